@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# The one check: everything that has to hold before a change is taken.
+#
+#   ./check.sh         build, vet, lint, tests with the race detector, short fuzzing
+#   ./check.sh quick   build, vet and plain tests
+#
+# FUZZTIME (default 5s) is how long each fuzz target runs. RAGCTX_EVAL_DATA
+# points the tests that need evaluation data to it; without it they skip.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n== %s\n' "$*"; }
+
+step tidy
+go mod tidy -diff
+
+step build
+go build ./...
+CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/ragctx
+
+step vet
+go vet ./...
+
+if [ "${1:-}" = quick ]; then
+  step test
+  go test -shuffle=on ./...
+  exit 0
+fi
+
+step lint
+go tool -modfile=tools/go.mod golangci-lint run ./...
+
+step 'test, race detector on'
+# -count=1: tests that run programs must not be answered from the cache.
+go test -race -shuffle=on -count=1 ./...
+
+step fuzz
+# Each target for a short time; what a longer run finds is committed as a seed.
+go list -f '{{.Dir}}' ./... | while read -r dir; do
+  grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go 2>/dev/null | sed 's/^func //' | while read -r target; do
+    (cd "$dir" && go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-5s}" . | tail -n 1)
+  done
+done
+
+step 'dead code'
+dead=$(go tool -modfile=tools/go.mod deadcode -test ./...)
+if [ -n "$dead" ]; then
+  printf '%s\n' "$dead"
+  exit 1
+fi
+
+printf '\nall checks passed\n'

@@ -1,0 +1,123 @@
+package ragctx
+
+import "time"
+
+// EventType names what happened.
+type EventType string
+
+// The event types, each with the struct that its events carry as Data.
+const (
+	EventContextResolving        EventType = "context_resolving"         // ContextResolving
+	EventContextResolved         EventType = "context_resolved"          // ContextResolved
+	EventContextWarning          EventType = "context_warning"           // ContextWarning
+	EventContextCompacting       EventType = "context_compacting"        // ContextCompacting
+	EventContextCompacted        EventType = "context_compacted"         // ContextCompacted
+	EventMemoryStored            EventType = "memory_stored"             // MemoryStored
+	EventMemoryRecalled          EventType = "memory_recalled"           // MemoryRecalled
+	EventMemoriesSearched        EventType = "memories_searched"         // MemoriesSearched
+	EventMemoryCleared           EventType = "memory_cleared"            // MemoryCleared
+	EventPersistenceFailed       EventType = "persistence_failed"        // PersistenceFailed
+	EventMessagesMovedToBuffer   EventType = "messages_moved_to_buffer"  // MessagesMovedToBuffer
+	EventMessageBufferSummarized EventType = "message_buffer_summarized" // MessageBufferSummarized
+)
+
+// Event is the envelope of everything that is published. Seq is strictly
+// increasing within a data directory, so a subscriber resumes from the last one
+// it saw.
+type Event struct {
+	Seq       uint64    `json:"seq"`
+	ID        string    `json:"id"`
+	Type      EventType `json:"type"`
+	Time      time.Time `json:"time"`
+	Namespace string    `json:"namespace,omitempty"`
+	SessionID string    `json:"session_id,omitempty"`
+	RequestID string    `json:"request_id,omitempty"`
+	Data      any       `json:"data,omitempty"`
+}
+
+// ContextResolving is sent before providers are asked. It is not sent when there are none.
+type ContextResolving struct {
+	Providers []string `json:"providers"`
+}
+
+// ContextResolved is sent when all providers have answered or failed, also with zeros.
+type ContextResolved struct {
+	TotalItems  int `json:"total_items"`
+	TotalTokens int `json:"total_tokens"`
+}
+
+// ContextWarning says that a conversation's usage reached its threshold.
+type ContextWarning struct {
+	SessionID  string  `json:"session_id"`
+	UsedTokens int     `json:"used_tokens"`
+	MaxTokens  int     `json:"max_tokens"`
+	Percent    float64 `json:"percent"`
+	Threshold  float64 `json:"threshold"`
+}
+
+// ContextCompacting is sent when a compaction starts.
+type ContextCompacting struct {
+	ContextWarning
+	MessageCount int `json:"message_count"`
+}
+
+// ContextCompacted is sent when a compaction changed the view of a conversation.
+type ContextCompacted struct {
+	SessionID      string  `json:"session_id"`
+	BeforeMessages int     `json:"before_messages"`
+	AfterMessages  int     `json:"after_messages"`
+	PercentBefore  float64 `json:"percent_before"`
+	PercentAfter   float64 `json:"percent_after"`
+	TokensSaved    int     `json:"tokens_saved"`
+	Summary        string  `json:"summary,omitempty"`
+	Reason         string  `json:"reason"`
+	Strategy       string  `json:"strategy"`
+}
+
+// MemoryStored is sent when a memory is persisted.
+type MemoryStored struct {
+	MemoryID   string   `json:"memory_id"`
+	MemoryType string   `json:"memory_type"`
+	Importance float64  `json:"importance"`
+	Tags       []string `json:"tags"`
+}
+
+// MemoryRecalled is sent once per memory that an answer uses.
+type MemoryRecalled struct {
+	MemoryID  string  `json:"memory_id"`
+	Content   string  `json:"content"`
+	Relevance float64 `json:"relevance"`
+}
+
+// MemoriesSearched is sent once per search that found something.
+type MemoriesSearched struct {
+	Query       string   `json:"query,omitempty"`
+	Tags        []string `json:"tags"`
+	ResultCount int      `json:"result_count"`
+}
+
+// MemoryCleared is sent when a tier (long_term, short_term, working) is emptied.
+type MemoryCleared struct {
+	Tier  string `json:"tier"`
+	Count int    `json:"count"`
+}
+
+// PersistenceFailed is sent when a save failed and the operation went on in memory.
+type PersistenceFailed struct {
+	SessionID string `json:"session_id"`
+	Operation string `json:"operation"`
+	Error     string `json:"error"`
+}
+
+// MessagesMovedToBuffer is sent when a summarisation policy moves messages out
+// of the main section.
+type MessagesMovedToBuffer struct {
+	Overflow []Message `json:"overflow"`
+	Keep     []Message `json:"keep"`
+}
+
+// MessageBufferSummarized is sent when the buffer section was summarised.
+type MessageBufferSummarized struct {
+	Summary string    `json:"summary"`
+	Buffer  []Message `json:"buffer"`
+}

@@ -1,0 +1,116 @@
+package ragctx
+
+import (
+	"math"
+	"time"
+)
+
+// ContextItem is one thing a model may be shown.
+type ContextItem struct {
+	// ID is stable and citable: external-id@version#ordinal for a passage of a
+	// document, the memory's id for a memory.
+	ID   string      `json:"id"`
+	Type ContextType `json:"context_type"`
+	// Content is the text at the depth asked for.
+	Content string `json:"content"`
+	// TokenCount is the tokens of Content; 0 means unknown.
+	TokenCount int `json:"token_count"`
+	// Relevance is how well the item answers the query, 0 to 1, comparable
+	// across providers.
+	Relevance float64 `json:"relevance"`
+	// Source says where the content comes from, such as "file:docs/a.md" or "memory".
+	Source   string         `json:"source,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+
+	// Provider is the name of the provider that returned the item; Depth is the
+	// form that Content has, which can be shorter than asked for when the budget
+	// was tight.
+	Provider string       `json:"provider,omitempty"`
+	Depth    ContextDepth `json:"depth,omitempty"`
+	// Occurred is when the thing happened, as far as it is known.
+	Occurred time.Time `json:"occurred,omitzero"`
+	// Required asks for the item before all others. Only the operator's own
+	// configuration sets it; a provider's claim is ignored.
+	Required bool `json:"-"`
+	// Signals explains the relevance, score by score; filled on request.
+	Signals map[string]float64 `json:"signals,omitempty"`
+
+	// Importance is a memory's weight, 0 to 1; it does not rank by itself.
+	Importance float64 `json:"importance,omitempty"`
+
+	// Forms are other renderings of the item that a budget may call for.
+	Forms Forms `json:"-"`
+}
+
+// Forms are the other lengths an item can be shown at. All carry the item's id.
+type Forms struct {
+	// Wider is the content with more of its surroundings, used when budget is
+	// left after every hit has its place; empty when there is nothing to add.
+	Wider string
+	// Shorter lists step-downs, longest first, used when Content does not fit.
+	Shorter []Form
+}
+
+// Form is one text of an item at a depth.
+type Form struct {
+	Depth ContextDepth
+	Text  string
+}
+
+// Clamp01 returns x limited to 0..1; NaN becomes 0.
+func Clamp01(x float64) float64 {
+	if !(x > 0) {
+		return 0
+	}
+	return math.Min(x, 1)
+}
+
+// WithRelevance returns the item with its relevance set to r, clamped to 0..1.
+func (it ContextItem) WithRelevance(r float64) ContextItem {
+	it.Relevance = Clamp01(r)
+	return it
+}
+
+// ContextResult is one provider's answer, items sorted by relevance, best first.
+type ContextResult struct {
+	Items []ContextItem `json:"items"`
+	// TotalTokens is the sum of the items' token counts; 0 lets the caller derive it.
+	TotalTokens int    `json:"total_tokens"`
+	Provider    string `json:"provider"`
+	// Truncated says that the provider had more.
+	Truncated bool `json:"truncated"`
+	// Degraded names signals that did not run, such as "vector".
+	Degraded []string `json:"degraded,omitempty"`
+	// Note says why a result is empty, for people.
+	Note string `json:"note,omitempty"`
+}
+
+// Add appends an item and adds its tokens, saturating at the largest int.
+func (r *ContextResult) Add(it ContextItem) {
+	r.Items = append(r.Items, it)
+	if r.TotalTokens > math.MaxInt-max(it.TokenCount, 0) {
+		r.TotalTokens = math.MaxInt
+		return
+	}
+	r.TotalTokens += max(it.TokenCount, 0)
+}
+
+// IsEmpty reports whether the result has no items.
+func (r ContextResult) IsEmpty() bool { return len(r.Items) == 0 }
+
+// Counter counts tokens the way one model family does. Count is deterministic,
+// never negative, zero for the empty string, and safe for concurrent use.
+type Counter interface {
+	// Name is the name a query selects the counter by, such as "o200k_base".
+	Name() string
+	Count(text string) int
+}
+
+// Renderer writes items as one string. Render is deterministic, gives "" for no
+// items, and is safe for concurrent use. Items are hostile: whatever they hold,
+// the result is well-formed.
+type Renderer interface {
+	// Name is the name a query selects the renderer by, such as "xml".
+	Name() string
+	Render(items []ContextItem) string
+}

@@ -1,0 +1,85 @@
+package ragctx_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ragctx/ragctx"
+
+// layers lists the packages from the bottom up. A package may import only
+// packages on a line above its own.
+var layers = []string{
+	"pack",
+	".",
+	"analysis chunk",
+	"tokens embed llm index session ledger xmlfmt timeexpr",
+	"embed/static embed/remote index/vector index/keyword index/indextest compact passage",
+	"resolve pipeline providers/docs providers/memory providers/remote",
+	"store",
+	"engine",
+	"api mcpserver eval bench",
+	"web",
+	"cmd/ragctx",
+}
+
+// TestImportsPointDown reads the sources itself: a test that ran "go list" would
+// be answered from the test cache after a change in another package.
+func TestImportsPointDown(t *testing.T) {
+	level := make(map[string]int)
+	for i, line := range layers {
+		for dir := range strings.FieldsSeq(line) {
+			level[path.Join(module, dir)] = i
+		}
+	}
+	root := os.DirFS(".")
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "tools") {
+			return fs.SkipDir
+		}
+		if d.IsDir() && name != "." {
+			if _, err := fs.Stat(root, path.Join(name, "go.mod")); err == nil {
+				return fs.SkipDir // another module
+			}
+		}
+		if d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		src, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := path.Join(module, path.Dir(name))
+		from, listed := level[pkg]
+		if !listed {
+			t.Errorf("%s is on no layer; add it to layers", pkg)
+			return nil
+		}
+		for _, spec := range f.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if to, ours := level[imp]; ours && to >= from {
+				t.Errorf("%s: %s (layer %d) imports %s (layer %d)", name, pkg, from, imp, to)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

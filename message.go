@@ -1,0 +1,193 @@
+package ragctx
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Role says who speaks in a message.
+type Role string
+
+// The roles. A developer message counts as a system message.
+const (
+	RoleSystem    Role = "system"
+	RoleDeveloper Role = "developer"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// ParseRole reads a role in any letter case; "" is [RoleUser].
+func ParseRole(s string) (Role, error) {
+	switch r := Role(strings.ToLower(s)); r {
+	case RoleSystem, RoleDeveloper, RoleUser, RoleAssistant, RoleTool:
+		return r, nil
+	case "":
+		return RoleUser, nil
+	}
+	return "", Invalid("role", "%q is not a role; use system, developer, user, assistant or tool", Clip(s))
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler] by [ParseRole].
+func (r *Role) UnmarshalText(b []byte) error {
+	p, err := ParseRole(string(b))
+	if err == nil {
+		*r = p
+	}
+	return err
+}
+
+// BlockType discriminates the kinds of [Block].
+type BlockType string
+
+// The block types.
+const (
+	BlockText       BlockType = "text"
+	BlockImage      BlockType = "image"
+	BlockToolUse    BlockType = "tool_use"
+	BlockToolResult BlockType = "tool_result"
+)
+
+// Block is one part of a message's content. Type says which fields count.
+type Block struct {
+	Type BlockType `json:"type"`
+	// Text of a text block.
+	Text string `json:"text,omitempty"`
+	// MediaType and Data of an image block.
+	MediaType string `json:"media_type,omitempty"`
+	Data      []byte `json:"data,omitempty"`
+	// ID, Name and Input of a tool use.
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"name,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+	// ToolUseID, Content and IsError of a tool result. Tool results travel in
+	// messages of role user or tool.
+	ToolUseID string  `json:"tool_use_id,omitempty"`
+	Content   Content `json:"content,omitempty"`
+	IsError   bool    `json:"is_error,omitempty"`
+}
+
+// Content is a list of blocks. In JSON a single text block is a plain string,
+// and a plain string is read as one.
+type Content []Block
+
+// Text returns a content of one text block.
+func Text(s string) Content { return Content{{Type: BlockText, Text: s}} }
+
+// String returns the texts of the content's text blocks, one per line. Tool
+// uses, tool results and images have none.
+func (c Content) String() string {
+	var parts []string
+	for _, b := range c {
+		if b.Type == BlockText && b.Text != "" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (c Content) MarshalJSON() ([]byte, error) {
+	if len(c) == 1 && c[0].Type == BlockText {
+		return json.Marshal(c[0].Text)
+	}
+	return json.Marshal([]Block(c))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *Content) UnmarshalJSON(b []byte) error {
+	b = bytes.TrimSpace(b)
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		*c = Text(s)
+		return nil
+	}
+	var blocks []Block
+	if err := json.Unmarshal(b, &blocks); err != nil {
+		return err
+	}
+	for i, blk := range blocks {
+		switch blk.Type {
+		case BlockText, BlockImage, BlockToolUse, BlockToolResult:
+		default:
+			return Invalid(fmt.Sprintf("content[%d].type", i), "%q is not a block type; use text, image, tool_use or tool_result", Clip(string(blk.Type)))
+		}
+	}
+	*c = blocks
+	return nil
+}
+
+// Message is one message of a conversation.
+type Message struct {
+	ID        string    `json:"id,omitempty"`
+	ParentID  string    `json:"parent_id,omitempty"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	Role      Role      `json:"role"`
+	// Name is the speaker's name, where there is more than a role to tell.
+	Name    string  `json:"name,omitempty"`
+	Content Content `json:"content"`
+	// Reasoning is the model's visible thinking. It is kept, not remembered.
+	Reasoning string         `json:"reasoning_content,omitempty"`
+	Metadata  map[string]any `json:"metadata,omitempty"`
+}
+
+// Metadata keys with a meaning of their own.
+const (
+	MetaIsTrace         = "is_trace" // an internal step, not part of the conversation; absent otherwise
+	MetaExecutionID     = "execution_id"
+	MetaStepID          = "step_id"
+	MetaAgentID         = "agent_id"
+	MetaToolExecutionID = "tool_execution_id"
+)
+
+// TextMessage returns a message of one text block.
+func TextMessage(role Role, text string) Message {
+	return Message{Role: role, Content: Text(text)}
+}
+
+// IsTrace reports whether the message is an internal step of an execution.
+func (m Message) IsTrace() bool {
+	b, _ := m.Metadata[MetaIsTrace].(bool)
+	return b
+}
+
+// ExecutionID returns the execution that produced the message, or "".
+func (m Message) ExecutionID() string {
+	s, _ := m.Metadata[MetaExecutionID].(string)
+	return s
+}
+
+// ToolUses returns the message's tool-use blocks.
+func (m Message) ToolUses() []Block { return m.blocks(BlockToolUse) }
+
+// ToolResults returns the message's tool-result blocks.
+func (m Message) ToolResults() []Block { return m.blocks(BlockToolResult) }
+
+func (m Message) blocks(t BlockType) []Block {
+	var out []Block
+	for _, b := range m.Content {
+		if b.Type == t {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// IsEmpty reports whether the message has neither content nor metadata.
+func (m Message) IsEmpty() bool {
+	if len(m.Metadata) > 0 {
+		return false
+	}
+	for _, b := range m.Content {
+		if b.Type != BlockText || b.Text != "" {
+			return false
+		}
+	}
+	return true
+}
