@@ -1,0 +1,74 @@
+// Package tokens counts tokens the way model families do, always offline: the
+// vocabularies are part of the binary.
+//
+// o200k_base and cl100k_base are exact byte-pair encodings; chars4, claude and
+// gemini are estimates for models whose vocabulary is not public. All take time
+// linear in the text, up to a logarithm, whatever the text holds.
+//
+// Text that looks like a special token, such as <|endoftext|>, is counted as the
+// ordinary text it is. Every byte that is not valid UTF-8 counts as U+FFFD, which
+// is what a model is sent in its place.
+package tokens
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+)
+
+// counters lists the counters in the order Names gives them.
+var counters = []struct {
+	name string
+	open func() (ragctx.Counter, error)
+}{
+	{"o200k_base", exact(o200k)},
+	{"cl100k_base", exact(cl100k)},
+	{"chars4", func() (ragctx.Counter, error) { return chars4{}, nil }},
+	{"claude", newClaude},
+	{"gemini", newGemini},
+}
+
+// Vocabularies take tens of milliseconds to load and megabytes to hold, so each
+// is loaded once, by the first counter that needs it.
+var (
+	o200k = sync.OnceValues(func() (*bpe, error) {
+		return newBPE("o200k_base", (*classes).o200k)
+	})
+	cl100k = sync.OnceValues(func() (*bpe, error) {
+		return newBPE("cl100k_base", (*classes).cl100k)
+	})
+)
+
+// Names returns the names that New knows, exact counters first. The slice is
+// the caller's.
+func Names() []string {
+	names := make([]string, len(counters))
+	for i, c := range counters {
+		names[i] = c.name
+	}
+	return names
+}
+
+// New returns the counter of that name. A vocabulary is loaded by the first call
+// that needs it; later calls share it. An unknown name is an
+// [ragctx.ErrInvalid] that lists the names.
+func New(name string) (ragctx.Counter, error) {
+	for _, c := range counters {
+		if c.name == name {
+			return c.open()
+		}
+	}
+	return nil, ragctx.Invalid("tokenizer", "%q is unknown; use one of %s", name, strings.Join(Names(), ", "))
+}
+
+// exact keeps a nil *bpe from becoming a non-nil interface.
+func exact(load func() (*bpe, error)) func() (ragctx.Counter, error) {
+	return func() (ragctx.Counter, error) {
+		b, err := load()
+		if err != nil {
+			return nil, err
+		}
+		return b, nil
+	}
+}

@@ -1,0 +1,166 @@
+package tokens
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+
+	"github.com/pkoukk/tiktoken-go-loader/assets"
+)
+
+// noRank is the rank of what is not a token. It orders after all ranks.
+const noRank = math.MaxUint32
+
+// vocab maps tokens to ranks: an open-addressing table without pointers, which
+// loads several times faster than a map of strings and costs the garbage
+// collector nothing. It is immutable.
+type vocab struct {
+	text    []byte   // the tokens, one after the other, by rank
+	starts  []uint32 // token r is text[starts[r]:starts[r+1]]
+	longest int      // bytes of the longest token
+
+	slots []uint32 // tag and rank+1 of a token, 0 if there is none
+	shift uint     // of a hash, to make it a slot
+
+	pairs []uint32 // the ranks of tokens of two bytes, by first byte and second
+}
+
+// loadVocab reads an embedded vocabulary: lines of a token in base64 and its
+// rank, in order of rank.
+func loadVocab(name string) (*vocab, error) {
+	file, err := assets.Assets.ReadFile(name + ".tiktoken")
+	if err != nil {
+		return nil, fmt.Errorf("embedded vocabulary %s: %w", name, err)
+	}
+	v, err := parseVocab(file)
+	if err != nil {
+		return nil, fmt.Errorf("embedded vocabulary %s: %w", name, err)
+	}
+	return v, nil
+}
+
+func parseVocab(file []byte) (*vocab, error) {
+	v := &vocab{
+		text:   make([]byte, base64.StdEncoding.DecodedLen(len(file))),
+		starts: make([]uint32, 1, bytes.Count(file, []byte("\n"))+2),
+	}
+	end := 0
+	for line := range bytes.Lines(file) {
+		token, rank, _ := bytes.Cut(bytes.TrimRight(line, "\n"), []byte(" "))
+		n, err := base64.StdEncoding.Decode(v.text[end:], token)
+		if err != nil || n == 0 {
+			return nil, fmt.Errorf("line %d: token %q is not base64", len(v.starts), token)
+		}
+		if r, err := strconv.Atoi(string(rank)); err != nil || r != len(v.starts)-1 {
+			return nil, fmt.Errorf("line %d: rank %q, want %d", len(v.starts), rank, len(v.starts)-1)
+		}
+		end += n
+		v.longest = max(v.longest, n)
+		v.starts = append(v.starts, uint32(end))
+	}
+	v.text = bytes.Clone(v.text[:end])
+	return v, v.index()
+}
+
+// index fills the table and checks that any byte can be encoded.
+func (v *vocab) index() error {
+	if len(v.starts) > rankMask {
+		return fmt.Errorf("%d tokens, want fewer than %d", len(v.starts)-1, rankMask)
+	}
+	size := bits.Len(uint(2 * len(v.starts))) // at most half full
+	v.slots = make([]uint32, 1<<size)
+	v.shift = uint(64 - size)
+	for r := range uint32(len(v.starts) - 1) {
+		v.insert(string(v.token(r)), r)
+	}
+	v.pairs = make([]uint32, 1<<16)
+	for i := range v.pairs {
+		v.pairs[i] = v.rank(string([]byte{byte(i >> 8), byte(i)}))
+	}
+	for b := range 256 {
+		if v.rank(string([]byte{byte(b)})) == noRank {
+			return errors.New("a byte has no token of its own")
+		}
+	}
+	return nil
+}
+
+func (v *vocab) insert(s string, rank uint32) {
+	h := hash(s)
+	i := h >> v.shift
+	for v.slots[i] != 0 {
+		i = v.after(i)
+	}
+	v.slots[i] = tag(h) | (rank + 1)
+}
+
+// rank returns the rank of the token s, noRank if it is not one.
+func (v *vocab) rank(s string) uint32 {
+	if len(s) > v.longest {
+		return noRank
+	}
+	h := hash(s)
+	for i := h >> v.shift; v.slots[i] != 0; i = v.after(i) {
+		if slot := v.slots[i]; slot&^rankMask == tag(h) {
+			if r := slot&rankMask - 1; string(v.token(r)) == s {
+				return r
+			}
+		}
+	}
+	return noRank
+}
+
+func (v *vocab) after(slot uint64) uint64 { return (slot + 1) & uint64(len(v.slots)-1) }
+
+// pair returns the rank of the token of two bytes.
+func (v *vocab) pair(a, b byte) uint32 { return v.pairs[int(a)<<8|int(b)] }
+
+func (v *vocab) token(rank uint32) []byte { return v.text[v.starts[rank]:v.starts[rank+1]] }
+
+// A slot has room for ranks below rankMask; the bits above are a tag, part of the
+// hash, which saves most comparisons with tokens that only share the slot.
+const (
+	rankBits = 18
+	rankMask = 1<<rankBits - 1
+)
+
+func tag(hash uint64) uint32 { return uint32(hash << rankBits) }
+
+// hash mixes the bytes and the length of s. It needs no secret: the set of tokens
+// is fixed, so no text can make them collide more than they do.
+func hash(s string) uint64 {
+	n := len(s)
+	h := uint64(n)
+	for len(s) > 8 {
+		h = fold(h ^ load64(s))
+		s = s[8:]
+	}
+	switch n := len(s); {
+	case n == 8:
+		return fold(h ^ load64(s))
+	case n >= 4:
+		return fold(h ^ (load32(s) | load32(s[n-4:])<<32))
+	}
+	var tail uint64
+	for i := range len(s) {
+		tail |= uint64(s[i]) << (8 * i)
+	}
+	return fold(h ^ tail)
+}
+
+// fold is a step of multiplicative hashing by 2^64 divided by the golden ratio.
+func fold(x uint64) uint64 {
+	hi, lo := bits.Mul64(x, 0x9E3779B97F4A7C15)
+	return hi ^ lo
+}
+
+func load32(s string) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+}
+
+func load64(s string) uint64 { return load32(s) | load32(s[4:])<<32 }
