@@ -1,0 +1,59 @@
+package xmlfmt
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+var (
+	textEscaper      = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	attributeEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
+)
+
+// renderXML writes the items separated by one blank line.
+func renderXML(b *strings.Builder, items []ragctx.ContextItem) {
+	for i, it := range items {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		writeItem(b, it)
+	}
+}
+
+// writeItem writes one element: the source, if there is one, before the type,
+// and the content on lines of its own.
+func writeItem(b *strings.Builder, it ragctx.ContextItem) {
+	b.WriteString("<context")
+	if it.Source != "" {
+		b.WriteString(` source="`)
+		b.WriteString(attributeEscaper.Replace(cleanLine(it.Source)))
+		b.WriteByte('"')
+	}
+	b.WriteString(` type="`)
+	b.WriteString(it.Type.Label())
+	b.WriteString("\">\n")
+	b.WriteString(textEscaper.Replace(clean(it.Content)))
+	b.WriteString("\n</context>")
+}
+
+// renderDocuments writes the form that long-context prompts for Claude use. An
+// item without a source has no source element.
+func renderDocuments(b *strings.Builder, items []ragctx.ContextItem) {
+	b.WriteString("<documents>\n")
+	for i, it := range items {
+		b.WriteString(`<document index="`)
+		b.WriteString(strconv.Itoa(i + 1))
+		b.WriteString("\">\n")
+		if it.Source != "" {
+			b.WriteString("<source>")
+			b.WriteString(textEscaper.Replace(cleanLine(it.Source)))
+			b.WriteString("</source>\n")
+		}
+		b.WriteString("<document_content>\n")
+		b.WriteString(textEscaper.Replace(clean(it.Content)))
+		b.WriteString("\n</document_content>\n</document>\n")
+	}
+	b.WriteString("</documents>")
+}

@@ -1,0 +1,83 @@
+package xmlfmt
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// renderJSON writes a JSON array. Angle brackets and ampersands stay as they
+// are: the reader is a model, not a web page, and the escapes cost tokens.
+func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
+	type object struct {
+		Source  string `json:"source,omitempty"`
+		Type    string `json:"type"`
+		Content string `json:"content"`
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	b.WriteByte('[')
+	for i, it := range items {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		buf.Reset()
+		if err := enc.Encode(object{cleanLine(it.Source), it.Type.Label(), clean(it.Content)}); err != nil {
+			panic(err) // a struct of strings always encodes
+		}
+		b.Write(bytes.TrimSuffix(buf.Bytes(), []byte("\n")))
+	}
+	b.WriteByte(']')
+}
+
+const textIndent = "  "
+
+// renderText writes for people and for prompts without markup: a header line
+// that begins in the first column, then the content, every line of it indented.
+// Content thus cannot forge a header. Bidirectional controls are replaced here,
+// because their effect would run on beyond the item.
+func renderText(b *strings.Builder, items []ragctx.ContextItem) {
+	for i, it := range items {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteByte('[')
+		b.WriteString(strconv.Itoa(i + 1))
+		b.WriteString("] ")
+		if it.Source != "" {
+			b.WriteString(dropLineTricks(cleanLine(it.Source), ' '))
+			b.WriteByte(' ')
+		}
+		b.WriteByte('(')
+		b.WriteString(it.Type.Label())
+		b.WriteByte(')')
+		for line := range strings.SplitSeq(dropLineTricks(clean(it.Content), '\n'), "\n") {
+			b.WriteByte('\n')
+			if line != "" {
+				b.WriteString(textIndent)
+				b.WriteString(line)
+			}
+		}
+	}
+}
+
+// dropLineTricks replaces the Unicode line and paragraph separators by sep and
+// bidirectional controls by U+FFFD.
+func dropLineTricks(s string, sep rune) string {
+	if !strings.Contains(s, "\xe2") { // the first byte of each of them
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2028', r == '\u2029':
+			return sep
+		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
