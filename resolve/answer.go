@@ -1,0 +1,221 @@
+package resolve
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pack"
+	"github.com/ragctx/ragctx/xmlfmt"
+)
+
+// Answer is what a model should see, and how it came about. Everything but the
+// providers' times is a function of the query and of what the providers returned.
+type Answer struct {
+	// Items are in rank order. Each has the content that is shown, that content's
+	// depth, and its exact token count.
+	Items []ragctx.ContextItem `json:"items"`
+	// XML is the rendered answer when the format is xml; Text is it for every
+	// other format. "" is an answer without items.
+	XML  string `json:"xml"`
+	Text string `json:"text,omitempty"`
+	// TotalTokens is the exact count of the rendered answer, tags included.
+	TotalTokens int    `json:"total_tokens"`
+	Tokenizer   string `json:"tokenizer"`
+	Format      string `json:"format"`
+	// Truncated says that there was more than is shown: a limit or a duplicate
+	// kept an item out or shortened it, or a provider said so.
+	Truncated bool             `json:"truncated"`
+	Providers []ProviderReport `json:"providers"`
+	Dropped   []Dropped        `json:"dropped,omitempty"`
+	Shortened []Shortened      `json:"shortened,omitempty"`
+	// Degraded names what did not contribute as it should: a provider that
+	// failed, or provider:signal for a signal that did not run.
+	Degraded []string `json:"degraded,omitempty"`
+	// Note says why an answer is empty, per provider.
+	Note string `json:"note,omitempty"`
+}
+
+// Rendered returns the rendered answer in whatever format it has.
+func (a Answer) Rendered() string { return a.XML + a.Text }
+
+// ProviderReport says what one provider contributed.
+type ProviderReport struct {
+	Name     string `json:"name"`
+	Returned int    `json:"items_returned"`
+	Used     int    `json:"items_used"`
+	// Tokens is the sum over the contents of its items that are shown.
+	Tokens    int      `json:"tokens"`
+	TookMS    float64  `json:"took_ms"`
+	Truncated bool     `json:"truncated,omitempty"`
+	Error     string   `json:"error,omitempty"`
+	Degraded  []string `json:"degraded,omitempty"`
+	Note      string   `json:"note,omitempty"`
+}
+
+// Reason says why an item is not shown.
+type Reason string
+
+// The reasons.
+const (
+	ReasonBudget       Reason = "budget"        // no form of it fits what was left of max_tokens
+	ReasonMaxResults   Reason = "max_results"   // better items used up max_results
+	ReasonSourceCap    Reason = "source_cap"    // its source had its share, and the others left no room
+	ReasonDuplicate    Reason = "duplicate"     // a better item has the same content, or source and id
+	ReasonMinRelevance Reason = "min_relevance" // it is below the query's min_relevance
+	ReasonExcluded     Reason = "excluded"      // the query excludes its id
+	ReasonType         Reason = "type"          // the query does not want its type
+	ReasonEmpty        Reason = "empty"         // it has no content
+	ReasonNoID         Reason = "no_id"         // it cannot be cited
+)
+
+// Dropped is an item that is not shown.
+type Dropped struct {
+	ID       string `json:"id"`
+	Provider string `json:"provider"`
+	Reason   Reason `json:"reason"`
+	// Tokens is the size of its content, estimated where it was not counted.
+	Tokens int `json:"tokens"`
+}
+
+// Shortened is an item that is shown with less than its content.
+type Shortened struct {
+	ID       string `json:"id"`
+	Provider string `json:"provider"`
+	// Depth is the form that is shown, Cut whether it ends early.
+	Depth ragctx.ContextDepth `json:"depth"`
+	Cut   bool                `json:"cut,omitempty"`
+	// Tokens is how many tokens of content were saved, estimated where the
+	// content was not counted.
+	Tokens int `json:"tokens_saved"`
+}
+
+// answer puts the outcomes together. It is pure.
+func answer(q ragctx.ContextQuery, entries []*entry, outcomes []outcome, f *fitter) Answer {
+	a := Answer{
+		Items: []ragctx.ContextItem{}, Providers: make([]ProviderReport, len(entries)),
+		Tokenizer: f.counter.Name(), Format: f.renderer.Name(),
+	}
+	var list []*candidate
+	for i, e := range entries {
+		kept, dropped := admit(q, e, i, outcomes[i].result.Items)
+		list = append(list, kept...)
+		a.Dropped = append(a.Dropped, dropped...)
+		a.report(i, e.name, outcomes[i])
+	}
+	list, duplicates := merge(list)
+	for _, c := range duplicates {
+		a.drop(c, ReasonDuplicate, c.size)
+	}
+	p := f.fit(list)
+	a.account(f, list, p)
+	if len(p.items) > 0 {
+		a.Items = p.items
+	}
+	a.TotalTokens = p.tokens
+	if a.Format == xmlfmt.XML {
+		a.XML = p.rendered
+	} else {
+		a.Text = p.rendered
+	}
+	if len(a.Items) == 0 {
+		a.Note = a.whyEmpty(q, f, list)
+	}
+	return a
+}
+
+func (a *Answer) report(i int, name string, o outcome) {
+	a.Providers[i] = ProviderReport{
+		Name: name, Returned: len(o.result.Items), Truncated: o.result.Truncated,
+		TookMS: float64(o.took.Microseconds()) / 1000, Error: publicText(o.err),
+		Degraded: slices.Sorted(slices.Values(o.result.Degraded)), Note: o.result.Note,
+	}
+	a.Truncated = a.Truncated || o.result.Truncated
+	if o.err != nil {
+		a.Degraded = append(a.Degraded, name)
+	}
+	for _, signal := range slices.Compact(a.Providers[i].Degraded) {
+		a.Degraded = append(a.Degraded, name+":"+signal)
+	}
+}
+
+// drop lists an item that a limit or a duplicate kept out.
+func (a *Answer) drop(c *candidate, r Reason, tokens int) {
+	a.Truncated = true
+	a.Dropped = append(a.Dropped, Dropped{ID: c.item.ID, Provider: c.item.Provider, Reason: r, Tokens: tokens})
+}
+
+// account lists what was dropped and shortened and fills in the providers'
+// shares.
+func (a *Answer) account(f *fitter, list []*candidate, p placement) {
+	used := 0
+	for _, d := range p.decisions {
+		c := list[d.Index]
+		content := f.size(c, c.preferred)
+		if d.Status == pack.Skipped {
+			a.drop(c, dropReason(d.Reason), content)
+			continue
+		}
+		it := p.items[used]
+		used++
+		a.Providers[c.provider].Used++
+		a.Providers[c.provider].Tokens += it.TokenCount
+		if d.Truncated || d.VariantIndex > c.preferred {
+			a.Truncated = true
+			a.Shortened = append(a.Shortened, Shortened{
+				ID: it.ID, Provider: it.Provider, Depth: it.Depth, Cut: d.Truncated, Tokens: max(content-it.TokenCount, 0),
+			})
+		}
+	}
+}
+
+func dropReason(r pack.Reason) Reason {
+	switch r {
+	case pack.ReasonMaxItems:
+		return ReasonMaxResults
+	case pack.ReasonSourceCap:
+		return ReasonSourceCap
+	default:
+		return ReasonBudget
+	}
+}
+
+// whyEmpty explains an answer without items, provider by provider.
+func (a *Answer) whyEmpty(q ragctx.ContextQuery, f *fitter, list []*candidate) string {
+	if len(a.Providers) == 0 {
+		return "no context providers are registered"
+	}
+	if len(list) > 0 {
+		return fmt.Sprintf("max_tokens %d is too small: the tags of the best item alone take %d tokens",
+			q.MaxTokens, f.counter.Count(f.render(list[0], "")))
+	}
+	var parts []string
+	for _, p := range a.Providers {
+		parts = append(parts, p.Name+": "+a.whyNothingFrom(p))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (a *Answer) whyNothingFrom(p ProviderReport) string {
+	if p.Error != "" {
+		return p.Error
+	}
+	if p.Returned == 0 {
+		return cmp.Or(p.Note, "found nothing")
+	}
+	counts := make(map[Reason]int)
+	for _, d := range a.Dropped {
+		if d.Provider == p.Name {
+			counts[d.Reason]++
+		}
+	}
+	var why []string
+	for _, r := range [...]Reason{ReasonMinRelevance, ReasonExcluded, ReasonType, ReasonEmpty, ReasonNoID, ReasonDuplicate} {
+		if counts[r] > 0 {
+			why = append(why, fmt.Sprintf("%d %s", counts[r], r))
+		}
+	}
+	return fmt.Sprintf("none of %d items was kept (%s)", p.Returned, strings.Join(why, ", "))
+}

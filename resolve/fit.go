@@ -1,0 +1,191 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pack"
+)
+
+// maxRounds bounds how often a selection is repeated because the whole came out
+// longer than the sum of its parts. One repetition is rare with a real
+// tokenizer, two have not been seen.
+const maxRounds = 4
+
+// fitter fits candidates into the caps of a query.
+type fitter struct {
+	*meter
+	caps ragctx.Caps
+}
+
+func newFitter(c ragctx.Counter, r ragctx.Renderer, caps ragctx.Caps) *fitter {
+	return &fitter{meter: newMeter(c, r), caps: caps}
+}
+
+// placement is an answer in the making.
+type placement struct {
+	items    []ragctx.ContextItem
+	rendered string
+	tokens   int // of rendered
+	// decisions has one entry per candidate, in their order.
+	decisions []pack.Decision
+}
+
+// fit places the candidates, which come sorted. The tokens of the result never
+// exceed the cap: every string that is returned has been counted as a whole.
+func (f *fitter) fit(list []*candidate) placement {
+	budget := max(f.caps.MaxTokens-f.frame, 1)
+	var p placement
+	for range maxRounds {
+		sel := pack.Select(f.candidates(list), pack.Options{
+			MaxTokens: budget, MaxItems: f.caps.MaxResults,
+			MaxTokensPerSource: f.caps.MaxTokensPerSource, MaxItemsPerSource: f.caps.MaxResultsPerSource,
+		})
+		p = f.place(list, sel.Decisions)
+		excess := p.tokens - f.caps.MaxTokens
+		if excess <= 0 {
+			break
+		}
+		if budget = min(budget, sel.Budget.UsedTokens) - excess; budget < 1 {
+			break
+		}
+	}
+	if p.tokens > f.caps.MaxTokens {
+		p = f.longestPrefix(p)
+	}
+	if len(p.items) == 0 && len(list) > 0 {
+		p = f.lastResort(list, p)
+	}
+	return p
+}
+
+// candidates describes the list to package pack. The list's order is the order
+// of selection and of the answer.
+func (f *fitter) candidates(list []*candidate) []pack.Candidate {
+	out := make([]pack.Candidate, len(list))
+	for i, c := range list {
+		variants := make([]pack.Variant, len(c.forms))
+		for j, fm := range c.forms {
+			variants[j] = pack.Fixed(string(fm.depth), fm.text)
+		}
+		out[i] = pack.Candidate{
+			ID: c.item.ID, Source: bucket(c.item), Required: c.item.Required, Order: i,
+			Variants: variants, Preferred: c.preferred,
+			Tokens: func(text string, limit int) int { return f.costOf(c, text, limit) },
+			Cut:    func(limit int) string { return f.cutForm(c, limit) },
+		}
+	}
+	return out
+}
+
+// costOf returns the cost of a text of c: one of its forms, which all differ in
+// length, or a cut, which is shorter than any.
+func (f *fitter) costOf(c *candidate, text string, limit int) int {
+	for i := range c.forms {
+		if len(c.forms[i].text) == len(text) {
+			return f.cost(c, i, limit)
+		}
+	}
+	_, cost := f.count(c, text)
+	return cost
+}
+
+// cutForm cuts the shortest form of c to a cost of at most limit.
+func (f *fitter) cutForm(c *candidate, limit int) string {
+	room := limit - f.shell(c).tokens
+	if room <= 0 {
+		return ""
+	}
+	text := c.forms[len(c.forms)-1].text
+	return cut(text, limit, f.bytesFor(room), func(prefix string) int {
+		_, cost := f.count(c, prefix)
+		return cost
+	})
+}
+
+// bytesFor guesses how many bytes make that many tokens.
+func (f *fitter) bytesFor(tokens int) int {
+	if f.tokens == 0 {
+		return 4 * tokens
+	}
+	return max(int(float64(tokens)*float64(f.bytes)/float64(f.tokens)), 1)
+}
+
+// place carries out decisions and counts the outcome.
+func (f *fitter) place(list []*candidate, decisions []pack.Decision) placement {
+	p := placement{decisions: decisions}
+	for _, d := range decisions {
+		if d.Status != pack.Included {
+			continue
+		}
+		c := list[d.Index]
+		it := c.item
+		it.Content = d.Text
+		if d.VariantIndex >= 0 {
+			it.Depth, it.TokenCount = c.forms[d.VariantIndex].depth, c.forms[d.VariantIndex].tokens
+		} else {
+			it.Depth, it.TokenCount = c.forms[len(c.forms)-1].depth, f.counter.Count(d.Text)
+		}
+		p.items = append(p.items, it)
+	}
+	f.weigh(&p)
+	return p
+}
+
+func (f *fitter) weigh(p *placement) {
+	p.rendered = f.renderer.Render(p.items)
+	p.tokens = f.counter.Count(p.rendered)
+}
+
+// longestPrefix drops items from the end until the whole fits, by halving.
+func (f *fitter) longestPrefix(p placement) placement {
+	best := placement{}
+	for lo, hi := 1, len(p.items)-1; lo <= hi; {
+		mid := lo + (hi-lo)/2
+		try := placement{items: p.items[:mid]}
+		f.weigh(&try)
+		if try.tokens <= f.caps.MaxTokens {
+			best, lo = try, mid+1
+		} else {
+			hi = mid - 1
+		}
+	}
+	best.decisions = skipAfter(p.decisions, len(best.items))
+	return best
+}
+
+// skipAfter returns the decisions with all but the first n included candidates
+// skipped.
+func skipAfter(decisions []pack.Decision, n int) []pack.Decision {
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Status != pack.Included {
+			continue
+		}
+		if n--; n < 0 {
+			d.Status, d.Reason = pack.Skipped, pack.ReasonBudget
+			d.Text, d.Variant, d.Tokens, d.Chars, d.VariantIndex, d.Truncated = "", "", 0, 0, -1, false
+		}
+	}
+	return decisions
+}
+
+// lastResort cuts the first candidate that allows it until the whole string
+// fits, so that an answer is empty only if not even that can be done.
+func (f *fitter) lastResort(list []*candidate, p placement) placement {
+	const candidates = 8
+	for i, c := range list[:min(len(list), candidates)] {
+		last := c.forms[len(c.forms)-1].text
+		text := cut(last, f.caps.MaxTokens, f.bytesFor(f.caps.MaxTokens), func(prefix string) int {
+			return f.counter.Count(f.render(c, prefix))
+		})
+		if text == "" {
+			continue
+		}
+		d := &p.decisions[slices.IndexFunc(p.decisions, func(d pack.Decision) bool { return d.Index == i })]
+		d.Status, d.Reason, d.Text = pack.Included, "", text
+		d.Truncated, d.VariantIndex = len(text) < len(last), -1
+		return f.place(list, p.decisions)
+	}
+	return p
+}

@@ -1,0 +1,100 @@
+package resolve_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+func withForms(it ragctx.ContextItem, wider string, shorter ...string) ragctx.ContextItem {
+	it.Forms.Wider = wider
+	for _, s := range shorter {
+		it.Forms.Shorter = append(it.Forms.Shorter, ragctx.Form{Depth: ragctx.DepthAbstract, Text: s})
+	}
+	return it
+}
+
+func TestItemsStepDown(t *testing.T) {
+	r := newResolver(t, resolve.Options{}, fake{name: "x", items: []ragctx.ContextItem{
+		item("a", .9, text("a", 50)),
+		withForms(item("b", .8, text("b", 60)), "", text("b1", 55), text("b2", 20)),
+		item("c", .7, text("c", 40)),
+		item("d", .6, text("d", 30)),
+	}})
+	a := mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(100))
+	if shown(a) != "a b d" || lost(a) != "c!budget" || !a.Truncated || a.TotalTokens != 100 {
+		t.Fatalf("shown %s, lost %s, %d tokens", shown(a), lost(a), a.TotalTokens)
+	}
+	if b := a.Items[1]; b.Depth != ragctx.DepthAbstract || b.TokenCount != 20 || b.Content != text("b2", 20) {
+		t.Errorf("b is %+v", b)
+	}
+	if len(a.Shortened) != 1 {
+		t.Fatalf("shortened %+v", a.Shortened)
+	}
+	s := a.Shortened[0] // the saving is an estimate: b's content was not worth counting
+	if s.ID != "b" || s.Provider != "x" || s.Depth != ragctx.DepthAbstract || s.Cut || s.Tokens < 38 || s.Tokens > 42 {
+		t.Errorf("shortened %+v", s)
+	}
+	if p := a.Providers[0]; p.Returned != 4 || p.Used != 3 || p.Tokens != 100 {
+		t.Errorf("report %+v", p)
+	}
+}
+
+func TestLeftoverWidens(t *testing.T) {
+	r := newResolver(t, resolve.Options{}, fake{name: "x", items: []ragctx.ContextItem{
+		withForms(item("a", .9, text("a", 20)), text("a", 90)),
+		withForms(item("b", .8, text("b", 20)), text("b", 50)),
+		withForms(item("c", .7, text("c", 20)), text("c", 30)),
+	}})
+	a := mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(100))
+	got := []int{a.Items[0].TokenCount, a.Items[1].TokenCount, a.Items[2].TokenCount}
+	if got[0] != 20 || got[1] != 50 || got[2] != 30 || a.Truncated {
+		t.Errorf("tokens %v, truncated %v; want b and c widened", got, a.Truncated)
+	}
+}
+
+func TestRequiredIsCut(t *testing.T) {
+	r := newResolver(t, resolve.Options{Providers: []resolve.Registered{
+		{Provider: fake{name: "x", items: []ragctx.ContextItem{item("a", .9, text("a", 5))}}},
+		{Provider: fake{name: "pinned", items: []ragctx.ContextItem{item("r", 0, text("r", 500))}}, Required: true},
+	}})
+	a := mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(40))
+	if len(a.Items) == 0 || a.Items[0].ID != "r" || a.TotalTokens > 40 || a.Items[0].TokenCount < 35 {
+		t.Errorf("answer %+v", a)
+	}
+	if len(a.Shortened) != 1 || !a.Shortened[0].Cut {
+		t.Errorf("shortened %+v", a.Shortened)
+	}
+}
+
+// TestSomethingIsReturned: an item that is too big alone is cut, on a word
+// boundary where there is one.
+func TestSomethingIsReturned(t *testing.T) {
+	const tags = len("<context type=\"Resource\">\n\n</context>")
+	tests := []struct{ name, content, want string }{
+		{"words", "alpha beta gamma delta", "alpha beta"},
+		{"a long word", strings.Repeat("x", 50), strings.Repeat("x", 12)},
+		{"runes", strings.Repeat("漢", 50), strings.Repeat("漢", 12)},
+		{"leading space", strings.Repeat(" ", 99) + "alpha beta gamma", "alpha beta"},
+		{"escaped", strings.Repeat("<", 9), "<<<"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newResolver(t, resolve.Options{Counters: runes}, fake{name: "x", items: []ragctx.ContextItem{item("a", .9, tt.content)}})
+			a := mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(tags+12))
+			if len(a.Items) != 1 || a.Items[0].Content != tt.want {
+				t.Fatalf("items %+v, want %q", a.Items, tt.want)
+			}
+			if a.TotalTokens > tags+12 || !a.Truncated || !a.Shortened[0].Cut {
+				t.Errorf("answer %+v", a)
+			}
+			a = mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(tags))
+			want := "max_tokens 37 is too small: the tags of the best item alone take 37 tokens"
+			if len(a.Items) != 0 || a.Note != want || lost(a) != "a!budget" {
+				t.Errorf("answer %+v", a)
+			}
+		})
+	}
+}

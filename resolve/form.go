@@ -1,0 +1,149 @@
+package resolve
+
+import (
+	"math"
+
+	"github.com/ragctx/ragctx"
+)
+
+// maxForms bounds the step-downs that a provider may offer.
+const maxForms = 8
+
+// form is one text of an item.
+type form struct {
+	depth ragctx.ContextDepth
+	text  string
+
+	counted bool
+	tokens  int // of the text alone
+	cost    int // with tags and separator, in an answer of several items
+}
+
+// shell is what an item costs without its content.
+type shell struct {
+	counted bool
+	bytes   int
+	tokens  int
+}
+
+// ladder returns the forms of an item, longest first, and which of them is its
+// content. A step-down that is not shorter than the one before is left out.
+func ladder(it ragctx.ContextItem) (forms []form, preferred int) {
+	if len(it.Forms.Wider) > len(it.Content) {
+		forms, preferred = append(forms, form{depth: it.Depth, text: it.Forms.Wider}), 1
+	}
+	forms = append(forms, form{depth: it.Depth, text: it.Content})
+	for _, f := range it.Forms.Shorter {
+		if last := forms[len(forms)-1]; f.Text != "" && len(f.Text) < len(last.text) && len(forms) <= maxForms {
+			forms = append(forms, form{depth: depthOr(f.Depth, ragctx.DepthAbstract), text: f.Text})
+		}
+	}
+	return forms, preferred
+}
+
+// meter counts what things cost in one answer, each at most once. Counting is
+// the expensive part of an answer: a byte-pair encoder reads some 20 MB/s, the
+// rest is copying.
+type meter struct {
+	counter  ragctx.Counter
+	renderer ragctx.Renderer
+	// frame is what the format adds once per answer, whatever it holds.
+	frame int
+
+	bytes, tokens int // of all texts counted so far
+	misfits       int // texts that were counted and did not fit
+}
+
+func newMeter(c ragctx.Counter, r ragctx.Renderer) *meter {
+	m := &meter{counter: c, renderer: r}
+	x := ragctx.ContextItem{Type: ragctx.TypeResource, Content: "x"}
+	one := c.Count(r.Render([]ragctx.ContextItem{x}))
+	two := c.Count(r.Render([]ragctx.ContextItem{x, x}))
+	m.frame = 2*one - two
+	return m
+}
+
+// render returns the item alone, with text as its content.
+func (m *meter) render(c *candidate, text string) string {
+	it := c.item
+	it.Content = text
+	return m.renderer.Render([]ragctx.ContextItem{it})
+}
+
+// cost returns what form i of c costs, or more than limit if it probably does
+// not fit, which is often clear without counting.
+func (m *meter) cost(c *candidate, i, limit int) int {
+	f := &c.forms[i]
+	if f.counted {
+		return f.cost
+	}
+	if m.hopeless(len(f.text), limit) || m.shell(c).tokens >= limit {
+		return above(limit)
+	}
+	f.tokens, f.cost = m.count(c, f.text)
+	f.counted = true
+	m.bytes += len(f.text)
+	m.tokens += f.tokens
+	if f.cost > limit {
+		m.misfits++
+	}
+	return f.cost
+}
+
+// count returns the tokens of a text and its cost as the content of c. Where the
+// renderer leaves the text as it is, the cost is put together from parts; the
+// last word has the count of the whole answer.
+func (m *meter) count(c *candidate, text string) (tokens, cost int) {
+	tokens = m.counter.Count(text)
+	out := m.render(c, text)
+	if len(out) == m.shell(c).bytes+len(text) {
+		return tokens, tokens + c.shell.tokens
+	}
+	return tokens, max(m.counter.Count(out)-m.frame, 0)
+}
+
+func (m *meter) shell(c *candidate) shell {
+	if !c.shell.counted {
+		out := m.render(c, "")
+		c.shell = shell{counted: true, bytes: len(out), tokens: max(m.counter.Count(out)-m.frame, 0)}
+	}
+	return c.shell
+}
+
+// hopeless reports whether a text of that many bytes is not worth counting. It
+// judges by the texts counted so far, at first in favour of the text; misfits
+// that were counted make it stricter, so that a long list of candidates costs a
+// bounded number of counts.
+func (m *meter) hopeless(bytes, limit int) bool {
+	if m.tokens == 0 {
+		return bytes/64 > limit
+	}
+	margin := .85 + .05*float64(min(m.misfits, 8))
+	if m.misfits > 32 {
+		margin = 2 // the texts differ too much for an estimate
+	}
+	return float64(m.estimate(bytes))*margin > float64(limit)
+}
+
+// estimate guesses the tokens of a text of that many bytes.
+func (m *meter) estimate(bytes int) int {
+	if m.tokens == 0 || m.bytes == 0 {
+		return (bytes + 3) / 4
+	}
+	return int(math.Ceil(float64(bytes) * float64(m.tokens) / float64(m.bytes)))
+}
+
+// size returns the tokens of form i of c, estimated if it was never counted.
+func (m *meter) size(c *candidate, i int) int {
+	if f := c.forms[i]; f.counted {
+		return f.tokens
+	}
+	return m.estimate(len(c.forms[i].text))
+}
+
+func above(limit int) int {
+	if limit == math.MaxInt {
+		return limit
+	}
+	return limit + 1
+}

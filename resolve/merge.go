@@ -1,0 +1,121 @@
+package resolve
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+)
+
+// provenanceKey is where an A3S provider says which kind of source an item has.
+// It only groups items for the per-source limits.
+const provenanceKey = "a3s.context.provenance"
+
+// candidate is an item that passed admission.
+type candidate struct {
+	item     ragctx.ContextItem
+	rank     float64
+	size     int // rough tokens, for the order
+	provider int // position of its provider
+	index    int // position in its provider's result
+
+	forms     []form // longest first
+	preferred int    // index of the form that is the content
+	shell     shell
+}
+
+func newCandidate(e *entry, provider, index int, it ragctx.ContextItem) *candidate {
+	c := &candidate{
+		item: it, provider: provider, index: index, size: claimedTokens(it),
+		rank: it.Relevance + .25*ragctx.Clamp01(e.Priority) + .15*ragctx.Clamp01(e.Trust) + .10*ragctx.Clamp01(e.Freshness),
+	}
+	c.forms, c.preferred = ladder(it)
+	return c
+}
+
+// compare orders candidates; only the same position in the same result is equal.
+func compare(a, b *candidate) int {
+	if a.item.Required != b.item.Required {
+		if a.item.Required {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(
+		cmp.Compare(b.rank, a.rank),
+		cmp.Compare(b.item.Relevance, a.item.Relevance),
+		cmp.Compare(a.size, b.size),
+		cmp.Compare(a.item.ID, b.item.ID),
+		cmp.Compare(a.provider, b.provider),
+		cmp.Compare(a.index, b.index),
+	)
+}
+
+// merge sorts the candidates and keeps the better of each pair that has the same
+// content, or the same source and id. The source alone does not make a
+// duplicate: all passages of a document share it.
+func merge(list []*candidate) (kept, duplicates []*candidate) {
+	type key struct{ source, id string }
+	slices.SortFunc(list, compare)
+	ids := make(map[key]bool, len(list))
+	contents := make(map[string]bool, len(list))
+	var buf []byte
+	for _, c := range list {
+		k := key{c.item.Source, c.item.ID}
+		buf = normalise(buf[:0], c.item.Content)
+		if ids[k] || contents[string(buf)] {
+			duplicates = append(duplicates, c)
+			continue
+		}
+		ids[k], contents[string(buf)] = true, true
+		kept = append(kept, c)
+	}
+	return kept, duplicates
+}
+
+// normalise appends s in lower case with its white space reduced to single
+// spaces. All contents pass through it, so it goes byte by byte where it can.
+func normalise(dst []byte, s string) []byte {
+	dst = slices.Grow(dst, len(s))
+	space := false
+	for i := 0; i < len(s); {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+			r = unicode.ToLower(r)
+		}
+		i += size
+		if r == ' ' || '\t' <= r && r <= '\r' || r >= utf8.RuneSelf && unicode.IsSpace(r) {
+			space = len(dst) > 0
+			continue
+		}
+		if space {
+			dst, space = append(dst, ' '), false
+		}
+		switch {
+		case 'A' <= r && r <= 'Z':
+			dst = append(dst, byte(r)+'a'-'A')
+		case r < utf8.RuneSelf:
+			dst = append(dst, byte(r))
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
+
+// bucket is what the per-source limits count by: the declared provenance, else
+// the source up to its first colon, else the type.
+func bucket(it ragctx.ContextItem) string {
+	if p, ok := it.Metadata[provenanceKey].(string); ok && p != "" {
+		return p
+	}
+	if it.Source != "" {
+		scheme, _, _ := strings.Cut(it.Source, ":")
+		return scheme
+	}
+	return string(it.Type)
+}
