@@ -1,0 +1,87 @@
+// Package analysis turns text into search terms. It is the one tokeniser of
+// lexical search: what indexes a text and what reads a query must cut words the
+// same way, so both call this package and nothing else.
+//
+// What counts as a term:
+//
+//   - Words are runs of letters, digits and combining marks, put into NFKC and
+//     lower case. Marks stay with their letters; without them the words of
+//     scripts with vowel signs fall apart.
+//   - ASCII words are reduced by the Porter stemmer, words of Cyrillic and Arabic
+//     letters by a short list of endings (and, in Arabic, prefixes). The script
+//     of the word decides, never a guess at the language of the text: short
+//     texts and mixed texts are guessed wrong too often.
+//   - Runs of Han, Kana, Hangul, Thai, Lao, Khmer and Myanmar letters become
+//     overlapping pairs of characters, since spaces do not part their words (or,
+//     in Korean, do not part the particles from them). A run of one character is
+//     a term itself.
+//   - Identifiers are terms as a whole and in parts: user_id gives user_id, user
+//     and id; parseHTTPRequest gives parsehttprequest, parse, http and request;
+//     a path gives itself, its elements and their parts.
+//   - Numbers, versions, dates and times are kept: 1.5, 2023-05-08 (with its
+//     parts), 10:30; 3,000 becomes 3000.
+//   - A possessive 's and the tail of an English contraction are dropped.
+//
+// A word of more than [MaxTermRunes] characters is cut to that length and not
+// taken apart; a compound longer than that is represented by its parts alone.
+//
+// All functions are safe for concurrent use and accept any bytes: invalid UTF-8
+// parts words.
+package analysis
+
+import "slices"
+
+// Version names the rules of this package. An index remembers it and is
+// rebuilt when it differs, for its terms would no longer meet those of queries.
+const Version = "1"
+
+// MaxTermRunes is the longest term in code points.
+const MaxTermRunes = 64
+
+// Each calls emit for every term of text in order, for indexing. The slice is
+// valid only during the call. A compound comes before its parts.
+func Each(text string, emit func(term []byte)) {
+	t := tokenizer{emit: emit}
+	t.scan(text)
+}
+
+// Index returns the terms of text in order, with repetitions.
+func Index(text string) []string {
+	var terms []string
+	Each(text, func(term []byte) { terms = append(terms, string(term)) })
+	return terms
+}
+
+// Query returns the distinct terms of a query in the order in which they first
+// appear. A repeated word counts once: a question that says a word twice is not
+// twice as much about it. Stop words are left out unless nothing else is left;
+// texts keep theirs, so such a query still finds something.
+func Query(text string) []string {
+	if terms := distinct(text, true); len(terms) > 0 {
+		return terms
+	}
+	return distinct(text, false)
+}
+
+func distinct(text string, stop bool) []string {
+	var terms []string
+	seen := make(map[string]struct{})
+	t := tokenizer{stop: stop, emit: func(term []byte) {
+		if _, ok := seen[string(term)]; !ok {
+			s := string(term)
+			seen[s] = struct{}{}
+			terms = append(terms, s)
+		}
+	}}
+	t.scan(text)
+	return slices.Clip(terms)
+}
+
+// Stem returns the term that a single word becomes, without taking compounds
+// apart: lower-cased, normalised and stemmed by the rules of its script.
+func Stem(word string) string {
+	var term string
+	t := tokenizer{emit: func(b []byte) { term = string(b) }}
+	t.simple(word)
+	return term
+}

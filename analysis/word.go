@@ -1,0 +1,166 @@
+package analysis
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// word emits a run of letters and digits, taken apart where its case says that
+// it was put together.
+func (t *tokenizer) word(s string) {
+	if len(s) <= MaxTermRunes {
+		if cut := nextHump(s, 0); cut < len(s) {
+			t.simple(s)
+			for start := 0; start < len(s); {
+				t.simple(s[start:cut])
+				start, cut = cut, nextHump(s, cut)
+			}
+			return
+		}
+	}
+	t.simple(s)
+}
+
+// nextHump returns the end of the part of a camel-case ASCII word that starts
+// at start. A word with other letters has no parts.
+func nextHump(s string, start int) int {
+	for i := start + 1; i < len(s); i++ {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return len(s)
+		}
+		if !upper(c) {
+			continue
+		}
+		if !upper(s[i-1]) {
+			return i
+		}
+		// An acronym ends before the letter that starts the next word, except
+		// where its plural s follows.
+		if i+1 < len(s) && small(s[i+1]) && s[i+1:] != "s" {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func small(c byte) bool { return 'a' <= c && c <= 'z' }
+
+func lower(c byte) byte {
+	if upper(c) {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// simple emits one word: folded, cut to length, stemmed by its script.
+func (t *tokenizer) simple(s string) {
+	t.fold(s)
+	if t.stop && isStop(t.buf) {
+		return
+	}
+	if cut, long := truncate(t.buf); long {
+		t.buf = cut
+	} else {
+		t.buf = stem(t.buf)
+	}
+	t.emitFolded()
+}
+
+func (t *tokenizer) emitFolded() {
+	if len(t.buf) > 0 {
+		t.emit(t.buf)
+	}
+}
+
+// fold puts the normal form of s in lower case into t.buf. Of a long word only
+// as much is folded as can be part of a term.
+func (t *tokenizer) fold(s string) {
+	t.buf = t.buf[:0]
+	for i := range len(s) {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			t.foldRunes(s)
+			return
+		}
+		if i > MaxTermRunes {
+			return
+		}
+		t.buf = append(t.buf, lower(c))
+	}
+}
+
+func (t *tokenizer) foldRunes(s string) {
+	t.buf = t.buf[:0]
+	if limit := 4 * MaxTermRunes * utf8.UTFMax; len(s) > limit {
+		s = s[:limit]
+	}
+	for _, r := range normal(s) {
+		switch {
+		case ignored(r) || r == utf8.RuneError:
+			continue
+		case r == 'ς':
+			r = 'σ'
+		case r == '’':
+			r = '\''
+		case r == '‐':
+			r = '-'
+		case r >= utf8.RuneSelf && unicode.IsDigit(r):
+			r = digit(r)
+		default:
+			r = unicode.ToLower(r)
+		}
+		t.buf = utf8.AppendRune(t.buf, r)
+	}
+}
+
+// normal returns s in NFKC. Most words hold only letters that are in it already
+// and are spared the look into tables.
+func normal(s string) string {
+	for _, r := range s {
+		if !settled(r) {
+			return norm.NFKC.String(s)
+		}
+	}
+	return s
+}
+
+// settled reports whether r is in NFKC and combines with no settled letter: the
+// plain letters of the most frequent scripts.
+func settled(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf, 0xc0 <= r && r < 0x132, 0x400 <= r && r <= 0x482, 0x48a <= r && r <= 0x52f,
+		0x621 <= r && r <= 0x64a, 0x3041 <= r && r <= 0x3096, 0x30a1 <= r && r <= 0x30fa, r == 'ー',
+		0x4e00 <= r && r <= 0x9fa5, 0xac00 <= r && r <= 0xd7a3:
+		return true
+	}
+	return false
+}
+
+// digit returns the ASCII digit of the same value. Unicode lays the digits of
+// every script out in runs of ten that start with zero.
+func digit(r rune) rune {
+	zero := r
+	for zero > 0 && r-zero < 9 && unicode.IsDigit(zero-1) {
+		zero--
+	}
+	return '0' + r - zero
+}
+
+// truncate cuts a term to its greatest length and reports whether it had to.
+func truncate(b []byte) ([]byte, bool) {
+	if len(b) <= MaxTermRunes {
+		return b, false
+	}
+	n := 0
+	for i := range string(b) {
+		if n == MaxTermRunes {
+			return b[:i], true
+		}
+		n++
+	}
+	return b, false
+}
