@@ -1,0 +1,121 @@
+package index_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// words is a lexical leg whose score is the number of query words that a unit has.
+type words struct {
+	mu     sync.Mutex
+	units  map[uint64]string
+	cursor uint64
+	broken error
+}
+
+func newWords() *words { return &words{units: make(map[uint64]string)} }
+
+func (w *words) Apply(_ context.Context, _ uint64, up []index.TextUnit, del []uint64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, u := range up {
+		w.units[u.ID] = u.Title + " " + u.Text
+	}
+	for _, id := range del {
+		delete(w.units, id)
+	}
+	return w.broken
+}
+
+func (w *words) Search(_ context.Context, q index.LexicalQuery) (index.LexicalResult, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	terms := strings.Fields(q.Text)
+	res := index.LexicalResult{Max: float64(len(terms))}
+	for id, text := range w.units {
+		n := 0
+		for _, t := range terms {
+			if slices.Contains(strings.Fields(text), t) {
+				n++
+			}
+		}
+		if n > 0 && (q.Accept == nil || q.Accept(id)) {
+			res.Hits = append(res.Hits, index.Scored{ID: id, Score: float64(n)})
+		}
+	}
+	res.Hits = best(res.Hits, q.K)
+	return res, w.broken
+}
+
+func best(hits []index.Scored, k int) []index.Scored {
+	slices.SortFunc(hits, func(a, b index.Scored) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	return hits[:min(k, len(hits))]
+}
+
+func (w *words) Cursor() uint64              { return w.cursor }
+func (w *words) Flush(context.Context) error { return nil }
+func (w *words) Stats() index.LegStats       { return index.LegStats{Units: len(w.units), Kind: "words"} }
+func (w *words) Close() error                { return nil }
+
+// arrows is a dense leg that compares vectors of length 1 one by one.
+type arrows struct {
+	mu     sync.Mutex
+	units  map[uint64][]float32
+	broken error
+}
+
+func newArrows() *arrows { return &arrows{units: make(map[uint64][]float32)} }
+
+func (a *arrows) Apply(_ context.Context, _ uint64, up []index.VectorUnit, del []uint64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, u := range up {
+		a.units[u.ID] = u.Vector
+	}
+	for _, id := range del {
+		delete(a.units, id)
+	}
+	return a.broken
+}
+
+func (a *arrows) Search(_ context.Context, q index.DenseQuery) ([]index.Scored, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var hits []index.Scored
+	for id, v := range a.units {
+		if q.Accept == nil || q.Accept(id) {
+			hits = append(hits, index.Scored{ID: id, Score: dot(q.Vector, v)})
+		}
+	}
+	return best(hits, q.K), a.broken
+}
+
+func (a *arrows) Similarity(q []float32, id uint64) (float64, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v, ok := a.units[id]
+	return dot(q, v), ok
+}
+
+func dot(a, b []float32) float64 {
+	var sum float64
+	for i := range b {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func (a *arrows) Cursor() uint64              { return 0 }
+func (a *arrows) Flush(context.Context) error { return nil }
+func (a *arrows) Stats() index.LegStats       { return index.LegStats{Units: len(a.units), Kind: "arrows"} }
+func (a *arrows) Close() error                { return nil }
+
+var errBroken = errors.New("broken on purpose")

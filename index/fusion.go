@@ -1,0 +1,86 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Fusion says how the scores of the two legs become one relevance. The zero
+// value is the default: convex with [DefaultVectorWeight].
+type Fusion struct {
+	// Method is "convex" or "rrf"; "" is convex.
+	Method string
+	// VectorWeight is the weight of the cosine beside a keyword score of weight 1
+	// (convex only); 0 means [DefaultVectorWeight], negative means none.
+	VectorWeight float64
+	// VectorFloor is the cosine that unrelated texts reach by chance. A unit that
+	// only the dense leg found is a hit if it is above that.
+	VectorFloor float64
+}
+
+// DefaultVectorWeight is small because the built-in embedder is the weaker of
+// the two legs: a weak second list above about 0.3 costs more than it brings.
+const DefaultVectorWeight = 0.15
+
+// rrfConstant is k of reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009).
+const rrfConstant = 60
+
+// fuse sets the score of every hit.
+//
+// Convex: (keyword + w·max(0, cosine)) / (1 + w), where keyword is the lexical
+// score over the most that any text could reach (Bruch et al., "An Analysis of
+// Fusion Functions for Hybrid Retrieval", TOIS 2023: bounding by the theoretical
+// maximum). Relevance is then comparable between queries and collections. A leg
+// that did not run drops out of the formula.
+//
+// RRF: Σ 1/(60+rank) over the legs, divided by its maximum. It ignores how much
+// better one hit is than the next and so loses with a weak second list.
+func fuse(hits []Hit, f Fusion, keyword, vector bool) {
+	if f.Method == "rrf" {
+		fuseRanks(hits, keyword, vector)
+		return
+	}
+	w := f.VectorWeight
+	if w == 0 {
+		w = DefaultVectorWeight
+	}
+	switch {
+	case !vector || w < 0:
+		w = 0
+	case !keyword:
+		for i := range hits {
+			hits[i].Score = ragctx.Clamp01(hits[i].Signals.Vector)
+		}
+		return
+	}
+	for i := range hits {
+		s := hits[i].Signals
+		hits[i].Score = ragctx.Clamp01((s.Keyword + w*max(0, s.Vector)) / (1 + w))
+	}
+}
+
+func fuseRanks(hits []Hit, keyword, vector bool) {
+	legs := 0
+	add := func(score func(Hit) float64) {
+		legs++
+		slices.SortFunc(hits, func(a, b Hit) int {
+			return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.ID, b.ID))
+		})
+		for i := range hits {
+			if score(hits[i]) > 0 {
+				hits[i].Score += 1 / float64(rrfConstant+i+1)
+			}
+		}
+	}
+	if keyword {
+		add(func(h Hit) float64 { return h.Signals.Keyword })
+	}
+	if vector {
+		add(func(h Hit) float64 { return h.Signals.Vector })
+	}
+	for i := range hits {
+		hits[i].Score *= float64(rrfConstant+1) / float64(max(legs, 1))
+	}
+}

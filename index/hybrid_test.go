@@ -1,0 +1,301 @@
+package index_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+)
+
+var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func entry(id, seq uint64, p *index.Parent, text string, v ...float32) index.Entry {
+	return index.Entry{ID: id, Seq: seq, Parent: p, Text: text, Vector: v}
+}
+
+func ids(r index.Result) []uint64 {
+	var out []uint64
+	for _, h := range r.Hits {
+		out = append(out, h.ID)
+	}
+	return out
+}
+
+func open(t testing.TB) (*index.Hybrid, *words, *arrows) {
+	w, a := newWords(), newArrows()
+	h := index.NewHybrid(w, a, nil)
+	t.Cleanup(func() { h.Close() })
+	return h, w, a
+}
+
+func apply(t testing.TB, h *index.Hybrid, b index.Batch) {
+	t.Helper()
+	if err := h.Apply(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func search(t testing.TB, h *index.Hybrid, q index.Query) index.Result {
+	t.Helper()
+	if q.Now.IsZero() {
+		q.Now = t0
+	}
+	if q.K == 0 {
+		q.K = 10
+	}
+	r, err := h.Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestHitOfEitherLegSurfaces(t *testing.T) {
+	h, _, _ := open(t)
+	p := &index.Parent{ID: 1, Recorded: t0}
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{
+		entry(1, 1, p, "red apple", 1, 0),
+		entry(2, 1, p, "green pear", 0, 1),
+		entry(3, 1, p, "blue plum"),
+	}})
+	r := search(t, h, index.Query{Text: "apple", Vector: []float32{0, 1}})
+	if got := ids(r); !slices.Equal(got, []uint64{1, 2}) {
+		t.Errorf("got units %v, want 1 by its word and 2 by its vector", got)
+	}
+	if r.Hits[0].Signals.Keyword != 1 || r.Hits[1].Signals.Vector != 1 {
+		t.Errorf("signals are not explained: %+v", r.Hits)
+	}
+}
+
+func TestChanceIsNoHit(t *testing.T) {
+	h, _, _ := open(t)
+	p := &index.Parent{ID: 1, Recorded: t0}
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, p, "apple", .2, .9), entry(2, 1, p, "pear", .2, .9), entry(3, 1, p, "plum", .3, .9)}})
+	r := search(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Fusion: index.Fusion{VectorFloor: .25}})
+	if got := ids(r); !slices.Equal(got, []uint64{1, 3}) {
+		t.Errorf("got units %v, want 1 by its word and 3 by a cosine above chance", got)
+	}
+}
+
+func TestBrokenLegDegrades(t *testing.T) {
+	for _, leg := range []string{"keyword", "vector", "keyword vector"} {
+		t.Run(leg, func(t *testing.T) {
+			h, w, a := open(t)
+			apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "apple", 1, 0)}})
+			if strings.Contains(leg, "keyword") {
+				w.broken = errBroken
+			}
+			if strings.Contains(leg, "vector") {
+				a.broken = errBroken
+			}
+			r, err := h.Search(t.Context(), index.Query{Text: "apple", Vector: []float32{1, 0}, K: 1, Now: t0})
+			if leg == "keyword vector" {
+				if err == nil {
+					t.Error("no leg answered and there is no error")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Hits) != 1 || !slices.Equal(r.Degraded, []string{leg}) {
+				t.Errorf("got %+v, want one hit and %q degraded", r, leg)
+			}
+		})
+	}
+}
+
+func TestVersionsInTime(t *testing.T) {
+	h, _, _ := open(t)
+	day := func(n int) time.Time { return t0.AddDate(0, 0, n) }
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: day(1)}, "apple")}})
+	apply(t, h, index.Batch{
+		Seq:   3,
+		Add:   []index.Entry{entry(2, 2, &index.Parent{ID: 2, Recorded: day(5)}, "apple")},
+		Ended: []index.End{{Parent: 1, At: day(5)}},
+	})
+	apply(t, h, index.Batch{Seq: 4, Add: []index.Entry{entry(3, 4, &index.Parent{ID: 3, Recorded: day(2), Expires: day(8)}, "apple")}})
+	for _, c := range []struct {
+		asOf, now time.Time
+		want      []uint64
+	}{
+		{now: day(7), want: []uint64{2, 3}},
+		{now: day(9), want: []uint64{2}},
+		{asOf: day(0), now: day(9)},
+		{asOf: day(1), now: day(9), want: []uint64{1}},
+		{asOf: day(3), now: day(9), want: []uint64{1, 3}},
+		{asOf: day(5), now: day(9), want: []uint64{2, 3}},
+		{asOf: day(8), now: day(9), want: []uint64{2}},
+	} {
+		got := ids(search(t, h, index.Query{Text: "apple", AsOf: c.asOf, Now: c.now}))
+		if !slices.Equal(got, c.want) {
+			t.Errorf("as of %v, now %v: units %v, want %v", c.asOf, c.now, got, c.want)
+		}
+	}
+}
+
+func TestApplyAgainChangesNothing(t *testing.T) {
+	h, _, _ := open(t)
+	b := index.Batch{Seq: 2, Add: []index.Entry{
+		entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "apple", 1, 0),
+		entry(2, 2, &index.Parent{ID: 2, Recorded: t0}, "apple", 1, 0),
+	}, Ended: []index.End{{Parent: 1, At: t0}}}
+	apply(t, h, b)
+	apply(t, h, b)
+	if s := h.Stats(); s.Units != 2 || s.Parents != 2 {
+		t.Errorf("stats %+v after applying a batch twice", s)
+	}
+	if got := ids(search(t, h, index.Query{Text: "apple"})); !slices.Equal(got, []uint64{2}) {
+		t.Errorf("got %v, want [2]", got)
+	}
+}
+
+func TestRemovedIsGoneFromLegs(t *testing.T) {
+	h, w, a := open(t)
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "apple", 1, 0)}})
+	apply(t, h, index.Batch{Seq: 2, Removed: []uint64{1}})
+	if len(w.units)+len(a.units) != 0 {
+		t.Error("a leg still has a removed unit")
+	}
+	if r := search(t, h, index.Query{Text: "apple", AsOf: t0}); len(r.Hits) > 0 {
+		t.Error("a removed unit was found")
+	}
+}
+
+// TestScopeIsAWall checks random queries against the plain reading of the
+// rules: nothing out of scope is found, and k units are found whenever k exist.
+func TestScopeIsAWall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, a := newWords(), newArrows()
+		h := index.NewHybrid(w, a, nil)
+		defer h.Close()
+		name := rapid.SampledFrom([]string{"", "a", "b"})
+		tags := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"x", "y", "z"}), rapid.ID[string])
+		parents := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *index.Parent {
+			return &index.Parent{
+				User: name.Draw(t, "user"), Agent: name.Draw(t, "agent"), Session: name.Draw(t, "session"),
+				Tags: tags.Draw(t, "tags"), Source: rapid.SampledFrom([]string{"file:a", "file:b", "web"}).Draw(t, "source"),
+				Metadata: map[string]string{"lang": rapid.SampledFrom([]string{"en", "de"}).Draw(t, "lang")},
+				Occurred: t0.AddDate(0, 0, rapid.IntRange(0, 9).Draw(t, "day")), Recorded: t0,
+			}
+		}), 1, 40).Draw(t, "parents")
+		b := index.Batch{Seq: uint64(len(parents))}
+		for i, p := range parents {
+			p.ID = uint64(i + 1)
+			b.Add = append(b.Add, entry(p.ID, p.ID, p, "apple", 1, 0))
+		}
+		if err := h.Apply(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		q := index.Query{
+			Text: "apple", Vector: []float32{1, 0}, K: rapid.IntRange(1, 50).Draw(t, "k"), Now: t0,
+			Scope: index.Scope{
+				User: name.Draw(t, "q.user"), Agent: name.Draw(t, "q.agent"), Session: name.Draw(t, "q.session"),
+				AnyUser: rapid.Bool().Draw(t, "any"),
+			},
+			Filter: ragctx.Filter{
+				Tags:    rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y"}), 0, 2, rapid.ID[string]).Draw(t, "q.tags"),
+				Sources: rapid.SampledFrom([][]string{nil, {"file:*"}, {"web", "file:a"}}).Draw(t, "q.sources"),
+			},
+		}
+		if rapid.Bool().Draw(t, "q.lang") {
+			q.Filter.Metadata = map[string]string{"lang": "de"}
+		}
+		if rapid.Bool().Draw(t, "q.after") {
+			q.Filter.OccurredAfter = t0.AddDate(0, 0, 4)
+		}
+		r, err := h.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []uint64
+		for _, p := range parents {
+			if allowed(q, p) {
+				want = append(want, p.ID)
+			}
+		}
+		want = want[:min(q.K, len(want))]
+		if got := ids(r); !slices.Equal(got, want) {
+			t.Fatalf("query %+v found %v, want %v", q, got, want)
+		}
+	})
+}
+
+// allowed is the scope rule written out once more.
+func allowed(q index.Query, p *index.Parent) bool {
+	user := q.Scope.AnyUser || p.User == "" || p.User == q.Scope.User
+	agent := q.Scope.Agent == "" || q.Scope.Agent == p.Agent
+	session := q.Scope.Session == "" || q.Scope.Session == p.Session
+	source := len(q.Filter.Sources) == 0
+	for _, s := range q.Filter.Sources {
+		source = source || s == p.Source || s == "file:*" && strings.HasPrefix(p.Source, "file:")
+	}
+	tags := true
+	for _, t := range q.Filter.Tags {
+		tags = tags && slices.Contains(p.Tags, t)
+	}
+	lang := q.Filter.Metadata == nil || p.Metadata["lang"] == "de"
+	after := q.Filter.OccurredAfter.IsZero() || !p.Occurred.Before(q.Filter.OccurredAfter)
+	return user && agent && session && source && tags && lang && after
+}
+
+func TestSearchBesideApply(t *testing.T) {
+	h, _, _ := open(t)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range 200 {
+				q := index.Query{Text: "apple", Vector: []float32{1, 0}, K: 5, Now: t0, Scope: index.Scope{User: "a"}}
+				r, err := h.Search(t.Context(), q)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, hit := range r.Hits {
+					if hit.Parent == 0 {
+						t.Error("a hit without a parent")
+					}
+				}
+			}
+		})
+	}
+	for i := uint64(1); i <= 200; i++ {
+		p := &index.Parent{ID: i, User: "a", Recorded: t0}
+		apply(t, h, index.Batch{Seq: i, Add: []index.Entry{entry(i, i, p, "apple", 1, 0)}, Ended: []index.End{{Parent: i - 1, At: t0}}})
+	}
+	wg.Wait()
+	if got := ids(search(t, h, index.Query{Text: "apple", Scope: index.Scope{User: "a"}})); !slices.Equal(got, []uint64{200}) {
+		t.Errorf("found %v, want only the last", got)
+	}
+}
+
+func TestFusion(t *testing.T) {
+	p := &index.Parent{ID: 1, Recorded: t0}
+	for _, c := range []struct {
+		fusion index.Fusion
+		vector []float32
+		want   []string // unit:score
+	}{
+		{index.Fusion{}, []float32{1, 0}, []string{"1:0.870", "2:0.565"}},
+		{index.Fusion{VectorWeight: 1}, []float32{1, 0}, []string{"2:0.750", "1:0.500"}},
+		{index.Fusion{VectorWeight: -1}, []float32{1, 0}, []string{"1:1.000", "2:0.500"}},
+		{index.Fusion{}, nil, []string{"1:1.000", "2:0.500"}},
+		{index.Fusion{Method: "rrf"}, []float32{1, 0}, []string{"2:0.992", "1:0.500"}},
+	} {
+		h, _, _ := open(t)
+		apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, p, "red apple", 0, 1), entry(2, 1, p, "apple", 1, 0)}})
+		var got []string
+		for _, hit := range search(t, h, index.Query{Text: "red apple", Vector: c.vector, Fusion: c.fusion}).Hits {
+			got = append(got, fmt.Sprintf("%d:%.3f", hit.ID, hit.Score))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v over vector %v: %v, want %v", c.fusion, c.vector, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+// Package index finds the units (chunks of documents, pieces of memories) of
+// one collection that answer a query.
+//
+// A [Hybrid] index joins a [Lexical] and a [Dense] leg with a catalog of what
+// the units belong to. The catalog decides who may see which unit at what time,
+// inside the search of both legs, so that a filter never costs results. The
+// scores of the legs are fused to one relevance (see [Fusion]).
+//
+// An index is a cache of the store. Every unit carries the sequence number of
+// the write that made it; each leg remembers up to which number it is durable,
+// and is fed the rest again when it is opened.
+package index
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Parent is what units belong to: one version of a document, or one memory. The
+// catalog keeps a reference; the caller does not change it after handing it over.
+type Parent struct {
+	ID     uint64 // unique in the data directory, never reused
+	User   string
+	Agent  string
+	Source string
+
+	Session  string
+	Tags     []string
+	Metadata map[string]string
+
+	// Occurred is when it happened; Recorded when it was stored; Superseded when
+	// it was replaced or deleted (zero while it is current); Expires when it
+	// lapses (zero for never).
+	Occurred, Recorded, Superseded, Expires time.Time
+}
+
+// Entry is one unit together with its parent.
+type Entry struct {
+	ID      uint64 // unique, ascending in the order of writing, never reused
+	Seq     uint64 // the write that made it
+	Ordinal int    // position within the parent
+	Parent  *Parent
+	// Title holds the title and heading path; Text the unit's own text. Both may
+	// be left empty for units that the lexical leg already holds durably.
+	Title, Text string
+	// Vector is nil where the embedder abstained, and may be left nil for units
+	// that the dense leg already holds durably.
+	Vector []float32
+}
+
+// End marks a parent as superseded at a time.
+type End struct {
+	Parent uint64
+	At     time.Time
+}
+
+// Batch is a run of changes in the order of their sequence numbers.
+type Batch struct {
+	// Seq is the number of the newest change in the batch.
+	Seq uint64
+	// Add holds the new units, Ended the parents that were superseded or
+	// deleted, Removed those whose data is gone for good.
+	Add     []Entry
+	Ended   []End
+	Removed []uint64
+}
+
+// Scope says whose items are looked at.
+type Scope struct {
+	// User sees their own items and those that belong to no user; "" sees only
+	// the latter. AnyUser lifts that wall.
+	User    string
+	AnyUser bool
+	// Agent and Session narrow to an agent's or a session's items; "" is any.
+	Agent, Session string
+}
+
+// Query asks for the K best units.
+type Query struct {
+	// Text is searched by the lexical leg, Vector by the dense leg; an empty one
+	// leaves its leg out.
+	Text   string
+	Vector []float32
+	K      int
+	Scope  Scope
+	Filter ragctx.Filter
+	// AsOf asks for what was current then; zero for what is current now. Now
+	// decides what has expired.
+	AsOf, Now time.Time
+	Exact     bool
+	Fusion    Fusion
+}
+
+// Hit is one found unit.
+type Hit struct {
+	ID      uint64
+	Parent  uint64
+	Ordinal int
+	// Score is the fused relevance, 0 to 1.
+	Score   float64
+	Signals Signals
+}
+
+// Signals are the scores that a hit's relevance was made of.
+type Signals struct {
+	// Keyword is the lexical score over its upper bound, 0 to 1.
+	Keyword float64
+	// Vector is the cosine similarity, -1 to 1.
+	Vector float64
+}
+
+// Result is the answer to a [Query]: hits by score, best first, ties by
+// ascending id.
+type Result struct {
+	Hits []Hit
+	// Degraded names legs that failed or did not run: "keyword", "vector".
+	Degraded []string
+}
+
+// Stats describes an index.
+type Stats struct {
+	Units, Parents int
+	Lexical, Dense LegStats
+}
+
+// Index is the contract between the providers and whatever does the searching,
+// in this process or elsewhere. Searches run beside Apply and see the state
+// before or after it.
+type Index interface {
+	// Apply makes the batch searchable before it returns. Applying a batch again
+	// changes nothing. It is called by one goroutine at a time.
+	Apply(ctx context.Context, b Batch) error
+	// Search fails only when no leg could answer.
+	Search(ctx context.Context, q Query) (Result, error)
+	// Flush makes everything applied durable, as far as the legs keep anything.
+	Flush(ctx context.Context) error
+	Stats() Stats
+	Close() error
+}
+
+// visible reports whether q may see p.
+func (q *Query) visible(p *parent) bool {
+	if p.removed.Load() {
+		return false
+	}
+	if !p.livedAt(q.AsOf, q.Now) {
+		return false
+	}
+	s := q.Scope
+	if p.User != "" && !s.AnyUser && p.User != s.User {
+		return false
+	}
+	if s.Agent != "" && p.Agent != s.Agent || s.Session != "" && p.Session != s.Session {
+		return false
+	}
+	return matches(&q.Filter, p.Parent)
+}
+
+func matches(f *ragctx.Filter, p *Parent) bool {
+	if !f.OccurredAfter.IsZero() && (p.Occurred.IsZero() || p.Occurred.Before(f.OccurredAfter)) {
+		return false
+	}
+	if !f.OccurredBefore.IsZero() && (p.Occurred.IsZero() || !p.Occurred.Before(f.OccurredBefore)) {
+		return false
+	}
+	for _, t := range f.Tags {
+		if !slices.Contains(p.Tags, t) {
+			return false
+		}
+	}
+	for k, v := range f.Metadata {
+		if got, ok := p.Metadata[k]; !ok || got != v {
+			return false
+		}
+	}
+	return len(f.Sources) == 0 || slices.ContainsFunc(f.Sources, func(s string) bool {
+		if prefix, ok := strings.CutSuffix(s, "*"); ok {
+			return strings.HasPrefix(p.Source, prefix)
+		}
+		return p.Source == s
+	})
+}

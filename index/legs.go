@@ -1,0 +1,115 @@
+package index
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrClosed is returned by a leg or index that has been closed.
+var ErrClosed = errors.New("index: closed")
+
+// Scored is one hit of a leg.
+type Scored struct {
+	ID    uint64
+	Score float64
+}
+
+// Accept decides whether a unit may be a hit. A leg asks it during the search,
+// so that filtering never costs results; nil accepts everything. It is called
+// concurrently, at least once per returned hit.
+type Accept func(id uint64) bool
+
+// TextUnit is what a lexical leg indexes of a unit.
+type TextUnit struct {
+	ID uint64
+	// Title holds the title and heading path; Text the unit itself. Both are
+	// searched; a match in Title counts more.
+	Title, Text string
+}
+
+// Lexical is the keyword leg of one collection. It is a cache of the store: it
+// may be thrown away at any time and filled again.
+//
+// Apply takes upserts and deletes by id, in that order, and makes them
+// searchable before it returns; applying the same batch again changes nothing.
+// seq is the store's sequence number of the newest change in the batch and
+// never decreases. Cursor is the largest seq whose changes, and all before it,
+// would survive a crash of the machine; after a reopen the caller applies
+// everything after Cursor again. Flush moves Cursor to the last applied seq.
+//
+// Scores depend only on the live units, not on the order in which they came or
+// on how they are stored.
+//
+// Search and Stats may run beside Apply and Flush and see either the state
+// before or after it. The caller calls Apply and Flush from one goroutine at a
+// time. After Close every method returns [ErrClosed], or a zero value.
+type Lexical interface {
+	Apply(ctx context.Context, seq uint64, upserts []TextUnit, deletes []uint64) error
+	Search(ctx context.Context, q LexicalQuery) (LexicalResult, error)
+	Cursor() uint64
+	Flush(ctx context.Context) error
+	Stats() LegStats
+	Close() error
+}
+
+// LexicalQuery asks a lexical leg for the K best units, best first, ties by
+// ascending id.
+type LexicalQuery struct {
+	Text   string
+	K      int
+	Accept Accept
+}
+
+// LexicalResult is a lexical leg's answer. Max is the least upper bound of the
+// score that any text could reach for the query, so Score/Max is within 0..1
+// and comparable between collections; 0 when the query has no terms.
+type LexicalResult struct {
+	Hits []Scored
+	Max  float64
+}
+
+// VectorUnit is what a dense leg indexes of a unit.
+type VectorUnit struct {
+	ID     uint64
+	Vector []float32
+}
+
+// Dense is the vector leg of one collection, with the same rules for Apply,
+// Cursor, Flush and concurrency as [Lexical]. The similarity is the cosine.
+//
+// Apply refuses a batch that holds a vector of another dimension or a NaN or
+// infinite component, whole. A zero vector is not stored: it has no direction,
+// so it matches nothing. Vectors are copied.
+type Dense interface {
+	Apply(ctx context.Context, seq uint64, upserts []VectorUnit, deletes []uint64) error
+	// Search returns the K units nearest to the query vector, best first, ties
+	// by ascending id; none for a zero query.
+	Search(ctx context.Context, q DenseQuery) ([]Scored, error)
+	// Similarity returns the cosine between v and the unit's vector, and false if
+	// the leg has no vector for it.
+	Similarity(v []float32, id uint64) (float64, bool)
+	Cursor() uint64
+	Flush(ctx context.Context) error
+	Stats() LegStats
+	Close() error
+}
+
+// DenseQuery asks a dense leg for the K nearest units.
+type DenseQuery struct {
+	Vector []float32
+	K      int
+	Accept Accept
+	// Exact asks for an exhaustive search where the leg would approximate.
+	Exact bool
+}
+
+// LegStats describes a leg.
+type LegStats struct {
+	// Units is the number of live units; Pending counts those among them that
+	// are not durable yet.
+	Units, Pending int
+	// Bytes is the size on disk.
+	Bytes int64
+	// Kind names the implementation, such as "flat".
+	Kind string
+}

@@ -1,0 +1,176 @@
+package vector
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Rows per block. Blocks start small, so that ten thousand small collections are
+// cheap, and grow with the arena up to 256 rows, so that rewriting one block
+// stays cheap.
+const (
+	minBlockRows = 16
+	maxBlockRows = 256
+)
+
+// block is a run of rows. What a snapshot shows of a block never changes: rows
+// are written once, past the n of every published header, and a change of live
+// goes to a copy of the header. Blocks that lost many rows are abandoned as a
+// whole, and the garbage collector frees them when the last reader has left.
+type block struct {
+	vecs []float32 // cap rows of the arena's stride
+	ids  []uint64
+	live [maxBlockRows / 64]uint64 // bit per row
+	n    int                       // rows written
+	dead int                       // rows among them that are not live
+	gen  uint64                    // the transaction that may write the header
+}
+
+// alive reports whether a row is live.
+func (b *block) alive(row int) bool { return b.live[row>>6]>>(row&63)&1 != 0 }
+
+// rows iterates over the live rows of b.
+func (b *block) rows(yield func(row int) bool) {
+	for w, word := range b.live {
+		for ; word != 0; word &= word - 1 {
+			if !yield(w<<6 + bits.TrailingZeros64(word)) {
+				return
+			}
+		}
+	}
+}
+
+// row returns the padded vector of a row.
+func (b *block) row(i, stride int) []float32 { return b.vecs[i*stride : (i+1)*stride] }
+
+// slot is the place of a row.
+type slot struct{ block, row uint32 }
+
+// snapshot is a state of the arena that readers share without a lock.
+type snapshot struct {
+	blocks []*block // nil where a block was abandoned
+	units  int
+}
+
+// arena stores unit vectors by id in rows padded to a multiple of [lanes]. It
+// has one writer, which brackets its changes with begin and commit; the snapshot
+// that commit returns stays valid and unchanged for as long as anyone holds it.
+// Growth copies no vectors.
+type arena struct {
+	dim, stride int
+	slots       map[uint64]slot
+	blocks      []*block
+	tail        int   // the block that takes new rows; -1 if none
+	holes       []int // free places in blocks
+	gen         uint64
+	scratch     []float32
+}
+
+// newArena returns an empty arena for vectors of dim components.
+func newArena(dim int) *arena {
+	return &arena{dim: dim, stride: stride(dim), slots: make(map[uint64]slot), tail: -1}
+}
+
+// begin starts a transaction.
+func (a *arena) begin() {
+	a.blocks = slices.Clone(a.blocks)
+	a.gen++
+}
+
+// commit ends a transaction and returns the state it made.
+func (a *arena) commit() *snapshot {
+	for i := range len(a.blocks) { // new blocks have nothing to give up
+		b := a.blocks[i]
+		// A quarter is the most that scans and memory waste on dead rows.
+		if b != nil && (b.dead == b.n || b.dead*4 > b.n && i != a.tail) {
+			a.abandon(i)
+		}
+	}
+	return &snapshot{blocks: a.blocks, units: len(a.slots)}
+}
+
+// get returns the row of an id, or nil.
+func (a *arena) get(id uint64) []float32 {
+	s, ok := a.slots[id]
+	if !ok {
+		return nil
+	}
+	return a.blocks[s.block].row(int(s.row), a.stride)
+}
+
+// put stores the direction of v under id. A row that is there already and equal
+// stays where it is.
+func (a *arena) put(id uint64, v []float32, length float64) {
+	if a.scratch == nil {
+		a.scratch = make([]float32, a.stride)
+	}
+	normalize(a.scratch, v, length)
+	if slices.Equal(a.get(id), a.scratch) {
+		return
+	}
+	a.remove(id)
+	a.add(id, a.scratch)
+}
+
+// remove makes the row of an id dead.
+func (a *arena) remove(id uint64) {
+	s, ok := a.slots[id]
+	if !ok {
+		return
+	}
+	delete(a.slots, id)
+	b := a.own(int(s.block))
+	b.live[s.row>>6] &^= 1 << (s.row & 63)
+	b.dead++
+}
+
+// add appends a row.
+func (a *arena) add(id uint64, row []float32) {
+	if a.tail < 0 || a.blocks[a.tail].n == len(a.blocks[a.tail].ids) {
+		a.grow()
+	}
+	b := a.own(a.tail)
+	copy(b.row(b.n, a.stride), row)
+	b.ids[b.n] = id
+	b.live[b.n>>6] |= 1 << (b.n & 63)
+	a.slots[id] = slot{block: uint32(a.tail), row: uint32(b.n)}
+	b.n++
+}
+
+// grow makes a new block the tail.
+func (a *arena) grow() {
+	rows := min(max(len(a.slots), minBlockRows), maxBlockRows)
+	b := &block{vecs: make([]float32, rows*a.stride), ids: make([]uint64, rows), gen: a.gen}
+	if n := len(a.holes); n > 0 {
+		a.tail, a.holes = a.holes[n-1], a.holes[:n-1]
+		a.blocks[a.tail] = b
+		return
+	}
+	a.tail = len(a.blocks)
+	a.blocks = append(a.blocks, b)
+}
+
+// own returns the header of block i for writing.
+func (a *arena) own(i int) *block {
+	b := a.blocks[i]
+	if b.gen != a.gen {
+		header := *b
+		b = &header
+		b.gen = a.gen
+		a.blocks[i] = b
+	}
+	return b
+}
+
+// abandon moves the live rows of block i to the tail and drops the block.
+func (a *arena) abandon(i int) {
+	b := a.blocks[i]
+	if i == a.tail {
+		a.tail = -1
+	}
+	for row := range b.rows {
+		a.add(b.ids[row], b.row(row, a.stride))
+	}
+	a.blocks[i] = nil
+	a.holes = append(a.holes, i)
+}

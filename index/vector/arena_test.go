@@ -1,0 +1,176 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+)
+
+// random returns n units with ids from first on.
+func random(r *rand.Rand, first uint64, n, dim int) []index.VectorUnit {
+	units := make([]index.VectorUnit, n)
+	for i := range units {
+		v := make([]float32, dim)
+		for j := range v {
+			v[j] = float32(r.NormFloat64())
+		}
+		units[i] = index.VectorUnit{ID: first + uint64(i), Vector: v}
+	}
+	return units
+}
+
+// filled returns an exact index with n random units.
+func filled(tb testing.TB, n, dim int) *Flat {
+	tb.Helper()
+	f := NewFlat(dim)
+	r := rand.New(rand.NewPCG(1, 1))
+	for first := 0; first < n; first += 1000 {
+		if err := f.Apply(tb.Context(), 0, random(r, uint64(first), min(1000, n-first), dim), nil); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return f
+}
+
+func TestDotAgainstFloat64(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, dim := range []int{1, 2, 7, 8, 9, 63, 64, 384, 1000} {
+		units := random(r, 0, 5, dim)
+		var rows [5][]float32
+		for i, u := range units {
+			rows[i], _ = queryUnit(u.Vector, dim)
+		}
+		var got [4]float32
+		got[0], got[1], got[2], got[3] = dot4(rows[0], rows[1], rows[2], rows[3], rows[4])
+		for i, g := range got {
+			var want float64
+			for j := range dim {
+				want += float64(rows[0][j]) * float64(rows[i+1][j])
+			}
+			if math.Abs(float64(g)-want) > 1e-5 {
+				t.Errorf("dimension %d, row %d: %v, want %v", dim, i, g, want)
+			}
+			if d := dot(rows[0], rows[i+1]); d != g {
+				t.Errorf("dimension %d, row %d: %v alone, %v among four", dim, i, d, g)
+			}
+		}
+	}
+}
+
+func TestSnapshotsNeverChange(t *testing.T) {
+	const n, dim = 700, 8
+	r := rand.New(rand.NewPCG(3, 3))
+	f := filled(t, n, dim)
+	q, err := queryUnit(random(r, 0, 1, dim)[0].Vector, dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := f.state.Load()
+	before, err := old.scan(t.Context(), q, n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 { // replace, delete, add, and so fill holes
+		gone := []uint64{uint64(r.IntN(n)), uint64(r.IntN(n)), uint64(r.IntN(2 * n))}
+		if err := f.Apply(t.Context(), 0, random(r, uint64(r.IntN(n)), 300, dim), gone); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := old.scan(t.Context(), q, n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(before, after) {
+		t.Error("a snapshot changed while batches were applied")
+	}
+}
+
+func TestChurnNeedsNoMoreRoom(t *testing.T) {
+	const n, dim = 2000, 8
+	f := filled(t, n, dim)
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 100 {
+		if err := f.Apply(t.Context(), 0, random(r, uint64(r.IntN(n-500)), 500, dim), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := 0
+	for _, b := range f.state.Load().blocks {
+		if b != nil {
+			rows += len(b.ids)
+		}
+	}
+	if limit := n*3/2 + maxBlockRows; rows > limit {
+		t.Errorf("%d units take %d rows after churn, want at most %d", n, rows, limit)
+	}
+	var all []uint64
+	for id := range uint64(n) {
+		all = append(all, id)
+	}
+	if err := f.Apply(t.Context(), 0, nil, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range f.state.Load().blocks {
+		if b != nil {
+			t.Fatal("an empty index holds a block")
+		}
+	}
+}
+
+func TestAcceptIsAskedOnlyAboutCandidates(t *testing.T) {
+	const n, k = 5000, 10
+	f := filled(t, n, 16)
+	asked := 0
+	_, err := f.Search(t.Context(), index.DenseQuery{
+		Vector: random(rand.New(rand.NewPCG(5, 5)), 0, 1, 16)[0].Vector, K: k,
+		Accept: func(uint64) bool { asked++; return true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Random order: about k·ln(n/k) units enter after the first k.
+	if asked < k || asked > 200 {
+		t.Errorf("accept was asked %d times for %d of %d", asked, k, n)
+	}
+}
+
+func TestAcceptMayCallTheLeg(t *testing.T) {
+	f := filled(t, 100, 4)
+	v := []float32{1, 0, 0, 0}
+	hits, err := f.Search(t.Context(), index.DenseQuery{Vector: v, K: 3, Accept: func(id uint64) bool {
+		if err := f.Apply(context.Background(), 0, nil, []uint64{id}); err != nil {
+			t.Error(err)
+		}
+		_, ok := f.Similarity(v, id)
+		return !ok
+	}})
+	if err != nil || len(hits) != 3 {
+		t.Errorf("got %v, %v", hits, err)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for kind, want := range map[string]string{"": "flat", "flat": "flat", "coder": "coder"} {
+		leg, err := Open(kind, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := leg.Stats().Kind; got != want {
+			t.Errorf("Open(%q) gave %q", kind, got)
+		}
+	}
+	for _, c := range []struct {
+		kind string
+		dim  int
+	}{{"native", 8}, {"flat", 0}, {"flat", -1}, {"coder", MaxDimensions + 1}} {
+		if _, err := Open(c.kind, c.dim); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("Open(%q, %d) = %v, want ErrInvalid", c.kind, c.dim, err)
+		}
+	}
+}

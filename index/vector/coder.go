@@ -1,0 +1,215 @@
+package vector
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+const kindCoder = "coder"
+
+var _ index.Dense = (*Coder)(nil)
+
+// Coder is a dense leg over github.com/coder/hnsw, made safe. That library misses
+// neighbours on clustered vectors, returns deleted keys, panics when a key is
+// replaced, has no filters, and may not be read while it is written. So every
+// vector gets a node of its own that is never replaced; nodes of vectors that
+// are gone are passed over until a rebuild; hits are fetched in excess and ranked
+// by exact cosines from an own copy of the vectors; a panic costs the graph, not
+// the process. An exact scan does what the graph cannot: filters, Exact, small
+// indexes, too few hits, and everything while there is no graph.
+//
+// Like [Flat] it lives in memory only. It holds each vector twice, and equal
+// queries may find different neighbours, as the graph is built and entered at
+// random. [Coder.Recall] tells how much it finds.
+type Coder struct {
+	flat  *Flat
+	apply sync.Mutex // held by Apply and Close
+
+	mu    sync.RWMutex // guards graph, and changes of the index as a whole
+	graph *graph       // nil while there is none
+	lost  bool         // building the graph panicked: stay without
+}
+
+// NewCoder returns an empty index for vectors of dim components. It panics
+// unless dim is within 1..[MaxDimensions]; [Open] returns an error instead.
+func NewCoder(dim int) *Coder {
+	return &Coder{flat: NewFlat(dim), graph: newGraph()}
+}
+
+// Apply implements [index.Dense]. It adds the nodes first, one lock each, which
+// no search sees, and then makes all of the batch visible at once. Now and then
+// it rebuilds the graph, which takes as long as filling it.
+func (c *Coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorUnit, deletes []uint64) error {
+	c.apply.Lock()
+	defer c.apply.Unlock()
+	if err := c.flat.usable(ctx); err != nil {
+		return err
+	}
+	lengths, err := norms(upserts, c.flat.dim)
+	if err != nil {
+		return err
+	}
+	changes := c.plan(upserts, lengths, deletes)
+	nodes, err := c.insert(ctx, changes)
+	if err != nil {
+		return err
+	}
+	c.publish(func() {
+		c.flat.store(upserts, lengths, deletes)
+		c.graph.relink(changes, nodes)
+	})
+	c.repair(ctx)
+	return nil
+}
+
+// change is what a batch does to one unit; the unit vector is nil if it goes.
+type change struct {
+	id   uint64
+	unit []float32
+}
+
+// plan returns the changes a batch makes, one per unit, without those that
+// change nothing.
+func (c *Coder) plan(upserts []index.VectorUnit, lengths []float64, deletes []uint64) []change {
+	var changes []change
+	seen := make(map[uint64]bool, len(upserts)+len(deletes))
+	for _, id := range deletes { // backwards: the last word on a unit counts
+		if !seen[id] {
+			changes = append(changes, change{id: id})
+		}
+		seen[id] = true
+	}
+	for i, u := range slices.Backward(upserts) {
+		if seen[u.ID] {
+			continue
+		}
+		seen[u.ID] = true
+		next := change{id: u.ID}
+		if lengths[i] > 0 {
+			next.unit = make([]float32, c.flat.arena.stride)
+			normalize(next.unit, u.Vector, lengths[i])
+		}
+		if !slices.Equal(c.flat.arena.get(u.ID), next.unit) {
+			changes = append(changes, next)
+		}
+	}
+	return changes
+}
+
+// insert adds nodes that no unit is linked to yet and returns them, in order of
+// the changes. If ctx ends, what was added is dead weight until a rebuild.
+func (c *Coder) insert(ctx context.Context, changes []change) ([]uint64, error) {
+	nodes := make([]uint64, len(changes))
+	for i, ch := range changes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if ch.unit != nil {
+			c.publish(func() { nodes[i] = c.graph.add(ch.unit) })
+		}
+	}
+	return nodes, nil
+}
+
+// publish runs change while no search reads the graph, and gives the graph up if
+// the library panics.
+func (c *Coder) publish(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+	if c.graph != nil && c.graph.broken {
+		c.graph = nil
+	}
+}
+
+// repair builds the graph anew if it was given up or is full of dead nodes.
+// Searches go on meanwhile. If ctx ends, the next batch tries again.
+func (c *Coder) repair(ctx context.Context) {
+	if c.lost || c.graph != nil && !c.graph.stale() {
+		return
+	}
+	state := c.flat.state.Load()
+	fresh := newGraph()
+	for _, b := range state.blocks {
+		if b == nil {
+			continue
+		}
+		for row := range b.rows {
+			if ctx.Err() != nil {
+				return
+			}
+			unit := slices.Clone(b.row(row, c.flat.arena.stride))
+			fresh.link(b.ids[row], fresh.add(unit))
+		}
+	}
+	c.lost = fresh.broken
+	c.publish(func() { c.graph = fresh })
+}
+
+// Search implements [index.Dense].
+func (c *Coder) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, error) {
+	if err := c.flat.usable(ctx); err != nil {
+		return nil, err
+	}
+	unit, err := queryUnit(q.Vector, c.flat.dim)
+	if err != nil || unit == nil {
+		return nil, err
+	}
+	if !q.Exact && q.Accept == nil && q.K > 0 {
+		if hits, ok := c.nearest(unit, q.K); ok {
+			return hits, nil
+		}
+	}
+	return c.flat.Search(ctx, q)
+}
+
+// nearest asks the graph, and reports false if an exact scan must answer.
+func (c *Coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.graph == nil {
+		return nil, false
+	}
+	ids, ok := c.graph.near(unit, k)
+	if !ok {
+		return nil, false
+	}
+	top := &topK{k: k}
+	for _, id := range ids {
+		// publish changes the arena under c.mu, so it can be read here.
+		h := index.Scored{ID: id, Score: cosine(dot(unit, c.flat.arena.get(id)))}
+		if top.admits(h) {
+			top.add(h)
+		}
+	}
+	return top.sorted(), len(top.hits) == k
+}
+
+// Similarity implements [index.Dense]; it answers as [Flat.Similarity] does.
+func (c *Coder) Similarity(v []float32, id uint64) (float64, bool) { return c.flat.Similarity(v, id) }
+
+// Cursor returns 0: nothing survives the process.
+func (c *Coder) Cursor() uint64 { return 0 }
+
+// Flush does nothing.
+func (c *Coder) Flush(ctx context.Context) error { return c.flat.Flush(ctx) }
+
+// Stats implements [index.Dense].
+func (c *Coder) Stats() index.LegStats {
+	s := c.flat.Stats()
+	if s.Kind != "" {
+		s.Kind = kindCoder
+	}
+	return s
+}
+
+// Close frees the vectors and the graph. Closing twice is harmless.
+func (c *Coder) Close() error {
+	c.apply.Lock()
+	defer c.apply.Unlock()
+	c.publish(func() { c.graph = nil })
+	return c.flat.Close()
+}

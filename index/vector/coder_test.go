@@ -1,0 +1,144 @@
+package vector
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/coder/hnsw"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// fill applies units in batches.
+func fill(tb testing.TB, leg index.Dense, units []index.VectorUnit) {
+	tb.Helper()
+	if err := leg.Apply(tb.Context(), 0, units, nil); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func TestCoderReplacesAndRebuilds(t *testing.T) {
+	const n, dim = 600, 8
+	r := rand.New(rand.NewPCG(1, 1))
+	c := NewCoder(dim)
+	for range 8 {
+		fill(t, c, random(r, 0, n, dim))
+		if dead := int(c.graph.size) - n; dead > n/2 {
+			t.Fatalf("%d nodes are dead after a batch, for %d units", dead, n)
+		}
+	}
+	units := random(r, 0, n, dim)
+	fill(t, c, units)
+	size := c.graph.size
+	fill(t, c, units)
+	if c.graph.size != size {
+		t.Error("applying a batch again added nodes")
+	}
+	for _, u := range units[:20] {
+		hits, err := c.Search(t.Context(), index.DenseQuery{Vector: u.Vector, K: 10})
+		if err != nil || len(hits) != 10 {
+			t.Fatalf("got %v, %v", hits, err)
+		}
+	}
+}
+
+func TestCoderNeverReturnsTheDead(t *testing.T) {
+	const n, dim = 900, 8
+	c := NewCoder(dim)
+	units := random(rand.New(rand.NewPCG(2, 2)), 0, n, dim)
+	fill(t, c, units)
+	var gone []uint64
+	for id := uint64(0); id < n; id += 4 { // too few for a rebuild
+		gone = append(gone, id)
+	}
+	if err := c.Apply(t.Context(), 0, nil, gone); err != nil {
+		t.Fatal(err)
+	}
+	if c.graph.size != n {
+		t.Fatal("the graph was rebuilt, so it has no dead nodes to test with")
+	}
+	for _, u := range units[:200] {
+		hits, ok := c.nearest(mustUnit(t, u.Vector), 10)
+		for _, h := range hits {
+			if h.ID%4 == 0 {
+				t.Fatalf("deleted unit %d was found (ok %v)", h.ID, ok)
+			}
+		}
+	}
+}
+
+func mustUnit(t *testing.T, v []float32) []float32 {
+	t.Helper()
+	u, err := queryUnit(v, len(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestCoderSurvivesPanics(t *testing.T) {
+	const n, dim = 200, 8
+	r := rand.New(rand.NewPCG(3, 3))
+	units := random(r, 0, n, dim)
+	for name, spoil := range map[string]func(*Coder){
+		"add":    func(c *Coder) { c.graph.hnsw.Ml = 0 },
+		"search": func(c *Coder) { c.graph.hnsw.Distance = func(_, _ hnsw.Vector) float32 { panic("distance") } },
+		"none":   func(c *Coder) { c.graph, c.lost = nil, true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := NewCoder(dim)
+			fill(t, c, units)
+			spoil(c)
+			for range 2 {
+				hits, err := c.Search(t.Context(), index.DenseQuery{Vector: units[5].Vector, K: 3})
+				if err != nil || len(hits) != 3 || hits[0].ID != 5 {
+					t.Fatalf("got %v, %v", hits, err)
+				}
+				fill(t, c, random(r, n, 50, dim)) // builds the graph anew
+			}
+			if got := c.Stats().Units; got != n+50 {
+				t.Errorf("%d units, want %d", got, n+50)
+			}
+		})
+	}
+}
+
+func TestCoderRecall(t *testing.T) {
+	c := NewCoder(8)
+	if got, err := c.Recall(t.Context()); err != nil || got != 1 {
+		t.Errorf("recall of an empty index = %v, %v", got, err)
+	}
+	fill(t, c, random(rand.New(rand.NewPCG(4, 4)), 0, 1000, 8))
+	got, err := c.Recall(t.Context())
+	if err != nil || got < 0.1 || got > 1 {
+		t.Errorf("recall = %v, %v", got, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Recall(t.Context()); err == nil {
+		t.Error("recall of a closed index is no error")
+	}
+}
+
+func TestCoderClosesBesideSearches(t *testing.T) {
+	c := NewCoder(8)
+	units := random(rand.New(rand.NewPCG(5, 5)), 0, 500, 8)
+	fill(t, c, units)
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for _, u := range units[:50] {
+				if _, err := c.Search(t.Context(), index.DenseQuery{Vector: u.Vector, K: 10}); err != nil {
+					return
+				}
+				c.Similarity(u.Vector, u.ID)
+			}
+		})
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+}

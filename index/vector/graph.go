@@ -1,0 +1,99 @@
+package vector
+
+import (
+	"math/rand"
+
+	"github.com/coder/hnsw"
+)
+
+const (
+	// overFetch is how many graph hits are asked for per wanted hit, and
+	// minFetch the least: the graph misses neighbours, and a wider search finds
+	// more of them.
+	overFetch = 4
+	minFetch  = 64
+	// A graph is stale when more than a third of its nodes, and at least minDead,
+	// are dead.
+	minDead = 64
+)
+
+// graph is a coder/hnsw graph whose nodes are never replaced or deleted, as the
+// library does neither well. A node is live while a unit is linked to it. A nil
+// or broken graph takes every change and does nothing.
+type graph struct {
+	hnsw   *hnsw.Graph[uint64]
+	units  map[uint64]uint64 // live node -> unit
+	nodes  map[uint64]uint64 // unit -> live node
+	size   uint64            // nodes, live and dead; they are numbered from 1
+	broken bool              // the library panicked while it was changed
+}
+
+// newGraph returns an empty graph with the library's own defaults, but for the
+// random source: the default one is seeded with the time.
+func newGraph() *graph {
+	g := hnsw.NewGraph[uint64]()
+	g.EfSearch = minFetch
+	g.Rng = rand.New(rand.NewSource(1))
+	return &graph{hnsw: g, units: make(map[uint64]uint64), nodes: make(map[uint64]uint64)}
+}
+
+// add adds a dead node, which keeps unit.
+func (g *graph) add(unit []float32) (node uint64) {
+	if g == nil || g.broken {
+		return 0
+	}
+	g.broken = true // unless Add returns
+	defer func() { _ = recover() }()
+	g.size++
+	g.hnsw.Add(hnsw.MakeNode(g.size, unit))
+	g.broken = false
+	return g.size
+}
+
+// link makes node the one of a unit, and the unit's former node dead; node 0
+// only does the latter.
+func (g *graph) link(id, node uint64) {
+	if g == nil || g.broken {
+		return
+	}
+	delete(g.units, g.nodes[id])
+	delete(g.nodes, id)
+	if node != 0 {
+		g.units[node], g.nodes[id] = id, node
+	}
+}
+
+// relink links the units of all changes to their nodes.
+func (g *graph) relink(changes []change, nodes []uint64) {
+	for i, ch := range changes {
+		g.link(ch.id, nodes[i])
+	}
+}
+
+// stale reports whether a rebuild pays.
+func (g *graph) stale() bool {
+	dead := int(g.size) - len(g.units)
+	return dead >= minDead && dead > len(g.units)/2
+}
+
+// near returns more than k units near q, in no order. It reports false if that
+// would be as much work as a scan, or the library panics.
+func (g *graph) near(q []float32, k int) (ids []uint64, ok bool) {
+	live := len(g.units)
+	if k > live/overFetch || live <= minFetch {
+		return nil, false
+	}
+	defer func() {
+		if recover() != nil {
+			ids, ok = nil, false
+		}
+	}()
+	// Dead nodes take places: ask for so many more. Staleness bounds the factor.
+	fetch := max(k*overFetch, minFetch) * int(g.size) / live
+	for _, n := range g.hnsw.Search(q, fetch) {
+		if id, linked := g.units[n.Key]; linked {
+			ids = append(ids, id)
+		}
+	}
+	return ids, true
+}

@@ -1,0 +1,68 @@
+package vector
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// topK keeps the k best hits offered to it: the highest scores, ties by
+// ascending id. It is a binary heap with the worst kept hit at the root.
+type topK struct {
+	hits []index.Scored
+	k    int
+}
+
+// better orders hits, best first.
+func better(a, b index.Scored) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+}
+
+// full reports whether a further hit must beat the root.
+func (t *topK) full() bool { return len(t.hits) == t.k }
+
+// admits reports whether h would enter.
+func (t *topK) admits(h index.Scored) bool { return !t.full() || better(h, t.hits[0]) < 0 }
+
+// add enters a hit that is admitted.
+func (t *topK) add(h index.Scored) {
+	if t.full() {
+		t.hits[0] = h
+		t.down()
+		return
+	}
+	t.hits = append(t.hits, h)
+	for i := len(t.hits) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if better(t.hits[i], t.hits[parent]) < 0 {
+			return
+		}
+		t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
+		i = parent
+	}
+}
+
+// down moves the root to its place.
+func (t *topK) down() {
+	for i := 0; ; {
+		worst := 2*i + 1
+		if worst >= len(t.hits) {
+			return
+		}
+		if right := worst + 1; right < len(t.hits) && better(t.hits[worst], t.hits[right]) < 0 {
+			worst = right
+		}
+		if better(t.hits[worst], t.hits[i]) < 0 {
+			return
+		}
+		t.hits[i], t.hits[worst] = t.hits[worst], t.hits[i]
+		i = worst
+	}
+}
+
+// sorted returns the kept hits, best first, and leaves t unusable.
+func (t *topK) sorted() []index.Scored {
+	slices.SortFunc(t.hits, better)
+	return t.hits
+}
