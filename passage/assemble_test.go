@@ -1,0 +1,234 @@
+package passage_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/passage"
+)
+
+// shelf is a source of texts in memory.
+type shelf struct {
+	texts map[uint64]string
+	items map[uint64]*passage.Item
+	units []passage.Unit
+}
+
+// add puts a text on the shelf, cut into small units, and returns their ids.
+func (s *shelf) add(it passage.Item, text string) (ids []uint64) {
+	if s.texts == nil {
+		s.texts, s.items = make(map[uint64]string), make(map[uint64]*passage.Item)
+	}
+	it.Bytes = len(text)
+	s.texts[it.ID], s.items[it.ID] = text, &it
+	for _, c := range chunk.Split(text, chunk.Options{TargetChars: 60, MaxChars: 120}) {
+		id := uint64(len(s.units) + 1)
+		s.units = append(s.units, passage.Unit{ID: id, Item: it.ID, Ordinal: c.Ordinal, Text: c.Text, Start: c.Start, End: c.End})
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func (s *shelf) Units(_ context.Context, ids []uint64) ([]passage.Unit, map[uint64]*passage.Item, error) {
+	var out []passage.Unit
+	for _, u := range s.units {
+		if slices.Contains(ids, u.ID) {
+			out = append(out, u)
+		}
+	}
+	return out, s.items, nil
+}
+
+func (s *shelf) Span(_ context.Context, item uint64, from, to int) ([]passage.Unit, error) {
+	var out []passage.Unit
+	for _, u := range s.units {
+		if u.Item == item && u.Ordinal >= from && u.Ordinal <= to {
+			out = append(out, u)
+		}
+	}
+	return out, nil
+}
+
+func (s *shelf) Text(_ context.Context, item uint64, start, end int) (string, error) {
+	return s.texts[item][start:end], nil
+}
+
+var now = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+
+func doc(id uint64, key string) passage.Item {
+	return passage.Item{
+		Parent:    index.Parent{ID: id, Recorded: now.Add(-time.Hour), Source: "file:" + key},
+		Namespace: "default", Type: ragctx.TypeResource, Key: key, Version: 2, Title: "Title of " + key,
+	}
+}
+
+func lines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "This is sentence number %d of the text about topic %d.\n\n", i, i)
+	}
+	return b.String()
+}
+
+func assemble(t *testing.T, s *shelf, q ragctx.ContextQuery, whole bool, hits ...index.Hit) []ragctx.ContextItem {
+	t.Helper()
+	q = q.WithDefaults()
+	items, err := passage.Assemble(t.Context(), s, passage.Request{
+		Query: q, Search: index.Query{Now: now, Scope: index.Scope{User: q.UserID}, AsOf: q.AsOf}, Hits: hits, Whole: whole,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+func hit(id uint64, score float64) index.Hit {
+	return index.Hit{ID: id, Score: score, Ordinal: int(id) - 1}
+}
+
+func TestTouchingHitsAreJoined(t *testing.T) {
+	var s shelf
+	s.add(doc(1, "a.md"), lines(20))
+	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(4, .5), hit(5, .9), hit(9, .7))
+	if len(items) != 2 {
+		t.Fatalf("%d items, want a joined passage and a single one", len(items))
+	}
+	if items[0].ID != "a.md@2#4" || items[0].Relevance != .9 {
+		t.Errorf("the passage is %s at %v, want the best hit's id and score", items[0].ID, items[0].Relevance)
+	}
+	if !strings.Contains(items[0].Content, "number 3 ") || !strings.Contains(items[0].Content, "number 4 ") {
+		t.Errorf("content %q lacks a hit", items[0].Content)
+	}
+	if !strings.Contains(items[0].Forms.Wider, "number 2 ") || !strings.Contains(items[0].Forms.Wider, "number 5 ") {
+		t.Errorf("the wider form %q lacks the neighbours", items[0].Forms.Wider)
+	}
+	if items[0].Metadata["lines"] != "7-9" || items[0].Metadata["title"] != "Title of a.md" || items[0].Source != "file:a.md" {
+		t.Errorf("metadata %v, source %s", items[0].Metadata, items[0].Source)
+	}
+}
+
+func TestHitsAreCheckedAgainstTheTruth(t *testing.T) {
+	var s shelf
+	gone := doc(1, "gone")
+	gone.Superseded = now.Add(-time.Minute)
+	lapsed := doc(2, "lapsed")
+	lapsed.Expires = now
+	other := doc(3, "other")
+	other.Namespace = "another"
+	bobs := doc(4, "bobs")
+	bobs.User = "bob"
+	var hits []index.Hit
+	for _, it := range []passage.Item{gone, lapsed, other, bobs, doc(5, "fine")} {
+		for _, id := range s.add(it, "One text.") {
+			hits = append(hits, hit(id, .5))
+		}
+	}
+	hits = append(hits, hit(99, .9)) // no longer in the store
+	keys := func(q ragctx.ContextQuery) (out []string) {
+		for _, it := range assemble(t, &s, q, false, hits...) {
+			out = append(out, it.Metadata["document"].(string))
+		}
+		return out
+	}
+	if got := keys(ragctx.NewQuery("text")); !slices.Equal(got, []string{"fine"}) {
+		t.Errorf("shown: %v", got)
+	}
+	q := ragctx.NewQuery("text")
+	q.UserID = "bob"
+	if got := keys(q); !slices.Equal(got, []string{"bobs", "fine"}) {
+		t.Errorf("shown to bob: %v", got)
+	}
+	q = ragctx.NewQuery("text")
+	q.AsOf = now.Add(-30 * time.Minute)
+	if got := keys(q); !slices.Equal(got, []string{"gone", "lapsed", "fine"}) {
+		t.Errorf("shown as of then: %v", got)
+	}
+}
+
+func TestDepths(t *testing.T) {
+	var s shelf
+	it := doc(1, "a.md")
+	text := lines(40)
+	section := strings.Index(text, "This is sentence number 10 ")
+	end := strings.Index(text, "This is sentence number 20 ")
+	it.Abstract = "What the text is about."
+	it.Outline = []passage.Section{{Start: 0, End: len(text)}, {Start: section, End: end}}
+	s.add(it, text)
+	at := hit(15, .8)
+
+	abstract := assemble(t, &s, ragctx.NewQuery("number 14").WithDepth(ragctx.DepthAbstract), false, at)[0]
+	if abstract.Content != "What the text is about.\nThis is sentence number 14 of the text about topic 14." {
+		t.Errorf("abstract %q", abstract.Content)
+	}
+	overview := assemble(t, &s, ragctx.NewQuery("number 14"), false, at)[0]
+	if len(overview.Forms.Shorter) != 0 { // a passage of one sentence is shorter than its abstract
+		t.Errorf("overview steps down to %q", overview.Forms.Shorter)
+	}
+	full := assemble(t, &s, ragctx.NewQuery("number 14").WithDepth(ragctx.DepthFull), false, at, hit(18, .3))
+	if len(full) != 1 {
+		t.Fatalf("%d items for two hits of one section", len(full))
+	}
+	if full[0].Content != strings.TrimSpace(text[section:end]) || full[0].Forms.Wider != text {
+		t.Errorf("full is %q, wider %d bytes", full[0].Content, len(full[0].Forms.Wider))
+	}
+	if len(full[0].Forms.Shorter) == 0 || full[0].Forms.Shorter[0].Depth != ragctx.DepthOverview {
+		t.Errorf("full steps down to %+v", full[0].Forms.Shorter)
+	}
+}
+
+func TestWholeItems(t *testing.T) {
+	var s shelf
+	it := doc(1, "turn-1")
+	it.Type, it.Source = ragctx.TypeMemory, "memory"
+	text := lines(10)
+	s.add(it, text)
+	long := it
+	long.ID, long.Key = 2, "turn-2"
+	ids := s.add(long, lines(200))
+	items := assemble(t, &s, ragctx.NewQuery("topic"), true, hit(1, .5), hit(7, .9), hit(ids[3], .4), hit(ids[100], .2))
+	if len(items) != 2 || items[0].ID != "turn-1" || items[1].ID != "turn-2" {
+		t.Fatalf("items %+v", items)
+	}
+	if items[0].Content != text {
+		t.Errorf("a short memory is not shown whole: %q", items[0].Content)
+	}
+	if c := items[1].Content; strings.Count(c, passage.Gap) != 1 || !strings.Contains(c, "number 3 ") || !strings.Contains(c, "number 100 ") {
+		t.Errorf("a long memory's passages: %q", c)
+	}
+}
+
+func TestExclude(t *testing.T) {
+	var s shelf
+	s.add(doc(1, "a"), lines(20))
+	q := ragctx.NewQuery("topic").WithMaxResults(1)
+	q.Exclude = []string{"a@2#0"}
+	items := assemble(t, &s, q, false, hit(1, .9), hit(10, .5))
+	if len(items) != 1 || items[0].ID != "a@2#9" {
+		t.Errorf("got %+v", items)
+	}
+}
+
+func TestItemIDsSplitFromTheRight(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.StringN(1, 40, 200).Draw(t, "key") + rapid.SampledFrom([]string{"", "@1#2", "#", "@"}).Draw(t, "suffix")
+		version, ordinal := rapid.IntRange(1, 1e6).Draw(t, "version"), rapid.IntRange(0, 1e6).Draw(t, "ordinal")
+		k, v, o, ok := passage.ParseItemID(passage.ItemID(key, version, ordinal))
+		if !ok || k != key || v != version || o != ordinal {
+			t.Fatalf("%q came back as %q %d %d %v", key, k, v, o, ok)
+		}
+	})
+	for _, bad := range []string{"", "a", "a@1", "a#1", "@1#1", "a@0#1", "a@1#-1", "a@x#1", "a@1#x"} {
+		if _, _, _, ok := passage.ParseItemID(bad); ok {
+			t.Errorf("%q was read as an item id", bad)
+		}
+	}
+}

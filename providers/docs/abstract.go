@@ -1,0 +1,238 @@
+package docs
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx/prose"
+
+	"github.com/ragctx/ragctx/analysis"
+)
+
+const maxAbstractRunes = 500
+
+// leadRunes is how much of the abstract the beginning of the text gets.
+const leadRunes = 280
+
+// comments finds HTML comments, an open one up to the end.
+var comments = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
+
+// Bounds of the sentences looked at per document.
+const (
+	maxSentences = 80
+	maxProse     = 8 << 10 // bytes
+)
+
+// sentence is a candidate for an abstract.
+type sentence struct {
+	text  string
+	runes int
+	lead  bool // of the first paragraph
+	terms []string
+	score float64
+}
+
+// abstract describes a document by its own sentences: the description its
+// author gave, the beginning of its first paragraph, then the most central
+// sentences, in the order of the text. A document without prose is described by
+// its declarations, the beginning of its text, or its title.
+func abstract(p Prepared, s structure) string {
+	candidates := candidatesOf(p.Text, s)
+	rate(candidates, p.Title)
+	var chosen []int
+	left := maxAbstractRunes
+	if s.description != "" {
+		left -= utf8.RuneCountInString(s.description) + 1
+	}
+	used := map[string]bool{s.description: true}
+	take := func(i int) {
+		if c := candidates[i]; c.runes < left && !used[c.text] {
+			used[c.text] = true
+			chosen = append(chosen, i)
+			left -= c.runes + 1
+		}
+	}
+	lead := leadRunes
+	for i := 0; i < len(candidates) && candidates[i].lead && lead > 0; i++ {
+		take(i)
+		lead -= candidates[i].runes
+	}
+	for _, i := range byScore(candidates) {
+		take(i)
+	}
+	slices.Sort(chosen)
+	var parts []string
+	if s.description != "" {
+		parts = append(parts, s.description)
+	}
+	for _, i := range chosen {
+		parts = append(parts, candidates[i].text)
+	}
+	if len(parts) == 0 {
+		return withoutProse(p, s)
+	}
+	return prose.Clip(strings.Join(parts, " "), maxAbstractRunes)
+}
+
+// candidatesOf returns the sentences of the prose that can stand alone.
+func candidatesOf(text string, s structure) []sentence {
+	var out []sentence
+	first := -1 // the paragraph that had the first sentence
+	size := 0
+	for i, pr := range s.prose {
+		if size += pr.end - pr.start; size > maxProse && i > 0 || len(out) >= maxSentences {
+			break
+		}
+		par := prose.Calm(strings.ToValidUTF8(text[pr.start:min(pr.end, pr.start+maxProse)], ""))
+		if s.markdown {
+			par = prose.Plain(par)
+		} else {
+			par = strings.Join(strings.Fields(par), " ")
+		}
+		prose.Sentences(par, func(t string) bool {
+			if standsAlone(t) {
+				if first < 0 {
+					first = i
+				}
+				out = append(out, sentence{text: t, runes: utf8.RuneCountInString(t), lead: i == first})
+			}
+			return len(out) < maxSentences
+		})
+	}
+	return out
+}
+
+// standsAlone reports whether a sentence reads well by itself: it is complete,
+// has a few words, is mostly letters and has no markup left in it.
+func standsAlone(s string) bool {
+	if len(s) > 4*prose.MaxSentence || strings.ContainsAny(s, "{}|<>`") || strings.Contains(s, "](") || strings.Contains(s, "]:") {
+		return false
+	}
+	if first, _ := utf8.DecodeRuneInString(s); unicode.IsLower(first) || !balanced(s) {
+		return false
+	}
+	if !strings.ContainsRune(".!?。！？…؟।։", lastRune(strings.TrimRight(s, "\"')”’」』）"))) {
+		return false
+	}
+	weight, others := 0, 0
+	for _, r := range s {
+		switch {
+		case r >= 0x2E80 && unicode.IsLetter(r): // CJK says more per character
+			weight += 3
+		case unicode.IsLetter(r):
+			weight++
+		case !unicode.IsSpace(r):
+			others++
+		}
+	}
+	return weight >= 24 && others*4 <= weight
+}
+
+// balanced reports whether brackets and quotation marks come in pairs, which
+// they do not where the segmenter cut inside of them.
+func balanced(s string) bool {
+	return strings.Count(s, "(") == strings.Count(s, ")") && strings.Count(s, "“") == strings.Count(s, "”") &&
+		strings.Count(s, `"`)%2 == 0
+}
+
+// leaning begin English sentences that lean on the one before.
+var leaning = []string{
+	"however", "this", "these", "those", "it", "they", "furthermore", "moreover", "therefore", "thus", "then", "but",
+	"and", "so", "also", "such", "here", "he", "she", "instead", "otherwise", "finally", "that", "additionally", "similarly",
+}
+
+func leans(s string) bool {
+	word, _, _ := strings.Cut(s, " ")
+	return strings.HasSuffix(s, "?") || slices.Contains(leaning, strings.ToLower(strings.TrimRight(word, ",")))
+}
+
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
+}
+
+// rate scores sentences by how much of the document they speak of: the summed
+// logarithms of their terms' counts over all sentences, double for terms of the
+// title, divided by the square root of the number of terms;
+// half for questions and for sentences that lean on another.
+func rate(candidates []sentence, title string) {
+	counts := make(map[string]int)
+	for i := range candidates {
+		candidates[i].terms = analysis.Query(candidates[i].text)
+		for _, t := range candidates[i].terms {
+			counts[t]++
+		}
+	}
+	titled := make(map[string]bool)
+	for _, t := range analysis.Query(title) {
+		titled[t] = true
+	}
+	for i := range candidates {
+		c := &candidates[i]
+		for _, t := range c.terms {
+			w := math.Log(float64(counts[t]))
+			if titled[t] {
+				w = 2*w + 1
+			}
+			c.score += w
+		}
+		if c.score /= math.Sqrt(float64(len(c.terms)) + 4); leans(c.text) {
+			c.score /= 2
+		}
+	}
+}
+
+// byScore returns the indexes of candidates, best first, ties in text order.
+func byScore(candidates []sentence) []int {
+	order := make([]int, len(candidates))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch d := candidates[b].score - candidates[a].score; {
+		case d > 0:
+			return 1
+		case d < 0:
+			return -1
+		}
+		return 0
+	})
+	return order
+}
+
+// withoutProse describes a document that has no sentences.
+func withoutProse(p Prepared, s structure) string {
+	if s.prose == nil && len(p.Outline) > 0 && !s.markdown {
+		names := make([]string, 0, 8)
+		for _, sec := range p.Outline {
+			if sec.Level == 1 && len(names) < cap(names) {
+				names = append(names, sec.Title)
+			}
+		}
+		return prose.Clip("Declares "+strings.Join(names, "; ")+".", maxAbstractRunes)
+	}
+	text := p.Text[s.start:min(len(p.Text), s.start+maxProse)]
+	if s.markdown {
+		text = comments.ReplaceAllString(text, "")
+	}
+	var parts []string
+	size := 0
+	for _, par := range prose.Paragraphs(text) {
+		if s.markdown {
+			par = prose.Plain(par)
+		}
+		par = strings.Join(strings.Fields(par), " ")
+		if prose.HasLetter(par) && size < maxAbstractRunes {
+			parts = append(parts, par)
+			size += len(par)
+		}
+	}
+	if len(parts) == 0 {
+		return prose.Clip(p.Title, maxAbstractRunes)
+	}
+	return prose.Clip(strings.ToValidUTF8(strings.Join(parts, " "), ""), maxAbstractRunes)
+}

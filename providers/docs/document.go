@@ -1,0 +1,129 @@
+package docs
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx/prose"
+
+	"github.com/ragctx/ragctx/chunk"
+)
+
+// Version names the rules of this package and of package chunk. Documents
+// prepared under another version are prepared again.
+const Version = "docs-1 " + chunk.Version
+
+// DefaultMaxBytes is the longest text that is prepared unless [Options] say
+// otherwise.
+const DefaultMaxBytes = 32 << 20
+
+// Document is what a caller hands in.
+type Document struct {
+	// ExternalID is the caller's own name of the document within its namespace:
+	// any UTF-8 of 1 to 512 bytes, such as a path or a URL.
+	ExternalID string
+	// Title is shown and searched; empty means that of the text, else the file
+	// name in the id.
+	Title string
+	// Source says where the text comes from, such as "file:docs/a.md".
+	Source string
+	// MIME is the type of Text; empty means by the id's extension.
+	MIME     string
+	Text     string
+	Tags     []string
+	Metadata map[string]any // JSON values; filters reach strings, numbers and booleans
+	// Occurred is when what the document tells happened; zero means unknown.
+	Occurred time.Time
+}
+
+// Prepared is a document that is ready to be stored.
+type Prepared struct {
+	// Document has its title, MIME type and the tags of its front matter filled
+	// in. Chunks and Outline count in its Text, which has no byte order mark.
+	Document
+	// Hash is [ContentHash] of the document as it was handed in.
+	Hash [32]byte
+	// Abstract is at most 500 characters of plain text, about 100 tokens.
+	Abstract string
+	Outline  []Section
+	// Chunks is never empty. Heading paths of source code begin with the file name.
+	Chunks []chunk.Chunk
+	// Chunker is the [Version] that made the chunks.
+	Chunker string
+}
+
+// Options bound the preparation of a document. The zero value works.
+type Options struct {
+	Chunk    chunk.Options
+	MaxBytes int // longest text; default 32 MiB
+}
+
+// WithDefaults returns o with unset fields filled.
+func (o Options) WithDefaults() Options {
+	o.Chunk = o.Chunk.WithDefaults()
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	return o
+}
+
+// Prepare checks a document and returns it with everything that is stored with
+// it. An error is [ragctx.ErrInvalid] or [ragctx.ErrTooLarge] and names the
+// field. Prepare is deterministic, does no I/O, takes time linear in the text,
+// and is safe for concurrent use. The result shares d's text and metadata.
+func Prepare(d Document, o Options) (Prepared, error) {
+	o = o.WithDefaults()
+	if err := Validate(d, o); err != nil {
+		return Prepared{}, err
+	}
+	p := Prepared{Document: d, Hash: ContentHash(d), Chunker: Version}
+	p.Text = strings.TrimPrefix(d.Text, "\ufeff")
+	f := formatOf(p.Document)
+	p.MIME = cmp.Or(strings.TrimSpace(d.MIME), f.mime)
+	in := input{text: p.Text, name: fileName(d.ExternalID), lang: f.lang, max: o.Chunk.MaxChars}
+	s := f.parse(in)
+	p.Title = cmp.Or(d.Title, prose.Clip(s.title, maxTitleRunes), prose.Clip(in.name, maxTitleRunes))
+	p.Tags = mergeTags(d.Tags, s.tags)
+	p.Outline = s.outline
+	p.Chunks = chunk.Blocks(p.Text, s.blocks, o.Chunk)
+	if len(p.Chunks) == 0 { // nothing but front matter
+		p.Chunks = chunk.Split(p.Text, o.Chunk)
+	}
+	p.Abstract = abstract(p, s)
+	return p, nil
+}
+
+// fileName returns the last element of an id that is a path or a URL, without
+// query and fragment, or the id itself.
+func fileName(id string) string {
+	p := id
+	if u, err := url.Parse(id); err == nil && u.Scheme != "" && u.Host != "" {
+		if p = strings.TrimSuffix(u.Path, "/"); p == "" {
+			return u.Host
+		}
+	}
+	if base := path.Base(p); base != "." && base != "/" {
+		return base
+	}
+	return id
+}
+
+// mergeTags appends the tags found in the text to those given, as far as the
+// limits allow.
+func mergeTags(given, found []string) []string {
+	tags := append([]string(nil), given...)
+	seen := make(map[string]bool, len(given))
+	for _, t := range given {
+		seen[t] = true
+	}
+	for _, t := range found {
+		if len(tags) < MaxTags && !seen[t] && validTag(t) == nil {
+			seen[t] = true
+			tags = append(tags, t)
+		}
+	}
+	return tags
+}

@@ -1,0 +1,99 @@
+package docs
+
+import "strings"
+
+// maxFrontMatter is how far the end of front matter is looked for, in bytes.
+const maxFrontMatter = 64 << 10
+
+// frontMatter is what is read from the header of a Markdown file.
+type frontMatter struct {
+	title, description string
+	tags               []string
+	folded             bool // the description goes on in the next, indented lines
+	end                int  // bytes of the header with its fences; 0 if there is none
+}
+
+// parseFrontMatter reads YAML between "---" and TOML between "+++" lines. It
+// knows "key: value", "key = value" and lists of plain strings, which is what
+// titles and tags are written in, and skips the rest.
+func parseFrontMatter(text string) frontMatter {
+	fence, sep := "---", ":"
+	if strings.HasPrefix(text, "+++") {
+		fence, sep = "+++", "="
+	}
+	var fm frontMatter
+	at, list, known := 0, false, false
+	for line := range strings.Lines(text[:min(len(text), maxFrontMatter)]) {
+		first := at == 0
+		at += len(line)
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case first && strings.TrimRight(line, " \t\r\n") != fence:
+			return frontMatter{}
+		case first:
+		case trimmed == fence || trimmed == "..." && sep == ":":
+			fm.end = at
+			return fm
+		case list && strings.HasPrefix(trimmed, "- "):
+			fm.tags = append(fm.tags, unquote(trimmed[2:]))
+		case !known && trimmed != "" && trimmed[0] != '#' && trimmed[0] != '[' && !strings.Contains(trimmed, sep):
+			return frontMatter{} // prose after a thematic break
+		case fm.folded && (trimmed == "" || line[0] == ' ' || line[0] == '\t'):
+			fm.description = strings.TrimSpace(fm.description + " " + trimmed)
+		default:
+			known = known || strings.Contains(trimmed, sep)
+			list = fm.set(line, sep)
+		}
+	}
+	return frontMatter{} // never closed: a thematic break, not a header
+}
+
+// set takes one "key: value" line of the outermost level and reports whether a
+// list of tags follows on the next lines.
+func (fm *frontMatter) set(line, sep string) bool {
+	key, value, ok := strings.Cut(line, sep)
+	if !ok || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+		return false
+	}
+	value = strings.TrimSpace(value)
+	fm.folded = false
+	switch strings.ToLower(strings.TrimSpace(key)) {
+	case "title":
+		fm.title = scalar(value)
+	case "description", "summary":
+		fm.description = scalar(value)
+		fm.folded = sep == ":" && (strings.HasPrefix(value, ">") || strings.HasPrefix(value, "|"))
+	case "tags", "keywords":
+		fm.tags = append(fm.tags, inlineList(value)...)
+		return value == ""
+	}
+	return false
+}
+
+// inlineList reads [a, "b"] or a, b.
+func inlineList(s string) []string {
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
+	var out []string
+	for part := range strings.SplitSeq(s, ",") {
+		if part = unquote(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// scalar reads a plain or quoted value; a block or folded one follows on the next lines.
+func scalar(s string) string {
+	if strings.HasPrefix(s, "|") || strings.HasPrefix(s, ">") {
+		return ""
+	}
+	return unquote(s)
+}
+
+func unquote(s string) string {
+	s = strings.TrimSpace(s)
+	if n := len(s); n >= 2 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] {
+		s = strings.ReplaceAll(s[1:n-1], `\"`, `"`)
+	}
+	return strings.TrimSpace(s)
+}

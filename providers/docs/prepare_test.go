@@ -1,0 +1,360 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestGolden prepares the first file of each archive with chunks of 120
+// characters and compares title, tags, abstract, outline and chunks with "want".
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := ar.Files[0]
+			p, err := docs.Prepare(docs.Document{ExternalID: in.Name, Text: string(in.Data)}, small)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTiles(t, p)
+			got := show(p)
+			if *update {
+				ar.Files = append(ar.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
+				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(ar.Files[1].Data), got); diff != "" {
+				t.Errorf("document differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+var small = docs.Options{Chunk: chunk.Options{TargetChars: 120, MaxChars: 240}}
+
+func show(p docs.Prepared) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "title: %s\nmime: %s\ntags: %q\nabstract: %s\noutline:\n", p.Title, p.MIME, p.Tags, p.Abstract)
+	for _, s := range p.Outline {
+		fmt.Fprintf(&b, "%s- %s (%d bytes)\n", strings.Repeat("  ", s.Level), s.Title, s.End-s.Start)
+	}
+	for _, c := range p.Chunks {
+		fmt.Fprintf(&b, "[%d] %s, lines %d-%d\n%s\n", c.Ordinal, strings.Join(c.Heading, " > "), c.Start.Line, c.End.Line, c.Text)
+	}
+	return b.String()
+}
+
+// checkTiles fails unless the chunks hold all of the text but a header.
+func checkTiles(t *testing.T, p docs.Prepared) {
+	t.Helper()
+	if len(p.Chunks) == 0 {
+		t.Fatal("no chunks")
+	}
+	end := p.Chunks[0].Start.Byte
+	for i, c := range p.Chunks {
+		if c.Text != p.Text[c.Start.Byte:c.End.Byte] || c.Start.Byte < end || strings.TrimSpace(p.Text[end:c.Start.Byte]) != "" {
+			t.Fatalf("chunk %d does not continue the one before: %d after %d", i, c.Start.Byte, end)
+		}
+		end = c.End.Byte
+	}
+	if strings.TrimSpace(p.Text[end:]) != "" {
+		t.Fatalf("left out: %q", p.Text[end:])
+	}
+	header := strings.TrimSpace(p.Text[:p.Chunks[0].Start.Byte])
+	if header != "" && !strings.HasPrefix(header, "---") && !strings.HasPrefix(header, "+++") {
+		t.Fatalf("left out at the beginning: %q", header)
+	}
+	for _, s := range p.Outline {
+		if s.Start < 0 || s.End < s.Start || s.End > len(p.Text) {
+			t.Fatalf("section %+v in %d bytes", s, len(p.Text))
+		}
+	}
+	if n := utf8.RuneCountInString(p.Abstract); n > 500 || !utf8.ValidString(p.Abstract) {
+		t.Fatalf("abstract of %d characters", n)
+	}
+}
+
+func TestTitle(t *testing.T) {
+	for _, tt := range []struct {
+		doc  docs.Document
+		want string
+	}{
+		{docs.Document{ExternalID: "a.md", Title: "Given", Text: "---\ntitle: Front\n---\n# H\n"}, "Given"},
+		{docs.Document{ExternalID: "a.md", Text: "---\ntitle: 'Front'\n---\n# H\n"}, "Front"},
+		{docs.Document{ExternalID: "a.md", Text: "+++\ntitle = \"Toml\"\n+++\n# H\n"}, "Toml"},
+		{docs.Document{ExternalID: "a.md", Text: "## Sub\n\nThe *H* `one`\n===\n"}, "The H one"},
+		{docs.Document{ExternalID: "dir/a.md", Text: "## Sub\n"}, "a.md"},
+		{docs.Document{ExternalID: "https://example.org/docs/page.md?x=1#y", Text: "text"}, "page.md"},
+		{docs.Document{ExternalID: "https://example.org/", Text: "text"}, "example.org"},
+		{docs.Document{ExternalID: "ticket #7", Text: "text"}, "ticket #7"},
+		{docs.Document{ExternalID: "7", Text: "Hello\n\n# Heading in text of unknown type\n"}, "Heading in text of unknown type"},
+		{docs.Document{ExternalID: "7", MIME: "text/plain; charset=utf-8", Text: "# No heading\n"}, "7"},
+		{docs.Document{ExternalID: "a.md", Text: "---\n\nNo header, a line.\n\n---\n\n# H {#id}\n"}, "H"},
+		{docs.Document{ExternalID: "a.md", Text: "\ufeff---\ntitle: Front\n---\nx\n"}, "Front"},
+	} {
+		p, err := docs.Prepare(tt.doc, docs.Options{})
+		if err != nil {
+			t.Errorf("%q: %v", tt.doc.Text, err)
+			continue
+		}
+		if p.Title != tt.want {
+			t.Errorf("title of %q = %q, want %q", tt.doc.Text, p.Title, tt.want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	ok := docs.Document{ExternalID: "a", Text: "x"}
+	with := func(change func(*docs.Document)) docs.Document {
+		d := ok
+		change(&d)
+		return d
+	}
+	for _, tt := range []struct {
+		name string
+		doc  docs.Document
+		kind error
+	}{
+		{"external_id", with(func(d *docs.Document) { d.ExternalID = "" }), ragctx.ErrInvalid},
+		{"external_id", with(func(d *docs.Document) { d.ExternalID = strings.Repeat("a", 513) }), ragctx.ErrInvalid},
+		{"external_id", with(func(d *docs.Document) { d.ExternalID = "a\x00" }), ragctx.ErrInvalid},
+		{"text", with(func(d *docs.Document) { d.Text = "" }), ragctx.ErrInvalid},
+		{"text", with(func(d *docs.Document) { d.Text = "\ufeff \r\n" }), ragctx.ErrInvalid},
+		{"text", with(func(d *docs.Document) { d.Text = "\xff" }), ragctx.ErrInvalid},
+		{"text", with(func(d *docs.Document) { d.Text = "a\x00b" }), ragctx.ErrInvalid},
+		{"text", with(func(d *docs.Document) { d.Text = strings.Repeat("a", 101) }), ragctx.ErrTooLarge},
+		{"title", with(func(d *docs.Document) { d.Title = strings.Repeat("a", 3000) }), ragctx.ErrInvalid},
+		{"source", with(func(d *docs.Document) { d.Source = "\xff" }), ragctx.ErrInvalid},
+		{"tags", with(func(d *docs.Document) { d.Tags = make([]string, 65) }), ragctx.ErrInvalid},
+		{"tags", with(func(d *docs.Document) { d.Tags = []string{""} }), ragctx.ErrInvalid},
+		{"tags", with(func(d *docs.Document) { d.Tags = []string{strings.Repeat("a", 513)} }), ragctx.ErrInvalid},
+		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": math.NaN()} }), ragctx.ErrInvalid},
+		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"": 1} }), ragctx.ErrInvalid},
+		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": strings.Repeat("a", 70000)} }), ragctx.ErrTooLarge},
+	} {
+		_, err := docs.Prepare(tt.doc, docs.Options{MaxBytes: 100})
+		var field *ragctx.FieldError
+		if !errors.Is(err, tt.kind) || !errors.As(err, &field) || field.Field != tt.name {
+			t.Errorf("%s: got error %v, want %v", tt.name, err, tt.kind)
+		}
+	}
+	for _, id := range []string{"a/b:c#d?e@f", "https://example.org/?q=%zz", "日本", strings.Repeat("a", 512), "/", ".", "C:\\x"} {
+		if _, err := docs.Prepare(with(func(d *docs.Document) { d.ExternalID = id }), docs.Options{}); err != nil {
+			t.Errorf("id %q: %v", id, err)
+		}
+	}
+}
+
+func TestContentHash(t *testing.T) {
+	base := docs.Document{ExternalID: "a", Text: "x", Tags: []string{"a", "b"}, Metadata: map[string]any{"n": 1, "m": "x"}}
+	same := base
+	same.ExternalID = "other"
+	same.Metadata = map[string]any{"m": "x", "n": json.Number("1")}
+	if docs.ContentHash(base) != docs.ContentHash(same) {
+		t.Error("equal content, other hash")
+	}
+	for name, change := range map[string]func(*docs.Document){
+		"text":     func(d *docs.Document) { d.Text = "y" },
+		"title":    func(d *docs.Document) { d.Title = "y" },
+		"source":   func(d *docs.Document) { d.Source = "y" },
+		"mime":     func(d *docs.Document) { d.MIME = "text/plain" },
+		"tags":     func(d *docs.Document) { d.Tags = []string{"ab"} },
+		"order":    func(d *docs.Document) { d.Tags = []string{"b", "a"} },
+		"metadata": func(d *docs.Document) { d.Metadata = map[string]any{"n": 2, "m": "x"} },
+		"none":     func(d *docs.Document) { d.Metadata = nil },
+		"occurred": func(d *docs.Document) { d.Occurred = time.Unix(1, 0) },
+		"shifted":  func(d *docs.Document) { d.Text, d.Title = "", "x" },
+	} {
+		d := base
+		change(&d)
+		if docs.ContentHash(d) == docs.ContentHash(base) {
+			t.Errorf("%s does not change the hash", name)
+		}
+	}
+}
+
+func TestFrontMatter(t *testing.T) {
+	for name, text := range map[string]string{
+		"list":   "---\ntags:\n  - ops\n  - \"a b\"\nweight: 3\n---\ntext\n",
+		"inline": "---\r\ntags: [ops, \"a b\"]\r\n---\r\ntext\r\n",
+		"toml":   "+++\ntags = [\"ops\", 'a b']\n+++\ntext\n",
+	} {
+		p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text, Tags: []string{"ops"}}, docs.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"ops", "a b"}, p.Tags); diff != "" {
+			t.Errorf("%s: tags differ:\n%s", name, diff)
+		}
+		if len(p.Chunks) != 1 || p.Chunks[0].Text != "text" {
+			t.Errorf("%s: chunks %+v", name, p.Chunks)
+		}
+	}
+	p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: "---\ntitle: T\ndescription: >\n  Folded over\n  two lines.\n---\n"}, docs.Options{})
+	if err != nil || p.Abstract != "Folded over two lines." || len(p.Chunks) == 0 {
+		t.Errorf("got %q, %d chunks, %v", p.Abstract, len(p.Chunks), err)
+	}
+}
+
+// TestAbstractReadsWell feeds every kind of markup and looks for debris.
+func TestAbstractReadsWell(t *testing.T) {
+	text := "# Pods\n\n<!-- a comment\n\nover paragraphs -->\n{{< feature-state state=\"beta\" >}}\n\n" +
+		"A **Pod** is the _smallest_ unit that you can [deploy](/docs/x) with {{< tip text=\"kubectl\" term_id=\"k\" >}} or the `create()` call[^1]. " +
+		"![image](x.png) It's run by snake_case_name &amp; friends.<br/>\n\n| a | b |\n|---|---|\n| c. | d. |\n\n" +
+		"The [reference][ref] lists every field of a Pod (e.g. its name).\n\n[ref]: https://example.org\n"
+	p, err := docs.Prepare(docs.Document{ExternalID: "pods.md", Text: text}, docs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "A Pod is the smallest unit that you can deploy with kubectl or the create() call[^1]. " +
+		"It's run by snake_case_name & friends. The reference lists every field of a Pod (e.g. its name)."
+	if p.Abstract != want {
+		t.Errorf("abstract:\n%s\nwant:\n%s", p.Abstract, want)
+	}
+}
+
+// hostile inputs would take minutes if any step were quadratic.
+var hostile = map[string]string{
+	"emphasis":        strings.Repeat("*a_", 350_000),
+	"nested lists":    nested(1400),
+	"lists in a line": strings.Repeat("- ", 500_000),
+	"quotes":          strings.Repeat("> ", 500_000),
+	"quoted lines":    strings.Repeat(strings.Repeat(">", 200)+"a\n", 5000),
+	"open brackets":   strings.Repeat("[", 1<<20),
+	"links":           strings.Repeat("[a](", 1<<18),
+	"open comments":   strings.Repeat("<!-- a ", 150_000),
+	"open tags":       strings.Repeat("<a ", 350_000),
+	"backticks":       strings.Repeat("`", 1<<20),
+	"backtick runs":   strings.Repeat("a ``` b `` ", 100_000),
+	"shortcodes":      strings.Repeat("{{< a ", 170_000),
+	"references":      strings.Repeat("[a]: b\n", 150_000),
+	"headings":        strings.Repeat("# a\n", 1<<18),
+	"deeper":          strings.Repeat("# a\n## b\n### c\n", 70_000),
+	"underlines":      strings.Repeat("a\n===\n", 170_000),
+	"items":           strings.Repeat("- a\n", 1<<18),
+	"numbers":         strings.Repeat("1) a\n", 1<<18),
+	"table rows":      "|a|\n|-|\n" + strings.Repeat("|a|\n", 1<<18),
+	"fences":          strings.Repeat("```\n", 1<<18),
+	"header":          "---\n" + strings.Repeat("a: b\n", 200_000),
+	"one long line":   strings.Repeat("word ", 200_000),
+	"entities":        strings.Repeat("&", 1<<20),
+	"rules":           strings.Repeat("***\n", 1<<18),
+	"html":            strings.Repeat("<div>\n\n", 150_000),
+	"functions":       strings.Repeat("func a() {\n\n\tif b {\n\n\t\tc()\n\n\t}\n}\n", 28_000),
+	"indented more":   indented(1400),
+	"comments":        strings.Repeat("// a.\n", 170_000),
+}
+
+func nested(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat(" ", i) + "- a\n")
+	}
+	return b.String()
+}
+
+func indented(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat(" ", i) + "class A:\n\n")
+	}
+	return b.String()
+}
+
+func TestHostile(t *testing.T) {
+	for name, text := range hostile {
+		text = text[:min(len(text), 1<<19)]
+		for _, id := range []string{"a.md", "a.txt", "a.go", "a.py"} {
+			if limit := 1 << 17; id != "a.md" && len(text) > limit {
+				text = text[:limit]
+			}
+			t.Run(name+" "+id, func(t *testing.T) {
+				p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, docs.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkTiles(t, p)
+			})
+		}
+	}
+}
+
+func TestPrepareIsDeterministic(t *testing.T) {
+	for name, text := range hostile {
+		d := docs.Document{ExternalID: "a.md", Text: text[:5000]}
+		a, err := docs.Prepare(d, docs.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := docs.Prepare(d, docs.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Errorf("%s: equal input, other result:\n%s", name, diff)
+		}
+	}
+}
+
+func FuzzPrepare(f *testing.F) {
+	for _, text := range hostile {
+		f.Add("a.md", text[:200])
+		f.Add("a.py", text[:200])
+	}
+	f.Add("a.md", "---\ntitle: x\n---\n\na\r\n===\r\n\r\n- b\n\n  ```\n  c\n")
+	f.Fuzz(func(t *testing.T, id, text string) {
+		if len(text) > 8<<10 {
+			return
+		}
+		p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, small)
+		if err != nil {
+			if utf8.ValidString(text) && utf8.ValidString(id) && len(id) < 512 && id != "" &&
+				strings.IndexFunc(strings.ReplaceAll(text, "\ufeff", ""), func(r rune) bool { return !unicode.IsSpace(r) }) >= 0 &&
+				!strings.Contains(text+id, "\x00") {
+				t.Fatalf("refused: %v", err)
+			}
+			return
+		}
+		checkTiles(t, p)
+	})
+}
+
+func BenchmarkPrepare(b *testing.B) {
+	section := "## Section\n\nThe server keeps two indexes. One holds words, the other holds vectors; both follow the store.\n\n" +
+		"- a first item of a list\n- a second one, with a [link](target.md)\n\n```go\nfunc main() {}\n```\n\n"
+	d := docs.Document{ExternalID: "a.md", Text: strings.Repeat(section, 40)}
+	b.SetBytes(int64(len(d.Text)))
+	for b.Loop() {
+		if _, err := docs.Prepare(d, docs.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package docs
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx/prose"
+
+	"github.com/ragctx/ragctx/chunk"
+)
+
+// maxCodeDepth is how deep declarations are taken apart: a class, its methods,
+// what is inside of those.
+const maxCodeDepth = 3
+
+// codeLine is a line of source code.
+type codeLine struct {
+	start  int
+	indent int    // in columns, a tab counts as 4; -1 if blank
+	body   string // without white space around it
+}
+
+// sourceParser finds the declarations of a file.
+type sourceParser struct {
+	in       input
+	lines    []codeLine
+	blocks   []chunk.Block
+	outline  []Section
+	fallback language
+}
+
+// parseSource is the parser of source code. A file falls apart at blank lines
+// that are followed by a line without indentation, and before declarations;
+// comments stay with what they stand above. A part that is too long for a chunk
+// falls apart in the same way at the indentation of its body.
+func parseSource(in input) structure {
+	p := &sourceParser{in: in, lines: codeLines(in.text)}
+	if p.in.lang == nil {
+		p.in.lang = &p.fallback
+	}
+	p.split(0, len(p.lines), 0, 0, []string{in.name})
+	return structure{description: p.description(), blocks: p.blocks, outline: p.outline}
+}
+
+func codeLines(text string) []codeLine {
+	lines := make([]codeLine, 0, len(text)/32+1)
+	at := 0
+	for line := range strings.Lines(text) {
+		l := codeLine{start: at, indent: -1, body: strings.TrimSpace(line)}
+		at += len(line)
+		if l.body != "" {
+			l.indent = indentOf(line)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func indentOf(line string) int {
+	n := 0
+	for i := range len(line) {
+		switch line[i] {
+		case ' ':
+			n++
+		case '\t':
+			n += 4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// offset is the byte where line i begins.
+func (p *sourceParser) offset(i int) int {
+	if i < len(p.lines) {
+		return p.lines[i].start
+	}
+	return len(p.in.text)
+}
+
+// split makes blocks of lines[from:to], whose parts begin at indent.
+func (p *sourceParser) split(from, to, indent, depth int, path []string) {
+	for start := from; start < to; {
+		end := start + 1
+		for end < to && !p.begins(start, end, indent) {
+			end++
+		}
+		p.part(start, end, indent, depth, path)
+		start = end
+	}
+}
+
+// begins reports whether a part begins at line i, after one that began at start.
+func (p *sourceParser) begins(start, i, indent int) bool {
+	l, prev := p.lines[i], p.lines[i-1]
+	if l.indent < 0 || l.indent > indent || strings.IndexByte(")]}", l.body[0]) >= 0 {
+		return false
+	}
+	if prev.indent < 0 {
+		return !onlyComments(p.in.lang, p.lines[start:i]) || !p.in.lang.declares(l.body, indent > 0)
+	}
+	return l.indent == indent && p.in.lang.declares(l.body, indent > 0) && !p.in.lang.comment(prev.body)
+}
+
+// onlyComments reports whether a few lines hold nothing but one comment.
+func onlyComments(lang *language, lines []codeLine) bool {
+	if len(lines) > 8 {
+		return false
+	}
+	for _, l := range lines {
+		if l.indent >= 0 && !lang.comment(l.body) {
+			return false
+		}
+	}
+	return true
+}
+
+// part adds lines[from:to] as one block, or as several if they are too long.
+func (p *sourceParser) part(from, to, indent, depth int, path []string) {
+	b := chunk.Block{Start: p.offset(from), End: p.offset(to), Heading: path, Keep: true}
+	decl := p.declaration(from, to, indent)
+	if decl >= 0 {
+		p.outline = append(p.outline, Section{
+			Title: signature(p.lines[decl].body), Level: depth + 1, Start: b.Start, End: b.End,
+		})
+	}
+	if depth >= maxCodeDepth || utf8.RuneCountInString(p.in.text[b.Start:b.End]) <= p.in.max {
+		p.blocks = append(p.blocks, b)
+		return
+	}
+	if decl >= 0 {
+		path = append(slices.Clip(path), signature(p.lines[decl].body))
+		b.Heading = path
+	}
+	inner := p.innerIndent(from, to, indent)
+	if decl < 0 || inner < 0 {
+		p.blocks = append(p.blocks, b)
+		return
+	}
+	p.split(from, to, inner, depth+1, path)
+}
+
+// declaration returns the first line of lines[from:to] that declares something
+// at the given indentation, -1 if none does.
+func (p *sourceParser) declaration(from, to, indent int) int {
+	for i := from; i < to; i++ {
+		if l := p.lines[i]; l.indent == indent && p.in.lang.declares(l.body, indent > 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// innerIndent returns the smallest indentation beyond indent, -1 if there is none.
+func (p *sourceParser) innerIndent(from, to, indent int) int {
+	inner := -1
+	for _, l := range p.lines[from:to] {
+		if l.indent > indent && (inner < 0 || l.indent < inner) && !p.in.lang.comment(l.body) {
+			inner = l.indent
+		}
+	}
+	return inner
+}
+
+// signature is a declaration's line as a title.
+func signature(line string) string {
+	return prose.Clip(strings.TrimRight(strings.TrimSpace(line), " {:("), maxTitleRunes)
+}
+
+// description returns the first sentences of the comment or docstring at the
+// beginning of the file, past a licence.
+func (p *sourceParser) description() string {
+	for i := 0; i < min(len(p.lines), 100); i++ {
+		if p.lines[i].indent != 0 {
+			continue
+		}
+		text, next := p.commentAt(i)
+		switch {
+		case next == i && p.in.lang.docstring != "":
+			return ""
+		case text == "" || licence(text):
+			i = max(i, next-1)
+		default:
+			return leading(text)
+		}
+	}
+	return ""
+}
+
+// commentAt returns the text of the comment that begins at line i and the line
+// after it; i itself if there is none.
+func (p *sourceParser) commentAt(i int) (string, int) {
+	if q := p.in.lang.docstring; q != "" && strings.HasPrefix(p.lines[i].body, q) {
+		rest := p.in.text[p.lines[i].start+len(q):]
+		if end := strings.Index(rest[:min(len(rest), 4<<10)], q); end >= 0 {
+			return strings.TrimLeft(rest[:end], "\\"), i + 1 + strings.Count(rest[:end], "\n")
+		}
+	}
+	var b strings.Builder
+	j := i
+	for ; j < len(p.lines) && p.lines[j].indent >= 0 && p.in.lang.comment(p.lines[j].body); j++ {
+		if body := p.lines[j].body; !strings.HasPrefix(body, "#!") && !strings.HasPrefix(body, "//go:") && !strings.HasPrefix(body, "// +build") && !strings.HasPrefix(body, "@") {
+			b.WriteString(strings.TrimSpace(strings.Trim(body, "/*#!;- ")))
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimSpace(b.String()), j
+}
+
+func licence(s string) bool {
+	s = strings.ToLower(s[:min(len(s), 2000)])
+	return strings.Contains(s, "copyright") || strings.Contains(s, "license") || strings.Contains(s, "spdx") ||
+		strings.Contains(s, "generated")
+}
+
+// leading returns the sentences at the beginning of a comment's first paragraph.
+func leading(comment string) string {
+	par, _, _ := strings.Cut(comment[:min(len(comment), 4<<10)], "\n\n")
+	var out []string
+	size := 0
+	prose.Sentences(strings.Join(strings.Fields(prose.Calm(strings.ToValidUTF8(par, ""))), " "), func(s string) bool {
+		size += utf8.RuneCountInString(s) + 1
+		if size > maxAbstractRunes || len(out) > 0 && !standsAlone(s) {
+			return false
+		}
+		out = append(out, s)
+		return true
+	})
+	return strings.Join(out, " ")
+}

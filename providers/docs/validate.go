@@ -1,0 +1,126 @@
+package docs
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Limits of a document's fields besides its text.
+const (
+	MaxTags          = 64
+	MaxTitleBytes    = 2 << 10
+	MaxSourceBytes   = 4 << 10
+	MaxMetadataBytes = 64 << 10 // encoded as JSON
+
+	maxTitleRunes = 200 // of a title taken from the text
+)
+
+// Validate checks a document against the documented limits.
+func Validate(d Document, o Options) error {
+	limit := o.WithDefaults().MaxBytes
+	if d.ExternalID == "" {
+		return ragctx.Invalid("external_id", "is empty; give the document a name that is unique in its namespace, such as its path or URL")
+	}
+	if err := ragctx.ValidName("external_id", d.ExternalID); err != nil {
+		return err
+	}
+	if len(d.Text) > limit {
+		return ragctx.TooLarge("text", "is %d bytes long; the limit is %d: split the document", len(d.Text), limit)
+	}
+	if err := ragctx.ValidText("text", d.Text); err != nil {
+		return err
+	}
+	if strings.TrimSpace(strings.TrimPrefix(d.Text, "\ufeff")) == "" {
+		return ragctx.Invalid("text", "is empty or white space; send some text, or delete the document if it is gone")
+	}
+	for _, f := range [...]struct {
+		name, value string
+		limit       int
+	}{{"title", d.Title, MaxTitleBytes}, {"source", d.Source, MaxSourceBytes}, {"mime", d.MIME, ragctx.MaxNameBytes}} {
+		if len(f.value) > f.limit {
+			return ragctx.Invalid(f.name, "is %d bytes long; the limit is %d: shorten it", len(f.value), f.limit)
+		}
+		if err := ragctx.ValidText(f.name, f.value); err != nil {
+			return err
+		}
+	}
+	if err := validTags(d.Tags); err != nil {
+		return err
+	}
+	return validMetadata(d.Metadata)
+}
+
+func validTags(tags []string) error {
+	if len(tags) > MaxTags {
+		return ragctx.Invalid("tags", "has %d tags; the limit is %d: put the rest into metadata", len(tags), MaxTags)
+	}
+	for _, t := range tags {
+		if err := validTag(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func validTag(t string) error {
+	if t == "" {
+		return ragctx.Invalid("tags", "has an empty tag; remove it")
+	}
+	return ragctx.ValidName("tags", t)
+}
+
+func validMetadata(m map[string]any) error {
+	for key := range m {
+		if key == "" {
+			return ragctx.Invalid("metadata", "has an empty key; name it")
+		}
+		if err := ragctx.ValidName("metadata", key); err != nil {
+			return err
+		}
+	}
+	if len(m) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return ragctx.Invalid("metadata", "cannot be written as JSON (%v); use strings, numbers, booleans, lists and objects of them", err)
+	}
+	if len(b) > MaxMetadataBytes {
+		return ragctx.TooLarge("metadata", "is %d bytes long as JSON; the limit is %d: keep long values in the text", len(b), MaxMetadataBytes)
+	}
+	return nil
+}
+
+// ContentHash identifies what a document says and how it is prepared: text,
+// title, source, MIME type, tags in their order, metadata, time and [Version].
+// A document whose hash is stored already needs no preparation. The id is not
+// part of it. Metadata that JSON cannot express counts as absent; [Validate]
+// refuses it.
+func ContentHash(d Document) [32]byte {
+	h := sha256.New()
+	put := func(parts ...string) {
+		var n [8]byte
+		for _, s := range parts {
+			binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+			h.Write(n[:])
+			h.Write([]byte(s))
+		}
+	}
+	put(Version, d.Text, d.Title, d.Source, d.MIME, fmt.Sprint(len(d.Tags)))
+	put(d.Tags...)
+	if len(d.Metadata) > 0 {
+		if b, err := json.Marshal(d.Metadata); err == nil {
+			put(string(b))
+		}
+	}
+	if !d.Occurred.IsZero() {
+		put(d.Occurred.UTC().Format(time.RFC3339Nano))
+	}
+	return [32]byte(h.Sum(nil))
+}

@@ -1,0 +1,221 @@
+package docs
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+)
+
+// DefaultMaxFileBytes is the largest file that [Walk] yields by default.
+const DefaultMaxFileBytes = 8 << 20
+
+// WalkOptions say which files of a tree are documents. The zero value works.
+type WalkOptions struct {
+	// Include and Exclude are patterns over paths relative to the root: "*"
+	// within an element, "**" across, "{a,b}" alternatives; a pattern without a
+	// slash matches the name at any depth. None to include means
+	// [DefaultInclude]; nil to exclude means [DefaultExclude].
+	Include, Exclude []string
+	// MaxFileBytes is the largest file taken; default 8 MiB.
+	MaxFileBytes int64
+	// Hidden takes files and directories whose names begin with a dot too. The
+	// directory .git is never entered.
+	Hidden bool
+	// NoIgnore does not heed .gitignore files.
+	NoIgnore bool
+}
+
+// DefaultInclude returns the patterns of the extensions that [Prepare] reads
+// well, which HTML, taken as text with its tags, is not.
+func DefaultInclude() []string {
+	var out []string
+	for _, f := range formats {
+		if f.mime == "text/html" {
+			continue
+		}
+		for _, ext := range f.exts {
+			out = append(out, "*."+ext)
+		}
+	}
+	return out
+}
+
+// DefaultExclude returns the patterns of directories and files that are made by
+// tools. A directory vendor is left out, too, where a tool keeps it.
+func DefaultExclude() []string {
+	return []string{"**/node_modules/**", "**/target/**", "**/dist/**", "**/build/**", "*.lock", "package-lock.json"}
+}
+
+// Walk yields the files under roots, each root a directory or a file, in the
+// order of their paths. It heeds .gitignore files from each root downwards and
+// follows no links but a root itself. Patterns and .gitignore do not apply to a
+// root that is a file.
+//
+// An error that is a [*Skip] concerns one path, and the walk goes on: a link, a
+// file too large, a directory that cannot be read, a file of a second root with
+// the id of one before. Any other error ends the walk: a bad pattern, a missing
+// root, the end of ctx. What the options leave out is not reported.
+func Walk(ctx context.Context, roots []string, o WalkOptions) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		w := walker{ctx: ctx, opts: o, yield: yield, seen: make(map[string]bool)}
+		if err := w.prepare(roots); err != nil {
+			yield(File{}, err)
+			return
+		}
+		for _, root := range roots {
+			if !w.root(root) {
+				return
+			}
+		}
+	}
+}
+
+// walker is one walk. Its methods report false when the walk is over.
+type walker struct {
+	ctx              context.Context
+	opts             WalkOptions
+	include, exclude globs
+	seen             map[string]bool // ids
+	yield            func(File, error) bool
+}
+
+// prepare checks everything that would end the walk anyway before it begins.
+func (w *walker) prepare(roots []string) error {
+	include, exclude := w.opts.Include, w.opts.Exclude
+	if len(include) == 0 {
+		include = DefaultInclude()
+	}
+	if exclude == nil {
+		exclude = DefaultExclude()
+	}
+	w.opts.MaxFileBytes = cmp.Or(max(w.opts.MaxFileBytes, 0), DefaultMaxFileBytes)
+	var err error
+	if w.include, err = compileGlobs("include", include); err != nil {
+		return err
+	}
+	if w.exclude, err = compileGlobs("exclude", exclude); err != nil {
+		return err
+	}
+	for _, root := range roots {
+		if _, err := os.Stat(root); err != nil {
+			return ragctx.Invalid("path", "%q cannot be read (%s); give a file or directory that exists", ragctx.Clip(root), reason(err))
+		}
+	}
+	return nil
+}
+
+func (w *walker) root(root string) bool {
+	resolved, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return w.skip(root, reason(err))
+	}
+	info, err := os.Stat(resolved)
+	switch {
+	case err != nil:
+		return w.skip(root, reason(err))
+	case info.IsDir():
+		return w.dir(resolved, "", nil)
+	default:
+		return w.file(resolved, filepath.Base(root), info)
+	}
+}
+
+// dir walks the directory name, which is rel from the root.
+func (w *walker) dir(name, rel string, ignore *ignoreFile) bool {
+	entries, err := os.ReadDir(name) // sorted
+	if err != nil {
+		return w.skip(name, reason(err))
+	}
+	if !w.opts.NoIgnore {
+		if b, err := readRegular(filepath.Join(name, ".gitignore"), 1<<20); err == nil {
+			ignore = parseIgnore(rel, string(b), ignore)
+		}
+	}
+	for _, e := range entries {
+		if err := w.ctx.Err(); err != nil {
+			w.yield(File{}, err)
+			return false
+		}
+		if !w.entry(filepath.Join(name, e.Name()), path.Join(rel, e.Name()), e, ignore) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walker) entry(name, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
+	switch {
+	case e.Name() == ".git", strings.HasPrefix(e.Name(), ".") && !w.opts.Hidden, ignore.ignored(rel, e.IsDir()):
+		return true
+	case e.IsDir():
+		if w.exclude.matchDir(rel) || vendored(name) {
+			return true
+		}
+		return w.dir(name, rel, ignore)
+	case w.exclude.match(rel):
+		return true
+	case e.Type()&fs.ModeSymlink != 0:
+		return w.link(name, rel)
+	case !e.Type().IsRegular() || !w.include.match(rel):
+		return true
+	}
+	info, err := e.Info()
+	if err != nil {
+		return w.skip(name, reason(err))
+	}
+	return w.file(name, rel, info)
+}
+
+// link reports a link that would have been taken as a file, or leads to a directory.
+func (w *walker) link(name, rel string) bool {
+	info, err := os.Stat(name)
+	if w.include.match(rel) || err == nil && info.IsDir() {
+		return w.skip(name, "is a symbolic link; links are not followed")
+	}
+	return true
+}
+
+func (w *walker) file(name, id string, info fs.FileInfo) bool {
+	f := File{ExternalID: id, Path: name, Info: info, limit: w.opts.MaxFileBytes}
+	switch {
+	case !info.Mode().IsRegular():
+		return w.skip(name, "is not a regular file")
+	case info.Size() > f.limit:
+		return w.skip(name, tooBig(info.Size(), f.limit).Error())
+	case !utf8.ValidString(id):
+		return w.skip(name, "has a name that is not UTF-8; rename it")
+	case w.seen[id]:
+		return w.skip(name, "has the same path below its root as a file before; ingest the roots one by one")
+	}
+	w.seen[id] = true
+	if format, ok := formatByExt(path.Base(id)); ok {
+		f.MIME = format.mime
+	}
+	return w.yield(f, nil)
+}
+
+func (w *walker) skip(name, why string) bool {
+	return w.yield(File{}, &Skip{Path: name, Reason: why})
+}
+
+// vendored reports whether a directory holds other people's code, kept there by
+// a package manager. The name alone does not say so.
+func vendored(dir string) bool {
+	if filepath.Base(dir) != "vendor" {
+		return false
+	}
+	for _, mark := range [...]string{"modules.txt", "autoload.php"} {
+		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package memory_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+const day = 24 * time.Hour
+
+func TestScore(t *testing.T) {
+	var w memory.Weights
+	for _, c := range []struct {
+		importance float64
+		age        time.Duration
+		want       float64
+	}{
+		{0, 0, .3},
+		{0, 30 * day, .3 * .3679},
+		{0, 60 * day, .3 * .1353},
+		{0, 90 * day, .3 * .0498},
+		{1, 0, 1},
+		{.5, -5 * day, .65},
+		{.5, 10000 * day, .35},
+	} {
+		if got := w.Score(c.importance, c.age); math.Abs(got-c.want) > 1e-4 {
+			t.Errorf("importance %v, age %v: %v, want %v", c.importance, c.age, got, c.want)
+		}
+	}
+	if got := (memory.Weights{Decay: day, Recency: 1}).Score(1, day); math.Abs(got-1/math.E) > 1e-9 {
+		t.Errorf("own weights: %v", got)
+	}
+}
+
+func TestEpisode(t *testing.T) {
+	turn := ragctx.Turn{ID: "t1", SessionID: "s", Messages: []ragctx.Message{
+		ragctx.TextMessage(ragctx.RoleSystem, "You are helpful."),
+		{Role: ragctx.RoleUser, Name: "Ada", Content: ragctx.Text("Where is the report?")},
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{
+			{Type: ragctx.BlockText, Text: "Let me look."},
+			{Type: ragctx.BlockToolUse, ID: "1", Name: "find"},
+		}},
+		{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Text("/secret")}}},
+		ragctx.TextMessage(ragctx.RoleAssistant, "In the shared folder."),
+	}}
+	m, units, err := memory.Episode(turn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Ada: Where is the report?\nassistant: Let me look.\nassistant: In the shared folder."
+	if m.Content != want || m.ID != "t1" || m.SessionID != "s" || m.Type != memory.Episodic {
+		t.Errorf("episode %+v", m)
+	}
+	if len(units) != 3 {
+		t.Errorf("%d units, want one per spoken message", len(units))
+	}
+}
+
+// TestUnitsLieInTheEpisode: every unit is the text at its place, also in lines
+// and characters.
+func TestUnitsLieInTheEpisode(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var turn ragctx.Turn
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab .\n\né語😀")), 1, 900, -1)
+		for range rapid.IntRange(1, 4).Draw(t, "messages") {
+			turn.Messages = append(turn.Messages, ragctx.TextMessage(ragctx.RoleUser, text.Draw(t, "text")))
+		}
+		m, units, err := memory.Episode(turn)
+		if err != nil {
+			return // nothing but white space
+		}
+		for i, u := range units {
+			if u.Ordinal != i || m.Content[u.Start.Byte:u.End.Byte] != u.Text {
+				t.Fatalf("unit %d does not lie at its place", i)
+			}
+			before := m.Content[:u.Start.Byte]
+			if u.Start.Rune != len([]rune(before)) || u.Start.Line != 1+strings.Count(before, "\n") {
+				t.Fatalf("unit %d starts at %+v", i, u.Start)
+			}
+		}
+	})
+}
+
+func TestNothingSaid(t *testing.T) {
+	for _, turn := range []ragctx.Turn{
+		{}, {Prompt: "  \n"}, {Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleSystem, "x")}},
+	} {
+		if _, _, err := memory.Episode(turn); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%+v: %v", turn, err)
+		}
+	}
+}
+
+func TestValidation(t *testing.T) {
+	for field, turn := range map[string]ragctx.Turn{
+		"prompt":              {Prompt: "a\x00"},
+		"response":            {Response: "\xff"},
+		"id":                  {ID: strings.Repeat("x", 600)},
+		"messages":            {Messages: make([]ragctx.Message, memory.MaxMessages+1)},
+		"messages[0].role":    {Messages: []ragctx.Message{{Role: "boss"}}},
+		"messages[0].content": {Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "\x00")}},
+		"messages[0].name":    {Messages: []ragctx.Message{{Role: ragctx.RoleUser, Name: "\xff"}}},
+	} {
+		wantField(t, field, memory.ValidateTurn(turn))
+	}
+	for field, m := range map[string]memory.Memory{
+		"content":    {Content: " "},
+		"importance": {Content: "x", Importance: 1.5},
+		"tags":       {Content: "x", Tags: make([]string, memory.MaxTags+1)},
+		"tags[0]":    {Content: "x", Tags: []string{""}},
+		"user_id":    {Content: "x", UserID: "\x00"},
+		"metadata":   {Content: "x", Metadata: map[string]any{"k": math.NaN()}},
+	} {
+		wantField(t, field, m.Validate())
+	}
+	if err := (&memory.Memory{Content: strings.Repeat("x", memory.MaxContentBytes+1)}).Validate(); !errors.Is(err, ragctx.ErrTooLarge) {
+		t.Errorf("a huge memory: %v", err)
+	}
+}
+
+func wantField(t *testing.T, field string, err error) {
+	t.Helper()
+	var fe *ragctx.FieldError
+	if !errors.As(err, &fe) || fe.Field != field {
+		t.Errorf("want an error about %s, got %v", field, err)
+	}
+}
+
+func TestParseType(t *testing.T) {
+	for in, want := range map[string]memory.Type{"": memory.Episodic, "Semantic": memory.Semantic} {
+		if got, err := memory.ParseType(in); err != nil || got != want {
+			t.Errorf("%q: %v %v", in, got, err)
+		}
+	}
+	if _, err := memory.ParseType("fuzzy"); !errors.Is(err, ragctx.ErrInvalid) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,118 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/prose"
+)
+
+// Name is the memory provider's name.
+const Name = "memory"
+
+// Source is what the provider reads from.
+type Source interface {
+	passage.Source
+	// Search finds memory units in the query's namespace; the vector of the
+	// query's text is put in by the source.
+	Search(ctx context.Context, q ragctx.ContextQuery, s index.Query) (index.Result, error)
+	// Recall lists memories by importance and recency.
+	Recall(ctx context.Context, q ragctx.ContextQuery) ([]Memory, error)
+}
+
+// Provider answers queries from memories. It implements [ragctx.ContextProvider].
+type Provider struct {
+	source  Source
+	weights Weights
+}
+
+// NewProvider returns a provider over source.
+func NewProvider(source Source, w Weights) *Provider {
+	return &Provider{source: source, weights: w.WithDefaults()}
+}
+
+var _ ragctx.ContextProvider = (*Provider)(nil)
+
+// Name implements [ragctx.ContextProvider].
+func (p *Provider) Name() string { return Name }
+
+// Query implements [ragctx.ContextProvider]. Relevance is the match with the
+// query. Without a query it is the score of importance and recency.
+func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
+	res := ragctx.ContextResult{Provider: Name}
+	if !q.Wants(ragctx.TypeMemory) {
+		return res, nil
+	}
+	if q.Query == "" {
+		return p.recall(ctx, q)
+	}
+	search := index.Query{
+		Text: q.Query, K: max(50, 3*(q.MaxResults+len(q.Exclude))),
+		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
+		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact,
+	}
+	found, err := p.source.Search(ctx, q, search)
+	if err != nil {
+		return res, fmt.Errorf("search memories: %w", err)
+	}
+	items, err := passage.Assemble(ctx, p.source, passage.Request{Query: q, Search: search, Hits: found.Hits, Whole: true})
+	if err != nil {
+		return res, fmt.Errorf("assemble memories: %w", err)
+	}
+	res.Degraded = found.Degraded
+	for i := range items {
+		p.explain(q, &items[i])
+		res.Add(items[i])
+	}
+	if res.IsEmpty() {
+		res.Note = "no memory in scope matches the query"
+	}
+	return res, nil
+}
+
+// explain adds the score of importance and recency beside the match.
+func (p *Provider) explain(q ragctx.ContextQuery, it *ragctx.ContextItem) {
+	if q.Explain {
+		it.Signals["importance_recency"] = p.weights.Score(it.Importance, age(q.Now, it.Occurred))
+	}
+}
+
+func (p *Provider) recall(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
+	res := ragctx.ContextResult{Provider: Name}
+	memories, err := p.source.Recall(ctx, q)
+	if err != nil {
+		return res, fmt.Errorf("recall memories: %w", err)
+	}
+	for _, m := range memories {
+		res.Add(item(m, q.Depth))
+	}
+	if res.IsEmpty() {
+		res.Note = "there is no memory in scope"
+	}
+	return res, nil
+}
+
+// item returns a recalled memory as an item.
+func item(m Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
+	it := ragctx.ContextItem{
+		ID: m.ID, Type: ragctx.TypeMemory, Source: "memory", Depth: depth, Content: m.Content,
+		Occurred: m.Occurred, Importance: m.Importance, Metadata: m.Metadata,
+	}
+	abstract := ragctx.Form{Depth: ragctx.DepthAbstract, Text: prose.Clip(m.Content, passage.AbstractChars)}
+	overview := ragctx.Form{Depth: ragctx.DepthOverview, Text: prose.Clip(m.Content, passage.OverviewChars)}
+	switch depth {
+	case ragctx.DepthAbstract:
+		it.Content = abstract.Text
+	case ragctx.DepthFull:
+		it.Forms.Shorter = []ragctx.Form{overview, abstract}
+	default:
+		it.Content, it.Forms.Shorter = overview.Text, []ragctx.Form{abstract}
+	}
+	return it.WithRelevance(m.Score)
+}
+
+func age(now, t time.Time) time.Duration { return max(0, now.Sub(t)) }

@@ -1,0 +1,115 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
+)
+
+// MaxMessages bounds the messages of one turn.
+const MaxMessages = 1000
+
+// ValidateTurn checks a turn against the documented limits.
+func ValidateTurn(t ragctx.Turn) error {
+	for _, f := range [...]struct{ field, value string }{
+		{"id", t.ID},
+		{"namespace", t.Namespace},
+		{"user_id", t.UserID},
+		{"agent_id", t.AgentID},
+		{"session_id", t.SessionID},
+		{"execution_id", t.ExecutionID},
+	} {
+		if err := ragctx.ValidName(f.field, f.value); err != nil {
+			return err
+		}
+	}
+	if err := ragctx.ValidText("prompt", t.Prompt); err != nil {
+		return err
+	}
+	if err := ragctx.ValidText("response", t.Response); err != nil {
+		return err
+	}
+	if len(t.Messages) > MaxMessages {
+		return ragctx.Invalid("messages", "lists %d messages; the limit is %d: send a turn at a time", len(t.Messages), MaxMessages)
+	}
+	for i, m := range t.Messages {
+		if _, err := ragctx.ParseRole(string(m.Role)); err != nil {
+			return ragctx.Invalid(fmt.Sprintf("messages[%d].role", i), "%q is not a role; use system, developer, user, assistant or tool", ragctx.Clip(string(m.Role)))
+		}
+		if err := ragctx.ValidText(fmt.Sprintf("messages[%d].content", i), m.Content.String()); err != nil {
+			return err
+		}
+		if err := ragctx.ValidName(fmt.Sprintf("messages[%d].name", i), m.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Episode returns the memory that a turn becomes, and its units. Each message
+// begins a unit, so that a hit knows who said it. System messages and what
+// passes between the agent and its tools are kept with the turn but are not
+// part of the episode: they are not what was said.
+func Episode(t ragctx.Turn) (Memory, []chunk.Chunk, error) {
+	var text strings.Builder
+	var units []chunk.Chunk
+	var at chunk.Pos
+	at.Line = 1
+	for _, m := range t.Transcript() {
+		said := spoken(m)
+		if said == "" {
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteByte('\n')
+			at.Byte, at.Rune, at.Line = at.Byte+1, at.Rune+1, at.Line+1
+		}
+		for _, c := range Chunks(said) {
+			c.Ordinal = len(units)
+			c.Start, c.End = shift(c.Start, at), shift(c.End, at)
+			units = append(units, c)
+		}
+		text.WriteString(said)
+		at.Byte += len(said)
+		at.Rune += utf8.RuneCountInString(said)
+		at.Line += strings.Count(said, "\n")
+	}
+	if text.Len() == 0 {
+		return Memory{}, nil, ragctx.Invalid("messages", "hold no text by a user or an assistant; send prompt and response, or messages with text")
+	}
+	m := Memory{
+		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
+		Type: Episodic, Content: text.String(), Importance: DefaultImportance,
+		Tags: t.Tags, Metadata: t.Metadata, Occurred: t.Occurred,
+	}
+	return m, units, m.Validate()
+}
+
+// spoken returns a message as a line of a transcript, or "".
+func spoken(m ragctx.Message) string {
+	switch m.Role {
+	case ragctx.RoleSystem, ragctx.RoleDeveloper, ragctx.RoleTool:
+		return ""
+	default:
+	}
+	s := strings.TrimSpace(m.Content.String())
+	if s == "" {
+		return ""
+	}
+	who := m.Name
+	if who == "" {
+		who = string(m.Role)
+	}
+	if who == "" {
+		who = string(ragctx.RoleUser)
+	}
+	return who + ": " + s
+}
+
+// shift moves a position within a message to its place in the transcript.
+func shift(p, by chunk.Pos) chunk.Pos {
+	return chunk.Pos{Byte: p.Byte + by.Byte, Line: p.Line + by.Line - 1, Rune: p.Rune + by.Rune}
+}
