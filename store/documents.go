@@ -1,0 +1,211 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// Document is a stored version of a document.
+type Document struct {
+	ID       string         `json:"id"`
+	Version  int            `json:"version"`
+	Title    string         `json:"title"`
+	Source   string         `json:"source"`
+	MIME     string         `json:"mime"`
+	Root     string         `json:"root,omitempty"`
+	Bytes    int            `json:"bytes"`
+	Chunks   int            `json:"chunks"`
+	Abstract string         `json:"abstract,omitempty"`
+	Tags     []string       `json:"tags"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+	Occurred time.Time      `json:"occurred,omitzero"`
+	Recorded time.Time      `json:"recorded"`
+}
+
+// Put is the outcome of storing a document.
+type Put struct {
+	Status  Status `json:"status"`
+	Version int    `json:"version"`
+	Chunks  int    `json:"chunks"`
+	// Seq is the sequence number to follow.
+	Seq uint64 `json:"-"`
+}
+
+// Has reports whether the current version of a document has this hash and
+// root, so that storing it again would change nothing.
+func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root string) (Put, bool, error) {
+	var p Put
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT version, (SELECT count(*) FROM units WHERE item = i.id) FROM items i
+			WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL AND hash = ? AND root = ?`,
+			ns, Documents, id, hash, root).Scan(&p.Version, &p.Chunks)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return p, false, nil
+	}
+	if err != nil {
+		return p, false, fmt.Errorf("find document: %w", err)
+	}
+	p.Status = Unchanged
+	return p, true, nil
+}
+
+// PutDocument stores a document, or a new version of it when the id exists with
+// other content, all chunks or none. root names what a file was ingested from;
+// a document of one root is not replaced from another.
+func (s *Store) PutDocument(ctx context.Context, ns int64, d docs.Prepared, root string, c Content) (Put, error) {
+	r := record{
+		namespace: ns, kind: Documents, key: d.ExternalID, hash: d.Hash[:],
+		title: d.Title, source: d.Source, mime: d.MIME, root: root,
+		tags: d.Tags, metadata: d.Metadata, occurred: d.Occurred, content: c,
+	}
+	p := Put{Chunks: len(c.Units)}
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		old, err := findCurrent(ctx, tx, ns, Documents, d.ExternalID)
+		if err != nil {
+			return err
+		}
+		p.Status = Created
+		if old != nil {
+			if root != "" && old.root != "" && old.root != root {
+				return fmt.Errorf("document %q: %w: it was ingested from %s; give this folder another --prefix, or another namespace",
+					ragctx.Clip(d.ExternalID), ragctx.ErrConflict, old.root)
+			}
+			if bytes.Equal(old.hash, r.hash) && old.root == root {
+				p.Status = Unchanged
+				w, err := s.unchanged(ctx, tx, old)
+				p.Version, p.Seq = w.version, w.seq
+				return err
+			}
+			p.Status = Replaced
+		}
+		w, err := s.put(ctx, tx, r, old)
+		p.Version, p.Seq = w.version, w.seq
+		return err
+	})
+	if err != nil {
+		return Put{}, fmt.Errorf("store document: %w", err)
+	}
+	return p, nil
+}
+
+// DeleteDocument ends a document. It stays findable as of earlier times.
+func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string) (uint64, error) {
+	var seq uint64
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		old, err := findCurrent(ctx, tx, ns, Documents, id)
+		if err != nil {
+			return err
+		}
+		if old == nil {
+			return fmt.Errorf("document %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+		}
+		seq, err = s.end(ctx, tx, ns, Documents, old.id)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("delete document: %w", err)
+	}
+	return seq, nil
+}
+
+const documentColumns = `i.key, i.version, i.title, i.source, i.mime, i.root, i.bytes,
+	(SELECT count(*) FROM units WHERE item = i.id), i.abstract, i.tags, i.metadata, i.occurred, i.recorded`
+
+func scanDocument(row interface{ Scan(...any) error }, more ...any) (Document, error) {
+	var d Document
+	var tags, meta string
+	var occurred, recorded sql.NullInt64
+	err := row.Scan(append([]any{
+		&d.ID, &d.Version, &d.Title, &d.Source, &d.MIME, &d.Root, &d.Bytes, &d.Chunks,
+		&d.Abstract, &tags, &meta, &occurred, &recorded,
+	}, more...)...)
+	d.Tags, d.Metadata = decode[[]string](tags), decode[map[string]any](meta)
+	if d.Tags == nil {
+		d.Tags = []string{}
+	}
+	d.Occurred, d.Recorded = moment(occurred), moment(recorded)
+	return d, err
+}
+
+// Document returns a version of a document and its text; version 0 is the
+// current one.
+func (s *Store) Document(ctx context.Context, ns int64, id string, version int) (Document, string, error) {
+	var d Document
+	var text []byte
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		d, err = scanDocument(tx.QueryRowContext(ctx, `SELECT `+documentColumns+`, t.text
+			FROM items i JOIN texts t ON t.item = i.id
+			WHERE i.namespace = ? AND i.kind = ? AND i.key = ?
+			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END`,
+			ns, Documents, id, version, version), &text)
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, "", fmt.Errorf("document %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return d, "", fmt.Errorf("read document: %w", err)
+	}
+	return d, string(text), nil
+}
+
+// DocumentUnits returns the chunks of a version of a document.
+func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version int) ([]passage.Unit, error) {
+	var units []passage.Unit
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM items i JOIN units u ON u.item = i.id
+			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.version = ? ORDER BY u.ordinal`, ns, Documents, id, version)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			u, err := scanUnit(rows)
+			units = append(units, u)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read chunks: %w", err)
+	}
+	return units, nil
+}
+
+// ListOptions narrows a list of documents.
+type ListOptions struct {
+	After  string // list ids after this one
+	Limit  int
+	Prefix string // of the id
+	Root   string
+}
+
+// ListDocuments returns current documents in order of their ids.
+func (s *Store) ListDocuments(ctx context.Context, ns int64, o ListOptions) ([]Document, error) {
+	docs := []Document{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+documentColumns+` FROM items i
+			WHERE i.namespace = ? AND i.kind = ? AND i.superseded IS NULL AND i.key > ?
+			AND substr(i.key, 1, length(?)) = ? AND (? = '' OR i.root = ?) ORDER BY i.key LIMIT ?`,
+			ns, Documents, o.After, o.Prefix, o.Prefix, o.Root, o.Root, o.Limit)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			d, err := scanDocument(rows)
+			docs = append(docs, d)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list documents: %w", err)
+	}
+	return docs, nil
+}

@@ -1,0 +1,315 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/passage"
+)
+
+// Kind says what an item is.
+type Kind int
+
+// The kinds. Their values are stored.
+const (
+	Documents Kind = 1
+	Memories  Kind = 2
+)
+
+// String returns the kind's name, as directories and metrics show it.
+func (k Kind) String() string {
+	if k == Documents {
+		return "documents"
+	}
+	return "memories"
+}
+
+const (
+	opPut = 1 + iota
+	opEnd
+	opRemove
+)
+
+// Unit is one chunk to be stored, with its vector if the embedder gave one.
+type Unit struct {
+	chunk.Chunk
+
+	Hash   VectorKey
+	Vector []float32
+}
+
+// VectorKey identifies an embedded text.
+type VectorKey [16]byte
+
+// KeyOf returns the key of a text that is to be embedded.
+func KeyOf(text string) VectorKey {
+	sum := sha256.Sum256([]byte(text))
+	return VectorKey(sum[:16])
+}
+
+// Content is the text of an item and what was made of it.
+type Content struct {
+	Text     string
+	Abstract string
+	Outline  []passage.Section
+	Chunker  string
+	Units    []Unit
+	// Embedder is the id that [Store.Embedder] gave for the vectors' embedder.
+	Embedder int64
+}
+
+// record is a row of items before it is written.
+type record struct {
+	namespace                   int64
+	kind                        Kind
+	key                         string
+	hash                        []byte
+	title, source, mime, root   string
+	user, agent, session, mtype string
+	importance                  float64
+	tags                        []string
+	metadata                    map[string]any
+	occurred, expires           time.Time
+	content                     Content
+}
+
+// current is what is known about the current version of an item.
+type current struct {
+	id      int64
+	version int
+	hash    []byte
+	root    string
+	user    string
+}
+
+// Status says what a write did.
+type Status string
+
+// The outcomes of a write.
+const (
+	Created   Status = "created"
+	Replaced  Status = "replaced"
+	Unchanged Status = "unchanged"
+)
+
+// findCurrent returns the current version of an item, or nil.
+func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) (*current, error) {
+	var c current
+	err := tx.QueryRowContext(ctx, `SELECT id, version, hash, root, user FROM items
+		WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL`, ns, k, key).
+		Scan(&c.id, &c.version, &c.hash, &c.root, &c.user)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no row is no error
+	}
+	return &c, err
+}
+
+// written is what a write left behind.
+type written struct {
+	version  int
+	seq      uint64 // of the last change
+	recorded time.Time
+}
+
+// put writes a new version of an item and ends old, the one before it, if there is one.
+func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (written, error) {
+	now := s.now().UTC().Truncate(time.Microsecond)
+	w := written{recorded: now}
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) + 1 FROM items
+		WHERE namespace = ? AND kind = ? AND key = ?`, r.namespace, r.kind, r.key).Scan(&w.version); err != nil {
+		return w, err
+	}
+	if old != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE items SET superseded = ? WHERE id = ?`, now.UnixMicro(), old.id); err != nil {
+			return w, err
+		}
+	}
+	id, seq, err := s.insert(ctx, tx, r, w.version, now.UnixMicro())
+	if err != nil {
+		return w, err
+	}
+	w.seq = seq
+	if err := insertUnits(ctx, tx, id, r.content); err != nil {
+		return w, err
+	}
+	if old != nil {
+		w.seq, err = change(ctx, tx, r.namespace, r.kind, old.id, opEnd)
+	}
+	return w, err
+}
+
+func (s *Store) insert(ctx context.Context, tx *sql.Tx, r record, version int, now int64) (id int64, seq uint64, err error) {
+	tags, err := encode(r.tags, "[]")
+	if err != nil {
+		return 0, 0, err
+	}
+	meta, err := encode(r.metadata, "{}")
+	if err != nil {
+		return 0, 0, err
+	}
+	outline, err := encode(r.content.Outline, "[]")
+	if err != nil {
+		return 0, 0, err
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO items (namespace, kind, key, version, seq, hash, title, source, mime, root,
+		user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, expires)
+		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.namespace, r.kind, r.key, version, r.hash, r.title, r.source, r.mime, r.root,
+		r.user, r.agent, r.session, r.mtype, r.importance, tags, meta, r.content.Abstract, outline, r.content.Chunker,
+		len(r.content.Text), micros(r.occurred), now, micros(r.expires))
+	if err != nil {
+		return 0, 0, err
+	}
+	if id, err = res.LastInsertId(); err != nil {
+		return 0, 0, err
+	}
+	if seq, err = change(ctx, tx, r.namespace, r.kind, id, opPut); err != nil {
+		return 0, 0, err
+	}
+	if _, err = tx.ExecContext(ctx, `UPDATE items SET seq = ? WHERE id = ?`, seq, id); err != nil {
+		return 0, 0, err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO texts (item, text) VALUES (?, ?)`, id, []byte(r.content.Text))
+	return id, seq, err
+}
+
+func insertUnits(ctx context.Context, tx *sql.Tx, item int64, c Content) error {
+	if len(c.Units) == 0 {
+		return nil
+	}
+	ins, err := tx.PrepareContext(ctx, `INSERT INTO units (item, ordinal, heading, text, hash,
+		start_byte, start_line, start_rune, end_byte, end_line, end_rune) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	if err != nil {
+		return err
+	}
+	defer ins.Close()
+	vec, err := tx.PrepareContext(ctx, `INSERT INTO vectors (embedder, hash, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
+	if err != nil {
+		return err
+	}
+	defer vec.Close()
+	for _, u := range c.Units {
+		heading, err := encode(u.Heading, "[]")
+		if err != nil {
+			return err
+		}
+		if _, err := ins.ExecContext(ctx, item, u.Ordinal, heading, u.Text, u.Hash[:],
+			u.Start.Byte, u.Start.Line, u.Start.Rune, u.End.Byte, u.End.Line, u.End.Rune); err != nil {
+			return err
+		}
+		if u.Vector == nil {
+			continue
+		}
+		if _, err := vec.ExecContext(ctx, c.Embedder, u.Hash[:], packVector(u.Vector)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change appends to the sequence that the indexes follow.
+func change(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64, op int) (uint64, error) {
+	res, err := tx.ExecContext(ctx, `INSERT INTO changes (namespace, kind, item, op) VALUES (?, ?, ?, ?)`, ns, k, item, op)
+	if err != nil {
+		return 0, err
+	}
+	seq, err := res.LastInsertId()
+	return uint64(seq), err //nolint:gosec // SQLite's row ids start at 1
+}
+
+// end supersedes the current version of an item, which must exist.
+func (s *Store) end(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
+	if _, err := tx.ExecContext(ctx, `UPDATE items SET superseded = ? WHERE id = ?`, s.now().UnixMicro(), id); err != nil {
+		return 0, err
+	}
+	return change(ctx, tx, ns, k, id, opEnd)
+}
+
+// encode returns v as JSON, or empty for a nil slice or map.
+func encode(v any, empty string) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", ragctx.Invalid("metadata", "cannot be stored as JSON: %v", err)
+	}
+	if string(b) == "null" {
+		return empty, nil
+	}
+	return string(b), nil
+}
+
+// decode reads what encode wrote. A damaged cell reads as empty: one bad cell
+// must not hide the item.
+func decode[T any](s string) T {
+	var v T
+	if json.Unmarshal([]byte(s), &v) != nil {
+		var zero T
+		return zero
+	}
+	return v
+}
+
+// Namespace returns the id of a namespace; with create it is made if missing.
+func (s *Store) Namespace(ctx context.Context, name string, create bool) (int64, error) {
+	var id int64
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT id FROM namespaces WHERE name = ?`, name).Scan(&id)
+	})
+	if err == nil {
+		return id, nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("find namespace: %w", err)
+	}
+	if !create {
+		return 0, fmt.Errorf("namespace %q: %w", ragctx.Clip(name), ragctx.ErrNotFound)
+	}
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `INSERT INTO namespaces (name, created) VALUES (?, ?)
+			ON CONFLICT (name) DO UPDATE SET name = name RETURNING id`, name, s.now().UnixMicro()).Scan(&id)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("create namespace: %w", err)
+	}
+	return id, nil
+}
+
+// Namespaces returns the names of all namespaces, sorted.
+func (s *Store) Namespaces(ctx context.Context) ([]string, error) {
+	var names []string
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT name FROM namespaces ORDER BY name`) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var n string
+			if err := rows.Scan(&n); err != nil {
+				return err
+			}
+			names = append(names, n)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list namespaces: %w", err)
+	}
+	return names, nil
+}
+
+// scan calls fn for each row and closes rows.
+func scan(rows *sql.Rows, fn func() error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

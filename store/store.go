@@ -1,0 +1,180 @@
+// Package store keeps the truth: one SQLite database with every document,
+// version, memory, turn and vector. Indexes are caches that follow it through
+// the change sequence (see [Store.Follow]).
+//
+// The layout of the tables is in schema/*.sql. One goroutine writes (see
+// writer); any number read, each read from one consistent snapshot. What a
+// write method has returned without error survives kill -9 and power loss:
+// journal_mode is WAL and synchronous is FULL.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/ragctx/ragctx"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Options configures a [Store]. The zero value works.
+type Options struct {
+	// Now is the clock; nil is the system's.
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Store is the database of one data directory. Its methods are safe for
+// concurrent use. Only one Store may have a file open.
+type Store struct {
+	read  *sql.DB
+	write *writer
+	now   func() time.Time
+}
+
+// Open opens or creates the database file at path and brings its schema up to
+// date.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	wdb, err := sql.Open("sqlite", dsn(path, "_txlock=immediate"))
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	wdb.SetMaxOpenConns(1)
+	if err := migrate(ctx, wdb); err != nil {
+		return nil, errors.Join(err, wdb.Close())
+	}
+	rdb, err := sql.Open("sqlite", dsn(path, "_pragma=query_only(1)"))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), wdb.Close())
+	}
+	rdb.SetMaxOpenConns(max(4, 2*runtime.GOMAXPROCS(0)))
+	rdb.SetMaxIdleConns(max(4, 2*runtime.GOMAXPROCS(0)))
+	return &Store{read: rdb, write: startWriter(wdb), now: o.Now}, nil
+}
+
+// dsn carries the pragmas, so that every connection of the pool gets them.
+func dsn(path string, more ...string) string {
+	params := append([]string{
+		"_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
+		"_pragma=busy_timeout(5000)", "_pragma=temp_store(MEMORY)",
+		"_pragma=cache_size(-16384)", "_pragma=mmap_size(268435456)",
+	}, more...)
+	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: strings.Join(params, "&")}
+	return u.String()
+}
+
+// migrate applies the schema files that the database has not seen, each in a
+// transaction of its own. A database from a newer version is refused.
+func migrate(ctx context.Context, db *sql.DB) error {
+	files, err := fs.Glob(schema, "schema/*.sql")
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	slices.Sort(files)
+	var have int
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+		return fmt.Errorf("open store: %w", wrap(err))
+	}
+	if have > len(files) {
+		return fmt.Errorf("%w: the data directory was written by a newer version of ragctx (schema %d, this program knows %d); use that version", ragctx.ErrConflict, have, len(files))
+	}
+	for i := have; i < len(files); i++ {
+		text, err := schema.ReadFile(files[i])
+		if err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+		err = inTx(ctx, db, func(tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", i+1))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("migrate %s: %w", files[i], wrap(err))
+		}
+	}
+	return nil
+}
+
+func inTx(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// view runs fn on one consistent snapshot.
+func (s *Store) view(ctx context.Context, fn func(*sql.Tx) error) error {
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return wrap(err)
+	}
+	err = fn(tx)
+	if rerr := tx.Rollback(); err == nil && rerr != nil && !errors.Is(rerr, sql.ErrTxDone) {
+		err = rerr
+	}
+	return wrap(err)
+}
+
+// Close ends the writer after the writes it has accepted, and closes the file.
+func (s *Store) Close() error {
+	return errors.Join(s.write.close(), s.read.Close())
+}
+
+// wrap gives SQLite's errors the sentinels that the doors understand.
+func wrap(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: the disk of the data directory is full; free space, reads go on: %v", ragctx.ErrNoSpace, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%w: another program has the database locked: %v", ragctx.ErrUnavailable, err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: the database file is damaged; restore a copy: %v", ragctx.ErrUnavailable, err)
+	}
+	return err
+}
+
+// micros returns t as it is stored.
+func micros(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+// moment reads a stored time.
+func moment(v sql.NullInt64) time.Time {
+	if !v.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(v.Int64).UTC()
+}

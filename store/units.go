@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/passage"
+)
+
+var _ passage.Source = (*Store)(nil)
+
+const unitColumns = `u.id, u.item, u.ordinal, u.heading, u.text,
+	u.start_byte, u.start_line, u.start_rune, u.end_byte, u.end_line, u.end_rune`
+
+func scanUnit(rows *sql.Rows) (passage.Unit, error) {
+	var u passage.Unit
+	var heading string
+	err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text,
+		&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune)
+	u.Heading = decode[[]string](heading)
+	return u, err
+}
+
+// Units implements [passage.Source].
+func (s *Store) Units(ctx context.Context, ids []uint64) ([]passage.Unit, map[uint64]*passage.Item, error) {
+	var units []passage.Unit
+	items := make(map[uint64]*passage.Item)
+	if len(ids) == 0 {
+		return nil, items, nil
+	}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		in, args := list(ids)
+		rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM units u WHERE u.id IN (`+in+`)`, args...)
+		if err != nil {
+			return err
+		}
+		if err := scan(rows, func() error {
+			u, err := scanUnit(rows)
+			units = append(units, u)
+			return err
+		}); err != nil {
+			return err
+		}
+		var parents []uint64
+		seen := make(map[uint64]bool)
+		for _, u := range units {
+			if !seen[u.Item] {
+				seen[u.Item] = true
+				parents = append(parents, u.Item)
+			}
+		}
+		items, err = loadItems(ctx, tx, parents)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read units: %w", err)
+	}
+	return units, items, nil
+}
+
+const itemColumns = `i.id, n.name, i.kind, i.key, i.version, i.title, i.source, i.user, i.agent, i.session, i.importance,
+	i.tags, i.metadata, i.abstract, i.outline, i.bytes, i.occurred, i.recorded, i.superseded, i.expires`
+
+func loadItems(ctx context.Context, tx *sql.Tx, ids []uint64) (map[uint64]*passage.Item, error) {
+	items := make(map[uint64]*passage.Item, len(ids))
+	if len(ids) == 0 {
+		return items, nil
+	}
+	in, args := list(ids)
+	rows, err := tx.QueryContext(ctx, `SELECT `+itemColumns+` FROM items i JOIN namespaces n ON n.id = i.namespace
+		WHERE i.id IN (`+in+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	return items, scan(rows, func() error {
+		it, err := scanItem(rows)
+		items[it.ID] = it
+		return err
+	})
+}
+
+func scanItem(rows *sql.Rows) (*passage.Item, error) {
+	var it passage.Item
+	var kind Kind
+	var tags, meta, outline string
+	var occurred, recorded, superseded, expires sql.NullInt64
+	err := rows.Scan(&it.ID, &it.Namespace, &kind, &it.Key, &it.Version, &it.Title, &it.Source, &it.User, &it.Agent, &it.Session,
+		&it.Importance, &tags, &meta, &it.Abstract, &outline, &it.Bytes, &occurred, &recorded, &superseded, &expires)
+	it.Type = ragctx.TypeResource
+	if kind == Memories {
+		it.Type = ragctx.TypeMemory
+	}
+	it.Values = decode[map[string]any](meta)
+	it.Parent = index.Parent{
+		ID: it.ID, User: it.User, Agent: it.Agent, Session: it.Session, Source: it.Source,
+		Tags: decode[[]string](tags), Metadata: Strings(it.Values),
+		Occurred: moment(occurred), Recorded: moment(recorded), Superseded: moment(superseded), Expires: moment(expires),
+	}
+	it.Outline = decode[[]passage.Section](outline)
+	return &it, err
+}
+
+// Span implements [passage.Source].
+func (s *Store) Span(ctx context.Context, item uint64, from, to int) ([]passage.Unit, error) {
+	var units []passage.Unit
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM units u
+			WHERE u.item = ? AND u.ordinal BETWEEN ? AND ? ORDER BY u.ordinal`, item, from, to)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			u, err := scanUnit(rows)
+			units = append(units, u)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read units: %w", err)
+	}
+	return units, nil
+}
+
+// Text implements [passage.Source].
+func (s *Store) Text(ctx context.Context, item uint64, start, end int) (string, error) {
+	var b []byte
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT substr(text, ?, ?) FROM texts WHERE item = ?`, start+1, end-start, item).Scan(&b)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("text: %w", ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read text: %w", err)
+	}
+	return string(b), nil
+}

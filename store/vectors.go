@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/ragctx/ragctx/embed"
+)
+
+// Embedder returns the id under which an embedder's vectors are kept. Any
+// difference in the identity makes another id.
+func (s *Store) Embedder(ctx context.Context, identity embed.Identity) (int64, error) {
+	b, err := json.Marshal(identity)
+	if err != nil {
+		return 0, fmt.Errorf("embedder identity: %w", err)
+	}
+	var id int64
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `INSERT INTO embedders (identity) VALUES (?)
+			ON CONFLICT (identity) DO UPDATE SET identity = identity RETURNING id`, string(b)).Scan(&id)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("register embedder: %w", err)
+	}
+	return id, nil
+}
+
+// Vectors returns the vectors that are known for the keys; the others are missing from the map.
+func (s *Store) Vectors(ctx context.Context, embedder int64, keys []VectorKey) (map[VectorKey][]float32, error) {
+	found := make(map[VectorKey][]float32)
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		get, err := tx.PrepareContext(ctx, `SELECT vector FROM vectors WHERE embedder = ? AND hash = ?`)
+		if err != nil {
+			return err
+		}
+		defer get.Close()
+		for _, k := range keys {
+			var b []byte
+			switch err := get.QueryRowContext(ctx, embedder, k[:]).Scan(&b); {
+			case err == nil:
+				found[k] = unpackVector(b)
+			case err != sql.ErrNoRows:
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read vectors: %w", err)
+	}
+	return found, nil
+}
+
+func packVector(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+func unpackVector(b []byte) []float32 {
+	v := make([]float32, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v
+}
