@@ -42,7 +42,7 @@ func Assemble(ctx context.Context, src Source, r Request) ([]ragctx.ContextItem,
 	if err != nil {
 		return nil, err
 	}
-	b := builder{src: src, query: r.Query, terms: analysis.Query(r.Query.Query)}
+	b := newBuilder(src, r.Query, runs)
 	var items []ragctx.ContextItem
 	sections := make(map[string]bool)
 	for _, run := range runs {
@@ -66,34 +66,55 @@ func Assemble(ctx context.Context, src Source, r Request) ([]ragctx.ContextItem,
 	return items, nil
 }
 
-// join loads the hits' units, drops what must not be shown and joins what
-// touches. Runs come out best first.
-func join(ctx context.Context, src Source, r Request) ([]run, error) {
-	hits := make(map[uint64]index.Hit, len(r.Hits))
-	ids := make([]uint64, 0, len(r.Hits))
-	for _, h := range r.Hits {
-		hits[h.ID] = h
-		ids = append(ids, h.ID)
+// Found is a hit together with what the store has of it.
+type Found struct {
+	index.Hit
+
+	Unit Unit
+	Item *Item
+}
+
+// Resolve loads what was hit, in the order of the hits, and leaves out what the
+// store no longer has or the query may not see.
+func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
+	ids := make([]uint64, len(r.Hits))
+	for i, h := range r.Hits {
+		ids[i] = h.ID
 	}
 	units, items, err := src.Units(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("load hits: %w", err)
 	}
-	slices.SortFunc(units, func(a, b Unit) int {
-		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Ordinal, b.Ordinal))
+	byID := make(map[uint64]Unit, len(units))
+	for _, u := range units {
+		byID[u.ID] = u
+	}
+	found := make([]Found, 0, len(r.Hits))
+	for _, h := range r.Hits {
+		u, ok := byID[h.ID]
+		if it := items[u.Item]; ok && it != nil && visible(it, &r.Search, r.Query.Namespace) {
+			found = append(found, Found{Hit: h, Unit: u, Item: it})
+		}
+	}
+	return found, nil
+}
+
+// join resolves the hits and joins what touches. Runs come out best first.
+func join(ctx context.Context, src Source, r Request) ([]run, error) {
+	found, err := Resolve(ctx, src, r)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(a.Item.ID, b.Item.ID), cmp.Compare(a.Unit.Ordinal, b.Unit.Ordinal))
 	})
 	var runs []run
-	for _, u := range units {
-		it := items[u.Item]
-		if it == nil || !visible(it, &r.Search, r.Query.Namespace) {
+	for _, f := range found {
+		if last := len(runs) - 1; last >= 0 && runs[last].touches(f.Unit) {
+			runs[last].add(f.Unit, f.Hit)
 			continue
 		}
-		h := hits[u.ID]
-		if last := len(runs) - 1; last >= 0 && runs[last].touches(u) {
-			runs[last].add(u, h)
-			continue
-		}
-		runs = append(runs, run{item: it, units: []Unit{u}, best: h})
+		runs = append(runs, run{item: f.Item, units: []Unit{f.Unit}, best: f.Hit})
 	}
 	if r.Whole {
 		runs = gather(runs)
@@ -140,6 +161,30 @@ type builder struct {
 	src   Source
 	query ragctx.ContextQuery
 	terms []string
+	// taken are the units that some item shows, or may grow by; runs counts the
+	// passages of each text. They keep one answer from showing a text twice.
+	taken map[place]bool
+	runs  map[uint64]int
+}
+
+// place is a unit's place in its item.
+type place struct {
+	item    uint64
+	ordinal int
+}
+
+func newBuilder(src Source, q ragctx.ContextQuery, runs []run) *builder {
+	b := &builder{
+		src: src, query: q, terms: analysis.Query(q.Query),
+		taken: make(map[place]bool), runs: make(map[uint64]int),
+	}
+	for _, r := range runs {
+		b.runs[r.item.ID]++
+		for _, u := range r.units {
+			b.taken[place{u.Item, u.Ordinal}] = true
+		}
+	}
+	return b
 }
 
 // base returns the item of a run without its texts.
@@ -250,7 +295,7 @@ func (b *builder) runText(ctx context.Context, r run) (string, error) {
 }
 
 // wider returns the passage with its neighbours, as far as an overview holds
-// them, or "" when there is nothing to add.
+// them and no other passage has them, or "" when there is nothing to add.
 func (b *builder) wider(ctx context.Context, r run, overview string) (string, error) {
 	if len(r.more) > 0 || len(overview) >= r.item.Bytes {
 		return "", nil
@@ -260,34 +305,49 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (string, er
 	if err != nil {
 		return "", fmt.Errorf("read around %s: %w", r.item.Key, err)
 	}
-	from, to := first, last
-	for d := 1; d <= neighbours; d++ { // the nearest first, what follows before what precedes
-		for _, o := range [...]int{last.Ordinal + d, first.Ordinal - d} {
-			i := slices.IndexFunc(around, func(u Unit) bool { return u.Ordinal == o })
-			if i < 0 {
-				continue
-			}
-			u := around[i]
-			if max(to.End.Rune, u.End.Rune)-min(from.Start.Rune, u.Start.Rune) > OverviewChars {
-				continue
-			}
-			switch u.Ordinal {
-			case to.Ordinal + 1:
-				to = u
-			case from.Ordinal - 1:
-				from = u
-			}
-		}
-	}
+	from, to := b.grow(around, first, last)
 	if from.ID == first.ID && to.ID == last.ID {
 		return "", nil
 	}
 	return b.src.Text(ctx, r.item.ID, from.Start.Byte, to.End.Byte)
 }
 
-// neighbours is how far a passage grows on each side: four chunks of 400
+// neighbours is how far a passage grows on each side: a few chunks of 400
 // characters make an overview.
 const neighbours = 3
+
+// grow takes units around first..last, what follows before what precedes, until
+// an overview is full or the next unit on both sides is taken.
+func (b *builder) grow(around []Unit, first, last Unit) (from, to Unit) {
+	from, to = first, last
+	step := func(ordinal int) (Unit, bool) {
+		i := slices.IndexFunc(around, func(u Unit) bool { return u.Ordinal == ordinal })
+		if i < 0 || b.taken[place{first.Item, ordinal}] {
+			return Unit{}, false
+		}
+		u := around[i]
+		if max(to.End.Rune, u.End.Rune)-min(from.Start.Rune, u.Start.Rune) > OverviewChars {
+			return Unit{}, false
+		}
+		b.taken[place{first.Item, ordinal}] = true
+		return u, true
+	}
+	for after, before := true, true; after || before; {
+		if after {
+			var u Unit
+			if u, after = step(to.Ordinal + 1); after {
+				to = u
+			}
+		}
+		if before {
+			var u Unit
+			if u, before = step(from.Ordinal - 1); before {
+				from = u
+			}
+		}
+	}
+	return from, to
+}
 
 // section returns the byte range of the innermost section around the run, and
 // whether that is the whole text.
@@ -303,9 +363,10 @@ func (b *builder) section(r run) (start, end int, whole bool) {
 }
 
 // mayShowWhole reports whether the item's whole text could fit the budget at
-// all: no text has fewer than one token per twelve bytes for long.
+// all (no text has fewer than one token per twelve bytes for long) and would
+// not repeat another passage.
 func (b *builder) mayShowWhole(it *Item) bool {
-	return it.Bytes/12 <= b.query.MaxTokens
+	return it.Bytes/12 <= b.query.MaxTokens && b.runs[it.ID] == 1
 }
 
 // abstract returns the item's gist followed by the sentence of the passage that

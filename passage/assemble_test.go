@@ -1,6 +1,7 @@
 package passage_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -116,6 +117,28 @@ func TestTouchingHitsAreJoined(t *testing.T) {
 	}
 }
 
+func TestPassagesDoNotGrowIntoEachOther(t *testing.T) {
+	var s shelf
+	s.add(doc(1, "a.md"), lines(40))
+	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(10, .9), hit(13, .8), hit(15, .7), hit(30, .6))
+	seen := make(map[string]string)
+	for _, it := range items {
+		text := cmp.Or(it.Forms.Wider, it.Content)
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line == "" {
+				continue
+			}
+			if other, twice := seen[line]; twice {
+				t.Errorf("%q is in %s and in %s", line, other, it.ID)
+			}
+			seen[line] = it.ID
+		}
+	}
+	if len(items) != 4 || len(seen) < 12 {
+		t.Errorf("%d items with %d lines", len(items), len(seen))
+	}
+}
+
 func TestHitsAreCheckedAgainstTheTruth(t *testing.T) {
 	var s shelf
 	gone := doc(1, "gone")
@@ -174,9 +197,10 @@ func TestDepths(t *testing.T) {
 		t.Errorf("overview steps down to %q", overview.Forms.Shorter)
 	}
 	full := assemble(t, &s, ragctx.NewQuery("number 14").WithDepth(ragctx.DepthFull), false, at, hit(18, .3))
-	if len(full) != 1 {
-		t.Fatalf("%d items for two hits of one section", len(full))
+	if len(full) != 1 || full[0].Forms.Wider != "" {
+		t.Fatalf("%d items for two hits of one section, wider %q", len(full), full[0].Forms.Wider)
 	}
+	full = assemble(t, &s, ragctx.NewQuery("number 14").WithDepth(ragctx.DepthFull), false, at)
 	if full[0].Content != strings.TrimSpace(text[section:end]) || full[0].Forms.Wider != text {
 		t.Errorf("full is %q, wider %d bytes", full[0].Content, len(full[0].Forms.Wider))
 	}
