@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/keyword"
+	"github.com/ragctx/ragctx/index/vector"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Unused indexes are closed after idleAfter, the least recently used first when
+// more than maxOpen are open, so that any number of namespaces is cheap.
+const (
+	idleAfter = 10 * time.Minute
+	maxOpen   = 256
+)
+
+// collections holds the open indexes, one per kind of item in a namespace. It
+// opens them on demand and keeps them behind the store.
+type collections struct {
+	store    *store.Store
+	embedder int64
+	open     func(store.Collection) (*index.Hybrid, error)
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	all     map[store.Collection]*collection // nil after close
+	closing map[store.Collection]chan struct{}
+	done    chan struct{} // closed to stop the janitor
+	wg      sync.WaitGroup
+}
+
+// collection is one index and how far it has followed the store.
+type collection struct {
+	id    store.Collection
+	ready chan struct{} // closed when index and err are set
+	index *index.Hybrid
+	err   error
+
+	follow  sync.Mutex
+	applied uint64 // guarded by follow
+
+	users int       // guarded by collections.mu
+	used  time.Time // guarded by collections.mu
+}
+
+func newCollections(s *store.Store, embedder int64, open func(store.Collection) (*index.Hybrid, error), log *slog.Logger) *collections {
+	c := &collections{
+		store: s, embedder: embedder, open: open, log: log,
+		all: make(map[store.Collection]*collection), closing: make(map[store.Collection]chan struct{}),
+		done: make(chan struct{}),
+	}
+	c.wg.Go(c.janitor)
+	return c
+}
+
+// openIndex opens the legs of a collection.
+func (e *Engine) openIndex(id store.Collection) (*index.Hybrid, error) {
+	dir := filepath.Join(e.opts.Dir, "index", fmt.Sprintf("%d-%s", id.Namespace, id.Kind), "keyword")
+	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
+		return nil, fmt.Errorf("index directory: %w", err)
+	}
+	lex, err := keyword.Open(dir, keyword.Options{Logger: e.opts.Logger})
+	if err != nil {
+		return nil, fmt.Errorf("open keyword index: %w", err)
+	}
+	dense, err := vector.Open(e.opts.VectorGraph, e.embedder.Identity().Dimensions)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open vector index: %w", err), lex.Close())
+	}
+	return index.NewHybrid(lex, dense, e.opts.Logger), nil
+}
+
+// get returns a collection, opened if need be, and a func to call when done
+// with it.
+func (c *collections) get(ctx context.Context, id store.Collection) (*collection, func(), error) {
+	c.mu.Lock()
+	if c.all == nil {
+		c.mu.Unlock()
+		return nil, nil, fmt.Errorf("engine: %w", ragctx.ErrClosed)
+	}
+	col, ok := c.all[id]
+	if !ok {
+		col = &collection{id: id, ready: make(chan struct{})}
+		c.all[id] = col
+		// Not in the request's context: others wait for the same index.
+		c.wg.Go(func() { c.load(context.WithoutCancel(ctx), col, c.closing[id]) })
+	}
+	col.users++
+	c.mu.Unlock()
+
+	release := sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		col.users--
+		col.used = time.Now()
+	})
+	select {
+	case <-col.ready:
+	case <-ctx.Done():
+		release()
+		return nil, nil, ctx.Err()
+	}
+	if col.err != nil {
+		release()
+		return nil, nil, col.err
+	}
+	return col, release, nil
+}
+
+// load opens the index and feeds it what its legs do not hold. closing is the
+// end of the same index's earlier life, or nil.
+func (c *collections) load(ctx context.Context, col *collection, closing <-chan struct{}) {
+	defer close(col.ready)
+	if closing != nil {
+		<-closing // two openings of one directory would fight over it
+	}
+	fail := func(err error) {
+		col.err = err
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.all != nil {
+			delete(c.all, col.id) // the next request tries again
+		}
+	}
+	idx, err := c.open(col.id)
+	if err != nil {
+		fail(err)
+		return
+	}
+	lexical, dense := idx.Cursors()
+	err = c.store.Load(ctx, col.id, c.embedder, lexical, dense, func(b index.Batch) error {
+		col.applied = b.Seq
+		if err := idx.Apply(ctx, b); err != nil {
+			c.log.WarnContext(ctx, "a leg refused a batch", "collection", col.id.Kind.String(), "error", err)
+		}
+		return nil
+	})
+	if err != nil {
+		fail(errors.Join(err, idx.Close()))
+		return
+	}
+	col.index = idx
+}
+
+// catchUp applies what the store has up to seq, so that an acknowledged write
+// is found at once. Concurrent callers share the work. A leg that refuses a
+// batch is logged and does not fail the write, which is durable already.
+func (c *collections) catchUp(ctx context.Context, id store.Collection, seq uint64) error {
+	ctx = context.WithoutCancel(ctx)
+	col, release, err := c.get(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	col.follow.Lock()
+	defer col.follow.Unlock()
+	for col.applied < seq {
+		b, err := c.store.Follow(ctx, id, c.embedder, col.applied)
+		if err != nil {
+			return err
+		}
+		if b.Seq == col.applied {
+			return nil
+		}
+		if err := col.index.Apply(ctx, b); err != nil {
+			c.log.WarnContext(ctx, "a leg refused a batch", "collection", id.Kind.String(), "error", err)
+		}
+		col.applied = b.Seq
+	}
+	return nil
+}
+
+// janitor closes what nobody used for a while.
+func (c *collections) janitor() {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.done:
+			return
+		case <-tick.C:
+			for _, col := range c.idle(time.Now()) {
+				c.retire(col)
+			}
+		}
+	}
+}
+
+// retire closes an index that idle took out of the map.
+func (c *collections) retire(col *collection) {
+	if err := col.index.Close(); err != nil {
+		c.log.Warn("close index", "error", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.closing[col.id])
+	delete(c.closing, col.id)
+}
+
+// idle takes out of the map what is to be closed: the unused ones past their
+// time, and the least recently used past the limit.
+func (c *collections) idle(now time.Time) []*collection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []*collection
+	drop := func(col *collection) {
+		delete(c.all, col.id)
+		c.closing[col.id] = make(chan struct{})
+		out = append(out, col)
+	}
+	for _, col := range c.all {
+		if col.users == 0 && now.Sub(col.used) > idleAfter {
+			drop(col)
+		}
+	}
+	for len(c.all) > maxOpen {
+		var oldest *collection
+		for _, col := range c.all {
+			if col.users == 0 && (oldest == nil || col.used.Before(oldest.used)) {
+				oldest = col
+			}
+		}
+		if oldest == nil {
+			break
+		}
+		drop(oldest)
+	}
+	return out
+}
+
+func (c *collections) close() error {
+	c.mu.Lock()
+	all := c.all
+	c.all = nil
+	c.mu.Unlock()
+	if all == nil {
+		return nil
+	}
+	close(c.done)
+	c.wg.Wait()
+	var errs []error
+	for _, col := range all {
+		<-col.ready
+		if col.index != nil {
+			errs = append(errs, col.index.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

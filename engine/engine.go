@@ -1,0 +1,191 @@
+// Package engine is the whole of ragctx behind one type: it opens a data
+// directory, keeps the indexes behind the store, and offers every operation
+// that the REST API and the command line call.
+//
+//	eng, err := engine.Open(ctx, engine.Options{Dir: dir})
+//	...
+//	defer eng.Close()
+//	eng.PutDocument(ctx, "default", docs.Document{ExternalID: "readme", Text: text}, "")
+//	answer, err := eng.Context(ctx, ragctx.NewQuery("how do I roll back?"))
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Options configures an [Engine]. Only Dir is required.
+type Options struct {
+	// Dir is the data directory; it is created if missing. One process at a time
+	// may have it open.
+	Dir string
+	// Embedder turns text into vectors; nil is the built-in feature hashing.
+	Embedder embed.Embedder
+	// VectorGraph is the kind of vector index: "flat" (exact, the default) or "coder".
+	VectorGraph string
+	Fusion      index.Fusion
+	Weights     memory.Weights
+	// Providers are asked beside the built-in documents and memories.
+	Providers []resolve.Registered
+	// ProviderTimeout bounds each provider's part of a query; 0 is
+	// [resolve.DefaultTimeout].
+	ProviderTimeout time.Duration
+	// OnEvent receives events as they happen, in the caller's goroutine; it must
+	// not block.
+	OnEvent func(ragctx.Event)
+
+	Now    func() time.Time // the clock; nil is the system's
+	NewID  func() string    // makes ids of turns and memories; nil is UUID v7
+	Logger *slog.Logger
+}
+
+// Engine is an open data directory. Its methods are safe for concurrent use.
+type Engine struct {
+	opts     Options
+	lock     *lock
+	store    *store.Store
+	embedder embed.Embedder
+	fusion   index.Fusion
+	// embedderID is the store's id for the embedder's vectors.
+	embedderID  int64
+	collections *collections
+	builtin     []ragctx.ContextProvider // documents, memories
+	resolver    *resolve.Resolver
+	observer    *observer
+	namespaces  sync.Map // name to id
+	events      eventSource
+}
+
+// Open opens or creates a data directory. If another process has it open, the
+// error is a [*LockedError], which names that process's address.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	o = o.withDefaults()
+	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	l, err := acquire(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{opts: o, lock: l, embedder: o.Embedder, fusion: o.Fusion}
+	if c, ok := o.Embedder.(embed.Calibrated); ok && e.fusion.VectorFloor == 0 {
+		e.fusion.VectorFloor = c.NoiseFloor()
+	}
+	if err := e.open(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = func() string { return uuid.Must(uuid.NewV7()).String() }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Embedder == nil {
+		o.Embedder = embed.NewHashing(0)
+	}
+	return o
+}
+
+func (e *Engine) open(ctx context.Context) error {
+	var err error
+	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, "ragctx.db"), store.Options{Now: e.opts.Now, Logger: e.opts.Logger}); err != nil {
+		return err
+	}
+	if e.embedderID, err = e.store.Embedder(ctx, e.embedder.Identity()); err != nil {
+		return err
+	}
+	e.collections = newCollections(e.store, e.embedderID, e.openIndex, e.opts.Logger)
+	e.builtin = []ragctx.ContextProvider{
+		docs.NewProvider(e.source(store.Documents)),
+		memory.NewProvider(e.source(store.Memories), e.opts.Weights),
+	}
+	return e.openResolver()
+}
+
+func (e *Engine) openResolver() error {
+	var providers []resolve.Registered
+	for _, p := range e.builtin {
+		providers = append(providers, resolve.Registered{Provider: p})
+	}
+	watchers := make(map[string]ragctx.TurnObserver)
+	for _, r := range e.opts.Providers {
+		providers = append(providers, r)
+		if w, ok := r.Provider.(ragctx.TurnObserver); ok {
+			watchers[r.Provider.Name()] = w
+		}
+	}
+	r, err := resolve.New(resolve.Options{
+		Providers: providers, Timeout: e.opts.ProviderTimeout, Logger: e.opts.Logger, Now: e.opts.Now,
+		OnEvent: func(_ context.Context, ev ragctx.Event) { e.emit(ev.Type, ev.Namespace, ev.SessionID, ev.Data) },
+	})
+	if err != nil {
+		return err
+	}
+	e.resolver, e.observer = r, newObserver(watchers, e.opts.Logger)
+	return nil
+}
+
+// Close ends background work and closes the data directory. What was
+// acknowledged is durable with or without it.
+func (e *Engine) Close() error {
+	var errs []error
+	e.observer.close()
+	if e.collections != nil {
+		errs = append(errs, e.collections.close())
+	}
+	if e.store != nil {
+		errs = append(errs, e.store.Close())
+	}
+	return errors.Join(append(errs, e.lock.release())...)
+}
+
+// namespace returns the id of a namespace, made if missing when create is set.
+func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64, error) {
+	if name == "" {
+		name = ragctx.DefaultNamespace
+	}
+	if id, ok := e.namespaces.Load(name); ok {
+		return id.(int64), nil //nolint:forcetypeassert // only int64 is stored
+	}
+	if err := ragctx.ValidName("namespace", name); err != nil {
+		return 0, err
+	}
+	id, err := e.store.Namespace(ctx, name, create)
+	if err != nil {
+		return 0, err
+	}
+	e.namespaces.Store(name, id)
+	return id, nil
+}
+
+// Namespaces returns the names of all namespaces, sorted.
+func (e *Engine) Namespaces(ctx context.Context) ([]string, error) { return e.store.Namespaces(ctx) }
+
+// Ready reports whether the engine can answer.
+func (e *Engine) Ready(ctx context.Context) error {
+	_, err := e.store.Namespaces(ctx)
+	return err
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/store"
+)
+
+// HitsOptions says what [Engine.Hits] looks for.
+type HitsOptions struct {
+	Kind store.Kind // documents or memories
+	K    int        // how many, at most
+	// Fusion replaces the engine's own; its Method "keyword" or "vector" asks one
+	// leg alone.
+	Fusion index.Fusion
+}
+
+// Hit is a found chunk as the index ranks it, before chunks are joined to
+// passages and fitted into a budget. It is what retrieval is measured by.
+type Hit struct {
+	// Key is the document's external id or the memory's id.
+	Key              string
+	Version, Ordinal int
+	Score            float64
+	Signals          index.Signals
+	Start, End       chunk.Pos
+}
+
+// Hits returns the chunks that match a query, best first, and the names of
+// signals that did not run.
+func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions) ([]Hit, []string, error) {
+	q, err := e.check(q)
+	if err != nil {
+		return nil, nil, err
+	}
+	search := index.Query{
+		Text: q.Query, K: o.K, Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Fusion: o.Fusion,
+	}
+	if o.Kind == store.Memories {
+		search.Scope = index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID}
+	}
+	src := e.source(o.Kind)
+	found, err := src.search(ctx, q.Namespace, search)
+	if err != nil {
+		return nil, nil, err
+	}
+	hits, err := passage.Resolve(ctx, src, passage.Request{Query: q, Search: search, Hits: found.Hits})
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]Hit, 0, len(hits))
+	for _, h := range hits {
+		out = append(out, Hit{
+			Key: h.Item.Key, Version: h.Item.Version, Ordinal: h.Unit.Ordinal,
+			Score: h.Hit.Score, Signals: h.Hit.Signals, Start: h.Unit.Start, End: h.Unit.End,
+		})
+	}
+	return out, found.Degraded, nil
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/ragctx/ragctx"
+)
+
+// lock is the hold on a data directory. The operating system drops it when the
+// process ends, however it ends.
+type lock struct {
+	flock *flock.Flock
+}
+
+// Owner says who has a data directory open. It is the content of the lock file.
+type Owner struct {
+	PID int `json:"pid"`
+	// Address is where the owner serves HTTP, host:port; empty if it does not.
+	Address string `json:"address,omitempty"`
+}
+
+// LockedError says that another process has the data directory open.
+type LockedError struct {
+	Dir   string
+	Owner Owner
+}
+
+// Error implements error.
+func (e *LockedError) Error() string {
+	where := ""
+	if e.Owner.Address != "" {
+		where = " and serves http://" + e.Owner.Address
+	}
+	return fmt.Sprintf("data directory %s is in use by process %d%s", e.Dir, e.Owner.PID, where)
+}
+
+// Unwrap returns [ragctx.ErrUnavailable].
+func (e *LockedError) Unwrap() error { return ragctx.ErrUnavailable }
+
+func lockPath(dir string) string { return filepath.Join(dir, "LOCK") }
+
+func acquire(dir string) (*lock, error) {
+	l := &lock{flock: flock.New(lockPath(dir))}
+	ok, err := l.flock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock data directory: %w", err)
+	}
+	if !ok {
+		return nil, &LockedError{Dir: dir, Owner: readOwner(dir)}
+	}
+	return l, l.write(Owner{PID: os.Getpid()})
+}
+
+func readOwner(dir string) Owner {
+	var o Owner
+	b, err := os.ReadFile(lockPath(dir))
+	if err == nil {
+		_ = json.Unmarshal(b, &o) // half-written: the address is then unknown
+	}
+	return o
+}
+
+func (l *lock) write(o Owner) error {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("write lock file: %w", err)
+	}
+	if err := os.WriteFile(l.flock.Path(), append(b, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write lock file: %w", err)
+	}
+	return nil
+}
+
+func (l *lock) release() error {
+	return errors.Join(l.write(Owner{}), l.flock.Unlock())
+}
+
+// Announce writes the address at which this process serves the data directory
+// into its lock file, where commands look for it.
+func (e *Engine) Announce(address string) error {
+	return e.lock.write(Owner{PID: os.Getpid(), Address: address})
+}
+
+// FindServer returns the address of the server that has dir open, or "".
+func FindServer(dir string) string {
+	if _, err := os.Stat(lockPath(dir)); err != nil {
+		return ""
+	}
+	probe := flock.New(lockPath(dir))
+	ok, err := probe.TryLock()
+	if err != nil {
+		return ""
+	}
+	if ok {
+		_ = probe.Unlock() // nobody holds it, and what the file says is stale
+		return ""
+	}
+	return readOwner(dir).Address
+}

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// TurnResult is the acknowledgement of a turn.
+type TurnResult struct {
+	ID string `json:"id"`
+	// MemoryID is the episode that the turn became.
+	MemoryID string       `json:"memory_id"`
+	Status   store.Status `json:"status"`
+}
+
+// CompleteTurn stores a turn word for word. When it returns, the turn is durable
+// and can be found. A turn with the id of an earlier one must be equal to it.
+func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, error) {
+	if err := memory.ValidateTurn(t); err != nil {
+		return TurnResult{}, err
+	}
+	if t.ID == "" {
+		t.ID = e.opts.NewID()
+		if t.Occurred.IsZero() {
+			t.Occurred = e.opts.Now()
+		}
+	}
+	episode := t
+	if episode.Occurred.IsZero() {
+		// The stored turn keeps the zero time, so that sending it again is the same turn.
+		episode.Occurred = e.opts.Now()
+	}
+	episode.Occurred = episode.Occurred.UTC().Truncate(time.Microsecond)
+	m, units, err := memory.Episode(episode)
+	if err != nil {
+		return TurnResult{}, err
+	}
+	ns, err := e.namespace(ctx, t.Namespace, true)
+	if err != nil {
+		return TurnResult{}, err
+	}
+	content, err := e.memoryContent(ctx, m, units)
+	if err != nil {
+		return TurnResult{}, err
+	}
+	status, seq, err := e.store.PutTurn(ctx, ns, t, m, content)
+	if err != nil {
+		return TurnResult{}, err
+	}
+	if err := e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq); err != nil {
+		return TurnResult{}, err
+	}
+	if status == store.Created {
+		e.stored(t.Namespace, m)
+		e.observer.completed(t)
+	}
+	return TurnResult{ID: t.ID, MemoryID: m.ID, Status: status}, nil
+}
+
+func (e *Engine) memoryContent(ctx context.Context, m memory.Memory, units []chunk.Chunk) (store.Content, error) {
+	c := store.Content{Text: m.Content, Chunker: chunk.Version}
+	return c, e.embed(ctx, &c, "", units)
+}
+
+// Remember stores a memory, or replaces the one with the same id. It returns
+// the memory as stored and what happened.
+func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+	if err := m.Validate(); err != nil {
+		return m, "", err
+	}
+	if m.ID == "" {
+		m.ID = e.opts.NewID()
+	}
+	if m.Occurred.IsZero() {
+		m.Occurred = e.opts.Now()
+	}
+	m.Occurred = m.Occurred.UTC().Truncate(time.Microsecond)
+	m.Expires = m.Expires.UTC().Truncate(time.Microsecond)
+	ns, err := e.namespace(ctx, m.Namespace, true)
+	if err != nil {
+		return m, "", err
+	}
+	if m.Namespace == "" {
+		m.Namespace = ragctx.DefaultNamespace
+	}
+	content, err := e.memoryContent(ctx, m, memory.Chunks(m.Content))
+	if err != nil {
+		return m, "", err
+	}
+	m, status, seq, err := e.store.PutMemory(ctx, ns, m, content)
+	if err != nil {
+		return m, "", err
+	}
+	m.Score = e.opts.Weights.Score(m.Importance, e.opts.Now().Sub(m.Occurred))
+	if status != store.Unchanged {
+		e.stored(m.Namespace, m)
+	}
+	return m, status, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
+}
+
+func (e *Engine) stored(namespace string, m memory.Memory) {
+	e.emit(ragctx.EventMemoryStored, namespace, m.SessionID, ragctx.MemoryStored{
+		MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance, Tags: m.Tags,
+	})
+}
+
+// Memory returns a memory of a user, or one that belongs to no user. With
+// anyUser it may be anyone's.
+func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser bool) (memory.Memory, error) {
+	ns, err := e.namespace(ctx, namespace, false)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	now := e.opts.Now()
+	m, err := e.store.Memory(ctx, ns, id, now)
+	if err != nil {
+		return m, err
+	}
+	if !anyUser && m.UserID != "" && m.UserID != user {
+		return memory.Memory{}, notFound("memory", id)
+	}
+	m.Score = e.opts.Weights.Score(m.Importance, now.Sub(m.Occurred))
+	return m, nil
+}
+
+// ListMemories returns memories by importance and recency, best first. A
+// namespace that does not exist is empty.
+func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, error) {
+	if f.Limit == 0 {
+		f.Limit = DefaultPage
+	}
+	if f.Limit < 1 || f.Limit > MaxPage {
+		return nil, ragctx.Invalid("limit", "is %d; use 1 to %d", f.Limit, MaxPage)
+	}
+	if f.Offset < 0 {
+		return nil, ragctx.Invalid("offset", "is %d; it cannot be negative", f.Offset)
+	}
+	if f.Now.IsZero() {
+		f.Now = e.opts.Now()
+	}
+	f.Weights = e.opts.Weights
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return []memory.Memory{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.store.MemoriesByScore(ctx, ns, f)
+	if found == nil {
+		found = []memory.Memory{}
+	}
+	return found, err
+}
+
+// DeleteMemory removes a memory from every answer at once. Questions about an
+// earlier time (as_of) still find it.
+func (e *Engine) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
+	ns, err := e.namespace(ctx, namespace, false)
+	if err != nil {
+		return err
+	}
+	seq, err := e.store.DeleteMemory(ctx, ns, id, user, anyUser)
+	if err != nil {
+		return err
+	}
+	return e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
+}
+
+func isNotFound(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }
