@@ -1,0 +1,101 @@
+package keyword
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// zipfText draws words as unevenly as a language does.
+func zipfText(r *rand.Rand, words int) string {
+	z := rand.NewZipf(r, 1.1, 8, 60_000)
+	var b strings.Builder
+	for range words {
+		fmt.Fprintf(&b, "w%x ", z.Uint64())
+	}
+	return b.String()
+}
+
+func benchUnits(n int) []index.TextUnit {
+	r := rand.New(rand.NewPCG(1, 2))
+	units := make([]index.TextUnit, n)
+	for i := range units {
+		units[i] = index.TextUnit{ID: uint64(i), Title: zipfText(r, 4), Text: zipfText(r, 76)}
+	}
+	return units
+}
+
+func benchIndex(b *testing.B, dir string, units []index.TextUnit) *Index {
+	b.Helper()
+	ix, err := Open(dir, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = ix.Close() })
+	for i := 0; i < len(units); i += 500 {
+		if err := ix.Apply(b.Context(), uint64(i+1), units[i:min(i+500, len(units))], nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := ix.Flush(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return ix
+}
+
+func BenchmarkSearch(b *testing.B) {
+	units := benchUnits(30_000)
+	for _, store := range []string{"Memory", "Disk"} {
+		b.Run(store, func(b *testing.B) {
+			dir := ""
+			if store == "Disk" {
+				dir = b.TempDir()
+			}
+			ix := benchIndex(b, dir, units)
+			v := ix.view.Load()
+			r := rand.New(rand.NewPCG(3, 4))
+			queries := make([]string, 200)
+			for i := range queries {
+				queries[i] = zipfText(r, 6)
+			}
+			b.ReportAllocs()
+			b.ReportMetric(float64(len(v.parts)), "segments")
+			i, hits := 0, 0
+			for b.Loop() {
+				i++
+				res, err := ix.Search(b.Context(), index.LexicalQuery{Text: queries[i%len(queries)], K: 100})
+				if err != nil {
+					b.Fatal(err)
+				}
+				hits += len(res.Hits)
+			}
+			b.ReportMetric(float64(hits)/float64(b.N), "hits/op")
+		})
+	}
+}
+
+func BenchmarkIngest(b *testing.B) {
+	units := benchUnits(10_000)
+	b.ResetTimer()
+	for b.Loop() {
+		ix := benchIndex(b, b.TempDir(), units)
+		_ = ix.Close()
+	}
+	b.ReportMetric(float64(len(units)*b.N)/b.Elapsed().Seconds(), "units/s")
+}
+
+func BenchmarkApplyOne(b *testing.B) {
+	units := benchUnits(5_000)
+	ix := benchIndex(b, b.TempDir(), units[:2_000])
+	i := 0
+	for b.Loop() {
+		i++
+		u := units[i%len(units)]
+		if err := ix.Apply(b.Context(), uint64(10_000+i), []index.TextUnit{u}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+// Package keyword is the lexical leg of a collection: exact BM25 over the terms
+// of package analysis.
+//
+// Units that were just applied live in small immutable segments in memory and
+// are searchable at once. When enough of them are pending, and on Flush, they
+// move into a scorch index (the storage engine of bleve), which keeps postings
+// durably, merges segments and forgets deleted units. Scorch only stores; the
+// scoring is done here, over its postings, because bleve's own scores change
+// when segments merge. Scores here depend on the live units alone: lengths, the
+// number of units and document frequencies are exact at any time, so the same
+// units score the same bit for bit however they are stored.
+//
+// A search works on one immutable view, which a change replaces as a whole.
+// Searches take no lock and never wait for a change.
+//
+// # Score
+//
+// A unit scores, over the distinct terms of the query,
+//
+//	sum of idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
+//	idf = ln(1 + (N - df + ½)/(df + ½))
+//
+// where dl counts the terms of title and text, and tf the occurrences in the
+// text plus twice those in the title. The 20 added to the lengths lets one b
+// serve chat turns of a dozen words and pages alike. Each quotient is below 1,
+// so the sum of the idf bounds every score.
+//
+// # Stored layout
+//
+// The directory holds "scorch", a scorch index, and the empty file "damaged"
+// once reading it has failed. Neither exists before the first flush. Beside
+// scorch's own files lies "root.crc" while the index is closed, the CRC-32 (IEEE,
+// big-endian) of root.bolt. A scorch
+// document is a unit: its id is the unit's in 8 bytes, big-endian; field "t" has
+// the unit's terms, each with tf as its frequency; field "n" has one term, "n",
+// whose frequency is dl + 1. Two internal values are written with every batch:
+// "version", and "cursor", which holds the cursor, the number of live units and
+// the sum of their dl, 8 bytes each, big-endian.
+package keyword
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/index"
+)
+
+// version names everything that decides what is in the stored index.
+const version = "1/" + analysis.Version
+
+// Defaults of [Options] and [Params].
+const (
+	DefaultFlushUnits = 1000
+	DefaultK1         = 1.2
+	DefaultB          = 0.9
+)
+
+// Params are the free parameters of BM25. They act at query time: another value
+// needs no other index. Zero means the default.
+type Params struct {
+	K1 float64 // how slowly repetition saturates, > 0; 1.2 by default
+	B  float64 // how much length counts, above 0, at most 1; 0.9 by default
+}
+
+// Options of an index. The zero value works.
+type Options struct {
+	// FlushUnits is how many changed units wait in memory before they are written
+	// in the background; 1,000 by default. Apply waits for the writer when four
+	// times as many are pending.
+	FlushUnits int
+	Params     Params
+	Logger     *slog.Logger // silent by default
+}
+
+func (o Options) withDefaults() (Options, error) {
+	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
+	o.Params.K1 = cmp.Or(o.Params.K1, DefaultK1)
+	o.Params.B = cmp.Or(o.Params.B, DefaultB)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case o.FlushUnits < 0:
+		return o, fmt.Errorf("keyword: FlushUnits is %d; it must be positive, or 0 for %d", o.FlushUnits, DefaultFlushUnits)
+	case !(o.Params.K1 > 0 && o.Params.K1 <= 1000):
+		return o, fmt.Errorf("keyword: K1 is %v; it must be within 0..1000, 0 meaning %v", o.Params.K1, DefaultK1)
+	case !(o.Params.B > 0 && o.Params.B <= 1):
+		return o, fmt.Errorf("keyword: B is %v; it must be within 0..1, 0 meaning %v", o.Params.B, DefaultB)
+	}
+	return o, nil
+}
+
+// Index is a lexical leg. Its methods follow [index.Lexical].
+type Index struct {
+	opts      Options
+	dir       string // empty: memory only
+	openStore func(dir string) (store, error)
+	recovered string
+
+	view    atomic.Pointer[view] // nil once closed
+	cursor  atomic.Uint64
+	scratch sync.Pool // of *scratch
+
+	mu      sync.Mutex // guards what follows and the replacing of the view
+	closed  bool
+	applied uint64          // newest seq
+	touched map[uint64]bool // ids changed since the last flush began; true if live
+	frozen  int             // memory segments that a running flush is writing
+	retryAt int             // after a failed flush: len(touched) that tries again
+
+	writer     chan struct{} // holds a token while a flush runs; guards store
+	store      store         // nil until the first flush
+	background sync.WaitGroup
+	flushing   atomic.Bool // a background flush is under way
+	stop       context.CancelFunc
+	life       context.Context //nolint:containedctx // ends background flushes with the index
+}
+
+var _ index.Lexical = (*Index)(nil)
+
+// Open opens the index in dir, or an empty one that lives in memory when dir is
+// "". One process may have a directory open at a time. The directory is made at
+// the first flush. An index that cannot be read, or that another version wrote,
+// is removed and an empty one opened in its place: [Index.Recovered] tells, and
+// Cursor is 0.
+func Open(dir string, opts Options) (*Index, error) {
+	return open(dir, opts, openScorch)
+}
+
+func open(dir string, opts Options, openStore func(string) (store, error)) (*Index, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	ix := &Index{
+		opts: opts, dir: dir, openStore: openStore,
+		touched: make(map[uint64]bool),
+		writer:  make(chan struct{}, 1),
+	}
+	ix.life, ix.stop = context.WithCancel(context.Background())
+	v := newView(nil, nil)
+	if dir != "" && storeExists(dir) {
+		if v, err = ix.load(); err != nil {
+			ix.stop()
+			return nil, err
+		}
+	}
+	ix.view.Store(v)
+	return ix, nil
+}
+
+// load opens what is stored, or starts afresh if that cannot be used.
+func (ix *Index) load() (*view, error) {
+	s, snap, err := readStore(ix.dir, ix.openStore)
+	switch {
+	case errors.Is(err, errLocked), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return nil, fmt.Errorf("keyword: open %s: %w", ix.dir, err) // says nothing of what is stored
+	case err != nil:
+		ix.recovered = err.Error()
+		ix.opts.Logger.Warn("keyword index is rebuilt", slog.String("dir", ix.dir), slog.Any("reason", err))
+		if err := discardStore(ix.dir); err != nil {
+			return nil, fmt.Errorf("keyword: remove unusable index: %w", err)
+		}
+		return newView(nil, nil), nil
+	}
+	ix.store = s
+	ix.cursor.Store(snap.meta.cursor)
+	ix.applied = snap.meta.cursor
+	defer snap.release()
+	return newView(snap, snap.parts), nil
+}
+
+// Recovered says why the stored index was thrown away on open; "" if it was not.
+func (ix *Index) Recovered() string { return ix.recovered }
+
+// Cursor implements [index.Lexical].
+func (ix *Index) Cursor() uint64 {
+	if ix.view.Load() == nil {
+		return 0
+	}
+	return ix.cursor.Load()
+}
+
+// Stats implements [index.Lexical].
+func (ix *Index) Stats() index.LegStats {
+	v := ix.acquire()
+	if v == nil {
+		return index.LegStats{}
+	}
+	defer v.release()
+	st := index.LegStats{Units: v.live, Kind: "memory"}
+	if ix.dir == "" {
+		ix.mu.Lock()
+		defer ix.mu.Unlock()
+		for _, live := range ix.touched {
+			if live {
+				st.Pending++
+			}
+		}
+		return st
+	}
+	st.Kind = "scorch"
+	for _, p := range v.memory() {
+		st.Pending += p.live
+	}
+	if v.snap != nil {
+		st.Bytes = v.snap.bytes
+	}
+	return st
+}
+
+// Close ends background work and releases files. What was not flushed is lost,
+// as the cursor says. Searches that are under way finish.
+func (ix *Index) Close() error {
+	ix.mu.Lock()
+	if ix.closed {
+		ix.mu.Unlock()
+		return index.ErrClosed
+	}
+	ix.closed = true
+	v := ix.view.Swap(nil)
+	ix.mu.Unlock()
+	ix.stop()
+	ix.background.Wait()
+	ix.writer <- struct{}{} // for good: a Flush under way ends, another finds it closed
+	v.release()
+	if ix.store == nil {
+		return nil
+	}
+	if err := ix.store.close(); err != nil {
+		return fmt.Errorf("keyword: close: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package keyword
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+)
+
+const damagedFile = "damaged"
+
+func scorchDir(dir string) string { return filepath.Join(dir, "scorch") }
+
+func storeExists(dir string) bool {
+	_, err := os.Lstat(scorchDir(dir))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// guard runs f and turns a panic into an error. So it does with a fault in a
+// mapped file, which a truncated file or a bad disk causes and which would end
+// the process.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("reading the index panicked: %v", r)
+		}
+	}()
+	return f()
+}
+
+// damaged notes that the stored index cannot be read, so that the next open
+// starts afresh.
+func (ix *Index) damaged(op string, err error) error {
+	if ix.dir != "" {
+		note := os.WriteFile(filepath.Join(ix.dir, damagedFile), nil, 0o600)
+		ix.opts.Logger.Error("keyword index is damaged", slog.String("dir", ix.dir), slog.Any("error", err), slog.Any("note", note))
+	}
+	return fmt.Errorf("keyword: %s: %w; closing and opening the index rebuilds it", op, err)
+}
+
+// readStore opens what is stored in dir and checks all of it.
+func readStore(dir string, open func(string) (store, error)) (store, *snapshot, error) {
+	if _, err := os.Lstat(filepath.Join(dir, damagedFile)); err == nil {
+		return nil, nil, errors.New("reading it has failed before")
+	}
+	s, err := open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	snap, err := s.snapshot()
+	if err == nil {
+		if err = snap.check(); err == nil {
+			return s, snap, nil
+		}
+		snap.release()
+	}
+	_ = s.close()
+	return nil, nil, err
+}
+
+// check compares what was read with what was noted of it.
+func (s *snapshot) check() error {
+	v := newView(nil, s.parts)
+	switch m := s.meta; {
+	case m == meta{}:
+		return errors.New("nothing in it can be read")
+	case m.version != version:
+		return fmt.Errorf("it has version %q, not %q", m.version, version)
+	case m.units != unknownUnits && (m.units != uint64(v.live) || m.length != v.length):
+		return fmt.Errorf("it holds %d units of length %d, not %d of length %d", v.live, v.length, m.units, m.length)
+	}
+	return nil
+}
+
+// The root of a scorch index is a bbolt file, which has no checksums of its own
+// and can send a reader round in circles when a page is damaged. So its checksum
+// is kept beside it while the index is closed.
+const (
+	rootFile = "root.bolt"
+	sealFile = "root.crc"
+)
+
+// seal notes the checksum of a closed index.
+func seal(dir string) error {
+	sum, err := checksum(filepath.Join(scorchDir(dir), rootFile))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(scorchDir(dir), sealFile), binary.BigEndian.AppendUint32(nil, sum), 0o600)
+}
+
+// unseal compares and removes what seal noted. Without a note, as after a crash,
+// there is nothing to compare.
+func unseal(dir string) error {
+	name := filepath.Join(scorchDir(dir), sealFile)
+	want, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sum, err := checksum(filepath.Join(scorchDir(dir), rootFile))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(want, binary.BigEndian.AppendUint32(nil, sum)) {
+		return fmt.Errorf("%s: checksum does not match", rootFile)
+	}
+	if err := os.Remove(name); err != nil {
+		return err
+	}
+	syncDir(scorchDir(dir)) // the note must not come back after a power loss
+	return nil
+}
+
+// syncDir does what it can; some systems cannot.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+func checksum(name string) (uint32, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	sum := crc32.NewIEEE()
+	_, err = io.Copy(sum, f)
+	return sum.Sum32(), err
+}
+
+// verifySegment compares a segment file with the checksum that it ends in.
+func verifySegment(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < crc32.Size {
+		return io.ErrUnexpectedEOF
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, io.LimitReader(f, info.Size()-crc32.Size)); err != nil {
+		return err
+	}
+	var want [crc32.Size]byte
+	if _, err := io.ReadFull(f, want[:]); err != nil {
+		return err
+	}
+	if binary.BigEndian.Uint32(want[:]) != sum.Sum32() {
+		return errors.New("checksum does not match")
+	}
+	return nil
+}
+
+// discardStore removes what is stored. The directory is moved first, so that an
+// interrupted removal leaves nothing that looks like an index.
+func discardStore(dir string) error {
+	trash := scorchDir(dir) + ".discarded"
+	if err := os.RemoveAll(trash); err != nil {
+		return err
+	}
+	if err := os.Rename(scorchDir(dir), trash); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(dir, damagedFile)); err != nil {
+		return err
+	}
+	return os.RemoveAll(trash)
+}
+
+func storeSize(dir string) int64 {
+	entries, err := os.ReadDir(scorchDir(dir))
+	if err != nil {
+		return 0
+	}
+	var n int64
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}

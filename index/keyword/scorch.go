@@ -1,0 +1,363 @@
+package keyword
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/blevesearch/bleve/v2/document"
+	"github.com/blevesearch/bleve/v2/index/scorch"
+	bleveindex "github.com/blevesearch/bleve_index_api"
+	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
+	bbolterrors "go.etcd.io/bbolt/errors"
+)
+
+// This file is the only one that knows scorch. What it uses is exported but not
+// promised, so the tests compare what comes back with what was written.
+
+// errLocked says that another process has the index open.
+var errLocked = errors.New("the index is open already, here or in another process")
+
+const (
+	termField   = "t"
+	lengthField = "n"
+	versionKey  = "version"
+	cursorKey   = "cursor"
+)
+
+type scorchStore struct {
+	index *scorch.Scorch
+	queue *bleveindex.AnalysisQueue
+	cache map[uint64]*columns // by segment id
+	dir   string
+}
+
+func openScorch(dir string) (store, error) {
+	if err := unseal(dir); err != nil {
+		return nil, err
+	}
+	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": "500ms"}
+	queue := bleveindex.NewAnalysisQueue(1)
+	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*columns)}
+	err := guard(func() error {
+		opened, err := scorch.NewScorch(scorch.Name, config, queue)
+		if err != nil {
+			return err
+		}
+		ix, ok := opened.(*scorch.Scorch)
+		if !ok {
+			return fmt.Errorf("scorch is a %T", opened)
+		}
+		if err := ix.Open(); err != nil {
+			return err
+		}
+		s.index = ix
+		return s.verify()
+	})
+	if errors.Is(err, bbolterrors.ErrTimeout) {
+		err = errLocked
+	}
+	if err != nil {
+		if s.index != nil {
+			_ = guard(s.index.Close)
+		}
+		queue.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// verify checks the files of the segments that scorch has loaded; others may be
+// there, left by a crash, and are of no account.
+func (s *scorchStore) verify() error {
+	reader, err := s.index.Reader()
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	stored, ok := reader.(*scorch.IndexSnapshot)
+	if !ok {
+		return fmt.Errorf("scorch's reader is a %T", reader)
+	}
+	for _, seg := range stored.Segments() {
+		if f, ok := seg.Segment().(scorchsegment.PersistedSegment); ok {
+			if err := verifySegment(f.Path()); err != nil {
+				return fmt.Errorf("%s: %w", filepath.Base(f.Path()), err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *scorchStore) close() error {
+	defer s.queue.Close()
+	if err := guard(s.index.Close); err != nil {
+		return err
+	}
+	return seal(s.dir)
+}
+
+func (s *scorchStore) write(b batch) error {
+	sb := bleveindex.NewBatch()
+	for _, id := range b.deletes {
+		sb.Delete(key(id))
+	}
+	for _, u := range b.units {
+		doc := document.NewDocument(key(u.id))
+		doc.AddField(newTerms(termField, u.terms))
+		doc.AddField(newTerms(lengthField, []termFreq{{lengthField, u.length + 1}}))
+		sb.Update(doc)
+	}
+	sb.SetInternal([]byte(versionKey), []byte(b.meta.version))
+	cursor := binary.BigEndian.AppendUint64(nil, b.meta.cursor)
+	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.units)
+	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.length)
+	sb.SetInternal([]byte(cursorKey), cursor)
+	return s.watch(sb)
+}
+
+// How long a batch may take once scorch has reported an error.
+const (
+	watchEvery = time.Second
+	patience   = 10
+)
+
+// watch runs a batch. A panic in one of scorch's own goroutines ends it without
+// an answer to the batch, which would wait for ever: the count of its errors
+// tells. The goroutine of such a batch is lost.
+func (s *scorchStore) watch(sb *bleveindex.Batch) error {
+	before := s.errors()
+	done := make(chan error, 1)
+	go func() { done <- guard(func() error { return s.index.Batch(sb) }) }()
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for late := 0; late < patience; {
+		select {
+		case err := <-done:
+			return err
+		case <-ticker.C:
+			if s.errors() > before {
+				late++
+			}
+		}
+	}
+	return errors.New("scorch has failed and does not answer")
+}
+
+func (s *scorchStore) errors() uint64 {
+	n, ok := s.index.StatsMap()["TotOnErrors"].(uint64)
+	if !ok {
+		return 0
+	}
+	return n
+}
+
+func (s *scorchStore) snapshot() (snap *snapshot, err error) {
+	err = guard(func() error {
+		reader, err := s.index.Reader()
+		if err != nil {
+			return err
+		}
+		stored, ok := reader.(*scorch.IndexSnapshot)
+		if !ok {
+			return fmt.Errorf("scorch's reader is a %T", reader)
+		}
+		snap, err = s.read(stored)
+		if err != nil {
+			_ = stored.Close()
+		}
+		return err
+	})
+	return snap, err
+}
+
+func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
+	snap := &snapshot{bytes: storeSize(s.dir), done: func() { _ = stored.Close() }}
+	snap.refs.Store(1)
+	internal := stored.Internal()
+	snap.meta.version = string(internal[versionKey])
+	if c := internal[cursorKey]; len(c) == 24 {
+		snap.meta.cursor = binary.BigEndian.Uint64(c)
+		snap.meta.units = binary.BigEndian.Uint64(c[8:])
+		snap.meta.length = binary.BigEndian.Uint64(c[16:])
+	}
+	cache := make(map[uint64]*columns)
+	for _, seg := range stored.Segments() {
+		cols := s.cache[seg.Id()]
+		if cols == nil {
+			var err error
+			if cols, err = readColumns(seg.Segment()); err != nil {
+				return nil, err
+			}
+		}
+		cache[seg.Id()] = cols
+		snap.parts = append(snap.parts, newPart(newStoredSegment(seg.Segment(), cols), deadUnits(seg.Deleted(), len(cols.ids))))
+	}
+	s.cache = cache
+	return snap, nil
+}
+
+func deadUnits(deleted *roaring.Bitmap, units int) bitset {
+	if deleted == nil || deleted.IsEmpty() {
+		return nil
+	}
+	dead := bitset(nil).clone(units)
+	for it := deleted.Iterator(); it.HasNext(); {
+		if unit := it.Next(); int(unit) < units {
+			dead.set(unit)
+		}
+	}
+	return dead
+}
+
+// readColumns derives ids and lengths, and refuses a segment that lacks some.
+func readColumns(seg scorchsegment.Segment) (*columns, error) {
+	n := seg.Count()
+	if n > math.MaxUint32 {
+		return nil, fmt.Errorf("segment of %d units", n)
+	}
+	cols := &columns{ids: make([]uint64, n), lengths: make([]uint32, n)}
+	for unit := range n {
+		id, err := seg.DocID(unit)
+		if err != nil {
+			return nil, err
+		}
+		if len(id) != 8 {
+			return nil, fmt.Errorf("unit id of %d bytes", len(id))
+		}
+		cols.ids[unit] = binary.BigEndian.Uint64(id)
+	}
+	lengths, err := newStoredSegment(seg, cols).read(lengthField, lengthField, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(lengths)) != n {
+		return nil, fmt.Errorf("segment has %d units and %d lengths", n, len(lengths))
+	}
+	for _, p := range lengths {
+		cols.lengths[p.unit] = p.tf - 1
+	}
+	return cols, nil
+}
+
+// storedSegment is a segment in scorch.
+type storedSegment struct {
+	seg     scorchsegment.Segment
+	cols    *columns
+	readers sync.Pool // of *termReader
+}
+
+func newStoredSegment(seg scorchsegment.Segment, cols *columns) *storedSegment {
+	return &storedSegment{seg: seg, cols: cols}
+}
+
+// termReader holds what may be used again from one term to the next.
+type termReader struct {
+	dict scorchsegment.TermDictionary
+	list scorchsegment.PostingsList
+	iter scorchsegment.PostingsIterator
+}
+
+func (s *storedSegment) columns() *columns { return s.cols }
+
+func (s *storedSegment) locate(ids []uint64, to []uint32) ([]uint32, error) {
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = key(id)
+	}
+	found, err := s.seg.DocNumbers(keys)
+	if err != nil {
+		return to, err
+	}
+	for it := found.Iterator(); it.HasNext(); {
+		to = append(to, it.Next())
+	}
+	return to, nil
+}
+
+func (s *storedSegment) postings(term string, dead bitset, to []posting) ([]posting, error) {
+	r, _ := s.readers.Get().(*termReader)
+	if r == nil {
+		dict, err := s.seg.Dictionary(termField)
+		if err != nil {
+			return to, err
+		}
+		r = &termReader{dict: dict}
+	}
+	to, err := s.collect(r, term, dead, to)
+	if err == nil {
+		s.readers.Put(r)
+	}
+	return to, err
+}
+
+func (s *storedSegment) read(field, term string, dead bitset, to []posting) ([]posting, error) {
+	dict, err := s.seg.Dictionary(field)
+	if err != nil {
+		return to, err
+	}
+	return s.collect(&termReader{dict: dict}, term, dead, to)
+}
+
+func (s *storedSegment) collect(r *termReader, term string, dead bitset, to []posting) ([]posting, error) {
+	var err error
+	if r.list, err = r.dict.PostingsList([]byte(term), nil, r.list); err != nil {
+		return to, err
+	}
+	r.iter = r.list.Iterator(true, false, false, r.iter)
+	for {
+		p, err := r.iter.Next()
+		if err != nil || p == nil {
+			return to, err
+		}
+		unit := p.Number()
+		if unit >= uint64(len(s.cols.ids)) {
+			return to, fmt.Errorf("posting of unit %d of %d", unit, len(s.cols.ids))
+		}
+		if !dead.has(uint32(unit)) {
+			to = append(to, posting{uint32(unit), uint32(min(p.Frequency(), math.MaxUint32))})
+		}
+	}
+}
+
+// key is a unit's id in scorch.
+func key(id uint64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], id)
+	return string(b[:])
+}
+
+// terms is a field whose terms are known already.
+type terms struct {
+	name  string
+	freqs bleveindex.TokenFrequencies
+}
+
+func newTerms(name string, list []termFreq) *terms {
+	f := &terms{name: name, freqs: make(bleveindex.TokenFrequencies, len(list))}
+	slab := make([]bleveindex.TokenFreq, len(list))
+	for i, t := range list {
+		slab[i].SetFrequency(int(t.tf))
+		f.freqs[t.term] = &slab[i]
+	}
+	return f
+}
+
+func (f *terms) Name() string                                          { return f.name }
+func (f *terms) Value() []byte                                         { return nil }
+func (f *terms) ArrayPositions() []uint64                              { return nil }
+func (f *terms) EncodedFieldType() byte                                { return 't' }
+func (f *terms) Analyze()                                              {}
+func (f *terms) Options() bleveindex.FieldIndexingOptions              { return bleveindex.IndexField }
+func (f *terms) AnalyzedTokenFrequencies() bleveindex.TokenFrequencies { return f.freqs }
+func (f *terms) NumPlainTextBytes() uint64                             { return 0 }
+func (f *terms) Size() int                                             { return 0 }
+
+// AnalyzedLength is stored beside each posting and not used; 0 would be taken
+// for an empty list.
+func (f *terms) AnalyzedLength() int { return 1 }

@@ -1,0 +1,67 @@
+package keyword
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// top keeps the k best hits in a heap with the worst of them first.
+type top struct {
+	k    int
+	hits []index.Scored
+}
+
+// compareHits orders best first, ties by ascending id.
+func compareHits(a, b index.Scored) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+}
+
+// admits reports whether push would keep the hit.
+func (t *top) admits(hit index.Scored) bool {
+	if len(t.hits) < t.k {
+		return true
+	}
+	worst := &t.hits[0]
+	return hit.Score > worst.Score || hit.Score == worst.Score && hit.ID < worst.ID
+}
+
+// push adds a hit that is admitted.
+func (t *top) push(hit index.Scored) {
+	if len(t.hits) == t.k {
+		t.hits[0] = hit
+		t.down()
+		return
+	}
+	t.hits = append(t.hits, hit)
+	for i := len(t.hits) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if compareHits(t.hits[i], t.hits[parent]) <= 0 {
+			return
+		}
+		t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
+		i = parent
+	}
+}
+
+func (t *top) down() {
+	for i := 0; ; {
+		worst := i
+		for _, child := range [...]int{2*i + 1, 2*i + 2} {
+			if child < len(t.hits) && compareHits(t.hits[child], t.hits[worst]) > 0 {
+				worst = child
+			}
+		}
+		if worst == i {
+			return
+		}
+		t.hits[i], t.hits[worst] = t.hits[worst], t.hits[i]
+		i = worst
+	}
+}
+
+func (t *top) sorted() []index.Scored {
+	slices.SortFunc(t.hits, compareHits)
+	return t.hits
+}
