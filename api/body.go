@@ -1,0 +1,108 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+)
+
+const jsonType = "application/json"
+
+// admit lets a request through to its handler when its query string and body
+// are sound. Bodies are checked here, against the schema in the OpenAPI
+// document, and not by huma: see checker.
+func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
+	c := humaecho.Unwrap(ctx)
+	op := ctx.Operation()
+	if faults := checkQuery(c.QueryParams(), op); len(faults) > 0 {
+		s.handleError(invalid(faults...), c)
+		return
+	}
+	if op.RequestBody != nil {
+		body, p := s.readBody(c)
+		if p == nil {
+			p = s.checkBody(body, op)
+		}
+		if p != nil {
+			s.handleError(p, c)
+			return
+		}
+		c.Request().Body = io.NopCloser(bytes.NewReader(body))
+	}
+	next(huma.WithValue(ctx, operationKey, op))
+}
+
+// readBody returns the body of a request that has one, as JSON.
+func (s *Server) readBody(c echo.Context) ([]byte, *Problem) {
+	r := c.Request()
+	if p := checkContentType(r.Header); p != nil {
+		return nil, p
+	}
+	if r.ContentLength > s.opts.MaxBodyBytes {
+		return nil, s.tooLarge(c)
+	}
+	// The writer under echo's is told to close the connection when there is more.
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, s.opts.MaxBodyBytes))
+	if err == nil {
+		return body, nil
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, s.tooLarge(c)
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return nil, newProblem(http.StatusRequestTimeout, "timeout", "the body did not arrive in time; send it faster or in smaller parts")
+	}
+	return nil, badBody(Fault{Location: "body", Message: "ends too early; send as many bytes as announced"})
+}
+
+func (s *Server) tooLarge(c echo.Context) *Problem {
+	c.Response().Header().Set("Connection", "close") // the rest is not read
+	code, status := ragctx.CodeOf(ragctx.ErrTooLarge)
+	return newProblem(status, string(code), "the body is too large", Fault{
+		Location: "body", Message: fmt.Sprintf("is longer than the limit of %d bytes; split the text into several documents", s.opts.MaxBodyBytes),
+	})
+}
+
+func checkContentType(h http.Header) *Problem {
+	value := h.Get(echo.HeaderContentType)
+	media, params, err := mime.ParseMediaType(value)
+	charset, named := params["charset"]
+	if err == nil && media == jsonType && (!named || strings.EqualFold(charset, "utf-8")) &&
+		len(h.Values(echo.HeaderContentType)) == 1 && h.Get(echo.HeaderContentEncoding) == "" {
+		return nil
+	}
+	f := Fault{Location: "header.Content-Type", Message: fmt.Sprintf("is %q; send application/json in UTF-8", ragctx.Clip(value))}
+	if encoding := h.Get(echo.HeaderContentEncoding); encoding != "" {
+		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed", ragctx.Clip(encoding))}
+	}
+	return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read", f)
+}
+
+func badBody(f Fault) *Problem {
+	code, _ := ragctx.CodeOf(ragctx.ErrInvalid)
+	return newProblem(http.StatusBadRequest, string(code), "the body is not valid JSON", f)
+}
+
+// checkBody checks a body against the schema that op documents.
+func (s *Server) checkBody(body []byte, op *huma.Operation) *Problem {
+	schema := op.RequestBody.Content[jsonType].Schema
+	faults, err := checkJSON(body, schema, s.api.OpenAPI().Components.Schemas)
+	if err != nil {
+		return badBody(err.Fault)
+	}
+	if len(faults) > 0 {
+		return invalid(faults...)
+	}
+	return nil
+}

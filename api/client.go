@@ -1,0 +1,275 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/store"
+)
+
+// maxProblemBytes bounds what is read of an answer that is not as expected.
+const maxProblemBytes = 1 << 20
+
+// Client calls a [Server]. Its errors are those of the engine behind the
+// server: they match the sentinels of package ragctx, and one about the request
+// is a [*Problem] that names the faulty field. A server that cannot be reached
+// is [ragctx.ErrUnavailable]. There are no timeouts but those of the contexts.
+// A Client is safe for concurrent use.
+type Client struct {
+	base string
+	http *http.Client
+}
+
+var _ engine.Sink = (*Client)(nil)
+
+// NewClient returns a client for the server at baseURL, such as
+// "http://127.0.0.1:7700". Redirects are not followed, and proxies not used:
+// the server is on this machine.
+func NewClient(baseURL string) *Client {
+	return &Client{
+		base: strings.TrimRight(baseURL, "/"),
+		http: &http.Client{
+			Transport:     &http.Transport{MaxIdleConnsPerHost: 16},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// Close closes the client's idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Healthz reports whether the server is up.
+func (c *Client) Healthz(ctx context.Context) error {
+	return c.do(ctx, http.MethodGet, "/healthz", nil, nil, nil)
+}
+
+// PutDocument implements [engine.Sink].
+func (c *Client) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+	// JSON would turn invalid bytes into U+FFFD, and the text into another one.
+	if err := ragctx.ValidText("text", d.Text); err != nil {
+		return store.Put{}, err
+	}
+	var put DocumentPut
+	err := c.do(ctx, http.MethodPut, documentPath(d.ExternalID), in(namespace), DocumentRequest{
+		Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags, Metadata: d.Metadata,
+		Occurred: d.Occurred, Root: root,
+	}, &put)
+	return store.Put{Status: put.Status, Version: put.Version, Chunks: put.Chunks}, err
+}
+
+// DeleteDocument implements [engine.Sink].
+func (c *Client) DeleteDocument(ctx context.Context, namespace, id string) error {
+	return c.do(ctx, http.MethodDelete, documentPath(id), in(namespace), nil, nil)
+}
+
+// ListDocuments implements [engine.Sink].
+func (c *Client) ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error) {
+	q := in(namespace)
+	set(q, "prefix", o.Prefix)
+	set(q, "root", o.Root)
+	if o.Limit != 0 {
+		q.Set("limit", strconv.Itoa(o.Limit))
+	}
+	if o.After != "" {
+		q.Set("cursor", encodeCursor(documentCursor{o.After}))
+	}
+	var page DocumentPage
+	err := c.do(ctx, http.MethodGet, "/v1/documents", q, nil, &page)
+	found := make([]store.Document, len(page.Documents))
+	for i, d := range page.Documents {
+		found[i] = d.Document
+	}
+	return found, err
+}
+
+// Document returns a document with its text and chunks; version 0 is the
+// current one.
+func (c *Client) Document(ctx context.Context, namespace, id string, version int) (Document, error) {
+	q := in(namespace)
+	q.Set("chunks", "true")
+	if version != 0 {
+		q.Set("version", strconv.Itoa(version))
+	}
+	var d Document
+	return d, c.do(ctx, http.MethodGet, documentPath(id), q, nil, &d)
+}
+
+// Context calls [engine.Engine.Context] on the server.
+func (c *Client) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
+	var a resolve.Answer
+	err := c.do(ctx, http.MethodPost, "/v1/context", nil, contextRequest(q), &a)
+	return a, err
+}
+
+// Search calls [engine.Engine.Search] on the server.
+func (c *Client) Search(ctx context.Context, q ragctx.ContextQuery) (engine.SearchResult, error) {
+	var r engine.SearchResult
+	err := c.do(ctx, http.MethodPost, "/v1/search", nil, contextRequest(q), &r)
+	return r, err
+}
+
+// CompleteTurn calls [engine.Engine.CompleteTurn] on the server.
+func (c *Client) CompleteTurn(ctx context.Context, t ragctx.Turn) (engine.TurnResult, error) {
+	var r engine.TurnResult
+	err := c.do(ctx, http.MethodPost, "/v1/turns", nil, t, &r)
+	return r, err
+}
+
+// Remember calls [engine.Engine.Remember] on the server.
+func (c *Client) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+	var put MemoryPut
+	err := c.do(ctx, http.MethodPost, "/v1/memories", nil, MemoryRequest{
+		ID: m.ID, Namespace: m.Namespace, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID,
+		Type: string(m.Type), Content: m.Content, Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata,
+		Occurred: m.Occurred, Expires: m.Expires,
+	}, &put)
+	return put.Memory, put.Status, err
+}
+
+func in(namespace string) url.Values {
+	q := make(url.Values)
+	set(q, "namespace", namespace)
+	return q
+}
+
+func set(q url.Values, key, value string) {
+	if value != "" {
+		q.Set(key, value)
+	}
+}
+
+// documentPath escapes an id so that it is one segment of a path that nothing
+// on the way has a reason to clean.
+func documentPath(id string) string {
+	escaped := url.PathEscape(id)
+	if id == "." || id == ".." {
+		escaped = strings.ReplaceAll(id, ".", "%2E")
+	}
+	return "/v1/documents/" + escaped
+}
+
+// contextRequest returns q as it is sent. Zero limits are left to the server's
+// defaults.
+func contextRequest(q ragctx.ContextQuery) ContextRequest {
+	r := ContextRequest{
+		Query: q.Query, Depth: string(q.Depth), Namespace: q.Namespace, UserID: q.UserID, AgentID: q.AgentID,
+		SessionID: q.SessionID, AsOf: q.AsOf, Now: q.Now, Tokenizer: q.Tokenizer, Format: q.Format, Preset: q.Preset,
+		Messages: q.Messages, Exclude: q.Exclude, MinRelevance: q.MinRelevance, Explain: q.Explain, Exact: q.Exact,
+		ProviderParams: q.Params,
+	}
+	if !q.Wants(ragctx.TypeMemory) || !q.Wants(ragctx.TypeResource) || !q.Wants(ragctx.TypeSkill) {
+		for _, t := range q.ContextTypes { // otherwise there is no filter, and the list may be but a default
+			r.ContextTypes = append(r.ContextTypes, string(t))
+		}
+	}
+	if !q.Filter.IsZero() {
+		f := FilterRequest(q.Filter)
+		r.Filter = &f
+	}
+	if q.MaxResults != 0 {
+		r.MaxResults = &q.MaxResults
+	}
+	if q.MaxTokens != 0 {
+		r.MaxTokens = &q.MaxTokens
+	}
+	return r
+}
+
+// do sends a request and decodes the answer into out, unless that is nil.
+func (c *Client) do(ctx context.Context, method, path string, q url.Values, body, out any) error {
+	req, err := c.request(ctx, method, path, q, body)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return c.failure(resp)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return c.unreachable(ctx, fmt.Errorf("read answer: %w", err))
+	}
+	return nil
+}
+
+func (c *Client) request(ctx context.Context, method, path string, q url.Values, body any) (*http.Request, error) {
+	target := c.base + path
+	if len(q) > 0 {
+		target += "?" + q.Encode()
+	}
+	var payload io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("%w: encode request: %w", ragctx.ErrInvalid, err)
+		}
+		if replaced(b) {
+			return nil, fmt.Errorf("%w: the request has text that is not valid UTF-8; convert it before sending it", ragctx.ErrInvalid)
+		}
+		payload = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, payload)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ragctx.ErrInvalid, err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", jsonType)
+	}
+	return req, nil
+}
+
+// replaced reports whether encoding/json wrote U+FFFD in place of an invalid
+// byte: only then it writes that character as an escape.
+func replaced(b []byte) bool {
+	for {
+		i := bytes.Index(b, []byte(`\ufffd`))
+		if i < 0 {
+			return false
+		}
+		backslashes := i - len(bytes.TrimRight(b[:i], `\`))
+		if backslashes%2 == 0 {
+			return true
+		}
+		b = b[i+1:]
+	}
+}
+
+// unreachable tells a caller who gave up from a server that is not there.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("call %s: %w", c.base, ctx.Err())
+	}
+	if inner, ok := errors.AsType[*url.Error](err); ok {
+		err = inner.Err // without the whole URL
+	}
+	return fmt.Errorf("%w: no answer from %s: %w", ragctx.ErrUnavailable, c.base, err)
+}
+
+// failure returns the problem in resp.
+func (c *Client) failure(resp *http.Response) error {
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxProblemBytes))
+	p := &Problem{}
+	if err != nil || resp.Header.Get("Content-Type") != problemType || json.Unmarshal(b, p) != nil || p.Code == "" {
+		return fmt.Errorf("%w: %s answered %s, which is not what a ragctx server says; check the address", ragctx.ErrUnavailable, c.base, resp.Status)
+	}
+	return p
+}

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+func TestClient(t *testing.T) {
+	f := start(t, Options{})
+	ctx, c := t.Context(), f.client
+	if err := c.Healthz(ctx); err != nil {
+		t.Fatal(err)
+	}
+	put, err := c.PutDocument(ctx, "n", docs.Document{ExternalID: "ports.md", Text: "# Ports\n\nStaging listens on 8443.", Source: "file:ports.md"}, "/r")
+	if err != nil || put.Status != store.Created || put.Version != 1 {
+		t.Fatalf("put: %+v, %v", put, err)
+	}
+	q := ragctx.NewQuery("staging port")
+	q.Namespace = "n"
+	a, err := c.Context(ctx, q)
+	if err != nil || len(a.Items) != 1 || !strings.Contains(a.XML, "8443") || a.TotalTokens == 0 || len(a.Providers) != 2 {
+		t.Errorf("context: %+v, %v", a, err)
+	}
+	if a, err := c.Context(ctx, q.WithTypes(ragctx.TypeMemory)); err != nil || len(a.Items) != 0 || a.Note == "" {
+		t.Errorf("context of memories only: %+v, %v", a, err)
+	}
+	turn, err := c.CompleteTurn(ctx, ragctx.Turn{ID: "t1", Namespace: "n", SessionID: "s", Messages: []ragctx.Message{
+		ragctx.TextMessage(ragctx.RoleUser, "Which tea does Ada like?"),
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{{Type: ragctx.BlockText, Text: "Ada likes oolong."}, {Type: ragctx.BlockToolUse, ID: "1", Name: "x", Input: []byte(`{"a":1}`)}}},
+	}})
+	if err != nil || turn.Status != store.Created || turn.MemoryID == "" {
+		t.Errorf("turn: %+v, %v", turn, err)
+	}
+	q.Query = "tea oolong"
+	found, err := c.Search(ctx, q)
+	if err != nil || len(found.Items) == 0 || found.Items[0].Type != ragctx.TypeMemory {
+		t.Errorf("search: %+v, %v", found, err)
+	}
+	m, status, err := c.Remember(ctx, memory.Memory{ID: "m", Namespace: "n", Content: "Ada is in Paris", Type: memory.Semantic})
+	if err != nil || status != store.Created || m.Importance != 0 || m.Type != memory.Semantic {
+		t.Errorf("remember: %+v, %s, %v", m, status, err)
+	}
+	for _, want := range []store.Status{store.Replaced, store.Unchanged} {
+		m := memory.Memory{ID: "m", Namespace: "n", Content: "Ada is in Rome", Occurred: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+		if _, status, err = c.Remember(ctx, m); err != nil || status != want {
+			t.Errorf("remember again: %s, %v", status, err)
+		}
+	}
+}
+
+func TestClientErrors(t *testing.T) {
+	f := start(t, Options{})
+	ctx, c := t.Context(), f.client
+	q := ragctx.NewQuery("x").WithMaxTokens(-1)
+	_, err := c.Context(ctx, q)
+	if !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "body.max_tokens is -1; use 1 to 10000000") {
+		t.Errorf("invalid: %v", err)
+	}
+	if p, ok := errors.AsType[*Problem](err); !ok || p.RequestID == "" {
+		t.Errorf("no problem in %v", err)
+	}
+	if _, err := c.Document(ctx, "", "none", 0); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("not found: %v", err)
+	}
+	if _, err := c.PutDocument(ctx, "", docs.Document{ExternalID: "a", Text: "a\xffb"}, ""); !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("text that is not UTF-8: %v", err)
+	}
+	if _, _, err := c.Remember(ctx, memory.Memory{Content: "a\xffb"}); !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("memory that is not UTF-8: %v", err)
+	}
+	if _, _, err := c.Remember(ctx, memory.Memory{Content: `the escape \ufffd and \\ufffd and the character ` + "\ufffd"}); err != nil {
+		t.Errorf("text about U+FFFD: %v", err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := c.Healthz(gone); !errors.Is(err, context.Canceled) || errors.Is(err, ragctx.ErrUnavailable) {
+		t.Errorf("canceled: %v", err)
+	}
+	if err := f.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Healthz(ctx); !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), f.url) {
+		t.Errorf("server gone: %v", err)
+	}
+}
+
+func TestClientOfAnotherServer(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" {
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
+			return
+		}
+		_, _ = w.Write([]byte("<html>"))
+	}))
+	defer other.Close()
+	c := NewClient(other.URL + "/")
+	defer c.Close()
+	if err := c.Healthz(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Errorf("redirected: %v", err)
+	}
+	if _, err := c.Search(t.Context(), ragctx.NewQuery("x")); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Errorf("not JSON: %v", err)
+	}
+}
+
+// TestIngestThroughClient ingests a folder twice: what vanished is deleted.
+func TestIngestThroughClient(t *testing.T) {
+	f := start(t, Options{})
+	dir := t.TempDir()
+	for _, name := range []string{"a.md", "b.md"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("# Title of "+name+"\n\nText."), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := engine.IngestOptions{Paths: []string{dir}, Prefix: "d"}
+	if r, err := engine.Ingest(t.Context(), f.client, o); err != nil || r.Created != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if err := os.Remove(filepath.Join(dir, "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := engine.Ingest(t.Context(), f.client, o); err != nil || r.Unchanged != 1 || r.Deleted != 1 {
+		t.Errorf("again: %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/xmlfmt"
+)
+
+// ContextRequest is a [ragctx.ContextQuery] as it is sent. What is absent has
+// its default; a limit that is given must be in its range.
+type ContextRequest struct {
+	Query          string         `json:"query" maxLength:"65536" doc:"the search text, usually the user's prompt; empty asks /v1/context for the most important and most recent" example:"how do I roll back a deployment?"`
+	ContextTypes   []string       `json:"context_types,omitempty" maxItems:"16" doc:"the types of items wanted, in any letter case; none means every type. file and custom are other names of resource"`
+	Depth          string         `json:"depth,omitempty" doc:"how much of each hit is shown; L0, L1 and L2 are other names of abstract, overview and full" default:"overview"`
+	MaxResults     *int           `json:"max_results,omitempty" minimum:"1" maximum:"1000" doc:"the most items; default 10, or that of the preset"`
+	MaxTokens      *int           `json:"max_tokens,omitempty" minimum:"1" maximum:"10000000" doc:"the most tokens of the rendered answer, tags included; default 4000, or that of the preset"`
+	Namespace      string         `json:"namespace,omitempty" maxLength:"512" doc:"a wall between tenants; default is the one called default"`
+	UserID         string         `json:"user_id,omitempty" maxLength:"512" doc:"sees the memories of this user and those of no user; without it only those of no user"`
+	AgentID        string         `json:"agent_id,omitempty" maxLength:"512" doc:"narrows memories to those of an agent"`
+	SessionID      string         `json:"session_id,omitempty" maxLength:"512" doc:"narrows memories to those of a session"`
+	Filter         *FilterRequest `json:"filter,omitempty" doc:"conditions that all must hold"`
+	AsOf           time.Time      `json:"as_of,omitzero" doc:"answers from what was known at that time"`
+	Now            time.Time      `json:"now,omitzero" doc:"the time of asking, from which ages are counted; default is the server's clock"`
+	Tokenizer      string         `json:"tokenizer,omitempty" doc:"counts max_tokens"`
+	Format         string         `json:"format,omitempty" doc:"how the answer is rendered" default:"xml"`
+	Preset         string         `json:"preset,omitempty" doc:"a set of limits; limits that are given win"`
+	Messages       Messages       `json:"messages,omitempty" doc:"the conversation so far, newest last"`
+	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000" doc:"ids of items that the model already has"`
+	MinRelevance   float64        `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below it"`
+	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
+	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
+	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is"`
+}
+
+// FilterRequest is a [ragctx.Filter] as it is sent.
+type FilterRequest struct {
+	Tags           []string          `json:"tags,omitempty" maxItems:"256" doc:"an item must carry all of them"`
+	Metadata       map[string]string `json:"metadata,omitempty" doc:"values that an item's metadata must have, compared as strings"`
+	Sources        []string          `json:"sources,omitempty" maxItems:"256" doc:"sources, or prefixes of sources ending in *; an item must match one" example:"[\"file:docs/*\"]"`
+	OccurredAfter  time.Time         `json:"occurred_after,omitzero" doc:"inclusive"`
+	OccurredBefore time.Time         `json:"occurred_before,omitzero" doc:"exclusive"`
+}
+
+// TransformSchema implements [huma.SchemaTransformer]: it documents the names
+// that the packages below know, which also judge them.
+func (ContextRequest) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	names := func(p *huma.Schema, values ...string) { p.Extensions = map[string]any{"enum": values} }
+	names(s.Properties["context_types"].Items, string(ragctx.TypeMemory), string(ragctx.TypeResource), string(ragctx.TypeSkill))
+	names(s.Properties["depth"], string(ragctx.DepthAbstract), string(ragctx.DepthOverview), string(ragctx.DepthFull))
+	names(s.Properties["tokenizer"], tokens.Names()...)
+	names(s.Properties["format"], xmlfmt.Names()...)
+	names(s.Properties["preset"], ragctx.PresetNames()...)
+	s.Properties["tokenizer"].Default = ragctx.DefaultTokenizer
+	return s
+}
+
+// query returns the request in the engine's vocabulary.
+func (r ContextRequest) query() (ragctx.ContextQuery, error) {
+	q := ragctx.ContextQuery{
+		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
+		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Messages: r.Messages,
+		Exclude: r.Exclude, MinRelevance: r.MinRelevance, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
+	}
+	if r.Filter != nil {
+		q.Filter = ragctx.Filter(*r.Filter)
+	}
+	if r.MaxResults != nil {
+		q.MaxResults = *r.MaxResults
+	}
+	if r.MaxTokens != nil {
+		q.MaxTokens = *r.MaxTokens
+	}
+	var err error
+	if q.Depth, err = ragctx.ParseContextDepth(r.Depth); err != nil {
+		return q, err
+	}
+	for i, name := range r.ContextTypes {
+		t, err := ragctx.ParseContextType(name)
+		if err != nil {
+			return q, at(err, "context_types", i)
+		}
+		q.ContextTypes = append(q.ContextTypes, t)
+	}
+	return q, nil
+}
+
+// at names the element of a list that err is about.
+func at(err error, field string, i int) error {
+	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
+		return &ragctx.FieldError{Field: field + "[" + strconv.Itoa(i) + "]", Problem: f.Problem, Kind: f.Kind}
+	}
+	return err
+}
+
+type contextInput struct{ Body ContextRequest }
+
+type contextOutput struct{ Body resolve.Answer }
+
+type searchOutput struct{ Body engine.SearchResult }
+
+func (s *Server) contextRoutes() {
+	register(s, huma.Operation{
+		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{"context"},
+		Summary: "What should the model see?", DefaultStatus: http.StatusOK,
+		Description: "Asks all providers at once, fits the best of what they return into max_tokens and renders it. " +
+			"An answer without items says why in its note; everything that was dropped or shortened is listed.",
+		Responses: map[string]*huma.Response{"200": {
+			Content: map[string]*huma.MediaType{jsonType: {Example: exampleAnswer()}},
+		}},
+	}, s.context)
+	register(s, huma.Operation{
+		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"context"},
+		Summary: "Search documents and memories", DefaultStatus: http.StatusOK,
+		Description: "Returns the best items, best first, without a token budget: max_tokens, tokenizer, format and preset do not matter.",
+	}, s.search)
+}
+
+// exampleAnswer documents what the schema cannot: how the parts of an answer
+// belong together.
+func exampleAnswer() resolve.Answer {
+	return resolve.Answer{
+		Items: []ragctx.ContextItem{{
+			ID: "docs/deploy.md@3#4", Type: ragctx.TypeResource, Content: "Run `deploy rollback` to return to the release before.",
+			TokenCount: 11, Relevance: 0.83, Source: "file:docs/deploy.md", Provider: "docs", Depth: ragctx.DepthOverview,
+			Metadata: map[string]any{"document": "docs/deploy.md", "heading": "Deploying > Rolling back", "lines": "41-41", "title": "Deploying"},
+		}},
+		XML:         "<context source=\"file:docs/deploy.md\" type=\"Resource\">\nRun `deploy rollback` to return to the release before.\n</context>",
+		TotalTokens: 30, Tokenizer: ragctx.DefaultTokenizer, Format: xmlfmt.XML, Truncated: true,
+		Providers: []resolve.ProviderReport{
+			{Name: "docs", Returned: 2, Used: 1, Tokens: 11, TookMS: 1.4},
+			{Name: "memory", TookMS: 0.6, Note: "no memory in scope matches the query"},
+		},
+		Dropped: []resolve.Dropped{{ID: "docs/faq.md@1#9", Provider: "docs", Reason: resolve.ReasonBudget, Tokens: 3904}},
+	}
+}
+
+func (s *Server) context(ctx context.Context, in *contextInput) (*contextOutput, error) {
+	q, err := in.Body.query()
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.engine.Context(ctx, q)
+	return &contextOutput{a}, err
+}
+
+func (s *Server) search(ctx context.Context, in *contextInput) (*searchOutput, error) {
+	q, err := in.Body.query()
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.engine.Search(ctx, q)
+	return &searchOutput{found}, err
+}
+
+// searchMemories is search narrowed to memories.
+func (s *Server) searchMemories(ctx context.Context, in *contextInput) (*searchOutput, error) {
+	q, err := in.Body.query()
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range q.ContextTypes {
+		if t != ragctx.TypeMemory {
+			return nil, ragctx.Invalid(fmt.Sprintf("context_types[%d]", i), "is %s, but only memories are searched here; leave the field out, or use /v1/search", t)
+		}
+	}
+	found, err := s.engine.Search(ctx, q.WithTypes(ragctx.TypeMemory))
+	return &searchOutput{found}, err
+}

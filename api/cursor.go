@@ -1,0 +1,50 @@
+package api
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// documentCursor says where a page of documents starts: after an id.
+type documentCursor struct {
+	After string `json:"after"`
+}
+
+// memoryCursor says where a page of memories starts. Scores fall with time, so
+// all pages are as of the time of the first.
+type memoryCursor struct {
+	Offset int       `json:"offset"`
+	Now    time.Time `json:"now"`
+}
+
+// Cursors are opaque to callers, and may be made anew in any release.
+func encodeCursor(c any) string {
+	b, _ := json.Marshal(c) // strings and numbers: cannot fail
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// decodeCursor reads a cursor; "" is the zero value.
+func decodeCursor[T any](s string) (T, error) {
+	var c T
+	if s == "" {
+		return c, nil
+	}
+	bad := ragctx.Invalid("cursor", "is not a cursor of this list; send next_cursor as it was given")
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return c, bad
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return c, bad
+	}
+	if m, ok := any(c).(memoryCursor); ok && m.Offset < 0 {
+		return c, bad
+	}
+	return c, nil
+}

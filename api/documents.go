@@ -1,0 +1,214 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// DocumentRequest is a document as it is sent. Its id is in the path.
+type DocumentRequest struct {
+	Text     string         `json:"text" doc:"the whole text, at most 32 MiB"`
+	Title    string         `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
+	Source   string         `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`
+	MIME     string         `json:"mime,omitempty" maxLength:"512" doc:"the type of text; default is by the id's extension" example:"text/markdown"`
+	Tags     []string       `json:"tags,omitempty" maxItems:"64"`
+	Metadata map[string]any `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters reach strings, numbers and booleans"`
+	Occurred time.Time      `json:"occurred,omitzero" doc:"when what the document tells happened"`
+	Root     string         `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
+}
+
+// DocumentPut is the outcome of storing a document.
+type DocumentPut struct {
+	ID      string       `json:"id"`
+	Version int          `json:"version" doc:"counts from 1"`
+	Status  store.Status `json:"status" enum:"created,replaced,unchanged"`
+	Chunks  int          `json:"chunks" doc:"the number of chunks the text was cut into"`
+}
+
+// Document is a version of a document.
+type Document struct {
+	store.Document
+
+	Text *string `json:"text,omitempty" doc:"the whole text"`
+	// ChunkList is what a model can be shown of the document, in order.
+	ChunkList []Chunk `json:"chunk_list,omitempty" nullable:"false" doc:"the chunks, in order"`
+}
+
+// Chunk is a passage of a document.
+type Chunk struct {
+	ID      string   `json:"id" doc:"cites the chunk: document@version#ordinal" example:"docs/a.md@1#0"`
+	Ordinal int      `json:"ordinal" doc:"from 0"`
+	Heading []string `json:"heading" nullable:"false" doc:"the headings above it, outermost first"`
+	Text    string   `json:"text"`
+	Start   Position `json:"start"`
+	End     Position `json:"end" doc:"behind the last character"`
+}
+
+// Position is a place in a text.
+type Position struct {
+	Byte int `json:"byte" doc:"from 0"`
+	Line int `json:"line" doc:"from 1"`
+	Rune int `json:"rune" doc:"in code points, from 0"`
+}
+
+func chunkOf(document string, version int, u passage.Unit) Chunk {
+	c := Chunk{
+		ID: passage.ItemID(document, version, u.Ordinal), Ordinal: u.Ordinal, Heading: u.Heading, Text: u.Text,
+		Start: Position(u.Start), End: Position(u.End),
+	}
+	if c.Heading == nil {
+		c.Heading = []string{}
+	}
+	return c
+}
+
+// DocumentPage is a page of documents, without their texts.
+type DocumentPage struct {
+	Documents  []Document `json:"documents" nullable:"false"`
+	NextCursor string     `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+}
+
+// DocumentKey are the parameters of every route of one document.
+type DocumentKey struct {
+	Scoped
+	ID string `path:"id" doc:"the document's id, percent-encoded UTF-8 of 1 to 512 bytes; a slash may stand as it is or as %2F" example:"docs/a.md"`
+}
+
+type documentPut struct {
+	DocumentKey
+	Body DocumentRequest
+}
+
+type documentGet struct {
+	DocumentKey
+	Version int  `query:"version" minimum:"1" maximum:"2147483647" doc:"default is the current one"`
+	Text    bool `query:"text" default:"true" doc:"whether to send the text"`
+	Chunks  bool `query:"chunks" doc:"whether to list the chunks"`
+}
+
+type documentList struct {
+	Scoped
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Prefix string `query:"prefix" maxLength:"512" doc:"of the ids to list" example:"docs/"`
+	Root   string `query:"root" doc:"lists only documents that were ingested from it"`
+}
+
+type documentPutOutput struct {
+	Status int
+	Body   DocumentPut
+}
+
+type documentOutput struct{ Body Document }
+
+type documentPageOutput struct{ Body DocumentPage }
+
+func (s *Server) documentRoutes() {
+	tags := []string{"documents"}
+	register(s, huma.Operation{
+		OperationID: "put-document", Method: http.MethodPut, Path: "/v1/documents/{id}", Tags: tags,
+		Summary: "Store a document", DefaultStatus: http.StatusCreated,
+		Description: "When it is acknowledged it is durable and can be found. The same content again changes nothing; " +
+			"other content makes a new version. 200 if the id existed.",
+	}, s.putDocument, http.StatusOK)
+	register(s, huma.Operation{
+		OperationID: "get-document", Method: http.MethodGet, Path: "/v1/documents/{id}", Tags: tags, Summary: "Get a document",
+	}, s.getDocument)
+	register(s, huma.Operation{
+		OperationID: "list-documents", Method: http.MethodGet, Path: "/v1/documents", Tags: tags,
+		Summary: "List documents", Description: "In order of their ids.",
+	}, s.listDocuments)
+	register(s, huma.Operation{
+		OperationID: "delete-document", Method: http.MethodDelete, Path: "/v1/documents/{id}", Tags: tags, Summary: "Delete a document",
+		Description: "It is in no answer from then on, except to questions about an earlier time (as_of).",
+	}, s.deleteDocument)
+	register(s, huma.Operation{
+		OperationID: "get-item", Method: http.MethodGet, Path: "/v1/items/{id}", Tags: tags, Summary: "Look up a citation",
+		Description: "Returns the passage that the id of an item of an answer cites, also when the document has been replaced since.",
+	}, s.getItem)
+}
+
+func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {
+	put, err := s.engine.PutDocument(ctx, in.Namespace, docs.Document{
+		ExternalID: in.ID, Title: in.Body.Title, Source: in.Body.Source, MIME: in.Body.MIME, Text: in.Body.Text,
+		Tags: in.Body.Tags, Metadata: in.Body.Metadata, Occurred: in.Body.Occurred,
+	}, in.Body.Root)
+	return &documentPutOutput{created(put.Status), DocumentPut{in.ID, put.Version, put.Status, put.Chunks}}, err
+}
+
+func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOutput, error) {
+	d, text, err := s.engine.Document(ctx, in.Namespace, in.ID, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	out := &documentOutput{Document{Document: d}}
+	if in.Text {
+		out.Body.Text = &text
+	}
+	if in.Chunks {
+		units, err := s.engine.DocumentUnits(ctx, in.Namespace, in.ID, d.Version)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range units {
+			out.Body.ChunkList = append(out.Body.ChunkList, chunkOf(d.ID, d.Version, u))
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) listDocuments(ctx context.Context, in *documentList) (*documentPageOutput, error) {
+	c, err := decodeCursor[documentCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.engine.ListDocuments(ctx, in.Namespace, store.ListOptions{
+		After: c.After, Limit: in.Limit, Prefix: in.Prefix, Root: in.Root,
+	})
+	if err != nil {
+		return nil, err
+	}
+	page := DocumentPage{Documents: make([]Document, len(found))}
+	for i, d := range found {
+		page.Documents[i].Document = d
+	}
+	if len(found) == in.Limit {
+		page.NextCursor = encodeCursor(documentCursor{found[len(found)-1].ID})
+	}
+	return &documentPageOutput{page}, nil
+}
+
+func (s *Server) deleteDocument(ctx context.Context, in *DocumentKey) (*struct{}, error) {
+	return nil, s.engine.DeleteDocument(ctx, in.Namespace, in.ID)
+}
+
+// Item is a passage with the document it is from.
+type Item struct {
+	Chunk
+
+	Document string `json:"document" doc:"the document's id"`
+	Version  int    `json:"version"`
+}
+
+type itemKey struct {
+	Scoped
+	ID string `path:"id" doc:"document@version#ordinal, percent-encoded" example:"docs/a.md@1#0"`
+}
+
+type itemOutput struct{ Body Item }
+
+func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
+	u, err := s.engine.Passage(ctx, in.Namespace, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	document, version, _, _ := passage.ParseItemID(in.ID)
+	return &itemOutput{Item{chunkOf(document, version, u), document, version}}, nil
+}

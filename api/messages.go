@@ -1,0 +1,60 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// Messages are the messages of a conversation. They are decoded as what they
+// are; the types below only describe them.
+type Messages []ragctx.Message
+
+// Schema implements [huma.SchemaProvider].
+func (Messages) Schema(r huma.Registry) *huma.Schema {
+	limit := memory.MaxMessages
+	return &huma.Schema{
+		Type: huma.TypeArray, MaxItems: &limit,
+		Items: r.Schema(reflect.TypeFor[message](), true, ""),
+	}
+}
+
+type message struct {
+	ID        string         `json:"id,omitempty" maxLength:"512"`
+	ParentID  string         `json:"parent_id,omitempty" maxLength:"512"`
+	CreatedAt time.Time      `json:"created_at,omitzero"`
+	Role      string         `json:"role,omitempty" enum:"system,developer,user,assistant,tool" default:"user" doc:"who speaks, in any letter case"`
+	Name      string         `json:"name,omitempty" maxLength:"512" doc:"the speaker's name"`
+	Content   content        `json:"content" required:"false"`
+	Reasoning string         `json:"reasoning_content,omitempty" doc:"the model's visible thinking; it is kept, not remembered"`
+	Metadata  map[string]any `json:"metadata,omitempty"`
+}
+
+// content is a string or a list of blocks.
+type content struct{}
+
+// Schema implements [huma.SchemaProvider].
+func (content) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString},
+		{Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[block](), true, "")},
+	}}
+}
+
+type block struct {
+	Type      string          `json:"type" enum:"text,image,tool_use,tool_result" doc:"says which of the other fields count"`
+	Text      string          `json:"text,omitempty" doc:"of a text"`
+	MediaType string          `json:"media_type,omitempty" doc:"of an image"`
+	Data      []byte          `json:"data,omitempty" doc:"of an image"`
+	ID        string          `json:"id,omitempty" doc:"of a tool use"`
+	Name      string          `json:"name,omitempty" doc:"of a tool use"`
+	Input     json.RawMessage `json:"input,omitempty" doc:"of a tool use"`
+	ToolUseID string          `json:"tool_use_id,omitempty" doc:"of a tool result"`
+	Content   content         `json:"content" required:"false" doc:"of a tool result"`
+	IsError   bool            `json:"is_error,omitempty" doc:"of a tool result"`
+}

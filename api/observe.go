@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+type contextKey int
+
+const (
+	requestIDKey contextKey = iota
+	operationKey
+)
+
+// requestID returns the id of the request that ctx belongs to.
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey).(string)
+	return id
+}
+
+const maxRequestID = 128
+
+// validRequestID reports whether a caller's request id can be logged and sent
+// back as it is.
+func validRequestID(id string) bool {
+	return id != "" && len(id) <= maxRequestID && strings.IndexFunc(id, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.:/+=@", r))
+	}) < 0
+}
+
+// observe gives every request an id, a line in the log, and an answer even if
+// its handler panics.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := time.Now()
+		id := c.Request().Header.Get(echo.HeaderXRequestID)
+		if !validRequestID(id) {
+			id = s.opts.NewID()
+		}
+		c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), requestIDKey, id)))
+		c.Response().Header().Set(echo.HeaderXRequestID, id)
+		c.Response().Header().Set("X-Content-Type-Options", "nosniff")
+		c.Response().Header().Set("Cache-Control", "no-store")
+		err := s.recovered(c, next)
+		if err != nil {
+			s.handleError(err, c)
+		}
+		s.access(c, time.Since(start))
+		return nil
+	}
+}
+
+// recovered calls next and turns a panic into an error.
+func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		s.log.ErrorContext(c.Request().Context(), "request panicked",
+			"request_id", requestID(c.Request().Context()), "panic", p, "stack", string(debug.Stack()))
+		if c.Response().Committed || p == http.ErrAbortHandler { //nolint:errorlint // this very value, as net/http compares it
+			panic(http.ErrAbortHandler) // the caller must see that the answer is cut
+		}
+		err = newProblem(http.StatusInternalServerError, "internal", "internal error; the server's log has it under this request id")
+	}()
+	return next(c)
+}
+
+// access logs a request. Health checks are of interest only while debugging.
+func (s *Server) access(c echo.Context, took time.Duration) {
+	r, level := c.Request(), slog.LevelInfo
+	if c.Path() == "/healthz" || c.Path() == "/readyz" {
+		level = slog.LevelDebug
+	}
+	s.log.LogAttrs(r.Context(), level, "request",
+		slog.String("request_id", requestID(r.Context())), slog.String("method", r.Method),
+		slog.String("route", c.Path()), slog.String("path", clipPath(r.URL.Path)),
+		slog.Int("status", c.Response().Status), slog.Int64("bytes", c.Response().Size),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000))
+}
+
+// clipPath bounds what a path takes in the log; ids are at most 512 bytes.
+func clipPath(p string) string {
+	const limit = 600
+	if len(p) <= limit {
+		return p
+	}
+	return strings.ToValidUTF8(p[:limit], "") + "…"
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+)
+
+func (s *Server) config() huma.Config {
+	c := huma.DefaultConfig("ragctx", s.opts.Version)
+	c.Info.Description = "The context engine an agent talks to before and after every model call. " +
+		"In paths, ids are percent-encoded UTF-8; a slash in an id may stand as it is. " +
+		"Null is the same as leaving an optional field out."
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // the document is served by s; the page would load scripts from elsewhere
+	c.CreateHooks = nil                                   // no $schema links in answers
+	c.Transformers = []huma.Transformer{s.transform}
+	return c
+}
+
+// routes registers every route and makes the OpenAPI document.
+func (s *Server) routes() {
+	s.documentRoutes()
+	s.contextRoutes()
+	s.turnRoutes()
+	s.memoryRoutes()
+	s.systemRoutes()
+	doc := s.api.OpenAPI()
+	for _, unused := range []string{"ErrorModel", "ErrorDetail"} {
+		delete(doc.Components.Schemas.Map(), unused)
+	}
+	var err error
+	if s.spec, err = json.MarshalIndent(doc, "", "  "); err != nil {
+		panic(err) // a mistake in this package that no test run can miss
+	}
+	s.echo.GET("/openapi.json", func(c echo.Context) error {
+		return c.Blob(http.StatusOK, "application/openapi+json", s.spec)
+	})
+}
+
+// register adds an operation whose errors are the engine's. Further statuses of
+// the same answer are listed in also.
+func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I) (*O, error), also ...int) {
+	schemas := s.api.OpenAPI().Components.Schemas
+	problem := schemas.Schema(reflect.TypeFor[Problem](), true, "")
+	op.SkipValidateBody, op.MaxBodyBytes, op.BodyReadTimeout = true, -1, -1 // admit has done all that
+	if op.Responses == nil {
+		op.Responses = make(map[string]*huma.Response)
+	}
+	op.Responses["default"] = &huma.Response{
+		Description: "What went wrong.",
+		Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},
+	}
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := h(ctx, in)
+		if err != nil {
+			op, _ := ctx.Value(operationKey).(*huma.Operation)
+			return nil, s.problemOf(ctx, op, err)
+		}
+		return out, nil
+	})
+	for _, status := range also {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status), Content: op.Responses[strconv.Itoa(op.DefaultStatus)].Content,
+		}
+	}
+}
+
+// Scoped are the parameters of every route that has its namespace in the query
+// string. It is exported for huma, which passes over others.
+type Scoped struct {
+	Namespace string `query:"namespace" maxLength:"512" doc:"the namespace; default is the one called default" example:"default"`
+}

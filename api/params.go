@@ -1,0 +1,72 @@
+package api
+
+import (
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+)
+
+// checkQuery checks a query string against the parameters that op documents.
+// An empty value is the same as absence.
+func checkQuery(query url.Values, op *huma.Operation) []Fault {
+	var c checker
+	var names []string
+	known := make(map[string]*huma.Param)
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			known[p.Name] = p
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		c.path = []byte("query." + ragctx.Clip(name))
+		p, values := known[name], query[name]
+		switch {
+		case p == nil && len(names) == 0:
+			c.fault("is not a parameter here; there are none")
+		case p == nil:
+			c.fault("is not a parameter here; there are %s", strings.Join(names, ", "))
+		case p.Schema.Type == huma.TypeArray:
+			for _, v := range values {
+				c.param(p.Schema.Items, v)
+			}
+		case len(values) > 1:
+			c.fault("is given %d times; send it once", len(values))
+		default:
+			c.param(p.Schema, values[0])
+		}
+	}
+	return c.faults
+}
+
+// param checks one value of a parameter.
+func (c *checker) param(s *huma.Schema, value string) {
+	if value == "" {
+		return
+	}
+	if f, ok := errors.AsType[*ragctx.FieldError](ragctx.ValidText("", value)); ok {
+		c.fault("%s", f.Problem)
+		return
+	}
+	switch s.Type {
+	case huma.TypeInteger:
+		if strings.Trim(strings.TrimPrefix(value, "-"), "0123456789") != "" || value == "-" {
+			c.fault("is %q; send a whole number", ragctx.Clip(value))
+			return
+		}
+		c.checkNumber(s, value)
+	case huma.TypeBoolean:
+		if _, err := strconv.ParseBool(value); err != nil {
+			c.fault("is %q; send true or false", ragctx.Clip(value))
+		}
+	default:
+		c.checkText(s, value)
+	}
+}

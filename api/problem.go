@@ -1,0 +1,209 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Problem is the body of every answer that is an error (RFC 9457).
+type Problem struct {
+	Type   string `json:"type" doc:"urn:ragctx:error: and the code" example:"urn:ragctx:error:invalid"`
+	Title  string `json:"title" doc:"the meaning of the status" example:"Unprocessable Entity"`
+	Status int    `json:"status" doc:"the HTTP status" example:"422"`
+	Detail string `json:"detail" doc:"what went wrong, for people" example:"the request has an invalid value"`
+	// Code is the stable name of the kind of error, for programs.
+	Code      string  `json:"code" doc:"the kind of error, for programs: invalid, not_found, conflict, too_large, denied, unavailable, no_space, provider_failed, timeout, internal, method_not_allowed or unsupported_media_type" example:"invalid"`
+	RequestID string  `json:"request_id" doc:"names the request in the server's log"`
+	Errors    []Fault `json:"errors" nullable:"false" doc:"what is wrong with the request, field by field"`
+}
+
+// Fault is what is wrong with one field of a request.
+type Fault struct {
+	Location string `json:"location" doc:"path, query, header or body, and the path of the field there" example:"body.max_tokens"`
+	Message  string `json:"message" doc:"what is wrong, the limit, and what to do" example:"is 0; use 1 to 10000000"`
+}
+
+// Codes of errors that are about HTTP only.
+const (
+	codeMethod    = "method_not_allowed"
+	codeMediaType = "unsupported_media_type"
+)
+
+func newProblem(status int, code, detail string, faults ...Fault) *Problem {
+	title := http.StatusText(status)
+	if title == "" {
+		title = "Client Closed Request" // 499 has no registered text
+	}
+	if faults == nil {
+		faults = []Fault{}
+	}
+	return &Problem{
+		Type: "urn:ragctx:error:" + code, Title: title, Status: status, Detail: detail, Code: code, Errors: faults,
+	}
+}
+
+// invalid returns the problem of a request with bad values.
+func invalid(faults ...Fault) *Problem {
+	detail := "the request has an invalid value"
+	if len(faults) > 1 {
+		detail = "the request has invalid values"
+	}
+	code, status := ragctx.CodeOf(ragctx.ErrInvalid)
+	return newProblem(status, string(code), detail, faults...)
+}
+
+// Error implements error.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.Detail)
+	for i, f := range p.Errors {
+		b.WriteString([...]string{": ", "; "}[min(i, 1)])
+		b.WriteString(f.Location + " " + f.Message)
+	}
+	return b.String()
+}
+
+// Unwrap returns the sentinel that the code stands for, or nil.
+func (p *Problem) Unwrap() error {
+	for _, err := range [...]error{
+		ragctx.ErrInvalid, ragctx.ErrNotFound, ragctx.ErrConflict, ragctx.ErrTooLarge, ragctx.ErrDenied,
+		ragctx.ErrUnavailable, ragctx.ErrNoSpace, ragctx.ErrProvider, context.DeadlineExceeded, context.Canceled,
+	} {
+		if code, _ := ragctx.CodeOf(err); string(code) == p.Code {
+			return err
+		}
+	}
+	if p.Code == codeMethod || p.Code == codeMediaType {
+		return ragctx.ErrInvalid
+	}
+	return nil
+}
+
+// GetStatus implements [huma.StatusError].
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType implements [huma.ContentTypeFilter].
+func (p *Problem) ContentType(string) string { return problemType }
+
+const problemType = "application/problem+json"
+
+// problemOf translates an error of the engine. Only what the caller can use is
+// told; the rest goes to the log.
+func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err() // whatever it is, it is because the caller has gone
+	}
+	code, status := ragctx.CodeOf(err)
+	if status >= http.StatusInternalServerError {
+		s.log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "code", string(code), "error", err)
+	}
+	p := newProblem(status, string(code), detailOf(status, err))
+	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
+		p.Detail = f.Error()
+		p.Errors = []Fault{{Location: s.locate(op, f.Field), Message: f.Problem}}
+	}
+	return p
+}
+
+// detailOf returns the text of an error as far as it is meant for callers.
+func detailOf(status int, err error) string {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return "the server cannot answer now; try again later"
+	case status == http.StatusInsufficientStorage:
+		return "the server's disk is full; free some space and try again"
+	case status == http.StatusBadGateway:
+		return "a required context provider failed; the server's log says why"
+	case status >= http.StatusInternalServerError:
+		return "internal error; the server's log has it under this request id"
+	default:
+		return err.Error()
+	}
+}
+
+// locate returns where a field of the engine's vocabulary stands in a request.
+func (s *Server) locate(op *huma.Operation, field string) string {
+	if field == "external_id" {
+		return "path.id"
+	}
+	if op.RequestBody != nil {
+		body := s.api.OpenAPI().Components.Schemas.SchemaFromRef(op.RequestBody.Content[jsonType].Schema.Ref)
+		root, _, _ := strings.Cut(field, ".")
+		root, _, _ = strings.Cut(root, "[")
+		if body.Properties[root] != nil {
+			return "body." + field
+		}
+	}
+	for _, p := range op.Parameters {
+		if p.Name == field {
+			return p.In + "." + field
+		}
+	}
+	return "body." + field
+}
+
+// transform gives huma's own errors our form, and every problem its request id.
+func (s *Server) transform(ctx huma.Context, _ string, v any) (any, error) {
+	p, ok := v.(*Problem)
+	if e, theirs := v.(*huma.ErrorModel); theirs {
+		p, ok = s.problemOfHuma(ctx, e), true
+	}
+	if !ok {
+		return v, nil
+	}
+	p.RequestID = requestID(ctx.Context())
+	return p, nil
+}
+
+// problemOfHuma translates an error that huma found itself, after our checks
+// had found none.
+func (s *Server) problemOfHuma(ctx huma.Context, e *huma.ErrorModel) *Problem {
+	if e.Status >= http.StatusInternalServerError {
+		s.log.ErrorContext(ctx.Context(), "request failed", "request_id", requestID(ctx.Context()), "error", e.Detail, "errors", e.Errors)
+		return newProblem(e.Status, "internal", detailOf(e.Status, e))
+	}
+	p := newProblem(e.Status, "invalid", e.Detail)
+	for _, d := range e.Errors {
+		p.Errors = append(p.Errors, Fault{Location: d.Location, Message: d.Message})
+	}
+	return p
+}
+
+// handleError answers for echo: unknown routes and methods, and what failed
+// before a route was found.
+func (s *Server) handleError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	ctx := c.Request().Context()
+	p, ok := errors.AsType[*Problem](err)
+	if !ok {
+		p = s.problemOfEcho(ctx, err)
+	}
+	p.RequestID = requestID(ctx)
+	c.Response().Header().Set(echo.HeaderContentType, problemType)
+	if err := c.JSON(p.Status, p); err != nil {
+		s.log.DebugContext(ctx, "write answer", "request_id", p.RequestID, "error", err)
+	}
+}
+
+func (s *Server) problemOfEcho(ctx context.Context, err error) *Problem {
+	he, ok := errors.AsType[*echo.HTTPError](err)
+	switch {
+	case ok && he.Code == http.StatusNotFound:
+		return newProblem(he.Code, "not_found", "there is no such route; /openapi.json lists what there is")
+	case ok && he.Code == http.StatusMethodNotAllowed:
+		return newProblem(he.Code, codeMethod, "this route does not know the method; the Allow header lists those it knows")
+	}
+	return s.problemOf(ctx, &huma.Operation{}, err)
+}

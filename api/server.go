@@ -1,0 +1,134 @@
+// Package api is the HTTP door: a server for an [engine.Engine], and a client
+// for that server.
+//
+// Every route is described in /openapi.json, which a test keeps true. Answers
+// are JSON; errors are problems as of RFC 9457 (see [Problem]) that name the
+// faulty field by its path, the limit and the remedy.
+//
+// There are no API keys: whoever can connect is admin. The server therefore
+// listens on loopback addresses only, and refuses requests whose Host or Origin
+// header names another machine.
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx/engine"
+)
+
+// DefaultMaxBodyBytes holds a document of the longest text that is accepted,
+// with room for its metadata and for the escapes of JSON.
+const DefaultMaxBodyBytes = 40 << 20
+
+// Timeouts of a connection. A handler is bounded by its caller's patience.
+const (
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 2 * time.Minute // of a whole request
+	writeTimeout      = 5 * time.Minute // from the end of the header to the end of the answer
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+)
+
+// Options configures a [Server]. The zero value works.
+type Options struct {
+	// MaxBodyBytes is the longest request body; 0 is [DefaultMaxBodyBytes].
+	MaxBodyBytes int64
+	// ShutdownTimeout is how long requests in flight may take to finish once the
+	// server is told to stop; 0 is ten seconds.
+	ShutdownTimeout time.Duration
+	// Version is that of the program, for the OpenAPI document.
+	Version string
+
+	NewID func() string // makes request ids; nil is UUID v7
+	Log   *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, DefaultMaxBodyBytes)
+	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 10*time.Second)
+	o.Version = cmp.Or(o.Version, "dev")
+	if o.NewID == nil {
+		o.NewID = func() string { return uuid.Must(uuid.NewV7()).String() }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Server serves an engine over HTTP. It is safe for concurrent use.
+type Server struct {
+	engine *engine.Engine
+	opts   Options
+	log    *slog.Logger
+	echo   *echo.Echo
+	api    huma.API
+	spec   []byte
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// New returns a server for eng, which stays the caller's to close.
+func New(eng *engine.Engine, o Options) *Server {
+	o = o.withDefaults()
+	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New()}
+	s.echo.HTTPErrorHandler = s.handleError
+	s.echo.Pre(s.observe, s.guard, checkURL) // in this order: what is refused is logged too
+	s.api = humaecho.New(s.echo, s.config())
+	s.api.UseMiddleware(s.admit)
+	s.routes()
+	return s
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.echo.ServeHTTP(w, plainPath(r))
+}
+
+// Serve answers on ln until ctx ends, and then for as long as
+// [Options].ShutdownTimeout until the requests in flight are done. It closes ln.
+// It returns nil after an orderly end, and fails at once with
+// [ragctx.ErrDenied] if ln is not a loopback address.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	if err := checkListener(ln.Addr()); err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	// Requests in flight outlive ctx, but not the shutdown timeout.
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	srv := &http.Server{
+		Handler: s, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(ln) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", errors.Join(err, srv.Close()))
+	case <-ctx.Done():
+	}
+	grace, stop := context.WithTimeout(base, s.opts.ShutdownTimeout)
+	defer stop()
+	err := srv.Shutdown(grace)
+	if err != nil {
+		err = fmt.Errorf("shut down: requests in flight were cut off after %s: %w", s.opts.ShutdownTimeout, errors.Join(err, srv.Close()))
+	}
+	if serveErr := <-failed; !errors.Is(serveErr, http.ErrServerClosed) {
+		err = errors.Join(err, serveErr)
+	}
+	return err
+}
