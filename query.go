@@ -302,6 +302,17 @@ func (q ContextQuery) Validate() error {
 	if err := ValidText("query", q.Query); err != nil {
 		return err
 	}
+	for _, f := range [...]struct {
+		field string
+		value time.Time
+	}{
+		{"as_of", q.AsOf}, {"now", q.Now},
+		{"filter.occurred_after", q.Filter.OccurredAfter}, {"filter.occurred_before", q.Filter.OccurredBefore},
+	} {
+		if err := ValidTime(f.field, f.value); err != nil {
+			return err
+		}
+	}
 	for _, f := range [...]struct{ field, value string }{
 		{"namespace", q.Namespace}, {"user_id", q.UserID}, {"agent_id", q.AgentID}, {"session_id", q.SessionID},
 	} {
@@ -328,6 +339,15 @@ func ValidText(field, s string) error {
 	}
 	if i := strings.IndexByte(s, 0); i >= 0 {
 		return Invalid(field, "has a NUL byte at offset %d; remove it", i)
+	}
+	return nil
+}
+
+// ValidTime checks that t can be written as RFC 3339: a year of four digits, in
+// UTC. The zero time is valid.
+func ValidTime(field string, t time.Time) error {
+	if y := t.UTC().Year(); y < 1 || y > 9999 {
+		return Invalid(field, "is in the year %d; use 1 to 9999", y)
 	}
 	return nil
 }

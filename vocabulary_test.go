@@ -98,6 +98,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"min_relevance":          {Query: "q", MinRelevance: math.NaN()},
 		"preset":                 {Query: "q", Preset: "huge"},
 		"namespace":              {Query: "q", Namespace: "a\x00b"},
+		"as_of":                  {Query: "q", AsOf: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)},
 		"user_id":                {Query: "q", UserID: "\xff"},
 		"session_id":             {Query: "q", SessionID: strings.Repeat("s", ragctx.MaxNameBytes+1)},
 		"context_types":          {Query: "q", ContextTypes: []ragctx.ContextType{"x"}},

@@ -134,7 +134,8 @@ func (e *Engine) Document(ctx context.Context, namespace, id string, version int
 	return e.store.Document(ctx, ns, id, version)
 }
 
-// DocumentUnits returns the chunks that a document was cut into.
+// DocumentUnits returns the chunks that a version of a document was cut into;
+// version 0 is the current one.
 func (e *Engine) DocumentUnits(ctx context.Context, namespace, id string, version int) ([]passage.Unit, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -25,6 +26,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	if err := memory.ValidateTurn(t); err != nil {
 		return TurnResult{}, err
 	}
+	t.Namespace = cmp.Or(t.Namespace, ragctx.DefaultNamespace)
 	if t.ID == "" {
 		t.ID = e.opts.NewID()
 		if t.Occurred.IsZero() {
@@ -82,12 +84,10 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	}
 	m.Occurred = m.Occurred.UTC().Truncate(time.Microsecond)
 	m.Expires = m.Expires.UTC().Truncate(time.Microsecond)
+	m.Namespace = cmp.Or(m.Namespace, ragctx.DefaultNamespace)
 	ns, err := e.namespace(ctx, m.Namespace, true)
 	if err != nil {
 		return m, "", err
-	}
-	if m.Namespace == "" {
-		m.Namespace = ragctx.DefaultNamespace
 	}
 	content, err := e.memoryContent(ctx, m, memory.Chunks(m.Content))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 // Fusion says how the scores of the two legs become one relevance. The zero
 // value is the default: convex with [DefaultVectorWeight].
 type Fusion struct {
-	// Method is "convex" or "rrf"; "" is convex.
+	// Method is "convex" or "rrf"; "" is convex. "keyword" and "vector" ask one
+	// leg alone.
 	Method string
 	// VectorWeight is the weight of the cosine beside a keyword score of weight 1
 	// (convex only); 0 means [DefaultVectorWeight], negative means none.

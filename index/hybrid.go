@@ -60,7 +60,7 @@ func (h *Hybrid) Apply(ctx context.Context, b Batch) error {
 	for i := range b.Add {
 		e := &b.Add[i]
 		if e.Seq > lexicalFrom {
-			texts = append(texts, TextUnit{ID: e.ID, Title: e.Title, Text: e.Text})
+			texts = append(texts, TextUnit{ID: e.ID, Parent: e.Parent.ID, Title: e.Title, Text: e.Text})
 		}
 		if e.Seq > denseFrom && e.Vector != nil {
 			vectors = append(vectors, VectorUnit{ID: e.ID, Vector: e.Vector})
@@ -132,6 +132,12 @@ func (h *Hybrid) catalogue(b Batch) {
 func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	if q.K <= 0 {
 		return Result{}, nil
+	}
+	switch q.Fusion.Method {
+	case "keyword":
+		q.Vector = nil
+	case "vector":
+		q.Text = ""
 	}
 	c := h.view.Load()
 	accept := c.accept(&q)

@@ -22,6 +22,9 @@ type Accept func(id uint64) bool
 // TextUnit is what a lexical leg indexes of a unit.
 type TextUnit struct {
 	ID uint64
+	// Parent is the text that the unit is part of, below 1<<62. The units of a
+	// parent come in one batch, and are replaced and deleted together.
+	Parent uint64
 	// Title holds the title and heading path; Text the unit itself. Both are
 	// searched; a match in Title counts more.
 	Title, Text string

@@ -158,12 +158,15 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 	return d, string(text), nil
 }
 
-// DocumentUnits returns the chunks of a version of a document.
+// DocumentUnits returns the chunks of a version of a document; version 0 is the
+// current one.
 func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version int) ([]passage.Unit, error) {
 	var units []passage.Unit
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM items i JOIN units u ON u.item = i.id
-			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.version = ? ORDER BY u.ordinal`, ns, Documents, id, version)
+			WHERE i.namespace = ? AND i.kind = ? AND i.key = ?
+			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END ORDER BY u.ordinal`,
+			ns, Documents, id, version, version)
 		if err != nil {
 			return err
 		}

@@ -183,7 +183,11 @@ func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Entry, er
 		return e, nil
 	}
 	e.Parent, e.Seq = p.Parent, p.seq
-	e.Title = IndexTitle(p.title, decode[[]string](heading))
+	e.Title = strings.Join(decode[[]string](heading), "\n")
+	if e.Ordinal == 0 {
+		// Once per text: the keyword leg scores every unit together with its parent.
+		e.Title = IndexTitle(p.title, decode[[]string](heading))
+	}
 	if vector != nil {
 		e.Vector = unpackVector(vector)
 	}

@@ -1,6 +1,7 @@
 package indextest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -69,12 +70,22 @@ func openLex(t *testing.T, open OpenLexical) *lex {
 	return l
 }
 
+// apply takes a unit without a parent for one that is a text by itself.
 func (l *lex) apply(upserts []index.TextUnit, deletes ...uint64) {
 	l.t.Helper()
 	l.seq++
+	upserts = slices.Clone(upserts)
+	for i := range upserts {
+		upserts[i].Parent = parentOf(upserts[i])
+	}
 	if err := l.leg.Apply(context.Background(), l.seq, upserts, deletes); err != nil {
 		l.t.Fatalf("Apply: %v", err)
 	}
+}
+
+// parentOf returns a unit's parent, one of its own if it names none.
+func parentOf(u index.TextUnit) uint64 {
+	return cmp.Or(u.Parent, u.ID*0x9E3779B97F4A7C15>>3)
 }
 
 func (l *lex) put(id uint64, text string) {

@@ -21,6 +21,7 @@ type lexModel struct {
 }
 
 type modelUnit struct {
+	parent uint64
 	tf     map[string]float64
 	length float64
 }
@@ -29,7 +30,7 @@ func newLexicalModel() *lexModel { return &lexModel{units: make(map[uint64]model
 
 func (m *lexModel) apply(upserts []index.TextUnit, deletes []uint64) {
 	for _, u := range upserts {
-		unit := modelUnit{tf: make(map[string]float64)}
+		unit := modelUnit{parent: parentOf(u), tf: make(map[string]float64)}
 		for _, term := range analysis.Index(u.Title) {
 			unit.tf[term] += 2
 			unit.length++
@@ -45,34 +46,55 @@ func (m *lexModel) apply(upserts []index.TextUnit, deletes []uint64) {
 	}
 }
 
+// search scores a unit by its parent among all parents, plus half its own score
+// among all units.
 func (m *lexModel) search(text string) (hits []index.Scored, bound float64) {
-	n, total := float64(len(m.units)), 0.0
+	whole := make(map[uint64]modelUnit)
 	for _, u := range m.units {
+		p := whole[u.parent]
+		if p.tf == nil {
+			p.tf = make(map[string]float64)
+		}
+		for term, tf := range u.tf {
+			p.tf[term] += tf
+		}
+		p.length += u.length
+		whole[u.parent] = p
+	}
+	terms := analysis.Query(text)
+	texts, textBound := bm25(whole, terms)
+	units, unitBound := bm25(m.units, terms)
+	for id, s := range units {
+		hits = append(hits, index.Scored{ID: id, Score: texts[m.units[id].parent] + s/2})
+	}
+	slices.SortFunc(hits, func(a, b index.Scored) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	return hits, textBound + unitBound/2
+}
+
+func bm25(units map[uint64]modelUnit, terms []string) (scores map[uint64]float64, bound float64) {
+	n, total := float64(len(units)), 0.0
+	for _, u := range units {
 		total += u.length
 	}
-	scores := make(map[uint64]float64)
-	for _, term := range analysis.Query(text) {
+	scores = make(map[uint64]float64)
+	for _, term := range terms {
 		df := 0.0
-		for _, u := range m.units {
+		for _, u := range units {
 			if u.tf[term] > 0 {
 				df++
 			}
 		}
 		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
 		bound += idf
-		for id, u := range m.units {
+		for id, u := range units {
 			if tf := u.tf[term]; tf > 0 {
 				scores[id] += idf * tf / (tf + 1.2*(1-0.9+0.9*(u.length+20)/(total/n+20)))
 			}
 		}
 	}
-	for id, s := range scores {
-		hits = append(hits, index.Scored{ID: id, Score: s})
-	}
-	slices.SortFunc(hits, func(a, b index.Scored) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
-	})
-	return hits, bound
+	return scores, bound
 }
 
 const scoreError = 1e-9
@@ -126,14 +148,19 @@ func lexicalModel(t *testing.T, open OpenLexical) {
 		defer func() { _ = l.leg.Close() }()
 		model := newLexicalModel()
 		log := &lexLog{}
-		id := rapid.Uint64Range(0, 15)
+		parent := rapid.Uint64Range(0, 7)
 		rt.Repeat(map[string]func(*rapid.T){
 			"apply": func(rt *rapid.T) {
-				c := lexChange{deletes: rapid.SliceOfN(id, 0, 3).Draw(rt, "deletes")}
-				for range rapid.IntRange(0, 4).Draw(rt, "upserts") {
-					c.upserts = append(c.upserts, index.TextUnit{
-						ID: id.Draw(rt, "id"), Title: drawWords(rt, "title", 2), Text: drawWords(rt, "text", 8),
-					})
+				var c lexChange
+				for _, p := range rapid.SliceOfN(parent, 0, 2).Draw(rt, "deletes") {
+					c.deletes = append(c.deletes, unitsOf(p)...)
+				}
+				for _, p := range rapid.SliceOfN(parent, 0, 3).Draw(rt, "upserts") {
+					for _, id := range unitsOf(p) {
+						c.upserts = append(c.upserts, index.TextUnit{
+							ID: id, Parent: p + 1, Title: drawWords(rt, "title", 2), Text: drawWords(rt, "text", 8),
+						})
+					}
 				}
 				*log = append(*log, c)
 				l.apply(c.upserts, c.deletes...)
@@ -156,6 +183,15 @@ func lexicalModel(t *testing.T, open OpenLexical) {
 		})
 		sameBits(rt, l, open(t, t.TempDir()), *log)
 	})
+}
+
+// unitsOf returns the ids of a parent's units, of which there are one to four.
+func unitsOf(parent uint64) []uint64 {
+	var ids []uint64
+	for i := range parent%4 + 1 {
+		ids = append(ids, 4*parent+i)
+	}
+	return ids
 }
 
 type lexChange struct {

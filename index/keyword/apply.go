@@ -8,8 +8,9 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// segmentUnits bounds the segments that are to be stored: one makes a batch of
-// the store's, and a longer batch gains nothing there.
+// segmentUnits is the size of the segments that are to be stored, not counting
+// the rest of a last parent: one makes a batch of the store's, and a longer batch
+// gains nothing there.
 const segmentUnits = 1000
 
 // backlog is how many times FlushUnits may be pending before Apply waits.
@@ -28,14 +29,26 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit
 	if ix.dir != "" {
 		size = segmentUnits
 	}
-	for chunk := range slices.Chunk(upserts, max(size, 1)) {
-		fresh = append(fresh, newPart(analyse(chunk), nil))
+	for rest := upserts; len(rest) > 0; {
+		n := wholeParents(rest, size)
+		fresh = append(fresh, newPart(analyse(rest[:n]), nil))
+		rest = rest[n:]
 	}
 	if err := ix.change(seq, fresh, upserts, deletes); err != nil {
 		return err
 	}
 	ix.keepUp(ctx)
 	return nil
+}
+
+// wholeParents returns how many of the units, size or more, make a segment that
+// ends with a parent.
+func wholeParents(units []index.TextUnit, size int) int {
+	n := min(max(size, 1), len(units))
+	for n < len(units) && units[n].Parent == units[n-1].Parent {
+		n++
+	}
+	return n
 }
 
 // newest keeps the last upsert of each id, and none of those that the same batch

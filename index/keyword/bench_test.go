@@ -23,7 +23,7 @@ func benchUnits(n int) []index.TextUnit {
 	r := rand.New(rand.NewPCG(1, 2))
 	units := make([]index.TextUnit, n)
 	for i := range units {
-		units[i] = index.TextUnit{ID: uint64(i), Title: zipfText(r, 4), Text: zipfText(r, 76)}
+		units[i] = index.TextUnit{ID: uint64(i), Parent: uint64(i / 25), Title: zipfText(r, 4), Text: zipfText(r, 76)}
 	}
 	return units
 }

@@ -65,7 +65,7 @@ func TestDiskFull(t *testing.T) {
 	fill(t, ix, 10)
 	full.Store(true)
 	for i := uint64(10); i < 60; i++ {
-		if err := ix.Apply(t.Context(), i+1, []index.TextUnit{{ID: i, Text: "shared"}}, []uint64{i - 10}); err != nil {
+		if err := ix.Apply(t.Context(), i+1, []index.TextUnit{{ID: i, Parent: i, Text: "shared"}}, []uint64{i - 10}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,7 +15,7 @@
 //
 // # Score
 //
-// A unit scores, over the distinct terms of the query,
+// A text scores, over the distinct terms of the query,
 //
 //	sum of idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
 //	idf = ln(1 + (N - df + ½)/(df + ½))
@@ -25,6 +25,11 @@
 // serve chat turns of a dozen words and pages alike. Each quotient is below 1,
 // so the sum of the idf bounds every score.
 //
+// A unit's score is that of its parent, taken as one text among all parents,
+// plus half its own among all units. So a short text is scored whole, and the
+// parts of a long one are found in the right text first and then in the right
+// place: parent score and best passage, which on long texts beats either alone.
+//
 // # Stored layout
 //
 // The directory holds "scorch", a scorch index, and the empty file "damaged"
@@ -32,8 +37,8 @@
 // scorch's own files lies "root.crc" while the index is closed, the CRC-32 (IEEE,
 // big-endian) of root.bolt. A scorch
 // document is a unit: its id is the unit's in 8 bytes, big-endian; field "t" has
-// the unit's terms, each with tf as its frequency; field "n" has one term, "n",
-// whose frequency is dl + 1. Two internal values are written with every batch:
+// the unit's terms, each with tf as its frequency; fields "n" and "p" have one
+// term each, of the same name, whose frequency is dl + 1 and the parent's id + 1. Two internal values are written with every batch:
 // "version", and "cursor", which holds the cursor, the number of live units and
 // the sum of their dl, 8 bytes each, big-endian.
 package keyword
@@ -53,7 +58,7 @@ import (
 )
 
 // version names everything that decides what is in the stored index.
-const version = "1/" + analysis.Version
+const version = "2/" + analysis.Version
 
 // Defaults of [Options] and [Params].
 const (

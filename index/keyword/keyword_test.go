@@ -1,7 +1,10 @@
 package keyword
 
 import (
+	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/indextest"
@@ -27,6 +30,25 @@ func opener(opts Options, onDisk bool) func(*testing.T, string) index.Lexical {
 func TestLexical(t *testing.T) {
 	t.Run("Memory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, false)) })
 	t.Run("Disk", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, true)) })
-	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 2}, true)) })
-	t.Run("TinyFlushesInMemory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 2}, false)) })
+	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 4}, true)) })
+	t.Run("TinyFlushesInMemory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 4}, false)) })
+}
+
+func TestParentsAreNotTornApart(t *testing.T) {
+	var units []index.TextUnit
+	for i := range uint64(2500) {
+		units = append(units, index.TextUnit{ID: i, Parent: i / 700, Text: fmt.Sprint("word w", i%7)})
+	}
+	whole, parts := mustOpen(t, "", Options{}), mustOpen(t, t.TempDir(), Options{})
+	for _, ix := range []*Index{whole, parts} {
+		if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if d := cmp.Diff(search(t, whole, "word w3"), search(t, parts, "word w3")); d != "" {
+			t.Error(d)
+		}
+		flush(t, parts)
+	}
 }

@@ -15,7 +15,7 @@ type memorySegment struct {
 
 func newMemorySegment(units int) *memorySegment {
 	return &memorySegment{
-		cols:  columns{ids: make([]uint64, 0, units), lengths: make([]uint32, 0, units)},
+		cols:  columns{ids: make([]uint64, 0, units), lengths: make([]uint32, 0, units), parents: make([]uint64, 0, units)},
 		units: make(map[uint64]uint32, units),
 		terms: make(map[string]int),
 	}
@@ -25,7 +25,7 @@ func newMemorySegment(units int) *memorySegment {
 func analyse(units []index.TextUnit) *memorySegment {
 	s := newMemorySegment(len(units))
 	for _, u := range units {
-		n := s.start(u.ID)
+		n := s.start(u.ID, u.Parent)
 		length := uint32(0)
 		count := func(weight uint32) func(term []byte) {
 			return func(term []byte) {
@@ -37,12 +37,14 @@ func analyse(units []index.TextUnit) *memorySegment {
 		analysis.Each(u.Text, count(1))
 		s.cols.lengths = append(s.cols.lengths, length)
 	}
+	s.cols.sumParents()
 	return s
 }
 
-func (s *memorySegment) start(id uint64) uint32 {
+func (s *memorySegment) start(id, parent uint64) uint32 {
 	n := uint32(len(s.cols.ids))
 	s.cols.ids = append(s.cols.ids, id)
+	s.cols.parents = append(s.cols.parents, parent)
 	s.units[id] = n
 	return n
 }
@@ -104,6 +106,7 @@ func mergeParts(parts []part) part {
 	for _, p := range parts {
 		s.absorb(p)
 	}
+	s.cols.sumParents()
 	return newPart(s, nil)
 }
 
@@ -115,7 +118,7 @@ func (s *memorySegment) absorb(p part) {
 	place := make([]uint32, len(from.cols.ids))
 	for unit, id := range from.cols.ids {
 		if !p.dead.has(uint32(unit)) {
-			place[unit] = s.start(id)
+			place[unit] = s.start(id, from.cols.parents[unit])
 			s.cols.lengths = append(s.cols.lengths, from.cols.lengths[unit])
 		}
 	}
@@ -142,14 +145,14 @@ func (s *memorySegment) listOf(term string) int {
 
 // storedUnit is a unit on its way into the store.
 type storedUnit struct {
-	id     uint64
-	length uint32
-	terms  []termFreq
+	id, parent uint64
+	length     uint32
+	terms      []termFreq
 }
 
 type termFreq struct {
 	term string
-	tf   uint32
+	tf   uint64
 }
 
 // liveUnits turns the postings of a memory part into its live units.
@@ -161,13 +164,15 @@ func liveUnits(p part) []storedUnit {
 	all := make([]storedUnit, len(s.cols.ids))
 	for term, i := range s.terms {
 		for _, e := range s.lists[i] {
-			all[e.unit].terms = append(all[e.unit].terms, termFreq{term, e.tf})
+			all[e.unit].terms = append(all[e.unit].terms, termFreq{term, uint64(e.tf)})
 		}
 	}
 	live := all[:0]
 	for unit, id := range s.cols.ids {
 		if !p.dead.has(uint32(unit)) {
-			live = append(live, storedUnit{id: id, length: s.cols.lengths[unit], terms: all[unit].terms})
+			live = append(live, storedUnit{
+				id: id, parent: s.cols.parents[unit], length: s.cols.lengths[unit], terms: all[unit].terms,
+			})
 		}
 	}
 	return live

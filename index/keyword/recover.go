@@ -94,7 +94,12 @@ func seal(dir string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(scorchDir(dir), sealFile), binary.BigEndian.AppendUint32(nil, sum), 0o600)
+	name := filepath.Join(scorchDir(dir), sealFile)
+	err = os.WriteFile(name, binary.BigEndian.AppendUint32(nil, sum), 0o600)
+	if err != nil {
+		_ = os.Remove(name) // half a note would condemn a sound index
+	}
+	return err
 }
 
 // unseal compares and removes what seal noted. Without a note, as after a crash,

@@ -24,7 +24,7 @@ func mustOpen(t testing.TB, dir string, opts Options) *Index {
 func fill(t testing.TB, ix *Index, n uint64) {
 	t.Helper()
 	for i := range n {
-		u := index.TextUnit{ID: i, Title: "title", Text: fmt.Sprint("shared word", i)}
+		u := index.TextUnit{ID: i, Parent: i, Title: "title", Text: fmt.Sprint("shared word", i)}
 		if err := ix.Apply(t.Context(), i+1, []index.TextUnit{u}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -118,6 +118,9 @@ func TestDamage(t *testing.T) {
 		"garbage root": func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, root), func(b []byte) []byte { return slices.Repeat([]byte{0xa5}, len(b)) })
 		},
+		"flipped bit in root": func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, root), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+		},
 		"missing root": func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, root)) },
 		"a file": func(t *testing.T, dir string) {
 			_ = os.RemoveAll(scorchDir(dir))
@@ -195,7 +198,7 @@ func TestOpenTwice(t *testing.T) {
 func TestLazyDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "leg")
 	ix := mustOpen(t, dir, Options{})
-	if err := ix.Apply(t.Context(), 1, []index.TextUnit{{ID: 1, Text: "text"}}, nil); err != nil {
+	if err := ix.Apply(t.Context(), 1, []index.TextUnit{{ID: 1, Parent: 1, Text: "text"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := ix.Close(); err != nil {

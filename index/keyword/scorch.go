@@ -20,12 +20,13 @@ import (
 // This file is the only one that knows scorch. What it uses is exported but not
 // promised, so the tests compare what comes back with what was written.
 
-// errLocked says that another process has the index open.
+// errLocked says that somebody else has the index open.
 var errLocked = errors.New("the index is open already, here or in another process")
 
 const (
 	termField   = "t"
 	lengthField = "n"
+	parentField = "p"
 	versionKey  = "version"
 	cursorKey   = "cursor"
 )
@@ -110,7 +111,8 @@ func (s *scorchStore) write(b batch) error {
 	for _, u := range b.units {
 		doc := document.NewDocument(key(u.id))
 		doc.AddField(newTerms(termField, u.terms))
-		doc.AddField(newTerms(lengthField, []termFreq{{lengthField, u.length + 1}}))
+		doc.AddField(newTerms(lengthField, []termFreq{{lengthField, uint64(u.length) + 1}}))
+		doc.AddField(newTerms(parentField, []termFreq{{parentField, u.parent + 1}}))
 		sb.Update(doc)
 	}
 	sb.SetInternal([]byte(versionKey), []byte(b.meta.version))
@@ -221,7 +223,7 @@ func readColumns(seg scorchsegment.Segment) (*columns, error) {
 	if n > math.MaxUint32 {
 		return nil, fmt.Errorf("segment of %d units", n)
 	}
-	cols := &columns{ids: make([]uint64, n), lengths: make([]uint32, n)}
+	cols := &columns{ids: make([]uint64, n), lengths: make([]uint32, n), parents: make([]uint64, n)}
 	for unit := range n {
 		id, err := seg.DocID(unit)
 		if err != nil {
@@ -232,17 +234,35 @@ func readColumns(seg scorchsegment.Segment) (*columns, error) {
 		}
 		cols.ids[unit] = binary.BigEndian.Uint64(id)
 	}
-	lengths, err := newStoredSegment(seg, cols).read(lengthField, lengthField, nil, nil)
-	if err != nil {
+	stored := newStoredSegment(seg, cols)
+	if err := stored.numbers(lengthField, func(unit uint32, v uint64) {
+		cols.lengths[unit] = uint32(min(v, math.MaxUint32))
+	}); err != nil {
 		return nil, err
 	}
-	if uint64(len(lengths)) != n {
-		return nil, fmt.Errorf("segment has %d units and %d lengths", n, len(lengths))
+	if err := stored.numbers(parentField, func(unit uint32, v uint64) { cols.parents[unit] = v }); err != nil {
+		return nil, err
 	}
-	for _, p := range lengths {
-		cols.lengths[p.unit] = p.tf - 1
-	}
+	cols.sumParents()
 	return cols, nil
+}
+
+// numbers reads a field that holds one number per unit, as the frequency of one
+// term less one, and refuses it if a unit has none.
+func (s *storedSegment) numbers(field string, set func(unit uint32, v uint64)) error {
+	dict, err := s.seg.Dictionary(field)
+	if err != nil {
+		return err
+	}
+	n := 0
+	err = s.each(&termReader{dict: dict}, field, func(unit uint32, freq uint64) {
+		n++
+		set(unit, freq-1)
+	})
+	if err == nil && n != len(s.cols.ids) {
+		err = fmt.Errorf("segment has %d units and %d numbers in field %q", len(s.cols.ids), n, field)
+	}
+	return err
 }
 
 // storedSegment is a segment in scorch.
@@ -296,32 +316,32 @@ func (s *storedSegment) postings(term string, dead bitset, to []posting) ([]post
 	return to, err
 }
 
-func (s *storedSegment) read(field, term string, dead bitset, to []posting) ([]posting, error) {
-	dict, err := s.seg.Dictionary(field)
-	if err != nil {
-		return to, err
-	}
-	return s.collect(&termReader{dict: dict}, term, dead, to)
+func (s *storedSegment) collect(r *termReader, term string, dead bitset, to []posting) ([]posting, error) {
+	err := s.each(r, term, func(unit uint32, freq uint64) {
+		if !dead.has(unit) {
+			to = append(to, posting{unit, uint32(min(freq, math.MaxUint32))})
+		}
+	})
+	return to, err
 }
 
-func (s *storedSegment) collect(r *termReader, term string, dead bitset, to []posting) ([]posting, error) {
+// each calls fn for the postings of a term.
+func (s *storedSegment) each(r *termReader, term string, fn func(unit uint32, freq uint64)) error {
 	var err error
 	if r.list, err = r.dict.PostingsList([]byte(term), nil, r.list); err != nil {
-		return to, err
+		return err
 	}
 	r.iter = r.list.Iterator(true, false, false, r.iter)
 	for {
 		p, err := r.iter.Next()
 		if err != nil || p == nil {
-			return to, err
+			return err
 		}
 		unit := p.Number()
 		if unit >= uint64(len(s.cols.ids)) {
-			return to, fmt.Errorf("posting of unit %d of %d", unit, len(s.cols.ids))
+			return fmt.Errorf("posting of unit %d of %d", unit, len(s.cols.ids))
 		}
-		if !dead.has(uint32(unit)) {
-			to = append(to, posting{uint32(unit), uint32(min(p.Frequency(), math.MaxUint32))})
-		}
+		fn(uint32(unit), p.Frequency())
 	}
 }
 

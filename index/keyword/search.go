@@ -11,13 +11,32 @@ import (
 // smoothing is added to lengths; see the package comment.
 const smoothing = 20
 
+// passageWeight is what a unit's own score counts beside that of its parent.
+const passageWeight = 0.5
+
 // scratch is the working memory of one search.
 type scratch struct {
 	postings []posting
 	ends     []int // end of each term's postings in each part, term by term
-	idf      []float64
+	units    weights
+	texts    weights
 	scores   []float64 // by unit of the part at hand; all zero between parts
 	seen     []uint32
+	parents  parents
+}
+
+// weights are the idf of each term and the length normalisation, among units or
+// among parents.
+type weights struct {
+	idf []float64
+	sat saturation
+}
+
+func (w *weights) sum() (sum float64) {
+	for _, idf := range w.idf {
+		sum += idf
+	}
+	return sum
 }
 
 // Search implements [index.Lexical].
@@ -44,11 +63,14 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 		}
 		return index.LexicalResult{}, ix.damaged("search", err)
 	}
-	res := index.LexicalResult{Max: s.weigh(v, len(terms))}
-	hits, err := s.rank(ctx, v, q, ix.opts.Params)
+	s.weigh(v, len(terms), ix.opts.Params)
+	s.scoreParents(v, len(terms))
+	res := index.LexicalResult{Max: s.texts.sum() + passageWeight*s.units.sum()}
+	hits, err := s.rank(ctx, v, q)
 	if err != nil {
 		return index.LexicalResult{}, err
 	}
+	s.parents.reset()
 	res.Hits = hits
 	ix.scratch.Put(s)
 	return res, nil
@@ -74,21 +96,46 @@ func (s *scratch) gather(ctx context.Context, v *view, terms []string) error {
 	})
 }
 
-// weigh computes the idf of each term and returns their sum.
-func (s *scratch) weigh(v *view, terms int) (sum float64) {
-	s.idf = s.idf[:0]
+// of returns the postings of a term in a part.
+func (s *scratch) of(term, part, parts int) []posting {
+	at := term*parts + part
 	start := 0
-	for t := range terms {
-		end := start
-		if n := len(v.parts); n > 0 {
-			end = s.ends[t*n+n-1]
-		}
-		idf := inverseFrequency(v.live, end-start)
-		s.idf = append(s.idf, idf)
-		sum += idf
-		start = end
+	if at > 0 {
+		start = s.ends[at-1]
 	}
-	return sum
+	return s.postings[start:s.ends[at]]
+}
+
+// weigh computes the weights of the terms among units.
+func (s *scratch) weigh(v *view, terms int, params Params) {
+	s.units.idf = s.units.idf[:0]
+	for t := range terms {
+		df := 0
+		for p := range v.parts {
+			df += len(s.of(t, p, len(v.parts)))
+		}
+		s.units.idf = append(s.units.idf, inverseFrequency(v.live, df))
+	}
+	s.units.sat = saturationOf(params, v.live, v.length)
+	s.texts.sat = saturationOf(params, v.texts, v.length)
+}
+
+// scoreParents scores the parents of the matching units, and computes the
+// weights of the terms among parents on the way.
+func (s *scratch) scoreParents(v *view, terms int) {
+	s.texts.idf = s.texts.idf[:0]
+	ps := &s.parents
+	for t := range terms {
+		for i, p := range v.parts {
+			cols := p.columns()
+			for _, e := range s.of(t, i, len(v.parts)) {
+				ps.count(cols.parents[e.unit], cols.whole[e.unit], e.tf)
+			}
+		}
+		idf := inverseFrequency(v.texts, len(ps.counted))
+		s.texts.idf = append(s.texts.idf, idf)
+		ps.add(idf, s.texts.sat)
+	}
 }
 
 func inverseFrequency(units, df int) float64 {
@@ -105,11 +152,10 @@ func saturationOf(p Params, units int, length uint64) saturation {
 
 // rank scores part by part. A unit's sum always runs over the terms in the order
 // of the query, so it does not depend on the part that holds the unit.
-func (s *scratch) rank(ctx context.Context, v *view, q index.LexicalQuery, params Params) ([]index.Scored, error) {
+func (s *scratch) rank(ctx context.Context, v *view, q index.LexicalQuery) ([]index.Scored, error) {
 	if q.K <= 0 {
 		return nil, nil
 	}
-	sat := saturationOf(params, v.live, v.length)
 	best := top{k: q.K}
 	for i, p := range v.parts {
 		if err := ctx.Err(); err != nil {
@@ -119,9 +165,12 @@ func (s *scratch) rank(ctx context.Context, v *view, q index.LexicalQuery, param
 		if n := len(cols.ids); len(s.scores) < n {
 			s.scores = make([]float64, n)
 		}
-		s.scorePart(i, len(v.parts), cols, sat)
+		s.scorePart(i, len(v.parts), cols)
 		for _, unit := range s.seen {
-			hit := index.Scored{ID: cols.ids[unit], Score: s.scores[unit]}
+			hit := index.Scored{
+				ID:    cols.ids[unit],
+				Score: s.parents.score(cols.parents[unit]) + passageWeight*s.scores[unit],
+			}
 			s.scores[unit] = 0
 			if best.admits(hit) && (q.Accept == nil || q.Accept(hit.ID)) {
 				best.push(hit)
@@ -133,15 +182,11 @@ func (s *scratch) rank(ctx context.Context, v *view, q index.LexicalQuery, param
 
 // scorePart leaves the scores of a part's matching units in scores and their
 // numbers in seen.
-func (s *scratch) scorePart(part, parts int, cols *columns, sat saturation) {
+func (s *scratch) scorePart(part, parts int, cols *columns) {
 	s.seen = s.seen[:0]
-	for t, idf := range s.idf {
-		at := t*parts + part
-		start := 0
-		if at > 0 {
-			start = s.ends[at-1]
-		}
-		for _, e := range s.postings[start:s.ends[at]] {
+	sat := s.units.sat
+	for t, idf := range s.units.idf {
+		for _, e := range s.of(t, part, parts) {
 			if s.scores[e.unit] == 0 {
 				s.seen = append(s.seen, e.unit)
 			}

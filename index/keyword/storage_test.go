@@ -29,8 +29,8 @@ func TestMergedScores(t *testing.T) {
 	units := benchUnits(600)
 	for i := 0; i < len(units); i += 50 {
 		var gone []uint64
-		if i > 0 {
-			gone = []uint64{uint64(i - 7)}
+		for id := i - 25; id >= 0 && id < i; id++ { // the last parent before
+			gone = append(gone, uint64(id))
 		}
 		if err := ix.Apply(t.Context(), uint64(i+1), units[i:i+50], gone); err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func crashChild(dir string) {
 
 func crashBatch(seq uint64) (units []index.TextUnit) {
 	for i := range uint64(crashUnits) {
-		units = append(units, index.TextUnit{ID: seq*crashUnits + i, Text: fmt.Sprint("survivor batch", seq)})
+		units = append(units, index.TextUnit{ID: seq*crashUnits + i, Parent: seq, Text: fmt.Sprint("survivor batch", seq)})
 	}
 	return units
 }

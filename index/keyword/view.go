@@ -10,6 +10,35 @@ import (
 type columns struct {
 	ids     []uint64
 	lengths []uint32
+	parents []uint64
+	// whole is the length of the unit's whole parent, whose units are all in this
+	// segment.
+	whole []uint32
+}
+
+// sumParents fills in whole from the other columns.
+func (c *columns) sumParents() {
+	sums := make(map[uint64]uint32)
+	for unit, p := range c.parents {
+		sums[p] += c.lengths[unit]
+	}
+	c.whole = make([]uint32, len(c.parents))
+	for unit, p := range c.parents {
+		c.whole[unit] = sums[p]
+	}
+}
+
+// countParents returns the number of parents of the given units.
+func (c *columns) countParents(units func(yield func(uint32) bool)) int {
+	seen := make(map[uint64]struct{})
+	last := ^uint64(0)
+	for unit := range units {
+		if p := c.parents[unit]; p != last {
+			seen[p] = struct{}{}
+			last = p
+		}
+	}
+	return len(seen)
 }
 
 // posting says that a unit of a segment holds a term, tf times.
@@ -30,17 +59,25 @@ type part struct {
 	segment
 	dead   bitset
 	live   int
+	texts  int    // parents of the live units
 	length uint64 // sum of the lengths of the live units
 }
 
 func newPart(s segment, dead bitset) part {
 	p := part{segment: s, dead: dead}
-	for unit, n := range s.columns().lengths {
-		if !dead.has(uint32(unit)) {
+	cols := s.columns()
+	p.texts = cols.countParents(func(yield func(uint32) bool) {
+		for unit, n := range cols.lengths {
+			if dead.has(uint32(unit)) {
+				continue
+			}
 			p.live++
 			p.length += uint64(n)
+			if !yield(uint32(unit)) {
+				return
+			}
 		}
-	}
+	})
 	return p
 }
 
@@ -52,6 +89,8 @@ func (p part) without(ids []uint64) (part, error) {
 	}
 	cols := p.columns()
 	copied := false
+	gone := slices.DeleteFunc(slices.Clone(units), p.dead.has)
+	p.texts -= cols.countParents(slices.Values(gone))
 	for _, unit := range units {
 		if p.dead.has(unit) {
 			continue
@@ -85,6 +124,7 @@ type view struct {
 	snap   *snapshot // nil while nothing is stored
 	parts  []part    // those of snap first
 	live   int
+	texts  int
 	length uint64
 }
 
@@ -97,6 +137,7 @@ func newView(snap *snapshot, parts []part) *view {
 	}
 	for _, p := range parts {
 		v.live += p.live
+		v.texts += p.texts
 		v.length += p.length
 	}
 	return v

@@ -53,6 +53,9 @@ func Validate(d Document, o Options) error {
 	if err := validTags(d.Tags); err != nil {
 		return err
 	}
+	if err := ragctx.ValidTime("occurred", d.Occurred); err != nil {
+		return err
+	}
 	return validMetadata(d.Metadata)
 }
 

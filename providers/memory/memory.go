@@ -102,6 +102,12 @@ func (m *Memory) Validate() error {
 			return err
 		}
 	}
+	if err := ragctx.ValidTime("occurred", m.Occurred); err != nil {
+		return err
+	}
+	if err := ragctx.ValidTime("expires", m.Expires); err != nil {
+		return err
+	}
 	return ragctx.ValidMetadata("metadata", m.Metadata, MaxMetadataBytes)
 }
 

@@ -102,6 +102,7 @@ func TestValidation(t *testing.T) {
 	for field, turn := range map[string]ragctx.Turn{
 		"prompt":              {Prompt: "a\x00"},
 		"response":            {Response: "\xff"},
+		"occurred":            {Prompt: "x", Occurred: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)},
 		"id":                  {ID: strings.Repeat("x", 600)},
 		"messages":            {Messages: make([]ragctx.Message, memory.MaxMessages+1)},
 		"messages[0].role":    {Messages: []ragctx.Message{{Role: "boss"}}},

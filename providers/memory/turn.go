@@ -26,6 +26,9 @@ func ValidateTurn(t ragctx.Turn) error {
 			return err
 		}
 	}
+	if err := ragctx.ValidTime("occurred", t.Occurred); err != nil {
+		return err
+	}
 	if err := ragctx.ValidText("prompt", t.Prompt); err != nil {
 		return err
 	}
