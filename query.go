@@ -306,8 +306,10 @@ func (q ContextQuery) Validate() error {
 		field string
 		value time.Time
 	}{
-		{"as_of", q.AsOf}, {"now", q.Now},
-		{"filter.occurred_after", q.Filter.OccurredAfter}, {"filter.occurred_before", q.Filter.OccurredBefore},
+		{"as_of", q.AsOf},
+		{"now", q.Now},
+		{"filter.occurred_after", q.Filter.OccurredAfter},
+		{"filter.occurred_before", q.Filter.OccurredBefore},
 	} {
 		if err := ValidTime(f.field, f.value); err != nil {
 			return err

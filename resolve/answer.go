@@ -29,11 +29,11 @@ type Answer struct {
 	// kept an item out or shortened it, or a provider said so.
 	Truncated bool             `json:"truncated"`
 	Providers []ProviderReport `json:"providers"`
-	Dropped   []Dropped        `json:"dropped,omitempty"`
-	Shortened []Shortened      `json:"shortened,omitempty"`
+	Dropped   []Dropped        `json:"dropped"`
+	Shortened []Shortened      `json:"shortened"`
 	// Degraded names what did not contribute as it should: a provider that
 	// failed, or provider:signal for a signal that did not run.
-	Degraded []string `json:"degraded,omitempty"`
+	Degraded []string `json:"degraded"`
 	// Note says why an answer is empty, per provider.
 	Note string `json:"note,omitempty"`
 }
@@ -96,6 +96,7 @@ type Shortened struct {
 func answer(q ragctx.ContextQuery, entries []*entry, outcomes []outcome, f *fitter) Answer {
 	a := Answer{
 		Items: []ragctx.ContextItem{}, Providers: make([]ProviderReport, len(entries)),
+		Dropped: []Dropped{}, Shortened: []Shortened{}, Degraded: []string{}, // [] in JSON, not null
 		Tokenizer: f.counter.Name(), Format: f.renderer.Name(),
 	}
 	var list []*candidate
