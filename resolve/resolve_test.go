@@ -199,7 +199,7 @@ func TestAnswerJSON(t *testing.T) {
 		}
 		whole := `{"items":[{"id":"a","context_type":"resource","content":"a b","token_count":2,"relevance":0.5,"provider":"docs","depth":"overview"}],` + want +
 			`,"truncated":true,"providers":[{"name":"docs","items_returned":2,"items_used":1,"tokens":2,"took_ms":0,"degraded":["vector"]}],` +
-			`"dropped":[{"id":"b","provider":"docs","reason":"duplicate","tokens":1}],"degraded":["docs:vector"]}`
+			`"dropped":[{"id":"b","provider":"docs","reason":"duplicate","tokens":1}],"shortened":[],"degraded":["docs:vector"]}`
 		if string(got) != whole {
 			t.Errorf("got  %s\nwant %s", got, whole)
 		}
