@@ -270,6 +270,16 @@ func (q *ContextQuery) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// MarshalJSON writes a query. Types that only [NewQuery] put there are left out:
+// read back, they would filter.
+func (q ContextQuery) MarshalJSON() ([]byte, error) {
+	type plain ContextQuery
+	if q.typesDefaulted || q.ContextTypes == nil {
+		q.ContextTypes = []ContextType{}
+	}
+	return json.Marshal(plain(q))
+}
+
 // Validate checks q, whose defaults are filled in, against the documented
 // limits. The error names the field, the limit and the remedy, and is [ErrInvalid].
 func (q ContextQuery) Validate() error {

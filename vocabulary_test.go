@@ -37,6 +37,17 @@ func TestQueryDefaults(t *testing.T) {
 	}
 }
 
+func TestDefaultTypeDoesNotTravel(t *testing.T) {
+	b, err := json.Marshal(ragctx.NewQuery("q"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back ragctx.ContextQuery
+	if err := json.Unmarshal(b, &back); err != nil || !back.Wants(ragctx.TypeMemory) {
+		t.Errorf("%s hides memories, %v", b, err)
+	}
+}
+
 func TestPresets(t *testing.T) {
 	for _, c := range []struct {
 		query string

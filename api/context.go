@@ -141,7 +141,7 @@ func exampleAnswer() resolve.Answer {
 			{Name: "docs", Returned: 2, Used: 1, Tokens: 11, TookMS: 1.4},
 			{Name: "memory", TookMS: 0.6, Note: "no memory in scope matches the query"},
 		},
-		Dropped: []resolve.Dropped{{ID: "docs/faq.md@1#9", Provider: "docs", Reason: resolve.ReasonBudget, Tokens: 3904}},
+		Dropped:   []resolve.Dropped{{ID: "docs/faq.md@1#9", Provider: "docs", Reason: resolve.ReasonBudget, Tokens: 3904}},
 		Shortened: []resolve.Shortened{}, Degraded: []string{},
 	}
 }

@@ -357,12 +357,9 @@ func TestOneProcessAtATime(t *testing.T) {
 	if !errors.As(err, &locked) || locked.Owner.Address != "127.0.0.1:1234" || locked.Owner.PID != os.Getpid() {
 		t.Errorf("got %v", err)
 	}
-	if got := engine.FindServer(f.opts.Dir); got != "127.0.0.1:1234" {
-		t.Errorf("found %q", got)
-	}
-	f.Close()
-	if got := engine.FindServer(f.opts.Dir); got != "" {
-		t.Errorf("found %q after closing", got)
+	f.reopen()
+	if _, err := engine.Open(t.Context(), f.opts); !errors.As(err, &locked) || locked.Owner.Address != "" {
+		t.Errorf("after reopening: %v", err)
 	}
 }
 

@@ -86,20 +86,3 @@ func (l *lock) release() error {
 func (e *Engine) Announce(address string) error {
 	return e.lock.write(Owner{PID: os.Getpid(), Address: address})
 }
-
-// FindServer returns the address of the server that has dir open, or "".
-func FindServer(dir string) string {
-	if _, err := os.Stat(lockPath(dir)); err != nil {
-		return ""
-	}
-	probe := flock.New(lockPath(dir))
-	ok, err := probe.TryLock()
-	if err != nil {
-		return ""
-	}
-	if ok {
-		_ = probe.Unlock() // nobody holds it, and what the file says is stale
-		return ""
-	}
-	return readOwner(dir).Address
-}

@@ -40,6 +40,9 @@ func NewHybrid(lexical Lexical, dense Dense, log *slog.Logger) *Hybrid {
 	return h
 }
 
+// Dense returns the dense leg, for questions that only some implementations answer.
+func (h *Hybrid) Dense() Dense { return h.dense }
+
 // Cursors returns up to which sequence number each leg is durable.
 func (h *Hybrid) Cursors() (lexical, dense uint64) {
 	return h.lexical.Cursor(), h.dense.Cursor()

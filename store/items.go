@@ -313,3 +313,16 @@ func scan(rows *sql.Rows, fn func() error) error {
 	}
 	return rows.Err()
 }
+
+// Count returns the number of current items of a kind in a namespace.
+func (s *Store) Count(ctx context.Context, ns int64, k Kind) (int, error) {
+	var n int
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items
+			WHERE namespace = ? AND kind = ? AND superseded IS NULL`, ns, k).Scan(&n)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count %s: %w", k, err)
+	}
+	return n, nil
+}

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package vector
 
 import (
@@ -7,8 +9,6 @@ import (
 
 	"github.com/ragctx/ragctx/index"
 )
-
-const kindCoder = "coder"
 
 var _ index.Dense = (*Coder)(nil)
 
@@ -213,3 +213,5 @@ func (c *Coder) Close() error {
 	c.publish(func() { c.graph = nil })
 	return c.flat.Close()
 }
+
+func openCoder(dim int) (index.Dense, error) { return NewCoder(dim), nil }

@@ -12,6 +12,8 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
+const kindCoder = "coder"
+
 // MaxDimensions is the largest number of components a vector may have.
 const MaxDimensions = 1 << 16
 
@@ -26,7 +28,7 @@ func Open(kind string, dim int) (index.Dense, error) {
 	case "", kindFlat:
 		return NewFlat(dim), nil
 	case kindCoder:
-		return NewCoder(dim), nil
+		return openCoder(dim)
 	}
 	return nil, ragctx.Invalid("vector_graph", "%q is unknown; use %q or %q", kind, kindFlat, kindCoder)
 }

@@ -1,0 +1,320 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+)
+
+// TestPercentileIsNearestRank compares with the definition: the smallest value
+// that at least p percent of the values do not exceed.
+func TestPercentileIsNearestRank(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 300).Draw(t, "values")
+		p := float64(rapid.IntRange(1, 100).Draw(t, "p"))
+		times := make([]time.Duration, len(values))
+		for i, v := range values {
+			times[i] = time.Duration(v)
+		}
+		slices.Sort(times)
+		got := percentile(times, p)
+		share := func(limit time.Duration) int {
+			n := 0
+			for _, v := range times {
+				if v <= limit {
+					n++
+				}
+			}
+			return n * 100
+		}
+		if !slices.Contains(times, got) || share(got) < int(p)*len(times) {
+			t.Fatalf("p%v of %v is %v", p, times, got)
+		}
+		if i := slices.Index(times, got); i > 0 && share(times[i-1]) >= int(p)*len(times) {
+			t.Fatalf("p%v of %v is %v; %v is enough", p, times, got, times[i-1])
+		}
+	})
+}
+
+func TestLatency(t *testing.T) {
+	var times []time.Duration
+	for i := 100; i >= 1; i-- {
+		times = append(times, time.Duration(i)*time.Millisecond)
+	}
+	want := Latency{Min: 1, Mean: 50.5, P50: 50, P90: 90, P95: 95, P99: 99, Max: 100}
+	if d := cmp.Diff(want, latencyOf(times)); d != "" {
+		t.Error(d)
+	}
+	if got := latencyOf(nil); got != (Latency{}) {
+		t.Errorf("no samples give %+v", got)
+	}
+}
+
+// fake answers like a server, every fifth request with an error.
+type fake struct {
+	asked atomic.Int64
+	seen  chan ragctx.ContextQuery
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var q ragctx.ContextQuery
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil || r.URL.Path != "/v1/context" {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	n := f.asked.Add(1)
+	f.seen <- q
+	if n%5 == 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, `{"title": "Busy", "detail": "try later"}`)
+		return
+	}
+	if n%5 == 1 {
+		io.WriteString(w, `{"items": [], "total_tokens": 0}`)
+		return
+	}
+	io.WriteString(w, `{"items": [{}, {}], "total_tokens": 40, "xml": "x"}`)
+}
+
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func queries(texts ...string) []ragctx.ContextQuery {
+	var out []ragctx.ContextQuery
+	for _, s := range texts {
+		out = append(out, ragctx.ContextQuery{Query: s, MaxTokens: 500})
+	}
+	return out
+}
+
+func TestRun(t *testing.T) {
+	f := &fake{seen: make(chan ragctx.ContextQuery, 200)}
+	cpu := time.Duration(0)
+	r, err := Run(t.Context(), Options{
+		URL: serve(t, f) + "/", Queries: queries("a", "b", "c"), Clients: 4, Requests: 100, Warmup: 10,
+		Setup: Setup{Documents: 7},
+		CPU:   func() (time.Duration, bool) { cpu += time.Second; return cpu, true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Report{
+		Setup: Setup{Documents: 7, Distinct: 3}, Loop: "closed", Clients: 4, Warmup: 10,
+		Requests: 100, Succeeded: 80, Failed: 20, Errors: map[string]int{"status 503": 20}, Empty: 20,
+		Bytes:  Size{Mean: (20*32 + 60*51) / 80., Max: 51},
+		Tokens: Size{Mean: 30, Max: 40}, Items: Size{Mean: 1.5, Max: 2},
+		CPU: &CPU{Seconds: 1, PerRequestMS: 10},
+	}
+	if r.Seconds <= 0 || r.PerSecond <= 0 || r.Latency.P50 <= 0 || r.Latency.P50 > r.Latency.P99 || r.Latency.P99 > r.Latency.Max {
+		t.Errorf("times are %+v", r)
+	}
+	r.Seconds, r.PerSecond, r.Latency = 0, 0, Latency{}
+	if d := cmp.Diff(want, r); d != "" {
+		t.Error(d)
+	}
+	counts := make(map[string]int)
+	for range f.asked.Load() {
+		q := <-f.seen
+		counts[q.Query]++
+		if q.MaxTokens != 500 || q.Namespace != ragctx.DefaultNamespace {
+			t.Fatalf("asked %+v", q)
+		}
+	}
+	if counts["a"] != 34+4 || counts["b"] != 33+3 || counts["c"] != 33+3 {
+		t.Errorf("queries were asked %v times", counts)
+	}
+}
+
+func TestRunEndsWithTheTime(t *testing.T) {
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Content-Type") == "" {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		io.WriteString(w, `{"items": [{}], "total_tokens": 1}`)
+	})
+	r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Clients: 2, Duration: 50 * time.Millisecond})
+	if err != nil || r.Succeeded == 0 || r.Failed != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestRunInterrupted keeps what was measured, without the requests cut off.
+func TestRunInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var n atomic.Int64
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // the server sees the client go only then
+		if n.Add(1) > 10 {
+			cancel()
+			<-r.Context().Done()
+			return
+		}
+		io.WriteString(w, `{"items": [{}], "total_tokens": 1}`)
+	})
+	r, err := Run(ctx, Options{URL: serve(t, h), Queries: queries("a"), Clients: 1})
+	if !errors.Is(err, context.Canceled) || r.Succeeded != 10 || r.Failed != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestRunFails(t *testing.T) {
+	garbage := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
+	slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	})
+	cut := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	for class, h := range map[string]http.Handler{"unreadable answer": garbage, "timeout": slow, "connection closed": cut} {
+		r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Requests: 3, Clients: 1, Timeout: 50 * time.Millisecond})
+		if err == nil || r.Errors[class] != 3 {
+			t.Errorf("%s: %v, %v", class, r.Errors, err)
+		}
+	}
+	if r, err := Run(t.Context(), Options{URL: "http://127.0.0.1:1", Queries: queries("a"), Requests: 1}); err == nil || r.Errors["dial failed"] != 1 {
+		t.Errorf("nobody listens: %v, %v", r.Errors, err)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	good := Options{URL: "http://127.0.0.1:1", Queries: queries("a")}
+	for field, change := range map[string]func(*Options){
+		"url":      func(o *Options) { o.URL = "nonsense" },
+		"queries":  func(o *Options) { o.Queries = nil },
+		"clients":  func(o *Options) { o.Clients = MaxClients + 1 },
+		"requests": func(o *Options) { o.Requests = -1 },
+		"duration": func(o *Options) { o.Duration = -1 },
+		"warmup":   func(o *Options) { o.Warmup = -1 },
+		"timeout":  func(o *Options) { o.Timeout = -1 },
+	} {
+		o := good
+		change(&o)
+		_, err := Run(t.Context(), o)
+		if !errors.Is(err, ragctx.ErrInvalid) || !strings.HasPrefix(err.Error(), field+": ") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	r := Report{
+		Setup:    Setup{Server: "http://x", InProcess: true, Namespace: "default", Documents: 2, Chunks: 9, Queries: "from q.txt", Distinct: 3, MaxTokens: 4000, Tokenizer: "o200k_base", Cores: 2},
+		Loop:     "closed",
+		Clients:  4,
+		Warmup:   50,
+		Requests: 10, Succeeded: 8, Failed: 2, Errors: map[string]int{"timeout": 1, "status 503": 1},
+		Seconds: 2, PerSecond: 4, Latency: Latency{1, 2, 3, 4, 5, 6, 7},
+		Bytes: Size{100, 200}, Tokens: Size{30, 40}, Items: Size{1.5, 2}, CPU: &CPU{1, 100},
+	}
+	want := `server      http://x (started for this run, in the same process)
+corpus      documents: 2, chunks: 9, namespace: default
+queries     3 distinct, from q.txt
+budget      4000 tokens (o200k_base)
+load        closed loop: 4 clients, each waits for its answer; 2 cores; 50 requests of warm-up
+requests    10 in 2.00 s, 2 failed (status 503: 1, timeout: 1), 0 answers empty
+throughput  4.0 requests/s
+latency ms  p50 3.00  p90 4.00  p95 5.00  p99 6.00  max 7.00  mean 2.00
+answer      mean 100 bytes, 30 tokens, 1.5 items; max 200 bytes, 40 tokens, 2 items
+cpu         100.00 ms per request, server and clients together
+`
+	var b bytes.Buffer
+	if err := WriteTable(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestReadQueries(t *testing.T) {
+	got, err := ReadQueries(strings.NewReader("one\r\n\n  two words \n{\"text\": \"three\"}\n{\"_id\": 4, \"query\": \"four\"}\n"))
+	if d := cmp.Diff([]string{"one", "two words", "three", "four"}, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	for name, text := range map[string]string{
+		"queries: is empty":                "\n\n",
+		"line 2: starts like JSON":         "a\n{nonsense\n",
+		"line 1: has no query":             `{"id": 1}`,
+		"line 1: is not valid UTF-8":       "\xff",
+		"line 1: is 65537 bytes long":      strings.Repeat("x", ragctx.MaxQueryBytes+1),
+		"queries: has a line of more than": strings.Repeat("x", 3*ragctx.MaxQueryBytes),
+	} {
+		if _, err := ReadQueries(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), name) {
+			t.Errorf("want %q, got %v", name, err)
+		}
+	}
+}
+
+// TestDrawQueries draws the same queries whatever the order of the texts.
+func TestDrawQueries(t *testing.T) {
+	var texts []Text
+	for i := range 20 {
+		texts = append(texts, Text{
+			ID: fmt.Sprint(i), Title: fmt.Sprintf("Title %d", i),
+			Body: fmt.Sprintf("Too short. This is the first sentence of document %d. And this is the second sentence of document %d.", i, i),
+		})
+	}
+	want := DrawQueries(texts, 30)
+	if len(want) != 30 {
+		t.Fatalf("%d queries", len(want))
+	}
+	slices.Reverse(texts)
+	if d := cmp.Diff(want, DrawQueries(texts, 30)); d != "" {
+		t.Error(d)
+	}
+	for _, q := range want {
+		if q == "Too short." {
+			t.Errorf("drew %q", q)
+		}
+	}
+	if got := DrawQueries([]Text{{ID: "x"}}, 5); len(got) != 0 {
+		t.Errorf("nothing gives %q", got)
+	}
+}
+
+func TestSample(t *testing.T) {
+	ids := []string{"a", "b", "c", "d"}
+	if got := Sample(ids, 2); len(got) != 2 || !slices.Equal(got, Sample([]string{"d", "c", "b", "a"}, 2)) {
+		t.Errorf("%q", got)
+	}
+	if got := Sample(ids, 9); len(got) != 4 {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzReadQueries must never panic, and what it returns can be asked.
+func FuzzReadQueries(f *testing.F) {
+	for _, seed := range []string{"a\nb", `{"text": "a"}`, "{", "\x00", `{"text": 1}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		queries, err := ReadQueries(strings.NewReader(s))
+		if err != nil {
+			return
+		}
+		for _, text := range queries {
+			if err := (ragctx.ContextQuery{Query: text}).WithDefaults().Validate(); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ragctx/ragctx/store"
+)
+
+// Stats counts what a namespace holds.
+type Stats struct {
+	Documents int `json:"documents"`
+	Memories  int `json:"memories"`
+}
+
+// Stats counts the current documents and memories of a namespace.
+func (e *Engine) Stats(ctx context.Context, namespace string) (Stats, error) {
+	var s Stats
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.Documents, err = e.store.Count(ctx, ns, store.Documents); err != nil {
+		return s, err
+	}
+	s.Memories, err = e.store.Count(ctx, ns, store.Memories)
+	return s, err
+}
+
+// VectorRecall measures how much of the true nearest neighbours the vector
+// graph of a namespace's documents finds, 0 to 1, on a sample of its own
+// vectors. It reports false for an exact graph, which finds all.
+func (e *Engine) VectorRecall(ctx context.Context, namespace string) (float64, bool, error) {
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: store.Documents})
+	if err != nil {
+		return 0, false, err
+	}
+	defer release()
+	graph, ok := col.index.Dense().(interface {
+		Recall(ctx context.Context) (float64, error)
+	})
+	if !ok {
+		return 0, false, nil
+	}
+	recall, err := graph.Recall(ctx)
+	return recall, err == nil, err
+}
