@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/store"
+)
+
+// backend is what commands work on: an engine in this process, or a client of
+// the server that has the data directory.
+type backend interface {
+	engine.Sink
+	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
+	// Document returns a document with its text and chunks; version 0 is the
+	// current one.
+	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
+	Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
+}
+
+var (
+	_ backend = local{}
+	_ backend = (*api.Client)(nil)
+)
+
+// local is an engine in this process.
+type local struct{ *engine.Engine }
+
+// Document implements backend.
+func (l local) Document(ctx context.Context, namespace, id string, version int) (api.Document, error) {
+	d, text, err := l.Engine.Document(ctx, namespace, id, version)
+	if err != nil {
+		return api.Document{}, err
+	}
+	out := api.Document{Document: d, Text: &text}
+	units, err := l.DocumentUnits(ctx, namespace, id, d.Version)
+	for _, u := range units {
+		out.ChunkList = append(out.ChunkList, api.Chunk{
+			ID: passage.ItemID(d.ID, d.Version, u.Ordinal), Ordinal: u.Ordinal,
+			Heading: append([]string{}, u.Heading...), Text: u.Text,
+			Start: api.Position(u.Start), End: api.Position(u.End),
+		})
+	}
+	return out, err
+}
+
+// A data directory that is held by a process that serves nothing is waited for:
+// another command may be about to end, or a server to announce its address.
+const (
+	lockWait  = 2 * time.Second
+	lockRetry = 50 * time.Millisecond
+)
+
+// opened is a backend and where it is.
+type opened struct {
+	backend
+
+	// URL is the server's; "" is an engine in this process.
+	URL   string
+	close func() error
+}
+
+// Close gives the data directory free.
+func (o opened) Close() error { return o.close() }
+
+// open returns the backend that the settings name.
+func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
+	if s.Server != "" {
+		url, err := serverURL(s.Server)
+		if err != nil {
+			return opened{}, err
+		}
+		return dial(url), nil
+	}
+	give, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	for {
+		eng, err := s.engine(ctx, stderr, slog.LevelWarn)
+		if err == nil {
+			return opened{backend: local{eng}, close: eng.Close}, nil
+		}
+		var locked *engine.LockedError
+		if !errors.As(err, &locked) {
+			return opened{}, err
+		}
+		if a := locked.Owner.Address; a != "" {
+			return dial("http://" + clientHost(a)), nil
+		}
+		select {
+		case <-time.After(lockRetry):
+		case <-give.Done():
+			if ctx.Err() != nil {
+				return opened{}, errInterrupted
+			}
+			return opened{}, held(locked)
+		}
+	}
+}
+
+func dial(url string) opened {
+	c := api.NewClient(url)
+	return opened{backend: c, URL: url, close: func() error { c.Close(); return nil }}
+}
+
+// held says what to do about a data directory that another command has open.
+func held(e *engine.LockedError) error {
+	if e.Owner.PID == 0 {
+		return fmt.Errorf("%w; wait until it is done, or use another directory with --data", e)
+	}
+	return fmt.Errorf("%w, which does not serve; wait until it is done or end it (process %d), or use another directory with --data", e, e.Owner.PID)
+}
+
+// engine opens the data directory in this process.
+func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*engine.Engine, error) {
+	return engine.Open(ctx, engine.Options{
+		Dir: s.Data, VectorGraph: s.VectorGraph, Logger: s.logger(stderr, floor),
+	})
+}
+
+// finish adds the error of closing b to the one of using it.
+func finish(b opened, err *error) {
+	if cerr := b.Close(); cerr != nil {
+		*err = errors.Join(*err, fmt.Errorf("close data directory: %w", cerr))
+	}
+}

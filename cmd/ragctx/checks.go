@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+func checkOneOf(values ...string) func(string) error {
+	return func(v string) error {
+		if slices.Contains(values, v) {
+			return nil
+		}
+		return fmt.Errorf("%q is unknown; use %s", ragctx.Clip(v), strings.Join(values, " or "))
+	}
+}
+
+func checkData(v string) error {
+	if v == "" {
+		return errors.New("is empty and the environment names no home directory; use --data DIR")
+	}
+	return nil
+}
+
+func checkNamespace(v string) error {
+	if v == "" {
+		return errors.New("is empty; leave it out for the default namespace")
+	}
+	return ragctx.ValidName("namespace", v)
+}
+
+func checkAddr(v string) error {
+	_, port, err := net.SplitHostPort(v)
+	if err != nil {
+		return fmt.Errorf("%q is not host:port, such as 127.0.0.1:7700", ragctx.Clip(v))
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("%q has no port number from 0 to 65535", ragctx.Clip(v))
+	}
+	return nil
+}
+
+func checkServer(v string) error {
+	if v == "" {
+		return nil
+	}
+	_, err := serverURL(v)
+	return err
+}
+
+// serverURL returns the base URL that v names; the scheme may be left out.
+func serverURL(v string) (string, error) {
+	if !strings.Contains(v, "://") {
+		v = "http://" + v
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return "", fmt.Errorf("%q is not a server; use a URL such as http://127.0.0.1:7700", ragctx.Clip(v))
+	}
+	return strings.TrimRight(v, "/"), nil
+}
+
+func checkLevel(v string) error {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(v)); err != nil {
+		return fmt.Errorf("%q is unknown; use debug, info, warn or error", ragctx.Clip(v))
+	}
+	return nil
+}
+
+// clientHost returns an address that can be dialled for one that is listened on:
+// a server on all interfaces is reached through the loopback one.
+func clientHost(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	switch ip := net.ParseIP(host); {
+	case host == "" || ip != nil && ip.IsUnspecified() && ip.To4() != nil:
+		host = "127.0.0.1"
+	case ip != nil && ip.IsUnspecified():
+		host = "::1"
+	}
+	return net.JoinHostPort(host, port)
+}

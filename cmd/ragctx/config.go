@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+const configHelp = `Config shows every setting, its value and where the value comes from. Flags win
+over the environment, the environment over the settings file, the file over the
+defaults.
+
+The settings file is a JSON object of strings:
+
+  {"data": "/srv/ragctx", "namespace": "team", "log_level": "warn"}`
+
+func newConfig(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the settings and where they come from",
+		Long:  configHelp,
+		Example: `  ragctx config
+  ragctx config --json
+  RAGCTX_NAMESPACE=team ragctx config`,
+	}
+	group(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runConfig(cmd, env, asJSON) }
+	addSettings(cmd.Flags(), "addr", "server", "vector_graph")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	cmd.AddCommand(newConfigPath(env))
+	return cmd
+}
+
+func newConfigPath(env lookupEnv) *cobra.Command {
+	return &cobra.Command{
+		Use:     "path",
+		Short:   "Print where the settings file is, or would be",
+		Example: "  ${EDITOR:-vi} \"$(ragctx config path)\"",
+		Args:    none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, _, err := configPath(cmd, env)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+			return err
+		},
+	}
+}
+
+// shownSetting is one line of the list.
+type shownSetting struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+	Env    string `json:"env"`
+	Help   string `json:"help"`
+}
+
+func runConfig(cmd *cobra.Command, env lookupEnv, asJSON bool) error {
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	var list []shownSetting
+	for _, d := range allSettings() {
+		list = append(list, shownSetting{d.name, s.k.String(d.name), s.origin[d.name], envName(d.name), d.help})
+	}
+	w := cmd.OutOrStdout()
+	if asJSON {
+		return writeJSON(w, list)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "SETTING\tVALUE\tFROM\tMEANING")
+	for _, l := range list {
+		origin := l.Origin
+		if origin == fromEnv {
+			origin = "env " + l.Env
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", l.Name, printable(l.Value), origin, l.Help)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	state := "does not exist"
+	if s.Found {
+		state = "is read"
+	}
+	_, err = fmt.Fprintf(w, "\nsettings file %s %s\n", strings.TrimSpace(printable(s.File)), state)
+	return err
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// defaultDataDir returns the platform's place for a user's data, or "" if the
+// environment does not say where the user's home is.
+func defaultDataDir(env lookupEnv) string {
+	return dataDir(runtime.GOOS, env)
+}
+
+func dataDir(goos string, env lookupEnv) string {
+	under := func(name string, more ...string) string {
+		base, ok := env(name)
+		if !ok || base == "" {
+			return ""
+		}
+		return filepath.Join(append(append([]string{base}, more...), "ragctx")...)
+	}
+	switch goos {
+	case "windows":
+		return under("LocalAppData")
+	case "darwin", "ios":
+		return under("HOME", "Library", "Application Support")
+	}
+	// The XDG specification has relative paths ignored.
+	if base, ok := env("XDG_DATA_HOME"); ok && filepath.IsAbs(base) {
+		return filepath.Join(base, "ragctx")
+	}
+	return under("HOME", ".local", "share")
+}
+
+// configPath returns the path of the settings file, and where the path comes
+// from: --config, RAGCTX_CONFIG or the platform's place for it.
+func configPath(cmd *cobra.Command, env lookupEnv) (path, origin string, err error) {
+	if f := cmd.Flags().Lookup("config"); f != nil && f.Changed {
+		path, err := filepath.Abs(f.Value.String())
+		return path, fromFlag, err
+	}
+	if p, ok := env(envPrefix + "CONFIG"); ok && p != "" {
+		path, err := filepath.Abs(p)
+		return path, fromEnv, err
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fromDefault, fmt.Errorf("settings file: %w; name it with --config", err)
+	}
+	return filepath.Join(dir, "ragctx", "config.json"), fromDefault, nil
+}

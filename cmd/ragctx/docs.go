@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/store"
+)
+
+func newDocs(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "docs",
+		Short: "List, show and remove documents",
+		Example: `  ragctx docs list
+  ragctx docs get docs/deploy.md --chunks
+  ragctx docs rm docs/old.md docs/older.md`,
+	}
+	group(cmd)
+	cmd.AddCommand(newDocsList(env), newDocsGet(env), newDocsRemove(env))
+	return cmd
+}
+
+func newDocsList(env lookupEnv) *cobra.Command {
+	var prefix string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List documents by id",
+		Example: `  ragctx docs list
+  ragctx docs list --prefix handbook/ --json`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				list := &documentList{w: cmd.OutOrStdout(), json: asJSON}
+				if err := allDocuments(ctx, b, s.Namespace, prefix, list.page); err != nil {
+					return err
+				}
+				return list.end()
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().StringVar(&prefix, "prefix", "", "only ids that start with this")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// documentList writes a list. For people it goes page by page.
+type documentList struct {
+	w    io.Writer
+	json bool
+	all  []store.Document
+	n    int
+}
+
+func (l *documentList) page(page []store.Document) error {
+	if l.json {
+		l.all = append(l.all, page...)
+		return nil
+	}
+	tw := tabwriter.NewWriter(l.w, 0, 0, 2, ' ', 0)
+	if l.n == 0 && len(page) > 0 {
+		fmt.Fprintln(tw, "ID\tVERSION\tCHUNKS\tSIZE\tTITLE")
+	}
+	for _, d := range page {
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\n", printable(d.ID), d.Version, d.Chunks, size(int64(d.Bytes)), printable(d.Title))
+	}
+	l.n += len(page)
+	return tw.Flush()
+}
+
+func (l *documentList) end() error {
+	if !l.json {
+		return nil
+	}
+	if l.all == nil {
+		l.all = []store.Document{}
+	}
+	return writeJSON(l.w, l.all)
+}
+
+// allDocuments calls fn with every page of a namespace's documents.
+func allDocuments(ctx context.Context, b engine.Sink, namespace, prefix string, fn func([]store.Document) error) error {
+	o := store.ListOptions{Prefix: prefix, Limit: engine.MaxPage}
+	for {
+		page, err := b.ListDocuments(ctx, namespace, o)
+		if err != nil {
+			return err
+		}
+		if err := fn(page); err != nil {
+			return err
+		}
+		if len(page) < o.Limit {
+			return nil
+		}
+		o.After = page[len(page)-1].ID
+	}
+}
+
+func newDocsGet(env lookupEnv) *cobra.Command {
+	var chunks, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "get ID",
+		Short: "Print a document's text",
+		Long:  "Get prints a document's text, or the chunks it was cut into. ID@VERSION\nprints an earlier version.",
+		Example: `  ragctx docs get docs/deploy.md
+  ragctx docs get docs/deploy.md --chunks
+  ragctx docs get docs/deploy.md --json`,
+		Args: exactly(1, "one ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				return getDocument(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], chunks, asJSON)
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().BoolVar(&chunks, "chunks", false, "print the chunks instead of the text")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything known about the document as JSON")
+	return cmd
+}
+
+func getDocument(ctx context.Context, w io.Writer, b backend, namespace, id string, chunks, asJSON bool) error {
+	d, err := findDocument(ctx, b, namespace, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case asJSON:
+		if !chunks {
+			d.ChunkList = nil
+		}
+		return writeJSON(w, d)
+	case chunks:
+		for _, c := range d.ChunkList {
+			fmt.Fprintf(w, "--- %s, line %d: %s\n%s\n", printable(c.ID), c.Start.Line,
+				printable(strings.Join(c.Heading, " / ")), strings.TrimRight(c.Text, "\n"))
+		}
+		return nil
+	case d.Text == nil:
+		return nil
+	}
+	_, err = io.WriteString(w, *d.Text)
+	return err
+}
+
+// findDocument returns the current version of a document, or the one that the
+// end of id names. An id that ends like that itself wins.
+func findDocument(ctx context.Context, b backend, namespace, id string) (api.Document, error) {
+	d, err := b.Document(ctx, namespace, id, 0)
+	if !errors.Is(err, ragctx.ErrNotFound) {
+		return d, err
+	}
+	if key, version, _, ok := passage.ParseItemID(id + "#0"); ok {
+		return b.Document(ctx, namespace, key, version)
+	}
+	return d, err
+}
+
+func newDocsRemove(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "rm ID...",
+		Short:   "Remove documents from every answer",
+		Example: "  ragctx docs rm docs/old.md",
+		Args:    atLeast(1, "the ID of a document"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				return removeDocuments(ctx, cmd.OutOrStdout(), b, s.Namespace, args)
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	return cmd
+}
+
+// removeDocuments removes all that can be removed and names what could not.
+func removeDocuments(ctx context.Context, w io.Writer, b backend, namespace string, ids []string) error {
+	var errs []error
+	for _, id := range ids {
+		if err := b.DeleteDocument(ctx, namespace, id); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", ragctx.Clip(id), err))
+			continue
+		}
+		fmt.Fprintln(w, "removed", printable(id))
+	}
+	return errors.Join(errs...)
+}
+
+// withBackend runs fn on the backend that the settings name.
+func withBackend(cmd *cobra.Command, env lookupEnv, fn func(context.Context, settings, backend) error) (err error) {
+	ctx := cmd.Context()
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	b, err := s.open(ctx, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer finish(b, &err)
+	return fn(ctx, s, b)
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/eval"
+)
+
+// evalFlags are the flags of the command.
+type evalFlags struct {
+	data, out      string
+	sets, modes    []string
+	via            string
+	compare, fresh bool
+	json           bool
+}
+
+const evalHelp = `Eval measures how well things are found, on collections with human judgements.
+
+The directory of collections (--data, or RAGCTX_EVAL_DATA) holds one directory per
+set, in the layout of BEIR: corpus.jsonl, queries.jsonl, qrels.tsv and, where there
+are categories, groups.tsv. Each set is ingested into a data directory of its own
+below --out, which later runs use again; then every question is asked by one
+client. Run files, report.json and what was found stay in --out.
+
+With --compare, eval asks nothing: it compares the run files of two such
+directories, question by question, and marks differences that are unlikely to be
+chance (paired bootstrap, p < .05).`
+
+const evalExample = `  ragctx eval --data ./collections --out ./before
+  ragctx eval --data ./collections --out ./after --sets scifact,cosqa --modes keyword
+  ragctx eval --data ./collections --compare ./before ./after`
+
+func newEval(env lookupEnv) *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use:     "eval",
+		Short:   "Measure how well things are found, on judged collections",
+		Long:    evalHelp,
+		Example: evalExample,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runEval(cmd, env, f, args) },
+	}
+	flags := cmd.Flags()
+	addSettings(flags, "vector_graph")
+	flags.StringVar(&f.data, "data", "", "directory of collections (env RAGCTX_EVAL_DATA)")
+	flags.StringVar(&f.out, "out", "", "directory for results, used again by later runs")
+	flags.StringSliceVar(&f.sets, "sets", nil, "sets to measure (default all)")
+	flags.StringSliceVar(&f.modes, "modes", nil, "modes of search: "+strings.Join(eval.Modes(), ", ")+" (default all)")
+	flags.StringVar(&f.via, "via", eval.ViaAuto, "how entries are ingested: docs, turns, or auto by whether they belong to sessions")
+	flags.BoolVar(&f.fresh, "fresh", false, "ingest again what is there")
+	flags.BoolVar(&f.compare, "compare", false, "compare the results in two directories")
+	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
+	return cmd
+}
+
+func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) error {
+	if f.data == "" {
+		f.data, _ = env("RAGCTX_EVAL_DATA")
+	}
+	if f.data == "" {
+		return badUsage("needs --data, the directory of collections (or RAGCTX_EVAL_DATA)")
+	}
+	if f.compare {
+		return f.runCompare(cmd, args)
+	}
+	if err := none(cmd, args); err != nil {
+		return err
+	}
+	if f.out == "" {
+		return badUsage("needs --out, a directory for the results")
+	}
+	// The settings' own data directory is not in use here.
+	graph, err := cmd.Flags().GetString(flagName("vector_graph"))
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	w := &evalLines{w: cmd.ErrOrStderr(), now: time.Now}
+	report, err := eval.Run(ctx, eval.Options{
+		Data: f.data, Out: f.out, Sets: f.sets, Modes: f.modes, Via: f.via, Fresh: f.fresh, VectorGraph: graph,
+		CPU: processCPU, Progress: w.update, Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if len(report.Sets) > 0 {
+		err = errors.Join(err, f.write(cmd.OutOrStdout(), report))
+	}
+	return err
+}
+
+func (f evalFlags) write(w io.Writer, r eval.Report) error {
+	if f.json {
+		return writeJSON(w, r)
+	}
+	return eval.WriteTable(w, r)
+}
+
+func (f evalFlags) runCompare(cmd *cobra.Command, args []string) error {
+	if err := exactly(2, "two directories of results")(cmd, args); err != nil {
+		return err
+	}
+	c, err := eval.Compare(cmd.Context(), f.data, args[0], args[1])
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), c)
+	}
+	return eval.WriteComparison(cmd.OutOrStdout(), c, filepath.Base(args[0]), filepath.Base(args[1]))
+}
+
+// evalLines writes how far a measurement is, a line now and then.
+type evalLines struct {
+	w    io.Writer
+	now  func() time.Time
+	last time.Time
+}
+
+func (l *evalLines) update(p eval.Progress) {
+	now := l.now()
+	if p.Done < p.Total && now.Sub(l.last) < lineEvery {
+		return
+	}
+	l.last = now
+	fmt.Fprintf(l.w, "%s: %s, %d of %d\n", p.Set, p.Stage, p.Done, p.Total)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+// showDropped is how many dropped items are listed.
+const showDropped = 20
+
+// explain tells how an answer came about: what is in it and why, what is not and
+// why, and how long each provider took.
+func explain(w io.Writer, bold func(string) string, a resolve.Answer, q ragctx.ContextQuery, took time.Duration) {
+	fmt.Fprintf(w, "%s %d of %d tokens (%s), %d items, %.1f ms\n", bold("answer"), a.TotalTokens, q.MaxTokens,
+		a.Tokenizer, len(a.Items), float64(took.Microseconds())/1000)
+	explainItems(w, bold, a.Items)
+	explainCuts(w, bold, a)
+	fmt.Fprintln(w, bold("providers"))
+	table(w, func(row func(...any)) {
+		row("name", "returned", "used", "tokens", "ms", "remarks")
+		for _, p := range a.Providers {
+			remarks := slices.Concat(nonEmpty(p.Error), nonEmpty(p.Note), p.Degraded)
+			row(p.Name, p.Returned, p.Used, p.Tokens, fmt.Sprintf("%.1f", p.TookMS), printable(strings.Join(remarks, "; ")))
+		}
+	})
+	if len(a.Degraded) > 0 {
+		fmt.Fprintln(w, "without:", strings.Join(a.Degraded, ", "))
+	}
+}
+
+func explainItems(w io.Writer, bold func(string) string, items []ragctx.ContextItem) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintln(w, bold("items"))
+	table(w, func(row func(...any)) {
+		row("relevance", "tokens", "depth", "provider", "id", "signals")
+		for _, it := range items {
+			row(fmt.Sprintf("%.3f", it.Relevance), it.TokenCount, it.Depth, it.Provider, printable(it.ID), signals(it.Signals))
+		}
+	})
+}
+
+// explainCuts lists what was shortened and what was dropped.
+func explainCuts(w io.Writer, bold func(string) string, a resolve.Answer) {
+	if len(a.Shortened) > 0 {
+		fmt.Fprintln(w, bold("shortened"))
+		table(w, func(row func(...any)) {
+			row("to", "saved", "provider", "id")
+			for _, s := range a.Shortened {
+				row(s.Depth, s.Tokens, s.Provider, printable(s.ID))
+			}
+		})
+	}
+	if len(a.Dropped) == 0 {
+		return
+	}
+	fmt.Fprintln(w, bold("dropped"))
+	table(w, func(row func(...any)) {
+		row("reason", "tokens", "provider", "id")
+		for _, d := range a.Dropped[:min(len(a.Dropped), showDropped)] {
+			row(d.Reason, d.Tokens, d.Provider, printable(d.ID))
+		}
+	})
+	if more := len(a.Dropped) - showDropped; more > 0 {
+		fmt.Fprintf(w, "  and %d more (--format json lists all)\n", more)
+	}
+}
+
+// signals writes scores by name, "keyword 0.81 vector 0.44".
+func signals(m map[string]float64) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, fmt.Sprintf("%s %.3g", name, m[name]))
+	}
+	return cmp.Or(strings.Join(out, "  "), "-")
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// table writes aligned, indented rows.
+func table(w io.Writer, fill func(row func(...any))) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fill(func(cells ...any) {
+		texts := make([]string, len(cells))
+		for i, c := range cells {
+			texts[i] = fmt.Sprint(c)
+		}
+		fmt.Fprintln(tw, "  "+strings.TrimRight(strings.Join(texts, "\t"), "\t"))
+	})
+	_ = tw.Flush() // a terminal that is gone needs no explanation
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// layer is one source of settings. It implements koanf's Provider.
+type layer struct {
+	name   string
+	values map[string]any
+}
+
+// ReadBytes implements koanf.Provider; it is not used without a parser.
+func (l layer) ReadBytes() ([]byte, error) { return json.Marshal(l.values) }
+
+// Read implements koanf.Provider.
+func (l layer) Read() (map[string]any, error) { return l.values, nil }
+
+func defaults(env lookupEnv) map[string]any {
+	m := make(map[string]any)
+	for _, s := range allSettings() {
+		m[s.name] = s.value(env)
+	}
+	return m
+}
+
+func environment(env lookupEnv) map[string]any {
+	m := make(map[string]any)
+	for _, s := range allSettings() {
+		if v, ok := env(envName(s.name)); ok && v != "" {
+			m[s.name] = v
+		}
+	}
+	return m
+}
+
+func changed(flags *pflag.FlagSet) map[string]any {
+	m := make(map[string]any)
+	for _, s := range allSettings() {
+		if f := flags.Lookup(flagName(s.name)); f != nil && f.Changed {
+			m[s.name] = f.Value.String()
+		}
+	}
+	return m
+}
+
+// readFile reads the settings file. The default one need not exist.
+func (s *settings) readFile() (map[string]any, error) {
+	b, err := os.ReadFile(s.File)
+	if errors.Is(err, fs.ErrNotExist) && s.FileOrigin == fromDefault {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("settings file: %w", err)
+	}
+	s.Found = true
+	return parseSettings(s.File, b)
+}
+
+// parseSettings reads a JSON object of settings, strictly: a misspelt setting
+// would otherwise do nothing and say nothing.
+func parseSettings(path string, b []byte) (map[string]any, error) {
+	var raw map[string]any
+	dec := json.NewDecoder(bytes.NewReader(b))
+	if err := dec.Decode(&raw); err != nil {
+		return nil, fmt.Errorf("settings file %s: is not a JSON object: %w", path, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("settings file %s: has more than one JSON object", path)
+	}
+	var known []string
+	for _, s := range allSettings() {
+		known = append(known, s.name)
+	}
+	for name, v := range raw {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("settings file %s: %q is not a setting; use %s", path, name, strings.Join(known, ", "))
+		}
+		if _, ok := v.(string); !ok {
+			return nil, fmt.Errorf("settings file %s: %s is not a string; write it in quotes", path, name)
+		}
+	}
+	return raw, nil
+}

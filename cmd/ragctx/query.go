@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/xmlfmt"
+)
+
+// queryFlags are the flags of the command.
+type queryFlags struct {
+	docs                  []string
+	types                 []string
+	depth, preset         string
+	maxResults, maxTokens int
+	session, user         string
+	tokenizer, format     string
+	explain, quiet        bool
+}
+
+const queryHelp = `Query prints what a model should see for TEXT: the best passages of documents and
+memories, fitted into the token budget. The budget holds for the whole output,
+tags included, as the tokenizer counts it.
+
+With --docs it ingests first; what did not change since the last time costs next
+to nothing. The answer alone goes to standard output. TEXT "-" is read from
+standard input.`
+
+const queryExample = `  ragctx query --docs ./docs "how do I roll back a release?"
+  ragctx query "what did we decide about caching?" --types memory --session s1
+  ragctx query "retry policy" --max-tokens 1500 --depth abstract --explain
+  git log -1 --format=%B | ragctx query - --format json`
+
+func newQuery(env lookupEnv) *cobra.Command {
+	var f queryFlags
+	cmd := &cobra.Command{
+		Use:     "query TEXT",
+		Short:   "Print what a model should see for a question",
+		Long:    queryHelp,
+		Example: queryExample,
+		Args:    exactly(1, "one TEXT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runQuery(cmd, env, f, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	addSettings(flags, "server")
+	flags.StringArrayVar(&f.docs, "docs", nil, "file or folder to ingest first; may be repeated")
+	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource, skill")
+	flags.StringVar(&f.depth, "depth", "", "abstract, overview or full (default overview)")
+	flags.IntVar(&f.maxResults, "max-results", 0, fmt.Sprintf("most items in the answer (default %d, or the preset's)", ragctx.DefaultMaxResults))
+	flags.IntVar(&f.maxTokens, "max-tokens", 0, fmt.Sprintf("most tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
+	flags.StringVar(&f.preset, "preset", "", "set of caps: "+strings.Join(ragctx.PresetNames(), ", "))
+	flags.StringVar(&f.session, "session", "", "only memories of this session")
+	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
+	flags.StringVar(&f.tokenizer, "tokenizer", "", "one of "+strings.Join(tokens.Names(), ", ")+" (default "+ragctx.DefaultTokenizer+")")
+	flags.StringVar(&f.format, "format", xmlfmt.XML, "xml, documents, text, or json for the whole answer with its accounts")
+	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	for name, values := range map[string][]string{
+		"types": {"memory", "resource", "skill"}, "depth": {"abstract", "overview", "full"},
+		"preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
+	} {
+		// It only fails for a flag that does not exist or has values already.
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	return cmd
+}
+
+// query returns the query that the flags ask for.
+func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) {
+	q := ragctx.ContextQuery{
+		Query: text, Depth: ragctx.ContextDepth(strings.ToLower(f.depth)),
+		MaxResults: f.maxResults, MaxTokens: f.maxTokens, Preset: f.preset,
+		Namespace: s.Namespace, UserID: f.user, SessionID: f.session,
+		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
+	}
+	if f.format == xmlfmt.JSON {
+		q.Format = xmlfmt.XML // printed inside the whole answer
+	}
+	for _, name := range f.types {
+		t, err := ragctx.ParseContextType(name)
+		if err != nil {
+			return q, asUsage(err)
+		}
+		q.ContextTypes = append(q.ContextTypes, t)
+	}
+	q = q.WithDefaults()
+	if err := q.Validate(); err != nil {
+		return q, asUsage(err)
+	}
+	if _, err := xmlfmt.New(f.format); err != nil {
+		return q, asUsage(err)
+	}
+	return q, knownTokenizer(q.Tokenizer)
+}
+
+func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err error) {
+	ctx := cmd.Context()
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	text, err := textArg(arg, cmd.InOrStdin(), ragctx.MaxQueryBytes)
+	if err != nil {
+		return err
+	}
+	q, err := f.query(s, text)
+	if err != nil {
+		return err
+	}
+	if err := exist(f.docs); err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	b, err := s.open(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	defer finish(b, &err)
+	if err := ingestFirst(ctx, b, stderr, env, s, f); err != nil {
+		return err
+	}
+	start := time.Now()
+	a, err := b.Context(ctx, q)
+	if err != nil {
+		return err
+	}
+	if f.explain {
+		explain(stderr, paint(stderr, env), a, q, time.Since(start))
+	}
+	return writeAnswer(cmd.OutOrStdout(), stderr, f.format, a)
+}
+
+// ingestFirst ingests what --docs names and says so in a line.
+func ingestFirst(ctx context.Context, b backend, stderr io.Writer, env lookupEnv, s settings, f queryFlags) error {
+	if len(f.docs) == 0 {
+		return nil
+	}
+	p := newProgress(stderr, env, f.quiet, f.docs, docs.WalkOptions{})
+	start := time.Now()
+	r, err := engine.Ingest(ctx, b, engine.IngestOptions{Namespace: s.Namespace, Paths: f.docs, Progress: p.update})
+	p.end()
+	if err := outcome(ctx, r, err); err != nil {
+		return err
+	}
+	if !f.quiet {
+		fmt.Fprintf(stderr, "documents: %s in %s\n", inBrief(r), seconds(time.Since(start)))
+	}
+	return nil
+}
+
+// inBrief tells what an ingest did in a phrase.
+func inBrief(r engine.IngestReport) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{
+		{r.Created, "created"},
+		{r.Replaced, "replaced"},
+		{r.Unchanged, "unchanged"},
+		{r.Deleted, "deleted"},
+		{len(r.Skipped), "skipped ('ragctx ingest' says why)"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func writeAnswer(stdout, stderr io.Writer, format string, a resolve.Answer) error {
+	if len(a.Items) == 0 {
+		fmt.Fprintln(stderr, "empty answer:", printable(emptyBecause(a)))
+	}
+	if format == xmlfmt.JSON {
+		return writeJSON(stdout, a)
+	}
+	text := a.Rendered()
+	if text == "" {
+		return nil
+	}
+	if _, err := io.WriteString(stdout, strings.TrimSuffix(text, "\n")+"\n"); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	return nil
+}
+
+func emptyBecause(a resolve.Answer) string {
+	if a.Note == "" {
+		return "nothing was found"
+	}
+	return a.Note
+}
+
+// knownTokenizer checks a name without loading its vocabulary.
+func knownTokenizer(name string) error {
+	if slices.Contains(tokens.Names(), name) {
+		return nil
+	}
+	return badUsage("tokenizer: %q is unknown; use %s", ragctx.Clip(name), strings.Join(tokens.Names(), ", "))
+}

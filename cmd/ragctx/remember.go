@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// rememberFlags are the flags of the command.
+type rememberFlags struct {
+	user, agent, session string
+	kind                 string
+	importance           float64
+	tags                 []string
+}
+
+const rememberHelp = `Remember stores TEXT as a memory and prints its id. It is found at once by
+queries in the same namespace; with --user only by that user's queries.
+TEXT "-" is read from standard input.`
+
+const rememberExample = `  ragctx remember "Releases are frozen on Fridays." --type semantic
+  ragctx remember "Prefers short answers." --user ada --importance 0.9 --tag style
+  ragctx remember - --session s1 < notes.txt`
+
+func newRemember(env lookupEnv) *cobra.Command {
+	var f rememberFlags
+	cmd := &cobra.Command{
+		Use:     "remember TEXT",
+		Short:   "Store a memory",
+		Long:    rememberHelp,
+		Example: rememberExample,
+		Args:    exactly(1, "one TEXT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runRemember(cmd, env, f, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	addSettings(flags, "server")
+	flags.StringVar(&f.session, "session", "", "session it comes from")
+	flags.StringVar(&f.user, "user", "", "user it belongs to (default none: everyone in the namespace)")
+	flags.StringVar(&f.agent, "agent", "", "agent it belongs to")
+	flags.StringVar(&f.kind, "type", string(memory.Episodic), "episodic, semantic, procedural or working")
+	flags.Float64Var(&f.importance, "importance", memory.DefaultImportance, "weight, 0 to 1")
+	flags.StringArrayVar(&f.tags, "tag", nil, "tag; may be repeated")
+	return cmd
+}
+
+func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string) (err error) {
+	ctx := cmd.Context()
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	text, err := textArg(arg, cmd.InOrStdin(), memory.MaxContentBytes)
+	if err != nil {
+		return err
+	}
+	kind, err := memory.ParseType(f.kind)
+	if err != nil {
+		return asUsage(err)
+	}
+	m := memory.Memory{
+		Namespace: s.Namespace, UserID: f.user, AgentID: f.agent, SessionID: f.session,
+		Type: kind, Content: text, Importance: f.importance, Tags: f.tags,
+	}
+	if err := m.Validate(); err != nil {
+		return asUsage(err)
+	}
+	b, err := s.open(ctx, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer finish(b, &err)
+	stored, _, err := b.Remember(ctx, m)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), stored.ID)
+	return err
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// lookupEnv is os.LookupEnv or a stand-in.
+type lookupEnv func(string) (string, bool)
+
+const rootHelp = `ragctx answers one question for an agent: given this query and this token
+budget, what should the model see?
+
+It ingests documents, remembers conversations, searches both by keywords and by
+vectors, and fits the best of it into the budget. Everything stays in one data
+directory on this machine; nothing is sent anywhere.`
+
+const rootExample = `  # ask a folder of documents, in one go
+  ragctx query --docs ./docs "how do I roll back a release?"
+
+  # serve the REST API, with that folder ingested in the background
+  ragctx serve --docs ./docs
+
+  # remember something, then ask for it
+  ragctx remember "Releases are frozen on Fridays." --type semantic
+  ragctx query "can I release today?"`
+
+func newRoot(env lookupEnv) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ragctx",
+		Short:         "The context engine for agents",
+		Long:          rootHelp,
+		Example:       rootExample,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	group(root)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return asUsage(err) })
+	flags := root.PersistentFlags()
+	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
+	addSettings(flags, "data", "namespace", "log_level", "log_format")
+	root.AddCommand(
+		newServe(env), newIngest(env), newQuery(env), newRemember(env),
+		newDocs(env), newBench(env), newEval(env), newConfig(env), newVersion(env),
+	)
+	return root
+}
+
+// group makes cmd one that only holds others: alone it prints its help, and what
+// is not one of its commands is a usage error.
+func group(cmd *cobra.Command) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		cmd.SuggestionsMinimumDistance = 2 // what cobra would use
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			return badUsage("unknown command %q; did you mean %q?", args[0], near[0])
+		}
+		return badUsage("unknown command %q", args[0])
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+// exactly, atLeast and none check the number of arguments; what says what they are.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == n {
+			return nil
+		}
+		return badUsage("takes %s, got %d arguments; quote text that has spaces", what, len(args))
+	}
+}
+
+func atLeast(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) >= n {
+			return nil
+		}
+		return badUsage("needs %s", what)
+	}
+}
+
+func none(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return badUsage("takes no arguments, got %q", args[0])
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+)
+
+const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted.
+Other ragctx commands on the same data directory find the server and talk to it.
+
+With --docs it ingests these files and folders in the background; questions are
+answered meanwhile, from what is there. There are no API keys, so it serves on
+loopback addresses only.`
+
+const serveExample = `  ragctx serve
+  ragctx serve --docs ./docs --docs ./handbook
+  ragctx serve --addr 127.0.0.1:0 --data ./.ragctx`
+
+func newServe(env lookupEnv) *cobra.Command {
+	var paths []string
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Serve the REST API",
+		Long:    serveHelp,
+		Example: serveExample,
+		Args:    none,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths) },
+	}
+	addSettings(cmd.Flags(), "addr", "vector_graph")
+	cmd.Flags().StringArrayVar(&paths, "docs", nil, "file or folder to ingest in the background; may be repeated")
+	return cmd
+}
+
+func runServe(cmd *cobra.Command, env lookupEnv, paths []string) (err error) {
+	ctx := cmd.Context()
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	if err := exist(paths); err != nil {
+		return err
+	}
+	eng, err := s.engine(ctx, cmd.ErrOrStderr(), slog.LevelInfo)
+	if err != nil {
+		return alreadyServed(err)
+	}
+	defer func() { err = errors.Join(err, eng.Close()) }()
+	ln, err := listen(ctx, s.Addr)
+	if err != nil {
+		return err
+	}
+	log := s.logger(cmd.ErrOrStderr(), slog.LevelInfo)
+	if err := eng.Announce(ln.Addr().String()); err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	greet(ctx, cmd.OutOrStdout(), s, eng, ln.Addr().String())
+	var background sync.WaitGroup
+	defer background.Wait() // before the engine is closed
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if len(paths) > 0 {
+		background.Go(func() { ingestBehind(ctx, eng, log, s.Namespace, paths) })
+	}
+	return api.New(eng, api.Options{Log: log, Version: buildVersion()}).Serve(ctx, ln)
+}
+
+// listen refuses what the server would refuse, before anything is announced.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("%w; choose another address with --addr", err)
+	}
+	if a, ok := ln.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		err := fmt.Errorf("%w: %s can be reached by other machines, and there are no API keys yet; use 127.0.0.1:%d", ragctx.ErrDenied, a, a.Port)
+		return nil, errors.Join(err, ln.Close())
+	}
+	return ln, nil
+}
+
+// alreadyServed says what to do about a data directory that is in use.
+func alreadyServed(err error) error {
+	var locked *engine.LockedError
+	switch {
+	case !errors.As(err, &locked):
+		return err
+	case locked.Owner.Address != "":
+		return fmt.Errorf("%w; use that server, or another directory with --data", locked)
+	default:
+		return held(locked)
+	}
+}
+
+// greet says where the server is and what it has.
+func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, addr string) {
+	fmt.Fprintf(w, "ragctx serves http://%s (stop with Ctrl-C)\n", addr)
+	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
+	if st, err := eng.Stats(ctx, s.Namespace); err == nil {
+		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(s.Namespace), st.Documents, st.Memories)
+	}
+	if recall, approximate, err := eng.VectorRecall(ctx, s.Namespace); err == nil && approximate {
+		fmt.Fprintf(w, "vector graph %s finds %.0f %% of the nearest neighbours (measured recall@10); flat finds all\n", s.VectorGraph, 100*recall)
+	}
+}
+
+// ingestBehind ingests while the server answers.
+func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, namespace string, paths []string) {
+	start := time.Now()
+	last := start
+	log.InfoContext(ctx, "ingest started", "paths", paths)
+	r, err := engine.Ingest(ctx, eng, engine.IngestOptions{
+		Namespace: namespace, Paths: paths,
+		Progress: func(p engine.IngestProgress) {
+			if now := time.Now(); now.Sub(last) >= lineEvery {
+				last = now
+				log.InfoContext(ctx, "ingest goes on", "files", p.Report.Files(), "chunks", p.Report.Chunks, "path", p.Path)
+			}
+		},
+	})
+	for _, why := range byReason(r.Skipped) {
+		log.WarnContext(ctx, "files skipped", "reason", why.text, "files", len(why.paths), "first", why.paths[0])
+	}
+	counts := []any{
+		"created", r.Created, "replaced", r.Replaced, "unchanged", r.Unchanged, "deleted", r.Deleted,
+		"skipped", len(r.Skipped), "chunks", r.Chunks, "seconds", time.Since(start).Seconds(),
+	}
+	switch {
+	case ctx.Err() != nil:
+		log.WarnContext(ctx, "ingest interrupted; what was ingested stays", counts...)
+	case err != nil:
+		log.ErrorContext(ctx, "ingest failed", append(counts, "error", err)...)
+	default:
+		log.InfoContext(ctx, "ingest done", counts...)
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Settings come from these layers, the weakest first. The file is JSON with one
+// value per setting, the environment has RAGCTX_ before the setting's name in
+// capitals, and a flag has dashes for underscores.
+const (
+	fromDefault = "default"
+	fromFile    = "file"
+	fromEnv     = "env"
+	fromFlag    = "flag"
+)
+
+const envPrefix = "RAGCTX_"
+
+// setting describes one setting. All are strings.
+type setting struct {
+	name  string
+	help  string
+	value func(env lookupEnv) string // the default
+	check func(value string) error   // nil accepts everything
+}
+
+// allSettings returns every setting in the order in which they are shown.
+func allSettings() []setting {
+	return []setting{
+		{"data", "data directory", defaultDataDir, checkData},
+		{"addr", "address to serve on, host:port; port 0 picks a free one", fixed("127.0.0.1:7700"), checkAddr},
+		{"server", "URL of the server to talk to, instead of opening the data directory", fixed(""), checkServer},
+		{"namespace", "namespace, a wall between tenants", fixed("default"), checkNamespace},
+		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
+		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
+		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
+	}
+}
+
+func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
+
+// vectorGraphs lists the kinds of vector index, the default first.
+func vectorGraphs() []string { return []string{"flat", "coder"} }
+
+func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
+
+func envName(setting string) string { return envPrefix + strings.ToUpper(setting) }
+
+// addSettings adds flags for settings. Their values are read by [load], not from
+// the flags, so the flags' own defaults stay empty.
+func addSettings(flags *pflag.FlagSet, names ...string) {
+	for _, s := range allSettings() {
+		if !slices.Contains(names, s.name) {
+			continue
+		}
+		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
+		flags.String(flagName(s.name), "", help)
+	}
+}
+
+// settings are the values that hold for one run of a command.
+type settings struct {
+	Data, Addr, Server, Namespace, VectorGraph string
+
+	Level  slog.Level
+	Format string
+
+	File       string // the settings file, whether it exists or not
+	Found      bool   // whether it exists
+	FileOrigin string // where File's name comes from
+
+	k      *koanf.Koanf
+	origin map[string]string
+}
+
+// load reads the settings that hold for cmd.
+func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
+	s := settings{k: koanf.New("\x00"), origin: make(map[string]string)}
+	var err error
+	if s.File, s.FileOrigin, err = configPath(cmd, env); err != nil {
+		return s, err
+	}
+	file, err := s.readFile()
+	if err != nil {
+		return s, err
+	}
+	for _, l := range []layer{
+		{fromDefault, defaults(env)}, {fromFile, file}, {fromEnv, environment(env)}, {fromFlag, changed(cmd.Flags())},
+	} {
+		if err := s.k.Load(l, nil); err != nil {
+			return s, fmt.Errorf("settings: %w", err)
+		}
+		for name := range l.values {
+			s.origin[name] = l.name
+		}
+	}
+	return s, s.finish()
+}
+
+// finish checks the values and copies them into the fields.
+func (s *settings) finish() error {
+	for _, d := range allSettings() {
+		if d.check == nil {
+			continue
+		}
+		if err := d.check(s.k.String(d.name)); err != nil {
+			return asUsage(fmt.Errorf("%s: %w", s.where(d.name), err))
+		}
+	}
+	abs, err := filepath.Abs(s.k.String("data"))
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	s.Data, s.Addr, s.Namespace = abs, s.k.String("addr"), s.k.String("namespace")
+	s.VectorGraph, s.Format = s.k.String("vector_graph"), s.k.String("log_format")
+	s.Server = s.k.String("server")
+	// The data directory of the command line is not the one of a server that the
+	// environment names.
+	if s.origin["data"] == fromFlag && s.origin["server"] != fromFlag {
+		s.Server = ""
+	}
+	return s.Level.UnmarshalText([]byte(s.k.String("log_level")))
+}
+
+// where names a setting the way the user wrote it.
+func (s *settings) where(name string) string {
+	switch s.origin[name] {
+	case fromFlag:
+		return "--" + flagName(name)
+	case fromEnv:
+		return envName(name)
+	case fromFile:
+		return fmt.Sprintf("%s in %s", name, s.File)
+	default:
+		return name
+	}
+}
+
+// logger returns a logger to w at the set level, or at least at floor when no
+// level was asked for.
+func (s settings) logger(w io.Writer, floor slog.Level) *slog.Logger {
+	level := s.Level
+	if s.origin["log_level"] == fromDefault {
+		level = max(level, floor)
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if s.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}

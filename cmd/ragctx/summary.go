@@ -1,0 +1,112 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx/engine"
+)
+
+// showSkipped is how many files are listed per reason unless all are asked for.
+const showSkipped = 3
+
+// writeSummary tells what an ingest did.
+func writeSummary(w io.Writer, r engine.IngestReport, took time.Duration, all bool) {
+	fmt.Fprintf(w, "%d created, %d replaced, %d unchanged, %d deleted\n", r.Created, r.Replaced, r.Unchanged, r.Deleted)
+	if r.Chunks > 0 {
+		fmt.Fprintf(w, "%d chunks from %s in %s (%.0f chunks/s)\n", r.Chunks, size(r.Bytes), seconds(took), rate(r.Chunks, took))
+	}
+	writeSkipped(w, r.Skipped, all)
+}
+
+// reason is why some files were skipped.
+type reason struct {
+	text  string
+	paths []string
+}
+
+// byReason groups skipped files, the most frequent reason first.
+func byReason(skipped []engine.Skipped) []reason {
+	at := make(map[string]int)
+	var out []reason
+	for _, s := range skipped {
+		i, ok := at[s.Reason]
+		if !ok {
+			i = len(out)
+			at[s.Reason] = i
+			out = append(out, reason{text: s.Reason})
+		}
+		out[i].paths = append(out[i].paths, s.Path)
+	}
+	for _, r := range out {
+		slices.Sort(r.paths)
+	}
+	slices.SortFunc(out, func(a, b reason) int {
+		return cmp.Or(cmp.Compare(len(b.paths), len(a.paths)), cmp.Compare(a.text, b.text))
+	})
+	return out
+}
+
+// writeSkipped lists skipped files by reason.
+func writeSkipped(w io.Writer, skipped []engine.Skipped, all bool) {
+	if len(skipped) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%d skipped:\n", len(skipped))
+	for _, r := range byReason(skipped) {
+		fmt.Fprintf(w, "  %d: %s\n", len(r.paths), printable(r.text))
+		shown := r.paths
+		if !all && len(shown) > showSkipped {
+			shown = shown[:showSkipped]
+		}
+		for _, p := range shown {
+			fmt.Fprintf(w, "     %s\n", printable(p))
+		}
+		if more := len(r.paths) - len(shown); more > 0 {
+			fmt.Fprintf(w, "     and %d more (--verbose lists all)\n", more)
+		}
+	}
+}
+
+// printable returns s with every control character replaced, so that a file's
+// name cannot drive the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+
+// size writes a number of bytes with a fitting unit.
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+}
+
+// writeJSON writes v for programs and people alike.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}

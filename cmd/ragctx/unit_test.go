@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index/vector"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// interrupting is a sink that stores nothing and calls stop on every document.
+type interrupting struct{ stop func() }
+
+func (s *interrupting) PutDocument(ctx context.Context, _ string, _ docs.Document, _ string) (store.Put, error) {
+	if err := ctx.Err(); err != nil {
+		return store.Put{}, err
+	}
+	s.stop()
+	return store.Put{Status: store.Created, Version: 1, Chunks: 1}, nil
+}
+
+func (*interrupting) DeleteDocument(context.Context, string, string) error { return nil }
+
+func (*interrupting) ListDocuments(context.Context, string, store.ListOptions) ([]store.Document, error) {
+	return nil, nil
+}
+
+func TestVectorGraphsOpen(t *testing.T) {
+	for _, kind := range vectorGraphs() {
+		g, err := vector.Open(kind, 8)
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		g.Close()
+	}
+}
+
+func TestDataDir(t *testing.T) {
+	env := func(vars map[string]string) lookupEnv {
+		return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+	}
+	for _, c := range []struct {
+		goos string
+		vars map[string]string
+		want string
+	}{
+		{"linux", map[string]string{"HOME": "/home/ada"}, "/home/ada/.local/share/ragctx"},
+		{"linux", map[string]string{"HOME": "/home/ada", "XDG_DATA_HOME": "/data"}, "/data/ragctx"},
+		{"linux", map[string]string{"HOME": "/home/ada", "XDG_DATA_HOME": "relative"}, "/home/ada/.local/share/ragctx"},
+		{"darwin", map[string]string{"HOME": "/Users/ada"}, "/Users/ada/Library/Application Support/ragctx"},
+		{"windows", map[string]string{"LocalAppData": "/ada"}, "/ada/ragctx"},
+		{"linux", nil, ""},
+		{"windows", nil, ""},
+	} {
+		if got := filepath.ToSlash(dataDir(c.goos, env(c.vars))); got != c.want {
+			t.Errorf("%s %v: %q, want %q", c.goos, c.vars, got, c.want)
+		}
+	}
+}
+
+func TestClientHost(t *testing.T) {
+	for addr, want := range map[string]string{
+		"127.0.0.1:7700": "127.0.0.1:7700",
+		"0.0.0.0:7700":   "127.0.0.1:7700",
+		":7700":          "127.0.0.1:7700",
+		"[::]:7700":      "[::1]:7700",
+		"[::1]:7700":     "[::1]:7700",
+		"nonsense":       "nonsense",
+	} {
+		if got := clientHost(addr); got != want {
+			t.Errorf("%s: %s, want %s", addr, got, want)
+		}
+	}
+}
+
+func TestServerURL(t *testing.T) {
+	for in, want := range map[string]string{
+		"127.0.0.1:7700":         "http://127.0.0.1:7700",
+		"http://localhost:7700/": "http://localhost:7700",
+		"https://x":              "https://x",
+		"ftp://x":                "",
+		"http://":                "",
+		"a b":                    "",
+	} {
+		got, err := serverURL(in)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	r := engine.IngestReport{Created: 2, Unchanged: 1, Chunks: 1000, Bytes: 3 << 20}
+	for _, name := range []string{"d", "c", "b\x1b[2J", "a"} {
+		r.Skipped = append(r.Skipped, engine.Skipped{Path: name, Reason: "is binary"})
+	}
+	r.Skipped = append(r.Skipped, engine.Skipped{Path: "z", Reason: "cannot be read"})
+	var b bytes.Buffer
+	writeSummary(&b, r, 2*time.Second, false)
+	want := `2 created, 0 replaced, 1 unchanged, 0 deleted
+1000 chunks from 3.0 MiB in 2.00 s (500 chunks/s)
+5 skipped:
+  4: is binary
+     a
+     b�[2J
+     c
+     and 1 more (--verbose lists all)
+  1: cannot be read
+     z
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLinesAreRare(t *testing.T) {
+	var b bytes.Buffer
+	now := time.Unix(0, 0)
+	l := &lines{w: &b, now: func() time.Time { return now }, start: now, last: now}
+	for range 100 {
+		now = now.Add(100 * time.Millisecond)
+		l.update(engine.IngestProgress{Path: "a.md", Report: engine.IngestReport{Created: 10, Chunks: 50}})
+	}
+	want := "ingesting: 10 files, 50 chunks, 2 files/s, 10 chunks/s, a.md\ningesting: 10 files, 50 chunks, 1 files/s, 5 chunks/s, a.md\n"
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestBarEnds draws into a buffer: the container must end whatever it has seen.
+func TestBarEnds(t *testing.T) {
+	for _, updates := range []int{0, 1, 100} {
+		var b bytes.Buffer
+		bar := newBar(&b, func(ctx context.Context) int {
+			if updates == 1 {
+				<-ctx.Done() // counting takes longer than ingesting
+			}
+			return 10
+		})
+		for range updates {
+			bar.update(engine.IngestProgress{Path: "a.md"})
+		}
+		bar.end()
+	}
+}
+
+func TestBarText(t *testing.T) {
+	b := &bar{start: time.Now().Add(-10 * time.Second)}
+	if got := b.text(); got != " looking for files" {
+		t.Errorf("%q", got)
+	}
+	b.state.Store(&engine.IngestProgress{Path: "d/a\n.md", Report: engine.IngestReport{Created: 100, Chunks: 1000}})
+	b.total.Store(300)
+	if got, want := b.text(), " 100 of 300 files, 100 chunks/s, 20s left  a\ufffd.md"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestCountFiles counts as many files as an ingest reports.
+func TestCountFiles(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.md": "text", "sub/b.md": "\x00\x01", "c.md": "", "d.unknown": "x"})
+	calls := 0
+	r, err := engine.Ingest(t.Context(), &interrupting{stop: func() {}}, engine.IngestOptions{
+		Paths: []string{dir}, Progress: func(engine.IngestProgress) { calls++ },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := countFiles(t.Context(), []string{dir}, docs.WalkOptions{}); n != calls || n != r.Files()+len(r.Skipped) {
+		t.Errorf("counted %d, ingest reported %d: %+v", n, calls, r)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	info := &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
+	info.Main.Version = "v1.2.3"
+	var b bytes.Buffer
+	if err := describe(info).write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), "ragctx v1.2.3 (abc with changes)\n") {
+		t.Error(b.String())
+	}
+	if v := describe(nil).Version; v != "unknown" {
+		t.Errorf("version %q without build information", v)
+	}
+}
+
+func TestTextArg(t *testing.T) {
+	if s, err := textArg("-", strings.NewReader(" a\nb \n"), 10); s != "a\nb" || err != nil {
+		t.Errorf("%q, %v", s, err)
+	}
+	if _, err := textArg("-", strings.NewReader("0123456789x"), 10); err == nil {
+		t.Error("text past the limit was taken")
+	}
+}
+
+func TestErrorsAreOneLine(t *testing.T) {
+	if got := oneLine(errors.Join(errors.New("a\r\nb"), errors.New("c"))); got != "a; b; c" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestPrintable holds for every name that a file system may come up with.
+func TestPrintable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := printable(rapid.String().Draw(t, "s"))
+		if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
+			t.Fatalf("%q has a control character", s)
+		}
+	})
+}
+
+// FuzzParseSettings must never panic, and what it takes are known strings.
+func FuzzParseSettings(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"addr": "x"}`, `{"addr": 1}`, `{"a": "b"}`, `null`, `[]`, `{} {}`, "{\"addr\": \"\x00\"}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := parseSettings("config.json", b)
+		if err != nil {
+			return
+		}
+		for name, v := range m {
+			if _, ok := v.(string); !ok {
+				t.Errorf("%s is %T", name, v)
+			}
+		}
+	})
+}

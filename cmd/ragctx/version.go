@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/tokens"
+)
+
+// build is what the program knows about itself.
+type build struct {
+	Version      string   `json:"version"`
+	Revision     string   `json:"revision,omitempty"`
+	Modified     bool     `json:"modified,omitempty"` // built from a tree with changes
+	Go           string   `json:"go"`
+	Platform     string   `json:"platform"`
+	Tokenizers   []string `json:"tokenizers"`
+	VectorGraphs []string `json:"vector_graphs"`
+	Embedder     string   `json:"embedder"`
+}
+
+func newVersion(lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version and what is built in",
+		Example: "  ragctx version\n  ragctx version --json",
+		Args:    none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			info, _ := debug.ReadBuildInfo()
+			b := describe(info)
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), b)
+			}
+			return b.write(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// describe reads the build information; nil is a build without any.
+func describe(info *debug.BuildInfo) build {
+	b := build{
+		Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Tokenizers: tokens.Names(), VectorGraphs: vectorGraphs(), Embedder: embed.NewHashing(0).Identity().String(),
+	}
+	if info == nil {
+		return b
+	}
+	b.Version = cmp.Or(info.Main.Version, "(devel)")
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+func (b build) write(w io.Writer) error {
+	revision := b.Revision
+	if revision != "" && b.Modified {
+		revision += " with changes"
+	}
+	if revision != "" {
+		revision = " (" + revision + ")"
+	}
+	_, err := fmt.Fprintf(w, "ragctx %s%s\n%s %s\ntokenizers: %s\nvector graphs: %s\nembedder: %s\n",
+		b.Version, revision, b.Go, b.Platform,
+		strings.Join(b.Tokenizers, ", "), strings.Join(b.VectorGraphs, ", "), b.Embedder)
+	return err
+}
+
+// buildVersion returns the version alone.
+func buildVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	return describe(info).Version
+}

@@ -1,0 +1,213 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/engine"
+)
+
+// Options say what to measure. Data and Out are required.
+type Options struct {
+	// Data is the directory with the sets; Out receives data directories, run
+	// files and the report.
+	Data, Out string
+	// Sets and Modes are what to measure; empty means all.
+	Sets, Modes []string
+	// Via is how entries go into the engine: "auto" (the default), "docs" or "turns".
+	Via string
+	// Fresh ingests again also what is there. It is needed after changes of how
+	// texts are prepared that no version tells of.
+	Fresh bool
+	// Embedder and VectorGraph are those of [engine.Options].
+	Embedder    embed.Embedder
+	VectorGraph string
+	// CPU returns the processor time this process has used, if that is known;
+	// nil where it is not.
+	CPU func() (time.Duration, bool)
+	// Within returns the ids of all items inside the engine's reading of the time
+	// that a question speaks of, uncut, and false if it reads none. nil where the
+	// engine does not read times: the report then says so.
+	Within func(ctx context.Context, e *engine.Engine, q ragctx.ContextQuery) ([]string, bool, error)
+	// Progress is told how far things are, by one caller at a time; nil for nobody.
+	Progress func(Progress)
+	Logger   *slog.Logger
+}
+
+// Progress tells how far a run is.
+type Progress struct {
+	Set         string
+	Stage       string // "ingest" or a mode
+	Done, Total int
+}
+
+// dataTime is the engine's clock: with a fixed one, equal runs give equal bytes.
+func dataTime() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+func (o Options) withDefaults() (Options, error) {
+	o.Via = cmp.Or(o.Via, ViaAuto)
+	if len(o.Modes) == 0 {
+		o.Modes = Modes()
+	}
+	if o.Embedder == nil {
+		o.Embedder = embed.NewHashing(0)
+	}
+	if o.CPU == nil {
+		o.CPU = func() (time.Duration, bool) { return 0, false }
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	if o.Data == "" {
+		return o, ragctx.Invalid("data", "is empty; name the directory that holds the sets")
+	}
+	if o.Out == "" {
+		return o, ragctx.Invalid("out", "is empty; name a directory for the results")
+	}
+	if o.Via != ViaAuto && o.Via != ViaDocs && o.Via != ViaTurns {
+		return o, ragctx.Invalid("via", "%q is unknown; use auto, docs or turns", ragctx.Clip(o.Via))
+	}
+	for _, m := range o.Modes {
+		if !slices.Contains(Modes(), m) {
+			return o, ragctx.Invalid("modes", "%q is unknown; use %s", ragctx.Clip(m), strings.Join(Modes(), ", "))
+		}
+	}
+	all, err := ListSets(o.Data)
+	if err != nil {
+		return o, err
+	}
+	if len(all) == 0 {
+		return o, ragctx.Invalid("data", "%s has no sets: no directory in it holds a %s", o.Data, corpusFile)
+	}
+	for _, s := range o.Sets {
+		if !slices.Contains(all, s) {
+			return o, ragctx.Invalid("sets", "%q is not in %s; there are %s", ragctx.Clip(s), o.Data, strings.Join(all, ", "))
+		}
+	}
+	if len(o.Sets) == 0 {
+		o.Sets = all
+	}
+	return o, nil
+}
+
+// Run measures the sets, one after the other. The report, also in Out as
+// report.json after every set, is valid for the sets that were finished when an
+// error ends the run. Asking again for the same costs no second ingest, and an
+// interrupted ingest goes on where it was.
+func Run(ctx context.Context, o Options) (Report, error) {
+	r := Report{Cores: runtime.GOMAXPROCS(0), Sets: []SetReport{}}
+	o, err := o.withDefaults()
+	if err != nil {
+		return r, err
+	}
+	r.Embedder = o.Embedder.Identity().String()
+	if err := os.MkdirAll(o.Out, 0o750); err != nil {
+		return r, fmt.Errorf("out: %w", err)
+	}
+	start := time.Now()
+	for _, name := range o.Sets {
+		s, err := runSet(ctx, o, name)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", name, err)
+		}
+		r.Sets = append(r.Sets, s)
+		r.Seconds = time.Since(start).Seconds()
+		r.Macro = macros(r.Sets)
+		if err := writeJSON(filepath.Join(o.Out, "report.json"), r); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// runSet ingests a set and asks its questions in every mode.
+func runSet(ctx context.Context, o Options, name string) (r SetReport, err error) {
+	set, err := OpenSet(filepath.Join(o.Data, name))
+	if err != nil {
+		return r, err
+	}
+	via := o.Via
+	if via == ViaAuto {
+		if via = ViaDocs; set.Dialogue {
+			via = ViaTurns
+		}
+	}
+	r = SetReport{Set: name, Via: via, Docs: set.Docs, Questions: len(set.Questions), Scopes: len(set.scopes)}
+	dir := filepath.Join(o.Out, name+"."+via+".data")
+	print, err := fingerprint(filepath.Join(set.Dir, corpusFile), via, o.Embedder)
+	if err != nil {
+		return r, err
+	}
+	m, err := openManifest(dir, print, o.Fresh)
+	if err != nil {
+		return r, err
+	}
+	eng, err := engine.Open(ctx, engine.Options{
+		Dir: dir, Embedder: o.Embedder, VectorGraph: o.VectorGraph, Logger: o.Logger, Now: dataTime,
+	})
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		err = errors.Join(err, eng.Close())
+		if err == nil {
+			err = r.weigh(dir)
+		}
+	}()
+	if !m.Complete {
+		if err := ingest(ctx, o, set, eng, via, dir, &m); err != nil {
+			return r, err
+		}
+	}
+	r.Ingest = m.Ingest
+	for _, mode := range o.Modes {
+		a := &asker{eng: eng, set: set, via: via, mode: mode, cpu: o.CPU, floor: noiseFloor(o.Embedder)}
+		mr, err := runMode(ctx, o, a)
+		if err != nil {
+			return r, err
+		}
+		r.Modes = append(r.Modes, mr)
+	}
+	return r, r.readTimes(ctx, o, &asker{eng: eng, set: set, via: via})
+}
+
+// ingest fills the data directory and notes what that took, also of a part.
+func ingest(ctx context.Context, o Options, set *Set, eng *engine.Engine, via, dir string, m *manifest) error {
+	in := &ingester{set: set, eng: eng, via: via, progress: func(done int) {
+		o.Progress(Progress{Set: set.Name, Stage: "ingest", Done: done, Total: set.Docs})
+	}}
+	sum, err := in.run(ctx)
+	// After an interrupted ingest the chunks and seconds are those of all parts.
+	sum.Chunks += m.Ingest.Chunks
+	sum.Seconds += m.Ingest.Seconds
+	m.Ingest, m.Complete = sum, err == nil
+	return errors.Join(err, m.write(dir))
+}
+
+// writeJSON writes a value so that a reader sees the old file or the new one.
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	tmp := path + ".tmp"
+	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package eval
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// The ways into the engine.
+const (
+	ViaAuto  = "auto"  // turns for sets of dialogues, documents for all others
+	ViaDocs  = "docs"  // each entry a document
+	ViaTurns = "turns" // each entry a turn of one message
+)
+
+// lanes is how many entries are ingested at the same time, each of another
+// scope: within a scope the order is that of the corpus.
+const lanes = 8
+
+// manifestFile lies in a data directory and says what is in it.
+const manifestFile = "eval.json"
+
+// manifest describes the content of a data directory.
+type manifest struct {
+	// Fingerprint identifies the corpus and the rules by which it was prepared.
+	Fingerprint string `json:"fingerprint"`
+	Complete    bool   `json:"complete"`
+	Ingest      Ingest `json:"ingest"`
+}
+
+// Ingest tells what went into the engine.
+type Ingest struct {
+	Entries int `json:"entries"`
+	Chunks  int `json:"chunks"`
+	// Refused counts entries that the engine does not take, such as empty ones;
+	// Reason is that of the last.
+	Refused int     `json:"refused"`
+	Reason  string  `json:"reason,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// PerSecond returns the chunks ingested per second.
+func (i Ingest) PerSecond() float64 {
+	if i.Seconds == 0 {
+		return 0
+	}
+	return float64(i.Chunks) / i.Seconds
+}
+
+// fingerprint identifies what a data directory would hold.
+func fingerprint(corpus, via string, e embed.Embedder) (string, error) {
+	f, err := os.Open(corpus)
+	if err != nil {
+		return "", fmt.Errorf("read set: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n", via, docs.Version, chunk.Version, analysis.Version, e.Identity())
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read set: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// openManifest returns what dir holds, and empties it if that is something else
+// than wanted.
+func openManifest(dir, fingerprint string, fresh bool) (manifest, error) {
+	m := manifest{Fingerprint: fingerprint}
+	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		if found, err := os.ReadDir(dir); err == nil && len(found) > 0 {
+			return m, ragctx.Invalid("out", "%s holds files that no evaluation wrote; move them away or choose another directory", dir)
+		}
+		return m, m.write(dir)
+	}
+	if err != nil {
+		return m, fmt.Errorf("open data directory: %w", err)
+	}
+	var have manifest
+	if json.Unmarshal(b, &have) == nil && have.Fingerprint == fingerprint && !fresh {
+		return have, nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return m, fmt.Errorf("empty data directory: %w", err)
+	}
+	return m, m.write(dir)
+}
+
+func (m manifest) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	return writeJSON(filepath.Join(dir, manifestFile), m)
+}
+
+// ingester puts the corpus of a set into an engine.
+type ingester struct {
+	set      *Set
+	eng      *engine.Engine
+	via      string
+	progress func(done int)
+
+	mu  sync.Mutex
+	sum Ingest
+}
+
+// run ingests everything. What was there before costs little and is not counted.
+func (in *ingester) run(ctx context.Context) (Ingest, error) {
+	start := time.Now()
+	g, ctx := errgroup.WithContext(ctx)
+	var queues [lanes]chan Entry
+	for i := range queues {
+		queues[i] = make(chan Entry, 16)
+		g.Go(func() error { return in.lane(ctx, queues[i]) })
+	}
+	g.Go(func() error {
+		defer func() {
+			for _, q := range queues {
+				close(q)
+			}
+		}()
+		return in.set.each(func(e Entry) error {
+			select {
+			case queues[laneOf(e.field(in.set.Field))] <- e:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	err := g.Wait()
+	in.sum.Seconds = time.Since(start).Seconds()
+	return in.sum, err
+}
+
+func laneOf(scope string) int {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, scope) // a hash takes everything
+	return int(h.Sum32() % lanes)
+}
+
+// lane ingests the entries of some of the scopes, in order.
+func (in *ingester) lane(ctx context.Context, entries <-chan Entry) error {
+	last := make(map[string]time.Time) // of each scope
+	for e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := e.field(in.set.Field)
+		// Not every utterance carries its time: it has that of the one before.
+		if t, ok := e.occurred(); ok {
+			last[name] = t
+		}
+		chunks, err := in.put(ctx, e, name, last[name])
+		if err != nil {
+			if _, status := ragctx.CodeOf(err); status >= 499 {
+				return fmt.Errorf("ingest %s: %w", e.ID, err)
+			}
+		}
+		in.note(chunks, err)
+	}
+	return nil
+}
+
+func (in *ingester) note(chunks int, refused error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if refused != nil {
+		in.sum.Refused++
+		in.sum.Reason = refused.Error()
+	} else {
+		in.sum.Entries++
+	}
+	in.sum.Chunks += chunks
+	if in.progress != nil {
+		in.progress(in.sum.Entries + in.sum.Refused)
+	}
+}
+
+// put stores one entry and returns how many chunks that wrote.
+func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.Time) (int, error) {
+	if in.via == ViaDocs {
+		p, err := in.eng.PutDocument(ctx, namespace, docs.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")
+		if err != nil || p.Status == store.Unchanged {
+			return 0, err
+		}
+		return p.Chunks, nil
+	}
+	t := e.turn(namespace, at)
+	res, err := in.eng.CompleteTurn(ctx, t)
+	if err != nil || res.Status == store.Unchanged {
+		return 0, err
+	}
+	_, units, err := memory.Episode(t)
+	return len(units), err
+}
+
+// diskBytes adds up the files below dir.
+func diskBytes(dir string) (int64, error) {
+	var n int64
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil
+	}
+	return n, err
+}

@@ -1,0 +1,120 @@
+package eval
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// Report is the outcome of a [Run].
+type Report struct {
+	Embedder string      `json:"embedder"`
+	Cores    int         `json:"cores"`
+	Seconds  float64     `json:"seconds"`
+	Sets     []SetReport `json:"sets"`
+	// Macro has the means over the ranking sets, one per mode.
+	Macro []Macro `json:"macro"`
+}
+
+// SetReport is the outcome of one set.
+type SetReport struct {
+	Set       string       `json:"set"`
+	Via       string       `json:"via"`
+	Docs      int          `json:"docs"`
+	Questions int          `json:"questions"`
+	Scopes    int          `json:"scopes"`
+	Ingest    Ingest       `json:"ingest"`
+	Modes     []ModeReport `json:"modes"`
+	// TimeQuestions counts the questions that ask for nothing but a time;
+	// TimeSets is nil where there are none or the engine does not read times.
+	TimeQuestions int       `json:"time_questions"`
+	TimeSets      *TimeSets `json:"time_sets"`
+	// IndexBytes is what the indexes take on disk; DataBytes everything.
+	IndexBytes int64 `json:"index_bytes"`
+	DataBytes  int64 `json:"data_bytes"`
+}
+
+// ModeReport is the outcome of one mode on one set.
+type ModeReport struct {
+	Mode string   `json:"mode"`
+	All  Category `json:"all"`
+	// Headline is the mean over the categories by which the set is judged, where
+	// those are not all.
+	Headline   *Category     `json:"headline,omitempty"`
+	Categories []Category    `json:"categories,omitempty"`
+	Spans      *SpanMeasures `json:"spans,omitempty"`
+	Latency    Latency       `json:"latency"`
+	Seconds    float64       `json:"seconds"`
+}
+
+// Judged returns the mean by which the set is judged.
+func (r ModeReport) Judged() Category {
+	if r.Headline != nil {
+		return *r.Headline
+	}
+	return r.All
+}
+
+// Macro is the plain mean over ranking sets.
+type Macro struct {
+	Mode string `json:"mode"`
+	Sets int    `json:"sets"` // how many of the ranking sets were measured
+	Of   int    `json:"of"`
+	Measures
+}
+
+// rankingSets are the sets whose macro mean ranks variants.
+var rankingSets = [...]string{"locomo", "beam128k", "scifact", "cranfield", "cisi", "claudedocs", "cosqa", "xquad"}
+
+// factual are the categories by which beam128k is judged: the others only name a
+// topic, so that no ranking is right.
+var factual = [...]string{"information_extraction", "knowledge_update", "contradiction_resolution", "multi_session_reasoning", "temporal_reasoning"}
+
+// headline returns the questions by which a set is judged, nil for all.
+func headline(s *Set) []string {
+	if s.Name != "beam128k" {
+		return nil
+	}
+	var ids []string
+	for _, g := range s.Groups {
+		if slices.Contains(factual[:], g.Name) {
+			ids = append(ids, g.Questions...)
+		}
+	}
+	return ids
+}
+
+// macros averages the ranking sets, mode by mode.
+func macros(sets []SetReport) []Macro {
+	var out []Macro
+	for _, mode := range Modes() {
+		m := Macro{Mode: mode, Of: len(rankingSets)}
+		for _, s := range sets {
+			if !slices.Contains(rankingSets[:], s.Set) {
+				continue
+			}
+			for _, r := range s.Modes {
+				if r.Mode == mode {
+					m.Sets++
+					m.Measures = m.plus(r.Judged().Measures)
+				}
+			}
+		}
+		if m.Sets > 0 {
+			m.Measures = m.over(m.Sets)
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// weigh measures the data directory.
+func (r *SetReport) weigh(dir string) (err error) {
+	if r.DataBytes, err = diskBytes(dir); err == nil {
+		r.IndexBytes, err = diskBytes(filepath.Join(dir, "index"))
+	}
+	if err != nil {
+		return fmt.Errorf("measure data directory: %w", err)
+	}
+	return nil
+}
