@@ -138,19 +138,14 @@ func runSet(ctx context.Context, o Options, name string) (r SetReport, err error
 	if err != nil {
 		return r, err
 	}
-	via := o.Via
-	if via == ViaAuto {
-		if via = ViaDocs; set.Dialogue {
-			via = ViaTurns
-		}
-	}
+	via := o.viaOf(set)
 	r = SetReport{Set: name, Via: via, Docs: set.Docs, Questions: len(set.Questions), Scopes: len(set.scopes)}
 	dir := filepath.Join(o.Out, name+"."+via+".data")
-	print, err := fingerprint(filepath.Join(set.Dir, corpusFile), via, o.Embedder)
+	sum, err := fingerprint(filepath.Join(set.Dir, corpusFile), via, o.Embedder)
 	if err != nil {
 		return r, err
 	}
-	m, err := openManifest(dir, print, o.Fresh)
+	m, err := openManifest(dir, sum, o.Fresh)
 	if err != nil {
 		return r, err
 	}
@@ -161,8 +156,8 @@ func runSet(ctx context.Context, o Options, name string) (r SetReport, err error
 		return r, err
 	}
 	defer func() {
-		err = errors.Join(err, eng.Close())
-		if err == nil {
+		// The indexes write what they hold in memory when they are closed.
+		if err = errors.Join(err, eng.Close()); err == nil {
 			err = r.weigh(dir)
 		}
 	}()
@@ -172,15 +167,32 @@ func runSet(ctx context.Context, o Options, name string) (r SetReport, err error
 		}
 	}
 	r.Ingest = m.Ingest
-	for _, mode := range o.Modes {
-		a := &asker{eng: eng, set: set, via: via, mode: mode, cpu: o.CPU, floor: noiseFloor(o.Embedder)}
-		mr, err := runMode(ctx, o, a)
-		if err != nil {
-			return r, err
-		}
-		r.Modes = append(r.Modes, mr)
+	return r, r.ask(ctx, o, asker{eng: eng, set: set, via: via, cpu: o.CPU, floor: noiseFloor(o.Embedder)})
+}
+
+// viaOf returns the way in which a set's entries are ingested.
+func (o Options) viaOf(s *Set) string {
+	switch {
+	case o.Via != ViaAuto:
+		return o.Via
+	case s.Dialogue:
+		return ViaTurns
+	default:
+		return ViaDocs
 	}
-	return r, r.readTimes(ctx, o, &asker{eng: eng, set: set, via: via})
+}
+
+// ask asks the questions in every mode.
+func (r *SetReport) ask(ctx context.Context, o Options, a asker) error {
+	for _, mode := range o.Modes {
+		a.mode = mode
+		m, err := runMode(ctx, o, &a)
+		if err != nil {
+			return err
+		}
+		r.Modes = append(r.Modes, m)
+	}
+	return r.readTimes(ctx, o, &a)
 }
 
 // ingest fills the data directory and notes what that took, also of a part.

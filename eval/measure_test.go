@@ -40,13 +40,15 @@ func TestMeasureByHand(t *testing.T) {
 			eval.Measures{NDCG10: 0.6612359, R5: 1, R10: 1, R100: 1, MRR10: .5},
 		},
 		{
-			"one of two", ranking("m2", "b1"), map[string]int{"m1": 1, "m2": 1},
+			"one of two", ranking("m2", "b1"),
+			map[string]int{"m1": 1, "m2": 1},
 			eval.Measures{NDCG10: 0.6131472, R5: .5, R10: .5, R100: .5, MRR10: 1},
 		},
 		{"at rank 11", ranking(far...), map[string]int{"k": 1}, eval.Measures{R100: 1}},
 		{"nothing found", nil, map[string]int{"z": 1}, eval.Measures{}},
 		{
-			"negative grades gain nothing", ranking("a", "b"), map[string]int{"a": -1, "b": 1},
+			"negative grades gain nothing", ranking("a", "b"),
+			map[string]int{"a": -1, "b": 1},
 			eval.Measures{NDCG10: 1 / math.Log2(3), R5: 1, R10: 1, R100: 1, MRR10: .5},
 		},
 	} {

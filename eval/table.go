@@ -45,40 +45,40 @@ func cells(c Category) string {
 }
 
 func writeCategories(w io.Writer, sets []SetReport) {
-	any := false
+	started := false
 	for _, s := range sets {
 		for _, m := range s.Modes {
 			for _, c := range m.Categories {
-				if !any {
+				if !started {
 					fmt.Fprintln(w, "set\tmode\tcategory\tn\tnDCG@10\tR@5\tR@10\tR@100\tMRR@10")
-					any = true
+					started = true
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Set, m.Mode, c.Name, cells(c))
 			}
 		}
 	}
-	if any {
+	if started {
 		fmt.Fprintln(w)
 	}
 }
 
 func writeSpanTable(w io.Writer, sets []SetReport) {
-	any := false
+	started := false
 	for _, s := range sets {
 		for _, m := range s.Modes {
 			if m.Spans == nil {
 				continue
 			}
-			if !any {
+			if !started {
 				fmt.Fprintln(w, "set\tmode\trecall@5\tprecision@5\tIoU@5\tin 2,000 chars\tin 4,000\tin 8,000")
-				any = true
+				started = true
 			}
 			x := m.Spans
 			fmt.Fprintf(w, "%s\t%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", s.Set, m.Mode,
 				x.Recall5, x.Precision5, x.IoU5, x.RecallIn2000, x.RecallIn4000, x.RecallIn8000)
 		}
 	}
-	if any {
+	if started {
 		fmt.Fprintln(w)
 	}
 }
