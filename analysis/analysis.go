@@ -52,26 +52,44 @@ func Index(text string) []string {
 	return terms
 }
 
-// Query returns the distinct terms of a query in the order in which they first
-// appear. A repeated word counts once: a question that says a word twice is not
-// twice as much about it. Stop words are left out unless nothing else is left;
-// texts keep theirs, so such a query still finds something.
-func Query(text string) []string {
-	if terms := distinct(text, true); len(terms) > 0 {
-		return terms
-	}
-	return distinct(text, false)
+// QueryTerm is a term of a query.
+type QueryTerm struct {
+	Text  string
+	Count int // how often the query has it, at least 1
 }
 
-func distinct(text string, stop bool) []string {
-	var terms []string
-	seen := make(map[string]struct{})
+// Query returns the distinct terms of a query in the order in which they first
+// appear; see [QueryTerms].
+func Query(text string) []string {
+	terms := QueryTerms(text)
+	out := make([]string, len(terms))
+	for i, t := range terms {
+		out[i] = t.Text
+	}
+	return out
+}
+
+// QueryTerms returns the distinct terms of a query, counted, in the order in
+// which they first appear. Stop words are left out unless nothing else is left;
+// texts keep theirs, so such a query still finds something.
+func QueryTerms(text string) []QueryTerm {
+	if terms := counted(text, true); len(terms) > 0 {
+		return terms
+	}
+	return counted(text, false)
+}
+
+func counted(text string, stop bool) []QueryTerm {
+	var terms []QueryTerm
+	seen := make(map[string]int)
 	t := tokenizer{stop: stop, emit: func(term []byte) {
-		if _, ok := seen[string(term)]; !ok {
-			s := string(term)
-			seen[s] = struct{}{}
-			terms = append(terms, s)
+		i, ok := seen[string(term)]
+		if !ok {
+			i = len(terms)
+			terms = append(terms, QueryTerm{Text: string(term)})
+			seen[terms[i].Text] = i
 		}
+		terms[i].Count++
 	}}
 	t.scan(text)
 	return slices.Clip(terms)

@@ -242,14 +242,11 @@ func lexicalStopWords(t *testing.T, open OpenLexical) {
 
 func lexicalRepeatedWord(t *testing.T, open OpenLexical) {
 	l := openLex(t, open)
-	l.put(1, "river bank")
+	l.put(1, "old bank")
 	l.put(2, "river delta")
 	l.both(func() {
-		once := l.search(index.LexicalQuery{Text: "river bank", K: 5})
-		twice := l.search(index.LexicalQuery{Text: "river rivers bank river", K: 5})
-		if diff := cmp.Diff(once, twice); diff != "" {
-			t.Errorf("a repeated word counts (-once +repeated):\n%s", diff)
-		}
+		l.want("bank river", 1, 2)
+		l.want("bank river rivers", 2, 1)
 	})
 }
 

@@ -61,7 +61,7 @@ func (m *lexModel) search(text string) (hits []index.Scored, bound float64) {
 		p.length += u.length
 		whole[u.parent] = p
 	}
-	terms := analysis.Query(text)
+	terms := analysis.QueryTerms(text)
 	texts, textBound := bm25(whole, terms)
 	units, unitBound := bm25(m.units, terms)
 	for id, s := range units {
@@ -73,7 +73,7 @@ func (m *lexModel) search(text string) (hits []index.Scored, bound float64) {
 	return hits, textBound + unitBound/2
 }
 
-func bm25(units map[uint64]modelUnit, terms []string) (scores map[uint64]float64, bound float64) {
+func bm25(units map[uint64]modelUnit, terms []analysis.QueryTerm) (scores map[uint64]float64, bound float64) {
 	n, total := float64(len(units)), 0.0
 	for _, u := range units {
 		total += u.length
@@ -82,14 +82,14 @@ func bm25(units map[uint64]modelUnit, terms []string) (scores map[uint64]float64
 	for _, term := range terms {
 		df := 0.0
 		for _, u := range units {
-			if u.tf[term] > 0 {
+			if u.tf[term.Text] > 0 {
 				df++
 			}
 		}
-		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
+		idf := float64(term.Count) * math.Log(1+(n-df+0.5)/(df+0.5))
 		bound += idf
 		for id, u := range units {
-			if tf := u.tf[term]; tf > 0 {
+			if tf := u.tf[term.Text]; tf > 0 {
 				scores[id] += idf * tf / (tf + 1.2*(1-0.9+0.9*(u.length+20)/(total/n+20)))
 			}
 		}

@@ -15,15 +15,15 @@
 //
 // # Score
 //
-// A text scores, over the distinct terms of the query,
+// A text scores, over the distinct terms of the query, each qtf times in it,
 //
-//	sum of idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
+//	sum of qtf · idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
 //	idf = ln(1 + (N - df + ½)/(df + ½))
 //
 // where dl counts the terms of title and text, and tf the occurrences in the
 // text plus twice those in the title. The 20 added to the lengths lets one b
 // serve chat turns of a dozen words and pages alike. Each quotient is below 1,
-// so the sum of the idf bounds every score.
+// so the sum of the qtf · idf bounds every score.
 //
 // A unit's score is that of its parent, taken as one text among all parents,
 // plus half its own among all units. So a short text is scored whole, and the

@@ -25,7 +25,7 @@ type scratch struct {
 	parents  parents
 }
 
-// weights are the idf of each term and the length normalisation, among units or
+// weights are the idf of each term times its count in the query, and the length normalisation, among units or
 // among parents.
 type weights struct {
 	idf []float64
@@ -49,7 +49,7 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	if err := ctx.Err(); err != nil {
 		return index.LexicalResult{}, err
 	}
-	terms := analysis.Query(q.Text)
+	terms := analysis.QueryTerms(q.Text)
 	if len(terms) == 0 {
 		return index.LexicalResult{}, nil
 	}
@@ -63,8 +63,8 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 		}
 		return index.LexicalResult{}, ix.damaged("search", err)
 	}
-	s.weigh(v, len(terms), ix.opts.Params)
-	s.scoreParents(v, len(terms))
+	s.weigh(v, terms, ix.opts.Params)
+	s.scoreParents(v, terms)
 	res := index.LexicalResult{Max: s.texts.sum() + passageWeight*s.units.sum()}
 	hits, err := s.rank(ctx, v, q)
 	if err != nil {
@@ -78,7 +78,7 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 
 // gather reads the live postings of all terms. Scores need the document
 // frequencies, so nothing can be scored before.
-func (s *scratch) gather(ctx context.Context, v *view, terms []string) error {
+func (s *scratch) gather(ctx context.Context, v *view, terms []analysis.QueryTerm) error {
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	return guard(func() (err error) {
 		for _, term := range terms {
@@ -86,7 +86,7 @@ func (s *scratch) gather(ctx context.Context, v *view, terms []string) error {
 				return err
 			}
 			for _, p := range v.parts {
-				if s.postings, err = p.postings(term, p.dead, s.postings); err != nil {
+				if s.postings, err = p.postings(term.Text, p.dead, s.postings); err != nil {
 					return err
 				}
 				s.ends = append(s.ends, len(s.postings))
@@ -107,14 +107,14 @@ func (s *scratch) of(term, part, parts int) []posting {
 }
 
 // weigh computes the weights of the terms among units.
-func (s *scratch) weigh(v *view, terms int, params Params) {
+func (s *scratch) weigh(v *view, terms []analysis.QueryTerm, params Params) {
 	s.units.idf = s.units.idf[:0]
-	for t := range terms {
+	for t, term := range terms {
 		df := 0
 		for p := range v.parts {
 			df += len(s.of(t, p, len(v.parts)))
 		}
-		s.units.idf = append(s.units.idf, inverseFrequency(v.live, df))
+		s.units.idf = append(s.units.idf, float64(term.Count)*inverseFrequency(v.live, df))
 	}
 	s.units.sat = saturationOf(params, v.live, v.length)
 	s.texts.sat = saturationOf(params, v.texts, v.length)
@@ -122,17 +122,17 @@ func (s *scratch) weigh(v *view, terms int, params Params) {
 
 // scoreParents scores the parents of the matching units, and computes the
 // weights of the terms among parents on the way.
-func (s *scratch) scoreParents(v *view, terms int) {
+func (s *scratch) scoreParents(v *view, terms []analysis.QueryTerm) {
 	s.texts.idf = s.texts.idf[:0]
 	ps := &s.parents
-	for t := range terms {
+	for t, term := range terms {
 		for i, p := range v.parts {
 			cols := p.columns()
 			for _, e := range s.of(t, i, len(v.parts)) {
 				ps.count(cols.parents[e.unit], cols.whole[e.unit], e.tf)
 			}
 		}
-		idf := inverseFrequency(v.texts, len(ps.counted))
+		idf := float64(term.Count) * inverseFrequency(v.texts, len(ps.counted))
 		s.texts.idf = append(s.texts.idf, idf)
 		ps.add(idf, s.texts.sat)
 	}
