@@ -45,8 +45,9 @@ type ContextItem struct {
 // Forms are the other lengths an item can be shown at. All carry the item's id.
 type Forms struct {
 	// Wider is the content with more of its surroundings, used when budget is
-	// left after every hit has its place; empty when there is nothing to add.
-	Wider string
+	// left after every hit has its place; its Text is empty when there is nothing
+	// to add.
+	Wider Form
 	// Shorter lists step-downs, longest first, used when Content does not fit.
 	Shorter []Form
 }
@@ -55,6 +56,9 @@ type Forms struct {
 type Form struct {
 	Depth ContextDepth
 	Text  string
+	// Lines says which lines of the source the text is, "first-last"; it replaces
+	// the metadata "lines" when the form is shown. Empty if that stays as it is.
+	Lines string
 }
 
 // Clamp01 returns x limited to 0..1; NaN becomes 0.

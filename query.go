@@ -248,13 +248,20 @@ func (q ContextQuery) WithDefaults() ContextQuery {
 }
 
 // Caps returns the limits of q's answer: its own counts, and the per-source
-// shares of its preset (balanced when it names none).
+// shares of its preset (balanced when it names none). A smaller answer has
+// smaller shares, in the preset's proportion, so that no source can take all of
+// it while another has something to offer.
 func (q ContextQuery) Caps() Caps {
 	q = q.WithDefaults()
 	c := presets[q.Preset]
+	c.MaxResultsPerSource = min(c.MaxResultsPerSource, share(q.MaxResults, c.MaxResultsPerSource, c.MaxResults))
+	c.MaxTokensPerSource = min(c.MaxTokensPerSource, share(q.MaxTokens, c.MaxTokensPerSource, c.MaxTokens))
 	c.MaxResults, c.MaxTokens = q.MaxResults, q.MaxTokens
 	return c
 }
+
+// share returns part/whole of n, rounded up.
+func share(n, part, whole int) int { return (n*part + whole - 1) / whole }
 
 // UnmarshalJSON reads a query strictly (an unknown field is an error) and fills
 // what is missing by [ContextQuery.WithDefaults].

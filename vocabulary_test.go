@@ -53,10 +53,12 @@ func TestPresets(t *testing.T) {
 		query string
 		want  ragctx.Caps
 	}{
-		{`{"query":"q"}`, ragctx.Caps{MaxResults: 10, MaxTokens: 4000, MaxResultsPerSource: 6, MaxTokensPerSource: 2500}},
+		{`{"query":"q"}`, ragctx.Caps{MaxResults: 10, MaxTokens: 4000, MaxResultsPerSource: 5, MaxTokensPerSource: 2500}},
+		{`{"query":"q","max_results":3,"max_tokens":500}`, ragctx.Caps{MaxResults: 3, MaxTokens: 500, MaxResultsPerSource: 2, MaxTokensPerSource: 313}},
+		{`{"query":"q","max_results":100}`, ragctx.Caps{MaxResults: 100, MaxTokens: 4000, MaxResultsPerSource: 6, MaxTokensPerSource: 2500}},
 		{`{"query":"q","preset":"balanced"}`, ragctx.Caps{MaxResults: 12, MaxTokens: 4000, MaxResultsPerSource: 6, MaxTokensPerSource: 2500}},
 		{`{"query":"q","preset":"compact"}`, ragctx.Caps{MaxResults: 8, MaxTokens: 2500, MaxResultsPerSource: 4, MaxTokensPerSource: 1200}},
-		{`{"query":"q","preset":"expansive","max_tokens":100}`, ragctx.Caps{MaxResults: 20, MaxTokens: 100, MaxResultsPerSource: 8, MaxTokensPerSource: 3500}},
+		{`{"query":"q","preset":"expansive","max_tokens":100}`, ragctx.Caps{MaxResults: 20, MaxTokens: 100, MaxResultsPerSource: 8, MaxTokensPerSource: 44}},
 	} {
 		var q ragctx.ContextQuery
 		if err := json.Unmarshal([]byte(c.query), &q); err != nil {

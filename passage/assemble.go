@@ -36,26 +36,26 @@ type run struct {
 }
 
 // Assemble returns the items for the request's hits, best first, at most
-// Query.MaxResults of them. Hits that the store no longer shows are left out.
-func Assemble(ctx context.Context, src Source, r Request) ([]ragctx.ContextItem, error) {
+// Query.MaxResults of them, and whether there were more. Hits that the store no
+// longer shows are left out.
+func Assemble(ctx context.Context, src Source, r Request) (items []ragctx.ContextItem, more bool, err error) {
 	runs, err := join(ctx, src, r)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	b := newBuilder(src, r.Query, runs)
-	var items []ragctx.ContextItem
 	sections := make(map[string]bool)
 	for _, run := range runs {
-		if len(items) == r.Query.MaxResults {
-			break
-		}
 		it := b.base(run)
 		if slices.Contains(r.Query.Exclude, it.ID) {
 			continue
 		}
+		if len(items) == r.Query.MaxResults {
+			return items, true, nil
+		}
 		section, err := b.fill(ctx, run, &it)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if section != "" && sections[section] {
 			continue // two passages of one section are one item at full depth
@@ -63,7 +63,7 @@ func Assemble(ctx context.Context, src Source, r Request) ([]ragctx.ContextItem,
 		sections[section] = true
 		items = append(items, it)
 	}
-	return items, nil
+	return items, false, nil
 }
 
 // Found is a hit together with what the store has of it.
@@ -165,6 +165,10 @@ type builder struct {
 	// passages of each text. They keep one answer from showing a text twice.
 	taken map[place]bool
 	runs  map[uint64]int
+	// told are the items whose abstract an item shows already; best is the score
+	// of the first.
+	told map[uint64]bool
+	best float64
 }
 
 // place is a unit's place in its item.
@@ -176,7 +180,10 @@ type place struct {
 func newBuilder(src Source, q ragctx.ContextQuery, runs []run) *builder {
 	b := &builder{
 		src: src, query: q, terms: analysis.Query(q.Query),
-		taken: make(map[place]bool), runs: make(map[uint64]int),
+		taken: make(map[place]bool), runs: make(map[uint64]int), told: make(map[uint64]bool),
+	}
+	if len(runs) > 0 {
+		b.best = runs[0].best.Score
 	}
 	for _, r := range runs {
 		b.runs[r.item.ID]++
@@ -200,9 +207,9 @@ func (b *builder) base(r run) ragctx.ContextItem {
 	if it.Type == ragctx.TypeResource {
 		it.ID = ItemID(r.item.Key, r.item.Version, r.best.Ordinal)
 		it.Metadata["document"] = r.item.Key
-		it.Metadata["lines"] = fmt.Sprintf("%d-%d", r.units[0].Start.Line, r.units[len(r.units)-1].End.Line)
-		if h := r.units[0].Heading; len(h) > 0 {
-			it.Metadata["heading"] = strings.Join(h, " > ")
+		it.Metadata["lines"] = lines(r.units[0], r.units[len(r.units)-1])
+		if h := strings.Join(slices.DeleteFunc(slices.Clone(r.units[0].Heading), func(s string) bool { return s == "" }), " > "); h != "" {
+			it.Metadata["heading"] = h
 		}
 	}
 	if r.item.Title != "" {
@@ -215,6 +222,9 @@ func (b *builder) base(r run) ragctx.ContextItem {
 	}
 	return it
 }
+
+// lines returns the lines from the first unit to the last.
+func lines(first, last Unit) string { return fmt.Sprintf("%d-%d", first.Start.Line, last.End.Line) }
 
 // fill sets the item's content at the depth asked for, and its other forms. It
 // returns the name of the section that a full item shows, or "".
@@ -233,14 +243,24 @@ func (b *builder) fill(ctx context.Context, r run, it *ragctx.ContextItem) (sect
 		if it.Content, err = b.src.Text(ctx, r.item.ID, start, end); err != nil {
 			return "", fmt.Errorf("read %s: %w", it.ID, err)
 		}
+		before, err := b.src.Text(ctx, r.item.ID, 0, start)
+		if err != nil {
+			return "", fmt.Errorf("read %s: %w", it.ID, err)
+		}
+		if r.item.Type == ragctx.TypeResource {
+			it.Metadata["lines"] = lineRange(it.Content, 1+strings.Count(before, "\n"))
+		}
 		it.Content = strings.TrimSpace(it.Content)
 		if !whole && b.mayShowWhole(r.item) {
-			if it.Forms.Wider, err = b.src.Text(ctx, r.item.ID, 0, r.item.Bytes); err != nil {
+			whole, err := b.src.Text(ctx, r.item.ID, 0, r.item.Bytes)
+			if err != nil {
 				return "", fmt.Errorf("read %s: %w", it.ID, err)
 			}
+			it.Forms.Wider = ragctx.Form{Text: whole, Lines: lineRange(whole, 1)}
 		}
-		it.Forms.Shorter = shorter(it.Content, ragctx.Form{Depth: ragctx.DepthOverview, Text: overview},
-			ragctx.Form{Depth: ragctx.DepthAbstract, Text: abstract})
+		hit := lines(r.units[0], r.units[len(r.units)-1])
+		it.Forms.Shorter = shorter(it.Content, ragctx.Form{Depth: ragctx.DepthOverview, Text: overview, Lines: hit},
+			ragctx.Form{Depth: ragctx.DepthAbstract, Text: abstract, Lines: hit})
 		return strconv.FormatUint(r.item.ID, 10) + ":" + strconv.Itoa(start), nil
 	default:
 		it.Content = overview
@@ -296,28 +316,48 @@ func (b *builder) runText(ctx context.Context, r run) (string, error) {
 
 // wider returns the passage with its neighbours, as far as an overview holds
 // them and no other passage has them, or "" when there is nothing to add.
-func (b *builder) wider(ctx context.Context, r run, overview string) (string, error) {
-	if len(r.more) > 0 || len(overview) >= r.item.Bytes {
-		return "", nil
+func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.Form, error) {
+	if len(r.more) > 0 || len(overview) >= r.item.Bytes || r.best.Score < b.best*widen {
+		return ragctx.Form{}, nil
 	}
 	first, last := r.units[0], r.units[len(r.units)-1]
 	around, err := b.src.Span(ctx, r.item.ID, first.Ordinal-neighbours, last.Ordinal+neighbours)
 	if err != nil {
-		return "", fmt.Errorf("read around %s: %w", r.item.Key, err)
+		return ragctx.Form{}, fmt.Errorf("read around %s: %w", r.item.Key, err)
 	}
 	from, to := b.grow(around, first, last)
 	if from.ID == first.ID && to.ID == last.ID {
-		return "", nil
+		return ragctx.Form{}, nil
 	}
-	return b.src.Text(ctx, r.item.ID, from.Start.Byte, to.End.Byte)
+	text, err := b.src.Text(ctx, r.item.ID, from.Start.Byte, to.End.Byte)
+	if err != nil {
+		return ragctx.Form{}, fmt.Errorf("read around %s: %w", r.item.Key, err)
+	}
+	f := ragctx.Form{Text: text}
+	if r.item.Type == ragctx.TypeResource {
+		f.Lines = lines(from, to)
+	}
+	return f, nil
+}
+
+// widen is the share of the best score from which on a passage may grow: what
+// barely matches is not worth more tokens.
+const widen = 0.5
+
+// lineRange returns the lines of a text whose first line has a number.
+func lineRange(text string, first int) string {
+	lead := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t\r\n"))], "\n")
+	body := strings.Count(strings.TrimSpace(text), "\n")
+	return fmt.Sprintf("%d-%d", first+lead, first+lead+body)
 }
 
 // neighbours is how far a passage grows on each side: a few chunks of 400
 // characters make an overview.
 const neighbours = 3
 
-// grow takes units around first..last, what follows before what precedes, until
-// an overview is full or the next unit on both sides is taken.
+// grow takes units of the same section around first..last, what follows before
+// what precedes, until an overview is full or the next unit on both sides is
+// taken.
 func (b *builder) grow(around []Unit, first, last Unit) (from, to Unit) {
 	from, to = first, last
 	step := func(ordinal int) (Unit, bool) {
@@ -326,6 +366,9 @@ func (b *builder) grow(around []Unit, first, last Unit) (from, to Unit) {
 			return Unit{}, false
 		}
 		u := around[i]
+		if !slices.Equal(u.Heading, first.Heading) && !slices.Equal(u.Heading, last.Heading) {
+			return Unit{}, false
+		}
 		if max(to.End.Rune, u.End.Rune)-min(from.Start.Rune, u.Start.Rune) > OverviewChars {
 			return Unit{}, false
 		}
@@ -370,12 +413,14 @@ func (b *builder) mayShowWhole(it *Item) bool {
 }
 
 // abstract returns the item's gist followed by the sentence of the passage that
-// answers best, at most [AbstractChars] characters.
+// answers best, at most [AbstractChars] characters. The gist is told once per
+// text; its further passages give their sentence only.
 func (b *builder) abstract(it *Item, passage string) string {
-	best := prose.Best(passage, b.terms)
-	if it.Abstract == "" || strings.Contains(best, it.Abstract) {
-		return prose.Clip(cmp.Or(best, passage), AbstractChars)
+	best := cmp.Or(prose.Best(passage, b.terms), passage)
+	if it.Abstract == "" || b.told[it.ID] || strings.Contains(best, it.Abstract) {
+		return prose.Clip(best, AbstractChars)
 	}
+	b.told[it.ID] = true
 	if strings.Contains(it.Abstract, best) {
 		return prose.Clip(it.Abstract, AbstractChars)
 	}
@@ -384,31 +429,4 @@ func (b *builder) abstract(it *Item, passage string) string {
 		return prose.Clip(best, AbstractChars)
 	}
 	return prose.Clip(it.Abstract, room) + "\n" + best
-}
-
-// ItemID returns the citation of a passage of a document.
-func ItemID(key string, version, ordinal int) string {
-	return fmt.Sprintf("%s@%d#%d", key, version, ordinal)
-}
-
-// ParseItemID splits a citation from the right: the key may hold @ and # itself.
-func ParseItemID(id string) (key string, version, ordinal int, ok bool) {
-	rest, num, found := cutLast(id, "#")
-	if !found {
-		return "", 0, 0, false
-	}
-	key, ver, found := cutLast(rest, "@")
-	if !found || key == "" {
-		return "", 0, 0, false
-	}
-	ordinal, err1 := strconv.Atoi(num)
-	version, err2 := strconv.Atoi(ver)
-	return key, version, ordinal, err1 == nil && err2 == nil && ordinal >= 0 && version > 0
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }

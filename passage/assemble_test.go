@@ -83,7 +83,7 @@ func lines(n int) string {
 func assemble(t *testing.T, s *shelf, q ragctx.ContextQuery, whole bool, hits ...index.Hit) []ragctx.ContextItem {
 	t.Helper()
 	q = q.WithDefaults()
-	items, err := passage.Assemble(t.Context(), s, passage.Request{
+	items, _, err := passage.Assemble(t.Context(), s, passage.Request{
 		Query: q, Search: index.Query{Now: now, Scope: index.Scope{User: q.UserID}, AsOf: q.AsOf}, Hits: hits, Whole: whole,
 	})
 	if err != nil {
@@ -109,8 +109,8 @@ func TestTouchingHitsAreJoined(t *testing.T) {
 	if !strings.Contains(items[0].Content, "number 3 ") || !strings.Contains(items[0].Content, "number 4 ") {
 		t.Errorf("content %q lacks a hit", items[0].Content)
 	}
-	if !strings.Contains(items[0].Forms.Wider, "number 2 ") || !strings.Contains(items[0].Forms.Wider, "number 5 ") {
-		t.Errorf("the wider form %q lacks the neighbours", items[0].Forms.Wider)
+	if !strings.Contains(items[0].Forms.Wider.Text, "number 2 ") || !strings.Contains(items[0].Forms.Wider.Text, "number 5 ") {
+		t.Errorf("the wider form %q lacks the neighbours", items[0].Forms.Wider.Text)
 	}
 	if items[0].Metadata["lines"] != "7-9" || items[0].Metadata["title"] != "Title of a.md" || items[0].Source != "file:a.md" {
 		t.Errorf("metadata %v, source %s", items[0].Metadata, items[0].Source)
@@ -123,7 +123,7 @@ func TestPassagesDoNotGrowIntoEachOther(t *testing.T) {
 	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(10, .9), hit(13, .8), hit(15, .7), hit(30, .6))
 	seen := make(map[string]string)
 	for _, it := range items {
-		text := cmp.Or(it.Forms.Wider, it.Content)
+		text := cmp.Or(it.Forms.Wider.Text, it.Content)
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); line == "" {
 				continue
@@ -197,15 +197,54 @@ func TestDepths(t *testing.T) {
 		t.Errorf("overview steps down to %q", overview.Forms.Shorter)
 	}
 	full := assemble(t, &s, ragctx.NewQuery("number 14").WithDepth(ragctx.DepthFull), false, at, hit(18, .3))
-	if len(full) != 1 || full[0].Forms.Wider != "" {
-		t.Fatalf("%d items for two hits of one section, wider %q", len(full), full[0].Forms.Wider)
+	if len(full) != 1 || full[0].Forms.Wider.Text != "" {
+		t.Fatalf("%d items for two hits of one section, wider %q", len(full), full[0].Forms.Wider.Text)
 	}
 	full = assemble(t, &s, ragctx.NewQuery("number 14").WithDepth(ragctx.DepthFull), false, at)
-	if full[0].Content != strings.TrimSpace(text[section:end]) || full[0].Forms.Wider != text {
-		t.Errorf("full is %q, wider %d bytes", full[0].Content, len(full[0].Forms.Wider))
+	if full[0].Content != strings.TrimSpace(text[section:end]) || full[0].Forms.Wider.Text != text {
+		t.Errorf("full is %q, wider %d bytes", full[0].Content, len(full[0].Forms.Wider.Text))
 	}
 	if len(full[0].Forms.Shorter) == 0 || full[0].Forms.Shorter[0].Depth != ragctx.DepthOverview {
 		t.Errorf("full steps down to %+v", full[0].Forms.Shorter)
+	}
+}
+
+func TestLinesOfEveryForm(t *testing.T) {
+	var s shelf
+	s.add(doc(1, "a.md"), lines(20))
+	it := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(5, .9))[0]
+	all := strings.Split(lines(20), "\n")
+	for _, c := range []struct{ text, lines string }{
+		{it.Content, it.Metadata["lines"].(string)}, {it.Forms.Wider.Text, it.Forms.Wider.Lines},
+	} {
+		var from, to int
+		if _, err := fmt.Sscanf(c.lines, "%d-%d", &from, &to); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(strings.Join(all[from-1:to], "\n")); got != c.text {
+			t.Errorf("lines %s are %q, shown is %q", c.lines, got, c.text)
+		}
+	}
+}
+
+func TestTheGistIsToldOnce(t *testing.T) {
+	var s shelf
+	it := doc(1, "a.md")
+	it.Abstract = "What the text is about."
+	s.add(it, lines(40))
+	items := assemble(t, &s, ragctx.NewQuery("topic").WithDepth(ragctx.DepthAbstract), false, hit(3, .9), hit(9, .8))
+	if !strings.HasPrefix(items[0].Content, it.Abstract) || strings.Contains(items[1].Content, it.Abstract) {
+		t.Errorf("abstracts %q and %q", items[0].Content, items[1].Content)
+	}
+}
+
+func TestWeakHitsDoNotGrow(t *testing.T) {
+	var s shelf
+	s.add(doc(1, "a.md"), lines(20))
+	s.add(doc(2, "b.md"), lines(20))
+	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(5, .9), hit(25, .1))
+	if items[0].Forms.Wider.Text == "" || items[1].Forms.Wider.Text != "" {
+		t.Errorf("wider forms %q and %q", items[0].Forms.Wider.Text, items[1].Forms.Wider.Text)
 	}
 }
 

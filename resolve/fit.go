@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ragctx/ragctx"
@@ -122,7 +123,9 @@ func (f *fitter) place(list []*candidate, decisions []pack.Decision) placement {
 		it := c.item
 		it.Content = d.Text
 		if d.VariantIndex >= 0 {
-			it.Depth, it.TokenCount = c.forms[d.VariantIndex].depth, c.forms[d.VariantIndex].tokens
+			shown := &c.forms[d.VariantIndex]
+			it.Depth, it.TokenCount = shown.depth, shown.tokens
+			it.Metadata = withLines(it.Metadata, shown.lines)
 		} else {
 			it.Depth, it.TokenCount = c.forms[len(c.forms)-1].depth, f.counter.Count(d.Text)
 		}
@@ -130,6 +133,19 @@ func (f *fitter) place(list []*candidate, decisions []pack.Decision) placement {
 	}
 	f.weigh(&p)
 	return p
+}
+
+// withLines returns the metadata with the lines that a form shows.
+func withLines(m map[string]any, lines string) map[string]any {
+	if lines == "" {
+		return m
+	}
+	m = maps.Clone(m)
+	if m == nil {
+		m = make(map[string]any)
+	}
+	m["lines"] = lines
+	return m
 }
 
 func (f *fitter) weigh(p *placement) {

@@ -9,7 +9,7 @@ import (
 )
 
 func withForms(it ragctx.ContextItem, wider string, shorter ...string) ragctx.ContextItem {
-	it.Forms.Wider = wider
+	it.Forms.Wider = ragctx.Form{Text: wider}
 	for _, s := range shorter {
 		it.Forms.Shorter = append(it.Forms.Shorter, ragctx.Form{Depth: ragctx.DepthAbstract, Text: s})
 	}

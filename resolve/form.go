@@ -13,6 +13,7 @@ const maxForms = 8
 type form struct {
 	depth ragctx.ContextDepth
 	text  string
+	lines string
 
 	counted bool
 	tokens  int // of the text alone
@@ -29,13 +30,13 @@ type shell struct {
 // ladder returns the forms of an item, longest first, and which of them is its
 // content. A step-down that is not shorter than the one before is left out.
 func ladder(it ragctx.ContextItem) (forms []form, preferred int) {
-	if len(it.Forms.Wider) > len(it.Content) {
-		forms, preferred = append(forms, form{depth: it.Depth, text: it.Forms.Wider}), 1
+	if w := it.Forms.Wider; len(w.Text) > len(it.Content) {
+		forms, preferred = append(forms, form{depth: it.Depth, text: w.Text, lines: w.Lines}), 1
 	}
 	forms = append(forms, form{depth: it.Depth, text: it.Content})
 	for _, f := range it.Forms.Shorter {
 		if last := forms[len(forms)-1]; f.Text != "" && len(f.Text) < len(last.text) && len(forms) <= maxForms {
-			forms = append(forms, form{depth: depthOr(f.Depth, ragctx.DepthAbstract), text: f.Text})
+			forms = append(forms, form{depth: depthOr(f.Depth, ragctx.DepthAbstract), text: f.Text, lines: f.Lines})
 		}
 	}
 	return forms, preferred

@@ -53,11 +53,11 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if err != nil {
 		return res, fmt.Errorf("search documents: %w", err)
 	}
-	items, err := passage.Assemble(ctx, p.source, passage.Request{Query: q, Search: search, Hits: found.Hits})
+	items, more, err := passage.Assemble(ctx, p.source, passage.Request{Query: q, Search: search, Hits: found.Hits})
 	if err != nil {
 		return res, fmt.Errorf("assemble documents: %w", err)
 	}
-	res.Degraded = found.Degraded
+	res.Degraded, res.Truncated = found.Degraded, more
 	for _, it := range items {
 		res.Add(it)
 	}

@@ -59,11 +59,11 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if err != nil {
 		return res, fmt.Errorf("search memories: %w", err)
 	}
-	items, err := passage.Assemble(ctx, p.source, passage.Request{Query: q, Search: search, Hits: found.Hits, Whole: true})
+	items, more, err := passage.Assemble(ctx, p.source, passage.Request{Query: q, Search: search, Hits: found.Hits, Whole: true})
 	if err != nil {
 		return res, fmt.Errorf("assemble memories: %w", err)
 	}
-	res.Degraded = found.Degraded
+	res.Degraded, res.Truncated = found.Degraded, more
 	for i := range items {
 		p.explain(q, &items[i])
 		res.Add(items[i])
