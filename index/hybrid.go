@@ -55,7 +55,7 @@ func (h *Hybrid) Apply(ctx context.Context, b Batch) error {
 	defer h.write.Unlock()
 
 	h.catalogue(b)
-	removed := h.mark(b)
+	removed := h.unitsOf(b.Removed)
 
 	var texts []TextUnit
 	var vectors []VectorUnit
@@ -80,13 +80,21 @@ func (h *Hybrid) Apply(ctx context.Context, b Batch) error {
 			errDense = fmt.Errorf("vector leg: %w", errDense)
 		}
 	}
+	h.mark(b)
 	return errors.Join(errLexical, errDense)
 }
 
-// mark notes ended and removed parents and returns the units of the latter. It
-// runs after the new units are in: for a moment both versions of a document can
-// be found, and the check against the truth drops the old one; never neither.
-func (h *Hybrid) mark(b Batch) (units []uint64) {
+func (h *Hybrid) unitsOf(parents []uint64) (units []uint64) {
+	for _, id := range parents {
+		units = append(units, h.units[id]...)
+	}
+	return units
+}
+
+// mark notes ended and removed parents. It runs when the legs have the new
+// units: for a moment both versions of a document can be found, and the check
+// against the truth drops the old one; never neither.
+func (h *Hybrid) mark(b Batch) {
 	for _, e := range b.Ended {
 		if p := h.byParent[e.Parent]; p != nil {
 			p.superseded.Store(micros(e.At))
@@ -95,7 +103,6 @@ func (h *Hybrid) mark(b Batch) (units []uint64) {
 	for _, id := range b.Removed {
 		if p := h.byParent[id]; p != nil {
 			p.removed.Store(true)
-			units = append(units, h.units[id]...)
 			delete(h.byParent, id)
 			delete(h.units, id)
 		}
@@ -105,7 +112,6 @@ func (h *Hybrid) mark(b Batch) (units []uint64) {
 		next.marked = true
 		h.view.Store(&next)
 	}
-	return units
 }
 
 // catalogue publishes a view that holds the batch's new units.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/analysis"
@@ -21,7 +22,10 @@ type Request struct {
 	// Search is the query that found the hits; its scope and times are checked
 	// again here.
 	Search index.Query
-	Hits   []index.Hit
+	// Started is when the search began, by the store's clock; zero means that
+	// nothing can have changed since.
+	Started time.Time
+	Hits    []index.Hit
 	// Whole makes one item per text (a memory is a turn, whole), instead of one
 	// per passage.
 	Whole bool
@@ -35,35 +39,58 @@ type run struct {
 	more  []run     // further runs of the same item, in order (Whole only)
 }
 
-// Assemble returns the items for the request's hits, best first, at most
-// Query.MaxResults of them, and whether there were more. Hits that the store no
-// longer shows are left out.
-func Assemble(ctx context.Context, src Source, r Request) (items []ragctx.ContextItem, more bool, err error) {
-	runs, err := join(ctx, src, r)
+// Assembled is what [Assemble] makes of hits.
+type Assembled struct {
+	Items []ragctx.ContextItem
+	// Distinct counts the items without the copies among them.
+	Distinct int
+	// More says that the hits hold further items. Stale says that a hit was
+	// replaced or deleted after the index was asked.
+	More, Stale bool
+}
+
+// Assemble returns the items for the request's hits, best first,
+// Query.MaxResults different ones at most. Copies of an item's text come with
+// it, so that whoever merges can say what was left out; they do not count, and
+// there are at most as many of them. Hits that the store no longer shows are
+// left out.
+func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
+	runs, stale, err := join(ctx, src, r)
+	a := Assembled{Stale: stale}
 	if err != nil {
-		return nil, false, err
+		return a, err
 	}
 	b := newBuilder(src, r.Query, runs)
-	sections := make(map[string]bool)
+	seen := make(map[string]bool) // sections and texts that are shown
+	copies := 0
 	for _, run := range runs {
 		it := b.base(run)
 		if slices.Contains(r.Query.Exclude, it.ID) {
 			continue
 		}
-		if len(items) == r.Query.MaxResults {
-			return items, true, nil
+		if a.Distinct == r.Query.MaxResults {
+			a.More = true
+			break
 		}
 		section, err := b.fill(ctx, run, &it)
 		if err != nil {
-			return nil, false, err
+			return a, err
 		}
-		if section != "" && sections[section] {
-			continue // two passages of one section are one item at full depth
+		text := strings.Join(strings.Fields(it.Content), " ")
+		switch {
+		case section != "" && seen[section]:
+			continue // another passage of a section that is shown whole
+		case !seen[text]:
+			a.Distinct++
+		case copies < r.Query.MaxResults:
+			copies++
+		default:
+			continue
 		}
-		sections[section] = true
-		items = append(items, it)
+		seen[text], seen[section] = true, true
+		a.Items = append(a.Items, it)
 	}
-	return items, false, nil
+	return a, nil
 }
 
 // Found is a hit together with what the store has of it.
@@ -75,40 +102,45 @@ type Found struct {
 }
 
 // Resolve loads what was hit, in the order of the hits, and leaves out what the
-// store no longer has or the query may not see.
-func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
+// store no longer has or the query may not see. It is stale if something was
+// replaced or deleted after the index was asked.
+func Resolve(ctx context.Context, src Source, r Request) (found []Found, stale bool, err error) {
 	ids := make([]uint64, len(r.Hits))
 	for i, h := range r.Hits {
 		ids[i] = h.ID
 	}
 	units, items, err := src.Units(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("load hits: %w", err)
+		return nil, false, fmt.Errorf("load hits: %w", err)
 	}
 	byID := make(map[uint64]Unit, len(units))
 	for _, u := range units {
 		byID[u.ID] = u
 	}
-	found := make([]Found, 0, len(r.Hits))
+	found = make([]Found, 0, len(r.Hits))
 	for _, h := range r.Hits {
 		u, ok := byID[h.ID]
-		if it := items[u.Item]; ok && it != nil && visible(it, &r.Search, r.Query.Namespace) {
+		it := items[u.Item]
+		switch {
+		case !ok || it == nil:
+		case visible(it, &r):
 			found = append(found, Found{Hit: h, Unit: u, Item: it})
+		case r.Search.AsOf.IsZero() && !it.Superseded.IsZero():
+			stale = true
 		}
 	}
-	return found, nil
+	return found, stale, nil
 }
 
 // join resolves the hits and joins what touches. Runs come out best first.
-func join(ctx context.Context, src Source, r Request) ([]run, error) {
-	found, err := Resolve(ctx, src, r)
+func join(ctx context.Context, src Source, r Request) (runs []run, stale bool, err error) {
+	found, stale, err := Resolve(ctx, src, r)
 	if err != nil {
-		return nil, err
+		return nil, stale, err
 	}
 	slices.SortFunc(found, func(a, b Found) int {
 		return cmp.Or(cmp.Compare(a.Item.ID, b.Item.ID), cmp.Compare(a.Unit.Ordinal, b.Unit.Ordinal))
 	})
-	var runs []run
 	for _, f := range found {
 		if last := len(runs) - 1; last >= 0 && runs[last].touches(f.Unit) {
 			runs[last].add(f.Unit, f.Hit)
@@ -120,9 +152,11 @@ func join(ctx context.Context, src Source, r Request) ([]run, error) {
 		runs = gather(runs)
 	}
 	slices.SortStableFunc(runs, func(a, b run) int {
-		return cmp.Or(cmp.Compare(b.best.Score, a.best.Score), cmp.Compare(a.best.ID, b.best.ID))
+		// Not by the unit's id, which tells the order of writing.
+		return cmp.Or(cmp.Compare(b.best.Score, a.best.Score), cmp.Compare(a.item.Key, b.item.Key),
+			cmp.Compare(a.best.Ordinal, b.best.Ordinal))
 	})
-	return runs, nil
+	return runs, stale, nil
 }
 
 // touches reports whether u follows the run and fits into one overview with it.

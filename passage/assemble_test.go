@@ -83,13 +83,13 @@ func lines(n int) string {
 func assemble(t *testing.T, s *shelf, q ragctx.ContextQuery, whole bool, hits ...index.Hit) []ragctx.ContextItem {
 	t.Helper()
 	q = q.WithDefaults()
-	items, _, err := passage.Assemble(t.Context(), s, passage.Request{
+	a, err := passage.Assemble(t.Context(), s, passage.Request{
 		Query: q, Search: index.Query{Now: now, Scope: index.Scope{User: q.UserID}, AsOf: q.AsOf}, Hits: hits, Whole: whole,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return items
+	return a.Items
 }
 
 func hit(id uint64, score float64) index.Hit {
@@ -151,7 +151,7 @@ func TestHitsAreCheckedAgainstTheTruth(t *testing.T) {
 	bobs.User = "bob"
 	var hits []index.Hit
 	for _, it := range []passage.Item{gone, lapsed, other, bobs, doc(5, "fine")} {
-		for _, id := range s.add(it, "One text.") {
+		for _, id := range s.add(it, "One text of "+it.Key+".") {
 			hits = append(hits, hit(id, .5))
 		}
 	}
@@ -172,7 +172,7 @@ func TestHitsAreCheckedAgainstTheTruth(t *testing.T) {
 	}
 	q = ragctx.NewQuery("text")
 	q.AsOf = now.Add(-30 * time.Minute)
-	if got := keys(q); !slices.Equal(got, []string{"gone", "lapsed", "fine"}) {
+	if got := keys(q); !slices.Equal(got, []string{"fine", "gone", "lapsed"}) {
 		t.Errorf("shown as of then: %v", got)
 	}
 }
@@ -241,7 +241,7 @@ func TestTheGistIsToldOnce(t *testing.T) {
 func TestWeakHitsDoNotGrow(t *testing.T) {
 	var s shelf
 	s.add(doc(1, "a.md"), lines(20))
-	s.add(doc(2, "b.md"), lines(20))
+	s.add(doc(2, "b.md"), strings.ReplaceAll(lines(20), "text", "page"))
 	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(5, .9), hit(25, .1))
 	if items[0].Forms.Wider.Text == "" || items[1].Forms.Wider.Text != "" {
 		t.Errorf("wider forms %q and %q", items[0].Forms.Wider.Text, items[1].Forms.Wider.Text)

@@ -75,22 +75,25 @@ const (
 // Gap stands between passages of one text that do not touch.
 const Gap = "\n[…]\n"
 
-// visible repeats, on the store's own data, the checks that the index made.
-func visible(it *Item, q *index.Query, namespace string) bool {
+// visible repeats, on the store's own data, the checks that the index made. What
+// was replaced after the search began is still shown: it was current when it was
+// asked for, and what replaced it may not have been found.
+func visible(it *Item, r *Request) bool {
+	q := &r.Search
 	at := q.Now
 	if !q.AsOf.IsZero() {
 		at = q.AsOf
 		if it.Recorded.After(at) || !it.Superseded.IsZero() && !it.Superseded.After(at) {
 			return false
 		}
-	} else if !it.Superseded.IsZero() {
+	} else if !it.Superseded.IsZero() && (r.Started.IsZero() || !it.Superseded.After(r.Started)) {
 		return false
 	}
 	if !it.Expires.IsZero() && !at.Before(it.Expires) {
 		return false
 	}
 	s := q.Scope
-	return it.Namespace == namespace &&
+	return it.Namespace == r.Query.Namespace &&
 		(it.User == "" || s.AnyUser || it.User == s.User) &&
 		(s.Agent == "" || it.Agent == s.Agent) &&
 		(s.Session == "" || it.Session == s.Session)

@@ -12,6 +12,7 @@ import (
 // meta is what the store keeps beside the units.
 type meta struct {
 	version string
+	origin  string
 	cursor  uint64
 	// units and length describe the live units and are compared on open;
 	// unknownUnits stands for a state between the batches of one flush.
@@ -128,7 +129,7 @@ func (ix *Index) write(ctx context.Context, st frozenState) error {
 		}
 		ix.store = s
 	}
-	snap, err := writeAll(ctx, ix.store, st)
+	snap, err := writeAll(ctx, ix.store, st, ix.opts.Origin())
 	if err == nil {
 		return ix.adopt(snap, st)
 	}
@@ -142,8 +143,8 @@ func (ix *Index) write(ctx context.Context, st frozenState) error {
 }
 
 // writeAll stores the frozen state in batches, the cursor with the last of them.
-func writeAll(ctx context.Context, s store, st frozenState) (*snapshot, error) {
-	b := batch{meta: meta{version: version, cursor: st.base, units: unknownUnits}}
+func writeAll(ctx context.Context, s store, st frozenState, origin string) (*snapshot, error) {
+	b := batch{meta: meta{version: version, origin: origin, cursor: st.base, units: unknownUnits}}
 	for id, live := range st.touched {
 		if !live {
 			b.deletes = append(b.deletes, id)
@@ -162,7 +163,7 @@ func writeAll(ctx context.Context, s store, st frozenState) (*snapshot, error) {
 		}
 		b.units = append(b.units, units...)
 	}
-	b.meta = meta{version: version, cursor: st.seq, units: st.units, length: st.length}
+	b.meta = meta{version: version, origin: origin, cursor: st.seq, units: st.units, length: st.length}
 	if err := s.write(b); err != nil {
 		return nil, err
 	}

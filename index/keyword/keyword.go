@@ -38,8 +38,8 @@
 // big-endian) of root.bolt. A scorch
 // document is a unit: its id is the unit's in 8 bytes, big-endian; field "t" has
 // the unit's terms, each with tf as its frequency; fields "n" and "p" have one
-// term each, of the same name, whose frequency is dl + 1 and the parent's id + 1. Two internal values are written with every batch:
-// "version", and "cursor", which holds the cursor, the number of live units and
+// term each, of the same name, whose frequency is dl + 1 and the parent's id + 1. Three internal values are written with every batch:
+// "version", "origin" (see [Options]), and "cursor", which holds the cursor, the number of live units and
 // the sum of their dl, 8 bytes each, big-endian.
 package keyword
 
@@ -58,7 +58,7 @@ import (
 )
 
 // version names everything that decides what is in the stored index.
-const version = "2/" + analysis.Version
+const version = "3/" + analysis.Version
 
 // Defaults of [Options] and [Params].
 const (
@@ -81,13 +81,23 @@ type Options struct {
 	// times as many are pending.
 	FlushUnits int
 	Params     Params
-	Logger     *slog.Logger // silent by default
+	// Origin names the state of the store that the units come from; what it returns
+	// at a flush is kept with them. Knows tells on open whether an origin belongs
+	// to the store's past: units of another store, or of one that was set back to
+	// an older copy, are thrown away. Without Origin it is "", and a nil Knows
+	// knows all.
+	Origin func() string
+	Knows  func(origin string) bool
+	Logger *slog.Logger // silent by default
 }
 
 func (o Options) withDefaults() (Options, error) {
 	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
 	o.Params.K1 = cmp.Or(o.Params.K1, DefaultK1)
 	o.Params.B = cmp.Or(o.Params.B, DefaultB)
+	if o.Origin == nil {
+		o.Origin = func() string { return "" }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -163,7 +173,7 @@ func open(dir string, opts Options, openStore func(string) (store, error)) (*Ind
 
 // load opens what is stored, or starts afresh if that cannot be used.
 func (ix *Index) load() (*view, error) {
-	s, snap, err := readStore(ix.dir, ix.openStore)
+	s, snap, err := readStore(ix.dir, ix.openStore, ix.opts.Knows)
 	switch {
 	case errors.Is(err, errLocked), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return nil, fmt.Errorf("keyword: open %s: %w", ix.dir, err) // says nothing of what is stored

@@ -47,7 +47,7 @@ func (ix *Index) damaged(op string, err error) error {
 }
 
 // readStore opens what is stored in dir and checks all of it.
-func readStore(dir string, open func(string) (store, error)) (store, *snapshot, error) {
+func readStore(dir string, open func(string) (store, error), knows func(string) bool) (store, *snapshot, error) {
 	if _, err := os.Lstat(filepath.Join(dir, damagedFile)); err == nil {
 		return nil, nil, errors.New("reading it has failed before")
 	}
@@ -57,7 +57,7 @@ func readStore(dir string, open func(string) (store, error)) (store, *snapshot, 
 	}
 	snap, err := s.snapshot()
 	if err == nil {
-		if err = snap.check(); err == nil {
+		if err = snap.check(knows); err == nil {
 			return s, snap, nil
 		}
 		snap.release()
@@ -67,13 +67,15 @@ func readStore(dir string, open func(string) (store, error)) (store, *snapshot, 
 }
 
 // check compares what was read with what was noted of it.
-func (s *snapshot) check() error {
+func (s *snapshot) check(knows func(origin string) bool) error {
 	v := newView(nil, s.parts)
 	switch m := s.meta; {
 	case m == meta{}:
 		return errors.New("nothing in it can be read")
 	case m.version != version:
 		return fmt.Errorf("it has version %q, not %q", m.version, version)
+	case knows != nil && !knows(m.origin):
+		return errors.New("it belongs to another store, or to a later state of this one")
 	case m.units != unknownUnits && (m.units != uint64(v.live) || m.length != v.length):
 		return fmt.Errorf("it holds %d units of length %d, not %d of length %d", v.live, v.length, m.units, m.length)
 	}

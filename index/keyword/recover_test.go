@@ -155,7 +155,7 @@ func TestDamage(t *testing.T) {
 // rewriteMeta changes what is noted of the stored units.
 func rewriteMeta(t *testing.T, dir string, f func(*meta)) {
 	t.Helper()
-	s, snap, err := readStore(dir, openScorch)
+	s, snap, err := readStore(dir, openScorch, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,4 +241,21 @@ func FuzzDamage(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestForeignIndexIsThrownAway(t *testing.T) {
+	dir := t.TempDir()
+	ix := mustOpen(t, dir, Options{Origin: func() string { return "monday" }})
+	fill(t, ix, 5)
+	_ = ix.Close()
+	for _, c := range []struct {
+		known string
+		units int
+	}{{"monday", 5}, {"sunday", 0}} {
+		ix := mustOpen(t, dir, Options{Knows: func(origin string) bool { return origin == c.known }})
+		if n := ix.Stats().Units; n != c.units || (c.units == 0) != (ix.Recovered() != "") {
+			t.Errorf("a store that knows %s: %d units, recovered %q", c.known, n, ix.Recovered())
+		}
+		_ = ix.Close()
+	}
 }

@@ -28,6 +28,7 @@ const (
 	lengthField = "n"
 	parentField = "p"
 	versionKey  = "version"
+	originKey   = "origin"
 	cursorKey   = "cursor"
 )
 
@@ -116,6 +117,7 @@ func (s *scorchStore) write(b batch) error {
 		sb.Update(doc)
 	}
 	sb.SetInternal([]byte(versionKey), []byte(b.meta.version))
+	sb.SetInternal([]byte(originKey), []byte(b.meta.origin))
 	cursor := binary.BigEndian.AppendUint64(nil, b.meta.cursor)
 	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.units)
 	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.length)
@@ -183,6 +185,7 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 	snap.refs.Store(1)
 	internal := stored.Internal()
 	snap.meta.version = string(internal[versionKey])
+	snap.meta.origin = string(internal[originKey])
 	if c := internal[cursorKey]; len(c) == 24 {
 		snap.meta.cursor = binary.BigEndian.Uint64(c)
 		snap.meta.units = binary.BigEndian.Uint64(c[8:])
