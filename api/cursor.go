@@ -14,11 +14,12 @@ type documentCursor struct {
 	After string `json:"after"`
 }
 
-// memoryCursor says where a page of memories starts. Scores fall with time, so
-// all pages are as of the time of the first.
+// memoryCursor is a [store.Place]. The score is compared for equality; written
+// in JSON it comes back as the same float64.
 type memoryCursor struct {
-	Offset int       `json:"offset"`
-	Now    time.Time `json:"now"`
+	Now   time.Time `json:"now"`
+	Score float64   `json:"score"`
+	ID    string    `json:"id"`
 }
 
 // Cursors are opaque to callers, and may be made anew in any release.
@@ -41,9 +42,6 @@ func decodeCursor[T any](s string) (T, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
-		return c, bad
-	}
-	if m, ok := any(c).(memoryCursor); ok && m.Offset < 0 {
 		return c, bad
 	}
 	return c, nil

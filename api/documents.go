@@ -14,14 +14,14 @@ import (
 
 // DocumentRequest is a document as it is sent. Its id is in the path.
 type DocumentRequest struct {
-	Text     string         `json:"text" doc:"the whole text, at most 32 MiB"`
-	Title    string         `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
-	Source   string         `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`
-	MIME     string         `json:"mime,omitempty" maxLength:"512" doc:"the type of text; default is by the id's extension" example:"text/markdown"`
-	Tags     []string       `json:"tags,omitempty" maxItems:"64"`
-	Metadata map[string]any `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters reach strings, numbers and booleans"`
-	Occurred time.Time      `json:"occurred,omitzero" doc:"when what the document tells happened"`
-	Root     string         `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
+	Text     string    `json:"text" doc:"the whole text, at most 32 MiB"`
+	Title    string    `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
+	Source   string    `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`
+	MIME     string    `json:"mime,omitempty" maxLength:"512" doc:"the type of text; default is by the id's extension" example:"text/markdown"`
+	Tags     []string  `json:"tags,omitempty" maxItems:"64"`
+	Metadata Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters reach strings, numbers and booleans"`
+	Occurred time.Time `json:"occurred,omitzero" doc:"when what the document tells happened"`
+	Root     string    `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
 }
 
 // DocumentPut is the outcome of storing a document.
@@ -131,7 +131,8 @@ func (s *Server) documentRoutes() {
 	}, s.deleteDocument)
 	register(s, huma.Operation{
 		OperationID: "get-item", Method: http.MethodGet, Path: "/v1/items/{id}", Tags: tags, Summary: "Look up a citation",
-		Description: "Returns the passage that the id of an item of an answer cites, also when the document has been replaced since.",
+		Description: "Returns the passage that the id of an item of an answer cites, also when the document has been replaced since; " +
+			"for a memory's id its text.",
 	}, s.getItem)
 }
 
@@ -187,28 +188,4 @@ func (s *Server) listDocuments(ctx context.Context, in *documentList) (*document
 
 func (s *Server) deleteDocument(ctx context.Context, in *DocumentKey) (*struct{}, error) {
 	return nil, s.engine.DeleteDocument(ctx, in.Namespace, in.ID)
-}
-
-// Item is a passage with the document it is from.
-type Item struct {
-	Chunk
-
-	Document string `json:"document" doc:"the document's id"`
-	Version  int    `json:"version"`
-}
-
-type itemKey struct {
-	Scoped
-	ID string `path:"id" doc:"document@version#ordinal, percent-encoded" example:"docs/a.md@1#0"`
-}
-
-type itemOutput struct{ Body Item }
-
-func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
-	u, err := s.engine.Passage(ctx, in.Namespace, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	document, version, _, _ := passage.ParseItemID(in.ID)
-	return &itemOutput{Item{chunkOf(document, version, u), document, version}}, nil
 }

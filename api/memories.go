@@ -14,18 +14,18 @@ import (
 
 // MemoryRequest is a memory as it is sent.
 type MemoryRequest struct {
-	ID         string         `json:"id,omitempty" maxLength:"512" doc:"replaces the memory that has this id; chosen by the server if absent"`
-	Namespace  string         `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
-	UserID     string         `json:"user_id,omitempty" maxLength:"512" doc:"whose memory it is; without it everyone's in the namespace"`
-	AgentID    string         `json:"agent_id,omitempty" maxLength:"512"`
-	SessionID  string         `json:"session_id,omitempty" maxLength:"512"`
-	Type       string         `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic" doc:"in any letter case"`
-	Content    string         `json:"content" doc:"what to remember, at most 1 MiB" example:"The customer prefers answers in French."`
-	Importance *float64       `json:"importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
-	Tags       []string       `json:"tags,omitempty" maxItems:"64"`
-	Metadata   map[string]any `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
-	Occurred   time.Time      `json:"occurred,omitzero" doc:"default is now"`
-	Expires    time.Time      `json:"expires,omitzero" doc:"when it stops being found; default is never"`
+	ID         string    `json:"id,omitempty" maxLength:"512" doc:"replaces the memory that has this id; chosen by the server if absent"`
+	Namespace  string    `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
+	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"whose memory it is; without it everyone's in the namespace"`
+	AgentID    string    `json:"agent_id,omitempty" maxLength:"512"`
+	SessionID  string    `json:"session_id,omitempty" maxLength:"512"`
+	Type       string    `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic" doc:"in any letter case"`
+	Content    string    `json:"content" doc:"what to remember, at most 1 MiB" example:"The customer prefers answers in French."`
+	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
+	Tags       []string  `json:"tags,omitempty" maxItems:"64"`
+	Metadata   Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
+	Occurred   time.Time `json:"occurred,omitzero" doc:"default is now"`
+	Expires    time.Time `json:"expires,omitzero" doc:"when it stops being found, a time to come; default is never"`
 }
 
 func (r MemoryRequest) memory() (memory.Memory, error) {
@@ -131,7 +131,10 @@ func (s *Server) deleteMemory(ctx context.Context, in *memoryKey) (*struct{}, er
 
 func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {
 	f := store.MemoryFilter{
-		UserID: in.UserID, AnyUser: in.AllUsers, AgentID: in.AgentID, SessionID: in.SessionID, Tag: in.Tag, Limit: in.Limit,
+		UserID: in.UserID, AnyUser: in.AllUsers, AgentID: in.AgentID, SessionID: in.SessionID, Limit: in.Limit,
+	}
+	if in.Tag != "" {
+		f.Filter.Tags = []string{in.Tag}
 	}
 	if in.AllUsers && in.UserID != "" {
 		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
@@ -147,18 +150,14 @@ func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageO
 	if err != nil {
 		return nil, err
 	}
-	if c.Now.IsZero() {
-		c.Now = time.Now()
-	}
-	f.Now, f.Offset = c.Now, c.Offset
-	found, err := s.engine.ListMemories(ctx, in.Namespace, f)
+	f.After = store.Place(c)
+	found, next, err := s.engine.ListMemories(ctx, in.Namespace, f)
 	if err != nil {
 		return nil, err
 	}
 	page := MemoryPage{Memories: found}
-	if len(found) == in.Limit {
-		c.Offset += len(found)
-		page.NextCursor = encodeCursor(c)
+	if next.ID != "" {
+		page.NextCursor = encodeCursor(memoryCursor(next))
 	}
 	return &memoryPageOutput{page}, nil
 }

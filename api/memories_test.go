@@ -2,9 +2,14 @@ package api
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
@@ -92,5 +97,88 @@ func TestTurns(t *testing.T) {
 	m := into[memory.Memory](t, f.call(t, "GET", "/v1/memories/"+first.MemoryID, ""), 200)
 	if m.Content != "user: Which port?\nassistant: 8443" {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestMemoryPagesWhileDeleting: a list whose pages are deleted as they are read
+// ends when everything is gone.
+func TestMemoryPagesWhileDeleting(t *testing.T) {
+	f := start(t, Options{})
+	for i := range 7 {
+		into[memory.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"m%d","content":"x"}`, i)), 201)
+	}
+	n := 0
+	for cursor := "?limit=2"; cursor != ""; {
+		page := into[MemoryPage](t, f.call(t, "GET", "/v1/memories"+cursor, ""), 200)
+		for _, m := range page.Memories {
+			n++
+			f.call(t, "DELETE", "/v1/memories/"+m.ID, "")
+		}
+		if cursor = ""; page.NextCursor != "" {
+			cursor = "?limit=2&cursor=" + page.NextCursor
+		}
+	}
+	if n != 7 {
+		t.Errorf("listed %d of 7", n)
+	}
+}
+
+// TestCursorsKeepScores: a score that went through a cursor is the same to the bit.
+func TestCursorsKeepScores(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := memoryCursor{Now: time.Unix(1, 2).UTC(), Score: rapid.Float64Range(-1, 2).Draw(t, "score"), ID: rapid.String().Draw(t, "id")}
+		if got, err := decodeCursor[memoryCursor](encodeCursor(c)); err != nil || got != c {
+			t.Errorf("%+v came back as %+v, %v", c, got, err)
+		}
+	})
+}
+
+func TestItemOfAMemory(t *testing.T) {
+	f := start(t, Options{})
+	for _, id := range []string{"m", "a@1#0"} {
+		into[memory.Memory](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":%q,"content":"é one\ntwo"}`, id)), 201)
+		a := f.call(t, "GET", "/v1/items/"+url.PathEscape(id), "")
+		item := into[Item](t, a, 200)
+		if item.ID != id || item.Text != "é one\ntwo" || item.Type != ragctx.TypeMemory || item.Version != 1 || item.End != (Position{10, 2, 9}) {
+			t.Errorf("%+v", item)
+		}
+		if strings.Contains(a.body, `"document"`) {
+			t.Errorf("a memory of a document: %s", a.body)
+		}
+	}
+	if p := f.call(t, "GET", "/v1/items/none", "").problem(t); p.Status != 404 || p.Detail != `item "none": not found` {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestNumbersSurvive: metadata comes back with its numbers as they were sent.
+func TestNumbersSurvive(t *testing.T) {
+	f := start(t, Options{})
+	const meta = `"metadata":{"big":12345678901234567890,"list":[9007199254740993],"n":1234567,"s":"1"}`
+	for _, r := range []struct{ method, path, body string }{
+		{"POST", "/v1/memories", `{"id":"m","content":"a walrus sleeps",` + meta + `}`},
+		{"PUT", "/v1/documents/d", `{"text":"walrus",` + meta + `}`},
+		{"POST", "/v1/turns", `{"id":"t","prompt":"walrus",` + meta + `}`},
+	} {
+		into[any](t, f.call(t, r.method, r.path, r.body), 201)
+	}
+	for _, path := range []string{"/v1/memories/m", "/v1/memories/t", "/v1/documents/d"} {
+		if a := f.call(t, "GET", path, ""); !strings.Contains(a.body, meta) {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	a := f.call(t, "POST", "/v1/search", `{"query":"walrus","filter":{"metadata":{"big":"12345678901234567890","n":"1234567"}}}`)
+	if found := into[engine.SearchResult](t, a, 200); len(found.Items) != 3 {
+		t.Errorf("found %s", a.body)
+	}
+}
+
+func TestTurnOfToolsAlone(t *testing.T) {
+	f := start(t, Options{})
+	body := `{"id":"t","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"find","input":{}}]}]}`
+	for _, status := range []int{201, 200} {
+		if a := f.call(t, "POST", "/v1/turns", body); a.status != status || strings.Contains(a.body, "memory_id") {
+			t.Errorf("status %d, want %d: %s", a.status, status, a.body)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"time"
@@ -10,6 +11,17 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
 )
+
+// Metadata is metadata whose numbers are kept as they are written: a float64
+// cannot hold every id.
+type Metadata map[string]any
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *Metadata) UnmarshalJSON(b []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	return dec.Decode((*map[string]any)(m))
+}
 
 // Messages are the messages of a conversation. They are decoded as what they
 // are; the types below only describe them.

@@ -14,19 +14,19 @@ import (
 
 // TurnRequest is a [ragctx.Turn] as it is sent.
 type TurnRequest struct {
-	ID          string         `json:"id,omitempty" maxLength:"512" doc:"makes sending again safe; chosen by the server if absent"`
-	Namespace   string         `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
-	UserID      string         `json:"user_id,omitempty" maxLength:"512" doc:"whose memory the turn becomes; without it everyone's in the namespace"`
-	AgentID     string         `json:"agent_id,omitempty" maxLength:"512"`
-	SessionID   string         `json:"session_id,omitempty" maxLength:"512"`
-	Prompt      string         `json:"prompt,omitempty" doc:"what the user said" example:"Which port does staging use?"`
-	Response    string         `json:"response,omitempty" doc:"what the agent answered" example:"Staging listens on 8443."`
-	Messages    Messages       `json:"messages,omitempty" doc:"the turn in long form; if given, it is what is remembered"`
-	Occurred    time.Time      `json:"occurred,omitzero" doc:"when the turn ended; default is now"`
-	Success     *bool          `json:"success,omitempty" doc:"false for a turn that did not reach its answer"`
-	ExecutionID string         `json:"execution_id,omitempty" maxLength:"512"`
-	Tags        []string       `json:"tags,omitempty" maxItems:"64"`
-	Metadata    map[string]any `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
+	ID          string    `json:"id,omitempty" maxLength:"512" doc:"makes sending again safe; chosen by the server if absent"`
+	Namespace   string    `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
+	UserID      string    `json:"user_id,omitempty" maxLength:"512" doc:"whose memory the turn becomes; without it everyone's in the namespace"`
+	AgentID     string    `json:"agent_id,omitempty" maxLength:"512"`
+	SessionID   string    `json:"session_id,omitempty" maxLength:"512"`
+	Prompt      string    `json:"prompt,omitempty" doc:"what the user said" example:"Which port does staging use?"`
+	Response    string    `json:"response,omitempty" doc:"what the agent answered" example:"Staging listens on 8443."`
+	Messages    Messages  `json:"messages,omitempty" doc:"the turn in long form, in place of prompt and response"`
+	Occurred    time.Time `json:"occurred,omitzero" doc:"when the turn ended; default is now"`
+	Success     *bool     `json:"success,omitempty" doc:"false for a turn that did not reach its answer"`
+	ExecutionID string    `json:"execution_id,omitempty" maxLength:"512"`
+	Tags        []string  `json:"tags,omitempty" maxItems:"64"`
+	Metadata    Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
 }
 
 func (r TurnRequest) turn() ragctx.Turn {
@@ -49,7 +49,8 @@ func (s *Server) turnRoutes() {
 		OperationID: "complete-turn", Method: http.MethodPost, Path: "/v1/turns", Tags: []string{"memory"},
 		Summary: "Remember a turn", DefaultStatus: http.StatusCreated,
 		Description: "Stores a turn word for word. When it is acknowledged it is durable and can be found. " +
-			"The same turn again is 200; another turn with its id is 409.",
+			"The same turn again is 200; another turn with its id is 409, " +
+			"and so is a turn whose memory was deleted.",
 	}, s.completeTurn, http.StatusOK)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -53,6 +52,16 @@ type collection struct {
 	used  time.Time // guarded by collections.mu
 }
 
+// loaded reports whether the index has been opened, or failed to.
+func (c *collection) loaded() bool {
+	select {
+	case <-c.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 func newCollections(s *store.Store, embedder int64, open func(store.Collection) (*index.Hybrid, error), log *slog.Logger) *collections {
 	c := &collections{
 		store: s, embedder: embedder, open: open, log: log,
@@ -66,10 +75,9 @@ func newCollections(s *store.Store, embedder int64, open func(store.Collection) 
 // openIndex opens the legs of a collection.
 func (e *Engine) openIndex(id store.Collection) (*index.Hybrid, error) {
 	dir := filepath.Join(e.opts.Dir, "index", fmt.Sprintf("%d-%s", id.Namespace, id.Kind), "keyword")
-	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
-		return nil, fmt.Errorf("index directory: %w", err)
-	}
-	lex, err := keyword.Open(dir, keyword.Options{Logger: e.opts.Logger})
+	lex, err := keyword.Open(dir, keyword.Options{
+		Origin: e.store.Token, Knows: e.store.Opened, Logger: e.opts.Logger,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open keyword index: %w", err)
 	}
@@ -93,7 +101,8 @@ func (c *collections) get(ctx context.Context, id store.Collection) (*collection
 		col = &collection{id: id, ready: make(chan struct{})}
 		c.all[id] = col
 		// Not in the request's context: others wait for the same index.
-		c.wg.Go(func() { c.load(context.WithoutCancel(ctx), col, c.closing[id]) })
+		closing := c.closing[id]
+		c.wg.Go(func() { c.load(context.WithoutCancel(ctx), col, closing) })
 	}
 	col.users++
 	c.mu.Unlock()
@@ -128,7 +137,7 @@ func (c *collections) load(ctx context.Context, col *collection, closing <-chan 
 		col.err = err
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.all != nil {
+		if c.all[col.id] == col {
 			delete(c.all, col.id) // the next request tries again
 		}
 	}
@@ -219,14 +228,14 @@ func (c *collections) idle(now time.Time) []*collection {
 		out = append(out, col)
 	}
 	for _, col := range c.all {
-		if col.users == 0 && now.Sub(col.used) > idleAfter {
+		if col.users == 0 && col.loaded() && now.Sub(col.used) > idleAfter {
 			drop(col)
 		}
 	}
 	for len(c.all) > maxOpen {
 		var oldest *collection
 		for _, col := range c.all {
-			if col.users == 0 && (oldest == nil || col.used.Before(oldest.used)) {
+			if col.users == 0 && col.loaded() && (oldest == nil || col.used.Before(oldest.used)) {
 				oldest = col
 			}
 		}

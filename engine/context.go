@@ -3,13 +3,13 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/store"
 )
 
 // Context answers what a model should see for a query: the best items of all
@@ -19,7 +19,28 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 	if err != nil {
 		return resolve.Answer{}, err
 	}
+	if err := e.Warm(ctx, q.Namespace); err != nil {
+		return resolve.Answer{}, err
+	}
 	return e.resolver.Resolve(ctx, q)
+}
+
+// Warm opens the indexes of a namespace, as the first query would. Opening takes
+// time with the size of the namespace, and is not part of the time that a
+// provider has for its answer. An index that cannot be opened is not an error
+// here: its provider reports it.
+func (e *Engine) Warm(ctx context.Context, namespace string) error {
+	ns, err := e.namespace(ctx, namespace, false)
+	if err != nil {
+		return ctx.Err() // an unknown namespace has no indexes
+	}
+	for _, k := range [...]store.Kind{store.Documents, store.Memories} {
+		_, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: k})
+		if err == nil {
+			release()
+		}
+	}
+	return ctx.Err()
 }
 
 // check fills in a query's defaults and time, and validates it.
@@ -34,7 +55,8 @@ func (e *Engine) check(q ragctx.ContextQuery) (ragctx.ContextQuery, error) {
 // SearchResult is a ranked list without a budget.
 type SearchResult struct {
 	Items []ragctx.ContextItem `json:"items"`
-	// Degraded names signals that did not run.
+	// Degraded names providers that failed and, as provider:signal, signals that
+	// did not run.
 	Degraded []string `json:"degraded"`
 }
 
@@ -49,35 +71,43 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	if q.Query == "" {
 		return res, ragctx.Invalid("query", "is empty; say what to search for")
 	}
-	found := make([]ragctx.ContextResult, len(e.builtin))
-	g, gctx := errgroup.WithContext(ctx)
-	for i, p := range e.builtin {
-		g.Go(func() (err error) {
-			if found[i], err = p.Query(gctx, q); err != nil {
-				return fmt.Errorf("%s: %w", p.Name(), err)
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return res, err
 	}
-	for _, f := range found {
-		for _, it := range f.Items {
-			it.Provider = f.Provider
-			if it.Relevance >= q.MinRelevance {
-				res.Items = append(res.Items, it)
-			}
+	found := make([]ragctx.ContextResult, len(e.builtin))
+	errs := make([]error, len(e.builtin))
+	var wg sync.WaitGroup
+	for i, p := range e.builtin {
+		wg.Go(func() { found[i], errs[i] = p.Query(ctx, q) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil && !slices.Contains(errs, nil) {
+		return res, err
+	}
+	for i, p := range e.builtin {
+		if errs[i] != nil {
+			e.opts.Logger.WarnContext(ctx, "provider failed", "provider", p.Name(), "error", errs[i])
+			res.Degraded = append(res.Degraded, p.Name())
+			continue
 		}
-		for _, d := range f.Degraded {
-			if !slices.Contains(res.Degraded, d) {
-				res.Degraded = append(res.Degraded, d)
-			}
-		}
+		res.add(p.Name(), found[i], q.MinRelevance)
 	}
 	slices.SortStableFunc(res.Items, func(a, b ragctx.ContextItem) int {
 		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(a.ID, b.ID))
 	})
 	res.Items = res.Items[:min(len(res.Items), q.MaxResults)]
 	return res, nil
+}
+
+// add takes over a provider's result, copies of a text left out.
+func (r *SearchResult) add(provider string, found ragctx.ContextResult, least float64) {
+	for _, it := range found.Items {
+		it.Provider = provider
+		if it.Relevance >= least && !slices.ContainsFunc(r.Items, func(o ragctx.ContextItem) bool { return o.Content == it.Content }) {
+			r.Items = append(r.Items, it)
+		}
+	}
+	for _, d := range found.Degraded {
+		r.Degraded = append(r.Degraded, provider+":"+d)
+	}
 }

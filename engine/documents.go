@@ -29,8 +29,12 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 		return store.Put{}, err
 	}
 	hash := docs.ContentHash(d)
-	if put, same, err := e.store.Has(ctx, ns, d.ExternalID, hash[:], root); err != nil || same {
-		return put, err
+	put, same, err := e.store.Has(ctx, ns, d.ExternalID, hash[:], root)
+	if err != nil {
+		return store.Put{}, err
+	}
+	if same { // perhaps written this very moment by another caller
+		return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 	}
 	p, err := docs.Prepare(d, docs.Options{})
 	if err != nil {
@@ -42,7 +46,7 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 	if err := e.embed(ctx, &content, p.Title, p.Chunks); err != nil {
 		return store.Put{}, err
 	}
-	put, err := e.store.PutDocument(ctx, ns, p, root, content)
+	put, err = e.store.PutDocument(ctx, ns, p, root, content)
 	if err != nil {
 		return store.Put{}, err
 	}
@@ -85,6 +89,9 @@ func (e *Engine) embed(ctx context.Context, c *store.Content, title string, chun
 	vectors, err := e.embedder.EmbedDocuments(ctx, batch)
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err == nil && len(vectors) != len(batch) {
+		err = fmt.Errorf("embedder returned %d vectors for %d texts", len(vectors), len(batch))
 	}
 	if err != nil {
 		e.opts.Logger.WarnContext(ctx, "embedder failed; stored without vectors", "embedder", e.embedder.Identity().String(), "error", err)

@@ -117,6 +117,14 @@ func (e *Engine) open(ctx context.Context) error {
 	if e.embedderID, err = e.store.Embedder(ctx, e.embedder.Identity()); err != nil {
 		return err
 	}
+	other, err := e.store.OtherEmbedder(ctx, e.embedderID)
+	if err != nil {
+		return err
+	}
+	if other != "" {
+		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which cannot be compared with those of %s; "+
+			"open it with that embedder, or ingest into another directory", ragctx.ErrConflict, other, e.embedder.Identity())
+	}
 	e.collections = newCollections(e.store, e.embedderID, e.openIndex, e.opts.Logger)
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.source(store.Documents)),
@@ -130,11 +138,11 @@ func (e *Engine) openResolver() error {
 	for _, p := range e.builtin {
 		providers = append(providers, resolve.Registered{Provider: p})
 	}
-	watchers := make(map[string]ragctx.TurnObserver)
+	var watchers []watcher
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {
-			watchers[r.Provider.Name()] = w
+			watchers = append(watchers, watcher{w, r.Provider.Name()})
 		}
 	}
 	r, err := resolve.New(resolve.Options{

@@ -448,6 +448,120 @@ func TestObserversHearSuccessfulTurnsInOrder(t *testing.T) {
 	}
 }
 
+// stuck is a provider that waits for its context on every turn.
+type stuck struct{ listener }
+
+func (*stuck) OnTurnComplete(ctx context.Context, _ ragctx.Turn) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestCloseDoesNotWaitForAStuckProvider(t *testing.T) {
+	f := open(t, func(o *engine.Options) { o.Providers = []resolve.Registered{{Provider: new(stuck)}} })
+	f.turn(ragctx.Turn{SessionID: "s", Prompt: "x"})
+	done := make(chan struct{})
+	go func() { f.Close(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("Close hangs")
+	}
+}
+
+func TestAReplacedDocumentIsNeverGone(t *testing.T) {
+	f := open(t)
+	f.put("d", "stableword version 0")
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(stop)
+		for i := range 150 {
+			if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: "d", Text: fmt.Sprint("stableword version ", i+1)}, ""); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for asked := 0; ; asked++ {
+		select {
+		case <-stop:
+			wg.Wait()
+			if asked == 0 {
+				t.Error("nothing was asked meanwhile")
+			}
+			return
+		default:
+		}
+		a, err := f.Context(t.Context(), query("stableword"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Items) != 1 {
+			t.Fatalf("%d versions found: %+v", len(a.Items), a.Items)
+		}
+	}
+}
+
+func TestDatabaseSetBackToAnOlderCopy(t *testing.T) {
+	f := open(t)
+	for i := range 1200 { // enough for the keyword leg to have files
+		f.put(fmt.Sprint("before-", i), fmt.Sprint("walrus before ", i))
+	}
+	f.reopen() // writes the log into the file
+	f.Close()
+	db := filepath.Join(f.opts.Dir, "ragctx.db")
+	old, err := os.ReadFile(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Engine = nil
+	f.reopen()
+	for i := range 1200 {
+		f.put(fmt.Sprint("lost-", i), fmt.Sprint("penguin lost ", i))
+	}
+	f.Close()
+	for _, tail := range []string{"-wal", "-shm"} {
+		_ = os.Remove(db + tail)
+	}
+	if err := os.WriteFile(db, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.Engine = nil
+	f.reopen()
+	f.put("after", "seagull after")
+	if got := f.found(query("penguin lost")); len(got) != 0 {
+		t.Errorf("found what is not there: %v", got)
+	}
+	for q, want := range map[string]string{"seagull": "after@1#0", "walrus before 7": "before-7@1#0"} {
+		if got := f.found(query(q)); !slices.Contains(got, want) {
+			t.Errorf("%s: found %v", q, got)
+		}
+	}
+}
+
+func TestAnotherEmbedderIsRefused(t *testing.T) {
+	f := open(t)
+	f.put("d", "walrus")
+	f.Close()
+	f.opts.Embedder = embed.NewHashing(128)
+	_, err := engine.Open(t.Context(), f.opts)
+	if !errors.Is(err, ragctx.ErrConflict) || !strings.Contains(err.Error(), "hashing") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestShortEmbedderCostsOnlyVectors(t *testing.T) {
+	f := open(t, func(o *engine.Options) { o.Embedder = short{embed.NewHashing(0)} })
+	f.put("d", "walrus")
+	if got := f.found(query("walrus")); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// short is an embedder that returns too few vectors.
+type short struct{ embed.Embedder }
+
+func (short) EmbedDocuments(context.Context, []string) ([][]float32, error) { return nil, nil }
+
 func TestBadInputStoresNothing(t *testing.T) {
 	f := open(t)
 	ctx := t.Context()

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -34,8 +32,8 @@ type IngestOptions struct {
 	Namespace string
 	// Paths are files and folders.
 	Paths []string
-	// Prefix starts the ids of a folder's documents, which go on with the path
-	// inside the folder; "" is the folder's name.
+	// Prefix starts the ids of documents, which go on with the path inside the
+	// folder, or the name of a file. "" is the folder's name, nothing for a file.
 	Prefix string
 	Walk   docs.WalkOptions
 	Tags   []string
@@ -74,11 +72,12 @@ type Skipped struct {
 func (r IngestReport) Files() int { return r.Created + r.Replaced + r.Unchanged }
 
 // Ingest puts files and folders into sink. A file that cannot be ingested is
-// skipped with its reason. Documents of a folder that were there after the last
-// ingest of the same folder and are gone now are deleted. The report is valid
-// also when an error ends the ingest.
+// skipped with its reason. Documents of a folder are deleted when their file is
+// gone or ignored by git; other options than last time delete nothing. Of what
+// was ingested from a place that exists no document is replaced from another.
+// The report is valid also when an error ends the ingest.
 func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, error) {
-	in := ingester{sink: sink, opts: o, seen: make(map[string]bool)}
+	in := ingester{sink: sink, opts: o}
 	in.report.Skipped = []Skipped{}
 	for _, path := range o.Paths {
 		abs, err := filepath.Abs(path)
@@ -98,7 +97,6 @@ type ingester struct {
 
 	mu     sync.Mutex
 	report IngestReport
-	seen   map[string]bool
 }
 
 // root ingests one file or folder, given as an absolute path.
@@ -107,10 +105,12 @@ func (in *ingester) root(ctx context.Context, root string) error {
 	if err != nil {
 		return ragctx.Invalid("path", "%v; give a file or folder that exists", err)
 	}
-	prefix, key := "", ""
+	prefix := in.opts.Prefix
 	if info.IsDir() {
-		// Only a folder can lose files: a file that came alone has no root.
-		prefix, key = cmp.Or(in.opts.Prefix, filepath.Base(root))+"/", root
+		prefix = cmp.Or(prefix, filepath.Base(root))
+	}
+	if prefix != "" {
+		prefix += "/"
 	}
 	workers := in.opts.Workers
 	if workers <= 0 {
@@ -118,40 +118,33 @@ func (in *ingester) root(ctx context.Context, root string) error {
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
-	var kept []string // paths inside root that are there but were not taken
+	seen, skipped := make(map[string]bool), false
 	var walkErr error
 	for f, err := range docs.Walk(gctx, []string{root}, in.opts.Walk) {
-		var skip *docs.Skip
-		switch {
-		case errors.As(err, &skip):
+		if skip, ok := errors.AsType[*docs.Skip](err); ok {
 			in.skip(skip.Path, skip.Reason)
-			if rel, err := filepath.Rel(root, skip.Path); err == nil {
-				kept = append(kept, prefix+filepath.ToSlash(rel))
-			}
+			skipped = true
 			continue
-		case err != nil:
-			walkErr = err
 		}
-		if walkErr != nil {
+		if walkErr = err; err != nil {
 			break
 		}
-		g.Go(func() error { return in.file(gctx, prefix+f.ExternalID, key, f) })
+		id := prefix + f.ExternalID
+		seen[id] = true
+		g.Go(func() error { return in.file(gctx, id, root, f) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if walkErr != nil || key == "" {
+	if walkErr != nil || !info.IsDir() || skipped && len(seen) == 0 {
 		return walkErr
 	}
-	return in.vanished(ctx, key, kept)
+	return in.vanished(ctx, root, prefix, seen)
 }
 
 // file reads and stores one file. Only an error that would meet every further
 // file as well ends the ingest.
 func (in *ingester) file(ctx context.Context, id, root string, f docs.File) error {
-	in.mu.Lock()
-	in.seen[id] = true
-	in.mu.Unlock()
 	d, err := f.Read()
 	if err != nil {
 		if skip, ok := errors.AsType[*docs.Skip](err); ok {
@@ -162,6 +155,9 @@ func (in *ingester) file(ctx context.Context, id, root string, f docs.File) erro
 	}
 	d.ExternalID, d.Source, d.Tags = id, "file:"+id, in.opts.Tags
 	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)
+	if errors.Is(err, ragctx.ErrConflict) {
+		put, err = in.moved(ctx, d, root, err)
+	}
 	if err != nil {
 		if _, status := ragctx.CodeOf(err); status >= 500 || ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
@@ -202,36 +198,5 @@ func (in *ingester) skip(path, reason string) {
 func (in *ingester) progress(path string) {
 	if in.opts.Progress != nil {
 		in.opts.Progress(IngestProgress{Path: path, Report: in.report})
-	}
-}
-
-// vanished deletes the documents of a folder that this ingest did not meet.
-// What is there and could not be taken, or lies below a folder that could not
-// be read, stays as it was.
-func (in *ingester) vanished(ctx context.Context, root string, kept []string) error {
-	isKept := func(id string) bool {
-		return slices.ContainsFunc(kept, func(k string) bool {
-			return id == k || strings.HasPrefix(id, k+"/")
-		})
-	}
-	after := ""
-	for {
-		page, err := in.sink.ListDocuments(ctx, in.opts.Namespace, store.ListOptions{After: after, Limit: MaxPage, Root: root})
-		if err != nil {
-			return fmt.Errorf("look for vanished files: %w", err)
-		}
-		for _, d := range page {
-			after = d.ID
-			if in.seen[d.ID] || isKept(d.ID) {
-				continue
-			}
-			if err := in.sink.DeleteDocument(ctx, in.opts.Namespace, d.ID); err != nil && !isNotFound(err) {
-				return fmt.Errorf("delete vanished file: %w", err)
-			}
-			in.report.Deleted++
-		}
-		if len(page) < MaxPage {
-			return nil
-		}
 	}
 }

@@ -1,13 +1,16 @@
 package engine_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -116,6 +119,134 @@ func TestTwoFoldersOfOneName(t *testing.T) {
 	r = f.ingest(engine.IngestOptions{Paths: []string{two}, Prefix: "other"})
 	if r.Created != 1 || !slices.Equal(f.ids(), []string{"docs/a.md", "other/a.md"}) {
 		t.Errorf("%+v, %v", r, f.ids())
+	}
+}
+
+func TestIngestOfFilesOfOneName(t *testing.T) {
+	f := open(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"x/README.md": "alpha", "y/README.md": "beta", "y/other.md": "gamma"})
+	x, y := filepath.Join(dir, "x", "README.md"), filepath.Join(dir, "y", "README.md")
+	r := f.ingest(engine.IngestOptions{Paths: []string{x, y}})
+	if r.Created != 1 || len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Reason, x) || strings.HasPrefix(r.Skipped[0].Reason, "README") {
+		t.Errorf("%+v", r)
+	}
+	r = f.ingest(engine.IngestOptions{Paths: []string{y}, Prefix: "y"})
+	if r.Created != 1 || !slices.Equal(f.ids(), []string{"README.md", "y/README.md"}) {
+		t.Errorf("%+v, %v", r, f.ids())
+	}
+}
+
+func TestConflictsHaveOneReason(t *testing.T) {
+	f := open(t)
+	one, two := filepath.Join(t.TempDir(), "docs"), filepath.Join(t.TempDir(), "docs")
+	for _, dir := range []string{one, two} {
+		write(t, dir, map[string]string{"a.md": "alpha " + dir, "b.md": "beta " + dir})
+	}
+	f.ingest(engine.IngestOptions{Paths: []string{one}})
+	r := f.ingest(engine.IngestOptions{Paths: []string{two}})
+	if len(r.Skipped) != 2 || r.Skipped[0].Reason != r.Skipped[1].Reason || !strings.Contains(r.Skipped[0].Reason, one) {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestIngestOfAMovedFolder(t *testing.T) {
+	f := open(t)
+	one, two := filepath.Join(t.TempDir(), "docs"), filepath.Join(t.TempDir(), "docs")
+	write(t, one, map[string]string{"a.md": "alpha", "a.md.txt": "beta"})
+	f.ingest(engine.IngestOptions{Paths: []string{one}})
+	if err := os.Rename(one, two); err != nil {
+		t.Fatal(err)
+	}
+	if r := f.ingest(engine.IngestOptions{Paths: []string{two}}); r.Replaced != 2 || len(r.Skipped) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := f.ingest(engine.IngestOptions{Paths: []string{two}}); r.Unchanged != 2 || len(f.found(query("alpha"))) != 1 {
+		t.Errorf("again: %+v", r)
+	}
+}
+
+// TestOtherRootsKeepTheirIDs: a root that is no place of this machine is not gone.
+func TestOtherRootsKeepTheirIDs(t *testing.T) {
+	f := open(t)
+	dir := filepath.Join(t.TempDir(), "docs")
+	write(t, dir, map[string]string{"a.md": "alpha"})
+	if _, err := f.PutDocument(t.Context(), "", docs.Document{ExternalID: "docs/a.md", Text: "beta"}, "wiki"); err != nil {
+		t.Fatal(err)
+	}
+	if r := f.ingest(engine.IngestOptions{Paths: []string{dir}}); len(r.Skipped) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestIngestDeletesOnlyWhatIsGone: files that are there keep their documents.
+func TestIngestDeletesOnlyWhatIsGone(t *testing.T) {
+	f := open(t)
+	target := filepath.Join(t.TempDir(), "target")
+	dir := filepath.Join(t.TempDir(), "guide")
+	if err := os.Mkdir(target, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, dir); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	write(t, dir, map[string]string{"a.md": "alpha", "b.go": "// beta", "sub/c.md": "gamma", "d.md": "delta", "e.md": "epsilon"})
+	f.ingest(engine.IngestOptions{Paths: []string{dir}})
+	write(t, dir, map[string]string{"a.md": strings.Repeat("alpha ", 100)})
+	for name, o := range map[string]docs.WalkOptions{
+		"include": {Include: []string{"*.go"}},
+		"exclude": {Exclude: []string{"*.md"}},
+		"size":    {MaxFileBytes: 50},
+		"none":    {Include: []string{"*.none"}},
+	} {
+		if r := f.ingest(engine.IngestOptions{Paths: []string{dir}, Walk: o}); r.Deleted != 0 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	f.ingest(engine.IngestOptions{Paths: []string{dir}, Prefix: "other", Walk: docs.WalkOptions{Include: []string{"*.go"}}})
+	if err := os.Remove(filepath.Join(dir, "d.md")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{".gitignore": "/sub/\n", "d.md/x.png": ""})
+	if r := f.ingest(engine.IngestOptions{Paths: []string{dir}, Walk: docs.WalkOptions{Include: []string{"*.go"}}}); r.Deleted != 2 {
+		t.Errorf("ignored, and no longer a file: %+v", r)
+	}
+	if got := f.ids(); !slices.Equal(got, []string{"guide/a.md", "guide/b.go", "guide/e.md", "other/b.go"}) {
+		t.Errorf("ids %v", got)
+	}
+}
+
+func TestIngestOfAnUnreadableFolder(t *testing.T) {
+	f := open(t)
+	dir := filepath.Join(t.TempDir(), "guide")
+	write(t, dir, map[string]string{"a.md": "alpha", "b.md": "beta"})
+	f.ingest(engine.IngestOptions{Paths: []string{dir}})
+	if err := os.Chmod(dir, 0o311); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) }) //nolint:gosec // as it was
+	if _, err := os.ReadDir(dir); err == nil {
+		t.Skip("this user may read everything")
+	}
+	_, err := engine.Ingest(t.Context(), f.Engine, engine.IngestOptions{Paths: []string{dir}})
+	if !errors.Is(err, ragctx.ErrInvalid) || len(f.ids()) != 2 {
+		t.Errorf("%v, %v", err, f.ids())
+	}
+}
+
+// TestSkippedAndNothingSeen: a folder of which nothing could be seen loses nothing.
+func TestSkippedAndNothingSeen(t *testing.T) {
+	f := open(t)
+	dir := filepath.Join(t.TempDir(), "guide")
+	write(t, dir, map[string]string{"a.md": "alpha"})
+	f.ingest(engine.IngestOptions{Paths: []string{dir}})
+	if err := os.Remove(filepath.Join(dir, "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"big.md": "much too big"})
+	o := engine.IngestOptions{Paths: []string{dir}, Walk: docs.WalkOptions{MaxFileBytes: 5}}
+	if r := f.ingest(o); r.Deleted != 0 || len(r.Skipped) != 1 {
+		t.Errorf("%+v", r)
 	}
 }
 

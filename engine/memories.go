@@ -15,8 +15,8 @@ import (
 // TurnResult is the acknowledgement of a turn.
 type TurnResult struct {
 	ID string `json:"id"`
-	// MemoryID is the episode that the turn became.
-	MemoryID string       `json:"memory_id"`
+	// MemoryID is the episode that the turn became; empty if nobody said anything.
+	MemoryID string       `json:"memory_id,omitempty" doc:"the memory that the turn became; absent if neither a user nor an assistant said anything in it"`
 	Status   store.Status `json:"status"`
 }
 
@@ -47,26 +47,33 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	if err != nil {
 		return TurnResult{}, err
 	}
-	content, err := e.memoryContent(ctx, m, units)
-	if err != nil {
-		return TurnResult{}, err
+	res := TurnResult{ID: t.ID}
+	var content store.Content
+	if m != nil {
+		res.MemoryID = m.ID
+		if content, err = e.memoryContent(ctx, m.Content, units); err != nil {
+			return TurnResult{}, err
+		}
 	}
-	status, seq, err := e.store.PutTurn(ctx, ns, t, m, content)
+	var seq uint64
+	res.Status, seq, err = e.store.PutTurn(ctx, ns, t, m, content)
 	if err != nil {
 		return TurnResult{}, err
 	}
 	if err := e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq); err != nil {
 		return TurnResult{}, err
 	}
-	if status == store.Created {
-		e.stored(t.Namespace, m)
+	if res.Status == store.Created {
+		if m != nil {
+			e.stored(t.Namespace, *m)
+		}
 		e.observer.completed(t)
 	}
-	return TurnResult{ID: t.ID, MemoryID: m.ID, Status: status}, nil
+	return res, nil
 }
 
-func (e *Engine) memoryContent(ctx context.Context, m memory.Memory, units []chunk.Chunk) (store.Content, error) {
-	c := store.Content{Text: m.Content, Chunker: chunk.Version}
+func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk) (store.Content, error) {
+	c := store.Content{Text: text, Chunker: chunk.Version}
 	return c, e.embed(ctx, &c, "", units)
 }
 
@@ -79,17 +86,17 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	if m.ID == "" {
 		m.ID = e.opts.NewID()
 	}
-	if m.Occurred.IsZero() {
-		m.Occurred = e.opts.Now()
-	}
 	m.Occurred = m.Occurred.UTC().Truncate(time.Microsecond)
 	m.Expires = m.Expires.UTC().Truncate(time.Microsecond)
+	if !m.Expires.IsZero() && !m.Expires.After(e.opts.Now()) {
+		return m, "", ragctx.Invalid("expires", "is %s, which has passed; send a later time, or none", m.Expires.Format(time.RFC3339))
+	}
 	m.Namespace = cmp.Or(m.Namespace, ragctx.DefaultNamespace)
 	ns, err := e.namespace(ctx, m.Namespace, true)
 	if err != nil {
 		return m, "", err
 	}
-	content, err := e.memoryContent(ctx, m, memory.Chunks(m.Content))
+	content, err := e.memoryContent(ctx, m.Content, memory.Chunks(m.Content))
 	if err != nil {
 		return m, "", err
 	}
@@ -129,17 +136,18 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 	return m, nil
 }
 
-// ListMemories returns memories by importance and recency, best first. A
+// ListMemories returns a page of memories by importance and recency, best
+// first, and the place where the next page starts, which is zero on the last. A
 // namespace that does not exist is empty.
-func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, error) {
+func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error) {
 	if f.Limit == 0 {
 		f.Limit = DefaultPage
 	}
 	if f.Limit < 1 || f.Limit > MaxPage {
-		return nil, ragctx.Invalid("limit", "is %d; use 1 to %d", f.Limit, MaxPage)
+		return nil, store.Place{}, ragctx.Invalid("limit", "is %d; use 1 to %d", f.Limit, MaxPage)
 	}
-	if f.Offset < 0 {
-		return nil, ragctx.Invalid("offset", "is %d; it cannot be negative", f.Offset)
+	if f.After.ID != "" {
+		f.Now = f.After.Now
 	}
 	if f.Now.IsZero() {
 		f.Now = e.opts.Now()
@@ -147,16 +155,17 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 	f.Weights = e.opts.Weights
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
-		return []memory.Memory{}, nil
+		return []memory.Memory{}, store.Place{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, store.Place{}, err
 	}
 	found, err := e.store.MemoriesByScore(ctx, ns, f)
-	if found == nil {
-		found = []memory.Memory{}
+	if err != nil || len(found) < f.Limit {
+		return found, store.Place{}, err
 	}
-	return found, err
+	last := found[len(found)-1]
+	return found, store.Place{Now: f.Now, Score: last.Score, ID: last.ID}, nil
 }
 
 // DeleteMemory removes a memory from every answer at once. Questions about an

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/ragctx/ragctx"
 )
@@ -11,8 +12,11 @@ import (
 // observer tells providers about completed turns, after the turn's caller has
 // its acknowledgement, one turn at a time and in order.
 type observer struct {
-	watchers map[string]ragctx.TurnObserver
+	watchers []watcher // in the order of registration
 	log      *slog.Logger
+
+	life context.Context //nolint:containedctx // ends what providers do with the engine
+	end  context.CancelFunc
 
 	mu     sync.Mutex
 	queue  []ragctx.Turn
@@ -21,12 +25,20 @@ type observer struct {
 	wg     sync.WaitGroup
 }
 
+// watcher is a provider that wants to know.
+type watcher struct {
+	ragctx.TurnObserver
+
+	name string
+}
+
 // newObserver returns nil when no provider wants to know.
-func newObserver(watchers map[string]ragctx.TurnObserver, log *slog.Logger) *observer {
+func newObserver(watchers []watcher, log *slog.Logger) *observer {
 	if len(watchers) == 0 {
 		return nil
 	}
 	o := &observer{watchers: watchers, log: log, wake: make(chan struct{}, 1)}
+	o.life, o.end = context.WithCancel(context.Background())
 	o.wg.Go(o.loop)
 	return o
 }
@@ -78,28 +90,39 @@ func (o *observer) take() (t ragctx.Turn, more, closed bool) {
 }
 
 func (o *observer) tell(t ragctx.Turn) {
-	for name, w := range o.watchers {
+	for _, w := range o.watchers {
 		func() {
 			defer func() {
 				if p := recover(); p != nil {
-					o.log.Error("provider panicked on a completed turn", "provider", name, "panic", p)
+					o.log.Error("provider panicked on a completed turn", "provider", w.name, "panic", p)
 				}
 			}()
-			if err := w.OnTurnComplete(context.Background(), t); err != nil {
-				o.log.Warn("provider failed on a completed turn", "provider", name, "error", err)
+			ctx, cancel := context.WithTimeout(o.life, tellTimeout)
+			defer cancel()
+			if err := w.OnTurnComplete(ctx, t); err != nil {
+				o.log.Warn("provider failed on a completed turn", "provider", w.name, "error", err)
 			}
 		}()
 	}
 }
+
+// A provider has tellTimeout for a turn. When the engine closes, those that are
+// still at it have closeGrace to end before their context does.
+const (
+	tellTimeout = 30 * time.Second
+	closeGrace  = 2 * time.Second
+)
 
 // close waits for the turns that are queued.
 func (o *observer) close() {
 	if o == nil {
 		return
 	}
+	defer time.AfterFunc(closeGrace, o.end).Stop()
 	o.mu.Lock()
 	o.closed = true
 	o.signal()
 	o.mu.Unlock()
 	o.wg.Wait()
+	o.end()
 }

@@ -40,13 +40,19 @@ type Put struct {
 }
 
 // Has reports whether the current version of a document has this hash and
-// root, so that storing it again would change nothing.
+// root, so that storing it again would change nothing. Like a write it says
+// what to follow: what is stored may not have been indexed yet.
 func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root string) (Put, bool, error) {
 	var p Put
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT version, (SELECT count(*) FROM units WHERE item = i.id) FROM items i
+		err := tx.QueryRowContext(ctx, `SELECT version, (SELECT count(*) FROM units WHERE item = i.id) FROM items i
 			WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL AND hash = ? AND root = ?`,
 			ns, Documents, id, hash, root).Scan(&p.Version, &p.Chunks)
+		if err != nil {
+			return err
+		}
+		p.Seq, err = newest(ctx, tx, Collection{ns, Documents})
+		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, false, nil
@@ -81,7 +87,7 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, d docs.Prepared, root
 			}
 			if bytes.Equal(old.hash, r.hash) && old.root == root {
 				p.Status = Unchanged
-				w, err := s.unchanged(ctx, tx, old)
+				w, err := s.unchanged(ctx, tx, Collection{ns, Documents}, old)
 				p.Version, p.Seq = w.version, w.seq
 				return err
 			}
@@ -92,7 +98,7 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, d docs.Prepared, root
 		return err
 	})
 	if err != nil {
-		return Put{}, fmt.Errorf("store document: %w", err)
+		return Put{}, failed("store document", err)
 	}
 	return p, nil
 }
@@ -112,7 +118,7 @@ func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string) (uint64
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("delete document: %w", err)
+		return 0, failed("delete document", err)
 	}
 	return seq, nil
 }
@@ -150,7 +156,11 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return d, "", fmt.Errorf("document %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+		which := fmt.Sprintf("document %q", ragctx.Clip(id))
+		if version != 0 {
+			which = fmt.Sprintf("version %d of %s", version, which)
+		}
+		return d, "", fmt.Errorf("%s: %w", which, ragctx.ErrNotFound)
 	}
 	if err != nil {
 		return d, "", fmt.Errorf("read document: %w", err)
@@ -162,19 +172,12 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 // current one.
 func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version int) ([]passage.Unit, error) {
 	var units []passage.Unit
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM items i JOIN units u ON u.item = i.id
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		units, err = loadUnits(ctx, tx, `items i JOIN units u ON u.item = i.id
 			WHERE i.namespace = ? AND i.kind = ? AND i.key = ?
 			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END ORDER BY u.ordinal`,
 			ns, Documents, id, version, version)
-		if err != nil {
-			return err
-		}
-		return scan(rows, func() error {
-			u, err := scanUnit(rows)
-			units = append(units, u)
-			return err
-		})
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read chunks: %w", err)

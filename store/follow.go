@@ -1,11 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ragctx/ragctx/index"
 )
@@ -30,9 +31,8 @@ func (s *Store) Load(ctx context.Context, c Collection, embedder int64, lexicalF
 	apply func(index.Batch) error,
 ) error {
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		var newest uint64
-		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM changes WHERE namespace = ? AND kind = ?`,
-			c.Namespace, c.Kind).Scan(&newest); err != nil {
+		last, err := newest(ctx, tx, c)
+		if err != nil {
 			return err
 		}
 		parents, err := loadParents(ctx, tx, `i.namespace = ? AND i.kind = ?`, c.Namespace, c.Kind)
@@ -68,7 +68,7 @@ func (s *Store) Load(ctx context.Context, c Collection, embedder int64, lexicalF
 		if err != nil {
 			return err
 		}
-		b.Seq = newest
+		b.Seq = last
 		return apply(b)
 	})
 	if err != nil {
@@ -204,21 +204,22 @@ func IndexTitle(title string, heading []string) string {
 }
 
 // Strings returns metadata as filters compare it: strings as they are, other
-// scalars as JSON writes them; lists and objects are left out.
+// scalars as JSON writes them; lists, objects and null are left out.
 func Strings(m map[string]any) map[string]string {
 	if len(m) == 0 {
 		return nil
 	}
 	out := make(map[string]string, len(m))
 	for k, v := range m {
-		switch v := v.(type) {
-		case string:
-			out[k] = v
-		case bool, float64, int, int64:
-			out[k] = fmt.Sprint(v)
-		case time.Time:
-			out[k] = v.Format(time.RFC3339)
+		if s, ok := v.(string); ok {
+			out[k] = s
+			continue
 		}
+		b, err := json.Marshal(v)
+		if err != nil || bytes.ContainsAny(b[:1], "[{n") {
+			continue
+		}
+		out[k] = string(b)
 	}
 	return out
 }
@@ -230,4 +231,23 @@ func list(ids []uint64) (string, []any) {
 		args[i] = int64(id) //nolint:gosec // row ids fit
 	}
 	return strings.TrimSuffix(strings.Repeat("?,", len(ids)), ","), args
+}
+
+// Newest returns the sequence number of the last change of a collection.
+func (s *Store) Newest(ctx context.Context, c Collection) (uint64, error) {
+	var seq uint64
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		seq, err = newest(ctx, tx, c)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("newest change: %w", err)
+	}
+	return seq, nil
+}
+
+func newest(ctx context.Context, tx *sql.Tx, c Collection) (seq uint64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM changes WHERE namespace = ? AND kind = ?`,
+		c.Namespace, c.Kind).Scan(&seq)
+	return seq, err
 }

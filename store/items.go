@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -113,15 +114,15 @@ func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) 
 
 // written is what a write left behind.
 type written struct {
-	version  int
-	seq      uint64 // of the last change
-	recorded time.Time
+	version            int
+	seq                uint64 // of the last change
+	occurred, recorded time.Time
 }
 
 // put writes a new version of an item and ends old, the one before it, if there is one.
 func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (written, error) {
 	now := s.now().UTC().Truncate(time.Microsecond)
-	w := written{recorded: now}
+	w := written{occurred: r.occurred, recorded: now}
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) + 1 FROM items
 		WHERE namespace = ? AND kind = ? AND key = ?`, r.namespace, r.kind, r.key).Scan(&w.version); err != nil {
 		return w, err
@@ -140,7 +141,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (wr
 		return w, err
 	}
 	if old != nil {
-		w.seq, err = change(ctx, tx, r.namespace, r.kind, old.id, opEnd)
+		w.seq, err = s.change(ctx, tx, r.namespace, r.kind, old.id, opEnd)
 	}
 	return w, err
 }
@@ -170,7 +171,7 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, r record, version int, n
 	if id, err = res.LastInsertId(); err != nil {
 		return 0, 0, err
 	}
-	if seq, err = change(ctx, tx, r.namespace, r.kind, id, opPut); err != nil {
+	if seq, err = s.change(ctx, tx, r.namespace, r.kind, id, opPut); err != nil {
 		return 0, 0, err
 	}
 	if _, err = tx.ExecContext(ctx, `UPDATE items SET seq = ? WHERE id = ?`, seq, id); err != nil {
@@ -215,7 +216,10 @@ func insertUnits(ctx context.Context, tx *sql.Tx, item int64, c Content) error {
 }
 
 // change appends to the sequence that the indexes follow.
-func change(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64, op int) (uint64, error) {
+func (s *Store) change(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64, op int) (uint64, error) {
+	if err := s.openings.note(ctx, tx, s.now().UnixMicro()); err != nil {
+		return 0, err
+	}
 	res, err := tx.ExecContext(ctx, `INSERT INTO changes (namespace, kind, item, op) VALUES (?, ?, ?, ?)`, ns, k, item, op)
 	if err != nil {
 		return 0, err
@@ -229,7 +233,7 @@ func (s *Store) end(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64)
 	if _, err := tx.ExecContext(ctx, `UPDATE items SET superseded = ? WHERE id = ?`, s.now().UnixMicro(), id); err != nil {
 		return 0, err
 	}
-	return change(ctx, tx, ns, k, id, opEnd)
+	return s.change(ctx, tx, ns, k, id, opEnd)
 }
 
 // encode returns v as JSON, or empty for a nil slice or map.
@@ -244,11 +248,13 @@ func encode(v any, empty string) (string, error) {
 	return string(b), nil
 }
 
-// decode reads what encode wrote. A damaged cell reads as empty: one bad cell
-// must not hide the item.
+// decode reads what encode wrote, numbers as they are written. A damaged cell
+// reads as empty: one bad cell must not hide the item.
 func decode[T any](s string) T {
 	var v T
-	if json.Unmarshal([]byte(s), &v) != nil {
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
 		var zero T
 		return zero
 	}

@@ -16,10 +16,13 @@ import (
 
 // PutMemory stores a memory, or a new version of it when the id exists. A
 // memory of another user is never replaced. The same content again changes
-// nothing. It returns the stored memory, what happened, and the sequence number
-// to follow.
+// nothing. One that does not say when it occurred did so now. It returns the
+// stored memory, what happened, and the sequence number to follow.
 func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Content) (memory.Memory, Status, uint64, error) {
-	r := memoryRecord(ns, m, c)
+	r := memoryRecord(ns, m, c) // its hash is of what the caller gave, so before defaults
+	if r.occurred.IsZero() {
+		r.occurred = s.now().UTC().Truncate(time.Microsecond)
+	}
 	var status Status
 	var w written
 	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
@@ -34,7 +37,7 @@ func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Cont
 			}
 			if bytes.Equal(old.hash, r.hash) {
 				status = Unchanged
-				w, err = s.unchanged(ctx, tx, old)
+				w, err = s.unchanged(ctx, tx, Collection{ns, Memories}, old)
 				return err
 			}
 			status = Replaced
@@ -43,18 +46,24 @@ func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Cont
 		return err
 	})
 	if err != nil {
-		return m, "", 0, fmt.Errorf("store memory: %w", err)
+		return m, "", 0, failed("store memory", err)
 	}
-	m.Version, m.Recorded = w.version, w.recorded
+	m.Version, m.Occurred, m.Recorded = w.version, w.occurred, w.recorded
 	return m, status, w.seq, nil
 }
 
-// unchanged returns what an earlier write left behind.
-func (s *Store) unchanged(ctx context.Context, tx *sql.Tx, c *current) (written, error) {
+// unchanged returns what an earlier write left behind. Its sequence number is
+// the collection's newest: the write may have ended another version after it
+// had written its own.
+func (s *Store) unchanged(ctx context.Context, tx *sql.Tx, in Collection, c *current) (written, error) {
 	w := written{version: c.version}
-	var recorded sql.NullInt64
-	err := tx.QueryRowContext(ctx, `SELECT seq, recorded FROM items WHERE id = ?`, c.id).Scan(&w.seq, &recorded)
-	w.recorded = moment(recorded)
+	var occurred, recorded sql.NullInt64
+	if err := tx.QueryRowContext(ctx, `SELECT occurred, recorded FROM items WHERE id = ?`, c.id).Scan(&occurred, &recorded); err != nil {
+		return w, err
+	}
+	w.occurred, w.recorded = moment(occurred), moment(recorded)
+	var err error
+	w.seq, err = newest(ctx, tx, in)
 	return w, err
 }
 
@@ -70,71 +79,18 @@ func memoryRecord(ns int64, m memory.Memory, c Content) record {
 	}
 }
 
-// PutTurn stores a turn word for word together with the episode made of it, all
-// or nothing. A turn whose id is already there with the same content is
-// [Unchanged]; with other content it is a conflict.
-func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m memory.Memory, c Content) (Status, uint64, error) {
-	body, err := json.Marshal(t)
-	if err != nil {
-		return "", 0, ragctx.Invalid("messages", "cannot be written as JSON: %v", err)
-	}
-	r := memoryRecord(ns, m, c)
-	status := Created
-	var seq uint64
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
-		var was string
-		err := tx.QueryRowContext(ctx, `SELECT body FROM turns WHERE namespace = ? AND key = ?`, ns, t.ID).Scan(&was)
-		switch {
-		case err == nil && was == string(body):
-			status = Unchanged
-			return nil
-		case err == nil:
-			return fmt.Errorf("turn %q: %w: it exists with other content; choose another id", ragctx.Clip(t.ID), ragctx.ErrConflict)
-		case !errors.Is(err, sql.ErrNoRows):
-			return err
-		}
-		if old, err := findCurrent(ctx, tx, ns, Memories, t.ID); err != nil {
-			return err
-		} else if old != nil {
-			return fmt.Errorf("turn %q: %w: a memory has that id; choose another", ragctx.Clip(t.ID), ragctx.ErrConflict)
-		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO turns (namespace, key, user, agent, session, body, occurred, recorded)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, ns, t.ID, t.UserID, t.AgentID, t.SessionID, string(body),
-			t.Occurred.UnixMicro(), s.now().UnixMicro()); err != nil {
-			return err
-		}
-		w, err := s.put(ctx, tx, r, nil)
-		seq = w.seq
-		return err
-	})
-	if err != nil {
-		return "", 0, fmt.Errorf("store turn: %w", err)
-	}
-	return status, seq, nil
-}
-
-// MemoryFilter narrows a list of memories.
-type MemoryFilter struct {
-	UserID             string
-	AnyUser            bool // see every user's memories
-	AgentID, SessionID string
-	Types              []memory.Type
-	Tag                string
-	Now                time.Time
-	Weights            memory.Weights
-	Offset, Limit      int
-}
-
 const memoryColumns = `i.key, n.name, i.user, i.agent, i.session, i.type, t.text, i.importance, i.tags, i.metadata,
 	i.occurred, i.recorded, i.expires, i.version`
 
-func scanMemory(row interface{ Scan(...any) error }) (memory.Memory, error) {
+func scanMemory(row interface{ Scan(...any) error }, more ...any) (memory.Memory, error) {
 	var m memory.Memory
 	var text []byte
 	var tags, meta string
 	var occurred, recorded, expires sql.NullInt64
-	err := row.Scan(&m.ID, &m.Namespace, &m.UserID, &m.AgentID, &m.SessionID, &m.Type, &text, &m.Importance, &tags, &meta,
-		&occurred, &recorded, &expires, &m.Version)
+	err := row.Scan(append([]any{
+		&m.ID, &m.Namespace, &m.UserID, &m.AgentID, &m.SessionID, &m.Type, &text, &m.Importance, &tags, &meta,
+		&occurred, &recorded, &expires, &m.Version,
+	}, more...)...)
 	m.Content = string(text)
 	m.Tags, m.Metadata = decode[[]string](tags), decode[map[string]any](meta)
 	if m.Tags == nil {
@@ -163,64 +119,6 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 	return m, nil
 }
 
-// MemoriesByScore lists current memories, highest score of importance and
-// recency first, ties by id.
-func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
-	where, args := f.where(ns)
-	w := f.Weights.WithDefaults()
-	args = append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
-	args = append(args, f.Limit, f.Offset)
-	var out []memory.Memory
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `WITH scored AS MATERIALIZED (
-				SELECT i.id, i.key, ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) AS score
-				FROM items i WHERE `+where+` ORDER BY score DESC, i.key LIMIT ? OFFSET ?)
-			SELECT `+memoryColumns+` FROM scored s JOIN items i ON i.id = s.id
-			JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, args...)
-		if err != nil {
-			return err
-		}
-		return scan(rows, func() error {
-			m, err := scanMemory(rows)
-			m.Score = w.Score(m.Importance, f.Now.Sub(m.Occurred))
-			out = append(out, m)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list memories: %w", err)
-	}
-	return out, nil
-}
-
-func (f MemoryFilter) where(ns int64) (string, []any) {
-	where := `i.namespace = ? AND i.kind = ? AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)`
-	args := []any{ns, Memories, f.Now.UnixMicro()}
-	and := func(cond string, v ...any) {
-		where += " AND " + cond
-		args = append(args, v...)
-	}
-	if !f.AnyUser {
-		and(`i.user IN ('', ?)`, f.UserID)
-	}
-	if f.AgentID != "" {
-		and(`i.agent = ?`, f.AgentID)
-	}
-	if f.SessionID != "" {
-		and(`i.session = ?`, f.SessionID)
-	}
-	if f.Tag != "" {
-		and(`EXISTS (SELECT 1 FROM json_each(i.tags) WHERE value = ?)`, f.Tag)
-	}
-	if len(f.Types) > 0 {
-		types, err := json.Marshal(f.Types)
-		if err == nil {
-			and(`i.type IN (SELECT value FROM json_each(?))`, string(types))
-		}
-	}
-	return where, args
-}
-
 // DeleteMemory ends a memory of the given user ("" with anyUser: of anyone).
 // It stays findable as of earlier times.
 func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (uint64, error) {
@@ -237,7 +135,7 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("delete memory: %w", err)
+		return 0, failed("delete memory", err)
 	}
 	return seq, nil
 }

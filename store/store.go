@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/url"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -44,6 +45,8 @@ type Store struct {
 	read  *sql.DB
 	write *writer
 	now   func() time.Time
+
+	openings openings
 }
 
 // Open opens or creates the database file at path and brings its schema up to
@@ -54,6 +57,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := create(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
 	}
 	wdb, err := sql.Open("sqlite", dsn(path, "_txlock=immediate"))
 	if err != nil {
@@ -69,7 +75,22 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	rdb.SetMaxOpenConns(max(4, 2*runtime.GOMAXPROCS(0)))
 	rdb.SetMaxIdleConns(max(4, 2*runtime.GOMAXPROCS(0)))
-	return &Store{read: rdb, write: startWriter(wdb), now: o.Now}, nil
+	s := &Store{read: rdb, now: o.Now}
+	if err := s.openings.load(ctx, rdb); err != nil {
+		return nil, errors.Join(err, rdb.Close(), wdb.Close())
+	}
+	s.write = startWriter(wdb)
+	return s, nil
+}
+
+// create makes the file if it is missing, for its owner alone; SQLite gives the
+// files beside it the same mode.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // dsn carries the pragmas, so that every connection of the pool gets them.
@@ -148,6 +169,9 @@ func (s *Store) Close() error {
 
 // wrap gives SQLite's errors the sentinels that the doors understand.
 func wrap(err error) error {
+	if err != nil && err.Error() == "sql: database is closed" { // database/sql has no value for it
+		return fmt.Errorf("store: %w", ragctx.ErrClosed)
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err
@@ -161,6 +185,15 @@ func wrap(err error) error {
 		return fmt.Errorf("%w: the database file is damaged; restore a copy: %v", ragctx.ErrUnavailable, err)
 	}
 	return err
+}
+
+// failed says what failed, unless err is about what the caller asked for: such
+// an error says so itself.
+func failed(what string, err error) error {
+	if _, status := ragctx.CodeOf(err); status < 500 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // micros returns t as it is stored.

@@ -136,7 +136,10 @@ func TestDocumentVersions(t *testing.T) {
 	if _, _, err := f.Document(t.Context(), f.ns, "a", 0); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a deleted document: %v", err)
 	}
-	if _, err := f.DeleteDocument(t.Context(), f.ns, "a"); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, _, err := f.Document(t.Context(), f.ns, "a", 9); !errors.Is(err, ragctx.ErrNotFound) || err.Error() != `version 9 of document "a": not found` {
+		t.Errorf("a version that never was: %v", err)
+	}
+	if _, err := f.DeleteDocument(t.Context(), f.ns, "a"); !errors.Is(err, ragctx.ErrNotFound) || err.Error() != `document "a": not found` {
 		t.Errorf("deleted twice: %v", err)
 	}
 	if p := f.doc(t, "a", "two", ""); p.Status != store.Created || p.Version != 3 {
@@ -310,6 +313,11 @@ func TestTurns(t *testing.T) {
 	if st, err := put(turn); err != nil || st != store.Unchanged {
 		t.Errorf("sent twice: %v, %v", st, err)
 	}
+	taken := turn
+	taken.UserID = "eve"
+	if _, err := put(taken); !errors.Is(err, ragctx.ErrConflict) || !strings.Contains(err.Error(), "is taken") {
+		t.Errorf("another user's turn: %v", err)
+	}
 	turn.Response = "other"
 	if _, err := put(turn); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("another turn of the same id: %v", err)
@@ -317,6 +325,13 @@ func TestTurns(t *testing.T) {
 	m, err := f.Memory(t.Context(), f.ns, "t", t0)
 	if err != nil || m.Content != "user: p\nassistant: r" || !m.Occurred.Equal(t0) {
 		t.Errorf("%+v, %v", m, err)
+	}
+	if _, err := f.DeleteMemory(t.Context(), f.ns, "t", "", true); err != nil {
+		t.Fatal(err)
+	}
+	turn.Response = "r"
+	if _, err := put(turn); !errors.Is(err, ragctx.ErrConflict) || err.Error() != `turn "t": conflict: it was deleted; choose another id` {
+		t.Errorf("a turn whose memory was deleted: %v", err)
 	}
 	turn.ID = "new"
 	remember(t, f, memory.Memory{ID: "new", Content: "x"})
@@ -376,9 +391,8 @@ func TestMemories(t *testing.T) {
 		{store.MemoryFilter{UserID: "ada"}, []string{"vip", "new", "ada", "old"}},
 		{store.MemoryFilter{AnyUser: true}, []string{"vip", "new", "ada", "bob", "old"}},
 		{store.MemoryFilter{SessionID: "s"}, []string{"vip"}},
-		{store.MemoryFilter{Tag: "k"}, []string{"new"}},
+		{store.MemoryFilter{Filter: ragctx.Filter{Tags: []string{"k"}}}, []string{"new"}},
 		{store.MemoryFilter{Types: []memory.Type{memory.Semantic}}, []string{"vip"}},
-		{store.MemoryFilter{Offset: 1, Limit: 1}, []string{"new"}},
 	} {
 		if got := ids(c.f); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v, want %v", c.f, got, c.want)

@@ -16,13 +16,23 @@ var _ passage.Source = (*Store)(nil)
 const unitColumns = `u.id, u.item, u.ordinal, u.heading, u.text,
 	u.start_byte, u.start_line, u.start_rune, u.end_byte, u.end_line, u.end_rune`
 
-func scanUnit(rows *sql.Rows) (passage.Unit, error) {
-	var u passage.Unit
-	var heading string
-	err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text,
-		&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune)
-	u.Heading = decode[[]string](heading)
-	return u, err
+// loadUnits returns the units u that a FROM clause, and what follows it, selects.
+func loadUnits(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]passage.Unit, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM `+from, args...) //nolint:gosec // from is a constant of this package
+	if err != nil {
+		return nil, err
+	}
+	var units []passage.Unit
+	err = scan(rows, func() error {
+		var u passage.Unit
+		var heading string
+		err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text,
+			&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune)
+		u.Heading = decode[[]string](heading)
+		units = append(units, u)
+		return err
+	})
+	return units, err
 }
 
 // Units implements [passage.Source].
@@ -34,15 +44,8 @@ func (s *Store) Units(ctx context.Context, ids []uint64) ([]passage.Unit, map[ui
 	}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		in, args := list(ids)
-		rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM units u WHERE u.id IN (`+in+`)`, args...)
-		if err != nil {
-			return err
-		}
-		if err := scan(rows, func() error {
-			u, err := scanUnit(rows)
-			units = append(units, u)
-			return err
-		}); err != nil {
+		var err error
+		if units, err = loadUnits(ctx, tx, `units u WHERE u.id IN (`+in+`)`, args...); err != nil {
 			return err
 		}
 		var parents []uint64
@@ -107,17 +110,9 @@ func scanItem(rows *sql.Rows) (*passage.Item, error) {
 // Span implements [passage.Source].
 func (s *Store) Span(ctx context.Context, item uint64, from, to int) ([]passage.Unit, error) {
 	var units []passage.Unit
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM units u
-			WHERE u.item = ? AND u.ordinal BETWEEN ? AND ? ORDER BY u.ordinal`, item, from, to)
-		if err != nil {
-			return err
-		}
-		return scan(rows, func() error {
-			u, err := scanUnit(rows)
-			units = append(units, u)
-			return err
-		})
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		units, err = loadUnits(ctx, tx, `units u WHERE u.item = ? AND u.ordinal BETWEEN ? AND ? ORDER BY u.ordinal`, item, from, to)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read units: %w", err)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -19,6 +20,15 @@ func (s *Store) Embedder(ctx context.Context, identity embed.Identity) (int64, e
 		return 0, fmt.Errorf("embedder identity: %w", err)
 	}
 	var id int64
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT id FROM embedders WHERE identity = ?`, string(b)).Scan(&id)
+	})
+	if err == nil {
+		return id, nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("find embedder: %w", err)
+	}
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `INSERT INTO embedders (identity) VALUES (?)
 			ON CONFLICT (identity) DO UPDATE SET identity = identity RETURNING id`, string(b)).Scan(&id)
@@ -69,4 +79,19 @@ func unpackVector(b []byte) []float32 {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
 	return v
+}
+
+// OtherEmbedder returns the identity of an embedder whose vectors the database
+// holds if it holds none of the given one; "" otherwise.
+func (s *Store) OtherEmbedder(ctx context.Context, embedder int64) (string, error) {
+	var identity string
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT identity FROM embedders e
+			WHERE EXISTS (SELECT 1 FROM vectors WHERE embedder = e.id)
+			AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ?) ORDER BY id LIMIT 1`, embedder).Scan(&identity)
+	})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("find embedders: %w", err)
+	}
+	return identity, nil
 }

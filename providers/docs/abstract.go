@@ -78,7 +78,9 @@ func abstract(p Prepared, s structure) string {
 	return prose.Clip(strings.Join(parts, " "), maxAbstractRunes)
 }
 
-// candidatesOf returns the sentences of the prose that can stand alone.
+// candidatesOf returns the sentences of the prose that can stand alone. The
+// first one may begin with a small letter: it leans on nothing, and often
+// begins with a name from code.
 func candidatesOf(text string, s structure) []sentence {
 	var out []sentence
 	first := -1 // the paragraph that had the first sentence
@@ -93,29 +95,35 @@ func candidatesOf(text string, s structure) []sentence {
 		} else {
 			par = strings.Join(strings.Fields(par), " ")
 		}
+		opening := i == 0
 		prose.Sentences(par, func(t string) bool {
-			if standsAlone(t) {
+			if standsAlone(t) || opening && complete(t) {
 				if first < 0 {
 					first = i
 				}
 				out = append(out, sentence{text: t, runes: utf8.RuneCountInString(t), lead: i == first})
 			}
+			opening = false
 			return len(out) < maxSentences
 		})
 	}
 	return out
 }
 
-// standsAlone reports whether a sentence reads well by itself: it is complete,
-// has a few words, is mostly letters and has no markup left in it.
+// standsAlone reports whether a sentence reads well by itself: it is complete
+// and not the rest of one.
 func standsAlone(s string) bool {
+	first, _ := utf8.DecodeRuneInString(s)
+	return !unicode.IsLower(first) && complete(s)
+}
+
+// complete reports whether a sentence has an end and a few words, is mostly
+// letters and has no markup left in it.
+func complete(s string) bool {
 	if len(s) > 4*prose.MaxSentence || strings.ContainsAny(s, "{}|<>`") || strings.Contains(s, "](") || strings.Contains(s, "]:") {
 		return false
 	}
-	if first, _ := utf8.DecodeRuneInString(s); unicode.IsLower(first) || !balanced(s) {
-		return false
-	}
-	if !strings.ContainsRune(".!?。！？…؟।։", lastRune(strings.TrimRight(s, "\"')”’」』）"))) {
+	if !balanced(s) || !strings.ContainsRune(".!?。！？…؟।։", lastRune(strings.TrimRight(s, "\"')”’」』）"))) {
 		return false
 	}
 	weight, others := 0, 0

@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/ragctx/ragctx/prose"
-
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/prose"
 )
 
 // Version names the rules of this package and of package chunk. Documents
 // prepared under another version are prepared again.
-const Version = "docs-1 " + chunk.Version
+const Version = "docs-2 " + chunk.Version
 
 // DefaultMaxBytes is the longest text that is prepared unless [Options] say
 // otherwise.
@@ -48,8 +49,8 @@ type Prepared struct {
 	Hash [32]byte
 	// Abstract is at most 500 characters of plain text, about 100 tokens.
 	Abstract string
-	Outline  []Section
-	// Chunks is never empty. Heading paths of source code begin with the file name.
+	Outline  []Section // at most [MaxSections]
+	// Chunks has 1 to [MaxChunks]. Heading paths of source code begin with the file name.
 	Chunks []chunk.Chunk
 	// Chunker is the [Version] that made the chunks.
 	Chunker string
@@ -83,17 +84,34 @@ func Prepare(d Document, o Options) (Prepared, error) {
 	p.Text = strings.TrimPrefix(d.Text, "\ufeff")
 	f := formatOf(p.Document)
 	p.MIME = cmp.Or(strings.TrimSpace(d.MIME), f.mime)
-	in := input{text: p.Text, name: fileName(d.ExternalID), lang: f.lang, max: o.Chunk.MaxChars}
+	in := input{text: p.Text, name: fileName(d.ExternalID), lang: f.lang, target: o.Chunk.TargetChars, max: o.Chunk.MaxChars}
 	s := f.parse(in)
 	p.Title = cmp.Or(d.Title, prose.Clip(s.title, maxTitleRunes), prose.Clip(in.name, maxTitleRunes))
 	p.Tags = mergeTags(d.Tags, s.tags)
-	p.Outline = s.outline
+	p.Outline = limitOutline(s.outline)
 	p.Chunks = chunk.Blocks(p.Text, s.blocks, o.Chunk)
 	if len(p.Chunks) == 0 { // nothing but front matter
 		p.Chunks = chunk.Split(p.Text, o.Chunk)
 	}
+	if len(p.Chunks) > MaxChunks {
+		return Prepared{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
+	}
 	p.Abstract = abstract(p, s)
 	return p, nil
+}
+
+// limitOutline leaves out the deepest sections of an outline that is too long,
+// and then the last ones.
+func limitOutline(sections []Section) []Section {
+	for len(sections) > MaxSections {
+		deepest := slices.MaxFunc(sections, func(a, b Section) int { return a.Level - b.Level }).Level
+		kept := slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return s.Level == deepest })
+		if len(kept) == 0 {
+			return sections[:MaxSections:MaxSections]
+		}
+		sections = kept
+	}
+	return sections
 }
 
 // fileName returns the last element of an id that is a path or a URL, without

@@ -12,10 +12,11 @@ import (
 
 // input is what a format's parser works on.
 type input struct {
-	text string
-	name string // file name
-	lang *language
-	max  int // longest chunk, in code points
+	text   string
+	name   string // file name
+	lang   *language
+	target int // size of a chunk, in code points
+	max    int // longest chunk, in code points
 }
 
 // structure is what a parser finds in a text. All ranges are in bytes.

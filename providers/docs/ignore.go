@@ -1,6 +1,9 @@
 package docs
 
 import (
+	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,9 +18,77 @@ type ignoreRule struct {
 
 // ignoreFile is the rules of one directory, with those of the directories above.
 type ignoreFile struct {
-	dir    string // relative to the root, "" for the root itself
+	dir string // relative to the root, "" for the root itself and what is above
+	// above is the root's path from a directory above it.
+	above  string
 	rules  []ignoreRule
 	parent *ignoreFile
+}
+
+// Ignored returns a function that reports whether .gitignore files leave out
+// the file at a slash-separated path below root. It reads each of them once and
+// is not for concurrent use. What [Walk] leaves out for other reasons is not
+// ignored.
+func Ignored(root string) func(rel string) bool {
+	if resolved, err := filepath.EvalSymlinks(root); err == nil {
+		root = resolved
+	}
+	known := map[string]*ignoreFile{"": readIgnore(root, "", ignoresAbove(root))}
+	return func(rel string) bool {
+		f := known[""]
+		for i := range len(rel) {
+			if rel[i] != '/' {
+				continue
+			}
+			dir := rel[:i]
+			if f.ignored(dir, true) {
+				return true
+			}
+			if _, ok := known[dir]; !ok {
+				known[dir] = readIgnore(filepath.Join(root, filepath.FromSlash(dir)), dir, f)
+			}
+			f = known[dir]
+		}
+		return f.ignored(rel, false)
+	}
+}
+
+// ignoresAbove returns the rules of the directories above root, from the top of
+// its git repository; nil if it is in none.
+func ignoresAbove(root string) *ignoreFile {
+	top, above := root, ""
+	for !exists(filepath.Join(top, ".git")) {
+		if top == filepath.Dir(top) {
+			return nil
+		}
+		above = path.Join(filepath.Base(top), above)
+		top = filepath.Dir(top)
+	}
+	var f *ignoreFile
+	for dir := top; above != ""; {
+		if g := readIgnore(dir, "", f); g != f {
+			g.above, f = above, g
+		}
+		var name string
+		name, above, _ = strings.Cut(above, "/")
+		dir = filepath.Join(dir, name)
+	}
+	return f
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// readIgnore adds the rules of a directory, rel from the root, to those of the
+// directories above it.
+func readIgnore(dir, rel string, parent *ignoreFile) *ignoreFile {
+	b, err := readRegular(filepath.Join(dir, ".gitignore"), 1<<20)
+	if err != nil {
+		return parent
+	}
+	return parseIgnore(rel, string(b), parent)
 }
 
 // parseIgnore reads a .gitignore file by the rules of gitignore(5). A line that
@@ -63,7 +134,7 @@ func parseRule(line string) (ignoreRule, bool) {
 // that matches decides, the nearest file first.
 func (f *ignoreFile) ignored(rel string, dir bool) bool {
 	for ; f != nil; f = f.parent {
-		name := rel
+		name := path.Join(f.above, rel)
 		if f.dir != "" {
 			name = strings.TrimPrefix(rel, f.dir+"/")
 		}

@@ -2,8 +2,7 @@ package docs
 
 import (
 	"strings"
-
-	"github.com/ragctx/ragctx/prose"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -11,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/prose"
 )
 
 // maxNesting is how deep lists and quotes are followed. Each line is offered to
@@ -83,7 +83,7 @@ func parseMarkdown(in input) structure {
 		b.Heading = open.titles
 		s.blocks = append(s.blocks, b)
 	}
-	joinEmptySections(s.blocks, units)
+	joinEmptySections(in, s.blocks, units)
 	s.outline = outlineOf(headings, len(in.text))
 	return s
 }
@@ -104,15 +104,57 @@ func (p *headingPath) enter(level int, title string) {
 	p.titles = append(p.titles[:n:n], title)
 }
 
-// joinEmptySections puts a heading that has no text of its own at the beginning
-// of the subsection that follows it.
-func joinEmptySections(blocks []chunk.Block, units []unit) {
-	for i := len(units) - 2; i >= 0; i-- {
-		u, next := units[i], units[i+1]
-		if u.kind == ast.KindHeading && next.kind == ast.KindHeading && next.level > u.level {
-			blocks[i].Heading = blocks[i+1].Heading
-			blocks[i+1].Break = false
+// joinEmptySections sees to it that headings without text of their own make
+// few chunks. Those that lead to a section with text go with it. Others are
+// joined up to the target size, under the headings that they share.
+func joinEmptySections(in input, blocks []chunk.Block, units []unit) {
+	for i := 0; i < len(units); i++ {
+		end := i
+		for end < len(units) && units[end].kind == ast.KindHeading {
+			end++
 		}
+		leading := end
+		if i < end && end < len(units) {
+			leading--
+			for leading > i && units[leading-1].level < units[leading].level {
+				leading--
+			}
+			join(blocks[leading:end], blocks[end-1].Heading)
+		}
+		for i < leading {
+			n, heading := fill(in, blocks[i:leading])
+			join(blocks[i:i+n], heading)
+			i += n
+		}
+		i = end
+	}
+}
+
+// fill returns how many blocks, at least one, make a chunk of the target size,
+// and the headings that they share.
+func fill(in input, blocks []chunk.Block) (n int, heading []string) {
+	size := 0
+	for i, b := range blocks {
+		if size += utf8.RuneCountInString(in.text[b.Start:b.End]); i > 0 && size > in.target {
+			return i, heading
+		}
+		if i == 0 {
+			heading = b.Heading
+		}
+		shared := 0
+		for shared < min(len(heading), len(b.Heading)) && heading[shared] == b.Heading[shared] {
+			shared++
+		}
+		heading = heading[:shared:shared]
+	}
+	return len(blocks), heading
+}
+
+// join makes blocks one section.
+func join(blocks []chunk.Block, heading []string) {
+	for i := range blocks {
+		blocks[i].Heading = heading
+		blocks[i].Break = i == 0
 	}
 }
 

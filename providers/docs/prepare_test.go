@@ -158,7 +158,8 @@ func TestValidate(t *testing.T) {
 		{"tags", with(func(d *docs.Document) { d.Tags = []string{strings.Repeat("a", 513)} }), ragctx.ErrInvalid},
 		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": math.NaN()} }), ragctx.ErrInvalid},
 		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"": 1} }), ragctx.ErrInvalid},
-		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": strings.Repeat("a", 70000)} }), ragctx.ErrTooLarge},
+		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": strings.Repeat("a", 70000)} }), ragctx.ErrInvalid},
+		{"metadata", with(func(d *docs.Document) { d.Metadata = map[string]any{"a": "\x00"} }), ragctx.ErrInvalid},
 	} {
 		_, err := docs.Prepare(tt.doc, docs.Options{MaxBytes: 100})
 		var field *ragctx.FieldError
@@ -238,6 +239,51 @@ func TestAbstractReadsWell(t *testing.T) {
 		"It's run by snake_case_name & friends. The reference lists every field of a Pod (e.g. its name)."
 	if p.Abstract != want {
 		t.Errorf("abstract:\n%s\nwant:\n%s", p.Abstract, want)
+	}
+}
+
+// TestAbstractBegins: with the first sentence, also if that begins with code.
+func TestAbstractBegins(t *testing.T) {
+	text := "# Budget\n\n`max_tokens` caps the whole rendered answer. The cap always holds for everybody.\n\nit should not begin like this, though.\n"
+	p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text}, docs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "max_tokens caps the whole rendered answer. The cap always holds for everybody."; p.Abstract != want {
+		t.Errorf("abstract %q, want %q", p.Abstract, want)
+	}
+}
+
+func TestEmptySectionsShareChunks(t *testing.T) {
+	text := "# A\n\n## B\n\n## C\n\n## D\n\n### E\n\ntext\n\n## F\n\n## G\n"
+	p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text}, docs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range p.Chunks {
+		got = append(got, strings.Join(c.Heading, " > ")+": "+strings.Join(strings.Fields(c.Text), " "))
+	}
+	want := []string{"A: # A ## B ## C", "A > D > E: ## D ### E text", "A: ## F ## G"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("chunks differ (-want +got):\n%s", diff)
+	}
+	p, err = docs.Prepare(docs.Document{ExternalID: "a.md", Text: strings.Repeat("# h\n", 100_000)}, docs.Options{})
+	if err != nil || len(p.Chunks) > 1100 || len(p.Outline) != docs.MaxSections {
+		t.Errorf("%d chunks, %d sections, %v", len(p.Chunks), len(p.Outline), err)
+	}
+}
+
+func TestTooMuchStructure(t *testing.T) {
+	_, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: strings.Repeat("# h\nx\n", docs.MaxChunks+1)}, docs.Options{})
+	var field *ragctx.FieldError
+	if !errors.Is(err, ragctx.ErrTooLarge) || !errors.As(err, &field) || field.Field != "text" || !strings.Contains(err.Error(), "100000") {
+		t.Errorf("too many chunks: %v", err)
+	}
+	text := strings.Repeat("# a\n## b\n### c\n", 10_000)
+	p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text}, docs.Options{})
+	if err != nil || len(p.Outline) != 20_000 || p.Outline[1].Title != "b" || p.Outline[2].Title != "a" {
+		t.Errorf("outline of %d sections, %v", len(p.Outline), err)
 	}
 }
 

@@ -12,21 +12,13 @@ import (
 // Name is the documents provider's name.
 const Name = "docs"
 
-// Source is what the provider reads from.
-type Source interface {
-	passage.Source
-	// Search finds document units in the query's namespace; the vector of the
-	// query's text is put in by the source.
-	Search(ctx context.Context, q ragctx.ContextQuery, s index.Query) (index.Result, error)
-}
-
 // Provider answers queries from documents. It implements [ragctx.ContextProvider].
 type Provider struct {
-	source Source
+	source passage.Searcher
 }
 
 // NewProvider returns a provider over source.
-func NewProvider(source Source) *Provider { return &Provider{source: source} }
+func NewProvider(source passage.Searcher) *Provider { return &Provider{source: source} }
 
 var _ ragctx.ContextProvider = (*Provider)(nil)
 
@@ -46,19 +38,15 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return res, nil
 	}
 	search := index.Query{
-		Text: q.Query, K: max(50, 3*(q.MaxResults+len(q.Exclude))),
+		Text:   q.Query,
 		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact,
 	}
-	found, err := p.source.Search(ctx, q, search)
+	found, err := passage.Find(ctx, p.source, q, search, false)
 	if err != nil {
-		return res, fmt.Errorf("search documents: %w", err)
+		return res, fmt.Errorf("documents: %w", err)
 	}
-	items, more, err := passage.Assemble(ctx, p.source, passage.Request{Query: q, Search: search, Hits: found.Hits})
-	if err != nil {
-		return res, fmt.Errorf("assemble documents: %w", err)
-	}
-	res.Degraded, res.Truncated = found.Degraded, more
-	for _, it := range items {
+	res.Degraded, res.Truncated = found.Degraded, found.More
+	for _, it := range found.Items {
 		res.Add(it)
 	}
 	if res.IsEmpty() {

@@ -75,7 +75,7 @@ func readRegular(name string, limit int64) ([]byte, error) {
 }
 
 func tooBig(size, limit int64) error {
-	return fmt.Errorf("is %d bytes or more; the limit is %d: raise it or split the file", size, limit)
+	return fmt.Errorf("is %d bytes or more; the limit is %d: split the file", size, limit)
 }
 
 // decode returns a file's content as UTF-8 without byte order mark.

@@ -17,6 +17,12 @@ const (
 	MaxTitleBytes    = 2 << 10
 	MaxSourceBytes   = 4 << 10
 	MaxMetadataBytes = 64 << 10 // encoded as JSON
+)
+
+// Limits of what is made of a document.
+const (
+	MaxChunks   = 100_000
+	MaxSections = 20_000 // of the outline; deeper ones are left out first
 
 	maxTitleRunes = 200 // of a title taken from the text
 )
@@ -56,7 +62,7 @@ func Validate(d Document, o Options) error {
 	if err := ragctx.ValidTime("occurred", d.Occurred); err != nil {
 		return err
 	}
-	return validMetadata(d.Metadata)
+	return ragctx.ValidMetadata("metadata", d.Metadata, MaxMetadataBytes)
 }
 
 func validTags(tags []string) error {
@@ -76,28 +82,6 @@ func validTag(t string) error {
 		return ragctx.Invalid("tags", "has an empty tag; remove it")
 	}
 	return ragctx.ValidName("tags", t)
-}
-
-func validMetadata(m map[string]any) error {
-	for key := range m {
-		if key == "" {
-			return ragctx.Invalid("metadata", "has an empty key; name it")
-		}
-		if err := ragctx.ValidName("metadata", key); err != nil {
-			return err
-		}
-	}
-	if len(m) == 0 {
-		return nil
-	}
-	b, err := json.Marshal(m)
-	if err != nil {
-		return ragctx.Invalid("metadata", "cannot be written as JSON (%v); use strings, numbers, booleans, lists and objects of them", err)
-	}
-	if len(b) > MaxMetadataBytes {
-		return ragctx.TooLarge("metadata", "is %d bytes long as JSON; the limit is %d: keep long values in the text", len(b), MaxMetadataBytes)
-	}
-	return nil
 }
 
 // ContentHash identifies what a document says and how it is prepared: text,

@@ -55,14 +55,15 @@ func DefaultExclude() []string {
 }
 
 // Walk yields the files under roots, each root a directory or a file, in the
-// order of their paths. It heeds .gitignore files from each root downwards and
+// order of their paths. It heeds the .gitignore files of each root, of what is
+// below it, and of what is above it up to the top of its git repository, and
 // follows no links but a root itself. Patterns and .gitignore do not apply to a
 // root that is a file.
 //
 // An error that is a [*Skip] concerns one path, and the walk goes on: a link, a
 // file too large, a directory that cannot be read, a file of a second root with
 // the id of one before. Any other error ends the walk: a bad pattern, a missing
-// root, the end of ctx. What the options leave out is not reported.
+// or unreadable root, the end of ctx. What the options leave out is not reported.
 func Walk(ctx context.Context, roots []string, o WalkOptions) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		w := walker{ctx: ctx, opts: o, yield: yield, seen: make(map[string]bool)}
@@ -106,7 +107,7 @@ func (w *walker) prepare(roots []string) error {
 	}
 	for _, root := range roots {
 		if _, err := os.Stat(root); err != nil {
-			return ragctx.Invalid("path", "%q cannot be read (%s); give a file or directory that exists", ragctx.Clip(root), reason(err))
+			return unreadable(root, err)
 		}
 	}
 	return nil
@@ -115,29 +116,31 @@ func (w *walker) prepare(roots []string) error {
 func (w *walker) root(root string) bool {
 	resolved, err := filepath.EvalSymlinks(root)
 	if err != nil {
-		return w.skip(root, reason(err))
+		return w.fail(root, err)
 	}
 	info, err := os.Stat(resolved)
 	switch {
 	case err != nil:
-		return w.skip(root, reason(err))
-	case info.IsDir():
+		return w.fail(root, err)
+	case !info.IsDir():
+		return w.file(resolved, filepath.Base(root), info)
+	case w.opts.NoIgnore:
 		return w.dir(resolved, "", nil)
 	default:
-		return w.file(resolved, filepath.Base(root), info)
+		return w.dir(resolved, "", ignoresAbove(resolved))
 	}
 }
 
 // dir walks the directory name, which is rel from the root.
 func (w *walker) dir(name, rel string, ignore *ignoreFile) bool {
 	entries, err := os.ReadDir(name) // sorted
-	if err != nil {
+	switch {
+	case err != nil && rel == "":
+		return w.fail(name, err)
+	case err != nil:
 		return w.skip(name, reason(err))
-	}
-	if !w.opts.NoIgnore {
-		if b, err := readRegular(filepath.Join(name, ".gitignore"), 1<<20); err == nil {
-			ignore = parseIgnore(rel, string(b), ignore)
-		}
+	case !w.opts.NoIgnore:
+		ignore = readIgnore(name, rel, ignore)
 	}
 	for _, e := range entries {
 		if err := w.ctx.Err(); err != nil {
@@ -206,6 +209,17 @@ func (w *walker) skip(name, why string) bool {
 	return w.yield(File{}, &Skip{Path: name, Reason: why})
 }
 
+// fail ends the walk at a root that cannot be read: what is below it is not
+// gone, it is not known.
+func (w *walker) fail(root string, err error) bool {
+	w.yield(File{}, unreadable(root, err))
+	return false
+}
+
+func unreadable(root string, err error) error {
+	return ragctx.Invalid("path", "%q cannot be read (%s); give a file or directory that can", ragctx.Clip(root), reason(err))
+}
+
 // vendored reports whether a directory holds other people's code, kept there by
 // a package manager. The name alone does not say so.
 func vendored(dir string) bool {
@@ -213,7 +227,7 @@ func vendored(dir string) bool {
 		return false
 	}
 	for _, mark := range [...]string{"modules.txt", "autoload.php"} {
-		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+		if exists(filepath.Join(dir, mark)) {
 			return true
 		}
 	}

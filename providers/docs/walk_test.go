@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestWalk(t *testing.T) {
 		t.Errorf("files differ (-want +got):\n%s", diff)
 	}
 	wantSkips := []string{
-		"big.md: is 200 bytes or more; the limit is 100: raise it or split the file",
+		"big.md: is 200 bytes or more; the limit is 100: split the file",
 		"link.md: is a symbolic link; links are not followed",
 	}
 	if diff := cmp.Diff(wantSkips, skips); diff != "" {
@@ -132,6 +133,15 @@ func TestWalkErrors(t *testing.T) {
 	}
 	if err := last(t.Context(), filepath.Join(dir, "nowhere"), docs.WalkOptions{}); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("missing root: %v", err)
+	}
+	gone := tree(t, map[string]string{"c.md": "x"})
+	var end error
+	for _, err := range docs.Walk(t.Context(), []string{dir, gone}, docs.WalkOptions{}) {
+		end = errors.Join(err, os.RemoveAll(gone))
+	}
+	var skip *docs.Skip
+	if !errors.Is(end, ragctx.ErrInvalid) || errors.As(end, &skip) {
+		t.Errorf("root that cannot be read: %v", end)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -211,6 +221,27 @@ func TestReadAfterChange(t *testing.T) {
 	}
 }
 
+func TestIgnoreAboveTheRoot(t *testing.T) {
+	dir := tree(t, map[string]string{
+		".gitignore": "lost.md\n", "repo/.git/HEAD": "x", "repo/.gitignore": "*.tmp.md\n/a/b/c.md\n", "repo/a/.gitignore": "!keep.tmp.md\n/c.md\n",
+		"repo/a/b/c.md": "x", "repo/a/b/d/c.md": "x", "repo/a/b/x.tmp.md": "x", "repo/a/b/keep.tmp.md": "x", "repo/a/b/lost.md": "x",
+	})
+	root := filepath.Join(dir, "repo", "a", "b")
+	ids, _ := walk(t, docs.WalkOptions{}, root)
+	if diff := cmp.Diff([]string{"d/c.md", "keep.tmp.md", "lost.md"}, ids); diff != "" {
+		t.Errorf("files differ (-want +got):\n%s", diff)
+	}
+	if ids, _ := walk(t, docs.WalkOptions{NoIgnore: true}, root); len(ids) != 5 {
+		t.Errorf("without .gitignore: %q", ids)
+	}
+	ignored := docs.Ignored(root)
+	for rel, want := range map[string]bool{"c.md": true, "d/c.md": false, "d/x.tmp.md": true, "keep.tmp.md": false} {
+		if ignored(rel) != want {
+			t.Errorf("ignored(%s) = %v", rel, !want)
+		}
+	}
+}
+
 // TestIgnoreLikeGit compares what a walk leaves out with git's own opinion.
 func TestIgnoreLikeGit(t *testing.T) {
 	git, err := exec.LookPath("git")
@@ -248,14 +279,22 @@ func TestIgnoreLikeGit(t *testing.T) {
 			kept[name] = true
 		}
 		ids, _ := walk(t, docs.WalkOptions{}, dir)
-		got := make(map[string]bool)
+		got, ignored := make(map[string]bool), docs.Ignored(dir)
+		var below []string
 		for _, id := range ids {
 			got[id] = true
+			if rel, ok := strings.CutPrefix(id, "sub/"); ok {
+				below = append(below, rel)
+			}
 		}
 		for _, name := range names {
-			if got[name] != kept[name] {
-				rt.Errorf("%s: kept %v, git keeps it: %v", name, got[name], kept[name])
+			if got[name] != kept[name] || ignored(name) == kept[name] {
+				rt.Errorf("%s: kept %v, ignored %v, git keeps it: %v", name, got[name], ignored(name), kept[name])
 			}
+		}
+		// A root that is ignored itself is walked all the same.
+		if ids, _ := walk(t, docs.WalkOptions{}, filepath.Join(dir, "sub")); below != nil && !slices.Equal(ids, below) {
+			rt.Errorf("walk of the folder sub alone finds %q, not %q", ids, below)
 		}
 	})
 }

@@ -14,12 +14,12 @@ import (
 // Name is the memory provider's name.
 const Name = "memory"
 
+// signal names the score of importance and recency where a query is explained.
+const signal = "importance_recency"
+
 // Source is what the provider reads from.
 type Source interface {
-	passage.Source
-	// Search finds memory units in the query's namespace; the vector of the
-	// query's text is put in by the source.
-	Search(ctx context.Context, q ragctx.ContextQuery, s index.Query) (index.Result, error)
+	passage.Searcher
 	// Recall lists memories by importance and recency.
 	Recall(ctx context.Context, q ragctx.ContextQuery) ([]Memory, error)
 }
@@ -51,22 +51,18 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return p.recall(ctx, q)
 	}
 	search := index.Query{
-		Text: q.Query, K: max(50, 3*(q.MaxResults+len(q.Exclude))),
+		Text:   q.Query,
 		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
 		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact,
 	}
-	found, err := p.source.Search(ctx, q, search)
+	found, err := passage.Find(ctx, p.source, q, search, true)
 	if err != nil {
-		return res, fmt.Errorf("search memories: %w", err)
+		return res, fmt.Errorf("memories: %w", err)
 	}
-	items, more, err := passage.Assemble(ctx, p.source, passage.Request{Query: q, Search: search, Hits: found.Hits, Whole: true})
-	if err != nil {
-		return res, fmt.Errorf("assemble memories: %w", err)
-	}
-	res.Degraded, res.Truncated = found.Degraded, more
-	for i := range items {
-		p.explain(q, &items[i])
-		res.Add(items[i])
+	res.Degraded, res.Truncated = found.Degraded, found.More
+	for _, it := range found.Items {
+		p.explain(q, &it)
+		res.Add(it)
 	}
 	if res.IsEmpty() {
 		res.Note = "no memory in scope matches the query"
@@ -77,7 +73,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 // explain adds the score of importance and recency beside the match.
 func (p *Provider) explain(q ragctx.ContextQuery, it *ragctx.ContextItem) {
 	if q.Explain {
-		it.Signals["importance_recency"] = p.weights.Score(it.Importance, age(q.Now, it.Occurred))
+		it.Signals[signal] = p.weights.Score(it.Importance, age(q.Now, it.Occurred))
 	}
 }
 
@@ -88,7 +84,11 @@ func (p *Provider) recall(ctx context.Context, q ragctx.ContextQuery) (ragctx.Co
 		return res, fmt.Errorf("recall memories: %w", err)
 	}
 	for _, m := range memories {
-		res.Add(item(m, q.Depth))
+		it := item(m, q.Depth)
+		if q.Explain {
+			it.Signals = map[string]float64{signal: m.Score}
+		}
+		res.Add(it)
 	}
 	if res.IsEmpty() {
 		res.Note = "there is no memory in scope"

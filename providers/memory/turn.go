@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,6 +36,9 @@ func ValidateTurn(t ragctx.Turn) error {
 	if err := ragctx.ValidText("response", t.Response); err != nil {
 		return err
 	}
+	if len(t.Messages) > 0 && t.Prompt+t.Response != "" {
+		return ragctx.Invalid("messages", "are given beside a prompt or response; send one or the other")
+	}
 	if len(t.Messages) > MaxMessages {
 		return ragctx.Invalid("messages", "lists %d messages; the limit is %d: send a turn at a time", len(t.Messages), MaxMessages)
 	}
@@ -49,14 +53,24 @@ func ValidateTurn(t ragctx.Turn) error {
 			return err
 		}
 	}
+	if !slices.ContainsFunc(t.Transcript(), hasContent) {
+		return ragctx.Invalid("messages", "hold nothing; send prompt and response, or messages with content")
+	}
 	return nil
 }
 
-// Episode returns the memory that a turn becomes, and its units. Each message
-// begins a unit, so that a hit knows who said it. System messages and what
-// passes between the agent and its tools are kept with the turn but are not
-// part of the episode: they are not what was said.
-func Episode(t ragctx.Turn) (Memory, []chunk.Chunk, error) {
+// hasContent reports whether a message holds anything but white space.
+func hasContent(m ragctx.Message) bool {
+	return strings.TrimSpace(m.Reasoning) != "" || slices.ContainsFunc(m.Content, func(b ragctx.Block) bool {
+		return b.Type != ragctx.BlockText || strings.TrimSpace(b.Text) != ""
+	})
+}
+
+// Episode returns the memory that a turn becomes, and its units; nil if nobody
+// said anything in it. Each message begins a unit, so that a hit knows who said
+// it. System messages and what passes between the agent and its tools are kept
+// with the turn but are not part of the episode: they are not what was said.
+func Episode(t ragctx.Turn) (*Memory, []chunk.Chunk, error) {
 	var text strings.Builder
 	var units []chunk.Chunk
 	var at chunk.Pos
@@ -81,9 +95,9 @@ func Episode(t ragctx.Turn) (Memory, []chunk.Chunk, error) {
 		at.Line += strings.Count(said, "\n")
 	}
 	if text.Len() == 0 {
-		return Memory{}, nil, ragctx.Invalid("messages", "hold no text by a user or an assistant; send prompt and response, or messages with text")
+		return nil, nil, nil
 	}
-	m := Memory{
+	m := &Memory{
 		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
 		Type: Episodic, Content: text.String(), Importance: DefaultImportance,
 		Tags: t.Tags, Metadata: t.Metadata, Occurred: t.Occurred,
@@ -91,7 +105,8 @@ func Episode(t ragctx.Turn) (Memory, []chunk.Chunk, error) {
 	return m, units, m.Validate()
 }
 
-// spoken returns a message as a line of a transcript, or "".
+// spoken returns a message as an entry of a transcript, or "". Its further
+// lines are indented: only the first line of an entry says who speaks.
 func spoken(m ragctx.Message) string {
 	switch m.Role {
 	case ragctx.RoleSystem, ragctx.RoleDeveloper, ragctx.RoleTool:
@@ -109,7 +124,13 @@ func spoken(m ragctx.Message) string {
 	if who == "" {
 		who = string(ragctx.RoleUser)
 	}
-	return who + ": " + s
+	lines := strings.Split(who+": "+s, "\n")
+	for i, line := range lines[1:] {
+		if line != "" {
+			lines[i+1] = "  " + line
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // shift moves a position within a message to its place in the transcript.

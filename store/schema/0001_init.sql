@@ -102,3 +102,9 @@ CREATE TABLE turns (
 );
 CREATE UNIQUE INDEX turns_key ON turns (namespace, key);
 CREATE INDEX turns_session ON turns (namespace, session, id);
+
+-- One row per opening that changed something; see opens.go.
+CREATE TABLE opens (
+  token  TEXT PRIMARY KEY,
+  opened INTEGER NOT NULL
+) WITHOUT ROWID;

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+)
+
+// openings tells what was derived from this database from what was derived from
+// another one, or from a state that was lost when the file was set back to an
+// older copy. An opening that changes something leaves a token in the database;
+// what is derived carries the newest token.
+type openings struct {
+	own     string
+	earlier map[string]bool
+	newest  string // of the earlier ones
+	changed atomic.Bool
+}
+
+func (o *openings) load(ctx context.Context, db *sql.DB) error {
+	o.own, o.earlier = uuid.NewString(), make(map[string]bool)
+	rows, err := db.QueryContext(ctx, `SELECT token FROM opens ORDER BY opened`) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return fmt.Errorf("read openings: %w", err)
+	}
+	return scan(rows, func() error {
+		err := rows.Scan(&o.newest)
+		o.earlier[o.newest] = true
+		return err
+	})
+}
+
+// note leaves the token; it runs with every change, in its transaction.
+func (o *openings) note(ctx context.Context, tx *sql.Tx, now int64) error {
+	o.changed.Store(true)
+	_, err := tx.ExecContext(ctx, `INSERT INTO opens (token, opened) VALUES (?, ?) ON CONFLICT DO NOTHING`, o.own, now)
+	return err
+}
+
+// Token names the newest opening that changed the database.
+func (s *Store) Token() string {
+	if s.openings.changed.Load() || s.openings.newest == "" {
+		return s.openings.own
+	}
+	return s.openings.newest
+}
+
+// Opened reports whether a token names this or an earlier opening.
+func (s *Store) Opened(token string) bool {
+	return token == s.openings.own || s.openings.earlier[token]
+}

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// MemoryFilter narrows a list of memories.
+type MemoryFilter struct {
+	UserID             string
+	AnyUser            bool // see every user's memories
+	AgentID, SessionID string
+	Types              []memory.Type
+	Filter             ragctx.Filter
+	Exclude            []string // ids of memories to leave out
+	// AsOf asks for what was current then; zero for what is current now.
+	AsOf    time.Time
+	Now     time.Time // the time that scores are of
+	After   Place
+	Weights memory.Weights
+	Limit   int
+}
+
+// Place is a place in a list of memories: after the memory with this id, which
+// had this score. Scores fall with time, so all pages of a list have the Now of
+// the first. The zero value is the start.
+type Place struct {
+	Now   time.Time
+	Score float64
+	ID    string
+}
+
+// MemoriesByScore lists memories, highest score of importance and recency
+// first, ties by id. Their scores are to the bit those that [Place] compares.
+func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
+	where, args := f.where(ns)
+	w := f.Weights.WithDefaults()
+	args = append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
+	args = append(args, f.Limit)
+	out := []memory.Memory{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `WITH scored AS MATERIALIZED (
+				SELECT i.id, i.key, ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) AS score
+				FROM items i WHERE `+where+` ORDER BY score DESC, i.key LIMIT ?)
+			SELECT `+memoryColumns+`, s.score FROM scored s JOIN items i ON i.id = s.id
+			JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, args...)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var score float64
+			m, err := scanMemory(rows, &score)
+			m.Score = score
+			out = append(out, m)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, failed("list memories", err)
+	}
+	return out, nil
+}
+
+// where returns the conditions on a row i of items and their arguments.
+func (f MemoryFilter) where(ns int64) (string, []any) {
+	c := conditions{sql: `i.namespace = ? AND i.kind = ?`, args: []any{ns, Memories}}
+	at := f.Now.UnixMicro()
+	if f.AsOf.IsZero() {
+		c.and(`i.superseded IS NULL`)
+	} else {
+		at = f.AsOf.UnixMicro()
+		c.and(`i.recorded <= ? AND (i.superseded IS NULL OR i.superseded > ?)`, at, at)
+	}
+	c.and(`(i.expires IS NULL OR i.expires > ?)`, at)
+	if !f.AnyUser {
+		c.and(`i.user IN ('', ?)`, f.UserID)
+	}
+	if f.AgentID != "" {
+		c.and(`i.agent = ?`, f.AgentID)
+	}
+	if f.SessionID != "" {
+		c.and(`i.session = ?`, f.SessionID)
+	}
+	if len(f.Types) > 0 {
+		c.and(`i.type IN (SELECT value FROM json_each(?))`, each(f.Types))
+	}
+	if len(f.Exclude) > 0 {
+		c.and(`i.key NOT IN (SELECT value FROM json_each(?))`, each(f.Exclude))
+	}
+	c.filter(f.Filter)
+	if f.After.ID != "" {
+		c.and(`(score < ? OR score = ? AND i.key > ?)`, f.After.Score, f.After.Score, f.After.ID)
+	}
+	return c.sql, c.args
+}
+
+// conditions is a WHERE clause in the making.
+type conditions struct {
+	sql  string
+	args []any
+}
+
+func (c *conditions) and(cond string, args ...any) {
+	c.sql += " AND " + cond
+	c.args = append(c.args, args...)
+}
+
+// filter adds what package index checks of a filter.
+func (c *conditions) filter(f ragctx.Filter) {
+	if len(f.Tags) > 0 {
+		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w
+			WHERE w.value NOT IN (SELECT value FROM json_each(i.tags)))`, each(f.Tags))
+	}
+	if len(f.Metadata) > 0 {
+		// As [Strings] has it: what is no text compares as JSON writes it.
+		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM json_each(i.metadata) m
+			WHERE m.key = w.key AND w.value = CASE m.type WHEN 'text' THEN m.value
+				WHEN 'null' THEN NULL WHEN 'array' THEN NULL WHEN 'object' THEN NULL ELSE i.metadata -> m.fullkey END))`, each(f.Metadata))
+	}
+	if len(f.Sources) > 0 {
+		c.and(`EXISTS (SELECT 1 FROM json_each(?) w WHERE i.source = w.value
+			OR substr(w.value, -1) = '*' AND substr(i.source, 1, length(w.value) - 1) = substr(w.value, 1, length(w.value) - 1))`, each(f.Sources))
+	}
+	if !f.OccurredAfter.IsZero() {
+		c.and(`i.occurred >= ?`, ceil(f.OccurredAfter))
+	}
+	if !f.OccurredBefore.IsZero() {
+		c.and(`i.occurred < ?`, ceil(f.OccurredBefore))
+	}
+}
+
+// ceil returns the first stored time that is not before t.
+func ceil(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
+
+// each returns strings as json_each takes them apart.
+func each(v any) string {
+	b, _ := json.Marshal(v) // of strings: cannot fail
+	return string(b)
+}

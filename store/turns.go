@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// PutTurn stores a turn word for word together with the episode made of it, all
+// or nothing; m is nil for a turn in which nothing was said. A turn whose id is
+// already there with the same content is [Unchanged]; with other content it is
+// a conflict, and so it is when its memory was deleted since.
+func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content) (Status, uint64, error) {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return "", 0, ragctx.Invalid("messages", "cannot be written as JSON: %v", err)
+	}
+	status := Created
+	var seq uint64
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		known, err := checkTurn(ctx, tx, ns, t, string(body), m != nil)
+		if err != nil {
+			return err
+		}
+		if known {
+			status = Unchanged
+			seq, err = newest(ctx, tx, Collection{ns, Memories})
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO turns (namespace, key, user, agent, session, body, occurred, recorded)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, ns, t.ID, t.UserID, t.AgentID, t.SessionID, string(body),
+			t.Occurred.UnixMicro(), s.now().UnixMicro()); err != nil {
+			return err
+		}
+		if m == nil {
+			return nil
+		}
+		w, err := s.put(ctx, tx, memoryRecord(ns, *m, c), nil)
+		seq = w.seq
+		return err
+	})
+	if err != nil {
+		return "", 0, failed("store turn", err)
+	}
+	return status, seq, nil
+}
+
+// checkTurn reports whether a turn is there already. It fails when the turn's
+// id is not free for it. spoken says that the turn becomes a memory.
+func checkTurn(ctx context.Context, tx *sql.Tx, ns int64, t ragctx.Turn, body string, spoken bool) (known bool, err error) {
+	var user, was string
+	err = tx.QueryRowContext(ctx, `SELECT user, body FROM turns WHERE namespace = ? AND key = ?`, ns, t.ID).Scan(&user, &was)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	known = err == nil
+	m, err := findCurrent(ctx, tx, ns, Memories, t.ID)
+	if err != nil {
+		return known, err
+	}
+	refuse := func(why string) error {
+		return fmt.Errorf("turn %q: %w: %s; choose another id", ragctx.Clip(t.ID), ragctx.ErrConflict, why)
+	}
+	switch {
+	case known && user != t.UserID:
+		return known, refuse("the id is taken")
+	case known && was != body:
+		return known, refuse("it exists with other content")
+	case known && spoken && m == nil:
+		return known, refuse("it was deleted")
+	case !known && m != nil:
+		return known, refuse("a memory has that id")
+	}
+	return known, nil
+}
