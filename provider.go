@@ -47,7 +47,7 @@ type Turn struct {
 	AgentID   string `json:"agent_id,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
 	// Prompt and Response are the exchange in short form. Messages is the long
-	// form with tool calls; when given it is what is remembered.
+	// form with tool calls, in place of Prompt and Response.
 	Prompt   string    `json:"prompt,omitempty"`
 	Response string    `json:"response,omitempty"`
 	Messages []Message `json:"messages,omitempty"`

@@ -44,12 +44,11 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 		search.Scope = index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID}
 	}
 	src := e.source(o.Kind)
-	started := src.Time()
 	found, err := src.search(ctx, q.Namespace, search)
 	if err != nil {
 		return nil, nil, err
 	}
-	hits, _, err := passage.Resolve(ctx, src, passage.Request{Query: q, Search: search, Started: started, Hits: found.Hits})
+	hits, err := passage.Resolve(ctx, src, passage.Request{Query: q, Search: search, Hits: found.Hits, State: found.State})
 	if err != nil {
 		return nil, nil, err
 	}

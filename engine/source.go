@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -28,23 +27,6 @@ func (e *Engine) source(k store.Kind) source {
 func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
 	iq.Fusion = s.engine.fusion
 	return s.search(ctx, q.Namespace, iq)
-}
-
-// Time implements the providers' sources.
-func (s source) Time() time.Time { return s.engine.opts.Now() }
-
-// Refresh implements the providers' sources.
-func (s source) Refresh(ctx context.Context, q ragctx.ContextQuery) error {
-	ns, err := s.engine.namespace(ctx, q.Namespace, false)
-	if err != nil {
-		return err
-	}
-	id := store.Collection{Namespace: ns, Kind: s.kind}
-	newest, err := s.engine.store.Newest(ctx, id)
-	if err != nil {
-		return err
-	}
-	return s.engine.collections.catchUp(ctx, id, newest)
 }
 
 func (s source) search(ctx context.Context, namespace string, iq index.Query) (index.Result, error) {

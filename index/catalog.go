@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// parent is a catalogued [Parent] with the two things about it that change.
+// parent is a catalogued [Parent] with the three things about it that change.
 type parent struct {
 	*Parent
 	superseded atomic.Int64 // Unix microseconds; noTime while current
+	ended      atomic.Uint64
 	removed    atomic.Bool
 }
 
@@ -23,16 +24,17 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// livedAt reports whether the parent was the current version at asOf, or is
-// current if asOf is zero.
-func (p *parent) livedAt(asOf, now time.Time) bool {
-	at := now
-	if !asOf.IsZero() {
-		at = asOf
-		if p.Recorded.After(asOf) || p.superseded.Load() <= asOf.UnixMicro() {
+// livedAt reports whether the parent was the current version at q.AsOf, or in a
+// state if that is zero.
+func (p *parent) livedAt(q *Query, state uint64) bool {
+	at := q.Now
+	switch {
+	case !q.AsOf.IsZero():
+		at = q.AsOf
+		if p.Recorded.After(at) || p.superseded.Load() <= at.UnixMicro() {
 			return false
 		}
-	} else if p.superseded.Load() != noTime {
+	case p.superseded.Load() != noTime && p.ended.Load() <= state:
 		return false
 	}
 	return p.Expires.IsZero() || at.Before(p.Expires)
@@ -65,15 +67,4 @@ func (c *catalog) at(id uint64) (int, bool) {
 	}
 	i := sort.Search(n, func(i int) bool { return c.ids[i] >= id })
 	return i, i < n && c.ids[i] == id
-}
-
-// accept returns the predicate for q, or nil if every unit passes.
-func (c *catalog) accept(q *Query) Accept {
-	if !c.marked && q.Filter.IsZero() && q.Scope.Agent == "" && q.Scope.Session == "" && q.AsOf.IsZero() {
-		return nil
-	}
-	return func(id uint64) bool {
-		i, ok := c.at(id)
-		return ok && q.visible(c.parents[i])
-	}
 }

@@ -21,6 +21,7 @@ type Hybrid struct {
 	byParent map[uint64]*parent // guarded by write
 	units    map[uint64][]uint64
 	view     atomic.Pointer[catalog]
+	applied  atomic.Uint64
 }
 
 var _ Index = (*Hybrid)(nil)
@@ -81,6 +82,7 @@ func (h *Hybrid) Apply(ctx context.Context, b Batch) error {
 		}
 	}
 	h.mark(b)
+	h.applied.Store(max(h.applied.Load(), b.Seq))
 	return errors.Join(errLexical, errDense)
 }
 
@@ -97,6 +99,7 @@ func (h *Hybrid) unitsOf(parents []uint64) (units []uint64) {
 func (h *Hybrid) mark(b Batch) {
 	for _, e := range b.Ended {
 		if p := h.byParent[e.Parent]; p != nil {
+			p.ended.Store(e.Seq)
 			p.superseded.Store(micros(e.At))
 		}
 	}
@@ -125,6 +128,7 @@ func (h *Hybrid) catalogue(b Batch) {
 		p := h.byParent[e.Parent.ID]
 		if p == nil {
 			p = &parent{Parent: e.Parent}
+			p.ended.Store(e.Parent.Ended)
 			p.superseded.Store(micros(e.Parent.Superseded))
 			h.byParent[e.Parent.ID] = p
 		}
@@ -148,8 +152,9 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	case "vector":
 		q.Text = ""
 	}
+	res := Result{State: h.applied.Load()}
 	c := h.view.Load()
-	accept := c.accept(&q)
+	accept := h.accept(c, &q, res.State)
 	// Each leg gives more than asked for: the best after fusion need not be at
 	// the very top of either.
 	depth := max(100, 2*q.K)
@@ -173,7 +178,6 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 
-	var res Result
 	useWords, useNear := q.Text != "" && errWords == nil, len(q.Vector) > 0 && errNr == nil
 	if errWords != nil {
 		h.log.WarnContext(ctx, "keyword leg failed", "error", errWords)
@@ -186,7 +190,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	if !useWords && !useNear && len(res.Degraded) > 0 {
 		return Result{}, errors.Join(errWords, errNr)
 	}
-	res.Hits = h.join(c, q, words, near)
+	res.Hits = h.join(q, words, near)
 	fuse(res.Hits, q.Fusion, useWords && words.Max > 0, useNear)
 	slices.SortFunc(res.Hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
@@ -195,15 +199,34 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	return res, nil
 }
 
+// accept returns the predicate for q, or nil if every unit passes. A unit that is
+// newer than the catalog c is looked up in the current one: what it replaces may
+// be marked by now.
+func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
+	if !c.marked && q.Filter.IsZero() && q.Scope.Agent == "" && q.Scope.Session == "" && q.AsOf.IsZero() {
+		return nil
+	}
+	return func(id uint64) bool {
+		in := c
+		i, ok := in.at(id)
+		if !ok {
+			in = h.view.Load()
+			i, ok = in.at(id)
+		}
+		return ok && q.visible(in.parents[i], state)
+	}
+}
+
 // join makes one list of the legs' hits, each unit once, with the cosine of
 // those that only the lexical leg found filled in.
-func (h *Hybrid) join(c *catalog, q Query, words LexicalResult, near []Scored) []Hit {
+func (h *Hybrid) join(q Query, words LexicalResult, near []Scored) []Hit {
+	c := h.view.Load() // not that of the beginning: a leg may have found newer units
 	hits := make([]Hit, 0, len(words.Hits)+len(near))
 	found := make(map[uint64]int, len(words.Hits))
 	add := func(id uint64, s Signals) {
 		i, ok := c.at(id)
 		if !ok {
-			return // written after this search's view of the catalog
+			return
 		}
 		found[id] = len(hits)
 		hits = append(hits, Hit{ID: id, Parent: c.parents[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})

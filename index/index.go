@@ -36,6 +36,9 @@ type Parent struct {
 	// it was replaced or deleted (zero while it is current); Expires when it
 	// lapses (zero for never).
 	Occurred, Recorded, Superseded, Expires time.Time
+	// Ended is the sequence number of the change that superseded it, 0 while it is
+	// current.
+	Ended uint64
 }
 
 // Entry is one unit together with its parent.
@@ -56,6 +59,7 @@ type Entry struct {
 type End struct {
 	Parent uint64
 	At     time.Time
+	Seq    uint64
 }
 
 // Batch is a run of changes in the order of their sequence numbers.
@@ -117,6 +121,10 @@ type Signals struct {
 // ascending id.
 type Result struct {
 	Hits []Hit
+	// State is the newest change that was applied when the search began. What a
+	// later change superseded is still a hit, as what replaced it may not be one
+	// yet: a replaced text is found in one version or the other, never in none.
+	State uint64
 	// Degraded names legs that failed or did not run: "keyword", "vector".
 	Degraded []string
 }
@@ -142,12 +150,12 @@ type Index interface {
 	Close() error
 }
 
-// visible reports whether q may see p.
-func (q *Query) visible(p *parent) bool {
+// visible reports whether q may see p in a state.
+func (q *Query) visible(p *parent, state uint64) bool {
 	if p.removed.Load() {
 		return false
 	}
-	if !p.livedAt(q.AsOf, q.Now) {
+	if !p.livedAt(q, state) {
 		return false
 	}
 	s := q.Scope

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/analysis"
@@ -20,12 +19,10 @@ import (
 type Request struct {
 	Query ragctx.ContextQuery
 	// Search is the query that found the hits; its scope and times are checked
-	// again here.
+	// again here. State is that of the index when it found the hits.
 	Search index.Query
-	// Started is when the search began, by the store's clock; zero means that
-	// nothing can have changed since.
-	Started time.Time
-	Hits    []index.Hit
+	Hits   []index.Hit
+	State  uint64
 	// Whole makes one item per text (a memory is a turn, whole), instead of one
 	// per passage.
 	Whole bool
@@ -44,9 +41,8 @@ type Assembled struct {
 	Items []ragctx.ContextItem
 	// Distinct counts the items without the copies among them.
 	Distinct int
-	// More says that the hits hold further items. Stale says that a hit was
-	// replaced or deleted after the index was asked.
-	More, Stale bool
+	// More says that the hits hold further items.
+	More bool
 }
 
 // Assemble returns the items for the request's hits, best first,
@@ -55,8 +51,8 @@ type Assembled struct {
 // there are at most as many of them. Hits that the store no longer shows are
 // left out.
 func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
-	runs, stale, err := join(ctx, src, r)
-	a := Assembled{Stale: stale}
+	var a Assembled
+	runs, err := join(ctx, src, r)
 	if err != nil {
 		return a, err
 	}
@@ -102,42 +98,42 @@ type Found struct {
 }
 
 // Resolve loads what was hit, in the order of the hits, and leaves out what the
-// store no longer has or the query may not see. It is stale if something was
-// replaced or deleted after the index was asked.
-func Resolve(ctx context.Context, src Source, r Request) (found []Found, stale bool, err error) {
+// store no longer has or the query may not see.
+func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
 	ids := make([]uint64, len(r.Hits))
 	for i, h := range r.Hits {
 		ids[i] = h.ID
 	}
 	units, items, err := src.Units(ctx, ids)
 	if err != nil {
-		return nil, false, fmt.Errorf("load hits: %w", err)
+		return nil, fmt.Errorf("load hits: %w", err)
 	}
 	byID := make(map[uint64]Unit, len(units))
 	for _, u := range units {
 		byID[u.ID] = u
 	}
-	found = make([]Found, 0, len(r.Hits))
+	found := make([]Found, 0, len(r.Hits))
+	newest := make(map[string]int) // version found of each key
 	for _, h := range r.Hits {
 		u, ok := byID[h.ID]
 		it := items[u.Item]
-		switch {
-		case !ok || it == nil:
-		case visible(it, &r):
+		if ok && it != nil && visible(it, &r) {
 			found = append(found, Found{Hit: h, Unit: u, Item: it})
-		case r.Search.AsOf.IsZero() && !it.Superseded.IsZero():
-			stale = true
+			newest[it.Key] = max(newest[it.Key], it.Version)
 		}
 	}
-	return found, stale, nil
+	// Beside a version that was replaced while the index searched, the new one may
+	// have been found.
+	return slices.DeleteFunc(found, func(f Found) bool { return f.Item.Version < newest[f.Item.Key] }), nil
 }
 
 // join resolves the hits and joins what touches. Runs come out best first.
-func join(ctx context.Context, src Source, r Request) (runs []run, stale bool, err error) {
-	found, stale, err := Resolve(ctx, src, r)
+func join(ctx context.Context, src Source, r Request) ([]run, error) {
+	found, err := Resolve(ctx, src, r)
 	if err != nil {
-		return nil, stale, err
+		return nil, err
 	}
+	var runs []run
 	slices.SortFunc(found, func(a, b Found) int {
 		return cmp.Or(cmp.Compare(a.Item.ID, b.Item.ID), cmp.Compare(a.Unit.Ordinal, b.Unit.Ordinal))
 	})
@@ -156,7 +152,7 @@ func join(ctx context.Context, src Source, r Request) (runs []run, stale bool, e
 		return cmp.Or(cmp.Compare(b.best.Score, a.best.Score), cmp.Compare(a.item.Key, b.item.Key),
 			cmp.Compare(a.best.Ordinal, b.best.Ordinal))
 	})
-	return runs, stale, nil
+	return runs, nil
 }
 
 // touches reports whether u follows the run and fits into one overview with it.

@@ -3,7 +3,6 @@ package passage
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -14,10 +13,6 @@ type Searcher interface {
 	Source
 	// Search finds units in the query's namespace.
 	Search(ctx context.Context, q ragctx.ContextQuery, s index.Query) (index.Result, error)
-	// Time reads the clock by which the store dates its changes.
-	Time() time.Time
-	// Refresh makes the index hold everything that the store holds now.
-	Refresh(ctx context.Context, q ragctx.ContextQuery) error
 }
 
 // Finding is the outcome of [Find].
@@ -37,31 +32,19 @@ const (
 	maxUnits     = 5000
 )
 
-// maxRefreshes bounds how often a search is repeated because the store moved on
-// between the search and the look at its hits.
-const maxRefreshes = 3
-
 // Find searches and assembles. It returns Query.MaxResults different items
 // whenever that many match, also when most hits are copies of each other or parts of one text.
 // A document that is replaced meanwhile is found in its old or its new version.
 func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Query, whole bool) (Finding, error) {
 	s.K = max(minUnits, unitsPerItem*(q.MaxResults+len(q.Exclude)))
-	for refreshes := 0; ; {
-		started := src.Time()
+	for {
 		found, err := src.Search(ctx, q, s)
 		if err != nil {
 			return Finding{}, fmt.Errorf("search: %w", err)
 		}
-		a, err := Assemble(ctx, src, Request{Query: q, Search: s, Started: started, Hits: found.Hits, Whole: whole})
+		a, err := Assemble(ctx, src, Request{Query: q, Search: s, Hits: found.Hits, State: found.State, Whole: whole})
 		if err != nil {
 			return Finding{}, err
-		}
-		if a.Stale && refreshes < maxRefreshes {
-			refreshes++
-			if err := src.Refresh(ctx, q); err != nil {
-				return Finding{}, fmt.Errorf("refresh index: %w", err)
-			}
-			continue
 		}
 		if a.Distinct < q.MaxResults && len(found.Hits) == s.K && s.K < maxUnits {
 			s.K = min(4*s.K, maxUnits)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -17,13 +16,12 @@ import (
 type library struct {
 	shelf
 
-	scores    map[uint64]float64
-	refreshed int
-	onRefresh func()
+	scores map[uint64]float64
+	state  uint64
 }
 
 func (l *library) Search(_ context.Context, _ ragctx.ContextQuery, s index.Query) (index.Result, error) {
-	var r index.Result
+	r := index.Result{State: l.state}
 	for id, score := range l.scores {
 		r.Hits = append(r.Hits, hit(id, score))
 	}
@@ -32,16 +30,6 @@ func (l *library) Search(_ context.Context, _ ragctx.ContextQuery, s index.Query
 	})
 	r.Hits = r.Hits[:min(s.K, len(r.Hits))]
 	return r, nil
-}
-
-func (*library) Time() time.Time { return now }
-
-func (l *library) Refresh(context.Context, ragctx.ContextQuery) error {
-	l.refreshed++
-	if l.onRefresh != nil {
-		l.onRefresh()
-	}
-	return nil
 }
 
 // put adds a text whose units all have the score.
@@ -96,28 +84,20 @@ func TestOneLongTextDoesNotCrowdOut(t *testing.T) {
 	}
 }
 
-func TestReplacedMeanwhile(t *testing.T) {
-	var l library
-	old := doc(1, "a")
-	old.Superseded = now.Add(-time.Second)
-	ids := l.put(old, "The old version.", .9)
-	l.onRefresh = func() {
-		delete(l.scores, ids[0])
-		l.put(doc(2, "a"), "The new version.", .9)
-		l.onRefresh = nil
-	}
-	if got := find(t, &l, ragctx.NewQuery("version"), false); !slices.Equal(got, []string{"The new version."}) || l.refreshed != 1 {
-		t.Errorf("found %q after %d refreshes", got, l.refreshed)
-	}
-}
-
 func TestReplacedDuringTheSearch(t *testing.T) {
-	var l library
-	old := doc(1, "a")
-	old.Superseded = now.Add(time.Second)
-	l.put(old, "The old version.", .9)
-	if got := find(t, &l, ragctx.NewQuery("version"), false); len(got) != 1 || l.refreshed != 0 {
-		t.Errorf("found %q after %d refreshes", got, l.refreshed)
+	old, fresh := doc(1, "a"), doc(2, "a")
+	old.Version, fresh.Version = 1, 2
+	old.Superseded, old.Ended = now, 7
+	for state, want := range map[uint64][]string{6: {"The old version."}, 7: nil} {
+		l := library{state: state}
+		l.put(old, "The old version.", .9)
+		if got := find(t, &l, ragctx.NewQuery("version"), false); !slices.Equal(got, want) {
+			t.Errorf("in state %d: %q", state, got)
+		}
+		l.put(fresh, "The new version.", .8)
+		if got := find(t, &l, ragctx.NewQuery("version"), false); !slices.Equal(got, []string{"The new version."}) {
+			t.Errorf("in state %d, the new version found too: %q", state, got)
+		}
 	}
 }
 

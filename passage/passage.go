@@ -75,9 +75,7 @@ const (
 // Gap stands between passages of one text that do not touch.
 const Gap = "\n[…]\n"
 
-// visible repeats, on the store's own data, the checks that the index made. What
-// was replaced after the search began is still shown: it was current when it was
-// asked for, and what replaced it may not have been found.
+// visible repeats, on the store's own data, the checks that the index made.
 func visible(it *Item, r *Request) bool {
 	q := &r.Search
 	at := q.Now
@@ -86,7 +84,7 @@ func visible(it *Item, r *Request) bool {
 		if it.Recorded.After(at) || !it.Superseded.IsZero() && !it.Superseded.After(at) {
 			return false
 		}
-	} else if !it.Superseded.IsZero() && (r.Started.IsZero() || !it.Superseded.After(r.Started)) {
+	} else if !it.Superseded.IsZero() && it.Ended <= r.State {
 		return false
 	}
 	if !it.Expires.IsZero() && !at.Before(it.Expires) {

@@ -22,7 +22,7 @@ type Collection struct {
 const feedUnits = 2000
 
 const parentColumns = `i.id, i.seq, i.title, i.source, i.user, i.agent, i.session, i.tags, i.metadata,
-	i.occurred, i.recorded, i.superseded, i.expires`
+	i.occurred, i.recorded, i.superseded, coalesce(i.ended, 0), i.expires`
 
 // Load feeds everything in the collection to apply, in order of writing, in
 // batches. Texts are left out up to lexicalFrom, vectors up to denseFrom: the
@@ -133,7 +133,7 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.
 		case opPut:
 			puts = append(puts, item)
 		case opEnd:
-			b.Ended = append(b.Ended, index.End{Parent: item, At: moment(ended)})
+			b.Ended = append(b.Ended, index.End{Parent: item, At: moment(ended), Seq: b.Seq})
 		case opRemove:
 			b.Removed = append(b.Removed, item)
 		}
@@ -159,7 +159,7 @@ func loadParents(ctx context.Context, tx *sql.Tx, where string, args ...any) (ma
 		var tags, meta string
 		var occurred, recorded, superseded, expires sql.NullInt64
 		if err := rows.Scan(&p.ID, &p.seq, &p.title, &p.Source, &p.User, &p.Agent, &p.Session, &tags, &meta,
-			&occurred, &recorded, &superseded, &expires); err != nil {
+			&occurred, &recorded, &superseded, &p.Ended, &expires); err != nil {
 			return err
 		}
 		p.Tags, p.Metadata = decode[[]string](tags), Strings(decode[map[string]any](meta))
@@ -233,19 +233,7 @@ func list(ids []uint64) (string, []any) {
 	return strings.TrimSuffix(strings.Repeat("?,", len(ids)), ","), args
 }
 
-// Newest returns the sequence number of the last change of a collection.
-func (s *Store) Newest(ctx context.Context, c Collection) (uint64, error) {
-	var seq uint64
-	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		seq, err = newest(ctx, tx, c)
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("newest change: %w", err)
-	}
-	return seq, nil
-}
-
+// newest returns the sequence number of the last change of a collection.
 func newest(ctx context.Context, tx *sql.Tx, c Collection) (seq uint64, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM changes WHERE namespace = ? AND kind = ?`,
 		c.Namespace, c.Kind).Scan(&seq)

@@ -141,7 +141,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (wr
 		return w, err
 	}
 	if old != nil {
-		w.seq, err = s.change(ctx, tx, r.namespace, r.kind, old.id, opEnd)
+		w.seq, err = s.ended(ctx, tx, r.namespace, r.kind, old.id)
 	}
 	return w, err
 }
@@ -233,7 +233,17 @@ func (s *Store) end(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64)
 	if _, err := tx.ExecContext(ctx, `UPDATE items SET superseded = ? WHERE id = ?`, s.now().UnixMicro(), id); err != nil {
 		return 0, err
 	}
-	return s.change(ctx, tx, ns, k, id, opEnd)
+	return s.ended(ctx, tx, ns, k, id)
+}
+
+// ended notes the change that superseded an item.
+func (s *Store) ended(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
+	seq, err := s.change(ctx, tx, ns, k, id, opEnd)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE items SET ended = ? WHERE id = ?`, seq, id)
+	return seq, err
 }
 
 // encode returns v as JSON, or empty for a nil slice or map.

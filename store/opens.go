@@ -22,7 +22,7 @@ type openings struct {
 
 func (o *openings) load(ctx context.Context, db *sql.DB) error {
 	o.own, o.earlier = uuid.NewString(), make(map[string]bool)
-	rows, err := db.QueryContext(ctx, `SELECT token FROM opens ORDER BY opened`) //nolint:sqlclosecheck // scan closes it
+	rows, err := db.QueryContext(ctx, `SELECT token FROM opens ORDER BY opened`)
 	if err != nil {
 		return fmt.Errorf("read openings: %w", err)
 	}

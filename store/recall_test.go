@@ -3,6 +3,7 @@ package store_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -126,17 +127,15 @@ func TestNumbersAreKeptAsWritten(t *testing.T) {
 // TestPagesNeitherSkipNorRepeat: what was there all the time is listed once,
 // whatever comes and goes between the pages.
 func TestPagesNeitherSkipNorRepeat(t *testing.T) {
-	run := 0
 	f := fresh(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		run++
+	for run := range uint64(8) {
+		r := rand.New(rand.NewPCG(run, 0))
 		session := fmt.Sprint(run)
 		put := func(i int) string {
 			id := fmt.Sprintf("%s-%02d", session, i)
 			remember(t, f, memory.Memory{
-				ID: id, SessionID: session, Content: "x",
-				Importance: rapid.SampledFrom([]float64{.1, .3, 1. / 3}).Draw(rt, "importance"),
-				Occurred:   t0.Add(-time.Duration(rapid.IntRange(0, 2).Draw(rt, "days")) * 24 * time.Hour),
+				ID: id, SessionID: session, Content: "x", Importance: []float64{.1, .3, 1. / 3}[r.IntN(3)],
+				Occurred: t0.Add(-time.Duration(r.IntN(3)) * 24 * time.Hour),
 			})
 			return id
 		}
@@ -148,7 +147,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 		for page := 0; ; page++ {
 			found, err := f.MemoriesByScore(t.Context(), f.ns, mf)
 			if err != nil {
-				rt.Fatal(err)
+				t.Fatal(err)
 			}
 			for _, m := range found {
 				if _, ok := stay[m.ID]; ok {
@@ -160,19 +159,19 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			}
 			last := found[len(found)-1]
 			mf.After = store.Place{Now: t0, Score: last.Score, ID: last.ID}
-			if rapid.Bool().Draw(rt, "delete") {
+			if r.IntN(2) == 0 {
 				if _, err := f.DeleteMemory(t.Context(), f.ns, last.ID, "", true); err != nil {
-					rt.Fatal(err)
+					t.Fatal(err)
 				}
 			}
 			put(2*page + 1)
 		}
 		for id, n := range stay {
 			if n != 1 {
-				rt.Errorf("%s was listed %d times", id, n)
+				t.Errorf("%s was listed %d times", id, n)
 			}
 		}
-	})
+	}
 }
 
 // TestRepeatSaysWhatToFollow: a write that changes nothing is acknowledged like

@@ -66,7 +66,7 @@ func (s *Store) Units(ctx context.Context, ids []uint64) ([]passage.Unit, map[ui
 }
 
 const itemColumns = `i.id, n.name, i.kind, i.key, i.version, i.title, i.source, i.user, i.agent, i.session, i.importance,
-	i.tags, i.metadata, i.abstract, i.outline, i.bytes, i.occurred, i.recorded, i.superseded, i.expires`
+	i.tags, i.metadata, i.abstract, i.outline, i.bytes, i.occurred, i.recorded, i.superseded, coalesce(i.ended, 0), i.expires`
 
 func loadItems(ctx context.Context, tx *sql.Tx, ids []uint64) (map[uint64]*passage.Item, error) {
 	items := make(map[uint64]*passage.Item, len(ids))
@@ -92,14 +92,14 @@ func scanItem(rows *sql.Rows) (*passage.Item, error) {
 	var tags, meta, outline string
 	var occurred, recorded, superseded, expires sql.NullInt64
 	err := rows.Scan(&it.ID, &it.Namespace, &kind, &it.Key, &it.Version, &it.Title, &it.Source, &it.User, &it.Agent, &it.Session,
-		&it.Importance, &tags, &meta, &it.Abstract, &outline, &it.Bytes, &occurred, &recorded, &superseded, &expires)
+		&it.Importance, &tags, &meta, &it.Abstract, &outline, &it.Bytes, &occurred, &recorded, &superseded, &it.Ended, &expires)
 	it.Type = ragctx.TypeResource
 	if kind == Memories {
 		it.Type = ragctx.TypeMemory
 	}
 	it.Values = decode[map[string]any](meta)
 	it.Parent = index.Parent{
-		ID: it.ID, User: it.User, Agent: it.Agent, Session: it.Session, Source: it.Source,
+		ID: it.ID, Ended: it.Ended, User: it.User, Agent: it.Agent, Session: it.Session, Source: it.Source,
 		Tags: decode[[]string](tags), Metadata: Strings(it.Values),
 		Occurred: moment(occurred), Recorded: moment(recorded), Superseded: moment(superseded), Expires: moment(expires),
 	}

@@ -57,6 +57,7 @@ func parseMarkdown(in input) structure {
 	fm := parseFrontMatter(in.text)
 	s := structure{title: fm.title, description: prose.Plain(fm.description), tags: fm.tags, markdown: true, start: fm.end}
 	units := markdownUnits(in.text, fm.end)
+	s.blocks = make([]chunk.Block, 0, len(units))
 	var open headingPath
 	var headings []heading
 	for i, u := range units {

@@ -9,7 +9,7 @@ CREATE TABLE namespaces (
 
 -- One row per version of a document (kind 1) or memory (kind 2). The current
 -- version is the one that nothing superseded. Rows never change but for
--- superseded; a new state is a new version.
+-- superseded and ended; a new state is a new version.
 CREATE TABLE items (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   namespace  INTEGER NOT NULL REFERENCES namespaces (id),
@@ -36,6 +36,7 @@ CREATE TABLE items (
   occurred   INTEGER,
   recorded   INTEGER NOT NULL,
   superseded INTEGER,
+  ended      INTEGER, -- the change that superseded the row
   expires    INTEGER
 );
 CREATE UNIQUE INDEX items_version ON items (namespace, kind, key, version);
