@@ -5,25 +5,26 @@ import "time"
 // EventType names what happened.
 type EventType string
 
-// The event types, each with the struct that its events carry as Data.
+// The event types, each with the struct that its events carry as Data. Those
+// marked "not yet" are defined and not sent so far.
 const (
 	EventContextResolving        EventType = "context_resolving"         // ContextResolving
 	EventContextResolved         EventType = "context_resolved"          // ContextResolved
-	EventContextWarning          EventType = "context_warning"           // ContextWarning
-	EventContextCompacting       EventType = "context_compacting"        // ContextCompacting
-	EventContextCompacted        EventType = "context_compacted"         // ContextCompacted
+	EventContextWarning          EventType = "context_warning"           // ContextWarning, not yet
+	EventContextCompacting       EventType = "context_compacting"        // ContextCompacting, not yet
+	EventContextCompacted        EventType = "context_compacted"         // ContextCompacted, not yet
 	EventMemoryStored            EventType = "memory_stored"             // MemoryStored
-	EventMemoryRecalled          EventType = "memory_recalled"           // MemoryRecalled
-	EventMemoriesSearched        EventType = "memories_searched"         // MemoriesSearched
-	EventMemoryCleared           EventType = "memory_cleared"            // MemoryCleared
-	EventPersistenceFailed       EventType = "persistence_failed"        // PersistenceFailed
-	EventMessagesMovedToBuffer   EventType = "messages_moved_to_buffer"  // MessagesMovedToBuffer
-	EventMessageBufferSummarized EventType = "message_buffer_summarized" // MessageBufferSummarized
+	EventMemoryRecalled          EventType = "memory_recalled"           // MemoryRecalled, not yet
+	EventMemoriesSearched        EventType = "memories_searched"         // MemoriesSearched, not yet
+	EventMemoryCleared           EventType = "memory_cleared"            // MemoryCleared, not yet
+	EventPersistenceFailed       EventType = "persistence_failed"        // PersistenceFailed, not yet
+	EventMessagesMovedToBuffer   EventType = "messages_moved_to_buffer"  // MessagesMovedToBuffer, not yet
+	EventMessageBufferSummarized EventType = "message_buffer_summarized" // MessageBufferSummarized, not yet
 )
 
 // Event is the envelope of everything that is published. Seq is strictly
-// increasing within a data directory, so a subscriber resumes from the last one
-// it saw.
+// increasing within a process; it begins anew with every start, so it cannot be
+// resumed from.
 type Event struct {
 	Seq       uint64    `json:"seq"`
 	ID        string    `json:"id"`

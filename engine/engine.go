@@ -76,7 +76,7 @@ type Engine struct {
 // error is a [*LockedError], which names that process's address.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	o = o.withDefaults()
-	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	l, err := acquire(o.Dir)

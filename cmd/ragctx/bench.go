@@ -66,13 +66,13 @@ func newBench(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	addSettings(flags, "server", "vector_graph")
 	flags.StringVar(&f.queries, "queries", "", "file of queries (default: drawn from the documents)")
-	flags.IntVar(&f.clients, "clients", bench.DefaultClients, "clients that ask at the same time")
-	flags.IntVar(&f.requests, "requests", 0, "end after so many requests")
+	countVar(flags, &f.clients, "clients", bench.DefaultClients, 1, bench.MaxClients, "clients that ask at the same time")
+	countVar(flags, &f.requests, "requests", 0, 1, noLimit, "end after so many requests")
 	flags.DurationVar(&f.duration, "duration", 0, fmt.Sprintf("end after this time (default %v without --requests)", bench.DefaultDuration))
-	flags.IntVar(&f.maxTokens, "max-tokens", ragctx.DefaultMaxTokens, "token budget of each answer")
-	flags.IntVar(&f.maxResults, "max-results", ragctx.DefaultMaxResults, "most items in each answer")
+	countVar(flags, &f.maxTokens, "max-tokens", ragctx.DefaultMaxTokens, 1, ragctx.MaxTokensLimit, "token budget of each answer")
+	countVar(flags, &f.maxResults, "max-results", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "most items in each answer")
 	flags.StringVar(&f.tokenizer, "tokenizer", ragctx.DefaultTokenizer, "tokenizer that counts the budget")
-	flags.IntVar(&f.warmup, "warmup", 50, "requests before the measured ones")
+	countVar(flags, &f.warmup, "warmup", 50, 0, noLimit, "requests before the measured ones")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
 	return cmd
 }
@@ -127,6 +127,9 @@ func (f benchFlags) write(w io.Writer, r bench.Report) error {
 func (f benchFlags) check(s settings, texts []string) error {
 	if err := knownTokenizer(f.tokenizer); err != nil {
 		return err
+	}
+	if f.duration < 0 {
+		return badUsage("--duration: is %v; it cannot be negative", f.duration)
 	}
 	if len(texts) == 0 {
 		texts = []string{""}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -68,15 +68,33 @@ func (l *documentList) page(page []store.Document) error {
 		l.all = append(l.all, page...)
 		return nil
 	}
-	tw := tabwriter.NewWriter(l.w, 0, 0, 2, ' ', 0)
+	var rows [][]any
 	if l.n == 0 && len(page) > 0 {
-		fmt.Fprintln(tw, "ID\tVERSION\tCHUNKS\tSIZE\tTITLE")
+		rows = append(rows, []any{"ID", "VERSION", "CHUNKS", "SIZE", "TITLE"})
 	}
 	for _, d := range page {
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\n", printable(d.ID), d.Version, d.Chunks, size(int64(d.Bytes)), printable(d.Title))
+		rows = append(rows, []any{printable(d.ID), d.Version, d.Chunks, size(int64(d.Bytes)), printable(d.Title)})
 	}
 	l.n += len(page)
-	return tw.Flush()
+	return writeRows(l.w, rows)
+}
+
+// idColumn is the widest column of ids. A longer id is written whole, so that it
+// can be copied, and shifts its own row only.
+const idColumn = 60
+
+func writeRows(w io.Writer, rows [][]any) error {
+	width := 0
+	for _, row := range rows {
+		width = max(width, utf8.RuneCountInString(fmt.Sprint(row[0])))
+	}
+	for _, row := range rows {
+		line := fmt.Sprintf("%-*v  %7v  %6v  %9v  %v", append([]any{min(width, idColumn)}, row...)...)
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+			return fmt.Errorf("write list: %w", err)
+		}
+	}
+	return nil
 }
 
 func (l *documentList) end() error {
@@ -117,6 +135,8 @@ func newDocsGet(env lookupEnv) *cobra.Command {
   ragctx docs get docs/deploy.md --chunks
   ragctx docs get docs/deploy.md --json`,
 		Args: exactly(1, "one ID"),
+		// To complete ids, a data directory would have to be opened.
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return getDocument(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], chunks, asJSON)
@@ -172,6 +192,8 @@ func newDocsRemove(env lookupEnv) *cobra.Command {
 		Short:   "Remove documents from every answer",
 		Example: "  ragctx docs rm docs/old.md",
 		Args:    atLeast(1, "the ID of a document"),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return removeDocuments(ctx, cmd.OutOrStdout(), b, s.Namespace, args)

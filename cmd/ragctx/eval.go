@@ -25,8 +25,9 @@ type evalFlags struct {
 
 const evalHelp = `Eval measures how well things are found, on collections with human judgements.
 
-The directory of collections (--data, or RAGCTX_EVAL_DATA) holds one directory per
-set, in the layout of BEIR: corpus.jsonl, queries.jsonl, qrels.tsv and, where there
+For this command --data is the directory of the collections, not ragctx's data
+directory, and RAGCTX_DATA is not read. It (or RAGCTX_EVAL_DATA) holds one directory
+per set, in the layout of BEIR: corpus.jsonl, queries.jsonl, qrels.tsv and, where there
 are categories, groups.tsv. Each set is ingested into a data directory of its own
 below --out, which later runs use again; then every question is asked by one
 client. Run files, report.json and what was found stay in --out.
@@ -50,7 +51,7 @@ func newEval(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "vector_graph")
-	flags.StringVar(&f.data, "data", "", "directory of collections (env RAGCTX_EVAL_DATA)")
+	flags.StringVar(&f.data, "data", "", "directory of collections, not the data directory of other commands (env RAGCTX_EVAL_DATA)")
 	flags.StringVar(&f.out, "out", "", "directory for results, used again by later runs")
 	flags.StringSliceVar(&f.sets, "sets", nil, "sets to measure (default all)")
 	flags.StringSliceVar(&f.modes, "modes", nil, "modes of search: "+strings.Join(eval.Modes(), ", ")+" (default all)")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,8 @@ has it open. Files that did not change since the last time cost next to nothing;
 documents whose files are gone from a folder are removed.
 
 Folders are read with their subfolders; .gitignore files are heeded, hidden and
-binary files are left out. A file that cannot be read is skipped and listed with
+binary files are left out. Markdown, text, source code and configuration files are
+taken; --include names others. A file that cannot be read is skipped and listed with
 the reason, and the command goes on: it fails only if nothing could be ingested.`
 
 const ingestExample = `  ragctx ingest ./docs
@@ -50,7 +52,7 @@ func newIngest(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "server")
-	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name)")
+	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file)")
 	flags.StringArrayVar(&f.include, "include", nil, "take only files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag of every document; may be repeated")
@@ -115,7 +117,7 @@ func outcome(ctx context.Context, r engine.IngestReport, err error) error {
 	case len(r.Skipped) > 0:
 		return fmt.Errorf("nothing could be ingested: %d skipped, the first because: %s", len(r.Skipped), r.Skipped[0].Reason)
 	default:
-		return errors.New("nothing could be ingested: no files found; check the path and --include")
+		return fmt.Errorf("nothing could be ingested: no file has a type that is taken (%s); name other types with --include, or files one by one", strings.Join(docs.DefaultInclude(), " "))
 	}
 }
 

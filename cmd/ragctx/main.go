@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log" //nolint:depguard // only to silence what dependencies print through it
 	"os"
 	"os/signal"
 	"strings"
@@ -24,6 +25,7 @@ func main() { os.Exit(realMain()) }
 // realMain runs the program with the process's own arguments and streams. The
 // first interrupt ends commands in order; the second one kills.
 func realMain() int {
+	log.SetOutput(io.Discard) // the search library prints there; what matters comes back as an error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -37,6 +39,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	strictBuiltins(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK

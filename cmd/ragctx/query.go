@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -50,6 +51,8 @@ func newQuery(env lookupEnv) *cobra.Command {
 		Long:    queryHelp,
 		Example: queryExample,
 		Args:    exactly(1, "one TEXT"),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runQuery(cmd, env, f, args[0])
 		},
@@ -59,8 +62,10 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.StringArrayVar(&f.docs, "docs", nil, "file or folder to ingest first; may be repeated")
 	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource, skill")
 	flags.StringVar(&f.depth, "depth", "", "abstract, overview or full (default overview)")
-	flags.IntVar(&f.maxResults, "max-results", 0, fmt.Sprintf("most items in the answer (default %d, or the preset's)", ragctx.DefaultMaxResults))
-	flags.IntVar(&f.maxTokens, "max-tokens", 0, fmt.Sprintf("most tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
+	countVar(flags, &f.maxResults, "max-results", 0, 1, ragctx.MaxResultsLimit,
+		fmt.Sprintf("most items in the answer (default %d, or the preset's)", ragctx.DefaultMaxResults))
+	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
+		fmt.Sprintf("most tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
 	flags.StringVar(&f.preset, "preset", "", "set of caps: "+strings.Join(ragctx.PresetNames(), ", "))
 	flags.StringVar(&f.session, "session", "", "only memories of this session")
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
@@ -182,20 +187,37 @@ func inBrief(r engine.IngestReport) string {
 }
 
 func writeAnswer(stdout, stderr io.Writer, format string, a resolve.Answer) error {
-	if len(a.Items) == 0 {
+	failed := noneAnswered(a)
+	if len(a.Items) == 0 && failed == nil {
 		fmt.Fprintln(stderr, "empty answer:", printable(emptyBecause(a)))
 	}
 	if format == xmlfmt.JSON {
-		return writeJSON(stdout, a)
+		return errors.Join(writeJSON(stdout, a), failed)
 	}
 	text := a.Rendered()
 	if text == "" {
-		return nil
+		return failed
 	}
 	if _, err := io.WriteString(stdout, strings.TrimSuffix(text, "\n")+"\n"); err != nil {
 		return fmt.Errorf("write answer: %w", err)
 	}
 	return nil
+}
+
+// noneAnswered is the error of an answer that is empty because every provider
+// failed. That nothing was found is none.
+func noneAnswered(a resolve.Answer) error {
+	var errs []string
+	for _, p := range a.Providers {
+		if p.Error == "" {
+			return nil
+		}
+		errs = append(errs, p.Name+": "+p.Error)
+	}
+	if len(a.Items) > 0 || len(errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("no provider answered: %s", strings.Join(errs, "; "))
 }
 
 func emptyBecause(a resolve.Answer) string {

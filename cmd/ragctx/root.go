@@ -32,9 +32,11 @@ func newRoot(env lookupEnv) *cobra.Command {
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       buildText(),
 	}
 	group(root)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return asUsage(err) })
+	root.SetVersionTemplate("{{.Version}}")
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
 	addSettings(flags, "data", "namespace", "log_level", "log_format")
@@ -52,13 +54,18 @@ func group(cmd *cobra.Command) {
 		if len(args) == 0 {
 			return nil
 		}
-		cmd.SuggestionsMinimumDistance = 2 // what cobra would use
-		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			return badUsage("unknown command %q; did you mean %q?", args[0], near[0])
-		}
-		return badUsage("unknown command %q", args[0])
+		return unknownCommand(cmd, args[0])
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+// unknownCommand is the mistake of naming a command that parent does not have.
+func unknownCommand(parent *cobra.Command, name string) error {
+	parent.SuggestionsMinimumDistance = 2 // what cobra would use
+	if near := parent.SuggestionsFor(name); len(near) > 0 {
+		return badUsage("unknown command %q; did you mean %q?", name, near[0])
+	}
+	return badUsage("unknown command %q", name)
 }
 
 // exactly, atLeast and none check the number of arguments; what says what they are.

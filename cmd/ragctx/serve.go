@@ -70,6 +70,8 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string) (err error) {
 	defer background.Wait() // before the engine is closed
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	// The first query would do it; an index that cannot be opened is reported there.
+	background.Go(func() { _ = eng.Warm(ctx, s.Namespace) })
 	if len(paths) > 0 {
 		background.Go(func() { ingestBehind(ctx, eng, log, s.Namespace, paths) })
 	}

@@ -2,20 +2,23 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index/vector"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -120,7 +123,7 @@ func TestSummary(t *testing.T) {
   1: cannot be read
      z
 `
-	if d := cmp.Diff(want, b.String()); d != "" {
+	if d := gocmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}
 }
@@ -134,7 +137,7 @@ func TestLinesAreRare(t *testing.T) {
 		l.update(engine.IngestProgress{Path: "a.md", Report: engine.IngestReport{Created: 10, Chunks: 50}})
 	}
 	want := "ingesting: 10 files, 50 chunks, 2 files/s, 10 chunks/s, a.md\ningesting: 10 files, 50 chunks, 1 files/s, 5 chunks/s, a.md\n"
-	if d := cmp.Diff(want, b.String()); d != "" {
+	if d := gocmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}
 }
@@ -240,4 +243,54 @@ func FuzzParseSettings(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestNoneAnswered tells an answer that failed from one that found nothing.
+func TestNoneAnswered(t *testing.T) {
+	failed, empty := resolve.ProviderReport{Name: "docs", Error: "timed out"}, resolve.ProviderReport{Name: "memory"}
+	for _, c := range []struct {
+		name      string
+		providers []resolve.ProviderReport
+		want      string
+	}{
+		{"no providers", nil, ""},
+		{"one of two failed", []resolve.ProviderReport{failed, empty}, ""},
+		{"all failed", []resolve.ProviderReport{failed, failed}, "no provider answered: docs: timed out; docs: timed out"},
+	} {
+		var stdout, stderr bytes.Buffer
+		err := writeAnswer(&stdout, &stderr, "xml", resolve.Answer{Providers: c.providers})
+		if got := fmt.Sprint(err); got != cmp.Or(c.want, "<nil>") {
+			t.Errorf("%s: %s, want %q", c.name, got, c.want)
+		}
+		if said := strings.Contains(stderr.String(), "empty answer"); said == (c.want != "") {
+			t.Errorf("%s: stderr is %q", c.name, stderr.String())
+		}
+	}
+}
+
+// TestLongIDs stay whole and widen no other row.
+func TestLongIDs(t *testing.T) {
+	var b bytes.Buffer
+	l := &documentList{w: &b}
+	long := strings.Repeat("x", 200)
+	if err := l.page([]store.Document{{ID: "a.md", Version: 1, Title: "A"}, {ID: long, Version: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	if len(lines[1]) > 60+40 || !strings.HasPrefix(lines[2], long+" ") {
+		t.Error(b.String())
+	}
+}
+
+// TestUsageErrorsExit2 holds where cobra or a library finds the mistake, too.
+func TestUsageErrorsExit2(t *testing.T) {
+	for _, line := range []string{
+		"frob", "help frob", "completion frob", "docs frob", "query", "query x --frob", "query x --max-tokens 0",
+		"query x --max-results 0", "bench --clients 0", "bench --clients 5000", "bench --requests -5", "bench --warmup -1",
+		"bench --duration -1s", "eval", "ingest", "serve --addr x",
+	} {
+		if r := ragctxIn(t.Context(), t, t.TempDir(), "", strings.Fields(line)...); r.code != exitUsage {
+			t.Errorf("%s: exit %d, %s", line, r.code, r.stderr)
+		}
+	}
 }

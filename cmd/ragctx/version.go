@@ -81,6 +81,14 @@ func (b build) write(w io.Writer) error {
 	return err
 }
 
+// buildText is what --version prints, the same as the command.
+func buildText() string {
+	info, _ := debug.ReadBuildInfo()
+	var text strings.Builder
+	_ = describe(info).write(&text) // a builder takes everything
+	return text.String()
+}
+
 // buildVersion returns the version alone.
 func buildVersion() string {
 	info, _ := debug.ReadBuildInfo()

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ragctx/ragctx"
+)
+
+// count is a flag's value: a whole number within limits. A default may lie
+// outside of them, as 0 does where it stands for "not given".
+type count struct {
+	value       *int
+	least, most int
+}
+
+// noLimit is a count's most where only least matters.
+const noLimit = math.MaxInt
+
+// countVar adds a flag for a count.
+func countVar(flags *pflag.FlagSet, value *int, name string, preset, least, most int, help string) {
+	*value = preset
+	flags.Var(count{value, least, most}, name, help)
+}
+
+// String implements pflag.Value.
+func (c count) String() string { return strconv.Itoa(*c.value) }
+
+// Type implements pflag.Value.
+func (c count) Type() string { return "int" }
+
+// Set implements pflag.Value.
+func (c count) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	switch {
+	case err == nil && n >= c.least && n <= c.most:
+		*c.value = n
+		return nil
+	case c.most == noLimit:
+		return fmt.Errorf("use a whole number from %d", c.least)
+	default:
+		return fmt.Errorf("use a whole number from %d to %d", c.least, c.most)
+	}
+}
+
+// flagError makes a mistake in a flag a usage error that says what to use.
+func flagError(_ *cobra.Command, err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return asUsage(err)
+	}
+	remedy := errors.Unwrap(bad).Error()
+	switch bad.GetFlag().Value.Type() {
+	case "bool":
+		remedy = "use true or false"
+	case "duration":
+		remedy = "use a time such as 30s or 5m"
+	case "float64":
+		remedy = "use a number"
+	}
+	return badUsage("--%s: is %q; %s", bad.GetFlag().Name, ragctx.Clip(bad.GetValue()), remedy)
+}
