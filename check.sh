@@ -38,7 +38,11 @@ step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed.
 go list -f '{{.Dir}}' ./... | while read -r dir; do
   { grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go 2>/dev/null || true; } | sed 's/^func //' | while read -r target; do
-    (cd "$dir" && go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-5s}" . | tail -n 1)
+    if ! out=$(cd "$dir" && go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-5s}" . 2>&1); then
+      printf '%s\n' "$out"
+      exit 1
+    fi
+    printf '%s  %s\n' "$target" "${out##*$'\n'}"
   done
 done
 

@@ -19,7 +19,7 @@ func TestBest(t *testing.T) {
 		"every night":                 "A server writes a snapshot, e.g. every night.",
 		"stopped":                     "Restore only while the server is stopped!",
 		"restore snapshot server now": "restore snapshot server",
-		"unrelated":                   "Backups",
+		"unrelated":                   "A server writes a snapshot, e.g. every night.",
 	} {
 		if got := prose.Best(text, analysis.Query(query)); got != want {
 			t.Errorf("best sentence for %q = %q, want %q", query, got, want)

@@ -47,25 +47,35 @@ func abbreviated(s string) bool {
 // initial reports whether a word is one letter and a full stop.
 func initial(w string) bool { return len(w) == 2 && w[1] == '.' && w[0] >= 'A' && w[0] <= 'Z' }
 
-// Best returns the sentence of a Markdown or plain text that has the
-// most distinct terms of a query, the earliest of several, without markup. The
-// terms are those of [analysis.Query]. Text without sentences gives its best
-// line. A sentence longer than 400 characters is cut; text without words gives "".
+// Best returns the sentence of a Markdown or plain text that has the most
+// distinct terms of a query, the earliest of several, without markup. The terms
+// are those of [analysis.Query]. A heading counts only where there is nothing
+// else; text without sentences gives its best line. A sentence longer than
+// [MaxSentence] characters is cut; text without words gives "".
 func Best(text string, terms []string) string {
 	wanted := make(map[string]bool, len(terms))
 	for _, t := range terms {
 		wanted[t] = true
 	}
-	best, most := "", -1
-	for _, par := range Paragraphs(text) {
-		Sentences(Plain(par), func(s string) bool {
-			if n := overlap(s, wanted); n > most && HasLetter(s) {
-				best, most = s, n
+	all := paragraphs(text)
+	for _, headings := range [...]bool{false, true} {
+		best, most := "", -1
+		for _, par := range all {
+			if par.heading != headings {
+				continue
 			}
-			return most < len(wanted) || most <= 0
-		})
+			Sentences(Plain(par.text), func(s string) bool {
+				if n := overlap(s, wanted); n > most && HasLetter(s) {
+					best, most = s, n
+				}
+				return most < len(wanted) || most <= 0
+			})
+		}
+		if best != "" {
+			return Clip(best, MaxSentence)
+		}
 	}
-	return Clip(best, MaxSentence)
+	return ""
 }
 
 func overlap(s string, wanted map[string]bool) int {
@@ -81,11 +91,25 @@ func overlap(s string, wanted map[string]bool) int {
 // Paragraphs splits Markdown or plain text where no sentence goes on: at blank
 // lines, headings, list items, table rows and lines of code.
 func Paragraphs(text string) []string {
-	var out []string
+	pars := paragraphs(text)
+	out := make([]string, len(pars))
+	for i, p := range pars {
+		out[i] = p.text
+	}
+	return out
+}
+
+type paragraph struct {
+	text    string
+	heading bool
+}
+
+func paragraphs(text string) []paragraph {
+	var out []paragraph
 	var cur strings.Builder
 	flush := func() {
 		if cur.Len() > 0 {
-			out = append(out, cur.String())
+			out = append(out, paragraph{text: cur.String()})
 			cur.Reset()
 		}
 	}
@@ -102,7 +126,7 @@ func Paragraphs(text string) []string {
 			continue
 		case level > 0:
 			flush()
-			out = append(out, title)
+			out = append(out, paragraph{text: title, heading: true})
 			continue
 		case body == "" || item != body || code || strings.HasPrefix(body, "|"):
 			flush()
