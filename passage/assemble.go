@@ -195,10 +195,8 @@ type builder struct {
 	// passages of each text. They keep one answer from showing a text twice.
 	taken map[place]bool
 	runs  map[uint64]int
-	// told are the items whose abstract an item shows already; best is the score
-	// of the first.
+	// told are the items whose abstract an item shows already.
 	told map[uint64]bool
-	best float64
 }
 
 // place is a unit's place in its item.
@@ -211,9 +209,6 @@ func newBuilder(src Source, q ragctx.ContextQuery, runs []run) *builder {
 	b := &builder{
 		src: src, query: q, terms: analysis.Query(q.Query),
 		taken: make(map[place]bool), runs: make(map[uint64]int), told: make(map[uint64]bool),
-	}
-	if len(runs) > 0 {
-		b.best = runs[0].best.Score
 	}
 	for _, r := range runs {
 		b.runs[r.item.ID]++
@@ -347,7 +342,7 @@ func (b *builder) runText(ctx context.Context, r run) (string, error) {
 // wider returns the passage with its neighbours, as far as an overview holds
 // them and no other passage has them, or "" when there is nothing to add.
 func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.Form, error) {
-	if len(r.more) > 0 || len(overview) >= r.item.Bytes || r.best.Score < b.best*widen {
+	if len(r.more) > 0 || len(overview) >= r.item.Bytes {
 		return ragctx.Form{}, nil
 	}
 	first, last := r.units[0], r.units[len(r.units)-1]
@@ -369,10 +364,6 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.For
 	}
 	return f, nil
 }
-
-// widen is the share of the best score from which on a passage may grow: what
-// barely matches is not worth more tokens.
-const widen = 0.5
 
 // lineRange returns the lines of a text whose first line has a number.
 func lineRange(text string, first int) string {

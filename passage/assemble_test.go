@@ -238,16 +238,6 @@ func TestTheGistIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestWeakHitsDoNotGrow(t *testing.T) {
-	var s shelf
-	s.add(doc(1, "a.md"), lines(20))
-	s.add(doc(2, "b.md"), strings.ReplaceAll(lines(20), "text", "page"))
-	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(5, .9), hit(25, .1))
-	if items[0].Forms.Wider.Text == "" || items[1].Forms.Wider.Text != "" {
-		t.Errorf("wider forms %q and %q", items[0].Forms.Wider.Text, items[1].Forms.Wider.Text)
-	}
-}
-
 func TestWholeItems(t *testing.T) {
 	var s shelf
 	it := doc(1, "turn-1")

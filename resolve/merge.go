@@ -73,7 +73,24 @@ func merge(list []*candidate) (kept, duplicates []*candidate) {
 		ids[k], contents[string(buf)] = true, true
 		kept = append(kept, c)
 	}
+	keepWeakSmall(kept)
 	return kept, duplicates
+}
+
+// weak is the share of the best relevance below which an item does not grow:
+// what barely matches is not worth more tokens.
+const weak = 0.5
+
+func keepWeakSmall(list []*candidate) {
+	var best float64
+	for _, c := range list {
+		best = max(best, c.item.Relevance)
+	}
+	for _, c := range list {
+		if c.item.Relevance < weak*best {
+			c.forms, c.preferred = c.forms[c.preferred:], 0
+		}
+	}
 }
 
 // normalise appends s in lower case with its white space reduced to single
