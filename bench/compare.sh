@@ -14,7 +14,7 @@ count=${COUNT:-6}
 pattern=${BENCH:-.}
 
 tmp=$(mktemp -d)
-trap 'git worktree prune; rm -rf "$tmp"' EXIT
+trap 'rm -rf "$tmp"; git worktree prune' EXIT
 
 build() { # build COMMIT NAME
   if [ -z "$1" ]; then

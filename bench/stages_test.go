@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
@@ -187,7 +189,11 @@ func BenchmarkHits(b *testing.B) {
 	for _, method := range []string{"keyword", "vector", "convex", "rrf"} {
 		b.Run(method, func(b *testing.B) {
 			c := setup(b)
-			o := engine.HitsOptions{Kind: store.Documents, K: 50, Fusion: index.Fusion{Method: method}}
+			f := index.Fusion{Method: method}
+			if c, ok := embed.NewHashing(0).(embed.Calibrated); ok && method != "keyword" && method != "vector" {
+				f.VectorFloor = c.NoiseFloor() // as the engine does for its own answers
+			}
+			o := engine.HitsOptions{Kind: store.Documents, K: 50, Fusion: f}
 			for i := 0; b.Loop(); i++ {
 				if _, _, err := c.engine.Hits(b.Context(), ragctx.NewQuery(c.queries[i%len(c.queries)]), o); err != nil {
 					b.Fatal(err)
@@ -201,6 +207,36 @@ func BenchmarkContext(b *testing.B) {
 	c := setup(b)
 	for i := 0; b.Loop(); i++ {
 		if _, err := c.engine.Context(b.Context(), ragctx.NewQuery(c.queries[i%len(c.queries)])); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// canned is a provider that always has the same items.
+type canned []ragctx.ContextItem
+
+func (c canned) Name() string { return "canned" }
+
+func (c canned) Query(context.Context, ragctx.ContextQuery) (ragctx.ContextResult, error) {
+	return ragctx.ContextResult{Items: slices.Clone(c)}, nil
+}
+
+// BenchmarkResolve merges and fits items whose search costs nothing.
+func BenchmarkResolve(b *testing.B) {
+	w := newWords(5)
+	var items canned
+	for i := range 50 {
+		items = append(items, ragctx.ContextItem{
+			ID: fmt.Sprintf("doc-%d@1#0", i), Type: ragctx.TypeResource, Content: w.sentence(120), Relevance: 1 - float64(i)/50,
+		})
+	}
+	r, err := resolve.New(resolve.Options{Providers: []resolve.Registered{{Provider: items}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Resolve(b.Context(), ragctx.NewQuery("anything")); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -13,12 +14,12 @@ import (
 	"text/tabwriter"
 )
 
-// samples is how often the bootstrap draws; the seed is fixed, so that equal
-// runs compare equally.
-const (
-	samples = 2000
-	seed    = 1
-)
+// samples is how often the bootstrap draws.
+const samples = 2000
+
+// fewest is the number of questions below which no difference gets a star: so
+// few cannot tell their own spread.
+const fewest = 10
 
 // Comparison tells the differences between two runs.
 type Comparison struct {
@@ -32,7 +33,10 @@ type SetDelta struct {
 	Set  string `json:"set"`
 	Mode string `json:"mode"`
 	// N is the number of questions; for the macro, of sets.
-	N      int   `json:"n"`
+	N int `json:"n"`
+	// Questions is the number of questions, for the macro over all its sets.
+	Questions int `json:"questions"`
+
 	NDCG10 Delta `json:"ndcg@10"`
 	R10    Delta `json:"r@10"`
 }
@@ -105,6 +109,7 @@ func exists(path string) bool {
 // belong to.
 type pairSamples struct {
 	ndcg, r10 sampled
+	questions int
 }
 
 type sampled struct {
@@ -133,25 +138,30 @@ func compareFiles(set *Set, mode, a, b string) (SetDelta, pairSamples, error) {
 		for i, id := range ids {
 			x[i], y[i] = value(sa[id]), value(sb[id])
 		}
-		return bootstrap(x, y)
+		return bootstrap(set.Name, x, y)
 	}
 	s := pairSamples{
 		ndcg: pick(func(m Measures) float64 { return m.NDCG10 }),
 		r10:  pick(func(m Measures) float64 { return m.R10 }),
+
+		questions: len(ids),
 	}
-	return SetDelta{Set: set.Name, Mode: mode, N: len(ids), NDCG10: s.ndcg.delta(), R10: s.r10.delta()}, s, nil
+	return SetDelta{Set: set.Name, Mode: mode, N: len(ids), Questions: len(ids), NDCG10: s.ndcg.delta(), R10: s.r10.delta()}, s, nil
 }
 
 // bootstrap draws questions with replacement (Efron and Tibshirani, "An
 // Introduction to the Bootstrap", 1993) and returns the mean difference of each
 // draw. Both runs are drawn together: most of the spread between questions is
-// common to them.
-func bootstrap(a, b []float64) sampled {
+// common to them. The seed is a hash of the set's name: equal runs compare
+// equally, and sets with equally many questions are drawn independently.
+func bootstrap(name string, a, b []float64) sampled {
 	s := sampled{a: meanOf(a), b: meanOf(b), draws: make([]float64, samples)}
 	if len(a) == 0 {
 		return s
 	}
-	rng := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // drawing, not hiding
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, name)             // a hash takes everything
+	rng := rand.New(rand.NewPCG(h.Sum64(), 1)) //nolint:gosec // drawing, not hiding
 	for i := range s.draws {
 		var sum float64
 		for range a {
@@ -187,7 +197,9 @@ func (s sampled) delta() Delta {
 	return Delta{
 		A: s.a, B: s.b, Delta: s.b - s.a,
 		Low: draws[n*25/1000], High: draws[n-1-n*25/1000],
-		P: math.Min(1, 2*float64(min(below, above))/float64(n)),
+		// One is added for the observed difference: so no p is 0 (Davison and
+		// Hinkley, "Bootstrap Methods and their Application", 1997).
+		P: math.Min(1, 2*float64(min(below, above)+1)/float64(n+1)),
 	}
 }
 
@@ -206,8 +218,12 @@ func macroDelta(mode string, sets []pairSamples) SetDelta {
 		}
 		return all.delta()
 	}
+	questions := 0
+	for _, s := range sets {
+		questions += s.questions
+	}
 	return SetDelta{
-		Set: "macro", Mode: mode, N: len(sets),
+		Set: "macro", Mode: mode, N: len(sets), Questions: questions,
 		NDCG10: combine(func(p pairSamples) sampled { return p.ndcg }),
 		R10:    combine(func(p pairSamples) sampled { return p.r10 }),
 	}
@@ -218,18 +234,18 @@ func WriteComparison(w io.Writer, c Comparison, a, b string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "set\tmode\tn\tnDCG@10 %s\t%s\tdelta\tp\tR@10 %s\t%s\tdelta\tp\n", a, b, a, b)
 	for _, d := range slices.Concat(c.Sets, c.Macro) {
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", d.Set, d.Mode, d.N, deltaCells(d.NDCG10), deltaCells(d.R10))
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", d.Set, d.Mode, d.N, d.cells(d.NDCG10), d.cells(d.R10))
 	}
-	fmt.Fprintf(tw, "\n* p < .05, paired bootstrap over questions, %d samples\n", samples)
+	fmt.Fprintf(tw, "\n* p < .05 over at least %d questions, paired bootstrap, %d samples\n", fewest, samples)
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write comparison: %w", err)
 	}
 	return nil
 }
 
-func deltaCells(d Delta) string {
+func (s SetDelta) cells(d Delta) string {
 	mark := ""
-	if d.Significant() {
+	if d.Significant() && s.Questions >= fewest {
 		mark = "*"
 	}
 	return fmt.Sprintf("%.4f\t%.4f\t%+.4f%s\t%.3f", d.A, d.B, d.Delta, mark, d.P)

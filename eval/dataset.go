@@ -2,6 +2,7 @@ package eval
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -42,11 +43,27 @@ type Question struct {
 	ID       string   `json:"_id"`
 	Text     string   `json:"text"`
 	Metadata struct { // the other fields hold answers, which nobody may see
-		Conversation string   `json:"conversation"`
-		Lang         string   `json:"lang"`
+		Conversation label    `json:"conversation"`
+		Lang         label    `json:"lang"`
 		Doc          string   `json:"doc"`
 		Spans        [][2]int `json:"spans"`
 	} `json:"metadata"`
+}
+
+// label is the value of a scope field: a string or a number, as in entries.
+type label string
+
+// UnmarshalJSON implements [json.Unmarshaler]. Other values are no label.
+func (l *label) UnmarshalJSON(b []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return err
+	}
+	e := Entry{Metadata: map[string]any{"": v}}
+	*l = label(e.field(""))
+	return nil
 }
 
 // Set is an opened collection. The corpus stays on disk.
@@ -91,9 +108,10 @@ func ListSets(dir string) ([]string, error) {
 // OpenSet reads everything of a set but its texts.
 func OpenSet(dir string) (*Set, error) {
 	s := &Set{Name: filepath.Base(dir), Dir: dir, scopes: make(map[string]*scope)}
+	seen := make(map[string]bool)
 	err := readJSONL(filepath.Join(dir, queriesFile), func(q Question) error {
-		if q.ID == "" || strings.ContainsAny(q.ID, "\t\n") {
-			return ragctx.Invalid("_id", "%q cannot be a question's id; use text without tabs", ragctx.Clip(q.ID))
+		if err := checkID(q.ID, seen); err != nil {
+			return err
 		}
 		s.HasSpans = s.HasSpans || len(q.Metadata.Spans) > 0
 		s.Questions = append(s.Questions, q)
@@ -117,7 +135,11 @@ func (s *Set) survey() error {
 	for _, f := range scopeFields {
 		shared[f] = len(s.Questions) > 0 && !slices.ContainsFunc(s.Questions, func(q Question) bool { return q.scope(f) == "" })
 	}
+	seen := make(map[string]bool)
 	err := s.each(func(e Entry) error {
+		if err := checkID(e.ID, seen); err != nil {
+			return err
+		}
 		s.Docs++
 		s.Dialogue = s.Dialogue || e.session() != ""
 		for f := range shared {
@@ -153,21 +175,29 @@ func (s *Set) scopeNames() []string { return slices.Sorted(maps.Keys(s.scopes)) 
 
 // each calls fn for every entry of the corpus, in order.
 func (s *Set) each(fn func(Entry) error) error {
-	return readJSONL(filepath.Join(s.Dir, corpusFile), func(e Entry) error {
-		if e.ID == "" || strings.ContainsAny(e.ID, "\t\n") {
-			return ragctx.Invalid("_id", "%q cannot be a document's id; use text without tabs", ragctx.Clip(e.ID))
-		}
-		return fn(e)
-	})
+	return readJSONL(filepath.Join(s.Dir, corpusFile), fn)
+}
+
+// checkID refuses ids that a run file cannot hold, and those seen before: their
+// judgements would be those of the other.
+func checkID(id string, seen map[string]bool) error {
+	if id == "" || strings.ContainsAny(id, "\t\r\n") {
+		return ragctx.Invalid("_id", "%q cannot be an id; use text without tabs and line breaks", ragctx.Clip(id))
+	}
+	if seen[id] {
+		return ragctx.Invalid("_id", "%q is given twice; give every line an id of its own", ragctx.Clip(id))
+	}
+	seen[id] = true
+	return nil
 }
 
 // scope returns the value of a scope field.
 func (q *Question) scope(field string) string {
 	switch field {
 	case "conversation":
-		return q.Metadata.Conversation
+		return string(q.Metadata.Conversation)
 	case "lang":
-		return q.Metadata.Lang
+		return string(q.Metadata.Lang)
 	default:
 		return ""
 	}
@@ -198,7 +228,7 @@ func readJSONL[T any](path string, fn func(T) error) error {
 		return fmt.Errorf("read set: %w", err)
 	}
 	defer f.Close()
-	dec := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
+	dec := json.NewDecoder(withoutBOM(f))
 	dec.UseNumber()
 	for n := 1; ; n++ {
 		var v T
@@ -215,6 +245,15 @@ func readJSONL[T any](path string, fn func(T) error) error {
 	}
 }
 
+// withoutBOM reads past a byte order mark at the start, which some editors write.
+func withoutBOM(r io.Reader) io.Reader {
+	br := bufio.NewReaderSize(r, 1<<20)
+	if b, err := br.Peek(3); err == nil && string(b) == "\ufeff" {
+		_, _ = br.Discard(3) // they are in the buffer
+	}
+	return br
+}
+
 func readFile[T any](path string, read func(io.Reader) (T, error)) (T, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -222,7 +261,7 @@ func readFile[T any](path string, read func(io.Reader) (T, error)) (T, error) {
 		return none, fmt.Errorf("read set: %w", err)
 	}
 	defer f.Close()
-	v, err := read(f)
+	v, err := read(withoutBOM(f))
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", path, err)
 	}

@@ -79,6 +79,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Via != ViaAuto && o.Via != ViaDocs && o.Via != ViaTurns {
 		return o, ragctx.Invalid("via", "%q is unknown; use auto, docs or turns", ragctx.Clip(o.Via))
 	}
+	o.Modes = distinct(o.Modes)
 	for _, m := range o.Modes {
 		if !slices.Contains(Modes(), m) {
 			return o, ragctx.Invalid("modes", "%q is unknown; use %s", ragctx.Clip(m), strings.Join(Modes(), ", "))
@@ -91,6 +92,7 @@ func (o Options) withDefaults() (Options, error) {
 	if len(all) == 0 {
 		return o, ragctx.Invalid("data", "%s has no sets: no directory in it holds a %s", o.Data, corpusFile)
 	}
+	o.Sets = distinct(o.Sets)
 	for _, s := range o.Sets {
 		if !slices.Contains(all, s) {
 			return o, ragctx.Invalid("sets", "%q is not in %s; there are %s", ragctx.Clip(s), o.Data, strings.Join(all, ", "))
@@ -102,10 +104,23 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
+// distinct returns the names without those said before: a set that was measured
+// twice would weigh twice in the macro mean.
+func distinct(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // Run measures the sets, one after the other. The report, also in Out as
 // report.json after every set, is valid for the sets that were finished when an
 // error ends the run. Asking again for the same costs no second ingest, and an
-// interrupted ingest goes on where it was.
+// interrupted ingest goes on where it was. A question that the engine refuses, such
+// as one that is too long, counts 0 and is counted in the report.
 func Run(ctx context.Context, o Options) (Report, error) {
 	r := Report{Cores: runtime.GOMAXPROCS(0), Sets: []SetReport{}}
 	o, err := o.withDefaults()
@@ -141,7 +156,7 @@ func runSet(ctx context.Context, o Options, name string) (r SetReport, err error
 	via := o.viaOf(set)
 	r = SetReport{Set: name, Via: via, Docs: set.Docs, Questions: len(set.Questions), Scopes: len(set.scopes)}
 	dir := filepath.Join(o.Out, name+"."+via+".data")
-	sum, err := fingerprint(filepath.Join(set.Dir, corpusFile), via, o.Embedder)
+	sum, err := fingerprint(set, via, o.Embedder)
 	if err != nil {
 		return r, err
 	}
@@ -156,7 +171,6 @@ func runSet(ctx context.Context, o Options, name string) (r SetReport, err error
 		return r, err
 	}
 	defer func() {
-		// The indexes write what they hold in memory when they are closed.
 		if err = errors.Join(err, eng.Close()); err == nil {
 			err = r.weigh(dir)
 		}
@@ -197,14 +211,18 @@ func (r *SetReport) ask(ctx context.Context, o Options, a asker) error {
 
 // ingest fills the data directory and notes what that took, also of a part.
 func ingest(ctx context.Context, o Options, set *Set, eng *engine.Engine, via, dir string, m *manifest) error {
-	in := &ingester{set: set, eng: eng, via: via, progress: func(done int) {
-		o.Progress(Progress{Set: set.Name, Stage: "ingest", Done: done, Total: set.Docs})
+	before, saved := m.Ingest, time.Now()
+	in := &ingester{set: set, eng: eng, via: via, progress: func(sum Ingest) error {
+		o.Progress(Progress{Set: set.Name, Stage: "ingest", Done: sum.Entries + sum.Refused, Total: set.Docs})
+		if time.Since(saved) < saveEvery {
+			return nil
+		}
+		saved = time.Now()
+		m.Ingest = before.goneOn(sum)
+		return m.write(dir)
 	}}
 	sum, err := in.run(ctx)
-	// After an interrupted ingest the chunks and seconds are those of all parts.
-	sum.Chunks += m.Ingest.Chunks
-	sum.Seconds += m.Ingest.Seconds
-	m.Ingest, m.Complete = sum, err == nil
+	m.Ingest, m.Complete = before.goneOn(sum), err == nil
 	return errors.Join(err, m.write(dir))
 }
 

@@ -39,6 +39,9 @@ const (
 // scope: within a scope the order is that of the corpus.
 const lanes = 8
 
+// saveEvery is how often the manifest is written during an ingest.
+const saveEvery = 2 * time.Second
+
 // manifestFile lies in a data directory and says what is in it.
 const manifestFile = "eval.json"
 
@@ -53,12 +56,22 @@ type manifest struct {
 // Ingest tells what went into the engine.
 type Ingest struct {
 	Entries int `json:"entries"`
-	Chunks  int `json:"chunks"`
+	// Chunks and Seconds add up all parts of an interrupted ingest. Of a part whose
+	// process was killed the last [saveEvery] are missing, so both can be too
+	// small; Entries and Refused are those of the whole corpus in any case.
+	Chunks int `json:"chunks"`
 	// Refused counts entries that the engine does not take, such as empty ones;
 	// Reason is that of the last.
 	Refused int     `json:"refused"`
 	Reason  string  `json:"reason,omitempty"`
 	Seconds float64 `json:"seconds"`
+}
+
+// goneOn returns the figures of an ingest that another part goes on with.
+func (i Ingest) goneOn(part Ingest) Ingest {
+	part.Chunks += i.Chunks
+	part.Seconds += i.Seconds
+	return part
 }
 
 // PerSecond returns the chunks ingested per second.
@@ -69,15 +82,16 @@ func (i Ingest) PerSecond() float64 {
 	return float64(i.Chunks) / i.Seconds
 }
 
-// fingerprint identifies what a data directory would hold.
-func fingerprint(corpus, via string, e embed.Embedder) (string, error) {
-	f, err := os.Open(corpus)
+// fingerprint identifies what a data directory would hold. The scope field, which
+// depends on the questions, decides the namespaces.
+func fingerprint(set *Set, via string, e embed.Embedder) (string, error) {
+	f, err := os.Open(filepath.Join(set.Dir, corpusFile))
 	if err != nil {
 		return "", fmt.Errorf("read set: %w", err)
 	}
 	defer f.Close()
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n", via, docs.Version, chunk.Version, analysis.Version, e.Identity())
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s\n", via, set.Field, docs.Version, chunk.Version, analysis.Version, e.Identity())
 	if _, err := io.Copy(h, f); err != nil {
 		return "", fmt.Errorf("read set: %w", err)
 	}
@@ -120,15 +134,17 @@ type ingester struct {
 	set      *Set
 	eng      *engine.Engine
 	via      string
-	progress func(done int)
+	progress func(Ingest) error // by one caller at a time
 
-	mu  sync.Mutex
-	sum Ingest
+	start time.Time
+	mu    sync.Mutex
+	sum   Ingest
 }
 
-// run ingests everything. What was there before costs little and is not counted.
+// run ingests everything. Entries that were there before are looked at again,
+// which takes time, and add no chunks.
 func (in *ingester) run(ctx context.Context) (Ingest, error) {
-	start := time.Now()
+	in.start = time.Now()
 	g, ctx := errgroup.WithContext(ctx)
 	var queues [lanes]chan Entry
 	for i := range queues {
@@ -151,7 +167,7 @@ func (in *ingester) run(ctx context.Context) (Ingest, error) {
 		})
 	})
 	err := g.Wait()
-	in.sum.Seconds = time.Since(start).Seconds()
+	in.sum.Seconds = time.Since(in.start).Seconds()
 	return in.sum, err
 }
 
@@ -179,12 +195,14 @@ func (in *ingester) lane(ctx context.Context, entries <-chan Entry) error {
 				return fmt.Errorf("ingest %s: %w", e.ID, err)
 			}
 		}
-		in.note(chunks, err)
+		if err := in.note(chunks, err); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (in *ingester) note(chunks int, refused error) {
+func (in *ingester) note(chunks int, refused error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if refused != nil {
@@ -194,9 +212,8 @@ func (in *ingester) note(chunks int, refused error) {
 		in.sum.Entries++
 	}
 	in.sum.Chunks += chunks
-	if in.progress != nil {
-		in.progress(in.sum.Entries + in.sum.Refused)
-	}
+	in.sum.Seconds = time.Since(in.start).Seconds()
+	return in.progress(in.sum)
 }
 
 // put stores one entry and returns how many chunks that wrote.

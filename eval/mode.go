@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ragctx/ragctx"
 )
 
 // runMode asks every question of a set in one mode and writes the run files.
@@ -33,8 +35,14 @@ func runMode(ctx context.Context, o Options, a *asker) (r ModeReport, err error)
 	for i := range a.set.Questions {
 		q := &a.set.Questions[i]
 		ans, err := a.ask(ctx, q)
-		if err != nil {
+		switch {
+		case errors.Is(err, ragctx.ErrInvalid):
+			t.refused++
+			t.reason = err.Error()
+		case err != nil:
 			return r, err
+		default:
+			t.add(q, ans)
 		}
 		if err := writeRanking(run.w, q.ID, ans.docs); err != nil {
 			return r, fmt.Errorf("write run: %w", err)
@@ -44,7 +52,6 @@ func runMode(ctx context.Context, o Options, a *asker) (r ModeReport, err error)
 				return r, fmt.Errorf("write spans: %w", err)
 			}
 		}
-		t.add(q, ans)
 		o.Progress(Progress{Set: a.set.Name, Stage: a.mode, Done: i + 1, Total: len(a.set.Questions)})
 	}
 	r = t.report(a.mode, spans != nil)
@@ -59,6 +66,9 @@ type tally struct {
 	spans  SpanMeasures
 	walls  []time.Duration
 	cpu    time.Duration
+	// refused counts questions that the engine does not take: they found nothing.
+	refused int
+	reason  string
 }
 
 func (t *tally) add(q *Question, a answer) {
@@ -71,7 +81,7 @@ func (t *tally) add(q *Question, a answer) {
 }
 
 func (t *tally) report(mode string, spans bool) ModeReport {
-	// A question that has judgements but is not asked counts 0.
+	// A question that has judgements but is not asked, or is refused, counts 0.
 	for id, grades := range t.set.Qrels {
 		if _, asked := t.scores[id]; !asked {
 			if m, ok := Measure(nil, grades); ok {
@@ -82,6 +92,7 @@ func (t *tally) report(mode string, spans bool) ModeReport {
 	r := ModeReport{
 		Mode: mode, All: t.scores.mean("all", t.scores.ids()),
 		Categories: t.scores.categories(t.set.Groups), Latency: latencyOf(t.walls, t.cpu),
+		Refused: t.refused, Reason: t.reason,
 	}
 	if ids := headline(t.set); ids != nil {
 		c := t.scores.mean("headline", ids)

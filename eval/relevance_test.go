@@ -16,7 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -231,10 +233,15 @@ func (s shelf) rank(t *testing.T, x expectation) int {
 	kind := store.Documents
 	if x.dialogue() {
 		kind = store.Memories
+		if !s.said(x) {
+			t.Fatalf("questions.txt: nobody says %q in %s", x.phrase, x.doc)
+		}
 	} else if !strings.Contains(s.texts[x.doc], x.phrase) {
 		t.Fatalf("questions.txt: %s does not say %q", x.doc, x.phrase)
 	}
-	hits, degraded, err := s.eng.Hits(t.Context(), ragctx.NewQuery(x.question), engine.HitsOptions{Kind: kind, K: searchDepth})
+	hits, degraded, err := s.eng.Hits(t.Context(), ragctx.NewQuery(x.question), engine.HitsOptions{
+		Kind: kind, K: searchDepth, Fusion: index.Fusion{VectorFloor: floor(embed.NewHashing(0))},
+	})
 	if err != nil || len(degraded) > 0 {
 		t.Fatal(err, degraded)
 	}
@@ -244,6 +251,24 @@ func (s shelf) rank(t *testing.T, x expectation) int {
 		}
 		return h.Key == x.doc && holds(s.texts[h.Key], h.Start.Byte, h.End.Byte, x.phrase)
 	})
+}
+
+// said reports whether a turn of the dialogue holds the expected phrase.
+func (s shelf) said(x expectation) bool {
+	for id, text := range s.texts {
+		if strings.HasPrefix(id, x.doc+"#") && strings.Contains(text, x.phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// floor returns the cosine of chance, above which the engine's own answers stay.
+func floor(e embed.Embedder) float64 {
+	if c, ok := e.(embed.Calibrated); ok {
+		return c.NoiseFloor()
+	}
+	return 0
 }
 
 // holds reports whether a phrase begins within text[start:end].

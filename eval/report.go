@@ -29,7 +29,9 @@ type SetReport struct {
 	// TimeSets is nil where there are none or the engine does not read times.
 	TimeQuestions int       `json:"time_questions"`
 	TimeSets      *TimeSets `json:"time_sets"`
-	// IndexBytes is what the indexes take on disk; DataBytes everything.
+	// IndexBytes is what the indexes take on disk after the run, DataBytes
+	// everything. Units that still wait in memory are not on disk: for a small set
+	// IndexBytes can be 0, and shortly after an ingest it can lack the newest units.
 	IndexBytes int64 `json:"index_bytes"`
 	DataBytes  int64 `json:"data_bytes"`
 }
@@ -43,8 +45,12 @@ type ModeReport struct {
 	Headline   *Category     `json:"headline,omitempty"`
 	Categories []Category    `json:"categories,omitempty"`
 	Spans      *SpanMeasures `json:"spans,omitempty"`
-	Latency    Latency       `json:"latency"`
-	Seconds    float64       `json:"seconds"`
+	// Refused counts questions that the engine does not take, such as one that is
+	// too long; they count 0. Reason is that of the last.
+	Refused int     `json:"refused,omitempty"`
+	Reason  string  `json:"reason,omitempty"`
+	Latency Latency `json:"latency"`
+	Seconds float64 `json:"seconds"`
 }
 
 // Judged returns the mean by which the set is judged.

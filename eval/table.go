@@ -25,6 +25,7 @@ func WriteTable(w io.Writer, r Report) error {
 		fmt.Fprintf(tw, "macro (%d of %d sets)\t%s\t%s\n", m.Sets, m.Of, m.Mode, cells(c))
 	}
 	fmt.Fprintln(tw)
+	writeRefused(tw, r.Sets)
 	writeCategories(tw, r.Sets)
 	writeSpanTable(tw, r.Sets)
 	writeTimeSets(tw, r.Sets)
@@ -42,6 +43,16 @@ func WriteTable(w io.Writer, r Report) error {
 
 func cells(c Category) string {
 	return fmt.Sprintf("%d\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f", c.N, c.NDCG10, c.R5, c.R10, c.R100, c.MRR10)
+}
+
+func writeRefused(w io.Writer, sets []SetReport) {
+	for _, s := range sets {
+		for _, m := range s.Modes {
+			if m.Refused > 0 {
+				fmt.Fprintf(w, "%s, %s: questions refused, which count 0: %d; the last: %s\n\n", s.Set, m.Mode, m.Refused, m.Reason)
+			}
+		}
+	}
 }
 
 func writeCategories(w io.Writer, sets []SetReport) {

@@ -17,7 +17,8 @@ type Fusion struct {
 	// (convex only); 0 means [DefaultVectorWeight], negative means none.
 	VectorWeight float64
 	// VectorFloor is the cosine that unrelated texts reach by chance. A unit that
-	// only the dense leg found is a hit if it is above that.
+	// only the dense leg found is a hit if it is above that, or above three fifths
+	// of it where the lexical leg found nothing at all.
 	VectorFloor float64
 }
 

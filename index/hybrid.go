@@ -217,6 +217,9 @@ func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
 	}
 }
 
+// alone lowers the floor of the dense leg where the lexical leg found nothing.
+const alone = 0.6
+
 // join makes one list of the legs' hits, each unit once, with the cosine of
 // those that only the lexical leg found filled in.
 func (h *Hybrid) join(q Query, words LexicalResult, near []Scored) []Hit {
@@ -238,12 +241,16 @@ func (h *Hybrid) join(q Query, words LexicalResult, near []Scored) []Hit {
 		}
 		add(w.ID, s)
 	}
+	floor := q.Fusion.VectorFloor
+	if len(words.Hits) == 0 {
+		floor *= alone // no word is known: misspelt ones reach less than whole ones
+	}
 	for _, n := range near {
 		if i, ok := found[n.ID]; ok {
 			hits[i].Signals.Vector = n.Score
 			continue
 		}
-		if n.Score > q.Fusion.VectorFloor {
+		if n.Score > floor {
 			add(n.ID, Signals{Vector: n.Score})
 		}
 	}

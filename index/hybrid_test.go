@@ -84,6 +84,16 @@ func TestChanceIsNoHit(t *testing.T) {
 	}
 }
 
+func TestFloorIsLowerWhereNoWordIsKnown(t *testing.T) {
+	h, _, _ := open(t)
+	p := &index.Parent{ID: 1, Recorded: t0}
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, p, "apple", .1, .9), entry(2, 1, p, "pear", .2, .9)}})
+	r := search(t, h, index.Query{Text: "aple", Vector: []float32{1, 0}, Fusion: index.Fusion{VectorFloor: .25}})
+	if got := ids(r); !slices.Equal(got, []uint64{2}) {
+		t.Errorf("got units %v, want 2", got)
+	}
+}
+
 func TestBrokenLegDegrades(t *testing.T) {
 	for _, leg := range []string{"keyword", "vector", "keyword vector"} {
 		t.Run(leg, func(t *testing.T) {

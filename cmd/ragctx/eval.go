@@ -34,7 +34,7 @@ client. Run files, report.json and what was found stay in --out.
 
 With --compare, eval asks nothing: it compares the run files of two such
 directories, question by question, and marks differences that are unlikely to be
-chance (paired bootstrap, p < .05).`
+chance (paired bootstrap over at least 10 questions, p < .05).`
 
 const evalExample = `  ragctx eval --data ./collections --out ./before
   ragctx eval --data ./collections --out ./after --sets scifact,cosqa --modes keyword
@@ -70,6 +70,11 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 		return badUsage("needs --data, the directory of collections (or RAGCTX_EVAL_DATA)")
 	}
 	if f.compare {
+		for _, name := range []string{"out", "sets", "modes", "via", "fresh", flagName("vector_graph")} {
+			if cmd.Flags().Changed(name) {
+				return badUsage("--%s says how to measure, and --compare only compares; leave one of them out", name)
+			}
+		}
 		return f.runCompare(cmd, args)
 	}
 	if err := none(cmd, args); err != nil {
