@@ -111,7 +111,7 @@ func (o Options) withDefaults() Options {
 
 func (e *Engine) open(ctx context.Context) error {
 	var err error
-	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, "ragctx.db"), store.Options{Now: e.opts.Now, Logger: e.opts.Logger}); err != nil {
+	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, "ragctx.db"), store.Options{Now: e.opts.Now}); err != nil {
 		return err
 	}
 	if e.embedderID, err = e.store.Embedder(ctx, e.embedder.Identity()); err != nil {

@@ -268,12 +268,9 @@ func (b *builder) fill(ctx context.Context, r run, it *ragctx.ContextItem) (sect
 		if it.Content, err = b.src.Text(ctx, r.item.ID, start, end); err != nil {
 			return "", fmt.Errorf("read %s: %w", it.ID, err)
 		}
-		before, err := b.src.Text(ctx, r.item.ID, 0, start)
-		if err != nil {
-			return "", fmt.Errorf("read %s: %w", it.ID, err)
-		}
 		if r.item.Type == ragctx.TypeResource {
-			it.Metadata["lines"] = lineRange(it.Content, 1+strings.Count(before, "\n"))
+			hit := r.units[0].Start // its line tells that of the section, without reading what precedes
+			it.Metadata["lines"] = lineRange(it.Content, hit.Line-strings.Count(it.Content[:hit.Byte-start], "\n"))
 		}
 		it.Content = strings.TrimSpace(it.Content)
 		if !whole && b.mayShowWhole(r.item) {
@@ -340,7 +337,8 @@ func (b *builder) runText(ctx context.Context, r run) (string, error) {
 }
 
 // wider returns the passage with its neighbours, as far as an overview holds
-// them and no other passage has them, or "" when there is nothing to add.
+// them and no other passage has them; its text is empty when there is nothing to
+// add.
 func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.Form, error) {
 	if len(r.more) > 0 || len(overview) >= r.item.Bytes {
 		return ragctx.Form{}, nil

@@ -204,6 +204,9 @@ func TestDepths(t *testing.T) {
 	if full[0].Content != strings.TrimSpace(text[section:end]) || full[0].Forms.Wider.Text != text {
 		t.Errorf("full is %q, wider %d bytes", full[0].Content, len(full[0].Forms.Wider.Text))
 	}
+	if full[0].Metadata["lines"] != "21-39" {
+		t.Errorf("the section is said to be lines %v", full[0].Metadata["lines"])
+	}
 	if len(full[0].Forms.Shorter) == 0 || full[0].Forms.Shorter[0].Depth != ragctx.DepthOverview {
 		t.Errorf("full steps down to %+v", full[0].Forms.Shorter)
 	}

@@ -33,8 +33,8 @@ const (
 )
 
 // Find searches and assembles. It returns Query.MaxResults different items
-// whenever that many match, also when most hits are copies of each other or parts of one text.
-// A document that is replaced meanwhile is found in its old or its new version.
+// whenever that many match, also when most hits are copies of each other or parts
+// of one text. A document that is replaced meanwhile is found in its old or its new version.
 func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Query, whole bool) (Finding, error) {
 	s.K = max(minUnits, unitsPerItem*(q.MaxResults+len(q.Exclude)))
 	for {

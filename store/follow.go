@@ -122,7 +122,7 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.
 	if err != nil {
 		return nil, err
 	}
-	return puts, scan(rows, func() error {
+	err = scan(rows, func() error {
 		var item uint64
 		var op int
 		var ended sql.NullInt64
@@ -139,6 +139,7 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.
 		}
 		return nil
 	})
+	return puts, err
 }
 
 type loadedParent struct {
@@ -183,11 +184,12 @@ func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Entry, er
 		return e, nil
 	}
 	e.Parent, e.Seq = p.Parent, p.seq
-	e.Title = strings.Join(decode[[]string](heading), "\n")
+	title := ""
 	if e.Ordinal == 0 {
 		// Once per text: the keyword leg scores every unit together with its parent.
-		e.Title = IndexTitle(p.title, decode[[]string](heading))
+		title = p.title
 	}
+	e.Title = IndexTitle(title, decode[[]string](heading))
 	if vector != nil {
 		e.Vector = unpackVector(vector)
 	}

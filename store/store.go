@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net/url"
 	"os"
 	"runtime"
@@ -35,8 +34,7 @@ var schema embed.FS
 // Options configures a [Store]. The zero value works.
 type Options struct {
 	// Now is the clock; nil is the system's.
-	Now    func() time.Time
-	Logger *slog.Logger
+	Now func() time.Time
 }
 
 // Store is the database of one data directory. Its methods are safe for
@@ -54,9 +52,6 @@ type Store struct {
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
