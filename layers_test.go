@@ -16,9 +16,9 @@ const module = "github.com/ragctx/ragctx"
 // layers lists the packages from the bottom up. A package may import only
 // packages on a line above its own.
 var layers = []string{
-	"pack",
-	".",
-	"analysis chunk",
+	"pack durable",
+	". durable/faultfs",
+	"analysis chunk timeexpr",
 	"prose tokens embed llm index session ledger xmlfmt",
 	"embed/static embed/remote index/vector index/keyword index/indextest compact passage",
 	"resolve pipeline providers/docs providers/memory providers/remote",

@@ -1,0 +1,139 @@
+package timeexpr
+
+import (
+	"math"
+	"time"
+)
+
+// day counts days since 1 January 1970.
+type day int
+
+// open stands for no day: a stretch that is open on that side.
+const open day = math.MinInt
+
+// secondsPerDay of the civil calendar in UTC.
+const secondsPerDay = 24 * 60 * 60
+
+// date returns the day of a date. Months and days beyond their range carry over.
+func date(y, m, d int) day {
+	return day(time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay)
+}
+
+func (d day) civil() (y, m, dom int) {
+	y, month, dom := time.Unix(int64(d)*secondsPerDay, 0).UTC().Date()
+	return y, int(month), dom
+}
+
+// weekday returns 1 for Monday to 7 for Sunday.
+func (d day) weekday() int { return ((int(d)+3)%7+7)%7 + 1 }
+
+// monday returns the first day of d's week.
+func (d day) monday() day { return d - day(d.weekday()-1) }
+
+// months returns d so many months later, or the last day of that month if it
+// has no such day.
+func (d day) months(n int) day {
+	y, m, dom := d.civil()
+	return min(date(y, m+n, dom), date(y, m+n+1, 0))
+}
+
+// valid reports whether there is such a date.
+func valid(y, m, d int) bool {
+	if m < 1 || m > 12 || d < 1 {
+		return false
+	}
+	_, _, last := date(y, m+1, 0).civil()
+	return d <= last
+}
+
+// latest returns the year of the latest day d of month m that is not after
+// today; false if there is no such day.
+func (p *parser) latest(m, d int) (year int, ok bool) {
+	y, _, _ := p.today.civil()
+	for back := range 9 { // between two leap days lie up to eight years
+		if valid(y-back, m, d) && date(y-back, m, d) <= p.today {
+			return y - back, true
+		}
+	}
+	return 0, false
+}
+
+// A kind says what a found stretch is, and what may be added to it.
+type kind uint8
+
+const (
+	none kind = iota
+	aDay
+	aWeek // seven days
+	aMonth
+	aYear
+	aSpan // anything else
+	sessions
+	dayOfMonth // a number that wants another date's month
+)
+
+// found is a stretch of time or sessions, and the words that name it.
+type found struct {
+	kind        kind
+	start, next int // the words: p.toks[start:next]
+	from, to    day // to excluded
+	sess        [2]int
+	current     bool
+	absolute    bool // a date, said as such
+	yearless    bool // a date or month without its year
+	weekday     bool // named by the weekday
+	earlier     bool
+	// partFrom and partTo are minutes since from began; equal for the whole.
+	partFrom, partTo int
+}
+
+// strength orders what is found in one question.
+func (f *found) strength() int {
+	switch {
+	case f.kind == none:
+		return 0
+	case f.kind == sessions:
+		return 3
+	case f.absolute:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// sane reports whether f's days lie in years that can be written and stored.
+func (f *found) sane() bool {
+	first, last := date(1, 1, 2), date(9999, 12, 30)
+	in := func(d day) bool { return d == open || d >= first && d <= last }
+	return f.kind != dayOfMonth && in(f.from) && in(f.to) && (f.from == open || f.to == open || f.from <= f.to)
+}
+
+// inYear returns a date or month without a year moved to year y.
+func (f found) inYear(y int) (found, bool) {
+	_, m, d := f.from.civil()
+	switch {
+	case f.kind == aDay && valid(y, m, d):
+		f.from, f.to = date(y, m, d), date(y, m, d)+1
+	case f.kind == aMonth:
+		f.from, f.to = date(y, m, 1), date(y, m+1, 1)
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+func (f *found) year() int { y, _, _ := f.from.civil(); return y }
+
+// third narrows f to its first, middle or last third, 1 to 3.
+func (f found) third(n int) found {
+	length := f.to - f.from
+	begin := f.from
+	if n > 1 {
+		f.from = begin + length*day(n-1)/3
+	}
+	if n < 3 {
+		f.to = begin + length*day(n)/3
+	}
+	f.kind, f.yearless = aSpan, false
+	return f
+}
