@@ -4,6 +4,8 @@ package embed
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 )
 
@@ -42,4 +44,10 @@ type Identity struct {
 // String returns the identity in short form, name@revision/dimensions.
 func (id Identity) String() string {
 	return fmt.Sprintf("%s@%s/%d", id.Name, id.Revision, id.Dimensions)
+}
+
+// Key is a short name that differs between any two identities.
+func (id Identity) Key() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", id))
+	return id.String() + "#" + hex.EncodeToString(sum[:8])
 }

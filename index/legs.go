@@ -28,6 +28,9 @@ type TextUnit struct {
 	// Title holds the title and heading path; Text the unit itself. Both are
 	// searched; a match in Title counts more.
 	Title, Text string
+	// Extra holds words that the unit can be found by but that do not count into
+	// its length, such as its date written as text.
+	Extra string
 }
 
 // Lexical is the keyword leg of one collection. It is a cache of the store: it
@@ -51,6 +54,9 @@ type Lexical interface {
 	Search(ctx context.Context, q LexicalQuery) (LexicalResult, error)
 	Cursor() uint64
 	Flush(ctx context.Context) error
+	// Compact rewrites what is stored so that nothing of deleted units is left in
+	// any file. It may run beside Apply, which it does not hold up for long.
+	Compact(ctx context.Context) error
 	Stats() LegStats
 	Close() error
 }
@@ -61,14 +67,31 @@ type LexicalQuery struct {
 	Text   string
 	K      int
 	Accept Accept
+	// Groups asks for the scores of groups of units as well; nil does not.
+	Groups *Groups
+}
+
+// Groups puts units together, such as the turns of a session. A unit belongs to
+// one group at most, whether or not it is accepted as a hit.
+type Groups struct {
+	// Of returns the number of the group that a unit is in, from 0, and -1 for
+	// none. It is called during the search, from its goroutine.
+	Of func(unit uint64) int32
+	// Sizes has the number of units of each group.
+	Sizes []int32
 }
 
 // LexicalResult is a lexical leg's answer. Max is the least upper bound of the
 // score that any text could reach for the query, so Score/Max is within 0..1
 // and comparable between collections; 0 when the query has no terms.
+//
+// Groups has the score of each group that the query asked about, by number, as
+// that of one text made of its units among all groups: words alone, and lengths
+// taken as so many average units. It is not comparable to the scores of hits.
 type LexicalResult struct {
-	Hits []Scored
-	Max  float64
+	Hits   []Scored
+	Max    float64
+	Groups []float64
 }
 
 // VectorUnit is what a dense leg indexes of a unit.
@@ -93,6 +116,9 @@ type Dense interface {
 	Similarity(v []float32, id uint64) (float64, bool)
 	Cursor() uint64
 	Flush(ctx context.Context) error
+	// Compact rewrites what is stored so that nothing of deleted units is left in
+	// any file. It may run beside Apply, which it does not hold up for long.
+	Compact(ctx context.Context) error
 	Stats() LegStats
 	Close() error
 }
@@ -115,4 +141,8 @@ type LegStats struct {
 	Bytes int64
 	// Kind names the implementation, such as "flat".
 	Kind string
+	// State and At are filled in by the [Hybrid]: how the leg is doing, and up to
+	// which change it has everything.
+	State State
+	At    uint64
 }

@@ -55,6 +55,8 @@ func TestDense(t *testing.T, open func(t *testing.T, dir string) index.Dense, op
 		{"Model", testDenseModel},
 		{"Atomic", testDenseAtomic},
 		{"Concurrency", testDenseConcurrency},
+		{"Compact", testDenseCompact},
+		{"CompactBeside", testDenseCompactBeside},
 		{"Cancelled", testDenseCancelled},
 		{"Closed", testDenseClosed},
 	} {
@@ -225,9 +227,10 @@ func testDenseClosed(t *testing.T, leg *denseLeg) {
 	}
 	_, searchErr := leg.Search(t.Context(), index.DenseQuery{Vector: leg.at(0, 0).Vector, K: 1})
 	for name, err := range map[string]error{
-		"Apply":  leg.Apply(t.Context(), 2, []index.VectorUnit{leg.at(2, 0)}, nil),
-		"Search": searchErr,
-		"Flush":  leg.Flush(t.Context()),
+		"Apply":   leg.Apply(t.Context(), 2, []index.VectorUnit{leg.at(2, 0)}, nil),
+		"Search":  searchErr,
+		"Flush":   leg.Flush(t.Context()),
+		"Compact": leg.Compact(t.Context()),
 	} {
 		if !errors.Is(err, index.ErrClosed) {
 			t.Errorf("%s after Close = %v, want ErrClosed", name, err)

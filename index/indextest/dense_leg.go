@@ -20,6 +20,7 @@ const epsilon = 1e-5
 type denseLeg struct {
 	index.Dense
 	opts   DenseOptions
+	dir    string
 	openAt func(t *testing.T, dir string) index.Dense
 	open   func() index.Dense
 	seq    uint64
@@ -36,7 +37,7 @@ type denseBatch struct {
 func openDense(t *testing.T, open func(t *testing.T, dir string) index.Dense, opts DenseOptions) *denseLeg {
 	t.Helper()
 	dir := t.TempDir()
-	leg := &denseLeg{opts: opts, openAt: open, open: func() index.Dense { return open(t, dir) }}
+	leg := &denseLeg{opts: opts, dir: dir, openAt: open, open: func() index.Dense { return open(t, dir) }}
 	leg.Dense = leg.open()
 	t.Cleanup(func() { _ = leg.Close() }) // tests that close the leg themselves check it
 	return leg

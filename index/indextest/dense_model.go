@@ -82,6 +82,11 @@ func testDenseModel(t *testing.T, first *denseLeg) {
 					rt.Fatalf("Flush: %v", err)
 				}
 			},
+			"compact": func(rt *rapid.T) {
+				if err := leg.Compact(rt.Context()); err != nil {
+					rt.Fatalf("Compact: %v", err)
+				}
+			},
 			"reopen": func(rt *rapid.T) { leg.reopen(rt) },
 			"":       func(rt *rapid.T) { leg.wantUnits(rt, len(model)) },
 		})

@@ -26,9 +26,6 @@ type block struct {
 	gen  uint64                    // the transaction that may write the header
 }
 
-// alive reports whether a row is live.
-func (b *block) alive(row int) bool { return b.live[row>>6]>>(row&63)&1 != 0 }
-
 // rows iterates over the live rows of b.
 func (b *block) rows(yield func(row int) bool) {
 	for w, word := range b.live {

@@ -25,6 +25,14 @@ func random(r *rand.Rand, first uint64, n, dim int) []index.VectorUnit {
 	return units
 }
 
+// fill applies units in one batch.
+func fill(tb testing.TB, leg index.Dense, units []index.VectorUnit) {
+	tb.Helper()
+	if err := leg.Apply(tb.Context(), 0, units, nil); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // filled returns an exact index with n random units.
 func filled(tb testing.TB, n, dim int) *Flat {
 	tb.Helper()

@@ -70,28 +70,39 @@ func searching(b *testing.B, f *Flat, q []float32, on bool) (stop func()) {
 	return func() { close(done); wg.Wait() }
 }
 
-func BenchmarkCoderSearch(b *testing.B) {
-	const n, dim = 10_000, 256
-	c := NewCoder(dim)
-	units := random(rand.New(rand.NewPCG(7, 7)), 0, n, dim)
-	fill(b, c, units)
-	recall, err := c.Recall(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := 0; b.Loop(); i++ {
-		if _, err := c.Search(b.Context(), index.DenseQuery{Vector: units[i%n].Vector, K: 10}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(recall, "recall@10")
-}
-
 func BenchmarkSimilarity(b *testing.B) {
 	const dim = 256
 	f := filled(b, 1000, dim)
 	q := random(rand.New(rand.NewPCG(6, 6)), 0, 1, dim)[0].Vector
 	for b.Loop() {
 		f.Similarity(q, 500)
+	}
+}
+
+// BenchmarkOpen opens a leg of 100,000 stored vectors, and searches it once, which
+// also checks all rows.
+func BenchmarkOpen(b *testing.B) {
+	const n, dim = 100_000, 256
+	o := Options{Dir: b.TempDir(), Dimensions: dim}
+	leg := mustOpen(b, o)
+	r := rand.New(rand.NewPCG(5, 5))
+	for first := 0; first < n; first += 1000 {
+		fill(b, leg, random(r, uint64(first), 1000, dim))
+	}
+	mustFlush(b, leg)
+	_ = leg.Close()
+	q := index.DenseQuery{Vector: random(r, 0, 1, dim)[0].Vector, K: 10}
+	for _, search := range []bool{false, true} {
+		b.Run(fmt.Sprintf("search=%v", search), func(b *testing.B) {
+			for b.Loop() {
+				leg := mustOpen(b, o)
+				if search {
+					if _, err := leg.Search(b.Context(), q); err != nil {
+						b.Fatal(err)
+					}
+				}
+				_ = leg.Close()
+			}
+		})
 	}
 }

@@ -197,6 +197,9 @@ func (c *Coder) Cursor() uint64 { return 0 }
 // Flush does nothing.
 func (c *Coder) Flush(ctx context.Context) error { return c.flat.Flush(ctx) }
 
+// Compact does nothing: there are no files.
+func (c *Coder) Compact(ctx context.Context) error { return c.flat.Compact(ctx) }
+
 // Stats implements [index.Dense].
 func (c *Coder) Stats() index.LegStats {
 	s := c.flat.Stats()

@@ -12,14 +12,6 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// fill applies units in batches.
-func fill(tb testing.TB, leg index.Dense, units []index.VectorUnit) {
-	tb.Helper()
-	if err := leg.Apply(tb.Context(), 0, units, nil); err != nil {
-		tb.Fatal(err)
-	}
-}
-
 func TestCoderReplacesAndRebuilds(t *testing.T) {
 	const n, dim = 600, 8
 	r := rand.New(rand.NewPCG(1, 1))
@@ -143,4 +135,21 @@ func TestCoderClosesBesideSearches(t *testing.T) {
 		t.Fatal(err)
 	}
 	wg.Wait()
+}
+
+func BenchmarkCoderSearch(b *testing.B) {
+	const n, dim = 10_000, 256
+	c := NewCoder(dim)
+	units := random(rand.New(rand.NewPCG(7, 7)), 0, n, dim)
+	fill(b, c, units)
+	recall, err := c.Recall(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; b.Loop(); i++ {
+		if _, err := c.Search(b.Context(), index.DenseQuery{Vector: units[i%n].Vector, K: 10}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(recall, "recall@10")
 }

@@ -3,6 +3,7 @@ package vector_test
 import (
 	"testing"
 
+	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/indextest"
 	"github.com/ragctx/ragctx/index/vector"
@@ -15,16 +16,43 @@ func TestFlat(t *testing.T) {
 	indextest.TestDense(t, opener("flat"), indextest.DenseOptions{Dim: dim, MinRecall: 1, Volatile: true, Copies: 100_000})
 }
 
+func TestStored(t *testing.T) {
+	for name, o := range map[string]vector.Options{
+		"Files":       {},
+		"TinyFlushes": {FlushUnits: 4, FS: faultfs.New()}, // in memory: thousands of syncs take their time
+	} {
+		t.Run(name, func(t *testing.T) {
+			indextest.TestDense(t, storedOpener(o), indextest.DenseOptions{Dim: dim, MinRecall: 1, Copies: 5000})
+		})
+	}
+}
+
 func TestCoder(t *testing.T) {
 	indextest.TestDense(t, opener("coder"), indextest.DenseOptions{Dim: dim, Volatile: true})
 }
 
 func opener(kind string) func(t *testing.T, dir string) index.Dense {
 	return func(t *testing.T, _ string) index.Dense {
-		leg, err := vector.Open(kind, dim)
-		if err != nil {
-			t.Fatal(err)
+		return open(t, vector.Options{Graph: kind, Dimensions: dim})
+	}
+}
+
+func storedOpener(o vector.Options) func(t *testing.T, dir string) index.Dense {
+	return func(t *testing.T, dir string) index.Dense {
+		o.Dir, o.Dimensions, o.Identity = dir, dim, "conformance"
+		leg := open(t, o)
+		if r := leg.(*vector.Stored).Recovered(); r != "" {
+			t.Errorf("recovered: %s", r)
 		}
 		return leg
 	}
+}
+
+func open(t *testing.T, o vector.Options) index.Dense {
+	t.Helper()
+	leg, err := vector.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return leg
 }

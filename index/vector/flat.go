@@ -132,6 +132,9 @@ func (f *Flat) Cursor() uint64 { return 0 }
 // Flush does nothing.
 func (f *Flat) Flush(ctx context.Context) error { return f.usable(ctx) }
 
+// Compact does nothing: there are no files.
+func (f *Flat) Compact(ctx context.Context) error { return f.usable(ctx) }
+
 // usable returns the error of a closed leg or an ended context.
 func (f *Flat) usable(ctx context.Context) error {
 	if f.state.Load() == nil {

@@ -14,6 +14,14 @@ type topK struct {
 	k    int
 }
 
+// newTopK returns an empty one for k hits; nil if k is not positive.
+func newTopK(k int) *topK {
+	if k <= 0 {
+		return nil
+	}
+	return &topK{hits: make([]index.Scored, 0, k), k: k}
+}
+
 // better orders hits, best first.
 func better(a, b index.Scored) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))

@@ -1,14 +1,15 @@
 // Package vector holds the graphs behind the dense leg of an index: an exact
-// scan, and an adapter around github.com/coder/hnsw. Both live in memory only.
-// The store keeps the one copy of the vectors that must survive, so a graph has
-// no files that could disagree with it: its cursor is always 0, and whoever
-// opens it applies the stored vectors again.
+// scan, in memory or over mapped files, and an adapter around
+// github.com/coder/hnsw, which lives in memory only. A graph in memory has cursor
+// 0, and whoever opens it applies the stored vectors again.
 package vector
 
 import (
+	"log/slog"
 	"math"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index"
 )
 
@@ -16,6 +17,52 @@ const kindCoder = "coder"
 
 // MaxDimensions is the largest number of components a vector may have.
 const MaxDimensions = 1 << 16
+
+// Options of a leg.
+type Options struct {
+	// Dir is where the leg keeps its files; "" keeps it in memory. One leg at a time
+	// may have a directory open. It is made at the first flush.
+	Dir string
+	// Graph is "flat" (also the default, "") or "coder", which ignores what follows
+	// Dimensions and has no files.
+	Graph string
+	// Dimensions is the number of components of a vector, within 1..[MaxDimensions].
+	Dimensions int
+	// Identity names the embedder, in at most 4,096 bytes. Stored vectors of another
+	// one are thrown away.
+	Identity string
+	// FlushUnits is how many changes wait in memory before they are written in the
+	// background; 1,000 by default. Apply waits for the writer when four times as
+	// many are pending.
+	FlushUnits int
+	// Origin names the state of the store that the units come from; what it returns
+	// at a flush is kept with them. Knows tells on open whether an origin belongs
+	// to the store's past: units of another store, or of one that was set back to
+	// an older copy, are thrown away. Without Origin it is "", and a nil Knows
+	// knows all.
+	Origin func() string
+	Knows  func(origin string) bool
+	Logger *slog.Logger // silent by default
+	FS     durable.FS   // that of the operating system by default
+}
+
+// New opens a leg. With a directory, that is a [Stored] leg with what is stored
+// there: if that is torn or damaged, or of another embedder, dimension, format or
+// store, it is removed, the leg is empty and Cursor is 0; [Stored.Recovered]
+// tells. Options out of range are errors that match [ragctx.ErrInvalid].
+func New(o Options) (index.Dense, error) {
+	switch {
+	case o.FlushUnits < 0:
+		return nil, ragctx.Invalid("flush_units", "%d is negative; use 0 for %d", o.FlushUnits, DefaultFlushUnits)
+	case len(o.Identity) > maxIdentity:
+		return nil, ragctx.Invalid("identity", "has %d bytes, the limit is %d; use a hash of it", len(o.Identity), maxIdentity)
+	}
+	leg, err := Open(o.Graph, o.Dimensions)
+	if err != nil || o.Dir == "" || leg.Stats().Kind != kindFlat {
+		return leg, err
+	}
+	return openStored(o.withDefaults())
+}
 
 // Open returns an empty graph of the given kind for vectors of dim components:
 // "flat" (also the default, "") or "coder". Unknown kinds and dimensions outside

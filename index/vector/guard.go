@@ -1,0 +1,73 @@
+package vector
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// damage is an error that says that what is stored cannot be trusted.
+type damage struct{ error }
+
+func (d *damage) Unwrap() error { return d.error }
+
+// guard runs f and turns a fault in a mapped file, which a truncated file or a
+// bad disk causes and which would end the process, into damage. Other panics go
+// on: they come from elsewhere, such as from an Accept.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			fault, ok := r.(interface {
+				error
+				Addr() uintptr
+			})
+			if !ok {
+				panic(r)
+			}
+			err = &damage{fmt.Errorf("reading a mapped file failed: %w", fault)}
+		}
+	}()
+	return f()
+}
+
+// failed returns the error of an operation. If it is damage, it is noted, so that
+// the leg answers nothing more and the next open starts afresh.
+func (s *Stored) failed(op string, err error) error {
+	if _, ok := errors.AsType[*damage](err); !ok {
+		return err
+	}
+	err = fmt.Errorf("vector: %s: %w; closing and opening the index rebuilds it", op, err)
+	if s.broken.CompareAndSwap(nil, &err) {
+		note := s.noteDamage()
+		s.opts.Logger.Error("vector index is damaged", slog.String("dir", s.opts.Dir), slog.Any("error", err), slog.Any("note", note))
+	}
+	return err
+}
+
+// noteDamage leaves the file that tells the next open.
+func (s *Stored) noteDamage() error {
+	f, err := s.opts.FS.OpenFile(filepath.Join(s.opts.Dir, damagedFile), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close(), s.opts.FS.SyncDir(s.opts.Dir))
+}
+
+// state returns the current view with a reference of the caller's, or why there
+// is none to be used.
+func (s *Stored) state() (*storedView, error) {
+	if err := s.broken.Load(); err != nil {
+		return nil, *err
+	}
+	v := s.acquire()
+	if v == nil {
+		return nil, index.ErrClosed
+	}
+	return v, nil
+}

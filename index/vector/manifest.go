@@ -1,0 +1,205 @@
+package vector
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx/durable"
+)
+
+// The names of the files of a leg. A segment's number is never used again while
+// the leg is open, and not while its file is there.
+const (
+	manifestFile  = "manifest"
+	damagedFile   = "damaged"
+	segmentSuffix = ".segment"
+)
+
+// manifestFormat names everything that decides what is in the files.
+const manifestFormat = "flat/1"
+
+// maxManifest is far more than the rows that fit a machine need.
+const maxManifest = 1 << 28
+
+func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, segmentSuffix) }
+
+// segmentNumber returns the number in the name of a segment file.
+func segmentNumber(name string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(name, segmentSuffix)
+	if !ok || len(digits) != 16 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 16, 64)
+	return n, err == nil
+}
+
+// manifest says what is stored: the rows of the segments less the dead ones are
+// the units as of the cursor. The file is one frame of JSON.
+type manifest struct {
+	Format     string          `json:"format"`
+	Identity   string          `json:"identity"`
+	Dimensions int             `json:"dimensions"`
+	Origin     string          `json:"origin"`
+	Cursor     uint64          `json:"cursor"`
+	Segments   []manifestEntry `json:"segments"`
+}
+
+type manifestEntry struct {
+	File string `json:"file"`
+	Rows int    `json:"rows"`
+	Sum  uint32 `json:"sum"`
+	// Dead has a bit per row, in little-endian words of 64; absent if none is.
+	Dead []byte `json:"dead,omitempty"`
+}
+
+func entryOf(h held) manifestEntry {
+	e := manifestEntry{File: h.name, Rows: len(h.ids), Sum: h.sum}
+	if h.live < len(h.ids) {
+		for _, w := range h.dead {
+			e.Dead = binary.LittleEndian.AppendUint64(e.Dead, w)
+		}
+	}
+	return e
+}
+
+// deadRows returns the dead rows of an entry.
+func (e *manifestEntry) deadRows() (bitset, error) {
+	if len(e.Dead) == 0 {
+		return nil, nil
+	}
+	if len(e.Dead) != (e.Rows+63)/64*8 {
+		return nil, fmt.Errorf("%s: %d bytes of dead rows for %d rows", e.File, len(e.Dead), e.Rows)
+	}
+	dead := make(bitset, 0, len(e.Dead)/8)
+	for b := e.Dead; len(b) > 0; b = b[8:] {
+		dead = append(dead, binary.LittleEndian.Uint64(b))
+	}
+	if e.Rows%64 != 0 && dead[len(dead)-1]>>(e.Rows%64) != 0 {
+		return nil, fmt.Errorf("%s: rows are dead that it has not", e.File)
+	}
+	return dead, nil
+}
+
+// readManifest returns what is stored in a directory. It is an error that
+// matches [fs.ErrNotExist] if nothing is.
+func readManifest(fsys durable.FS, dir string) (*manifest, error) {
+	b, err := durable.ReadFile(fsys, filepath.Join(dir, manifestFile), maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	payload, rest, err := durable.NextFrame(b)
+	if err != nil || len(rest) > 0 {
+		return nil, fmt.Errorf("%s: %w", manifestFile, durable.ErrTorn)
+	}
+	m := new(manifest)
+	if err := json.Unmarshal(payload, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestFile, err)
+	}
+	return m, nil
+}
+
+func writeManifest(fsys durable.FS, dir string, m *manifest) error {
+	payload, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(fsys, filepath.Join(dir, manifestFile), func(w io.Writer) error {
+		_, err := w.Write(durable.AppendFrame(nil, payload))
+		return err
+	})
+}
+
+// usable returns why a manifest is not what o asks for.
+func (m *manifest) usable(o *Options) error {
+	switch {
+	case m.Format != manifestFormat:
+		return fmt.Errorf("it has format %q, not %q", m.Format, manifestFormat)
+	case m.Dimensions != o.Dimensions:
+		return fmt.Errorf("it holds vectors of %d components, not %d", m.Dimensions, o.Dimensions)
+	case m.Identity != o.Identity:
+		return fmt.Errorf("it holds vectors of embedder %q, not %q", m.Identity, o.Identity)
+	case o.Knows != nil && !o.Knows(m.Origin):
+		return errors.New("it belongs to another store, or to a later state of this one")
+	}
+	return nil
+}
+
+// open opens the segments of a manifest.
+func (m *manifest) open(o *Options) (segs []held, err error) {
+	defer func() {
+		if err != nil {
+			releaseAll(segs)
+		}
+	}()
+	for i := range m.Segments {
+		e := &m.Segments[i]
+		if _, ok := segmentNumber(e.File); !ok || e.Rows < 1 || e.Rows > maxRows {
+			return segs, fmt.Errorf("%s lists %d rows in %q", manifestFile, e.Rows, e.File)
+		}
+		dead, err := e.deadRows()
+		if err != nil {
+			return segs, err
+		}
+		seg, err := openSegment(o.FS, filepath.Join(o.Dir, e.File), o.Identity, o.Dimensions, e.Rows)
+		if err != nil {
+			return segs, err
+		}
+		segs = append(segs, held{seg, dead, e.Rows - dead.count()})
+		if seg.sum != e.Sum {
+			return segs, fmt.Errorf("%s is not the file of the manifest", e.File)
+		}
+	}
+	return segs, nil
+}
+
+// sweep removes the files of a leg that are not wanted, and returns the highest
+// number among its segments. Files of other names are left alone.
+func sweep(fsys durable.FS, dir string, wanted func(name string) bool) (highest uint64, err error) {
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	removed := false
+	for _, e := range entries {
+		number, ok := segmentNumber(e.Name())
+		highest = max(highest, number)
+		if ours := ok || e.Name() == damagedFile || durable.IsTemporary(e.Name()); !ours || wanted(e.Name()) {
+			continue
+		}
+		removed = true
+		if err := fsys.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	if removed {
+		errs = append(errs, fsys.SyncDir(dir))
+	}
+	return highest, errors.Join(errs...)
+}
+
+// discard removes what is stored in a directory: first the manifest, without
+// which the rest is nothing.
+func discard(fsys durable.FS, dir string) error {
+	err := fsys.Remove(filepath.Join(dir, manifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		err = fsys.SyncDir(dir)
+	}
+	if err == nil {
+		_, err = sweep(fsys, dir, func(string) bool { return false })
+	}
+	return err
+}

@@ -1,0 +1,206 @@
+package vector
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ragctx/ragctx/durable"
+)
+
+// A segment file holds rows that never change, by ascending id. Numbers are in
+// the byte order of the machine that wrote it, so that ids and rows are used
+// where they are mapped; another machine discards the file.
+//
+//	header  64 bytes or a multiple: magic, the byte order mark, the header's
+//	        length, dimensions, stride (uint32 each), rows (uint64), the length of
+//	        the identity (uint32), the identity, zeros, and the CRC of all that
+//	ids     uint64 each, then zeros up to a multiple of 64 bytes
+//	rows    stride float32 each, then zeros up to a multiple of 64 bytes
+//	sums    the CRC of each block of 64 rows
+//	trailer the CRC of the ids; the CRC of sums, that CRC and the header's CRC
+//
+// All CRCs are CRC-32C in a uint32. The last one stands for the whole file; the
+// manifest repeats it.
+const (
+	segmentMagic  = "ragctxV1"
+	byteOrderMark = 0x01020304
+	fixedHeader   = 36 // bytes before the identity
+	alignment     = 64
+	blockRows     = 64
+	maxIdentity   = 4096
+	maxRows       = math.MaxInt32
+)
+
+func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
+
+// layout says where things are in a segment file.
+type layout struct{ header, ids, rows, sums, trailer, size int64 }
+
+func layoutOf(identity string, rows, stride int) layout {
+	var l layout
+	l.header = align(fixedHeader + int64(len(identity)) + 4)
+	l.ids = l.header
+	l.rows = l.ids + align(8*int64(rows))
+	l.sums = l.rows + align(4*int64(rows)*int64(stride))
+	l.trailer = l.sums + 4*int64((rows+blockRows-1)/blockRows)
+	l.size = l.trailer + 8
+	return l
+}
+
+// segmentHeader returns the header of a segment file, with its CRC.
+func segmentHeader(identity string, dim, rows int) []byte {
+	order := binary.NativeEndian
+	b := make([]byte, 0, 128)
+	b = append(b, segmentMagic...)
+	b = order.AppendUint32(b, byteOrderMark)
+	b = order.AppendUint32(b, uint32(layoutOf(identity, 0, 0).header)) //nolint:gosec // below 2^13
+	b = order.AppendUint32(b, uint32(dim))                             //nolint:gosec // at most MaxDimensions
+	b = order.AppendUint32(b, uint32(stride(dim)))                     //nolint:gosec // likewise
+	b = order.AppendUint64(b, uint64(rows))                            //nolint:gosec // not negative
+	b = order.AppendUint32(b, uint32(len(identity)))                   //nolint:gosec // at most maxIdentity
+	b = append(b, identity...)
+	b = append(b, make([]byte, layoutOf(identity, 0, 0).header-int64(len(b))-4)...)
+	return order.AppendUint32(b, durable.Checksum(b))
+}
+
+// segment is an open segment file. It is immutable but for its reference count
+// and for what is known of its blocks.
+type segment struct {
+	refs  atomic.Int64
+	name  string
+	size  int64
+	sum   uint32
+	ids   []uint64
+	vecs  []float32
+	sums  []uint32 // by block
+	good  []atomic.Uint64
+	unmap func() error
+	width int // floats per row
+	// first and last id, to pass over the segment without touching its pages
+	first, last uint64
+	memory      []byte
+}
+
+// openSegment opens a segment file and checks everything but its rows, which
+// [segment.check] does when they are first used. It starts with one reference.
+func openSegment(fsys durable.FS, name, identity string, dim, rows int) (*segment, error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	l := layoutOf(identity, rows, stride(dim))
+	if info.Size() != l.size {
+		return nil, fmt.Errorf("%s has %d bytes, not %d", filepath.Base(name), info.Size(), l.size)
+	}
+	b, unmap, err := contents(f, l.size)
+	if err != nil {
+		return nil, err
+	}
+	s := &segment{name: filepath.Base(name), size: l.size, unmap: unmap, width: stride(dim), memory: b}
+	s.refs.Store(1)
+	if err := guard(func() error { return s.read(l, segmentHeader(identity, dim, rows)) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", s.name, err), unmap())
+	}
+	return s, nil
+}
+
+// read checks the file and finds its parts.
+func (s *segment) read(l layout, header []byte) error {
+	b := s.memory
+	if !slices.Equal(b[:l.header], header) {
+		return errors.New("it has another header: format, dimensions, embedder or number of rows")
+	}
+	order := binary.NativeEndian
+	tail := durable.Extend(durable.Checksum(b[l.sums:l.trailer+4]), header[len(header)-4:])
+	s.sum = order.Uint32(b[l.trailer+4:])
+	if tail != s.sum || durable.Checksum(b[l.ids:l.rows]) != order.Uint32(b[l.trailer:]) {
+		return errors.New("checksum does not match")
+	}
+	rows := int(order.Uint64(header[24:])) //nolint:gosec // what the caller asked for
+	s.ids = view[uint64](b[l.ids:], rows)
+	s.vecs = view[float32](b[l.rows:], rows*s.width)
+	s.sums = view[uint32](b[l.sums:], (rows+blockRows-1)/blockRows)
+	s.good = make([]atomic.Uint64, (len(s.sums)+63)/64)
+	for i := 1; i < len(s.ids); i++ {
+		if s.ids[i-1] >= s.ids[i] {
+			return errors.New("ids are out of order")
+		}
+	}
+	s.first, s.last = s.ids[0], s.ids[len(s.ids)-1]
+	return nil
+}
+
+// view returns the first n numbers in b, which is aligned for them.
+func view[T uint32 | uint64 | float32](b []byte, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}
+
+// readContents reads a file into memory that is aligned for any number.
+func readContents(f durable.File, size int64) ([]byte, func() error, error) {
+	words := make([]uint64, (size+7)/8)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)[:size]
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, size), b); err != nil {
+		return nil, nil, err
+	}
+	return b, func() error { return nil }, nil
+}
+
+func (s *segment) retain() { s.refs.Add(1) }
+
+// release gives a reference back; with the last one the memory goes.
+func (s *segment) release() {
+	if s.refs.Add(-1) == 0 {
+		_ = s.unmap() // nothing is left that could use it
+	}
+}
+
+// row returns the padded vector of a row, whose block was checked.
+func (s *segment) row(i int) []float32 { return s.vecs[i*s.width : (i+1)*s.width] }
+
+// locate returns the row of an id.
+func (s *segment) locate(id uint64) (int, bool) {
+	if id < s.first || id > s.last {
+		return 0, false
+	}
+	// Ids are often consecutive: guess before searching.
+	if g := id - s.first; g < uint64(len(s.ids)) && s.ids[g] == id {
+		return int(g), true //nolint:gosec // below len
+	}
+	return slices.BinarySearch(s.ids, id)
+}
+
+// check compares a block with its checksum, once.
+func (s *segment) check(block int) error {
+	known := &s.good[block>>6]
+	if known.Load()>>(block&63)&1 != 0 {
+		return nil
+	}
+	from := block * blockRows * s.width
+	to := min(from+blockRows*s.width, len(s.vecs))
+	if rowSum(s.vecs[from:to]) != s.sums[block] {
+		return fmt.Errorf("%s: checksum of rows %d to %d does not match", s.name, block*blockRows, to/s.width-1)
+	}
+	known.Or(1 << (block & 63))
+	return nil
+}
+
+// rowSum returns the checksum of rows as they are in memory.
+func rowSum(rows []float32) uint32 { return durable.Checksum(rowBytes(rows)) }
+
+// rowBytes returns the memory of rows.
+func rowBytes(rows []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 4*len(rows))
+}
