@@ -29,8 +29,15 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		s.handleError(invalid(faults...), c)
 		return
 	}
+	ctx = huma.WithValue(ctx, operationKey, op)
+	var body []byte
 	if op.RequestBody != nil {
-		body, p := s.readBody(c)
+		if op.RequestBody.Content[jsonType] == nil {
+			next(ctx) // which reads the body piece by piece
+			return
+		}
+		var p *Problem
+		body, p = s.readBody(c)
 		if p == nil {
 			p = s.checkBody(body, op)
 		}
@@ -40,7 +47,10 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		}
 		c.Request().Body = io.NopCloser(bytes.NewReader(body))
 	}
-	next(huma.WithValue(ctx, operationKey, op))
+	err := s.once(c, op, body, func(seed string) { next(huma.WithValue(ctx, seedKey, seed)) })
+	if err != nil {
+		s.handleError(err, c)
+	}
 }
 
 // readBody returns the body of a request that has one, as JSON.

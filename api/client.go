@@ -194,6 +194,12 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 	if err != nil {
 		return err
 	}
+	return c.answer(req, out)
+}
+
+// answer sends a request and decodes the answer into out, unless that is nil.
+func (c *Client) answer(req *http.Request, out any) error {
+	ctx := req.Context()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return c.unreachable(ctx, err)

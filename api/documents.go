@@ -127,7 +127,8 @@ func (s *Server) documentRoutes() {
 	}, s.listDocuments)
 	register(s, huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: "/v1/documents/{id}", Tags: tags, Summary: "Delete a document",
-		Description: "It is in no answer from then on, except to questions about an earlier time (as_of).",
+		Description: "It is in no answer from then on, except to questions about an earlier time (as_of). " +
+			"With erase=true it is removed for good, and it is no error if it is not there.",
 	}, s.deleteDocument)
 	register(s, huma.Operation{
 		OperationID: "get-item", Method: http.MethodGet, Path: "/v1/items/{id}", Tags: tags, Summary: "Look up a citation",
@@ -186,6 +187,3 @@ func (s *Server) listDocuments(ctx context.Context, in *documentList) (*document
 	return &documentPageOutput{page}, nil
 }
 
-func (s *Server) deleteDocument(ctx context.Context, in *DocumentKey) (*struct{}, error) {
-	return nil, s.engine.DeleteDocument(ctx, in.Namespace, in.ID)
-}

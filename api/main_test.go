@@ -53,7 +53,15 @@ type fixture struct {
 
 func start(t *testing.T, o Options, before ...func(*Server)) *fixture {
 	t.Helper()
-	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
+	f := startPaused(t, o, before...)
+	f.eng.StartJobs()
+	return f
+}
+
+// startPaused leaves the engine's jobs alone.
+func startPaused(t *testing.T, o Options, before ...func(*Server)) *fixture {
+	t.Helper()
+	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), PauseJobs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

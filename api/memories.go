@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -106,7 +107,8 @@ func (s *Server) memoryRoutes() {
 	}, s.getMemory)
 	register(s, huma.Operation{
 		OperationID: "delete-memory", Method: http.MethodDelete, Path: "/v1/memories/{id}", Tags: tags, Summary: "Delete a memory",
-		Description: "It is in no answer from then on, except to questions about an earlier time (as_of).",
+		Description: "It is in no answer from then on, except to questions about an earlier time (as_of). " +
+			"With erase=true it is removed for good, with the turn that it was made of, and it is no error if it is not there.",
 	}, s.deleteMemory)
 }
 
@@ -115,6 +117,7 @@ func (s *Server) remember(ctx context.Context, in *memoryInput) (*memoryPutOutpu
 	if err != nil {
 		return nil, err
 	}
+	m.ID = cmp.Or(m.ID, seedOf(ctx))
 	m, status, err := s.engine.Remember(ctx, m)
 	return &memoryPutOutput{created(status), MemoryPut{m, status}}, err
 }
@@ -123,10 +126,6 @@ func (s *Server) remember(ctx context.Context, in *memoryInput) (*memoryPutOutpu
 func (s *Server) getMemory(ctx context.Context, in *memoryKey) (*memoryOutput, error) {
 	m, err := s.engine.Memory(ctx, in.Namespace, in.ID, "", true)
 	return &memoryOutput{m}, err
-}
-
-func (s *Server) deleteMemory(ctx context.Context, in *memoryKey) (*struct{}, error) {
-	return nil, s.engine.DeleteMemory(ctx, in.Namespace, in.ID, "", true)
 }
 
 func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
@@ -25,11 +26,17 @@ func (s *Server) config() huma.Config {
 // routes registers every route and makes the OpenAPI document.
 func (s *Server) routes() {
 	s.documentRoutes()
+	s.bulkRoutes()
+	s.jobRoutes()
 	s.contextRoutes()
 	s.turnRoutes()
 	s.memoryRoutes()
+	s.eraseRoutes()
+	s.reembedRoutes()
 	s.systemRoutes()
 	doc := s.api.OpenAPI()
+	doc.Paths[strings.ReplaceAll(bulkPath, `\`, "")] = doc.Paths[bulkPath]
+	delete(doc.Paths, bulkPath)
 	for _, unused := range []string{"ErrorModel", "ErrorDetail"} {
 		delete(doc.Components.Schemas.Map(), unused)
 	}
@@ -54,6 +61,9 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 	op.Responses["default"] = &huma.Response{
 		Description: "What went wrong.",
 		Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},
+	}
+	if isWrite(&op) {
+		describeKey(&op)
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := h(ctx, in)

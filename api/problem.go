@@ -136,7 +136,10 @@ func (s *Server) locate(op *huma.Operation, field string) string {
 	if field == "external_id" {
 		return "path.id"
 	}
-	if op.RequestBody != nil {
+	if field == "body" {
+		return field
+	}
+	if op.RequestBody != nil && op.RequestBody.Content[jsonType] != nil {
 		body := s.api.OpenAPI().Components.Schemas.SchemaFromRef(op.RequestBody.Content[jsonType].Schema.Ref)
 		root, _, _ := strings.Cut(field, ".")
 		root, _, _ = strings.Cut(root, "[")

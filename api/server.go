@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -45,6 +46,10 @@ const (
 type Options struct {
 	// MaxBodyBytes is the longest request body; 0 is [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
+	// MaxBulkItems and MaxBulkBytes bound the documents of one bulk request and
+	// their texts; 0 is [engine.DefaultMaxBulkItems] and [engine.DefaultMaxBulkBytes].
+	MaxBulkItems int
+	MaxBulkBytes int64
 	// ShutdownTimeout is how long requests in flight may take to finish once the
 	// server is told to stop; 0 is ten seconds.
 	ShutdownTimeout time.Duration
@@ -76,6 +81,10 @@ type Server struct {
 	echo   *echo.Echo
 	api    huma.API
 	spec   []byte
+
+	underWay underWay
+	stopping chan struct{} // closed when the server is told to stop
+	stopOnce sync.Once
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -83,7 +92,7 @@ var _ http.Handler = (*Server)(nil)
 // New returns a server for eng, which stays the caller's to close.
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
-	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New()}
+	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), stopping: make(chan struct{})}
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.guard, checkURL) // in this order: what is refused is logged too
 	s.api = humaecho.New(s.echo, s.config())
@@ -114,6 +123,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
+	srv.RegisterOnShutdown(func() { s.stopOnce.Do(func() { close(s.stopping) }) })
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
 	select {

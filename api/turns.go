@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -55,7 +56,9 @@ func (s *Server) turnRoutes() {
 }
 
 func (s *Server) completeTurn(ctx context.Context, in *turnInput) (*turnOutput, error) {
-	res, err := s.engine.CompleteTurn(ctx, in.Body.turn())
+	t := in.Body.turn()
+	t.ID = cmp.Or(t.ID, seedOf(ctx))
+	res, err := s.engine.CompleteTurn(ctx, t)
 	return &turnOutput{created(res.Status), res}, err
 }
 

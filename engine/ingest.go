@@ -45,6 +45,7 @@ type IngestOptions struct {
 
 // IngestProgress tells how far an ingest has come.
 type IngestProgress struct {
+	Stage  string // what is done with the files; "" is to store them
 	Path   string // the file just done
 	Report IngestReport
 }
@@ -105,13 +106,7 @@ func (in *ingester) root(ctx context.Context, root string) error {
 	if err != nil {
 		return ragctx.Invalid("path", "%v; give a file or folder that exists", err)
 	}
-	prefix := in.opts.Prefix
-	if info.IsDir() {
-		prefix = cmp.Or(prefix, filepath.Base(root))
-	}
-	if prefix != "" {
-		prefix += "/"
-	}
+	prefix := idPrefix(in.opts.Prefix, root, info.IsDir())
 	workers := in.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -140,6 +135,17 @@ func (in *ingester) root(ctx context.Context, root string) error {
 		return walkErr
 	}
 	return in.vanished(ctx, root, prefix, seen)
+}
+
+// idPrefix returns what the ids of a root's documents begin with.
+func idPrefix(prefix, root string, folder bool) string {
+	if folder {
+		prefix = cmp.Or(prefix, filepath.Base(root))
+	}
+	if prefix != "" {
+		prefix += "/"
+	}
+	return prefix
 }
 
 // file reads and stores one file. Only an error that would meet every further
@@ -172,7 +178,7 @@ func (in *ingester) file(ctx context.Context, id, root string, f docs.File) erro
 func (in *ingester) done(path string, put store.Put, size int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	switch put.Status {
+	switch put.Status { //nolint:exhaustive // a put deletes nothing
 	case store.Created:
 		in.report.Created++
 	case store.Replaced:

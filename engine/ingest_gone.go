@@ -58,8 +58,7 @@ func (in *ingester) moved(ctx context.Context, d docs.Document, root string, con
 		return store.Put{}, conflict
 	}
 	if old := found[0].Root; !filepath.IsAbs(old) || !missing(old) {
-		return store.Put{}, fmt.Errorf("%w: a file with the same id was ingested from %s; give this one another --prefix, or another namespace",
-			ragctx.ErrConflict, old)
+		return store.Put{}, otherRoot(old)
 	}
 	if err := in.sink.DeleteDocument(ctx, in.opts.Namespace, d.ExternalID); err != nil && !isNotFound(err) {
 		return store.Put{}, err
@@ -67,6 +66,12 @@ func (in *ingester) moved(ctx context.Context, d docs.Document, root string, con
 	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)
 	put.Status = store.Replaced
 	return put, err
+}
+
+// otherRoot is the conflict of two roots over an id.
+func otherRoot(old string) error {
+	return fmt.Errorf("%w: a file with the same id was ingested from %s; give this one another --prefix, or another namespace",
+		ragctx.ErrConflict, old)
 }
 
 // lost reports whether a path is no regular file any more. What cannot be told

@@ -21,6 +21,7 @@ import (
 // the server that has the data directory.
 type backend interface {
 	engine.Sink
+	jobRunner
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.
@@ -120,10 +121,11 @@ func held(e *engine.LockedError) error {
 	return fmt.Errorf("%w, which does not serve; wait until it is done or end it (process %d), or use another directory with --data", e, e.Owner.PID)
 }
 
-// engine opens the data directory in this process.
+// engine opens the data directory in this process. Its jobs wait: a command that
+// does not mean to do them must not have to end them.
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*engine.Engine, error) {
 	return engine.Open(ctx, engine.Options{
-		Dir: s.Data, VectorGraph: s.VectorGraph, Logger: s.logger(stderr, floor),
+		Dir: s.Data, VectorGraph: s.VectorGraph, Logger: s.logger(stderr, floor), PauseJobs: true,
 	})
 }
 

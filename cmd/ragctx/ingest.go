@@ -32,7 +32,12 @@ documents whose files are gone from a folder are removed.
 Folders are read with their subfolders; .gitignore files are heeded, hidden and
 binary files are left out. Markdown, text, source code and configuration files are
 taken; --include names others. A file that cannot be read is skipped and listed with
-the reason, and the command goes on: it fails only if nothing could be ingested.`
+the reason, and the command goes on: it fails only if nothing could be ingested.
+
+The work is a job ('ragctx jobs' lists them). A server that has the data directory
+is sent the files and does the rest, also when this command is killed; Ctrl-C cancels
+the job. Without a server the job runs in this process, and after a kill the next
+'ragctx ingest' or 'ragctx serve' goes on with it. What was ingested always stays.`
 
 const ingestExample = `  ragctx ingest ./docs
   ragctx ingest ./handbook --prefix handbook --tag internal
@@ -76,13 +81,12 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 		return err
 	}
 	defer finish(b, &err)
-	walk := docs.WalkOptions{Include: f.include, Exclude: excludes(f.exclude)}
-	p := newProgress(cmd.ErrOrStderr(), env, f.quiet || f.json, paths, walk)
+	p := newJobProgress(cmd.ErrOrStderr(), env, f.quiet || f.json)
 	start := time.Now()
-	report, err := engine.Ingest(ctx, b, engine.IngestOptions{
+	report, err := ingestAsJob(ctx, b, engine.IngestOptions{
 		Namespace: s.Namespace, Paths: paths, Prefix: f.prefix, Tags: f.tags,
-		Walk: walk, Progress: p.update,
-	})
+		Walk: docs.WalkOptions{Include: f.include, Exclude: excludes(f.exclude)}, Progress: p.update,
+	}, p)
 	p.end()
 	took := time.Since(start)
 	if werr := writeReport(cmd.OutOrStdout(), f, report, took); werr != nil {

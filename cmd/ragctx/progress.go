@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
 )
 
 // lineEvery is how often progress is written where it cannot be drawn.
@@ -25,6 +27,8 @@ const lineEvery = 5 * time.Second
 type progress interface {
 	// update is called with one state after the other, by one caller at a time.
 	update(engine.IngestProgress)
+	// expect says how many files there will be.
+	expect(n int)
 	// end removes what was drawn.
 	end()
 }
@@ -40,9 +44,28 @@ func newProgress(w io.Writer, env lookupEnv, quiet bool, paths []string, o docs.
 	return &lines{w: w, now: time.Now, start: now, last: now}
 }
 
+// newJobProgress shows a job, which counts its files itself.
+func newJobProgress(w io.Writer, env lookupEnv, quiet bool) progress {
+	if !quiet && isTerminal(w, env) {
+		return newBar(w, func(context.Context) int { return 0 })
+	}
+	return newProgress(w, env, quiet, nil, docs.WalkOptions{})
+}
+
+// jobProgress is a job's state as an ingest's.
+func jobProgress(j engine.Job) engine.IngestProgress {
+	p := engine.IngestProgress{Report: reportOf(j)}
+	p.Report.Skipped = make([]engine.Skipped, j.Counts.Skipped+j.Counts.Failed)
+	if j.State == store.JobQueued {
+		p.Stage = "waiting for other jobs"
+	}
+	return p
+}
+
 type noProgress struct{}
 
 func (noProgress) update(engine.IngestProgress) {}
+func (noProgress) expect(int)                   {}
 func (noProgress) end()                         {}
 
 // lines writes a line now and then.
@@ -58,8 +81,14 @@ func (l *lines) update(p engine.IngestProgress) {
 		return
 	}
 	l.last = now
-	fmt.Fprintf(l.w, "ingesting: %s, %s\n", tally(p, now.Sub(l.start)), printable(p.Path))
+	path := ""
+	if p.Path != "" {
+		path = ", " + printable(p.Path)
+	}
+	fmt.Fprintf(l.w, "%s: %s%s\n", cmp.Or(p.Stage, "ingesting"), tally(p, now.Sub(l.start)), path)
 }
+
+func (*lines) expect(int) {}
 
 func (*lines) end() {}
 
@@ -112,8 +141,7 @@ func newBar(w io.Writer, count func(context.Context) int) *bar {
 	b.stop = stop
 	b.counting.Go(func() {
 		if n := count(ctx); ctx.Err() == nil {
-			b.total.Store(int64(n))
-			b.bar.SetTotal(int64(n), false)
+			b.expect(n)
 		}
 	})
 	return b
@@ -132,13 +160,27 @@ func (b *bar) text() string {
 		rest := time.Duration(float64(took) / float64(done) * float64(total-done))
 		left = fmt.Sprintf(", %s left", rest.Round(time.Second))
 	}
-	name := ragctx.Clip(printable(filepath.Base(p.Path)))
-	return fmt.Sprintf(" %d%s files, %.0f chunks/s%s  %s", done, of, rate(p.Report.Chunks, took), left, name)
+	name := ""
+	if p.Path != "" {
+		name = "  " + ragctx.Clip(printable(filepath.Base(p.Path)))
+	}
+	if p.Stage != "" {
+		return fmt.Sprintf(" %s: %d files%s", p.Stage, done, name)
+	}
+	return fmt.Sprintf(" %d%s files, %.0f chunks/s%s%s", done, of, rate(p.Report.Chunks, took), left, name)
+}
+
+// expect implements progress.
+func (b *bar) expect(n int) {
+	if n > 0 {
+		b.total.Store(int64(n))
+		b.bar.SetTotal(int64(n), false)
+	}
 }
 
 func (b *bar) update(p engine.IngestProgress) {
 	b.state.Store(&p)
-	b.bar.Increment()
+	b.bar.SetCurrent(int64(p.Report.Files() + p.Report.Deleted + len(p.Report.Skipped)))
 }
 
 func (b *bar) end() {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,12 +19,13 @@ import (
 const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted.
 Other ragctx commands on the same data directory find the server and talk to it.
 
-With --docs it ingests these files and folders in the background; questions are
-answered meanwhile, from what is there. There are no API keys, so it serves on
-loopback addresses only.`
+With --docs it ingests these files and folders in the background, as jobs ('ragctx
+jobs' shows them); questions are answered meanwhile, from what is there. It also goes
+on with the jobs that were not done when the directory was last closed. There are no
+API keys, so it serves on loopback addresses only.`
 
 const serveExample = `  ragctx serve
-  ragctx serve --docs ./docs --docs ./handbook
+  ragctx serve --docs ./docs --docs ./handbook=team
   ragctx serve --addr 127.0.0.1:0 --data ./.ragctx`
 
 func newServe(env lookupEnv) *cobra.Command {
@@ -39,7 +39,7 @@ func newServe(env lookupEnv) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths) },
 	}
 	addSettings(cmd.Flags(), "addr", "vector_graph")
-	cmd.Flags().StringArrayVar(&paths, "docs", nil, "file or folder to ingest in the background; may be repeated")
+	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or PATH=NAMESPACE to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
 }
 
@@ -49,7 +49,8 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := exist(paths); err != nil {
+	sources, err := s.sources(paths)
+	if err != nil {
 		return err
 	}
 	eng, err := s.engine(ctx, cmd.ErrOrStderr(), slog.LevelInfo)
@@ -72,8 +73,9 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string) (err error) {
 	defer stop()
 	// The first query would do it; an index that cannot be opened is reported there.
 	background.Go(func() { _ = eng.Warm(ctx, s.Namespace) })
-	if len(paths) > 0 {
-		background.Go(func() { ingestBehind(ctx, eng, log, s.Namespace, paths) })
+	eng.StartJobs()
+	for _, src := range sources {
+		background.Go(func() { ingestBehind(ctx, eng, log, src) })
 	}
 	return api.New(eng, api.Options{Log: log, Version: buildVersion()}).Serve(ctx, ln)
 }
@@ -114,36 +116,5 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	}
 	if recall, approximate, err := eng.VectorRecall(ctx, s.Namespace); err == nil && approximate {
 		fmt.Fprintf(w, "vector graph %s finds %.0f %% of the nearest neighbours (measured recall@10); flat finds all\n", s.VectorGraph, 100*recall)
-	}
-}
-
-// ingestBehind ingests while the server answers.
-func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, namespace string, paths []string) {
-	start := time.Now()
-	last := start
-	log.InfoContext(ctx, "ingest started", "paths", paths)
-	r, err := engine.Ingest(ctx, eng, engine.IngestOptions{
-		Namespace: namespace, Paths: paths,
-		Progress: func(p engine.IngestProgress) {
-			if now := time.Now(); now.Sub(last) >= lineEvery {
-				last = now
-				log.InfoContext(ctx, "ingest goes on", "files", p.Report.Files(), "chunks", p.Report.Chunks, "path", p.Path)
-			}
-		},
-	})
-	for _, why := range byReason(r.Skipped) {
-		log.WarnContext(ctx, "files skipped", "reason", why.text, "files", len(why.paths), "first", why.paths[0])
-	}
-	counts := []any{
-		"created", r.Created, "replaced", r.Replaced, "unchanged", r.Unchanged, "deleted", r.Deleted,
-		"skipped", len(r.Skipped), "chunks", r.Chunks, "seconds", time.Since(start).Seconds(),
-	}
-	switch {
-	case ctx.Err() != nil:
-		log.WarnContext(ctx, "ingest interrupted; what was ingested stays", counts...)
-	case err != nil:
-		log.ErrorContext(ctx, "ingest failed", append(counts, "error", err)...)
-	default:
-		log.InfoContext(ctx, "ingest done", counts...)
 	}
 }

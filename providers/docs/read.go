@@ -45,7 +45,7 @@ func (f File) Read() (Document, error) {
 	if err != nil {
 		return Document{}, &Skip{f.Path, reason(err)}
 	}
-	text, err := decode(b)
+	text, err := Decode(b)
 	if err != nil {
 		return Document{}, &Skip{f.Path, err.Error()}
 	}
@@ -78,8 +78,9 @@ func tooBig(size, limit int64) error {
 	return fmt.Errorf("is %d bytes or more; the limit is %d: split the file", size, limit)
 }
 
-// decode returns a file's content as UTF-8 without byte order mark.
-func decode(b []byte) (string, error) {
+// Decode returns a file's content as UTF-8: UTF-16 with a byte order mark is
+// decoded, the mark removed. What is binary or in another encoding is an error.
+func Decode(b []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte{0xFF, 0xFE}):
 		return decodeUTF16(b[2:], binary.LittleEndian)

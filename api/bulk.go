@@ -1,0 +1,328 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
+)
+
+const (
+	linesType = "application/x-ndjson"
+	formType  = "multipart/form-data"
+)
+
+// maxBulkWait is the longest time that a bulk request may ask to be waited for.
+const maxBulkWait = 5 * time.Minute
+
+// BulkLine is one line of a bulk request: a document to store, or one to delete.
+type BulkLine struct {
+	ID     string `json:"id,omitempty" doc:"of the document to store, 1 to 512 bytes of UTF-8" example:"docs/a.md"`
+	Delete string `json:"delete,omitempty" doc:"the id of a document to delete; nothing else stands in such a line"`
+	Text   string `json:"text,omitempty" doc:"the whole text, at most 32 MiB"`
+
+	Title     string    `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
+	Source    string    `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`
+	MIME      string    `json:"mime,omitempty" maxLength:"512" doc:"the type of text; default is by the id's extension" example:"text/markdown"`
+	Tags      []string  `json:"tags,omitempty" maxItems:"64"`
+	Metadata  Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters reach strings, numbers and booleans"`
+	Occurred  time.Time `json:"occurred,omitzero" doc:"when what the document tells happened"`
+	Root      string    `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
+	MovedFrom string    `json:"moved_from,omitempty" doc:"a root that the document is taken over from, if it has that one"`
+}
+
+// BulkOptions is the part called options of a form.
+type BulkOptions struct {
+	Prefix string   `json:"prefix,omitempty" maxLength:"512" doc:"stands before the names of all files in their documents' ids" example:"handbook/"`
+	Tags   []string `json:"tags,omitempty" maxItems:"64" doc:"of every document"`
+	Root   string   `json:"root,omitempty" doc:"what the documents were ingested from"`
+}
+
+// bulkInput is a bulk request. Its body is read by the handler.
+type bulkInput struct {
+	Scoped
+	Wait string `query:"wait" doc:"how long to wait for the job to end before answering, at most 5m; default is not at all" example:"30s"`
+
+	c echo.Context
+}
+
+// Resolve implements [huma.Resolver]; it keeps the request.
+func (b *bulkInput) Resolve(ctx huma.Context) []error {
+	b.c = humaecho.Unwrap(ctx)
+	return nil
+}
+
+type bulkOutput struct {
+	Status   int
+	Location string `header:"Location" doc:"where the job is"`
+	Replayed string `header:"Idempotency-Replayed" doc:"true if the request came before, with the same key"`
+	Body     engine.Job
+}
+
+// bulkPath escapes the colon, with which a parameter would begin for echo.
+const bulkPath = `/v1/documents\:bulk`
+
+func (s *Server) bulkRoutes() {
+	lines, form := new(huma.MediaType), new(huma.MediaType)
+	register(s, huma.Operation{
+		OperationID: "put-documents", Method: http.MethodPost, Path: bulkPath, Tags: []string{"documents"},
+		Summary: "Store and delete many documents", DefaultStatus: http.StatusAccepted,
+		Description: "The answer comes when all of them are on disk, with a job that does the work and survives a restart; " +
+			"200 if it has ended by then (see wait). A mistake in a line or a file is the error of that item of the job and not of the request. " +
+			"A request that breaks off leaves nothing behind. Several lines for one document are done in their order.",
+		RequestBody: &huma.RequestBody{
+			Required:    true,
+			Description: "One JSON object per line; or a form with one file per document, whose name is the id, after an optional part called options.",
+			Content:     map[string]*huma.MediaType{linesType: lines, formType: form},
+		},
+	}, s.putDocuments, http.StatusOK)
+	// Huma would read a body whose schema it knew, whole.
+	lines.Schema = s.schemaOf(reflect.TypeFor[BulkLine]())
+	form.Schema = &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+		"options": s.schemaOf(reflect.TypeFor[BulkOptions]()),
+		"file":    {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+	}}
+}
+
+func (s *Server) putDocuments(ctx context.Context, in *bulkInput) (*bulkOutput, error) {
+	wait, err := parseWait(in.Wait)
+	if err != nil {
+		return nil, err
+	}
+	key, err := requestKey(in.c.Request(), &huma.Operation{Method: http.MethodPost, Path: bulkPath}, in.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		j, err := s.spool(ctx, in, s.engine.NewID(), nil)
+		if err != nil {
+			return nil, err
+		}
+		return s.accepted(ctx, in, j, wait)
+	}
+	return s.putDocumentsOnce(ctx, in, *key, wait)
+}
+
+// putDocumentsOnce takes in a body under a key. What the body says is known only
+// at its end, so it is spooled first, unless the job is there already.
+func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.RequestKey, wait time.Duration) (*bulkOutput, error) {
+	leave, err := s.underWay.enter(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	a, _, err := s.engine.KnownRequest(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	seed := cmp.Or(a.Seed, s.engine.NewID())
+	h := requestHash(in.c.Request())
+	j, err := s.engine.Job(ctx, seed)
+	known := err == nil
+	switch {
+	case known: // the rest is about whether the request is the same
+		err = s.drain(in, h)
+	case errors.Is(err, ragctx.ErrNotFound):
+		j, err = s.spool(ctx, in, seed, func() error {
+			_, err := s.engine.BeginRequest(ctx, k, h.Sum(nil), seed)
+			return s.keyError(err)
+		}, h)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		if _, err := s.engine.BeginRequest(ctx, k, h.Sum(nil), seed); err != nil {
+			return nil, s.keyError(err)
+		}
+	}
+	out, err := s.accepted(ctx, in, j, wait)
+	if known && out != nil {
+		out.Replayed = "true"
+	}
+	return out, err
+}
+
+// accepted answers with the job, after the wait that was asked for.
+func (s *Server) accepted(ctx context.Context, in *bulkInput, j engine.Job, wait time.Duration) (*bulkOutput, error) {
+	ctl := http.NewResponseController(in.c.Response())
+	_ = ctl.SetWriteDeadline(time.Now().Add(writeTimeout + wait)) // where there is none, none is needed
+	if wait > 0 {
+		waiting, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		defer s.untilStop(cancel)()
+		if ended, err := s.engine.AwaitJob(waiting, j.ID); err == nil {
+			j = ended
+		} else if j, err = s.engine.Job(ctx, j.ID); err != nil {
+			return nil, err
+		}
+	}
+	status := http.StatusAccepted
+	if j.State.Ended() {
+		status = http.StatusOK
+	}
+	return &bulkOutput{Status: status, Location: "/v1/jobs/" + j.ID, Body: j}, nil
+}
+
+func parseWait(value string) (time.Duration, error) {
+	if value == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 || d > maxBulkWait {
+		return 0, ragctx.Invalid("wait", "is %q; use a time such as 30s, at most %s", ragctx.Clip(value), maxBulkWait)
+	}
+	return d, nil
+}
+
+// spool takes in the body of a request as a job. before, if any, runs before the
+// job is accepted, and copies of the body go to copies.
+func (s *Server) spool(ctx context.Context, in *bulkInput, id string, before func() error, copies ...io.Writer) (j engine.Job, err error) {
+	form, boundary, p := bulkType(in.c.Request().Header)
+	if p != nil {
+		return j, p
+	}
+	sp, err := s.engine.SpoolDocuments(ctx, engine.SpoolOptions{
+		ID: id, Namespace: in.Namespace, MaxItems: s.opts.MaxBulkItems, MaxBytes: s.opts.MaxBulkBytes,
+	})
+	if err != nil {
+		return j, err
+	}
+	defer func() {
+		if cerr := sp.Close(); cerr != nil {
+			s.log.ErrorContext(ctx, "bulk request", "request_id", requestID(ctx), "error", cerr)
+		}
+	}()
+	body := s.bulkBody(in, copies...)
+	if form {
+		err = s.spoolForm(ctx, sp, body, boundary)
+	} else {
+		err = s.spoolLines(ctx, sp, body)
+	}
+	if body.err != nil { // what reads the body may have put it in its own words
+		err = s.bodyProblem(in.c, body.err)
+	}
+	if err == nil && before != nil {
+		err = before()
+	}
+	if err != nil {
+		return j, err
+	}
+	return sp.Accept(ctx)
+}
+
+// drain reads the body to its end, into h.
+func (s *Server) drain(in *bulkInput, h hash.Hash) error {
+	body := s.bulkBody(in, h)
+	if _, err := io.Copy(io.Discard, body); err != nil {
+		return s.bodyProblem(in.c, err)
+	}
+	return nil
+}
+
+// bulkType returns whether a body is a form, and its boundary.
+func bulkType(h http.Header) (form bool, boundary string, p *Problem) {
+	value := h.Get(echo.HeaderContentType)
+	media, params, err := mime.ParseMediaType(value)
+	lines := []string{linesType, "application/ndjson", "application/jsonl", "application/x-jsonlines"}
+	charset := params["charset"]
+	f := Fault{Location: "header.Content-Type", Message: fmt.Sprintf("is %q; send %s or %s", ragctx.Clip(value), linesType, formType)}
+	switch encoding := h.Get(echo.HeaderContentEncoding); {
+	case encoding != "":
+		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed", ragctx.Clip(encoding))}
+	case err != nil || charset != "" && !strings.EqualFold(charset, "utf-8"):
+	case media == formType && params["boundary"] != "":
+		return true, params["boundary"], nil
+	case slices.Contains(lines, media):
+		return false, "", nil
+	}
+	return false, "", newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read", f)
+}
+
+// bulkBody is a body that may take long to arrive, but not to go on.
+type bulkBody struct {
+	r      io.Reader
+	ctl    *http.ResponseController
+	copies []io.Writer
+	err    error // what ended it, other than its end
+}
+
+func (s *Server) bulkBody(in *bulkInput, copies ...io.Writer) *bulkBody {
+	// JSON writes a text longer than it is, and forms have their own overhead.
+	limit := 2 * cmp.Or(s.opts.MaxBulkBytes, engine.DefaultMaxBulkBytes)
+	return &bulkBody{
+		r:      http.MaxBytesReader(in.c.Response().Writer, in.c.Request().Body, limit),
+		ctl:    http.NewResponseController(in.c.Response()),
+		copies: copies,
+	}
+}
+
+// Read implements [io.Reader].
+func (b *bulkBody) Read(p []byte) (int, error) {
+	_ = b.ctl.SetReadDeadline(time.Now().Add(readTimeout)) // where there is none, none is needed
+	n, err := b.r.Read(p)
+	for _, w := range b.copies {
+		if _, werr := w.Write(p[:n]); werr != nil {
+			return n, werr
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// bodyProblem translates the error that ended a body.
+func (s *Server) bodyProblem(c echo.Context, err error) *Problem {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		c.Response().Header().Set("Connection", "close") // the rest is not read
+		code, status := ragctx.CodeOf(ragctx.ErrTooLarge)
+		return newProblem(status, string(code), "the body is too large",
+			Fault{Location: "body", Message: "is over the limit; split it into several requests"})
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return newProblem(http.StatusRequestTimeout, "timeout", "the body did not go on in time; send it faster or in smaller parts")
+	}
+	return badBody(Fault{Location: "body", Message: "ends too early; nothing of it is stored, send it again"})
+}
+
+// keyError translates what [engine.Engine.BeginRequest] returns.
+func (s *Server) keyError(err error) error {
+	if errors.Is(err, store.ErrOtherRequest) {
+		return otherRequest()
+	}
+	return err
+}
+
+// untilStop calls stop when the server is told to stop, unless the func that it
+// returns was called before.
+func (s *Server) untilStop(stop func()) func() {
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-s.stopping:
+			stop()
+		case <-done:
+		}
+	}()
+	return func() { close(done) }
+}
+
+var _ huma.Resolver = (*bulkInput)(nil)

@@ -1,0 +1,215 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// spoolLines takes in JSON objects, one per line. Blank lines count, but are no items.
+func (s *Server) spoolLines(ctx context.Context, sp *engine.Spool, body io.Reader) error {
+	r := bufio.NewReaderSize(body, 64<<10)
+	schema := s.schemaOf(reflect.TypeFor[BulkLine]())
+	var buf []byte
+	for n := 1; ; n++ {
+		line, whole, err := readLine(r, buf[:0], s.opts.MaxBodyBytes)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		buf = line
+		switch line = bytes.TrimSpace(line); {
+		case !whole:
+			why := ragctx.TooLarge("text", "is in a line of more than %d bytes; split the document", s.opts.MaxBodyBytes)
+			if serr := sp.Reject(ctx, n, store.OpPut, "", why); serr != nil {
+				return serr
+			}
+		case len(line) > 0:
+			if serr := s.spoolLine(ctx, sp, n, line, schema); serr != nil {
+				return serr
+			}
+		}
+		if err != nil { // io.EOF: that was the last line
+			return nil //nolint:nilerr // the end of the body is none
+		}
+	}
+}
+
+// readLine appends a line to buf. A line of more than limit bytes is read, but
+// not returned whole. The last line ends with [io.EOF].
+func readLine(r *bufio.Reader, buf []byte, limit int64) (line []byte, whole bool, err error) {
+	whole = true
+	for {
+		part, err := r.ReadSlice('\n')
+		if whole = whole && int64(len(buf)+len(part)) <= limit; whole {
+			buf = append(buf, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return buf, whole, err
+		}
+	}
+}
+
+func (s *Server) schemaOf(t reflect.Type) *huma.Schema {
+	schemas := s.api.OpenAPI().Components.Schemas
+	return schemas.Schema(t, true, "")
+}
+
+// spoolLine takes in one line. Its mistakes are its own.
+func (s *Server) spoolLine(ctx context.Context, sp *engine.Spool, n int, line []byte, schema *huma.Schema) error {
+	var in BulkLine
+	faults, serr := checkJSON(line, schema, s.api.OpenAPI().Components.Schemas)
+	if serr != nil {
+		return sp.Reject(ctx, n, store.OpPut, "", faultError(Fault{Location: "body", Message: "is not valid JSON: " + serr.Error()}))
+	}
+	err := json.Unmarshal(line, &in)
+	op, id := store.OpPut, in.ID
+	if in.Delete != "" {
+		op, id = store.OpDelete, in.Delete
+	}
+	switch {
+	case len(faults) > 0:
+		return sp.Reject(ctx, n, op, id, faultError(faults...))
+	case err != nil:
+		return sp.Reject(ctx, n, op, id, ragctx.Invalid("line", "cannot be read: %v", err))
+	case in.Delete == "":
+		return sp.Put(ctx, n, in.document(), in.Root, in.MovedFrom)
+	case !reflect.DeepEqual(in, BulkLine{Delete: in.Delete}):
+		return sp.Reject(ctx, n, op, id, ragctx.Invalid("delete", "stands beside other fields; send it alone in its line"))
+	default:
+		return sp.Delete(ctx, n, in.Delete)
+	}
+}
+
+// faultError returns the faults of a line as one error about the first field.
+func faultError(faults ...Fault) error {
+	field := strings.TrimPrefix(strings.TrimPrefix(faults[0].Location, "body"), ".")
+	var text strings.Builder
+	text.WriteString(faults[0].Message)
+	for _, f := range faults[1:] {
+		text.WriteString("; " + strings.TrimPrefix(f.Location, "body.") + " " + f.Message)
+	}
+	return ragctx.Invalid(cmp.Or(field, "line"), "%s", text.String())
+}
+
+func (l BulkLine) document() docs.Document {
+	return docs.Document{
+		ExternalID: l.ID, Text: l.Text, Title: l.Title, Source: l.Source, MIME: l.MIME,
+		Tags: l.Tags, Metadata: l.Metadata, Occurred: l.Occurred,
+	}
+}
+
+// spoolForm takes in the files of a form.
+func (s *Server) spoolForm(ctx context.Context, sp *engine.Spool, body io.Reader, boundary string) error {
+	form := multipart.NewReader(body, boundary)
+	var o BulkOptions
+	for n := 0; ; {
+		part, err := form.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return badForm("cannot be read as a form: %v", err)
+		}
+		name, file, isFile := partNames(part)
+		switch {
+		case isFile:
+			n++
+			err = s.spoolFile(ctx, sp, n, file, part, o)
+		case name == "options" && n == 0:
+			err = s.readOptions(part, &o)
+		default:
+			err = badForm("has the part %q, which is no file; send files, and before them a part called options", ragctx.Clip(name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func badForm(format string, args ...any) *Problem {
+	return invalid(Fault{Location: "body", Message: fmt.Sprintf(format, args...)})
+}
+
+// partNames returns the name of a part's field and that of its file, with its
+// folders, which [multipart.Part.FileName] leaves out.
+func partNames(p *multipart.Part) (field, file string, isFile bool) {
+	_, params, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	if err != nil {
+		return "", "", false
+	}
+	file, isFile = params["filename"]
+	return params["name"], file, isFile
+}
+
+func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
+	const limit = 1 << 20
+	b, err := io.ReadAll(io.LimitReader(part, limit+1))
+	switch {
+	case err != nil:
+		return badForm("cannot be read as a form: %v", err)
+	case len(b) > limit:
+		return badForm("has options of more than %d bytes", limit)
+	}
+	faults, serr := checkJSON(b, s.schemaOf(reflect.TypeFor[BulkOptions]()), s.api.OpenAPI().Components.Schemas)
+	if serr != nil {
+		faults = []Fault{serr.Fault}
+	}
+	for i := range faults {
+		faults[i].Location = "body.options" + strings.TrimPrefix(faults[i].Location, "body")
+	}
+	if len(faults) > 0 {
+		return invalid(faults...)
+	}
+	if err := json.Unmarshal(b, o); err != nil {
+		return badForm("has options that cannot be read: %v", err)
+	}
+	return nil
+}
+
+// spoolFile takes in one file.
+func (s *Server) spoolFile(ctx context.Context, sp *engine.Spool, n int, name string, part *multipart.Part, o BulkOptions) error {
+	b, err := io.ReadAll(io.LimitReader(part, s.opts.MaxBodyBytes+1))
+	if err != nil {
+		return badForm("cannot be read as a form: %v", err)
+	}
+	id := name
+	if name != "" {
+		id = o.Prefix + name
+	}
+	if int64(len(b)) > s.opts.MaxBodyBytes {
+		return sp.Reject(ctx, n, store.OpPut, id, ragctx.TooLarge("text", "is more than %d bytes long; split the document", s.opts.MaxBodyBytes))
+	}
+	text, err := docs.Decode(b)
+	if err != nil {
+		return sp.Reject(ctx, n, store.OpPut, id, ragctx.Invalid("text", "%v", err))
+	}
+	d := docs.Document{ExternalID: id, Text: text, MIME: partType(part), Tags: slices.Clone(o.Tags)}
+	return sp.Put(ctx, n, d, o.Root, "")
+}
+
+// partType returns the type that a part names, unless that says less than the
+// file's name.
+func partType(p *multipart.Part) string {
+	media, _, err := mime.ParseMediaType(p.Header.Get("Content-Type"))
+	if err != nil || media == "application/octet-stream" || media == "text/plain" {
+		return ""
+	}
+	return media
+}

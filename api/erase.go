@@ -1,0 +1,89 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Erasable is the parameter of routes that can remove something for good. It is
+// exported for huma, which passes over others.
+type Erasable struct {
+	Erase bool `query:"erase" doc:"removes it for good: every version, from the database, the history, jobs and both indexes, also from their files; no question about an earlier time finds it again"`
+}
+
+type documentDelete struct {
+	DocumentKey
+	Erasable
+}
+
+type memoryDelete struct {
+	Scoped
+	Erasable
+	ID string `path:"id" doc:"the memory's id"`
+}
+
+type sessionDelete struct {
+	Scoped
+	Erasable
+	ID string `path:"id" maxLength:"512" doc:"the session's id"`
+}
+
+type userDelete struct {
+	Scoped
+	Erasable
+	ID string `path:"id" maxLength:"512" doc:"the user's id"`
+}
+
+type erasedOutput struct{ Body store.Erased }
+
+func (s *Server) eraseRoutes() {
+	register(s, huma.Operation{
+		OperationID: "erase-session", Method: http.MethodDelete, Path: "/v1/sessions/{id}", Tags: []string{"memories"}, Summary: "Erase a session",
+		Description: "Removes the turns and memories of a session, of all users, for good. Only with erase=true: there is no other way to delete a session.",
+	}, func(ctx context.Context, in *sessionDelete) (*erasedOutput, error) {
+		if err := in.confirmed(); err != nil {
+			return nil, err
+		}
+		erased, err := s.engine.EraseSession(ctx, in.Namespace, in.ID, "", true)
+		return &erasedOutput{erased}, err
+	})
+	register(s, huma.Operation{
+		OperationID: "erase-user", Method: http.MethodDelete, Path: "/v1/users/{id}", Tags: []string{"memories"}, Summary: "Erase a user",
+		Description: "Removes all that belongs to a user in a namespace for good. Only with erase=true: there is no other way to delete a user.",
+	}, func(ctx context.Context, in *userDelete) (*erasedOutput, error) {
+		if err := in.confirmed(); err != nil {
+			return nil, err
+		}
+		erased, err := s.engine.EraseUser(ctx, in.Namespace, in.ID)
+		return &erasedOutput{erased}, err
+	})
+}
+
+// confirmed refuses to erase what was not said to be erased.
+func (e Erasable) confirmed() error {
+	if !e.Erase {
+		return ragctx.Invalid("erase", "is not set; this cannot be undone, so send erase=true")
+	}
+	return nil
+}
+
+func (s *Server) deleteDocument(ctx context.Context, in *documentDelete) (*struct{}, error) {
+	if in.Erase {
+		_, err := s.engine.EraseDocument(ctx, in.Namespace, in.ID)
+		return nil, err
+	}
+	return nil, s.engine.DeleteDocument(ctx, in.Namespace, in.ID)
+}
+
+func (s *Server) deleteMemory(ctx context.Context, in *memoryDelete) (*struct{}, error) {
+	if in.Erase {
+		_, err := s.engine.EraseMemory(ctx, in.Namespace, in.ID, "", true)
+		return nil, err
+	}
+	return nil, s.engine.DeleteMemory(ctx, in.Namespace, in.ID, "", true)
+}

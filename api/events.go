@@ -1,0 +1,105 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+
+	"github.com/ragctx/ragctx/engine"
+)
+
+const eventsType = "text/event-stream"
+
+const (
+	keepAliveEvery = 15 * time.Second // a comment, so that nobody on the way takes the stream for dead
+	eventTimeout   = 30 * time.Second // for a reader to take an event
+)
+
+// stream is a stream of server-sent events.
+type stream struct {
+	w   io.Writer
+	ctl *http.ResponseController
+	n   int
+}
+
+// openStream begins a stream as the answer to a request.
+func openStream(ctx huma.Context) *stream {
+	ctx.SetHeader("Content-Type", eventsType)
+	ctx.SetHeader("X-Accel-Buffering", "no")
+	resp := humaecho.Unwrap(ctx).Response()
+	ctx.SetStatus(http.StatusOK)
+	resp.WriteHeader(http.StatusOK)
+	return &stream{w: resp, ctl: http.NewResponseController(resp)}
+}
+
+// write sends text at once.
+func (s *stream) write(text string) error {
+	// The deadline for the whole answer does not suit one without an end.
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(eventTimeout)) // where there is none, none is needed
+	if _, err := io.WriteString(s.w, text); err != nil {
+		return err
+	}
+	return s.ctl.Flush()
+}
+
+func (s *stream) event(name string, data any) error {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	s.n++
+	return s.write(fmt.Sprintf("event: %s\nid: %d\ndata: %s\n\n", name, s.n, b))
+}
+
+func (s *stream) keepAlive() error { return s.write(": still here\n\n") }
+
+func (s *Server) watchJob(ctx context.Context, in *JobKey) (*huma.StreamResponse, error) {
+	if _, err := s.engine.Job(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hctx huma.Context) {
+		ctx, cancel := context.WithCancel(hctx.Context())
+		defer cancel()
+		told, err := s.engine.WatchJob(ctx, in.ID)
+		if err != nil {
+			s.handleError(s.problemOf(ctx, hctx.Operation(), err), humaecho.Unwrap(hctx))
+			return
+		}
+		if err := s.tellJob(ctx, openStream(hctx), told); err != nil {
+			s.log.DebugContext(ctx, "stream ended", "request_id", requestID(ctx), "error", err)
+		}
+	}}, nil
+}
+
+// tellJob writes what is told until the job has ended, the reader has gone or
+// the server stops.
+func (s *Server) tellJob(ctx context.Context, out *stream, told <-chan engine.Job) error {
+	tick := time.NewTicker(keepAliveEvery)
+	defer tick.Stop()
+	for {
+		var err error
+		select {
+		case j, ok := <-told:
+			switch {
+			case !ok:
+				return ctx.Err()
+			case j.State.Ended():
+				return out.event("end", j)
+			}
+			err = out.event("progress", j)
+		case <-tick.C:
+			err = out.keepAlive()
+		case <-s.stopping:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
+)
+
+// The headers of requests that may be sent again.
+const (
+	keyHeader      = "Idempotency-Key"
+	replayedHeader = "Idempotency-Replayed"
+)
+
+const (
+	maxKeyBytes = 255
+	keyWait     = 30 * time.Second // for a request with the same key that is under way
+)
+
+// keptHeaders are the headers of an answer that are sent again with it.
+var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation}
+
+// isWrite reports whether an operation changes something, and so knows keys.
+func isWrite(op *huma.Operation) bool {
+	reads := [...]string{"context", "search", "search-memories"}
+	return op.Method != http.MethodGet && !slices.Contains(reads[:], op.OperationID)
+}
+
+// describeKey adds the header to an operation's description.
+func describeKey(op *huma.Operation) {
+	limit := maxKeyBytes
+	op.Parameters = append(op.Parameters, &huma.Param{
+		Name: keyHeader, In: "header",
+		Description: "Makes sending the request again safe: within 24 hours the same request with the same key is answered " +
+			"as the first time, with the header " + replayedHeader + ": true, and done once. Another request with the key is 422.",
+		Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &limit},
+	})
+}
+
+// underWay are the keys of requests that are being answered.
+type underWay struct {
+	mu   sync.Mutex
+	keys map[store.RequestKey]chan struct{}
+}
+
+// enter waits until no other request with the key is under way, and returns a
+// func that ends this one.
+func (u *underWay) enter(ctx context.Context, k store.RequestKey) (leave func(), err error) {
+	patience := time.NewTimer(keyWait)
+	defer patience.Stop()
+	for {
+		u.mu.Lock()
+		other, busy := u.keys[k]
+		if !busy {
+			if u.keys == nil {
+				u.keys = make(map[store.RequestKey]chan struct{})
+			}
+			done := make(chan struct{})
+			u.keys[k] = done
+			u.mu.Unlock()
+			return func() {
+				u.mu.Lock()
+				defer u.mu.Unlock()
+				delete(u.keys, k)
+				close(done)
+			}, nil
+		}
+		u.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-patience.C:
+			code, status := ragctx.CodeOf(ragctx.ErrConflict)
+			return nil, newProblem(status, string(code), "a request with the same key is still under way; try again later",
+				Fault{Location: "header." + keyHeader, Message: "belongs to a request that is not answered yet"})
+		}
+	}
+}
+
+// requestKey returns the key of a request, or nil if it has none.
+func requestKey(r *http.Request, op *huma.Operation, namespace string) (*store.RequestKey, error) {
+	values := r.Header.Values(keyHeader)
+	if len(values) == 0 || !isWrite(op) {
+		return nil, nil //nolint:nilnil // no key is no error
+	}
+	bad := func(format string, args ...any) error {
+		return invalid(Fault{Location: "header." + keyHeader, Message: fmt.Sprintf(format, args...)})
+	}
+	key := values[0]
+	switch {
+	case len(values) > 1:
+		return nil, bad("is given %d times; send it once", len(values))
+	case key == "" || len(key) > maxKeyBytes:
+		return nil, bad("is %d bytes long; use 1 to %d, such as a UUID", len(key), maxKeyBytes)
+	case strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
+		return nil, bad("has characters other than printable ASCII; use letters, digits and dashes")
+	}
+	if namespace == "" {
+		namespace = ragctx.DefaultNamespace
+	}
+	return &store.RequestKey{Namespace: namespace, Route: op.Method + " " + op.Path, Key: key}, nil
+}
+
+// requestHash begins the hash of a request; its body is written to it.
+func requestHash(r *http.Request) hash.Hash {
+	h := sha256.New()
+	for _, part := range [...]string{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get(echo.HeaderContentType)} {
+		_ = binary.Write(h, binary.LittleEndian, uint64(len(part))) // a hash takes everything
+		h.Write([]byte(part))
+	}
+	return h
+}
+
+// namespaceOf returns the namespace that a request names.
+func namespaceOf(r *http.Request, body []byte) string {
+	if ns := r.URL.Query().Get("namespace"); ns != "" {
+		return ns
+	}
+	var in struct {
+		Namespace string `json:"namespace"`
+	}
+	_ = json.Unmarshal(body, &in) // it has been checked, or there is none
+	return in.Namespace
+}
+
+// once answers a request that is sound: with next if it has no key or is new,
+// else as it was answered before. next gets the id of what the request makes.
+func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func(seed string)) error {
+	r := c.Request()
+	k, err := requestKey(r, op, namespaceOf(r, body))
+	if err != nil {
+		return err
+	}
+	if k == nil {
+		next("")
+		return nil
+	}
+	leave, err := s.underWay.enter(r.Context(), *k)
+	if err != nil {
+		return s.problemOf(r.Context(), op, err)
+	}
+	defer leave()
+	h := requestHash(r)
+	h.Write(body)
+	a, err := s.engine.BeginRequest(r.Context(), *k, h.Sum(nil), "")
+	if err != nil {
+		return s.keyProblem(r.Context(), op, err)
+	}
+	if a.Status != 0 {
+		return replay(c, a)
+	}
+	return s.record(c, *k, a, func() { next(a.Seed) })
+}
+
+func (s *Server) keyProblem(ctx context.Context, op *huma.Operation, err error) error {
+	if errors.Is(err, store.ErrOtherRequest) {
+		return otherRequest()
+	}
+	return s.problemOf(ctx, op, err)
+}
+
+func otherRequest() *Problem {
+	return invalid(Fault{Location: "header." + keyHeader, Message: "came with another request before; use a new key for a new request"})
+}
+
+// replay sends an answer again.
+func replay(c echo.Context, a store.Answer) error {
+	header := c.Response().Header()
+	for name, value := range a.Header {
+		header.Set(name, value)
+	}
+	header.Set(replayedHeader, "true")
+	c.Response().WriteHeader(a.Status)
+	_, err := c.Response().Write(a.Body)
+	return err
+}
+
+// record lets next answer and notes the answer before it is sent: whoever has
+// got it gets it again. Failures of the server are not noted, nor what may well
+// go better the next time.
+func (s *Server) record(c echo.Context, k store.RequestKey, a store.Answer, next func()) error {
+	resp := c.Response()
+	w := &recorder{ResponseWriter: resp.Writer}
+	resp.Writer = w
+	defer func() { resp.Writer = w.ResponseWriter }() // also when next panics
+	next()
+	if repeatable(w.status) {
+		a.Status, a.Body, a.Header = w.status, w.body.Bytes(), make(map[string]string)
+		for _, name := range keptHeaders {
+			if v := w.Header().Get(name); v != "" {
+				a.Header[name] = v
+			}
+		}
+		// The work is done: the caller's going away does not matter.
+		ctx := context.WithoutCancel(c.Request().Context())
+		if err := s.engine.EndRequest(ctx, k, a); err != nil {
+			s.log.ErrorContext(ctx, "note answer", "request_id", requestID(ctx), "error", err)
+		}
+	}
+	if w.status != 0 {
+		w.ResponseWriter.WriteHeader(w.status)
+		if _, err := w.ResponseWriter.Write(w.body.Bytes()); err != nil {
+			s.log.DebugContext(c.Request().Context(), "write answer", "error", err)
+		}
+	}
+	return nil
+}
+
+// repeatable reports whether an answer with a status is the answer for good.
+func repeatable(status int) bool {
+	const gone = 499 // the caller, in the middle
+	passing := [...]int{0, http.StatusRequestTimeout, http.StatusTooManyRequests, gone}
+	return status < http.StatusInternalServerError && !slices.Contains(passing[:], status)
+}
+
+// recorder holds an answer back.
+type recorder struct {
+	http.ResponseWriter
+
+	status int
+	body   bytes.Buffer
+}
+
+// Unwrap returns the writer underneath, for [http.ResponseController].
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (w *recorder) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(p)
+}
+
+// seedOf returns the id of what the request of ctx makes, if it names none; ""
+// leaves that to the engine.
+func seedOf(ctx context.Context) string {
+	seed, _ := ctx.Value(seedKey).(string)
+	return seed
+}

@@ -1,0 +1,198 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
+)
+
+// reconnectIn is how long a client waits before it watches again.
+const reconnectIn = 500 * time.Millisecond
+
+// PutDocuments sends lines as one job, which it returns. They are sent as they
+// come; an error among them breaks the request off, and nothing is stored.
+func (c *Client) PutDocuments(ctx context.Context, namespace string, lines iter.Seq2[BulkLine, error]) (engine.Job, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r, w := io.Pipe()
+	sent := make(chan error, 1)
+	go func() {
+		err := writeLines(w, lines)
+		w.CloseWithError(err)
+		sent <- err
+	}()
+	req, err := c.request(ctx, http.MethodPost, "/v1/documents:bulk", in(namespace), nil)
+	if err != nil {
+		r.CloseWithError(err)
+		return engine.Job{}, errors.Join(err, <-sent)
+	}
+	req.Body, req.ContentLength = r, -1
+	req.Header.Set("Content-Type", linesType)
+	var j engine.Job
+	err = c.answer(req, &j)
+	r.CloseWithError(errNotRead)
+	if serr := <-sent; serr != nil && !errors.Is(serr, errNotRead) {
+		return engine.Job{}, serr
+	}
+	return j, err
+}
+
+// errNotRead says that the server has answered before the end of the body.
+var errNotRead = errors.New("the rest is not read")
+
+func writeLines(w io.Writer, lines iter.Seq2[BulkLine, error]) error {
+	buffered := bufio.NewWriterSize(w, 64<<10)
+	for line, err := range lines {
+		if err != nil {
+			return err
+		}
+		b, err := encodeLine(line)
+		if err != nil {
+			return err
+		}
+		if _, err := buffered.Write(b); err != nil {
+			return err
+		}
+	}
+	return buffered.Flush()
+}
+
+func encodeLine(line BulkLine) ([]byte, error) {
+	for field, text := range map[string]string{"text": line.Text, "id": line.ID, "delete": line.Delete} {
+		if err := ragctx.ValidText(field, text); err != nil {
+			return nil, err // JSON would make it another text
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b) // which ends the line
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(line); err != nil {
+		return nil, fmt.Errorf("%w: encode document: %w", ragctx.ErrInvalid, err)
+	}
+	return b.Bytes(), nil
+}
+
+func jobPath(id string, more ...string) string {
+	return "/v1/jobs/" + strings.Join(append([]string{url.PathEscape(id)}, more...), "/")
+}
+
+// Job calls [engine.Engine.Job] on the server.
+func (c *Client) Job(ctx context.Context, id string) (engine.Job, error) {
+	var j engine.Job
+	err := c.do(ctx, http.MethodGet, jobPath(id), nil, nil, &j)
+	return j, err
+}
+
+// ListJobs returns the newest jobs that f lets through.
+func (c *Client) ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job, error) {
+	q := in(f.Namespace)
+	set(q, "state", string(f.State))
+	if f.Limit != 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	if f.Before != 0 {
+		q.Set("cursor", encodeCursor(jobCursor{f.Before}))
+	}
+	var page JobPage
+	err := c.do(ctx, http.MethodGet, "/v1/jobs", q, nil, &page)
+	return page.Jobs, err
+}
+
+// JobItems calls [engine.Engine.JobItems] on the server.
+func (c *Client) JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error) {
+	q := make(url.Values)
+	set(q, "state", string(f.State))
+	if f.Limit != 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	if f.After != 0 {
+		q.Set("cursor", encodeCursor(jobCursor{int64(f.After)}))
+	}
+	var page JobItemPage
+	err := c.do(ctx, http.MethodGet, jobPath(id, "items"), q, nil, &page)
+	return page.Items, err
+}
+
+// CancelJob calls [engine.Engine.CancelJob] on the server.
+func (c *Client) CancelJob(ctx context.Context, id string) (engine.Job, error) {
+	var j engine.Job
+	err := c.do(ctx, http.MethodPost, jobPath(id, "cancel"), nil, nil, &j)
+	return j, err
+}
+
+// RetryJob calls [engine.Engine.RetryJob] on the server.
+func (c *Client) RetryJob(ctx context.Context, id string) (engine.Job, error) {
+	var j engine.Job
+	err := c.do(ctx, http.MethodPost, jobPath(id, "retry"), nil, nil, &j)
+	return j, err
+}
+
+// WatchJob calls tell with the job now and after every change, until it has
+// ended, and returns it. A stream that breaks is taken up again as long as the
+// server is there.
+func (c *Client) WatchJob(ctx context.Context, id string, tell func(engine.Job)) (engine.Job, error) {
+	for {
+		var last engine.Job
+		err := c.watch(ctx, id, func(j engine.Job) {
+			last = j
+			tell(j)
+		})
+		if last.State.Ended() {
+			return last, nil
+		}
+		if err != nil {
+			return last, err
+		}
+		select {
+		case <-time.After(reconnectIn):
+		case <-ctx.Done():
+			return last, ctx.Err()
+		}
+	}
+}
+
+// watch reads one stream. A stream that ends early is no error.
+func (c *Client) watch(ctx context.Context, id string, tell func(engine.Job)) error {
+	req, err := c.request(ctx, http.MethodGet, jobPath(id, "events"), nil, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.failure(resp)
+	}
+	lines := bufio.NewReader(resp.Body)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return ctx.Err()
+		}
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if !ok {
+			continue
+		}
+		var j engine.Job
+		if err := json.Unmarshal(data, &j); err != nil {
+			return fmt.Errorf("%w: read event: %w", ragctx.ErrUnavailable, err)
+		}
+		tell(j)
+	}
+}

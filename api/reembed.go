@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/engine"
+)
+
+// ReembedRequest asks for another embedder.
+type ReembedRequest struct {
+	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512" doc:"the name of a built-in embedder: hashing, or hashing/N for N dimensions"`
+}
+
+type reembedInput struct{ Body ReembedRequest }
+
+func (s *Server) reembedRoutes() {
+	register(s, huma.Operation{
+		OperationID: "reembed", Method: http.MethodPost, Path: "/v1/reembed", Tags: []string{"jobs"}, Summary: "Change the embedder",
+		Description: "Embeds all texts of the data directory again, by a job, while the vectors that are there go on serving; then all indexes change over at once. " +
+			"409 if the data directory has that embedder, or is changing already.",
+		DefaultStatus: http.StatusAccepted,
+	}, func(ctx context.Context, in *reembedInput) (*jobOutput, error) {
+		with, err := embed.Open(in.Body.Embedder)
+		if err != nil {
+			return nil, err
+		}
+		j, err := s.engine.Reembed(ctx, with)
+		return &jobOutput{j}, err
+	})
+}
+
+// Reembed asks the server to change its data directory to a built-in embedder.
+func (c *Client) Reembed(ctx context.Context, embedder string) (engine.Job, error) {
+	var j engine.Job
+	err := c.do(ctx, http.MethodPost, "/v1/reembed", nil, ReembedRequest{embedder}, &j)
+	return j, err
+}

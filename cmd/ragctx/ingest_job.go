@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
+)
+
+// cancelWithin bounds how long an interrupted command waits for its job's end.
+const cancelWithin = 10 * time.Second
+
+// ingestAsJob does what [engine.Ingest] does, as a job: of the server, or of the
+// engine in this process.
+func ingestAsJob(ctx context.Context, b opened, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
+	if l, ok := b.backend.(local); ok {
+		l.StartJobs()
+		j, err := l.IngestFolders(ctx, o)
+		if err != nil {
+			return engine.IngestReport{Skipped: []engine.Skipped{}}, err
+		}
+		return followIngest(ctx, b, j, nil, p)
+	}
+	up := &upload{opts: o, lister: b, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
+	c, ok := b.backend.(*api.Client)
+	if !ok {
+		return up.report, fmt.Errorf("%w: this is no server", ragctx.ErrUnavailable)
+	}
+	j, err := c.PutDocuments(ctx, o.Namespace, up.lines(ctx))
+	switch {
+	case up.err != nil:
+		return up.report, up.err
+	case len(up.paths) == 0 && errors.Is(err, ragctx.ErrInvalid): // there was nothing to send
+		return up.report, nil
+	case err != nil:
+		return up.report, err
+	}
+	r, err := followIngest(ctx, b, j, up.paths, p)
+	r.Skipped = append(up.report.Skipped, r.Skipped...)
+	return r, err
+}
+
+// upload sends what an ingest would do.
+type upload struct {
+	opts   engine.IngestOptions
+	lister engine.Lister
+	report engine.IngestReport // what was left out
+	paths  []string            // of the files in the lines
+	err    error               // of the collecting
+}
+
+func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
+	return func(yield func(api.BulkLine, error) bool) {
+		for ch, err := range engine.Collect(ctx, u.lister, u.opts) {
+			switch {
+			case err != nil:
+				u.err = err
+				yield(api.BulkLine{}, err)
+				return
+			case ch.Skip != "":
+				u.report.Skipped = append(u.report.Skipped, engine.Skipped{Path: ch.Path, Reason: ch.Skip})
+				continue
+			}
+			u.paths = append(u.paths, ch.Path)
+			if !yield(bulkLine(ch), nil) {
+				return
+			}
+			u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path, Report: engine.IngestReport{Unchanged: len(u.paths)}})
+		}
+	}
+}
+
+func bulkLine(ch engine.Change) api.BulkLine {
+	if ch.Delete != "" {
+		return api.BulkLine{Delete: ch.Delete}
+	}
+	d := ch.Document
+	return api.BulkLine{
+		ID: d.ExternalID, Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags,
+		Metadata: d.Metadata, Occurred: d.Occurred, Root: ch.Root, MovedFrom: ch.MovedFrom,
+	}
+}
+
+// followIngest shows a job until it has ended and returns what it did. When ctx
+// ends, the job is cancelled. paths are those of the job's items; nil if the items
+// name them.
+func followIngest(ctx context.Context, b backend, j engine.Job, paths []string, p progress) (engine.IngestReport, error) {
+	ended, err := b.WatchJob(ctx, j.ID, func(j engine.Job) {
+		p.expect(j.Items)
+		p.update(jobProgress(j))
+	})
+	if ctx.Err() != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
+		defer cancel()
+		if ended, err = b.CancelJob(late, j.ID); errors.Is(err, ragctx.ErrConflict) { // it was done in that moment
+			ended, err = b.Job(late, j.ID)
+		}
+		if err != nil {
+			return reportOf(j), fmt.Errorf("cancel job %s: %w", j.ID, err)
+		}
+		return reportOf(ended), ctx.Err()
+	}
+	if err != nil {
+		return reportOf(j), err
+	}
+	r := reportOf(ended)
+	for _, state := range []store.ItemState{store.ItemSkipped, store.ItemFailed} {
+		if err := eachItem(ctx, b, j.ID, state, func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
+			return r, err
+		}
+	}
+	return r, jobError(ended)
+}
+
+// skippedItem is an item of a job that was not done.
+func skippedItem(i store.JobItem, paths []string) engine.Skipped {
+	s := engine.Skipped{Path: i.Key, Reason: i.Error}
+	if i.N <= len(paths) {
+		s.Path = paths[i.N-1]
+	}
+	if i.Field != "" {
+		s.Reason = i.Field + ": " + i.Error
+	}
+	return s
+}
+
+// reportOf is what a job did, in the form of an ingest.
+func reportOf(j engine.Job) engine.IngestReport {
+	return engine.IngestReport{
+		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
+		Chunks: j.Chunks, Bytes: j.Written, Skipped: []engine.Skipped{},
+	}
+}
+
+// jobError says why a job did not come to its end.
+func jobError(j engine.Job) error {
+	switch j.State {
+	case store.JobFailed:
+		return fmt.Errorf("%s ('ragctx jobs retry %s' does the rest)", j.Error, j.ID)
+	case store.JobCancelled:
+		return fmt.Errorf("job %s was cancelled; what was done stays", j.ID)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
+)
+
+// jobRunner is the part of a backend that is about jobs.
+type jobRunner interface {
+	Job(ctx context.Context, id string) (engine.Job, error)
+	ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job, error)
+	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)
+	CancelJob(ctx context.Context, id string) (engine.Job, error)
+	RetryJob(ctx context.Context, id string) (engine.Job, error)
+	// WatchJob calls tell with the job now and after every change, until it has
+	// ended, and returns it.
+	WatchJob(ctx context.Context, id string, tell func(engine.Job)) (engine.Job, error)
+}
+
+// WatchJob implements backend.
+func (l local) WatchJob(ctx context.Context, id string, tell func(engine.Job)) (engine.Job, error) {
+	told, err := l.Engine.WatchJob(ctx, id)
+	if err != nil {
+		return engine.Job{}, err
+	}
+	var last engine.Job
+	for last = range told {
+		tell(last)
+	}
+	return last, ctx.Err()
+}
+
+const jobsHelp = `Jobs are work that outlives the command that asked for it: ingests, and what
+programs send to the REST API in bulk. They survive restarts, and can be looked at for
+7 days after their end. A server does them as they come; without one, 'ragctx ingest',
+'ragctx jobs watch' and 'ragctx jobs retry' do.`
+
+func newJobs(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "jobs",
+		Short: "List, show, cancel and retry jobs",
+		Long:  jobsHelp,
+		Example: `  ragctx jobs list
+  ragctx jobs show JOB --items failed
+  ragctx jobs cancel JOB`,
+	}
+	group(cmd)
+	cmd.AddCommand(newJobsList(env), newJobsShow(env), newJobsCancel(env), newJobsRetry(env), newJobsWatch(env))
+	return cmd
+}
+
+func newJobsList(env lookupEnv) *cobra.Command {
+	var state string
+	var asJSON bool
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List jobs of all namespaces, the newest first",
+		Example: "  ragctx jobs list --state failed",
+		Args:    none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkOneOf("", "queued", "running", "done", "failed", "cancelled")(state); err != nil {
+				return asUsage(fmt.Errorf("--state: %w", err))
+			}
+			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+				list, err := b.ListJobs(ctx, store.JobFilter{State: store.JobState(state), Limit: limit})
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), list)
+				}
+				return writeJobs(cmd.OutOrStdout(), list)
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().StringVar(&state, "state", "", "only jobs that are queued, running, done, failed or cancelled")
+	countVar(cmd.Flags(), &limit, "limit", 20, 1, engine.MaxPage, "how many")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func writeJobs(w io.Writer, list []engine.Job) error {
+	if len(list) == 0 {
+		return nil
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "JOB\tKIND\tNAMESPACE\tSTATE\tDONE\tFAILED\tCREATED")
+	for _, j := range list {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(j.ID), printable(j.Kind), printable(j.Namespace), j.State,
+			doneOf(j), j.Counts.Failed, j.Created.Local().Format(time.DateTime))
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("write list: %w", err)
+	}
+	return nil
+}
+
+// doneOf is how many items are dealt with, of how many if that is known.
+func doneOf(j engine.Job) string {
+	n := strconv.Itoa(j.Counts.Sum())
+	if j.Items > 0 && !j.State.Ended() {
+		n += " of " + strconv.Itoa(j.Items)
+	}
+	return n
+}
+
+func newJobsShow(env lookupEnv) *cobra.Command {
+	var items string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show JOB",
+		Short: "Show a job",
+		Example: `  ragctx jobs show JOB
+  ragctx jobs show JOB --items failed`,
+		Args:              exactly(1, "one JOB"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOneOf("", "all", "pending", "done", "failed", "skipped")(items); err != nil {
+				return asUsage(fmt.Errorf("--items: %w", err))
+			}
+			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+				return showJob(ctx, cmd.OutOrStdout(), b, args[0], items, asJSON)
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().StringVar(&items, "items", "", "list its items: all, or those that are pending, done, failed or skipped")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func showJob(ctx context.Context, w io.Writer, b backend, id, items string, asJSON bool) error {
+	j, err := b.Job(ctx, id)
+	if err != nil {
+		return err
+	}
+	list := []store.JobItem{}
+	if items != "" {
+		err = eachItem(ctx, b, id, store.ItemState(strings.TrimPrefix(items, "all")), func(i store.JobItem) { list = append(list, i) })
+		if err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return writeJSON(w, struct {
+			engine.Job
+
+			ItemList []store.JobItem `json:"item_list"`
+		}{j, list})
+	}
+	writeJob(w, j)
+	for _, i := range list {
+		fmt.Fprintln(w, itemLine(i))
+	}
+	return nil
+}
+
+func writeJob(w io.Writer, j engine.Job) {
+	c := j.Counts
+	fmt.Fprintf(w, "job %s (%s, namespace %s): %s\n", printable(j.ID), printable(j.Kind), printable(j.Namespace), j.State)
+	fmt.Fprintf(w, "%d created, %d replaced, %d unchanged, %d deleted, %d failed, %d skipped\n",
+		c.Created, c.Replaced, c.Unchanged, c.Deleted, c.Failed, c.Skipped)
+	if !j.State.Ended() && j.Items > 0 {
+		fmt.Fprintf(w, "%s%s\n", doneOf(j), etaOf(j))
+	}
+	if j.Error != "" {
+		fmt.Fprintln(w, "error:", printable(j.Error))
+	}
+}
+
+func etaOf(j engine.Job) string {
+	if j.ETASeconds == nil {
+		return ""
+	}
+	left := time.Duration(*j.ETASeconds * float64(time.Second))
+	return fmt.Sprintf(", %s left", left.Round(time.Second))
+}
+
+// itemLine is an item in one line.
+func itemLine(i store.JobItem) string {
+	line := fmt.Sprintf("%d %s: %s", i.N, printable(i.Key), i.State)
+	if i.Status != "" {
+		line += ", " + string(i.Status)
+	}
+	if i.Error != "" {
+		line += ", " + printable(skippedItem(i, nil).Reason)
+	}
+	return line
+}
+
+// eachItem calls fn with every item of a job in a state.
+func eachItem(ctx context.Context, b backend, id string, state store.ItemState, fn func(store.JobItem)) error {
+	f := store.ItemFilter{State: state, Limit: engine.MaxPage}
+	for {
+		page, err := b.JobItems(ctx, id, f)
+		if err != nil {
+			return err
+		}
+		for _, i := range page {
+			f.After = i.N
+			fn(i)
+		}
+		if len(page) < f.Limit {
+			return nil
+		}
+	}
+}
+
+func newJobsCancel(env lookupEnv) *cobra.Command {
+	return jobCommand(env, &cobra.Command{
+		Use:     "cancel JOB",
+		Short:   "End a job early; what was done stays",
+		Example: "  ragctx jobs cancel JOB",
+	}, func(ctx context.Context, w io.Writer, b backend, id string) error {
+		j, err := b.CancelJob(ctx, id)
+		if err == nil {
+			writeJob(w, j)
+		}
+		return err
+	})
+}
+
+func newJobsRetry(env lookupEnv) *cobra.Command {
+	return jobCommand(env, &cobra.Command{
+		Use:   "retry JOB",
+		Short: "Do what failed in a job again, and what it did not come to",
+		Long: "Retry queues a job that has ended again: its failed items, and those that it did\n" +
+			"not come to. Without a server it waits until they are done.",
+		Example: "  ragctx jobs retry JOB",
+	}, func(ctx context.Context, w io.Writer, b backend, id string) error {
+		j, err := b.RetryJob(ctx, id)
+		if err != nil {
+			return err
+		}
+		if l, ok := b.(local); ok {
+			return watchJob(ctx, w, l, id)
+		}
+		writeJob(w, j)
+		return nil
+	})
+}
+
+func newJobsWatch(env lookupEnv) *cobra.Command {
+	return jobCommand(env, &cobra.Command{
+		Use:   "watch JOB",
+		Short: "Show how a job goes on until it has ended",
+		Long:  "Watch shows how a job goes on until it has ended. It does not end the job when it\nis interrupted.",
+
+		Example: "  ragctx jobs watch JOB",
+	}, watchJob)
+}
+
+// watchJob shows a job until it has ended. In this process it also does it.
+func watchJob(ctx context.Context, w io.Writer, b backend, id string) error {
+	if l, ok := b.(local); ok {
+		l.StartJobs()
+	}
+	var last time.Time
+	j, err := b.WatchJob(ctx, id, func(j engine.Job) {
+		if now := time.Now(); !j.State.Ended() && now.Sub(last) >= lineEvery {
+			last = now
+			fmt.Fprintf(w, "%s: %s%s\n", j.State, doneOf(j), etaOf(j))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	writeJob(w, j)
+	return jobError(j)
+}
+
+// jobCommand completes a command that takes one job.
+func jobCommand(env lookupEnv, cmd *cobra.Command, run func(ctx context.Context, w io.Writer, b backend, id string) error) *cobra.Command {
+	cmd.Args = exactly(1, "one JOB")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+			if o, ok := b.(opened); ok {
+				b = o.backend
+			}
+			return run(ctx, cmd.OutOrStdout(), b, args[0])
+		})
+	}
+	addSettings(cmd.Flags(), "server")
+	return cmd
+}

@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Job is long work and how far it has come.
+type Job struct {
+	store.Job
+	// ETASeconds is the time that the rest will take at the pace so far; nil
+	// while that cannot be told.
+	ETASeconds *float64 `json:"eta_seconds" doc:"the time that the rest will take at the pace so far; null while that cannot be told"`
+}
+
+// Done returns how much of a job is done, 0 to 1, and false if that cannot be told.
+func (j Job) Done() (float64, bool) {
+	switch {
+	case j.State == store.JobDone:
+		return 1, true
+	case j.TotalBytes > 0:
+		return min(1, float64(j.Bytes)/float64(j.TotalBytes)), true
+	case j.Items > 0:
+		return min(1, float64(j.Counts.Sum())/float64(j.Items)), true
+	default:
+		return 0, false
+	}
+}
+
+// Times of jobs.
+const (
+	// DefaultKeepJobs is how long a job can be looked at after it has ended.
+	DefaultKeepJobs = 7 * 24 * time.Hour
+	// KeepAnswers is how long a request can be sent again under its key.
+	KeepAnswers = 24 * time.Hour
+
+	heartbeatEvery = 2 * time.Second
+	pruneEvery     = time.Hour
+	retryWriteIn   = time.Second            // a write that failed for want of space
+	tellEvery      = 250 * time.Millisecond // a watcher is told at most
+)
+
+// Job returns a job.
+func (e *Engine) Job(ctx context.Context, id string) (Job, error) {
+	return e.jobs.look(ctx, id)
+}
+
+// ListJobs returns a page of jobs, the newest first.
+func (e *Engine) ListJobs(ctx context.Context, f store.JobFilter) ([]Job, error) {
+	if err := pageLimit(&f.Limit); err != nil {
+		return nil, err
+	}
+	list, err := e.store.Jobs(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]Job, len(list))
+	for i, j := range list {
+		jobs[i] = Job{Job: j}
+		if r := e.jobs.find(j.ID); r != nil {
+			jobs[i] = r.snapshot()
+		}
+	}
+	return jobs, nil
+}
+
+func pageLimit(limit *int) error {
+	if *limit == 0 {
+		*limit = DefaultPage
+	}
+	if *limit < 1 || *limit > MaxPage {
+		return ragctx.Invalid("limit", "is %d; use 1 to %d", *limit, MaxPage)
+	}
+	return nil
+}
+
+// JobItems returns a page of a job's items in order.
+func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error) {
+	if err := pageLimit(&f.Limit); err != nil {
+		return nil, err
+	}
+	j, err := e.store.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return e.store.JobItems(ctx, j.N, f)
+}
+
+// CancelJob ends a job early and returns it once it has ended. What was done
+// stays; what was not is dropped. A job that was cancelled already stays so; one
+// that has ended otherwise is [ragctx.ErrConflict].
+func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
+	r, err := e.jobs.cancel(ctx, id)
+	if err != nil {
+		return Job{}, err
+	}
+	if r != nil {
+		select {
+		case <-r.ended:
+		case <-ctx.Done():
+			return Job{}, ctx.Err()
+		}
+	}
+	j, err := e.store.Job(ctx, id)
+	if err != nil {
+		return Job{}, err
+	}
+	if j.State.Ended() && j.State != store.JobCancelled {
+		return Job{}, fmt.Errorf("job %q: %w: it has ended (%s); there is nothing to cancel", ragctx.Clip(id), ragctx.ErrConflict, j.State)
+	}
+	return Job{Job: j}, e.store.DropItems(context.WithoutCancel(ctx), j.N, store.ItemPending)
+}
+
+// RetryJob queues a job that has ended again: its failed items and those that it
+// did not come to, or all of it if it has no items. Nothing to do again is
+// [ragctx.ErrConflict].
+func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
+	j, err := e.store.RetryJob(ctx, id)
+	if err != nil {
+		return Job{}, err
+	}
+	e.jobs.wake(j.Kind)
+	return Job{Job: j}, nil
+}
+
+// WatchJob returns a channel on which the job is told now and after every
+// change, though not more than four times a second, until it has ended. The
+// channel is closed after that, and when ctx ends or the engine is closed.
+func (e *Engine) WatchJob(ctx context.Context, id string) (<-chan Job, error) {
+	j, err := e.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return e.jobs.watch(ctx, j)
+}
+
+// AwaitJob returns the job once it has ended.
+func (e *Engine) AwaitJob(ctx context.Context, id string) (Job, error) {
+	told, err := e.WatchJob(ctx, id)
+	if err != nil {
+		return Job{}, err
+	}
+	var last Job
+	for last = range told {
+		if last.State.Ended() {
+			return last, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return last, ctx.Err()
+	}
+	return last, fmt.Errorf("engine: %w", ragctx.ErrClosed)
+}
+
+// openJobs registers the kinds of jobs. Others add theirs here.
+func (e *Engine) openJobs() {
+	e.jobs = newJobs(e)
+	e.registerJob(store.JobDocuments, e.runDocuments)
+	e.registerJob(JobFolder, e.runFolder)
+	e.registerJob(JobReembed, e.runReembed)
+}
+
+// StartJobs begins to do the jobs that wait, those first that were cut off when
+// the directory was last closed. [Open] does it unless it is told not to.
+func (e *Engine) StartJobs() { e.jobs.start() }
+
+// registerJob names who runs a kind of job; jobs of one kind run one after the
+// other, in the order in which they were accepted. It is called before the
+// engine is open. run is called again for a job that was cut off by the end of
+// the process, and ends soon after its context does.
+func (e *Engine) registerJob(kind string, run func(context.Context, *runningJob) error) {
+	e.jobs.kinds[kind] = &jobKind{name: kind, run: run, wake: make(chan struct{}, 1)}
+}
+
+// submitJob accepts a job. request is stored as JSON for [runningJob.request].
+func (e *Engine) submitJob(ctx context.Context, kind, namespace string, request any) (Job, error) {
+	b, err := json.Marshal(request)
+	if err != nil {
+		return Job{}, fmt.Errorf("submit job: %w", err)
+	}
+	j := store.Job{ID: e.opts.NewID(), Kind: kind, Namespace: namespace, State: store.JobQueued, Request: b}
+	if err := e.store.CreateJob(ctx, store.High, &j); err != nil {
+		return Job{}, err
+	}
+	e.jobs.wake(kind)
+	return Job{Job: j}, nil
+}
+
+// publicError is what the owner of a job is told of an error; the log has it all.
+func publicError(err error) string {
+	switch _, status := ragctx.CodeOf(err); {
+	case errors.Is(err, ragctx.ErrNoSpace):
+		return "the disk of the data directory is full; free some space, then retry the job"
+	case status < 500:
+		return err.Error()
+	case errors.Is(err, ragctx.ErrUnavailable):
+		return "the server could not go on; its log says why; retry the job later"
+	default:
+		return "internal error; the server's log has it under the job's id"
+	}
+}

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// JobFolder is the kind of job that ingests files and folders of this machine.
+const JobFolder = "folder"
+
+// folderRequest is the request of such a job: [IngestOptions] as they are kept.
+type folderRequest struct {
+	Namespace string           `json:"namespace"`
+	Paths     []string         `json:"paths"` // absolute
+	Prefix    string           `json:"prefix,omitempty"`
+	Walk      docs.WalkOptions `json:"walk,omitzero"`
+	Tags      []string         `json:"tags,omitempty"`
+}
+
+// IngestFolders submits a job that does what [Ingest] does, here and beyond the
+// end of the process. Workers and Progress of the options do not count. A job for
+// the same that has not ended yet is returned instead. It is for the operator of
+// the machine: whoever calls it has any file read.
+func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error) {
+	req := folderRequest{Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags}
+	if err := ragctx.ValidName("namespace", req.Namespace); err != nil {
+		return Job{}, err
+	}
+	for _, p := range o.Paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return Job{}, fmt.Errorf("ingest %s: %w", p, err)
+		}
+		req.Paths = append(req.Paths, abs)
+	}
+	same, err := e.sameFolders(ctx, req)
+	if err != nil || same.ID != "" {
+		return same, err
+	}
+	return e.submitJob(ctx, JobFolder, req.Namespace, req)
+}
+
+// sameFolders returns a job for the same that has not ended.
+func (e *Engine) sameFolders(ctx context.Context, req folderRequest) (Job, error) {
+	want, err := encodeBody(req)
+	if err != nil {
+		return Job{}, err
+	}
+	for _, state := range []store.JobState{store.JobRunning, store.JobQueued} {
+		list, err := e.ListJobs(ctx, store.JobFilter{Limit: MaxPage, Kind: JobFolder, State: state, Namespace: req.Namespace})
+		if err != nil {
+			return Job{}, err
+		}
+		for _, j := range list {
+			var have folderRequest
+			if err := decodeRequest(j, &have); err != nil {
+				continue
+			}
+			if b, err := encodeBody(have); err == nil && slices.Equal(b, want) && !j.State.Ended() {
+				return j, nil
+			}
+		}
+	}
+	return Job{}, nil
+}
+
+// runFolder runs a folder's ingest from its beginning: what an earlier run of the
+// job has stored is unchanged, and is counted as what it was then.
+func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
+	var req folderRequest
+	if err := r.request(&req); err != nil {
+		return err
+	}
+	j := r.snapshot().Job
+	if err := e.store.DropItems(ctx, j.N, ""); err != nil {
+		return err
+	}
+	run := &folderRun{engine: e, job: r, n: j.N, before: j}
+	run.before.Counts.Skipped, run.before.Counts.Unchanged = 0, 0
+	var counting sync.WaitGroup
+	defer counting.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	counting.Go(func() {
+		if n, err := countFiles(ctx, req.Paths, req.Walk); err == nil {
+			r.update(func(j *store.Job) { j.Items = n })
+		}
+	})
+	r.stage("store")
+	report, err := Ingest(ctx, folderSink{e}, IngestOptions{
+		Namespace: req.Namespace, Paths: req.Paths, Prefix: req.Prefix, Walk: req.Walk, Tags: req.Tags,
+		Progress: run.progress,
+	})
+	run.take(report)
+	return errors.Join(err, run.flush(context.WithoutCancel(ctx), report.Skipped))
+}
+
+// folderSink is the engine behind the hook for tests.
+type folderSink struct{ *Engine }
+
+// PutDocument implements [Sink].
+func (s folderSink) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+	return s.jobs.put(ctx, namespace, d, root)
+}
+
+// folderRun is one run of a folder's ingest.
+type folderRun struct {
+	engine  *Engine
+	job     *runningJob
+	n       int64
+	before  store.Job // what earlier runs did
+	flushed int       // skipped files that are stored
+}
+
+// progress takes over the state of the ingest. Calls come one at a time.
+func (f *folderRun) progress(p IngestProgress) {
+	f.take(p.Report)
+	if len(p.Report.Skipped)-f.flushed >= spoolItems {
+		// The end of the run tries again, and reports an error.
+		_ = f.flush(context.WithoutCancel(f.job.ctx), p.Report.Skipped)
+	}
+}
+
+// take makes the job's progress that of the report.
+func (f *folderRun) take(p IngestReport) {
+	f.job.update(func(j *store.Job) {
+		was := f.before.Counts
+		j.Counts = store.JobCounts{
+			Created: was.Created + p.Created, Replaced: was.Replaced + p.Replaced,
+			Unchanged: max(0, p.Unchanged-was.Created-was.Replaced),
+			Deleted:   was.Deleted + p.Deleted, Skipped: len(p.Skipped),
+		}
+		j.Chunks, j.Written = f.before.Chunks+p.Chunks, f.before.Written+p.Bytes
+		j.Bytes = j.Written
+	})
+}
+
+// flush stores the skipped files that are not yet.
+func (f *folderRun) flush(ctx context.Context, skipped []Skipped) error {
+	for f.flushed < len(skipped) {
+		var items []store.JobItem
+		for _, s := range skipped[f.flushed:min(len(skipped), f.flushed+spoolItems)] {
+			items = append(items, store.JobItem{
+				N: f.flushed + len(items) + 1, Key: s.Path, Op: store.OpPut, State: store.ItemSkipped, Error: s.Reason,
+			})
+		}
+		if err := f.engine.jobs.writes.AddItems(ctx, f.n, items); err != nil {
+			return err
+		}
+		f.flushed += len(items)
+	}
+	return nil
+}
+
+// countFiles returns how many files an ingest will report.
+func countFiles(ctx context.Context, paths []string, o docs.WalkOptions) (int, error) {
+	n := 0
+	for _, p := range paths {
+		for _, err := range docs.Walk(ctx, []string{p}, o) {
+			if _, skip := errors.AsType[*docs.Skip](err); err != nil && !skip {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
+)
+
+// runningJob is a job and its progress. Its methods are safe for concurrent use.
+type runningJob struct {
+	jobs   *jobs
+	ctx    context.Context //nolint:containedctx // the job's own life
+	cancel context.CancelFunc
+	ended  chan struct{} // closed once the job does nothing more
+
+	began time.Time // in this process
+	done  float64   // of the job when it began
+
+	mu     sync.Mutex
+	job    store.Job
+	cut    bool // cancelled by its owner
+	saving sync.Mutex
+}
+
+// request decodes what the job was submitted with.
+func (r *runningJob) request(into any) error {
+	return decodeRequest(r.snapshot(), into)
+}
+
+func decodeRequest(j Job, into any) error {
+	if err := json.Unmarshal(j.Request, into); err != nil {
+		return fmt.Errorf("read the job's request: %w", err)
+	}
+	return nil
+}
+
+// update changes the progress and tells the watchers. It is stored with the next
+// heartbeat.
+func (r *runningJob) update(change func(*store.Job)) {
+	r.mu.Lock()
+	change(&r.job)
+	id := r.job.ID
+	r.mu.Unlock()
+	r.jobs.changed(id)
+}
+
+// stage says what the job is at.
+func (r *runningJob) stage(s string) { r.update(func(j *store.Job) { j.Stage = s }) }
+
+// result stores what the job led to, with the next heartbeat or the end.
+func (r *runningJob) result(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the job's result: %w", err)
+	}
+	r.update(func(j *store.Job) { j.Result = b })
+	return nil
+}
+
+// snapshot returns the job as it is now.
+func (r *runningJob) snapshot() Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j := Job{Job: r.job}
+	if j.State == store.JobRunning {
+		j.ETASeconds = eta(j, r.done, time.Since(r.began))
+	}
+	return j
+}
+
+// eta returns the seconds that the rest of a job takes if it goes on as it did
+// for took, in which it came from 0 ≤ from ≤ 1 to where it is; nil if that says
+// too little.
+func eta(j Job, from float64, took time.Duration) *float64 {
+	at, ok := j.Done()
+	if !ok || took < time.Second || at-from < 0.001 {
+		return nil
+	}
+	left := math.Round(took.Seconds()*(1-at)/(at-from)*10) / 10
+	return &left
+}
+
+// stop ends the job for its owner.
+func (r *runningJob) stop() {
+	r.mu.Lock()
+	r.cut = true
+	r.mu.Unlock()
+	r.cancel()
+}
+
+func (r *runningJob) stopped() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cut
+}
+
+// beat stores the progress now and then.
+func (r *runningJob) beat(ctx context.Context) {
+	tick := time.NewTicker(heartbeatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			r.update(func(j *store.Job) { j.Heartbeat = r.jobs.now() })
+			if err := r.save(ctx); err != nil && ctx.Err() == nil {
+				r.jobs.log.WarnContext(ctx, "store progress of job", "job", r.snapshot().ID, "error", err)
+			}
+		}
+	}
+}
+
+// save stores the progress.
+func (r *runningJob) save(ctx context.Context) error {
+	r.saving.Lock() // what is older must not be stored later
+	defer r.saving.Unlock()
+	return r.jobs.writes.SaveJob(ctx, r.snapshot().Job)
+}
+
+// changed tells the watchers of a job that there is something new.
+func (s *jobs) changed(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.watchers[id] {
+		select {
+		case c <- struct{}{}:
+		default: // told already
+		}
+	}
+}
+
+// watch tells j and what becomes of it.
+func (s *jobs) watch(ctx context.Context, j Job) (<-chan Job, error) {
+	news := make(chan struct{}, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("engine: %w", ragctx.ErrClosed)
+	}
+	if s.watchers[j.ID] == nil {
+		s.watchers[j.ID] = make(map[chan struct{}]bool)
+	}
+	s.watchers[j.ID][news] = true
+	news <- struct{}{} // something may have happened since j was read
+	out := make(chan Job)
+	s.wg.Go(func() {
+		defer close(out)
+		defer s.unwatch(j.ID, news)
+		s.tell(ctx, j, news, out)
+	})
+	return out, nil
+}
+
+func (s *jobs) unwatch(id string, news chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.watchers[id], news); len(s.watchers[id]) == 0 {
+		delete(s.watchers, id)
+	}
+}
+
+// tell sends j, and the job again after each piece of news.
+func (s *jobs) tell(ctx context.Context, j Job, news <-chan struct{}, out chan<- Job) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(s.life, stop)()
+	for {
+		select {
+		case out <- j:
+		case <-ctx.Done():
+			return
+		}
+		if j.State.Ended() {
+			return
+		}
+		var err error
+		if j, err = s.fresh(ctx, j.ID, news); err != nil {
+			return
+		}
+	}
+}
+
+// fresh returns the job once there is news and some time has passed, or it has
+// ended.
+func (s *jobs) fresh(ctx context.Context, id string, news <-chan struct{}) (Job, error) {
+	due := time.NewTimer(tellEvery)
+	defer due.Stop()
+	waited, changed := false, false
+	for {
+		select {
+		case <-news:
+			changed = true
+		case <-due.C:
+			waited = true
+		case <-ctx.Done():
+			return Job{}, ctx.Err()
+		}
+		if !changed {
+			continue
+		}
+		if j, err := s.look(ctx, id); err != nil || waited || j.State.Ended() {
+			return j, err
+		}
+	}
+}
+
+func (s *jobs) look(ctx context.Context, id string) (Job, error) {
+	if r := s.find(id); r != nil {
+		return r.snapshot(), nil
+	}
+	j, err := s.store.Job(ctx, id)
+	return Job{Job: j}, err
+}

@@ -1,0 +1,280 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Limits of a bulk request.
+const (
+	DefaultMaxBulkItems = 1_000_000
+	DefaultMaxBulkBytes = 4 << 30
+)
+
+// What is spooled goes to the store in transactions of about this size.
+const (
+	spoolItems = 256
+	spoolBytes = 1 << 20
+)
+
+// SpoolOptions configures a [Spool]. The zero value works.
+type SpoolOptions struct {
+	ID        string // of the job; "" is a new one
+	Namespace string
+	MaxItems  int   // 0 is [DefaultMaxBulkItems]
+	MaxBytes  int64 // of all texts; 0 is [DefaultMaxBulkBytes]
+}
+
+// Spool takes in the items of a job, document by document. They are on disk, but
+// nothing is done with them until [Spool.Accept]; without it nothing stays. A
+// Spool is for one goroutine. Whoever made it calls [Spool.Close].
+//
+// A mistake in an item is that item's error and not returned. An error that is
+// returned ends the spool: the limits of the whole, and those of the store.
+type Spool struct {
+	engine *Engine
+	opts   SpoolOptions
+	job    store.Job
+	sum    store.Tally
+	taken  bool // accepted
+
+	batch []spooled
+	size  int64
+}
+
+// spooled is an item and the document in it.
+type spooled struct {
+	store.JobItem
+
+	doc *docs.Document
+	put spooledPut
+}
+
+// spooledPut is the body of an item that puts a document.
+type spooledPut struct {
+	Text      string         `json:"text"`
+	Title     string         `json:"title,omitempty"`
+	Source    string         `json:"source,omitempty"`
+	MIME      string         `json:"mime,omitempty"`
+	Tags      []string       `json:"tags,omitempty"`
+	Metadata  map[string]any `json:"metadata,omitempty"`
+	Occurred  time.Time      `json:"occurred,omitzero"`
+	Root      string         `json:"root,omitempty"`
+	MovedFrom string         `json:"moved_from,omitempty"`
+}
+
+func (p spooledPut) document(id string) docs.Document {
+	return docs.Document{
+		ExternalID: id, Text: p.Text, Title: p.Title, Source: p.Source, MIME: p.MIME,
+		Tags: p.Tags, Metadata: p.Metadata, Occurred: p.Occurred,
+	}
+}
+
+// SpoolDocuments begins a job that stores and deletes documents.
+func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, error) {
+	o.MaxItems = cmp.Or(o.MaxItems, DefaultMaxBulkItems)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBulkBytes)
+	o.Namespace = cmp.Or(o.Namespace, ragctx.DefaultNamespace)
+	if err := ragctx.ValidName("namespace", o.Namespace); err != nil {
+		return nil, err
+	}
+	s := &Spool{engine: e, opts: o, job: store.Job{
+		ID: o.ID, Kind: store.JobDocuments, Namespace: o.Namespace, State: store.JobSpooling, Request: []byte("{}"),
+	}}
+	if s.job.ID == "" {
+		s.job.ID = e.opts.NewID()
+	}
+	// The janitor must not take it for one that was left behind.
+	e.jobs.spooling.RLock()
+	defer e.jobs.spooling.RUnlock()
+	if err := e.store.CreateJob(ctx, store.Low, &s.job); err != nil {
+		return nil, err
+	}
+	e.jobs.spools.Store(s.job.N, true)
+	return s, nil
+}
+
+// Put adds a document that is to be stored. n is its place in the request; each
+// item has a greater one than that before. movedFrom names the root that the
+// document may be taken over from, "" for none.
+func (s *Spool) Put(ctx context.Context, n int, d docs.Document, root, movedFrom string) error {
+	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
+	i := spooled{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending, Bytes: int64(len(d.Text))}, doc: &d}
+	err := docs.Validate(d, docs.Options{})
+	if err == nil {
+		err = errors.Join(ragctx.ValidText("root", root), ragctx.ValidText("moved_from", movedFrom))
+	}
+	if err != nil {
+		return s.Reject(ctx, n, store.OpPut, d.ExternalID, err)
+	}
+	i.put = spooledPut{
+		Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags,
+		Metadata: d.Metadata, Occurred: d.Occurred, Root: root, MovedFrom: movedFrom,
+	}
+	return s.add(ctx, i)
+}
+
+// Delete adds a document that is to be deleted.
+func (s *Spool) Delete(ctx context.Context, n int, id string) error {
+	if err := ragctx.ValidName("external_id", id); err != nil || id == "" {
+		return s.Reject(ctx, n, store.OpDelete, id, cmp.Or(err, ragctx.Invalid("external_id", "is empty; name the document")))
+	}
+	return s.add(ctx, spooled{JobItem: store.JobItem{N: n, Key: id, Op: store.OpDelete, State: store.ItemPending}})
+}
+
+// Reject adds an item that cannot be done. A [ragctx.FieldError] names the field.
+func (s *Spool) Reject(ctx context.Context, n int, op, id string, why error) error {
+	i := store.JobItem{N: n, Key: clipKey(id), Op: op, State: store.ItemFailed, Error: why.Error()}
+	if f, ok := errors.AsType[*ragctx.FieldError](why); ok {
+		i.Field, i.Error = f.Field, f.Problem
+	}
+	return s.add(ctx, spooled{JobItem: i})
+}
+
+// clipKey bounds an id that is not valid, so that it can be stored and shown.
+func clipKey(id string) string {
+	if ragctx.ValidName("external_id", id) != nil {
+		return ragctx.Clip(id)
+	}
+	return id
+}
+
+func (s *Spool) add(ctx context.Context, i spooled) error {
+	if s.sum.Items+len(s.batch) >= s.opts.MaxItems {
+		return ragctx.TooLarge("body", "has more than %d documents; split it into several requests", s.opts.MaxItems)
+	}
+	if s.sum.TotalBytes+s.size+i.Bytes > s.opts.MaxBytes {
+		return ragctx.TooLarge("body", "has texts of more than %d bytes; split it into several requests", s.opts.MaxBytes)
+	}
+	s.batch, s.size = append(s.batch, i), s.size+i.Bytes
+	if len(s.batch) >= spoolItems || s.size >= spoolBytes {
+		return s.flush(ctx)
+	}
+	return nil
+}
+
+// flush writes what was collected.
+func (s *Spool) flush(ctx context.Context) error {
+	if len(s.batch) == 0 {
+		return nil
+	}
+	if err := s.settleUnchanged(ctx); err != nil {
+		return err
+	}
+	items := make([]store.JobItem, len(s.batch))
+	for k, i := range s.batch {
+		if i.State == store.ItemPending && i.Op == store.OpPut {
+			var err error
+			if i.Body, err = encodeBody(i.put); err != nil {
+				return err
+			}
+		}
+		items[k] = i.JobItem
+	}
+	if err := s.engine.jobs.writes.AddItems(ctx, s.job.N, items); err != nil {
+		return err
+	}
+	for _, i := range items {
+		s.sum.Add(i)
+	}
+	clear(s.batch)
+	s.batch, s.size = s.batch[:0], 0
+	return nil
+}
+
+// encodeBody writes an item's body as JSON, without escapes that it does not need.
+func encodeBody(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, ragctx.Invalid("metadata", "cannot be stored as JSON: %v", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// settleUnchanged marks what the store has already, so that sending a folder
+// again does not write it. That may not be done where a job could still change
+// the document: it would come after this one.
+func (s *Spool) settleUnchanged(ctx context.Context) error {
+	ns, err := s.engine.namespace(ctx, s.opts.Namespace, false)
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	keys := make([]string, len(s.batch))
+	for k, i := range s.batch {
+		keys[k] = i.Key
+	}
+	awaited, all, err := s.engine.store.Awaited(ctx, s.opts.Namespace, keys)
+	if err != nil || all {
+		return err
+	}
+	var follow uint64
+	for k := range s.batch {
+		i := &s.batch[k]
+		if i.doc == nil || awaited[i.Key] {
+			awaited[i.Key] = awaited[i.Key] || i.State == store.ItemPending
+			continue
+		}
+		hash := docs.ContentHash(*i.doc)
+		put, same, err := s.engine.store.Has(ctx, ns, i.Key, hash[:], i.put.Root)
+		if err != nil {
+			return err
+		}
+		if !same {
+			awaited[i.Key] = true
+			continue
+		}
+		i.State, i.Status, i.Chunks = store.ItemDone, store.Unchanged, put.Chunks
+		follow = max(follow, put.Seq)
+	}
+	if follow == 0 {
+		return nil
+	}
+	return s.engine.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, follow)
+}
+
+// Accept queues the job. From then on it will be done, whatever happens to the
+// process.
+func (s *Spool) Accept(ctx context.Context) (Job, error) {
+	if err := s.flush(ctx); err != nil {
+		return Job{}, err
+	}
+	if s.sum.Items == 0 {
+		return Job{}, ragctx.Invalid("body", "has no documents; send at least one")
+	}
+	if err := s.engine.jobs.writes.QueueJob(ctx, s.job.N, s.sum); err != nil {
+		return Job{}, err
+	}
+	s.taken = true
+	s.engine.jobs.spools.Delete(s.job.N)
+	s.engine.jobs.wake(store.JobDocuments)
+	return s.engine.Job(ctx, s.job.ID)
+}
+
+// Close removes what was spooled, unless it was accepted. What it cannot remove
+// now is removed later.
+func (s *Spool) Close() error {
+	if s.taken {
+		return nil
+	}
+	s.taken = true
+	defer s.engine.jobs.spools.Delete(s.job.N)
+	// The caller may have gone; the database is still there.
+	if err := s.engine.store.DropJob(s.engine.jobs.life, s.job.N); err != nil {
+		return fmt.Errorf("remove what was spooled: %w", err)
+	}
+	return nil
+}

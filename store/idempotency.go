@@ -1,0 +1,109 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// RequestKey names a request that its sender may send again.
+type RequestKey struct {
+	Namespace, Route, Key string
+}
+
+// Answer is what is known about a request with a [RequestKey].
+type Answer struct {
+	Hash []byte // of the request
+	// Seed is the id of what the request makes, if the request names none: the
+	// same one however often the request is sent.
+	Seed   string
+	Status int // HTTP; 0 as long as there is no answer
+	Header map[string]string
+	Body   []byte
+	Made   time.Time // when the request first came
+}
+
+// ErrOtherRequest says that a key came with another request before.
+var ErrOtherRequest = fmt.Errorf("%w: the key came with another request before", ragctx.ErrInvalid)
+
+// Begin notes a request under its key and returns what is known about it, which
+// is the answer if it has been given. seed is used if the key is new; what is
+// noted from before oldest counts as new. Another request's key is
+// [ErrOtherRequest].
+func (s *Store) Begin(ctx context.Context, k RequestKey, hash []byte, seed string, oldest time.Time) (Answer, error) {
+	a, known, err := s.Answer(ctx, k, oldest)
+	if err == nil && !known {
+		a = Answer{Hash: hash, Seed: seed, Made: s.now().UTC().Truncate(time.Microsecond)}
+		err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO idempotency (namespace, route, key, hash, seed, created)
+				VALUES (?, ?, ?, ?, ?, ?)`, k.Namespace, k.Route, k.Key, hash, seed, a.Made.UnixMicro())
+			return err
+		})
+	}
+	if err != nil {
+		return Answer{}, failed("note request", err)
+	}
+	if !bytes.Equal(a.Hash, hash) {
+		return Answer{}, ErrOtherRequest
+	}
+	return a, nil
+}
+
+// Answer returns what is known about a request, unless that is from before
+// oldest; it reports false if nothing is known.
+func (s *Store) Answer(ctx context.Context, k RequestKey, oldest time.Time) (Answer, bool, error) {
+	var a Answer
+	var status, created sql.NullInt64
+	var header string
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT hash, seed, status, header, body, created FROM idempotency
+			WHERE namespace = ? AND route = ? AND key = ? AND created >= ?`, k.Namespace, k.Route, k.Key, oldest.UnixMicro()).
+			Scan(&a.Hash, &a.Seed, &status, &header, &a.Body, &created)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return a, false, nil
+	}
+	a.Status, a.Header, a.Made = int(status.Int64), decode[map[string]string](header), moment(created)
+	return a, err == nil, err
+}
+
+// Answered notes the answer to a request that [Store.Begin] noted.
+func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
+	header, err := encode(a.Header, "{}")
+	if err != nil {
+		return err
+	}
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE idempotency SET status = ?, header = ?, body = ?
+			WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`, a.Status, header, a.Body, k.Namespace, k.Route, k.Key, a.Seed)
+		return err
+	})
+	if err != nil {
+		return failed("note answer", err)
+	}
+	return nil
+}
+
+// PruneAnswers removes what was noted before a time.
+func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE created < ?`, before.UnixMicro())
+		return err
+	})
+	if err != nil {
+		return failed("remove old answers", err)
+	}
+	return nil
+}
+
+// forgetAnswers removes the answers to requests of a namespace, which may repeat
+// what was stored.
+func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ?`, namespace)
+	return err
+}

@@ -1,0 +1,256 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// JobState says where a job stands.
+type JobState string
+
+// The states of a job. A job that is spooling has not been accepted yet: if it
+// never is, nothing of it stays.
+const (
+	JobSpooling  JobState = "spooling"
+	JobQueued    JobState = "queued"
+	JobRunning   JobState = "running"
+	JobDone      JobState = "done"
+	JobFailed    JobState = "failed"
+	JobCancelled JobState = "cancelled"
+)
+
+// JobDocuments is the kind of job whose items are documents, each with what has
+// to be done with it. Other kinds keep items only to report on them.
+const JobDocuments = "documents"
+
+// Ended reports whether a job in this state does nothing more by itself.
+func (s JobState) Ended() bool { return s == JobDone || s == JobFailed || s == JobCancelled }
+
+// JobCounts counts the items of a job by what became of them.
+type JobCounts struct {
+	Created   int `json:"created"`
+	Replaced  int `json:"replaced"`
+	Unchanged int `json:"unchanged"`
+	Deleted   int `json:"deleted"`
+	Failed    int `json:"failed" doc:"could not be done; the job's items say why"`
+	Skipped   int `json:"skipped" doc:"left out; the job's items say why"`
+}
+
+// Sum returns the number of items that are dealt with.
+func (c JobCounts) Sum() int {
+	return c.Created + c.Replaced + c.Unchanged + c.Deleted + c.Failed + c.Skipped
+}
+
+// Plus returns the sum of c and d.
+func (c JobCounts) Plus(d JobCounts) JobCounts {
+	return JobCounts{
+		Created: c.Created + d.Created, Replaced: c.Replaced + d.Replaced, Unchanged: c.Unchanged + d.Unchanged,
+		Deleted: c.Deleted + d.Deleted, Failed: c.Failed + d.Failed, Skipped: c.Skipped + d.Skipped,
+	}
+}
+
+// Job is work that outlives the request that asked for it.
+type Job struct {
+	// N orders jobs by creation and names the job inside the store.
+	N         int64    `json:"-"`
+	ID        string   `json:"id"`
+	Kind      string   `json:"kind" doc:"what is done: documents (a bulk request), folder (an ingest on the server's machine), or other long work"`
+	Namespace string   `json:"namespace" doc:"empty if the work is not about one namespace"`
+	State     JobState `json:"state" enum:"spooling,queued,running,done,failed,cancelled" doc:"done also if single items failed; failed if the job could not go on"`
+	Stage     string   `json:"stage,omitempty" doc:"what a running job is at"`
+	// Items is how many there are; 0 while it is unknown.
+	Items  int       `json:"items" doc:"how many there are; 0 while it is unknown"`
+	Counts JobCounts `json:"counts"`
+	Chunks int       `json:"chunks" doc:"of the documents that were written"`
+	// Bytes and TotalBytes count the texts of the items that are dealt with, and
+	// of all; TotalBytes is 0 while it is unknown.
+	Bytes      int64 `json:"bytes" doc:"of the texts that are dealt with"`
+	TotalBytes int64 `json:"total_bytes" doc:"of all texts; 0 while it is unknown"`
+	Written    int64 `json:"written_bytes" doc:"of the texts that were created or replaced"`
+	// Error is what ended the job early. Errors of items are with the items.
+	Error     string          `json:"error,omitempty" doc:"what ended the job early; errors of single items are with the items"`
+	Request   json.RawMessage `json:"-"`
+	Result    json.RawMessage `json:"result,omitempty" doc:"what the work led to, besides the counts; only some kinds of job have it"`
+	Created   time.Time       `json:"created"`
+	Started   time.Time       `json:"started,omitzero"`
+	Heartbeat time.Time       `json:"heartbeat,omitzero" doc:"when a running job last gave a sign of life"`
+	Finished  time.Time       `json:"finished,omitzero"`
+}
+
+const jobColumns = `n, id, kind, namespace, state, stage, items, counts, chunks, bytes, total_bytes, written, error,
+	request, result, created, started, heartbeat, finished`
+
+func scanJob(row interface{ Scan(...any) error }) (Job, error) {
+	var j Job
+	var counts, request, result string
+	var created, started, heartbeat, finished sql.NullInt64
+	err := row.Scan(&j.N, &j.ID, &j.Kind, &j.Namespace, &j.State, &j.Stage, &j.Items, &counts, &j.Chunks, &j.Bytes,
+		&j.TotalBytes, &j.Written, &j.Error, &request, &result, &created, &started, &heartbeat, &finished)
+	j.Counts = decode[JobCounts](counts)
+	j.Request, j.Result = json.RawMessage(request), json.RawMessage(result)
+	j.Created, j.Started, j.Heartbeat, j.Finished = moment(created), moment(started), moment(heartbeat), moment(finished)
+	return j, err
+}
+
+// CreateJob stores a new job, whose state is [JobSpooling] or [JobQueued]. It
+// sets the job's N and Created. An id that is taken is [ragctx.ErrConflict].
+func (s *Store) CreateJob(ctx context.Context, p Priority, j *Job) error {
+	err := s.write.do(ctx, p, func(ctx context.Context, tx *sql.Tx) error {
+		now := s.now().UTC().Truncate(time.Microsecond)
+		var place any
+		if j.State == JobQueued {
+			n, err := nextPlace(ctx, tx)
+			if err != nil {
+				return err
+			}
+			place = n
+		}
+		res, err := tx.ExecContext(ctx, `INSERT INTO jobs (id, kind, namespace, state, place, request, created)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			j.ID, j.Kind, j.Namespace, j.State, place, string(j.Request), now.UnixMicro())
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, fmt.Errorf("job %q: %w: the id is taken", ragctx.Clip(j.ID), ragctx.ErrConflict))
+		}
+		j.Created = now
+		j.N, err = res.LastInsertId()
+		return err
+	})
+	if err != nil {
+		return failed("create job", err)
+	}
+	return nil
+}
+
+func nextPlace(ctx context.Context, tx *sql.Tx) (place int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(place), 0) + 1 FROM jobs`).Scan(&place)
+	return place, err
+}
+
+// QueueJob accepts a job that was spooling, with all of its items; t is their sum.
+func (s *Store) QueueJob(ctx context.Context, n int64, t Tally) error {
+	counts, err := encode(t.Counts, "{}")
+	if err != nil {
+		return err
+	}
+	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		place, err := nextPlace(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return one(tx.ExecContext(ctx, `UPDATE jobs SET state = ?, place = ?, items = ?, counts = ?, chunks = ?, bytes = ?,
+			total_bytes = ?, written = ? WHERE n = ? AND state = ?`,
+			JobQueued, place, t.Items, counts, t.Chunks, t.Bytes, t.TotalBytes, t.Written, n, JobSpooling))
+	})
+	if err != nil {
+		return failed("queue job", err)
+	}
+	return nil
+}
+
+// one makes a write that should have met one row, and met none, an error.
+func one(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, fmt.Errorf("%w: the job was changed meanwhile; look at it again", ragctx.ErrConflict))
+	}
+	return nil
+}
+
+// NextJob returns the job of a kind that is to be run now: the one that was
+// running when the process ended, else the one that was accepted first. It
+// reports false if there is none.
+func (s *Store) NextJob(ctx context.Context, kind string) (Job, bool, error) {
+	var j Job
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		j, err = scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM jobs
+			WHERE kind = ? AND state IN ('queued', 'running') ORDER BY state DESC, place LIMIT 1`, kind))
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return j, false, nil
+	}
+	if err != nil {
+		return j, false, fmt.Errorf("find job: %w", err)
+	}
+	return j, true, nil
+}
+
+// SaveJob stores what changes while a job runs: its state, progress, error and
+// result, and the times. It changes nothing of a job that has ended.
+func (s *Store) SaveJob(ctx context.Context, j Job) error {
+	counts, err := encode(j.Counts, "{}")
+	if err != nil {
+		return err
+	}
+	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		return one(tx.ExecContext(ctx, `UPDATE jobs SET state = ?, stage = ?, items = ?, counts = ?, chunks = ?, bytes = ?,
+			total_bytes = ?, written = ?, error = ?, result = ?, started = ?, heartbeat = ?, finished = ?
+			WHERE n = ? AND state IN ('queued', 'running')`,
+			j.State, j.Stage, j.Items, counts, j.Chunks, j.Bytes, j.TotalBytes, j.Written, j.Error, string(j.Result),
+			micros(j.Started), micros(j.Heartbeat), micros(j.Finished), j.N))
+	})
+	if err != nil {
+		return failed("save job", err)
+	}
+	return nil
+}
+
+// Job returns the job with an id. One that is still spooling is not found: it
+// has not been accepted.
+func (s *Store) Job(ctx context.Context, id string) (Job, error) {
+	var j Job
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		j, err = scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM jobs WHERE id = ? AND state <> 'spooling'`, id))
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return j, fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return j, fmt.Errorf("read job: %w", err)
+	}
+	return j, nil
+}
+
+// JobFilter narrows a list of jobs.
+type JobFilter struct {
+	Before    int64 // list jobs with a smaller N; 0 is from the newest
+	Limit     int
+	State     JobState // "" is any
+	Kind      string   // "" is any
+	Namespace string   // "" is any
+}
+
+// Jobs returns jobs, the newest first.
+func (s *Store) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
+	jobs := []Job{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+` FROM jobs WHERE state <> 'spooling'
+			AND (? = 0 OR n < ?) AND (? = '' OR state = ?) AND (? = '' OR kind = ?) AND (? = '' OR namespace = ?)
+			ORDER BY n DESC LIMIT ?`,
+			f.Before, f.Before, f.State, f.State, f.Kind, f.Kind, f.Namespace, f.Namespace, f.Limit)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			j, err := scanJob(rows)
+			jobs = append(jobs, j)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return jobs, nil
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// dropBatch is how many items are removed in one transaction, so that other
+// writes need not wait long.
+const dropBatch = 256
+
+// DropItems removes the items of a job, only those in a state unless that is "".
+func (s *Store) DropItems(ctx context.Context, job int64, state ItemState) error {
+	for {
+		var n int64
+		err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+			res, err := tx.ExecContext(ctx, `DELETE FROM job_items WHERE id IN
+				(SELECT id FROM job_items WHERE job = ? AND (? = '' OR state = ?) LIMIT ?)`, job, state, state, dropBatch)
+			if err != nil {
+				return err
+			}
+			n, err = res.RowsAffected()
+			return err
+		})
+		if err != nil {
+			return failed("drop items of job", err)
+		}
+		if n < dropBatch {
+			return nil
+		}
+	}
+}
+
+// DropJob removes a job and its items.
+func (s *Store) DropJob(ctx context.Context, job int64) error {
+	if err := s.DropItems(ctx, job, ""); err != nil {
+		return err
+	}
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM jobs WHERE n = ?`, job)
+		return err
+	})
+	if err != nil {
+		return failed("drop job", err)
+	}
+	return nil
+}
+
+// CancelWaiting cancels a job that is queued, or was running when the process
+// ended and is not yet again. It reports false if the job is in another state.
+func (s *Store) CancelWaiting(ctx context.Context, id string) (bool, error) {
+	var n int64
+	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE jobs SET state = 'cancelled', finished = ? WHERE id = ? AND state IN ('queued', 'running')`,
+			s.now().UnixMicro(), id)
+		if err != nil {
+			return err
+		}
+		n, err = res.RowsAffected()
+		return err
+	})
+	if err != nil {
+		return false, failed("cancel job", err)
+	}
+	return n > 0, nil
+}
+
+// ExpiredJobs returns the internal names of jobs that ended before a time, and
+// of those that are still spooling.
+func (s *Store) ExpiredJobs(ctx context.Context, before time.Time) (ended, spooling []int64, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		const query = `SELECT n, state FROM jobs
+			WHERE state = 'spooling' OR state IN ('done', 'failed', 'cancelled') AND finished < ?`
+		rows, err := tx.QueryContext(ctx, query, before.UnixMicro()) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var n int64
+			var state JobState
+			err := rows.Scan(&n, &state)
+			if state == JobSpooling {
+				spooling = append(spooling, n)
+			} else {
+				ended = append(ended, n)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("find old jobs: %w", err)
+	}
+	return ended, spooling, nil
+}
+
+// Awaited returns which of the documents of a namespace a job may still write
+// or delete; all is set if a job may do so with any of them.
+func (s *Store) Awaited(ctx context.Context, namespace string, keys []string) (some map[string]bool, all bool, err error) {
+	some = make(map[string]bool)
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM jobs
+			WHERE namespace = ? AND kind <> ? AND state IN ('queued', 'running'))`, namespace, JobDocuments).Scan(&all); err != nil {
+			return err
+		}
+		args := []any{namespace}
+		for _, k := range keys {
+			args = append(args, k)
+		}
+		query := `SELECT DISTINCT i.key FROM job_items i JOIN jobs j ON j.n = i.job
+			WHERE j.namespace = ? AND i.state IN ('pending', 'failed') AND i.key IN (?` + strings.Repeat(", ?", max(0, len(keys)-1)) + `)`
+		rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var k string
+			err := rows.Scan(&k)
+			some[k] = true
+			return err
+		})
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("find awaited documents: %w", err)
+	}
+	return some, all, nil
+}
+
+// forgetSpooled removes what jobs hold of a document: an item that was not done
+// yet is skipped, so that no job brings the document back.
+func forgetSpooled(ctx context.Context, tx *sql.Tx, namespace, key string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE job_items SET state = 'skipped', body = NULL, field = '', error = 'the document was erased'
+		WHERE key = ? AND state IN ('pending', 'failed') AND job IN (SELECT n FROM jobs WHERE namespace = ?)`, key, namespace)
+	return err
+}
+
+// forgetJobs removes the jobs of a namespace with all they hold.
+func forgetJobs(ctx context.Context, tx *sql.Tx, namespace string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM jobs WHERE namespace = ?`, namespace)
+	return err
+}

@@ -1,0 +1,285 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+)
+
+// ItemState says where an item of a job stands.
+type ItemState string
+
+// The states of an item.
+const (
+	ItemPending ItemState = "pending"
+	ItemDone    ItemState = "done"
+	ItemFailed  ItemState = "failed"
+	ItemSkipped ItemState = "skipped"
+)
+
+// What is done with an item.
+const (
+	OpPut    = "put"
+	OpDelete = "delete"
+)
+
+// Deleted is the status of an item whose document was deleted.
+const Deleted Status = "deleted"
+
+// JobItem is one of the things that a job works through.
+type JobItem struct {
+	// N counts from 1: the line or part of the request, or the order of reports.
+	N      int       `json:"n" doc:"the line or part of the request, from 1"`
+	Key    string    `json:"key" doc:"the id of the document, or the path of a file"`
+	Op     string    `json:"op" enum:"put,delete"`
+	State  ItemState `json:"state" enum:"pending,done,failed,skipped"`
+	Status Status    `json:"status,omitempty" enum:"created,replaced,unchanged,deleted" doc:"what became of an item that is done"`
+	Field  string    `json:"field,omitempty" doc:"the field that the error is about"`
+	Error  string    `json:"error,omitempty" doc:"why it failed or was skipped"`
+	Bytes  int64     `json:"bytes" doc:"of the text"`
+	Chunks int       `json:"chunks,omitempty"`
+	// Body is what has to be done, in the form of the kind of job; it is not listed.
+	Body []byte `json:"-"`
+}
+
+// AddItems appends items to a job.
+func (s *Store) AddItems(ctx context.Context, job int64, items []JobItem) error {
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		ins, err := tx.PrepareContext(ctx, `INSERT INTO job_items (job, n, key, op, state, status, field, error, bytes, chunks, body)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		if err != nil {
+			return err
+		}
+		defer ins.Close()
+		for _, i := range items {
+			if _, err := ins.ExecContext(ctx, job, i.N, i.Key, i.Op, i.State, i.Status, i.Field, i.Error, i.Bytes, i.Chunks, i.Body); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return failed("add items to job", err)
+	}
+	return nil
+}
+
+// SettleItems stores what became of items. What is done or skipped loses its body.
+func (s *Store) SettleItems(ctx context.Context, job int64, items []JobItem) error {
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		up, err := tx.PrepareContext(ctx, `UPDATE job_items SET state = ?1, status = ?2, field = ?3, error = ?4, chunks = ?5,
+			body = CASE WHEN ?1 = 'failed' THEN body END WHERE job = ?6 AND n = ?7 AND state = 'pending'`)
+		if err != nil {
+			return err
+		}
+		defer up.Close()
+		for _, i := range items {
+			if _, err := up.ExecContext(ctx, i.State, i.Status, i.Field, i.Error, i.Chunks, job, i.N); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return failed("settle items of job", err)
+	}
+	return nil
+}
+
+// ItemFilter narrows a list of items.
+type ItemFilter struct {
+	After int // list items with a greater N
+	Limit int
+	State ItemState // "" is any
+}
+
+// JobItems returns items of a job in order, without their bodies.
+func (s *Store) JobItems(ctx context.Context, job int64, f ItemFilter) ([]JobItem, error) {
+	items := []JobItem{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT n, key, op, state, status, field, error, bytes, chunks FROM job_items
+			WHERE job = ? AND n > ? AND (? = '' OR state = ?) ORDER BY n LIMIT ?`, job, f.After, f.State, f.State, f.Limit)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var i JobItem
+			err := rows.Scan(&i.N, &i.Key, &i.Op, &i.State, &i.Status, &i.Field, &i.Error, &i.Bytes, &i.Chunks)
+			items = append(items, i)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list items of job: %w", err)
+	}
+	return items, nil
+}
+
+// ItemBody returns what has to be done for a pending item. It reports false if
+// the item is not pending any more.
+func (s *Store) ItemBody(ctx context.Context, job int64, n int) ([]byte, bool, error) {
+	var body []byte
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT body FROM job_items WHERE job = ? AND n = ? AND state = 'pending'`, job, n).Scan(&body)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read item of job: %w", err)
+	}
+	return body, true, nil
+}
+
+// Tally is the sum of a job's items.
+type Tally struct {
+	Items, Pending    int
+	Counts            JobCounts
+	Chunks            int
+	Bytes, TotalBytes int64
+	Written           int64
+}
+
+// Tally counts the items of a job.
+func (s *Store) Tally(ctx context.Context, job int64) (Tally, error) {
+	var t Tally
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		t, err = tally(ctx, tx, job)
+		return err
+	})
+	if err != nil {
+		return t, fmt.Errorf("count items of job: %w", err)
+	}
+	return t, nil
+}
+
+func tally(ctx context.Context, tx *sql.Tx, job int64) (Tally, error) {
+	var t Tally
+	const query = `SELECT state, status, count(*), sum(bytes), sum(chunks) FROM job_items WHERE job = ? GROUP BY state, status`
+	rows, err := tx.QueryContext(ctx, query, job) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return t, err
+	}
+	err = scan(rows, func() error {
+		var state ItemState
+		var status Status
+		var n, chunks int
+		var bytes int64
+		if err := rows.Scan(&state, &status, &n, &bytes, &chunks); err != nil {
+			return err
+		}
+		t.add(state, status, n, bytes, chunks)
+		return nil
+	})
+	return t, err
+}
+
+// Add counts an item.
+func (t *Tally) Add(i JobItem) { t.add(i.State, i.Status, 1, i.Bytes, i.Chunks) }
+
+func (t *Tally) add(state ItemState, status Status, n int, bytes int64, chunks int) {
+	t.Items, t.TotalBytes = t.Items+n, t.TotalBytes+bytes
+	if state == ItemPending {
+		t.Pending += n
+		return
+	}
+	t.Bytes += bytes
+	if state == ItemDone && (status == Created || status == Replaced) {
+		t.Chunks += chunks
+		t.Written += bytes
+	}
+	t.Counts.Add(state, status, n)
+}
+
+// Add counts n items of a state and status; pending ones do not count.
+func (c *JobCounts) Add(state ItemState, status Status, n int) {
+	switch state {
+	case ItemFailed:
+		c.Failed += n
+	case ItemSkipped:
+		c.Skipped += n
+	case ItemPending:
+	case ItemDone:
+		switch status {
+		case Created:
+			c.Created += n
+		case Replaced:
+			c.Replaced += n
+		case Unchanged:
+			c.Unchanged += n
+		case Deleted:
+			c.Deleted += n
+		}
+	}
+}
+
+// RetryJob queues a job that has ended once more, with its failed items and
+// those that it did not come to. A failed item that a later item of the job has
+// overtaken is skipped, so that it does not undo that one. A job without
+// anything to do again is [ragctx.ErrConflict].
+func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
+	var j Job
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) (err error) {
+		j, err = scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM jobs WHERE id = ? AND state <> 'spooling'`, id))
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		if !j.State.Ended() {
+			return fmt.Errorf("job %q: %w: it is %s; wait until it ends, or cancel it", ragctx.Clip(id), ragctx.ErrConflict, j.State)
+		}
+		if err := reopenItems(ctx, tx, j); err != nil {
+			return err
+		}
+		t, err := tally(ctx, tx, j.N)
+		if err != nil {
+			return err
+		}
+		if t.Pending == 0 && (j.Kind == JobDocuments || j.State == JobDone) {
+			return fmt.Errorf("job %q: %w: it has nothing that failed and can be done again", ragctx.Clip(id), ragctx.ErrConflict)
+		}
+		j, err = s.requeue(ctx, tx, j, t)
+		return err
+	})
+	if err != nil {
+		return Job{}, failed("retry job", err)
+	}
+	return j, nil
+}
+
+func reopenItems(ctx context.Context, tx *sql.Tx, j Job) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE job_items SET state = 'skipped', body = NULL,
+		error = 'a later item of the job has the same id' WHERE job = ?1 AND state = 'failed' AND body IS NOT NULL AND EXISTS
+		(SELECT 1 FROM job_items l WHERE l.job = ?1 AND l.key = job_items.key AND l.n > job_items.n AND l.state = 'done')`, j.N); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE job_items SET state = 'pending', error = '', field = ''
+		WHERE job = ? AND state = 'failed' AND body IS NOT NULL`, j.N)
+	return err
+}
+
+func (s *Store) requeue(ctx context.Context, tx *sql.Tx, j Job, t Tally) (Job, error) {
+	place, err := nextPlace(ctx, tx)
+	if err != nil {
+		return j, err
+	}
+	if j.Kind == JobDocuments {
+		j.Items, j.Counts, j.Chunks = t.Items, t.Counts, t.Chunks
+		j.Bytes, j.TotalBytes, j.Written = t.Bytes, t.TotalBytes, t.Written
+	}
+	counts, err := encode(j.Counts, "{}")
+	if err != nil {
+		return j, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE jobs SET state = ?, place = ?, counts = ?, chunks = ?, bytes = ?, written = ?, error = '', stage = '',
+		started = NULL, heartbeat = NULL, finished = NULL WHERE n = ?`, JobQueued, place, counts, j.Chunks, j.Bytes, j.Written, j.N)
+	if err != nil {
+		return j, err
+	}
+	return scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM jobs WHERE n = ?`, j.N))
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+)
+
+func openJobs(t testing.TB) *Store {
+	t.Helper()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s, err := Open(context.Background(), filepath.Join(t.TempDir(), "jobs.db"), Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func (s *Store) spooled(t testing.TB, id string, items ...JobItem) Job {
+	t.Helper()
+	j := Job{ID: id, Kind: JobDocuments, Namespace: "n", State: JobSpooling, Request: []byte("{}")}
+	if err := s.CreateJob(t.Context(), Low, &j); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddItems(t.Context(), j.N, items); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// TestTally: the sum that is kept along the way is the one that is counted.
+func TestTally(t *testing.T) {
+	s := openJobs(t)
+	some := rapid.Custom(func(rt *rapid.T) (items []JobItem) {
+		for n := range rapid.IntRange(1, 30).Draw(rt, "items") {
+			i := JobItem{
+				N: n + 1, Key: "k", Op: OpPut, Bytes: rapid.Int64Range(0, 99).Draw(rt, "bytes"), Chunks: rapid.IntRange(0, 9).Draw(rt, "chunks"),
+				State: rapid.SampledFrom([]ItemState{ItemPending, ItemDone, ItemFailed, ItemSkipped}).Draw(rt, "state"),
+			}
+			if i.State == ItemDone {
+				i.Status = rapid.SampledFrom([]Status{Created, Replaced, Unchanged, Deleted}).Draw(rt, "status")
+			}
+			items = append(items, i)
+		}
+		return items
+	})
+	for seed := range 20 {
+		var kept Tally
+		items := some.Example(seed)
+		for _, i := range items {
+			kept.Add(i)
+		}
+		j := s.spooled(t, fmt.Sprint(seed), items...)
+		got, err := s.Tally(t.Context(), j.N)
+		if err != nil || got != kept {
+			t.Fatalf("%+v, %v; kept %+v", got, err, kept)
+		}
+		if got.Counts.Sum()+got.Pending != got.Items {
+			t.Fatalf("%+v does not add up", got)
+		}
+		if err := s.DropJob(t.Context(), j.N); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestJobsAreTakenInOrder(t *testing.T) {
+	s := openJobs(t)
+	one, two := s.spooled(t, "one"), s.spooled(t, "two")
+	if _, err := s.Job(t.Context(), "one"); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("a job that was not accepted is there: %v", err)
+	}
+	if err := s.CreateJob(t.Context(), Low, &Job{ID: "one", State: JobSpooling}); !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("an id twice: %v", err)
+	}
+	for _, j := range []Job{two, one} { // the order of acceptance, not of creation
+		if err := s.QueueJob(t.Context(), j.N, Tally{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := func(want string) {
+		t.Helper()
+		if j, ok, err := s.NextJob(t.Context(), JobDocuments); err != nil || !ok || j.ID != want {
+			t.Errorf("next is %q, %v, %v; want %q", j.ID, ok, err, want)
+		}
+	}
+	next("two")
+	one.State = JobRunning // as it was when the process ended
+	if err := s.SaveJob(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	next("one")
+	one.State, one.Finished = JobDone, time.Now()
+	if err := s.SaveJob(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	one.State = JobRunning
+	if err := s.SaveJob(t.Context(), one); !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("a job that has ended was changed: %v", err)
+	}
+	next("two")
+}
+
+// TestForget: what is erased is not in the jobs and answers either.
+func TestForget(t *testing.T) {
+	s := openJobs(t)
+	item := func(n int, state ItemState) JobItem {
+		return JobItem{N: n, Key: "secret", Op: OpPut, State: state, Body: []byte(`{"text":"secret"}`)}
+	}
+	j := s.spooled(t, "one", item(1, ItemPending), item(2, ItemFailed), item(3, ItemSkipped))
+	k := RequestKey{Namespace: "n", Route: "POST /", Key: "k"}
+	a, err := s.Begin(t.Context(), k, []byte("h"), "seed", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Status, a.Body = 201, []byte("secret")
+	if err := s.Answered(t.Context(), k, a); err != nil {
+		t.Fatal(err)
+	}
+	err = s.write.do(t.Context(), High, func(ctx context.Context, tx *sql.Tx) error {
+		return errors.Join(forgetSpooled(ctx, tx, "n", "secret"), forgetAnswers(ctx, tx, "n"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, pending, err := s.ItemBody(t.Context(), j.N, 1); err != nil || pending {
+		t.Errorf("the item is pending, %v", err)
+	}
+	if items, err := s.JobItems(t.Context(), j.N, ItemFilter{Limit: 10, State: ItemSkipped}); err != nil || len(items) != 3 {
+		t.Errorf("%+v, %v", items, err)
+	}
+	if _, known, err := s.Answer(t.Context(), k, time.Time{}); err != nil || known {
+		t.Errorf("the answer is there, %v", err)
+	}
+	err = s.write.do(t.Context(), High, func(ctx context.Context, tx *sql.Tx) error { return forgetJobs(ctx, tx, "n") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Tally(t.Context(), j.N); err != nil || got.Items != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestRequestKeys(t *testing.T) {
+	s := openJobs(t)
+	k := RequestKey{Namespace: "n", Route: "POST /", Key: "k"}
+	long := s.now().Add(-time.Hour)
+	first, err := s.Begin(t.Context(), k, []byte("h"), "seed", long)
+	if err != nil || first.Seed != "seed" || first.Status != 0 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if again, err := s.Begin(t.Context(), k, []byte("h"), "other", long); err != nil || again.Seed != "seed" {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	if _, err := s.Begin(t.Context(), k, []byte("other"), "x", long); !errors.Is(err, ErrOtherRequest) {
+		t.Errorf("another request: %v", err)
+	}
+	first.Status, first.Header, first.Body = 201, map[string]string{"Location": "/x"}, []byte("body")
+	if err := s.Answered(t.Context(), k, first); err != nil {
+		t.Fatal(err)
+	}
+	if a, known, err := s.Answer(t.Context(), k, long); err != nil || !known || a.Status != 201 || string(a.Body) != "body" || a.Header["Location"] != "/x" {
+		t.Errorf("%+v, %v, %v", a, known, err)
+	}
+	late := s.now().Add(time.Second)
+	if a, err := s.Begin(t.Context(), k, []byte("other"), "new", late); err != nil || a.Seed != "new" || a.Status != 0 {
+		t.Errorf("a day later: %+v, %v", a, err)
+	}
+	if err := s.PruneAnswers(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	if _, known, err := s.Answer(t.Context(), k, time.Time{}); err != nil || known {
+		t.Errorf("%v, %v", known, err)
+	}
+}
