@@ -33,7 +33,7 @@ import "slices"
 
 // Version names the rules of this package. An index remembers it and is
 // rebuilt when it differs, for its terms would no longer meet those of queries.
-const Version = "1"
+const Version = "2"
 
 // MaxTermRunes is the longest term in code points.
 const MaxTermRunes = 64
@@ -56,6 +56,7 @@ func Index(text string) []string {
 type QueryTerm struct {
 	Text  string
 	Count int // how often the query has it, at least 1
+	Kind  Kind
 }
 
 // Query returns the distinct terms of a query in the order in which they first
@@ -80,19 +81,29 @@ func QueryTerms(text string) []QueryTerm {
 }
 
 func counted(text string, stop bool) []QueryTerm {
-	var terms []QueryTerm
-	seen := make(map[string]int)
-	t := tokenizer{stop: stop, emit: func(term []byte) {
-		i, ok := seen[string(term)]
-		if !ok {
-			i = len(terms)
-			terms = append(terms, QueryTerm{Text: string(term)})
-			seen[terms[i].Text] = i
-		}
-		terms[i].Count++
-	}}
+	var c counter
+	t := tokenizer{stop: stop, emit: func(term []byte) { c.add(Word, term) }}
 	t.scan(text)
-	return slices.Clip(terms)
+	return slices.Clip(c.terms)
+}
+
+// counter collects distinct terms.
+type counter struct {
+	terms []QueryTerm
+	seen  map[string]int
+}
+
+func (c *counter) add(kind Kind, term []byte) {
+	i, ok := c.seen[string(term)]
+	if !ok {
+		if c.seen == nil {
+			c.seen = make(map[string]int)
+		}
+		i = len(c.terms)
+		c.terms = append(c.terms, QueryTerm{Text: string(term), Kind: kind})
+		c.seen[c.terms[i].Text] = i
+	}
+	c.terms[i].Count++
 }
 
 // Stem returns the term that a single word becomes, without taking compounds

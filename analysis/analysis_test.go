@@ -132,7 +132,10 @@ func TestLongWords(t *testing.T) {
 		"invalid":   strings.Repeat("\xff\xc0a", 1<<18),
 		"joiners":   strings.Repeat("'._-/:", 1<<17),
 	} {
-		t.Run(name, func(t *testing.T) { checkTerms(t, text) })
+		t.Run(name, func(t *testing.T) {
+			checkTerms(t, text)
+			checkFeatures(t, text)
+		})
 	}
 	if got := Index(strings.Repeat("x", 100)); len(got) != 1 || len(got[0]) != MaxTermRunes {
 		t.Errorf("a long word gives %q", got)

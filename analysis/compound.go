@@ -148,7 +148,7 @@ func grouped(s string) bool {
 
 func (t *tokenizer) number(s string) {
 	if s != "" {
-		t.emitText(s[:min(len(s), MaxTermRunes)])
+		t.emitPart(s[:min(len(s), MaxTermRunes)])
 	}
 }
 

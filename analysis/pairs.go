@@ -59,12 +59,12 @@ func (t *tokenizer) pairs(run string) {
 	}
 	t.ends = append(t.ends, len(run))
 	if len(t.ends) == 1 {
-		t.emitText(run)
+		t.emitPart(run)
 		return
 	}
 	start := 0
 	for i := 1; i < len(t.ends); i++ {
-		t.emitText(run[start:t.ends[i]])
+		t.emitPart(run[start:t.ends[i]])
 		start = t.ends[i-1]
 	}
 }
@@ -73,7 +73,11 @@ func (t *tokenizer) pairs(run string) {
 // made of marks must not become one endless character.
 const maxMarks = 8
 
-func (t *tokenizer) emitText(s string) {
+// emitPart emits a term that is not stemmed and has no grams.
+func (t *tokenizer) emitPart(s string) {
 	t.buf = append(t.buf[:0], s...)
 	t.emit(t.buf)
+	if t.features != nil {
+		t.features.follow(t.buf)
+	}
 }

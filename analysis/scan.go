@@ -11,6 +11,8 @@ type tokenizer struct {
 	stop bool   // leave stop words out
 	buf  []byte // the term being built
 	ends []int  // ends of the characters of a run, for pairs
+
+	features *features // nil if only words are wanted
 }
 
 // Kinds of ASCII bytes.

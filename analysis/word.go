@@ -14,13 +14,13 @@ func (t *tokenizer) word(s string) {
 		if cut := nextHump(s, 0); cut < len(s) {
 			t.simple(s)
 			for start := 0; start < len(s); {
-				t.simple(s[start:cut])
+				t.atom(s[start:cut])
 				start, cut = cut, nextHump(s, cut)
 			}
 			return
 		}
 	}
-	t.simple(s)
+	t.atom(s)
 }
 
 // nextHump returns the end of the part of a camel-case ASCII word that starts
@@ -62,12 +62,37 @@ func (t *tokenizer) simple(s string) {
 	if t.stop && isStop(t.buf) {
 		return
 	}
+	t.reduce()
+	t.emitFolded()
+}
+
+// atom emits a word that has no parts, with its features if they are wanted.
+func (t *tokenizer) atom(s string) {
+	if t.features == nil {
+		t.simple(s)
+		return
+	}
+	t.fold(s)
+	stop := isStop(t.buf)
+	if stop && t.stop {
+		return
+	}
+	t.features.spell(t.buf)
+	t.reduce()
+	t.emitFolded()
+	if !stop && len(t.buf) > 0 {
+		t.features.follow(t.buf)
+		t.features.grams()
+	}
+}
+
+// reduce cuts the folded word in t.buf to length and stems it.
+func (t *tokenizer) reduce() {
 	if cut, long := truncate(t.buf); long {
 		t.buf = cut
 	} else {
 		t.buf = stem(t.buf)
 	}
-	t.emitFolded()
 }
 
 func (t *tokenizer) emitFolded() {

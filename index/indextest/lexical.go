@@ -18,7 +18,8 @@ import (
 type OpenLexical = func(t *testing.T, dir string) index.Lexical
 
 // TestLexical checks a lexical leg against its contract. The leg must score as
-// the model does: BM25 with k1 1.2 and b 0.9 over the terms of package analysis.
+// the model does: BM25 with k1 1.2 and b 0.9 over the features of package analysis,
+// with the terms of the units beside in parents of 32 units and more.
 func TestLexical(t *testing.T, open func(t *testing.T, dir string) index.Lexical) {
 	for name, test := range map[string]func(*testing.T, OpenLexical){
 		"Empty":            lexicalEmpty,
@@ -40,16 +41,29 @@ func TestLexical(t *testing.T, open func(t *testing.T, dir string) index.Lexical
 		"StopWords":        lexicalStopWords,
 		"RepeatedWord":     lexicalRepeatedWord,
 		"Unicode":          lexicalUnicode,
+		"Misspelt":         lexicalMisspelt,
+		"Phrase":           lexicalPhrase,
+		"Beside":           lexicalBeside,
+		"Extra":            lexicalExtra,
+		"Groups":           lexicalGroups,
+		"ManyTimes":        lexicalManyTimes,
 		"OddUnits":         lexicalOddUnits,
 		"Stats":            lexicalStats,
 		"Cancelled":        lexicalCancelled,
+		"Compact":          lexicalCompact,
+		"CompactBeside":    lexicalCompactBeside,
 		"Closed":           lexicalClosed,
 		"Concurrent":       lexicalConcurrent,
 		"ConcurrentViews":  lexicalConcurrentViews,
-		"Model":            lexicalModel,
+		"Model":            func(t *testing.T, open OpenLexical) { lexicalModel(t, open, longText) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open) })
 	}
+}
+
+// TestLexicalLong checks a leg that takes parents of as many units for long.
+func TestLexicalLong(t *testing.T, long int, open func(t *testing.T, dir string) index.Lexical) {
+	lexicalModel(t, open, long)
 }
 
 // lex drives a leg and fails the test on an error.

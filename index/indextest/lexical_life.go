@@ -120,10 +120,11 @@ func lexicalClosed(t *testing.T, open OpenLexical) {
 	ctx := t.Context()
 	_, searchErr := l.leg.Search(ctx, index.LexicalQuery{Text: "text", K: 1})
 	for name, err := range map[string]error{
-		"Apply":  l.leg.Apply(ctx, 2, []index.TextUnit{{ID: 2}}, nil),
-		"Search": searchErr,
-		"Flush":  l.leg.Flush(ctx),
-		"Close":  l.leg.Close(),
+		"Apply":   l.leg.Apply(ctx, 2, []index.TextUnit{{ID: 2}}, nil),
+		"Search":  searchErr,
+		"Flush":   l.leg.Flush(ctx),
+		"Compact": l.leg.Compact(ctx),
+		"Close":   l.leg.Close(),
 	} {
 		if !errors.Is(err, index.ErrClosed) {
 			t.Errorf("%s after Close: %v, want ErrClosed", name, err)

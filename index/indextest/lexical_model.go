@@ -15,29 +15,40 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// lexModel is BM25 as one would write it down, over maps.
+// lexModel is the score as one would write it down, over maps.
 type lexModel struct {
+	long  int // units of a long parent
 	units map[uint64]modelUnit
 }
 
+// longText is the default of the legs.
+const longText = 32
+
 type modelUnit struct {
 	parent uint64
-	tf     map[string]float64
+	tf     map[string]float64 // the kinds of features are different strings
 	length float64
 }
 
-func newLexicalModel() *lexModel { return &lexModel{units: make(map[uint64]modelUnit)} }
+func newLexicalModel() *lexModel { return &lexModel{long: longText, units: make(map[uint64]modelUnit)} }
 
 func (m *lexModel) apply(upserts []index.TextUnit, deletes []uint64) {
 	for _, u := range upserts {
 		unit := modelUnit{parent: parentOf(u), tf: make(map[string]float64)}
-		for _, term := range analysis.Index(u.Title) {
-			unit.tf[term] += 2
-			unit.length++
+		for i, text := range []string{u.Title, u.Text, u.Extra} {
+			analysis.Features(text, func(kind analysis.Kind, term []byte) {
+				if kind != analysis.Word {
+					unit.tf[string(term)] = 1
+					return
+				}
+				if i < 2 {
+					unit.length++
+				}
+				unit.tf[string(term)] += []float64{2, 1, 1}[i]
+			})
 		}
-		for _, term := range analysis.Index(u.Text) {
-			unit.tf[term]++
-			unit.length++
+		for term, tf := range unit.tf {
+			unit.tf[term] = min(tf, 16)
 		}
 		m.units[u.ID] = unit
 	}
@@ -49,21 +60,10 @@ func (m *lexModel) apply(upserts []index.TextUnit, deletes []uint64) {
 // search scores a unit by its parent among all parents, plus half its own score
 // among all units.
 func (m *lexModel) search(text string) (hits []index.Scored, bound float64) {
-	whole := make(map[uint64]modelUnit)
-	for _, u := range m.units {
-		p := whole[u.parent]
-		if p.tf == nil {
-			p.tf = make(map[string]float64)
-		}
-		for term, tf := range u.tf {
-			p.tf[term] += tf
-		}
-		p.length += u.length
-		whole[u.parent] = p
-	}
-	terms := analysis.QueryTerms(text)
-	texts, textBound := bm25(whole, terms)
-	units, unitBound := bm25(m.units, terms)
+	whole, near := m.parents(), m.near()
+	terms := analysis.QueryFeatures(text)
+	texts, textBound := bm25(whole, whole, terms)
+	units, unitBound := bm25(m.units, near, terms)
 	for id, s := range units {
 		hits = append(hits, index.Scored{ID: id, Score: texts[m.units[id].parent] + s/2})
 	}
@@ -73,7 +73,54 @@ func (m *lexModel) search(text string) (hits []index.Scored, bound float64) {
 	return hits, textBound + unitBound/2
 }
 
-func bm25(units map[uint64]modelUnit, terms []analysis.QueryTerm) (scores map[uint64]float64, bound float64) {
+func (m *lexModel) parents() map[uint64]modelUnit {
+	whole := make(map[uint64]modelUnit)
+	for _, u := range m.units {
+		p := whole[u.parent]
+		p.add(u, 1)
+		p.length += u.length
+		whole[u.parent] = p
+	}
+	return whole
+}
+
+// near adds to each unit of a long parent the terms of those beside it.
+func (m *lexModel) near() map[uint64]modelUnit {
+	ids := slices.Sorted(maps.Keys(m.units))
+	near := make(map[uint64]modelUnit)
+	for _, id := range ids {
+		unit := modelUnit{length: m.units[id].length}
+		at := -1
+		var siblings []modelUnit
+		for _, other := range ids {
+			if m.units[other].parent == m.units[id].parent {
+				if other == id {
+					at = len(siblings)
+				}
+				siblings = append(siblings, m.units[other])
+			}
+		}
+		for i, u := range siblings {
+			if d := max(i-at, at-i); d == 0 || d <= 3 && len(siblings) >= m.long {
+				unit.add(u, []float64{1, .4, .2, .1}[d])
+			}
+		}
+		near[id] = unit
+	}
+	return near
+}
+
+func (u *modelUnit) add(other modelUnit, weight float64) {
+	if u.tf == nil {
+		u.tf = make(map[string]float64)
+	}
+	for term, tf := range other.tf {
+		u.tf[term] += weight * tf
+	}
+}
+
+// bm25 scores texts with the statistics of units.
+func bm25(units, texts map[uint64]modelUnit, terms []analysis.QueryTerm) (scores map[uint64]float64, bound float64) {
 	n, total := float64(len(units)), 0.0
 	for _, u := range units {
 		total += u.length
@@ -87,14 +134,41 @@ func bm25(units map[uint64]modelUnit, terms []analysis.QueryTerm) (scores map[ui
 			}
 		}
 		idf := float64(term.Count) * math.Log(1+(n-df+0.5)/(df+0.5))
+		if term.Kind != analysis.Word {
+			idf *= 0.2
+		}
 		bound += idf
-		for id, u := range units {
+		for id, u := range texts {
 			if tf := u.tf[term.Text]; tf > 0 {
 				scores[id] += idf * tf / (tf + 1.2*(1-0.9+0.9*(u.length+20)/(total/n+20)))
 			}
 		}
 	}
 	return scores, bound
+}
+
+// groups scores groups by their words, each as one text.
+func (m *lexModel) groups(text string, of func(uint64) int32, sizes []int32) []float64 {
+	average := 0.0
+	for _, u := range m.units {
+		average += u.length / float64(len(m.units))
+	}
+	groups := make(map[uint64]modelUnit)
+	for g, size := range sizes {
+		groups[uint64(g)] = modelUnit{tf: make(map[string]float64), length: average * float64(size)}
+	}
+	for id, u := range m.units {
+		if g := of(id); g >= 0 {
+			group := groups[uint64(g)]
+			group.add(u, 1)
+		}
+	}
+	scores, _ := bm25(groups, groups, analysis.QueryTerms(text))
+	out := make([]float64, len(sizes))
+	for g := range out {
+		out[g] = scores[uint64(g)]
+	}
+	return out
 }
 
 const scoreError = 1e-9
@@ -129,6 +203,28 @@ func (m *lexModel) compare(l *lex, text string) {
 	}
 }
 
+// compareGroups checks the scores of groups of parents.
+func (m *lexModel) compareGroups(l *lex, text string) {
+	l.t.Helper()
+	of := func(id uint64) int32 { return int32(id/4)%4 - 1 } //nolint:gosec // small
+	sizes := make([]int32, 3)
+	for id := range m.units {
+		if g := of(id); g >= 0 {
+			sizes[g]++
+		}
+	}
+	want := m.groups(text, of, sizes)
+	got := l.search(index.LexicalQuery{Text: text, K: 1, Groups: &index.Groups{Of: of, Sizes: sizes}}).Groups
+	if len(got) != len(want) {
+		l.t.Fatalf("%q: %d groups, want %d", text, len(got), len(want))
+	}
+	for g := range want {
+		if math.Abs(got[g]-want[g]) > scoreError {
+			l.t.Fatalf("%q: group %d scores %v, want %v", text, g, got[g], want[g])
+		}
+	}
+}
+
 var modelWords = []string{
 	"ship", "ships", "harbour", "storm", "the", "of", "is", "user_id", "parseHTTPRequest", "1.5", "2023-05-08",
 	"книги", "книга", "学习", "機器学習", "ไทย", "كتاب", "Brücke", "http.Client", "a", "needle",
@@ -141,12 +237,13 @@ func drawWords(rt *rapid.T, label string, most int) string {
 // lexicalModel applies random changes, flushes and reopens, and expects the
 // model's answers all the time, and the very same scores from a second leg that
 // was given the same units at once.
-func lexicalModel(t *testing.T, open OpenLexical) {
+func lexicalModel(t *testing.T, open OpenLexical, long int) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := t.TempDir()
 		l := &lex{t: rt, leg: open(t, dir)}
 		defer func() { _ = l.leg.Close() }()
 		model := newLexicalModel()
+		model.long = long
 		log := &lexLog{}
 		parent := rapid.Uint64Range(0, 7)
 		rt.Repeat(map[string]func(*rapid.T){
@@ -159,6 +256,7 @@ func lexicalModel(t *testing.T, open OpenLexical) {
 					for _, id := range unitsOf(p) {
 						c.upserts = append(c.upserts, index.TextUnit{
 							ID: id, Parent: p + 1, Title: drawWords(rt, "title", 2), Text: drawWords(rt, "text", 8),
+							Extra: drawWords(rt, "extra", 1),
 						})
 					}
 				}
@@ -166,8 +264,11 @@ func lexicalModel(t *testing.T, open OpenLexical) {
 				l.apply(c.upserts, c.deletes...)
 				model.apply(c.upserts, c.deletes)
 			},
-			"flush": func(*rapid.T) {
+			"flush": func(rt *rapid.T) {
 				l.flush()
+				if rapid.IntRange(0, 5).Draw(rt, "compact") == 5 {
+					l.compact()
+				}
 				if c := l.leg.Cursor(); c != l.seq {
 					rt.Fatalf("Cursor = %d after Flush, want %d", c, l.seq)
 				}
@@ -179,7 +280,11 @@ func lexicalModel(t *testing.T, open OpenLexical) {
 				l.leg = open(t, dir)
 				log.replay(l)
 			},
-			"": func(rt *rapid.T) { model.compare(l, drawWords(rt, "query", 4)) },
+			"": func(rt *rapid.T) {
+				query := drawWords(rt, "query", 4)
+				model.compare(l, query)
+				model.compareGroups(l, query)
+			},
 		})
 		sameBits(rt, l, open(t, t.TempDir()), *log)
 	})

@@ -133,7 +133,7 @@ func (s cancelling) write(b batch) error {
 // rotten is a segment that panics when it is read.
 type rotten struct{ segment }
 
-func (rotten) postings(string, bitset, []posting) ([]posting, error) {
+func (rotten) postings(string, uint32, bitset, []posting) ([]posting, error) {
 	panic("rotten")
 }
 
@@ -160,7 +160,7 @@ func TestPanicInSegment(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, opts := range []Options{{FlushUnits: -1}, {Params: Params{K1: -1}}, {Params: Params{B: 2}}, {Params: Params{B: -0.5}}} {
+	for _, opts := range []Options{{FlushUnits: -1}, {LongText: -1}, {Params: Params{K1: -1}}, {Params: Params{B: 2}}, {Params: Params{B: -0.5}}} {
 		if ix, err := Open("", opts); err == nil {
 			_ = ix.Close()
 			t.Errorf("%+v was accepted", opts)

@@ -35,6 +35,12 @@ type store interface {
 	// snapshot returns the state after the last write. It stays readable after
 	// further writes and after close, until it is released.
 	snapshot() (*snapshot, error)
+	// tainted returns the files that may hold something of deleted units,
+	// prepareMerge what makes the store use none of them, nil if it does not, and
+	// left those that are still there.
+	tainted() (files []string, err error)
+	prepareMerge(files []string) (merge func(context.Context) error, err error)
+	left(files []string) ([]string, error)
 	close() error
 }
 

@@ -1,5 +1,5 @@
-// Package keyword is the lexical leg of a collection: exact BM25 over the terms
-// of package analysis.
+// Package keyword is the lexical leg of a collection: exact BM25 over the
+// features of package analysis: words, pairs of words, and grams of four letters.
 //
 // Units that were just applied live in small immutable segments in memory and
 // are searchable at once. When enough of them are pending, and on Flush, they
@@ -15,32 +15,49 @@
 //
 // # Score
 //
-// A text scores, over the distinct terms of the query, each qtf times in it,
+// A text scores, over the distinct features of the query, each qtf times in it,
 //
-//	sum of qtf · idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
+//	sum of w · qtf · idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
 //	idf = ln(1 + (N - df + ½)/(df + ½))
 //
-// where dl counts the terms of title and text, and tf the occurrences in the
-// text plus twice those in the title. The 20 added to the lengths lets one b
-// serve chat turns of a dozen words and pages alike. Each quotient is below 1,
-// so the sum of the qtf · idf bounds every score.
+// where w is 1 for words and 0.2 for pairs and grams. For words, tf counts the
+// occurrences in the text and those in the title twice, up to 16 in a unit; of
+// pairs and grams it only counts whether a unit has them. dl counts the words of
+// title and text, for all kinds of features: their numbers grow together. Extra
+// words add to tf but not to dl. The 20 added to the lengths lets one b serve chat
+// turns of a dozen words and pages alike. Each quotient is below 1, so the sum of
+// the w · qtf · idf bounds every score.
+//
+// Pairs find phrases. Grams find words that are misspelt, inflected, compound, or
+// of a language without a stemmer. Grams that more than 1,000 units have, and more
+// than an eighth of all, are left out: they say the least and have the longest
+// lists.
 //
 // A unit's score is that of its parent, taken as one text among all parents,
 // plus half its own among all units. So a short text is scored whole, and the
 // parts of a long one are found in the right text first and then in the right
 // place: parent score and best passage, which on long texts beats either alone.
 //
+// In a parent of 32 units and more, itself no guide to the place, a unit has also
+// the terms of those beside it: 0.4, 0.2 and 0.1 of the tf of those one, two and
+// three away. (In short parents that would blur what the best unit tells of the
+// parent.)
+//
+// Groups of units are scored by their words alone, each as one text, among all
+// groups, dl being the number of units times their average length.
+//
 // # Stored layout
 //
 // The directory holds "scorch", a scorch index, and the empty file "damaged"
 // once reading it has failed. Neither exists before the first flush. Beside
 // scorch's own files lies "root.crc" while the index is closed, the CRC-32 (IEEE,
-// big-endian) of root.bolt. A scorch
-// document is a unit: its id is the unit's in 8 bytes, big-endian; field "t" has
-// the unit's terms, each with tf as its frequency; fields "n" and "p" have one
-// term each, of the same name, whose frequency is dl + 1 and the parent's id + 1. Three internal values are written with every batch:
-// "version", "origin" (see [Options]), and "cursor", which holds the cursor, the number of live units and
-// the sum of their dl, 8 bytes each, big-endian.
+// big-endian) of root.bolt. A scorch document is a unit: its id is the unit's in 8
+// bytes, big-endian; field "t" has the unit's terms, without frequencies: one that
+// occurs n times is there n times, from the second on with its number as a last
+// byte. Fields "n" and "p" have one term each, of the same name, whose frequency is
+// dl + 1 and the parent's id + 1. Three internal values are written with every
+// batch: "version", "origin" (see [Options]), and "cursor", which holds the cursor,
+// the number of live units and the sum of their dl, 8 bytes each, big-endian.
 package keyword
 
 import (
@@ -58,13 +75,17 @@ import (
 )
 
 // version names everything that decides what is in the stored index.
-const version = "3/" + analysis.Version
+const version = "4/" + analysis.Version
+
+// MaxFrequency is how often a word counts in one unit at most.
+const MaxFrequency = 16
 
 // Defaults of [Options] and [Params].
 const (
 	DefaultFlushUnits = 1000
 	DefaultK1         = 1.2
 	DefaultB          = 0.9
+	DefaultLongText   = 32
 )
 
 // Params are the free parameters of BM25. They act at query time: another value
@@ -81,6 +102,10 @@ type Options struct {
 	// times as many are pending.
 	FlushUnits int
 	Params     Params
+	// LongText is how many units a parent has, or more, for each of them to be
+	// scored with the terms of those beside it; 32 by default. See the package
+	// comment.
+	LongText int
 	// Origin names the state of the store that the units come from; what it returns
 	// at a flush is kept with them. Knows tells on open whether an origin belongs
 	// to the store's past: units of another store, or of one that was set back to
@@ -93,6 +118,7 @@ type Options struct {
 
 func (o Options) withDefaults() (Options, error) {
 	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
+	o.LongText = cmp.Or(o.LongText, DefaultLongText)
 	o.Params.K1 = cmp.Or(o.Params.K1, DefaultK1)
 	o.Params.B = cmp.Or(o.Params.B, DefaultB)
 	if o.Origin == nil {
@@ -104,6 +130,8 @@ func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.FlushUnits < 0:
 		return o, fmt.Errorf("keyword: FlushUnits is %d; it must be positive, or 0 for %d", o.FlushUnits, DefaultFlushUnits)
+	case o.LongText < 0:
+		return o, fmt.Errorf("keyword: LongText is %d; it must be positive, or 0 for %d", o.LongText, DefaultLongText)
 	case !(o.Params.K1 > 0 && o.Params.K1 <= 1000):
 		return o, fmt.Errorf("keyword: K1 is %v; it must be within 0..1000, 0 meaning %v", o.Params.K1, DefaultK1)
 	case !(o.Params.B > 0 && o.Params.B <= 1):

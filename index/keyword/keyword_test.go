@@ -32,6 +32,9 @@ func TestLexical(t *testing.T) {
 	t.Run("Disk", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, true)) })
 	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 4}, true)) })
 	t.Run("TinyFlushesInMemory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 4}, false)) })
+	t.Run("LongTexts", func(t *testing.T) {
+		indextest.TestLexicalLong(t, 3, opener(Options{FlushUnits: 4, LongText: 3}, false))
+	})
 }
 
 func TestParentsAreNotTornApart(t *testing.T) {
@@ -50,5 +53,28 @@ func TestParentsAreNotTornApart(t *testing.T) {
 			t.Error(d)
 		}
 		flush(t, parts)
+	}
+}
+
+// Grams of a large part of a large collection are left out.
+func TestCommonGrams(t *testing.T) {
+	for _, n := range []uint64{commonUnits, commonUnits + 1} {
+		ix := mustOpen(t, "", Options{})
+		units := []index.TextUnit{{ID: n, Parent: n, Text: "harbours"}}
+		for id := range n - 1 {
+			units = append(units, index.TextUnit{ID: id, Parent: id, Text: "harbour"})
+		}
+		if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+			t.Fatal(err)
+		}
+		res := search(t, ix, "harbourmaster")
+		if common := n > commonUnits; (len(res.Hits) == 0) != common {
+			t.Errorf("of %d units with its grams, a word finds %d", n, len(res.Hits))
+		}
+		for _, h := range res.Hits {
+			if h.Score > res.Max {
+				t.Errorf("score %v above %v", h.Score, res.Max)
+			}
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package keyword
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 )
@@ -21,24 +24,33 @@ func newMemorySegment(units int) *memorySegment {
 	}
 }
 
+// titleWeight is what a word counts in the title.
+const titleWeight = 2
+
 // analyse builds a segment of units, which have distinct ids.
 func analyse(units []index.TextUnit) *memorySegment {
 	s := newMemorySegment(len(units))
 	for _, u := range units {
 		n := s.start(u.ID, u.Parent)
-		length := uint32(0)
-		count := func(weight uint32) func(term []byte) {
-			return func(term []byte) {
-				s.add(term, n, weight)
-				length++
-			}
-		}
-		analysis.Each(u.Title, count(2)) // once as part of the unit, once more as title
-		analysis.Each(u.Text, count(1))
+		length := s.addText(n, u.Title, titleWeight) + s.addText(n, u.Text, 1)
+		s.addText(n, u.Extra, 1)
 		s.cols.lengths = append(s.cols.lengths, length)
 	}
-	s.cols.sumParents()
+	s.cols.arrange()
 	return s
+}
+
+// addText adds the features of a text and returns the number of its words.
+func (s *memorySegment) addText(unit uint32, text string, weight uint32) (length uint32) {
+	analysis.Features(text, func(kind analysis.Kind, term []byte) {
+		if kind != analysis.Word {
+			s.add(term, unit, 1, kindFrequency[kind])
+			return
+		}
+		s.add(term, unit, weight, kindFrequency[kind])
+		length++
+	})
+	return length
 }
 
 func (s *memorySegment) start(id, parent uint64) uint32 {
@@ -49,14 +61,15 @@ func (s *memorySegment) start(id, parent uint64) uint32 {
 	return n
 }
 
-func (s *memorySegment) add(term []byte, unit, tf uint32) {
+// add counts a term tf times more in the last unit, most times in all.
+func (s *memorySegment) add(term []byte, unit, tf, most uint32) {
 	i, ok := s.terms[string(term)]
 	if !ok {
 		i = s.list(string(term))
 	}
 	list := s.lists[i]
 	if n := len(list); n > 0 && list[n-1].unit == unit {
-		list[n-1].tf += tf
+		list[n-1].tf = min(list[n-1].tf+tf, most)
 		return
 	}
 	s.lists[i] = append(list, posting{unit, tf})
@@ -80,7 +93,7 @@ func (s *memorySegment) locate(ids []uint64, to []uint32) ([]uint32, error) {
 	return to, nil
 }
 
-func (s *memorySegment) postings(term string, dead bitset, to []posting) ([]posting, error) {
+func (s *memorySegment) postings(term string, _ uint32, dead bitset, to []posting) ([]posting, error) {
 	i, ok := s.terms[term]
 	if !ok {
 		return to, nil
@@ -106,7 +119,7 @@ func mergeParts(parts []part) part {
 	for _, p := range parts {
 		s.absorb(p)
 	}
-	s.cols.sumParents()
+	s.cols.arrange()
 	return newPart(s, nil)
 }
 
@@ -147,12 +160,24 @@ func (s *memorySegment) listOf(term string) int {
 type storedUnit struct {
 	id, parent uint64
 	length     uint32
-	terms      []termFreq
+	keys       []storedKey
 }
 
-type termFreq struct {
-	term string
-	tf   uint64
+// storedKey is a term as the store has it; see [keysOf].
+type storedKey struct {
+	text string
+	rare bool // no other unit of the segment has it
+}
+
+// keysOf returns the keys under which a unit with tf occurrences of a term is
+// stored: the term, and for each further occurrence the term with its number as
+// a last byte. So the store need not keep frequencies, most of which are 1.
+func keysOf(term string, tf uint32) []string {
+	keys := []string{term}
+	for n := uint32(2); n <= tf; n++ {
+		keys = append(keys, term+string(rune(n)))
+	}
+	return keys
 }
 
 // liveUnits turns the postings of a memory part into its live units.
@@ -163,15 +188,19 @@ func liveUnits(p part) []storedUnit {
 	}
 	all := make([]storedUnit, len(s.cols.ids))
 	for term, i := range s.terms {
-		for _, e := range s.lists[i] {
-			all[e.unit].terms = append(all[e.unit].terms, termFreq{term, uint64(e.tf)})
+		list := s.lists[i]
+		keys := keysOf(term, slices.MaxFunc(list, func(a, b posting) int { return cmp.Compare(a.tf, b.tf) }).tf)
+		for _, e := range list {
+			for _, key := range keys[:e.tf] {
+				all[e.unit].keys = append(all[e.unit].keys, storedKey{key, len(list) == 1})
+			}
 		}
 	}
 	live := all[:0]
 	for unit, id := range s.cols.ids {
 		if !p.dead.has(uint32(unit)) {
 			live = append(live, storedUnit{
-				id: id, parent: s.cols.parents[unit], length: s.cols.lengths[unit], terms: all[unit].terms,
+				id: id, parent: s.cols.parents[unit], length: s.cols.lengths[unit], keys: all[unit].keys,
 			})
 		}
 	}

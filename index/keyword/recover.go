@@ -18,6 +18,8 @@ const damagedFile = "damaged"
 
 func scorchDir(dir string) string { return filepath.Join(dir, "scorch") }
 
+func trashDir(dir string) string { return scorchDir(dir) + ".discarded" }
+
 func storeExists(dir string) bool {
 	_, err := os.Lstat(scorchDir(dir))
 	return !errors.Is(err, fs.ErrNotExist)
@@ -179,7 +181,7 @@ func verifySegment(name string) error {
 // discardStore removes what is stored. The directory is moved first, so that an
 // interrupted removal leaves nothing that looks like an index.
 func discardStore(dir string) error {
-	trash := scorchDir(dir) + ".discarded"
+	trash := trashDir(dir)
 	if err := os.RemoveAll(trash); err != nil {
 		return err
 	}

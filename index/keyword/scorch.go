@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -111,9 +112,9 @@ func (s *scorchStore) write(b batch) error {
 	}
 	for _, u := range b.units {
 		doc := document.NewDocument(key(u.id))
-		doc.AddField(newTerms(termField, u.terms))
-		doc.AddField(newTerms(lengthField, []termFreq{{lengthField, uint64(u.length) + 1}}))
-		doc.AddField(newTerms(parentField, []termFreq{{parentField, u.parent + 1}}))
+		doc.AddField(newTerms(u.keys))
+		doc.AddField(newNumber(lengthField, uint64(u.length)))
+		doc.AddField(newNumber(parentField, u.parent))
 		sb.Update(doc)
 	}
 	sb.SetInternal([]byte(versionKey), []byte(b.meta.version))
@@ -122,22 +123,23 @@ func (s *scorchStore) write(b batch) error {
 	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.units)
 	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.length)
 	sb.SetInternal([]byte(cursorKey), cursor)
-	return s.watch(sb)
+	return s.watch(func() error { return s.index.Batch(sb) }, func() {})
 }
 
-// How long a batch may take once scorch has reported an error.
+// How long an operation may take once scorch has reported an error.
 const (
 	watchEvery = time.Second
 	patience   = 10
 )
 
-// watch runs a batch. A panic in one of scorch's own goroutines ends it without
-// an answer to the batch, which would wait for ever: the count of its errors
-// tells. The goroutine of such a batch is lost.
-func (s *scorchStore) watch(sb *bleveindex.Batch) error {
+// watch runs an operation of scorch's. A panic in one of scorch's own goroutines
+// ends it without an answer, which would be waited for for ever: the count of its
+// errors tells. Then the operation is called off, and if that does not help, its
+// goroutine is lost.
+func (s *scorchStore) watch(run func() error, callOff func()) error {
 	before := s.errors()
 	done := make(chan error, 1)
-	go func() { done <- guard(func() error { return s.index.Batch(sb) }) }()
+	go func() { done <- guard(run) }()
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	for late := 0; late < patience; {
@@ -147,6 +149,7 @@ func (s *scorchStore) watch(sb *bleveindex.Batch) error {
 		case <-ticker.C:
 			if s.errors() > before {
 				late++
+				callOff()
 			}
 		}
 	}
@@ -246,7 +249,7 @@ func readColumns(seg scorchsegment.Segment) (*columns, error) {
 	if err := stored.numbers(parentField, func(unit uint32, v uint64) { cols.parents[unit] = v }); err != nil {
 		return nil, err
 	}
-	cols.sumParents()
+	cols.arrange()
 	return cols, nil
 }
 
@@ -284,6 +287,8 @@ type termReader struct {
 	dict scorchsegment.TermDictionary
 	list scorchsegment.PostingsList
 	iter scorchsegment.PostingsIterator
+	key  []byte
+	nums []uint32
 }
 
 func (s *storedSegment) columns() *columns { return s.cols }
@@ -303,7 +308,7 @@ func (s *storedSegment) locate(ids []uint64, to []uint32) ([]uint32, error) {
 	return to, nil
 }
 
-func (s *storedSegment) postings(term string, dead bitset, to []posting) ([]posting, error) {
+func (s *storedSegment) postings(term string, most uint32, dead bitset, to []posting) ([]posting, error) {
 	r, _ := s.readers.Get().(*termReader)
 	if r == nil {
 		dict, err := s.seg.Dictionary(termField)
@@ -312,20 +317,98 @@ func (s *storedSegment) postings(term string, dead bitset, to []posting) ([]post
 		}
 		r = &termReader{dict: dict}
 	}
-	to, err := s.collect(r, term, dead, to)
+	to, err := s.collect(r, term, most, dead, to)
 	if err == nil {
 		s.readers.Put(r)
 	}
 	return to, err
 }
 
-func (s *storedSegment) collect(r *termReader, term string, dead bitset, to []posting) ([]posting, error) {
-	err := s.each(r, term, func(unit uint32, freq uint64) {
-		if !dead.has(unit) {
-			to = append(to, posting{unit, uint32(min(freq, math.MaxUint32))})
+// collect reads a term and its further occurrences; see [keysOf].
+func (s *storedSegment) collect(r *termReader, term string, most uint32, dead bitset, to []posting) ([]posting, error) {
+	first := len(to)
+	for n := range most {
+		if r.key = append(r.key[:0], term...); n > 0 {
+			r.key = append(r.key, byte(n+1))
 		}
-	})
-	return to, err
+		units, err := s.units(r, r.key)
+		if err != nil || len(units) == 0 {
+			return to, err
+		}
+		if n == 0 {
+			to = s.begin(units, dead, to)
+		} else {
+			again(units, to[first:])
+		}
+	}
+	return to, nil
+}
+
+// begin appends postings of one occurrence.
+func (s *storedSegment) begin(units []uint32, dead bitset, to []posting) []posting {
+	if dead == nil {
+		for _, unit := range units {
+			to = append(to, posting{unit, 1})
+		}
+		return to
+	}
+	for _, unit := range units {
+		if !dead.has(unit) {
+			to = append(to, posting{unit, 1})
+		}
+	}
+	return to
+}
+
+// again counts one more occurrence in those of the postings that are of the units.
+func again(units []uint32, list []posting) {
+	i := 0
+	for _, unit := range units {
+		for i < len(list) && list[i].unit < unit {
+			i++
+		}
+		if i < len(list) && list[i].unit == unit {
+			list[i].tf++
+		}
+	}
+}
+
+// units returns the units stored under a key, by ascending number, until the next
+// use of r.
+func (s *storedSegment) units(r *termReader, key []byte) (units []uint32, err error) {
+	if r.list, err = r.dict.PostingsList(key, nil, r.list); err != nil {
+		return nil, err
+	}
+	r.iter = r.list.Iterator(false, false, false, r.iter)
+	bits, ok := r.iter.(scorchsegment.OptimizablePostingsIterator)
+	if !ok {
+		return nil, fmt.Errorf("postings are a %T", r.iter)
+	}
+	r.nums = r.nums[:0]
+	if unit, ok := bits.DocNum1Hit(); ok {
+		r.nums = append(r.nums, uint32(min(unit, math.MaxUint32)))
+	} else if b := bits.ActualBitmap(); b != nil && !b.IsEmpty() {
+		r.read(b)
+	}
+	if n := len(r.nums); n > 0 && int(r.nums[n-1]) >= len(s.cols.ids) {
+		return nil, fmt.Errorf("posting of unit %d of %d", r.nums[n-1], len(s.cols.ids))
+	}
+	return r.nums, nil
+}
+
+// read reads a bitmap into nums.
+func (r *termReader) read(b *roaring.Bitmap) {
+	n := int(b.GetCardinality()) //nolint:gosec // at most 2³² units
+	r.nums = slices.Grow(r.nums, n)[:n]
+	it := b.ManyIterator()
+	for at := 0; at < n; {
+		got := it.NextMany(r.nums[at:])
+		if got == 0 {
+			r.nums = r.nums[:at]
+			return
+		}
+		at += got
+	}
 }
 
 // each calls fn for the postings of a term.
@@ -355,32 +438,46 @@ func key(id uint64) string {
 	return string(b[:])
 }
 
-// terms is a field whose terms are known already.
-type terms struct {
+// field is a field whose terms are known already.
+type field struct {
 	name  string
 	freqs bleveindex.TokenFrequencies
 }
 
-func newTerms(name string, list []termFreq) *terms {
-	f := &terms{name: name, freqs: make(bleveindex.TokenFrequencies, len(list))}
-	slab := make([]bleveindex.TokenFreq, len(list))
-	for i, t := range list {
-		slab[i].SetFrequency(int(t.tf))
-		f.freqs[t.term] = &slab[i]
+// newTerms returns the field of a unit's terms. Scorch stores a frequency of 0 in
+// one byte, any other in six; but one of 1 is what lets it store a term with a
+// single posting without a list.
+func newTerms(keys []storedKey) *field {
+	common, rare := new(bleveindex.TokenFreq), new(bleveindex.TokenFreq)
+	rare.SetFrequency(1)
+	f := &field{name: termField, freqs: make(bleveindex.TokenFrequencies, len(keys))}
+	for _, k := range keys {
+		if k.rare {
+			f.freqs[k.text] = rare
+		} else {
+			f.freqs[k.text] = common
+		}
 	}
 	return f
 }
 
-func (f *terms) Name() string                                          { return f.name }
-func (f *terms) Value() []byte                                         { return nil }
-func (f *terms) ArrayPositions() []uint64                              { return nil }
-func (f *terms) EncodedFieldType() byte                                { return 't' }
-func (f *terms) Analyze()                                              {}
-func (f *terms) Options() bleveindex.FieldIndexingOptions              { return bleveindex.IndexField }
-func (f *terms) AnalyzedTokenFrequencies() bleveindex.TokenFrequencies { return f.freqs }
-func (f *terms) NumPlainTextBytes() uint64                             { return 0 }
-func (f *terms) Size() int                                             { return 0 }
+// newNumber returns a field that holds a number.
+func newNumber(name string, v uint64) *field {
+	freq := new(bleveindex.TokenFreq)
+	freq.SetFrequency(int(v + 1)) //nolint:gosec // lengths and parents are below 2⁶²
+	return &field{name: name, freqs: bleveindex.TokenFrequencies{name: freq}}
+}
+
+func (f *field) Name() string                                          { return f.name }
+func (f *field) Value() []byte                                         { return nil }
+func (f *field) ArrayPositions() []uint64                              { return nil }
+func (f *field) EncodedFieldType() byte                                { return 't' }
+func (f *field) Analyze()                                              {}
+func (f *field) Options() bleveindex.FieldIndexingOptions              { return bleveindex.IndexField }
+func (f *field) AnalyzedTokenFrequencies() bleveindex.TokenFrequencies { return f.freqs }
+func (f *field) NumPlainTextBytes() uint64                             { return 0 }
+func (f *field) Size() int                                             { return 0 }
 
 // AnalyzedLength is stored beside each posting and not used; 0 would be taken
 // for an empty list.
-func (f *terms) AnalyzedLength() int { return 1 }
+func (f *field) AnalyzedLength() int { return 1 }

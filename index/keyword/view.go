@@ -5,43 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// columns hold what is kept in memory of every unit of a segment, by its number
-// in the segment.
-type columns struct {
-	ids     []uint64
-	lengths []uint32
-	parents []uint64
-	// whole is the length of the unit's whole parent, whose units are all in this
-	// segment.
-	whole []uint32
-}
-
-// sumParents fills in whole from the other columns.
-func (c *columns) sumParents() {
-	sums := make(map[uint64]uint32)
-	for unit, p := range c.parents {
-		sums[p] += c.lengths[unit]
-	}
-	c.whole = make([]uint32, len(c.parents))
-	for unit, p := range c.parents {
-		c.whole[unit] = sums[p]
-	}
-}
-
-// countParents returns the number of parents of the given units.
-func (c *columns) countParents(units func(yield func(uint32) bool)) int {
-	seen := make(map[uint64]struct{})
-	last := ^uint64(0)
-	for unit := range units {
-		if p := c.parents[unit]; p != last {
-			seen[p] = struct{}{}
-			last = p
-		}
-	}
-	return len(seen)
-}
-
-// posting says that a unit of a segment holds a term, tf times.
+// posting says that a unit of a segment holds a term, tf times. It counts up to
+// [MaxFrequency].
 type posting struct{ unit, tf uint32 }
 
 // segment is an immutable set of units.
@@ -49,9 +14,9 @@ type segment interface {
 	columns() *columns
 	// locate appends the numbers of the units that have one of the ids.
 	locate(ids []uint64, to []uint32) ([]uint32, error)
-	// postings appends the postings of a term by ascending unit, those of dead
-	// units left out.
-	postings(term string, dead bitset, to []posting) ([]posting, error)
+	// postings appends the postings of a term, which no unit has more than most
+	// times, by ascending unit, those of dead units left out.
+	postings(term string, most uint32, dead bitset, to []posting) ([]posting, error)
 }
 
 // part is a segment as a view sees it.
@@ -120,9 +85,13 @@ func withoutAll(parts []part, ids []uint64) ([]part, error) {
 // view is one state of the index. It is immutable but for its reference count,
 // which keeps the stored segments open while a search reads them.
 type view struct {
-	refs   atomic.Int64
-	snap   *snapshot // nil while nothing is stored
-	parts  []part    // those of snap first
+	refs  atomic.Int64
+	snap  *snapshot // nil while nothing is stored
+	parts []part    // those of snap first
+	// firsts and firstTexts number the units and parents of all parts through, by
+	// place: what those of each part start with, and at the end how many there are.
+	firsts, firstTexts []int
+
 	live   int
 	texts  int
 	length uint64
@@ -130,12 +99,14 @@ type view struct {
 
 // newView returns a view with one reference. It takes its own reference to snap.
 func newView(snap *snapshot, parts []part) *view {
-	v := &view{snap: snap, parts: parts}
+	v := &view{snap: snap, parts: parts, firsts: make([]int, 1, len(parts)+1), firstTexts: make([]int, 1, len(parts)+1)}
 	v.refs.Store(1)
 	if snap != nil {
 		snap.refs.Add(1)
 	}
-	for _, p := range parts {
+	for i, p := range parts {
+		v.firsts = append(v.firsts, v.firsts[i]+len(p.columns().ids))
+		v.firstTexts = append(v.firstTexts, v.firstTexts[i]+len(p.columns().whole))
 		v.live += p.live
 		v.texts += p.texts
 		v.length += p.length

@@ -1,0 +1,99 @@
+package analysis
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// Kind tells the features of a text apart.
+type Kind uint8
+
+// The kinds of features. Those of different kinds are different strings: only a
+// pair holds a space, only a gram starts with a control character.
+const (
+	// Word is a term as [Each] gives it.
+	Word Kind = iota
+	// Pair is two stemmed words that follow one another when stop words are left
+	// out, with a space between them. A compound counts by its parts.
+	Pair
+	// Gram is a run of [GramRunes] characters of a word that is no stop word: of
+	// its letters as they are written, between a sign for its begin and one for
+	// its end. A word that is misspelt, inflected or part of a compound still
+	// shares some. Words of two letters and those of scripts written without spaces have
+	// none.
+	Gram
+)
+
+// GramRunes is the length of a gram in code points, the signs for begin and end
+// counted.
+const GramRunes = 4
+
+const (
+	gramMark  = '\x01' // starts every gram
+	gramEdge  = '_'    // begin and end of a word
+	pairSpace = ' '
+)
+
+// Features calls emit for every feature of a text: its words as [Each] gives
+// them, and after each word the pair that it completes and its grams. The slice
+// is valid only during the call. Repetitions are not counted together.
+func Features(text string, emit func(kind Kind, term []byte)) {
+	t := tokenizer{emit: func(term []byte) { emit(Word, term) }, features: &features{emit: emit}}
+	t.scan(text)
+}
+
+// QueryFeatures returns the distinct features of a query, counted, in the order
+// in which they first appear. Its words are those of [QueryTerms].
+func QueryFeatures(text string) []QueryTerm {
+	var c counter
+	t := tokenizer{stop: true, emit: func(term []byte) { c.add(Word, term) }, features: &features{emit: c.add}}
+	if t.scan(text); len(c.terms) == 0 {
+		return QueryTerms(text)
+	}
+	return slices.Clip(c.terms)
+}
+
+// features makes the features that are more than words.
+type features struct {
+	emit func(kind Kind, term []byte)
+	last []byte // the stemmed word before, with a space
+	word []byte // the word at hand, as it is written
+	buf  []byte
+	ends []int // ends of the characters in buf
+}
+
+// spell keeps a folded word, which the stemmer will change.
+func (f *features) spell(folded []byte) {
+	cut, _ := truncate(folded)
+	f.word = append(f.word[:0], cut...)
+}
+
+// follow emits the pair of the word before and this one.
+func (f *features) follow(stem []byte) {
+	if len(f.last) > 0 {
+		f.buf = append(append(f.buf[:0], f.last...), stem...)
+		f.emit(Pair, f.buf)
+	}
+	f.last = append(append(f.last[:0], stem...), pairSpace)
+}
+
+// grams emits the grams of the word at hand.
+func (f *features) grams() {
+	f.buf = append(f.buf[:0], gramMark, gramEdge)
+	f.ends = append(f.ends[:0], 1, 2)
+	for i := 0; i < len(f.word); {
+		_, size := utf8.DecodeRune(f.word[i:])
+		i += size
+		f.ends = append(f.ends, 2+i)
+	}
+	f.buf = append(append(f.buf, f.word...), gramEdge)
+	f.ends = append(f.ends, len(f.buf))
+	if len(f.ends) < GramRunes+2 {
+		return // two letters: a gram would say what the word does
+	}
+	for i := range len(f.ends) - GramRunes {
+		start, end := f.ends[i], f.ends[i+GramRunes]
+		f.buf[start-1] = gramMark // over what no further gram has
+		f.emit(Gram, f.buf[start-1:end])
+	}
+}

@@ -1,0 +1,111 @@
+package keyword
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// How often Compact looks whether old files are gone, and how long it bears with
+// searches that still read them.
+const (
+	compactPause  = 20 * time.Millisecond
+	compactRounds = 1500
+)
+
+// errInUse says that old files could not be removed.
+var errInUse = errors.New("old files are still in use")
+
+// Compact implements [index.Lexical]. Scorch keeps the terms of a deleted unit
+// until it merges the segment, and old files until nobody reads them. So Compact
+// has it merge all segments into one, if any holds a deleted unit, and waits until
+// every file is gone that held one; searches and changes go on meanwhile. It
+// takes as long as writing the whole index. After an error some may be left, and
+// another call may succeed.
+func (ix *Index) Compact(ctx context.Context) error {
+	if err := ix.Flush(ctx); err != nil || ix.dir == "" {
+		return err
+	}
+	if err := ix.compact(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("keyword: compact: %w", err)
+	}
+	return nil
+}
+
+func (ix *Index) compact(ctx context.Context) error {
+	if err := os.RemoveAll(trashDir(ix.dir)); err != nil {
+		return err
+	}
+	var old []string
+	err := ix.withStore(ctx, func(s store) (err error) {
+		old, err = s.tainted()
+		return err
+	})
+	for range compactRounds {
+		if err != nil || len(old) == 0 {
+			return err
+		}
+		if old, err = ix.compactOnce(ctx, old); err == nil && len(old) > 0 {
+			err = sleep(ctx, compactPause)
+		}
+	}
+	return errInUse
+}
+
+// compactOnce merges if the index still uses one of the old files, lets go of
+// what was merged, and returns those that are left.
+func (ix *Index) compactOnce(ctx context.Context, old []string) (left []string, err error) {
+	var merge func(context.Context) error
+	err = ix.withStore(ctx, func(s store) (err error) {
+		merge, err = s.prepareMerge(old)
+		return err
+	})
+	if err == nil && merge != nil {
+		err = merge(ctx) // beside flushes
+	}
+	if err == nil {
+		err = ix.Flush(ctx)
+	}
+	if err == nil {
+		err = ix.withStore(ctx, func(s store) (err error) {
+			left, err = s.left(old)
+			return err
+		})
+	}
+	return left, err
+}
+
+// withStore runs f while nothing else uses the store, if there is one.
+func (ix *Index) withStore(ctx context.Context, f func(s store) error) error {
+	select {
+	case ix.writer <- struct{}{}:
+		defer func() { <-ix.writer }()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-ix.life.Done():
+		return index.ErrClosed
+	}
+	if err := ctx.Err(); err != nil || ix.store == nil {
+		return err
+	}
+	return guard(func() error { return f(ix.store) })
+}
+
+// sleep waits, unless ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,190 @@
+package keyword
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// holds reports whether any segment file holds the bytes, and returns the files.
+func holds(t *testing.T, dir string, pattern []byte) (found bool, files []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(scorchDir(dir), segmentGlob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found || bytes.Contains(b, pattern)
+	}
+	return found, files
+}
+
+// hasTerm reports whether a term is in the dictionary of any segment that a view
+// reads, and returns their files.
+func hasTerm(t *testing.T, v *view, term string) (found bool, files []string) {
+	t.Helper()
+	for _, p := range v.stored() {
+		files = append(files, fileOf(p))
+		dict, err := p.segment.(*storedSegment).seg.Dictionary(termField)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok, err := dict.Contains([]byte(term))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found || ok
+	}
+	return found, files
+}
+
+// Deleted units are in the files until Compact, and not after it, whether there
+// is one segment or many.
+func TestCompactErases(t *testing.T) {
+	const gone = 0xA1B2C3D4E5F60718
+	for name, parents := range map[string]int{"OneSegment": 1, "ManySegments": 12} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			ix := mustOpen(t, dir, Options{})
+			for i := range uint64(parents) {
+				units := []index.TextUnit{
+					{ID: 10 * i, Parent: i, Text: "common first"}, {ID: 10*i + 1, Parent: i, Text: "common second second"},
+				}
+				if i == 0 {
+					units = append(units, index.TextUnit{ID: gone, Parent: 999, Text: "zyzzyva common"})
+				}
+				if err := ix.Apply(t.Context(), i+1, units, nil); err != nil {
+					t.Fatal(err)
+				}
+				flush(t, ix)
+			}
+			if err := ix.Apply(t.Context(), 100, nil, []uint64{gone}); err != nil {
+				t.Fatal(err)
+			}
+			flush(t, ix)
+			before := search(t, ix, "common second")
+			id, _ := holds(t, dir, []byte(key(gone)))
+			word, _ := hasTerm(t, ix.view.Load(), "zyzzyva")
+			if parents == 1 && !(id && word) { // scorch may have merged several already
+				t.Fatalf("before Compact: id found: %v, term found: %v", id, word)
+			}
+			if err := ix.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			found, onDisk := holds(t, dir, []byte(key(gone)))
+			term, inUse := hasTerm(t, ix.view.Load(), "zyzzyva")
+			slices.Sort(inUse)
+			if found || term || !slices.Equal(onDisk, inUse) {
+				t.Errorf("id found: %v, term found: %v, files %v, in use %v", found, term, onDisk, inUse)
+			}
+			if d := cmp.Diff(before, search(t, ix, "common second")); d != "" {
+				t.Errorf("Compact changed the answer (-before +after):\n%s", d)
+			}
+			if err := ix.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, again := holds(t, dir, nil); !slices.Equal(again, onDisk) {
+				t.Error("there was nothing to compact, but files were written")
+			}
+		})
+	}
+}
+
+// What a thrown away index left is removed too.
+func TestCompactRemovesTrash(t *testing.T) {
+	dir := stored(t)
+	if err := os.MkdirAll(trashDir(dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ix := mustOpen(t, dir, Options{})
+	if err := ix.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(trashDir(dir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the trash is there: %v", err)
+	}
+}
+
+// unmergeable is a store that cannot merge.
+type unmergeable struct{ store }
+
+func (s unmergeable) prepareMerge(files []string) (func(context.Context) error, error) {
+	merge, err := s.store.prepareMerge(files)
+	if merge != nil {
+		merge = func(context.Context) error { return errFull }
+	}
+	return merge, err
+}
+
+func TestCompactFails(t *testing.T) {
+	ix, err := open(t.TempDir(), Options{}, func(dir string) (store, error) {
+		s, err := openScorch(dir)
+		return unmergeable{s}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	if err := ix.Apply(t.Context(), 1, benchUnits(50), nil); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, ix)
+	if err := ix.Apply(t.Context(), 2, nil, []uint64{7}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.Compact(t.Context()); !errors.Is(err, errFull) {
+		t.Errorf("Compact: %v, want the disk's error", err)
+	}
+	if n := ix.Stats().Units; n != 49 {
+		t.Errorf("%d units after a failed Compact, want 49", n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ix.Compact(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Compact: %v, want context.Canceled", err)
+	}
+}
+
+// Units read back from a segment are those that were written.
+func TestUnitsReadBack(t *testing.T) {
+	ix := mustOpen(t, t.TempDir(), Options{})
+	if err := ix.Apply(t.Context(), 1, benchUnits(100), nil); err != nil {
+		t.Fatal(err)
+	}
+	want := liveUnits(ix.view.Load().parts[0])
+	flush(t, ix)
+	part := ix.view.Load().parts[0]
+	stored, ok := part.segment.(*storedSegment)
+	if !ok {
+		t.Fatalf("segment is a %T", part.segment)
+	}
+	for _, step := range []int{1, 7, 60} {
+		var numbers []uint32
+		var some []storedUnit
+		for n := 0; n < len(want); n += step {
+			numbers = append(numbers, uint32(n))
+			some = append(some, want[slices.IndexFunc(want, func(u storedUnit) bool { return u.id == stored.cols.ids[n] })])
+		}
+		got, err := stored.readUnits(numbers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sorted := cmpopts.SortSlices(func(a, b storedKey) bool { return a.text < b.text })
+		if d := cmp.Diff(some, got, cmp.AllowUnexported(storedUnit{}, storedKey{}), cmpopts.IgnoreFields(storedKey{}, "rare"), sorted); d != "" {
+			t.Errorf("every %d: (-written +read)\n%s", step, d)
+		}
+	}
+}

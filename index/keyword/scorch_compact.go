@@ -1,0 +1,167 @@
+package keyword
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
+	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
+)
+
+const segmentGlob = "*.zap"
+
+// everything is a plan to merge all segments into one.
+var everything = mergeplan.MergePlanOptions{
+	MaxSegmentsPerTier:   1,
+	MaxSegmentSize:       mergeplan.MaxSegmentSizeLimit,
+	MaxSegmentFileSize:   math.MaxInt64,
+	TierGrowth:           1,
+	SegmentsPerMergeTask: math.MaxInt32,
+	CalcBudget:           func(int64, int64, *mergeplan.MergePlanOptions) int { return 1 },
+	ScoreSegments:        func(s []mergeplan.Segment, _ *mergeplan.MergePlanOptions) float64 { return -float64(len(s)) },
+}
+
+// tainted returns the segment files that may hold something of deleted units:
+// all but those of the index's segments in which every unit is live.
+func (s *scorchStore) tainted() ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(scorchDir(s.dir), segmentGlob))
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.release()
+	clean := make(map[string]bool)
+	for _, p := range snap.parts {
+		clean[fileOf(p)] = p.live == len(p.columns().ids)
+	}
+	return slices.DeleteFunc(files, func(f string) bool { return clean[f] }), nil
+}
+
+// fileOf returns the file of a stored part, "" if it has none.
+func fileOf(p part) string {
+	stored, ok := p.segment.(*storedSegment)
+	if !ok {
+		return ""
+	}
+	if f, ok := stored.seg.(scorchsegment.PersistedSegment); ok {
+		return f.Path()
+	}
+	return ""
+}
+
+// prepareMerge returns a function that merges all segments into one; nil if none
+// of the files is in use. It runs beside write and close. Scorch does not merge a
+// segment with itself: if it is the only one, the units of one parent are written
+// again, which makes another.
+func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error, error) {
+	snap, err := s.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.release()
+	if !slices.ContainsFunc(snap.parts, func(p part) bool { return slices.Contains(files, fileOf(p)) }) {
+		return nil, nil
+	}
+	if len(snap.parts) == 1 {
+		units, err := unitsOfOneParent(snap.parts[0])
+		if err != nil {
+			return nil, err
+		}
+		if err := s.write(batch{units: units, meta: snap.meta}); err != nil {
+			return nil, err
+		}
+	}
+	return s.mergeAll, nil
+}
+
+// mergeAll has scorch merge everything. When that fails, scorch tries again
+// without end, until it is called off.
+func (s *scorchStore) mergeAll(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	before := s.errors()
+	err := s.watch(func() error { return s.index.ForceMerge(ctx, &everything) }, cancel)
+	if err == nil && s.errors() > before {
+		err = errors.New("scorch could not merge")
+	}
+	return err
+}
+
+// left returns those of the files that are still there, and wakes scorch, which
+// removes old files after a write only.
+func (s *scorchStore) left(files []string) ([]string, error) {
+	left := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
+		_, err := os.Lstat(f)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+	if len(left) == 0 {
+		return nil, nil
+	}
+	snap, err := s.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.release()
+	return left, s.write(batch{meta: snap.meta})
+}
+
+// unitsOfOneParent returns the units of the parent with the fewest, as they are
+// stored.
+func unitsOfOneParent(p part) ([]storedUnit, error) {
+	stored, ok := p.segment.(*storedSegment)
+	if !ok {
+		return nil, errors.New("the segment is not stored")
+	}
+	byParent := make(map[uint64][]uint32)
+	for unit, parent := range stored.cols.parents {
+		if !p.dead.has(uint32(unit)) {
+			byParent[parent] = append(byParent[parent], uint32(unit))
+		}
+	}
+	var fewest []uint32
+	for _, units := range byParent {
+		if fewest == nil || cmp.Or(cmp.Compare(len(units), len(fewest)), cmp.Compare(units[0], fewest[0])) < 0 {
+			fewest = units
+		}
+	}
+	return stored.readUnits(fewest)
+}
+
+// readUnits reads units back, given by ascending number.
+func (s *storedSegment) readUnits(numbers []uint32) ([]storedUnit, error) {
+	out := make([]storedUnit, len(numbers))
+	for i, n := range numbers {
+		out[i] = storedUnit{id: s.cols.ids[n], parent: s.cols.parents[n], length: s.cols.lengths[n]}
+	}
+	dict, err := s.seg.Dictionary(termField)
+	if err != nil {
+		return nil, err
+	}
+	r := &termReader{dict: dict}
+	terms := dict.AutomatonIterator(nil, nil, nil)
+	for {
+		entry, err := terms.Next()
+		if err != nil || entry == nil {
+			return out, err
+		}
+		holders, err := s.units(r, []byte(entry.Term))
+		if err != nil {
+			return nil, err
+		}
+		key := storedKey{entry.Term, len(holders) == 1}
+		for i, n := range numbers {
+			if _, ok := slices.BinarySearch(holders, n); ok {
+				out[i].keys = append(out[i].keys, key)
+			}
+		}
+	}
+}
