@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/index/keyword"
-	"github.com/ragctx/ragctx/index/vector"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -26,10 +25,8 @@ const (
 // collections holds the open indexes, one per kind of item in a namespace. It
 // opens them on demand and keeps them behind the store.
 type collections struct {
-	store    *store.Store
-	embedder int64
-	open     func(store.Collection) (*index.Hybrid, error)
-	log      *slog.Logger
+	open func(context.Context, store.Collection) (*index.Hybrid, error)
+	log  *slog.Logger
 
 	mu      sync.Mutex
 	all     map[store.Collection]*collection // nil after close
@@ -38,15 +35,12 @@ type collections struct {
 	wg      sync.WaitGroup
 }
 
-// collection is one index and how far it has followed the store.
+// collection is one index.
 type collection struct {
 	id    store.Collection
 	ready chan struct{} // closed when index and err are set
 	index *index.Hybrid
 	err   error
-
-	follow  sync.Mutex
-	applied uint64 // guarded by follow
 
 	users int       // guarded by collections.mu
 	used  time.Time // guarded by collections.mu
@@ -62,30 +56,14 @@ func (c *collection) loaded() bool {
 	}
 }
 
-func newCollections(s *store.Store, embedder int64, open func(store.Collection) (*index.Hybrid, error), log *slog.Logger) *collections {
+func newCollections(open func(context.Context, store.Collection) (*index.Hybrid, error), log *slog.Logger) *collections {
 	c := &collections{
-		store: s, embedder: embedder, open: open, log: log,
+		open: open, log: log,
 		all: make(map[store.Collection]*collection), closing: make(map[store.Collection]chan struct{}),
 		done: make(chan struct{}),
 	}
 	c.wg.Go(c.janitor)
 	return c
-}
-
-// openIndex opens the legs of a collection.
-func (e *Engine) openIndex(id store.Collection) (*index.Hybrid, error) {
-	dir := filepath.Join(e.opts.Dir, "index", fmt.Sprintf("%d-%s", id.Namespace, id.Kind), "keyword")
-	lex, err := keyword.Open(dir, keyword.Options{
-		Origin: e.store.Token, Knows: e.store.Opened, Logger: e.opts.Logger,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("open keyword index: %w", err)
-	}
-	dense, err := vector.Open(e.opts.VectorGraph, e.embedder.Identity().Dimensions)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open vector index: %w", err), lex.Close())
-	}
-	return index.NewHybrid(lex, dense, e.opts.Logger), nil
 }
 
 // get returns a collection, opened if need be, and a func to call when done
@@ -126,8 +104,8 @@ func (c *collections) get(ctx context.Context, id store.Collection) (*collection
 	return col, release, nil
 }
 
-// load opens the index and feeds it what its legs do not hold. closing is the
-// end of the same index's earlier life, or nil.
+// load opens the index. closing is the end of the same index's earlier life, or
+// nil.
 func (c *collections) load(ctx context.Context, col *collection, closing <-chan struct{}) {
 	defer close(col.ready)
 	if closing != nil {
@@ -141,29 +119,16 @@ func (c *collections) load(ctx context.Context, col *collection, closing <-chan 
 			delete(c.all, col.id) // the next request tries again
 		}
 	}
-	idx, err := c.open(col.id)
+	idx, err := c.open(ctx, col.id)
 	if err != nil {
 		fail(err)
-		return
-	}
-	lexical, dense := idx.Cursors()
-	err = c.store.Load(ctx, col.id, c.embedder, lexical, dense, func(b index.Batch) error {
-		col.applied = b.Seq
-		if err := idx.Apply(ctx, b); err != nil {
-			c.log.WarnContext(ctx, "a leg refused a batch", "collection", col.id.Kind.String(), "error", err)
-		}
-		return nil
-	})
-	if err != nil {
-		fail(errors.Join(err, idx.Close()))
 		return
 	}
 	col.index = idx
 }
 
 // catchUp applies what the store has up to seq, so that an acknowledged write
-// is found at once. Concurrent callers share the work. A leg that refuses a
-// batch is logged and does not fail the write, which is durable already.
+// is found at once.
 func (c *collections) catchUp(ctx context.Context, id store.Collection, seq uint64) error {
 	ctx = context.WithoutCancel(ctx)
 	col, release, err := c.get(ctx, id)
@@ -171,22 +136,60 @@ func (c *collections) catchUp(ctx context.Context, id store.Collection, seq uint
 		return err
 	}
 	defer release()
-	col.follow.Lock()
-	defer col.follow.Unlock()
-	for col.applied < seq {
-		b, err := c.store.Follow(ctx, id, c.embedder, col.applied)
+	return col.index.CatchUp(ctx, seq)
+}
+
+// each calls fn for every index that is open, or being opened.
+func (c *collections) each(ctx context.Context, fn func(store.Collection, *index.Hybrid) error) error {
+	c.mu.Lock()
+	ids := slices.Collect(maps.Keys(c.all))
+	c.mu.Unlock()
+	for _, id := range ids {
+		col, release, err := c.get(ctx, id)
 		if err != nil {
 			return err
 		}
-		if b.Seq == col.applied {
-			return nil
+		err = fn(id, col.index)
+		release()
+		if err != nil {
+			return err
 		}
-		if err := col.index.Apply(ctx, b); err != nil {
-			c.log.WarnContext(ctx, "a leg refused a batch", "collection", id.Kind.String(), "error", err)
-		}
-		col.applied = b.Seq
 	}
 	return nil
+}
+
+// without closes an index, once nobody uses it, and calls fn while it is closed.
+// Whoever asks for the index meanwhile waits.
+func (c *collections) without(ctx context.Context, id store.Collection, fn func() error) error {
+	col, release, err := c.get(ctx, id)
+	if err != nil {
+		return err
+	}
+	release()
+	c.mu.Lock()
+	if c.all[id] != col {
+		c.mu.Unlock()
+		return fmt.Errorf("%w: the index is being closed; try again", ragctx.ErrConflict)
+	}
+	delete(c.all, id)
+	c.closing[id] = make(chan struct{})
+	c.mu.Unlock()
+	for !c.unused(col) { // users finish: nobody new comes
+		time.Sleep(time.Millisecond)
+	}
+	err = col.index.Close()
+	err = errors.Join(err, fn())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.closing[id])
+	delete(c.closing, id)
+	return err
+}
+
+func (c *collections) unused(col *collection) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return col.users == 0
 }
 
 // janitor closes what nobody used for a while.

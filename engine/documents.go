@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
@@ -51,71 +49,6 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 		return store.Put{}, err
 	}
 	return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
-}
-
-// embed fills in the units of a content with their vectors. Texts that were
-// embedded before are not embedded again. An embedder that fails costs the
-// vectors, not the write: the keyword leg finds the text all the same.
-func (e *Engine) embed(ctx context.Context, c *store.Content, title string, chunks []chunk.Chunk) error {
-	c.Embedder = e.embedderID
-	c.Units = make([]store.Unit, len(chunks))
-	keys := make([]store.VectorKey, len(chunks))
-	texts := make([]string, len(chunks))
-	for i, ch := range chunks {
-		texts[i] = ch.Text
-		if t := store.IndexTitle(title, ch.Heading); t != "" {
-			texts[i] = t + "\n" + ch.Text
-		}
-		keys[i] = store.KeyOf(texts[i])
-		c.Units[i] = store.Unit{Chunk: ch, Hash: keys[i]}
-	}
-	known, err := e.store.Vectors(ctx, e.embedderID, keys)
-	if err != nil {
-		return err
-	}
-	var missing []int
-	var batch []string
-	for i := range texts {
-		if v, ok := known[keys[i]]; ok {
-			c.Units[i].Vector = v
-			continue
-		}
-		missing = append(missing, i)
-		batch = append(batch, texts[i])
-	}
-	if len(batch) == 0 {
-		return nil
-	}
-	vectors, err := e.embedder.EmbedDocuments(ctx, batch)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err == nil && len(vectors) != len(batch) {
-		err = fmt.Errorf("embedder returned %d vectors for %d texts", len(vectors), len(batch))
-	}
-	if err != nil {
-		e.opts.Logger.WarnContext(ctx, "embedder failed; stored without vectors", "embedder", e.embedder.Identity().String(), "error", err)
-		return nil
-	}
-	for j, i := range missing {
-		if usable(vectors[j], e.embedder.Identity().Dimensions) {
-			c.Units[i].Vector = vectors[j]
-		}
-	}
-	return nil
-}
-
-// usable reports whether a vector that came from an embedder can be stored.
-func usable(v []float32, dim int) bool {
-	if len(v) != dim {
-		return false
-	}
-	for _, x := range v {
-		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // DeleteDocument removes a document from every answer at once. Questions about

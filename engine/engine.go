@@ -35,17 +35,35 @@ type Options struct {
 	// Dir is the data directory; it is created if missing. One process at a time
 	// may have it open.
 	Dir string
-	// Embedder turns text into vectors; nil is the built-in feature hashing.
+	// Embedder turns text into vectors; nil is that of the data directory, and the
+	// built-in feature hashing in a new one.
 	Embedder embed.Embedder
+	// Reembed changes a data directory that was filled with another embedder to
+	// Embedder, in the background, while the vectors that are there go on serving.
+	// Without it such a directory is refused.
+	Reembed bool
+	// Embedders returns embedders by their identity, so that queries can be asked
+	// in the vectors that a data directory already has; nil knows the built-in ones.
+	Embedders func(embed.Identity) (embed.Embedder, bool)
 	// VectorGraph is the kind of vector index: "flat" (exact, the default) or "coder".
 	VectorGraph string
 	Fusion      index.Fusion
 	Weights     memory.Weights
+	// Dialogue weighs what stands around a remembered turn and who said it;
+	// TimeWeight that something lies within the time that a question names, among
+	// memories and documents. 0 means the defaults, negative none.
+	Dialogue   index.Dialogue
+	TimeWeight float64
 	// Providers are asked beside the built-in documents and memories.
 	Providers []resolve.Registered
 	// ProviderTimeout bounds each provider's part of a query; 0 is
 	// [resolve.DefaultTimeout].
 	ProviderTimeout time.Duration
+	// PauseJobs leaves jobs that wait where they are, until [Engine.StartJobs].
+	PauseJobs bool
+	// KeepJobs is how long a job can be looked at after it has ended; 0 is
+	// [DefaultKeepJobs].
+	KeepJobs time.Duration
 	// OnEvent receives events as they happen, in the caller's goroutine; it must
 	// not block.
 	OnEvent func(ragctx.Event)
@@ -57,19 +75,19 @@ type Options struct {
 
 // Engine is an open data directory. Its methods are safe for concurrent use.
 type Engine struct {
-	opts     Options
-	lock     *lock
-	store    *store.Store
-	embedder embed.Embedder
-	fusion   index.Fusion
-	// embedderID is the store's id for the embedder's vectors.
-	embedderID  int64
+	opts        Options
+	lock        *lock
+	store       *store.Store
+	spaces      spaces
+	filler      *filler
+	eraser      *eraser
 	collections *collections
 	builtin     []ragctx.ContextProvider // documents, memories
 	resolver    *resolve.Resolver
 	observer    *observer
 	namespaces  sync.Map // name to id
 	events      eventSource
+	jobs        *jobs
 }
 
 // Open opens or creates a data directory. If another process has it open, the
@@ -83,12 +101,12 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, lock: l, embedder: o.Embedder, fusion: o.Fusion}
-	if c, ok := o.Embedder.(embed.Calibrated); ok && e.fusion.VectorFloor == 0 {
-		e.fusion.VectorFloor = c.NoiseFloor()
-	}
+	e := &Engine{opts: o, lock: l}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
+	}
+	if !o.PauseJobs {
+		e.StartJobs()
 	}
 	return e, nil
 }
@@ -103,9 +121,6 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Embedder == nil {
-		o.Embedder = embed.NewHashing(0)
-	}
 	return o
 }
 
@@ -114,23 +129,21 @@ func (e *Engine) open(ctx context.Context) error {
 	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, "ragctx.db"), store.Options{Now: e.opts.Now}); err != nil {
 		return err
 	}
-	if e.embedderID, err = e.store.Embedder(ctx, e.embedder.Identity()); err != nil {
+	if err := e.openSpaces(ctx); err != nil {
 		return err
 	}
-	other, err := e.store.OtherEmbedder(ctx, e.embedderID)
-	if err != nil {
-		return err
-	}
-	if other != "" {
-		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which cannot be compared with those of %s; "+
-			"open it with that embedder, or ingest into another directory", ragctx.ErrConflict, other, e.embedder.Identity())
-	}
-	e.collections = newCollections(e.store, e.embedderID, e.openIndex, e.opts.Logger)
+	e.collections = newCollections(e.openIndex, e.opts.Logger)
 	e.builtin = []ragctx.ContextProvider{
-		docs.NewProvider(e.source(store.Documents)),
-		memory.NewProvider(e.source(store.Memories), e.opts.Weights),
+		docs.NewProvider(e.source(store.Documents), e.documents()),
+		memory.NewProvider(e.source(store.Memories), e.memories()),
 	}
-	return e.openResolver()
+	e.openJobs()
+	if err := e.openResolver(); err != nil {
+		return err
+	}
+	e.filler = newFiller(e)
+	e.eraser = startEraser(e)
+	return e.resumeReembed(ctx)
 }
 
 func (e *Engine) openResolver() error {
@@ -160,6 +173,9 @@ func (e *Engine) openResolver() error {
 // acknowledged is durable with or without it.
 func (e *Engine) Close() error {
 	var errs []error
+	e.jobs.close()
+	e.filler.close()
+	e.eraser.close()
 	e.observer.close()
 	if e.collections != nil {
 		errs = append(errs, e.collections.close())

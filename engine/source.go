@@ -25,11 +25,14 @@ func (e *Engine) source(k store.Kind) source {
 
 // Search implements the providers' sources.
 func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
-	iq.Fusion = s.engine.fusion
-	return s.search(ctx, q.Namespace, iq)
+	iq.Fusion = s.engine.opts.Fusion
+	return s.search(ctx, q.Namespace, iq, true)
 }
 
-func (s source) search(ctx context.Context, namespace string, iq index.Query) (index.Result, error) {
+// search asks the index of a namespace. With floor, hits of the vector leg alone
+// have to be above what the embedder reaches by chance, unless the query says
+// otherwise.
+func (s source) search(ctx context.Context, namespace string, iq index.Query, floor bool) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return index.Result{}, nil
@@ -42,14 +45,30 @@ func (s source) search(ctx context.Context, namespace string, iq index.Query) (i
 		return index.Result{}, err
 	}
 	defer release()
-	var degraded []string
-	if iq.Vector, err = s.engine.embedder.EmbedQuery(ctx, iq.Text); err != nil {
-		s.engine.opts.Logger.WarnContext(ctx, "embedder failed on a query", "error", err)
-		iq.Vector, degraded = nil, []string{"vector"}
-	} else if !usable(iq.Vector, s.engine.embedder.Identity().Dimensions) {
-		iq.Vector = nil
+	for {
+		name := col.index.Space()
+		res, err := s.searchIn(ctx, col.index, s.engine.spaces.named(name), iq, floor)
+		if err != nil || col.index.Space() == name {
+			return res, err
+		}
+		// The space changed under way; the vector was not compared.
 	}
-	res, err := col.index.Search(ctx, iq)
+}
+
+func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, floor bool) (index.Result, error) {
+	var degraded []string
+	var err error
+	if iq.Vector, err = in.vectorOf(ctx, iq.Text); err != nil {
+		s.engine.opts.Logger.WarnContext(ctx, "embedder failed on a query", "error", err)
+		degraded = []string{"vector"}
+	}
+	if in != nil {
+		iq.Space = in.name()
+	}
+	if floor && in != nil && iq.Fusion.VectorFloor == 0 {
+		iq.Fusion.VectorFloor = in.floor()
+	}
+	res, err := idx.Search(ctx, iq)
 	res.Degraded = append(degraded, res.Degraded...)
 	return res, err
 }

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 	"sync/atomic"
 	"time"
@@ -10,6 +12,8 @@ import (
 // parent is a catalogued [Parent] with the three things about it that change.
 type parent struct {
 	*Parent
+
+	thread     *thread      // nil for what has neither session nor time
 	superseded atomic.Int64 // Unix microseconds; noTime while current
 	ended      atomic.Uint64
 	removed    atomic.Bool
@@ -46,11 +50,13 @@ func (p *parent) plain() bool {
 }
 
 // catalog is an immutable view of what units exist and whose they are. A newer
-// view shares the arrays of an older one, which only ever grow.
+// view shares the arrays of an older one as long as they only grow.
 type catalog struct {
 	ids     []uint64 // ascending
 	parents []*parent
 	ordinal []int32
+	voice   []uint32 // twice the place among voices, odd for what speaks of a time
+	voices  []Voice  // distinct, without Timed; the first is nobody's
 	// marked is set once any parent stops being plain, or never was.
 	marked bool
 }
@@ -67,4 +73,50 @@ func (c *catalog) at(id uint64) (int, bool) {
 	}
 	i := sort.Search(n, func(i int) bool { return c.ids[i] >= id })
 	return i, i < n && c.ids[i] == id
+}
+
+// known is one unit of a catalog.
+type known struct {
+	id      uint64
+	parent  *parent
+	ordinal int32
+	voice   uint32
+}
+
+// with returns a view that holds the units, too, which must be new. Units that
+// come after all others share the old arrays; the parts of a large document,
+// which were given their ids long before it was complete, do not.
+func (c catalog) with(units []known) catalog {
+	slices.SortFunc(units, func(a, b known) int { return cmp.Compare(a.id, b.id) })
+	if n := len(c.ids); len(units) > 0 && n > 0 && units[0].id < c.ids[n-1] {
+		at, _ := c.at(units[0].id)
+		older := make([]known, 0, n-at)
+		for i := at; i < n; i++ {
+			older = append(older, known{c.ids[i], c.parents[i], c.ordinal[i], c.voice[i]})
+		}
+		// The capacity is cut so that appending copies: others read the rest.
+		c.ids, c.parents, c.ordinal, c.voice = c.ids[:at:at], c.parents[:at:at], c.ordinal[:at:at], c.voice[:at:at]
+		units = merged(older, units)
+	}
+	for _, u := range units {
+		c.marked = c.marked || !u.parent.plain()
+		c.ids = append(c.ids, u.id)
+		c.parents = append(c.parents, u.parent)
+		c.ordinal = append(c.ordinal, u.ordinal)
+		c.voice = append(c.voice, u.voice)
+	}
+	return c
+}
+
+// merged merges two ascending lists.
+func merged(a, b []known) []known {
+	out := make([]known, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].id < b[0].id {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }

@@ -38,6 +38,9 @@ func (w *words) Search(_ context.Context, q index.LexicalQuery) (index.LexicalRe
 	defer w.mu.Unlock()
 	terms := strings.Fields(q.Text)
 	res := index.LexicalResult{Max: float64(len(terms))}
+	if q.Groups != nil {
+		res.Groups = make([]float64, len(q.Groups.Sizes))
+	}
 	for id, text := range w.units {
 		n := 0
 		for _, t := range terms {
@@ -45,9 +48,17 @@ func (w *words) Search(_ context.Context, q index.LexicalQuery) (index.LexicalRe
 				n++
 			}
 		}
+		if q.Groups != nil {
+			if g := q.Groups.Of(id); g >= 0 {
+				res.Groups[g] += float64(n)
+			}
+		}
 		if n > 0 && (q.Accept == nil || q.Accept(id)) {
 			res.Hits = append(res.Hits, index.Scored{ID: id, Score: float64(n)})
 		}
+	}
+	for g := range res.Groups {
+		res.Groups[g] /= float64(q.Groups.Sizes[g])
 	}
 	res.Hits = best(res.Hits, q.K)
 	return res, w.broken
@@ -69,6 +80,7 @@ func (w *words) Close() error                { return nil }
 type arrows struct {
 	mu     sync.Mutex
 	units  map[uint64][]float32
+	cursor uint64
 	broken error
 }
 
@@ -113,9 +125,12 @@ func dot(a, b []float32) float64 {
 	return sum
 }
 
-func (a *arrows) Cursor() uint64              { return 0 }
+func (a *arrows) Cursor() uint64              { return a.cursor }
 func (a *arrows) Flush(context.Context) error { return nil }
 func (a *arrows) Stats() index.LegStats       { return index.LegStats{Units: len(a.units), Kind: "arrows"} }
 func (a *arrows) Close() error                { return nil }
 
 var errBroken = errors.New("broken on purpose")
+
+func (w *words) Compact(context.Context) error  { return nil }
+func (a *arrows) Compact(context.Context) error { return nil }

@@ -4,280 +4,200 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/ragctx/ragctx/durable"
 )
 
-// Hybrid is an [Index] over a lexical and a dense leg in this process.
-type Hybrid struct {
-	lexical Lexical
-	dense   Dense
-	log     *slog.Logger
+// Options says what a [Hybrid] is made of. Feed, Lexical and Dense are required.
+type Options struct {
+	// Dir is where the catalog is kept, so that opening need not read all of the
+	// store; "" keeps it in memory only.
+	Dir  string
+	Feed Feed
+	// Lexical and Dense open the legs, now and again after one failed. A leg that
+	// finds its files unusable starts afresh, with Cursor 0.
+	Lexical func() (Lexical, error)
+	Dense   func() (Dense, error)
+	// Space names what the vectors of the dense leg are embedded with.
+	Space string
+	// Patience is how long [Open] waits for legs that lack something; 0 means
+	// [DefaultPatience]. After that they are fed in the background.
+	Patience time.Duration
+	// Origin names the state of the store; Knows tells whether a name belongs to
+	// the store's past. A catalog of another store is not used. nil for a store
+	// that is never exchanged.
+	Origin func() string
+	Knows  func(origin string) bool
+	FS     durable.FS // nil is the system's
+	Now    func() time.Time
+	Logger *slog.Logger // silent by default
+}
 
-	write    sync.Mutex
-	byParent map[uint64]*parent // guarded by write
-	units    map[uint64][]uint64
-	view     atomic.Pointer[catalog]
-	applied  atomic.Uint64
+// DefaultPatience is how long opening an index waits for its legs.
+const DefaultPatience = time.Second
+
+func (o Options) withDefaults() Options {
+	o.Patience = cmp.Or(o.Patience, DefaultPatience)
+	if o.Origin == nil {
+		o.Origin = func() string { return "" }
+	}
+	if o.Knows == nil {
+		o.Knows = func(string) bool { return true }
+	}
+	if o.FS == nil {
+		o.FS = durable.OS{}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Hybrid is an [Index] over a lexical and a dense leg in this process. It
+// follows the store through its [Feed].
+//
+// A leg that fails, or whose files were lost, torn or made by another version,
+// is opened again and fed from the store in the background, while the other one
+// answers and it finds what it has; Degraded names it until it has everything.
+// What is written meanwhile is found in it at once.
+type Hybrid struct {
+	opts Options
+
+	follow sync.Mutex // one at a time asks the feed for what is new
+
+	write    sync.Mutex         // guards what follows and all changes of the legs
+	byParent map[uint64]*parent // of the view's units
+	voiceOf  map[Voice]uint32   // places among the view's voices
+	lexical  slot[Lexical]
+	dense    atomic.Pointer[space] // replaced under follow and write
+	next     *space                // is being prepared, or nil; guarded by write
+
+	view    atomic.Pointer[catalog]
+	threads threads
+	applied atomic.Uint64 // newest change in the view
+	saved   savedCatalog
+
+	wake chan struct{}
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// space is a dense leg and what its vectors are embedded with.
+type space struct {
+	slot[Dense]
+
+	name string
 }
 
 var _ Index = (*Hybrid)(nil)
 
-// NewHybrid returns an index over the two legs, which it owns from now on. The
-// catalog starts empty: the caller applies every unit of the collection,
-// leaving out text and vectors that a leg's cursor says it already holds.
-func NewHybrid(lexical Lexical, dense Dense, log *slog.Logger) *Hybrid {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+// Open returns an index of everything in the feed. It fails when the feed does,
+// or ctx ends; a leg that cannot be opened is tried again later.
+func Open(ctx context.Context, o Options) (*Hybrid, error) {
+	o = o.withDefaults()
 	h := &Hybrid{
-		lexical: lexical, dense: dense, log: log,
-		byParent: make(map[uint64]*parent), units: make(map[uint64][]uint64),
+		opts: o, byParent: make(map[uint64]*parent), voiceOf: map[Voice]uint32{{}: 0},
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	h.view.Store(&catalog{})
-	return h
-}
-
-// Dense returns the dense leg, for questions that only some implementations answer.
-func (h *Hybrid) Dense() Dense { return h.dense }
-
-// Cursors returns up to which sequence number each leg is durable.
-func (h *Hybrid) Cursors() (lexical, dense uint64) {
-	return h.lexical.Cursor(), h.dense.Cursor()
-}
-
-// Apply implements [Index]. A leg's failure is returned after the other leg and
-// the catalog have been served, so one broken leg costs its signal only.
-func (h *Hybrid) Apply(ctx context.Context, b Batch) error {
-	h.write.Lock()
-	defer h.write.Unlock()
-
-	h.catalogue(b)
-	removed := h.unitsOf(b.Removed)
-
-	var texts []TextUnit
-	var vectors []VectorUnit
-	lexicalFrom, denseFrom := h.lexical.Cursor(), h.dense.Cursor()
-	for i := range b.Add {
-		e := &b.Add[i]
-		if e.Seq > lexicalFrom {
-			texts = append(texts, TextUnit{ID: e.ID, Parent: e.Parent.ID, Title: e.Title, Text: e.Text})
-		}
-		if e.Seq > denseFrom && e.Vector != nil {
-			vectors = append(vectors, VectorUnit{ID: e.ID, Vector: e.Vector})
+	h.lexical.open, h.lexical.give = o.Lexical, giveTexts
+	h.dense.Store(newSpace(o.Space, o.Dense))
+	h.view.Store(&catalog{voices: make([]Voice, 1)})
+	if err := h.learn(ctx); err != nil {
+		return nil, err
+	}
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h.stop = stop
+	patient, cancel := context.WithTimeout(ctx, o.Patience)
+	defer cancel()
+	for patient.Err() == nil {
+		if wait := h.tend(patient); wait != 0 {
+			break
 		}
 	}
-	var errLexical, errDense error
-	if b.Seq > lexicalFrom {
-		if errLexical = h.lexical.Apply(ctx, b.Seq, texts, removed); errLexical != nil {
-			errLexical = fmt.Errorf("keyword leg: %w", errLexical)
-		}
-	}
-	if b.Seq > denseFrom {
-		if errDense = h.dense.Apply(ctx, b.Seq, vectors, removed); errDense != nil {
-			errDense = fmt.Errorf("vector leg: %w", errDense)
-		}
-	}
-	h.mark(b)
-	h.applied.Store(max(h.applied.Load(), b.Seq))
-	return errors.Join(errLexical, errDense)
-}
-
-func (h *Hybrid) unitsOf(parents []uint64) (units []uint64) {
-	for _, id := range parents {
-		units = append(units, h.units[id]...)
-	}
-	return units
-}
-
-// mark notes ended and removed parents. It runs when the legs have the new
-// units: for a moment both versions of a document can be found, and the check
-// against the truth drops the old one; never neither.
-func (h *Hybrid) mark(b Batch) {
-	for _, e := range b.Ended {
-		if p := h.byParent[e.Parent]; p != nil {
-			p.ended.Store(e.Seq)
-			p.superseded.Store(micros(e.At))
-		}
-	}
-	for _, id := range b.Removed {
-		if p := h.byParent[id]; p != nil {
-			p.removed.Store(true)
-			delete(h.byParent, id)
-			delete(h.units, id)
-		}
-	}
-	if len(b.Ended)+len(b.Removed) > 0 {
-		next := *h.view.Load()
-		next.marked = true
-		h.view.Store(&next)
-	}
-}
-
-// catalogue publishes a view that holds the batch's new units.
-func (h *Hybrid) catalogue(b Batch) {
-	next := *h.view.Load()
-	for i := range b.Add {
-		e := &b.Add[i]
-		if n := len(next.ids); n > 0 && e.ID <= next.ids[n-1] {
-			continue // applied before
-		}
-		p := h.byParent[e.Parent.ID]
-		if p == nil {
-			p = &parent{Parent: e.Parent}
-			p.ended.Store(e.Parent.Ended)
-			p.superseded.Store(micros(e.Parent.Superseded))
-			h.byParent[e.Parent.ID] = p
-		}
-		next.marked = next.marked || !p.plain()
-		next.ids = append(next.ids, e.ID)
-		next.parents = append(next.parents, p)
-		next.ordinal = append(next.ordinal, int32(e.Ordinal)) //nolint:gosec // a document has far fewer than 2³¹ chunks
-		h.units[e.Parent.ID] = append(h.units[e.Parent.ID], e.ID)
-	}
-	h.view.Store(&next)
-}
-
-// Search implements [Index].
-func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
-	if q.K <= 0 {
-		return Result{}, nil
-	}
-	switch q.Fusion.Method {
-	case "keyword":
-		q.Vector = nil
-	case "vector":
-		q.Text = ""
-	}
-	res := Result{State: h.applied.Load()}
-	c := h.view.Load()
-	accept := h.accept(c, &q, res.State)
-	// Each leg gives more than asked for: the best after fusion need not be at
-	// the very top of either.
-	depth := max(100, 2*q.K)
-
-	var (
-		words           LexicalResult
-		near            []Scored
-		errWords, errNr error
-		wg              sync.WaitGroup
-	)
-	if len(q.Vector) > 0 {
-		wg.Go(func() {
-			near, errNr = h.dense.Search(ctx, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Exact: q.Exact})
-		})
-	}
-	if q.Text != "" {
-		words, errWords = h.lexical.Search(ctx, LexicalQuery{Text: q.Text, K: depth, Accept: accept})
-	}
-	wg.Wait()
+	go h.loop(life)
 	if err := ctx.Err(); err != nil {
-		return Result{}, err
+		return nil, errors.Join(err, h.Close())
 	}
-
-	useWords, useNear := q.Text != "" && errWords == nil, len(q.Vector) > 0 && errNr == nil
-	if errWords != nil {
-		h.log.WarnContext(ctx, "keyword leg failed", "error", errWords)
-		res.Degraded = append(res.Degraded, "keyword")
-	}
-	if errNr != nil {
-		h.log.WarnContext(ctx, "vector leg failed", "error", errNr)
-		res.Degraded = append(res.Degraded, "vector")
-	}
-	if !useWords && !useNear && len(res.Degraded) > 0 {
-		return Result{}, errors.Join(errWords, errNr)
-	}
-	res.Hits = h.join(q, words, near)
-	fuse(res.Hits, q.Fusion, useWords && words.Max > 0, useNear)
-	slices.SortFunc(res.Hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
-	})
-	res.Hits = res.Hits[:min(q.K, len(res.Hits))]
-	return res, nil
+	return h, nil
 }
 
-// accept returns the predicate for q, or nil if every unit passes. A unit that is
-// newer than the catalog c is looked up in the current one: what it replaces may
-// be marked by now.
-func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
-	if !c.marked && q.Filter.IsZero() && q.Scope.Agent == "" && q.Scope.Session == "" && q.AsOf.IsZero() {
-		return nil
-	}
-	return func(id uint64) bool {
-		in := c
-		i, ok := in.at(id)
-		if !ok {
-			in = h.view.Load()
-			i, ok = in.at(id)
-		}
-		return ok && q.visible(in.parents[i], state)
-	}
+func newSpace(name string, open func() (Dense, error)) *space {
+	s := &space{name: name}
+	s.open, s.give = open, giveVectors
+	return s
 }
 
-// alone lowers the floor of the dense leg where the lexical leg found nothing.
-const alone = 0.6
+// Space names what queries' vectors are to be embedded with.
+func (h *Hybrid) Space() string { return h.dense.Load().name }
 
-// join makes one list of the legs' hits, each unit once, with the cosine of
-// those that only the lexical leg found filled in.
-func (h *Hybrid) join(q Query, words LexicalResult, near []Scored) []Hit {
-	c := h.view.Load() // not that of the beginning: a leg may have found newer units
-	hits := make([]Hit, 0, len(words.Hits)+len(near))
-	found := make(map[uint64]int, len(words.Hits))
-	add := func(id uint64, s Signals) {
-		i, ok := c.at(id)
-		if !ok {
-			return
-		}
-		found[id] = len(hits)
-		hits = append(hits, Hit{ID: id, Parent: c.parents[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})
-	}
-	for _, w := range words.Hits {
-		s := Signals{Keyword: w.Score / words.Max}
-		if len(q.Vector) > 0 {
-			s.Vector, _ = h.dense.Similarity(q.Vector, w.ID)
-		}
-		add(w.ID, s)
-	}
-	floor := q.Fusion.VectorFloor
-	if len(words.Hits) == 0 {
-		floor *= alone // no word is known: misspelt ones reach less than whole ones
-	}
-	for _, n := range near {
-		if i, ok := found[n.ID]; ok {
-			hits[i].Signals.Vector = n.Score
-			continue
-		}
-		if n.Score > floor {
-			add(n.ID, Signals{Vector: n.Score})
-		}
-	}
-	return hits
+// Dense returns the dense leg, for questions that only some implementations
+// answer; nil while there is none.
+func (h *Hybrid) Dense() Dense {
+	d, _ := h.dense.Load().current()
+	return d
 }
 
-// Flush implements [Index].
+// Flush makes everything that was caught up with durable, as far as legs keep
+// anything.
 func (h *Hybrid) Flush(ctx context.Context) error {
 	h.write.Lock()
 	defer h.write.Unlock()
-	return errors.Join(h.lexical.Flush(ctx), h.dense.Flush(ctx))
+	return h.each(func(l durableLeg) error { return l.Flush(ctx) })
+}
+
+// Compact implements [Index].
+func (h *Hybrid) Compact(ctx context.Context) error {
+	err := h.each(func(l durableLeg) error { return l.Compact(ctx) })
+	return errors.Join(err, h.save(true))
+}
+
+// durableLeg is what the legs do to their files.
+type durableLeg interface {
+	Flush(ctx context.Context) error
+	Compact(ctx context.Context) error
+}
+
+// each calls fn for the legs that are there.
+func (h *Hybrid) each(fn func(durableLeg) error) error {
+	var errs []error
+	if l, ok := h.lexical.current(); ok {
+		errs = append(errs, fn(l))
+	}
+	if d, ok := h.dense.Load().current(); ok {
+		errs = append(errs, fn(d))
+	}
+	return errors.Join(errs...)
 }
 
 // Stats implements [Index].
 func (h *Hybrid) Stats() Stats {
 	h.write.Lock()
-	parents := len(h.byParent)
-	h.write.Unlock()
+	defer h.write.Unlock()
 	return Stats{
-		Units: len(h.view.Load().ids), Parents: parents,
-		Lexical: h.lexical.Stats(), Dense: h.dense.Stats(),
+		Units: len(h.view.Load().ids), Parents: len(h.byParent), Applied: h.applied.Load(),
+		Lexical: h.lexical.stats(), Dense: h.dense.Load().stats(),
 	}
 }
 
-// Close closes both legs.
+// Close ends the background work and closes both legs.
 func (h *Hybrid) Close() error {
+	h.stop()
+	<-h.done
+	h.follow.Lock()
+	defer h.follow.Unlock()
+	errSave := h.save(false)
 	h.write.Lock()
 	defer h.write.Unlock()
-	return errors.Join(h.lexical.Close(), h.dense.Close())
+	errs := []error{errSave, h.lexical.close(), h.dense.Load().close()}
+	if h.next != nil {
+		errs = append(errs, h.next.close())
+	}
+	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,21 +29,58 @@ func ids(r index.Result) []uint64 {
 	return out
 }
 
-func open(t testing.TB) (*index.Hybrid, *words, *arrows) {
-	w, a := newWords(), newArrows()
-	h := index.NewHybrid(w, a, nil)
-	t.Cleanup(func() { h.Close() })
-	return h, w, a
+// harness is an index with all that it depends on.
+type harness struct {
+	*index.Hybrid
+
+	feed  *history
+	words *words
+	near  *arrows
 }
 
-func apply(t testing.TB, h *index.Hybrid, b index.Batch) {
+// open returns an index over fakes that lasts as long as the test.
+func open(t testing.TB) (*harness, *words, *arrows) {
+	h := newHarness(t, index.Options{})
+	t.Cleanup(func() { h.Close() })
+	return h, h.words, h.near
+}
+
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Context() context.Context
+}
+
+// newHarness opens an index over fakes, which o may replace.
+func newHarness(t failer, o index.Options) *harness {
 	t.Helper()
-	if err := h.Apply(t.Context(), b); err != nil {
+	h := &harness{feed: &history{}, words: newWords(), near: newArrows()}
+	if o.Feed == nil {
+		o.Feed = h.feed
+	}
+	if o.Lexical == nil {
+		o.Lexical = func() (index.Lexical, error) { return h.words, nil }
+	}
+	if o.Dense == nil {
+		o.Dense = func() (index.Dense, error) { return h.near, nil }
+	}
+	var err error
+	if h.Hybrid, err = index.Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// apply makes a batch happen and has the index catch up with it.
+func apply(t failer, h *harness, b index.Batch) {
+	t.Helper()
+	h.feed.add(b)
+	if err := h.CatchUp(t.Context(), b.Seq); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func search(t testing.TB, h *index.Hybrid, q index.Query) index.Result {
+func search(t failer, h *harness, q index.Query) index.Result {
 	t.Helper()
 	if q.Now.IsZero() {
 		q.Now = t0
@@ -151,26 +189,10 @@ func TestVersionsInTime(t *testing.T) {
 	}
 }
 
-func TestApplyAgainChangesNothing(t *testing.T) {
-	h, _, _ := open(t)
-	b := index.Batch{Seq: 2, Add: []index.Entry{
-		entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "apple", 1, 0),
-		entry(2, 2, &index.Parent{ID: 2, Recorded: t0}, "apple", 1, 0),
-	}, Ended: []index.End{{Parent: 1, At: t0}}}
-	apply(t, h, b)
-	apply(t, h, b)
-	if s := h.Stats(); s.Units != 2 || s.Parents != 2 {
-		t.Errorf("stats %+v after applying a batch twice", s)
-	}
-	if got := ids(search(t, h, index.Query{Text: "apple"})); !slices.Equal(got, []uint64{2}) {
-		t.Errorf("got %v, want [2]", got)
-	}
-}
-
 func TestRemovedIsGoneFromLegs(t *testing.T) {
 	h, w, a := open(t)
 	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "apple", 1, 0)}})
-	apply(t, h, index.Batch{Seq: 2, Removed: []uint64{1}})
+	apply(t, h, index.Batch{Seq: 2, Removed: []index.Removal{{Parent: 1, Units: []uint64{1}}}})
 	if len(w.units)+len(a.units) != 0 {
 		t.Error("a leg still has a removed unit")
 	}
@@ -183,8 +205,7 @@ func TestRemovedIsGoneFromLegs(t *testing.T) {
 // rules: nothing out of scope is found, and k units are found whenever k exist.
 func TestScopeIsAWall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w, a := newWords(), newArrows()
-		h := index.NewHybrid(w, a, nil)
+		h := newHarness(t, index.Options{})
 		defer h.Close()
 		name := rapid.SampledFrom([]string{"", "a", "b"})
 		tags := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"x", "y", "z"}), rapid.ID[string])
@@ -201,9 +222,7 @@ func TestScopeIsAWall(t *testing.T) {
 			p.ID = uint64(i + 1)
 			b.Add = append(b.Add, entry(p.ID, p.ID, p, "apple", 1, 0))
 		}
-		if err := h.Apply(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		apply(t, h, b)
 		q := index.Query{
 			Text: "apple", Vector: []float32{1, 0}, K: rapid.IntRange(1, 50).Draw(t, "k"), Now: t0,
 			Scope: index.Scope{

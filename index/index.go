@@ -43,16 +43,26 @@ type Parent struct {
 
 // Entry is one unit together with its parent.
 type Entry struct {
-	ID      uint64 // unique, ascending in the order of writing, never reused
+	ID      uint64 // unique, never reused, mostly ascending in the order of writing
 	Seq     uint64 // the write that made it
 	Ordinal int    // position within the parent
 	Parent  *Parent
+	Voice   Voice
 	// Title holds the title and heading path; Text the unit's own text. Both may
 	// be left empty for units that the lexical leg already holds durably.
 	Title, Text string
 	// Vector is nil where the embedder abstained, and may be left nil for units
 	// that the dense leg already holds durably.
 	Vector []float32
+}
+
+// Voice says who said a unit of a conversation. The zero value is nobody's, as in
+// documents.
+type Voice struct {
+	Role ragctx.Role
+	Name string // of the speaker; "" where only the role is known
+	// Timed says that the unit speaks of a time: a date, a weekday, "yesterday".
+	Timed bool
 }
 
 // End marks a parent as superseded at a time.
@@ -66,11 +76,27 @@ type End struct {
 type Batch struct {
 	// Seq is the number of the newest change in the batch.
 	Seq uint64
-	// Add holds the new units, Ended the parents that were superseded or
+	// Revised holds units of earlier batches that have a vector now; only a dense
+	// leg looks at it. Add holds the new units, Ended the parents that were superseded or
 	// deleted, Removed those whose data is gone for good.
+	Revised []Entry
 	Add     []Entry
 	Ended   []End
-	Removed []uint64
+	Removed []Removal
+}
+
+// Removal is the end of a parent and its units: nothing of them is to be left.
+type Removal struct {
+	Parent uint64
+	Units  []uint64
+}
+
+// removedUnits returns the ids of all removed units.
+func (b *Batch) removedUnits() (units []uint64) {
+	for _, r := range b.Removed {
+		units = append(units, r.Units...)
+	}
+	return units
 }
 
 // Scope says whose items are looked at.
@@ -89,6 +115,9 @@ type Query struct {
 	// leaves its leg out.
 	Text   string
 	Vector []float32
+	// Space names what Vector was embedded with; see [Hybrid.Space]. The dense leg
+	// is left out if it holds vectors of another one.
+	Space  string
 	K      int
 	Scope  Scope
 	Filter ragctx.Filter
@@ -97,6 +126,11 @@ type Query struct {
 	AsOf, Now time.Time
 	Exact     bool
 	Fusion    Fusion
+	// Dialogue and Time score by more than words and vectors; nil does not.
+	Dialogue *Dialogue
+	Time     *Time
+	// Explain asks for [Signals].Parts.
+	Explain bool
 }
 
 // Hit is one found unit.
@@ -115,6 +149,9 @@ type Signals struct {
 	Keyword float64
 	// Vector is the cosine similarity, -1 to 1.
 	Vector float64
+	// Parts says what the score is made of where that is more than words and
+	// vectors; nil unless the query asked for it. It is shared; do not change it.
+	Parts *Parts
 }
 
 // Result is the answer to a [Query]: hits by score, best first, ties by
@@ -125,27 +162,29 @@ type Result struct {
 	// later change superseded is still a hit, as what replaced it may not be one
 	// yet: a replaced text is found in one version or the other, never in none.
 	State uint64
-	// Degraded names legs that failed or did not run: "keyword", "vector".
+	// Degraded names legs that failed, did not run, or do not have everything yet:
+	// "keyword", "vector".
 	Degraded []string
 }
 
 // Stats describes an index.
 type Stats struct {
 	Units, Parents int
+	// Applied is the newest change that can be found.
+	Applied        uint64
 	Lexical, Dense LegStats
 }
 
 // Index is the contract between the providers and whatever does the searching,
-// in this process or elsewhere. Searches run beside Apply and see the state
-// before or after it.
+// in this process or elsewhere. Searches run beside CatchUp and see the state
+// before or after each batch.
 type Index interface {
-	// Apply makes the batch searchable before it returns. Applying a batch again
-	// changes nothing. It is called by one goroutine at a time.
-	Apply(ctx context.Context, b Batch) error
+	// CatchUp makes everything up to the change seq searchable before it returns.
+	CatchUp(ctx context.Context, seq uint64) error
 	// Search fails only when no leg could answer.
 	Search(ctx context.Context, q Query) (Result, error)
-	// Flush makes everything applied durable, as far as the legs keep anything.
-	Flush(ctx context.Context) error
+	// Compact leaves nothing of removed units in any file.
+	Compact(ctx context.Context) error
 	Stats() Stats
 	Close() error
 }

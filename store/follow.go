@@ -17,53 +17,47 @@ type Collection struct {
 	Kind      Kind
 }
 
-// feedUnits is how many units a batch of a feed holds at most, give or take
-// those of one item.
-const feedUnits = 2000
-
 const parentColumns = `i.id, i.seq, i.title, i.source, i.user, i.agent, i.session, i.tags, i.metadata,
 	i.occurred, i.recorded, i.superseded, coalesce(i.ended, 0), i.expires`
 
-// Load feeds everything in the collection to apply, in order of writing, in
-// batches. Texts are left out up to lexicalFrom, vectors up to denseFrom: the
-// legs hold those. The last batch carries the newest sequence number.
-func (s *Store) Load(ctx context.Context, c Collection, embedder int64, lexicalFrom, denseFrom uint64,
-	apply func(index.Batch) error,
-) error {
+// catalogUnits is how many units a batch of [Store.Catalog] holds.
+const catalogUnits = 20_000
+
+// Catalog gives apply every unit of the collection, without texts and vectors,
+// in batches of no order. The last batch carries the newest sequence number.
+func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batch) error) error {
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		last, err := newest(ctx, tx, c)
 		if err != nil {
 			return err
 		}
-		parents, err := loadParents(ctx, tx, `i.namespace = ? AND i.kind = ?`, c.Namespace, c.Kind)
+		parents, err := loadParents(ctx, tx, `i.namespace = ? AND i.kind = ? AND i.seq > 0`, c.Namespace, c.Kind)
 		if err != nil {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT u.id, u.item, u.ordinal,
-				CASE WHEN i.seq > ? THEN u.heading ELSE '' END, CASE WHEN i.seq > ? THEN u.text ELSE '' END,
-				CASE WHEN i.seq > ? THEN v.vector END
-			FROM items i JOIN units u ON u.item = i.id
-			LEFT JOIN vectors v ON v.embedder = ? AND v.hash = u.hash AND i.seq > ?
-			WHERE i.namespace = ? AND i.kind = ? ORDER BY u.id`,
-			lexicalFrom, lexicalFrom, denseFrom, embedder, denseFrom, c.Namespace, c.Kind)
+		// All that is read of units is in their index; their texts are not touched.
+		rows, err := tx.QueryContext(ctx, `SELECT u.id, u.item, u.ordinal, `+voiceColumns+`
+			FROM items i JOIN units u ON u.item = i.id`+joinVoices+`
+			WHERE i.namespace = ? AND i.kind = ? AND i.seq > 0`, c.Namespace, c.Kind)
 		if err != nil {
 			return err
 		}
 		var b index.Batch
+		var e index.Entry
+		var item uint64
+		into := append([]any{&e.ID, &item, &e.Ordinal}, voice(&e.Voice)...)
 		err = scan(rows, func() error {
-			e, err := scanEntry(rows, parents)
-			if err != nil || e.Parent == nil {
+			if err := rows.Scan(into...); err != nil {
 				return err
 			}
-			if len(b.Add) >= feedUnits && e.Seq != b.Seq {
-				if err := apply(b); err != nil {
-					return err
-				}
-				b = index.Batch{}
+			p := parents[item]
+			e.Parent, e.Seq = p.Parent, p.seq
+			if b.Add = append(b.Add, e); len(b.Add) < catalogUnits {
+				return nil
 			}
-			b.Seq = e.Seq
-			b.Add = append(b.Add, e)
-			return nil
+			full := b
+			b = index.Batch{}
+			return apply(full)
 		})
 		if err != nil {
 			return err
@@ -78,32 +72,22 @@ func (s *Store) Load(ctx context.Context, c Collection, embedder int64, lexicalF
 }
 
 // Follow returns the changes after a sequence number, a bounded number at a
-// time; the caller calls it again with the batch's Seq until that stays.
-func (s *Store) Follow(ctx context.Context, c Collection, embedder int64, after uint64) (index.Batch, error) {
+// time; the caller calls it again with the batch's Seq until that stays. Vectors
+// are those of an embedder; 0 leaves them out.
+func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bool, embedder int64) (index.Batch, error) {
 	b := index.Batch{Seq: after}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		puts, err := s.changes(ctx, tx, c, &b)
-		if err != nil || len(puts) == 0 {
-			return err
-		}
-		in, args := list(puts)
-		parents, err := loadParents(ctx, tx, `i.id IN (`+in+`)`, args...)
+		puts, revised, err := s.changes(ctx, tx, c, &b)
 		if err != nil {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT u.id, u.item, u.ordinal, u.heading, u.text, v.vector
-			FROM units u LEFT JOIN vectors v ON v.embedder = ? AND v.hash = u.hash
-			WHERE u.item IN (`+in+`) ORDER BY u.id`, append([]any{embedder}, args...)...)
-		if err != nil {
-			return err
-		}
-		return scan(rows, func() error {
-			e, err := scanEntry(rows, parents)
-			if err == nil && e.Parent != nil {
-				b.Add = append(b.Add, e)
+		if embedder != 0 {
+			if b.Revised, err = entries(ctx, tx, revised, false, embedder); err != nil {
+				return err
 			}
-			return err
-		})
+		}
+		b.Add, err = entries(ctx, tx, puts, texts, embedder)
+		return err
 	})
 	if err != nil {
 		return b, fmt.Errorf("follow changes: %w", err)
@@ -111,35 +95,121 @@ func (s *Store) Follow(ctx context.Context, c Collection, embedder int64, after 
 	return b, nil
 }
 
-// maxChanges bounds a batch of changes by items; a batch never splits a change.
-const maxChanges = 200
-
-// changes reads the next changes into b and returns the items written by them.
-func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.Batch) (puts []uint64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT c.seq, c.item, c.op, i.superseded FROM changes c
-		LEFT JOIN items i ON i.id = c.item
-		WHERE c.namespace = ? AND c.kind = ? AND c.seq > ? ORDER BY c.seq LIMIT ?`, c.Namespace, c.Kind, b.Seq, maxChanges)
+// entries returns the units of items.
+func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedder int64) (out []index.Entry, err error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	in, args := list(items)
+	parents, err := loadParents(ctx, tx, `i.id IN (`+in+`)`, args...)
 	if err != nil {
 		return nil, err
 	}
-	err = scan(rows, func() error {
-		var item uint64
-		var op int
-		var ended sql.NullInt64
-		if err := rows.Scan(&b.Seq, &item, &op, &ended); err != nil {
-			return err
+	columns, from := `u.id, u.item, u.ordinal, '', '', NULL, `+voiceColumns, joinVoices
+	if texts {
+		columns = `u.id, u.item, u.ordinal, u.heading, u.text, NULL, ` + voiceColumns
+	}
+	if embedder != 0 {
+		columns = strings.Replace(columns, "NULL", "v.vector", 1)
+		from += ` LEFT JOIN vectors v ON v.embedder = ? AND v.hash = u.hash`
+		args = append([]any{embedder}, args...)
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT `+columns+` FROM units u`+from+`
+		WHERE u.item IN (`+in+`) ORDER BY u.item, u.ordinal`, args...) //nolint:gosec // constants of this package
+	if err != nil {
+		return nil, err
+	}
+	return out, scan(rows, func() error {
+		e, err := scanEntry(rows, parents)
+		if err == nil && e.Parent != nil {
+			out = append(out, e)
 		}
+		return err
+	})
+}
+
+// A batch of changes is bounded by items and by units, but never splits a change.
+const (
+	maxChanges = 200
+	maxUnits   = 1000
+)
+
+// changes reads the next changes into b and returns the items that they wrote, and
+// those whose vectors came later.
+func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.Batch) (puts, revised []uint64, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT c.seq, c.item, c.op, c.units, i.superseded,
+			CASE WHEN c.op IN (?, ?) THEN (SELECT count(*) FROM units WHERE item = c.item) ELSE 0 END
+		FROM changes c LEFT JOIN items i ON i.id = c.item
+		WHERE c.namespace = ? AND c.kind = ? AND c.seq > ? ORDER BY c.seq LIMIT ?`, opPut, opVectors, c.Namespace, c.Kind, b.Seq, maxChanges)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	total := 0
+	for total < maxUnits && rows.Next() {
+		var item uint64
+		var op, units int
+		var gone string
+		var ended sql.NullInt64
+		if err := rows.Scan(&b.Seq, &item, &op, &gone, &ended, &units); err != nil {
+			return nil, nil, err
+		}
+		total += units
 		switch op {
 		case opPut:
 			puts = append(puts, item)
+		case opVectors:
+			revised = append(revised, item)
 		case opEnd:
 			b.Ended = append(b.Ended, index.End{Parent: item, At: moment(ended), Seq: b.Seq})
 		case opRemove:
-			b.Removed = append(b.Removed, item)
+			b.Removed = append(b.Removed, index.Removal{Parent: item, Units: unroll(decode[[][2]uint64](gone))})
 		}
-		return nil
+	}
+	return puts, revised, rows.Err()
+}
+
+// unroll returns the ids in ranges.
+func unroll(ranges [][2]uint64) (ids []uint64) {
+	for _, r := range ranges {
+		for id := r[0]; id <= r[1]; id++ {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// removed appends the change that makes the indexes forget an item. It runs
+// before the units are deleted, whose ids it notes.
+func (s *Store) removed(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64) (uint64, error) {
+	var ranges [][2]uint64
+	rows, err := tx.QueryContext(ctx, `SELECT id FROM units WHERE item = ? ORDER BY id`, item) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return 0, err
+	}
+	err = scan(rows, func() error {
+		var id uint64
+		err := rows.Scan(&id)
+		if n := len(ranges); n > 0 && ranges[n-1][1]+1 == id {
+			ranges[n-1][1] = id
+		} else {
+			ranges = append(ranges, [2]uint64{id, id})
+		}
+		return err
 	})
-	return puts, err
+	if err != nil {
+		return 0, err
+	}
+	seq, err := s.change(ctx, tx, ns, k, item, opRemove)
+	if err != nil {
+		return 0, err
+	}
+	units, err := encode(ranges, "")
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE changes SET units = ? WHERE seq = ?`, units, seq)
+	return seq, err
 }
 
 type loadedParent struct {
@@ -176,7 +246,7 @@ func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Entry, er
 	var item uint64
 	var heading string
 	var vector []byte
-	if err := rows.Scan(&e.ID, &item, &e.Ordinal, &heading, &e.Text, &vector); err != nil {
+	if err := rows.Scan(append([]any{&e.ID, &item, &e.Ordinal, &heading, &e.Text, &vector}, voice(&e.Voice)...)...); err != nil {
 		return e, err
 	}
 	p, ok := parents[item]
@@ -184,13 +254,15 @@ func scanEntry(rows *sql.Rows, parents map[uint64]loadedParent) (index.Entry, er
 		return e, nil
 	}
 	e.Parent, e.Seq = p.Parent, p.seq
-	title := ""
-	if e.Ordinal == 0 {
-		// Once per text: the keyword leg scores every unit together with its parent.
-		title = p.title
+	if e.Text != "" {
+		title := ""
+		if e.Ordinal == 0 {
+			// Once per text: the keyword leg scores every unit together with its parent.
+			title = p.title
+		}
+		e.Title = IndexTitle(title, decode[[]string](heading))
 	}
-	e.Title = IndexTitle(title, decode[[]string](heading))
-	if vector != nil {
+	if len(vector) > 0 {
 		e.Vector = unpackVector(vector)
 	}
 	return e, nil

@@ -39,7 +39,8 @@ func (s *Store) Embedder(ctx context.Context, identity embed.Identity) (int64, e
 	return id, nil
 }
 
-// Vectors returns the vectors that are known for the keys; the others are missing from the map.
+// Vectors returns the vectors that are known for the keys; the others are missing
+// from the map. An empty one says that the embedder has none for the text.
 func (s *Store) Vectors(ctx context.Context, embedder int64, keys []VectorKey) (map[VectorKey][]float32, error) {
 	found := make(map[VectorKey][]float32)
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -81,17 +82,16 @@ func unpackVector(b []byte) []float32 {
 	return v
 }
 
-// OtherEmbedder returns the identity of an embedder whose vectors the database
-// holds if it holds none of the given one; "" otherwise.
-func (s *Store) OtherEmbedder(ctx context.Context, embedder int64) (string, error) {
-	var identity string
+// VectorsOf returns the id of an embedder whose vectors the database holds; 0 if
+// it holds none.
+func (s *Store) VectorsOf(ctx context.Context) (int64, error) {
+	var id int64
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT identity FROM embedders e
-			WHERE EXISTS (SELECT 1 FROM vectors WHERE embedder = e.id)
-			AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ?) ORDER BY id LIMIT 1`, embedder).Scan(&identity)
+		return tx.QueryRowContext(ctx, `SELECT id FROM embedders e
+			WHERE EXISTS (SELECT 1 FROM vectors WHERE embedder = e.id) ORDER BY id LIMIT 1`).Scan(&id)
 	})
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("find embedders: %w", err)
+		return 0, fmt.Errorf("find embedders: %w", err)
 	}
-	return identity, nil
+	return id, nil
 }

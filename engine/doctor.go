@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Checkup is what [Engine.Doctor] found.
+type Checkup struct {
+	Store   store.VerifyReport `json:"store"`
+	Indexes []IndexCheckup     `json:"indexes"`
+	// Repaired lists the indexes that are being made again.
+	Repaired int `json:"repaired"`
+}
+
+// IndexCheckup is about the index of one kind of item in a namespace.
+type IndexCheckup struct {
+	Namespace string `json:"namespace"`
+	Kind      string `json:"kind"`
+	index.Audit
+	// Error says why it could not be compared.
+	Error    string `json:"error,omitempty"`
+	Repaired bool   `json:"repaired" doc:"its files were thrown away and are being made again"`
+}
+
+// Sound reports whether nothing was found.
+func (c Checkup) Sound() bool {
+	for _, i := range c.Indexes {
+		if i.Error != "" || !i.Sound() {
+			return false
+		}
+	}
+	return !c.Store.Damaged()
+}
+
+// DoctorOptions says what [Engine.Doctor] does.
+type DoctorOptions struct {
+	// Repair throws away the files of every index that differs from the store, so
+	// that they are made again in the background. The store itself is never
+	// changed: it is the truth, and a copy of it is what repairs it.
+	Repair bool
+	// Progress is told what is being looked at and how far that is.
+	Progress func(what string, done, total int)
+}
+
+// Doctor reads the whole data directory: the store against itself, and every
+// index against the store. It runs beside other work.
+func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	c := Checkup{Indexes: []IndexCheckup{}}
+	var err error
+	c.Store, err = e.VerifyStore(ctx, func(done, total int) { o.Progress("database", done, total) })
+	if err != nil {
+		return c, err
+	}
+	names, err := e.Namespaces(ctx)
+	if err != nil {
+		return c, err
+	}
+	for _, name := range names {
+		ns, err := e.namespace(ctx, name, false)
+		if err != nil {
+			return c, err
+		}
+		for _, kind := range []store.Kind{store.Documents, store.Memories} {
+			found := e.audit(ctx, store.Collection{Namespace: ns, Kind: kind}, name, o)
+			if ctx.Err() != nil {
+				return c, ctx.Err()
+			}
+			if found.Repaired {
+				c.Repaired++
+			}
+			c.Indexes = append(c.Indexes, found)
+		}
+	}
+	return c, nil
+}
+
+func (e *Engine) audit(ctx context.Context, id store.Collection, name string, o DoctorOptions) IndexCheckup {
+	out := IndexCheckup{Namespace: name, Kind: id.Kind.String()}
+	col, release, err := e.collections.get(ctx, id)
+	if err == nil {
+		out.Audit, err = col.index.Audit(ctx, func(done, total int) { o.Progress(name+" "+out.Kind, done, total) })
+		release()
+	}
+	if err != nil {
+		out.Error = err.Error()
+	}
+	if o.Repair && ctx.Err() == nil && (err != nil || !out.Sound()) {
+		if err := e.renew(ctx, id); err != nil {
+			out.Error = errors.Join(err, errors.New(out.Error)).Error()
+		} else {
+			out.Repaired = true
+		}
+	}
+	return out
+}
+
+// renew throws the files of an index away and opens it again, which feeds it.
+func (e *Engine) renew(ctx context.Context, id store.Collection) error {
+	err := e.collections.without(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
+	if err != nil {
+		return fmt.Errorf("make index again: %w", err)
+	}
+	_, release, err := e.collections.get(ctx, id)
+	if err == nil {
+		release()
+	}
+	return err
+}
+
+// JobDoctor is the kind of job that checks the data directory.
+const JobDoctor = "doctor"
+
+type doctorRequest struct {
+	Repair bool `json:"repair"`
+}
+
+// CheckUp runs [Engine.Doctor] as a job, whose result is a [Checkup].
+func (e *Engine) CheckUp(ctx context.Context, repair bool) (Job, error) {
+	return e.submitJob(ctx, JobDoctor, "", doctorRequest{repair})
+}
+
+func (e *Engine) runDoctor(ctx context.Context, r *runningJob) error {
+	var req doctorRequest
+	if err := r.request(&req); err != nil {
+		return err
+	}
+	found, err := e.Doctor(ctx, DoctorOptions{Repair: req.Repair, Progress: func(what string, done, total int) {
+		r.update(func(j *store.Job) { j.Stage, j.Items, j.Counts = what, total, store.JobCounts{Unchanged: done} })
+	}})
+	if err != nil {
+		return err
+	}
+	return r.result(found)
+}

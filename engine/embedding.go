@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/store"
+)
+
+// embed fills in the units of a content with their vectors. Texts that were
+// embedded before are not embedded again. An embedder that fails costs the
+// vectors, not the write: the keyword leg finds the text all the same, and the
+// vectors are made later.
+func (e *Engine) embed(ctx context.Context, c *store.Content, title string, chunks []chunk.Chunk) error {
+	current, next := e.spaces.current.Load(), e.spaces.next.Load()
+	c.Embedder = current.id
+	c.Units = make([]store.Unit, len(chunks))
+	texts := make([]store.Unembedded, len(chunks))
+	for i, ch := range chunks {
+		texts[i].Text = store.EmbedText(title, ch.Heading, ch.Text)
+		texts[i].Key = store.KeyOf(texts[i].Text)
+		c.Units[i] = store.Unit{Chunk: ch, Hash: texts[i].Key}
+	}
+	known, err := e.vectors(ctx, current, texts)
+	if err != nil {
+		return err
+	}
+	missing := false
+	for i := range c.Units {
+		c.Units[i].Vector = known[texts[i].Key]
+		missing = missing || c.Units[i].Vector == nil
+	}
+	if missing { // the store notes it with the write
+		e.filler.wake()
+	}
+	if next != nil {
+		return e.embedAhead(ctx, next, texts)
+	}
+	return nil
+}
+
+// vectors returns the vectors of texts; those are missing that the embedder
+// failed on.
+func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded) (map[store.VectorKey][]float32, error) {
+	keys := make([]store.VectorKey, len(texts))
+	for i := range texts {
+		keys[i] = texts[i].Key
+	}
+	known, err := e.store.Vectors(ctx, s.id, keys)
+	if err != nil {
+		return nil, err
+	}
+	var missing []store.VectorKey
+	var batch []string
+	for i := range texts {
+		if known[keys[i]] == nil {
+			missing, batch = append(missing, keys[i]), append(batch, texts[i].Text)
+		}
+	}
+	if len(batch) == 0 {
+		return known, nil
+	}
+	made, err := s.vectorsOf(ctx, batch)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		e.opts.Logger.WarnContext(ctx, "embedder failed; stored without vectors for now", "embedder", s.identity.String(), "error", err)
+		return known, nil
+	}
+	for i, k := range missing {
+		known[k] = made[i]
+	}
+	return known, nil
+}
+
+// embedAhead stores the vectors that texts have in the space to which the data
+// directory is changing. What fails is made up for before the change is over.
+func (e *Engine) embedAhead(ctx context.Context, next *space, texts []store.Unembedded) error {
+	known, err := e.vectors(ctx, next, texts)
+	if err != nil {
+		return err
+	}
+	var have []store.Unembedded
+	var vectors [][]float32
+	for _, t := range texts {
+		if v := known[t.Key]; v != nil {
+			have, vectors = append(have, t), append(vectors, v)
+		}
+	}
+	_, err = e.store.PutVectors(ctx, next.id, have, vectors, false)
+	return err
+}
+
+// usable reports whether a vector that came from an embedder can be stored.
+func usable(v []float32, dim int) bool {
+	if len(v) != dim {
+		return false
+	}
+	for _, x := range v {
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/keyword"
+	"github.com/ragctx/ragctx/index/vector"
+	"github.com/ragctx/ragctx/store"
+)
+
+// indexDir is where a collection's index keeps its files.
+func (e *Engine) indexDir(id store.Collection) string {
+	return filepath.Join(e.opts.Dir, "index", fmt.Sprintf("%d-%s", id.Namespace, id.Kind))
+}
+
+// vectorPrefix begins the name of a directory of vectors; the space's follows.
+const vectorPrefix = "vector-"
+
+// openIndex opens the index of a collection.
+func (e *Engine) openIndex(ctx context.Context, id store.Collection) (*index.Hybrid, error) {
+	in := e.spaces.current.Load()
+	return index.Open(ctx, index.Options{
+		Dir: e.indexDir(id), Feed: feed{e.store, id},
+		Lexical: func() (index.Lexical, error) { return e.openKeyword(id) },
+		Space:   in.name(),
+		Dense:   func() (index.Dense, error) { return e.openVector(id, in) },
+		Origin:  e.store.Token, Knows: e.store.Opened,
+		Logger: e.opts.Logger.With("namespace", id.Namespace, "kind", id.Kind.String()),
+	})
+}
+
+func (e *Engine) openKeyword(id store.Collection) (index.Lexical, error) {
+	return keyword.Open(filepath.Join(e.indexDir(id), "keyword"), keyword.Options{
+		Origin: e.store.Token, Knows: e.store.Opened, Logger: e.opts.Logger,
+	})
+}
+
+// openVector opens the leg for the vectors of a space.
+func (e *Engine) openVector(id store.Collection, in *space) (index.Dense, error) {
+	return vector.New(vector.Options{
+		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.name()),
+		Graph: e.opts.VectorGraph, Dimensions: in.identity.Dimensions, Identity: in.identity.Key(),
+		Origin: e.store.Token, Knows: e.store.Opened, Logger: e.opts.Logger,
+	})
+}
+
+// feed is how an index reads the store.
+type feed struct {
+	store *store.Store
+	id    store.Collection
+}
+
+var _ index.Feed = feed{}
+
+// All implements [index.Feed].
+func (f feed) All(ctx context.Context, apply func(index.Batch) error) error {
+	return f.store.Catalog(ctx, f.id, apply)
+}
+
+// Follow implements [index.Feed].
+func (f feed) Follow(ctx context.Context, after uint64, want index.Want) (index.Batch, error) {
+	return f.store.Follow(ctx, f.id, after, want.Texts, embedderOf(want.Space))
+}
+
+// spaceOf names the vectors of an embedder that the store knows by an id.
+func spaceOf(embedder int64) string { return strconv.FormatInt(embedder, 10) }
+
+// embedderOf is the reverse; 0 for none.
+func embedderOf(space string) int64 {
+	id, err := strconv.ParseInt(space, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}

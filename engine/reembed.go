@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/store"
+)
+
+// JobReembed is the kind of job that changes the embedder of a data directory.
+const JobReembed = "reembed"
+
+// reembedRequest is what such a job is asked for.
+type reembedRequest struct {
+	Embedder embed.Identity `json:"embedder"`
+}
+
+// Reembed changes the data directory to another embedder: all texts are embedded
+// again by a job, while the vectors that are there go on serving. Then the
+// indexes change over at once. What is written meanwhile is embedded by both. It
+// goes on after a restart; cancelling the job leaves everything as it was.
+func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
+	to := with.Identity()
+	if e.embedderOf(to) == nil {
+		return Job{}, ragctx.Invalid("embedder", "%s cannot be opened again after a restart; give it with Options.Embedders", to)
+	}
+	if e.Embedder() == to {
+		return Job{}, fmt.Errorf("%w: the data directory is embedded by %s already", ragctx.ErrConflict, to)
+	}
+	if j, ok, err := e.reembedding(ctx); err != nil || ok {
+		if err == nil {
+			err = fmt.Errorf("%w: job %s is changing the embedder; wait for it, or cancel it", ragctx.ErrConflict, j.ID)
+		}
+		return j, err
+	}
+	return e.submitJob(ctx, JobReembed, "", reembedRequest{to})
+}
+
+// reembedding returns the job that changes the embedder, if one waits or runs.
+func (e *Engine) reembedding(ctx context.Context) (Job, bool, error) {
+	for _, state := range []store.JobState{store.JobQueued, store.JobRunning} {
+		found, err := e.store.Jobs(ctx, store.JobFilter{Kind: JobReembed, State: state, Limit: 1})
+		if err != nil || len(found) > 0 {
+			var j Job
+			if err == nil {
+				j.Job = found[0]
+			}
+			return j, err == nil, err
+		}
+	}
+	return Job{}, false, nil
+}
+
+// resumeReembed makes what is written from now on known in the space of a change
+// that is under way, and begins one where the options ask for it.
+func (e *Engine) resumeReembed(ctx context.Context) error {
+	j, ok, err := e.reembedding(ctx)
+	if err != nil {
+		return err
+	}
+	if ok {
+		var req reembedRequest
+		if err := decodeRequest(j, &req); err != nil {
+			return err
+		}
+		return e.aim(ctx, req.Embedder)
+	}
+	want := e.opts.Embedder
+	if !e.opts.Reembed || want == nil || want.Identity() == e.Embedder() {
+		return nil
+	}
+	_, err = e.submitJob(ctx, JobReembed, "", reembedRequest{want.Identity()})
+	return err
+}
+
+// aim sets the space that the data directory is changing to. An embedder that
+// is not there leaves it unset; the job reports it.
+func (e *Engine) aim(ctx context.Context, to embed.Identity) error {
+	with := e.embedderOf(to)
+	if with == nil {
+		return nil
+	}
+	id, err := e.store.Embedder(ctx, to)
+	if err != nil {
+		return err
+	}
+	e.spaces.next.Store(&space{id: id, identity: to, embedder: with})
+	return nil
+}
+
+// runReembed is the job.
+func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
+	var req reembedRequest
+	if err := r.request(&req); err != nil {
+		return err
+	}
+	if e.Embedder() == req.Embedder { // was cut off after the change
+		return e.dropOldVectors(ctx, r)
+	}
+	if err := e.aim(ctx, req.Embedder); err != nil {
+		return err
+	}
+	next := e.spaces.next.Load()
+	if next == nil {
+		return ragctx.Invalid("embedder", "%s is not there; start with it, then retry the job", req.Embedder)
+	}
+	err := e.change(ctx, r, next)
+	if err != nil && ctx.Err() != nil && !r.stopped() {
+		return err // to be continued
+	}
+	if err != nil {
+		ctx = context.WithoutCancel(ctx)
+		err = errors.Join(err, e.abandon(ctx))
+	}
+	return errors.Join(err, e.dropOldVectors(ctx, r))
+}
+
+// abandon undoes a change that did not come about.
+func (e *Engine) abandon(ctx context.Context) error {
+	e.spaces.next.Store(nil)
+	return e.collections.each(ctx, func(_ store.Collection, idx *index.Hybrid) error { return idx.Abandon() })
+}
+
+// change embeds everything in the next space and changes over.
+func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
+	newest, n, err := e.store.LastUnit(ctx)
+	if err != nil {
+		return err
+	}
+	r.update(func(j *store.Job) {
+		j.Stage, j.Items, j.Counts = "embed", n, store.JobCounts{}
+	})
+	each := func(units int) {
+		r.update(func(j *store.Job) { j.Counts.Replaced = min(j.Items, j.Counts.Replaced+units) })
+	}
+	if _, err := e.fill(ctx, next, 0, false, each); err != nil {
+		return err
+	}
+	r.stage("index")
+	if err := e.prepareAll(ctx, next); err != nil {
+		return err
+	}
+	r.stage("switch")
+	if err := e.store.SetSetting(ctx, store.SettingEmbedder, next.name()); err != nil {
+		return err
+	}
+	// There is no way back from here on, so nothing may interrupt it.
+	ctx = context.WithoutCancel(ctx)
+	old := e.spaces.current.Swap(next)
+	e.spaces.next.Store(old) // indexes that have not changed yet are asked in it
+	err = e.switchAll(ctx, next)
+	e.spaces.next.Store(nil)
+	if err != nil {
+		return err
+	}
+	// Writes that began before the job was known were embedded by the old one only.
+	_, err = e.fill(ctx, next, newest, true, func(int) {})
+	return err
+}
+
+// prepareAll fills a leg of the space in every open index.
+func (e *Engine) prepareAll(ctx context.Context, next *space) error {
+	return e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
+		if idx.Space() == next.name() {
+			return nil
+		}
+		if err := idx.Prepare(next.name(), func() (index.Dense, error) { return e.openVector(id, next) }); err != nil {
+			return err
+		}
+		for {
+			if _, ready := idx.Prepared(); ready {
+				return nil
+			}
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+}
+
+// switchAll changes every open index over. Those that are opened later are
+// opened in the new space.
+func (e *Engine) switchAll(ctx context.Context, next *space) error {
+	return e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
+		if idx.Space() == next.name() {
+			return nil
+		}
+		if err := idx.Prepare(next.name(), func() (index.Dense, error) { return e.openVector(id, next) }); err != nil {
+			return err
+		}
+		return idx.Switch(ctx)
+	})
+}
+
+// forgetBatch is how many vectors are deleted in one write.
+const forgetBatch = 500
+
+// dropOldVectors deletes what belongs to other spaces.
+func (e *Engine) dropOldVectors(ctx context.Context, r *runningJob) error {
+	r.stage("clean")
+	current := e.spaces.current.Load()
+	for {
+		more, err := e.store.ForgetVectors(ctx, current.id, forgetBatch)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+	}
+	root := filepath.Join(e.opts.Dir, "index")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || !strings.HasPrefix(d.Name(), vectorPrefix) {
+			return err
+		}
+		if d.Name() != vectorPrefix+current.name() {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
+		return fs.SkipDir
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove old vectors: %w", err)
+	}
+	return nil
+}

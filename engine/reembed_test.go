@@ -1,0 +1,183 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// gated is an embedder that embeds documents only while its gate is open, and
+// fails while it is broken.
+type gated struct {
+	embed.Embedder
+
+	gate   chan struct{}
+	broken atomic.Bool
+	texts  atomic.Int64
+}
+
+var errEmbedder = errors.New("the embedder is broken on purpose")
+
+func (g *gated) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	if g.broken.Load() {
+		return nil, errEmbedder
+	}
+	if g.gate != nil {
+		select {
+		case <-g.gate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	g.texts.Add(int64(len(texts)))
+	return g.Embedder.EmbedDocuments(ctx, texts)
+}
+
+func openWith(t *testing.T, o engine.Options) *engine.Engine {
+	t.Helper()
+	e, err := engine.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func putMany(t *testing.T, e *engine.Engine, from, to int) {
+	t.Helper()
+	for i := from; i < to; i++ {
+		d := docs.Document{ExternalID: fmt.Sprint("d", i), Text: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
+		if _, err := e.PutDocument(t.Context(), "default", d, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// nearest fails the test unless the vector leg alone finds document i first.
+func nearest(t *testing.T, e *engine.Engine, i int) {
+	t.Helper()
+	q := ragctx.ContextQuery{Query: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		hits, degraded, err := e.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 1, Fusion: index.Fusion{Method: "vector"}})
+		if err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		if len(degraded) == 0 && len(hits) == 1 && hits[0].Key == fmt.Sprint("d", i) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("document %d is not found by its vector: %v, degraded %v, %v", i, hits, degraded, err)
+		}
+	}
+}
+
+// TestReembed changes the embedder beside writes and questions.
+func TestReembed(t *testing.T) {
+	dir := t.TempDir()
+	e := openWith(t, engine.Options{Dir: dir})
+	putMany(t, e, 0, 300)
+	to := &gated{Embedder: embed.NewHashing(64), gate: make(chan struct{}, 1)}
+	e.Close()
+
+	if _, err := engine.Open(t.Context(), engine.Options{Dir: dir, Embedder: to}); !errors.Is(err, ragctx.ErrConflict) {
+		t.Fatalf("another embedder: %v, want a conflict", err)
+	}
+	e = openWith(t, engine.Options{Dir: dir, Embedder: to, Reembed: true})
+	nearest(t, e, 7) // in the old space
+	if d := e.Embedder().Dimensions; d != 256 {
+		t.Errorf("asked in %d dimensions before the change", d)
+	}
+	to.gate <- struct{}{} // one batch
+	time.Sleep(20 * time.Millisecond)
+	e.Close()
+
+	e = openWith(t, engine.Options{Dir: dir, Embedder: to, Reembed: true})
+	jobs, err := e.ListJobs(t.Context(), store.JobFilter{Kind: engine.JobReembed})
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("jobs after a restart: %v, %v", jobs, err)
+	}
+	nearest(t, e, 7)
+	close(to.gate)
+	putMany(t, e, 300, 320) // while it changes
+	if j, err := e.AwaitJob(t.Context(), jobs[0].ID); err != nil || j.State != store.JobDone {
+		t.Fatalf("job ended as %+v, %v", j, err)
+	}
+	if d := e.Embedder().Dimensions; d != 64 {
+		t.Errorf("asked in %d dimensions after the change", d)
+	}
+	for _, i := range []int{0, 7, 299, 300, 319} {
+		nearest(t, e, i)
+	}
+	putMany(t, e, 320, 330)
+	nearest(t, e, 325)
+	e.Close()
+
+	e = openWith(t, engine.Options{Dir: dir}) // as it is now
+	defer e.Close()
+	nearest(t, e, 310)
+	if old, _ := filepath.Glob(filepath.Join(dir, "index", "*", "vector-1")); len(old) > 0 {
+		t.Errorf("old vectors are left in %v", old)
+	}
+	if d := e.Embedder().Dimensions; d != 64 {
+		t.Errorf("asked in %d dimensions after a restart", d)
+	}
+}
+
+// TestReembedCancelled leaves everything as it was.
+func TestReembedCancelled(t *testing.T) {
+	dir := t.TempDir()
+	to := &gated{Embedder: embed.NewHashing(64), gate: make(chan struct{}, 1)}
+	e := openWith(t, engine.Options{Dir: dir, Embedders: func(embed.Identity) (embed.Embedder, bool) { return to, true }})
+	defer e.Close()
+	putMany(t, e, 0, 200)
+	j, err := e.Reembed(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Reembed(t.Context(), to); !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("a second change: %v, want a conflict", err)
+	}
+	to.gate <- struct{}{}
+	if _, err := e.CancelJob(t.Context(), j.ID); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = e.AwaitJob(t.Context(), j.ID); err != nil || j.State != store.JobCancelled {
+		t.Fatalf("job ended as %+v, %v", j, err)
+	}
+	putMany(t, e, 200, 210)
+	nearest(t, e, 5)
+	nearest(t, e, 205)
+	if d := e.Embedder().Dimensions; d != 256 {
+		t.Errorf("asked in %d dimensions after a change that was cancelled", d)
+	}
+}
+
+// TestVectorsAreMadeLater stores documents while the embedder fails.
+func TestVectorsAreMadeLater(t *testing.T) {
+	dir := t.TempDir()
+	g := &gated{Embedder: embed.NewHashing(0)}
+	e := openWith(t, engine.Options{Dir: dir, Embedder: g})
+	putMany(t, e, 0, 10)
+	g.broken.Store(true)
+	putMany(t, e, 10, 20)
+	e.Close()
+	g.broken.Store(false)
+	before := g.texts.Load()
+	e = openWith(t, engine.Options{Dir: dir, Embedder: g})
+	nearest(t, e, 15)
+	nearest(t, e, 5)
+	e.Close()
+	if n := g.texts.Load() - before; n != 10 {
+		t.Errorf("%d texts were embedded, want the 10 that lacked a vector", n)
+	}
+}

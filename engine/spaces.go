@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/store"
+)
+
+// space is an embedder and the vectors that it made.
+type space struct {
+	id       int64 // of the embedder in the store
+	identity embed.Identity
+	embedder embed.Embedder // nil if it cannot be had any more: its vectors cannot be asked
+}
+
+func (s *space) name() string { return spaceOf(s.id) }
+
+// floor is the cosine that unrelated texts reach by chance, 0 where that is not
+// known.
+func (s *space) floor() float64 {
+	if c, ok := s.embedder.(embed.Calibrated); ok {
+		return c.NoiseFloor()
+	}
+	return 0
+}
+
+// spaces knows in which space is searched, and to which one the data directory
+// is changing, if it is.
+type spaces struct {
+	current atomic.Pointer[space]
+	next    atomic.Pointer[space]
+}
+
+// named returns the space of a name; nil if it is neither of the two.
+func (s *spaces) named(name string) *space {
+	for _, p := range []*space{s.current.Load(), s.next.Load()} {
+		if p != nil && p.name() == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// openSpaces finds out in which space the data directory is searched. A new one
+// takes the embedder of the options. One that was filled with another is refused,
+// or changes to it in the background.
+func (e *Engine) openSpaces(ctx context.Context) error {
+	active, err := e.activeEmbedder(ctx)
+	if err != nil {
+		return err
+	}
+	want := e.opts.Embedder
+	if want == nil && active == 0 {
+		if want, err = embed.Open(embed.DefaultName); err != nil {
+			return err
+		}
+	}
+	if active == 0 {
+		return e.settle(ctx, want)
+	}
+	identity, err := e.store.EmbedderIdentity(ctx, active)
+	if err != nil {
+		return err
+	}
+	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity)})
+	switch {
+	case want == nil && e.spaces.current.Load().embedder == nil:
+		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder",
+			ragctx.ErrConflict, identity)
+	case want == nil || want.Identity() == identity || e.opts.Reembed:
+		return nil
+	}
+	return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which cannot be compared with those of %s; "+
+		"open it with that embedder, or change it in the background with \"ragctx reembed\" (in Go: Options.Reembed)",
+		ragctx.ErrConflict, identity, want.Identity())
+}
+
+// activeEmbedder returns the store's id of the embedder whose vectors are
+// searched; 0 in a new data directory.
+func (e *Engine) activeEmbedder(ctx context.Context) (int64, error) {
+	v, err := e.store.Setting(ctx, store.SettingEmbedder)
+	if err != nil {
+		return 0, err
+	}
+	if v == "" { // new, or from before there was a setting
+		return e.store.VectorsOf(ctx)
+	}
+	id, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("setting %s of the data directory: %w", store.SettingEmbedder, err)
+	}
+	return id, nil
+}
+
+// settle makes an embedder the one of the data directory.
+func (e *Engine) settle(ctx context.Context, with embed.Embedder) error {
+	id, err := e.store.Embedder(ctx, with.Identity())
+	if err != nil {
+		return err
+	}
+	e.spaces.current.Store(&space{id: id, identity: with.Identity(), embedder: with})
+	return e.store.SetSetting(ctx, store.SettingEmbedder, spaceOf(id))
+}
+
+// embedderOf returns an embedder by its identity, nil if there is none.
+func (e *Engine) embedderOf(id embed.Identity) embed.Embedder {
+	if w := e.opts.Embedder; w != nil && w.Identity() == id {
+		return w
+	}
+	if e.opts.Embedders != nil {
+		if found, ok := e.opts.Embedders(id); ok && found.Identity() == id {
+			return found
+		}
+	}
+	if found, ok := embed.OpenIdentity(id); ok {
+		return found
+	}
+	return nil
+}
+
+// Embedder returns the identity of the embedder whose vectors are searched.
+func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().identity }
+
+var errNoEmbedder = errors.New("the embedder of the vectors is not there")
+
+// vectorOf embeds a question for a space; nil if it has no vector there.
+func (s *space) vectorOf(ctx context.Context, text string) ([]float32, error) {
+	if s == nil || s.embedder == nil {
+		return nil, errNoEmbedder
+	}
+	v, err := s.embedder.EmbedQuery(ctx, text)
+	if err != nil || !usable(v, s.identity.Dimensions) {
+		return nil, err
+	}
+	return v, nil
+}
+
+// vectorsOf embeds texts: an empty vector for those that the embedder has
+// nothing to say about.
+func (s *space) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
+	if s.embedder == nil {
+		return nil, errNoEmbedder
+	}
+	vectors, err := s.embedder.EmbedDocuments(ctx, texts)
+	if err == nil && len(vectors) != len(texts) {
+		err = fmt.Errorf("embedder returned %d vectors for %d texts", len(vectors), len(texts))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range vectors {
+		if !usable(v, s.identity.Dimensions) {
+			vectors[i] = []float32{}
+		}
+	}
+	return vectors, nil
+}

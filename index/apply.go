@@ -1,0 +1,164 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+)
+
+// apply takes over a batch that follows what was applied before. Both legs that
+// are there find it at once. A leg that fails is set aside, which costs its
+// signal until it is made again.
+func (h *Hybrid) apply(ctx context.Context, b Batch) {
+	h.write.Lock()
+	defer h.write.Unlock()
+	h.catalogue(b)
+	lead(ctx, h, "keyword", &h.lexical, &b)
+	lead(ctx, h, "vector", &h.dense.Load().slot, &b)
+	h.mark(b)
+	h.applied.Store(max(h.applied.Load(), b.Seq))
+}
+
+// lead gives a slot a batch.
+func lead[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], b *Batch) {
+	if err := s.take(ctx, b); err != nil {
+		h.failed(ctx, name, err, s.level.Load(), func() error { return s.stop(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
+	}
+}
+
+// failed deals with a leg that did not take a batch. What is wrong with the batch
+// itself, such as a vector of another length, would fail again: it is passed
+// over. Otherwise the leg starts again from what it has on disk.
+func (h *Hybrid) failed(ctx context.Context, name string, err error, level bool, stop func() error, pass func()) {
+	if errors.Is(err, ragctx.ErrInvalid) {
+		h.opts.Logger.ErrorContext(ctx, name+" leg refused units; they are not found by it", "error", err)
+		if level {
+			pass()
+		}
+		return
+	}
+	h.opts.Logger.WarnContext(ctx, name+" leg failed and is opened again", "error", errors.Join(err, stop()))
+	h.rouse()
+}
+
+// know takes over a batch of units without texts and vectors into the catalog.
+func (h *Hybrid) know(b Batch) {
+	h.write.Lock()
+	defer h.write.Unlock()
+	h.catalogue(b)
+	h.mark(b)
+	h.applied.Store(max(h.applied.Load(), b.Seq))
+}
+
+// learn fills the catalog from its file and the feed.
+func (h *Hybrid) learn(ctx context.Context) error {
+	if err := h.restore(); err != nil {
+		h.opts.Logger.WarnContext(ctx, "index catalog is made again", "dir", h.opts.Dir, "reason", err)
+	}
+	if h.applied.Load() == 0 {
+		err := h.opts.Feed.All(ctx, func(b Batch) error {
+			h.know(b)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read catalog: %w", err)
+		}
+	}
+	for {
+		b, err := h.opts.Feed.Follow(ctx, h.applied.Load(), Want{})
+		if err != nil {
+			return fmt.Errorf("follow store: %w", err)
+		}
+		if b.Seq <= h.applied.Load() {
+			return nil
+		}
+		h.know(b)
+	}
+}
+
+// mark notes ended and removed parents. It runs when the legs have the new
+// units: for a moment both versions of a document can be found, and the check
+// against the truth drops the old one; never neither.
+func (h *Hybrid) mark(b Batch) {
+	for _, e := range b.Ended {
+		if p := h.byParent[e.Parent]; p != nil {
+			p.ended.Store(e.Seq)
+			p.superseded.Store(micros(e.At))
+			if p.thread != nil {
+				p.thread.uneven.Store(true)
+			}
+		}
+	}
+	shorter := make(map[*thread]bool)
+	for _, r := range b.Removed {
+		if p := h.byParent[r.Parent]; p != nil {
+			p.removed.Store(true)
+			delete(h.byParent, r.Parent)
+			if p.thread != nil {
+				shorter[p.thread] = true
+			}
+		}
+	}
+	for t := range shorter {
+		t.drop()
+	}
+	if len(b.Ended)+len(b.Removed) > 0 {
+		next := *h.view.Load()
+		next.marked = true
+		h.view.Store(&next)
+	}
+}
+
+// catalogue publishes a view that holds the batch's new units.
+func (h *Hybrid) catalogue(b Batch) {
+	view := h.view.Load()
+	voices := view.voices
+	var fresh []known
+	for i := range b.Add {
+		e := &b.Add[i]
+		if _, ok := view.at(e.ID); ok {
+			continue // applied before
+		}
+		p := h.byParent[e.Parent.ID]
+		if p == nil {
+			p = newParent(e.Parent)
+			p.thread = h.threads.of(e.Parent)
+			h.byParent[e.Parent.ID] = p
+		}
+		var code uint32
+		code, voices = h.intern(e.Voice, voices)
+		fresh = append(fresh, known{e.ID, p, int32(e.Ordinal), code}) //nolint:gosec // a document has far fewer than 2³¹ chunks
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	next := view.with(fresh)
+	next.voices = voices
+	h.threads.add(fresh) // which are in order now
+	h.view.Store(&next)
+}
+
+// intern returns the code of a voice, and the voices with it.
+func (h *Hybrid) intern(v Voice, voices []Voice) (uint32, []Voice) {
+	timed := v.Timed
+	v.Timed = false
+	n, ok := h.voiceOf[v]
+	if !ok {
+		n = uint32(len(voices)) //nolint:gosec // far fewer than 2³¹ speakers
+		voices = append(voices, v)
+		h.voiceOf[v] = n
+	}
+	if timed {
+		return n<<1 | 1, voices
+	}
+	return n << 1, voices
+}
+
+func newParent(of *Parent) *parent {
+	p := &parent{Parent: of}
+	p.ended.Store(of.Ended)
+	p.superseded.Store(micros(of.Superseded))
+	return p
+}

@@ -1,0 +1,76 @@
+package index_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// TestAudit damages the parts of an index one by one.
+func TestAudit(t *testing.T) {
+	fill := func() *harness {
+		h, _, _ := open(t)
+		for n := range uint64(20) {
+			apply(t, h, one(n+1, "apple", 1, 0))
+		}
+		apply(t, h, index.Batch{Seq: 21, Removed: []index.Removal{{Parent: 5, Units: []uint64{5}}}})
+		return h
+	}
+	sound := index.LegAudit{State: index.Ready}
+	for _, c := range []struct {
+		name                     string
+		damage                   func(h *harness)
+		catalog, keyword, vector index.LegAudit
+	}{
+		{"sound", func(*harness) {}, sound, sound, sound},
+		{
+			"a lost text", func(h *harness) { delete(h.words.units, 3) },
+			sound, index.LegAudit{State: index.Ready, Missing: 1}, sound,
+		},
+		{
+			"another text", func(h *harness) { h.words.units[3] = "pear" },
+			sound, index.LegAudit{State: index.Ready, Missing: 1}, sound,
+		},
+		{
+			"a text too many", func(h *harness) { h.words.units[99] = "apple" },
+			sound, index.LegAudit{State: index.Ready, Extra: 1}, sound,
+		},
+		{
+			"a lost vector", func(h *harness) { delete(h.near.units, 4) },
+			sound, sound, index.LegAudit{State: index.Ready, Missing: 1},
+		},
+		{
+			"another vector", func(h *harness) { h.near.units[4] = []float32{0, 1} },
+			sound, sound, index.LegAudit{State: index.Ready, Wrong: 1},
+		},
+		{
+			"a deletion that was missed", func(h *harness) {
+				h.feed.batches[6].Add[0].Parent = &index.Parent{ID: 7, Recorded: t0, Superseded: t0.Add(time.Hour), Ended: 7}
+			},
+			index.LegAudit{State: index.Ready, Wrong: 1}, sound, sound,
+		},
+		{
+			"a unit that was missed", func(h *harness) {
+				h.feed.batches[1].Add = append(h.feed.batches[1].Add, one(77, "apple", 1, 0).Add...)
+			},
+			index.LegAudit{State: index.Ready, Missing: 1}, index.LegAudit{State: index.Ready, Missing: 1}, index.LegAudit{State: index.Ready, Missing: 1},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := fill()
+			settle(t, h, both)
+			c.damage(h)
+			a, err := h.Audit(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Catalog != c.catalog || a.Keyword != c.keyword || a.Vector != c.vector {
+				t.Errorf("found %+v", a)
+			}
+			if want := c.name == "sound"; a.Sound() != want {
+				t.Errorf("sound is %t, want %t", a.Sound(), want)
+			}
+		})
+	}
+}

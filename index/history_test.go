@@ -1,0 +1,98 @@
+package index_test
+
+import (
+	"context"
+	"sync"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// history is a feed: what happened, batch by batch.
+type history struct {
+	mu      sync.Mutex
+	batches []index.Batch
+	broken  error
+	asked   []index.Want
+}
+
+var _ index.Feed = (*history)(nil)
+
+func (f *history) add(b index.Batch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.batches = append(f.batches, b)
+}
+
+// All gives what is left after all batches.
+func (f *history) All(_ context.Context, apply func(index.Batch) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	removed := make(map[uint64]bool)
+	ended := make(map[uint64]index.End)
+	var all index.Batch
+	for _, b := range f.batches {
+		all.Seq = b.Seq
+		for _, r := range b.Removed {
+			removed[r.Parent] = true
+		}
+		for _, e := range b.Ended {
+			ended[e.Parent] = e
+		}
+	}
+	for _, b := range f.batches {
+		for _, e := range b.Add {
+			if removed[e.Parent.ID] {
+				continue
+			}
+			p := *e.Parent
+			if end, ok := ended[p.ID]; ok {
+				p.Superseded, p.Ended = end.At, end.Seq
+			}
+			e.Parent, e.Text, e.Title, e.Vector = &p, "", "", nil
+			all.Add = append(all.Add, e)
+		}
+	}
+	if f.broken != nil {
+		return f.broken
+	}
+	return apply(all)
+}
+
+// Follow gives the next batch, with what is wanted.
+func (f *history) Follow(_ context.Context, after uint64, want index.Want) (index.Batch, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, want)
+	if f.broken != nil {
+		return index.Batch{Seq: after}, f.broken
+	}
+	for _, b := range f.batches {
+		if b.Seq <= after {
+			continue
+		}
+		var add []index.Entry
+		for _, e := range b.Add {
+			if f.removed(e.Parent.ID) {
+				continue // nothing of it is left
+			}
+			if !want.Texts {
+				e.Title, e.Text = "", ""
+			}
+			add = append(add, e)
+		}
+		b.Add = add
+		return b, nil
+	}
+	return index.Batch{Seq: after}, nil
+}
+
+func (f *history) removed(parent uint64) bool {
+	for _, b := range f.batches {
+		for _, r := range b.Removed {
+			if r.Parent == parent {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,194 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Search implements [Index].
+func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
+	if q.K <= 0 {
+		return Result{}, nil
+	}
+	switch q.Fusion.Method {
+	case "keyword":
+		q.Vector = nil
+	case "vector":
+		q.Text = ""
+	}
+	res := Result{State: h.applied.Load()}
+	win := h.window(&q, res.State)
+	if win != nil && q.Time.List {
+		res.Hits = h.listed(&q, res.State, win)
+		return res, nil
+	}
+	// Who asks for vectors alone asks for cosines.
+	featured := q.Text != "" && (q.Dialogue != nil || win != nil)
+	a := h.ask(ctx, &q, res.State, featured)
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	useWords, useNear := q.Text != "" && a.errWords == nil, len(q.Vector) > 0 && a.errNear == nil
+	if a.errWords != nil || q.Text != "" && !h.lexical.level.Load() {
+		h.lame(ctx, &res, "keyword", a.errWords, h.lexical.suspect)
+	}
+	if a.errNear != nil || len(q.Vector) > 0 && !a.space.level.Load() {
+		h.lame(ctx, &res, "vector", a.errNear, a.space.suspect)
+	}
+	if !useWords && !useNear && len(res.Degraded) > 0 {
+		return Result{}, fmt.Errorf("%w: no leg of the index can answer; it is being repaired, try again soon: %w",
+			ragctx.ErrUnavailable, errors.Join(a.errWords, a.errNear))
+	}
+	res.Hits = h.join(q, a.space, a.words, a.near)
+	fuse(res.Hits, q.Fusion, useWords && a.words.Max > 0, useNear)
+	slices.SortFunc(res.Hits, better)
+	if featured && len(res.Hits) > 0 {
+		res.Hits = h.features(&q, res.State, res.Hits, a.sessions.scores(a.words.Groups), win)
+	}
+	res.Hits = res.Hits[:min(q.K, len(res.Hits))]
+	return res, nil
+}
+
+// answers are what the legs found.
+type answers struct {
+	space             *space // that was searched
+	words             LexicalResult
+	sessions          *grouping // that the lexical leg scored, or nil
+	near              []Scored
+	errWords, errNear error
+}
+
+// ask asks both legs. Each gives more than asked for: the best after fusion need
+// not be at the very top of either, and features look further yet.
+func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool) (a answers) {
+	accept := h.accept(h.view.Load(), q, state)
+	depth := max(100, 2*q.K)
+	a.space = h.dense.Load()
+	var wg sync.WaitGroup
+	if len(q.Vector) > 0 {
+		wg.Go(func() {
+			a.near, a.errNear = a.space.search(ctx, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Exact: q.Exact})
+		})
+	}
+	if q.Text != "" {
+		words := LexicalQuery{Text: q.Text, K: depth, Accept: accept}
+		if featured {
+			a.sessions = h.grouping(q, state)
+			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)
+		}
+		a.words, a.errWords = h.words(ctx, words)
+	}
+	wg.Wait()
+	return a
+}
+
+// better orders hits, best first.
+func better(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
+
+// lame notes a leg that failed, with an error, or that lacks something.
+func (h *Hybrid) lame(ctx context.Context, res *Result, name string, err error, suspect func(error) bool) {
+	res.Degraded = append(res.Degraded, name)
+	if err == nil || errors.Is(err, errAbsent) {
+		return
+	}
+	h.opts.Logger.WarnContext(ctx, name+" leg failed", "error", err)
+	if suspect(err) {
+		h.rouse()
+	}
+}
+
+// errAbsent says that a leg is not there: it failed and is being made again.
+var errAbsent = errors.New("index: the leg is being made again")
+
+// words searches the lexical leg.
+func (h *Hybrid) words(ctx context.Context, q LexicalQuery) (LexicalResult, error) {
+	l, ok := h.lexical.current()
+	if !ok {
+		return LexicalResult{}, errAbsent
+	}
+	return l.Search(ctx, q)
+}
+
+// search searches the dense leg if it holds vectors of the space that q's vector
+// is in.
+func (s *space) search(ctx context.Context, name string, q DenseQuery) ([]Scored, error) {
+	d, ok := s.current()
+	if !ok || name != s.name {
+		return nil, errAbsent
+	}
+	return d.Search(ctx, q)
+}
+
+// similarity returns a unit's cosine, 0 if there is none.
+func (s *space) similarity(name string, v []float32, id uint64) float64 {
+	d, ok := s.current()
+	if !ok || name != s.name {
+		return 0
+	}
+	cos, _ := d.Similarity(v, id)
+	return cos
+}
+
+// accept returns the predicate for q, or nil if every unit passes. A unit that is
+// newer than the catalog c is looked up in the current one: what it replaces may
+// be marked by now.
+func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
+	if !c.marked && q.Filter.IsZero() && q.Scope.Agent == "" && q.Scope.Session == "" && q.AsOf.IsZero() {
+		return nil
+	}
+	return func(id uint64) bool {
+		in := c
+		i, ok := in.at(id)
+		if !ok {
+			in = h.view.Load()
+			i, ok = in.at(id)
+		}
+		return ok && q.visible(in.parents[i], state)
+	}
+}
+
+// alone lowers the floor of the dense leg where the lexical leg found nothing.
+const alone = 0.6
+
+// join makes one list of the legs' hits, each unit once, with the cosine of
+// those that only the lexical leg found filled in.
+func (h *Hybrid) join(q Query, sp *space, words LexicalResult, near []Scored) []Hit {
+	c := h.view.Load() // not that of the beginning: a leg may have found newer units
+	hits := make([]Hit, 0, len(words.Hits)+len(near))
+	found := make(map[uint64]int, len(words.Hits))
+	add := func(id uint64, s Signals) {
+		i, ok := c.at(id)
+		if !ok {
+			return
+		}
+		found[id] = len(hits)
+		hits = append(hits, Hit{ID: id, Parent: c.parents[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})
+	}
+	for _, w := range words.Hits {
+		s := Signals{Keyword: w.Score / words.Max}
+		if len(q.Vector) > 0 {
+			s.Vector = sp.similarity(q.Space, q.Vector, w.ID)
+		}
+		add(w.ID, s)
+	}
+	floor := q.Fusion.VectorFloor
+	if len(words.Hits) == 0 {
+		floor *= alone // no word is known: misspelt ones reach less than whole ones
+	}
+	for _, n := range near {
+		if i, ok := found[n.ID]; ok {
+			hits[i].Signals.Vector = n.Score
+			continue
+		}
+		if n.Score > floor {
+			add(n.ID, Signals{Vector: n.Score})
+		}
+	}
+	return hits
+}

@@ -1,0 +1,162 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// State says how a leg is doing.
+type State string
+
+// The states of a leg.
+const (
+	// Ready: everything that the store has can be found.
+	Ready State = "ready"
+	// Behind: the leg is being fed what it lacks, and finds the rest meanwhile.
+	Behind State = "behind"
+	// Failed: the leg was set aside and cannot be opened; that is tried again.
+	Failed State = "failed"
+)
+
+// leg is what both kinds of legs have in common.
+type leg interface {
+	comparable
+	durableLeg
+	Cursor() uint64
+	Stats() LegStats
+	Close() error
+}
+
+// slot holds a leg, or the place of one that failed.
+type slot[L leg] struct {
+	open func() (L, error)
+	// give hands a leg what is of interest to it.
+	give func(ctx context.Context, l L, seq uint64, b *Batch) error
+
+	leg   atomic.Pointer[L]
+	level atomic.Bool   // it has everything that the catalog has
+	ill   atomic.Bool   // a search failed in a way that reopening may heal
+	at    atomic.Uint64 // it has everything up to this change; set under Hybrid.write
+
+	failures int       // in a row; this and retry belong to whoever feeds
+	retry    time.Time // not before
+}
+
+// current returns the leg, and false if there is none.
+func (s *slot[L]) current() (l L, ok bool) {
+	if p := s.leg.Load(); p != nil {
+		return *p, true
+	}
+	return l, false
+}
+
+// start opens the leg. Where that fails the slot stays empty until the next try.
+func (s *slot[L]) start(now time.Time) error {
+	l, err := s.open()
+	if err != nil {
+		s.failures++
+		s.retry = now.Add(min(time.Second<<min(s.failures-1, 6), time.Minute))
+		return err
+	}
+	s.at.Store(l.Cursor())
+	s.ill.Store(false)
+	s.leg.Store(&l)
+	return nil
+}
+
+// stop closes the leg, which will be opened again and fed what it lost. Searches
+// that use it end, with an error at worst.
+func (s *slot[L]) stop(now time.Time) error {
+	s.level.Store(false)
+	s.failures++
+	s.retry = now.Add(min(time.Second<<min(s.failures-1, 6), time.Minute))
+	p := s.leg.Swap(nil)
+	if p == nil {
+		return nil
+	}
+	return (*p).Close()
+}
+
+// take gives the leg a batch that follows the change before. A leg that is
+// behind finds it at once, but its cursor must not pass what it has not got.
+func (s *slot[L]) take(ctx context.Context, b *Batch) error {
+	l, ok := s.current()
+	if !ok || b.Seq <= s.at.Load() {
+		return nil
+	}
+	seq := b.Seq
+	if !s.level.Load() {
+		seq = s.at.Load()
+	}
+	if err := s.give(ctx, l, seq, b); err != nil {
+		return err
+	}
+	s.at.Store(seq)
+	return nil
+}
+
+// suspect notes a failed search, unless the leg is not to blame.
+func (s *slot[L]) suspect(err error) bool {
+	if errors.Is(err, ErrClosed) || errors.Is(err, ragctx.ErrInvalid) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	s.ill.Store(true)
+	return true
+}
+
+// state describes the slot.
+func (s *slot[L]) state() State {
+	switch _, ok := s.current(); {
+	case !ok:
+		return Failed
+	case !s.level.Load():
+		return Behind
+	}
+	return Ready
+}
+
+// stats describes the leg.
+func (s *slot[L]) stats() LegStats {
+	var st LegStats
+	if l, ok := s.current(); ok {
+		st = l.Stats()
+	}
+	st.State, st.At = s.state(), s.at.Load()
+	return st
+}
+
+// close closes the leg for good.
+func (s *slot[L]) close() error {
+	if p := s.leg.Swap(nil); p != nil {
+		return (*p).Close()
+	}
+	return nil
+}
+
+// giveTexts hands a batch to a lexical leg.
+func giveTexts(ctx context.Context, l Lexical, seq uint64, b *Batch) error {
+	var units []TextUnit
+	for i := range b.Add {
+		e := &b.Add[i]
+		units = append(units, TextUnit{ID: e.ID, Parent: e.Parent.ID, Title: e.Title, Text: e.Text, Extra: dated(e.Parent)})
+	}
+	return l.Apply(ctx, seq, units, b.removedUnits())
+}
+
+// giveVectors hands a batch to a dense leg.
+func giveVectors(ctx context.Context, d Dense, seq uint64, b *Batch) error {
+	var units []VectorUnit
+	for _, list := range [][]Entry{b.Add, b.Revised} {
+		for i := range list {
+			if e := &list[i]; e.Vector != nil {
+				units = append(units, VectorUnit{ID: e.ID, Vector: e.Vector})
+			}
+		}
+	}
+	return d.Apply(ctx, seq, units, b.removedUnits())
+}

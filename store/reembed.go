@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ragctx/ragctx/embed"
+)
+
+// EmbedText returns what is embedded of a unit: its text below the title of its
+// item and its headings.
+func EmbedText(title string, heading []string, text string) string {
+	if t := IndexTitle(title, heading); t != "" {
+		return t + "\n" + text
+	}
+	return text
+}
+
+// Unembedded is a text that an embedder has not embedded.
+type Unembedded struct {
+	Item uint64
+	Key  VectorKey
+	Text string
+}
+
+// Unembedded looks at up to limit units after one and returns those for which
+// the embedder has no vector, and the last unit that it looked at: after itself
+// when there are no more.
+func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, limit int) ([]Unembedded, uint64, error) {
+	var out []Unembedded
+	last := after
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT u.id, u.item, u.hash, u.heading, u.text, i.title,
+				EXISTS (SELECT 1 FROM vectors v WHERE v.embedder = ? AND v.hash = u.hash)
+			FROM units u JOIN items i ON i.id = u.item WHERE u.id > ? ORDER BY u.id LIMIT ?`, embedder, after, limit) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var u Unembedded
+			var hash []byte
+			var heading, title string
+			var has bool
+			if err := rows.Scan(&last, &u.Item, &hash, &heading, &u.Text, &title, &has); err != nil {
+				return err
+			}
+			u.Text = EmbedText(title, decode[[]string](heading), u.Text)
+			u.Key = KeyOf(u.Text)
+			// A key that differs is from before a change of what is embedded: its
+			// vector would not be found.
+			if !has && string(u.Key[:]) == string(hash) {
+				out = append(out, u)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, after, fmt.Errorf("look for texts without vectors: %w", err)
+	}
+	return out, last, nil
+}
+
+// LastUnit returns the id of the newest unit, 0 if there is none, and how many
+// there are.
+func (s *Store) LastUnit(ctx context.Context) (last uint64, n int, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0), count(*) FROM units`).Scan(&last, &n)
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("count units: %w", err)
+	}
+	return last, n, nil
+}
+
+// PutVectors stores vectors of texts; an empty vector notes that the embedder
+// has none for a text. With announce the indexes of the texts' items are told,
+// and the newest change of each collection is returned.
+func (s *Store) PutVectors(ctx context.Context, embedder int64, texts []Unembedded, vectors [][]float32, announce bool) (map[Collection]uint64, error) {
+	told := make(map[Collection]uint64)
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		clear(told)
+		ins, err := tx.PrepareContext(ctx, `INSERT INTO vectors (embedder, hash, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
+		if err != nil {
+			return err
+		}
+		defer ins.Close()
+		items := make(map[uint64]bool)
+		for i, t := range texts {
+			if _, err := ins.ExecContext(ctx, embedder, t.Key[:], packVector(vectors[i])); err != nil {
+				return err
+			}
+			items[t.Item] = true
+		}
+		if !announce {
+			return nil
+		}
+		for item := range items {
+			if err := s.tellVectors(ctx, tx, item, told); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failed("store vectors", err)
+	}
+	return told, nil
+}
+
+// tellVectors appends the change that makes the index of an item take over its
+// vectors, unless the item is gone or not published.
+func (s *Store) tellVectors(ctx context.Context, tx *sql.Tx, item uint64, told map[Collection]uint64) error {
+	var c Collection
+	err := tx.QueryRowContext(ctx, `SELECT namespace, kind FROM items WHERE id = ? AND seq > 0`, int64(item)). //nolint:gosec // row ids fit
+															Scan(&c.Namespace, &c.Kind)
+	if err == sql.ErrNoRows {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	told[c], err = s.change(ctx, tx, c.Namespace, c.Kind, int64(item), opVectors) //nolint:gosec // row ids fit
+	return err
+}
+
+// ForgetVectors deletes up to limit vectors of all embedders but one, and
+// reports whether there may be more.
+func (s *Store) ForgetVectors(ctx context.Context, keep int64, limit int) (bool, error) {
+	var n int64
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		n = 0
+		ids, err := otherEmbedders(ctx, tx, keep)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			res, err := tx.ExecContext(ctx, `DELETE FROM vectors WHERE embedder = ? AND hash IN
+				(SELECT hash FROM vectors WHERE embedder = ? LIMIT ?)`, id, id, limit)
+			if err != nil {
+				return err
+			}
+			if n, err = res.RowsAffected(); err != nil || n > 0 {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return false, failed("delete old vectors", err)
+	}
+	return n > 0, nil
+}
+
+func otherEmbedders(ctx context.Context, tx *sql.Tx, keep int64) (ids []int64, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id FROM embedders WHERE id <> ?`, keep) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return nil, err
+	}
+	return ids, scan(rows, func() error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+}
+
+// EmbedderIdentity returns the identity of the embedder with an id.
+func (s *Store) EmbedderIdentity(ctx context.Context, id int64) (embed.Identity, error) {
+	var text string
+	var identity embed.Identity
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT identity FROM embedders WHERE id = ?`, id).Scan(&text)
+	})
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &identity)
+	}
+	if err != nil {
+		return identity, fmt.Errorf("read identity of embedder %d: %w", id, err)
+	}
+	return identity, nil
+}

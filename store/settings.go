@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Settings of the data directory itself.
+const (
+	// SettingEmbedder is the id of the embedder whose vectors are searched.
+	SettingEmbedder = "embedder"
+	// SettingUnembedded is the first unit that may lack a vector because the
+	// embedder failed; it is not set while there is none.
+	SettingUnembedded = "unembedded"
+)
+
+// Setting returns a setting of the data directory; "" if it is not set.
+func (s *Store) Setting(ctx context.Context, key string) (string, error) {
+	var v string
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT value FROM settings WHERE key = ?`, key).Scan(&v)
+	})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("read setting %s: %w", key, err)
+	}
+	return v, nil
+}
+
+// SetSetting changes a setting of the data directory; "" unsets it.
+func (s *Store) SetSetting(ctx context.Context, key, value string) error {
+	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		if value == "" {
+			_, err := tx.ExecContext(ctx, `DELETE FROM settings WHERE key = ?`, key)
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value) VALUES (?, ?)
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, value)
+		return err
+	})
+	if err != nil {
+		return failed("change setting "+key, err)
+	}
+	return nil
+}
+
+// Embedded notes that all units up to one have what vectors they can have.
+func (s *Store) Embedded(ctx context.Context, last uint64) error {
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		var newer bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM units WHERE id > ?)`, int64(last)).Scan(&newer) //nolint:gosec // row ids fit
+		if err != nil {
+			return err
+		}
+		if newer {
+			_, err = tx.ExecContext(ctx, `UPDATE settings SET value = ? WHERE key = ?`, strconv.FormatUint(last+1, 10), SettingUnembedded)
+		} else {
+			_, err = tx.ExecContext(ctx, `DELETE FROM settings WHERE key = ?`, SettingUnembedded)
+		}
+		return err
+	})
+	if err != nil {
+		return failed("note vectors", err)
+	}
+	return nil
+}
+
+// owe notes that a unit lacks a vector; it runs with the write of the unit.
+func owe(ctx context.Context, tx *sql.Tx, unit sql.Result) error {
+	id, err := unit.LastInsertId()
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+		SettingUnembedded, strconv.FormatInt(id, 10))
+	return err
+}
