@@ -37,14 +37,10 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 	if err != nil {
 		return nil, nil, err
 	}
-	search := index.Query{
-		Text: q.Query, K: o.K, Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Fusion: o.Fusion,
-	}
-	if o.Kind == store.Memories {
-		search.Scope = index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID}
-	}
+	search := e.plan(o.Kind, q)
+	search.K, search.Fusion = o.K, o.Fusion
 	src := e.source(o.Kind)
-	found, err := src.search(ctx, q.Namespace, search)
+	found, err := src.search(ctx, q.Namespace, search, false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -164,6 +164,7 @@ func (e *Engine) openJobs() {
 	e.registerJob(store.JobDocuments, e.runDocuments)
 	e.registerJob(JobFolder, e.runFolder)
 	e.registerJob(JobReembed, e.runReembed)
+	e.registerJob(JobDoctor, e.runDoctor)
 }
 
 // StartJobs begins to do the jobs that wait, those first that were cut off when

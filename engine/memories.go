@@ -8,6 +8,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
 )
@@ -51,7 +52,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	var content store.Content
 	if m != nil {
 		res.MemoryID = m.ID
-		if content, err = e.memoryContent(ctx, m.Content, units); err != nil {
+		if content, err = e.memoryContent(ctx, m.Content, units, memory.Voices(episode, units)); err != nil {
 			return TurnResult{}, err
 		}
 	}
@@ -72,9 +73,15 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	return res, nil
 }
 
-func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk) (store.Content, error) {
+func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk, voices []index.Voice) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
-	return c, e.embed(ctx, &c, "", units)
+	if err := e.embed(ctx, &c, "", units); err != nil {
+		return c, err
+	}
+	for i := range c.Units {
+		c.Units[i].Voice = voices[i]
+	}
+	return c, nil
 }
 
 // Remember stores a memory, or replaces the one with the same id. It returns
@@ -96,7 +103,8 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	if err != nil {
 		return m, "", err
 	}
-	content, err := e.memoryContent(ctx, m.Content, memory.Chunks(m.Content))
+	units := memory.Chunks(m.Content)
+	content, err := e.memoryContent(ctx, m.Content, units, memory.Told(units))
 	if err != nil {
 		return m, "", err
 	}

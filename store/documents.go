@@ -67,40 +67,47 @@ func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root 
 // PutDocument stores a document, or a new version of it when the id exists with
 // other content, all chunks or none. root names what a file was ingested from;
 // a document of one root is not replaced from another.
-func (s *Store) PutDocument(ctx context.Context, ns int64, d docs.Prepared, root string, c Content) (Put, error) {
+func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, root string, c Content) (Put, error) {
 	r := record{
-		namespace: ns, kind: Documents, key: d.ExternalID, hash: d.Hash[:],
-		title: d.Title, source: d.Source, mime: d.MIME, root: root,
-		tags: d.Tags, metadata: d.Metadata, occurred: d.Occurred, content: c,
+		namespace: ns, kind: Documents, key: doc.ExternalID, hash: doc.Hash[:],
+		title: doc.Title, source: doc.Source, mime: doc.MIME, root: root,
+		tags: doc.Tags, metadata: doc.Metadata, occurred: doc.Occurred, content: c,
 	}
-	p := Put{Chunks: len(c.Units)}
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		old, err := findCurrent(ctx, tx, ns, Documents, d.ExternalID)
-		if err != nil {
+	d := &staged{record: r}
+	var p Put
+	var err error
+	for more := true; more && err == nil; {
+		err = s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+			more, err = s.step(ctx, tx, d, &p, enough)
 			return err
-		}
-		p.Status = Created
-		if old != nil {
-			if root != "" && old.root != "" && old.root != root {
-				return fmt.Errorf("document %q: %w: it was ingested from %s; give this folder another --prefix, or another namespace",
-					ragctx.Clip(d.ExternalID), ragctx.ErrConflict, old.root)
-			}
-			if bytes.Equal(old.hash, r.hash) && old.root == root {
-				p.Status = Unchanged
-				w, err := s.unchanged(ctx, tx, Collection{ns, Documents}, old)
-				p.Version, p.Seq = w.version, w.seq
-				return err
-			}
-			p.Status = Replaced
-		}
-		w, err := s.put(ctx, tx, r, old)
-		p.Version, p.Seq = w.version, w.seq
-		return err
-	})
+		})
+	}
+	s.unstage(d, err == nil && p.Status != Unchanged)
 	if err != nil {
 		return Put{}, failed("store document", err)
 	}
 	return p, nil
+}
+
+// judge says what storing a document comes to, and returns the version that is
+// current before it.
+func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record) (Put, *current, error) {
+	p := Put{Status: Created, Chunks: len(r.content.Units)}
+	old, err := findCurrent(ctx, tx, r.namespace, Documents, r.key)
+	if err != nil || old == nil {
+		return p, nil, err
+	}
+	if r.root != "" && old.root != "" && old.root != r.root {
+		return p, old, fmt.Errorf("document %q: %w: it was ingested from %s; give this folder another --prefix, or another namespace",
+			ragctx.Clip(r.key), ragctx.ErrConflict, old.root)
+	}
+	if p.Status = Replaced; bytes.Equal(old.hash, r.hash) && old.root == r.root {
+		p.Status = Unchanged
+		w, err := s.unchanged(ctx, tx, Collection{r.namespace, Documents}, old)
+		p.Version, p.Seq = w.version, w.seq
+		return p, old, err
+	}
+	return p, old, nil
 }
 
 // DeleteDocument ends a document. It stays findable as of earlier times.
@@ -146,13 +153,17 @@ func scanDocument(row interface{ Scan(...any) error }, more ...any) (Document, e
 // current one.
 func (s *Store) Document(ctx context.Context, ns int64, id string, version int) (Document, string, error) {
 	var d Document
-	var text []byte
+	var text string
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		d, err = scanDocument(tx.QueryRowContext(ctx, `SELECT `+documentColumns+`, t.text
-			FROM items i JOIN texts t ON t.item = i.id
-			WHERE i.namespace = ? AND i.kind = ? AND i.key = ?
+		var item int64
+		d, err = scanDocument(tx.QueryRowContext(ctx, `SELECT `+documentColumns+`, i.id FROM items i
+			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.seq > 0
 			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END`,
-			ns, Documents, id, version, version), &text)
+			ns, Documents, id, version, version), &item)
+		if err != nil {
+			return err
+		}
+		text, err = readText(ctx, tx, item, 0, d.Bytes)
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -165,7 +176,7 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 	if err != nil {
 		return d, "", fmt.Errorf("read document: %w", err)
 	}
-	return d, string(text), nil
+	return d, text, nil
 }
 
 // DocumentUnits returns the chunks of a version of a document; version 0 is the
@@ -174,7 +185,7 @@ func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version 
 	var units []passage.Unit
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
 		units, err = loadUnits(ctx, tx, `items i JOIN units u ON u.item = i.id
-			WHERE i.namespace = ? AND i.kind = ? AND i.key = ?
+			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.seq > 0
 			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END ORDER BY u.ordinal`,
 			ns, Documents, id, version, version)
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/passage"
 )
 
@@ -36,12 +37,15 @@ const (
 	opPut = 1 + iota
 	opEnd
 	opRemove
+	opVectors
 )
 
-// Unit is one chunk to be stored, with its vector if the embedder gave one.
+// Unit is one chunk to be stored, with its vector: empty if the embedder has none
+// for the text, nil if it could not be asked.
 type Unit struct {
 	chunk.Chunk
 
+	Voice  index.Voice
 	Hash   VectorKey
 	Vector []float32
 }
@@ -121,9 +125,22 @@ type written struct {
 
 // put writes a new version of an item and ends old, the one before it, if there is one.
 func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (written, error) {
+	return s.succeed(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
+		id, seq, err := s.insert(ctx, tx, r, version, now)
+		if err != nil {
+			return 0, err
+		}
+		return seq, insertUnits(ctx, tx, id, r.content)
+	})
+}
+
+// succeed ends old, if there is one, in favour of the version that write makes.
+func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
+	write func(version int, now int64) (seq uint64, err error),
+) (written, error) {
 	now := s.now().UTC().Truncate(time.Microsecond)
 	w := written{occurred: r.occurred, recorded: now}
-	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) + 1 FROM items
+	if err := tx.QueryRowContext(ctx, `SELECT max(0, coalesce(max(version), 0)) + 1 FROM items
 		WHERE namespace = ? AND kind = ? AND key = ?`, r.namespace, r.kind, r.key).Scan(&w.version); err != nil {
 		return w, err
 	}
@@ -132,12 +149,8 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (wr
 			return w, err
 		}
 	}
-	id, seq, err := s.insert(ctx, tx, r, w.version, now.UnixMicro())
-	if err != nil {
-		return w, err
-	}
-	w.seq = seq
-	if err := insertUnits(ctx, tx, id, r.content); err != nil {
+	var err error
+	if w.seq, err = write(w.version, now.UnixMicro()); err != nil {
 		return w, err
 	}
 	if old != nil {
@@ -147,28 +160,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (wr
 }
 
 func (s *Store) insert(ctx context.Context, tx *sql.Tx, r record, version int, now int64) (id int64, seq uint64, err error) {
-	tags, err := encode(r.tags, "[]")
-	if err != nil {
-		return 0, 0, err
-	}
-	meta, err := encode(r.metadata, "{}")
-	if err != nil {
-		return 0, 0, err
-	}
-	outline, err := encode(r.content.Outline, "[]")
-	if err != nil {
-		return 0, 0, err
-	}
-	res, err := tx.ExecContext(ctx, `INSERT INTO items (namespace, kind, key, version, seq, hash, title, source, mime, root,
-		user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, expires)
-		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.namespace, r.kind, r.key, version, r.hash, r.title, r.source, r.mime, r.root,
-		r.user, r.agent, r.session, r.mtype, r.importance, tags, meta, r.content.Abstract, outline, r.content.Chunker,
-		len(r.content.Text), micros(r.occurred), now, micros(r.expires))
-	if err != nil {
-		return 0, 0, err
-	}
-	if id, err = res.LastInsertId(); err != nil {
+	if id, err = insertRow(ctx, tx, r, version, now, nil); err != nil {
 		return 0, 0, err
 	}
 	if seq, err = s.change(ctx, tx, r.namespace, r.kind, id, opPut); err != nil {
@@ -181,38 +173,80 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, r record, version int, n
 	return id, seq, err
 }
 
+// insertRow writes the row of an item, which has no seq yet.
+func insertRow(ctx context.Context, tx *sql.Tx, r record, version int, recorded int64, superseded any) (int64, error) {
+	tags, err := encode(r.tags, "[]")
+	if err != nil {
+		return 0, err
+	}
+	meta, err := encode(r.metadata, "{}")
+	if err != nil {
+		return 0, err
+	}
+	outline, err := encode(r.content.Outline, "[]")
+	if err != nil {
+		return 0, err
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO items (namespace, kind, key, version, seq, hash, title, source, mime, root,
+		user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, superseded, expires)
+		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.namespace, r.kind, r.key, version, r.hash, r.title, r.source, r.mime, r.root,
+		r.user, r.agent, r.session, r.mtype, r.importance, tags, meta, r.content.Abstract, outline, r.content.Chunker,
+		len(r.content.Text), micros(r.occurred), recorded, superseded, micros(r.expires))
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
 func insertUnits(ctx context.Context, tx *sql.Tx, item int64, c Content) error {
+	_, err := insertSome(ctx, tx, item, c, func(int) bool { return false })
+	return err
+}
+
+// insertSome writes units until there are no more, or enough, which is asked
+// after each, says so. It returns how many it wrote.
+func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough func(n int) bool) (n int, err error) {
 	if len(c.Units) == 0 {
-		return nil
+		return 0, nil
 	}
 	ins, err := tx.PrepareContext(ctx, `INSERT INTO units (item, ordinal, heading, text, hash,
 		start_byte, start_line, start_rune, end_byte, end_line, end_rune) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer ins.Close()
 	vec, err := tx.PrepareContext(ctx, `INSERT INTO vectors (embedder, hash, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer vec.Close()
 	for _, u := range c.Units {
 		heading, err := encode(u.Heading, "[]")
 		if err != nil {
-			return err
+			return n, err
 		}
-		if _, err := ins.ExecContext(ctx, item, u.Ordinal, heading, u.Text, u.Hash[:],
-			u.Start.Byte, u.Start.Line, u.Start.Rune, u.End.Byte, u.End.Line, u.End.Rune); err != nil {
-			return err
+		res, err := ins.ExecContext(ctx, item, u.Ordinal, heading, u.Text, u.Hash[:],
+			u.Start.Byte, u.Start.Line, u.Start.Rune, u.End.Byte, u.End.Line, u.End.Rune)
+		if err == nil {
+			err = say(ctx, tx, res, u.Voice)
 		}
-		if u.Vector == nil {
-			continue
+		if err != nil {
+			return n, err
 		}
-		if _, err := vec.ExecContext(ctx, c.Embedder, u.Hash[:], packVector(u.Vector)); err != nil {
-			return err
+		if u.Vector != nil {
+			_, err = vec.ExecContext(ctx, c.Embedder, u.Hash[:], packVector(u.Vector))
+		} else {
+			err = owe(ctx, tx, res)
+		}
+		if err != nil {
+			return n, err
+		}
+		if n++; enough(n) {
+			break
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // change appends to the sequence that the indexes follow.

@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -40,9 +41,15 @@ type Options struct {
 // Store is the database of one data directory. Its methods are safe for
 // concurrent use. Only one Store may have a file open.
 type Store struct {
+	path  string
 	read  *sql.DB
 	write *writer
+	log   *checkpointer
 	now   func() time.Time
+
+	staging  staging
+	sweeper  *sweeper
+	sweeping sync.Mutex
 
 	openings openings
 }
@@ -56,26 +63,55 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	wdb, err := sql.Open("sqlite", dsn(path, "_txlock=immediate"))
+	s := &Store{path: path, now: o.Now}
+	if err := s.open(ctx, path); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, path string) error {
+	if err := checkLog(path); err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	wdb, err := connect(path, 1, "_txlock=immediate", "_pragma=wal_autocheckpoint(0)", "_pragma=secure_delete(1)",
+		fmt.Sprintf("_pragma=journal_size_limit(%d)", logKept))
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, wdb); err != nil {
+		return errors.Join(err, wdb.Close())
+	}
+	cdb, err := connect(path, 1, "_pragma=wal_autocheckpoint(0)")
+	if err != nil {
+		return errors.Join(err, wdb.Close())
+	}
+	s.log = newCheckpointer(cdb)
+	s.write = startWriter(wdb, s.log.committed)
+	s.log.start(s.write)
+	if s.read, err = connect(path, max(4, 2*runtime.GOMAXPROCS(0)), "_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	if err := s.openings.load(ctx, s.read); err != nil {
+		return err
+	}
+	unfinished, err := s.openErasures(ctx)
+	if err != nil {
+		return err
+	}
+	s.sweeper = startSweeper(s, unfinished)
+	return nil
+}
+
+// connect returns a pool of n connections.
+func connect(path string, n int, params ...string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn(path, params...))
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	wdb.SetMaxOpenConns(1)
-	if err := migrate(ctx, wdb); err != nil {
-		return nil, errors.Join(err, wdb.Close())
-	}
-	rdb, err := sql.Open("sqlite", dsn(path, "_pragma=query_only(1)"))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open store: %w", err), wdb.Close())
-	}
-	rdb.SetMaxOpenConns(max(4, 2*runtime.GOMAXPROCS(0)))
-	rdb.SetMaxIdleConns(max(4, 2*runtime.GOMAXPROCS(0)))
-	s := &Store{read: rdb, now: o.Now}
-	if err := s.openings.load(ctx, rdb); err != nil {
-		return nil, errors.Join(err, rdb.Close(), wdb.Close())
-	}
-	s.write = startWriter(wdb)
-	return s, nil
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db, nil
 }
 
 // create makes the file if it is missing, for its owner alone; SQLite gives the
@@ -95,6 +131,11 @@ func dsn(path string, more ...string) string {
 		"_pragma=busy_timeout(5000)", "_pragma=temp_store(MEMORY)",
 		"_pragma=cache_size(-16384)", "_pragma=mmap_size(268435456)",
 	}, more...)
+	return dsnPlain(path, params...)
+}
+
+// dsnPlain has no pragmas but those given.
+func dsnPlain(path string, params ...string) string {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: strings.Join(params, "&")}
 	return u.String()
 }
@@ -114,6 +155,9 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if have > len(files) {
 		return fmt.Errorf("%w: the data directory was written by a newer version of ragctx (schema %d, this program knows %d); use that version", ragctx.ErrConflict, have, len(files))
 	}
+	if have == len(files) {
+		return nil
+	}
 	for i := have; i < len(files); i++ {
 		text, err := schema.ReadFile(files[i])
 		if err != nil {
@@ -129,6 +173,10 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		if err != nil {
 			return fmt.Errorf("migrate %s: %w", files[i], wrap(err))
 		}
+	}
+	// A large database may have made a log as large.
+	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return fmt.Errorf("migrate: %w", wrap(err))
 	}
 	return nil
 }
@@ -159,7 +207,17 @@ func (s *Store) view(ctx context.Context, fn func(*sql.Tx) error) error {
 
 // Close ends the writer after the writes it has accepted, and closes the file.
 func (s *Store) Close() error {
-	return errors.Join(s.write.close(), s.read.Close())
+	var errs []error
+	if s.sweeper != nil {
+		s.sweeper.close()
+	}
+	if s.write != nil {
+		errs = append(errs, s.log.close(), s.write.close())
+	}
+	if s.read != nil {
+		errs = append(errs, s.read.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // wrap gives SQLite's errors the sentinels that the doors understand.
@@ -178,8 +236,16 @@ func wrap(err error) error {
 		return fmt.Errorf("%w: another program has the database locked: %v", ragctx.ErrUnavailable, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w: the database file is damaged; restore a copy: %v", ragctx.ErrUnavailable, err)
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("%w: the data directory cannot be read or written: %v", ragctx.ErrUnavailable, err)
 	}
 	return err
+}
+
+// unsynced reports whether err is that of a failed fsync.
+func unsynced(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code() == sqlite3.SQLITE_IOERR_FSYNC || e.Code() == sqlite3.SQLITE_IOERR_DIR_FSYNC)
 }
 
 // failed says what failed, unless err is about what the caller asked for: such

@@ -122,9 +122,10 @@ func (s *Store) Span(ctx context.Context, item uint64, from, to int) ([]passage.
 
 // Text implements [passage.Source].
 func (s *Store) Text(ctx context.Context, item uint64, start, end int) (string, error) {
-	var b []byte
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT substr(text, ?, ?) FROM texts WHERE item = ?`, start+1, end-start, item).Scan(&b)
+	var text string
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		text, err = readText(ctx, tx, int64(item), start, end) //nolint:gosec // row ids fit
+		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("text: %w", ragctx.ErrNotFound)
@@ -132,5 +133,5 @@ func (s *Store) Text(ctx context.Context, item uint64, start, end int) (string, 
 	if err != nil {
 		return "", fmt.Errorf("read text: %w", err)
 	}
-	return string(b), nil
+	return text, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -31,9 +32,14 @@ const maxBatch = 5 * time.Millisecond
 type writer struct {
 	db    *sql.DB
 	queue [priorities]chan *job
-	stop  chan struct{}
-	done  chan struct{}
-	once  sync.Once
+	pause chan func()
+	// committed is called after each commit; broken keeps the failure after which
+	// nothing more is written.
+	committed func()
+	broken    atomic.Pointer[error]
+	stop      chan struct{}
+	done      chan struct{}
+	once      sync.Once
 }
 
 type job struct {
@@ -43,8 +49,11 @@ type job struct {
 	done chan struct{}
 }
 
-func startWriter(db *sql.DB) *writer {
-	w := &writer{db: db, stop: make(chan struct{}), done: make(chan struct{})}
+func startWriter(db *sql.DB, committed func()) *writer {
+	w := &writer{
+		db: db, committed: committed, pause: make(chan func()),
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
 	for p := range w.queue {
 		w.queue[p] = make(chan *job, 64)
 	}
@@ -60,6 +69,9 @@ func (w *writer) do(ctx context.Context, p Priority, fn func(context.Context, *s
 	case <-w.stop:
 		return fmt.Errorf("store: %w", ragctx.ErrClosed)
 	default:
+	}
+	if err := w.broken.Load(); err != nil {
+		return *err
 	}
 	select {
 	case w.queue[p] <- j:
@@ -81,10 +93,32 @@ func (w *writer) do(ctx context.Context, p Priority, fn func(context.Context, *s
 	}
 }
 
+// urgent reports whether a job of high priority waits. A long job of low
+// priority asks it now and then, and makes itself short.
+func (w *writer) urgent() bool { return len(w.queue[High]) > 0 }
+
+// between runs fn while nothing is being written, and reports whether it did:
+// not after close.
+func (w *writer) between(fn func()) bool {
+	done := make(chan struct{})
+	select {
+	case w.pause <- func() { defer close(done); fn() }:
+		<-done
+		return true
+	case <-w.done:
+		return false
+	}
+}
+
 func (w *writer) loop() {
 	defer close(w.done)
 	for {
-		j := w.next(true)
+		select { // jobs never end under load, so this goes first
+		case fn := <-w.pause:
+			fn()
+		default:
+		}
+		j := w.wait()
 		if j == nil {
 			return
 		}
@@ -92,27 +126,48 @@ func (w *writer) loop() {
 	}
 }
 
-// next takes the most urgent waiting job. With block it waits for one, and
-// returns nil only when the writer is closed and nothing is left.
-func (w *writer) next(block bool) *job {
-	for p := range w.queue {
+// wait returns the most urgent job, once there is one; nil when the writer is
+// closed and nothing is left.
+func (w *writer) wait() *job {
+	for {
+		if j := w.next(priorities); j != nil {
+			return j
+		}
+		select {
+		case j := <-w.queue[High]:
+			return j
+		case j := <-w.queue[Low]:
+			return j
+		case fn := <-w.pause:
+			fn()
+		case <-w.stop:
+			return w.next(priorities)
+		}
+	}
+}
+
+// next takes the most urgent waiting job of the first n priorities, if there is one.
+func (w *writer) next(n Priority) *job {
+	for p := range n {
 		select {
 		case j := <-w.queue[p]:
 			return j
 		default:
 		}
 	}
-	if !block {
+	return nil
+}
+
+// more returns the next job of a batch that has taken some time. Low ones join
+// it only while there is time for a whole one.
+func (w *writer) more(spent time.Duration) *job {
+	switch {
+	case spent > maxBatch:
 		return nil
+	case spent > maxBatch/2:
+		return w.next(High + 1)
 	}
-	select {
-	case j := <-w.queue[High]:
-		return j
-	case j := <-w.queue[Low]:
-		return j
-	case <-w.stop:
-		return w.next(false)
-	}
+	return w.next(priorities)
 }
 
 // commit runs first and whatever else is waiting in one transaction.
@@ -126,23 +181,35 @@ func (w *writer) commit(first *job) {
 	}
 	var jobs []*job
 	start := time.Now()
-	for j := first; j != nil; j = w.next(false) {
+	for j := first; j != nil; j = w.more(time.Since(start)) {
 		if err := w.attempt(ctx, tx, j); err != nil {
 			j.finish(err)
 		} else {
 			jobs = append(jobs, j)
 		}
-		if time.Since(start) > maxBatch {
-			break
-		}
 	}
 	err = tx.Commit()
 	if err != nil {
 		err = errors.Join(fmt.Errorf("commit: %w", err), ignoreDone(tx.Rollback()))
+		w.suspect(err)
 	}
 	for _, j := range jobs {
 		j.finish(err)
 	}
+	w.committed()
+}
+
+// suspect stops all writing if err says that the disk did not keep what it was
+// given. The operating system may have dropped it, and may say of a later write
+// to the same place that all is well: what is on the disk is only known after
+// the files were opened, and the log recovered, anew. Reads go on.
+func (w *writer) suspect(err error) {
+	if !unsynced(err) {
+		return
+	}
+	stopped := fmt.Errorf("%w: nothing more is written since the disk failed to keep a write; check the disk, then restart; reads go on: %v",
+		ragctx.ErrUnavailable, err)
+	w.broken.CompareAndSwap(nil, &stopped)
 }
 
 func ignoreDone(err error) error {

@@ -1,0 +1,149 @@
+package engine_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// say stores a turn of one message.
+func (f *fixture) say(id, session, user string, at time.Time, speaker, text string) {
+	f.t.Helper()
+	role := ragctx.RoleUser
+	if speaker == "" {
+		role = ragctx.RoleAssistant
+	}
+	m := ragctx.TextMessage(role, text)
+	m.Name = speaker
+	if _, err := f.CompleteTurn(f.t.Context(), ragctx.Turn{
+		ID: id, SessionID: session, UserID: user, Occurred: at, Messages: []ragctx.Message{m},
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// conversations stores three sessions of a user, and one of somebody else.
+func (f *fixture) conversations() {
+	day := func(d int) time.Time { return time.Date(2023, 5, d, 18, 0, 0, 0, time.UTC) }
+	f.say("a1", "s1", "ada", day(8), "Ada", "I tried the pottery class.")
+	f.say("a2", "s1", "ada", day(8).Add(time.Minute), "", "How was it?")
+	f.say("a3", "s1", "ada", day(8).Add(2*time.Minute), "Ada", "Wonderful, I made a bowl.")
+	f.say("b1", "s2", "ada", day(20), "Bob", "The pottery class was full yesterday.")
+	f.say("c1", "s3", "ada", day(25), "Ada", "We repaired the boat.")
+	f.say("x1", "s9", "eve", day(24), "Eve", "Another pottery class, another day.")
+}
+
+func asked(text string) ragctx.ContextQuery {
+	q := query(text)
+	q.UserID, q.Now, q.Explain = "ada", time.Date(2023, 5, 26, 9, 0, 0, 0, time.UTC), true
+	return q
+}
+
+// keys returns the ids of what the engine's ranking finds.
+func (f *fixture) keys(q ragctx.ContextQuery) (out []string) {
+	f.t.Helper()
+	hits, _, err := f.Hits(f.t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 10})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, h := range hits {
+		out = append(out, h.Key)
+	}
+	return out
+}
+
+// TestDialogue: what was said around an answer is found with it, who said it
+// counts, and each item says why it is there.
+func TestDialogue(t *testing.T) {
+	f := open(t)
+	f.conversations()
+	q := asked("How did Ada like the pottery class?")
+	items := f.ask(q).Items
+	var got []string
+	for _, it := range items {
+		got = append(got, it.ID)
+		s := it.Signals
+		sum := s["match"] + s["neighbours"] + s["session"] + s["speaker"] + s["user"] + s["speaks_of_time"] + s["within_time"]
+		if math.Abs(sum-it.Relevance) > 1e-9 {
+			t.Errorf("%s: the parts of %v are not its relevance, %v", it.ID, s, it.Relevance)
+		}
+	}
+	if len(got) < 4 || got[0] != "a1" || !slices.Contains(got, "a3") || slices.Contains(got, "x1") {
+		t.Errorf("found %v, want a1 first, its answers with it, and nothing of eve", got)
+	}
+	if s := items[0].Signals; s["speaker"] == 0 || s["user"] == 0 {
+		t.Errorf("the first item's signals are %v", s)
+	}
+	if k := f.keys(q); !slices.Equal(k[:3], got[:3]) {
+		t.Errorf("what is measured, %v, is not what is answered, %v", k, got)
+	}
+	for _, it := range f.ask(q.WithParam("dialogue", false)).Items {
+		if it.Signals["neighbours"] != 0 {
+			t.Errorf("%s: signals %v though switched off", it.ID, it.Signals)
+		}
+	}
+}
+
+// TestTimes: a question about nothing but a time gets what is of that time, in
+// its order; a time beside other words lifts.
+func TestTimes(t *testing.T) {
+	f := open(t)
+	f.conversations()
+	for _, c := range []struct {
+		question string
+		want     []string
+	}{
+		{"What did we talk about on May 8th?", []string{"a1", "a2", "a3"}},
+		{"What did we discuss two sessions ago?", []string{"b1"}},
+		{"What did we discuss in session 3?", []string{"c1"}},
+		{"Was haben wir gestern besprochen?", []string{"c1"}},
+		{"What did we talk about in April?", nil},
+	} {
+		q := asked(c.question)
+		if got := f.keys(q); !slices.Equal(got, c.want) {
+			t.Errorf("%q: found %v, want %v", c.question, got, c.want)
+		}
+		ids, read, err := f.Within(t.Context(), q)
+		if err != nil || !read || !slices.Equal(ids, c.want) {
+			t.Errorf("%q: %v within (read: %v, %v), want %v", c.question, ids, read, err, c.want)
+		}
+	}
+	if got := f.keys(asked("pottery class on May 20th")); len(got) < 2 || got[0] != "b1" {
+		t.Errorf("found %v, want b1 first", got)
+	}
+	if _, read, err := f.Within(t.Context(), asked("pottery")); read || err != nil {
+		t.Errorf("a time was read from nothing, %v", err)
+	}
+	q := asked("What did we talk about last week?")
+	q.Namespace = "nowhere"
+	if ids, read, err := f.Within(t.Context(), q); len(ids) > 0 || !read || err != nil {
+		t.Errorf("%v, %v, %v in a namespace that is not there", ids, read, err)
+	}
+}
+
+// TestTimesOfDocuments lift those that say when it happened.
+func TestTimesOfDocuments(t *testing.T) {
+	f := open(t)
+	for id, at := range map[string]time.Time{"may": t0.AddDate(-3, 4, 7), "june": t0.AddDate(-3, 5, 7), "never": {}} {
+		d := docs.Document{ExternalID: id, Text: "Minutes of the harbour board, " + id + ".", Occurred: at}
+		if _, err := f.PutDocument(t.Context(), "", d, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for month, want := range map[string]string{"May": "may", "June": "june"} {
+		q := query("minutes of the harbour board in " + month + " " + t0.AddDate(-3, 0, 0).Format("2006"))
+		hits, _, err := f.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(hits) != 3 || hits[0].Key != want {
+			t.Errorf("%s: %+v, want three, %s first", month, hits, want)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/ragctx/ragctx/store"
+)
+
+// eraser completes erasures, one at a time, and those of an earlier process in
+// the background.
+type eraser struct {
+	mu  sync.Mutex
+	end context.CancelFunc
+	wg  sync.WaitGroup
+}
+
+func startEraser(e *Engine) *eraser {
+	r := new(eraser)
+	var ctx context.Context
+	ctx, r.end = context.WithCancel(context.Background())
+	r.wg.Go(func() {
+		if err := e.store.Settle(ctx); err != nil || ctx.Err() != nil {
+			return // the next opening tries again
+		}
+		if err := r.finish(ctx, e); err != nil && ctx.Err() == nil {
+			e.opts.Logger.Error("an erasure is not complete", "error", err)
+		}
+	})
+	return r
+}
+
+func (r *eraser) close() {
+	if r == nil {
+		return
+	}
+	r.end()
+	r.wg.Wait()
+}
+
+// EraseDocument removes a document for good: every version, for every time, from
+// the database, the indexes and their files. What never was is erased already.
+// An error after the document is gone from every answer says what still holds
+// its bytes; it is tried again at the next erasure and the next opening.
+func (e *Engine) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
+	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseDocument(ctx, ns, id) })
+}
+
+// EraseMemory removes a memory of a user, or one that belongs to no user, and
+// the turn that it was made of, as [Engine.EraseDocument] does. With anyUser it
+// may be anyone's.
+func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
+	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		return e.store.EraseMemory(ctx, ns, id, user, anyUser)
+	})
+}
+
+// EraseSession removes the turns and memories of a session of a user, or with
+// anyUser of everyone.
+func (e *Engine) EraseSession(ctx context.Context, namespace, session, user string, anyUser bool) (store.Erased, error) {
+	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		return e.store.EraseSession(ctx, ns, session, user, anyUser)
+	})
+}
+
+// EraseUser removes everything that belongs to a user in a namespace.
+func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.Erased, error) {
+	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseUser(ctx, ns, user) })
+}
+
+func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) (store.Erased, error)) (store.Erased, error) {
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return store.Erased{}, nil
+	}
+	if err != nil {
+		return store.Erased{}, err
+	}
+	erased, err := fn(ns)
+	if err != nil {
+		return erased, err
+	}
+	// Not in the caller's context: half an erasure is of no use to anyone.
+	return erased, e.eraser.finish(context.WithoutCancel(ctx), e)
+}
+
+// finish brings erasures to their end: the indexes forget what was erased, and
+// no file holds its bytes.
+func (r *eraser) finish(ctx context.Context, e *Engine) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pending, err := e.store.ErasePending(ctx)
+	if err != nil || len(pending) == 0 {
+		return err
+	}
+	follow := make(map[store.Collection]uint64)
+	for _, p := range pending {
+		for id, seq := range p.Followed {
+			follow[id] = max(follow[id], seq)
+		}
+	}
+	for id, seq := range follow {
+		if err := e.expunge(ctx, id, seq); err != nil {
+			return fmt.Errorf("erased, but the files of an index may still hold it; it is tried again: %w", err)
+		}
+	}
+	if err := e.store.Scrub(ctx, pending[len(pending)-1].ID); err != nil {
+		return fmt.Errorf("erased, but the files of the database may still hold it; it is tried again: %w", err)
+	}
+	return nil
+}
+
+// expunge makes an index forget what was erased up to a change, in its files as
+// well.
+func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) error {
+	col, release, err := e.collections.get(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := col.index.CatchUp(ctx, seq); err != nil {
+		return err
+	}
+	return col.index.Compact(ctx)
+}

@@ -1,0 +1,252 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
+)
+
+// saved is an older state, as the database or a snapshot has it, and as the model does.
+type saved struct {
+	file   []byte
+	path   string
+	world  *world
+	active int // the last spaces of world
+}
+
+func (m *machine) save() *saved { return &saved{world: m.world.clone(), active: len(m.active)} }
+
+// goBack makes a saved state the present one.
+func (m *machine) goBack(to *saved) {
+	m.note("back to %d spaces", len(to.world.spaces))
+	m.world = to.world
+	m.active = slices.Clone(m.world.spaces[len(m.world.spaces)-to.active:])
+}
+
+func (m *machine) open() {
+	m.Helper()
+	var err error
+	if m.eng, err = engine.Open(m.Context(), m.opts); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// reopen ends the engine in some way and opens it again.
+func (m *machine) reopen(end func(*machine)) {
+	m.Helper()
+	end(m)
+	m.open()
+}
+
+func (m *machine) closeEngine() {
+	m.Helper()
+	if err := m.eng.Close(); err != nil {
+		m.Fatal(err)
+	}
+	m.eng = nil
+}
+
+// restart ends the engine, in order or not, lets something happen to its files,
+// and opens it again.
+func (m *machine) restart() {
+	ways := [...]struct {
+		name string
+		run  func(*machine)
+	}{
+		{"in order", (*machine).closeEngine},
+		{"in order", (*machine).closeEngine},
+		{"crash", (*machine).crash},
+		{"crash", (*machine).crash},
+		{"crash while the log was written", func(m *machine) { m.crash(); m.tearLog() }},
+		{"indexes lost", func(m *machine) { m.closeEngine(); m.loseIndexes() }},
+		{"indexes lost in a crash", func(m *machine) { m.crash(); m.loseIndexes() }},
+		{"index damaged", func(m *machine) { m.closeEngine(); m.damage() }},
+		{"index damaged", func(m *machine) { m.closeEngine(); m.damage() }},
+		{"index file lost in a crash", func(m *machine) { m.crash(); m.loseFile() }},
+		{"older copy", (*machine).setBack},
+		{"older copy", (*machine).setBack},
+	}
+	w := pick(m, ways[:])
+	m.note("restart: %s", w.name)
+	m.counts["restart: "+w.name]++
+	m.reopen(w.run)
+	for range 10 {
+		s := m.space()
+		if len(s.keys) == 0 {
+			continue
+		}
+		v := pick(m, s.items[pick(m, s.keys)])
+		if v.superseded.IsZero() && !v.expired(m.clock.now()) {
+			m.wantFound(s, v)
+		} else {
+			m.wantGone(s, v)
+		}
+	}
+}
+
+// crash leaves behind what the files hold at one moment, as a process does that
+// ends without closing anything, and goes on with that.
+func (m *machine) crash() {
+	for {
+		dir := m.TempDir()
+		before := m.stat()
+		if err := os.CopyFS(dir, os.DirFS(m.opts.Dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			m.Fatal(err)
+		}
+		if slices.Equal(before, m.stat()) { // otherwise something was written meanwhile, and it is not one moment
+			m.closeEngine()
+			m.drop(m.opts.Dir)
+			m.opts.Dir = dir
+			return
+		}
+		m.drop(dir)
+	}
+}
+
+// stat describes every file of the data directory.
+func (m *machine) stat() (out []string) {
+	for _, f := range m.files("") {
+		if info, err := os.Stat(filepath.Join(m.opts.Dir, f)); err == nil {
+			out = append(out, fmt.Sprint(f, info.Size(), info.ModTime().UnixNano()))
+		}
+	}
+	return out
+}
+
+// files lists the files below a directory of the data directory.
+func (m *machine) files(below string) (out []string) {
+	_ = fs.WalkDir(os.DirFS(m.opts.Dir), filepath.Join(".", below), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, path)
+		}
+		return nil // what is removed meanwhile is not there
+	})
+	return out
+}
+
+func (m *machine) drop(dir string) {
+	if err := os.RemoveAll(dir); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// tearLog adds the beginning of a transaction that was never finished.
+func (m *machine) tearLog() {
+	f, err := os.OpenFile(filepath.Join(m.opts.Dir, "ragctx.db-wal"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		m.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(m.noise(1 + m.rand.IntN(10_000))); err != nil {
+		m.Fatal(err)
+	}
+}
+
+func (m *machine) noise(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(m.rand.Uint32())
+	}
+	return b
+}
+
+// loseIndexes removes all indexes, or those of one collection.
+func (m *machine) loseIndexes() {
+	lost := filepath.Join(m.opts.Dir, "index")
+	if all, err := os.ReadDir(lost); err == nil && len(all) > 0 && m.chance(2) {
+		lost = filepath.Join(lost, pick(m, all).Name())
+	}
+	m.note("lost %s", lost)
+	m.drop(lost)
+}
+
+func (m *machine) loseFile() {
+	if all := m.files("index"); len(all) > 0 {
+		m.hurt = true
+		m.drop(filepath.Join(m.opts.Dir, pick(m, all)))
+	}
+}
+
+// damage spoils one file of an index.
+func (m *machine) damage() {
+	all := m.files("index")
+	if len(all) == 0 {
+		return
+	}
+	name := filepath.Join(m.opts.Dir, pick(m, all))
+	b, err := os.ReadFile(name)
+	if err != nil {
+		m.Fatal(err)
+	}
+	how := "cut"
+	switch n := len(b); {
+	case n > 0 && m.chance(3):
+		b = b[:m.rand.IntN(n)]
+	case n > 0 && m.chance(2):
+		b[m.rand.IntN(n)] ^= byte(1 + m.rand.IntN(255))
+		how = "a byte changed"
+	default:
+		b = m.noise(n)
+		how = "noise"
+	}
+	m.note("damaged %s: %s", name, how)
+	m.hurt = true
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// setBack puts an older copy of the database in place of the newest, with the
+// indexes as they are. The first time, it makes the copy.
+func (m *machine) setBack() {
+	m.closeEngine()
+	db := filepath.Join(m.opts.Dir, "ragctx.db")
+	if m.saved != nil {
+		if err := os.WriteFile(db, m.saved.file, 0o600); err != nil {
+			m.Fatal(err)
+		}
+		m.goBack(m.saved)
+		m.saved = nil
+		return
+	}
+	m.note("copied the database")
+	m.saved = m.save()
+	var err error
+	if m.saved.file, err = os.ReadFile(db); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// snapshot takes one, or restores it into a new directory or into that in use.
+func (m *machine) snapshot() {
+	if m.snap == nil {
+		m.note("snapshot")
+		m.snap = m.save()
+		m.snap.path = filepath.Join(m.TempDir(), "snapshot")
+		if _, err := m.eng.Snapshot(m.Context(), m.snap.path, store.SnapshotOptions{}); err != nil {
+			m.Fatal(err)
+		}
+		return
+	}
+	m.closeEngine()
+	o := store.RestoreOptions{Force: m.chance(2)}
+	m.note("restore, into the directory in use: %v", o.Force)
+	if !o.Force {
+		m.drop(m.opts.Dir)
+		m.opts.Dir = m.TempDir()
+	}
+	if _, err := engine.Restore(m.Context(), m.snap.path, m.opts.Dir, o); err != nil {
+		m.Fatal(err)
+	}
+	m.goBack(m.snap)
+	m.drop(m.snap.path)
+	m.snap = nil
+	m.open()
+	m.compareAll(m.active)
+}

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// memories and documents say how the built-in providers rank.
+func (e *Engine) memories() memory.Options {
+	return memory.Options{Weights: e.opts.Weights, Dialogue: e.opts.Dialogue, TimeWeight: e.opts.TimeWeight}
+}
+
+func (e *Engine) documents() docs.Ranking { return docs.Ranking{TimeWeight: e.opts.TimeWeight} }
+
+// plan returns how the provider of a kind searches for a question.
+func (e *Engine) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
+	if k == store.Memories {
+		return e.memories().Plan(q)
+	}
+	return e.documents().Plan(q)
+}
+
+// unitsAtOnce bounds how many units [Engine.Within] asks the store for together.
+const unitsAtOnce = 5000
+
+// Within returns the ids of all memories in scope that lie within the time that
+// the question names, in the order of time, and false if it names none.
+func (e *Engine) Within(ctx context.Context, q ragctx.ContextQuery) (ids []string, read bool, err error) {
+	if q, err = e.check(q); err != nil {
+		return nil, false, err
+	}
+	plan := e.plan(store.Memories, q)
+	if plan.Time == nil {
+		return nil, false, nil
+	}
+	ns, err := e.namespace(ctx, q.Namespace, false)
+	if isNotFound(err) {
+		return nil, true, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: store.Memories})
+	if err != nil {
+		return nil, false, err
+	}
+	defer release()
+	found, read := col.index.Within(plan)
+	seen := make(map[string]bool)
+	for hits := range slices.Chunk(found.Hits, unitsAtOnce) {
+		units, err := passage.Resolve(ctx, e.store, passage.Request{Query: q, Search: plan, Hits: hits, State: found.State})
+		if err != nil {
+			return nil, false, err
+		}
+		for _, u := range units {
+			if !seen[u.Item.Key] {
+				seen[u.Item.Key] = true
+				ids = append(ids, u.Item.Key)
+			}
+		}
+	}
+	return ids, read, nil
+}

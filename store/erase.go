@@ -1,0 +1,313 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Erased counts what an erasure took away.
+type Erased struct {
+	Documents int `json:"documents" doc:"that had at least one version"`
+	Memories  int `json:"memories" doc:"that had at least one version"`
+	Versions  int `json:"versions" doc:"of documents and memories, also ended ones"`
+	Turns     int `json:"turns"`
+	// Pending is the erasure that [Store.Scrub] completes; 0 if there was nothing.
+	Pending int64 `json:"-"`
+}
+
+// Pending is an erasure that is not complete: nobody finds what was erased, but
+// its bytes may still be in files.
+type Pending struct {
+	ID int64
+	// Followed says which indexes held something, and up to which change each
+	// must have followed to hold it no more.
+	Followed map[Collection]uint64
+}
+
+// scope says what an erasure is about: items and turns that have all of what is
+// set. It is stored until they are hidden.
+type scope struct {
+	Namespace int64   `json:"namespace"`
+	Kind      Kind    `json:"kind,omitempty"`
+	Key       *string `json:"key,omitempty"`
+	User      *string `json:"user,omitempty"`
+	Session   *string `json:"session,omitempty"`
+	// Turns says that turns are meant as well.
+	Turns bool `json:"turns,omitempty"`
+	// Change and Turn are the newest when the erasure began: what was written later
+	// stays, also where a crash held the erasure up.
+	Change uint64 `json:"change"`
+	Turn   int64  `json:"turn"`
+}
+
+// where returns the conditions on a row i of items or turns.
+func (sc scope) where(items bool) (string, []any) {
+	c := conditions{sql: `i.namespace = ?`, args: []any{sc.Namespace}}
+	if items {
+		c.and(`i.seq BETWEEN 1 AND ?`, int64(sc.Change)) //nolint:gosec // row ids fit
+		if sc.Kind != 0 {
+			c.and(`i.kind = ?`, sc.Kind)
+		} else {
+			c.and(`i.kind IN (?, ?)`, Documents, Memories) // leads to the indexes on items
+		}
+	}
+	if !items {
+		c.and(`i.id <= ?`, sc.Turn)
+	}
+	for _, f := range []struct {
+		column string
+		value  *string
+	}{{"key", sc.Key}, {"user", sc.User}, {"session", sc.Session}} {
+		if f.value != nil {
+			c.and(`i.`+f.column+` = ?`, *f.value)
+		}
+	}
+	return c.sql, c.args
+}
+
+// EraseDocument removes every version of a document, now and for all earlier
+// times. What never was is erased already: that is no error.
+func (s *Store) EraseDocument(ctx context.Context, ns int64, id string) (Erased, error) {
+	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id})
+}
+
+// EraseMemory removes every version of a memory, and the turn that it was made
+// of. Without anyUser it must be the user's or nobody's, as in [Store.DeleteMemory].
+func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (Erased, error) {
+	if !anyUser {
+		if err := s.mayErase(ctx, ns, id, user); err != nil {
+			return Erased{}, failed("erase memory", err)
+		}
+	}
+	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true})
+}
+
+// mayErase checks that a memory belongs to a user, or to nobody.
+func (s *Store) mayErase(ctx context.Context, ns int64, id, user string) error {
+	return s.view(ctx, func(tx *sql.Tx) error {
+		var others bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ? AND kind = ? AND key = ? AND user NOT IN ('', ?))
+			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ? AND key = ? AND user NOT IN ('', ?))`,
+			ns, Memories, id, user, ns, id, user).Scan(&others)
+		if err == nil && others {
+			err = fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+		}
+		return err
+	})
+}
+
+// EraseSession removes the turns and memories of a session: of one user ("" is
+// those of nobody), or with anyUser all of them.
+func (s *Store) EraseSession(ctx context.Context, ns int64, session, user string, anyUser bool) (Erased, error) {
+	if session == "" {
+		return Erased{}, ragctx.Invalid("session", "is empty; name the session to erase")
+	}
+	sc := scope{Namespace: ns, Session: &session, Turns: true}
+	if !anyUser {
+		sc.User = &user
+	}
+	return s.erase(ctx, sc)
+}
+
+// EraseUser removes everything that belongs to a user in a namespace.
+func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, error) {
+	if user == "" {
+		return Erased{}, ragctx.Invalid("user", "is empty; name the user to erase")
+	}
+	return s.erase(ctx, scope{Namespace: ns, User: &user, Turns: true})
+}
+
+// erase hides what is in a scope, in slices, and leaves the rest to the sweeper
+// and [Store.Scrub]. An erasure that a crash interrupts goes on with the next
+// opening.
+func (s *Store) erase(ctx context.Context, sc scope) (Erased, error) {
+	var e Erased
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(seq), 0) FROM changes), (SELECT coalesce(max(id), 0) FROM turns)`).
+			Scan(&sc.Change, &sc.Turn)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(sc)
+		if err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `INSERT INTO erasures (scope) VALUES (?) RETURNING id`, string(text)).Scan(&e.Pending)
+	})
+	if err == nil {
+		err = s.hide(ctx, sc, &e)
+	}
+	if err != nil {
+		return Erased{}, failed("erase", err)
+	}
+	return e, nil
+}
+
+// hide takes everything of a scope out of everyone's sight. What was written into
+// the scope after the erasure began stays.
+func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
+	for {
+		found, err := s.inScope(ctx, sc)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			break
+		}
+		for len(found) > 0 {
+			err := s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+				for n := sliceUnits; len(found) > 0; n += sliceUnits {
+					if err := s.hideItem(ctx, tx, sc, found[0], e); err != nil {
+						return err
+					}
+					if found = found[1:]; enough(n) {
+						break
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.eraseTurns(ctx, sc, e); err != nil {
+		return err
+	}
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		if err := s.forget(ctx, tx, sc); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE erasures SET scope = '' WHERE id = ?`, e.Pending)
+		return err
+	})
+	s.sweeper.wake()
+	return err
+}
+
+// named is an item, all versions of it.
+type named struct {
+	kind Kind
+	key  string
+}
+
+// inScope returns items of a scope; none if they all are hidden. It looks for
+// them outside of the writer, since there may be no index for it.
+func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error) {
+	where, args := sc.where(true)
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT DISTINCT i.kind, i.key FROM items i WHERE `+where+` LIMIT 10000`, args...) //nolint:gosec // of constants
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var n named
+			err := rows.Scan(&n.kind, &n.key)
+			found = append(found, n)
+			return err
+		})
+	})
+	return found, err
+}
+
+// hideItem hides the versions of an item.
+func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *Erased) error {
+	ns := sc.Namespace
+	rows, err := tx.QueryContext(ctx, `SELECT id FROM items WHERE namespace = ? AND kind = ? AND key = ? AND seq BETWEEN 1 AND ?`,
+		ns, n.kind, n.key, int64(sc.Change)) //nolint:gosec,sqlclosecheck // row ids fit; scan closes it
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	err = scan(rows, func() error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.hideVersion(ctx, tx, Collection{ns, n.kind}, n.key, id, e.Pending); err != nil {
+			return err
+		}
+	}
+	e.Versions += len(ids)
+	if n.kind == Documents {
+		e.Documents++
+	} else {
+		e.Memories++
+	}
+	return nil
+}
+
+// eraseTurns deletes the turns of a scope.
+func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
+	if !sc.Turns {
+		return nil
+	}
+	where, args := sc.where(false)
+	var ids []uint64
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT i.id FROM turns i WHERE `+where, args...) //nolint:gosec,sqlclosecheck // of constants; scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var id uint64
+			err := rows.Scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	})
+	for some := range slices.Chunk(ids, 8*sliceUnits) {
+		if err != nil {
+			break
+		}
+		err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+			in, args := list(some)
+			_, err := tx.ExecContext(ctx, `DELETE FROM turns WHERE id IN (`+in+`)`, args...) //nolint:gosec // placeholders
+			return err
+		})
+		e.Turns += len(some)
+	}
+	return err
+}
+
+func (s *Store) hideVersion(ctx context.Context, tx *sql.Tx, in Collection, key string, id, erasure int64) error {
+	seq, err := s.removed(ctx, tx, in.Namespace, in.Kind, id)
+	if err != nil {
+		return err
+	}
+	version, err := hiddenVersion(ctx, tx, in.Namespace, in.Kind, key)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE items SET version = ?, seq = 0, superseded = 0 WHERE id = ?`, version, id); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO erased_from (erasure, namespace, kind, seq) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET seq = excluded.seq`, erasure, in.Namespace, in.Kind, seq)
+	return err
+}
+
+// forget removes copies of what a scope names from elsewhere in the database:
+// what jobs are still to write, and stored answers, which may repeat anything.
+func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope) error {
+	var namespace string
+	if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
+		return err
+	}
+	if sc.Kind == Documents && sc.Key != nil {
+		if err := forgetSpooled(ctx, tx, namespace, *sc.Key); err != nil {
+			return err
+		}
+	}
+	return forgetAnswers(ctx, tx, namespace)
+}

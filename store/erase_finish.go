@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// ErasePending returns the erasures that are not complete, oldest first.
+func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
+	var out []Pending
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT e.id, coalesce(f.namespace, 0), coalesce(f.kind, 0), coalesce(f.seq, 0)
+			FROM erasures e LEFT JOIN erased_from f ON f.erasure = e.id WHERE e.scope = '' ORDER BY e.id`)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var id int64
+			var c Collection
+			var seq uint64
+			if err := rows.Scan(&id, &c.Namespace, &c.Kind, &seq); err != nil {
+				return err
+			}
+			if len(out) == 0 || out[len(out)-1].ID != id {
+				out = append(out, Pending{ID: id, Followed: make(map[Collection]uint64)})
+			}
+			if c.Namespace != 0 {
+				out[len(out)-1].Followed[c] = seq
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for erasures: %w", err)
+	}
+	return out, nil
+}
+
+// openErasures returns the erasures that an earlier process began and did not
+// come to hide.
+func (s *Store) openErasures(ctx context.Context) (map[int64]scope, error) {
+	open := make(map[int64]scope)
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT id, scope FROM erasures WHERE scope <> ''`) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var id int64
+			var text string
+			if err := rows.Scan(&id, &text); err != nil {
+				return err
+			}
+			open[id] = decode[scope](text)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for erasures: %w", err)
+	}
+	return open, nil
+}
+
+// Scrub completes erasures: it removes the rows that are hidden, clears what
+// deleted rows left in unused places of the database file, and empties the log.
+// upTo is the newest erasure that the indexes have followed and compacted.
+// Afterwards the files of the database hold no byte of what was erased.
+func (s *Store) Scrub(ctx context.Context, upTo int64) error {
+	if err := s.sweep(ctx); err != nil {
+		return err
+	}
+	if err := s.clear(ctx); err != nil {
+		return fmt.Errorf("clear unused pages: %w", err)
+	}
+	if err := s.log.empty(ctx); err != nil {
+		return fmt.Errorf("empty the log: %w", err)
+	}
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM erasures WHERE id <= ? AND scope = ''`, upTo)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("complete erasures: %w", err)
+	}
+	return nil
+}

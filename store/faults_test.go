@@ -1,0 +1,210 @@
+//go:build linux && (amd64 || arm64)
+
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// ledger is what the store has acknowledged, by id, and what it may have done
+// without saying so.
+type ledger struct {
+	acked map[string]string // "" is deleted
+	maybe map[string][]string
+}
+
+func (l *ledger) note(id, text string, err error) {
+	if err != nil {
+		l.maybe[id] = append(l.maybe[id], text)
+		return
+	}
+	l.acked[id], l.maybe[id] = text, nil
+}
+
+// allows reports whether text may be what the store has under an id.
+func (l *ledger) allows(id, text string) bool {
+	return text == l.acked[id] || slices.Contains(l.maybe[id], text)
+}
+
+// TestFaultsBelowSQLite makes each kind of system call fail at many places of a
+// run of writes. What was acknowledged is there after the next opening, nothing
+// is half there, and reads go on meanwhile.
+func TestFaultsBelowSQLite(t *testing.T) {
+	d := theDisk()
+	defer d.clear()
+	for kind := range faultKinds {
+		t.Run(kind.String(), func(t *testing.T) {
+			hits := 0
+			for n := int64(1); n < 200; n += 1 + n/2 {
+				if strike(t, d, kind, n) {
+					hits++
+				}
+			}
+			if hits == 0 {
+				t.Error("the fault never came")
+			}
+			t.Logf("%d faults", hits)
+		})
+	}
+}
+
+// strike does a run of writes with a fault at the n-th call, and reports whether
+// the fault came.
+func strike(t *testing.T, d *disk, kind fault, n int64) bool {
+	t.Helper()
+	f := open(t, filepath.Join(t.TempDir(), "x.db"))
+	l := &ledger{acked: make(map[string]string), maybe: make(map[string][]string)}
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(kind)))
+	f.write(t, l, rng, 3)
+	d.arm(kind, n)
+	errs := f.write(t, l, rng, 16)
+	hit := d.hit.Load()
+	f.check(t, l, "while the disk fails")
+	d.clear()
+	for _, err := range errs {
+		_, status := ragctx.CodeOf(err)
+		if kind == diskFull && !errors.Is(err, ragctx.ErrNoSpace) || kind != diskFull && !errors.Is(err, ragctx.ErrUnavailable) {
+			t.Errorf("%v at call %d: status %d, %v", kind, n, status, err)
+		}
+	}
+	again := f.write(t, l, rng, 5)
+	if stopped := kind == syncError && len(errs) > 0; stopped != (len(again) > 0) {
+		t.Errorf("%v at call %d, after %v: writes once it is over: %v", kind, n, errs, again)
+	}
+	f.check(t, l, "once it is over")
+	if err := f.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	g := open(t, f.path)
+	g.check(t, l, "after the next opening")
+	if errs := g.write(t, l, rng, 3); len(errs) > 0 {
+		t.Errorf("writes after the next opening: %v", errs)
+	}
+	g.check(t, l, "at last")
+	if n := count(t, f.path, `SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'`); n != 0 {
+		t.Errorf("%d faults in the file", n)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	return hit
+}
+
+// TestFaultsWhileClosing makes calls fail while the log is copied into the
+// database file for the last time.
+func TestFaultsWhileClosing(t *testing.T) {
+	d := theDisk()
+	defer d.clear()
+	for kind := range faultKinds {
+		for n := int64(1); n < 30; n += 1 + n/2 {
+			f := open(t, filepath.Join(t.TempDir(), "x.db"))
+			l := &ledger{acked: make(map[string]string), maybe: make(map[string][]string)}
+			rng := rand.New(rand.NewPCG(uint64(n), uint64(kind)))
+			f.write(t, l, rng, 10)
+			d.arm(kind, n)
+			_ = f.Close() // may or may not say so: the log stays
+			d.clear()
+			g := open(t, f.path)
+			g.check(t, l, fmt.Sprintf("after %v at call %d of closing", kind, n))
+			if n := count(t, f.path, `SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'`); n != 0 {
+				t.Errorf("%d faults in the file", n)
+			}
+			if err := g.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// write does random writes and returns the errors of those that failed.
+func (f *fixture) write(t *testing.T, l *ledger, rng *rand.Rand, n int) (errs []error) {
+	t.Helper()
+	for range n {
+		id := fmt.Sprint(rng.IntN(4))
+		seed := rng.Uint64()
+		var text string
+		var err error
+		switch rng.IntN(8) {
+		case 0:
+			_, text, err = f.long(t, t.Context(), "doc "+id, seed, 150)
+			id = "doc " + id
+		case 1, 2, 3:
+			_, text, err = f.long(t, t.Context(), "doc "+id, seed, 3)
+			id = "doc " + id
+		case 4:
+			id = "doc " + id
+			if _, err = f.DeleteDocument(t.Context(), f.ns, id); errors.Is(err, ragctx.ErrNotFound) {
+				err = nil
+			}
+		default:
+			id = fmt.Sprint("turn ", seed)
+			turn := ragctx.Turn{ID: id, SessionID: "s", Prompt: fmt.Sprint(seed), Occurred: t0}
+			m, units, eerr := memory.Episode(turn)
+			if eerr != nil {
+				t.Fatal(eerr)
+			}
+			text = m.Content
+			_, _, err = f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units))
+		}
+		l.note(id, text, err)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// check reads everything that the ledger knows of.
+func (f *fixture) check(t *testing.T, l *ledger, when string) {
+	t.Helper()
+	ids := make(map[string]bool)
+	for id := range l.acked {
+		ids[id] = true
+	}
+	for id := range l.maybe {
+		ids[id] = true
+	}
+	for id := range ids {
+		text, err := f.textOf(t.Context(), id)
+		if err != nil || !l.allows(id, text) {
+			t.Errorf("%s: %q has %d bytes, want %d or one of %d others, %v", when, id, len(text), len(l.acked[id]), len(l.maybe[id]), err)
+		}
+	}
+}
+
+// textOf returns a document's or memory's text; "" if there is none.
+func (f *fixture) textOf(ctx context.Context, id string) (string, error) {
+	if id[0] == 't' {
+		m, err := f.Memory(ctx, f.ns, id, t0)
+		if errors.Is(err, ragctx.ErrNotFound) {
+			return "", nil
+		}
+		return m.Content, err
+	}
+	d, text, err := f.Document(ctx, f.ns, id, 0)
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return "", nil
+	}
+	if err == nil && d.Bytes != len(text) {
+		return text, fmt.Errorf("%d bytes of %d", len(text), d.Bytes)
+	}
+	units, uerr := f.DocumentUnits(ctx, f.ns, id, 0)
+	for _, u := range units {
+		if err == nil && text[u.Start.Byte:u.End.Byte] != u.Text {
+			err = fmt.Errorf("unit %d is not of the text", u.Ordinal)
+		}
+	}
+	if err == nil && len(units) != d.Chunks {
+		err = fmt.Errorf("%d units of %d", len(units), d.Chunks)
+	}
+	return text, errors.Join(err, uerr)
+}

@@ -1,0 +1,250 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+)
+
+// sweeper removes hidden items that nobody stages: what a failed or interrupted
+// write left, and what was erased. It works in slices, so that turns do not wait.
+type sweeper struct {
+	store *Store
+	// open are erasures of an earlier process.
+	open map[int64]scope
+	due  chan struct{}
+	// settled is closed when the first round is over.
+	settled chan struct{}
+	life    context.Context //nolint:containedctx // ends with the goroutine
+	end     context.CancelFunc
+	wg      sync.WaitGroup
+}
+
+// startSweeper also looks for what an earlier process left.
+func startSweeper(s *Store, open map[int64]scope) *sweeper {
+	w := &sweeper{store: s, open: open, due: make(chan struct{}, 1), settled: make(chan struct{})}
+	w.life, w.end = context.WithCancel(context.Background())
+	w.wake()
+	w.wg.Go(w.loop)
+	return w
+}
+
+func (w *sweeper) wake() {
+	select {
+	case w.due <- struct{}{}:
+	default:
+	}
+}
+
+func (w *sweeper) loop() {
+	first := sync.OnceFunc(func() { close(w.settled) })
+	for {
+		select {
+		case <-w.life.Done():
+			return
+		case <-w.due:
+			_ = w.work() // stays hidden, and is tried again at the next reason
+			first()
+		}
+	}
+}
+
+func (w *sweeper) work() error {
+	for id, sc := range w.open {
+		if err := w.store.hide(w.life, sc, &Erased{Pending: id}); err != nil {
+			return err
+		}
+		delete(w.open, id)
+	}
+	return w.store.sweep(w.life)
+}
+
+// Settle waits until what an earlier process left hidden, or began to erase, is
+// dealt with once.
+func (s *Store) Settle(ctx context.Context) error {
+	select {
+	case <-s.sweeper.settled:
+		return nil
+	case <-s.sweeper.life.Done():
+		return fmt.Errorf("store: %w", ragctx.ErrClosed)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *sweeper) close() {
+	w.end()
+	w.wg.Wait()
+}
+
+// sweep removes what is hidden and not being staged.
+func (s *Store) sweep(ctx context.Context) error {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
+	ids, err := s.hidden(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		for more := true; more; {
+			err := s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+				more, err = dissolve(ctx, tx, id, enough)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("remove what is hidden: %w", err)
+			}
+		}
+	}
+	return s.dropOrphans(ctx)
+}
+
+// hidden returns the hidden items that nobody stages.
+func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT id FROM items WHERE seq = 0`)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var id int64
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			if !s.staging.has(id) {
+				ids = append(ids, id)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for what is hidden: %w", err)
+	}
+	return ids, nil
+}
+
+// dissolve deletes parts of a hidden item until it is enough, and reports
+// whether there are more. The row goes last.
+func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
+	for done := 0; ; {
+		n := 0
+		if _, err := tx.ExecContext(ctx, `INSERT INTO orphans (hash)
+			SELECT hash FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?) ON CONFLICT DO NOTHING`, id, sliceUnits); err != nil {
+			return true, err
+		}
+		for _, q := range []string{
+			`DELETE FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?)`,
+			`DELETE FROM text_parts WHERE rowid IN (SELECT rowid FROM text_parts WHERE item = ? LIMIT ? / 8)`,
+		} {
+			res, err := tx.ExecContext(ctx, q, id, sliceUnits)
+			if err != nil {
+				return true, err
+			}
+			k, err := res.RowsAffected()
+			if err != nil {
+				return true, err
+			}
+			n += int(k)
+		}
+		if n == 0 {
+			break
+		}
+		if done += sliceUnits; enough(done) {
+			return true, nil
+		}
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM items WHERE id = ? AND seq = 0`, id) // its text goes with it
+	return false, err
+}
+
+// dropOrphans deletes the vectors of removed units, but for those that other
+// units have as well.
+func (s *Store) dropOrphans(ctx context.Context) error {
+	for {
+		o := orphans{used: make(map[VectorKey]bool)}
+		err := s.view(ctx, func(tx *sql.Tx) error { return o.load(ctx, tx) })
+		if err != nil || len(o.keys) == 0 {
+			return err
+		}
+		for n := 1; n > 0 && err == nil; { // a few at a time: a long read would keep the log from starting over
+			err = s.view(ctx, func(tx *sql.Tx) (err error) {
+				n, err = o.look(ctx, tx, 5000)
+				return err
+			})
+		}
+		for len(o.keys) > 0 && err == nil {
+			err = s.slice(ctx, o.drop)
+		}
+		if err != nil {
+			return fmt.Errorf("drop vectors of what was removed: %w", err)
+		}
+	}
+}
+
+// orphans are keys of removed units.
+type orphans struct {
+	keys []VectorKey
+	used map[VectorKey]bool // whether other units have the key
+	last int64              // the newest unit that was looked at
+}
+
+func (o *orphans) load(ctx context.Context, tx *sql.Tx) error {
+	rows, err := tx.QueryContext(ctx, `SELECT hash FROM orphans LIMIT 100000`)
+	if err != nil {
+		return err
+	}
+	return scan(rows, func() error {
+		var b []byte
+		err := rows.Scan(&b)
+		var k VectorKey
+		copy(k[:], b)
+		o.keys, o.used[k] = append(o.keys, k), false
+		return err
+	})
+}
+
+// look notes which keys up to limit further units have, and returns how many
+// units there were.
+func (o *orphans) look(ctx context.Context, tx *sql.Tx, limit int) (n int, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, hash FROM units WHERE id > ? ORDER BY id LIMIT ?`, o.last, limit)
+	if err != nil {
+		return 0, err
+	}
+	return n, scan(rows, func() error {
+		var b sql.RawBytes
+		err := rows.Scan(&o.last, &b)
+		n++
+		var k VectorKey
+		copy(k[:], b)
+		if _, ok := o.used[k]; ok {
+			o.used[k] = true
+		}
+		return err
+	})
+}
+
+// drop deletes vectors until it is enough. It looks at the units that have come
+// in the meantime first.
+func (o *orphans) drop(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+	if _, err := o.look(ctx, tx, -1); err != nil {
+		return err
+	}
+	for n := 1; len(o.keys) > 0; n++ {
+		k := o.keys[0]
+		if !o.used[k] {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders) AND hash = ?`, k[:]); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM orphans WHERE hash = ?`, k[:]); err != nil {
+			return err
+		}
+		if o.keys = o.keys[1:]; enough(n) {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Severity says how bad a [Finding] is.
+type Severity string
+
+// The severities. Damage needs a restored copy; a warning mends itself or costs
+// quality, not data; a note is for information.
+const (
+	Damage  Severity = "damage"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+// Finding is something that [Store.Verify] noticed.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	// Check names what was looked at: file, references, text, units, vectors,
+	// staged, erased.
+	Check  string `json:"check"`
+	Detail string `json:"detail"`
+	// Item is the id of the item that it is about, as in document "a" version 2.
+	Item string `json:"item,omitempty"`
+}
+
+// VerifyReport is what [Store.Verify] saw.
+type VerifyReport struct {
+	Items    int       `json:"items"`
+	Units    int       `json:"units"`
+	Findings []Finding `json:"findings"`
+	// More counts the findings that were left out.
+	More int `json:"more,omitempty"`
+}
+
+// Damaged reports whether any finding is damage.
+func (r *VerifyReport) Damaged() bool {
+	for _, f := range r.Findings {
+		if f.Severity == Damage {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *VerifyReport) add(o VerifyOptions, f Finding) {
+	if len(r.Findings) >= o.MaxFindings {
+		r.More++
+		return
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// VerifyOptions configures [Store.Verify]. The zero value works.
+type VerifyOptions struct {
+	// Embedder is the id of the embedder whose vectors should be there; 0 for none.
+	Embedder int64
+	// MaxFindings bounds the report; default 100.
+	MaxFindings int
+	// Progress is told how many items have been read of how many; nil for none.
+	Progress func(done, total int)
+}
+
+// Verify reads everything and reports what is not as it should be. It runs beside
+// other work and changes nothing. Its error says that it could not go on, not
+// that something is wrong with the data.
+func (s *Store) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, error) {
+	if o.MaxFindings <= 0 {
+		o.MaxFindings = 100
+	}
+	r := VerifyReport{Findings: []Finding{}}
+	for _, check := range []func(context.Context, VerifyOptions, *VerifyReport) error{
+		s.verifyFile, s.verifyItems, s.verifyVectors, s.verifyLeftovers,
+	} {
+		if err := check(ctx, o, &r); err != nil {
+			if !damaging(err) {
+				return r, fmt.Errorf("verify: %w", err)
+			}
+			r.add(o, Finding{Severity: Damage, Check: "file", Detail: err.Error()})
+		}
+	}
+	return r, nil
+}
+
+// verifyFile lets SQLite check its own structures.
+func (s *Store) verifyFile(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
+	return s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, fmt.Sprintf(`PRAGMA integrity_check(%d)`, o.MaxFindings))
+		if err != nil {
+			return err
+		}
+		err = scan(rows, func() error {
+			var detail string
+			err := rows.Scan(&detail)
+			if err == nil && detail != "ok" {
+				r.add(o, Finding{Severity: Damage, Check: "file", Detail: detail})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		rows, err = tx.QueryContext(ctx, `SELECT "table", coalesce(rowid, 0), parent FROM pragma_foreign_key_check`)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var table, parent string
+			var row int64
+			err := rows.Scan(&table, &row, &parent)
+			r.add(o, Finding{Severity: Damage, Check: "references", Detail: fmt.Sprintf("row %d of %s refers to nothing in %s", row, table, parent)})
+			return err
+		})
+	})
+}
+
+// verifyItems reads items a few at a time: a long read would keep the log from
+// starting over.
+func (s *Store) verifyItems(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
+	const page = 100
+	total := 0
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items WHERE seq > 0`).Scan(&total)
+	})
+	if err != nil {
+		return err
+	}
+	for last := int64(0); ; {
+		n := 0
+		err := s.view(ctx, func(tx *sql.Tx) error {
+			items, err := verifiable(ctx, tx, last, page)
+			if err != nil {
+				return err
+			}
+			for _, it := range items {
+				if err := it.verify(ctx, tx, o, r); err != nil {
+					return err
+				}
+				last = it.id
+			}
+			n = len(items)
+			return nil
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		r.Items += n
+		if o.Progress != nil {
+			o.Progress(r.Items, max(total, r.Items))
+		}
+	}
+}
+
+// verifiedItem is what is known of an item before its text is read.
+type verifiedItem struct {
+	id      int64
+	kind    Kind
+	key     string
+	version int
+	bytes   int
+}
+
+// String says which item it is.
+func (it verifiedItem) String() string {
+	if it.kind == Memories {
+		return fmt.Sprintf("memory %q version %d", it.key, it.version)
+	}
+	return fmt.Sprintf("document %q version %d", it.key, it.version)
+}
+
+func verifiable(ctx context.Context, tx *sql.Tx, after int64, limit int) (items []verifiedItem, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, kind, key, version, bytes FROM items
+		WHERE id > ? AND seq > 0 ORDER BY id LIMIT ?`, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return items, scan(rows, func() error {
+		var it verifiedItem
+		err := rows.Scan(&it.id, &it.kind, &it.key, &it.version, &it.bytes)
+		items = append(items, it)
+		return err
+	})
+}
+
+// verify checks that an item has its whole text and that its units are of it.
+func (it verifiedItem) verify(ctx context.Context, tx *sql.Tx, o VerifyOptions, r *VerifyReport) error {
+	damage := func(check, format string, args ...any) {
+		r.add(o, Finding{Severity: Damage, Check: check, Item: it.String(), Detail: fmt.Sprintf(format, args...)})
+	}
+	text, err := readText(ctx, tx, it.id, 0, it.bytes+1)
+	var gap *gapError
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		damage("text", "its text is missing")
+		return nil
+	case errors.As(err, &gap):
+		damage("text", "%v", err)
+		return nil
+	case err != nil:
+		return err
+	case len(text) != it.bytes:
+		damage("text", "its text has %d bytes of %d", len(text), it.bytes)
+		return nil
+	}
+	units, err := loadUnits(ctx, tx, `units u WHERE u.item = ? ORDER BY u.ordinal`, it.id)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for i, u := range units {
+		switch {
+		case u.Ordinal != i:
+			damage("units", "chunk %d is missing", i)
+			return nil
+		case u.Start.Byte < at || u.End.Byte < u.Start.Byte || u.End.Byte > len(text):
+			damage("units", "chunk %d claims bytes %d to %d", i, u.Start.Byte, u.End.Byte)
+			return nil
+		case text[u.Start.Byte:u.End.Byte] != u.Text:
+			damage("units", "chunk %d is not what the text says at its place", i)
+		}
+		at = u.End.Byte
+	}
+	r.Units += len(units)
+	return nil
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// verifyVectors looks for units whose text was not embedded.
+func (s *Store) verifyVectors(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
+	if o.Embedder == 0 {
+		return nil
+	}
+	var missing, odd int
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM units u JOIN items i ON i.id = u.item
+			WHERE i.seq > 0 AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ? AND hash = u.hash)`, o.Embedder).Scan(&missing); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM vectors v WHERE v.embedder = ? AND length(v.vector) > 0
+			AND length(v.vector) <> 4 * (SELECT json_extract(identity, '$.dimensions') FROM embedders WHERE id = v.embedder)`, o.Embedder).Scan(&odd)
+	})
+	if err != nil {
+		return err
+	}
+	if missing > 0 {
+		r.add(o, Finding{Severity: Warning, Check: "vectors", Detail: fmt.Sprintf("%d chunks have no vector; the keyword leg finds them all the same", missing)})
+	}
+	if odd > 0 {
+		r.add(o, Finding{Severity: Damage, Check: "vectors", Detail: fmt.Sprintf("%d vectors have another length than their embedder's", odd)})
+	}
+	return nil
+}
+
+// verifyLeftovers counts what is still to be removed.
+func (s *Store) verifyLeftovers(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
+	hidden, err := s.hidden(ctx)
+	if err != nil {
+		return err
+	}
+	if len(hidden) > 0 {
+		r.add(o, Finding{Severity: Note, Check: "staged", Detail: fmt.Sprintf("%d interrupted or erased items are being removed", len(hidden))})
+	}
+	pending, err := s.ErasePending(ctx)
+	if err != nil {
+		return err
+	}
+	if len(pending) > 0 {
+		r.add(o, Finding{Severity: Note, Check: "erased", Detail: fmt.Sprintf("erased texts are still to be cleared from the files of %d indexes", len(pending))})
+	}
+	return nil
+}
+
+// damaging reports whether an error of a check is itself a finding.
+func damaging(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR:
+		return true
+	}
+	return false
+}
