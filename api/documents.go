@@ -186,4 +186,3 @@ func (s *Server) listDocuments(ctx context.Context, in *documentList) (*document
 	}
 	return &documentPageOutput{page}, nil
 }
-

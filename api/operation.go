@@ -34,6 +34,7 @@ func (s *Server) routes() {
 	s.eraseRoutes()
 	s.reembedRoutes()
 	s.systemRoutes()
+	s.adminRoutes()
 	doc := s.api.OpenAPI()
 	doc.Paths[strings.ReplaceAll(bulkPath, `\`, "")] = doc.Paths[bulkPath]
 	delete(doc.Paths, bulkPath)

@@ -33,8 +33,8 @@ func (s *Server) reembedRoutes() {
 	})
 }
 
-// Reembed asks the server to change its data directory to a built-in embedder.
-func (c *Client) Reembed(ctx context.Context, embedder string) (engine.Job, error) {
+// ReembedAs asks the server to change its data directory to a built-in embedder.
+func (c *Client) ReembedAs(ctx context.Context, embedder string) (engine.Job, error) {
 	var j engine.Job
 	err := c.do(ctx, http.MethodPost, "/v1/reembed", nil, ReembedRequest{embedder}, &j)
 	return j, err

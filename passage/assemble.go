@@ -244,6 +244,7 @@ func (b *builder) base(r run) ragctx.ContextItem {
 		it.Signals = map[string]float64{
 			"keyword": r.best.Signals.Keyword, "vector": r.best.Signals.Vector, "relevance": r.best.Score,
 		}
+		maps.Copy(it.Signals, r.best.Signals.Parts.Named())
 	}
 	return it
 }

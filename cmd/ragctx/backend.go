@@ -27,6 +27,12 @@ type backend interface {
 	// current one.
 	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
 	Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
+	// CheckUp begins a job whose result is an [engine.Checkup].
+	CheckUp(ctx context.Context, repair bool) (engine.Job, error)
+	// ReembedAs begins a job that changes to a built-in embedder.
+	ReembedAs(ctx context.Context, embedder string) (engine.Job, error)
+	// Snapshot writes a new file.
+	Snapshot(ctx context.Context, file string, o store.SnapshotOptions) (store.SnapshotInfo, error)
 }
 
 var (

@@ -74,6 +74,7 @@ func newBench(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.tokenizer, "tokenizer", ragctx.DefaultTokenizer, "tokenizer that counts the budget")
 	countVar(flags, &f.warmup, "warmup", 50, 0, noLimit, "requests before the measured ones")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
+	cmd.AddCommand(newSoak(env))
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/eval"
 )
 
@@ -92,6 +95,9 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 	w := &evalLines{w: cmd.ErrOrStderr(), now: time.Now}
 	report, err := eval.Run(ctx, eval.Options{
 		Data: f.data, Out: f.out, Sets: f.sets, Modes: f.modes, Via: f.via, Fresh: f.fresh, VectorGraph: graph,
+		Within: func(ctx context.Context, e *engine.Engine, q ragctx.ContextQuery) ([]string, bool, error) {
+			return e.Within(ctx, q)
+		},
 		CPU: processCPU, Progress: w.update, Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if len(report.Sets) > 0 {

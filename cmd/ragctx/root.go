@@ -42,7 +42,8 @@ func newRoot(env lookupEnv) *cobra.Command {
 	addSettings(flags, "data", "namespace", "log_level", "log_format")
 	root.AddCommand(
 		newServe(env), newIngest(env), newQuery(env), newRemember(env),
-		newDocs(env), newBench(env), newEval(env), newConfig(env), newVersion(env),
+		newDocs(env), newJobs(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env),
+		newBench(env), newEval(env), newConfig(env), newVersion(env),
 	)
 	return root
 }

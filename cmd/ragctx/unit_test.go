@@ -41,7 +41,7 @@ func (*interrupting) ListDocuments(context.Context, string, store.ListOptions) (
 
 func TestVectorGraphsOpen(t *testing.T) {
 	for _, kind := range vectorGraphs() {
-		g, err := vector.Open(kind, 8)
+		g, err := vector.New(vector.Options{Graph: kind, Dimensions: 8})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 // Name is the documents provider's name.
@@ -14,11 +15,41 @@ const Name = "docs"
 
 // Provider answers queries from documents. It implements [ragctx.ContextProvider].
 type Provider struct {
-	source passage.Searcher
+	source  passage.Searcher
+	ranking Ranking
+}
+
+// Ranking says how documents are ranked. The zero value works.
+type Ranking struct {
+	// TimeWeight is that of lying within the time that a question names, for
+	// documents that say when what they tell happened; 0 means
+	// [index.DefaultTimeWeight], negative none.
+	TimeWeight float64
 }
 
 // NewProvider returns a provider over source.
-func NewProvider(source passage.Searcher) *Provider { return &Provider{source: source} }
+func NewProvider(source passage.Searcher, r Ranking) *Provider {
+	return &Provider{source: source, ranking: r}
+}
+
+// Plan returns how a question is searched for among documents, without the
+// number of hits. Documents belong to a namespace, not to a user, session or
+// agent, so those narrow nothing.
+func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
+	plan := index.Query{
+		Text: q.Query, Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
+	}
+	if q.Params[paramTime] != false {
+		if reading, ok := timeexpr.Read(q.Query, q.Now); ok {
+			plan.Time = &index.Time{Reading: reading, Weight: r.TimeWeight}
+		}
+	}
+	return plan
+}
+
+// paramTime is the parameter of a query that, when false, keeps the question from
+// being read for times.
+const paramTime = "time"
 
 var _ ragctx.ContextProvider = (*Provider)(nil)
 
@@ -37,11 +68,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		res.Note = "documents are only searched with a query"
 		return res, nil
 	}
-	search := index.Query{
-		Text:   q.Query,
-		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact,
-	}
-	found, err := passage.Find(ctx, p.source, q, search, false)
+	found, err := passage.Find(ctx, p.source, q, p.ranking.Plan(q), false)
 	if err != nil {
 		return res, fmt.Errorf("documents: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/prose"
 )
@@ -26,13 +25,14 @@ type Source interface {
 
 // Provider answers queries from memories. It implements [ragctx.ContextProvider].
 type Provider struct {
-	source  Source
-	weights Weights
+	source Source
+	opts   Options
 }
 
 // NewProvider returns a provider over source.
-func NewProvider(source Source, w Weights) *Provider {
-	return &Provider{source: source, weights: w.WithDefaults()}
+func NewProvider(source Source, o Options) *Provider {
+	o.Weights = o.Weights.WithDefaults()
+	return &Provider{source: source, opts: o}
 }
 
 var _ ragctx.ContextProvider = (*Provider)(nil)
@@ -50,12 +50,8 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if q.Query == "" {
 		return p.recall(ctx, q)
 	}
-	search := index.Query{
-		Text:   q.Query,
-		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
-		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact,
-	}
-	found, err := passage.Find(ctx, p.source, q, search, true)
+	plan := p.opts.Plan(q)
+	found, err := passage.Find(ctx, p.source, q, plan, true)
 	if err != nil {
 		return res, fmt.Errorf("memories: %w", err)
 	}
@@ -66,6 +62,9 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	}
 	if res.IsEmpty() {
 		res.Note = "no memory in scope matches the query"
+		if plan.Time != nil && plan.Time.List {
+			res.Note = "no memory in scope is of the time that the query asks for"
+		}
 	}
 	return res, nil
 }
@@ -73,7 +72,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 // explain adds the score of importance and recency beside the match.
 func (p *Provider) explain(q ragctx.ContextQuery, it *ragctx.ContextItem) {
 	if q.Explain {
-		it.Signals[signal] = p.weights.Score(it.Importance, age(q.Now, it.Occurred))
+		it.Signals[signal] = p.opts.Weights.Score(it.Importance, age(q.Now, it.Occurred))
 	}
 }
 

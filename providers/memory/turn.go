@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -75,11 +76,7 @@ func Episode(t ragctx.Turn) (*Memory, []chunk.Chunk, error) {
 	var units []chunk.Chunk
 	var at chunk.Pos
 	at.Line = 1
-	for _, m := range t.Transcript() {
-		said := spoken(m)
-		if said == "" {
-			continue
-		}
+	for said := range entries(t) {
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 			at.Byte, at.Rune, at.Line = at.Byte+1, at.Rune+1, at.Line+1
@@ -103,6 +100,18 @@ func Episode(t ragctx.Turn) (*Memory, []chunk.Chunk, error) {
 		Tags: t.Tags, Metadata: t.Metadata, Occurred: t.Occurred,
 	}
 	return m, units, m.Validate()
+}
+
+// entries yields the entries of a turn's transcript and the messages that they
+// are of.
+func entries(t ragctx.Turn) iter.Seq2[string, ragctx.Message] {
+	return func(yield func(string, ragctx.Message) bool) {
+		for _, m := range t.Transcript() {
+			if said := spoken(m); said != "" && !yield(said, m) {
+				return
+			}
+		}
+	}
 }
 
 // spoken returns a message as an entry of a transcript, or "". Its further

@@ -1,0 +1,197 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Defaults of [SoakOptions].
+const (
+	DefaultSoakDuration = 30 * time.Minute
+	DefaultSoakRate     = 40
+	DefaultSoakEvery    = 5 * time.Second
+	DefaultSoakPool     = 200
+)
+
+// SoakOptions says how to keep a server busy, and what to watch. URL is required.
+type SoakOptions struct {
+	// URL is the server's base URL.
+	URL string
+	// Namespace is written to; what is in it under the soak's own ids is replaced
+	// and deleted. "" is "soak".
+	Namespace string
+	Duration  time.Duration // 0 is [DefaultSoakDuration]
+	// Rate is how many operations are begun per second; 0 is [DefaultSoakRate]. A
+	// server that is slower gets fewer.
+	Rate float64
+	// Clients work at the same time; 0 is [DefaultClients].
+	Clients int
+	// Pool is how many documents and how many memories are alive at most; 0 is
+	// [DefaultSoakPool].
+	Pool int
+	// History leaves what is replaced and deleted behind as earlier versions, as a
+	// caller does who never erases anything. Then the data grows with every write,
+	// and the memory with it. Without it the soak erases as much as it writes, so
+	// that what grows is not data.
+	History bool
+	// Every is the time between readings; 0 is [DefaultSoakEvery].
+	Every time.Duration
+	// Probe reads what the server's process takes up. nil reads nothing.
+	Probe func() Reading
+	// Progress is called after each reading; nil for none.
+	Progress func(Reading)
+	Timeout  time.Duration // of one request; 0 is [DefaultTimeout]
+	// Seed of the operations; 0 draws one. It is part of the ids of turns, which
+	// cannot be sent again once they were deleted.
+	Seed uint64
+}
+
+func (o SoakOptions) withDefaults() SoakOptions {
+	or := func(d *time.Duration, preset time.Duration) {
+		if *d == 0 {
+			*d = preset
+		}
+	}
+	or(&o.Duration, DefaultSoakDuration)
+	or(&o.Every, DefaultSoakEvery)
+	or(&o.Timeout, DefaultTimeout)
+	if o.Namespace == "" {
+		o.Namespace = "soak"
+	}
+	if o.Rate == 0 {
+		o.Rate = DefaultSoakRate
+	}
+	if o.Clients == 0 {
+		o.Clients = DefaultClients
+	}
+	if o.Pool == 0 {
+		o.Pool = DefaultSoakPool
+	}
+	for o.Seed == 0 {
+		o.Seed = uint64(rand.Uint32())
+	}
+	if o.Probe == nil {
+		o.Probe = NewReading
+	}
+	if o.Progress == nil {
+		o.Progress = func(Reading) {}
+	}
+	return o
+}
+
+func (o SoakOptions) validate() error {
+	switch {
+	case o.Rate < 0 || o.Rate > 100_000:
+		return ragctx.Invalid("rate", "is %v operations per second; use 1 to 100000", o.Rate)
+	case o.Pool < o.Clients:
+		return ragctx.Invalid("pool", "is %d; use at least one item for each of the %d clients", o.Pool, o.Clients)
+	case o.Every < 0:
+		return ragctx.Invalid("every", "is %v; it cannot be negative", o.Every)
+	}
+	return Options{
+		URL: o.URL, Queries: make([]ragctx.ContextQuery, 1), Clients: o.Clients, Duration: o.Duration, Timeout: o.Timeout,
+	}.validate()
+}
+
+// soak is a run.
+type soak struct {
+	opts   SoakOptions
+	base   string
+	client *http.Client
+
+	counts   [operationKinds]atomic.Int64
+	failures atomic.Int64
+	mu       sync.Mutex
+	errors   map[string]int // by kind; guarded by mu
+}
+
+// RunSoak keeps a server busy with turns, documents that come, change and go,
+// memories, and questions, at a steady rate, and reads from time to time what its
+// process takes up. If ctx ends early, the report holds what was read until then
+// and the error is ctx's.
+func RunSoak(ctx context.Context, o SoakOptions) (SoakReport, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return SoakReport{}, err
+	}
+	s := &soak{
+		opts: o, base: strings.TrimRight(o.URL, "/"), errors: make(map[string]int),
+		client: newClient(Options{Clients: o.Clients, Timeout: o.Timeout}),
+	}
+	defer s.client.CloseIdleConnections()
+	if err := s.fill(ctx); err != nil {
+		return SoakReport{}, fmt.Errorf("first writes: %w", err)
+	}
+	readings := s.run(ctx)
+	return s.report(readings), ctx.Err()
+}
+
+// run works until the time is over, and returns the readings.
+func (s *soak) run(ctx context.Context) []Reading {
+	timed, cancel := context.WithTimeout(ctx, s.opts.Duration)
+	defer cancel()
+	var wg sync.WaitGroup
+	for n := range s.opts.Clients {
+		wg.Go(func() { s.newWorker(n).work(timed) })
+	}
+	start := time.Now()
+	tick := time.NewTicker(s.opts.Every)
+	defer tick.Stop()
+	var readings []Reading
+	for {
+		r := s.opts.Probe()
+		r.Seconds, r.Operations = time.Since(start).Seconds(), s.sum()
+		readings = append(readings, r)
+		s.opts.Progress(r)
+		select {
+		case <-tick.C:
+		case <-timed.Done():
+			wg.Wait()
+			return readings
+		}
+	}
+}
+
+func (s *soak) sum() (n int64) {
+	for i := range s.counts {
+		n += s.counts[i].Load()
+	}
+	return n
+}
+
+// fill writes the whole pool once, so that it does not grow while it is watched.
+func (s *soak) fill(ctx context.Context) error {
+	for n := range s.opts.Clients {
+		w := s.newWorker(n)
+		for i := range w.share() {
+			if err := w.put(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *soak) failed(kind operationKind, err error) {
+	s.failures.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	class := classOf(err)
+	if answer, ok := errors.AsType[statusError](err); ok {
+		class = fmt.Sprintf("status %d", answer.code)
+	}
+	s.errors[kind.String()+" "+class]++
+}
+
+func (s *soak) newWorker(n int) *worker {
+	return &worker{soak: s, number: n, rand: rand.New(rand.NewPCG(s.opts.Seed, uint64(n)))} //nolint:gosec // n is small
+}

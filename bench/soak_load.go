@@ -1,0 +1,214 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// operationKind is something that a soak does.
+type operationKind int
+
+const (
+	askKind operationKind = iota
+	turnKind
+	putKind
+	deleteKind
+	rememberKind
+	operationKinds
+)
+
+// String returns the kind's name, as the report shows it.
+func (k operationKind) String() string {
+	return [...]string{"query", "turn", "put", "delete", "remember"}[k]
+}
+
+// The mix, in percent. What is put is alive again before it is put the next time
+// in four of five cases, so that most puts are replacements.
+var mix = [operationKinds]int{askKind: 50, turnKind: 20, putKind: 20, deleteKind: 5, rememberKind: 5}
+
+// worker is one client of a soak. It has its own share of the ids.
+type worker struct {
+	*soak
+
+	number int
+	rand   *rand.Rand
+	turns  []string // alive, the oldest first
+	told   int
+}
+
+// share is how many documents, and how many turns, the worker keeps alive.
+func (w *worker) share() int { return w.opts.Pool / w.opts.Clients }
+
+// work begins operations at the worker's part of the rate. What the server was
+// too slow for is left out, not made up for.
+func (w *worker) work(ctx context.Context) {
+	every := time.Duration(float64(w.opts.Clients) / w.opts.Rate * float64(time.Second))
+	tick := time.NewTicker(max(every, time.Microsecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		kind := w.draw()
+		err := w.do(ctx, kind)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			w.failed(kind, err)
+		default:
+			w.counts[kind].Add(1)
+		}
+	}
+}
+
+func (w *worker) draw() operationKind {
+	n := w.rand.IntN(100)
+	for k := range mix {
+		if n -= mix[k]; n < 0 {
+			return operationKind(k)
+		}
+	}
+	return askKind
+}
+
+func (w *worker) do(ctx context.Context, kind operationKind) error {
+	i := w.rand.IntN(w.share())
+	switch kind {
+	case turnKind:
+		return w.turn(ctx)
+	case putKind:
+		return w.put(ctx, i)
+	case deleteKind:
+		return w.remove(ctx, "documents", w.document(i))
+	case rememberKind:
+		return w.remember(ctx, i)
+	default:
+		return w.ask(ctx)
+	}
+}
+
+func (w *worker) document(i int) string { return fmt.Sprintf("soak/%d/%d.md", w.number, i) }
+
+// put stores a document of a few thousand bytes, mostly in place of another.
+func (w *worker) put(ctx context.Context, i int) error {
+	var text strings.Builder
+	for range 2 + w.rand.IntN(8) {
+		fmt.Fprintf(&text, "## %s\n\n%s.\n\n", w.words(3), w.words(60))
+	}
+	return w.send(ctx, http.MethodPut, "/v1/documents/"+url.PathEscape(w.document(i))+"?namespace="+url.QueryEscape(w.opts.Namespace),
+		map[string]any{"text": text.String()})
+}
+
+// turn completes a turn; beyond the worker's share the oldest one goes.
+func (w *worker) turn(ctx context.Context) error {
+	w.told++
+	id := fmt.Sprintf("soak-%d-%d-%d", w.opts.Seed, w.number, w.told)
+	err := w.send(ctx, http.MethodPost, "/v1/turns", map[string]any{
+		"id": id, "namespace": w.opts.Namespace, "session_id": fmt.Sprintf("soak-%d", w.number), "prompt": w.words(12), "response": w.words(40),
+	})
+	if err != nil {
+		return err
+	}
+	w.turns = append(w.turns, id)
+	if len(w.turns) <= w.share() {
+		return nil
+	}
+	id, w.turns = w.turns[0], w.turns[1:]
+	return w.remove(ctx, "memories", id)
+}
+
+func (w *worker) remember(ctx context.Context, i int) error {
+	return w.send(ctx, http.MethodPost, "/v1/memories", map[string]any{
+		"id": fmt.Sprintf("soak-%d-%d", w.number, i), "namespace": w.opts.Namespace, "content": w.words(20),
+	})
+}
+
+func (w *worker) ask(ctx context.Context) error {
+	return w.send(ctx, http.MethodPost, "/v1/context", map[string]any{
+		"query": w.words(4), "namespace": w.opts.Namespace,
+	})
+}
+
+// remove deletes something, with its earlier versions unless these are to stay.
+// That it is gone already is as good.
+func (w *worker) remove(ctx context.Context, what, id string) error {
+	q := url.Values{"namespace": {w.opts.Namespace}}
+	if !w.opts.History {
+		q.Set("erase", "true")
+	}
+	err := w.send(ctx, http.MethodDelete, "/v1/"+what+"/"+url.PathEscape(id)+"?"+q.Encode(), nil)
+	if answer, ok := errors.AsType[statusError](err); ok && answer.code == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// words returns n words of a vocabulary of some thousands, drawn unevenly.
+func (w *worker) words(n int) string {
+	out := make([]string, n)
+	for i := range out {
+		k := int(w.rand.ExpFloat64() * 400)
+		out[i] = syllables(k % 5000)
+	}
+	return strings.Join(out, " ")
+}
+
+func syllables(n int) string {
+	var b strings.Builder
+	for {
+		b.WriteString([...]string{"ra", "te", "lon", "mi", "ster", "qua", "ving", "po", "des", "ner"}[n%10])
+		if n /= 10; n == 0 {
+			return b.String()
+		}
+	}
+}
+
+// statusError is an answer that is not a success.
+type statusError struct {
+	code int
+	text string
+}
+
+// Error implements error.
+func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
+
+// send sends a request and reads the whole answer, so that the connection is used again.
+func (s *soak) send(ctx context.Context, method, path string, body any) error {
+	var payload io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, payload)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
+		err = statusError{res.StatusCode, problem(answer)}
+	}
+	return err
+}

@@ -1,0 +1,75 @@
+package bench
+
+import (
+	"bufio"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// ProcessProbe returns a probe of a process on this machine and of its data
+// directory, by /proc where there is one. A process id of 0 and a directory of
+// "" are left out. What the Go runtime knows of itself is read only where the
+// process is the caller's own.
+func ProcessProbe(pid int, dir string) func() Reading {
+	return func() Reading {
+		r := NewReading()
+		if pid != 0 {
+			readProcess(filepath.Join("/proc", strconv.Itoa(pid)), &r)
+		}
+		if pid == os.Getpid() {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			r.Heap, r.Goroutines = float64(m.HeapInuse), float64(runtime.NumGoroutine())
+		}
+		if dir != "" {
+			r.Disk = diskUsage(dir)
+		}
+		return r
+	}
+}
+
+func readProcess(proc string, r *Reading) {
+	if open, err := os.ReadDir(filepath.Join(proc, "fd")); err == nil {
+		r.Files = float64(len(open))
+	}
+	f, err := os.Open(filepath.Join(proc, "status")) //nolint:gosec // below /proc
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, rest, _ := strings.Cut(lines.Text(), ":")
+		fields := strings.Fields(rest)
+		if len(fields) == 0 {
+			continue
+		}
+		v, err := strconv.ParseFloat(fields[0], 64)
+		if err != nil {
+			continue
+		}
+		switch name {
+		case "RssAnon":
+			r.Memory = v * 1024 // the kernel counts in units of 1,024 bytes
+		case "Threads":
+			r.Threads = v
+		}
+	}
+}
+
+// diskUsage sums up the sizes of the files in dir. Files that come and go
+// meanwhile count or not.
+func diskUsage(dir string) (sum float64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				sum += float64(info.Size())
+			}
+		}
+		return nil
+	})
+	return sum
+}

@@ -1,0 +1,214 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+)
+
+// Unknown is a value that a [Reading] lacks.
+const Unknown = -1
+
+// Reading is what a server's process takes up at one moment. What could not be
+// read is [Unknown].
+type Reading struct {
+	Seconds    float64 `json:"seconds"` // since the start
+	Operations int64   `json:"operations"`
+	// Memory is the process's own memory that is in RAM, without mapped files;
+	// Heap what of it the Go runtime has in use. In bytes.
+	Memory     float64 `json:"memory_bytes"`
+	Heap       float64 `json:"heap_bytes"`
+	Goroutines float64 `json:"goroutines"`
+	Threads    float64 `json:"threads"`
+	Files      float64 `json:"open_files"`
+	Disk       float64 `json:"disk_bytes"` // of the data directory
+}
+
+// NewReading returns a reading in which nothing is known.
+func NewReading() Reading {
+	return Reading{Memory: Unknown, Heap: Unknown, Goroutines: Unknown, Threads: Unknown, Files: Unknown, Disk: Unknown}
+}
+
+// SoakReport is the outcome of [RunSoak].
+type SoakReport struct {
+	Seconds    float64          `json:"seconds"`
+	History    bool             `json:"history"`
+	Operations map[string]int64 `json:"operations"` // by kind, those that succeeded
+	PerSecond  float64          `json:"per_second"`
+	Failed     int64            `json:"failed"`
+	Errors     map[string]int   `json:"errors,omitempty"` // by kind
+	Growth     []Growth         `json:"growth"`
+	Readings   []Reading        `json:"readings"`
+}
+
+// Growth says how a quantity changed over the second half of a soak, when
+// everything is warm: a straight line fitted by least squares.
+type Growth struct {
+	Name string  `json:"name"`
+	Unit string  `json:"unit"`
+	Mean float64 `json:"mean"` // of the second half
+	// PerHour is the line's slope, Error its standard error.
+	PerHour float64 `json:"per_hour"`
+	Error   float64 `json:"error"`
+	Verdict Verdict `json:"verdict"`
+}
+
+// Verdict says whether something grows.
+type Verdict string
+
+// The verdicts. Something grows if an hour would add more than growingShare of
+// what is there, and the slope is several times its standard error; if it is
+// not, the readings vary too much for such a short time to tell.
+const (
+	Steady   Verdict = "steady"
+	Growing  Verdict = "grows"
+	Unclear  Verdict = "unclear: soak for longer"
+	TooShort Verdict = "too short to tell"
+)
+
+const (
+	growingShare  = 0.10
+	growingErrors = 3
+	leastReadings = 10
+	leastHours    = 5. / 60 // of the second half
+)
+
+// series are the quantities of a reading, in the order in which they are shown.
+var series = []struct {
+	name, unit string
+	of         func(Reading) float64
+	scale      float64
+}{
+	{"memory", "MiB", func(r Reading) float64 { return r.Memory }, 1 << 20},
+	{"heap", "MiB", func(r Reading) float64 { return r.Heap }, 1 << 20},
+	{"goroutines", "", func(r Reading) float64 { return r.Goroutines }, 1},
+	{"threads", "", func(r Reading) float64 { return r.Threads }, 1},
+	{"open files", "", func(r Reading) float64 { return r.Files }, 1},
+	{"disk", "MiB", func(r Reading) float64 { return r.Disk }, 1 << 20},
+}
+
+func (s *soak) report(readings []Reading) SoakReport {
+	r := SoakReport{
+		History: s.opts.History, Operations: make(map[string]int64), Failed: s.failures.Load(), Errors: s.errors, Readings: readings,
+	}
+	for k := range s.counts {
+		r.Operations[operationKind(k).String()] = s.counts[k].Load()
+	}
+	if n := len(readings); n > 0 {
+		r.Seconds = readings[n-1].Seconds
+	}
+	if r.Seconds > 0 {
+		r.PerSecond = float64(s.sum()) / r.Seconds
+	}
+	for _, q := range series {
+		if g, known := growthOf(readings, q.of, q.scale); known {
+			g.Name, g.Unit = q.name, q.unit
+			r.Growth = append(r.Growth, g)
+		}
+	}
+	return r
+}
+
+// growthOf fits a line to the second half of the readings.
+func growthOf(readings []Reading, of func(Reading) float64, scale float64) (Growth, bool) {
+	var x, y []float64
+	for _, r := range readings[len(readings)/2:] {
+		if v := of(r); v != Unknown {
+			x, y = append(x, r.Seconds/3600), append(y, v/scale)
+		}
+	}
+	if len(x) == 0 {
+		return Growth{}, false
+	}
+	g := Growth{Verdict: TooShort}
+	g.Mean, g.PerHour, g.Error = fitLine(x, y)
+	switch {
+	case len(x) < leastReadings || x[len(x)-1]-x[0] < leastHours:
+	case g.PerHour <= growingShare*g.Mean:
+		g.Verdict = Steady
+	case g.PerHour > growingErrors*g.Error:
+		g.Verdict = Growing
+	default:
+		g.Verdict = Unclear
+	}
+	return g, true
+}
+
+// fitLine returns the mean of y, and the slope of the line of least squares with
+// its standard error; both 0 where fewer than three points say nothing.
+func fitLine(x, y []float64) (mean, slope, stderr float64) {
+	n := float64(len(x))
+	var mx float64
+	for i := range x {
+		mx, mean = mx+x[i]/n, mean+y[i]/n
+	}
+	var xx, xy, yy float64
+	for i := range x {
+		dx, dy := x[i]-mx, y[i]-mean
+		xx, xy, yy = xx+dx*dx, xy+dx*dy, yy+dy*dy
+	}
+	if n < 3 || xx == 0 {
+		return mean, 0, 0
+	}
+	slope = xy / xx
+	return mean, slope, math.Sqrt(max(yy-slope*xy, 0) / (n - 2) / xx)
+}
+
+// WriteSoakTable writes a report for people: at most so many rows of readings,
+// then what they come to.
+func WriteSoakTable(w io.Writer, r SoakReport, rows int) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "seconds\toperations\t")
+	for _, q := range series {
+		fmt.Fprint(tw, q.name, unit(q.unit), "\t")
+	}
+	fmt.Fprintln(tw)
+	step := max(1, (len(r.Readings)+rows-1)/max(rows, 1))
+	for i, at := range r.Readings {
+		if i%step == 0 || i == len(r.Readings)-1 {
+			fmt.Fprintf(tw, "%.0f\t%d\t", at.Seconds, at.Operations)
+			for _, q := range series {
+				fmt.Fprint(tw, shown(q.of(at), q.scale), "\t")
+			}
+			fmt.Fprintln(tw)
+		}
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return writeGrowth(w, r)
+}
+
+func writeGrowth(w io.Writer, r SoakReport) error {
+	what := "what was replaced and deleted was erased"
+	if r.History {
+		what = "what was replaced and deleted was kept as history"
+	}
+	fmt.Fprintf(w, "\n%.0f s, %.1f operations/s, %d failed%s; %s\nsecond half, by a fitted line:\n", r.Seconds, r.PerSecond, r.Failed, kinds(r.Errors), what)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, g := range r.Growth {
+		fmt.Fprintf(tw, "%s%s\tmean %.1f\t%+.2f ± %.2f per hour\t%s\n", g.Name, unit(g.Unit), g.Mean, g.PerHour, g.Error, g.Verdict)
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+func unit(u string) string {
+	if u == "" {
+		return ""
+	}
+	return ", " + u
+}
+
+func shown(v, scale float64) string {
+	switch {
+	case v == Unknown:
+		return "-"
+	case scale == 1:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.1f", v/scale)
+}

@@ -1,0 +1,216 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+)
+
+// TestFitLine finds the line that the points were made of.
+func TestFitLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64Range(-100, 100).Draw(t, "a"), rapid.Float64Range(-100, 100).Draw(t, "b")
+		var x, y []float64
+		for i := range rapid.IntRange(3, 50).Draw(t, "n") {
+			x, y = append(x, float64(i)), append(y, a+b*float64(i))
+		}
+		_, slope, stderr := fitLine(x, y)
+		if math.Abs(slope-b) > 1e-6 || stderr > 1e-3 {
+			t.Fatalf("slope %v ± %v, want %v", slope, stderr, b)
+		}
+	})
+}
+
+// TestGrowth tells growth from noise, and looks at the second half only.
+func TestGrowth(t *testing.T) {
+	const gib = 1 << 30
+	noise := rand.New(rand.NewPCG(1, 1))
+	at := func(n int, memory func(minute float64) float64) []Reading {
+		out := make([]Reading, n)
+		for i := range out {
+			out[i] = NewReading()
+			out[i].Seconds = float64(i) * 1800 / float64(n)
+			out[i].Memory = memory(out[i].Seconds/60) + (noise.Float64()-.5)*gib/20
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		readings []Reading
+		want     Verdict
+	}{
+		"level":               {at(360, func(float64) float64 { return gib }), Steady},
+		"warms up":            {at(360, func(m float64) float64 { return gib * min(1, .5+m/20) }), Steady},
+		"falls":               {at(360, func(m float64) float64 { return gib * (1 - m/100) }), Steady},
+		"a fifth in an hour":  {at(360, func(m float64) float64 { return gib * (1 + m/300) }), Growing},
+		"slow in a short run": {at(24, func(m float64) float64 { return gib * (1 + m/800) }), Unclear},
+		"hardly any readings": {at(10, func(m float64) float64 { return gib * m }), TooShort},
+		"hardly any time":     {at(360, func(m float64) float64 { return gib * m })[:100], TooShort},
+	} {
+		g, known := growthOf(c.readings, func(r Reading) float64 { return r.Memory }, 1)
+		if !known || g.Verdict != c.want && (name != "slow in a short run" || g.Verdict == Growing) {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+	if _, known := growthOf(at(50, func(float64) float64 { return 0 }), func(r Reading) float64 { return r.Heap }, 1); known {
+		t.Error("what was never read is known")
+	}
+}
+
+// stock is a server that keeps what it is told, and fails now and then.
+type stock struct {
+	mu                sync.Mutex
+	documents         map[string]bool
+	requests, deletes int
+	erased            int
+}
+
+func (s *stock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	id := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	switch {
+	case s.requests%97 == 0:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case r.Method == http.MethodPut:
+		s.documents[r.URL.EscapedPath()] = true
+	case r.Method == http.MethodDelete:
+		s.deletes++
+		if r.URL.Query().Get("erase") == "true" {
+			s.erased++
+		}
+		if !s.documents[r.URL.EscapedPath()] && !strings.HasPrefix(id, "soak-") {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		delete(s.documents, r.URL.EscapedPath())
+	}
+	if r.Method != http.MethodDelete && r.URL.Query().Get("namespace") != "" && r.URL.Query().Get("namespace") != "n" {
+		w.WriteHeader(http.StatusBadRequest)
+	}
+}
+
+func TestSoak(t *testing.T) {
+	for _, history := range []bool{false, true} {
+		server := &stock{documents: make(map[string]bool)}
+		reads := 0
+		r, err := RunSoak(t.Context(), SoakOptions{
+			URL: serve(t, server), Namespace: "n", Duration: 300 * time.Millisecond, Rate: 5000, Clients: 4, Pool: 20, History: history,
+			Every: 10 * time.Millisecond,
+			Probe: func() Reading { reads++; r := NewReading(); r.Files = float64(reads); return r },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range operationKinds {
+			if r.Operations[k.String()] == 0 {
+				t.Errorf("no %s was done: %v", k, r.Operations)
+			}
+		}
+		if len(r.Readings) != reads || r.Readings[len(r.Readings)-1].Operations == 0 || len(r.Growth) != 1 || r.Growth[0].Name != "open files" {
+			t.Errorf("%d readings of %d; growth of %+v", len(r.Readings), reads, r.Growth)
+		}
+		for kind := range r.Errors {
+			if !strings.HasSuffix(kind, " status 503") {
+				t.Errorf("failed with %v", r.Errors)
+			}
+		}
+		if len(server.documents) > 20 || server.erased > 0 == history || server.deletes == 0 {
+			t.Errorf("%d documents are alive; %d deletes, %d erased", len(server.documents), server.deletes, server.erased)
+		}
+	}
+}
+
+func TestSoakInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := RunSoak(ctx, SoakOptions{
+		URL: serve(t, &stock{documents: make(map[string]bool)}), Namespace: "n", Every: time.Millisecond, Pool: 4,
+		Progress: func(r Reading) {
+			if r.Operations > 2 {
+				cancel()
+			}
+		},
+	})
+	if !errors.Is(err, context.Canceled) || len(r.Readings) == 0 {
+		t.Errorf("%d readings, %v", len(r.Readings), err)
+	}
+}
+
+func TestSoakRefuses(t *testing.T) {
+	good := SoakOptions{URL: "http://127.0.0.1:1"}
+	for field, change := range map[string]func(*SoakOptions){
+		"url":      func(o *SoakOptions) { o.URL = "nonsense" },
+		"clients":  func(o *SoakOptions) { o.Clients = -1 },
+		"rate":     func(o *SoakOptions) { o.Rate = -1 },
+		"pool":     func(o *SoakOptions) { o.Pool = 1 },
+		"every":    func(o *SoakOptions) { o.Every = -1 },
+		"duration": func(o *SoakOptions) { o.Duration = -1 },
+	} {
+		o := good
+		change(&o)
+		_, err := RunSoak(t.Context(), o)
+		if !errors.Is(err, ragctx.ErrInvalid) || !strings.HasPrefix(err.Error(), field+": ") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestProcessProbe(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/file", make([]byte, 5000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := ProcessProbe(os.Getpid(), dir)()
+	if r.Disk != 5000 || r.Heap <= 0 || r.Goroutines <= 0 {
+		t.Errorf("read %+v", r)
+	}
+	if _, err := os.Stat("/proc/self/status"); err == nil && (r.Memory <= 0 || r.Files <= 0 || r.Threads <= 0) {
+		t.Errorf("read %+v", r)
+	}
+	if r := ProcessProbe(0, "")(); r != NewReading() {
+		t.Errorf("read %+v of nothing", r)
+	}
+}
+
+func TestSoakTable(t *testing.T) {
+	r := SoakReport{
+		Seconds: 60, Operations: map[string]int64{"query": 30}, PerSecond: .5, Failed: 1, Errors: map[string]int{"put status 503": 1},
+		Growth: []Growth{{"memory", "MiB", 100, 2.5, 1, Steady}, {"open files", "", 30, 60, 1, Growing}},
+	}
+	for i := range 7 {
+		at := NewReading()
+		at.Seconds, at.Operations, at.Memory, at.Files = float64(10*i), int64(5*i), 100<<20, 30
+		r.Readings = append(r.Readings, at)
+	}
+	want := `  seconds  operations  memory, MiB  heap, MiB  goroutines  threads  open files  disk, MiB
+        0           0        100.0          -           -        -          30          -
+       30          15        100.0          -           -        -          30          -
+       60          30        100.0          -           -        -          30          -
+
+60 s, 0.5 operations/s, 1 failed (put status 503: 1); what was replaced and deleted was erased
+second half, by a fitted line:
+memory, MiB  mean 100.0  +2.50 ± 1.00 per hour   steady
+open files   mean 30.0   +60.00 ± 1.00 per hour  grows
+`
+	var b bytes.Buffer
+	if err := WriteSoakTable(&b, r, 3); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index"
+)
+
+const doctorHelp = `Doctor reads the whole database, checks it against itself, and compares every
+index with it: the catalog and the vectors unit by unit, the keyword index by
+its number of units and by looking for a sample of them. Nothing is changed.
+
+With --repair every index that differs is thrown away and made again in the
+background. The database is never changed: what repairs that is a snapshot.
+
+The exit status is 1 if something is wrong that was not repaired.`
+
+func newDoctor(env lookupEnv) *cobra.Command {
+	var repair, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the data directory, and repair indexes",
+		Long:  doctorHelp,
+		Example: `  ragctx doctor
+  ragctx doctor --repair`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+				found, err := checkUp(ctx, cmd.ErrOrStderr(), plain(b), repair)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					err = writeJSON(cmd.OutOrStdout(), found)
+				} else {
+					err = writeCheckup(cmd.OutOrStdout(), found)
+				}
+				if err == nil && !found.Sound() && (found.Store.Damaged() || !repair) {
+					err = errors.New("the data directory is not in order; see above")
+				}
+				return err
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().BoolVar(&repair, "repair", false, "make every index again that differs from the database")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
+	return cmd
+}
+
+// plain returns what a backend works on.
+func plain(b backend) backend {
+	if o, ok := b.(opened); ok {
+		return o.backend
+	}
+	return b
+}
+
+// checkUp has the data directory checked.
+func checkUp(ctx context.Context, progress io.Writer, b backend, repair bool) (engine.Checkup, error) {
+	var found engine.Checkup
+	j, err := b.CheckUp(ctx, repair)
+	if err != nil {
+		return found, err
+	}
+	if j, err = await(ctx, progress, b, j); err != nil {
+		return found, err
+	}
+	if err := json.Unmarshal(j.Result, &found); err != nil {
+		return found, fmt.Errorf("read what was found: %w", err)
+	}
+	return found, nil
+}
+
+// await shows a job on progress until it has ended, and fails as it does.
+func await(ctx context.Context, progress io.Writer, b backend, j engine.Job) (engine.Job, error) {
+	if l, ok := b.(local); ok {
+		l.StartJobs()
+	}
+	last, stage := 0.0, ""
+	j, err := b.WatchJob(ctx, j.ID, func(j engine.Job) {
+		at, known := j.Done()
+		if j.State.Ended() || j.Stage == "" || j.Stage == stage && (!known || at-last < 0.1) {
+			return
+		}
+		last, stage = at, j.Stage
+		fmt.Fprintf(progress, "%s: %.0f%%\n", printable(j.Stage), 100*at)
+	})
+	if err != nil {
+		return j, err
+	}
+	return j, jobError(j)
+}
+
+func writeCheckup(w io.Writer, c engine.Checkup) error {
+	fmt.Fprintf(w, "database: %d items, %d chunks: %s\n", c.Store.Items, c.Store.Units, inOrder(!c.Store.Damaged()))
+	for _, f := range c.Store.Findings {
+		fmt.Fprintf(w, "  %s (%s): %s %s\n", f.Severity, printable(f.Check), printable(f.Item), printable(f.Detail))
+	}
+	if c.Store.More > 0 {
+		fmt.Fprintf(w, "  and %d more\n", c.Store.More)
+	}
+	for _, i := range c.Indexes {
+		fmt.Fprintf(w, "index of %s in namespace %s, %d chunks: %s\n", i.Kind, printable(i.Namespace), i.Units, inOrder(i.Error == "" && i.Sound()))
+		for _, part := range []struct {
+			name string
+			leg  index.LegAudit
+		}{{"catalog", i.Catalog}, {"keyword", i.Keyword}, {"vector", i.Vector}} {
+			if l := part.leg; !l.Sound() || l.State != index.Ready {
+				fmt.Fprintf(w, "  %s (%s): %d missing, %d wrong, %d too many\n", part.name, l.State, l.Missing, l.Wrong, l.Extra)
+			}
+		}
+		if i.Error != "" {
+			fmt.Fprintf(w, "  %s\n", printable(i.Error))
+		}
+		if i.Repaired {
+			fmt.Fprintln(w, "  thrown away; it is being made again")
+		}
+	}
+	return nil
+}
+
+func inOrder(ok bool) string {
+	if ok {
+		return "in order"
+	}
+	return "NOT in order"
+}
+
+const reembedHelp = `Reembed changes the embedder of the data directory: all texts are embedded again
+while the vectors that are there go on serving, then all indexes change over at
+once. It is a job: it survives restarts, and can be cancelled until it is done.
+
+EMBEDDER is the name of a built-in one: hashing, or hashing/N for N dimensions.`
+
+func newReembed(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "reembed EMBEDDER",
+		Short:   "Change the embedder of the data directory",
+		Long:    reembedHelp,
+		Example: "  ragctx reembed hashing/512",
+		Args:    exactly(1, "one EMBEDDER"),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := embed.Open(args[0]); err != nil {
+				return asUsage(err)
+			}
+			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+				b = plain(b)
+				j, err := b.ReembedAs(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if j, err = await(ctx, cmd.ErrOrStderr(), b, j); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d chunks are embedded by %s\n", j.Items, args[0])
+				return err
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	return cmd
+}
+
+// ReembedAs implements backend.
+func (l local) ReembedAs(ctx context.Context, name string) (engine.Job, error) {
+	with, err := embed.Open(name)
+	if err != nil {
+		return engine.Job{}, err
+	}
+	return l.Reembed(ctx, with)
+}

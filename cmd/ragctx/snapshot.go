@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
+)
+
+const snapshotHelp = `Snapshot writes everything that the data directory holds into one new file:
+documents with all versions, memories, turns, jobs and vectors. The file is
+compressed, carries a checksum, and restores on any machine with 'ragctx restore'.
+Beside it there must be room for an uncompressed copy while it is made.`
+
+const snapshotExample = `  ragctx snapshot backup.ragctx
+  ragctx snapshot /backups/$(date +%F).ragctx --quiet`
+
+const restoreHelp = `Restore makes a data directory of a snapshot. The whole file is verified before
+the data directory is touched. One that is not empty is left alone, unless --force
+says to replace what it holds; the old database then stays until the new one is
+whole. Indexes are made again at the first use.`
+
+const restoreExample = `  ragctx restore backup.ragctx
+  ragctx restore backup.ragctx --data /srv/ragctx --force`
+
+// snapshotFlags are the flags of both commands.
+type snapshotFlags struct{ force, json, quiet bool }
+
+func (f *snapshotFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.json, "json", false, "print what the snapshot holds as JSON")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+}
+
+func newSnapshot(env lookupEnv) *cobra.Command {
+	var f snapshotFlags
+	cmd := &cobra.Command{
+		Use:     "snapshot FILE",
+		Short:   "Write the data directory into one file",
+		Long:    snapshotHelp,
+		Example: snapshotExample,
+		Args:    exactly(1, "one FILE to write"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSnapshot(cmd, env, f, args[0])
+		},
+	}
+	f.add(cmd.Flags())
+	addSettings(cmd.Flags(), "server")
+	return cmd
+}
+
+func newRestore(env lookupEnv) *cobra.Command {
+	var f snapshotFlags
+	cmd := &cobra.Command{
+		Use:     "restore FILE",
+		Short:   "Make a data directory of a snapshot",
+		Long:    restoreHelp,
+		Example: restoreExample,
+		Args:    exactly(1, "one FILE to read"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runRestore(cmd, env, f, args[0])
+		},
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace what the data directory holds")
+	return cmd
+}
+
+func runSnapshot(cmd *cobra.Command, env lookupEnv, f snapshotFlags, file string) error {
+	return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+		p := newPercent(cmd.ErrOrStderr(), "snapshot", f)
+		info, err := b.Snapshot(ctx, file, store.SnapshotOptions{Progress: p.update})
+		if err != nil {
+			return err
+		}
+		return writeSnapshotInfo(cmd.OutOrStdout(), f, "written: "+file, info)
+	})
+}
+
+func runRestore(cmd *cobra.Command, env lookupEnv, f snapshotFlags, file string) error {
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	p := newPercent(cmd.ErrOrStderr(), "restore", f)
+	info, err := engine.Restore(cmd.Context(), file, s.Data, store.RestoreOptions{Force: f.force, Progress: p.update})
+	if err != nil {
+		return unlocked(err)
+	}
+	return writeSnapshotInfo(cmd.OutOrStdout(), f, "restored: "+s.Data, info)
+}
+
+// unlocked adds to an error about a data directory that another process has
+// open what to do about it.
+func unlocked(err error) error {
+	var locked *engine.LockedError
+	switch {
+	case !errors.As(err, &locked):
+		return err
+	case locked.Owner.Address == "":
+		return held(locked)
+	}
+	return fmt.Errorf("%w; stop the server first (process %d), and start it again afterwards", locked, locked.Owner.PID)
+}
+
+func writeSnapshotInfo(w io.Writer, f snapshotFlags, done string, info store.SnapshotInfo) error {
+	if f.json {
+		return writeJSON(w, info)
+	}
+	_, err := fmt.Fprintf(w, "%s\n%d documents, %d memories and %d turns in %d namespaces, %s uncompressed, as of %s\n",
+		done, info.Documents, info.Memories, info.Turns, info.Namespaces, size(info.Bytes), info.Created.Format(time.RFC3339))
+	return err
+}
+
+// percent writes now and then how far something has come.
+type percent struct {
+	w    io.Writer
+	what string
+
+	mu   sync.Mutex
+	last time.Time
+}
+
+func newPercent(w io.Writer, what string, f snapshotFlags) *percent {
+	if f.quiet || f.json {
+		w = io.Discard
+	}
+	return &percent{w: w, what: what, last: time.Now()}
+}
+
+func (p *percent) update(done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); total > 0 && now.Sub(p.last) >= lineEvery {
+		p.last = now
+		fmt.Fprintf(p.w, "%s: %d%%\n", p.what, 100*done/total)
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/bench"
+	"github.com/ragctx/ragctx/engine"
+)
+
+const soakHelp = `Soak keeps a server busy with a mix of what agents do (half questions, a fifth
+turns, a fifth documents put or replaced, the rest memories and deletes) at a
+steady rate, and reads from time to time what its process takes up: memory, open
+files, threads, and the size of its data directory. At the end a line is fitted to
+the second half of the readings: so "memory does not grow" is a number.
+
+The ids come from a fixed pool, so as much is alive at the end as at the start.
+What is replaced or deleted would stay behind as history; the soak erases it, so
+that growth is not data. With --history it stays, as it does for a caller who
+never erases anything.
+
+It writes into the namespace "soak" unless --namespace says otherwise. If no
+server has the data directory open, one is started in this process; then clients
+count as well.`
+
+const soakExample = `  ragctx serve --data ./soak-data &
+  ragctx bench soak --data ./soak-data --duration 30m
+  ragctx bench soak --data ./soak-data --duration 2m --every 1s --json > soak.json`
+
+// soakRows is how many readings the table shows.
+const soakRows = 20
+
+func newSoak(env lookupEnv) *cobra.Command {
+	var o bench.SoakOptions
+	var pid int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "soak",
+		Short:   "Watch whether a busy server grows",
+		Long:    soakHelp,
+		Example: soakExample,
+		Args:    none,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runSoak(cmd, env, o, pid, asJSON) },
+	}
+	flags := cmd.Flags()
+	addSettings(flags, "server", "vector_graph")
+	flags.DurationVar(&o.Duration, "duration", bench.DefaultSoakDuration, "how long")
+	flags.DurationVar(&o.Every, "every", bench.DefaultSoakEvery, "time between readings")
+	flags.Float64Var(&o.Rate, "rate", bench.DefaultSoakRate, "operations per second")
+	countVar(flags, &o.Clients, "clients", bench.DefaultClients, 1, bench.MaxClients, "clients that work at the same time")
+	countVar(flags, &o.Pool, "pool", bench.DefaultSoakPool, 1, noLimit, "documents, and turns, that are alive at a time")
+	flags.BoolVar(&o.History, "history", false, "keep what is replaced and deleted as history")
+	flags.Uint64Var(&o.Seed, "seed", 0, "of the operations (default: a new one)")
+	countVar(flags, &pid, "pid", 0, 1, math.MaxInt32, "the server's process (default: that of the data directory)")
+	flags.BoolVar(&asJSON, "json", false, "print the report, with every reading, as JSON")
+	return cmd
+}
+
+func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, asJSON bool) (err error) {
+	ctx := cmd.Context()
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	if s.origin["namespace"] != fromDefault {
+		o.Namespace = s.Namespace
+	}
+	b, err := s.open(ctx, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer finish(b, &err)
+	o.URL = b.URL
+	dir := s.Data
+	if eng, ok := b.backend.(local); ok {
+		stop, base, err := serveHere(ctx, eng.Engine)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		o.URL, pid = base, os.Getpid()
+	} else if s.Server != "" {
+		dir = "" // another directory, perhaps on another machine
+	} else if pid == 0 {
+		pid = ownerOf(s.Data)
+	}
+	o.Probe = bench.ProcessProbe(pid, dir)
+	var told time.Time
+	o.Progress = func(r bench.Reading) {
+		if time.Since(told) < lineEvery {
+			return
+		}
+		told = time.Now()
+		fmt.Fprintf(cmd.ErrOrStderr(), "%.0f s, %d operations\n", r.Seconds, r.Operations)
+	}
+	report, err := bench.RunSoak(ctx, o)
+	if len(report.Readings) == 0 {
+		return err
+	}
+	if asJSON {
+		return errors.Join(err, writeJSON(cmd.OutOrStdout(), report))
+	}
+	return errors.Join(err, bench.WriteSoakTable(cmd.OutOrStdout(), report, soakRows))
+}
+
+// ownerOf returns the process that has a data directory open; 0 if that is not known.
+func ownerOf(dir string) int {
+	var o engine.Owner
+	b, err := os.ReadFile(filepath.Join(dir, "LOCK"))
+	if err != nil || json.Unmarshal(b, &o) != nil {
+		return 0
+	}
+	return o.PID
+}

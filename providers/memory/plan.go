@@ -1,0 +1,43 @@
+package memory
+
+import (
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/timeexpr"
+)
+
+// Options says how memories are ranked. The zero value works.
+type Options struct {
+	Weights  Weights        // of importance and recency
+	Dialogue index.Dialogue // of what stands around a turn, and who said it
+	// TimeWeight is that of lying within the time that a question names; 0 means
+	// [index.DefaultTimeWeight], negative none.
+	TimeWeight float64
+}
+
+// Parameters of a query, by which it switches features off.
+const (
+	ParamDialogue = "dialogue" // false: what stands around a turn and who said it do not count
+	ParamTime     = "time"     // false: the question is not read for times
+)
+
+// Plan returns how a question is searched for among memories, without the number
+// of hits.
+func (o Options) Plan(q ragctx.ContextQuery) index.Query {
+	plan := index.Query{
+		Text:   q.Query,
+		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
+		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
+	}
+	if q.Params[ParamDialogue] != false {
+		d := o.Dialogue
+		d.AsksWhen = asksWhen(q.Query)
+		plan.Dialogue = &d
+	}
+	if q.Params[ParamTime] != false {
+		if r, ok := timeexpr.Read(q.Query, q.Now); ok {
+			plan.Time = &index.Time{Reading: r, Weight: o.TimeWeight, List: r.Only}
+		}
+	}
+	return plan
+}
