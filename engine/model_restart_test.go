@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,15 +18,18 @@ type saved struct {
 	file   []byte
 	path   string
 	world  *world
+	uses   map[string]int
 	active int // the last spaces of world
 }
 
-func (m *machine) save() *saved { return &saved{world: m.world.clone(), active: len(m.active)} }
+func (m *machine) save() *saved {
+	return &saved{world: m.world.clone(), uses: maps.Clone(m.uses), active: len(m.active)}
+}
 
 // goBack makes a saved state the present one.
 func (m *machine) goBack(to *saved) {
 	m.note("back to %d spaces", len(to.world.spaces))
-	m.world = to.world
+	m.world, m.uses = to.world, to.uses
 	m.active = slices.Clone(m.world.spaces[len(m.world.spaces)-to.active:])
 }
 

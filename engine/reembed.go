@@ -157,11 +157,18 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 	ctx = context.WithoutCancel(ctx)
 	old := e.spaces.current.Swap(next)
 	e.spaces.next.Store(old) // indexes that have not changed yet are asked in it
-	err = e.switchAll(ctx, next)
-	e.spaces.next.Store(nil)
-	if err != nil {
-		return err
+	for {
+		if err = e.switchAll(ctx, next); err == nil {
+			break
+		}
+		e.opts.Logger.WarnContext(ctx, "an index does not change its embedder yet", "error", err)
+		select {
+		case <-e.jobs.life.Done(): // all are opened in the new space next time
+			return err
+		case <-time.After(switchAgain):
+		}
 	}
+	e.spaces.next.Store(nil)
 	// Writes that began before the job was known were embedded by the old one only.
 	_, err = e.fill(ctx, next, newest, true, func(int) {})
 	return err
@@ -189,18 +196,25 @@ func (e *Engine) prepareAll(ctx context.Context, next *space) error {
 	})
 }
 
+// switchAgain is how long after a failure an index is tried again.
+const switchAgain = 200 * time.Millisecond
+
 // switchAll changes every open index over. Those that are opened later are
 // opened in the new space.
 func (e *Engine) switchAll(ctx context.Context, next *space) error {
-	return e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
+	var errs []error
+	err := e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
 		if idx.Space() == next.name() {
 			return nil
 		}
-		if err := idx.Prepare(next.name(), func() (index.Dense, error) { return e.openVector(id, next) }); err != nil {
-			return err
+		err := idx.Prepare(next.name(), func() (index.Dense, error) { return e.openVector(id, next) })
+		if err == nil {
+			err = idx.Switch(ctx)
 		}
-		return idx.Switch(ctx)
+		errs = append(errs, err) // the others change all the same
+		return nil
 	})
+	return errors.Join(append(errs, err)...)
 }
 
 // forgetBatch is how many vectors are deleted in one write.

@@ -33,13 +33,13 @@ func lead[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], b *Bat
 // over. Otherwise the leg starts again from what it has on disk.
 func (h *Hybrid) failed(ctx context.Context, name string, err error, level bool, stop func() error, pass func()) {
 	if errors.Is(err, ragctx.ErrInvalid) {
-		h.opts.Logger.ErrorContext(ctx, name+" leg refused units; they are not found by it", "error", err)
+		h.opts.Logger.ErrorContext(ctx, "a leg refused units; they are not found by it", "leg", name, "error", err)
 		if level {
 			pass()
 		}
 		return
 	}
-	h.opts.Logger.WarnContext(ctx, name+" leg failed and is opened again", "error", errors.Join(err, stop()))
+	h.opts.Logger.WarnContext(ctx, "a leg failed and is opened again", "leg", name, "error", errors.Join(err, stop()))
 	h.rouse()
 }
 
@@ -104,12 +104,21 @@ func (h *Hybrid) mark(b Batch) {
 	for t := range shorter {
 		t.drop()
 	}
-	if len(b.Ended)+len(b.Removed) > 0 {
-		next := *h.view.Load()
-		next.marked = true
-		h.view.Store(&next)
+	if len(b.Ended)+len(b.Removed) == 0 {
+		return
 	}
+	next := *h.view.Load()
+	next.marked = true
+	h.gone += len(b.removedUnits())
+	if h.gone >= max(leastGone, len(next.ids)/8) {
+		next, h.gone = next.purged(), 0
+	}
+	h.view.Store(&next)
 }
+
+// leastGone is how many removed units at least make it worth going through the
+// catalog to let go of them.
+const leastGone = 1000
 
 // catalogue publishes a view that holds the batch's new units.
 func (h *Hybrid) catalogue(b Batch) {

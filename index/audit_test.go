@@ -26,35 +26,46 @@ func TestAudit(t *testing.T) {
 		{"sound", func(*harness) {}, sound, sound, sound},
 		{
 			"a lost text", func(h *harness) { delete(h.words.units, 3) },
-			sound, index.LegAudit{State: index.Ready, Missing: 1}, sound,
+			sound,
+			index.LegAudit{State: index.Ready, Missing: 1},
+			sound,
 		},
 		{
 			"another text", func(h *harness) { h.words.units[3] = "pear" },
-			sound, index.LegAudit{State: index.Ready, Missing: 1}, sound,
+			sound,
+			index.LegAudit{State: index.Ready, Missing: 1},
+			sound,
 		},
 		{
 			"a text too many", func(h *harness) { h.words.units[99] = "apple" },
-			sound, index.LegAudit{State: index.Ready, Extra: 1}, sound,
+			sound,
+			index.LegAudit{State: index.Ready, Extra: 1},
+			sound,
 		},
 		{
 			"a lost vector", func(h *harness) { delete(h.near.units, 4) },
-			sound, sound, index.LegAudit{State: index.Ready, Missing: 1},
+			sound, sound,
+			index.LegAudit{State: index.Ready, Missing: 1},
 		},
 		{
 			"another vector", func(h *harness) { h.near.units[4] = []float32{0, 1} },
-			sound, sound, index.LegAudit{State: index.Ready, Wrong: 1},
+			sound, sound,
+			index.LegAudit{State: index.Ready, Wrong: 1},
 		},
 		{
 			"a deletion that was missed", func(h *harness) {
 				h.feed.batches[6].Add[0].Parent = &index.Parent{ID: 7, Recorded: t0, Superseded: t0.Add(time.Hour), Ended: 7}
 			},
-			index.LegAudit{State: index.Ready, Wrong: 1}, sound, sound,
+			index.LegAudit{State: index.Ready, Wrong: 1},
+			sound, sound,
 		},
 		{
 			"a unit that was missed", func(h *harness) {
 				h.feed.batches[1].Add = append(h.feed.batches[1].Add, one(77, "apple", 1, 0).Add...)
 			},
-			index.LegAudit{State: index.Ready, Missing: 1}, index.LegAudit{State: index.Ready, Missing: 1}, index.LegAudit{State: index.Ready, Missing: 1},
+			index.LegAudit{State: index.Ready, Missing: 1},
+			index.LegAudit{State: index.Ready, Missing: 1},
+			index.LegAudit{State: index.Ready, Missing: 1},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

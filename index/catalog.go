@@ -108,6 +108,17 @@ func (c catalog) with(units []known) catalog {
 	return c
 }
 
+// purged returns a view without the units of removed parents.
+func (c catalog) purged() catalog {
+	var live []known
+	for i, p := range c.parents {
+		if !p.removed.Load() {
+			live = append(live, known{c.ids[i], p, c.ordinal[i], c.voice[i]})
+		}
+	}
+	return catalog{voices: c.voices, marked: true}.with(live)
+}
+
 // merged merges two ascending lists.
 func merged(a, b []known) []known {
 	out := make([]known, 0, len(a)+len(b))

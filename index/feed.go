@@ -119,35 +119,35 @@ func tendSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 		h.write.Lock()
 		err := s.stop(now)
 		h.write.Unlock()
-		h.opts.Logger.WarnContext(ctx, name+" leg is opened again after a failed search", "error", err)
+		h.opts.Logger.WarnContext(ctx, "a leg is opened again after a failed search", "leg", name, "error", err)
 	}
 	if _, ok := s.current(); !ok {
 		if wait := s.retry.Sub(now); wait > 0 {
 			return wait
 		}
 		h.write.Lock()
-		err := s.start(now)
+		err := s.ensure(now)
 		h.write.Unlock()
 		if err != nil {
-			h.opts.Logger.ErrorContext(ctx, name+" leg cannot be opened", "error", err)
+			h.opts.Logger.ErrorContext(ctx, "a leg cannot be opened", "leg", name, "error", err)
 			return s.retry.Sub(now)
 		}
 	}
 	if s.level.Load() {
 		return idle
 	}
-	if err := step(ctx, h, s, want); err != nil {
+	if err := step(ctx, h, name, s, want); err != nil {
 		if ctx.Err() != nil {
 			return 0
 		}
-		h.opts.Logger.WarnContext(ctx, name+" leg could not be fed", "error", err)
+		h.opts.Logger.WarnContext(ctx, "a leg could not be fed", "leg", name, "error", err)
 		return max(s.retry.Sub(now), time.Second)
 	}
 	return 0
 }
 
 // step feeds a leg the next changes that it lacks.
-func step[L leg](ctx context.Context, h *Hybrid, s *slot[L], want Want) error {
+func step[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
 	b, err := h.opts.Feed.Follow(ctx, s.at.Load(), want)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func step[L leg](ctx context.Context, h *Hybrid, s *slot[L], want Want) error {
 	if b.Seq > s.at.Load() {
 		if err := s.give(ctx, l, b.Seq, &b); err != nil {
 			if ctx.Err() == nil {
-				h.failed(ctx, "a", err, true, func() error { return s.stop(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
+				h.failed(ctx, name, err, true, func() error { return s.stop(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
 			}
 			return nil
 		}
@@ -213,12 +213,17 @@ func (h *Hybrid) Switch(ctx context.Context) error {
 	defer h.follow.Unlock()
 	h.write.Lock()
 	next := h.next
-	h.write.Unlock()
 	if next == nil {
+		h.write.Unlock()
 		return errNotPrepared
 	}
+	err := next.ensure(h.opts.Now()) // where it was prepared a moment ago
+	h.write.Unlock()
+	if err != nil {
+		return err
+	}
 	for next.at.Load() < h.applied.Load() {
-		if err := step(ctx, h, &next.slot, Want{Space: next.name}); err != nil {
+		if err := step(ctx, h, "vector", &next.slot, Want{Space: next.name}); err != nil {
 			return err
 		}
 		if _, ok := next.current(); !ok {

@@ -283,7 +283,7 @@ func TestCatalogOfAnotherStore(t *testing.T) {
 // TestCatalogRoundTrip keeps random histories, with removals, in a file.
 func TestCatalogRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "catalog")
+		dir, err := os.MkdirTemp("", "catalog") //nolint:usetesting // rapid's T has no TempDir
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,4 +312,53 @@ func TestCatalogRoundTrip(t *testing.T) {
 			t.Fatalf("%d units are found after opening again, want %d", len(got), len(found))
 		}
 	})
+}
+
+// TestSwitchAtOnce does not wait until the next leg has been opened.
+func TestSwitchAtOnce(t *testing.T) {
+	h := newHarness(t, index.Options{Space: "old"})
+	defer h.Close()
+	for n := range uint64(50) {
+		apply(t, h, one(n+1, "apple", 1, 0))
+	}
+	next := newArrows()
+	if err := h.Prepare("new", func() (index.Dense, error) { return next, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Switch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(next.units) != 50 || h.Space() != "new" {
+		t.Errorf("the new leg has %d units, the space is %q", len(next.units), h.Space())
+	}
+}
+
+// TestCatalogForgets removes most of what there is: the catalog does not keep it,
+// and the rest is found as before.
+func TestCatalogForgets(t *testing.T) {
+	h, _, _ := open(t)
+	many(h.feed, 1, 3000)
+	if err := h.CatchUp(t.Context(), 3000); err != nil {
+		t.Fatal(err)
+	}
+	b := index.Batch{Seq: 3001}
+	for n := uint64(1); n <= 3000; n++ {
+		if n%3 != 0 {
+			b.Removed = append(b.Removed, index.Removal{Parent: n, Units: []uint64{n}})
+		}
+	}
+	apply(t, h, b)
+	if s := h.Stats(); s.Units != 1000 || s.Parents != 1000 {
+		t.Errorf("%+v, want 1000 units and parents", s)
+	}
+	q := index.Query{Text: "apple", K: 5000, Scope: index.Scope{AnyUser: true}}
+	for _, hit := range search(t, h, q).Hits {
+		if hit.ID%3 != 0 {
+			t.Fatalf("unit %d was removed", hit.ID)
+		}
+	}
+	apply(t, h, one(3002, "apple", 1, 0))
+	if got := ids(search(t, h, index.Query{Text: "apple", K: 5000, Scope: index.Scope{AnyUser: true}})); !slices.Contains(got, 3002) {
+		t.Error("what came later is not found")
+	}
 }

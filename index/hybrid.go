@@ -74,6 +74,7 @@ type Hybrid struct {
 
 	write    sync.Mutex         // guards what follows and all changes of the legs
 	byParent map[uint64]*parent // of the view's units
+	gone     int                // units in the view whose parents were removed
 	voiceOf  map[Voice]uint32   // places among the view's voices
 	lexical  slot[Lexical]
 	dense    atomic.Pointer[space] // replaced under follow and write

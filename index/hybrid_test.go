@@ -311,7 +311,7 @@ func TestFusion(t *testing.T) {
 		vector []float32
 		want   []string // unit:score
 	}{
-		{index.Fusion{}, []float32{1, 0}, []string{"1:0.870", "2:0.565"}},
+		{index.Fusion{}, []float32{1, 0}, []string{"1:0.935", "2:0.533"}},
 		{index.Fusion{VectorWeight: 1}, []float32{1, 0}, []string{"2:0.750", "1:0.500"}},
 		{index.Fusion{VectorWeight: -1}, []float32{1, 0}, []string{"1:1.000", "2:0.500"}},
 		{index.Fusion{}, nil, []string{"1:1.000", "2:0.500"}},

@@ -81,7 +81,7 @@ type Groups struct {
 	Sizes []int32
 }
 
-// LexicalResult is a lexical leg's answer. Max is the least upper bound of the
+// LexicalResult is a lexical leg's answer. Max is an upper bound of the
 // score that any text could reach for the query, so Score/Max is within 0..1
 // and comparable between collections; 0 when the query has no terms.
 //

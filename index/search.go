@@ -97,7 +97,7 @@ func (h *Hybrid) lame(ctx context.Context, res *Result, name string, err error, 
 	if err == nil || errors.Is(err, errAbsent) {
 		return
 	}
-	h.opts.Logger.WarnContext(ctx, name+" leg failed", "error", err)
+	h.opts.Logger.WarnContext(ctx, "a leg failed", "leg", name, "error", err)
 	if suspect(err) {
 		h.rouse()
 	}

@@ -54,8 +54,12 @@ func (s *slot[L]) current() (l L, ok bool) {
 	return l, false
 }
 
-// start opens the leg. Where that fails the slot stays empty until the next try.
-func (s *slot[L]) start(now time.Time) error {
+// ensure opens the leg if there is none. Where that fails the slot stays empty
+// until the next try. The caller holds Hybrid.write.
+func (s *slot[L]) ensure(now time.Time) error {
+	if _, ok := s.current(); ok {
+		return nil
+	}
 	l, err := s.open()
 	if err != nil {
 		s.failures++

@@ -218,8 +218,8 @@ func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error
 // hideItem hides the versions of an item.
 func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *Erased) error {
 	ns := sc.Namespace
-	rows, err := tx.QueryContext(ctx, `SELECT id FROM items WHERE namespace = ? AND kind = ? AND key = ? AND seq BETWEEN 1 AND ?`,
-		ns, n.kind, n.key, int64(sc.Change)) //nolint:gosec,sqlclosecheck // row ids fit; scan closes it
+	until := int64(sc.Change)                                                                                                                                //nolint:gosec // row ids fit
+	rows, err := tx.QueryContext(ctx, `SELECT id FROM items WHERE namespace = ? AND kind = ? AND key = ? AND seq BETWEEN 1 AND ?`, ns, n.kind, n.key, until) //nolint:sqlclosecheck // scan closes it
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/ragctx/ragctx/embed"
@@ -34,7 +35,7 @@ func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, li
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT u.id, u.item, u.hash, u.heading, u.text, i.title,
 				EXISTS (SELECT 1 FROM vectors v WHERE v.embedder = ? AND v.hash = u.hash)
-			FROM units u JOIN items i ON i.id = u.item WHERE u.id > ? ORDER BY u.id LIMIT ?`, embedder, after, limit) //nolint:sqlclosecheck // scan closes it
+			FROM units u JOIN items i ON i.id = u.item WHERE u.id > ? ORDER BY u.id LIMIT ?`, embedder, after, limit)
 		if err != nil {
 			return err
 		}
@@ -115,7 +116,7 @@ func (s *Store) tellVectors(ctx context.Context, tx *sql.Tx, item uint64, told m
 	var c Collection
 	err := tx.QueryRowContext(ctx, `SELECT namespace, kind FROM items WHERE id = ? AND seq > 0`, int64(item)). //nolint:gosec // row ids fit
 															Scan(&c.Namespace, &c.Kind)
-	if err == sql.ErrNoRows {
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {

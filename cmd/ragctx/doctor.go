@@ -38,15 +38,15 @@ func newDoctor(env lookupEnv) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					err = writeJSON(cmd.OutOrStdout(), found)
-				} else {
-					err = writeCheckup(cmd.OutOrStdout(), found)
+				if !asJSON {
+					writeCheckup(cmd.OutOrStdout(), found)
+				} else if err := writeJSON(cmd.OutOrStdout(), found); err != nil {
+					return err
 				}
-				if err == nil && !found.Sound() && (found.Store.Damaged() || !repair) {
-					err = errors.New("the data directory is not in order; see above")
+				if !found.Sound() && (found.Store.Damaged() || !repair) {
+					return errors.New("the data directory is not in order; see above")
 				}
-				return err
+				return nil
 			})
 		},
 	}
@@ -100,7 +100,7 @@ func await(ctx context.Context, progress io.Writer, b backend, j engine.Job) (en
 	return j, jobError(j)
 }
 
-func writeCheckup(w io.Writer, c engine.Checkup) error {
+func writeCheckup(w io.Writer, c engine.Checkup) {
 	fmt.Fprintf(w, "database: %d items, %d chunks: %s\n", c.Store.Items, c.Store.Units, inOrder(!c.Store.Damaged()))
 	for _, f := range c.Store.Findings {
 		fmt.Fprintf(w, "  %s (%s): %s %s\n", f.Severity, printable(f.Check), printable(f.Item), printable(f.Detail))
@@ -125,7 +125,6 @@ func writeCheckup(w io.Writer, c engine.Checkup) error {
 			fmt.Fprintln(w, "  thrown away; it is being made again")
 		}
 	}
-	return nil
 }
 
 func inOrder(ok bool) string {

@@ -87,9 +87,9 @@ func (c *client) work(base string) {
 		case r == nil:
 			continue
 		case err != nil:
-			c.total.flying.Add(1)
+			c.total.flying.Add(int64(max(1, len(r.group))))
 		default:
-			c.total.acknowledged.Add(1)
+			c.total.acknowledged.Add(int64(max(1, len(r.group))))
 			err = c.acknowledged(r)
 		}
 		if err != nil && !c.killed.Load() {

@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"database/sql"
+	"slices"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+func (f *fixture) voices(t *testing.T) (followed, listed []index.Voice) {
+	t.Helper()
+	c := store.Collection{Namespace: f.ns, Kind: store.Memories}
+	for _, e := range f.follow(t, c, 0).Add {
+		followed = append(followed, e.Voice)
+	}
+	err := f.Catalog(t.Context(), c, func(b index.Batch) error {
+		for _, e := range b.Add {
+			listed = append(listed, e.Voice)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return followed, listed
+}
+
+// TestVoices go with their units: into the indexes, and out of the database. A
+// database from before there were any has none.
+func TestVoices(t *testing.T) {
+	f := fresh(t)
+	turn := ragctx.Turn{ID: "t", Messages: []ragctx.Message{
+		{Role: ragctx.RoleUser, Name: "Ada", Content: ragctx.Text("I moved in May.")},
+		ragctx.TextMessage(ragctx.RoleAssistant, "Where to?"),
+	}}
+	put := func(id string) {
+		turn.ID = id
+		m, units, err := memory.Episode(turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := f.content(m.Content, units)
+		for i, v := range memory.Voices(turn, units) {
+			c.Units[i].Voice = v
+		}
+		if _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("t")
+	want := []index.Voice{{Role: "user", Name: "Ada", Timed: true}, {Role: "assistant"}}
+	if followed, listed := f.voices(t); !slices.Equal(followed, want) || !slices.Equal(listed, want) {
+		t.Errorf("followed %v, listed %v, want %v", followed, listed, want)
+	}
+	e, err := f.EraseMemory(t.Context(), f.ns, "t", "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.scrub(t, e.Pending)
+	if n := count(t, f.path, `SELECT count(*) FROM voices`); n != 0 {
+		t.Errorf("%d voices are left of erased units", n)
+	}
+
+	put("u")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	older(t, f.path)
+	f = open(t, f.path)
+	if followed, listed := f.voices(t); !slices.Equal(followed, make([]index.Voice, 2)) || !slices.Equal(listed, followed) {
+		t.Errorf("followed %v, listed %v, want nobody's", followed, listed)
+	}
+}
+
+// older makes a database one of before there were voices.
+func older(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+escape(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `DROP TABLE voices; PRAGMA user_version = 4`); err != nil {
+		t.Fatal(err)
+	}
+}
