@@ -34,6 +34,7 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 	if same { // perhaps written this very moment by another caller
 		return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 	}
+	e.courtesy.giveWay(ctx)
 	p, err := docs.Prepare(d, docs.Options{})
 	if err != nil {
 		return store.Put{}, err
@@ -44,10 +45,12 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 	if err := e.embed(ctx, &content, p.Title, p.Chunks); err != nil {
 		return store.Put{}, err
 	}
+	e.courtesy.giveWay(ctx)
 	put, err = e.store.PutDocument(ctx, ns, p, root, content)
 	if err != nil {
 		return store.Put{}, err
 	}
+	e.courtesy.giveWay(ctx)
 	return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 }
 

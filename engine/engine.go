@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -59,6 +60,9 @@ type Options struct {
 	// ProviderTimeout bounds each provider's part of a query; 0 is
 	// [resolve.DefaultTimeout].
 	ProviderTimeout time.Duration
+	// Lanes is how many documents of a bulk job are worked on at a time; 0 is half
+	// of GOMAXPROCS, at least one, which leaves room for turns and questions.
+	Lanes int
 	// PauseJobs leaves jobs that wait where they are, until [Engine.StartJobs].
 	PauseJobs bool
 	// KeepJobs is how long a job can be looked at after it has ended; 0 is
@@ -82,6 +86,7 @@ type Engine struct {
 	filler      *filler
 	eraser      *eraser
 	collections *collections
+	courtesy    courtesy
 	builtin     []ragctx.ContextProvider // documents, memories
 	resolver    *resolve.Resolver
 	observer    *observer
@@ -120,6 +125,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Lanes <= 0 {
+		o.Lanes = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	return o
 }

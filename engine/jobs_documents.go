@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"runtime"
 	"runtime/debug"
 	"sync"
 
@@ -75,7 +74,7 @@ func (d *documentRun) recount(ctx context.Context) error {
 
 func (d *documentRun) lanes(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	lanes := make([]chan store.JobItem, runtime.GOMAXPROCS(0))
+	lanes := make([]chan store.JobItem, d.engine.opts.Lanes)
 	for k := range lanes {
 		lanes[k] = make(chan store.JobItem, laneQueue)
 		g.Go(func() error {

@@ -24,6 +24,7 @@ type TurnResult struct {
 // CompleteTurn stores a turn word for word. When it returns, the turn is durable
 // and can be found. A turn with the id of an earlier one must be equal to it.
 func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, error) {
+	defer e.courtesy.hurry()()
 	if err := memory.ValidateTurn(t); err != nil {
 		return TurnResult{}, err
 	}
@@ -87,6 +88,7 @@ func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.C
 // Remember stores a memory, or replaces the one with the same id. It returns
 // the memory as stored and what happened.
 func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+	defer e.courtesy.hurry()()
 	if err := m.Validate(); err != nil {
 		return m, "", err
 	}
