@@ -34,6 +34,10 @@ step 'test, race detector on'
 # -count=1: tests that run programs must not be answered from the cache.
 go test -race -shuffle=on -count=1 ./...
 
+step 'random operations and kills'
+# Without the race detector, which cuts them short.
+go test -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
+
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed.
 go list -f '{{.Dir}}' ./... | while read -r dir; do
