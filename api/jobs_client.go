@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -24,14 +25,34 @@ import (
 const reconnectIn = 500 * time.Millisecond
 
 // PutDocuments sends lines as one job, which it returns. They are sent as they
-// come; an error among them breaks the request off, and nothing is stored.
+// come; an error among them breaks the request off, and nothing is stored. When
+// ctx ends after the last line, the answer is still waited for, for a short time:
+// the job may be accepted by then, and who wants to cancel it has to know it.
 func (c *Client) PutDocuments(ctx context.Context, namespace string, lines iter.Seq2[BulkLine, error]) (engine.Job, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	caller := ctx
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	var mu sync.Mutex
+	complete := false
+	defer context.AfterFunc(caller, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !complete {
+			cancel()
+			return
+		}
+		time.AfterFunc(answerWithin, cancel)
+	})()
 	r, w := io.Pipe()
 	sent := make(chan error, 1)
 	go func() {
 		err := writeLines(w, lines)
+		mu.Lock()
+		if err == nil {
+			err = caller.Err()
+		}
+		complete = err == nil
+		mu.Unlock()
 		w.CloseWithError(err)
 		sent <- err
 	}()
@@ -50,6 +71,10 @@ func (c *Client) PutDocuments(ctx context.Context, namespace string, lines iter.
 	}
 	return j, err
 }
+
+// answerWithin is how long the answer to a whole request is waited for after its
+// sender was told to end.
+const answerWithin = 5 * time.Second
 
 // errNotRead says that the server has answered before the end of the body.
 var errNotRead = errors.New("the rest is not read")
