@@ -159,31 +159,40 @@ func (c *collections) each(ctx context.Context, fn func(store.Collection, *index
 }
 
 // without closes an index, once nobody uses it, and calls fn while it is closed.
-// Whoever asks for the index meanwhile waits.
+// Whoever asks for the index meanwhile waits. One that cannot be opened is closed
+// already.
 func (c *collections) without(ctx context.Context, id store.Collection, fn func() error) error {
 	col, release, err := c.get(ctx, id)
-	if err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	release()
+	if err == nil {
+		release()
+	}
 	c.mu.Lock()
-	if c.all[id] != col {
+	if c.all == nil || c.all[id] != col || c.closing[id] != nil {
 		c.mu.Unlock()
-		return fmt.Errorf("%w: the index is being closed; try again", ragctx.ErrConflict)
+		return fmt.Errorf("%w: the index is being opened or closed; try again", ragctx.ErrConflict)
 	}
 	delete(c.all, id)
-	c.closing[id] = make(chan struct{})
+	closed := make(chan struct{})
+	c.closing[id] = closed
 	c.mu.Unlock()
-	for !c.unused(col) { // users finish: nobody new comes
-		time.Sleep(time.Millisecond)
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		close(closed)
+		delete(c.closing, id)
+	}()
+	if col != nil {
+		for !c.unused(col) { // users finish, and nobody new comes
+			time.Sleep(time.Millisecond)
+		}
+		err = col.index.Close()
+	} else {
+		err = nil
 	}
-	err = col.index.Close()
-	err = errors.Join(err, fn())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	close(c.closing[id])
-	delete(c.closing, id)
-	return err
+	return errors.Join(err, fn())
 }
 
 func (c *collections) unused(col *collection) bool {

@@ -112,6 +112,9 @@ func (s *jobs) wake(kind string) {
 func (s *jobs) work(k *jobKind) {
 	for s.life.Err() == nil {
 		r, err := s.next(k)
+		if err != nil && s.life.Err() != nil {
+			return
+		}
 		if err != nil {
 			s.log.Error("look for jobs", "kind", k.name, "error", err)
 			s.pause(retryWriteIn)

@@ -27,7 +27,8 @@ type reembedRequest struct {
 // Reembed changes the data directory to another embedder: all texts are embedded
 // again by a job, while the vectors that are there go on serving. Then the
 // indexes change over at once. What is written meanwhile is embedded by both. It
-// goes on after a restart; cancelling the job leaves everything as it was.
+// goes on after a restart; until the indexes change, cancelling the job leaves
+// everything as it was.
 func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
 	to := with.Identity()
 	if e.embedderOf(to) == nil {
@@ -36,6 +37,8 @@ func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) 
 	if e.Embedder() == to {
 		return Job{}, fmt.Errorf("%w: the data directory is embedded by %s already", ragctx.ErrConflict, to)
 	}
+	e.spaces.asking.Lock()
+	defer e.spaces.asking.Unlock()
 	if j, ok, err := e.reembedding(ctx); err != nil || ok {
 		if err == nil {
 			err = fmt.Errorf("%w: job %s is changing the embedder; wait for it, or cancel it", ragctx.ErrConflict, j.ID)
@@ -114,14 +117,15 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 		return ragctx.Invalid("embedder", "%s is not there; start with it, then retry the job", req.Embedder)
 	}
 	err := e.change(ctx, r, next)
-	if err != nil && ctx.Err() != nil && !r.stopped() {
+	changed := e.Embedder() == req.Embedder
+	switch {
+	case err != nil && e.jobs.life.Err() != nil && !(r.stopped() && !changed):
 		return err // to be continued
+	case changed: // cancelling comes too late; what is left is to clean up
+		return errors.Join(err, e.dropOldVectors(e.jobs.life, r))
 	}
-	if err != nil {
-		ctx = context.WithoutCancel(ctx)
-		err = errors.Join(err, e.abandon(ctx))
-	}
-	return errors.Join(err, e.dropOldVectors(ctx, r))
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(err, e.abandon(ctx), e.dropOldVectors(ctx, r))
 }
 
 // abandon undoes a change that did not come about.
@@ -150,7 +154,9 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 		return err
 	}
 	r.stage("switch")
-	if err := e.store.SetSetting(ctx, store.SettingEmbedder, next.name()); err != nil {
+	// What was written meanwhile and embedded by the old one only is noted as owed,
+	// in the same write, so that no crash can forget it.
+	if err := e.store.ChangeEmbedder(ctx, next.name(), newest+1); err != nil {
 		return err
 	}
 	// There is no way back from here on, so nothing may interrupt it.
@@ -169,9 +175,8 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 		}
 	}
 	e.spaces.next.Store(nil)
-	// Writes that began before the job was known were embedded by the old one only.
-	_, err = e.fill(ctx, next, newest, true, func(int) {})
-	return err
+	e.filler.wake()
+	return nil
 }
 
 // prepareAll fills a leg of the space in every open index.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ragctx/ragctx"
@@ -35,6 +36,7 @@ func (s *space) floor() float64 {
 type spaces struct {
 	current atomic.Pointer[space]
 	next    atomic.Pointer[space]
+	asking  sync.Mutex // held while a change is asked for
 }
 
 // named returns the space of a name; nil if it is neither of the two.

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // Audit is what a comparison of an index with the store found. Counts are of
@@ -22,8 +23,10 @@ type LegAudit struct {
 	Extra   int   `json:"extra" doc:"that the store does not have"`
 }
 
-// Sound reports whether nothing differs.
-func (l LegAudit) Sound() bool { return l.Missing == 0 && l.Wrong == 0 && l.Extra == 0 }
+// Sound reports whether it is whole and nothing differs.
+func (l LegAudit) Sound() bool {
+	return l.State == Ready && l.Missing == 0 && l.Wrong == 0 && l.Extra == 0
+}
 
 // Sound reports whether nothing differs in any part.
 func (a Audit) Sound() bool { return a.Catalog.Sound() && a.Keyword.Sound() && a.Vector.Sound() }
@@ -44,6 +47,9 @@ func (h *Hybrid) Audit(ctx context.Context, progress func(done, total int)) (Aud
 	if progress == nil {
 		progress = func(int, int) {}
 	}
+	if err := h.await(ctx); err != nil {
+		return Audit{}, err
+	}
 	before := h.applied.Load()
 	a := Audit{}
 	a.Catalog.State, a.Keyword.State, a.Vector.State = Ready, h.lexical.state(), h.dense.Load().state()
@@ -60,6 +66,18 @@ func (h *Hybrid) Audit(ctx context.Context, progress func(done, total int)) (Aud
 		a.Vector.count(h.dense.Load().stats().Units, vectors)
 	}
 	return a, nil
+}
+
+// await waits for legs that are being fed. One that failed is not waited for.
+func (h *Hybrid) await(ctx context.Context) error {
+	for h.lexical.state() == Behind || h.dense.Load().state() == Behind {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
 }
 
 // count compares numbers of units where no unit was found to be missing.

@@ -121,17 +121,23 @@ func tendSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 		h.write.Unlock()
 		h.opts.Logger.WarnContext(ctx, "a leg is opened again after a failed search", "leg", name, "error", err)
 	}
-	if _, ok := s.current(); !ok {
-		if wait := s.retry.Sub(now); wait > 0 {
-			return wait
+	h.write.Lock()
+	wait, err := s.due(now), error(nil)
+	_, there := s.current()
+	if !there && wait == 0 {
+		if err = s.ensure(now); err != nil {
+			wait = s.due(now)
 		}
-		h.write.Lock()
-		err := s.ensure(now)
-		h.write.Unlock()
-		if err != nil {
-			h.opts.Logger.ErrorContext(ctx, "a leg cannot be opened", "leg", name, "error", err)
-			return s.retry.Sub(now)
-		}
+	}
+	h.write.Unlock()
+	switch {
+	case errors.Is(err, ErrClosed): // its place was taken
+		return idle
+	case err != nil:
+		h.opts.Logger.ErrorContext(ctx, "a leg cannot be opened", "leg", name, "error", err)
+		return wait
+	case !there && wait > 0:
+		return wait
 	}
 	if s.level.Load() {
 		return idle
@@ -141,7 +147,7 @@ func tendSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 			return 0
 		}
 		h.opts.Logger.WarnContext(ctx, "a leg could not be fed", "leg", name, "error", err)
-		return max(s.retry.Sub(now), time.Second)
+		return time.Second
 	}
 	return 0
 }

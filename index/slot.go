@@ -42,8 +42,10 @@ type slot[L leg] struct {
 	ill   atomic.Bool   // a search failed in a way that reopening may heal
 	at    atomic.Uint64 // it has everything up to this change; set under Hybrid.write
 
-	failures int       // in a row; this and retry belong to whoever feeds
+	// These are guarded by Hybrid.write.
+	failures int       // in a row
 	retry    time.Time // not before
+	closed   bool      // for good
 }
 
 // current returns the leg, and false if there is none.
@@ -57,6 +59,9 @@ func (s *slot[L]) current() (l L, ok bool) {
 // ensure opens the leg if there is none. Where that fails the slot stays empty
 // until the next try. The caller holds Hybrid.write.
 func (s *slot[L]) ensure(now time.Time) error {
+	if s.closed {
+		return ErrClosed
+	}
 	if _, ok := s.current(); ok {
 		return nil
 	}
@@ -71,6 +76,9 @@ func (s *slot[L]) ensure(now time.Time) error {
 	s.leg.Store(&l)
 	return nil
 }
+
+// due is how long it is until the leg may be opened again, 0 for now.
+func (s *slot[L]) due(now time.Time) time.Duration { return max(0, s.retry.Sub(now)) }
 
 // stop closes the leg, which will be opened again and fed what it lost. Searches
 // that use it end, with an error at worst.
@@ -134,8 +142,9 @@ func (s *slot[L]) stats() LegStats {
 	return st
 }
 
-// close closes the leg for good.
+// close closes the leg for good. The caller holds Hybrid.write.
 func (s *slot[L]) close() error {
+	s.closed = true
 	if p := s.leg.Swap(nil); p != nil {
 		return (*p).Close()
 	}

@@ -46,6 +46,22 @@ func (s *Store) SetSetting(ctx context.Context, key, value string) error {
 	return nil
 }
 
+// ChangeEmbedder makes another embedder the one whose vectors are searched, and
+// notes that units from one on may lack its vectors.
+func (s *Store) ChangeEmbedder(ctx context.Context, id string, from uint64) error {
+	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value) VALUES (?, ?), (?, ?)
+			ON CONFLICT (key) DO UPDATE SET value = CASE key WHEN ? THEN excluded.value
+				ELSE min(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER)) END`,
+			SettingEmbedder, id, SettingUnembedded, strconv.FormatUint(from, 10), SettingEmbedder)
+		return err
+	})
+	if err != nil {
+		return failed("change the embedder", err)
+	}
+	return nil
+}
+
 // Embedded notes that all units up to one have what vectors they can have.
 func (s *Store) Embedded(ctx context.Context, last uint64) error {
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {

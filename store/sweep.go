@@ -129,6 +129,12 @@ func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
 // dissolve deletes parts of a hidden item until it is enough, and reports
 // whether there are more. The row goes last.
 func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
+	// It may have been published since it was looked for.
+	var hidden bool
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE id = ? AND seq = 0)`, id).Scan(&hidden)
+	if err != nil || !hidden {
+		return false, err
+	}
 	for done := 0; ; {
 		n := 0
 		if _, err := tx.ExecContext(ctx, `INSERT INTO orphans (hash)
