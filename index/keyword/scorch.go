@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -38,15 +39,33 @@ type scorchStore struct {
 	queue *bleveindex.AnalysisQueue
 	cache map[uint64]*columns // by segment id
 	dir   string
+	// failed counts the errors in scorch's own goroutines. Scorch counts them, too,
+	// but its counts cannot be read beside a merge without a race.
+	failed *atomic.Uint64
+}
+
+// Scorch tells of errors in its goroutines by a func that is registered by name,
+// and of the index by its path.
+const callbackName = "ragctx"
+
+var failures sync.Map // path to *atomic.Uint64
+
+func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
+	scorch.RegistryAsyncErrorCallbacks[callbackName] = func(_ error, path string) {
+		if n, ok := failures.Load(path); ok {
+			n.(*atomic.Uint64).Add(1) //nolint:forcetypeassert // only these are stored
+		}
+	}
 }
 
 func openScorch(dir string) (store, error) {
 	if err := unseal(dir); err != nil {
 		return nil, err
 	}
-	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": "500ms"}
+	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": "500ms", "asyncErrorCallbackName": callbackName}
 	queue := bleveindex.NewAnalysisQueue(1)
-	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*columns)}
+	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*columns), failed: new(atomic.Uint64)}
+	failures.Store(scorchDir(dir), s.failed)
 	err := guard(func() error {
 		opened, err := scorch.NewScorch(scorch.Name, config, queue)
 		if err != nil {
@@ -156,13 +175,7 @@ func (s *scorchStore) watch(run func() error, callOff func()) error {
 	return errors.New("scorch has failed and does not answer")
 }
 
-func (s *scorchStore) errors() uint64 {
-	n, ok := s.index.StatsMap()["TotOnErrors"].(uint64)
-	if !ok {
-		return 0
-	}
-	return n
-}
+func (s *scorchStore) errors() uint64 { return s.failed.Load() }
 
 func (s *scorchStore) snapshot() (snap *snapshot, err error) {
 	err = guard(func() error {
