@@ -176,7 +176,7 @@ func (p *parser) ranked(i int) (found, bool) {
 		for p.next(k, lead|to) && k < j+3 {
 			k++
 		}
-		if m, ordinal, end := p.numeral(k); ordinal && end > k && p.near(k) && p.noun(end, i) {
+		if m, ordinal, end := p.numeral(k); ordinal && m > 0 && p.near(k) && p.noun(end, i) {
 			return named(n, m, end+1)
 		}
 	}
