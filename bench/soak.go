@@ -147,15 +147,19 @@ func (s *soak) run(ctx context.Context) []Reading {
 	tick := time.NewTicker(s.opts.Every)
 	defer tick.Stop()
 	var readings []Reading
-	for {
+	read := func() {
 		r := s.opts.Probe()
 		r.Seconds, r.Operations = time.Since(start).Seconds(), s.sum()
 		readings = append(readings, r)
 		s.opts.Progress(r)
+	}
+	for {
+		read()
 		select {
 		case <-tick.C:
 		case <-timed.Done():
 			wg.Wait()
+			read()
 			return readings
 		}
 	}

@@ -129,9 +129,17 @@ func (w *worker) turn(ctx context.Context) error {
 	return w.remove(ctx, "memories", id)
 }
 
+// remember stores a memory, mostly in place of another, of which nothing is left
+// unless history is to stay.
 func (w *worker) remember(ctx context.Context, i int) error {
+	id := fmt.Sprintf("soak-%d-%d", w.number, i)
+	if !w.opts.History {
+		if err := w.remove(ctx, "memories", id); err != nil {
+			return err
+		}
+	}
 	return w.send(ctx, http.MethodPost, "/v1/memories", map[string]any{
-		"id": fmt.Sprintf("soak-%d-%d", w.number, i), "namespace": w.opts.Namespace, "content": w.words(20),
+		"id": id, "namespace": w.opts.Namespace, "content": w.words(20),
 	})
 }
 
