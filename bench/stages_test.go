@@ -189,11 +189,7 @@ func BenchmarkHits(b *testing.B) {
 	for _, method := range []string{"keyword", "vector", "convex", "rrf"} {
 		b.Run(method, func(b *testing.B) {
 			c := setup(b)
-			f := index.Fusion{Method: method}
-			if c, ok := embed.NewHashing(0).(embed.Calibrated); ok && method != "keyword" && method != "vector" {
-				f.VectorFloor = c.NoiseFloor() // as the engine does for its own answers
-			}
-			o := engine.HitsOptions{Kind: store.Documents, K: 50, Fusion: f}
+			o := engine.HitsOptions{Kind: store.Documents, K: 50, Ranking: index.Ranking{Method: method}}
 			for i := 0; b.Loop(); i++ {
 				if _, _, err := c.engine.Hits(b.Context(), ragctx.NewQuery(c.queries[i%len(c.queries)]), o); err != nil {
 					b.Fatal(err)

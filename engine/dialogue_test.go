@@ -70,8 +70,8 @@ func TestDialogue(t *testing.T) {
 		got = append(got, it.ID)
 		s := it.Signals
 		sum := s["match"] + s["neighbours"] + s["session"] + s["speaker"] + s["user"] + s["speaks_of_time"] + s["within_time"]
-		if math.Abs(sum-it.Relevance) > 1e-9 {
-			t.Errorf("%s: the parts of %v are not its relevance, %v", it.ID, s, it.Relevance)
+		if math.Abs(sum-s["score"]) > 1e-9 {
+			t.Errorf("%s: the parts of %v are not its score", it.ID, s)
 		}
 	}
 	if len(got) < 4 || got[0] != "a1" || !slices.Contains(got, "a3") || slices.Contains(got, "x1") {

@@ -138,12 +138,16 @@ type Hit struct {
 	ID      uint64
 	Parent  uint64
 	Ordinal int
-	// Score is the fused relevance, 0 to 1.
-	Score   float64
-	Signals Signals
+	// Score orders the hits of a search, 0 to 1: the fused scores of the legs.
+	Score float64
+	// Relevance is the chance that the hit answers the query, 0 to 1. It orders as
+	// Score does, and is comparable between searches and collections. Where the
+	// lexical leg has no part in Score, it is Score.
+	Relevance float64
+	Signals   Signals
 }
 
-// Signals are the scores that a hit's relevance was made of.
+// Signals are the scores that a hit's score was made of.
 type Signals struct {
 	// Keyword is the lexical score over its upper bound, 0 to 1.
 	Keyword float64

@@ -51,6 +51,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	if featured && len(res.Hits) > 0 {
 		res.Hits = h.features(&q, res.State, res.Hits, a.sessions.scores(a.words.Groups), win)
 	}
+	res.Hits = relate(res.Hits, useWords && a.words.Max > 0 && q.Fusion.Method != "rrf")
 	res.Hits = res.Hits[:min(q.K, len(res.Hits))]
 	return res, nil
 }

@@ -129,7 +129,7 @@ func (h *Hybrid) listed(q *Query, state uint64, w *timeexpr.Window) []Hit {
 		for id := m.first; id < m.first+uint64(m.units) && len(hits) < q.K; id++ { //nolint:gosec // not negative
 			if i, ok := c.at(id); ok {
 				score := 1 - 0.5*float64(len(hits))/float64(units)
-				hits = append(hits, Hit{ID: id, Parent: m.parent.ID, Ordinal: int(c.ordinal[i]), Score: score})
+				hits = append(hits, Hit{ID: id, Parent: m.parent.ID, Ordinal: int(c.ordinal[i]), Score: score, Relevance: score})
 			}
 		}
 	}

@@ -223,7 +223,7 @@ func newBuilder(src Source, q ragctx.ContextQuery, runs []run) *builder {
 func (b *builder) base(r run) ragctx.ContextItem {
 	it := ragctx.ContextItem{
 		ID: r.item.Key, Type: r.item.Type, Source: r.item.Source,
-		Relevance: ragctx.Clamp01(r.best.Score), Depth: b.query.Depth,
+		Relevance: ragctx.Clamp01(r.best.Relevance), Depth: b.query.Depth,
 		Occurred: r.item.Occurred, Importance: r.item.Importance, Metadata: maps.Clone(r.item.Values),
 	}
 	if it.Metadata == nil {
@@ -242,7 +242,7 @@ func (b *builder) base(r run) ragctx.ContextItem {
 	}
 	if b.query.Explain {
 		it.Signals = map[string]float64{
-			"keyword": r.best.Signals.Keyword, "vector": r.best.Signals.Vector, "relevance": r.best.Score,
+			"keyword": r.best.Signals.Keyword, "vector": r.best.Signals.Vector, "score": r.best.Score,
 		}
 		maps.Copy(it.Signals, r.best.Signals.Parts.Named())
 	}

@@ -93,7 +93,7 @@ func assemble(t *testing.T, s *shelf, q ragctx.ContextQuery, whole bool, hits ..
 }
 
 func hit(id uint64, score float64) index.Hit {
-	return index.Hit{ID: id, Score: score, Ordinal: int(id) - 1}
+	return index.Hit{ID: id, Score: score, Relevance: score, Ordinal: int(id) - 1}
 }
 
 func TestTouchingHitsAreJoined(t *testing.T) {

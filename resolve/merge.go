@@ -78,8 +78,8 @@ func merge(list []*candidate) (kept, duplicates []*candidate) {
 }
 
 // weak is the share of the best relevance below which an item does not grow:
-// what barely matches is not worth more tokens.
-const weak = 0.5
+// what hardly answers is not worth more tokens. It is about half of the best score.
+const weak = 0.1
 
 func keepWeakSmall(list []*candidate) {
 	var best float64
