@@ -33,6 +33,7 @@ func (s *Server) routes() {
 	s.memoryRoutes()
 	s.eraseRoutes()
 	s.reembedRoutes()
+	s.rankingRoutes()
 	s.systemRoutes()
 	s.adminRoutes()
 	doc := s.api.OpenAPI()

@@ -86,6 +86,7 @@ type Engine struct {
 	filler      *filler
 	eraser      *eraser
 	collections *collections
+	rankings    rankings
 	courtesy    courtesy
 	builtin     []ragctx.ContextProvider // documents, memories
 	resolver    *resolve.Resolver

@@ -14,9 +14,9 @@ import (
 type HitsOptions struct {
 	Kind store.Kind // documents or memories
 	K    int        // how many, at most
-	// Fusion replaces the engine's own; its Method "keyword" or "vector" asks one
-	// leg alone.
-	Fusion index.Fusion
+	// Ranking replaces that of the namespace; its Method "keyword" or "vector" asks
+	// one leg alone.
+	Ranking index.Ranking
 }
 
 // Hit is a found chunk as the index ranks it, before chunks are joined to
@@ -25,7 +25,7 @@ type Hit struct {
 	// Key is the document's external id or the memory's id.
 	Key              string
 	Version, Ordinal int
-	Score            float64
+	Score, Relevance float64
 	Signals          index.Signals
 	Start, End       chunk.Pos
 }
@@ -38,9 +38,9 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 		return nil, nil, err
 	}
 	search := e.plan(o.Kind, q)
-	search.K, search.Fusion = o.K, o.Fusion
+	search.K, search.Fusion = o.K, e.opts.Fusion
 	src := e.source(o.Kind)
-	found, err := src.search(ctx, q.Namespace, search, false)
+	found, err := src.search(ctx, q.Namespace, search, &o.Ranking)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 	for _, h := range hits {
 		out = append(out, Hit{
 			Key: h.Item.Key, Version: h.Item.Version, Ordinal: h.Unit.Ordinal,
-			Score: h.Hit.Score, Signals: h.Hit.Signals, Start: h.Unit.Start, End: h.Unit.End,
+			Score: h.Hit.Score, Relevance: h.Hit.Relevance, Signals: h.Hit.Signals, Start: h.Unit.Start, End: h.Unit.End,
 		})
 	}
 	return out, found.Degraded, nil

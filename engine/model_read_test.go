@@ -13,9 +13,6 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// noFloor lets the vector leg show everything that is nearer than at random.
-const noFloor = 1e-12
-
 // look asks one leg. Whatever it finds must be visible to the viewer.
 func (m *machine) look(s *space, kind store.Kind, w *viewer, leg, text string, k int) []engine.Hit {
 	m.Helper()
@@ -24,7 +21,7 @@ func (m *machine) look(s *space, kind store.Kind, w *viewer, leg, text string, k
 	q.AsOf, q.Filter = w.asOf, w.filter
 	var hits []engine.Hit
 	ask := func(method string) (degraded []string, err error) {
-		hits, degraded, err = m.eng.Hits(m.Context(), q, engine.HitsOptions{Kind: kind, K: k, Fusion: index.Fusion{Method: method, VectorFloor: noFloor}})
+		hits, degraded, err = m.eng.Hits(m.Context(), q, engine.HitsOptions{Kind: kind, K: k, Ranking: index.Ranking{Method: method}})
 		return degraded, err
 	}
 	m.whole(func() ([]string, error) {

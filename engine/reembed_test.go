@@ -68,7 +68,7 @@ func nearest(t *testing.T, e *engine.Engine, i int) {
 	t.Helper()
 	q := ragctx.ContextQuery{Query: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		hits, degraded, err := e.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 1, Fusion: index.Fusion{Method: "vector"}})
+		hits, degraded, err := e.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 1, Ranking: index.Ranking{Method: "vector"}})
 		if err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
 			t.Fatal(err)
 		}

@@ -26,13 +26,13 @@ func (e *Engine) source(k store.Kind) source {
 // Search implements the providers' sources.
 func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
 	iq.Fusion = s.engine.opts.Fusion
-	return s.search(ctx, q.Namespace, iq, true)
+	return s.search(ctx, q.Namespace, iq, nil)
 }
 
-// search asks the index of a namespace. With floor, hits of the vector leg alone
-// have to be above what the embedder reaches by chance, unless the query says
-// otherwise.
-func (s source) search(ctx context.Context, namespace string, iq index.Query, floor bool) (index.Result, error) {
+// search asks the index of a namespace, ranked as the namespace has it unless a
+// ranking is given. What only the vector leg found has to be above what the
+// embedder reaches by chance, unless that leg is asked alone.
+func (s source) search(ctx context.Context, namespace string, iq index.Query, by *index.Ranking) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return index.Result{}, nil
@@ -40,14 +40,23 @@ func (s source) search(ctx context.Context, namespace string, iq index.Query, fl
 	if err != nil {
 		return index.Result{}, err
 	}
-	col, release, err := s.engine.collections.get(ctx, store.Collection{Namespace: ns, Kind: s.kind})
+	id := store.Collection{Namespace: ns, Kind: s.kind}
+	if by == nil {
+		own, err := s.engine.rankings.get(ctx, s.engine.store, id)
+		if err != nil {
+			return index.Result{}, err
+		}
+		by = &own
+	}
+	by.Apply(&iq)
+	col, release, err := s.engine.collections.get(ctx, id)
 	if err != nil {
 		return index.Result{}, err
 	}
 	defer release()
 	for {
 		name := col.index.Space()
-		res, err := s.searchIn(ctx, col.index, s.engine.spaces.named(name), iq, floor)
+		res, err := s.searchIn(ctx, col.index, s.engine.spaces.named(name), iq)
 		if err != nil || col.index.Space() == name {
 			return res, err
 		}
@@ -55,7 +64,7 @@ func (s source) search(ctx context.Context, namespace string, iq index.Query, fl
 	}
 }
 
-func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, floor bool) (index.Result, error) {
+func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query) (index.Result, error) {
 	var degraded []string
 	var err error
 	if iq.Vector, err = in.vectorOf(ctx, iq.Text); err != nil {
@@ -65,7 +74,7 @@ func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq i
 	if in != nil {
 		iq.Space = in.name()
 	}
-	if floor && in != nil && iq.Fusion.VectorFloor == 0 {
+	if in != nil && iq.Fusion.VectorFloor == 0 && iq.Fusion.Method != "vector" {
 		iq.Fusion.VectorFloor = in.floor()
 	}
 	res, err := idx.Search(ctx, iq)

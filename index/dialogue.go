@@ -24,15 +24,15 @@ import (
 // The score of a message is that of its best unit. Only what the query may see is
 // counted.
 type Dialogue struct {
-	Previous float64 // 0.3 by default
-	Next     float64 // 0.2
-	Second   float64 // 0.1
-	Session  float64 // 0.2
-	Speaker  float64 // 0.3
-	User     float64 // 0.3
-	Timed    float64 // 0.15
+	Previous float64 `json:"previous,omitempty" minimum:"-100" maximum:"100" doc:"of the message before"`                                // 0.3 by default
+	Next     float64 `json:"next,omitempty" minimum:"-100" maximum:"100" doc:"of the message after"`                                     // 0.2
+	Second   float64 `json:"second,omitempty" minimum:"-100" maximum:"100" doc:"of those two before and after"`                          // 0.1
+	Session  float64 `json:"session,omitempty" minimum:"-100" maximum:"100" doc:"of the whole session"`                                  // 0.2
+	Speaker  float64 `json:"speaker,omitempty" minimum:"-100" maximum:"100" doc:"where the question names who said it"`                  // 0.3
+	User     float64 `json:"user,omitempty" minimum:"-100" maximum:"100" doc:"where a user said it"`                                     // 0.3
+	Timed    float64 `json:"timed,omitempty" minimum:"-100" maximum:"100" doc:"where it speaks of a time and the question asks for one"` // 0.15
 	// AsksWhen says that the question asks for a time: when, how long.
-	AsksWhen bool
+	AsksWhen bool `json:"-"`
 }
 
 // WithDefaults returns d with every weight filled in, 0 for none.

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/store"
+)
+
+// RankingKey are the parameters of the routes of rankings.
+type RankingKey struct {
+	Scoped
+	Kind string `path:"kind" enum:"documents,memories" doc:"what is ranked"`
+}
+
+func (k RankingKey) kind() store.Kind {
+	if k.Kind == store.Memories.String() {
+		return store.Memories
+	}
+	return store.Documents
+}
+
+type rankingInput struct {
+	RankingKey
+	Body index.Ranking
+}
+
+type rankingOutput struct{ Body index.Ranking }
+
+func (s *Server) rankingRoutes() {
+	tags := []string{"system"}
+	register(s, huma.Operation{
+		OperationID: "get-ranking", Method: http.MethodGet, Path: "/v1/ranking/{kind}", Tags: tags,
+		Summary:     "How are the documents or memories of a namespace ranked?",
+		Description: "Only what differs from the server's own ranking; an empty object if nothing does.",
+	}, func(ctx context.Context, in *RankingKey) (*rankingOutput, error) {
+		r, err := s.engine.Ranking(ctx, in.Namespace, in.kind())
+		return &rankingOutput{r}, err
+	})
+	register(s, huma.Operation{
+		OperationID: "put-ranking", Method: http.MethodPut, Path: "/v1/ranking/{kind}", Tags: tags,
+		Summary: "Change how the documents or memories of a namespace are ranked",
+		Description: "From the next query on; nothing is indexed again. What is left out, or 0, is as the server has it, a negative weight is none; " +
+			"an empty object undoes all of it.",
+	}, func(ctx context.Context, in *rankingInput) (*rankingOutput, error) {
+		err := s.engine.SetRanking(ctx, in.Namespace, in.kind(), in.Body)
+		return &rankingOutput{in.Body}, err
+	})
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Ranking returns how a kind of item of a namespace is ranked where that differs
+// from the engine's options. A namespace that does not exist has no such ranking.
+func (e *Engine) Ranking(ctx context.Context, namespace string, k store.Kind) (index.Ranking, error) {
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return index.Ranking{}, nil
+	}
+	if err != nil {
+		return index.Ranking{}, err
+	}
+	return e.rankings.get(ctx, e.store, store.Collection{Namespace: ns, Kind: k})
+}
+
+// SetRanking changes how a kind of item of a namespace is ranked, from the next
+// query on; the zero ranking goes back to the engine's options. The namespace is
+// created if it is new.
+func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind, r index.Ranking) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	ns, err := e.namespace(ctx, namespace, true)
+	if err != nil {
+		return err
+	}
+	return e.rankings.set(ctx, e.store, store.Collection{Namespace: ns, Kind: k}, r)
+}
+
+// rankings are the rankings of collections, read from the store when they are
+// first needed.
+type rankings struct {
+	mu sync.Mutex
+	of map[store.Collection]index.Ranking
+}
+
+func (r *rankings) get(ctx context.Context, s *store.Store, id store.Collection) (index.Ranking, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found, ok := r.of[id]; ok {
+		return found, nil
+	}
+	var found index.Ranking
+	value, err := s.Setting(ctx, rankingSetting(id))
+	if err != nil {
+		return found, err
+	}
+	if value != "" {
+		if err := json.Unmarshal([]byte(value), &found); err != nil {
+			return found, fmt.Errorf("ranking of %s %d: %w", id.Kind, id.Namespace, err)
+		}
+	}
+	r.keep(id, found)
+	return found, nil
+}
+
+func (r *rankings) set(ctx context.Context, s *store.Store, id store.Collection, to index.Ranking) error {
+	value := "" // unset
+	if to != (index.Ranking{}) {
+		b, err := json.Marshal(to)
+		if err != nil {
+			return fmt.Errorf("ranking: %w", err)
+		}
+		value = string(b)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := s.SetSetting(ctx, rankingSetting(id), value); err != nil {
+		return err
+	}
+	r.keep(id, to)
+	return nil
+}
+
+func (r *rankings) keep(id store.Collection, ranking index.Ranking) {
+	if r.of == nil {
+		r.of = make(map[store.Collection]index.Ranking)
+	}
+	r.of[id] = ranking
+}
+
+func rankingSetting(id store.Collection) string {
+	return fmt.Sprintf("ranking/%d/%s", id.Namespace, id.Kind)
+}

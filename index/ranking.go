@@ -1,0 +1,88 @@
+package index
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Ranking says how the hits of one collection are scored. All of it applies while
+// they are searched for, so that it can be changed at any time. A field that is 0
+// stands for whoever asks: the default, or what the program was configured with;
+// a negative weight is none.
+type Ranking struct {
+	// Method and VectorWeight are those of [Fusion].
+	Method       string  `json:"method,omitempty" enum:"convex,rrf,keyword,vector" doc:"how the scores of words and vectors become one; keyword and vector ask one of them alone"`
+	VectorWeight float64 `json:"vector_weight,omitempty" minimum:"-100" maximum:"100" doc:"of the cosine beside a keyword score of weight 1"`
+	// Dialogue has effect among memories, TimeWeight wherever things say when they
+	// happened.
+	Dialogue   Dialogue `json:"dialogue,omitzero" doc:"weights of what stands around a remembered message and who said it"`
+	TimeWeight float64  `json:"time_weight,omitempty" minimum:"-100" maximum:"100" doc:"of lying within the time that a question names, in shares of the best score"`
+}
+
+// MaxWeight is the largest weight of a [Ranking].
+const MaxWeight = 100
+
+// Validate returns an error that names the first field that is out of range.
+func (r Ranking) Validate() error {
+	if !validMethod(r.Method) {
+		return ragctx.Invalid("method", "%q is unknown; use convex, rrf, keyword or vector", ragctx.Clip(r.Method))
+	}
+	for _, w := range [...]struct {
+		field  string
+		weight float64
+	}{
+		{"vector_weight", r.VectorWeight},
+		{"dialogue.previous", r.Dialogue.Previous},
+		{"dialogue.next", r.Dialogue.Next},
+		{"dialogue.second", r.Dialogue.Second},
+		{"dialogue.session", r.Dialogue.Session},
+		{"dialogue.speaker", r.Dialogue.Speaker},
+		{"dialogue.user", r.Dialogue.User},
+		{"dialogue.timed", r.Dialogue.Timed},
+		{"time_weight", r.TimeWeight},
+	} {
+		if !(math.Abs(w.weight) <= MaxWeight) {
+			return ragctx.Invalid(w.field, "is %v; use at most %d, 0 for the default, or a negative number for none", w.weight, MaxWeight)
+		}
+	}
+	return nil
+}
+
+func validMethod(m string) bool {
+	switch m {
+	case "", "convex", "rrf", "keyword", "vector":
+		return true
+	}
+	return false
+}
+
+// Apply makes q search by r where r says something.
+func (r Ranking) Apply(q *Query) {
+	q.Fusion.Method = cmp.Or(r.Method, q.Fusion.Method)
+	q.Fusion.VectorWeight = cmp.Or(r.VectorWeight, q.Fusion.VectorWeight)
+	if q.Dialogue != nil {
+		d := r.Dialogue.or(*q.Dialogue)
+		q.Dialogue = &d
+	}
+	if q.Time != nil && r.TimeWeight != 0 {
+		t := *q.Time
+		t.Weight = r.TimeWeight
+		q.Time = &t
+	}
+}
+
+// or returns d with the weights of other where it has none.
+func (d Dialogue) or(other Dialogue) Dialogue {
+	return Dialogue{
+		Previous: cmp.Or(d.Previous, other.Previous),
+		Next:     cmp.Or(d.Next, other.Next),
+		Second:   cmp.Or(d.Second, other.Second),
+		Session:  cmp.Or(d.Session, other.Session),
+		Speaker:  cmp.Or(d.Speaker, other.Speaker),
+		User:     cmp.Or(d.User, other.User),
+		Timed:    cmp.Or(d.Timed, other.Timed),
+		AsksWhen: other.AsksWhen,
+	}
+}
