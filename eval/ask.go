@@ -2,12 +2,12 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
@@ -35,14 +35,13 @@ const (
 
 // asker asks the questions of a set.
 type asker struct {
-	eng  *engine.Engine
-	set  *Set
-	via  string
-	mode string
-	cpu  func() (time.Duration, bool)
-	// floor is the cosine of chance, which the engine knows and a fusion of one's
-	// own has to be told.
-	floor float64
+	eng *engine.Engine
+	set *Set
+	via string
+	cpu func() (time.Duration, bool)
+	// ranking and params are how questions are asked.
+	ranking index.Ranking
+	params  map[string]any
 }
 
 // answer is what one question found.
@@ -53,47 +52,55 @@ type answer struct {
 	cpu    time.Duration
 }
 
-func noiseFloor(e embed.Embedder) float64 {
-	if c, ok := e.(embed.Calibrated); ok {
-		return c.NoiseFloor()
+// rankingOf returns the search of a mode.
+func rankingOf(mode string) index.Ranking {
+	if mode == ModeHybrid {
+		return index.Ranking{}
 	}
-	return 0
-}
-
-// fusion returns the search of the mode.
-func (a *asker) fusion() index.Fusion {
-	if a.mode == ModeHybrid {
-		return index.Fusion{VectorFloor: a.floor}
-	}
-	return index.Fusion{Method: a.mode}
+	return index.Ranking{Method: mode}
 }
 
 // query returns a question as the engine is asked it.
 func (a *asker) query(q *Question) ragctx.ContextQuery {
 	name := q.scope(a.set.Field)
-	out := ragctx.ContextQuery{Query: q.Text, Namespace: name}
+	out := ragctx.ContextQuery{Query: q.Text, Namespace: name, Params: a.params}
 	if sc := a.set.scopes[name]; sc != nil && a.via == ViaTurns {
 		out.Now = sc.last
 	}
 	return out
 }
 
-// warm opens the indexes, which is not part of answering a question.
+// warm opens the indexes, which is not part of answering a question, and waits
+// until they have everything.
 func (a *asker) warm(ctx context.Context) error {
 	for _, name := range a.set.scopeNames() {
-		if _, err := a.hits(ctx, ragctx.ContextQuery{Query: "warm", Namespace: name}, 1); err != nil {
-			return err
+		for {
+			_, err := a.hits(ctx, ragctx.ContextQuery{Query: "warm", Namespace: name}, 1)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, ragctx.ErrUnavailable) {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(warmRetry):
+			}
 		}
 	}
 	return nil
 }
+
+// warmRetry is the time between two looks at an index that is being made.
+const warmRetry = 100 * time.Millisecond
 
 func (a *asker) hits(ctx context.Context, q ragctx.ContextQuery, k int) ([]engine.Hit, error) {
 	kind := store.Documents
 	if a.via == ViaTurns {
 		kind = store.Memories
 	}
-	hits, degraded, err := a.eng.Hits(ctx, q, engine.HitsOptions{Kind: kind, K: k, Fusion: a.fusion()})
+	hits, degraded, err := a.eng.Hits(ctx, q, engine.HitsOptions{Kind: kind, K: k, Ranking: a.ranking})
 	if err == nil && len(degraded) > 0 {
 		err = fmt.Errorf("%v did not run: %w", degraded, ragctx.ErrUnavailable)
 	}
@@ -128,10 +135,17 @@ func (a *asker) ask(ctx context.Context, q *Question) (answer, error) {
 		return out, fmt.Errorf("question %s: %w", q.ID, err)
 	}
 	out.docs = out.docs[:min(depth, len(out.docs))]
-	for _, h := range hits[:min(depth, len(hits))] {
-		out.chunks = append(out.chunks, Span{Doc: h.Key, Start: h.Start.Rune, End: h.End.Rune, Score: h.Score})
-	}
+	out.chunks = spansOf(hits)
 	return out, nil
+}
+
+// spansOf returns the best depth chunks.
+func spansOf(hits []engine.Hit) []Span {
+	out := make([]Span, 0, min(depth, len(hits)))
+	for _, h := range hits[:min(depth, len(hits))] {
+		out = append(out, Span{Doc: h.Key, Start: h.Start.Rune, End: h.End.Rune, Score: h.Score})
+	}
+	return out
 }
 
 // best gives each document the score of its best chunk.

@@ -147,41 +147,58 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return r, nil
 }
 
-// runSet ingests a set and asks its questions in every mode.
-func runSet(ctx context.Context, o Options, name string) (r SetReport, err error) {
-	set, err := OpenSet(filepath.Join(o.Data, name))
-	if err != nil {
-		return r, err
+// opened is a set and an engine that holds it.
+type opened struct {
+	set    *Set
+	via    string
+	dir    string // of the engine
+	eng    *engine.Engine
+	ingest Ingest
+}
+
+// openSet ingests a set, unless that was done before.
+func openSet(ctx context.Context, o Options, name string) (s opened, err error) {
+	if s.set, err = OpenSet(filepath.Join(o.Data, name)); err != nil {
+		return s, err
 	}
-	via := o.viaOf(set)
-	r = SetReport{Set: name, Via: via, Docs: set.Docs, Questions: len(set.Questions), Scopes: len(set.scopes)}
-	dir := filepath.Join(o.Out, name+"."+via+".data")
-	sum, err := fingerprint(set, via, o.Embedder)
+	s.via = o.viaOf(s.set)
+	s.dir = filepath.Join(o.Out, name+"."+s.via+".data")
+	sum, err := fingerprint(s.set, s.via, o.Embedder)
 	if err != nil {
-		return r, err
+		return s, err
 	}
-	m, err := openManifest(dir, sum, o.Fresh)
+	m, err := openManifest(s.dir, sum, o.Fresh)
 	if err != nil {
-		return r, err
+		return s, err
 	}
-	eng, err := engine.Open(ctx, engine.Options{
-		Dir: dir, Embedder: o.Embedder, VectorGraph: o.VectorGraph, Logger: o.Logger, Now: dataTime,
+	s.eng, err = engine.Open(ctx, engine.Options{
+		Dir: s.dir, Embedder: o.Embedder, VectorGraph: o.VectorGraph, Logger: o.Logger, Now: dataTime,
 	})
 	if err != nil {
-		return r, err
+		return s, err
+	}
+	if !m.Complete {
+		if err := ingest(ctx, o, s.set, s.eng, s.via, s.dir, &m); err != nil {
+			return s, errors.Join(err, s.eng.Close())
+		}
+	}
+	s.ingest = m.Ingest
+	return s, nil
+}
+
+// runSet ingests a set and asks its questions in every mode.
+func runSet(ctx context.Context, o Options, name string) (r SetReport, err error) {
+	s, err := openSet(ctx, o, name)
+	if err != nil {
+		return SetReport{Set: name}, err
 	}
 	defer func() {
-		if err = errors.Join(err, eng.Close()); err == nil {
-			err = r.weigh(dir)
+		if err = errors.Join(err, s.eng.Close()); err == nil {
+			err = r.weigh(s.dir)
 		}
 	}()
-	if !m.Complete {
-		if err := ingest(ctx, o, set, eng, via, dir, &m); err != nil {
-			return r, err
-		}
-	}
-	r.Ingest = m.Ingest
-	return r, r.ask(ctx, o, asker{eng: eng, set: set, via: via, cpu: o.CPU, floor: noiseFloor(o.Embedder)})
+	r = SetReport{Set: name, Via: s.via, Docs: s.set.Docs, Questions: len(s.set.Questions), Scopes: len(s.set.scopes), Ingest: s.ingest}
+	return r, r.ask(ctx, o, asker{eng: s.eng, set: s.set, via: s.via, cpu: o.CPU})
 }
 
 // viaOf returns the way in which a set's entries are ingested.
@@ -199,8 +216,7 @@ func (o Options) viaOf(s *Set) string {
 // ask asks the questions in every mode.
 func (r *SetReport) ask(ctx context.Context, o Options, a asker) error {
 	for _, mode := range o.Modes {
-		a.mode = mode
-		m, err := runMode(ctx, o, &a)
+		m, err := runMode(ctx, o, &a, mode)
 		if err != nil {
 			return err
 		}

@@ -13,12 +13,13 @@ import (
 )
 
 // runMode asks every question of a set in one mode and writes the run files.
-func runMode(ctx context.Context, o Options, a *asker) (r ModeReport, err error) {
+func runMode(ctx context.Context, o Options, a *asker, mode string) (r ModeReport, err error) {
 	start := time.Now()
+	a.ranking = rankingOf(mode)
 	if err := a.warm(ctx); err != nil {
 		return r, err
 	}
-	base := filepath.Join(o.Out, a.set.Name+"."+a.mode)
+	base := filepath.Join(o.Out, a.set.Name+"."+mode)
 	run, err := newOutput(base + ".run.tsv")
 	if err != nil {
 		return r, err
@@ -52,9 +53,9 @@ func runMode(ctx context.Context, o Options, a *asker) (r ModeReport, err error)
 				return r, fmt.Errorf("write spans: %w", err)
 			}
 		}
-		o.Progress(Progress{Set: a.set.Name, Stage: a.mode, Done: i + 1, Total: len(a.set.Questions)})
+		o.Progress(Progress{Set: a.set.Name, Stage: mode, Done: i + 1, Total: len(a.set.Questions)})
 	}
-	r = t.report(a.mode, spans != nil)
+	r = t.report(mode, spans != nil)
 	r.Seconds = time.Since(start).Seconds()
 	return r, nil
 }

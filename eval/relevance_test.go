@@ -16,9 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -240,7 +238,7 @@ func (s shelf) rank(t *testing.T, x expectation) int {
 		t.Fatalf("questions.txt: %s does not say %q", x.doc, x.phrase)
 	}
 	hits, degraded, err := s.eng.Hits(t.Context(), ragctx.NewQuery(x.question), engine.HitsOptions{
-		Kind: kind, K: searchDepth, Fusion: index.Fusion{VectorFloor: floor(embed.NewHashing(0))},
+		Kind: kind, K: searchDepth,
 	})
 	if err != nil || len(degraded) > 0 {
 		t.Fatal(err, degraded)
@@ -261,14 +259,6 @@ func (s shelf) said(x expectation) bool {
 		}
 	}
 	return false
-}
-
-// floor returns the cosine of chance, above which the engine's own answers stay.
-func floor(e embed.Embedder) float64 {
-	if c, ok := e.(embed.Calibrated); ok {
-		return c.NoiseFloor()
-	}
-	return 0
 }
 
 // holds reports whether a phrase begins within text[start:end].

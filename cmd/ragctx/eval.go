@@ -23,6 +23,7 @@ type evalFlags struct {
 	sets, modes    []string
 	via            string
 	compare, fresh bool
+	ablate         bool
 	json           bool
 }
 
@@ -37,11 +38,16 @@ client. Run files, report.json and what was found stay in --out.
 
 With --compare, eval asks nothing: it compares the run files of two such
 directories, question by question, and marks differences that are unlikely to be
-chance (paired bootstrap over at least 10 questions, p < .05).`
+chance (paired bootstrap over at least 10 questions, p < .05).
+
+With --ablate, eval asks every question once more for each feature that can be
+switched off or on while searching, and writes a page in Markdown that says what each is worth
+on each set.`
 
 const evalExample = `  ragctx eval --data ./collections --out ./before
   ragctx eval --data ./collections --out ./after --sets scifact,cosqa --modes keyword
-  ragctx eval --data ./collections --compare ./before ./after`
+  ragctx eval --data ./collections --compare ./before ./after
+  ragctx eval --data ./collections --out ./after --ablate > ablation.md`
 
 func newEval(env lookupEnv) *cobra.Command {
 	var f evalFlags
@@ -61,6 +67,7 @@ func newEval(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.via, "via", eval.ViaAuto, "how entries are ingested: docs, turns, or auto by whether they belong to sessions")
 	flags.BoolVar(&f.fresh, "fresh", false, "ingest again what is there")
 	flags.BoolVar(&f.compare, "compare", false, "compare the results in two directories")
+	flags.BoolVar(&f.ablate, "ablate", false, "measure what each feature of ranking is worth")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
 	return cmd
 }
@@ -73,7 +80,7 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 		return badUsage("needs --data, the directory of collections (or RAGCTX_EVAL_DATA)")
 	}
 	if f.compare {
-		for _, name := range []string{"out", "sets", "modes", "via", "fresh", flagName("vector_graph")} {
+		for _, name := range []string{"out", "sets", "modes", "via", "fresh", "ablate", flagName("vector_graph")} {
 			if cmd.Flags().Changed(name) {
 				return badUsage("--%s says how to measure, and --compare only compares; leave one of them out", name)
 			}
@@ -93,13 +100,20 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 	}
 	ctx := cmd.Context()
 	w := &evalLines{w: cmd.ErrOrStderr(), now: time.Now}
-	report, err := eval.Run(ctx, eval.Options{
+	o := eval.Options{
 		Data: f.data, Out: f.out, Sets: f.sets, Modes: f.modes, Via: f.via, Fresh: f.fresh, VectorGraph: graph,
 		Within: func(ctx context.Context, e *engine.Engine, q ragctx.ContextQuery) ([]string, bool, error) {
 			return e.Within(ctx, q)
 		},
 		CPU: processCPU, Progress: w.update, Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+	}
+	if f.ablate {
+		if cmd.Flags().Changed("modes") {
+			return badUsage("--ablate measures variants of the engine as it is, not modes; leave --modes out")
+		}
+		return f.runAblate(cmd, o)
+	}
+	report, err := eval.Run(ctx, o)
 	if len(report.Sets) > 0 {
 		err = errors.Join(err, f.write(cmd.OutOrStdout(), report))
 	}
@@ -111,6 +125,20 @@ func (f evalFlags) write(w io.Writer, r eval.Report) error {
 		return writeJSON(w, r)
 	}
 	return eval.WriteTable(w, r)
+}
+
+// ablateCommand makes the page again.
+const ablateCommand = "ragctx eval --data COLLECTIONS --out RESULTS --ablate"
+
+func (f evalFlags) runAblate(cmd *cobra.Command, o eval.Options) error {
+	a, err := eval.Ablate(cmd.Context(), o, eval.Variants())
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), a)
+	}
+	return a.WriteMarkdown(cmd.OutOrStdout(), ablateCommand)
 }
 
 func (f evalFlags) runCompare(cmd *cobra.Command, args []string) error {

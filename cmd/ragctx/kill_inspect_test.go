@@ -168,7 +168,7 @@ func (in *inspection) hits(c *client, kind store.Kind, leg, text string) []engin
 	q := ragctx.NewQuery(text)
 	q.Namespace = c.namespace()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		hits, degraded, err := in.eng.Hits(context.Background(), q, engine.HitsOptions{Kind: kind, K: 10, Fusion: index.Fusion{Method: leg, VectorFloor: 1e-12}})
+		hits, degraded, err := in.eng.Hits(context.Background(), q, engine.HitsOptions{Kind: kind, K: 10, Ranking: index.Ranking{Method: leg}})
 		if err != nil {
 			in.Fatalf("round %d: %v", in.round, err)
 		}
