@@ -45,11 +45,18 @@ func Features(text string, emit func(kind Kind, term []byte)) {
 // QueryFeatures returns the distinct features of a query, counted, in the order
 // in which they first appear. Its words are those of [QueryTerms].
 func QueryFeatures(text string) []QueryTerm {
+	if features := ContentFeatures(text); len(features) > 0 {
+		return features
+	}
+	return QueryTerms(text)
+}
+
+// ContentFeatures returns what [QueryFeatures] does, but nothing for a text of
+// nothing but stop words.
+func ContentFeatures(text string) []QueryTerm {
 	var c counter
 	t := tokenizer{stop: true, emit: func(term []byte) { c.add(Word, term) }, features: &features{emit: c.add}}
-	if t.scan(text); len(c.terms) == 0 {
-		return QueryTerms(text)
-	}
+	t.scan(text)
 	return slices.Clip(c.terms)
 }
 

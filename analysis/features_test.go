@@ -65,6 +65,15 @@ func TestQueryFeatures(t *testing.T) {
 	}
 }
 
+// The features of a text's content are those of the query, but for stop words.
+func TestContentFeatures(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "?!": 0, "to be or not": 0, "is it on": 0, "to be a goat": 4} {
+		if got := ContentFeatures(text); len(got) != want {
+			t.Errorf("ContentFeatures(%q) = %v, want %d", text, got, want)
+		}
+	}
+}
+
 func checkFeatures(t rapid.TB, text string) {
 	t.Helper()
 	var words []string
@@ -91,7 +100,11 @@ func checkFeatures(t rapid.TB, text string) {
 	if most := 80*len(text) + 1; bytes > most {
 		t.Fatalf("%d bytes of features of %d bytes", bytes, len(text))
 	}
-	for _, f := range QueryFeatures(text) {
+	features, content := QueryFeatures(text), ContentFeatures(text)
+	if len(content) > 0 && !slices.Equal(content, features) {
+		t.Fatalf("%q: content features %v, query features %v", text, content, features)
+	}
+	for _, f := range features {
 		if kind, ok := all[f.Text]; !ok || kind != f.Kind || f.Count < 1 {
 			t.Fatalf("%q: query feature %+v is not among those of the text", text, f)
 		}

@@ -11,12 +11,14 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// words is a lexical leg whose score is the number of query words that a unit has.
+// words is a lexical leg whose score is the number of query words that a unit has,
+// each by the weight of the wording that it is in.
 type words struct {
 	mu     sync.Mutex
 	units  map[uint64]string
 	cursor uint64
 	broken error
+	asked  index.LexicalQuery // the last one
 }
 
 func newWords() *words { return &words{units: make(map[uint64]string)} }
@@ -36,25 +38,30 @@ func (w *words) Apply(_ context.Context, _ uint64, up []index.TextUnit, del []ui
 func (w *words) Search(_ context.Context, q index.LexicalQuery) (index.LexicalResult, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	terms := strings.Fields(q.Text)
-	res := index.LexicalResult{Max: float64(len(terms))}
+	w.asked = q
+	var res index.LexicalResult
+	for _, wording := range q.Wordings() {
+		res.Max += wording.Weight * float64(len(strings.Fields(wording.Text)))
+	}
 	if q.Groups != nil {
 		res.Groups = make([]float64, len(q.Groups.Sizes))
 	}
 	for id, text := range w.units {
-		n := 0
-		for _, t := range terms {
-			if slices.Contains(strings.Fields(text), t) {
-				n++
+		n := 0.0
+		for _, wording := range q.Wordings() {
+			for t := range strings.FieldsSeq(wording.Text) {
+				if slices.Contains(strings.Fields(text), t) {
+					n += wording.Weight
+				}
 			}
 		}
 		if q.Groups != nil {
 			if g := q.Groups.Of(id); g >= 0 {
-				res.Groups[g] += float64(n)
+				res.Groups[g] += n
 			}
 		}
 		if n > 0 && (q.Accept == nil || q.Accept(id)) {
-			res.Hits = append(res.Hits, index.Scored{ID: id, Score: float64(n)})
+			res.Hits = append(res.Hits, index.Scored{ID: id, Score: n})
 		}
 	}
 	for g := range res.Groups {

@@ -115,6 +115,10 @@ type Query struct {
 	// leaves its leg out.
 	Text   string
 	Vector []float32
+	// More is searched by the lexical leg together with Text, or alone if Text is "".
+	// Lexical has the parameters of its score.
+	More    []Wording
+	Lexical LexicalParams
 	// Space names what Vector was embedded with; see [Hybrid.Space]. The dense leg
 	// is left out if it holds vectors of another one.
 	Space  string
@@ -185,7 +189,7 @@ type Stats struct {
 type Index interface {
 	// CatchUp makes everything up to the change seq searchable before it returns.
 	CatchUp(ctx context.Context, seq uint64) error
-	// Search fails only when no leg could answer.
+	// Search fails only when no leg could answer, or q's parameters are out of range.
 	Search(ctx context.Context, q Query) (Result, error)
 	// Compact leaves nothing of removed units in any file.
 	Compact(ctx context.Context) error

@@ -63,10 +63,17 @@ type Lexical interface {
 
 // LexicalQuery asks a lexical leg for the K best units, best first, ties by
 // ascending id.
+//
+// The features of Text and of More are searched as one list, each with the sum of
+// what it counts in them; see [Wording]. Stop words are left out unless nothing
+// else is left in all of them together.
 type LexicalQuery struct {
 	Text   string
+	More   []Wording
 	K      int
 	Accept Accept
+	// Params out of range make the search fail; see [LexicalParams.Validate].
+	Params LexicalParams
 	// Groups asks for the scores of groups of units as well; nil does not.
 	Groups *Groups
 }
@@ -86,8 +93,8 @@ type Groups struct {
 // and comparable between collections; 0 when the query has no terms.
 //
 // Groups has the score of each group that the query asked about, by number, as
-// that of one text made of its units among all groups: words alone, and lengths
-// taken as so many average units. It is not comparable to the scores of hits.
+// that of one text made of its units among all groups: words alone, each by its
+// weight in the query, and lengths taken as so many average units. It is not comparable to the scores of hits.
 type LexicalResult struct {
 	Hits   []Scored
 	Max    float64

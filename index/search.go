@@ -13,6 +13,9 @@ import (
 
 // Search implements [Index].
 func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
+	if err := q.Lexical.Validate(); err != nil {
+		return Result{}, fmt.Errorf("index: search: %w", err)
+	}
 	if q.K <= 0 {
 		return Result{}, nil
 	}
@@ -20,8 +23,9 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	case "keyword":
 		q.Vector = nil
 	case "vector":
-		q.Text = ""
+		q.Text, q.More = "", nil
 	}
+	worded := q.worded()
 	res := Result{State: h.applied.Load()}
 	win := h.window(&q, res.State)
 	if win != nil && q.Time.List {
@@ -29,13 +33,13 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 		return res, nil
 	}
 	// Who asks for vectors alone asks for cosines.
-	featured := q.Text != "" && (q.Dialogue != nil || win != nil)
+	featured := worded && (q.Dialogue != nil || win != nil)
 	a := h.ask(ctx, &q, res.State, featured)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	useWords, useNear := q.Text != "" && a.errWords == nil, len(q.Vector) > 0 && a.errNear == nil
-	if a.errWords != nil || q.Text != "" && !h.lexical.level.Load() {
+	useWords, useNear := worded && a.errWords == nil, len(q.Vector) > 0 && a.errNear == nil
+	if a.errWords != nil || worded && !h.lexical.level.Load() {
 		h.lame(ctx, &res, "keyword", a.errWords, h.lexical.suspect)
 	}
 	if a.errNear != nil || len(q.Vector) > 0 && !a.space.level.Load() {
@@ -77,8 +81,8 @@ func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool)
 			a.near, a.errNear = a.space.search(ctx, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Exact: q.Exact})
 		})
 	}
-	if q.Text != "" {
-		words := LexicalQuery{Text: q.Text, K: depth, Accept: accept}
+	if q.worded() {
+		words := LexicalQuery{Text: q.Text, More: q.More, K: depth, Accept: accept, Params: q.Lexical}
 		if featured {
 			a.sessions = h.grouping(q, state)
 			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)

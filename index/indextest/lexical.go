@@ -18,8 +18,8 @@ import (
 type OpenLexical = func(t *testing.T, dir string) index.Lexical
 
 // TestLexical checks a lexical leg against its contract. The leg must score as
-// the model does: BM25 with k1 1.2 and b 0.9 over the features of package analysis,
-// with the terms of the units beside in parents of 32 units and more.
+// the model does: BM25 over the features of package analysis, with the parameters of
+// the query, and with the terms of the units beside in parents of 32 units and more.
 func TestLexical(t *testing.T, open func(t *testing.T, dir string) index.Lexical) {
 	for name, test := range map[string]func(*testing.T, OpenLexical){
 		"Empty":            lexicalEmpty,
@@ -46,6 +46,12 @@ func TestLexical(t *testing.T, open func(t *testing.T, dir string) index.Lexical
 		"Beside":           lexicalBeside,
 		"Extra":            lexicalExtra,
 		"Groups":           lexicalGroups,
+		"Wordings":         lexicalWordings,
+		"MergedWordings":   lexicalMergedWordings,
+		"StopWordings":     lexicalStopWordings,
+		"GroupWordings":    lexicalGroupWordings,
+		"Params":           lexicalParams,
+		"BadParams":        lexicalBadParams,
 		"ManyTimes":        lexicalManyTimes,
 		"OddUnits":         lexicalOddUnits,
 		"Stats":            lexicalStats,

@@ -59,18 +59,19 @@ func (m *lexModel) apply(upserts []index.TextUnit, deletes []uint64) {
 
 // search scores a unit by its parent among all parents, plus half its own score
 // among all units.
-func (m *lexModel) search(text string) (hits []index.Scored, bound float64) {
+func (m *lexModel) search(q index.LexicalQuery) (hits []index.Scored, bound float64) {
 	whole, near := m.parents(), m.near()
-	terms := analysis.QueryFeatures(text)
-	texts, textBound := bm25(whole, whole, terms)
-	units, unitBound := bm25(m.units, near, terms)
+	p := newModelParams(q.Params)
+	terms := p.weigh(modelTerms(q))
+	texts, textBound := p.bm25(whole, whole, terms)
+	units, unitBound := p.bm25(m.units, near, terms)
 	for id, s := range units {
-		hits = append(hits, index.Scored{ID: id, Score: texts[m.units[id].parent] + s/2})
+		hits = append(hits, index.Scored{ID: id, Score: texts[m.units[id].parent] + p.passage*s})
 	}
 	slices.SortFunc(hits, func(a, b index.Scored) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
-	return hits, textBound + unitBound/2
+	return hits, textBound + p.passage*unitBound
 }
 
 func (m *lexModel) parents() map[uint64]modelUnit {
@@ -120,27 +121,24 @@ func (u *modelUnit) add(other modelUnit, weight float64) {
 }
 
 // bm25 scores texts with the statistics of units.
-func bm25(units, texts map[uint64]modelUnit, terms []analysis.QueryTerm) (scores map[uint64]float64, bound float64) {
+func (p modelParams) bm25(units, texts map[uint64]modelUnit, terms map[modelTerm]float64) (scores map[uint64]float64, bound float64) {
 	n, total := float64(len(units)), 0.0
 	for _, u := range units {
 		total += u.length
 	}
 	scores = make(map[uint64]float64)
-	for _, term := range terms {
+	for term, weight := range terms {
 		df := 0.0
 		for _, u := range units {
-			if u.tf[term.Text] > 0 {
+			if u.tf[term.text] > 0 {
 				df++
 			}
 		}
-		idf := float64(term.Count) * math.Log(1+(n-df+0.5)/(df+0.5))
-		if term.Kind != analysis.Word {
-			idf *= 0.2
-		}
+		idf := weight * math.Log(1+(n-df+0.5)/(df+0.5))
 		bound += idf
 		for id, u := range texts {
-			if tf := u.tf[term.Text]; tf > 0 {
-				scores[id] += idf * tf / (tf + 1.2*(1-0.9+0.9*(u.length+20)/(total/n+20)))
+			if tf := u.tf[term.text]; tf > 0 {
+				scores[id] += idf * tf / (tf + p.k1*(1-p.b+p.b*(u.length+20)/(total/n+20)))
 			}
 		}
 	}
@@ -148,7 +146,7 @@ func bm25(units, texts map[uint64]modelUnit, terms []analysis.QueryTerm) (scores
 }
 
 // groups scores groups by their words, each as one text.
-func (m *lexModel) groups(text string, of func(uint64) int32, sizes []int32) []float64 {
+func (m *lexModel) groups(q index.LexicalQuery, of func(uint64) int32, sizes []int32) []float64 {
 	average := 0.0
 	for _, u := range m.units {
 		average += u.length / float64(len(m.units))
@@ -163,7 +161,9 @@ func (m *lexModel) groups(text string, of func(uint64) int32, sizes []int32) []f
 			group.add(u, 1)
 		}
 	}
-	scores, _ := bm25(groups, groups, analysis.QueryTerms(text))
+	words := modelTerms(q)
+	maps.DeleteFunc(words, func(t modelTerm, _ float64) bool { return t.kind != analysis.Word })
+	scores, _ := newModelParams(q.Params).bm25(groups, groups, words)
 	out := make([]float64, len(sizes))
 	for g := range out {
 		out[g] = scores[uint64(g)]
@@ -171,40 +171,51 @@ func (m *lexModel) groups(text string, of func(uint64) int32, sizes []int32) []f
 	return out
 }
 
+// scoreError is what scores may be off, in shares of the bound and 1.
 const scoreError = 1e-9
 
 // compare checks the leg's whole answer against the model's.
 func (m *lexModel) compare(l *lex, text string) {
 	l.t.Helper()
-	want, bound := m.search(text)
-	res := l.search(index.LexicalQuery{Text: text, K: len(m.units) + 5})
+	m.compareQuery(l, index.LexicalQuery{Text: text})
+}
+
+func (m *lexModel) compareQuery(l *lex, q index.LexicalQuery) {
+	l.t.Helper()
+	want, bound := m.search(q)
+	off := scoreError * (1 + bound)
+	q.K = len(m.units) + 5
+	res := l.search(q)
 	if n := l.leg.Stats().Units; n != len(m.units) {
 		l.t.Fatalf("Units = %d, want %d", n, len(m.units))
 	}
-	if math.Abs(res.Max-bound) > scoreError*(1+bound) {
-		l.t.Fatalf("%q: Max = %v, want %v", text, res.Max, bound)
+	if !(math.Abs(res.Max-bound) <= off) {
+		l.t.Fatalf("%+v: Max = %v, want %v", q, res.Max, bound)
 	}
 	if !slices.IsSortedFunc(res.Hits, func(a, b index.Scored) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	}) {
-		l.t.Fatalf("%q: hits are not in order: %v", text, res.Hits)
+		l.t.Fatalf("%+v: hits are not in order: %v", q, res.Hits)
 	}
 	got := make(map[uint64]float64)
 	for _, h := range res.Hits {
+		if !(h.Score >= 0 && h.Score <= res.Max && h.Score/res.Max <= 1) {
+			l.t.Fatalf("%+v: unit %d scores %v, not within 0 to Max, %v", q, h.ID, h.Score, res.Max)
+		}
 		got[h.ID] = h.Score
 	}
 	if len(got) != len(want) || len(res.Hits) != len(want) {
-		l.t.Fatalf("%q: %d hits of %d units, want %d", text, len(res.Hits), len(got), len(want))
+		l.t.Fatalf("%+v: %d hits of %d units, want %d", q, len(res.Hits), len(got), len(want))
 	}
 	for _, h := range want {
-		if s, ok := got[h.ID]; !ok || math.Abs(s-h.Score) > scoreError {
-			l.t.Fatalf("%q: unit %d scores %v (found: %v), want %v", text, h.ID, s, ok, h.Score)
+		if s, ok := got[h.ID]; !ok || !(math.Abs(s-h.Score) <= off) {
+			l.t.Fatalf("%+v: unit %d scores %v (found: %v), want %v", q, h.ID, s, ok, h.Score)
 		}
 	}
 }
 
 // compareGroups checks the scores of groups of parents.
-func (m *lexModel) compareGroups(l *lex, text string) {
+func (m *lexModel) compareGroups(l *lex, q index.LexicalQuery) {
 	l.t.Helper()
 	of := func(id uint64) int32 { return int32(id/4)%4 - 1 } //nolint:gosec // small
 	sizes := make([]int32, 3)
@@ -213,14 +224,15 @@ func (m *lexModel) compareGroups(l *lex, text string) {
 			sizes[g]++
 		}
 	}
-	want := m.groups(text, of, sizes)
-	got := l.search(index.LexicalQuery{Text: text, K: 1, Groups: &index.Groups{Of: of, Sizes: sizes}}).Groups
+	want := m.groups(q, of, sizes)
+	q.K, q.Groups = 1, &index.Groups{Of: of, Sizes: sizes}
+	got := l.search(q).Groups
 	if len(got) != len(want) {
-		l.t.Fatalf("%q: %d groups, want %d", text, len(got), len(want))
+		l.t.Fatalf("%+v: %d groups, want %d", q, len(got), len(want))
 	}
 	for g := range want {
-		if math.Abs(got[g]-want[g]) > scoreError {
-			l.t.Fatalf("%q: group %d scores %v, want %v", text, g, got[g], want[g])
+		if !(math.Abs(got[g]-want[g]) <= scoreError*(1+want[g])) {
+			l.t.Fatalf("%+v: group %d scores %v, want %v", q, g, got[g], want[g])
 		}
 	}
 }
@@ -281,8 +293,8 @@ func lexicalModel(t *testing.T, open OpenLexical, long int) {
 				log.replay(l)
 			},
 			"": func(rt *rapid.T) {
-				query := drawWords(rt, "query", 4)
-				model.compare(l, query)
+				query := drawQuery(rt)
+				model.compareQuery(l, query)
 				model.compareGroups(l, query)
 			},
 		})
@@ -332,9 +344,10 @@ func sameBits(rt *rapid.T, l *lex, fresh index.Lexical, log lexLog) {
 	}
 	other.apply(slices.Collect(maps.Values(live)))
 	for range 3 {
-		q := index.LexicalQuery{Text: drawWords(rt, "query", 6), K: rapid.IntRange(0, 20).Draw(rt, "k")}
+		q := drawQuery(rt)
+		q.K = rapid.IntRange(0, 20).Draw(rt, "k")
 		if a, b := l.search(q), other.search(q); a.Max != b.Max || !slices.Equal(a.Hits, b.Hits) {
-			rt.Fatalf("scores depend on how units are stored, for %q:\n%s", q.Text, fmt.Sprintf("%v\n%v", a, b))
+			rt.Fatalf("scores depend on how units are stored, for %+v:\n%s", q, fmt.Sprintf("%v\n%v", a, b))
 		}
 	}
 }

@@ -21,7 +21,7 @@ func noGroups(g *index.Groups) []float64 {
 }
 
 // newGroupScores returns nil if no groups are asked about.
-func newGroupScores(v *view, g *index.Groups, p Params) *groupScores {
+func newGroupScores(v *view, g *index.Groups, p index.LexicalParams) *groupScores {
 	if g == nil {
 		return nil
 	}
@@ -36,15 +36,15 @@ func newGroupScores(v *view, g *index.Groups, p Params) *groupScores {
 	}
 }
 
-// add scores the term at hand, which the query has count times.
-func (g *groupScores) add(v *view, s *scratch, count float64) {
+// add scores the term at hand.
+func (g *groupScores) add(v *view, s *scratch, weight float64) {
 	for i, p := range v.parts {
 		cols := p.columns()
 		for _, e := range of(s.postings, s.ends, i) {
 			g.count(g.of(cols.ids[e.unit]), e.tf)
 		}
 	}
-	idf := count * inverseFrequency(len(g.sizes), len(g.counts))
+	idf := weight * inverseFrequency(len(g.sizes), len(g.counts))
 	for _, group := range g.counts {
 		g.score[group] += idf * g.sat.of(float64(g.tf[group]), float64(g.sizes[group])*g.length)
 		g.tf[group] = 0

@@ -20,7 +20,10 @@
 //	sum of w · qtf · idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
 //	idf = ln(1 + (N - df + ½)/(df + ½))
 //
-// where w is 1 for words and 0.2 for pairs and grams. For words, tf counts the
+// where w is 1 for words and 0.2 for pairs and grams. These weights, k1, b, and the
+// half below are the defaults of [index.LexicalParams]. Where the query has more
+// wordings, qtf is the sum over all of them of how often each has the feature times
+// what the wording weighs. For words, tf counts the
 // occurrences in the text and those in the title twice, up to 16 in a unit; of
 // pairs and grams it only counts whether a unit has them. dl counts the words of
 // title and text, for all kinds of features: their numbers grow together. Extra
@@ -80,20 +83,11 @@ const version = "4/" + analysis.Version
 // MaxFrequency is how often a word counts in one unit at most.
 const MaxFrequency = 16
 
-// Defaults of [Options] and [Params].
+// Defaults of [Options].
 const (
 	DefaultFlushUnits = 1000
-	DefaultK1         = 1.2
-	DefaultB          = 0.9
 	DefaultLongText   = 32
 )
-
-// Params are the free parameters of BM25. They act at query time: another value
-// needs no other index. Zero means the default.
-type Params struct {
-	K1 float64 // how slowly repetition saturates, > 0; 1.2 by default
-	B  float64 // how much length counts, above 0, at most 1; 0.9 by default
-}
 
 // Options of an index. The zero value works.
 type Options struct {
@@ -101,7 +95,6 @@ type Options struct {
 	// in the background; 1,000 by default. Apply waits for the writer when four
 	// times as many are pending.
 	FlushUnits int
-	Params     Params
 	// LongText is how many units a parent has, or more, for each of them to be
 	// scored with the terms of those beside it; 32 by default. See the package
 	// comment.
@@ -119,8 +112,6 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
 	o.LongText = cmp.Or(o.LongText, DefaultLongText)
-	o.Params.K1 = cmp.Or(o.Params.K1, DefaultK1)
-	o.Params.B = cmp.Or(o.Params.B, DefaultB)
 	if o.Origin == nil {
 		o.Origin = func() string { return "" }
 	}
@@ -132,10 +123,6 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("keyword: FlushUnits is %d; it must be positive, or 0 for %d", o.FlushUnits, DefaultFlushUnits)
 	case o.LongText < 0:
 		return o, fmt.Errorf("keyword: LongText is %d; it must be positive, or 0 for %d", o.LongText, DefaultLongText)
-	case !(o.Params.K1 > 0 && o.Params.K1 <= 1000):
-		return o, fmt.Errorf("keyword: K1 is %v; it must be within 0..1000, 0 meaning %v", o.Params.K1, DefaultK1)
-	case !(o.Params.B > 0 && o.Params.B <= 1):
-		return o, fmt.Errorf("keyword: B is %v; it must be within 0..1, 0 meaning %v", o.Params.B, DefaultB)
 	}
 	return o, nil
 }

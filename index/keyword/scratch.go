@@ -3,7 +3,7 @@ package keyword
 import (
 	"slices"
 
-	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/index"
 )
 
 // The terms of a unit of a long text count for those beside it too, less with the
@@ -16,6 +16,8 @@ var spill = [...]uint32{4, 2, 1}
 // numbered through, see [view]; of dead ones nothing is counted.
 type scratch struct {
 	longText        int // see [Options]
+	weights         kindWeights
+	passage         float64 // what a unit's own score counts beside that of its parent
 	unitSat         saturation
 	textSat         saturation
 	bound           float64   // of all scores, for the features so far
@@ -29,11 +31,11 @@ type scratch struct {
 	touchedTextEnds []int
 }
 
-func (s *scratch) start(v *view, o Options) {
-	s.longText = o.LongText
+func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
+	s.longText, s.weights, s.passage = longText, kindWeightsOf(p), p.Passage
 	s.bound = 0
-	s.unitSat = saturationOf(o.Params, v.live, float64(v.length))
-	s.textSat = saturationOf(o.Params, v.texts, float64(v.length))
+	s.unitSat = saturationOf(p, v.live, float64(v.length))
+	s.textSat = saturationOf(p, v.texts, float64(v.length))
 	units, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
 	s.units, s.texts = zeroed(s.units, units), zeroed(s.texts, texts)
 	s.near, s.inText = zeroed(s.near, units), zeroed(s.inText, texts)
@@ -47,10 +49,10 @@ func zeroed[T float64 | uint32](s []T, n int) []T {
 }
 
 // gather reads the live postings of a feature.
-func (s *scratch) gather(v *view, f analysis.QueryTerm) (err error) {
+func (s *scratch) gather(v *view, f feature) (err error) {
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	for _, p := range v.parts {
-		if s.postings, err = p.postings(f.Text, kindFrequency[f.Kind], p.dead, s.postings); err != nil {
+		if s.postings, err = p.postings(f.text, kindFrequency[f.kind], p.dead, s.postings); err != nil {
 			return err
 		}
 		s.ends = append(s.ends, len(s.postings))
@@ -120,7 +122,7 @@ func (s *scratch) spill(near, texts []uint32, place, tf uint32) {
 // addUnits scores the units at which something was counted.
 func (s *scratch) addUnits(v *view, weight float64) {
 	idf := weight * inverseFrequency(v.live, len(s.postings))
-	s.bound += passageWeight * idf
+	s.bound += s.passage * idf
 	for i, p := range v.parts {
 		cols := p.columns()
 		near, units := s.near[v.firsts[i]:], s.units[v.firsts[i]:]

@@ -2,17 +2,12 @@ package keyword
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 )
-
-// passageWeight is what a unit's own score counts beside that of its parent.
-const passageWeight = 0.5
-
-// kindWeights are what the kinds of features count, by [analysis.Kind].
-var kindWeights = [...]float64{analysis.Word: 1, analysis.Pair: 0.2, analysis.Gram: 0.2}
 
 // kindFrequency is how often a feature counts in one unit at most, by kind.
 var kindFrequency = [...]uint32{analysis.Word: MaxFrequency, analysis.Pair: 1, analysis.Gram: 1}
@@ -27,7 +22,10 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	if err := ctx.Err(); err != nil {
 		return index.LexicalResult{}, err
 	}
-	features := analysis.QueryFeatures(q.Text)
+	if err := q.Params.Validate(); err != nil {
+		return index.LexicalResult{}, fmt.Errorf("keyword: search: %w", err)
+	}
+	features := featuresOf(&q)
 	if len(features) == 0 {
 		return index.LexicalResult{Groups: noGroups(q.Groups)}, nil
 	}
@@ -35,8 +33,9 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	if s == nil {
 		s = new(scratch)
 	}
-	s.start(v, ix.opts)
-	groups := newGroupScores(v, q.Groups, ix.opts.Params)
+	params := q.Params.WithDefaults()
+	s.start(v, ix.opts.LongText, params)
+	groups := newGroupScores(v, q.Groups, params)
 	for _, f := range features {
 		if err := s.search(ctx, v, f, groups); err != nil {
 			if ctx.Err() != nil {
@@ -55,20 +54,23 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 }
 
 // search adds what one feature of the query scores.
-func (s *scratch) search(ctx context.Context, v *view, f analysis.QueryTerm, groups *groupScores) error {
+func (s *scratch) search(ctx context.Context, v *view, f feature, groups *groupScores) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	weight := f.weight * s.weights[f.kind]
+	if weight == 0 {
+		return nil
 	}
 	if err := guard(func() error { return s.gather(v, f) }); err != nil {
 		return err
 	}
-	if f.Kind == analysis.Word && groups != nil {
-		groups.add(v, s, float64(f.Count))
+	if f.kind == analysis.Word && groups != nil {
+		groups.add(v, s, weight)
 	}
-	if f.Kind == analysis.Gram && s.common(v) {
+	if f.kind == analysis.Gram && s.common(v) {
 		return nil
 	}
-	weight := float64(f.Count) * kindWeights[f.Kind]
 	s.scatter(v)
 	s.addUnits(v, weight)
 	s.addTexts(v, weight)
@@ -85,7 +87,7 @@ const smoothing = 20
 // saturation holds k1·(1 - b + b·(dl+20)/(avgdl+20)) as base + slope·dl.
 type saturation struct{ base, slope float64 }
 
-func saturationOf(p Params, units int, length float64) saturation {
+func saturationOf(p index.LexicalParams, units int, length float64) saturation {
 	avg := length/float64(max(units, 1)) + smoothing
 	return saturation{base: p.K1 * (1 - p.B + p.B*smoothing/avg), slope: p.K1 * p.B / avg}
 }
@@ -110,7 +112,8 @@ func (s *scratch) rank(ctx context.Context, v *view, q index.LexicalQuery) ([]in
 			if own == 0 {
 				continue
 			}
-			hit := index.Scored{ID: cols.ids[unit], Score: texts[cols.text[place]] + passageWeight*own}
+			score := min(texts[cols.text[place]]+s.passage*own, s.bound) // rounding can reach beyond
+			hit := index.Scored{ID: cols.ids[unit], Score: score}
 			if best.admits(hit) && (q.Accept == nil || q.Accept(hit.ID)) {
 				best.push(hit)
 			}

@@ -1,0 +1,48 @@
+package keyword
+
+import (
+	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/index"
+)
+
+// feature is a feature of a query. Its weight is how often the query has it, the
+// occurrences in each text counted by what the text weighs.
+type feature struct {
+	text   string
+	kind   analysis.Kind
+	weight float64
+}
+
+// featuresOf returns the distinct features of all that a query searches for, in
+// the order in which they first appear.
+func featuresOf(q *index.LexicalQuery) []feature {
+	texts := q.Wordings()
+	if features := merged(texts, analysis.ContentFeatures); len(features) > 0 {
+		return features
+	}
+	return merged(texts, analysis.QueryTerms)
+}
+
+// merged joins the features of several texts, as of returns them.
+func merged(texts []index.Wording, of func(text string) []analysis.QueryTerm) (features []feature) {
+	place := make(map[string]int) // kinds are different strings
+	for _, t := range texts {
+		for _, f := range of(t.Text) {
+			i, ok := place[f.Text]
+			if !ok {
+				i = len(features)
+				place[f.Text] = i
+				features = append(features, feature{text: f.Text, kind: f.Kind})
+			}
+			features[i].weight += t.Weight * float64(f.Count)
+		}
+	}
+	return features
+}
+
+// kindWeights are what the kinds of features count, by [analysis.Kind].
+type kindWeights [analysis.Gram + 1]float64
+
+func kindWeightsOf(p index.LexicalParams) kindWeights {
+	return kindWeights{analysis.Word: 1, analysis.Pair: p.Pairs, analysis.Gram: p.Grams}
+}

@@ -1,0 +1,77 @@
+package index
+
+import (
+	"cmp"
+
+	"github.com/ragctx/ragctx"
+)
+
+// LexicalParams are the free parameters of the lexical score; package keyword has
+// the formula. They act at query time: other values need no other index.
+//
+// A value of 0 means the default. A negative weight means none: what it weighs is
+// not looked at. K1 and B have no such value.
+type LexicalParams struct {
+	// K1 is how slowly repetition saturates, up to 1,000; 1.2 by default.
+	K1 float64 `json:"k1,omitempty"`
+	// B is how much length counts, up to 1; 0.9 by default.
+	B float64 `json:"b,omitempty"`
+	// Pairs and Grams weigh pairs of words and runs of letters beside a word's 1, up
+	// to 100; 0.2 by default. Without grams no misspelt word is found.
+	Pairs float64 `json:"pairs,omitempty"`
+	Grams float64 `json:"grams,omitempty"`
+	// Passage weighs a unit's own score beside the 1 of the text that it is part of,
+	// up to 100; 0.5 by default. Without it the units of a text that match score alike.
+	Passage float64 `json:"passage,omitempty"`
+}
+
+// Limits of [LexicalParams].
+const (
+	maxK1     = 1000
+	maxB      = 1
+	maxWeight = 100
+)
+
+// param is one of the parameters with its limits.
+type param struct {
+	name    string
+	value   *float64
+	Default float64
+	most    float64
+	weight  bool // may be negative, for none
+}
+
+func (p *LexicalParams) all() [5]param {
+	return [...]param{
+		{"k1", &p.K1, 1.2, maxK1, false},
+		{"b", &p.B, 0.9, maxB, false},
+		{"pairs", &p.Pairs, 0.2, maxWeight, true},
+		{"grams", &p.Grams, 0.2, maxWeight, true},
+		{"passage", &p.Passage, 0.5, maxWeight, true},
+	}
+}
+
+// WithDefaults returns p with every value filled in, 0 for a weight of none.
+func (p LexicalParams) WithDefaults() LexicalParams {
+	for _, v := range p.all() {
+		*v.value = max(0, cmp.Or(*v.value, v.Default))
+	}
+	return p
+}
+
+// Validate returns an error that matches [ragctx.ErrInvalid] if a value is out of
+// range.
+func (p LexicalParams) Validate() error {
+	for _, v := range p.all() {
+		switch {
+		case *v.value <= v.most && (*v.value >= 0 || v.weight):
+		case v.weight:
+			return ragctx.Invalid("lexical."+v.name, "is %v; it must be at most %v, negative for none, or 0 for the default of %v",
+				*v.value, v.most, v.Default)
+		default:
+			return ragctx.Invalid("lexical."+v.name, "is %v; it must be above 0 and at most %v, or 0 for the default of %v",
+				*v.value, v.most, v.Default)
+		}
+	}
+	return nil
+}

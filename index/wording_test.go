@@ -1,0 +1,127 @@
+package index_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+)
+
+func TestWordingsReachTheLexicalLeg(t *testing.T) {
+	h, w, _ := open(t)
+	p := &index.Parent{ID: 1, Recorded: t0, Session: "s", Occurred: t0}
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{
+		entry(1, 1, p, "red apple", 1, 0),
+		entry(2, 1, p, "green pear", 0, 1),
+		entry(3, 1, p, "blue plum"),
+	}})
+	more := []index.Wording{{"pear", 0.5}, {"plum", 0.25}}
+	params := index.LexicalParams{K1: 2, Grams: -1}
+	for name, c := range map[string]struct {
+		q     index.Query
+		want  []uint64
+		asked []index.Wording
+	}{
+		"text alone":           {index.Query{Text: "apple"}, []uint64{1}, []index.Wording{{"apple", 1}}},
+		"text and more":        {index.Query{Text: "apple", More: more}, []uint64{1, 2, 3}, append([]index.Wording{{"apple", 1}}, more...)},
+		"more alone":           {index.Query{More: more}, []uint64{2, 3}, more},
+		"features":             {index.Query{More: more, Dialogue: &index.Dialogue{}}, []uint64{2, 3}, more},
+		"more that counts not": {index.Query{More: []index.Wording{{"pear", 0}, {"", 1}}}, nil, nil},
+		"vectors alone":        {index.Query{Text: "apple", More: more, Fusion: index.Fusion{Method: "vector"}}, nil, nil},
+		"more and a vector": {
+			index.Query{More: more, Vector: []float32{1, 0}, Fusion: index.Fusion{VectorWeight: 9}}, []uint64{1, 2, 3}, more,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.asked = index.LexicalQuery{}
+			c.q.Lexical = params
+			r := search(t, h, c.q)
+			if got := ids(r); !slices.Equal(got, c.want) {
+				t.Errorf("found %v, want %v", got, c.want)
+			}
+			for _, hit := range r.Hits {
+				if !(hit.Score > 0 && hit.Score <= 1) {
+					t.Errorf("unit %d has a relevance of %v", hit.ID, hit.Score)
+				}
+			}
+			if got := w.asked.Wordings(); !slices.Equal(got, c.asked) {
+				t.Errorf("the leg was asked for %v, want %v", got, c.asked)
+			}
+			if w.asked.K > 0 && w.asked.Params != params {
+				t.Errorf("the leg was asked with %+v, want %+v", w.asked.Params, params)
+			}
+		})
+	}
+}
+
+func TestBadParamsAreNoFaultOfALeg(t *testing.T) {
+	h, _, _ := open(t)
+	_, err := h.Search(t.Context(), index.Query{Text: "apple", Vector: []float32{1, 0}, K: 1, Lexical: index.LexicalParams{B: 2}})
+	if !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("Search = %v, want ErrInvalid", err)
+	}
+}
+
+func TestWordings(t *testing.T) {
+	q := index.LexicalQuery{More: []index.Wording{
+		{"a", 1}, {"", 1}, {"b", 0}, {"c", -1}, {"d", math.NaN()}, {"e", math.Inf(1)}, {"f", 1e-9}, {"g", math.Inf(-1)},
+	}}
+	want := []index.Wording{{"a", 1}, {"e", index.MaxWordingWeight}, {"f", 1e-9}}
+	if got := q.Wordings(); !slices.Equal(got, want) {
+		t.Errorf("Wordings = %v, want %v", got, want)
+	}
+	q.Text = "text"
+	if got := q.Wordings(); !slices.Equal(got, append([]index.Wording{{"text", 1}}, want...)) {
+		t.Errorf("Wordings = %v, want the text before %v", got, want)
+	}
+}
+
+func TestLexicalParams(t *testing.T) {
+	defaults := index.LexicalParams{K1: 1.2, B: 0.9, Pairs: 0.2, Grams: 0.2, Passage: 0.5}
+	for _, c := range []struct{ in, want index.LexicalParams }{
+		{index.LexicalParams{}, defaults},
+		{index.LexicalParams{Pairs: -1, Grams: math.Inf(-1), Passage: -0.1}, index.LexicalParams{K1: 1.2, B: 0.9}},
+		{index.LexicalParams{K1: 1000, B: 1, Pairs: 100, Grams: 100, Passage: 100}, index.LexicalParams{1000, 1, 100, 100, 100}},
+		{defaults, defaults},
+	} {
+		if err := c.in.Validate(); err != nil {
+			t.Errorf("%+v: %v", c.in, err)
+		}
+		if got := c.in.WithDefaults(); got != c.want {
+			t.Errorf("%+v with defaults is %+v, want %+v", c.in, got, c.want)
+		}
+	}
+	for field, p := range map[string]index.LexicalParams{
+		"lexical.k1": {K1: -0.1}, "lexical.b": {B: 1.01}, "lexical.pairs": {Pairs: math.NaN()},
+		"lexical.grams": {Grams: 100.5}, "lexical.passage": {Passage: math.Inf(1)},
+	} {
+		err := p.Validate()
+		if fault := new(ragctx.FieldError); !errors.As(err, &fault) || fault.Field != field || !errors.Is(err, ragctx.ErrInvalid) ||
+			!strings.Contains(err.Error(), "must be") {
+			t.Errorf("%+v: %v, want an error that names %s", p, err, field)
+		}
+	}
+}
+
+func TestLexicalParamsAsJSON(t *testing.T) {
+	for text, p := range map[string]index.LexicalParams{
+		`{}`:                    {},
+		`{"k1":1.5,"grams":-1}`: {K1: 1.5, Grams: -1},
+		`{"b":0.5,"pairs":0.1,"passage":1}`: {B: 0.5, Pairs: 0.1, Passage: 1},
+	} {
+		if b, err := json.Marshal(p); err != nil || string(b) != text {
+			t.Errorf("%+v is %s, %v; want %s", p, b, err, text)
+		}
+		var got index.LexicalParams
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got != p {
+			t.Errorf("%s: %v, %v", text, cmp.Diff(p, got), err)
+		}
+	}
+}
