@@ -13,7 +13,8 @@ func TestRanking(t *testing.T) {
 		t.Errorf("at first: %+v", r)
 	}
 	want := index.Ranking{VectorWeight: 0.2, TimeWeight: -1, Dialogue: index.Dialogue{User: -1}}
-	body := `{"vector_weight":0.2,"time_weight":-1,"dialogue":{"user":-1}}`
+	body := `{"vector_weight":0.2,"time_weight":-1,"dialogue":{"user":-1},"keyword":{"grams":-1}}`
+	want.Keyword.Grams = -1
 	if r := into[index.Ranking](t, f.call(t, "PUT", "/v1/ranking/memories?namespace=n", body), 200); r != want {
 		t.Errorf("put: %+v", r)
 	}

@@ -74,6 +74,8 @@ func TestRankingRefused(t *testing.T) {
 		"vector_weight":     {VectorWeight: math.NaN()},
 		"time_weight":       {TimeWeight: -101},
 		"dialogue.previous": {Dialogue: index.Dialogue{Previous: math.Inf(1)}},
+		"keyword.k1":        {Keyword: index.LexicalParams{K1: -1}},
+		"keyword.grams":     {Keyword: index.LexicalParams{Grams: math.NaN()}},
 		"dialogue.timed":    {Dialogue: index.Dialogue{Timed: 100.5}},
 	} {
 		err := f.SetRanking(t.Context(), "default", store.Memories, r)

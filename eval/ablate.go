@@ -30,12 +30,20 @@ const none = -1
 // Variants returns what [Ablate] measures: each feature of ranking that can be
 // switched while searching.
 func Variants() []Variant {
+	keyword := func(name string, p index.LexicalParams) Variant {
+		return Variant{Name: name, Ranking: index.Ranking{Keyword: p}}
+	}
 	dialogue := func(name string, d index.Dialogue) Variant {
 		return Variant{Name: name, Ranking: index.Ranking{Dialogue: d}}
 	}
 	return []Variant{
 		{Name: "without vectors", Ranking: index.Ranking{Method: ModeKeyword}},
 		{Name: "without words (vectors alone)", Ranking: index.Ranking{Method: ModeVector}},
+		keyword("without pairs of words", index.LexicalParams{Pairs: none}),
+		keyword("without 4-grams", index.LexicalParams{Grams: none}),
+		keyword("without pairs and 4-grams", index.LexicalParams{Pairs: none, Grams: none}),
+		keyword("without the chunk's own score", index.LexicalParams{Passage: none}),
+		keyword("k1 0.9, b 0.4", index.LexicalParams{K1: 0.9, B: 0.4}),
 		{Name: "vectors at twice the weight", Ranking: index.Ranking{VectorWeight: 2 * index.DefaultVectorWeight}},
 		{Name: "reciprocal rank fusion", Ranking: index.Ranking{Method: "rrf"}},
 		dialogue("without messages around", index.Dialogue{Previous: none, Next: none, Second: none}),

@@ -13,16 +13,16 @@ import (
 // not looked at. K1 and B have no such value.
 type LexicalParams struct {
 	// K1 is how slowly repetition saturates, up to 1,000; 1.2 by default.
-	K1 float64 `json:"k1,omitempty"`
+	K1 float64 `json:"k1,omitempty" minimum:"0" maximum:"1000" doc:"how slowly repetition saturates; 1.2 by default"`
 	// B is how much length counts, up to 1; 0.9 by default.
-	B float64 `json:"b,omitempty"`
+	B float64 `json:"b,omitempty" minimum:"0" maximum:"1" doc:"how much length counts; 0.9 by default"`
 	// Pairs and Grams weigh pairs of words and runs of letters beside a word's 1, up
 	// to 100; 0.2 by default. Without grams no misspelt word is found.
-	Pairs float64 `json:"pairs,omitempty"`
-	Grams float64 `json:"grams,omitempty"`
+	Pairs float64 `json:"pairs,omitempty" maximum:"100" doc:"weight of pairs of words that follow one another; 0.2 by default"`
+	Grams float64 `json:"grams,omitempty" maximum:"100" doc:"weight of runs of four letters; 0.2 by default"`
 	// Passage weighs a unit's own score beside the 1 of the text that it is part of,
 	// up to 100; 0.5 by default. Without it the units of a text that match score alike.
-	Passage float64 `json:"passage,omitempty"`
+	Passage float64 `json:"passage,omitempty" maximum:"100" doc:"weight of a chunk's own score beside its text's; 0.5 by default"`
 }
 
 // Limits of [LexicalParams].
@@ -59,6 +59,15 @@ func (p LexicalParams) WithDefaults() LexicalParams {
 	return p
 }
 
+// or returns p with the values of other where it has none.
+func (p LexicalParams) or(other LexicalParams) LexicalParams {
+	values := other.all()
+	for i, v := range p.all() {
+		*v.value = cmp.Or(*v.value, *values[i].value)
+	}
+	return p
+}
+
 // Validate returns an error that matches [ragctx.ErrInvalid] if a value is out of
 // range.
 func (p LexicalParams) Validate() error {
@@ -66,10 +75,10 @@ func (p LexicalParams) Validate() error {
 		switch {
 		case *v.value <= v.most && (*v.value >= 0 || v.weight):
 		case v.weight:
-			return ragctx.Invalid("lexical."+v.name, "is %v; it must be at most %v, negative for none, or 0 for the default of %v",
+			return ragctx.Invalid("keyword."+v.name, "is %v; it must be at most %v, negative for none, or 0 for the default of %v",
 				*v.value, v.most, v.Default)
 		default:
-			return ragctx.Invalid("lexical."+v.name, "is %v; it must be above 0 and at most %v, or 0 for the default of %v",
+			return ragctx.Invalid("keyword."+v.name, "is %v; it must be above 0 and at most %v, or 0 for the default of %v",
 				*v.value, v.most, v.Default)
 		}
 	}

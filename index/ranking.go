@@ -12,6 +12,7 @@ import (
 // stands for whoever asks: the default, or what the program was configured with;
 // a negative weight is none.
 type Ranking struct {
+	Keyword LexicalParams `json:"keyword,omitzero" doc:"of the keyword score"`
 	// Method and VectorWeight are those of [Fusion].
 	Method       string  `json:"method,omitempty" enum:"convex,rrf,keyword,vector" doc:"how the scores of words and vectors become one; keyword and vector ask one of them alone"`
 	VectorWeight float64 `json:"vector_weight,omitempty" minimum:"-100" maximum:"100" doc:"of the cosine beside a keyword score of weight 1"`
@@ -26,6 +27,9 @@ const MaxWeight = 100
 
 // Validate returns an error that names the first field that is out of range.
 func (r Ranking) Validate() error {
+	if err := r.Keyword.Validate(); err != nil {
+		return err
+	}
 	if !validMethod(r.Method) {
 		return ragctx.Invalid("method", "%q is unknown; use convex, rrf, keyword or vector", ragctx.Clip(r.Method))
 	}
@@ -60,6 +64,7 @@ func validMethod(m string) bool {
 
 // Apply makes q search by r where r says something.
 func (r Ranking) Apply(q *Query) {
+	q.Lexical = r.Keyword.or(q.Lexical)
 	q.Fusion.Method = cmp.Or(r.Method, q.Fusion.Method)
 	q.Fusion.VectorWeight = cmp.Or(r.VectorWeight, q.Fusion.VectorWeight)
 	if q.Dialogue != nil {

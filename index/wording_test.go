@@ -99,8 +99,8 @@ func TestLexicalParams(t *testing.T) {
 		}
 	}
 	for field, p := range map[string]index.LexicalParams{
-		"lexical.k1": {K1: -0.1}, "lexical.b": {B: 1.01}, "lexical.pairs": {Pairs: math.NaN()},
-		"lexical.grams": {Grams: 100.5}, "lexical.passage": {Passage: math.Inf(1)},
+		"keyword.k1": {K1: -0.1}, "keyword.b": {B: 1.01}, "keyword.pairs": {Pairs: math.NaN()},
+		"keyword.grams": {Grams: 100.5}, "keyword.passage": {Passage: math.Inf(1)},
 	} {
 		err := p.Validate()
 		if fault := new(ragctx.FieldError); !errors.As(err, &fault) || fault.Field != field || !errors.Is(err, ragctx.ErrInvalid) ||
@@ -112,8 +112,8 @@ func TestLexicalParams(t *testing.T) {
 
 func TestLexicalParamsAsJSON(t *testing.T) {
 	for text, p := range map[string]index.LexicalParams{
-		`{}`:                    {},
-		`{"k1":1.5,"grams":-1}`: {K1: 1.5, Grams: -1},
+		`{}`:                                {},
+		`{"k1":1.5,"grams":-1}`:             {K1: 1.5, Grams: -1},
 		`{"b":0.5,"pairs":0.1,"passage":1}`: {B: 0.5, Pairs: 0.1, Passage: 1},
 	} {
 		if b, err := json.Marshal(p); err != nil || string(b) != text {

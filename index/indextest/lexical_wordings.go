@@ -36,7 +36,9 @@ func texts(list ...string) (units []index.TextUnit) {
 	return units
 }
 
-func wording(text string, weight float64) index.Wording { return index.Wording{Text: text, Weight: weight} }
+func wording(text string, weight float64) index.Wording {
+	return index.Wording{Text: text, Weight: weight}
+}
 
 // wantHits checks the order of what a query finds, and that its bound holds.
 func (l *lex) wantHits(q index.LexicalQuery, ids ...uint64) index.LexicalResult {
@@ -146,7 +148,9 @@ func lexicalParams(t *testing.T, open OpenLexical) {
 		index.TextUnit{ID: 21, Parent: 9, Text: "rope"},
 	)
 	throughout(t, open, units, func(l *lex) {
-		ask := func(text string, p index.LexicalParams) index.LexicalQuery { return index.LexicalQuery{Text: text, Params: p} }
+		ask := func(text string, p index.LexicalParams) index.LexicalQuery {
+			return index.LexicalQuery{Text: text, Params: p}
+		}
 		l.wantHits(ask("harbor", index.LexicalParams{}), 1)
 		l.wantHits(ask("harbor", index.LexicalParams{Grams: -1}))
 		l.wantHits(ask("light house", index.LexicalParams{}), 3, 2)
