@@ -2,16 +2,18 @@ package index
 
 import "math"
 
-// A relevance is the chance that a hit answers the question, as far as the
-// scores of one search tell: by how far it stands out from what the same question
-// finds everywhere, and by how far it is behind the best. The weights are those
-// of a logistic regression on the ten best of each question of eight judged
-// collections, each collection counting the same; the score itself added
-// nothing to them.
+// A relevance is the chance that a hit answers the question, as far as the scores
+// of one search tell: by how good the match is and how far it stands out from what
+// the same question finds everywhere, which count the same, and a little by how far
+// it is behind the best. The weights are those of a logistic regression on the ten
+// best of each question of nine judged collections, each counting the same. More
+// weight on the last would tell ranks within one search better (a list has few
+// answers), and make the best of every collection look alike: then the lists of two
+// collections no longer merge well.
 const (
-	relevanceBias      = -1.55
-	relevanceStandsOut = 1.57 // of ln(score / background)
-	relevanceBehind    = 3.87 // of ln(score / best score)
+	relevanceBias   = -0.21
+	relevanceMatch  = 1.06 // of ln(score) + ln(score / background)
+	relevanceBehind = 1.00 // of ln(score / best score)
 )
 
 // The background of a question is the mean score of the texts after the first
@@ -37,7 +39,7 @@ func relate(hits []Hit, words bool) []Hit {
 		h := &hits[i]
 		h.Relevance = h.Score
 		if words && best > 0 {
-			h.Relevance = logistic(relevanceBias + relevanceStandsOut*math.Log(h.Score/around) + relevanceBehind*math.Log(h.Score/best))
+			h.Relevance = logistic(relevanceBias + relevanceMatch*math.Log(h.Score*h.Score/around) + relevanceBehind*math.Log(h.Score/best))
 		}
 	}
 	return hits

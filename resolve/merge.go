@@ -79,7 +79,7 @@ func merge(list []*candidate) (kept, duplicates []*candidate) {
 
 // weak is the share of the best relevance below which an item does not grow:
 // what hardly answers is not worth more tokens. It is about half of the best score.
-const weak = 0.1
+const weak = 0.25
 
 func keepWeakSmall(list []*candidate) {
 	var best float64
