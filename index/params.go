@@ -23,6 +23,10 @@ type LexicalParams struct {
 	// Passage weighs a unit's own score beside the 1 of the text that it is part of,
 	// up to 100; 0.5 by default. Without it the units of a text that match score alike.
 	Passage float64 `json:"passage,omitempty" maximum:"100" doc:"weight of a chunk's own score beside its text's; 0.5 by default"`
+	// Opening is what a word of the question counts once more, however often it is
+	// there, if it stands in a text's title or among its first 40 words; up to 100,
+	// 0.15 by default. What a text is about is said where it begins.
+	Opening float64 `json:"opening,omitempty" maximum:"100" doc:"weight of words in a text's title or among its first 40 words; 0.15 by default"`
 }
 
 // Limits of [LexicalParams].
@@ -41,13 +45,14 @@ type param struct {
 	weight  bool // may be negative, for none
 }
 
-func (p *LexicalParams) all() [5]param {
+func (p *LexicalParams) all() [6]param {
 	return [...]param{
 		{"k1", &p.K1, 1.2, maxK1, false},
 		{"b", &p.B, 0.9, maxB, false},
 		{"pairs", &p.Pairs, 0.2, maxWeight, true},
 		{"grams", &p.Grams, 0.2, maxWeight, true},
 		{"passage", &p.Passage, 0.5, maxWeight, true},
+		{"opening", &p.Opening, 0.15, maxWeight, true},
 	}
 }
 

@@ -25,9 +25,10 @@ type lexModel struct {
 const longText = 32
 
 type modelUnit struct {
-	parent uint64
-	tf     map[string]float64 // the kinds of features are different strings
-	length float64
+	title, words []string // as they stand
+	parent       uint64
+	tf           map[string]float64 // the kinds of features are different strings
+	length       float64
 }
 
 func newLexicalModel() *lexModel { return &lexModel{long: longText, units: make(map[uint64]modelUnit)} }
@@ -45,6 +46,12 @@ func (m *lexModel) apply(upserts []index.TextUnit, deletes []uint64) {
 					unit.length++
 				}
 				unit.tf[string(term)] += []float64{2, 1, 1}[i]
+				switch i {
+				case 0:
+					unit.title = append(unit.title, string(term))
+				case 1:
+					unit.words = append(unit.words, string(term))
+				}
 			})
 		}
 		for term, tf := range unit.tf {
@@ -65,13 +72,60 @@ func (m *lexModel) search(q index.LexicalQuery) (hits []index.Scored, bound floa
 	terms := p.weigh(modelTerms(q))
 	texts, textBound := p.bm25(whole, whole, terms)
 	units, unitBound := p.bm25(m.units, near, terms)
+	openings, openingBound := p.open(m.openings(), whole, terms)
 	for id, s := range units {
-		hits = append(hits, index.Scored{ID: id, Score: texts[m.units[id].parent] + p.passage*s})
+		parent := m.units[id].parent
+		hits = append(hits, index.Scored{ID: id, Score: texts[parent] + openings[parent] + p.passage*s})
 	}
 	slices.SortFunc(hits, func(a, b index.Scored) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
-	return hits, textBound + p.passage*unitBound
+	return hits, textBound + openingBound + p.passage*unitBound
+}
+
+// openings returns the words that open each parent: of its first unit's title, and
+// the first 40 of all texts.
+func (m *lexModel) openings() map[uint64]map[string]bool {
+	words := make(map[uint64]map[string]bool)
+	left := make(map[uint64]int)
+	for _, id := range slices.Sorted(maps.Keys(m.units)) {
+		u := m.units[id]
+		if words[u.parent] == nil {
+			words[u.parent], left[u.parent] = make(map[string]bool), 40
+			for _, w := range u.title {
+				words[u.parent][w] = true
+			}
+		}
+		for _, w := range u.words[:min(left[u.parent], len(u.words))] {
+			words[u.parent][w] = true
+			left[u.parent]--
+		}
+	}
+	return words
+}
+
+// open scores parents by the words that open them.
+func (p modelParams) open(openings map[uint64]map[string]bool, whole map[uint64]modelUnit, terms map[modelTerm]float64) (scores map[uint64]float64, bound float64) {
+	scores = make(map[uint64]float64)
+	for term, weight := range terms {
+		if term.kind != analysis.Word {
+			continue
+		}
+		df := 0.0
+		for _, u := range whole {
+			if u.tf[term.text] > 0 {
+				df++
+			}
+		}
+		idf := p.opening * weight * math.Log(1+(float64(len(whole))-df+0.5)/(df+0.5))
+		bound += idf
+		for id := range whole {
+			if openings[id][term.text] {
+				scores[id] += idf
+			}
+		}
+	}
+	return scores, bound
 }
 
 func (m *lexModel) parents() map[uint64]modelUnit {

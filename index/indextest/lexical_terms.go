@@ -33,7 +33,7 @@ func modelTerms(q index.LexicalQuery) map[modelTerm]float64 {
 	return weights
 }
 
-type modelParams struct{ k1, b, pairs, grams, passage float64 }
+type modelParams struct{ k1, b, pairs, grams, passage, opening float64 }
 
 func newModelParams(p index.LexicalParams) modelParams {
 	or := func(v, byDefault float64) float64 {
@@ -42,7 +42,7 @@ func newModelParams(p index.LexicalParams) modelParams {
 		}
 		return max(v, 0)
 	}
-	return modelParams{or(p.K1, 1.2), or(p.B, 0.9), or(p.Pairs, 0.2), or(p.Grams, 0.2), or(p.Passage, 0.5)}
+	return modelParams{or(p.K1, 1.2), or(p.B, 0.9), or(p.Pairs, 0.2), or(p.Grams, 0.2), or(p.Passage, 0.5), or(p.Opening, 0.15)}
 }
 
 // weigh takes the kinds of terms into account, and leaves out those of no weight.
@@ -72,6 +72,7 @@ func drawQuery(rt *rapid.T) index.LexicalQuery {
 		K1: draw("k1", 0, 1e-300, 0.4, 2, 1000), B: draw("b", 0, 1e-300, 0.3, 1),
 		Pairs: draw("pairs", 0, -1, 0.1, 1, 100), Grams: draw("grams", 0, -2, 0.5, 1),
 		Passage: draw("passage", 0, math.Inf(-1), 0.3, 2, 100),
+		Opening: draw("opening", 0, -1, 0.5, 100),
 	}
 	return q
 }

@@ -146,6 +146,8 @@ func lexicalParams(t *testing.T, open OpenLexical) {
 		texts("the harbour master", "house keeper light", "keeper light house", "tide tide tide tide tide tide far at sea", "tide anchor far"),
 		index.TextUnit{ID: 20, Parent: 9, Text: "rope rope" + strings.Repeat(" more", 40)},
 		index.TextUnit{ID: 21, Parent: 9, Text: "rope"},
+		index.TextUnit{ID: 30, Parent: 10, Text: strings.Repeat("much ", 40) + "wharf"},
+		index.TextUnit{ID: 31, Parent: 11, Text: "wharf" + strings.Repeat(" much", 40)},
 	)
 	throughout(t, open, units, func(l *lex) {
 		ask := func(text string, p index.LexicalParams) index.LexicalQuery {
@@ -159,7 +161,9 @@ func lexicalParams(t *testing.T, open OpenLexical) {
 			t.Errorf("without pairs the order of words counts: %v", none.Hits)
 		}
 		l.wantHits(ask("tide tide anchor", index.LexicalParams{K1: 0.01}), 5, 4)
-		l.wantHits(ask("tide tide anchor", index.LexicalParams{K1: 1000}), 4, 5)
+		l.wantHits(ask("tide tide anchor", index.LexicalParams{K1: 1000, Opening: -1}), 4, 5)
+		l.wantHits(ask("wharf", index.LexicalParams{}), 31, 30)
+		l.wantHits(ask("wharf", index.LexicalParams{Opening: -1}), 30, 31)
 		l.wantHits(ask("rope", index.LexicalParams{}), 21, 20)
 		l.wantHits(ask("rope", index.LexicalParams{B: 0.01}), 20, 21)
 		same := l.wantHits(ask("rope", index.LexicalParams{Passage: -1}), 20, 21)

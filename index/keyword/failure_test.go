@@ -160,7 +160,7 @@ func TestPanicInSegment(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, opts := range []Options{{FlushUnits: -1}, {LongText: -1}, {Params: Params{K1: -1}}, {Params: Params{B: 2}}, {Params: Params{B: -0.5}}} {
+	for _, opts := range []Options{{FlushUnits: -1}, {LongText: -1}} {
 		if ix, err := Open("", opts); err == nil {
 			_ = ix.Close()
 			t.Errorf("%+v was accepted", opts)

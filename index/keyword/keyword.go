@@ -41,6 +41,10 @@
 // parts of a long one are found in the right text first and then in the right
 // place: parent score and best passage, which on long texts beats either alone.
 //
+// A word that opens the parent, in the title of its first unit or among the first 40
+// words of its units' texts, adds 0.15 · qtf · idf to the parent's score, whatever tf
+// and dl are: what a text is about is said where it begins.
+//
 // In a parent of 32 units and more, itself no guide to the place, a unit has also
 // the terms of those beside it: 0.4, 0.2 and 0.1 of the tf of those one, two and
 // three away. (In short parents that would blur what the best unit tells of the
@@ -78,7 +82,7 @@ import (
 )
 
 // version names everything that decides what is in the stored index.
-const version = "4/" + analysis.Version
+const version = "5/" + analysis.Version
 
 // MaxFrequency is how often a word counts in one unit at most.
 const MaxFrequency = 16

@@ -14,6 +14,8 @@ type memorySegment struct {
 	units map[uint64]uint32 // by id
 	terms map[string]int    // place in lists
 	lists [][]posting
+
+	opening []byte // working memory of addText
 }
 
 func newMemorySegment(units int) *memorySegment {
@@ -27,30 +29,58 @@ func newMemorySegment(units int) *memorySegment {
 // titleWeight is what a word counts in the title.
 const titleWeight = 2
 
-// analyse builds a segment of units, which have distinct ids.
+// analyse builds a segment of units, which have distinct ids; those of a parent
+// are all among them.
 func analyse(units []index.TextUnit) *memorySegment {
 	s := newMemorySegment(len(units))
+	byID := func(a, b index.TextUnit) int { return cmp.Compare(a.ID, b.ID) }
+	if !slices.IsSortedFunc(units, byID) {
+		units = slices.SortedFunc(slices.Values(units), byID) // texts begin with their first unit
+	}
+	left := make(map[uint64]int) // words of each parent that open it
 	for _, u := range units {
 		n := s.start(u.ID, u.Parent)
-		length := s.addText(n, u.Title, titleWeight) + s.addText(n, u.Text, 1)
-		s.addText(n, u.Extra, 1)
-		s.cols.lengths = append(s.cols.lengths, length)
+		open, begun := left[u.Parent]
+		title := 0
+		if !begun {
+			open, title = openingWords, len(u.Title)
+		}
+		length, _ := s.addText(n, u.Title, titleWeight, title)
+		more, open := s.addText(n, u.Text, 1, open)
+		s.addText(n, u.Extra, 1, 0)
+		left[u.Parent] = open
+		s.cols.lengths = append(s.cols.lengths, length+more)
 	}
 	s.cols.arrange()
 	return s
 }
 
-// addText adds the features of a text and returns the number of its words.
-func (s *memorySegment) addText(unit uint32, text string, weight uint32) (length uint32) {
+// openingWords is how many words of a text, beside those of its title, open it;
+// openingMark starts the terms that say so.
+const (
+	openingWords = 40
+	openingMark  = "\x02"
+)
+
+// addText adds the features of a text, up to open of whose words open the whole.
+// It returns the number of its words, and how many may yet open the whole.
+func (s *memorySegment) addText(unit uint32, text string, weight uint32, open int) (length uint32, left int) {
+	if text == "" {
+		return 0, open
+	}
 	analysis.Features(text, func(kind analysis.Kind, term []byte) {
 		if kind != analysis.Word {
 			s.add(term, unit, 1, kindFrequency[kind])
 			return
 		}
 		s.add(term, unit, weight, kindFrequency[kind])
-		length++
+		if length++; open > 0 {
+			open--
+			s.opening = append(append(s.opening[:0], openingMark...), term...)
+			s.add(s.opening, unit, 1, 1)
+		}
 	})
-	return length
+	return length, open
 }
 
 func (s *memorySegment) start(id, parent uint64) uint32 {

@@ -18,6 +18,7 @@ type scratch struct {
 	longText        int // see [Options]
 	weights         kindWeights
 	passage         float64 // what a unit's own score counts beside that of its parent
+	opening         float64 // what a word counts that opens a parent
 	unitSat         saturation
 	textSat         saturation
 	bound           float64   // of all scores, for the features so far
@@ -32,7 +33,7 @@ type scratch struct {
 }
 
 func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
-	s.longText, s.weights, s.passage = longText, kindWeightsOf(p), p.Passage
+	s.longText, s.weights, s.passage, s.opening = longText, kindWeightsOf(p), p.Passage, p.Opening
 	s.bound = 0
 	s.unitSat = saturationOf(p, v.live, float64(v.length))
 	s.textSat = saturationOf(p, v.texts, float64(v.length))
@@ -48,11 +49,11 @@ func zeroed[T float64 | uint32](s []T, n int) []T {
 	return s
 }
 
-// gather reads the live postings of a feature.
-func (s *scratch) gather(v *view, f feature) (err error) {
+// gather reads the live postings of a term that counts at most so often in a unit.
+func (s *scratch) gather(v *view, text string, most uint32) (err error) {
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	for _, p := range v.parts {
-		if s.postings, err = p.postings(f.text, kindFrequency[f.kind], p.dead, s.postings); err != nil {
+		if s.postings, err = p.postings(text, most, p.dead, s.postings); err != nil {
 			return err
 		}
 		s.ends = append(s.ends, len(s.postings))
@@ -134,9 +135,10 @@ func (s *scratch) addUnits(v *view, weight float64) {
 	}
 }
 
-// addTexts scores the parents in which something was counted.
-func (s *scratch) addTexts(v *view, weight float64) {
-	idf := weight * inverseFrequency(v.texts, len(s.touchedTexts))
+// addTexts scores the parents in which something was counted, and returns the most
+// that one could get.
+func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
+	idf = weight * inverseFrequency(v.texts, len(s.touchedTexts))
 	s.bound += idf
 	for i, p := range v.parts {
 		cols := p.columns()
@@ -147,6 +149,30 @@ func (s *scratch) addTexts(v *view, weight float64) {
 			texts[text] += idf * s.textSat.of(tf, float64(cols.whole[text]))
 		}
 	}
+	return idf
+}
+
+// addOpenings scores the parents that a word opens.
+func (s *scratch) addOpenings(v *view, word string, score float64) error {
+	if err := s.gather(v, openingMark+word, 1); err != nil {
+		return err
+	}
+	s.bound += score
+	for i, p := range v.parts {
+		cols, texts := p.columns(), s.texts[v.firstTexts[i]:]
+		inText := s.inText[v.firstTexts[i]:]
+		list := of(s.postings, s.ends, i)
+		for _, e := range list {
+			if text := cols.text[cols.place[e.unit]]; inText[text] == 0 {
+				inText[text] = 1 // a word can stand in the first unit and in the second
+				texts[text] += score
+			}
+		}
+		for _, e := range list {
+			inText[cols.text[cols.place[e.unit]]] = 0
+		}
+	}
+	return nil
 }
 
 // Grams that many units have are left out of large collections: their lists are

@@ -62,7 +62,7 @@ func (s *scratch) search(ctx context.Context, v *view, f feature, groups *groupS
 	if weight == 0 {
 		return nil
 	}
-	if err := guard(func() error { return s.gather(v, f) }); err != nil {
+	if err := guard(func() error { return s.gather(v, f.text, kindFrequency[f.kind]) }); err != nil {
 		return err
 	}
 	if f.kind == analysis.Word && groups != nil {
@@ -73,7 +73,10 @@ func (s *scratch) search(ctx context.Context, v *view, f feature, groups *groupS
 	}
 	s.scatter(v)
 	s.addUnits(v, weight)
-	s.addTexts(v, weight)
+	idf := s.addTexts(v, weight)
+	if f.kind == analysis.Word && s.opening > 0 {
+		return guard(func() error { return s.addOpenings(v, f.text, s.opening*idf) })
+	}
 	return nil
 }
 
