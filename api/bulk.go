@@ -106,18 +106,18 @@ func (s *Server) putDocuments(ctx context.Context, in *bulkInput) (*bulkOutput, 
 	if err != nil {
 		return nil, err
 	}
-	key, err := requestKey(in.c.Request(), &huma.Operation{Method: http.MethodPost, Path: bulkPath}, in.Namespace)
-	if err != nil {
-		return nil, err
-	}
-	if key == nil {
-		j, err := s.spool(ctx, in, s.engine.NewID(), nil)
+	if !hasKey(in.c.Request()) {
+		j, err := s.spool(ctx, in, "", nil)
 		if err != nil {
 			return nil, err
 		}
 		return s.accepted(ctx, in, j, wait)
 	}
-	return s.putDocumentsOnce(ctx, in, *key, wait)
+	key, err := requestKey(in.c.Request(), &huma.Operation{Method: http.MethodPost, Path: bulkPath}, in.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	return s.putDocumentsOnce(ctx, in, key, wait)
 }
 
 // putDocumentsOnce takes in a body under a key. What the body says is known only
@@ -142,7 +142,7 @@ func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.Re
 	case errors.Is(err, ragctx.ErrNotFound):
 		j, err = s.spool(ctx, in, seed, func() error {
 			_, err := s.engine.BeginRequest(ctx, k, h.Sum(nil), seed)
-			return s.keyError(err)
+			return keyError(err)
 		}, h)
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.Re
 	}
 	if known {
 		if _, err := s.engine.BeginRequest(ctx, k, h.Sum(nil), seed); err != nil {
-			return nil, s.keyError(err)
+			return nil, keyError(err)
 		}
 	}
 	out, err := s.accepted(ctx, in, j, wait)
@@ -301,14 +301,6 @@ func (s *Server) bodyProblem(c echo.Context, err error) *Problem {
 		return newProblem(http.StatusRequestTimeout, "timeout", "the body did not go on in time; send it faster or in smaller parts")
 	}
 	return badBody(Fault{Location: "body", Message: "ends too early; nothing of it is stored, send it again"})
-}
-
-// keyError translates what [engine.Engine.BeginRequest] returns.
-func (s *Server) keyError(err error) error {
-	if errors.Is(err, store.ErrOtherRequest) {
-		return otherRequest()
-	}
-	return err
 }
 
 // untilStop calls stop when the server is told to stop, unless the func that it

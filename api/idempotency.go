@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -94,28 +95,25 @@ func (u *underWay) enter(ctx context.Context, k store.RequestKey) (leave func(),
 	}
 }
 
-// requestKey returns the key of a request, or nil if it has none.
-func requestKey(r *http.Request, op *huma.Operation, namespace string) (*store.RequestKey, error) {
+// hasKey reports whether a request came with a key, good or bad.
+func hasKey(r *http.Request) bool { return len(r.Header.Values(keyHeader)) > 0 }
+
+// requestKey returns the key of a request that has one.
+func requestKey(r *http.Request, op *huma.Operation, namespace string) (store.RequestKey, error) {
 	values := r.Header.Values(keyHeader)
-	if len(values) == 0 || !isWrite(op) {
-		return nil, nil //nolint:nilnil // no key is no error
-	}
-	bad := func(format string, args ...any) error {
-		return invalid(Fault{Location: "header." + keyHeader, Message: fmt.Sprintf(format, args...)})
+	bad := func(format string, args ...any) (store.RequestKey, error) {
+		return store.RequestKey{}, invalid(Fault{Location: "header." + keyHeader, Message: fmt.Sprintf(format, args...)})
 	}
 	key := values[0]
 	switch {
 	case len(values) > 1:
-		return nil, bad("is given %d times; send it once", len(values))
+		return bad("is given %d times; send it once", len(values))
 	case key == "" || len(key) > maxKeyBytes:
-		return nil, bad("is %d bytes long; use 1 to %d, such as a UUID", len(key), maxKeyBytes)
+		return bad("is %d bytes long; use 1 to %d, such as a UUID", len(key), maxKeyBytes)
 	case strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
-		return nil, bad("has characters other than printable ASCII; use letters, digits and dashes")
+		return bad("has characters other than printable ASCII; use letters, digits and dashes")
 	}
-	if namespace == "" {
-		namespace = ragctx.DefaultNamespace
-	}
-	return &store.RequestKey{Namespace: namespace, Route: op.Method + " " + op.Path, Key: key}, nil
+	return store.RequestKey{Namespace: cmp.Or(namespace, ragctx.DefaultNamespace), Route: op.Method + " " + op.Path, Key: key}, nil
 }
 
 // requestHash begins the hash of a request; its body is written to it.
@@ -144,40 +142,37 @@ func namespaceOf(r *http.Request, body []byte) string {
 // else as it was answered before. next gets the id of what the request makes.
 func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func(seed string)) error {
 	r := c.Request()
+	if !hasKey(r) || !isWrite(op) {
+		next("")
+		return nil
+	}
 	k, err := requestKey(r, op, namespaceOf(r, body))
 	if err != nil {
 		return err
 	}
-	if k == nil {
-		next("")
-		return nil
-	}
-	leave, err := s.underWay.enter(r.Context(), *k)
+	leave, err := s.underWay.enter(r.Context(), k)
 	if err != nil {
 		return s.problemOf(r.Context(), op, err)
 	}
 	defer leave()
 	h := requestHash(r)
 	h.Write(body)
-	a, err := s.engine.BeginRequest(r.Context(), *k, h.Sum(nil), "")
+	a, err := s.engine.BeginRequest(r.Context(), k, h.Sum(nil), "")
 	if err != nil {
-		return s.keyProblem(r.Context(), op, err)
+		return s.problemOf(r.Context(), op, keyError(err))
 	}
 	if a.Status != 0 {
 		return replay(c, a)
 	}
-	return s.record(c, *k, a, func() { next(a.Seed) })
+	return s.record(c, k, a, func() { next(a.Seed) })
 }
 
-func (s *Server) keyProblem(ctx context.Context, op *huma.Operation, err error) error {
+// keyError translates what [engine.Engine.BeginRequest] returns.
+func keyError(err error) error {
 	if errors.Is(err, store.ErrOtherRequest) {
-		return otherRequest()
+		return invalid(Fault{Location: "header." + keyHeader, Message: "came with another request before; use a new key for a new request"})
 	}
-	return s.problemOf(ctx, op, err)
-}
-
-func otherRequest() *Problem {
-	return invalid(Fault{Location: "header." + keyHeader, Message: "came with another request before; use a new key for a new request"})
+	return err
 }
 
 // replay sends an answer again.

@@ -2,9 +2,12 @@ package api
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/store"
@@ -63,6 +66,20 @@ func TestIdempotency(t *testing.T) {
 		if a := f.call(t, "POST", "/v1/search", `{"query":"`+q+`"}`, k); a.status != 200 || a.header.Get(replayedHeader) != "" {
 			t.Errorf("search: %d", a.status)
 		}
+	}
+}
+
+// TestNoKeyCostsNothing: the body is not read for the namespace of a key that
+// there is not, whatever its size.
+func TestNoKeyCostsNothing(t *testing.T) {
+	s := New(nil, Options{})
+	c := s.echo.NewContext(httptest.NewRequest(http.MethodPut, "/v1/documents/a", nil), nil)
+	op := &huma.Operation{Method: http.MethodPut, Path: "/v1/documents/{id}"}
+	body := []byte(`{"text":"` + strings.Repeat("x", 1<<10) + `"}`)
+	called := 0
+	next := func(string) { called++ }
+	if n := testing.AllocsPerRun(10, func() { _ = s.once(c, op, body, next) }); n > 0 || called != 11 {
+		t.Errorf("%v allocations, %d calls", n, called)
 	}
 }
 
