@@ -107,7 +107,7 @@ func (s *Server) putDocuments(ctx context.Context, in *bulkInput) (*bulkOutput, 
 		return nil, err
 	}
 	if !hasKey(in.c.Request()) {
-		j, err := s.spool(ctx, in, "", nil)
+		j, err := s.spool(ctx, in, nil, engine.SpoolOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -128,36 +128,41 @@ func (s *Server) putDocumentsOnce(ctx context.Context, in *bulkInput, k store.Re
 		return nil, err
 	}
 	defer leave()
-	a, _, err := s.engine.KnownRequest(ctx, k)
+	seed, j, known, err := s.knownJob(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	seed := cmp.Or(a.Seed, s.engine.NewID())
 	h := requestHash(in.c.Request())
-	j, err := s.engine.Job(ctx, seed)
-	known := err == nil
-	switch {
-	case known: // the rest is about whether the request is the same
-		err = s.drain(in, h)
-	case errors.Is(err, ragctx.ErrNotFound):
-		j, err = s.spool(ctx, in, seed, func() error {
-			_, err := s.engine.BeginRequest(ctx, k, h.Sum(nil), seed)
-			return keyError(err)
-		}, h)
+	begin := func() error {
+		_, err := s.engine.BeginRequest(ctx, k, h.Sum(nil), seed)
+		return keyError(err)
+	}
+	if !known {
+		j, err = s.spool(ctx, in, h, engine.SpoolOptions{ID: seed, Before: begin})
+	} else if err = s.drain(in, h); err == nil {
+		err = begin() // which only says whether the request is the same
 	}
 	if err != nil {
 		return nil, err
-	}
-	if known {
-		if _, err := s.engine.BeginRequest(ctx, k, h.Sum(nil), seed); err != nil {
-			return nil, keyError(err)
-		}
 	}
 	out, err := s.accepted(ctx, in, j, wait)
 	if known && out != nil {
 		out.Replayed = "true"
 	}
 	return out, err
+}
+
+// knownJob returns the id of the job of a request, and the job if it is there.
+func (s *Server) knownJob(ctx context.Context, k store.RequestKey) (id string, j engine.Job, known bool, err error) {
+	a, _, err := s.engine.KnownRequest(ctx, k)
+	if err != nil || a.Seed == "" {
+		return s.engine.NewID(), j, false, err
+	}
+	j, err = s.engine.Job(ctx, a.Seed)
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return a.Seed, j, false, nil
+	}
+	return a.Seed, j, err == nil, err
 }
 
 // accepted answers with the job, after the wait that was asked for.
@@ -192,16 +197,15 @@ func parseWait(value string) (time.Duration, error) {
 	return d, nil
 }
 
-// spool takes in the body of a request as a job. before, if any, runs before the
-// job is accepted, and copies of the body go to copies.
-func (s *Server) spool(ctx context.Context, in *bulkInput, id string, before func() error, copies ...io.Writer) (j engine.Job, err error) {
+// spool takes in the body of a request as a job. What is read of it is added to h,
+// if any.
+func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine.SpoolOptions) (j engine.Job, err error) {
 	form, boundary, p := bulkType(in.c.Request().Header)
 	if p != nil {
 		return j, p
 	}
-	sp, err := s.engine.SpoolDocuments(ctx, engine.SpoolOptions{
-		ID: id, Namespace: in.Namespace, MaxItems: s.opts.MaxBulkItems, MaxBytes: s.opts.MaxBulkBytes,
-	})
+	o.Namespace, o.MaxItems, o.MaxBytes = in.Namespace, s.opts.MaxBulkItems, s.opts.MaxBulkBytes
+	sp, err := s.engine.SpoolDocuments(ctx, o)
 	if err != nil {
 		return j, err
 	}
@@ -210,7 +214,7 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, id string, before fun
 			s.log.ErrorContext(ctx, "bulk request", "request_id", requestID(ctx), "error", cerr)
 		}
 	}()
-	body := s.bulkBody(in, copies...)
+	body := s.bulkBody(in, h)
 	if form {
 		err = s.spoolForm(ctx, sp, body, boundary)
 	} else {
@@ -218,9 +222,6 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, id string, before fun
 	}
 	if body.err != nil { // what reads the body may have put it in its own words
 		err = s.bodyProblem(in.c, body.err)
-	}
-	if err == nil && before != nil {
-		err = before()
 	}
 	if err != nil {
 		return j, err
@@ -258,31 +259,29 @@ func bulkType(h http.Header) (form bool, boundary string, p *Problem) {
 
 // bulkBody is a body that may take long to arrive, but not to go on.
 type bulkBody struct {
-	r      io.Reader
-	ctl    *http.ResponseController
-	copies []io.Writer
-	err    error // what ended it, other than its end
+	r   io.Reader
+	ctl *http.ResponseController
+	err error // what ended it, other than its end
 }
 
-func (s *Server) bulkBody(in *bulkInput, copies ...io.Writer) *bulkBody {
+// bulkBody returns the body of a request. What is read of it is added to h, if any.
+func (s *Server) bulkBody(in *bulkInput, h hash.Hash) *bulkBody {
 	// JSON writes a text longer than it is, and forms have their own overhead.
 	limit := 2 * cmp.Or(s.opts.MaxBulkBytes, engine.DefaultMaxBulkBytes)
-	return &bulkBody{
-		r:      http.MaxBytesReader(in.c.Response().Writer, in.c.Request().Body, limit),
-		ctl:    http.NewResponseController(in.c.Response()),
-		copies: copies,
+	b := &bulkBody{
+		r:   http.MaxBytesReader(in.c.Response().Writer, in.c.Request().Body, limit),
+		ctl: http.NewResponseController(in.c.Response()),
 	}
+	if h != nil {
+		b.r = io.TeeReader(b.r, h)
+	}
+	return b
 }
 
 // Read implements [io.Reader].
 func (b *bulkBody) Read(p []byte) (int, error) {
 	_ = b.ctl.SetReadDeadline(time.Now().Add(readTimeout)) // where there is none, none is needed
 	n, err := b.r.Read(p)
-	for _, w := range b.copies {
-		if _, werr := w.Write(p[:n]); werr != nil {
-			return n, werr
-		}
-	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.err = err
 	}

@@ -189,25 +189,18 @@ func replay(c echo.Context, a store.Answer) error {
 
 // record lets next answer and notes the answer before it is sent: whoever has
 // got it gets it again. Failures of the server are not noted, nor what may well
-// go better the next time.
+// go better the next time. A request that is refused for its values leaves its
+// key free.
 func (s *Server) record(c echo.Context, k store.RequestKey, a store.Answer, next func()) error {
 	resp := c.Response()
 	w := &recorder{ResponseWriter: resp.Writer}
 	resp.Writer = w
 	defer func() { resp.Writer = w.ResponseWriter }() // also when next panics
 	next()
-	if repeatable(w.status) {
-		a.Status, a.Body, a.Header = w.status, w.body.Bytes(), make(map[string]string)
-		for _, name := range keptHeaders {
-			if v := w.Header().Get(name); v != "" {
-				a.Header[name] = v
-			}
-		}
-		// The work is done: the caller's going away does not matter.
-		ctx := context.WithoutCancel(c.Request().Context())
-		if err := s.engine.EndRequest(ctx, k, a); err != nil {
-			s.log.ErrorContext(ctx, "note answer", "request_id", requestID(ctx), "error", err)
-		}
+	// What was done is done: the caller's going away does not matter.
+	ctx := context.WithoutCancel(c.Request().Context())
+	if err := s.note(ctx, k, a, w); err != nil {
+		s.log.ErrorContext(ctx, "note answer", "request_id", requestID(ctx), "error", err)
 	}
 	if w.status != 0 {
 		w.ResponseWriter.WriteHeader(w.status)
@@ -216,6 +209,29 @@ func (s *Server) record(c echo.Context, k store.RequestKey, a store.Answer, next
 		}
 	}
 	return nil
+}
+
+// note makes an answer the one to a request, if it is that for good.
+func (s *Server) note(ctx context.Context, k store.RequestKey, a store.Answer, w *recorder) error {
+	switch {
+	case refused(w.status):
+		return s.engine.DropRequest(ctx, k, a.Seed)
+	case !repeatable(w.status):
+		return nil
+	}
+	a.Status, a.Body, a.Header = w.status, w.body.Bytes(), make(map[string]string)
+	for _, name := range keptHeaders {
+		if v := w.Header().Get(name); v != "" {
+			a.Header[name] = v
+		}
+	}
+	return s.engine.EndRequest(ctx, k, a)
+}
+
+// refused reports whether an answer with a status says that nothing was done, and
+// that another request is wanted.
+func refused(status int) bool {
+	return status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
 }
 
 // repeatable reports whether an answer with a status is the answer for good.

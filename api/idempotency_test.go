@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -176,15 +178,51 @@ func TestIdempotentBulk(t *testing.T) {
 	if n := len(f.jobs(t)); n != 1 {
 		t.Errorf("%d jobs", n)
 	}
-	// A body that broke off leaves its key free.
-	f.call(t, "POST", "/v1/documents:bulk", "\n", asLines, "Idempotency-Key: l").problem(t)
-	into[engine.Job](t, f.call(t, "POST", "/v1/documents:bulk?wait=60s", body, asLines, "Idempotency-Key: m"), 200)
+	// What was refused leaves its key free.
+	key = "Idempotency-Key: l"
+	f.call(t, "POST", "/v1/documents:bulk", "\n", asLines, key).problem(t)
+	into[engine.Job](t, f.call(t, "POST", "/v1/documents:bulk?wait=60s", body, asLines, key), 200)
+}
+
+// TestRefusedLeavesTheKeyFree: the next request with the key may be another one.
+func TestRefusedLeavesTheKeyFree(t *testing.T) {
+	f := start(t, Options{MaxBulkItems: 1})
+	line := `{"id":"a","text":"alpha"}` + "\n"
+	for i, w := range []struct {
+		method, target, bad, good, header string
+		status                            int
+	}{
+		{"POST", "/v1/memories", `{"content":" "}`, `{"content":"x"}`, "", 422},
+		{"POST", "/v1/memories", `{"content":"` + strings.Repeat("x", memory.MaxContentBytes+1) + `"}`, `{"content":"y"}`, "", 413},
+		{"POST", "/v1/memories", `{"content":"x","expires":"2001-01-01T00:00:00Z"}`, `{"content":"z"}`, "", 422},
+		{"POST", "/v1/turns", `{"prompt":" "}`, `{"prompt":"x"}`, "", 422},
+		{"PUT", "/v1/documents/a", `{"text":"x","tags":[""]}`, `{"text":"x"}`, "", 422},
+		{"POST", "/v1/documents:bulk", "\n", line, asLines, 422},
+		{"POST", "/v1/documents:bulk", line + line, line, asLines, 413},
+	} {
+		headers := []string{fmt.Sprintf("Idempotency-Key: %d", i)}
+		if w.header != "" {
+			headers = append(headers, w.header)
+		}
+		for range 2 { // refused as often as it is sent
+			a := f.call(t, w.method, w.target, w.bad, headers...)
+			if p := a.problem(t); p.Status != w.status || a.header.Get(replayedHeader) != "" {
+				t.Errorf("%d: %+v", i, p)
+			}
+		}
+		if a := f.call(t, w.method, w.target, w.good, headers...); a.status >= 300 || a.header.Get(replayedHeader) != "" {
+			t.Errorf("%d: %d %s", i, a.status, a.body)
+		}
+		if a := f.call(t, w.method, w.target, w.good, headers...); a.status >= 300 || a.header.Get(replayedHeader) != "true" {
+			t.Errorf("%d again: %d %s", i, a.status, a.body)
+		}
+	}
 }
 
 // TestFailuresAreNotKept: what the server could not do is done the next time.
 func TestFailuresAreNotKept(t *testing.T) {
-	for status, want := range map[int]bool{200: true, 201: true, 204: true, 404: true, 409: true, 422: true, 408: false, 429: false, 499: false, 500: false, 503: false, 507: false, 0: false} {
-		if repeatable(status) != want {
+	for status, want := range map[int]bool{200: true, 201: true, 204: true, 404: true, 409: true, 413: false, 422: false, 408: false, 429: false, 499: false, 500: false, 503: false, 507: false, 0: false} {
+		if (repeatable(status) && !refused(status)) != want {
 			t.Errorf("%d: %v", status, !want)
 		}
 	}

@@ -28,5 +28,10 @@ func (e *Engine) EndRequest(ctx context.Context, k store.RequestKey, a store.Ans
 	return e.store.Answered(ctx, k, a)
 }
 
+// DropRequest forgets a request that was begun and did nothing: its key is free.
+func (e *Engine) DropRequest(ctx context.Context, k store.RequestKey, seed string) error {
+	return e.store.DropRequest(ctx, k, seed)
+}
+
 // NewID returns an id as the engine makes them.
 func (e *Engine) NewID() string { return e.opts.NewID() }

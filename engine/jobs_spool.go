@@ -32,6 +32,9 @@ type SpoolOptions struct {
 	Namespace string
 	MaxItems  int   // 0 is [DefaultMaxBulkItems]
 	MaxBytes  int64 // of all texts; 0 is [DefaultMaxBulkBytes]
+	// Before is called when all is spooled and there is something to do, before the
+	// job is queued; its error refuses the job. nil is nothing.
+	Before func() error
 }
 
 // Spool takes in the items of a job, document by document. They are on disk, but
@@ -254,6 +257,11 @@ func (s *Spool) Accept(ctx context.Context) (Job, error) {
 	}
 	if s.sum.Items == 0 {
 		return Job{}, ragctx.Invalid("body", "has no documents; send at least one")
+	}
+	if s.opts.Before != nil {
+		if err := s.opts.Before(); err != nil {
+			return Job{}, err
+		}
 	}
 	if err := s.engine.jobs.writes.QueueJob(ctx, s.job.N, s.sum); err != nil {
 		return Job{}, err

@@ -89,6 +89,20 @@ func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
 	return nil
 }
 
+// DropRequest forgets a request that [Store.Begin] noted with a seed, as if it
+// had never come.
+func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) error {
+	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`,
+			k.Namespace, k.Route, k.Key, seed)
+		return err
+	})
+	if err != nil {
+		return failed("forget request", err)
+	}
+	return nil
+}
+
 // PruneAnswers removes what was noted before a time.
 func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
