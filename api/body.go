@@ -59,29 +59,37 @@ func (s *Server) readBody(c echo.Context) ([]byte, *Problem) {
 	if p := checkContentType(r.Header); p != nil {
 		return nil, p
 	}
+	const remedy = "split the text into several documents"
 	if r.ContentLength > s.opts.MaxBodyBytes {
-		return nil, s.tooLarge(c)
+		return nil, tooLarge(c, s.opts.MaxBodyBytes, remedy)
 	}
 	// The writer under echo's is told to close the connection when there is more.
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, s.opts.MaxBodyBytes))
-	if err == nil {
-		return body, nil
+	if err != nil {
+		return nil, bodyProblem(c, err, remedy)
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, s.tooLarge(c)
-	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return nil, newProblem(http.StatusRequestTimeout, "timeout", "the body did not arrive in time; send it faster or in smaller parts")
-	}
-	return nil, badBody(Fault{Location: "body", Message: "ends too early; send as many bytes as announced"})
+	return body, nil
 }
 
-func (s *Server) tooLarge(c echo.Context) *Problem {
+// bodyProblem translates the error that ended a body before its end. remedy is
+// for one that is too long.
+func bodyProblem(c echo.Context, err error, remedy string) *Problem {
+	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge(c, long.Limit, remedy)
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return newProblem(http.StatusRequestTimeout, "timeout", "the body did not arrive in time; send it faster or in smaller parts")
+	}
+	code, _ := ragctx.CodeOf(ragctx.ErrInvalid)
+	return newProblem(http.StatusBadRequest, string(code), "the body broke off",
+		Fault{Location: "body", Message: "ends too early; nothing of it is stored, send it again"})
+}
+
+func tooLarge(c echo.Context, limit int64, remedy string) *Problem {
 	c.Response().Header().Set("Connection", "close") // the rest is not read
 	code, status := ragctx.CodeOf(ragctx.ErrTooLarge)
-	return newProblem(status, string(code), "the body is too large", Fault{
-		Location: "body", Message: fmt.Sprintf("is longer than the limit of %d bytes; split the text into several documents", s.opts.MaxBodyBytes),
-	})
+	return newProblem(status, string(code), "the body is too large",
+		Fault{Location: "body", Message: fmt.Sprintf("is longer than the limit of %d bytes; %s", limit, remedy)})
 }
 
 func checkContentType(h http.Header) *Problem {

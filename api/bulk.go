@@ -8,7 +8,6 @@ import (
 	"hash"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"reflect"
 	"slices"
@@ -28,6 +27,9 @@ const (
 	linesType = "application/x-ndjson"
 	formType  = "multipart/form-data"
 )
+
+// splitBulk is what to do about a body that is too long.
+const splitBulk = "split it into several requests"
 
 // maxBulkWait is the longest time that a bulk request may ask to be waited for.
 const maxBulkWait = 5 * time.Minute
@@ -221,7 +223,7 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine
 		err = s.spoolLines(ctx, sp, body)
 	}
 	if body.err != nil { // what reads the body may have put it in its own words
-		err = s.bodyProblem(in.c, body.err)
+		err = bodyProblem(in.c, body.err, splitBulk)
 	}
 	if err != nil {
 		return j, err
@@ -233,7 +235,7 @@ func (s *Server) spool(ctx context.Context, in *bulkInput, h hash.Hash, o engine
 func (s *Server) drain(in *bulkInput, h hash.Hash) error {
 	body := s.bulkBody(in, h)
 	if _, err := io.Copy(io.Discard, body); err != nil {
-		return s.bodyProblem(in.c, err)
+		return bodyProblem(in.c, err, splitBulk)
 	}
 	return nil
 }
@@ -280,26 +282,14 @@ func (s *Server) bulkBody(in *bulkInput, h hash.Hash) *bulkBody {
 
 // Read implements [io.Reader].
 func (b *bulkBody) Read(p []byte) (int, error) {
-	_ = b.ctl.SetReadDeadline(time.Now().Add(readTimeout)) // where there is none, none is needed
+	now := time.Now()
+	_ = b.ctl.SetReadDeadline(now.Add(readTimeout)) // where there is none, none is needed
+	_ = b.ctl.SetWriteDeadline(now.Add(writeTimeout))
 	n, err := b.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.err = err
 	}
 	return n, err
-}
-
-// bodyProblem translates the error that ended a body.
-func (s *Server) bodyProblem(c echo.Context, err error) *Problem {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		c.Response().Header().Set("Connection", "close") // the rest is not read
-		code, status := ragctx.CodeOf(ragctx.ErrTooLarge)
-		return newProblem(status, string(code), "the body is too large",
-			Fault{Location: "body", Message: "is over the limit; split it into several requests"})
-	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return newProblem(http.StatusRequestTimeout, "timeout", "the body did not go on in time; send it faster or in smaller parts")
-	}
-	return badBody(Fault{Location: "body", Message: "ends too early; nothing of it is stored, send it again"})
 }
 
 // untilStop calls stop when the server is told to stop, unless the func that it

@@ -122,7 +122,8 @@ func (s *Server) spoolForm(ctx context.Context, sp *engine.Spool, body io.Reader
 	for n := 0; ; {
 		part, err := form.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			return nil
+			_, err = io.Copy(io.Discard, body) // what follows belongs to the request, too
+			return err
 		}
 		if err != nil {
 			return badForm("cannot be read as a form: %v", err)

@@ -10,10 +10,12 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/textproto"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
@@ -186,6 +188,52 @@ func TestBulkRefuses(t *testing.T) {
 	}
 }
 
+// TestLongUploadIsAnswered: also if it takes longer than an answer may, and is refused.
+func TestLongUploadIsAnswered(t *testing.T) {
+	f := start(t, Options{})
+	srv := httptest.NewUnstartedServer(f.Server)
+	srv.Config.WriteTimeout = 20 * time.Millisecond
+	srv.Start()
+	defer srv.Close()
+	r, w := io.Pipe()
+	go func() {
+		for range 10 {
+			io.WriteString(w, "\n")
+			time.Sleep(5 * time.Millisecond)
+		}
+		w.Close()
+	}()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/v1/documents:bulk", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", linesType)
+	resp, err := srv.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("%s, %v: %s", resp.Status, err, b)
+	}
+}
+
+// TestFormIsReadToItsEnd: what comes after its last part is part of the request,
+// which can be sent again.
+func TestFormIsReadToItsEnd(t *testing.T) {
+	f := start(t, Options{})
+	form := "--b\r\nContent-Disposition: form-data; name=file; filename=a\r\n\r\nalpha\r\n--b--\r\n"
+	for i, after := range []string{"", "\r\n", strings.Repeat("epilogue\r\n", 10_000)} {
+		key := fmt.Sprintf("Idempotency-Key: %d", i)
+		for _, replayed := range []string{"", "true"} {
+			a := f.call(t, "POST", "/v1/documents:bulk?wait=60s", form+after, "Content-Type: multipart/form-data; boundary=b", key)
+			if a.status != 200 || a.header.Get(replayedHeader) != replayed {
+				t.Errorf("%d: %d %s", i, a.status, a.body)
+			}
+		}
+	}
+}
+
 // TestBulkBodyBreaksOff: nothing of it is stored.
 func TestBulkBodyBreaksOff(t *testing.T) {
 	f := start(t, Options{})
@@ -208,8 +256,8 @@ func TestBulkBodyBreaksOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusBadRequest {
-		t.Errorf("status %d", resp.StatusCode)
+	if b, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(b), `"detail":"the body broke off"`) {
+		t.Errorf("status %d: %s", resp.StatusCode, b)
 	}
 	broken := errors.New("broken")
 	_, err = f.client.PutDocuments(t.Context(), "", func(yield func(BulkLine, error) bool) {
