@@ -84,6 +84,14 @@ func TestClientErrors(t *testing.T) {
 	if _, _, err := c.Remember(ctx, memory.Memory{Content: `the escape \ufffd and \\ufffd and the character ` + "\ufffd"}); err != nil {
 		t.Errorf("text about U+FFFD: %v", err)
 	}
+	for field, l := range map[string]BulkLine{
+		"id": {ID: "\xff", Text: "x"}, "delete": {Delete: "\xff"}, "text": {ID: "a", Text: "\xff"}, "title": {ID: "a", Text: "x", Title: "\xff"},
+		"tags": {ID: "a", Text: "x", Tags: []string{"\xff"}}, "metadata": {ID: "a", Text: "x", Metadata: Metadata{"\xff": 1}},
+	} {
+		if _, err := c.PutDocuments(ctx, "", lines(l)); !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("a line whose %s is not UTF-8: %v", field, err)
+		}
+	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if err := c.Healthz(gone); !errors.Is(err, context.Canceled) || errors.Is(err, ragctx.ErrUnavailable) {
@@ -94,6 +102,11 @@ func TestClientErrors(t *testing.T) {
 	}
 	if err := c.Healthz(ctx); !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), f.url) {
 		t.Errorf("server gone: %v", err)
+	}
+	// Enough to be written while nobody is there to read it.
+	_, err = c.PutDocuments(ctx, "", lines(BulkLine{ID: "a", Text: strings.Repeat("x", 1<<20)}, BulkLine{ID: "b", Text: "x"}))
+	if !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), f.url) {
+		t.Errorf("server gone before many documents: %v", err)
 	}
 }
 

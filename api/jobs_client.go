@@ -66,7 +66,8 @@ func (c *Client) PutDocuments(ctx context.Context, namespace string, lines iter.
 	var j engine.Job
 	err = c.answer(req, &j)
 	r.CloseWithError(errNotRead)
-	if serr := <-sent; serr != nil && !errors.Is(serr, errNotRead) {
+	// The transport closes the body when it has failed, which is then in err.
+	if serr := <-sent; serr != nil && !errors.Is(serr, errNotRead) && !errors.Is(serr, io.ErrClosedPipe) {
 		return engine.Job{}, serr
 	}
 	return j, err
@@ -97,16 +98,15 @@ func writeLines(w io.Writer, lines iter.Seq2[BulkLine, error]) error {
 }
 
 func encodeLine(line BulkLine) ([]byte, error) {
-	for field, text := range map[string]string{"text": line.Text, "id": line.ID, "delete": line.Delete} {
-		if err := ragctx.ValidText(field, text); err != nil {
-			return nil, err // JSON would make it another text
-		}
-	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b) // which ends the line
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(line); err != nil {
 		return nil, fmt.Errorf("%w: encode document: %w", ragctx.ErrInvalid, err)
+	}
+	if replaced(b.Bytes()) {
+		return nil, fmt.Errorf("%w: document %q has text that is not valid UTF-8; convert it before sending it",
+			ragctx.ErrInvalid, ragctx.Clip(line.ID+line.Delete))
 	}
 	return b.Bytes(), nil
 }
