@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The one check: everything that has to hold before a change is taken.
 #
-#   ./check.sh         build, vet, lint, tests with the race detector, short fuzzing
-#   ./check.sh quick   build, vet and plain tests
+#   ./check.sh         go.mod, build, vet, lint, tests with the race detector, the long
+#                      random tests, short fuzzing, dead code
+#   ./check.sh quick   go.mod, build, vet and plain tests
 #
 # FUZZTIME (default 5s) is how long each fuzz target runs. RAGCTX_EVAL_DATA
 # points the tests that need evaluation data to it; without it they skip.
