@@ -35,7 +35,7 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 		return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 	}
 	e.courtesy.giveWay(ctx)
-	p, err := docs.Prepare(d, docs.Options{})
+	p, err := docs.PrepareChecked(d, hash, docs.Options{})
 	if err != nil {
 		return store.Put{}, err
 	}

@@ -76,11 +76,17 @@ func (o Options) WithDefaults() Options {
 // field. Prepare is deterministic, does no I/O, takes time linear in the text,
 // and is safe for concurrent use. The result shares d's text and metadata.
 func Prepare(d Document, o Options) (Prepared, error) {
-	o = o.WithDefaults()
 	if err := Validate(d, o); err != nil {
 		return Prepared{}, err
 	}
-	p := Prepared{Document: d, Hash: ContentHash(d), Chunker: Version}
+	return PrepareChecked(d, ContentHash(d), o)
+}
+
+// PrepareChecked is [Prepare] for a document that [Validate] has passed, whose
+// [ContentHash] is hash.
+func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
+	o = o.WithDefaults()
+	p := Prepared{Document: d, Hash: hash, Chunker: Version}
 	p.Text = strings.TrimPrefix(d.Text, "\ufeff")
 	f := formatOf(p.Document)
 	p.MIME = cmp.Or(strings.TrimSpace(d.MIME), f.mime)

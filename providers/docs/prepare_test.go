@@ -353,6 +353,19 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestPrepareChecked: who has checked and hashed a document gets what Prepare returns.
+func TestPrepareChecked(t *testing.T) {
+	d := docs.Document{ExternalID: "a.md", Text: "\ufeff# A\n\nalpha", Tags: []string{"x"}, Source: "s"}
+	want, err := docs.Prepare(d, docs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := docs.PrepareChecked(d, docs.ContentHash(d), docs.Options{})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("differs (-want +got):\n%s%v", diff, err)
+	}
+}
+
 func TestPrepareIsDeterministic(t *testing.T) {
 	for name, text := range hostile {
 		d := docs.Document{ExternalID: "a.md", Text: text[:5000]}
