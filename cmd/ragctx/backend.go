@@ -27,6 +27,8 @@ type backend interface {
 	// current one.
 	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
 	Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
+	// ingest does what [engine.Ingest] does, as a job that p is told of.
+	ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error)
 	// CheckUp begins a job whose result is an [engine.Checkup].
 	CheckUp(ctx context.Context, repair bool) (engine.Job, error)
 	// ReembedAs begins a job that changes to a built-in embedder.
@@ -37,11 +39,14 @@ type backend interface {
 
 var (
 	_ backend = local{}
-	_ backend = (*api.Client)(nil)
+	_ backend = remote{}
 )
 
 // local is an engine in this process.
 type local struct{ *engine.Engine }
+
+// remote is a server.
+type remote struct{ *api.Client }
 
 // Document implements backend.
 func (l local) Document(ctx context.Context, namespace, id string, version int) (api.Document, error) {
@@ -116,7 +121,7 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 
 func dial(url string) opened {
 	c := api.NewClient(url)
-	return opened{backend: c, URL: url, close: func() error { c.Close(); return nil }}
+	return opened{backend: remote{c}, URL: url, close: func() error { c.Close(); return nil }}
 }
 
 // held says what to do about a data directory that another command has open.

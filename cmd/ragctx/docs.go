@@ -229,5 +229,5 @@ func withBackend(cmd *cobra.Command, env lookupEnv, fn func(context.Context, set
 		return err
 	}
 	defer finish(b, &err)
-	return fn(ctx, s, b)
+	return fn(ctx, s, b.backend)
 }

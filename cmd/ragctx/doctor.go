@@ -34,7 +34,7 @@ func newDoctor(env lookupEnv) *cobra.Command {
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				found, err := checkUp(ctx, cmd.ErrOrStderr(), plain(b), repair)
+				found, err := checkUp(ctx, cmd.ErrOrStderr(), b, repair)
 				if err != nil {
 					return err
 				}
@@ -54,14 +54,6 @@ func newDoctor(env lookupEnv) *cobra.Command {
 	cmd.Flags().BoolVar(&repair, "repair", false, "make every index again that differs from the database")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
 	return cmd
-}
-
-// plain returns what a backend works on.
-func plain(b backend) backend {
-	if o, ok := b.(opened); ok {
-		return o.backend
-	}
-	return b
 }
 
 // checkUp has the data directory checked.
@@ -154,7 +146,6 @@ func newReembed(env lookupEnv) *cobra.Command {
 				return asUsage(err)
 			}
 			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				b = plain(b)
 				j, err := b.ReembedAs(ctx, args[0])
 				if err != nil {
 					return err

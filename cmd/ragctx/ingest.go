@@ -83,7 +83,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	defer finish(b, &err)
 	p := newJobProgress(cmd.ErrOrStderr(), env, f.quiet || f.json)
 	start := time.Now()
-	report, err := ingestAsJob(ctx, b, engine.IngestOptions{
+	report, err := b.ingest(ctx, engine.IngestOptions{
 		Namespace: s.Namespace, Paths: paths, Prefix: f.prefix, Tags: f.tags,
 		Walk: docs.WalkOptions{Include: f.include, Exclude: excludes(f.exclude)}, Progress: p.update,
 	}, p)

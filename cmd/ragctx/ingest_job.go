@@ -16,23 +16,20 @@ import (
 // cancelWithin bounds how long an interrupted command waits for its job's end.
 const cancelWithin = 10 * time.Second
 
-// ingestAsJob does what [engine.Ingest] does, as a job: of the server, or of the
-// engine in this process.
-func ingestAsJob(ctx context.Context, b opened, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
-	if l, ok := b.backend.(local); ok {
-		l.StartJobs()
-		j, err := l.IngestFolders(ctx, o)
-		if err != nil {
-			return engine.IngestReport{Skipped: []engine.Skipped{}}, err
-		}
-		return followIngest(ctx, b, j, nil, p)
+// ingest implements backend: the job reads the files.
+func (l local) ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
+	l.StartJobs()
+	j, err := l.IngestFolders(ctx, o)
+	if err != nil {
+		return engine.IngestReport{Skipped: []engine.Skipped{}}, err
 	}
-	up := &upload{opts: o, lister: b, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
-	c, ok := b.backend.(*api.Client)
-	if !ok {
-		return up.report, fmt.Errorf("%w: this is no server", ragctx.ErrUnavailable)
-	}
-	j, err := c.PutDocuments(ctx, o.Namespace, up.lines(ctx))
+	return followIngest(ctx, l, j, nil, p)
+}
+
+// ingest implements backend: the server is sent the files.
+func (r remote) ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error) {
+	up := &upload{opts: o, lister: r, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
+	j, err := r.PutDocuments(ctx, o.Namespace, up.lines(ctx))
 	switch {
 	case up.err != nil:
 		return up.report, up.err
@@ -41,9 +38,9 @@ func ingestAsJob(ctx context.Context, b opened, o engine.IngestOptions, p progre
 	case err != nil:
 		return up.report, err
 	}
-	r, err := followIngest(ctx, b, j, up.paths, p)
-	r.Skipped = append(up.report.Skipped, r.Skipped...)
-	return r, err
+	report, err := followIngest(ctx, r, j, up.paths, p)
+	report.Skipped = append(up.report.Skipped, report.Skipped...)
+	return report, err
 }
 
 // upload sends what an ingest would do.

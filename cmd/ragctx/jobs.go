@@ -287,9 +287,6 @@ func jobCommand(env lookupEnv, cmd *cobra.Command, run func(ctx context.Context,
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-			if o, ok := b.(opened); ok {
-				b = o.backend
-			}
 			return run(ctx, cmd.OutOrStdout(), b, args[0])
 		})
 	}
