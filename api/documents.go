@@ -58,6 +58,15 @@ type Position struct {
 	Rune int `json:"rune" doc:"in code points, from 0"`
 }
 
+// NewDocument returns a version of a document with its text and chunks.
+func NewDocument(d store.Document, text string, units []passage.Unit) Document {
+	out := Document{Document: d, Text: &text}
+	for _, u := range units {
+		out.ChunkList = append(out.ChunkList, chunkOf(d.ID, d.Version, u))
+	}
+	return out
+}
+
 func chunkOf(document string, version int, u passage.Unit) Chunk {
 	c := Chunk{
 		ID: passage.ItemID(document, version, u.Ordinal), Ordinal: u.Ordinal, Heading: u.Heading, Text: u.Text,
@@ -150,20 +159,17 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 	if err != nil {
 		return nil, err
 	}
-	out := &documentOutput{Document{Document: d}}
-	if in.Text {
-		out.Body.Text = &text
-	}
+	var units []passage.Unit
 	if in.Chunks {
-		units, err := s.engine.DocumentUnits(ctx, in.Namespace, in.ID, d.Version)
-		if err != nil {
+		if units, err = s.engine.DocumentUnits(ctx, in.Namespace, in.ID, d.Version); err != nil {
 			return nil, err
 		}
-		for _, u := range units {
-			out.Body.ChunkList = append(out.Body.ChunkList, chunkOf(d.ID, d.Version, u))
-		}
 	}
-	return out, nil
+	out := NewDocument(d, text, units)
+	if !in.Text {
+		out.Text = nil
+	}
+	return &documentOutput{out}, nil
 }
 
 func (s *Server) listDocuments(ctx context.Context, in *documentList) (*documentPageOutput, error) {

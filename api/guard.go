@@ -12,9 +12,10 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// checkListener refuses addresses that other machines can reach: there are no
-// API keys, so whoever can connect can read and delete everything.
-func checkListener(a net.Addr) error {
+// CheckListener refuses addresses that other machines can reach, with
+// [ragctx.ErrDenied]: there are no API keys, so whoever can connect can read and
+// delete everything.
+func CheckListener(a net.Addr) error {
 	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
 		return nil
 	}

@@ -111,7 +111,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // It returns nil after an orderly end, and fails at once with
 // [ragctx.ErrDenied] if ln is not a loopback address.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	if err := checkListener(ln.Addr()); err != nil {
+	if err := CheckListener(ln.Addr()); err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	// Requests in flight outlive ctx, but not the shutdown timeout.

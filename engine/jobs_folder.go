@@ -91,7 +91,7 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	counting.Go(func() {
-		if n, err := countFiles(ctx, req.Paths, req.Walk); err == nil {
+		if n, err := CountFiles(ctx, req.Paths, req.Walk); err == nil {
 			r.update(func(j *store.Job) { j.Items = n })
 		}
 	})
@@ -161,8 +161,9 @@ func (f *folderRun) flush(ctx context.Context, skipped []Skipped) error {
 	return nil
 }
 
-// countFiles returns how many files an ingest will report.
-func countFiles(ctx context.Context, paths []string, o docs.WalkOptions) (int, error) {
+// CountFiles returns how many files an ingest of paths will report. An error is
+// one that will end the ingest, too.
+func CountFiles(ctx context.Context, paths []string, o docs.WalkOptions) (int, error) {
 	n := 0
 	for _, p := range paths {
 		for _, err := range docs.Walk(ctx, []string{p}, o) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -61,6 +62,22 @@ func TestFolderJob(t *testing.T) {
 	}
 	if _, err := f.IngestFolders(t.Context(), engine.IngestOptions{Paths: []string{filepath.Join(dir, "missing")}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCountFiles counts as many files as an ingest reports.
+func TestCountFiles(t *testing.T) {
+	f := open(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.md": "text", "sub/b.md": "\x00\x01", "c.md": "", "d.unknown": "x"})
+	calls := 0
+	r := f.ingest(engine.IngestOptions{Paths: []string{dir}, Progress: func(engine.IngestProgress) { calls++ }})
+	n, err := engine.CountFiles(t.Context(), []string{dir}, docs.WalkOptions{})
+	if err != nil || n != calls || n != r.Files()+len(r.Skipped) {
+		t.Errorf("counted %d, %v; ingest reported %d: %+v", n, err, calls, r)
+	}
+	if n, err := engine.CountFiles(t.Context(), []string{dir, filepath.Join(dir, "missing")}, docs.WalkOptions{}); err == nil {
+		t.Errorf("counted %d with a missing folder", n)
 	}
 }
 

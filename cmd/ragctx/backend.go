@@ -11,7 +11,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
@@ -54,16 +53,8 @@ func (l local) Document(ctx context.Context, namespace, id string, version int) 
 	if err != nil {
 		return api.Document{}, err
 	}
-	out := api.Document{Document: d, Text: &text}
 	units, err := l.DocumentUnits(ctx, namespace, id, d.Version)
-	for _, u := range units {
-		out.ChunkList = append(out.ChunkList, api.Chunk{
-			ID: passage.ItemID(d.ID, d.Version, u.Ordinal), Ordinal: u.Ordinal,
-			Heading: append([]string{}, u.Heading...), Text: u.Text,
-			Start: api.Position(u.Start), End: api.Position(u.End),
-		})
-	}
-	return out, err
+	return api.NewDocument(d, text, units), err
 }
 
 // A data directory that is held by a process that serves nothing is waited for:
@@ -79,6 +70,7 @@ type opened struct {
 
 	// URL is the server's; "" is an engine in this process.
 	URL   string
+	PID   int // of the server's process; 0 if that is not known
 	close func() error
 }
 
@@ -106,7 +98,9 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 			return opened{}, err
 		}
 		if a := locked.Owner.Address; a != "" {
-			return dial("http://" + clientHost(a)), nil
+			o := dial("http://" + clientHost(a))
+			o.PID = locked.Owner.PID
+			return o, nil
 		}
 		select {
 		case <-time.After(lockRetry):

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -38,7 +37,10 @@ func newProgress(w io.Writer, env lookupEnv, quiet bool, paths []string, o docs.
 	case quiet:
 		return noProgress{}
 	case isTerminal(w, env):
-		return newBar(w, func(ctx context.Context) int { return countFiles(ctx, paths, o) })
+		return newBar(w, func(ctx context.Context) int {
+			n, _ := engine.CountFiles(ctx, paths, o) // the ingest will meet the error, too, and say so
+			return n
+		})
 	}
 	now := time.Now()
 	return &lines{w: w, now: time.Now, start: now, last: now}
@@ -105,20 +107,6 @@ func rate(n int, took time.Duration) float64 {
 		return 0
 	}
 	return float64(n) / took.Seconds()
-}
-
-// countFiles returns how many files an ingest will report.
-func countFiles(ctx context.Context, paths []string, o docs.WalkOptions) int {
-	n := 0
-	for _, p := range paths {
-		for _, err := range docs.Walk(ctx, []string{p}, o) {
-			if _, skip := errors.AsType[*docs.Skip](err); err != nil && !skip {
-				break // the ingest will meet it, too, and say so
-			}
-			n++
-		}
-	}
-	return n
 }
 
 // bar draws on a terminal. The files are counted while they are ingested, so the

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -100,8 +99,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; choose another address with --addr", err)
 	}
-	if a, ok := ln.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		err := fmt.Errorf("%w: %s can be reached by other machines, and there are no API keys yet; use 127.0.0.1:%d", ragctx.ErrDenied, a, a.Port)
+	if err := api.CheckListener(ln.Addr()); err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
 	return ln, nil

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/bench"
-	"github.com/ragctx/ragctx/engine"
 )
 
 const soakHelp = `Soak keeps a server busy with a mix of what agents do (half questions, a fifth
@@ -89,7 +86,7 @@ func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, as
 	} else if s.Server != "" {
 		dir = "" // another directory, perhaps on another machine
 	} else if pid == 0 {
-		pid = ownerOf(s.Data)
+		pid = b.PID
 	}
 	o.Probe = bench.ProcessProbe(pid, dir)
 	var told time.Time
@@ -108,14 +105,4 @@ func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, as
 		return errors.Join(err, writeJSON(cmd.OutOrStdout(), report))
 	}
 	return errors.Join(err, bench.WriteSoakTable(cmd.OutOrStdout(), report, soakRows))
-}
-
-// ownerOf returns the process that has a data directory open; 0 if that is not known.
-func ownerOf(dir string) int {
-	var o engine.Owner
-	b, err := os.ReadFile(filepath.Join(dir, "LOCK"))
-	if err != nil || json.Unmarshal(b, &o) != nil {
-		return 0
-	}
-	return o.PID
 }

@@ -171,22 +171,6 @@ func TestBarText(t *testing.T) {
 	}
 }
 
-// TestCountFiles counts as many files as an ingest reports.
-func TestCountFiles(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"a.md": "text", "sub/b.md": "\x00\x01", "c.md": "", "d.unknown": "x"})
-	calls := 0
-	r, err := engine.Ingest(t.Context(), &interrupting{stop: func() {}}, engine.IngestOptions{
-		Paths: []string{dir}, Progress: func(engine.IngestProgress) { calls++ },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := countFiles(t.Context(), []string{dir}, docs.WalkOptions{}); n != calls || n != r.Files()+len(r.Skipped) {
-		t.Errorf("counted %d, ingest reported %d: %+v", n, calls, r)
-	}
-}
-
 func TestDescribe(t *testing.T) {
 	info := &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
 	info.Main.Version = "v1.2.3"
