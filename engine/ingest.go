@@ -48,6 +48,9 @@ type IngestProgress struct {
 	Stage  string // what is done with the files; "" is to store them
 	Path   string // the file just done
 	Report IngestReport
+	// Skipped is the number of files left out so far, also where Report does not
+	// list them.
+	Skipped int
 }
 
 // IngestReport counts what an ingest did.
@@ -203,6 +206,6 @@ func (in *ingester) skip(path, reason string) {
 // progress reports; the caller holds the lock, so calls come one at a time.
 func (in *ingester) progress(path string) {
 	if in.opts.Progress != nil {
-		in.opts.Progress(IngestProgress{Path: path, Report: in.report})
+		in.opts.Progress(IngestProgress{Path: path, Report: in.report, Skipped: len(in.report.Skipped)})
 	}
 }

@@ -70,11 +70,15 @@ func TestCountFiles(t *testing.T) {
 	f := open(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a.md": "text", "sub/b.md": "\x00\x01", "c.md": "", "d.unknown": "x"})
+	var last engine.IngestProgress
 	calls := 0
-	r := f.ingest(engine.IngestOptions{Paths: []string{dir}, Progress: func(engine.IngestProgress) { calls++ }})
+	r := f.ingest(engine.IngestOptions{Paths: []string{dir}, Workers: 1, Progress: func(p engine.IngestProgress) {
+		calls++
+		last = p
+	}})
 	n, err := engine.CountFiles(t.Context(), []string{dir}, docs.WalkOptions{})
-	if err != nil || n != calls || n != r.Files()+len(r.Skipped) {
-		t.Errorf("counted %d, %v; ingest reported %d: %+v", n, err, calls, r)
+	if err != nil || n != calls || n != r.Files()+len(r.Skipped) || last.Skipped != len(r.Skipped) {
+		t.Errorf("counted %d, %v; ingest reported %d: %+v, %+v", n, err, calls, last, r)
 	}
 	if n, err := engine.CountFiles(t.Context(), []string{dir, filepath.Join(dir, "missing")}, docs.WalkOptions{}); err == nil {
 		t.Errorf("counted %d with a missing folder", n)

@@ -13,12 +13,24 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
+// checkOneOf accepts the given values, of which there are two at least.
 func checkOneOf(values ...string) func(string) error {
 	return func(v string) error {
 		if slices.Contains(values, v) {
 			return nil
 		}
-		return fmt.Errorf("%q is unknown; use %s", ragctx.Clip(v), strings.Join(values, " or "))
+		last := len(values) - 1
+		return fmt.Errorf("%q is unknown; use %s or %s", ragctx.Clip(v), strings.Join(values[:last], ", "), values[last])
+	}
+}
+
+// optional accepts nothing at all, too.
+func optional(check func(string) error) func(string) error {
+	return func(v string) error {
+		if v == "" {
+			return nil
+		}
+		return check(v)
 	}
 }
 
@@ -48,9 +60,6 @@ func checkAddr(v string) error {
 }
 
 func checkServer(v string) error {
-	if v == "" {
-		return nil
-	}
 	_, err := serverURL(v)
 	return err
 }

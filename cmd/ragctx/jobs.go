@@ -69,7 +69,7 @@ func newJobsList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx jobs list --state failed",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("", "queued", "running", "done", "failed", "cancelled")(state); err != nil {
+			if err := optional(checkOneOf("queued", "running", "done", "failed", "cancelled"))(state); err != nil {
 				return asUsage(fmt.Errorf("--state: %w", err))
 			}
 			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
@@ -127,7 +127,7 @@ func newJobsShow(env lookupEnv) *cobra.Command {
 		Args:              exactly(1, "one JOB"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOneOf("", "all", "pending", "done", "failed", "skipped")(items); err != nil {
+			if err := optional(checkOneOf("all", "pending", "done", "failed", "skipped"))(items); err != nil {
 				return asUsage(fmt.Errorf("--items: %w", err))
 			}
 			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {

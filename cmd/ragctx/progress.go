@@ -56,8 +56,7 @@ func newJobProgress(w io.Writer, env lookupEnv, quiet bool) progress {
 
 // jobProgress is a job's state as an ingest's.
 func jobProgress(j engine.Job) engine.IngestProgress {
-	p := engine.IngestProgress{Report: reportOf(j)}
-	p.Report.Skipped = make([]engine.Skipped, j.Counts.Skipped+j.Counts.Failed)
+	p := engine.IngestProgress{Report: reportOf(j), Skipped: j.Counts.Skipped + j.Counts.Failed}
 	if j.State == store.JobQueued {
 		p.Stage = "waiting for other jobs"
 	}
@@ -97,7 +96,7 @@ func (*lines) end() {}
 // tally is a state in one phrase.
 func tally(p engine.IngestProgress, took time.Duration) string {
 	r := p.Report
-	return fmt.Sprintf("%d files, %d chunks, %.0f files/s, %.0f chunks/s", r.Files()+len(r.Skipped), r.Chunks,
+	return fmt.Sprintf("%d files, %d chunks, %.0f files/s, %.0f chunks/s", r.Files()+p.Skipped, r.Chunks,
 		rate(r.Files(), took), rate(r.Chunks, took))
 }
 
@@ -141,7 +140,7 @@ func (b *bar) text() string {
 		return " looking for files"
 	}
 	took := time.Since(b.start)
-	done := p.Report.Files() + len(p.Report.Skipped)
+	done := p.Report.Files() + p.Skipped
 	of, left := "", ""
 	if total := int(b.total.Load()); total >= done && done > 0 {
 		of = fmt.Sprintf(" of %d", total)
@@ -168,7 +167,7 @@ func (b *bar) expect(n int) {
 
 func (b *bar) update(p engine.IngestProgress) {
 	b.state.Store(&p)
-	b.bar.SetCurrent(int64(p.Report.Files() + p.Report.Deleted + len(p.Report.Skipped)))
+	b.bar.SetCurrent(int64(p.Report.Files() + p.Report.Deleted + p.Skipped))
 }
 
 func (b *bar) end() {

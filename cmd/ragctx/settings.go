@@ -38,7 +38,7 @@ func allSettings() []setting {
 	return []setting{
 		{"data", "data directory", defaultDataDir, checkData},
 		{"addr", "address to serve on, host:port; port 0 picks a free one", fixed("127.0.0.1:7700"), checkAddr},
-		{"server", "URL of the server to talk to, instead of opening the data directory", fixed(""), checkServer},
+		{"server", "URL of the server to talk to, instead of opening the data directory", fixed(""), optional(checkServer)},
 		{"namespace", "namespace, a wall between tenants", fixed("default"), checkNamespace},
 		{"serve_docs", "files and folders that serve ingests, each PATH or PATH=NAMESPACE, separated as in PATH", fixed(""), nil},
 		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
