@@ -41,7 +41,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 		episode.Occurred = e.opts.Now()
 	}
 	episode.Occurred = episode.Occurred.UTC().Truncate(time.Microsecond)
-	m, units, err := memory.Episode(episode)
+	m, units, voices, err := memory.Episode(episode)
 	if err != nil {
 		return TurnResult{}, err
 	}
@@ -53,7 +53,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	var content store.Content
 	if m != nil {
 		res.MemoryID = m.ID
-		if content, err = e.memoryContent(ctx, m.Content, units, memory.Voices(episode, units)); err != nil {
+		if content, err = e.memoryContent(ctx, m.Content, units, voices); err != nil {
 			return TurnResult{}, err
 		}
 	}

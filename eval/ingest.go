@@ -230,7 +230,7 @@ func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.
 	if err != nil || res.Status == store.Unchanged {
 		return 0, err
 	}
-	_, units, err := memory.Episode(t)
+	_, units, _, err := memory.Episode(t)
 	return len(units), err
 }
 

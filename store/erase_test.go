@@ -110,7 +110,7 @@ func TestEraseMemoriesSessionsUsers(t *testing.T) {
 	f := fresh(t)
 	put := func(id, user, session string) {
 		turn := ragctx.Turn{ID: id, UserID: user, SessionID: session, Prompt: "Qx" + id + "Xq", Occurred: t0}
-		m, units, err := memory.Episode(turn)
+		m, units, _, err := memory.Episode(turn)
 		if err != nil {
 			t.Fatal(err)
 		}

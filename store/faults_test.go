@@ -148,7 +148,7 @@ func (f *fixture) write(t *testing.T, l *ledger, rng *rand.Rand, n int) (errs []
 		default:
 			id = fmt.Sprint("turn ", seed)
 			turn := ragctx.Turn{ID: id, SessionID: "s", Prompt: fmt.Sprint(seed), Occurred: t0}
-			m, units, eerr := memory.Episode(turn)
+			m, units, _, eerr := memory.Episode(turn)
 			if eerr != nil {
 				t.Fatal(eerr)
 			}

@@ -72,7 +72,7 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 		<-tick.C
 		start := time.Now()
 		turn := ragctx.Turn{ID: fmt.Sprint(i), SessionID: "s", Prompt: "how do I roll back?", Response: "with the command roll back", Occurred: start}
-		m, parts, err := memory.Episode(turn)
+		m, parts, _, err := memory.Episode(turn)
 		if err != nil {
 			b.Fatal(err)
 		}

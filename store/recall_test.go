@@ -188,7 +188,7 @@ func TestRepeatSaysWhatToFollow(t *testing.T) {
 		t.Errorf("Has: %+v %v %v, first %d", put, ok, err, first.Seq)
 	}
 	turn := ragctx.Turn{ID: "t", Prompt: "p", Occurred: t0}
-	m, units, err := memory.Episode(turn)
+	m, units, _, err := memory.Episode(turn)
 	if err != nil {
 		t.Fatal(err)
 	}

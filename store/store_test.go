@@ -272,7 +272,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for i := range 20 {
 				turn := ragctx.Turn{ID: fmt.Sprintf("%d-%d", w, i), SessionID: "s", Prompt: "p", Occurred: t0}
-				m, units, err := memory.Episode(turn)
+				m, units, _, err := memory.Episode(turn)
 				if err != nil {
 					t.Error(err)
 				}
@@ -300,7 +300,7 @@ func TestTurns(t *testing.T) {
 	f := fresh(t)
 	turn := ragctx.Turn{ID: "t", SessionID: "s", Prompt: "p", Response: "r", Occurred: t0}
 	put := func(turn ragctx.Turn) (store.Status, error) {
-		m, units, err := memory.Episode(turn)
+		m, units, _, err := memory.Episode(turn)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,12 +39,12 @@ func TestVoices(t *testing.T) {
 	}}
 	put := func(id string) {
 		turn.ID = id
-		m, units, err := memory.Episode(turn)
+		m, units, voices, err := memory.Episode(turn)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := f.content(m.Content, units)
-		for i, v := range memory.Voices(turn, units) {
+		for i, v := range voices {
 			c.Units[i].Voice = v
 		}
 		if _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, c); err != nil {

@@ -1,14 +1,15 @@
 package memory
 
 import (
+	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/index"
 )
 
 // MaxMessages bounds the messages of one turn.
@@ -67,16 +68,20 @@ func hasContent(m ragctx.Message) bool {
 	})
 }
 
-// Episode returns the memory that a turn becomes, and its units; nil if nobody
-// said anything in it. Each message begins a unit, so that a hit knows who said
-// it. System messages and what passes between the agent and its tools are kept
-// with the turn but are not part of the episode: they are not what was said.
-func Episode(t ragctx.Turn) (*Memory, []chunk.Chunk, error) {
+// Episode returns the memory that a turn becomes, its units, and who said each of
+// them; nil if nobody said anything in it. Each message begins a unit, so that a
+// hit knows who said it. System messages and what passes between the agent and its
+// tools are kept with the turn but are not part of the episode: they are not what
+// was said.
+func Episode(t ragctx.Turn) (m *Memory, units []chunk.Chunk, voices []index.Voice, err error) {
 	var text strings.Builder
-	var units []chunk.Chunk
 	var at chunk.Pos
 	at.Line = 1
-	for said := range entries(t) {
+	for _, message := range t.Transcript() {
+		said := spoken(message)
+		if said == "" {
+			continue
+		}
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 			at.Byte, at.Rune, at.Line = at.Byte+1, at.Rune+1, at.Line+1
@@ -85,6 +90,7 @@ func Episode(t ragctx.Turn) (*Memory, []chunk.Chunk, error) {
 			c.Ordinal = len(units)
 			c.Start, c.End = shift(c.Start, at), shift(c.End, at)
 			units = append(units, c)
+			voices = append(voices, index.Voice{Role: cmp.Or(message.Role, ragctx.RoleUser), Name: message.Name, Timed: timed(c.Text)})
 		}
 		text.WriteString(said)
 		at.Byte += len(said)
@@ -92,26 +98,14 @@ func Episode(t ragctx.Turn) (*Memory, []chunk.Chunk, error) {
 		at.Line += strings.Count(said, "\n")
 	}
 	if text.Len() == 0 {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
-	m := &Memory{
+	m = &Memory{
 		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
 		Type: Episodic, Content: text.String(), Importance: DefaultImportance,
 		Tags: t.Tags, Metadata: t.Metadata, Occurred: t.Occurred,
 	}
-	return m, units, m.Validate()
-}
-
-// entries yields the entries of a turn's transcript and the messages that they
-// are of.
-func entries(t ragctx.Turn) iter.Seq2[string, ragctx.Message] {
-	return func(yield func(string, ragctx.Message) bool) {
-		for _, m := range t.Transcript() {
-			if said := spoken(m); said != "" && !yield(said, m) {
-				return
-			}
-		}
-	}
+	return m, units, voices, m.Validate()
 }
 
 // spoken returns a message as an entry of a transcript, or "". Its further

@@ -20,12 +20,12 @@ func TestVoices(t *testing.T) {
 		ragctx.TextMessage(ragctx.RoleAssistant, "Where to?"),
 		{Name: "Bob", Content: ragctx.Text("See you on Monday.")},
 	}}
-	_, units, err := memory.Episode(turn)
+	_, _, got, err := memory.Episode(turn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []index.Voice{{Role: "user", Name: "Ada", Timed: true}, {Role: "assistant"}, {Role: "user", Name: "Bob", Timed: true}}
-	if got := memory.Voices(turn, units); !slices.Equal(got, want) {
+	if !slices.Equal(got, want) {
 		t.Errorf("voices %v, want %v", got, want)
 	}
 }
@@ -40,11 +40,10 @@ func TestEveryUnitHasItsVoice(t *testing.T) {
 			m.Name = strings.Repeat("x", i+1)
 			turn.Messages = append(turn.Messages, m)
 		}
-		m, units, err := memory.Episode(turn)
+		m, units, voices, err := memory.Episode(turn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		voices := memory.Voices(turn, units)
 		if len(voices) != len(units) {
 			t.Fatalf("%d voices of %d units", len(voices), len(units))
 		}
