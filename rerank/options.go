@@ -1,0 +1,164 @@
+package rerank
+
+import (
+	"cmp"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Options says which service to ask and how. Shape is required, and Model where
+// the shape has one; every other zero value works with the hosted services, but
+// that they want a key.
+type Options struct {
+	Shape Shape
+	// URL is the service's; without a path, that of the shape is added. Empty is
+	// the hosted service of Cohere or of Jina.
+	URL string
+	// Model is sent to services of Cohere's and Jina's shape. A TEI server has one
+	// model and is not told.
+	Model string
+	// APIKey is sent as a bearer token. It is in no error and in nothing that is
+	// printed of a client. It does not travel by plain http but to hosts nearby.
+	APIKey string
+	// Scores is the scale of the service's scores; zero is [Unit].
+	Scores Scale
+	// Timeout bounds a whole call of Rerank, its retries included; 0 is
+	// [DefaultTimeout].
+	Timeout time.Duration
+	// MaxDocuments is the most texts of a call; 0 is [DefaultMaxDocuments]. More are
+	// an error: services charge by the text.
+	MaxDocuments int
+	// MaxBytes is how much is sent of each text, and of the query; 0 is
+	// [DefaultMaxBytes].
+	MaxBytes int
+	// BatchSize is the most texts of one request. 0 is 32 for TEI, whose servers
+	// refuse more unless told otherwise, and 100 for the others: there are models
+	// that compare the texts of a request with each other.
+	BatchSize int
+	// Retries is how often a request is repeated after status 429 or 5xx and after
+	// a broken connection; 0 is [DefaultRetries], negative is none.
+	Retries int
+	// Backoff is about how long to wait before the first repetition, twice as long
+	// before each further one, and longer where the service asks for it; 0 is
+	// [DefaultBackoff].
+	Backoff time.Duration
+}
+
+// The defaults of [Options].
+const (
+	DefaultTimeout      = 10 * time.Second
+	DefaultMaxDocuments = 1000
+	DefaultMaxBytes     = 8 << 10
+	DefaultRetries      = 2
+	DefaultBackoff      = 100 * time.Millisecond
+)
+
+func (o Options) withDefaults() Options {
+	batch := 100
+	if o.Shape == TEI {
+		batch = 32
+	}
+	o.Scores = cmp.Or(o.Scores, Unit)
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	o.MaxDocuments = cmp.Or(o.MaxDocuments, DefaultMaxDocuments)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
+	o.BatchSize = cmp.Or(o.BatchSize, batch)
+	o.Retries = max(cmp.Or(o.Retries, DefaultRetries), 0)
+	o.Backoff = cmp.Or(o.Backoff, DefaultBackoff)
+	return o
+}
+
+// check returns where the service is, or what is wrong with the options.
+func (o Options) check() (*url.URL, error) {
+	if err := o.checkNames(); err != nil {
+		return nil, err
+	}
+	for _, n := range [...]struct {
+		field string
+		value int64
+	}{
+		{"timeout", int64(o.Timeout)},
+		{"max_documents", int64(o.MaxDocuments)},
+		{"max_bytes", int64(o.MaxBytes)},
+		{"batch_size", int64(o.BatchSize)},
+		{"backoff", int64(o.Backoff)},
+	} {
+		if n.value < 0 {
+			return nil, ragctx.Invalid(n.field, "is negative; leave it out for the default")
+		}
+	}
+	for i := range len(o.APIKey) {
+		if c := o.APIKey[i]; c <= ' ' || c >= 0x7f {
+			return nil, ragctx.Invalid("key", "has a space, a line break or another character that no key has")
+		}
+	}
+	return o.endpoint()
+}
+
+func (o Options) checkNames() error {
+	switch {
+	case o.Shape == "":
+		return ragctx.Invalid("shape", "is missing; use %s", oneOf(Shapes()))
+	case o.Shape.path() == "":
+		return ragctx.Invalid("shape", "%q is unknown; use %s", ragctx.Clip(string(o.Shape)), oneOf(Shapes()))
+	case o.Scores != Unit && o.Scores != Cosine && o.Scores != Logit:
+		return ragctx.Invalid("scores", "%q is unknown; use %s", ragctx.Clip(string(o.Scores)), oneOf(Scales()))
+	case o.Model == "" && o.Shape != TEI:
+		return ragctx.Invalid("model", "is missing; name a model of the service")
+	}
+	return ragctx.ValidName("model", o.Model)
+}
+
+// endpoint returns the URL that is posted to. Its errors do not repeat the URL,
+// which may hold what should not be shown.
+func (o Options) endpoint() (*url.URL, error) {
+	raw := cmp.Or(o.URL, o.Shape.hosted())
+	if raw == "" {
+		return nil, ragctx.Invalid("url", "is missing; name your server, such as http://127.0.0.1:8080")
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return nil, ragctx.Invalid("url", "is not a URL such as https://rerank.example.com")
+	case u.User != nil:
+		return nil, ragctx.Invalid("url", "holds a user or password; use the key for what is secret")
+	case o.URL == "" && o.APIKey == "":
+		return nil, ragctx.Invalid("key", "is missing; %s wants one", u.Host)
+	case o.APIKey != "" && u.Scheme == "http" && !nearby(u.Hostname()):
+		return nil, ragctx.Invalid("url", "is plain http, which would show the key to everyone on the way to %s; use https", u.Host)
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = o.Shape.path()
+	}
+	u.Fragment = ""
+	return u, nil
+}
+
+// nearby reports whether a host is on this machine or in a network of one's own.
+func nearby(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
+	}
+	if !strings.Contains(host, ".") {
+		return true // only a local resolver knows such a name
+	}
+	for _, suffix := range [...]string{".local", ".internal", ".svc", ".localhost"} {
+		if strings.HasSuffix(host, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func oneOf[T ~string](values []T) string {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
