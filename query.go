@@ -165,6 +165,9 @@ type ContextQuery struct {
 	Exclude []string `json:"exclude,omitempty"`
 	// MinRelevance drops items below it, 0 to 1.
 	MinRelevance float64 `json:"min_relevance,omitempty"`
+	// Diversity, 0 to 1, is how much it counts against an item that it says what
+	// one before it says; 0 chooses by relevance alone.
+	Diversity float64 `json:"diversity,omitempty"`
 	// Explain adds per-signal scores to the items; Exact asks the vector leg for
 	// an exhaustive search.
 	Explain bool `json:"explain,omitempty"`
@@ -299,6 +302,8 @@ func (q ContextQuery) Validate() error {
 		return Invalid("max_tokens", "is %d; use 1 to %d", q.MaxTokens, MaxTokensLimit)
 	case !(q.MinRelevance >= 0 && q.MinRelevance <= 1):
 		return Invalid("min_relevance", "is %v; use 0 to 1", q.MinRelevance)
+	case !(q.Diversity >= 0 && q.Diversity <= 1):
+		return Invalid("diversity", "is %v; use 0 to 1", q.Diversity)
 	case q.Preset != "" && presets[q.Preset].MaxResults == 0:
 		return Invalid("preset", "%q is unknown; use %s", Clip(q.Preset), strings.Join(PresetNames(), ", "))
 	case len(q.Exclude) > MaxResultsLimit:

@@ -109,6 +109,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"max_results":            ragctx.NewQuery("q").WithMaxResults(-1),
 		"max_tokens":             ragctx.NewQuery("q").WithMaxTokens(ragctx.MaxTokensLimit + 1),
 		"min_relevance":          {Query: "q", MinRelevance: math.NaN()},
+		"diversity":              {Query: "q", Diversity: 1.5},
 		"preset":                 {Query: "q", Preset: "huge"},
 		"namespace":              {Query: "q", Namespace: "a\x00b"},
 		"as_of":                  {Query: "q", AsOf: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)},

@@ -55,13 +55,14 @@ func (e *Engine) check(q ragctx.ContextQuery) (ragctx.ContextQuery, error) {
 // SearchResult is a ranked list without a budget.
 type SearchResult struct {
 	Items []ragctx.ContextItem `json:"items"`
-	// Degraded names providers that failed and, as provider:signal, signals that
-	// did not run.
+	// Degraded names providers that failed, as provider:signal signals that did not
+	// run, and as rerank a reranker that failed.
 	Degraded []string `json:"degraded"`
 }
 
 // Search returns the best items of documents and memories, best first, at most
-// MaxResults, without fitting them into a token budget.
+// MaxResults, without fitting them into a token budget. They are reranked and
+// chosen for diversity as for [Engine.Context].
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	res := SearchResult{Items: []ragctx.ContextItem{}, Degraded: []string{}}
 	q, err := e.check(q)
@@ -74,11 +75,12 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return res, err
 	}
+	asked := e.resolver.Wider(q)
 	found := make([]ragctx.ContextResult, len(e.builtin))
 	errs := make([]error, len(e.builtin))
 	var wg sync.WaitGroup
 	for i, p := range e.builtin {
-		wg.Go(func() { found[i], errs[i] = p.Query(ctx, q) })
+		wg.Go(func() { found[i], errs[i] = p.Query(ctx, asked) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil && !slices.Contains(errs, nil) {
@@ -90,12 +92,17 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 			res.Degraded = append(res.Degraded, p.Name())
 			continue
 		}
-		res.add(p.Name(), found[i], q.MinRelevance)
+		res.add(p.Name(), found[i], asked.MinRelevance)
 	}
 	slices.SortStableFunc(res.Items, func(a, b ragctx.ContextItem) int {
 		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(a.ID, b.ID))
 	})
-	res.Items = res.Items[:min(len(res.Items), q.MaxResults)]
+	ordered, degraded, err := e.resolver.Order(ctx, q, res.Items)
+	if err != nil {
+		return res, err
+	}
+	res.Items = ordered[:min(len(ordered), q.MaxResults)]
+	res.Degraded = append(res.Degraded, degraded...)
 	return res, nil
 }
 

@@ -60,6 +60,12 @@ type Options struct {
 	// ProviderTimeout bounds each provider's part of a query; 0 is
 	// [resolve.DefaultTimeout].
 	ProviderTimeout time.Duration
+	// Reranker scores the best RerankTop items of a query anew, in at most
+	// RerankTimeout; nil is none, and 0 the defaults of package resolve. It is the
+	// caller's to close, after the engine.
+	Reranker      resolve.Reranker
+	RerankTop     int
+	RerankTimeout time.Duration
 	// Lanes is how many documents of a bulk job are worked on at a time; 0 is half
 	// of GOMAXPROCS, at least one, which leaves room for turns and questions.
 	Lanes int
@@ -169,6 +175,7 @@ func (e *Engine) openResolver() error {
 	}
 	r, err := resolve.New(resolve.Options{
 		Providers: providers, Timeout: e.opts.ProviderTimeout, Logger: e.opts.Logger, Now: e.opts.Now,
+		Reranker: e.opts.Reranker, RerankTop: e.opts.RerankTop, RerankTimeout: e.opts.RerankTimeout,
 		OnEvent: func(_ context.Context, ev ragctx.Event) { e.emit(ev.Type, ev.Namespace, ev.SessionID, ev.Data) },
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // Answer is what a model should see, and how it came about. Everything but the
 // providers' times is a function of the query and of what the providers returned.
 type Answer struct {
-	// Items are in rank order. Each has the content that is shown, that content's
+	// Items are in rank order, unless the query asked for diversity. Each has the content that is shown, that content's
 	// depth, and its exact token count.
 	Items []ragctx.ContextItem `json:"items"`
 	// XML is the rendered answer when the format is xml; Text is it for every
@@ -32,7 +33,8 @@ type Answer struct {
 	Dropped   []Dropped        `json:"dropped"`
 	Shortened []Shortened      `json:"shortened"`
 	// Degraded names what did not contribute as it should: a provider that
-	// failed, or provider:signal for a signal that did not run.
+	// failed, provider:signal for a signal that did not run, and rerank for a
+	// reranker that failed.
 	Degraded []string `json:"degraded"`
 	// Note says why an answer is empty, per provider.
 	Note string `json:"note,omitempty"`
@@ -92,16 +94,17 @@ type Shortened struct {
 	Tokens int `json:"tokens_saved"`
 }
 
-// answer puts the outcomes together. It is pure.
-func answer(q ragctx.ContextQuery, entries []*entry, outcomes []outcome, f *fitter) Answer {
+// answer puts the outcomes together. The error is that of ctx.
+func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []*entry, outcomes []reply, f *fitter) (Answer, error) {
 	a := Answer{
 		Items: []ragctx.ContextItem{}, Providers: make([]ProviderReport, len(entries)),
 		Dropped: []Dropped{}, Shortened: []Shortened{}, Degraded: []string{}, // [] in JSON, not null
 		Tokenizer: f.counter.Name(), Format: f.renderer.Name(),
 	}
 	var list []*candidate
+	asked := r.Wider(q)
 	for i, e := range entries {
-		kept, dropped := admit(q, e, i, outcomes[i].result.Items)
+		kept, dropped := admit(asked, e, i, outcomes[i].result.Items)
 		list = append(list, kept...)
 		a.Dropped = append(a.Dropped, dropped...)
 		a.report(i, e.name, outcomes[i])
@@ -110,6 +113,16 @@ func answer(q ragctx.ContextQuery, entries []*entry, outcomes []outcome, f *fitt
 	for _, c := range duplicates {
 		a.drop(c, ReasonDuplicate, c.size)
 	}
+	ordered, err := r.order(ctx, q, list)
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Degraded = append(a.Degraded, ordered.degraded...)
+	for _, c := range ordered.below {
+		a.Dropped = append(a.Dropped, Dropped{ID: c.item.ID, Provider: c.item.Provider, Reason: ReasonMinRelevance, Tokens: c.size})
+	}
+	list = ordered.list
+	keepWeakSmall(list)
 	p := f.fit(list)
 	a.account(f, list, p)
 	if len(p.items) > 0 {
@@ -124,10 +137,10 @@ func answer(q ragctx.ContextQuery, entries []*entry, outcomes []outcome, f *fitt
 	if len(a.Items) == 0 {
 		a.Note = a.whyEmpty(q, f, list)
 	}
-	return a
+	return a, nil
 }
 
-func (a *Answer) report(i int, name string, o outcome) {
+func (a *Answer) report(i int, name string, o reply) {
 	a.Providers[i] = ProviderReport{
 		Name: name, Returned: len(o.result.Items), Truncated: o.result.Truncated,
 		TookMS: float64(o.took.Microseconds()) / 1000, Error: publicText(o.err),

@@ -19,6 +19,7 @@ type candidate struct {
 	item     ragctx.ContextItem
 	rank     float64
 	size     int // rough tokens, for the order
+	hints    hints
 	provider int // position of its provider
 	index    int // position in its provider's result
 
@@ -28,12 +29,20 @@ type candidate struct {
 }
 
 func newCandidate(e *entry, provider, index int, it ragctx.ContextItem) *candidate {
+	h := hints{e.Priority, e.Trust, e.Freshness}
 	c := &candidate{
-		item: it, provider: provider, index: index, size: claimedTokens(it),
-		rank: it.Relevance + .25*ragctx.Clamp01(e.Priority) + .15*ragctx.Clamp01(e.Trust) + .10*ragctx.Clamp01(e.Freshness),
+		item: it, hints: h, provider: provider, index: index, size: claimedTokens(it), rank: h.rank(it.Relevance),
 	}
 	c.forms, c.preferred = ladder(it)
 	return c
+}
+
+// hints are what the operator's configuration says of a provider.
+type hints struct{ priority, trust, freshness float64 }
+
+// rank returns what items of that relevance are ordered by.
+func (h hints) rank(relevance float64) float64 {
+	return relevance + .25*ragctx.Clamp01(h.priority) + .15*ragctx.Clamp01(h.trust) + .10*ragctx.Clamp01(h.freshness)
 }
 
 // compare orders candidates; only the same position in the same result is equal.
@@ -73,7 +82,6 @@ func merge(list []*candidate) (kept, duplicates []*candidate) {
 		ids[k], contents[string(buf)] = true, true
 		kept = append(kept, c)
 	}
-	keepWeakSmall(kept)
 	return kept, duplicates
 }
 

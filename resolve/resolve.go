@@ -17,6 +17,11 @@
 // alone; what an item or its metadata claims does not count. Required items come
 // first, then by rank, relevance, fewer tokens, and id. The answer depends on
 // what the providers returned and not on which of them was faster.
+//
+// With a [Reranker] the best items get its relevance in place of their own, and
+// are ordered by it. A query can ask for diversity; then what is shown is chosen
+// for saying something else than what was chosen before. [Resolver.Order] does
+// both, for an answer as well as for lists that are not fitted into a budget.
 package resolve
 
 import (
@@ -59,7 +64,13 @@ type Options struct {
 	Renderers func(name string) (ragctx.Renderer, error)
 	// Timeout is each provider's deadline; [DefaultTimeout] unless set.
 	Timeout time.Duration
-	Logger  *slog.Logger
+	// Reranker scores the best RerankTop items of a query anew, of all providers
+	// together, in at most RerankTimeout; nil is none. [DefaultRerankTop] and
+	// [DefaultRerankTimeout] unless set. Its failure leaves the order as it is.
+	Reranker      Reranker
+	RerankTop     int
+	RerankTimeout time.Duration
+	Logger        *slog.Logger
 	// OnEvent is given each event with its type, namespace, session and data; the
 	// bus fills in the rest. It is called by the goroutine that calls Resolve.
 	OnEvent func(ctx context.Context, ev ragctx.Event)
@@ -69,7 +80,8 @@ type Options struct {
 
 // Resolver answers context queries. It is safe for concurrent use.
 type Resolver struct {
-	opts Options
+	opts     Options
+	reranker callee
 
 	mu      sync.Mutex
 	entries []*entry // replaced as a whole, never changed
@@ -93,8 +105,10 @@ func New(opts Options) (*Resolver, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	r := &Resolver{opts: opts}
+	r := &Resolver{opts: opts, reranker: callee{name: "reranker"}}
 	r.opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
+	r.opts.RerankTop = cmp.Or(max(opts.RerankTop, 0), DefaultRerankTop)
+	r.opts.RerankTimeout = cmp.Or(max(opts.RerankTimeout, 0), DefaultRerankTimeout)
 	for _, reg := range opts.Providers {
 		if err := r.Add(reg); err != nil {
 			return nil, err
@@ -114,7 +128,7 @@ func (r *Resolver) Add(reg Registered) error {
 		return ragctx.Invalid("provider", "has no name; a provider needs one that is short and stable")
 	}
 	reg.Timeout = cmp.Or(reg.Timeout, r.opts.Timeout)
-	e := &entry{Registered: reg, name: name}
+	e := &entry{Registered: reg, callee: callee{name: name}}
 	if p, ok := reg.Provider.(ragctx.FailurePolicy); ok {
 		e.failClosed = p.FailureMode() == ragctx.FailClosed
 	}
@@ -180,11 +194,14 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery) (Answer, 
 		r.emit(ctx, q, ragctx.EventContextResolving, ragctx.ContextResolving{Providers: names(entries)})
 		defer func() { r.emit(ctx, q, ragctx.EventContextResolved, total) }()
 	}
-	outcomes, err := r.ask(ctx, q, entries)
+	outcomes, err := r.ask(ctx, r.Wider(q), entries)
 	if err != nil {
 		return Answer{}, err
 	}
-	ans := answer(q, entries, outcomes, newFitter(counter, renderer, q.Caps()))
+	ans, err := r.answer(ctx, q, entries, outcomes, newFitter(counter, renderer, q.Caps()))
+	if err != nil {
+		return Answer{}, err
+	}
 	total.TotalItems = len(ans.Items)
 	for _, it := range ans.Items {
 		total.TotalTokens += it.TokenCount
