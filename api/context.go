@@ -38,9 +38,10 @@ type ContextRequest struct {
 	Messages       Messages       `json:"messages,omitempty" doc:"the conversation so far, newest last"`
 	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000" doc:"ids of items that the model already has"`
 	MinRelevance   float64        `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below it"`
+	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"how much it counts against an item that it says what one before it says; 0 chooses by relevance alone"`
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
-	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is"`
+	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; rerank false leaves the reranker out"`
 }
 
 // FilterRequest is a [ragctx.Filter] as it is sent.
@@ -70,7 +71,7 @@ func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 	q := ragctx.ContextQuery{
 		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
 		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Messages: r.Messages,
-		Exclude: r.Exclude, MinRelevance: r.MinRelevance, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
+		Exclude: r.Exclude, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
 	}
 	if r.Filter != nil {
 		q.Filter = ragctx.Filter(*r.Filter)
