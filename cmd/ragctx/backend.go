@@ -12,6 +12,7 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/rerank"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 )
@@ -89,9 +90,9 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 	give, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	for {
-		eng, err := s.engine(ctx, stderr, slog.LevelWarn)
+		p, err := s.engine(ctx, stderr, slog.LevelWarn)
 		if err == nil {
-			return opened{backend: local{eng}, close: eng.Close}, nil
+			return opened{backend: local{p.Engine}, close: p.Close}, nil
 		}
 		var locked *engine.LockedError
 		if !errors.As(err, &locked) {
@@ -128,10 +129,38 @@ func held(e *engine.LockedError) error {
 
 // engine opens the data directory in this process. Its jobs wait: a command that
 // does not mean to do them must not have to end them.
-func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*engine.Engine, error) {
-	return engine.Open(ctx, engine.Options{
+func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*process, error) {
+	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, Logger: s.logger(stderr, floor), PauseJobs: true,
-	})
+		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout,
+	}
+	p := &process{close: func() {}}
+	if s.reranks() {
+		client, err := rerank.New(s.rerankOptions())
+		if err != nil {
+			return nil, err
+		}
+		o.Reranker, p.close = client, client.Close
+	}
+	var err error
+	if p.Engine, err = engine.Open(ctx, o); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// process is an engine in this process and what it uses.
+type process struct {
+	*engine.Engine
+
+	close func()
+}
+
+// Close gives the data directory free.
+func (p *process) Close() error {
+	defer p.close()
+	return p.Engine.Close()
 }
 
 // finish adds the error of closing b to the one of using it.

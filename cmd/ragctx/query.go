@@ -28,6 +28,8 @@ type queryFlags struct {
 	session, user         string
 	tokenizer, format     string
 	explain, quiet        bool
+	diversity             float64
+	noRerank              bool
 }
 
 const queryHelp = `Query prints what a model should see for TEXT: the best passages of documents and
@@ -71,6 +73,8 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
 	flags.StringVar(&f.tokenizer, "tokenizer", "", "one of "+strings.Join(tokens.Names(), ", ")+" (default "+ragctx.DefaultTokenizer+")")
 	flags.StringVar(&f.format, "format", xmlfmt.XML, "xml, documents, text, or json for the whole answer with its accounts")
+	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
+	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	for name, values := range map[string][]string{
@@ -90,6 +94,10 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 		MaxResults: f.maxResults, MaxTokens: f.maxTokens, Preset: f.preset,
 		Namespace: s.Namespace, UserID: f.user, SessionID: f.session,
 		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
+		Diversity: f.diversity,
+	}
+	if f.noRerank {
+		q = q.WithParam("rerank", false)
 	}
 	if f.format == xmlfmt.JSON {
 		q.Format = xmlfmt.XML // printed inside the whole answer

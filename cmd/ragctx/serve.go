@@ -22,11 +22,15 @@ Other ragctx commands on the same data directory find the server and talk to it.
 With --docs it ingests these files and folders in the background, as jobs ('ragctx
 jobs' shows them); questions are answered meanwhile, from what is there. It also goes
 on with the jobs that were not done when the directory was last closed. There are no
-API keys, so it serves on loopback addresses only.`
+API keys, so it serves on loopback addresses only.
+
+With --rerank-shape a reranking service scores what is found. It is sent the questions
+and the texts found; its key is read from ` + envPrefix + `RERANK_KEY.`
 
 const serveExample = `  ragctx serve
   ragctx serve --docs ./docs --docs ./handbook=team
-  ragctx serve --addr 127.0.0.1:0 --data ./.ragctx`
+  ragctx serve --addr 127.0.0.1:0 --data ./.ragctx
+  ragctx serve --rerank-shape tei --rerank-url http://127.0.0.1:8080`
 
 func newServe(env lookupEnv) *cobra.Command {
 	var paths []string
@@ -38,7 +42,7 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths) },
 	}
-	addSettings(cmd.Flags(), "addr", "vector_graph")
+	addSettings(cmd.Flags(), append(rerankNames(), "addr", "vector_graph")...)
 	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or PATH=NAMESPACE to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
 }
@@ -53,11 +57,12 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string) (err error) {
 	if err != nil {
 		return err
 	}
-	eng, err := s.engine(ctx, cmd.ErrOrStderr(), slog.LevelInfo)
+	p, err := s.engine(ctx, cmd.ErrOrStderr(), slog.LevelInfo)
 	if err != nil {
 		return alreadyServed(err)
 	}
-	defer func() { err = errors.Join(err, eng.Close()) }()
+	defer func() { err = errors.Join(err, p.Close()) }()
+	eng := p.Engine
 	oversubscribe(env)
 	ln, err := listen(ctx, s.Addr)
 	if err != nil {
@@ -122,6 +127,9 @@ func alreadyServed(err error) error {
 func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, addr string) {
 	fmt.Fprintf(w, "ragctx serves http://%s (stop with Ctrl-C)\n", addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
+	if s.reranks() {
+		fmt.Fprintf(w, "reranker: %s; it is sent the questions and the texts found\n", s.k.String("rerank_shape"))
+	}
 	if st, err := eng.Stats(ctx, s.Namespace); err == nil {
 		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(s.Namespace), st.Documents, st.Memories)
 	}

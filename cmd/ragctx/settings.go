@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ type setting struct {
 
 // allSettings returns every setting in the order in which they are shown.
 func allSettings() []setting {
-	return []setting{
+	return append([]setting{
 		{"data", "data directory", defaultDataDir, checkData},
 		{"addr", "address to serve on, host:port; port 0 picks a free one", fixed("127.0.0.1:7700"), checkAddr},
 		{"server", "URL of the server to talk to, instead of opening the data directory", fixed(""), optional(checkServer)},
@@ -44,7 +45,7 @@ func allSettings() []setting {
 		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}
+	}, rerankSettings()...)
 }
 
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
@@ -75,6 +76,10 @@ type settings struct {
 	Level  slog.Level
 	Format string
 
+	RerankTop     int
+	RerankTimeout time.Duration
+	rerankKey     string
+
 	File       string // the settings file, whether it exists or not
 	Found      bool   // whether it exists
 	FileOrigin string // where File's name comes from
@@ -104,11 +109,11 @@ func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
 			s.origin[name] = l.name
 		}
 	}
-	return s, s.finish()
+	return s, s.finish(env)
 }
 
 // finish checks the values and copies them into the fields.
-func (s *settings) finish() error {
+func (s *settings) finish(env lookupEnv) error {
 	for _, d := range allSettings() {
 		if d.check == nil {
 			continue
@@ -116,6 +121,9 @@ func (s *settings) finish() error {
 		if err := d.check(s.k.String(d.name)); err != nil {
 			return asUsage(fmt.Errorf("%s: %w", s.where(d.name), err))
 		}
+	}
+	if err := s.checkReranker(env); err != nil {
+		return err
 	}
 	abs, err := filepath.Abs(s.k.String("data"))
 	if err != nil {

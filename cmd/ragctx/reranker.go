@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/rerank"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+// rerankKey is the secret of the reranking service. It comes from the environment
+// alone: command lines and settings files are seen by too many.
+const rerankKey = "rerank_key"
+
+// rerankSettings are the settings of the reranking service, shown after the others.
+func rerankSettings() []setting {
+	return []setting{
+		{"rerank_shape", "what the reranking service speaks: " + words(rerank.Shapes()) + "; empty is no reranking", fixed(""), nil},
+		{"rerank_url", "URL of the reranking service; empty is the hosted one of cohere or jina", fixed(""), nil},
+		{"rerank_model", "model of the reranking service", fixed(""), nil},
+		{"rerank_scores", "scale of its scores: " + words(rerank.Scales()), fixed(string(rerank.Unit)), nil},
+		{"rerank_top", "how many of the best items are reranked", fixed(strconv.Itoa(resolve.DefaultRerankTop)), checkRerankTop},
+		{"rerank_timeout", "how long that may take, after which the order stays as it was", fixed(resolve.DefaultRerankTimeout.String()), checkPositiveTime},
+	}
+}
+
+// rerankNames lists the names of the settings.
+func rerankNames() []string {
+	var names []string
+	for _, s := range rerankSettings() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func words[T ~string](values []T) string {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+func checkRerankTop(v string) error {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > ragctx.MaxResultsLimit {
+		return fmt.Errorf("is %q; use a whole number from 1 to %d", ragctx.Clip(v), ragctx.MaxResultsLimit)
+	}
+	return nil
+}
+
+func checkPositiveTime(v string) error {
+	if d, err := time.ParseDuration(v); err != nil || d <= 0 {
+		return fmt.Errorf("is %q; use a time such as 800ms or 2s", ragctx.Clip(v))
+	}
+	return nil
+}
+
+// rerankOptions returns how the service is asked.
+func (s *settings) rerankOptions() rerank.Options {
+	return rerank.Options{
+		Shape: rerank.Shape(s.k.String("rerank_shape")), URL: s.k.String("rerank_url"), Model: s.k.String("rerank_model"),
+		Scores: rerank.Scale(s.k.String("rerank_scores")), APIKey: s.rerankKey, Timeout: s.RerankTimeout,
+		MaxDocuments: s.RerankTop,
+	}
+}
+
+// checkReranker checks the settings of the service as a whole, so that a mistake
+// ends the command and not every question.
+func (s *settings) checkReranker(env lookupEnv) error {
+	key, _ := env(envName(rerankKey))
+	s.rerankKey = strings.TrimSpace(key)
+	s.RerankTop, _ = strconv.Atoi(s.k.String("rerank_top"))               // checked before
+	s.RerankTimeout, _ = time.ParseDuration(s.k.String("rerank_timeout")) // checked before
+	if !s.reranks() {
+		return nil
+	}
+	_, err := rerank.New(s.rerankOptions())
+	f, ok := errors.AsType[*ragctx.FieldError](err)
+	switch {
+	case !ok:
+		return err
+	case f.Field == "key":
+		return badUsage("%s: %s", envName(rerankKey), f.Problem)
+	default:
+		return badUsage("%s: %s", s.where("rerank_"+f.Field), f.Problem)
+	}
+}
+
+// reranks reports whether a service is named, whole or in part.
+func (s *settings) reranks() bool {
+	return s.k.String("rerank_shape")+s.k.String("rerank_url")+s.k.String("rerank_model") != ""
+}
