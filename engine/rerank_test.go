@@ -96,7 +96,7 @@ func TestSearchDiversity(t *testing.T) {
 	if err != nil || slices.ContainsFunc(r.Items, func(it ragctx.ContextItem) bool { return it.ID == "rights@1#0" }) {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	q.Diversity = .6
+	q.Diversity = .9
 	r, err = f.Search(t.Context(), q)
 	if err != nil || len(r.Items) != 2 || r.Items[1].ID != "rights@1#0" {
 		t.Errorf("%+v, %v", r, err)

@@ -58,7 +58,7 @@ func TestLeftoverWidens(t *testing.T) {
 func TestWhatBarelyMatchesDoesNotWiden(t *testing.T) {
 	r := newResolver(t, resolve.Options{},
 		fake{name: "x", items: []ragctx.ContextItem{withForms(item("a", .9, text("a", 20)), text("a", 30))}},
-		fake{name: "y", items: []ragctx.ContextItem{withForms(item("b", .4, text("b", 20)), text("b", 30))}},
+		fake{name: "y", items: []ragctx.ContextItem{withForms(item("b", .2, text("b", 20)), text("b", 30))}},
 	)
 	a := mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(100))
 	if a.Items[0].TokenCount != 30 || a.Items[1].TokenCount != 20 {
