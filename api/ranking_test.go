@@ -28,7 +28,7 @@ func TestRanking(t *testing.T) {
 	for body, says := range map[string]string{
 		`{"vector_weight":101}`: "vector_weight", `{"dialogue":{"users":1}}`: "users", `{"method":"magic"}`: "method", `[]`: "object",
 	} {
-		if p := f.call(t, "PUT", "/v1/ranking/documents", body).problem(t); p.Status != 422 && p.Status != 400 || !strings.Contains(string(f.call(t, "PUT", "/v1/ranking/documents", body).body), says) {
+		if p := f.call(t, "PUT", "/v1/ranking/documents", body).problem(t); p.Status != 422 && p.Status != 400 || !strings.Contains(f.call(t, "PUT", "/v1/ranking/documents", body).body, says) {
 			t.Errorf("%s: %+v", body, p)
 		}
 	}
