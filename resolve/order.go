@@ -37,9 +37,13 @@ const (
 	signalBefore = "before_rerank"
 )
 
-// widerBy is how many times as many items are looked at when diversity is asked
-// for: a choice needs more than what is shown.
-const widerBy = 4
+// When diversity is asked for, items are chosen from widerBy times as many as may
+// be shown, and from leastChoice if those are more. Each costs the time of making
+// it; a wider choice found no more in the measured set.
+const (
+	widerBy     = 2
+	leastChoice = 20
+)
 
 // reranks reports whether the items of q go to the reranker.
 func (r *Resolver) reranks(q ragctx.ContextQuery) bool {
@@ -63,7 +67,7 @@ func (r *Resolver) pool(q ragctx.ContextQuery) (n int) {
 		n = r.opts.RerankTop
 	}
 	if q.Diversity > 0 {
-		n = max(n, min(widerBy*q.MaxResults, maxDiverse))
+		n = max(n, min(max(widerBy*q.MaxResults, leastChoice), maxDiverse))
 	}
 	return n
 }

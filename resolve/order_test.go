@@ -140,7 +140,8 @@ func TestProvidersAreAskedForMore(t *testing.T) {
 		{byText(nil), 0, nil, 10, 50, 0},
 		{byText(nil), 0, map[string]any{"rerank": false}, 10, 10, .5},
 		{byText(nil), 0, nil, 80, 80, 0},
-		{nil, .1, nil, 10, 40, .5},
+		{nil, .1, nil, 3, 20, .5},
+		{nil, .1, nil, 15, 30, .5},
 		{nil, .1, nil, 100, 200, .5},
 		{nil, .1, nil, 900, 900, .5},
 	} {
