@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/analysis"
 )
 
 // Fusion says how the scores of the two legs become one relevance. The zero
@@ -14,7 +15,9 @@ type Fusion struct {
 	// leg alone.
 	Method string
 	// VectorWeight is the weight of the cosine beside a keyword score of weight 1
-	// (convex only); 0 means [DefaultVectorWeight], negative means none.
+	// (convex only), for questions of up to [ShortQuestion] words; for longer ones it
+	// is less, by as much as they are longer. 0 means [DefaultVectorWeight], negative
+	// means none.
 	VectorWeight float64
 	// VectorFloor is the cosine that unrelated texts reach by chance. A unit that
 	// only the dense leg found is a hit if it is above that, or above three fifths
@@ -25,14 +28,34 @@ type Fusion struct {
 // DefaultVectorWeight is small because the built-in embedder knows little that
 // the keyword leg, with its character 4-grams, does not know better: twice the
 // weight gains nothing in the mean and costs some collections dearly.
-const DefaultVectorWeight = 0.07
+const DefaultVectorWeight = 0.1
+
+// ShortQuestion is how many words, stop words left out, a question has for the
+// cosine to have its full weight. The more words there are, the better they tell by
+// themselves what is meant, and the more of any text a long question resembles.
+const ShortQuestion = 8
+
+// vectorWeight returns the weight of the cosine for a question of so many words.
+func (f Fusion) vectorWeight(words int) float64 {
+	w := max(0, cmp.Or(f.VectorWeight, DefaultVectorWeight))
+	return w * min(1, ShortQuestion/float64(max(words, 1)))
+}
+
+// wordsOf counts the words of a question, stop words left out.
+func wordsOf(question string) (n int) {
+	for _, t := range analysis.QueryTerms(question) {
+		n += t.Count
+	}
+	return n
+}
 
 // rrfConstant is k of reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009).
 const rrfConstant = 60
 
 // fuse sets the score of every hit.
 //
-// Convex: (keyword + w·max(0, cosine)) / (1 + w), where keyword is the lexical
+// Convex: (keyword + w·max(0, cosine)) / (1 + w), where w is the vector weight for a
+// question of so many words, and keyword is the lexical
 // score over the most that any text could reach (Bruch et al., "An Analysis of
 // Fusion Functions for Hybrid Retrieval", TOIS 2023: bounding by the theoretical
 // maximum). Relevance is then comparable between queries and collections. A leg
@@ -40,17 +63,14 @@ const rrfConstant = 60
 //
 // RRF: Σ 1/(60+rank) over the legs, divided by its maximum. It ignores how much
 // better one hit is than the next and so loses with a weak second list.
-func fuse(hits []Hit, f Fusion, keyword, vector bool) {
+func fuse(hits []Hit, f Fusion, words int, keyword, vector bool) {
 	if f.Method == "rrf" {
 		fuseRanks(hits, keyword, vector)
 		return
 	}
-	w := f.VectorWeight
-	if w == 0 {
-		w = DefaultVectorWeight
-	}
+	w := f.vectorWeight(words)
 	switch {
-	case !vector || w < 0:
+	case !vector:
 		w = 0
 	case !keyword:
 		for i := range hits {

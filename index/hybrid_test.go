@@ -306,25 +306,29 @@ func TestSearchBesideApply(t *testing.T) {
 
 func TestFusion(t *testing.T) {
 	p := &index.Parent{ID: 1, Recorded: t0}
+	const short = "red apple"
 	for _, c := range []struct {
+		text   string
 		fusion index.Fusion
 		vector []float32
 		want   []string // unit:score
 	}{
-		{index.Fusion{}, []float32{1, 0}, []string{"1:0.935", "2:0.533"}},
-		{index.Fusion{VectorWeight: 1}, []float32{1, 0}, []string{"2:0.750", "1:0.500"}},
-		{index.Fusion{VectorWeight: -1}, []float32{1, 0}, []string{"1:1.000", "2:0.500"}},
-		{index.Fusion{}, nil, []string{"1:1.000", "2:0.500"}},
-		{index.Fusion{Method: "rrf"}, []float32{1, 0}, []string{"2:0.992", "1:0.500"}},
+		{short, index.Fusion{}, []float32{1, 0}, []string{"1:0.909", "2:0.545"}},
+		{short, index.Fusion{VectorWeight: 1}, []float32{1, 0}, []string{"2:0.750", "1:0.500"}},
+		{short, index.Fusion{VectorWeight: -1}, []float32{1, 0}, []string{"1:1.000", "2:0.500"}},
+		{short, index.Fusion{}, nil, []string{"1:1.000", "2:0.500"}},
+		{short, index.Fusion{Method: "rrf"}, []float32{1, 0}, []string{"2:0.992", "1:0.500"}},
+		// Sixteen words halve the weight.
+		{strings.Repeat("red apple ", 8), index.Fusion{VectorWeight: 1}, []float32{1, 0}, []string{"1:0.667", "2:0.667"}},
 	} {
 		h, _, _ := open(t)
 		apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, p, "red apple", 0, 1), entry(2, 1, p, "apple", 1, 0)}})
 		var got []string
-		for _, hit := range search(t, h, index.Query{Text: "red apple", Vector: c.vector, Fusion: c.fusion}).Hits {
+		for _, hit := range search(t, h, index.Query{Text: c.text, Vector: c.vector, Fusion: c.fusion}).Hits {
 			got = append(got, fmt.Sprintf("%d:%.3f", hit.ID, hit.Score))
 		}
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%+v over vector %v: %v, want %v", c.fusion, c.vector, got, c.want)
+			t.Errorf("%q, %+v over vector %v: %v, want %v", c.text, c.fusion, c.vector, got, c.want)
 		}
 	}
 }
