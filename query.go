@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -97,7 +98,8 @@ const (
 	DefaultTokenizer  = "o200k_base"
 	DefaultNamespace  = "default"
 
-	MaxQueryBytes   = 64 << 10
+	MaxQueryBytes   = 64 << 10 // of the query and its other wordings together
+	MaxQueries      = 8
 	MaxResultsLimit = 1000
 	MaxTokensLimit  = 10_000_000
 	MaxFilterValues = 256
@@ -159,7 +161,11 @@ type ContextQuery struct {
 	Tokenizer string `json:"tokenizer,omitempty"`
 	Format    string `json:"format,omitempty"`
 	Preset    string `json:"preset,omitempty"`
-	// Messages is the conversation so far, newest last.
+	// Queries are other wordings of Query, as a model may write them, at most
+	// [MaxQueries] and together with Query at most [MaxQueryBytes]. Each counts half.
+	Queries []string `json:"queries,omitempty"`
+	// Messages is the conversation so far, newest last; Query may be the last of
+	// them. A question that leans on it is searched with words of it.
 	Messages []Message `json:"messages,omitempty"`
 	// Exclude lists ids of items the model already has.
 	Exclude []string `json:"exclude,omitempty"`
@@ -321,7 +327,7 @@ func (q ContextQuery) Validate() error {
 			return err
 		}
 	}
-	if err := ValidText("query", q.Query); err != nil {
+	if err := q.validTexts(); err != nil {
 		return err
 	}
 	for _, f := range [...]struct {
@@ -343,6 +349,34 @@ func (q ContextQuery) Validate() error {
 		if err := ValidName(f.field, f.value); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// validTexts checks the question and its other wordings.
+func (q ContextQuery) validTexts() error {
+	if err := ValidText("query", q.Query); err != nil {
+		return err
+	}
+	switch {
+	case len(q.Queries) > MaxQueries:
+		return Invalid("queries", "lists %d wordings; the limit is %d", len(q.Queries), MaxQueries)
+	case len(q.Queries) > 0 && q.Query == "":
+		return Invalid("queries", "come beside a query, which is empty; make one of them the query")
+	}
+	total := len(q.Query)
+	for i, text := range q.Queries {
+		field := "queries[" + strconv.Itoa(i) + "]"
+		if text == "" {
+			return Invalid(field, "is empty; leave it out")
+		}
+		if err := ValidText(field, text); err != nil {
+			return err
+		}
+		total += len(text)
+	}
+	if len(q.Queries) > 0 && total > MaxQueryBytes {
+		return Invalid("queries", "are, with the query, %d bytes long; the limit is %d: send questions, not documents", total, MaxQueryBytes)
 	}
 	return nil
 }

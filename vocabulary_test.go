@@ -119,12 +119,25 @@ func TestValidateNamesTheField(t *testing.T) {
 		"depth":                  {Query: "q", Depth: "x"},
 		"filter":                 {Query: "q", Filter: ragctx.Filter{Tags: make([]string, ragctx.MaxFilterValues+1)}},
 		"exclude":                {Query: "q", Exclude: make([]string, ragctx.MaxResultsLimit+1)},
+		"queries":                {Query: "q", Queries: make([]string, ragctx.MaxQueries+1)},
+		"queries[1]":             {Query: "q", Queries: []string{"a", ""}},
+		"queries[0]":             {Query: "q", Queries: []string{"a\x00b"}},
 		"filter.occurred_before": {Query: "q", Filter: ragctx.Filter{OccurredAfter: day(2), OccurredBefore: day(1)}},
 	} {
 		err := q.WithDefaults().Validate()
 		var fe *ragctx.FieldError
 		if !errors.As(err, &fe) || fe.Field != field || !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%s: got %v", field, err)
+		}
+	}
+	half := strings.Repeat("x", ragctx.MaxQueryBytes/2)
+	for q, ok := range map[*ragctx.ContextQuery]bool{
+		{Query: half, Queries: []string{half}}:      true,
+		{Query: half, Queries: []string{half, "x"}}: false,
+		{Queries: []string{"x"}}:                    false,
+	} {
+		if err := q.WithDefaults().Validate(); (err == nil) != ok || !ok && !strings.Contains(err.Error(), "queries") {
+			t.Errorf("%d wordings: %v", len(q.Queries), err)
 		}
 	}
 	if err := ragctx.NewQuery("fine").Validate(); err != nil {

@@ -167,7 +167,7 @@ func contextRequest(q ragctx.ContextQuery) ContextRequest {
 	r := ContextRequest{
 		Query: q.Query, Depth: string(q.Depth), Namespace: q.Namespace, UserID: q.UserID, AgentID: q.AgentID,
 		SessionID: q.SessionID, AsOf: q.AsOf, Now: q.Now, Tokenizer: q.Tokenizer, Format: q.Format, Preset: q.Preset,
-		Messages: q.Messages, Exclude: q.Exclude, MinRelevance: q.MinRelevance, Diversity: q.Diversity, Explain: q.Explain, Exact: q.Exact,
+		Queries: q.Queries, Messages: q.Messages, Exclude: q.Exclude, MinRelevance: q.MinRelevance, Diversity: q.Diversity, Explain: q.Explain, Exact: q.Exact,
 		ProviderParams: q.Params,
 	}
 	if !q.Wants(ragctx.TypeMemory) || !q.Wants(ragctx.TypeResource) || !q.Wants(ragctx.TypeSkill) {

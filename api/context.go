@@ -35,13 +35,14 @@ type ContextRequest struct {
 	Tokenizer      string         `json:"tokenizer,omitempty" doc:"counts max_tokens"`
 	Format         string         `json:"format,omitempty" doc:"how the answer is rendered" default:"xml"`
 	Preset         string         `json:"preset,omitempty" doc:"a set of limits; limits that are given win"`
-	Messages       Messages       `json:"messages,omitempty" doc:"the conversation so far, newest last"`
+	Queries        []string       `json:"queries,omitempty" maxItems:"8" doc:"other wordings of the query, each counting half; with the query 65536 bytes at most"`
+	Messages       Messages       `json:"messages,omitempty" doc:"the conversation so far, newest last; a query that leans on it is searched with words of it"`
 	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000" doc:"ids of items that the model already has"`
 	MinRelevance   float64        `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below it"`
 	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"how much it counts against an item that it says what one before it says; 0 chooses by relevance alone"`
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
-	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; rerank false leaves the reranker out"`
+	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off) and feedback (true switches it on); rerank false leaves the reranker out"`
 }
 
 // FilterRequest is a [ragctx.Filter] as it is sent.
@@ -70,7 +71,7 @@ func (ContextRequest) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sch
 func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 	q := ragctx.ContextQuery{
 		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
-		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Messages: r.Messages,
+		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Queries: r.Queries, Messages: r.Messages,
 		Exclude: r.Exclude, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
 	}
 	if r.Filter != nil {

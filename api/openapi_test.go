@@ -93,6 +93,7 @@ func TestLimitsAgree(t *testing.T) {
 		{"ContextRequest", "max_results", maximum, ragctx.MaxResultsLimit},
 		{"ContextRequest", "max_tokens", maximum, ragctx.MaxTokensLimit},
 		{"ContextRequest", "exclude", maxItems, ragctx.MaxResultsLimit},
+		{"ContextRequest", "queries", maxItems, ragctx.MaxQueries},
 		{"ContextRequest", "namespace", maxLength, ragctx.MaxNameBytes},
 		{"FilterRequest", "tags", maxItems, ragctx.MaxFilterValues},
 		{"DocumentRequest", "tags", maxItems, docs.MaxTags},
