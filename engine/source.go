@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/expand"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -26,13 +28,39 @@ func (e *Engine) source(k store.Kind) source {
 // Search implements the providers' sources.
 func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
 	iq.Fusion = s.engine.opts.Fusion
-	return s.search(ctx, q.Namespace, iq, nil)
+	return s.find(ctx, q, iq, nil)
+}
+
+// find searches, and where the query asks for feedback searches again with words
+// of the best hits.
+func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
+	asked := iq.More
+	found, err := s.search(ctx, q.Namespace, iq, asked, by)
+	if err != nil || !expand.Fed(q) || len(found.Hits) == 0 || iq.Time != nil && iq.Time.List {
+		return found, err
+	}
+	best, err := passage.Resolve(ctx, s, passage.Request{
+		Query: q, Search: iq, Hits: found.Hits[:min(expand.FeedbackTexts, len(found.Hits))], State: found.State,
+	})
+	if err != nil {
+		return index.Result{}, err
+	}
+	texts := make([]string, len(best))
+	for i, b := range best {
+		texts[i] = b.Unit.Text
+	}
+	fed := expand.Feedback(iq.Text, texts, expand.FeedbackOptions{})
+	iq.More = slices.Concat(asked, passage.Weighted(fed))
+	return s.search(ctx, q.Namespace, iq, asked, by)
 }
 
 // search asks the index of a namespace, ranked as the namespace has it unless a
-// ranking is given. What only the vector leg found has to be above what the
-// embedder reaches by chance, unless that leg is asked alone.
-func (s source) search(ctx context.Context, namespace string, iq index.Query, by *index.Ranking) (index.Result, error) {
+// ranking is given. The vector is that of the question and of the wordings in
+// asked. What only the vector leg found has to be above what the embedder reaches
+// by chance, unless that leg is asked alone.
+func (s source) search(
+	ctx context.Context, namespace string, iq index.Query, asked []index.Wording, by *index.Ranking,
+) (index.Result, error) {
 	ns, err := s.engine.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return index.Result{}, nil
@@ -56,7 +84,7 @@ func (s source) search(ctx context.Context, namespace string, iq index.Query, by
 	defer release()
 	for {
 		name := col.index.Space()
-		res, err := s.searchIn(ctx, col.index, s.engine.spaces.named(name), iq)
+		res, err := s.searchIn(ctx, col.index, s.engine.spaces.named(name), iq, asked)
 		if err != nil || col.index.Space() == name {
 			return res, err
 		}
@@ -64,10 +92,10 @@ func (s source) search(ctx context.Context, namespace string, iq index.Query, by
 	}
 }
 
-func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query) (index.Result, error) {
+func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, asked []index.Wording) (index.Result, error) {
 	var degraded []string
 	var err error
-	if iq.Vector, err = in.vectorOf(ctx, iq.Text); err != nil {
+	if iq.Vector, err = in.vectorOf(ctx, iq.Text, asked); err != nil {
 		s.engine.opts.Logger.WarnContext(ctx, "embedder failed on a query", "error", err)
 		degraded = []string{"vector"}
 	}

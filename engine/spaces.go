@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -131,11 +133,55 @@ func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().iden
 
 var errNoEmbedder = errors.New("the embedder of the vectors is not there")
 
-// vectorOf embeds a question for a space; nil if it has no vector there.
-func (s *space) vectorOf(ctx context.Context, text string) ([]float32, error) {
+// vectorOf embeds a question for a space; nil if it has no vector there. With
+// further wordings it is the weighted sum of their directions, of length 1.
+func (s *space) vectorOf(ctx context.Context, text string, more []index.Wording) ([]float32, error) {
 	if s == nil || s.embedder == nil {
 		return nil, errNoEmbedder
 	}
+	v, err := s.embedded(ctx, text)
+	if err != nil || len(more) == 0 {
+		return v, err
+	}
+	sum := make([]float64, s.identity.Dimensions)
+	towards(sum, v, 1)
+	for _, w := range more {
+		if v, err = s.embedded(ctx, w.Text); err != nil {
+			return nil, err
+		}
+		towards(sum, v, w.Weight)
+	}
+	length := math.Sqrt(squares(sum))
+	if length == 0 {
+		return nil, nil
+	}
+	out := make([]float32, len(sum))
+	for i, x := range sum {
+		out[i] = float32(x / length)
+	}
+	return out, nil
+}
+
+// towards adds weight times the direction of v to sum.
+func towards(sum []float64, v []float32, weight float64) {
+	length := math.Sqrt(squares(v))
+	if length == 0 {
+		return
+	}
+	for i, x := range v {
+		sum[i] += weight * float64(x) / length
+	}
+}
+
+func squares[T float32 | float64](v []T) (sum float64) {
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return sum
+}
+
+// embedded embeds one text of a question.
+func (s *space) embedded(ctx context.Context, text string) ([]float32, error) {
 	v, err := s.embedder.EmbedQuery(ctx, text)
 	if err != nil || !usable(v, s.identity.Dimensions) {
 		return nil, err

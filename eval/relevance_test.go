@@ -228,6 +228,12 @@ func expectations(t *testing.T) []expectation {
 // phrase, 0 when there is none.
 func (s shelf) rank(t *testing.T, x expectation) int {
 	t.Helper()
+	return s.rankOf(t, x, nil)
+}
+
+// rankOf is rank for a question that comes after a conversation.
+func (s shelf) rankOf(t *testing.T, x expectation, talk []ragctx.Message) int {
+	t.Helper()
 	kind := store.Documents
 	if x.dialogue() {
 		kind = store.Memories
@@ -237,7 +243,9 @@ func (s shelf) rank(t *testing.T, x expectation) int {
 	} else if !strings.Contains(s.texts[x.doc], x.phrase) {
 		t.Fatalf("questions.txt: %s does not say %q", x.doc, x.phrase)
 	}
-	hits, degraded, err := s.eng.Hits(t.Context(), ragctx.NewQuery(x.question), engine.HitsOptions{
+	q := ragctx.NewQuery(x.question)
+	q.Messages = talk
+	hits, degraded, err := s.eng.Hits(t.Context(), q, engine.HitsOptions{
 		Kind: kind, K: searchDepth,
 	})
 	if err != nil || len(degraded) > 0 {

@@ -56,7 +56,7 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	if err != nil {
 		return a, err
 	}
-	b := newBuilder(src, r.Query, runs)
+	b := newBuilder(src, r, runs)
 	seen := make(map[string]bool) // sections and texts that are shown
 	copies := 0
 	for _, run := range runs {
@@ -205,9 +205,9 @@ type place struct {
 	ordinal int
 }
 
-func newBuilder(src Source, q ragctx.ContextQuery, runs []run) *builder {
+func newBuilder(src Source, req Request, runs []run) *builder {
 	b := &builder{
-		src: src, query: q, terms: analysis.Query(q.Query),
+		src: src, query: req.Query, terms: analysis.Query(wording(req)),
 		taken: make(map[place]bool), runs: make(map[uint64]int), told: make(map[uint64]bool),
 	}
 	for _, r := range runs {

@@ -50,6 +50,7 @@ func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Quer
 			s.K = min(4*s.K, maxUnits)
 			continue
 		}
+		explainReading(q, s, a.Items)
 		return Finding{Items: a.Items, More: a.More || len(found.Hits) == s.K, Degraded: found.Degraded}, nil
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/expand"
 )
 
 // Reranker scores how well texts answer a query; package rerank has one that
@@ -160,7 +161,7 @@ func (r *Resolver) rerank(ctx context.Context, q ragctx.ContextQuery, list []*ca
 		return 0, fmt.Errorf("%w: the request has no time left for it", errTimeout)
 	}
 	called := start(ctx, &r.opts, &r.reranker, timeout, func(ctx context.Context) ([]float64, error) {
-		return r.opts.Reranker.Rerank(ctx, q.Query, texts)
+		return r.opts.Reranker.Rerank(ctx, expand.Question(q), texts)
 	}).wait()
 	if called.err != nil {
 		return 0, called.err

@@ -513,3 +513,19 @@ func BenchmarkDiversity(b *testing.B) {
 		})
 	}
 }
+
+// TestRerankerReadsAFollowUp: a question that leans on the conversation comes with
+// the words that it leans on.
+func TestRerankerReadsAFollowUp(t *testing.T) {
+	var asked string
+	r := newResolver(t, resolve.Options{Reranker: scorer(func(_ context.Context, query string, texts []string) ([]float64, error) {
+		asked = query
+		return make([]float64, len(texts)), nil
+	})}, fake{name: "docs", items: []ragctx.ContextItem{item("a", .9, "a")}})
+	q := ragctx.NewQuery("how long does it take?")
+	q.Messages = []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "Which ferry goes to Heligoland?")}
+	mustResolve(t, r, q)
+	if want := "how long does it take? (ferry Heligoland)"; asked != want {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+}

@@ -3,6 +3,7 @@ package memory
 import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/timeexpr"
 )
 
@@ -26,6 +27,7 @@ const (
 func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
 		Text:   q.Query,
+		More:   passage.Wordings(q),
 		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
 		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
 	}
