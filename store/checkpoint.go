@@ -156,8 +156,13 @@ func (c *checkpointer) reset(mode string, wait time.Duration) (s logState, err e
 	return s, err
 }
 
+// pragma has the log looked at or copied. Once the disk has failed to keep a write,
+// nothing is copied any more: the log is what the next opening recovers from.
 func (c *checkpointer) pragma(mode string) (logState, error) {
 	var s logState
+	if err := c.write.broken.Load(); err != nil && mode != "NOOP" {
+		return s, *err
+	}
 	err := c.db.QueryRowContext(c.life, "PRAGMA wal_checkpoint("+mode+")").Scan(&s.blocked, &s.pages, &s.copied)
 	if err != nil {
 		c.write.suspect(err)

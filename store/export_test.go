@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // Freeze runs fn while nothing writes to the files.
@@ -19,4 +20,24 @@ func (s *Store) Dissolve(ctx context.Context, id uint64) error {
 		_, err := dissolve(ctx, tx, int64(id), func(int) bool { return false }) //nolint:gosec // row ids fit
 		return err
 	})
+}
+
+// Slowly writes a setting in a transaction that leaves no time for another write.
+func (s *Store) Slowly(ctx context.Context, key string) error {
+	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		time.Sleep(maxBatch + time.Millisecond)
+		_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value) VALUES (?, 'x')`, key)
+		return err
+	})
+}
+
+// Waiting returns how many urgent writes wait.
+func (s *Store) Waiting() int { return len(s.write.queue[High]) }
+
+// CutLog cuts the log off as if it were long and nobody had written for a while.
+func (s *Store) CutLog() {
+	s.log.quiet.Lock()
+	s.log.limits.copy = 1
+	s.log.quiet.Unlock()
+	s.log.truncate()
 }

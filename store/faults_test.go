@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -207,4 +210,71 @@ func (f *fixture) textOf(ctx context.Context, id string) (string, error) {
 		err = fmt.Errorf("%d units of %d", len(units), d.Chunks)
 	}
 	return text, errors.Join(err, uerr)
+}
+
+// TestNothingIsWrittenAfterAFailedSync lets one of several commits fail whose
+// writes all wait already. None of them is acknowledged from then on, and the log
+// stays as it is for the next opening.
+func TestNothingIsWrittenAfterAFailedSync(t *testing.T) {
+	const writers = 12
+	d := theDisk()
+	defer d.clear()
+	for n := range int64(4) {
+		f := open(t, filepath.Join(t.TempDir(), "x.db"))
+		errs := make([]error, writers)
+		var wg sync.WaitGroup
+		err := f.Freeze(t.Context(), func() error {
+			for i := range writers {
+				wg.Go(func() { errs[i] = f.Slowly(context.Background(), fmt.Sprint(i)) })
+			}
+			for f.Waiting() < writers {
+				runtime.Gosched()
+			}
+			d.arm(syncError, n+1)
+			return nil
+		})
+		wg.Wait()
+		d.clear()
+		if err != nil {
+			t.Fatal(err)
+		}
+		acked := 0
+		for _, err := range errs {
+			if err == nil {
+				acked++
+			} else if !errors.Is(err, ragctx.ErrUnavailable) {
+				t.Errorf("sync %d: %v", n+1, err)
+			}
+		}
+		if acked > int(n) {
+			t.Errorf("sync %d failed, and %d of the writes, one in a commit, are acknowledged", n+1, acked)
+		}
+		before := contents(t, f.path)
+		f.CutLog()
+		if !slices.Equal(contents(t, f.path), before) {
+			t.Errorf("sync %d: the log was copied or cut off after it", n+1)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		g := open(t, f.path)
+		for i, err := range errs {
+			if v, rerr := g.Setting(t.Context(), fmt.Sprint(i)); rerr != nil || err == nil && v == "" {
+				t.Errorf("sync %d: write %d was acknowledged and is gone, %v", n+1, i, rerr)
+			}
+		}
+	}
+}
+
+// contents returns what a database and its log hold.
+func contents(t *testing.T, path string) (all []string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal"} {
+		b, err := os.ReadFile(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(b))
+	}
+	return all
 }

@@ -170,8 +170,13 @@ func (w *writer) more(spent time.Duration) *job {
 	return w.next(priorities)
 }
 
-// commit runs first and whatever else is waiting in one transaction.
+// commit runs first and whatever else is waiting in one transaction. What waited
+// while an earlier commit broke the writer is refused.
 func (w *writer) commit(first *job) {
+	if err := w.broken.Load(); err != nil {
+		first.finish(*err)
+		return
+	}
 	// Not a caller's context: one caller going away must not undo the others.
 	ctx := context.Background()
 	tx, err := w.db.BeginTx(ctx, nil)
