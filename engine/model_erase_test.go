@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// erasure is what is to go: items of which any version is meant, and turns.
+// erasure is what is to go: versions and turns.
 type erasure struct {
 	item func(*version) bool
 	turn func(ragctx.Turn) bool
@@ -21,13 +21,22 @@ type erasure struct {
 // erase takes away what an erasure means and returns it.
 func (s *space) erase(e erasure) (gone []*version, counts store.Erased) {
 	for _, k := range slices.Clone(s.keys) {
-		all := s.items[k]
-		if !slices.ContainsFunc(all, e.item) {
+		before := len(gone)
+		var left []*version
+		for _, v := range s.items[k] {
+			if e.item(v) {
+				gone = append(gone, v)
+			} else {
+				left = append(left, v)
+			}
+		}
+		if len(gone) == before {
 			continue
 		}
-		delete(s.items, k)
-		s.keys = slices.DeleteFunc(s.keys, func(o key) bool { return o == k })
-		gone = append(gone, all...)
+		if s.items[k] = left; len(left) == 0 {
+			delete(s.items, k)
+			s.keys = slices.DeleteFunc(s.keys, func(o key) bool { return o == k })
+		}
 		if k.kind == store.Documents {
 			counts.Documents++
 		} else {

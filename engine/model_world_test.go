@@ -173,8 +173,16 @@ func (s *space) put(v *version, at time.Time) {
 		s.keys = append(s.keys, k)
 	}
 	s.end(k, at)
-	v.number, v.recorded = len(all)+1, at
+	v.number, v.recorded = s.next(k), at
 	s.items[k] = append(all, v)
+}
+
+// next returns the number of the next version: earlier ones may have been erased.
+func (s *space) next(k key) int {
+	if all := s.items[k]; len(all) > 0 {
+		return all[len(all)-1].number + 1
+	}
+	return 1
 }
 
 // end supersedes the current version.
@@ -210,8 +218,10 @@ func (s *space) count(kind store.Kind) (n int) {
 }
 
 func (s *space) find(kind store.Kind, id string, number int) *version {
-	if all := s.items[key{kind, id}]; number >= 1 && number <= len(all) {
-		return all[number-1]
+	for _, v := range s.items[key{kind, id}] {
+		if v.number == number {
+			return v
+		}
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func (m *machine) putDocument() {
 		m.Fatal(err)
 	}
 	old := s.current(key{store.Documents, id})
-	want := store.Put{Status: store.Created, Version: len(s.items[key{store.Documents, id}]) + 1, Chunks: len(v.pieces)}
+	want := store.Put{Status: store.Created, Version: s.next(key{store.Documents, id}), Chunks: len(v.pieces)}
 	if old != nil {
 		want.Status = store.Replaced
 		if reflect.DeepEqual(old.doc, v.doc) {

@@ -102,7 +102,10 @@ func (s *Store) mayErase(ctx context.Context, ns int64, id, user string) error {
 }
 
 // EraseSession removes the turns and memories of a session: of one user ("" is
-// those of nobody), or with anyUser all of them.
+// those of nobody), or with anyUser all of them. Of a memory that was written in
+// several sessions, only the versions of this one go; one whose current version
+// goes is not there any more, though questions about earlier times find what
+// other sessions said of it.
 func (s *Store) EraseSession(ctx context.Context, ns int64, session, user string, anyUser bool) (Erased, error) {
 	if session == "" {
 		return Erased{}, ragctx.Invalid("session", "is empty; name the session to erase")
@@ -114,7 +117,8 @@ func (s *Store) EraseSession(ctx context.Context, ns int64, session, user string
 	return s.erase(ctx, sc)
 }
 
-// EraseUser removes everything that belongs to a user in a namespace.
+// EraseUser removes everything that belongs to a user in a namespace. Of an id
+// that several users had one after the other, only the user's versions go.
 func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, error) {
 	if user == "" {
 		return Erased{}, ragctx.Invalid("user", "is empty; name the user to erase")
@@ -190,14 +194,15 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 	return err
 }
 
-// named is an item, all versions of it.
+// named is an item.
 type named struct {
 	kind Kind
 	key  string
 }
 
-// inScope returns items of a scope; none if they all are hidden. It looks for
-// them outside of the writer, since there may be no index for it.
+// inScope returns items that have versions in a scope; none if all of them are
+// hidden. It looks for them outside of the writer, since there may be no index for
+// it.
 func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error) {
 	where, args := sc.where(true)
 	err = s.view(ctx, func(tx *sql.Tx) error {
@@ -215,11 +220,12 @@ func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error
 	return found, err
 }
 
-// hideItem hides the versions of an item.
+// hideItem hides the versions of an item that are in a scope: an id may have been
+// another user's before, or said in another session.
 func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *Erased) error {
-	ns := sc.Namespace
-	until := int64(sc.Change)                                                                                                                                //nolint:gosec // row ids fit
-	rows, err := tx.QueryContext(ctx, `SELECT id FROM items WHERE namespace = ? AND kind = ? AND key = ? AND seq BETWEEN 1 AND ?`, ns, n.kind, n.key, until) //nolint:sqlclosecheck // scan closes it
+	sc.Kind, sc.Key = n.kind, &n.key
+	where, args := sc.where(true)
+	rows, err := tx.QueryContext(ctx, `SELECT i.id FROM items i WHERE `+where, args...) //nolint:gosec,sqlclosecheck // of constants; scan closes it
 	if err != nil {
 		return err
 	}
@@ -234,7 +240,7 @@ func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *
 		return err
 	}
 	for _, id := range ids {
-		if err := s.hideVersion(ctx, tx, Collection{ns, n.kind}, n.key, id, e.Pending); err != nil {
+		if err := s.hideVersion(ctx, tx, Collection{sc.Namespace, n.kind}, n.key, id, e.Pending); err != nil {
 			return err
 		}
 	}

@@ -230,3 +230,43 @@ func TestErasureGoesOn(t *testing.T) {
 		t.Errorf("%d traces of the one, %d of the other", one, two)
 	}
 }
+
+// TestEraseLeavesWhatOthersWrote erases a user whose memory's id another user has
+// now, and a session whose memory another session has changed.
+func TestEraseLeavesWhatOthersWrote(t *testing.T) {
+	f := fresh(t)
+	remember(t, f, memory.Memory{ID: "x", UserID: "zoe", SessionID: "s1", Content: "one QxzoeXq"})
+	if _, err := f.DeleteMemory(t.Context(), f.ns, "x", "zoe", false); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s1", Content: "two QxbobXq"})
+	e, err := f.EraseUser(t.Context(), f.ns, "zoe")
+	if err != nil || e.Memories != 1 || e.Versions != 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	f.scrub(t, e.Pending)
+	if zoe, bob := traces(t, f.path, "QxzoeXq"), traces(t, f.path, "QxbobXq"); zoe != 0 || bob == 0 {
+		t.Errorf("%d traces of zoe's, %d of bob's", zoe, bob)
+	}
+	if m, err := f.Memory(t.Context(), f.ns, "x", t0); err != nil || m.Content != "two QxbobXq" || m.Version != 2 {
+		t.Errorf("bob's memory: %+v, %v", m, err)
+	}
+	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s2", Content: "three QxtwoXq"})
+	if e, err = f.EraseSession(t.Context(), f.ns, "s1", "", true); err != nil || e.Memories != 1 || e.Versions != 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if m, err := f.Memory(t.Context(), f.ns, "x", t0); err != nil || m.Content != "three QxtwoXq" {
+		t.Errorf("what was said in another session: %+v, %v", m, err)
+	}
+	remember(t, f, memory.Memory{ID: "x", UserID: "bob", SessionID: "s3", Content: "four QxthreeXq"})
+	if e, err = f.EraseSession(t.Context(), f.ns, "s3", "", true); err != nil || e.Versions != 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if m, err := f.Memory(t.Context(), f.ns, "x", t0); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("what was replaced is back: %+v, %v", m, err)
+	}
+	f.scrub(t, e.Pending)
+	if two, three := traces(t, f.path, "QxtwoXq"), traces(t, f.path, "QxthreeXq"); two == 0 || three != 0 {
+		t.Errorf("%d traces of the second session, %d of the third", two, three)
+	}
+}
