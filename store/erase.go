@@ -127,8 +127,9 @@ func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, e
 }
 
 // erase hides what is in a scope, in slices, and leaves the rest to the sweeper
-// and [Store.Scrub]. An erasure that a crash interrupts goes on with the next
-// opening.
+// and [Store.Scrub]. From when it is noted it goes on whatever happens: a caller
+// that goes away does not end it, what fails is tried again by the sweeper, and
+// one that a crash interrupts goes on with the next opening.
 func (s *Store) erase(ctx context.Context, sc scope) (Erased, error) {
 	var e Erased
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
@@ -143,11 +144,12 @@ func (s *Store) erase(ctx context.Context, sc scope) (Erased, error) {
 		}
 		return tx.QueryRowContext(ctx, `INSERT INTO erasures (scope) VALUES (?) RETURNING id`, string(text)).Scan(&e.Pending)
 	})
-	if err == nil {
-		err = s.hide(ctx, sc, &e)
-	}
 	if err != nil {
 		return Erased{}, failed("erase", err)
+	}
+	if err := s.hide(context.WithoutCancel(ctx), sc, &e); err != nil {
+		s.sweeper.resume(e.Pending, sc)
+		return Erased{}, fmt.Errorf("erase: it is noted, and tried again until it is done: %w", err)
 	}
 	return e, nil
 }
@@ -190,7 +192,9 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 		_, err := tx.ExecContext(ctx, `UPDATE erasures SET scope = '' WHERE id = ?`, e.Pending)
 		return err
 	})
-	s.sweeper.wake()
+	if err == nil {
+		s.sweeper.wake()
+	}
 	return err
 }
 

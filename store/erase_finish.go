@@ -37,6 +37,10 @@ func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
 	return out, nil
 }
 
+// Erasing reports whether an erasure is noted whose items are not hidden yet: it
+// is not among [Store.ErasePending], but will be.
+func (s *Store) Erasing() bool { return len(s.sweeper.unhidden()) > 0 }
+
 // openErasures returns the erasures that an earlier process began and did not
 // come to hide.
 func (s *Store) openErasures(ctx context.Context) (map[int64]scope, error) {

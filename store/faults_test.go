@@ -278,3 +278,42 @@ func contents(t *testing.T, path string) (all []string) {
 	}
 	return all
 }
+
+// TestErasureGoesOnWhenThereIsSpace fills the disk at several places of an erasure.
+// What was noted goes on by itself once there is space; what was not is as before.
+func TestErasureGoesOnWhenThereIsSpace(t *testing.T) {
+	d := theDisk()
+	defer d.clear()
+	resumed := 0
+	for n := int64(1); n < 30; n += 1 + n/2 {
+		f := open(t, filepath.Join(t.TempDir(), "x.db"))
+		f.doc(t, "a", "a ZqoneXw text", "")
+		if err := f.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.arm(diskFull, n)
+		_, err := f.EraseDocument(t.Context(), f.ns, "a")
+		d.clear()
+		noted := count(t, f.path, `SELECT count(*) FROM erasures`) > 0
+		if err != nil && !errors.Is(err, ragctx.ErrNoSpace) || err == nil && !noted {
+			t.Errorf("write %d: %v, noted: %v", n, err, noted)
+		}
+		if err != nil && noted {
+			resumed++
+		}
+		eventually(t, "the erasure", func() bool { return !f.Erasing() })
+		pending, err := f.ErasePending(t.Context())
+		if err != nil || len(pending) > 0 != noted {
+			t.Errorf("write %d: noted: %v, pending: %v, %v", n, noted, pending, err)
+		}
+		if _, _, err := f.Document(t.Context(), f.ns, "a", 0); errors.Is(err, ragctx.ErrNotFound) != noted {
+			t.Errorf("write %d: noted: %v, the document: %v", n, noted, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if resumed == 0 {
+		t.Error("no erasure had to be resumed")
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"sync"
+	"time"
 
 	"github.com/ragctx/ragctx"
 )
@@ -13,7 +15,9 @@ import (
 // write left, and what was erased. It works in slices, so that turns do not wait.
 type sweeper struct {
 	store *Store
-	// open are erasures of an earlier process.
+	// open are erasures that are noted and not hidden: of an earlier process, and
+	// those that failed.
+	mu   sync.Mutex
 	open map[int64]scope
 	due  chan struct{}
 	// settled is closed when the first round is over.
@@ -27,7 +31,6 @@ type sweeper struct {
 func startSweeper(s *Store, open map[int64]scope) *sweeper {
 	w := &sweeper{store: s, open: open, due: make(chan struct{}, 1), settled: make(chan struct{})}
 	w.life, w.end = context.WithCancel(context.Background())
-	w.wake()
 	w.wg.Go(w.loop)
 	return w
 }
@@ -39,27 +42,59 @@ func (w *sweeper) wake() {
 	}
 }
 
+// What fails is tried again after sweepFirst, then ever later up to sweepMost.
+const (
+	sweepFirst = 500 * time.Millisecond
+	sweepMost  = time.Minute
+)
+
 func (w *sweeper) loop() {
 	first := sync.OnceFunc(func() { close(w.settled) })
-	for {
+	again := time.NewTimer(0)
+	defer again.Stop()
+	for failed := 0; ; {
 		select {
 		case <-w.life.Done():
 			return
 		case <-w.due:
-			_ = w.work() // stays hidden, and is tried again at the next reason
-			first()
+		case <-again.C:
 		}
+		again.Stop()
+		if err := w.work(); err == nil {
+			failed = 0
+		} else {
+			again.Reset(min(sweepFirst<<min(failed, 10), sweepMost))
+			failed++
+		}
+		first()
 	}
 }
 
 func (w *sweeper) work() error {
-	for id, sc := range w.open {
+	for id, sc := range w.unhidden() {
 		if err := w.store.hide(w.life, sc, &Erased{Pending: id}); err != nil {
 			return err
 		}
+		w.mu.Lock()
 		delete(w.open, id)
+		w.mu.Unlock()
 	}
 	return w.store.sweep(w.life)
+}
+
+// resume takes over an erasure that failed after it was noted.
+func (w *sweeper) resume(id int64, sc scope) {
+	w.mu.Lock()
+	w.open[id] = sc
+	w.mu.Unlock()
+	w.wake()
+}
+
+// unhidden returns the open erasures.
+func (w *sweeper) unhidden() map[int64]scope {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.open)
 }
 
 // Settle waits until what an earlier process left hidden, or began to erase, is
