@@ -2,33 +2,78 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/store"
 )
 
-// eraser completes erasures, one at a time, and those of an earlier process in
-// the background.
+// eraser completes erasures, one at a time: each when it is asked for, and in the
+// background those of an earlier process and those that failed.
 type eraser struct {
 	mu  sync.Mutex
+	due chan struct{} // an erasure failed
 	end context.CancelFunc
 	wg  sync.WaitGroup
 }
 
+// What fails is tried again after eraseFirst, then ever later up to eraseMost.
+const (
+	eraseFirst = time.Second
+	eraseMost  = 5 * time.Minute
+)
+
 func startEraser(e *Engine) *eraser {
-	r := new(eraser)
+	r := &eraser{due: make(chan struct{}, 1)}
 	var ctx context.Context
 	ctx, r.end = context.WithCancel(context.Background())
 	r.wg.Go(func() {
-		if err := e.store.Settle(ctx); err != nil || ctx.Err() != nil {
-			return // the next opening tries again
-		}
-		if err := r.finish(ctx, e); err != nil && ctx.Err() == nil {
-			e.opts.Logger.Error("an erasure is not complete", "error", err)
-		}
+		if err := e.store.Settle(ctx); err == nil && ctx.Err() == nil {
+			r.loop(ctx, e)
+		} // else the next opening tries again
 	})
 	return r
+}
+
+func (r *eraser) loop(ctx context.Context, e *Engine) {
+	for failed := 0; ; {
+		unhidden := e.store.Erasing() // before: what is hidden in between is finished now
+		err := r.finish(ctx, e)
+		if err == nil && unhidden {
+			err = errErasing
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		var again <-chan time.Time
+		if err == nil {
+			failed = 0
+		} else {
+			wait := min(eraseFirst<<min(failed, 10), eraseMost)
+			failed++
+			e.opts.Logger.Warn("an erasure is not complete", "again_in", wait, "error", err)
+			again = time.After(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.due:
+		case <-again:
+		}
+	}
+}
+
+var errErasing = errors.New("not everything is out of sight yet")
+
+// retry has what failed tried again in the background.
+func (r *eraser) retry() {
+	select {
+	case r.due <- struct{}{}:
+	default:
+	}
 }
 
 func (r *eraser) close() {
@@ -42,7 +87,7 @@ func (r *eraser) close() {
 // EraseDocument removes a document for good: every version, for every time, from
 // the database, the indexes and their files. What never was is erased already.
 // An error after the document is gone from every answer says what still holds
-// its bytes; it is tried again at the next erasure and the next opening.
+// its bytes; it is tried again in the background, and at the next opening.
 func (e *Engine) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
 	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseDocument(ctx, ns, id) })
 }
@@ -78,11 +123,14 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 		return store.Erased{}, err
 	}
 	erased, err := fn(ns)
-	if err != nil {
-		return erased, err
+	if err == nil {
+		// Not in the caller's context: half an erasure is of no use to anyone.
+		err = e.eraser.finish(context.WithoutCancel(ctx), e)
 	}
-	// Not in the caller's context: half an erasure is of no use to anyone.
-	return erased, e.eraser.finish(context.WithoutCancel(ctx), e)
+	if err != nil {
+		e.eraser.retry()
+	}
+	return erased, err
 }
 
 // finish brings erasures to their end: the indexes forget what was erased, and
@@ -111,8 +159,12 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	return nil
 }
 
+// expungePatience is how long an erasure waits for a leg that is being opened or
+// fed, as long as its first tries take.
+const expungePatience = 5 * time.Second
+
 // expunge makes an index forget what was erased up to a change, in its files as
-// well.
+// well. It fails while a leg is not there: its files may hold anything.
 func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) error {
 	col, release, err := e.collections.get(ctx, id)
 	if err != nil {
@@ -122,5 +174,15 @@ func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) e
 	if err := col.index.CatchUp(ctx, seq); err != nil {
 		return err
 	}
-	return col.index.Compact(ctx)
+	for end := time.Now().Add(expungePatience); ; {
+		err := col.index.Compact(ctx)
+		if !errors.Is(err, ragctx.ErrUnavailable) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }

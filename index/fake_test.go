@@ -85,10 +85,11 @@ func (w *words) Close() error                { return nil }
 
 // arrows is a dense leg that compares vectors of length 1 one by one.
 type arrows struct {
-	mu     sync.Mutex
-	units  map[uint64][]float32
-	cursor uint64
-	broken error
+	mu        sync.Mutex
+	units     map[uint64][]float32
+	cursor    uint64
+	broken    error
+	compacted []int // how many units there were each time
 }
 
 func newArrows() *arrows { return &arrows{units: make(map[uint64][]float32)} }
@@ -139,5 +140,11 @@ func (a *arrows) Close() error                { return nil }
 
 var errBroken = errors.New("broken on purpose")
 
-func (w *words) Compact(context.Context) error  { return nil }
-func (a *arrows) Compact(context.Context) error { return nil }
+func (w *words) Compact(context.Context) error { return nil }
+
+func (a *arrows) Compact(context.Context) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.compacted = append(a.compacted, len(a.units))
+	return nil
+}

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 )
 
@@ -360,5 +361,60 @@ func TestCatalogForgets(t *testing.T) {
 	apply(t, h, one(3002, "apple", 1, 0))
 	if got := ids(search(t, h, index.Query{Text: "apple", K: 5000, Scope: index.Scope{AnyUser: true}})); !slices.Contains(got, 3002) {
 		t.Error("what came later is not found")
+	}
+}
+
+// TestCompactNeedsEveryLeg compacts while a leg cannot be opened: its files may
+// hold what was removed.
+func TestCompactNeedsEveryLeg(t *testing.T) {
+	var broken atomic.Bool
+	broken.Store(true)
+	h := newHarness(t, index.Options{Lexical: func() (index.Lexical, error) {
+		if broken.Load() {
+			return nil, errBroken
+		}
+		return newWords(), nil
+	}})
+	defer h.Close()
+	apply(t, h, one(1, "apple", 1, 0))
+	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Errorf("without a keyword leg: %v", err)
+	}
+	broken.Store(false)
+	settle(t, h, both)
+	if err := h.Compact(t.Context()); err != nil {
+		t.Errorf("with both legs: %v", err)
+	}
+}
+
+// TestCompactReachesThePreparedLeg removes something after a leg of another space
+// was prepared.
+func TestCompactReachesThePreparedLeg(t *testing.T) {
+	h := newHarness(t, index.Options{Space: "old"})
+	defer h.Close()
+	apply(t, h, one(1, "apple", 1, 0))
+	apply(t, h, one(2, "apple", 1, 0))
+	if err := h.Prepare("broken", func() (index.Dense, error) { return nil, errBroken }); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Errorf("while a leg is being prepared: %v", err)
+	}
+	next := newArrows()
+	if err := h.Prepare("new", func() (index.Dense, error) { return next, nil }); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, ok := h.Prepared(); ok {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	apply(t, h, index.Batch{Seq: 3, Removed: []index.Removal{{Parent: 1, Units: []uint64{1}}}})
+	if err := h.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(next.compacted, []int{1}) {
+		t.Errorf("the prepared leg was compacted with %v units", next.compacted)
 	}
 }

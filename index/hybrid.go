@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/durable"
 )
 
@@ -107,6 +109,11 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 		opts: o, byParent: make(map[uint64]*parent), voiceOf: map[Voice]uint32{{}: 0},
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
+	if o.Dir != "" {
+		if err := durable.Clean(o.FS, o.Dir); err != nil {
+			o.Logger.WarnContext(ctx, "files of an interrupted write are left", "dir", o.Dir, "error", err)
+		}
+	}
 	h.lexical.open, h.lexical.give = o.Lexical, giveTexts
 	h.dense.Store(newSpace(o.Space, o.Dense))
 	h.view.Store(&catalog{voices: make([]Voice, 1)})
@@ -145,36 +152,58 @@ func (h *Hybrid) Dense() Dense {
 	return d
 }
 
-// Flush makes everything that was caught up with durable, as far as legs keep
-// anything.
-func (h *Hybrid) Flush(ctx context.Context) error {
-	h.write.Lock()
-	defer h.write.Unlock()
-	return h.each(func(l durableLeg) error { return l.Flush(ctx) })
-}
-
-// Compact implements [Index].
-func (h *Hybrid) Compact(ctx context.Context) error {
-	err := h.each(func(l durableLeg) error { return l.Compact(ctx) })
-	return errors.Join(err, h.save(true))
-}
-
 // durableLeg is what the legs do to their files.
 type durableLeg interface {
 	Flush(ctx context.Context) error
 	Compact(ctx context.Context) error
 }
 
-// each calls fn for the legs that are there.
-func (h *Hybrid) each(fn func(durableLeg) error) error {
+// Flush makes everything that was caught up with durable, as far as legs keep
+// anything.
+func (h *Hybrid) Flush(ctx context.Context) error {
+	h.write.Lock()
+	defer h.write.Unlock()
 	var errs []error
 	if l, ok := h.lexical.current(); ok {
-		errs = append(errs, fn(l))
+		errs = append(errs, l.Flush(ctx))
 	}
 	if d, ok := h.dense.Load().current(); ok {
-		errs = append(errs, fn(d))
+		errs = append(errs, d.Flush(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+// Compact implements [Index]. A leg that is being prepared has files, too. While a
+// leg is not there or not ready it is [ragctx.ErrUnavailable]: its files may hold
+// what was removed, or may be given it yet.
+func (h *Hybrid) Compact(ctx context.Context) error {
+	dense := h.dense.Load()
+	errs := []error{
+		compact(ctx, h, "keyword", &h.lexical, Want{Texts: true}),
+		compact(ctx, h, "vector", &dense.slot, Want{Space: dense.name}),
+	}
+	h.write.Lock()
+	next := h.next
+	h.write.Unlock()
+	if next != nil {
+		errs = append(errs, compact(ctx, h, "next vector", &next.slot, Want{Space: next.name}))
+	}
+	return errors.Join(append(errs, h.save(true))...)
+}
+
+// compact compacts a leg once it has everything. One that is prepared is not told
+// of changes until its time comes, so it is told now.
+func compact[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
+	for s.level.Load() && s.at.Load() < h.applied.Load() {
+		if err := step(ctx, h, name, s, want); err != nil {
+			return err
+		}
+	}
+	l, ok := s.current()
+	if !ok || !s.level.Load() {
+		return fmt.Errorf("%w: the %s leg of the index is %s", ragctx.ErrUnavailable, name, s.state())
+	}
+	return l.Compact(ctx)
 }
 
 // Stats implements [Index].

@@ -101,7 +101,8 @@ func entries(ctx context.Context, tx *sql.Tx, items []uint64, texts bool, embedd
 		return nil, nil
 	}
 	in, args := list(items)
-	parents, err := loadParents(ctx, tx, `i.id IN (`+in+`)`, args...)
+	// What was erased since is not given to anyone, though its rows are still there.
+	parents, err := loadParents(ctx, tx, `i.id IN (`+in+`) AND i.seq > 0`, args...)
 	if err != nil {
 		return nil, err
 	}
