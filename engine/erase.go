@@ -160,8 +160,8 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 }
 
 // expungePatience is how long an erasure waits for a leg that is being opened or
-// fed, as long as its first tries take.
-const expungePatience = 5 * time.Second
+// fed: one that failed is opened again after a second.
+const expungePatience = 1500 * time.Millisecond
 
 // expunge makes an index forget what was erased up to a change, in its files as
 // well. It fails while a leg is not there: its files may hold anything.

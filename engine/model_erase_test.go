@@ -94,8 +94,8 @@ func (m *machine) erase() {
 		e = erasure{func(v *version) bool { return v.mem.UserID == user }, func(t ragctx.Turn) bool { return t.UserID == user }}
 		got, err = m.eng.EraseUser(m.Context(), s.name, user)
 	}
-	for end := time.Now().Add(time.Minute); m.hurt && errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
-		// A damaged leg is being made again; the erasure is completed with the next.
+	for end := time.Now().Add(time.Minute); errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
+		// A leg is being made again; the erasure is completed with the next.
 		_, err = m.eng.EraseDocument(m.Context(), s.name, "nothing")
 	}
 	gone, want := s.erase(e)

@@ -28,8 +28,13 @@ const (
 	DatabaseName = "ragctx.db"
 	IndexName    = "index"
 	LockName     = "LOCK"
+)
 
-	restoring = DatabaseName + ".restoring-"
+// What follows the name of a database that is being restored, and of the one whose
+// place it takes.
+const (
+	restoring = ".restoring-"
+	replaced  = ".replaced"
 )
 
 // RestoreOptions configures [Restore]. The zero value works.
@@ -58,7 +63,7 @@ func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info Snap
 		return info, err
 	}
 	name := filepath.Join(dir, DatabaseName)
-	f, err := os.CreateTemp(dir, restoring+"*")
+	f, err := os.CreateTemp(dir, DatabaseName+restoring+"*")
 	if err != nil {
 		return info, fmt.Errorf("restore: %w", diskError(err))
 	}
@@ -76,7 +81,7 @@ func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info Snap
 	if err := examine(ctx, f.Name(), info); err != nil {
 		return info, fmt.Errorf("restore: %s: %w", file, err)
 	}
-	if err := replace(name, f.Name()); err != nil {
+	if err := inOrder(replacing(name, f.Name())...); err != nil {
 		return info, fmt.Errorf("restore: %w", diskError(err))
 	}
 	return info, nil
@@ -90,7 +95,7 @@ func vacant(dir string, force bool) error {
 	}
 	for _, e := range entries {
 		switch {
-		case strings.HasPrefix(e.Name(), restoring): // an interrupted one
+		case strings.HasPrefix(e.Name(), DatabaseName+restoring): // an interrupted one
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
@@ -235,24 +240,26 @@ func examine(ctx context.Context, name string, info SnapshotInfo) error {
 	return nil
 }
 
-// replace puts the file fresh in the place of a database, which is kept aside
-// until that is durable.
-func replace(name, fresh string) error {
-	dir, aside := filepath.Dir(name), name+".replaced"
+// replacing returns the steps that put the file fresh in the place of a database,
+// which is kept aside until that is durable. A crash between any two of them
+// leaves one or the other, whole; see [tidy].
+func replacing(name, fresh string) []func() error {
+	dir, aside := filepath.Dir(name), name+replaced
 	sync := func() error { return durable.OS{}.SyncDir(dir) }
-	return inOrder(
+	return []func() error{
+		func() error { return settle(name) }, // what an interrupted one left
 		func() error { return os.RemoveAll(filepath.Join(dir, IndexName)) },
-		func() error { return ignoreGone(os.Remove(aside)) },
 		func() error { return ignoreGone(os.Link(name, aside)) },
+		sync,
 		// The log of the old database must not be applied to the new one.
 		func() error { return ignoreGone(os.Rename(name+"-wal", aside+"-wal")) },
 		func() error { return ignoreGone(os.Remove(name + "-shm")) },
 		sync,
 		func() error { return os.Rename(fresh, name) },
 		sync,
-		func() error { return ignoreGone(os.Remove(aside)) },
 		func() error { return ignoreGone(os.Remove(aside + "-wal")) },
-	)
+		func() error { return ignoreGone(os.Remove(aside)) },
+	}
 }
 
 // inOrder runs steps until one fails.

@@ -72,7 +72,7 @@ func (s *Store) Snapshot(ctx context.Context, path string, o SnapshotOptions) (i
 // WriteSnapshot writes a snapshot to w. The folder tmp takes the uncompressed
 // copy for as long as that takes.
 func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, tmp string, o SnapshotOptions) (info SnapshotInfo, err error) {
-	dir, err := os.MkdirTemp(tmp, ".ragctx-snapshot-*")
+	dir, err := os.MkdirTemp(tmp, unpacked+"*")
 	if err != nil {
 		return info, fmt.Errorf("snapshot: %w", diskError(err))
 	}

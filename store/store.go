@@ -60,6 +60,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if err := tidy(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
