@@ -73,33 +73,33 @@ func (sc scope) where(items bool) (string, []any) {
 // EraseDocument removes every version of a document, now and for all earlier
 // times. What never was is erased already: that is no error.
 func (s *Store) EraseDocument(ctx context.Context, ns int64, id string) (Erased, error) {
-	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id})
+	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id}, anyone)
 }
 
 // EraseMemory removes every version of a memory, and the turn that it was made
 // of. Without anyUser it must be the user's or nobody's, as in [Store.DeleteMemory].
 func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (Erased, error) {
+	may := anyone
 	if !anyUser {
-		if err := s.mayErase(ctx, ns, id, user); err != nil {
-			return Erased{}, failed("erase memory", err)
-		}
+		may = func(ctx context.Context, tx *sql.Tx) error { return mayErase(ctx, tx, ns, id, user) }
 	}
-	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true})
+	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, may)
 }
 
 // mayErase checks that a memory belongs to a user, or to nobody.
-func (s *Store) mayErase(ctx context.Context, ns int64, id, user string) error {
-	return s.view(ctx, func(tx *sql.Tx) error {
-		var others bool
-		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ? AND kind = ? AND key = ? AND user NOT IN ('', ?))
-			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ? AND key = ? AND user NOT IN ('', ?))`,
-			ns, Memories, id, user, ns, id, user).Scan(&others)
-		if err == nil && others {
-			err = fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
-		}
-		return err
-	})
+func mayErase(ctx context.Context, tx *sql.Tx, ns int64, id, user string) error {
+	var others bool
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ? AND kind = ? AND key = ? AND seq > 0 AND user NOT IN ('', ?))
+		OR EXISTS (SELECT 1 FROM turns WHERE namespace = ? AND key = ? AND user NOT IN ('', ?))`,
+		ns, Memories, id, user, ns, id, user).Scan(&others)
+	if err == nil && others {
+		err = fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	return err
 }
+
+// anyone may erase what is asked for.
+func anyone(context.Context, *sql.Tx) error { return nil }
 
 // EraseSession removes the turns and memories of a session: of one user ("" is
 // those of nobody), or with anyUser all of them. Of a memory that was written in
@@ -114,7 +114,7 @@ func (s *Store) EraseSession(ctx context.Context, ns int64, session, user string
 	if !anyUser {
 		sc.User = &user
 	}
-	return s.erase(ctx, sc)
+	return s.erase(ctx, sc, anyone)
 }
 
 // EraseUser removes everything that belongs to a user in a namespace. Of an id
@@ -123,16 +123,20 @@ func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, e
 	if user == "" {
 		return Erased{}, ragctx.Invalid("user", "is empty; name the user to erase")
 	}
-	return s.erase(ctx, scope{Namespace: ns, User: &user, Turns: true})
+	return s.erase(ctx, scope{Namespace: ns, User: &user, Turns: true}, anyone)
 }
 
 // erase hides what is in a scope, in slices, and leaves the rest to the sweeper
 // and [Store.Scrub]. From when it is noted it goes on whatever happens: a caller
 // that goes away does not end it, what fails is tried again by the sweeper, and
-// one that a crash interrupts goes on with the next opening.
-func (s *Store) erase(ctx context.Context, sc scope) (Erased, error) {
+// one that a crash interrupts goes on with the next opening. may checks whether it
+// is allowed, together with the note.
+func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *sql.Tx) error) (Erased, error) {
 	var e Erased
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		if err := may(ctx, tx); err != nil {
+			return err
+		}
 		err := tx.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(seq), 0) FROM changes), (SELECT coalesce(max(id), 0) FROM turns)`).
 			Scan(&sc.Change, &sc.Turn)
 		if err != nil {
