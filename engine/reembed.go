@@ -86,8 +86,12 @@ func (e *Engine) resumeReembed(ctx context.Context) error {
 }
 
 // aim sets the space that the data directory is changing to. An embedder that
-// is not there leaves it unset; the job reports it.
+// is not there leaves it unset; the job reports it. So does one that is in use
+// already: the job was cut off after the change, and has only to clean up.
 func (e *Engine) aim(ctx context.Context, to embed.Identity) error {
+	if to == e.Embedder() {
+		return nil
+	}
 	with := e.embedderOf(to)
 	if with == nil {
 		return nil

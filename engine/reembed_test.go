@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -179,5 +180,43 @@ func TestVectorsAreMadeLater(t *testing.T) {
 	e.Close()
 	if n := g.texts.Load() - before; n != 10 {
 		t.Errorf("%d texts were embedded, want the 10 that lacked a vector", n)
+	}
+}
+
+// TestReembedCutOffAfterTheChange takes a data directory as a crash leaves it after
+// the embedder was changed and before the job has cleaned up.
+func TestReembedCutOffAfterTheChange(t *testing.T) {
+	dir := t.TempDir()
+	e := openWith(t, engine.Options{Dir: dir})
+	putMany(t, e, 0, 10)
+	e.Close()
+	to := &gated{Embedder: embed.NewHashing(64)}
+	s, err := store.Open(t.Context(), filepath.Join(dir, store.DatabaseName), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := s.Embedder(t.Context(), to.Identity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := json.Marshal(map[string]any{"embedder": to.Identity()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := store.Job{ID: "change", Kind: engine.JobReembed, State: store.JobQueued, Request: request}
+	err = errors.Join(s.CreateJob(t.Context(), store.Low, &j), s.ChangeEmbedder(t.Context(), fmt.Sprint(id), 1), s.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e = openWith(t, engine.Options{Dir: dir, Embedder: to})
+	defer e.Close()
+	if j, err := e.AwaitJob(t.Context(), "change"); err != nil || j.State != store.JobDone {
+		t.Fatalf("job ended as %+v, %v", j, err)
+	}
+	nearest(t, e, 7) // what is owed is made
+	before := to.texts.Load()
+	putMany(t, e, 10, 15)
+	if n := to.texts.Load() - before; n != 5 {
+		t.Errorf("5 texts were embedded %d times", n)
 	}
 }
