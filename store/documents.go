@@ -204,14 +204,43 @@ type ListOptions struct {
 	Root   string
 }
 
+// query returns the statement of a list and its arguments. Each condition is there
+// only where it says something, so that the indexes on items serve it.
+func (o ListOptions) query(ns int64) (string, []any) {
+	c := conditions{sql: `i.namespace = ? AND i.superseded IS NULL`, args: []any{ns}}
+	if o.Root == "" {
+		c.and(`i.kind = ?`, Documents)
+	} else {
+		c.and(`i.root = ? AND i.root <> '' AND +i.kind = ?`, o.Root, Documents) // the index of roots has no kind
+	}
+	if o.After >= o.Prefix {
+		c.and(`i.key > ?`, o.After)
+	} else {
+		c.and(`i.key >= ?`, o.Prefix)
+	}
+	if end, ok := afterPrefix(o.Prefix); ok {
+		c.and(`i.key < ?`, end)
+	}
+	return `SELECT ` + documentColumns + ` FROM items i WHERE ` + c.sql + ` ORDER BY i.key LIMIT ?`, append(c.args, o.Limit)
+}
+
+// afterPrefix returns the first string, in the order of bytes, that is after all
+// those with a prefix, and false if there is none.
+func afterPrefix(prefix string) (string, bool) {
+	for n := len(prefix) - 1; n >= 0; n-- {
+		if prefix[n] < 0xff {
+			return prefix[:n] + string([]byte{prefix[n] + 1}), true
+		}
+	}
+	return "", false
+}
+
 // ListDocuments returns current documents in order of their ids.
 func (s *Store) ListDocuments(ctx context.Context, ns int64, o ListOptions) ([]Document, error) {
 	docs := []Document{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+documentColumns+` FROM items i
-			WHERE i.namespace = ? AND i.kind = ? AND i.superseded IS NULL AND i.key > ?
-			AND substr(i.key, 1, length(?)) = ? AND (? = '' OR i.root = ?) ORDER BY i.key LIMIT ?`,
-			ns, Documents, o.After, o.Prefix, o.Prefix, o.Root, o.Root, o.Limit)
+		query, args := o.query(ns)
+		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}

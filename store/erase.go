@@ -233,17 +233,7 @@ func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error
 func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *Erased) error {
 	sc.Kind, sc.Key = n.kind, &n.key
 	where, args := sc.where(true)
-	rows, err := tx.QueryContext(ctx, `SELECT i.id FROM items i WHERE `+where, args...) //nolint:gosec,sqlclosecheck // of constants; scan closes it
-	if err != nil {
-		return err
-	}
-	var ids []int64
-	err = scan(rows, func() error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
+	ids, err := column[int64](ctx, tx, `SELECT i.id FROM items i WHERE `+where, args...)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -268,17 +258,9 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 	}
 	where, args := sc.where(false)
 	var ids []uint64
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT i.id FROM turns i WHERE `+where, args...) //nolint:gosec,sqlclosecheck // of constants; scan closes it
-		if err != nil {
-			return err
-		}
-		return scan(rows, func() error {
-			var id uint64
-			err := rows.Scan(&id)
-			ids = append(ids, id)
-			return err
-		})
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		ids, err = column[uint64](ctx, tx, `SELECT i.id FROM turns i WHERE `+where, args...)
+		return err
 	})
 	for some := range slices.Chunk(ids, 8*sliceUnits) {
 		if err != nil {

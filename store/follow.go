@@ -184,22 +184,16 @@ func unroll(ranges [][2]uint64) (ids []uint64) {
 // before the units are deleted, whose ids it notes.
 func (s *Store) removed(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64) (uint64, error) {
 	var ranges [][2]uint64
-	rows, err := tx.QueryContext(ctx, `SELECT id FROM units WHERE item = ? ORDER BY id`, item) //nolint:sqlclosecheck // scan closes it
+	ids, err := column[uint64](ctx, tx, `SELECT id FROM units WHERE item = ? ORDER BY id`, item)
 	if err != nil {
 		return 0, err
 	}
-	err = scan(rows, func() error {
-		var id uint64
-		err := rows.Scan(&id)
+	for _, id := range ids {
 		if n := len(ranges); n > 0 && ranges[n-1][1]+1 == id {
 			ranges[n-1][1] = id
 		} else {
 			ranges = append(ranges, [2]uint64{id, id})
 		}
-		return err
-	})
-	if err != nil {
-		return 0, err
 	}
 	seq, err := s.change(ctx, tx, ns, k, item, opRemove)
 	if err != nil {

@@ -103,17 +103,27 @@ func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) erro
 	return nil
 }
 
-// PruneAnswers removes what was noted before a time.
+// PruneAnswers removes what was noted before a time, a bounded number at once: an
+// answer may be as large as what it is about.
 func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE created < ?`, before.UnixMicro())
-		return err
-	})
-	if err != nil {
-		return failed("remove old answers", err)
+	for n := int64(dropBatch); n == dropBatch; {
+		err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+			res, err := tx.ExecContext(ctx, dropAnswers, before.UnixMicro(), dropBatch)
+			if err != nil {
+				return err
+			}
+			n, err = res.RowsAffected()
+			return err
+		})
+		if err != nil {
+			return failed("remove old answers", err)
+		}
 	}
 	return nil
 }
+
+const dropAnswers = `DELETE FROM idempotency WHERE (namespace, route, key) IN
+	(SELECT namespace, route, key FROM idempotency WHERE created < ? LIMIT ?)`
 
 // forgetAnswers removes the answers to requests of a namespace, which may repeat
 // what was stored.

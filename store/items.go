@@ -333,19 +333,9 @@ func (s *Store) Namespace(ctx context.Context, name string, create bool) (int64,
 // Namespaces returns the names of all namespaces, sorted.
 func (s *Store) Namespaces(ctx context.Context) ([]string, error) {
 	var names []string
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT name FROM namespaces ORDER BY name`) //nolint:sqlclosecheck // scan closes it
-		if err != nil {
-			return err
-		}
-		return scan(rows, func() error {
-			var n string
-			if err := rows.Scan(&n); err != nil {
-				return err
-			}
-			names = append(names, n)
-			return nil
-		})
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		names, err = column[string](ctx, tx, `SELECT name FROM namespaces ORDER BY name`)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list namespaces: %w", err)
@@ -362,6 +352,21 @@ func scan(rows *sql.Rows, fn func() error) error {
 		}
 	}
 	return rows.Err()
+}
+
+// column returns the only column of a query's rows.
+func column[T any](ctx context.Context, tx *sql.Tx, query string, args ...any) (all []T, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return nil, err
+	}
+	err = scan(rows, func() error {
+		var v T
+		err := rows.Scan(&v)
+		all = append(all, v)
+		return err
+	})
+	return all, err
 }
 
 // Count returns the number of current items of a kind in a namespace.

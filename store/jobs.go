@@ -130,9 +130,13 @@ func (s *Store) CreateJob(ctx context.Context, p Priority, j *Job) error {
 	return nil
 }
 
+// lastPlace looks at active jobs only: those that have ended are many, and nobody
+// asks for their places any more.
+const lastPlace = `SELECT coalesce(max(place), 0) FROM jobs WHERE state IN ('queued', 'running')`
+
 func nextPlace(ctx context.Context, tx *sql.Tx) (place int64, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(place), 0) + 1 FROM jobs`).Scan(&place)
-	return place, err
+	err = tx.QueryRowContext(ctx, lastPlace).Scan(&place)
+	return place + 1, err
 }
 
 // QueueJob accepts a job that was spooling, with all of its items; t is their sum.
@@ -232,14 +236,35 @@ type JobFilter struct {
 	Namespace string   // "" is any
 }
 
+// query returns the statement of a list and its arguments. A state in which jobs
+// are few is looked for in the index of those.
+func (f JobFilter) query() (string, []any) {
+	from, c := `jobs`, conditions{sql: `state <> 'spooling'`}
+	if f.Before != 0 {
+		c.and(`n < ?`, f.Before)
+	}
+	if f.State == JobQueued || f.State == JobRunning {
+		from += ` INDEXED BY jobs_active`
+		c.and(`state IN ('queued', 'running')`)
+	}
+	if f.State != "" {
+		c.and(`state = ?`, f.State)
+	}
+	if f.Kind != "" {
+		c.and(`kind = ?`, f.Kind)
+	}
+	if f.Namespace != "" {
+		c.and(`namespace = ?`, f.Namespace)
+	}
+	return `SELECT ` + jobColumns + ` FROM ` + from + ` WHERE ` + c.sql + ` ORDER BY n DESC LIMIT ?`, append(c.args, f.Limit)
+}
+
 // Jobs returns jobs, the newest first.
 func (s *Store) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	jobs := []Job{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+` FROM jobs WHERE state <> 'spooling'
-			AND (? = 0 OR n < ?) AND (? = '' OR state = ?) AND (? = '' OR kind = ?) AND (? = '' OR namespace = ?)
-			ORDER BY n DESC LIMIT ?`,
-			f.Before, f.Before, f.State, f.State, f.Kind, f.Kind, f.Namespace, f.Namespace, f.Limit)
+		query, args := f.query()
+		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}

@@ -17,8 +17,12 @@ func (s *Store) DropItems(ctx context.Context, job int64, state ItemState) error
 	for {
 		var n int64
 		err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+			c := conditions{sql: `job = ?`, args: []any{job}}
+			if state != "" {
+				c.and(`state = ?`, state)
+			}
 			res, err := tx.ExecContext(ctx, `DELETE FROM job_items WHERE id IN
-				(SELECT id FROM job_items WHERE job = ? AND (? = '' OR state = ?) LIMIT ?)`, job, state, state, dropBatch)
+				(SELECT id FROM job_items WHERE `+c.sql+` LIMIT ?)`, append(c.args, dropBatch)...)
 			if err != nil {
 				return err
 			}
@@ -68,27 +72,22 @@ func (s *Store) CancelWaiting(ctx context.Context, id string) (bool, error) {
 	return n > 0, nil
 }
 
+// endedBefore finds jobs by when they finished; spoolingJobs are those that are not
+// accepted.
+const (
+	endedBefore  = `SELECT n FROM jobs WHERE finished < ? AND state IN ('done', 'failed', 'cancelled')`
+	spoolingJobs = `SELECT n FROM jobs WHERE state = 'spooling'`
+)
+
 // ExpiredJobs returns the internal names of jobs that ended before a time, and
 // of those that are still spooling.
 func (s *Store) ExpiredJobs(ctx context.Context, before time.Time) (ended, spooling []int64, err error) {
-	err = s.view(ctx, func(tx *sql.Tx) error {
-		const query = `SELECT n, state FROM jobs
-			WHERE state = 'spooling' OR state IN ('done', 'failed', 'cancelled') AND finished < ?`
-		rows, err := tx.QueryContext(ctx, query, before.UnixMicro()) //nolint:sqlclosecheck // scan closes it
-		if err != nil {
+	err = s.view(ctx, func(tx *sql.Tx) (err error) {
+		if ended, err = column[int64](ctx, tx, endedBefore, before.UnixMicro()); err != nil {
 			return err
 		}
-		return scan(rows, func() error {
-			var n int64
-			var state JobState
-			err := rows.Scan(&n, &state)
-			if state == JobSpooling {
-				spooling = append(spooling, n)
-			} else {
-				ended = append(ended, n)
-			}
-			return err
-		})
+		spooling, err = column[int64](ctx, tx, spoolingJobs)
+		return err
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("find old jobs: %w", err)
@@ -111,16 +110,11 @@ func (s *Store) Awaited(ctx context.Context, namespace string, keys []string) (s
 		}
 		query := `SELECT DISTINCT i.key FROM job_items i JOIN jobs j ON j.n = i.job
 			WHERE j.namespace = ? AND i.state IN ('pending', 'failed') AND i.key IN (?` + strings.Repeat(", ?", max(0, len(keys)-1)) + `)`
-		rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
-		if err != nil {
-			return err
-		}
-		return scan(rows, func() error {
-			var k string
-			err := rows.Scan(&k)
+		found, err := column[string](ctx, tx, query, args...)
+		for _, k := range found {
 			some[k] = true
-			return err
-		})
+		}
+		return err
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("find awaited documents: %w", err)
@@ -133,11 +127,5 @@ func (s *Store) Awaited(ctx context.Context, namespace string, keys []string) (s
 func forgetSpooled(ctx context.Context, tx *sql.Tx, namespace, key string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE job_items SET state = 'skipped', body = NULL, field = '', error = 'the document was erased'
 		WHERE key = ? AND state IN ('pending', 'failed') AND job IN (SELECT n FROM jobs WHERE namespace = ?)`, key, namespace)
-	return err
-}
-
-// forgetJobs removes the jobs of a namespace with all they hold.
-func forgetJobs(ctx context.Context, tx *sql.Tx, namespace string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM jobs WHERE namespace = ?`, namespace)
 	return err
 }

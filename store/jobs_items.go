@@ -96,12 +96,22 @@ type ItemFilter struct {
 	State ItemState // "" is any
 }
 
+// query returns the statement of a list and its arguments.
+func (f ItemFilter) query(job int64) (string, []any) {
+	c := conditions{sql: `job = ? AND n > ?`, args: []any{job, f.After}}
+	if f.State != "" {
+		c.and(`state = ?`, f.State)
+	}
+	return `SELECT n, key, op, state, status, field, error, bytes, chunks FROM job_items
+		WHERE ` + c.sql + ` ORDER BY n LIMIT ?`, append(c.args, f.Limit)
+}
+
 // JobItems returns items of a job in order, without their bodies.
 func (s *Store) JobItems(ctx context.Context, job int64, f ItemFilter) ([]JobItem, error) {
 	items := []JobItem{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT n, key, op, state, status, field, error, bytes, chunks FROM job_items
-			WHERE job = ? AND n > ? AND (? = '' OR state = ?) ORDER BY n LIMIT ?`, job, f.After, f.State, f.State, f.Limit)
+		query, args := f.query(job)
+		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
@@ -252,13 +262,22 @@ func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 	return j, nil
 }
 
+// skipOvertaken goes over the items that are done once, however many failed.
+const skipOvertaken = `UPDATE job_items SET state = 'skipped', body = NULL, error = 'a later item of the job has the same id'
+	FROM (SELECT key, max(n) AS n FROM job_items WHERE job = ?1 AND state = 'done' GROUP BY key) AS last
+	WHERE job_items.job = ?1 AND job_items.state = 'failed' AND job_items.body IS NOT NULL
+		AND last.key = job_items.key AND last.n > job_items.n`
+
 func reopenItems(ctx context.Context, tx *sql.Tx, j Job) error {
-	if _, err := tx.ExecContext(ctx, `UPDATE job_items SET state = 'skipped', body = NULL,
-		error = 'a later item of the job has the same id' WHERE job = ?1 AND state = 'failed' AND body IS NOT NULL AND EXISTS
-		(SELECT 1 FROM job_items l WHERE l.job = ?1 AND l.key = job_items.key AND l.n > job_items.n AND l.state = 'done')`, j.N); err != nil {
+	var some bool
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM job_items WHERE job = ? AND state = 'failed' AND body IS NOT NULL)`, j.N).Scan(&some)
+	if err != nil || !some {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE job_items SET state = 'pending', error = '', field = ''
+	if _, err := tx.ExecContext(ctx, skipOvertaken, j.N); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE job_items SET state = 'pending', error = '', field = ''
 		WHERE job = ? AND state = 'failed' AND body IS NOT NULL`, j.N)
 	return err
 }

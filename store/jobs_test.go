@@ -141,13 +141,6 @@ func TestForget(t *testing.T) {
 	if _, known, err := s.Answer(t.Context(), k, time.Time{}); err != nil || known {
 		t.Errorf("the answer is there, %v", err)
 	}
-	err = s.write.do(t.Context(), High, func(ctx context.Context, tx *sql.Tx) error { return forgetJobs(ctx, tx, "n") })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := s.Tally(t.Context(), j.N); err != nil || got.Items != 0 {
-		t.Errorf("%+v, %v", got, err)
-	}
 }
 
 func TestRequestKeys(t *testing.T) {

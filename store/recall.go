@@ -38,17 +38,10 @@ type Place struct {
 // MemoriesByScore lists memories, highest score of importance and recency
 // first, ties by id. Their scores are to the bit those that [Place] compares.
 func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
-	where, args := f.where(ns)
-	w := f.Weights.WithDefaults()
-	args = append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
-	args = append(args, f.Limit)
 	out := []memory.Memory{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `WITH scored AS MATERIALIZED (
-				SELECT i.id, i.key, ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) AS score
-				FROM items i WHERE `+where+` ORDER BY score DESC, i.key LIMIT ?)
-			SELECT `+memoryColumns+`, s.score FROM scored s JOIN items i ON i.id = s.id
-			JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, args...)
+		query, args := f.query(ns)
+		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
@@ -64,6 +57,18 @@ func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) (
 		return nil, failed("list memories", err)
 	}
 	return out, nil
+}
+
+// query returns the statement of a list and its arguments.
+func (f MemoryFilter) query(ns int64) (string, []any) {
+	where, args := f.where(ns)
+	w := f.Weights.WithDefaults()
+	args = append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
+	return `WITH scored AS MATERIALIZED (
+			SELECT i.id, i.key, ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) AS score
+			FROM items i WHERE ` + where + ` ORDER BY score DESC, i.key LIMIT ?)
+		SELECT ` + memoryColumns + `, s.score FROM scored s JOIN items i ON i.id = s.id
+		JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, append(args, f.Limit)
 }
 
 // where returns the conditions on a row i of items and their arguments.
@@ -84,7 +89,7 @@ func (f MemoryFilter) where(ns int64) (string, []any) {
 		c.and(`i.agent = ?`, f.AgentID)
 	}
 	if f.SessionID != "" {
-		c.and(`i.session = ?`, f.SessionID)
+		c.and(`i.session = ? AND i.session <> ''`, f.SessionID) // as the index of sessions has it
 	}
 	if len(f.Types) > 0 {
 		c.and(`i.type IN (SELECT value FROM json_each(?))`, each(f.Types))

@@ -132,7 +132,7 @@ func (s *Store) ForgetVectors(ctx context.Context, keep int64, limit int) (bool,
 	var n int64
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		n = 0
-		ids, err := otherEmbedders(ctx, tx, keep)
+		ids, err := column[int64](ctx, tx, `SELECT id FROM embedders WHERE id <> ?`, keep)
 		if err != nil {
 			return err
 		}
@@ -152,19 +152,6 @@ func (s *Store) ForgetVectors(ctx context.Context, keep int64, limit int) (bool,
 		return false, failed("delete old vectors", err)
 	}
 	return n > 0, nil
-}
-
-func otherEmbedders(ctx context.Context, tx *sql.Tx, keep int64) (ids []int64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id FROM embedders WHERE id <> ?`, keep) //nolint:sqlclosecheck // scan closes it
-	if err != nil {
-		return nil, err
-	}
-	return ids, scan(rows, func() error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
 }
 
 // EmbedderIdentity returns the identity of the embedder with an id.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -139,21 +140,10 @@ func (s *Store) sweep(ctx context.Context) error {
 
 // hidden returns the hidden items that nobody stages.
 func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
-	err = s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT id FROM items WHERE seq = 0`)
-		if err != nil {
-			return err
-		}
-		return scan(rows, func() error {
-			var id int64
-			if err := rows.Scan(&id); err != nil {
-				return err
-			}
-			if !s.staging.has(id) {
-				ids = append(ids, id)
-			}
-			return nil
-		})
+	err = s.view(ctx, func(tx *sql.Tx) (err error) {
+		ids, err = column[int64](ctx, tx, `SELECT id FROM items WHERE seq = 0`)
+		ids = slices.DeleteFunc(ids, s.staging.has)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for what is hidden: %w", err)

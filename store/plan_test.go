@@ -1,0 +1,237 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// planOf returns how SQLite goes about a statement.
+func (s *Store) planOf(t *testing.T, query string, args ...any) string {
+	t.Helper()
+	var steps []string
+	err := s.view(t.Context(), func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+query, args...) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var id, parent, unused int
+			var detail string
+			err := rows.Scan(&id, &parent, &unused, &detail)
+			steps = append(steps, detail)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(query, err)
+	}
+	return strings.Join(steps, "\n")
+}
+
+// TestIndexesAreUsed asks SQLite how it goes about the statements that a large
+// database would make slow.
+func TestIndexesAreUsed(t *testing.T) {
+	s := openJobs(t)
+	for _, c := range []struct {
+		name  string
+		query func() (string, []any)
+		want  []string
+	}{
+		{
+			"documents", func() (string, []any) { return ListOptions{After: "a", Limit: 9}.query(1) },
+			[]string{"items_current (namespace=? AND kind=? AND key>?)"},
+		},
+		{
+			"documents of a prefix", func() (string, []any) { return ListOptions{Prefix: "a", Limit: 9}.query(1) },
+			[]string{"items_current (namespace=? AND kind=? AND key>? AND key<?)"},
+		},
+		{
+			"documents of a root", func() (string, []any) { return ListOptions{Root: "/r", Prefix: "a", Limit: 9}.query(1) },
+			[]string{"items_root (namespace=? AND root=? AND key>? AND key<?)"},
+		},
+		{
+			"memories of a session", func() (string, []any) { return MemoryFilter{SessionID: "s", AnyUser: true, Limit: 9}.query(1) },
+			[]string{"items_session (namespace=? AND kind=? AND session=?)"},
+		},
+		{
+			"running jobs of a kind", func() (string, []any) { return JobFilter{State: JobRunning, Kind: "k", Limit: 1}.query() },
+			[]string{"jobs_active (kind=?)"},
+		},
+		{
+			"queued jobs", func() (string, []any) { return JobFilter{State: JobQueued, Limit: 1}.query() },
+			[]string{"USING INDEX jobs_active"},
+		},
+		{
+			"older jobs", func() (string, []any) { return JobFilter{Before: 9, Limit: 9}.query() },
+			[]string{"PRIMARY KEY (rowid<?)"},
+		},
+		{
+			"items of a job", func() (string, []any) { return ItemFilter{Limit: 9}.query(1) },
+			[]string{"job_items_n (job=? AND n>?)"},
+		},
+		{
+			"failed items of a job", func() (string, []any) { return ItemFilter{State: ItemFailed, Limit: 9}.query(1) },
+			[]string{"job_items_state (job=? AND state=? AND n>?)"},
+		},
+		{
+			"jobs that ended", func() (string, []any) { return endedBefore, []any{1} },
+			[]string{"jobs_finished (finished<?)"},
+		},
+		{
+			"the last place", func() (string, []any) { return lastPlace, nil },
+			[]string{"jobs_active"},
+		},
+		{
+			"overtaken items", func() (string, []any) { return skipOvertaken, []any{1} },
+			[]string{"job_items_state (job=? AND state=?)"},
+		},
+		{
+			"old answers", func() (string, []any) { return dropAnswers, []any{1, 9} },
+			[]string{"idempotency_created (created<?)", "PRIMARY KEY (namespace=? AND route=? AND key=?)"},
+		},
+	} {
+		query, args := c.query()
+		plan := s.planOf(t, query, args...)
+		for _, want := range c.want {
+			if !strings.Contains(plan, want) {
+				t.Errorf("%s: no %s in\n%s", c.name, want, plan)
+			}
+		}
+		for step := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(step, "SCAN items") || strings.HasPrefix(step, "SCAN jobs") && !strings.Contains(step, "jobs_active") ||
+				strings.HasPrefix(step, "CORRELATED") && c.name == "overtaken items" {
+				t.Errorf("%s: %s", c.name, step)
+			}
+		}
+	}
+}
+
+// TestListDocumentsNarrows compares lists with what goes through all documents.
+func TestListDocumentsNarrows(t *testing.T) {
+	s := openJobs(t)
+	ns, err := s.Namespace(t.Context(), "default", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := make(map[string]string)
+	parts := []string{"a", "b", "é", "é/", "\U0010ffff", "a/", "Z", "\x7f"}
+	for i, x := range parts {
+		for j, y := range append(parts, "") {
+			root := []string{"", "/r", "/s"}[(i+j)%3]
+			roots[x+y] = root
+			d := docs.Prepared{Document: docs.Document{ExternalID: x + y, Text: "x"}}
+			d.Hash[0] = byte(i*len(parts) + j)
+			if _, err := s.PutDocument(t.Context(), ns, d, root, Content{Text: "x"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		some := rapid.SampledFrom(append([]string{"", "a/a", "none", "éé"}, parts...))
+		o := ListOptions{
+			After: some.Draw(rt, "after"), Prefix: some.Draw(rt, "prefix"), Limit: rapid.IntRange(1, 100).Draw(rt, "limit"),
+			Root: rapid.SampledFrom([]string{"", "/r", "/s", "/none"}).Draw(rt, "root"),
+		}
+		want := []string{}
+		for id, root := range roots {
+			if id > o.After && strings.HasPrefix(id, o.Prefix) && (o.Root == "" || o.Root == root) {
+				want = append(want, id)
+			}
+		}
+		slices.Sort(want)
+		want = want[:min(len(want), o.Limit)]
+		found, err := s.ListDocuments(t.Context(), ns, o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got := []string{}
+		for _, d := range found {
+			got = append(got, d.ID)
+		}
+		if !slices.Equal(got, want) {
+			rt.Fatalf("%+v lists %q, want %q", o, got, want)
+		}
+	})
+}
+
+// TestReopenItems compares which failed items are done again with the definition:
+// those that no later item of the same id has overtaken.
+func TestReopenItems(t *testing.T) {
+	s := openJobs(t)
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		var items []JobItem
+		for i := range rapid.IntRange(0, 12).Draw(rt, "items") {
+			it := JobItem{
+				N: i + 1, Key: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "key"), Op: OpPut,
+				State: rapid.SampledFrom([]ItemState{ItemDone, ItemFailed, ItemFailed, ItemSkipped}).Draw(rt, "state"),
+			}
+			if it.State == ItemFailed && rapid.Bool().Draw(rt, "body") {
+				it.Body = []byte("{}")
+			}
+			items = append(items, it)
+		}
+		j := s.spooled(t, fmt.Sprint("j", n), items...)
+		err := s.write.do(t.Context(), Low, func(ctx context.Context, tx *sql.Tx) error { return reopenItems(ctx, tx, j) })
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got, err := s.JobItems(t.Context(), j.N, ItemFilter{Limit: 100})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, it := range items {
+			want := it.State
+			if it.Body != nil {
+				want = ItemPending
+				if slices.ContainsFunc(items[i+1:], func(l JobItem) bool { return l.Key == it.Key && l.State == ItemDone }) {
+					want = ItemSkipped
+				}
+			}
+			if got[i].State != want {
+				rt.Fatalf("item %d of %+v is %s, want %s", i, items, got[i].State, want)
+			}
+		}
+	})
+}
+
+// TestPruneManyAnswers removes more answers than go in one transaction.
+func TestPruneManyAnswers(t *testing.T) {
+	s := openJobs(t)
+	err := s.write.do(t.Context(), Low, func(ctx context.Context, tx *sql.Tx) error {
+		for i := range 2*dropBatch + 1 {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO idempotency (namespace, route, key, hash, seed, created)
+				VALUES ('n', 'r', ?, 'h', 'seed', ?)`, fmt.Sprint(i), s.now().UnixMicro()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PruneAnswers(t.Context(), s.now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, known, err := s.Answer(t.Context(), RequestKey{Namespace: "n", Route: "r", Key: "0"}, s.now()); err != nil || !known {
+		t.Errorf("what is not old is gone: %v, %v", known, err)
+	}
+	if err := s.PruneAnswers(t.Context(), s.now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []string{"0", fmt.Sprint(2 * dropBatch)} {
+		if _, known, err := s.Answer(t.Context(), RequestKey{Namespace: "n", Route: "r", Key: k}, s.now()); err != nil || known {
+			t.Errorf("what is old is there: %v, %v", known, err)
+		}
+	}
+}
