@@ -98,28 +98,56 @@ func (f *filler) close() {
 }
 
 func (f *filler) loop(ctx context.Context) {
-	failed, timer := 0, time.NewTimer(0)
-	defer timer.Stop()
+	plan, of := refill{at: time.Now()}, f.engine.spaces.current.Load()
 	for {
+		timer := time.NewTimer(time.Until(plan.at))
 		select {
 		case <-ctx.Done():
+			timer.Stop()
 			return
 		case <-f.due:
-			timer.Reset(refillFirst)
+			timer.Stop()
+			if now := f.engine.spaces.current.Load(); now != of {
+				plan.failed, of = 0, now // the troubles were another embedder's
+			}
+			plan.wanted(time.Now())
 			continue
 		case <-timer.C:
 		}
 		err := f.fill(ctx)
-		if err == nil || ctx.Err() != nil {
-			failed = 0
-			timer.Reset(refillMost) // something may be noted after it was looked for
-			continue
+		wait := plan.ended(time.Now(), err == nil || ctx.Err() != nil)
+		if err != nil && ctx.Err() == nil {
+			f.engine.opts.Logger.WarnContext(ctx, "missing vectors are not made yet", "again_in", wait, "error", err)
 		}
-		wait := min(refillFirst<<min(failed, 10), refillMost)
-		failed++
-		f.engine.opts.Logger.WarnContext(ctx, "missing vectors are not made yet", "again_in", wait, "error", err)
-		timer.Reset(wait)
 	}
+}
+
+// refill says when the filler works next.
+type refill struct {
+	at     time.Time
+	failed int // in a row
+}
+
+// wanted says that a vector could not be made just now. It only ever brings the
+// next try forward, so that steady failures do not put it off, and not while
+// tries fail, whose pace is that of the embedder's troubles.
+func (r *refill) wanted(now time.Time) {
+	if soon := now.Add(refillFirst); r.failed == 0 && soon.Before(r.at) {
+		r.at = soon
+	}
+}
+
+// ended says how a try ended, and returns how long it is until the next.
+func (r *refill) ended(now time.Time, well bool) time.Duration {
+	wait := refillMost // something may be noted after it was looked for
+	if well {
+		r.failed = 0
+	} else {
+		wait = min(refillFirst<<min(r.failed, 10), refillMost)
+		r.failed++
+	}
+	r.at = now.Add(wait)
+	return wait
 }
 
 // fill makes the vectors that are noted as missing.
@@ -133,9 +161,10 @@ func (f *filler) fill(ctx context.Context) error {
 	if err != nil || first == 0 {
 		first = 1
 	}
-	last, err := e.fill(ctx, e.spaces.current.Load(), first-1, true, func(int) {})
+	in := e.spaces.current.Load()
+	last, err := e.fill(ctx, in, first-1, true, func(int) {})
 	if err != nil {
 		return err
 	}
-	return e.store.Embedded(ctx, last)
+	return e.store.Embedded(ctx, in.id, last)
 }

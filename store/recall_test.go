@@ -235,3 +235,22 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestEmbeddedByAnother ends a fill that began before the embedder was changed.
+func TestEmbeddedByAnother(t *testing.T) {
+	f := fresh(t)
+	if err := f.ChangeEmbedder(t.Context(), "2", 5); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		embedder int64
+		want     string
+	}{{1, "5"}, {2, ""}} {
+		if err := f.Embedded(t.Context(), c.embedder, 100); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.Setting(t.Context(), store.SettingUnembedded); err != nil || got != c.want {
+			t.Errorf("after embedder %d is done, %q is owed, want %q, %v", c.embedder, got, c.want, err)
+		}
+	}
+}

@@ -62,11 +62,18 @@ func (s *Store) ChangeEmbedder(ctx context.Context, id string, from uint64) erro
 	return nil
 }
 
-// Embedded notes that all units up to one have what vectors they can have.
-func (s *Store) Embedded(ctx context.Context, last uint64) error {
+// Embedded notes that all units up to one have what vectors of an embedder they
+// can have. It changes nothing if another embedder's are searched by now: what is
+// owed is owed of those.
+func (s *Store) Embedded(ctx context.Context, embedder int64, last uint64) error {
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		var newer bool
-		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM units WHERE id > ?)`, int64(last)).Scan(&newer) //nolint:gosec // row ids fit
+		var newer, other bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM settings WHERE key = ? AND value <> ?)`,
+			SettingEmbedder, strconv.FormatInt(embedder, 10)).Scan(&other)
+		if err != nil || other {
+			return err
+		}
+		err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM units WHERE id > ?)`, int64(last)).Scan(&newer) //nolint:gosec // row ids fit
 		if err != nil {
 			return err
 		}
