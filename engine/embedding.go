@@ -8,10 +8,10 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// embed fills in the units of a content with their vectors. Texts that were
-// embedded before are not embedded again. An embedder that fails costs the
-// vectors, not the write: the keyword leg finds the text all the same, and the
-// vectors are made later.
+// embed fills in the units of a content with their vectors, also those of the
+// space to which the data directory is changing. Texts that were embedded before
+// are not embedded again. An embedder that fails costs the vectors, not the write:
+// the keyword leg finds the text all the same, and the vectors are made later.
 func (e *Engine) embed(ctx context.Context, c *store.Content, title string, chunks []chunk.Chunk) error {
 	current, next := e.spaces.current.Load(), e.spaces.next.Load()
 	c.Embedder = current.id
@@ -34,8 +34,16 @@ func (e *Engine) embed(ctx context.Context, c *store.Content, title string, chun
 	if missing { // the store notes it with the write
 		e.filler.wake()
 	}
-	if next != nil {
-		return e.embedAhead(ctx, next, texts)
+	if next == nil {
+		return nil
+	}
+	// What fails is made up for before the change is over.
+	c.Next = next.id
+	if known, err = e.vectors(ctx, next, texts); err != nil {
+		return err
+	}
+	for i := range c.Units {
+		c.Units[i].Ahead = known[texts[i].Key]
 	}
 	return nil
 }
@@ -73,24 +81,6 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 		known[k] = made[i]
 	}
 	return known, nil
-}
-
-// embedAhead stores the vectors that texts have in the space to which the data
-// directory is changing. What fails is made up for before the change is over.
-func (e *Engine) embedAhead(ctx context.Context, next *space, texts []store.Unembedded) error {
-	known, err := e.vectors(ctx, next, texts)
-	if err != nil {
-		return err
-	}
-	var have []store.Unembedded
-	var vectors [][]float32
-	for _, t := range texts {
-		if v := known[t.Key]; v != nil {
-			have, vectors = append(have, t), append(vectors, v)
-		}
-	}
-	_, err = e.store.PutVectors(ctx, next.id, have, vectors, false)
-	return err
 }
 
 // usable reports whether a vector that came from an embedder can be stored.

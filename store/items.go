@@ -48,6 +48,8 @@ type Unit struct {
 	Voice  index.Voice
 	Hash   VectorKey
 	Vector []float32
+	// Ahead is the vector of the embedder to which the data directory is changing.
+	Ahead []float32
 }
 
 // VectorKey identifies an embedded text.
@@ -66,8 +68,9 @@ type Content struct {
 	Outline  []passage.Section
 	Chunker  string
 	Units    []Unit
-	// Embedder is the id that [Store.Embedder] gave for the vectors' embedder.
-	Embedder int64
+	// Embedder is the id that [Store.Embedder] gave for the vectors' embedder, Next
+	// that for those that are made ahead; 0 if there are none.
+	Embedder, Next int64
 }
 
 // record is a row of items before it is written.
@@ -238,6 +241,9 @@ func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough f
 			_, err = vec.ExecContext(ctx, c.Embedder, u.Hash[:], packVector(u.Vector))
 		} else {
 			err = owe(ctx, tx, res)
+		}
+		if err == nil && u.Ahead != nil {
+			_, err = vec.ExecContext(ctx, c.Next, u.Hash[:], packVector(u.Ahead))
 		}
 		if err != nil {
 			return n, err

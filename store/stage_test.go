@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -234,5 +235,35 @@ func TestSweeperSparesWhatIsPublished(t *testing.T) {
 	}
 	if _, text, err := f.Document(t.Context(), f.ns, "a", 0); err != nil || len(text) != 2600 {
 		t.Errorf("%d bytes are left, %v", len(text), err)
+	}
+}
+
+// TestVectorsAheadComeWithTheWrite stores a document with vectors of two embedders.
+func TestVectorsAheadComeWithTheWrite(t *testing.T) {
+	f := fresh(t)
+	next, err := f.Embedder(t.Context(), embed.Identity{Name: "next", Dimensions: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := docs.Prepare(docs.Document{ExternalID: "a", Text: strings.Repeat("A paragraph of a few words, and some more of them.\n\n", 500)}, docs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := f.content(p.Text, p.Chunks)
+	c.Next = next
+	var keys []store.VectorKey
+	for i := range c.Units {
+		c.Units[i].Ahead = []float32{float32(i), 1, 2}
+		c.Units[i].Hash = store.KeyOf(fmt.Sprint(i))
+		keys = append(keys, c.Units[i].Hash)
+	}
+	c.Units[1].Ahead = nil // could not be made
+	if _, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil {
+		t.Fatal(err)
+	}
+	for embedder, want := range map[int64]int{f.embedder: len(keys), next: len(keys) - 1} {
+		if got, err := f.Vectors(t.Context(), embedder, keys); err != nil || len(got) != want {
+			t.Errorf("%d vectors of embedder %d, want %d, %v", len(got), embedder, want, err)
+		}
 	}
 }
