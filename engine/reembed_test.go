@@ -23,9 +23,15 @@ import (
 type gated struct {
 	embed.Embedder
 
-	gate   chan struct{}
-	broken atomic.Bool
-	texts  atomic.Int64
+	gate      chan struct{}
+	broken    atomic.Bool
+	texts     atomic.Int64
+	questions atomic.Int64
+}
+
+func (g *gated) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	g.questions.Add(1)
+	return g.Embedder.EmbedQuery(ctx, text)
 }
 
 var errEmbedder = errors.New("the embedder is broken on purpose")
@@ -218,5 +224,28 @@ func TestReembedCutOffAfterTheChange(t *testing.T) {
 	putMany(t, e, 10, 15)
 	if n := to.texts.Load() - before; n != 5 {
 		t.Errorf("5 texts were embedded %d times", n)
+	}
+}
+
+// TestQuestionsAreEmbeddedOnce asks all providers for more than they find at first.
+func TestQuestionsAreEmbeddedOnce(t *testing.T) {
+	g := &gated{Embedder: embed.NewHashing(0)}
+	e := openWith(t, engine.Options{Dir: t.TempDir(), Embedder: g})
+	defer e.Close()
+	putMany(t, e, 0, 10)
+	if _, err := e.CompleteTurn(t.Context(), ragctx.Turn{ID: "t", Prompt: "What is document number3 about?"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Context(t.Context(), ragctx.NewQuery("what is topic3").WithMaxResults(20)); err != nil {
+		t.Fatal(err)
+	}
+	if n := g.questions.Load(); n != 1 {
+		t.Errorf("one question was embedded %d times", n)
+	}
+	_, degraded, err := e.Hits(t.Context(), ragctx.NewQuery("what is topic4"), engine.HitsOptions{
+		Kind: store.Documents, K: 5, Ranking: index.Ranking{Method: "keyword"},
+	})
+	if n := g.questions.Load(); n != 1 || err != nil || len(degraded) > 0 {
+		t.Errorf("a question for the keyword leg was embedded (%d), degraded %v, %v", n, degraded, err)
 	}
 }

@@ -95,7 +95,7 @@ func (s source) search(
 func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, asked []index.Wording) (index.Result, error) {
 	var degraded []string
 	var err error
-	if iq.Vector, err = in.vectorOf(ctx, iq.Text, asked); err != nil {
+	if iq.Vector, err = in.vectorFor(ctx, iq, asked); err != nil {
 		s.engine.opts.Logger.WarnContext(ctx, "embedder failed on a query", "error", err)
 		degraded = []string{"vector"}
 	}

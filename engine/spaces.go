@@ -20,6 +20,7 @@ type space struct {
 	id       int64 // of the embedder in the store
 	identity embed.Identity
 	embedder embed.Embedder // nil if it cannot be had any more: its vectors cannot be asked
+	asked    asked
 }
 
 func (s *space) name() string { return spaceOf(s.id) }
@@ -133,13 +134,17 @@ func (e *Engine) Embedder() embed.Identity { return e.spaces.current.Load().iden
 
 var errNoEmbedder = errors.New("the embedder of the vectors is not there")
 
-// vectorOf embeds a question for a space; nil if it has no vector there. With
-// further wordings it is the weighted sum of their directions, of length 1.
-func (s *space) vectorOf(ctx context.Context, text string, more []index.Wording) ([]float32, error) {
+// vectorFor embeds a question for a space; nil if it has no vector there, or is only
+// looked for by its words. With further wordings it is the weighted sum of their
+// directions, of length 1.
+func (s *space) vectorFor(ctx context.Context, q index.Query, more []index.Wording) ([]float32, error) {
+	if q.Fusion.Method == "keyword" {
+		return nil, nil
+	}
 	if s == nil || s.embedder == nil {
 		return nil, errNoEmbedder
 	}
-	v, err := s.embedded(ctx, text)
+	v, err := s.embedded(ctx, q.Text)
 	if err != nil || len(more) == 0 {
 		return v, err
 	}
@@ -180,8 +185,12 @@ func squares[T float32 | float64](v []T) (sum float64) {
 	return sum
 }
 
-// embedded embeds one text of a question.
+// embedded embeds one text of a question, once for all who ask it.
 func (s *space) embedded(ctx context.Context, text string) ([]float32, error) {
+	return s.asked.vector(ctx, text, s.embedQuery)
+}
+
+func (s *space) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	v, err := s.embedder.EmbedQuery(ctx, text)
 	if err != nil || !usable(v, s.identity.Dimensions) {
 		return nil, err
