@@ -141,7 +141,7 @@ func scanDocument(row interface{ Scan(...any) error }, more ...any) (Document, e
 		&d.ID, &d.Version, &d.Title, &d.Source, &d.MIME, &d.Root, &d.Bytes, &d.Chunks,
 		&d.Abstract, &tags, &meta, &occurred, &recorded,
 	}, more...)...)
-	d.Tags, d.Metadata = decode[[]string](tags), decode[map[string]any](meta)
+	d.Tags, d.Metadata = decode[[]string](tags), decodeValues(meta)
 	if d.Tags == nil {
 		d.Tags = []string{}
 	}

@@ -228,7 +228,7 @@ func loadParents(ctx context.Context, tx *sql.Tx, where string, args ...any) (ma
 			&occurred, &recorded, &superseded, &p.Ended, &expires); err != nil {
 			return err
 		}
-		p.Tags, p.Metadata = decode[[]string](tags), Strings(decode[map[string]any](meta))
+		p.Tags, p.Metadata = decode[[]string](tags), Strings(decodeValues(meta))
 		p.Occurred, p.Recorded = moment(occurred), moment(recorded)
 		p.Superseded, p.Expires = moment(superseded), moment(expires)
 		parents[p.ID] = p

@@ -298,15 +298,31 @@ func encode(v any, empty string) (string, error) {
 	return string(b), nil
 }
 
-// decode reads what encode wrote, numbers as they are written. A damaged cell
-// reads as empty: one bad cell must not hide the item.
+// decode reads what encode wrote, but for free values. A damaged cell reads as
+// empty: one bad cell must not hide the item.
 func decode[T any](s string) T {
 	var v T
+	if s == "" || s == "{}" {
+		return v
+	}
+	if json.Unmarshal([]byte(s), &v) != nil {
+		var zero T
+		return zero
+	}
+	return v
+}
+
+// decodeValues reads metadata that encode wrote, numbers as they are written; nil
+// if there is none, as there mostly is.
+func decodeValues(s string) map[string]any {
+	if s == "" || s == "{}" {
+		return nil
+	}
+	var v map[string]any
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
 	if dec.Decode(&v) != nil {
-		var zero T
-		return zero
+		return nil
 	}
 	return v
 }

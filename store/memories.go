@@ -92,7 +92,7 @@ func scanMemory(row interface{ Scan(...any) error }, more ...any) (memory.Memory
 		&occurred, &recorded, &expires, &m.Version,
 	}, more...)...)
 	m.Content = string(text)
-	m.Tags, m.Metadata = decode[[]string](tags), decode[map[string]any](meta)
+	m.Tags, m.Metadata = decode[[]string](tags), decodeValues(meta)
 	if m.Tags == nil {
 		m.Tags = []string{}
 	}

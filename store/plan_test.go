@@ -95,6 +95,10 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"job_items_state (job=? AND state=?)"},
 		},
 		{
+			"vectors", func() (string, []any) { return vectorsQuery(1, make([]VectorKey, 3)) },
+			[]string{"vectors_key (embedder=? AND hash=?)"},
+		},
+		{
 			"old answers", func() (string, []any) { return dropAnswers, []any{1, 9} },
 			[]string{"idempotency_created (created<?)", "PRIMARY KEY (namespace=? AND route=? AND key=?)"},
 		},

@@ -97,7 +97,7 @@ func scanItem(rows *sql.Rows) (*passage.Item, error) {
 	if kind == Memories {
 		it.Type = ragctx.TypeMemory
 	}
-	it.Values = decode[map[string]any](meta)
+	it.Values = decodeValues(meta)
 	it.Parent = index.Parent{
 		ID: it.ID, Ended: it.Ended, User: it.User, Agent: it.Agent, Session: it.Session, Source: it.Source,
 		Tags: decode[[]string](tags), Metadata: Strings(it.Values),

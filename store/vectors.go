@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/ragctx/ragctx/embed"
 )
@@ -43,18 +45,25 @@ func (s *Store) Embedder(ctx context.Context, identity embed.Identity) (int64, e
 // from the map. An empty one says that the embedder has none for the text.
 func (s *Store) Vectors(ctx context.Context, embedder int64, keys []VectorKey) (map[VectorKey][]float32, error) {
 	found := make(map[VectorKey][]float32)
+	if len(keys) == 0 {
+		return found, nil
+	}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		get, err := tx.PrepareContext(ctx, `SELECT vector FROM vectors WHERE embedder = ? AND hash = ?`)
-		if err != nil {
-			return err
-		}
-		defer get.Close()
-		for _, k := range keys {
-			var b []byte
-			switch err := get.QueryRowContext(ctx, embedder, k[:]).Scan(&b); {
-			case err == nil:
-				found[k] = unpackVector(b)
-			case err != sql.ErrNoRows:
+		for some := range slices.Chunk(keys, vectorsAtOnce) {
+			query, args := vectorsQuery(embedder, some)
+			rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
+			if err != nil {
+				return err
+			}
+			err = scan(rows, func() error {
+				var hash, vector sql.RawBytes
+				err := rows.Scan(&hash, &vector)
+				var k VectorKey
+				copy(k[:], hash)
+				found[k] = unpackVector(vector)
+				return err
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -64,6 +73,18 @@ func (s *Store) Vectors(ctx context.Context, embedder int64, keys []VectorKey) (
 		return nil, fmt.Errorf("read vectors: %w", err)
 	}
 	return found, nil
+}
+
+// vectorsAtOnce is how many keys are looked for in one statement.
+const vectorsAtOnce = 1000
+
+func vectorsQuery(embedder int64, keys []VectorKey) (string, []any) {
+	args := make([]any, 1, 1+len(keys))
+	args[0] = embedder
+	for i := range keys {
+		args = append(args, keys[i][:])
+	}
+	return `SELECT hash, vector FROM vectors WHERE embedder = ? AND hash IN (?` + strings.Repeat(", ?", len(keys)-1) + `)`, args
 }
 
 func packVector(v []float32) []byte {
