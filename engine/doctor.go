@@ -56,7 +56,9 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	}
 	c := Checkup{Indexes: []IndexCheckup{}}
 	var err error
-	c.Store, err = e.VerifyStore(ctx, func(done, total int) { o.Progress("database", done, total) })
+	c.Store, err = e.store.Verify(ctx, store.VerifyOptions{
+		Embedder: e.spaces.current.Load().id, Progress: func(done, total int) { o.Progress("database", done, total) },
+	})
 	if err != nil {
 		return c, err
 	}
@@ -94,8 +96,8 @@ func (e *Engine) audit(ctx context.Context, id store.Collection, name string, o 
 		out.Error = err.Error()
 	}
 	if o.Repair && ctx.Err() == nil && (err != nil || !out.Sound()) {
-		if err := e.renew(ctx, id); err != nil {
-			out.Error = errors.Join(err, errors.New(out.Error)).Error()
+		if rerr := e.renew(ctx, id); rerr != nil {
+			out.Error = errors.Join(rerr, err).Error()
 		} else {
 			out.Repaired = true
 		}

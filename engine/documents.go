@@ -93,14 +93,22 @@ const (
 	MaxPage     = 1000
 )
 
+// pageLimit fills in the default of a page's length and checks it.
+func pageLimit(limit *int) error {
+	if *limit == 0 {
+		*limit = DefaultPage
+	}
+	if *limit < 1 || *limit > MaxPage {
+		return ragctx.Invalid("limit", "is %d; use 1 to %d", *limit, MaxPage)
+	}
+	return nil
+}
+
 // ListDocuments returns a page of documents in order of their ids. A namespace
 // that does not exist is empty.
 func (e *Engine) ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error) {
-	if o.Limit == 0 {
-		o.Limit = DefaultPage
-	}
-	if o.Limit < 1 || o.Limit > MaxPage {
-		return nil, ragctx.Invalid("limit", "is %d; use 1 to %d", o.Limit, MaxPage)
+	if err := pageLimit(&o.Limit); err != nil {
+		return nil, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {

@@ -141,7 +141,7 @@ func (o Options) withDefaults() Options {
 
 func (e *Engine) open(ctx context.Context) error {
 	var err error
-	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, "ragctx.db"), store.Options{Now: e.opts.Now}); err != nil {
+	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), store.Options{Now: e.opts.Now}); err != nil {
 		return err
 	}
 	if err := e.openSpaces(ctx); err != nil {

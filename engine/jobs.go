@@ -70,16 +70,6 @@ func (e *Engine) ListJobs(ctx context.Context, f store.JobFilter) ([]Job, error)
 	return jobs, nil
 }
 
-func pageLimit(limit *int) error {
-	if *limit == 0 {
-		*limit = DefaultPage
-	}
-	if *limit < 1 || *limit > MaxPage {
-		return ragctx.Invalid("limit", "is %d; use 1 to %d", *limit, MaxPage)
-	}
-	return nil
-}
-
 // JobItems returns a page of a job's items in order.
 func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error) {
 	if err := pageLimit(&f.Limit); err != nil {

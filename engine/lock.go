@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
 )
 
 // lock is the hold on a data directory. The operating system drops it when the
@@ -43,7 +44,7 @@ func (e *LockedError) Error() string {
 // Unwrap returns [ragctx.ErrUnavailable].
 func (e *LockedError) Unwrap() error { return ragctx.ErrUnavailable }
 
-func lockPath(dir string) string { return filepath.Join(dir, "LOCK") }
+func lockPath(dir string) string { return filepath.Join(dir, store.LockName) }
 
 func acquire(dir string) (*lock, error) {
 	l := &lock{flock: flock.New(lockPath(dir))}

@@ -150,11 +150,8 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 // first, and the place where the next page starts, which is zero on the last. A
 // namespace that does not exist is empty.
 func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error) {
-	if f.Limit == 0 {
-		f.Limit = DefaultPage
-	}
-	if f.Limit < 1 || f.Limit > MaxPage {
-		return nil, store.Place{}, ragctx.Invalid("limit", "is %d; use 1 to %d", f.Limit, MaxPage)
+	if err := pageLimit(&f.Limit); err != nil {
+		return nil, store.Place{}, err
 	}
 	if f.After.ID != "" {
 		f.Now = f.After.Now

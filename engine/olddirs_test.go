@@ -78,9 +78,9 @@ func TestOldDataDirectories(t *testing.T) {
 			e = open()
 			defer e.Close()
 			oldContents(t, e)
-			r, err := e.VerifyStore(t.Context(), nil)
-			if err != nil || len(r.Findings) != 0 || r.Items != 16 {
-				t.Errorf("%+v, %v", r, err)
+			c, err := e.Doctor(t.Context(), engine.DoctorOptions{})
+			if err != nil || len(c.Store.Findings) != 0 || c.Store.Items != 16 || !c.Sound() {
+				t.Errorf("%+v, %v", c, err)
 			}
 		})
 	}

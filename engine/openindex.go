@@ -14,7 +14,7 @@ import (
 
 // indexDir is where a collection's index keeps its files.
 func (e *Engine) indexDir(id store.Collection) string {
-	return filepath.Join(e.opts.Dir, "index", fmt.Sprintf("%d-%s", id.Namespace, id.Kind))
+	return filepath.Join(e.opts.Dir, store.IndexName, fmt.Sprintf("%d-%s", id.Namespace, id.Kind))
 }
 
 // vectorPrefix begins the name of a directory of vectors; the space's follows.

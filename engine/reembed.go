@@ -242,7 +242,7 @@ func (e *Engine) dropOldVectors(ctx context.Context, r *runningJob) error {
 			break
 		}
 	}
-	root := filepath.Join(e.opts.Dir, "index")
+	root := filepath.Join(e.opts.Dir, store.IndexName)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || !strings.HasPrefix(d.Name(), vectorPrefix) {
 			return err

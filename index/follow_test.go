@@ -297,14 +297,14 @@ func TestCatalogRoundTrip(t *testing.T) {
 			seq++
 			f.add(index.Batch{Seq: seq, Removed: []index.Removal{{Parent: n, Units: []uint64{n}}}})
 		}
-		h := newHarness(t, index.Options{Dir: dir, Feed: f})
+		h := newHarness(t, index.Options{Dir: dir, Feed: f, Patience: time.Minute})
 		want := h.Stats()
 		q := index.Query{Text: "apple", K: 5000}
 		found := ids(search(t, h, q))
 		if err := h.Close(); err != nil {
 			t.Fatal(err)
 		}
-		h = newHarness(t, index.Options{Dir: dir, Feed: f})
+		h = newHarness(t, index.Options{Dir: dir, Feed: f, Patience: time.Minute})
 		defer h.Close()
 		if got := h.Stats(); got.Parents != want.Parents || got.Applied != want.Applied {
 			t.Fatalf("%+v after opening again, want %+v", got, want)

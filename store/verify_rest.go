@@ -50,7 +50,7 @@ func (s *Store) verifyLeftovers(ctx context.Context, o VerifyOptions, r *VerifyR
 		return err
 	}
 	if len(pending) > 0 {
-		r.add(o, Finding{Severity: Note, Check: "erased", Detail: fmt.Sprintf("erased texts are still to be cleared from the files of %d indexes", len(pending))})
+		r.add(o, Finding{Severity: Note, Check: "erased", Detail: fmt.Sprintf("erased texts are still to be cleared from files; erasures that are not complete: %d", len(pending))})
 	}
 	return nil
 }
