@@ -48,8 +48,10 @@ type Options struct {
 	Embedders func(embed.Identity) (embed.Embedder, bool)
 	// VectorGraph is the kind of vector index: "flat" (exact, the default) or "coder".
 	VectorGraph string
-	Fusion      index.Fusion
-	Weights     memory.Weights
+	// Fusion joins the scores of words and vectors. Its VectorWeight is 0 for the
+	// defaults, of which memories have their own.
+	Fusion  index.Fusion
+	Weights memory.Weights
 	// Dialogue weighs what stands around a remembered turn and who said it;
 	// TimeWeight that something lies within the time that a question names, among
 	// memories and documents. 0 means the defaults, negative none.

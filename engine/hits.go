@@ -38,7 +38,7 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 		return nil, nil, err
 	}
 	search := e.plan(o.Kind, q)
-	search.K, search.Fusion = o.K, e.opts.Fusion
+	search.K = o.K
 	src := e.source(o.Kind)
 	found, err := src.find(ctx, q, search, &o.Ranking)
 	if err != nil {

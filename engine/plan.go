@@ -14,10 +14,12 @@ import (
 
 // memories and documents say how the built-in providers rank.
 func (e *Engine) memories() memory.Options {
-	return memory.Options{Weights: e.opts.Weights, Dialogue: e.opts.Dialogue, TimeWeight: e.opts.TimeWeight}
+	return memory.Options{Weights: e.opts.Weights, Fusion: e.opts.Fusion, Dialogue: e.opts.Dialogue, TimeWeight: e.opts.TimeWeight}
 }
 
-func (e *Engine) documents() docs.Ranking { return docs.Ranking{TimeWeight: e.opts.TimeWeight} }
+func (e *Engine) documents() docs.Ranking {
+	return docs.Ranking{Fusion: e.opts.Fusion, TimeWeight: e.opts.TimeWeight}
+}
 
 // plan returns how the provider of a kind searches for a question.
 func (e *Engine) plan(k store.Kind, q ragctx.ContextQuery) index.Query {

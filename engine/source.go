@@ -27,7 +27,6 @@ func (e *Engine) source(k store.Kind) source {
 
 // Search implements the providers' sources.
 func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
-	iq.Fusion = s.engine.opts.Fusion
 	return s.find(ctx, q, iq, nil)
 }
 

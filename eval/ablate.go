@@ -44,7 +44,7 @@ func Variants() []Variant {
 		keyword("without pairs and 4-grams", index.LexicalParams{Pairs: none, Grams: none}),
 		keyword("without the chunk's own score", index.LexicalParams{Passage: none}),
 		keyword("k1 0.9, b 0.4", index.LexicalParams{K1: 0.9, B: 0.4}),
-		{Name: "vectors at twice the weight", Ranking: index.Ranking{VectorWeight: 2 * index.DefaultVectorWeight}},
+		{Name: "vectors at 0.2", Ranking: index.Ranking{VectorWeight: 0.2}},
 		{Name: "reciprocal rank fusion", Ranking: index.Ranking{Method: "rrf"}},
 		dialogue("without messages around", index.Dialogue{Previous: none, Next: none, Second: none}),
 		dialogue("without the session's score", index.Dialogue{Session: none}),

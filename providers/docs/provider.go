@@ -21,6 +21,8 @@ type Provider struct {
 
 // Ranking says how documents are ranked. The zero value works.
 type Ranking struct {
+	// Fusion joins the scores of words and vectors.
+	Fusion index.Fusion
 	// TimeWeight is that of lying within the time that a question names, for
 	// documents that say when what they tell happened; 0 means
 	// [index.DefaultTimeWeight], negative none.
@@ -37,7 +39,7 @@ func NewProvider(source passage.Searcher, r Ranking) *Provider {
 // agent, so those narrow nothing.
 func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
-		Text: q.Query, More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
+		Text: q.Query, More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
 	}
 	if q.Params[paramTime] != false {
 		if reading, ok := timeexpr.Read(q.Query, q.Now); ok {

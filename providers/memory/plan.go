@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"cmp"
+
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/passage"
@@ -10,11 +12,17 @@ import (
 // Options says how memories are ranked. The zero value works.
 type Options struct {
 	Weights  Weights        // of importance and recency
+	Fusion   index.Fusion   // of words and vectors; VectorWeight 0 means [DefaultVectorWeight]
 	Dialogue index.Dialogue // of what stands around a turn, and who said it
 	// TimeWeight is that of lying within the time that a question names; 0 means
 	// [index.DefaultTimeWeight], negative none.
 	TimeWeight float64
 }
+
+// DefaultVectorWeight is that of the cosine among memories, half of what it is among
+// documents: a turn is short, and the cosine of few words is more of chance. More
+// than that is significantly worse on long dialogues than words alone.
+const DefaultVectorWeight = 0.05
 
 // Parameters of a query, by which it switches features off.
 const (
@@ -30,7 +38,9 @@ func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 		More:   passage.Wordings(q),
 		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
 		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
+		Fusion: o.Fusion,
 	}
+	plan.Fusion.VectorWeight = cmp.Or(plan.Fusion.VectorWeight, DefaultVectorWeight)
 	if q.Params[ParamDialogue] != false {
 		d := o.Dialogue
 		d.AsksWhen = asksWhen(q.Query)
