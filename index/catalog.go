@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 	"sync/atomic"
 	"time"
 )
@@ -71,8 +70,7 @@ func (c *catalog) at(id uint64) (int, bool) {
 	if g := id - c.ids[0]; g < uint64(n) && c.ids[g] == id {
 		return int(g), true
 	}
-	i := sort.Search(n, func(i int) bool { return c.ids[i] >= id })
-	return i, i < n && c.ids[i] == id
+	return slices.BinarySearch(c.ids, id)
 }
 
 // known is one unit of a catalog.
