@@ -106,6 +106,11 @@ func (c *counter) add(kind Kind, term []byte) {
 	c.terms[i].Count++
 }
 
+// spelt adds the grams of a word.
+func (c *counter) spelt(word []byte) {
+	Grams(word, func(gram []byte) { c.add(Gram, gram) })
+}
+
 // Stem returns the term that a single word becomes, without taking compounds
 // apart: lower-cased, normalised and stemmed by the rules of its script.
 func Stem(word string) string {

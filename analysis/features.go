@@ -38,7 +38,16 @@ const (
 // them, and after each word the pair that it completes and its grams. The slice
 // is valid only during the call. Repetitions are not counted together.
 func Features(text string, emit func(kind Kind, term []byte)) {
-	t := tokenizer{emit: func(term []byte) { emit(Word, term) }, features: &features{emit: emit}}
+	Spellings(text, emit, func(word []byte) {
+		Grams(word, func(gram []byte) { emit(Gram, gram) })
+	})
+}
+
+// Spellings does what [Features] does, but in place of the grams of a word it
+// gives the word as it is written, so that who analyses many texts need look up the
+// grams of each spelling only once; see [Grams].
+func Spellings(text string, emit func(kind Kind, term []byte), spelt func(word []byte)) {
+	t := tokenizer{emit: func(term []byte) { emit(Word, term) }, features: &features{emit: emit, spelt: spelt}}
 	t.scan(text)
 }
 
@@ -55,18 +64,18 @@ func QueryFeatures(text string) []QueryTerm {
 // nothing but stop words.
 func ContentFeatures(text string) []QueryTerm {
 	var c counter
-	t := tokenizer{stop: true, emit: func(term []byte) { c.add(Word, term) }, features: &features{emit: c.add}}
+	t := tokenizer{stop: true, emit: func(term []byte) { c.add(Word, term) }, features: &features{emit: c.add, spelt: c.spelt}}
 	t.scan(text)
 	return slices.Clip(c.terms)
 }
 
 // features makes the features that are more than words.
 type features struct {
-	emit func(kind Kind, term []byte)
-	last []byte // the stemmed word before, with a space
-	word []byte // the word at hand, as it is written
-	buf  []byte
-	ends []int // ends of the characters in buf
+	emit  func(kind Kind, term []byte)
+	spelt func(word []byte)
+	last  []byte // the stemmed word before, with a space
+	word  []byte // the word at hand, as it is written
+	buf   []byte
 }
 
 // spell keeps a folded word, which the stemmer will change.
@@ -84,23 +93,27 @@ func (f *features) follow(stem []byte) {
 	f.last = append(append(f.last[:0], stem...), pairSpace)
 }
 
-// grams emits the grams of the word at hand.
-func (f *features) grams() {
-	f.buf = append(f.buf[:0], gramMark, gramEdge)
-	f.ends = append(f.ends[:0], 1, 2)
-	for i := 0; i < len(f.word); {
-		_, size := utf8.DecodeRune(f.word[i:])
+// Grams calls emit for the grams of a word, as [Spellings] gives it. The slice is
+// valid only during the call.
+func Grams(word []byte, emit func(gram []byte)) {
+	var (
+		room  [MaxTermRunes + 4]byte // of most words
+		marks [MaxTermRunes + 4]int
+	)
+	buf, ends := append(room[:0], gramMark, gramEdge), append(marks[:0], 1, 2) // ends of the characters in buf
+	for i := 0; i < len(word); {
+		_, size := utf8.DecodeRune(word[i:])
 		i += size
-		f.ends = append(f.ends, 2+i)
+		ends = append(ends, 2+i)
 	}
-	f.buf = append(append(f.buf, f.word...), gramEdge)
-	f.ends = append(f.ends, len(f.buf))
-	if len(f.ends) < GramRunes+2 {
+	buf = append(append(buf, word...), gramEdge)
+	ends = append(ends, len(buf))
+	if len(ends) < GramRunes+2 {
 		return // two letters: a gram would say what the word does
 	}
-	for i := range len(f.ends) - GramRunes {
-		start, end := f.ends[i], f.ends[i+GramRunes]
-		f.buf[start-1] = gramMark // over what no further gram has
-		f.emit(Gram, f.buf[start-1:end])
+	for i := range len(ends) - GramRunes {
+		start, end := ends[i], ends[i+GramRunes]
+		buf[start-1] = gramMark // over what no further gram has
+		emit(buf[start-1 : end])
 	}
 }

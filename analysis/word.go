@@ -82,7 +82,7 @@ func (t *tokenizer) atom(s string) {
 	t.emitFolded()
 	if !stop && len(t.buf) > 0 {
 		t.features.follow(t.buf)
-		t.features.grams()
+		t.features.spelt(t.features.word)
 	}
 }
 

@@ -105,17 +105,22 @@ func (ix *Index) change(seq uint64, fresh []part, upserts []index.TextUnit, dele
 }
 
 // settle merges the last memory parts so that there are few of them: a part is
-// merged into its neighbour once it is at least half as large, which moves each
-// posting a logarithmic number of times. The first fixed parts stay as they are.
+// merged with what comes after it once that is at least half as large, which moves
+// each posting a logarithmic number of times. The first fixed parts stay as they are.
 func settle(parts []part, fixed int, bounded bool) []part {
 	tail := slices.DeleteFunc(parts[fixed:], func(p part) bool { return p.live == 0 })
 	parts = parts[:fixed+len(tail)]
-	for n := len(parts); n-fixed >= 2; n = len(parts) {
-		a, b := parts[n-2], parts[n-1]
-		if a.live > 2*b.live || bounded && a.live+b.live > segmentUnits {
-			break
-		}
-		parts = append(parts[:n-2], mergeParts(parts[n-2:]))
+	if len(tail) < 2 {
+		return parts
+	}
+	last := len(parts) - 1
+	from, live := last, parts[last].live
+	for from > fixed && parts[from-1].live <= 2*live && (!bounded || parts[from-1].live+live <= segmentUnits) {
+		from--
+		live += parts[from].live
+	}
+	if from < last {
+		parts = append(parts[:from], mergeParts(parts[from:]))
 	}
 	return parts
 }
@@ -140,7 +145,7 @@ func (ix *Index) keepUp(ctx context.Context) {
 }
 
 func (ix *Index) flushQuietly(ctx context.Context) {
-	if err := ix.Flush(ctx); err != nil && ix.life.Err() == nil {
+	if err := ix.Flush(ctx); err != nil && ctx.Err() == nil && ix.life.Err() == nil {
 		ix.opts.Logger.Error("keyword index: units stay in memory", slog.String("dir", ix.dir), slog.Any("error", err))
 	}
 }

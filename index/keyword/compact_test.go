@@ -176,7 +176,7 @@ func TestUnitsReadBack(t *testing.T) {
 		var some []storedUnit
 		for n := 0; n < len(want); n += step {
 			numbers = append(numbers, uint32(n))
-			some = append(some, want[slices.IndexFunc(want, func(u storedUnit) bool { return u.id == stored.cols.ids[n] })])
+			some = append(some, want[slices.IndexFunc(want, func(u storedUnit) bool { return u.id == stored.cols.row(uint32(n)).id })])
 		}
 		got, err := stored.readUnits(numbers)
 		if err != nil {

@@ -133,7 +133,7 @@ func (s cancelling) write(b batch) error {
 // rotten is a segment that panics when it is read.
 type rotten struct{ segment }
 
-func (rotten) postings(string, uint32, bitset, []posting) ([]posting, error) {
+func (rotten) postings(lookup, bitset, []posting) ([]posting, error) {
 	panic("rotten")
 }
 

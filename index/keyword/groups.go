@@ -11,6 +11,7 @@ type groupScores struct {
 	score  []float64
 	tf     []uint32
 	counts []int32 // groups in tf
+	known  []int32 // groups by unit, 0 for one that was not asked about yet, else 2 more
 }
 
 func noGroups(g *index.Groups) []float64 {
@@ -21,7 +22,7 @@ func noGroups(g *index.Groups) []float64 {
 }
 
 // newGroupScores returns nil if no groups are asked about.
-func newGroupScores(v *view, g *index.Groups, p index.LexicalParams) *groupScores {
+func newGroupScores(v *view, s *scratch, g *index.Groups, p index.LexicalParams) *groupScores {
 	if g == nil {
 		return nil
 	}
@@ -30,18 +31,25 @@ func newGroupScores(v *view, g *index.Groups, p index.LexicalParams) *groupScore
 		units += float64(n)
 	}
 	length := float64(v.length) / float64(max(v.live, 1))
+	s.groups = zeros(s.groups, len(s.units))
+	clear(s.groups)
 	return &groupScores{
 		of: g.Of, sizes: g.Sizes, length: length, sat: saturationOf(p, len(g.Sizes), units*length),
 		score: noGroups(g), tf: make([]uint32, len(g.Sizes)),
+		known: s.groups,
 	}
 }
 
 // add scores the term at hand.
 func (g *groupScores) add(v *view, s *scratch, weight float64) {
 	for i, p := range v.parts {
-		cols := p.columns()
+		cols, known := p.columns(), g.known[v.firsts[i]:]
 		for _, e := range of(s.postings, s.ends, i) {
-			g.count(g.of(cols.ids[e.unit]), e.tf)
+			place := cols.place[e.unit]
+			if known[place] == 0 {
+				known[place] = max(g.of(cols.ids[place]), -1) + 2
+			}
+			g.count(known[place]-2, e.tf)
 		}
 	}
 	idf := weight * inverseFrequency(len(g.sizes), len(g.counts))

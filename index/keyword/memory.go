@@ -1,108 +1,35 @@
 package keyword
 
 import (
-	"cmp"
+	"maps"
 	"slices"
-
-	"github.com/ragctx/ragctx/analysis"
-	"github.com/ragctx/ragctx/index"
 )
 
 // memorySegment is a segment in memory.
 type memorySegment struct {
+	rows  []row // until there are cols
 	cols  columns
 	units map[uint64]uint32 // by id
 	terms map[string]int    // place in lists
 	lists [][]posting
-
-	opening []byte // working memory of addText
 }
 
 func newMemorySegment(units int) *memorySegment {
 	return &memorySegment{
-		cols:  columns{ids: make([]uint64, 0, units), lengths: make([]uint32, 0, units), parents: make([]uint64, 0, units)},
+		rows:  make([]row, 0, units),
 		units: make(map[uint64]uint32, units),
 		terms: make(map[string]int),
 	}
 }
 
-// titleWeight is what a word counts in the title.
-const titleWeight = 2
-
-// analyse builds a segment of units, which have distinct ids; those of a parent
-// are all among them.
-func analyse(units []index.TextUnit) *memorySegment {
-	s := newMemorySegment(len(units))
-	byID := func(a, b index.TextUnit) int { return cmp.Compare(a.ID, b.ID) }
-	if !slices.IsSortedFunc(units, byID) {
-		units = slices.SortedFunc(slices.Values(units), byID) // texts begin with their first unit
-	}
-	left := make(map[uint64]int) // words of each parent that open it
-	for _, u := range units {
-		n := s.start(u.ID, u.Parent)
-		open, begun := left[u.Parent]
-		title := 0
-		if !begun {
-			open, title = openingWords, len(u.Title)
-		}
-		length, _ := s.addText(n, u.Title, titleWeight, title)
-		more, open := s.addText(n, u.Text, 1, open)
-		s.addText(n, u.Extra, 1, 0)
-		left[u.Parent] = open
-		s.cols.lengths = append(s.cols.lengths, length+more)
-	}
-	s.cols.arrange()
-	return s
-}
-
-// openingWords is how many words of a text, beside those of its title, open it;
-// openingMark starts the terms that say so.
-const (
-	openingWords = 40
-	openingMark  = "\x02"
-)
-
-// addText adds the features of a text, up to open of whose words open the whole.
-// It returns the number of its words, and how many may yet open the whole.
-func (s *memorySegment) addText(unit uint32, text string, weight uint32, open int) (length uint32, left int) {
-	if text == "" {
-		return 0, open
-	}
-	analysis.Features(text, func(kind analysis.Kind, term []byte) {
-		if kind != analysis.Word {
-			s.add(term, unit, 1, kindFrequency[kind])
-			return
-		}
-		s.add(term, unit, weight, kindFrequency[kind])
-		if length++; open > 0 {
-			open--
-			s.opening = append(append(s.opening[:0], openingMark...), term...)
-			s.add(s.opening, unit, 1, 1)
-		}
-	})
-	return length, open
-}
+// finish is called when all units have been added.
+func (s *memorySegment) finish() { s.cols, s.rows = arrange(s.rows), nil }
 
 func (s *memorySegment) start(id, parent uint64) uint32 {
-	n := uint32(len(s.cols.ids))
-	s.cols.ids = append(s.cols.ids, id)
-	s.cols.parents = append(s.cols.parents, parent)
+	n := uint32(len(s.rows))
+	s.rows = append(s.rows, row{parent: parent, id: id, unit: n})
 	s.units[id] = n
 	return n
-}
-
-// add counts a term tf times more in the last unit, most times in all.
-func (s *memorySegment) add(term []byte, unit, tf, most uint32) {
-	i, ok := s.terms[string(term)]
-	if !ok {
-		i = s.list(string(term))
-	}
-	list := s.lists[i]
-	if n := len(list); n > 0 && list[n-1].unit == unit {
-		list[n-1].tf = min(list[n-1].tf+tf, most)
-		return
-	}
-	s.lists[i] = append(list, posting{unit, tf})
 }
 
 // list adds an empty list for a new term.
@@ -123,10 +50,13 @@ func (s *memorySegment) locate(ids []uint64, to []uint32) ([]uint32, error) {
 	return to, nil
 }
 
-func (s *memorySegment) postings(term string, _ uint32, dead bitset, to []posting) ([]posting, error) {
-	i, ok := s.terms[term]
+func (s *memorySegment) postings(q lookup, dead bitset, to []posting) ([]posting, error) {
+	i, ok := s.terms[q.term]
 	if !ok {
 		return to, nil
+	}
+	if len(s.lists[i]) > q.limit {
+		return to, errMany
 	}
 	if dead == nil {
 		return append(to, s.lists[i]...), nil
@@ -146,11 +76,31 @@ func mergeParts(parts []part) part {
 		live += p.live
 	}
 	s := newMemorySegment(live)
+	first, ok := parts[0].segment.(*memorySegment)
+	if ok && parts[0].dead == nil {
+		s.goOn(first)
+		parts = parts[1:]
+	}
 	for _, p := range parts {
 		s.absorb(p)
 	}
-	s.cols.arrange()
+	s.finish()
 	return newPart(s, nil)
+}
+
+// goOn starts a segment, which is empty, with all that another one has. They share
+// its postings.
+func (s *memorySegment) goOn(from *memorySegment) {
+	for unit := range uint32(from.cols.units()) { //nolint:gosec // at most 2³²
+		r := from.cols.row(unit)
+		n := s.start(r.id, r.parent)
+		s.rows[n].length = r.length
+	}
+	s.terms = maps.Clone(from.terms)
+	s.lists = make([][]posting, len(from.lists))
+	for i, list := range from.lists {
+		s.lists[i] = slices.Clip(list) // what is appended goes elsewhere
+	}
 }
 
 func (s *memorySegment) absorb(p part) {
@@ -158,11 +108,12 @@ func (s *memorySegment) absorb(p part) {
 	if !ok {
 		return
 	}
-	place := make([]uint32, len(from.cols.ids))
-	for unit, id := range from.cols.ids {
+	place := make([]uint32, from.cols.units())
+	for unit := range place {
 		if !p.dead.has(uint32(unit)) {
-			place[unit] = s.start(id, from.cols.parents[unit])
-			s.cols.lengths = append(s.cols.lengths, from.cols.lengths[unit])
+			r := from.cols.row(uint32(unit))
+			place[unit] = s.start(r.id, r.parent)
+			s.rows[place[unit]].length = r.length
 		}
 	}
 	for term, i := range from.terms {
@@ -199,15 +150,24 @@ type storedKey struct {
 	rare bool // no other unit of the segment has it
 }
 
-// keysOf returns the keys under which a unit with tf occurrences of a term is
+// keysOf appends the keys under which units with the postings of a term are
 // stored: the term, and for each further occurrence the term with its number as
 // a last byte. So the store need not keep frequencies, most of which are 1.
-func keysOf(term string, tf uint32) []string {
-	keys := []string{term}
-	for n := uint32(2); n <= tf; n++ {
-		keys = append(keys, term+string(rune(n)))
+func keysOf(term string, list []posting, to []storedKey) []storedKey {
+	var units [MaxFrequency + 1]int // by occurrences, those with more counted, too
+	for _, e := range list {
+		for n := range e.tf {
+			units[n+1]++
+		}
 	}
-	return keys
+	for n := 1; n <= MaxFrequency && units[n] > 0; n++ {
+		key := term
+		if n > 1 {
+			key += string(rune(n))
+		}
+		to = append(to, storedKey{key, units[n] == 1})
+	}
+	return to
 }
 
 // liveUnits turns the postings of a memory part into its live units.
@@ -216,23 +176,39 @@ func liveUnits(p part) []storedUnit {
 	if !ok {
 		return nil
 	}
-	all := make([]storedUnit, len(s.cols.ids))
+	all := make([]storedUnit, s.cols.units())
+	s.share(all)
+	var keys []storedKey
 	for term, i := range s.terms {
-		list := s.lists[i]
-		keys := keysOf(term, slices.MaxFunc(list, func(a, b posting) int { return cmp.Compare(a.tf, b.tf) }).tf)
-		for _, e := range list {
-			for _, key := range keys[:e.tf] {
-				all[e.unit].keys = append(all[e.unit].keys, storedKey{key, len(list) == 1})
+		keys = keysOf(term, s.lists[i], keys[:0])
+		for _, e := range s.lists[i] {
+			if !p.dead.has(e.unit) {
+				all[e.unit].keys = append(all[e.unit].keys, keys[:e.tf]...)
 			}
 		}
 	}
 	live := all[:0]
-	for unit, id := range s.cols.ids {
+	for unit := range all {
 		if !p.dead.has(uint32(unit)) {
-			live = append(live, storedUnit{
-				id: id, parent: s.cols.parents[unit], length: s.cols.lengths[unit], keys: all[unit].keys,
-			})
+			r := s.cols.row(uint32(unit))
+			live = append(live, storedUnit{id: r.id, parent: r.parent, length: r.length, keys: all[unit].keys})
 		}
 	}
 	return live
+}
+
+// share gives each unit room for its keys, in one piece of memory.
+func (s *memorySegment) share(units []storedUnit) {
+	counts := make([]int, len(units))
+	total := 0
+	for _, list := range s.lists {
+		for _, e := range list {
+			counts[e.unit] += int(e.tf)
+			total += int(e.tf)
+		}
+	}
+	room := make([]storedKey, total)
+	for unit, n := range counts {
+		units[unit].keys, room = room[:0:n], room[n:]
+	}
 }

@@ -89,6 +89,7 @@ func openScorch(dir string) (store, error) {
 			_ = guard(s.index.Close)
 		}
 		queue.Close()
+		failures.CompareAndDelete(scorchDir(dir), s.failed)
 		return nil, err
 	}
 	return s, nil
@@ -118,6 +119,7 @@ func (s *scorchStore) verify() error {
 
 func (s *scorchStore) close() error {
 	defer s.queue.Close()
+	defer failures.CompareAndDelete(scorchDir(s.dir), s.failed)
 	if err := guard(s.index.Close); err != nil {
 		return err
 	}
@@ -217,7 +219,7 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 			}
 		}
 		cache[seg.Id()] = cols
-		snap.parts = append(snap.parts, newPart(newStoredSegment(seg.Segment(), cols), deadUnits(seg.Deleted(), len(cols.ids))))
+		snap.parts = append(snap.parts, newPart(newStoredSegment(seg.Segment(), cols), deadUnits(seg.Deleted(), cols.units())))
 	}
 	s.cache = cache
 	return snap, nil
@@ -242,7 +244,7 @@ func readColumns(seg scorchsegment.Segment) (*columns, error) {
 	if n > math.MaxUint32 {
 		return nil, fmt.Errorf("segment of %d units", n)
 	}
-	cols := &columns{ids: make([]uint64, n), lengths: make([]uint32, n), parents: make([]uint64, n)}
+	rows := make([]row, n)
 	for unit := range n {
 		id, err := seg.DocID(unit)
 		if err != nil {
@@ -251,35 +253,34 @@ func readColumns(seg scorchsegment.Segment) (*columns, error) {
 		if len(id) != 8 {
 			return nil, fmt.Errorf("unit id of %d bytes", len(id))
 		}
-		cols.ids[unit] = binary.BigEndian.Uint64(id)
+		rows[unit].id, rows[unit].unit = binary.BigEndian.Uint64(id), uint32(unit)
 	}
-	stored := newStoredSegment(seg, cols)
-	if err := stored.numbers(lengthField, func(unit uint32, v uint64) {
-		cols.lengths[unit] = uint32(min(v, math.MaxUint32))
+	if err := numbers(seg, lengthField, func(unit uint32, v uint64) {
+		rows[unit].length = uint32(min(v, math.MaxUint32))
 	}); err != nil {
 		return nil, err
 	}
-	if err := stored.numbers(parentField, func(unit uint32, v uint64) { cols.parents[unit] = v }); err != nil {
+	if err := numbers(seg, parentField, func(unit uint32, v uint64) { rows[unit].parent = v }); err != nil {
 		return nil, err
 	}
-	cols.arrange()
-	return cols, nil
+	cols := arrange(rows)
+	return &cols, nil
 }
 
 // numbers reads a field that holds one number per unit, as the frequency of one
 // term less one, and refuses it if a unit has none.
-func (s *storedSegment) numbers(field string, set func(unit uint32, v uint64)) error {
-	dict, err := s.seg.Dictionary(field)
+func numbers(seg scorchsegment.Segment, field string, set func(unit uint32, v uint64)) error {
+	dict, err := seg.Dictionary(field)
 	if err != nil {
 		return err
 	}
-	n := 0
-	err = s.each(&termReader{dict: dict}, field, func(unit uint32, freq uint64) {
+	units, n := seg.Count(), uint64(0)
+	err = each(dict, field, units, func(unit uint32, freq uint64) {
 		n++
 		set(unit, freq-1)
 	})
-	if err == nil && n != len(s.cols.ids) {
-		err = fmt.Errorf("segment has %d units and %d numbers in field %q", len(s.cols.ids), n, field)
+	if err == nil && n != units {
+		err = fmt.Errorf("segment has %d units and %d numbers in field %q", units, n, field)
 	}
 	return err
 }
@@ -307,9 +308,14 @@ type termReader struct {
 func (s *storedSegment) columns() *columns { return s.cols }
 
 func (s *storedSegment) locate(ids []uint64, to []uint32) ([]uint32, error) {
-	keys := make([]string, len(ids))
-	for i, id := range ids {
-		keys[i] = key(id)
+	var keys []string
+	for _, id := range ids {
+		if s.cols.holds(id) {
+			keys = append(keys, key(id))
+		}
+	}
+	if keys == nil {
+		return to, nil
 	}
 	found, err := s.seg.DocNumbers(keys)
 	if err != nil {
@@ -321,7 +327,7 @@ func (s *storedSegment) locate(ids []uint64, to []uint32) ([]uint32, error) {
 	return to, nil
 }
 
-func (s *storedSegment) postings(term string, most uint32, dead bitset, to []posting) ([]posting, error) {
+func (s *storedSegment) postings(q lookup, dead bitset, to []posting) ([]posting, error) {
 	r, _ := s.readers.Get().(*termReader)
 	if r == nil {
 		dict, err := s.seg.Dictionary(termField)
@@ -330,21 +336,21 @@ func (s *storedSegment) postings(term string, most uint32, dead bitset, to []pos
 		}
 		r = &termReader{dict: dict}
 	}
-	to, err := s.collect(r, term, most, dead, to)
-	if err == nil {
+	to, err := s.collect(r, q, dead, to)
+	if err == nil || errors.Is(err, errMany) {
 		s.readers.Put(r)
 	}
 	return to, err
 }
 
 // collect reads a term and its further occurrences; see [keysOf].
-func (s *storedSegment) collect(r *termReader, term string, most uint32, dead bitset, to []posting) ([]posting, error) {
+func (s *storedSegment) collect(r *termReader, q lookup, dead bitset, to []posting) ([]posting, error) {
 	first := len(to)
-	for n := range most {
-		if r.key = append(r.key[:0], term...); n > 0 {
+	for n := range q.most {
+		if r.key = append(r.key[:0], q.term...); n > 0 {
 			r.key = append(r.key, byte(n+1))
 		}
-		units, err := s.units(r, r.key)
+		units, err := s.units(r, r.key, q.limit)
 		if err != nil || len(units) == 0 {
 			return to, err
 		}
@@ -387,10 +393,13 @@ func again(units []uint32, list []posting) {
 }
 
 // units returns the units stored under a key, by ascending number, until the next
-// use of r.
-func (s *storedSegment) units(r *termReader, key []byte) (units []uint32, err error) {
+// use of r; errMany if there are more than limit.
+func (s *storedSegment) units(r *termReader, key []byte, limit int) (units []uint32, err error) {
 	if r.list, err = r.dict.PostingsList(key, nil, r.list); err != nil {
 		return nil, err
+	}
+	if r.list.Count() > uint64(limit) { //nolint:gosec // not negative
+		return nil, errMany
 	}
 	r.iter = r.list.Iterator(false, false, false, r.iter)
 	bits, ok := r.iter.(scorchsegment.OptimizablePostingsIterator)
@@ -403,8 +412,8 @@ func (s *storedSegment) units(r *termReader, key []byte) (units []uint32, err er
 	} else if b := bits.ActualBitmap(); b != nil && !b.IsEmpty() {
 		r.read(b)
 	}
-	if n := len(r.nums); n > 0 && int(r.nums[n-1]) >= len(s.cols.ids) {
-		return nil, fmt.Errorf("posting of unit %d of %d", r.nums[n-1], len(s.cols.ids))
+	if n := len(r.nums); n > 0 && int(r.nums[n-1]) >= s.cols.units() {
+		return nil, fmt.Errorf("posting of unit %d of %d", r.nums[n-1], s.cols.units())
 	}
 	return r.nums, nil
 }
@@ -424,21 +433,21 @@ func (r *termReader) read(b *roaring.Bitmap) {
 	}
 }
 
-// each calls fn for the postings of a term.
-func (s *storedSegment) each(r *termReader, term string, fn func(unit uint32, freq uint64)) error {
-	var err error
-	if r.list, err = r.dict.PostingsList([]byte(term), nil, r.list); err != nil {
+// each calls fn for the postings of a term in a segment of so many units.
+func each(dict scorchsegment.TermDictionary, term string, units uint64, fn func(unit uint32, freq uint64)) error {
+	list, err := dict.PostingsList([]byte(term), nil, nil)
+	if err != nil {
 		return err
 	}
-	r.iter = r.list.Iterator(true, false, false, r.iter)
+	iter := list.Iterator(true, false, false, nil)
 	for {
-		p, err := r.iter.Next()
+		p, err := iter.Next()
 		if err != nil || p == nil {
 			return err
 		}
 		unit := p.Number()
-		if unit >= uint64(len(s.cols.ids)) {
-			return fmt.Errorf("posting of unit %d of %d", unit, len(s.cols.ids))
+		if unit >= units {
+			return fmt.Errorf("posting of unit %d of %d", unit, units)
 		}
 		fn(uint32(unit), p.Frequency())
 	}

@@ -41,7 +41,7 @@ func (s *scorchStore) tainted() ([]string, error) {
 	defer snap.release()
 	clean := make(map[string]bool)
 	for _, p := range snap.parts {
-		clean[fileOf(p)] = p.live == len(p.columns().ids)
+		clean[fileOf(p)] = p.live == p.columns().units()
 	}
 	return slices.DeleteFunc(files, func(f string) bool { return clean[f] }), nil
 }
@@ -122,9 +122,10 @@ func unitsOfOneParent(p part) ([]storedUnit, error) {
 		return nil, errors.New("the segment is not stored")
 	}
 	byParent := make(map[uint64][]uint32)
-	for unit, parent := range stored.cols.parents {
-		if !p.dead.has(uint32(unit)) {
-			byParent[parent] = append(byParent[parent], uint32(unit))
+	for unit := range uint32(stored.cols.units()) { //nolint:gosec // at most 2³²
+		if !p.dead.has(unit) {
+			parent := stored.cols.row(unit).parent
+			byParent[parent] = append(byParent[parent], unit)
 		}
 	}
 	var fewest []uint32
@@ -140,7 +141,8 @@ func unitsOfOneParent(p part) ([]storedUnit, error) {
 func (s *storedSegment) readUnits(numbers []uint32) ([]storedUnit, error) {
 	out := make([]storedUnit, len(numbers))
 	for i, n := range numbers {
-		out[i] = storedUnit{id: s.cols.ids[n], parent: s.cols.parents[n], length: s.cols.lengths[n]}
+		r := s.cols.row(n)
+		out[i] = storedUnit{id: r.id, parent: r.parent, length: r.length}
 	}
 	dict, err := s.seg.Dictionary(termField)
 	if err != nil {
@@ -153,7 +155,7 @@ func (s *storedSegment) readUnits(numbers []uint32) ([]storedUnit, error) {
 		if err != nil || entry == nil {
 			return out, err
 		}
-		holders, err := s.units(r, []byte(entry.Term))
+		holders, err := s.units(r, []byte(entry.Term), math.MaxInt)
 		if err != nil {
 			return nil, err
 		}

@@ -1,8 +1,10 @@
 package keyword
 
 import (
-	"slices"
+	"errors"
+	"math"
 
+	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 )
 
@@ -13,23 +15,27 @@ const tenths = 10
 var spill = [...]uint32{4, 2, 1}
 
 // scratch is the working memory of one search. Units and parents of all parts are
-// numbered through, see [view]; of dead ones nothing is counted.
+// numbered through by place, see [view]; of dead ones nothing is counted.
 type scratch struct {
-	longText        int // see [Options]
-	weights         kindWeights
-	passage         float64 // what a unit's own score counts beside that of its parent
-	opening         float64 // what a word counts that opens a parent
-	unitSat         saturation
-	textSat         saturation
-	bound           float64   // of all scores, for the features so far
-	units, texts    []float64 // scores, for the features so far
-	postings        []posting // of the feature at hand, part by part
-	ends            []int     // where those of each part end
-	near, inText    []uint32  // occurrences of the feature at hand, in tenths and in whole; else zero
-	touched         []uint32  // units in near, part by part
-	touchedEnds     []int
+	longText         int // see [Options]
+	weights          kindWeights
+	passage          float64 // what a unit's own score counts beside that of its parent
+	opening          float64 // what a word counts that opens a parent
+	unitSat, textSat saturation
+	bound            float64 // of all scores, for the features so far
+
+	postings []posting // of the feature at hand, part by part
+	ends     []int     // where those of each part end
+
+	// All zeros between searches: scores, for the features so far.
+	units, texts []float64
+	// All zeros between features: occurrences, in tenths and in whole.
+	near, inText    []uint32
+	touched         []uint32 // units of a part in near
 	touchedTexts    []uint32 // parents in inText, part by part
 	touchedTextEnds []int
+
+	groups []int32 // see [groupScores]
 }
 
 func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
@@ -38,27 +44,40 @@ func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
 	s.unitSat = saturationOf(p, v.live, float64(v.length))
 	s.textSat = saturationOf(p, v.texts, float64(v.length))
 	units, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
-	s.units, s.texts = zeroed(s.units, units), zeroed(s.texts, texts)
-	s.near, s.inText = zeroed(s.near, units), zeroed(s.inText, texts)
+	s.units, s.texts = zeros(s.units, units), zeros(s.texts, texts)
+	s.near, s.inText = zeros(s.near, units), zeros(s.inText, texts)
 }
 
-// zeroed returns n zeros, in the memory of s if there is enough.
-func zeroed[T float64 | uint32](s []T, n int) []T {
-	s = slices.Grow(s[:0], n)[:n]
-	clear(s)
-	return s
+// zeros returns n zeros, in the memory of s, which holds nothing else, if there is
+// enough.
+func zeros[T float64 | uint32 | int32](s []T, n int) []T {
+	if n > cap(s) {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
 }
 
 // gather reads the live postings of a term that counts at most so often in a unit.
-func (s *scratch) gather(v *view, text string, most uint32) (err error) {
+// It reports false, and may have read nothing, if more than limit units have it.
+func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, error) {
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	for _, p := range v.parts {
-		if s.postings, err = p.postings(text, most, p.dead, s.postings); err != nil {
-			return err
+		q := lookup{term: term, most: most, limit: limit}
+		if limit < unlimited {
+			q.limit += p.columns().units() - p.live - len(s.postings)
+		}
+		var err error
+		if s.postings, err = p.postings(q, p.dead, s.postings); errors.Is(err, errMany) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		if len(s.postings) > limit {
+			return false, nil
 		}
 		s.ends = append(s.ends, len(s.postings))
 	}
-	return nil
+	return true, nil
 }
 
 // of returns the part's share of a list with the given ends.
@@ -70,39 +89,46 @@ func of[T any](list []T, ends []int, part int) []T {
 	return list[start:ends[part]]
 }
 
-// scatter counts the postings at the units, those beside them, and the parents.
-func (s *scratch) scatter(v *view) {
-	s.touched, s.touchedEnds = s.touched[:0], s.touchedEnds[:0]
+// add scores the feature at hand, and returns the most that a parent could get.
+func (s *scratch) add(v *view, weight float64) float64 {
+	idf := weight * inverseFrequency(v.live, len(s.postings))
+	s.bound += s.passage * idf
 	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
 	for i, p := range v.parts {
-		cols := p.columns()
-		near, inText := s.near[v.firsts[i]:], s.inText[v.firstTexts[i]:]
-		for _, e := range of(s.postings, s.ends, i) {
-			place := cols.place[e.unit]
-			text := cols.text[place]
-			if inText[text] == 0 {
-				s.touchedTexts = append(s.touchedTexts, text)
-			}
-			inText[text] += e.tf
-			s.count(near, place, tenths*e.tf)
-			if int(cols.count[text]) >= s.longText {
-				s.spill(near, cols.text, place, e.tf)
-			}
-		}
-		s.touchedEnds = append(s.touchedEnds, len(s.touched))
+		s.addUnits(v, i, p.columns(), idf)
 		s.touchedTextEnds = append(s.touchedTextEnds, len(s.touchedTexts))
 	}
+	return s.addTexts(v, weight)
 }
 
-func (s *scratch) count(near []uint32, place, tf uint32) {
-	if near[place] == 0 {
-		s.touched = append(s.touched, place)
+// addUnits scores the units of a part, and counts the postings at their parents.
+func (s *scratch) addUnits(v *view, part int, cols *columns, idf float64) {
+	units, inText := s.units[v.firsts[part]:], s.inText[v.firstTexts[part]:]
+	near := s.near[v.firsts[part]:]
+	s.touched = s.touched[:0]
+	for _, e := range of(s.postings, s.ends, part) {
+		place := cols.place[e.unit]
+		text := cols.text[place]
+		if inText[text] == 0 {
+			s.touchedTexts = append(s.touchedTexts, text)
+		}
+		inText[text] += e.tf
+		if int(cols.count[text]) >= s.longText {
+			s.spill(near, cols.text, place, e.tf)
+			continue
+		}
+		units[place] += idf * s.unitSat.of(float64(e.tf), float64(cols.size[place]))
 	}
-	near[place] += tf
+	for _, place := range s.touched {
+		tf := float64(near[place]) / tenths
+		near[place] = 0
+		units[place] += idf * s.unitSat.of(tf, float64(cols.size[place]))
+	}
 }
 
-// spill counts an occurrence at the units beside place.
+// spill counts an occurrence in a long text at place and beside it.
 func (s *scratch) spill(near, texts []uint32, place, tf uint32) {
+	s.count(near, place, tenths*tf)
 	text := texts[place]
 	for d, share := range spill {
 		at := int(place) + d + 1
@@ -120,19 +146,11 @@ func (s *scratch) spill(near, texts []uint32, place, tf uint32) {
 	}
 }
 
-// addUnits scores the units at which something was counted.
-func (s *scratch) addUnits(v *view, weight float64) {
-	idf := weight * inverseFrequency(v.live, len(s.postings))
-	s.bound += s.passage * idf
-	for i, p := range v.parts {
-		cols := p.columns()
-		near, units := s.near[v.firsts[i]:], s.units[v.firsts[i]:]
-		for _, place := range of(s.touched, s.touchedEnds, i) {
-			tf := float64(near[place]) / tenths
-			near[place] = 0
-			units[place] += idf * s.unitSat.of(tf, float64(cols.size[place]))
-		}
+func (s *scratch) count(near []uint32, place, tf uint32) {
+	if near[place] == 0 {
+		s.touched = append(s.touched, place)
 	}
+	near[place] += tf
 }
 
 // addTexts scores the parents in which something was counted, and returns the most
@@ -154,7 +172,7 @@ func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 
 // addOpenings scores the parents that a word opens.
 func (s *scratch) addOpenings(v *view, word string, score float64) error {
-	if err := s.gather(v, openingMark+word, 1); err != nil {
+	if _, err := s.gather(v, openingMark+word, 1, unlimited); err != nil {
 		return err
 	}
 	s.bound += score
@@ -180,9 +198,13 @@ func (s *scratch) addOpenings(v *view, word string, score float64) error {
 const (
 	commonUnits = 1000
 	commonShare = 8
+	unlimited   = math.MaxInt
 )
 
-// common reports whether the feature at hand is in so many units.
-func (s *scratch) common(v *view) bool {
-	return len(s.postings) > max(commonUnits, v.live/commonShare)
+// limitOf returns how many of so many units may have a feature for it to count.
+func limitOf(kind analysis.Kind, units int) int {
+	if kind == analysis.Gram {
+		return max(commonUnits, units/commonShare)
+	}
+	return unlimited
 }

@@ -35,7 +35,7 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	}
 	params := q.Params.WithDefaults()
 	s.start(v, ix.opts.LongText, params)
-	groups := newGroupScores(v, q.Groups, params)
+	groups := newGroupScores(v, s, q.Groups, params)
 	for _, f := range features {
 		if err := s.search(ctx, v, f, groups); err != nil {
 			if ctx.Err() != nil {
@@ -62,18 +62,18 @@ func (s *scratch) search(ctx context.Context, v *view, f feature, groups *groupS
 	if weight == 0 {
 		return nil
 	}
-	if err := guard(func() error { return s.gather(v, f.text, kindFrequency[f.kind]) }); err != nil {
+	counts := false
+	err := guard(func() (err error) {
+		counts, err = s.gather(v, f.text, kindFrequency[f.kind], limitOf(f.kind, v.live))
+		return err
+	})
+	if err != nil || !counts {
 		return err
 	}
 	if f.kind == analysis.Word && groups != nil {
 		groups.add(v, s, weight)
 	}
-	if f.kind == analysis.Gram && s.common(v) {
-		return nil
-	}
-	s.scatter(v)
-	s.addUnits(v, weight)
-	idf := s.addTexts(v, weight)
+	idf := s.add(v, weight)
 	if f.kind == analysis.Word && s.opening > 0 {
 		return guard(func() error { return s.addOpenings(v, f.text, s.opening*idf) })
 	}
@@ -98,29 +98,35 @@ func saturationOf(p index.LexicalParams, units int, length float64) saturation {
 // of returns tf / (tf + k1·…).
 func (s saturation) of(tf, length float64) float64 { return tf / (tf + s.base + s.slope*length) }
 
-// rank returns the best units.
+// rank returns the best units and sets the scores to zero.
 func (s *scratch) rank(ctx context.Context, v *view, q index.LexicalQuery) ([]index.Scored, error) {
-	if q.K <= 0 {
-		return nil, nil
-	}
-	best := top{k: q.K}
+	best := top{k: max(q.K, 0)}
 	for i, p := range v.parts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		cols := p.columns()
-		units, texts := s.units[v.firsts[i]:], s.texts[v.firstTexts[i]:]
-		for unit, place := range cols.place {
-			own := units[place]
-			if own == 0 {
-				continue
-			}
-			score := min(texts[cols.text[place]]+s.passage*own, s.bound) // rounding can reach beyond
-			hit := index.Scored{ID: cols.ids[unit], Score: score}
-			if best.admits(hit) && (q.Accept == nil || q.Accept(hit.ID)) {
-				best.push(hit)
-			}
+		units, texts := s.units[v.firsts[i]:v.firsts[i+1]], s.texts[v.firstTexts[i]:v.firstTexts[i+1]]
+		if best.k > 0 {
+			s.rankPart(&best, p.columns(), units, texts, q.Accept)
 		}
+		clear(units)
+		clear(texts)
 	}
 	return best.sorted(), nil
+}
+
+func (s *scratch) rankPart(best *top, cols *columns, units, texts []float64, accept index.Accept) {
+	for place, own := range units {
+		if own == 0 {
+			continue
+		}
+		score := min(texts[cols.text[place]]+s.passage*own, s.bound) // rounding can reach beyond
+		if best.full() && score < best.hits[0].Score {
+			continue
+		}
+		hit := index.Scored{ID: cols.ids[place], Score: score}
+		if best.admits(hit) && (accept == nil || accept(hit.ID)) {
+			best.push(hit)
+		}
+	}
 }

@@ -18,9 +18,11 @@ func compareHits(a, b index.Scored) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 }
 
+func (t *top) full() bool { return len(t.hits) == t.k }
+
 // admits reports whether push would keep the hit.
 func (t *top) admits(hit index.Scored) bool {
-	if len(t.hits) < t.k {
+	if !t.full() {
 		return true
 	}
 	worst := &t.hits[0]
@@ -29,7 +31,7 @@ func (t *top) admits(hit index.Scored) bool {
 
 // push adds a hit that is admitted.
 func (t *top) push(hit index.Scored) {
-	if len(t.hits) == t.k {
+	if t.full() {
 		t.hits[0] = hit
 		t.down()
 		return

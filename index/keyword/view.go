@@ -1,6 +1,7 @@
 package keyword
 
 import (
+	"errors"
 	"slices"
 	"sync/atomic"
 )
@@ -14,10 +15,21 @@ type segment interface {
 	columns() *columns
 	// locate appends the numbers of the units that have one of the ids.
 	locate(ids []uint64, to []uint32) ([]uint32, error)
-	// postings appends the postings of a term, which no unit has more than most
-	// times, by ascending unit, those of dead units left out.
-	postings(term string, most uint32, dead bitset, to []posting) ([]posting, error)
+	// postings appends the postings of a term, by ascending unit, those of dead units
+	// left out, or returns errMany.
+	postings(q lookup, dead bitset, to []posting) ([]posting, error)
 }
+
+// lookup asks a segment for a term, which no unit has more than most times. The
+// answer is errMany, and nothing is read, if more than limit units have it, dead
+// ones counted.
+type lookup struct {
+	term  string
+	most  uint32
+	limit int
+}
+
+var errMany = errors.New("keyword: too many units have the term")
 
 // part is a segment as a view sees it.
 type part struct {
@@ -31,13 +43,17 @@ type part struct {
 func newPart(s segment, dead bitset) part {
 	p := part{segment: s, dead: dead}
 	cols := s.columns()
+	if dead == nil {
+		p.live, p.texts, p.length = cols.units(), len(cols.parents), cols.length
+		return p
+	}
 	p.texts = cols.countParents(func(yield func(uint32) bool) {
-		for unit, n := range cols.lengths {
+		for unit, place := range cols.place {
 			if dead.has(uint32(unit)) {
 				continue
 			}
 			p.live++
-			p.length += uint64(n)
+			p.length += uint64(cols.size[place])
 			if !yield(uint32(unit)) {
 				return
 			}
@@ -49,7 +65,7 @@ func newPart(s segment, dead bitset) part {
 // without returns the part with some of its units dead.
 func (p part) without(ids []uint64) (part, error) {
 	units, err := p.locate(ids, nil)
-	if err != nil {
+	if err != nil || len(units) == 0 {
 		return p, err
 	}
 	cols := p.columns()
@@ -61,11 +77,11 @@ func (p part) without(ids []uint64) (part, error) {
 			continue
 		}
 		if !copied {
-			p.dead, copied = p.dead.clone(len(cols.ids)), true
+			p.dead, copied = p.dead.clone(cols.units()), true
 		}
 		p.dead.set(unit)
 		p.live--
-		p.length -= uint64(cols.lengths[unit])
+		p.length -= uint64(cols.size[cols.place[unit]])
 	}
 	return p, nil
 }
@@ -105,8 +121,8 @@ func newView(snap *snapshot, parts []part) *view {
 		snap.refs.Add(1)
 	}
 	for i, p := range parts {
-		v.firsts = append(v.firsts, v.firsts[i]+len(p.columns().ids))
-		v.firstTexts = append(v.firstTexts, v.firstTexts[i]+len(p.columns().whole))
+		v.firsts = append(v.firsts, v.firsts[i]+p.columns().units())
+		v.firstTexts = append(v.firstTexts, v.firstTexts[i]+len(p.columns().parents))
 		v.live += p.live
 		v.texts += p.texts
 		v.length += p.length
