@@ -8,7 +8,7 @@ import (
 )
 
 // askedMost is how many questions an embedder's last vectors are kept of.
-const askedMost = 16
+const askedMost = 64
 
 // asked keeps the vectors of the last questions: every provider asks the same one
 // at the same time, and again for more where the budget leaves room. It is safe

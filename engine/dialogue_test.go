@@ -127,6 +127,21 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// TestTimesOfAFollowUp: a question that names nothing but a time is about what the
+// conversation before it is about.
+func TestTimesOfAFollowUp(t *testing.T) {
+	f := open(t)
+	f.conversations()
+	q := asked("and what about May 8th?")
+	if got := f.keys(q); !slices.Equal(got, []string{"a1", "a2", "a3"}) {
+		t.Errorf("alone: found %v, want all of that day in its order", got)
+	}
+	q.Messages = []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "When did I make a bowl?")}
+	if got := f.keys(q); len(got) == 0 || got[0] != "a3" {
+		t.Errorf("after a question about the bowl: found %v, want a3 first", got)
+	}
+}
+
 // TestTimesOfDocuments lift those that say when it happened.
 func TestTimesOfDocuments(t *testing.T) {
 	f := open(t)

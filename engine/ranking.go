@@ -40,14 +40,19 @@ func (e *Engine) SetRanking(ctx context.Context, namespace string, k store.Kind,
 // rankings are the rankings of collections, read from the store when they are
 // first needed.
 type rankings struct {
-	mu sync.Mutex
+	change sync.Mutex // held while the store is asked; taken before mu
+
+	mu sync.Mutex // guards of; every search takes it, so it is held for no longer than a look
 	of map[store.Collection]index.Ranking
 }
 
 func (r *rankings) get(ctx context.Context, s *store.Store, id store.Collection) (index.Ranking, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if found, ok := r.of[id]; ok {
+	if found, ok := r.known(id); ok {
+		return found, nil
+	}
+	r.change.Lock()
+	defer r.change.Unlock()
+	if found, ok := r.known(id); ok {
 		return found, nil
 	}
 	var found index.Ranking
@@ -64,6 +69,13 @@ func (r *rankings) get(ctx context.Context, s *store.Store, id store.Collection)
 	return found, nil
 }
 
+func (r *rankings) known(id store.Collection) (found index.Ranking, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, ok = r.of[id]
+	return found, ok
+}
+
 func (r *rankings) set(ctx context.Context, s *store.Store, id store.Collection, to index.Ranking) error {
 	value := "" // unset
 	if to != (index.Ranking{}) {
@@ -73,8 +85,8 @@ func (r *rankings) set(ctx context.Context, s *store.Store, id store.Collection,
 		}
 		value = string(b)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.change.Lock()
+	defer r.change.Unlock()
 	if err := s.SetSetting(ctx, rankingSetting(id), value); err != nil {
 		return err
 	}
@@ -83,6 +95,8 @@ func (r *rankings) set(ctx context.Context, s *store.Store, id store.Collection,
 }
 
 func (r *rankings) keep(id store.Collection, ranking index.Ranking) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.of == nil {
 		r.of = make(map[store.Collection]index.Ranking)
 	}

@@ -34,8 +34,13 @@ func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Quer
 // of the best hits.
 func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
 	asked := iq.More
-	found, err := s.search(ctx, q.Namespace, iq, asked, by)
-	if err != nil || !expand.Fed(q) || len(found.Hits) == 0 || iq.Time != nil && iq.Time.List {
+	if !expand.Fed(q) || iq.Time != nil && iq.Time.List {
+		return s.search(ctx, q.Namespace, iq, asked, by)
+	}
+	first := iq
+	first.K = expand.FeedbackTexts
+	found, err := s.search(ctx, q.Namespace, first, asked, by)
+	if err != nil || len(found.Hits) == 0 {
 		return found, err
 	}
 	best, err := passage.Resolve(ctx, s, passage.Request{

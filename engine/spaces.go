@@ -152,7 +152,10 @@ func (s *space) vectorFor(ctx context.Context, q index.Query, more []index.Wordi
 	towards(sum, v, 1)
 	for _, w := range more {
 		if v, err = s.embedded(ctx, w.Text); err != nil {
-			return nil, err
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue // the question itself has its vector
 		}
 		towards(sum, v, w.Weight)
 	}

@@ -43,6 +43,7 @@ func Variants() []Variant {
 		keyword("without 4-grams", index.LexicalParams{Grams: none}),
 		keyword("without pairs and 4-grams", index.LexicalParams{Pairs: none, Grams: none}),
 		keyword("without the chunk's own score", index.LexicalParams{Passage: none}),
+		keyword("without the words that open a text", index.LexicalParams{Opening: none}),
 		keyword("k1 0.9, b 0.4", index.LexicalParams{K1: 0.9, B: 0.4}),
 		{Name: "vectors at 0.2", Ranking: index.Ranking{VectorWeight: 0.2}},
 		{Name: "reciprocal rank fusion", Ranking: index.Ranking{Method: "rrf"}},
@@ -54,6 +55,7 @@ func Variants() []Variant {
 		{Name: "without anything of dialogues", Params: map[string]any{"dialogue": false}},
 		{Name: "without the weight of a named time", Ranking: index.Ranking{TimeWeight: none}},
 		{Name: "without reading times", Params: map[string]any{"time": false}},
+		{Name: "feedback", Adds: true, Params: map[string]any{"feedback": true}},
 	}
 }
 
@@ -100,6 +102,11 @@ func Ablate(ctx context.Context, o Options, variants []Variant) (Ablation, error
 	o, err := o.withDefaults()
 	if err != nil {
 		return a, err
+	}
+	for _, v := range variants {
+		if err := v.Ranking.Validate(); err != nil {
+			return a, fmt.Errorf("%s: %w", v.Name, err)
+		}
 	}
 	a.Embedder = o.Embedder.Identity().String()
 	var tables []table

@@ -18,15 +18,15 @@ type LexicalParams struct {
 	B float64 `json:"b,omitempty" minimum:"0" maximum:"1" doc:"how much length counts; 0.9 by default"`
 	// Pairs and Grams weigh pairs of words and runs of letters beside a word's 1, up
 	// to 100; 0.2 by default. Without grams no misspelt word is found.
-	Pairs float64 `json:"pairs,omitempty" maximum:"100" doc:"weight of pairs of words that follow one another; 0.2 by default"`
-	Grams float64 `json:"grams,omitempty" maximum:"100" doc:"weight of runs of four letters; 0.2 by default"`
+	Pairs float64 `json:"pairs,omitempty" minimum:"-100" maximum:"100" doc:"weight of pairs of words that follow one another; 0.2 by default"`
+	Grams float64 `json:"grams,omitempty" minimum:"-100" maximum:"100" doc:"weight of runs of four letters; 0.2 by default"`
 	// Passage weighs a unit's own score beside the 1 of the text that it is part of,
 	// up to 100; 0.5 by default. Without it the units of a text that match score alike.
-	Passage float64 `json:"passage,omitempty" maximum:"100" doc:"weight of a chunk's own score beside its text's; 0.5 by default"`
+	Passage float64 `json:"passage,omitempty" minimum:"-100" maximum:"100" doc:"weight of a chunk's own score beside its text's; 0.5 by default"`
 	// Opening is what a word of the question counts once more, however often it is
 	// there, if it stands in a text's title or among its first 40 words; up to 100,
 	// 0.15 by default. What a text is about is said where it begins.
-	Opening float64 `json:"opening,omitempty" maximum:"100" doc:"weight of words in a text's title or among its first 40 words; 0.15 by default"`
+	Opening float64 `json:"opening,omitempty" minimum:"-100" maximum:"100" doc:"weight of words in a text's title or among its first 40 words; 0.15 by default"`
 }
 
 // Limits of [LexicalParams].
@@ -78,10 +78,10 @@ func (p LexicalParams) or(other LexicalParams) LexicalParams {
 func (p LexicalParams) Validate() error {
 	for _, v := range p.all() {
 		switch {
-		case *v.value <= v.most && (*v.value >= 0 || v.weight):
+		case *v.value <= v.most && (*v.value >= 0 || v.weight && *v.value >= -v.most):
 		case v.weight:
-			return ragctx.Invalid("keyword."+v.name, "is %v; it must be at most %v, negative for none, or 0 for the default of %v",
-				*v.value, v.most, v.Default)
+			return ragctx.Invalid("keyword."+v.name, "is %v; it must be at most %v, negative (to -%v) for none, or 0 for the default of %v",
+				*v.value, v.most, v.most, v.Default)
 		default:
 			return ragctx.Invalid("keyword."+v.name, "is %v; it must be above 0 and at most %v, or 0 for the default of %v",
 				*v.value, v.most, v.Default)

@@ -28,7 +28,8 @@ const (
 )
 
 // relate sets the relevance of hits, which are in order, from their scores.
-// It does not depend on how many hits were asked for. Scores of another kind than
+// It depends on how many hits were asked for only as far as the hundred best do:
+// deeper legs can find what both of them rank low. Scores of another kind than
 // those of words, which the weights are not made for, are the relevance themselves.
 func relate(hits []Hit, words bool) []Hit {
 	if len(hits) == 0 {

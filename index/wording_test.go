@@ -87,7 +87,7 @@ func TestLexicalParams(t *testing.T) {
 	defaults := index.LexicalParams{K1: 1.2, B: 0.9, Pairs: 0.2, Grams: 0.2, Passage: 0.5, Opening: 0.15}
 	for _, c := range []struct{ in, want index.LexicalParams }{
 		{index.LexicalParams{}, defaults},
-		{index.LexicalParams{Pairs: -1, Grams: math.Inf(-1), Passage: -0.1, Opening: -1}, index.LexicalParams{K1: 1.2, B: 0.9}},
+		{index.LexicalParams{Pairs: -1, Grams: -100, Passage: -0.1, Opening: -1}, index.LexicalParams{K1: 1.2, B: 0.9}},
 		{index.LexicalParams{K1: 1000, B: 1, Pairs: 100, Grams: 100, Passage: 100, Opening: 100}, index.LexicalParams{1000, 1, 100, 100, 100, 100}},
 		{defaults, defaults},
 	} {

@@ -109,7 +109,9 @@ func (c *Client) broken(ctx context.Context, err error) attempt {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err // without the whole URL
 	}
-	return attempt{err: fmt.Errorf("%w: no whole answer: %w", ragctx.ErrUnavailable, err), again: true}
+	// What net/http quotes of the answer is the service's to choose.
+	why := cmp.Or(ragctx.Clip(c.scrub(err.Error())), "the connection broke")
+	return attempt{err: fmt.Errorf("%w: no whole answer: %s", ragctx.ErrUnavailable, why), again: true}
 }
 
 // refused is the outcome of a request that was answered with another status
@@ -117,7 +119,7 @@ func (c *Client) broken(ctx context.Context, err error) attempt {
 func (c *Client) refused(resp *http.Response) attempt {
 	status := resp.StatusCode
 	if status >= 300 && status < 400 {
-		return attempt{err: fmt.Errorf("it redirects to %s, which is not followed: texts and key would go there, too; use the final URL", target(resp))}
+		return attempt{err: fmt.Errorf("it redirects to %s, which is not followed: texts and key would go there, too; use the final URL", cmp.Or(c.scrub(target(resp)), "another address"))}
 	}
 	text := fmt.Sprintf("status %d", status)
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes))

@@ -63,13 +63,17 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("reranker: %w", err)
 	}
 	key := o.APIKey
+	proxy := http.ProxyFromEnvironment
+	if u.Scheme != "https" {
+		proxy = nil // it would read texts and key
+	}
 	return &Client{
 		shape: o.Shape, scale: o.Scores, model: o.Model, url: u.String(), host: u.Host, timeout: o.Timeout,
 		retry:        retry{times: o.Retries, backoff: o.Backoff},
 		maxDocuments: o.MaxDocuments, maxBytes: o.MaxBytes, batch: o.BatchSize,
 		http: &http.Client{
 			Transport: &http.Transport{
-				Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: maxParallel,
+				Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: maxParallel,
 				IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaderBytes,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

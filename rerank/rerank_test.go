@@ -393,6 +393,24 @@ func TestKeyStaysSecret(t *testing.T) {
 			}
 		}
 	}
+	for _, answer := range []string{
+		"HTTP/1.1 200 OK\r\nAuthorization Bearer " + secret + "\r\n\r\n", // a malformed header is quoted
+		secret + "\r\n\r\n", // so is what is no HTTP at all
+		"HTTP/1.1 302 Found\r\nLocation: https://" + secret + "/\r\n\r\n",
+	} {
+		url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, err = io.WriteString(conn, answer)
+			}
+			if err = errors.Join(err, conn.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+		c := newClient(t, rerank.Options{Shape: rerank.Cohere, URL: url, APIKey: secret})
+		_, err := c.Rerank(t.Context(), "q", []string{"a"})
+		note(c, err)
+	}
 	c := newClient(t, rerank.Options{Shape: rerank.Cohere, URL: "http://127.0.0.1:1", APIKey: secret})
 	_, err := c.Rerank(t.Context(), "q", []string{"a"})
 	note(c, err)

@@ -33,7 +33,7 @@ func diversify(chosen, list []*candidate, d float64) []*candidate {
 	}
 	m := newMargin(list[:n])
 	for _, c := range chosen[:min(len(chosen), maxDiverse)] {
-		m.compare(m.bag(c.item.Content))
+		m.compare(m.bag(c.passage()))
 	}
 	out := make([]*candidate, 0, len(list))
 	for range n {
@@ -74,7 +74,7 @@ func newMargin(list []*candidate) *margin {
 		nearest: make([]float64, n), last: make([]float64, n),
 	}
 	for i, c := range list {
-		m.bags[i] = m.bag(c.item.Content)
+		m.bags[i] = m.bag(c.passage())
 	}
 	return m
 }

@@ -45,6 +45,19 @@ func (h hints) rank(relevance float64) float64 {
 	return relevance + .25*ragctx.Clamp01(h.priority) + .15*ragctx.Clamp01(h.trust) + .10*ragctx.Clamp01(h.freshness)
 }
 
+// passage returns the text that was found: of an item that is shown in full it is
+// somewhere in it.
+func (c *candidate) passage() string {
+	if c.item.Depth == ragctx.DepthFull {
+		for _, f := range c.item.Forms.Shorter {
+			if f.Depth == ragctx.DepthOverview {
+				return f.Text
+			}
+		}
+	}
+	return c.item.Content
+}
+
 // compare orders candidates; only the same position in the same result is equal.
 func compare(a, b *candidate) int {
 	if a.item.Required != b.item.Required {

@@ -154,7 +154,7 @@ func (r *Resolver) rerank(ctx context.Context, q ragctx.ContextQuery, list []*ca
 	}
 	texts := make([]string, len(list))
 	for i, c := range list {
-		texts[i] = c.item.Content
+		texts[i] = c.passage()
 	}
 	timeout := r.rerankTime(ctx)
 	if timeout <= 0 {

@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/rerank"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 )
@@ -135,14 +134,13 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout,
 	}
 	p := &process{close: func() {}}
-	if s.reranks() {
-		client, err := rerank.New(s.rerankOptions())
-		if err != nil {
-			return nil, err
-		}
+	client, err := s.reranker()
+	if err != nil {
+		return nil, err
+	}
+	if client != nil {
 		o.Reranker, p.close = client, client.Close
 	}
-	var err error
 	if p.Engine, err = engine.Open(ctx, o); err != nil {
 		p.close()
 		return nil, err

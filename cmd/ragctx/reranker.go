@@ -68,25 +68,30 @@ func (s *settings) rerankOptions() rerank.Options {
 	}
 }
 
-// checkReranker checks the settings of the service as a whole, so that a mistake
-// ends the command and not every question.
-func (s *settings) checkReranker(env lookupEnv) error {
+// readReranker reads the settings whose values were checked one by one.
+func (s *settings) readReranker(env lookupEnv) {
 	key, _ := env(envName(rerankKey))
 	s.rerankKey = strings.TrimSpace(key)
-	s.RerankTop, _ = strconv.Atoi(s.k.String("rerank_top"))               // checked before
-	s.RerankTimeout, _ = time.ParseDuration(s.k.String("rerank_timeout")) // checked before
+	s.RerankTop, _ = strconv.Atoi(s.k.String("rerank_top"))
+	s.RerankTimeout, _ = time.ParseDuration(s.k.String("rerank_timeout"))
+}
+
+// reranker returns the client that the settings name, or nil. They are checked as a
+// whole here, where they are used: a mistake ends the program when it opens the data
+// directory, not every question, and commands that ask a server do not need the key.
+func (s *settings) reranker() (*rerank.Client, error) {
 	if !s.reranks() {
-		return nil
+		return nil, nil
 	}
-	_, err := rerank.New(s.rerankOptions())
+	c, err := rerank.New(s.rerankOptions())
 	f, ok := errors.AsType[*ragctx.FieldError](err)
 	switch {
 	case !ok:
-		return err
+		return c, err
 	case f.Field == "key":
-		return badUsage("%s: %s", envName(rerankKey), f.Problem)
+		return nil, badUsage("%s: %s", envName(rerankKey), f.Problem)
 	default:
-		return badUsage("%s: %s", s.where("rerank_"+f.Field), f.Problem)
+		return nil, badUsage("%s: %s", s.where("rerank_"+f.Field), f.Problem)
 	}
 }
 

@@ -122,9 +122,7 @@ func (s *settings) finish(env lookupEnv) error {
 			return asUsage(fmt.Errorf("%s: %w", s.where(d.name), err))
 		}
 	}
-	if err := s.checkReranker(env); err != nil {
-		return err
-	}
+	s.readReranker(env)
 	abs, err := filepath.Abs(s.k.String("data"))
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)

@@ -71,7 +71,7 @@ func drawQuery(rt *rapid.T) index.LexicalQuery {
 	q.Params = index.LexicalParams{
 		K1: draw("k1", 0, 1e-300, 0.4, 2, 1000), B: draw("b", 0, 1e-300, 0.3, 1),
 		Pairs: draw("pairs", 0, -1, 0.1, 1, 100), Grams: draw("grams", 0, -2, 0.5, 1),
-		Passage: draw("passage", 0, math.Inf(-1), 0.3, 2, 100),
+		Passage: draw("passage", 0, -100, 0.3, 2, 100),
 		Opening: draw("opening", 0, -1, 0.5, 100),
 	}
 	return q

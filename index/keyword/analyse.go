@@ -31,7 +31,7 @@ func analyse(units []index.TextUnit) *memorySegment {
 		bytes += len(u.Text)
 	}
 	a := analyser{segment: newMemorySegment(len(units)), spellings: make(map[string]*spelling)}
-	a.segment.terms = make(map[string]int, bytes/bytesPerTerm)
+	a.segment.terms = make(map[string]int, min(bytes/bytesPerTerm, mostExpected))
 	left := make(map[uint64]int) // words of each parent that open it
 	for _, u := range units {
 		a.unit = a.segment.start(u.ID, u.Parent)
@@ -69,6 +69,10 @@ type spelling struct {
 
 // bytesPerTerm is how long the texts of a batch are for each of their terms, about.
 const bytesPerTerm = 16
+
+// mostExpected bounds the room made beforehand: few texts have as many terms as
+// their length allows.
+const mostExpected = 1 << 16
 
 // How many bytes of terms and how many postings memory is got for at once.
 const (

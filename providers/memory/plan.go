@@ -48,7 +48,7 @@ func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	}
 	if q.Params[ParamTime] != false {
 		if r, ok := timeexpr.Read(q.Query, q.Now); ok {
-			plan.Time = &index.Time{Reading: r, Weight: o.TimeWeight, List: r.Only}
+			plan.Time = &index.Time{Reading: r, Weight: o.TimeWeight, List: r.Only && len(plan.More) == 0}
 		}
 	}
 	return plan
