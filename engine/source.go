@@ -44,7 +44,7 @@ func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query,
 		return found, err
 	}
 	best, err := passage.Resolve(ctx, s, passage.Request{
-		Query: q, Search: iq, Hits: found.Hits[:min(expand.FeedbackTexts, len(found.Hits))], State: found.State,
+		Query: q, Search: iq, Hits: found.Hits, State: found.State,
 	})
 	if err != nil {
 		return index.Result{}, err

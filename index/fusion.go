@@ -35,10 +35,9 @@ const DefaultVectorWeight = 0.1
 // themselves what is meant, and the more of any text a long question resembles.
 const ShortQuestion = 8
 
-// vectorWeight returns the weight of the cosine for a question of so many words.
-func (f Fusion) vectorWeight(words int) float64 {
-	w := max(0, cmp.Or(f.VectorWeight, DefaultVectorWeight))
-	return w * min(1, ShortQuestion/float64(max(words, 1)))
+// vectorWeight returns the weight of the cosine for a question, where it has any.
+func (f Fusion) vectorWeight(question string) float64 {
+	return cmp.Or(f.VectorWeight, DefaultVectorWeight) * min(1, ShortQuestion/float64(max(wordsOf(question), 1)))
 }
 
 // wordsOf counts the words of a question, stop words left out.
@@ -63,20 +62,21 @@ const rrfConstant = 60
 //
 // RRF: Σ 1/(60+rank) over the legs, divided by its maximum. It ignores how much
 // better one hit is than the next and so loses with a weak second list.
-func fuse(hits []Hit, f Fusion, words int, keyword, vector bool) {
+func fuse(hits []Hit, f Fusion, question string, keyword, vector bool) {
 	if f.Method == "rrf" {
 		fuseRanks(hits, keyword, vector)
 		return
 	}
-	w := f.vectorWeight(words)
+	w := 0.0
 	switch {
-	case !vector:
-		w = 0
+	case !vector || f.VectorWeight < 0:
 	case !keyword:
 		for i := range hits {
 			hits[i].Score = ragctx.Clamp01(hits[i].Signals.Vector)
 		}
 		return
+	default:
+		w = f.vectorWeight(question)
 	}
 	for i := range hits {
 		s := hits[i].Signals

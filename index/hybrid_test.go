@@ -316,6 +316,7 @@ func TestFusion(t *testing.T) {
 		{short, index.Fusion{}, []float32{1, 0}, []string{"1:0.909", "2:0.545"}},
 		{short, index.Fusion{VectorWeight: 1}, []float32{1, 0}, []string{"2:0.750", "1:0.500"}},
 		{short, index.Fusion{VectorWeight: -1}, []float32{1, 0}, []string{"1:1.000", "2:0.500"}},
+		{"", index.Fusion{VectorWeight: -1}, []float32{1, 0}, []string{"2:0.000"}},
 		{short, index.Fusion{}, nil, []string{"1:1.000", "2:0.500"}},
 		{short, index.Fusion{Method: "rrf"}, []float32{1, 0}, []string{"2:0.992", "1:0.500"}},
 		// Sixteen words halve the weight.

@@ -31,9 +31,8 @@ type LexicalParams struct {
 
 // Limits of [LexicalParams].
 const (
-	maxK1     = 1000
-	maxB      = 1
-	maxWeight = 100
+	maxK1 = 1000
+	maxB  = 1
 )
 
 // param is one of the parameters with its limits.
@@ -49,10 +48,10 @@ func (p *LexicalParams) all() [6]param {
 	return [...]param{
 		{"k1", &p.K1, 1.2, maxK1, false},
 		{"b", &p.B, 0.9, maxB, false},
-		{"pairs", &p.Pairs, 0.2, maxWeight, true},
-		{"grams", &p.Grams, 0.2, maxWeight, true},
-		{"passage", &p.Passage, 0.5, maxWeight, true},
-		{"opening", &p.Opening, 0.15, maxWeight, true},
+		{"pairs", &p.Pairs, 0.2, MaxWeight, true},
+		{"grams", &p.Grams, 0.2, MaxWeight, true},
+		{"passage", &p.Passage, 0.5, MaxWeight, true},
+		{"opening", &p.Opening, 0.15, MaxWeight, true},
 	}
 }
 

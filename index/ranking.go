@@ -22,7 +22,7 @@ type Ranking struct {
 	TimeWeight float64  `json:"time_weight,omitempty" minimum:"-100" maximum:"100" doc:"of lying within the time that a question names, in shares of the best score"`
 }
 
-// MaxWeight is the largest weight of a [Ranking].
+// MaxWeight is the largest weight of a [Ranking] and of [LexicalParams].
 const MaxWeight = 100
 
 // Validate returns an error that names the first field that is out of range.

@@ -50,7 +50,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 			ragctx.ErrUnavailable, errors.Join(a.errWords, a.errNear))
 	}
 	res.Hits = h.join(q, a.space, a.words, a.near)
-	fuse(res.Hits, q.Fusion, wordsOf(q.Text), useWords && a.words.Max > 0, useNear)
+	fuse(res.Hits, q.Fusion, q.Text, useWords && a.words.Max > 0, useNear)
 	slices.SortFunc(res.Hits, better)
 	if featured && len(res.Hits) > 0 {
 		res.Hits = h.features(&q, res.State, res.Hits, a.sessions.scores(a.words.Groups), win)

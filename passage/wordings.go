@@ -36,7 +36,7 @@ const signalFollowUp = "follow_up"
 
 // explainReading adds to an item's signals how the question was read.
 func explainReading(q ragctx.ContextQuery, s index.Query, items []ragctx.ContextItem) {
-	if !q.Explain || len(s.More) == 0 || s.Time != nil && s.Time.List {
+	if !q.Explain || len(s.More) == 0 {
 		return
 	}
 	leaning := expand.Read(q).Leaning

@@ -476,21 +476,7 @@ func TestDiversityKeepsTheCap(t *testing.T) {
 			})
 			q.MinRelevance = rapid.Float64Range(0, .5).Draw(t, "least")
 		}
-		r, err := resolve.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := r.Resolve(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := anyCounter(q.Tokenizer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := c.Count(a.Rendered()); n > q.MaxTokens || n != a.TotalTokens {
-			t.Errorf("%d tokens, reported %d, cap %d", n, a.TotalTokens, q.MaxTokens)
-		}
+		a, c := withinCap(t, o, q)
 		checkAccounts(t, a, c)
 	})
 }

@@ -88,26 +88,32 @@ func drawQuery(t *rapid.T) ragctx.ContextQuery {
 	return q
 }
 
+// withinCap answers q, and checks that the answer keeps to its tokens.
+func withinCap(t *rapid.T, o resolve.Options, q ragctx.ContextQuery) (resolve.Answer, ragctx.Counter) {
+	r, err := resolve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := r.Resolve(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := anyCounter(q.Tokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := c.Count(a.Rendered()); n > q.MaxTokens || n != a.TotalTokens {
+		t.Errorf("%d tokens, reported %d, cap %d", n, a.TotalTokens, q.MaxTokens)
+	}
+	return a, c
+}
+
 // TestTheCapIsAPromise: whatever the providers return, the rendered string keeps
 // to the query's tokens, is well-formed, and everything is accounted for.
 func TestTheCapIsAPromise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		regs, q := drawProviders(t), drawQuery(t)
-		r, err := resolve.New(resolve.Options{Providers: regs, Counters: anyCounter})
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := r.Resolve(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := anyCounter(q.Tokenizer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := c.Count(a.Rendered()); n > q.MaxTokens || n != a.TotalTokens {
-			t.Errorf("%d tokens, reported %d, cap %d", n, a.TotalTokens, q.MaxTokens)
-		}
+		a, c := withinCap(t, resolve.Options{Providers: regs, Counters: anyCounter}, q)
 		if len(a.Items) > q.MaxResults {
 			t.Errorf("%d items, cap %d", len(a.Items), q.MaxResults)
 		}

@@ -19,7 +19,7 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
-// This file is the only one that knows scorch. What it uses is exported but not
+// Only the files named after scorch know it. What they use is exported but not
 // promised, so the tests compare what comes back with what was written.
 
 // errLocked says that somebody else has the index open.
@@ -459,47 +459,3 @@ func key(id uint64) string {
 	binary.BigEndian.PutUint64(b[:], id)
 	return string(b[:])
 }
-
-// field is a field whose terms are known already.
-type field struct {
-	name  string
-	freqs bleveindex.TokenFrequencies
-}
-
-// newTerms returns the field of a unit's terms. Scorch stores a frequency of 0 in
-// one byte, any other in six; but one of 1 is what lets it store a term with a
-// single posting without a list.
-func newTerms(keys []storedKey) *field {
-	common, rare := new(bleveindex.TokenFreq), new(bleveindex.TokenFreq)
-	rare.SetFrequency(1)
-	f := &field{name: termField, freqs: make(bleveindex.TokenFrequencies, len(keys))}
-	for _, k := range keys {
-		if k.rare {
-			f.freqs[k.text] = rare
-		} else {
-			f.freqs[k.text] = common
-		}
-	}
-	return f
-}
-
-// newNumber returns a field that holds a number.
-func newNumber(name string, v uint64) *field {
-	freq := new(bleveindex.TokenFreq)
-	freq.SetFrequency(int(v + 1)) //nolint:gosec // lengths and parents are below 2⁶²
-	return &field{name: name, freqs: bleveindex.TokenFrequencies{name: freq}}
-}
-
-func (f *field) Name() string                                          { return f.name }
-func (f *field) Value() []byte                                         { return nil }
-func (f *field) ArrayPositions() []uint64                              { return nil }
-func (f *field) EncodedFieldType() byte                                { return 't' }
-func (f *field) Analyze()                                              {}
-func (f *field) Options() bleveindex.FieldIndexingOptions              { return bleveindex.IndexField }
-func (f *field) AnalyzedTokenFrequencies() bleveindex.TokenFrequencies { return f.freqs }
-func (f *field) NumPlainTextBytes() uint64                             { return 0 }
-func (f *field) Size() int                                             { return 0 }
-
-// AnalyzedLength is stored beside each posting and not used; 0 would be taken
-// for an empty list.
-func (f *field) AnalyzedLength() int { return 1 }
