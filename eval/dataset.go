@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,13 +95,13 @@ type scope struct {
 
 // ListSets returns the names of the sets below dir, sorted.
 func ListSets(dir string) ([]string, error) {
-	found, err := filepath.Glob(filepath.Join(dir, "*", corpusFile))
+	found, err := fs.Glob(os.DirFS(dir), "*/"+corpusFile)
 	if err != nil {
 		return nil, fmt.Errorf("list sets: %w", err)
 	}
 	names := make([]string, len(found))
 	for i, f := range found {
-		names[i] = filepath.Base(filepath.Dir(f))
+		names[i] = path.Dir(f)
 	}
 	slices.Sort(names)
 	return names, nil

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+
+	"go.etcd.io/bbolt"
 )
 
 const damagedFile = "damaged"
@@ -122,7 +124,7 @@ func unseal(dir string) error {
 		return err
 	}
 	if !bytes.Equal(want, binary.BigEndian.AppendUint32(nil, sum)) {
-		return fmt.Errorf("%s: checksum does not match", rootFile)
+		return fmt.Errorf("%s: %w", rootFile, errChecksum)
 	}
 	if err := os.Remove(name); err != nil {
 		return err
@@ -150,6 +152,52 @@ func checksum(name string) (uint32, error) {
 	return sum.Sum32(), err
 }
 
+// dropDamaged removes the segment files whose checksums do not match. Scorch
+// believes what a file says while it loads it, and would ask for more memory than
+// there is, which no guard can stop; a file that is missing it only reports. What
+// a crash left half written goes too, which no state of the index refers to.
+func dropDamaged(dir string) error {
+	root := filepath.Join(scorchDir(dir), rootFile)
+	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	// Whoever has the index open may be writing a segment.
+	lock, err := bbolt.Open(root, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout})
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	names, err := segmentFiles(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		switch err := verifySegment(name); {
+		case errors.Is(err, errChecksum):
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// segmentFiles returns the paths of all segment files, in use or not.
+func segmentFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(scorchDir(dir))
+	var names []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".zap" {
+			names = append(names, filepath.Join(scorchDir(dir), e.Name()))
+		}
+	}
+	return names, err
+}
+
+var errChecksum = errors.New("checksum does not match")
+
 // verifySegment compares a segment file with the checksum that it ends in.
 func verifySegment(name string) error {
 	f, err := os.Open(name)
@@ -162,7 +210,7 @@ func verifySegment(name string) error {
 		return err
 	}
 	if info.Size() < crc32.Size {
-		return io.ErrUnexpectedEOF
+		return errChecksum
 	}
 	sum := crc32.NewIEEE()
 	if _, err := io.Copy(sum, io.LimitReader(f, info.Size()-crc32.Size)); err != nil {
@@ -173,7 +221,7 @@ func verifySegment(name string) error {
 		return err
 	}
 	if binary.BigEndian.Uint32(want[:]) != sum.Sum32() {
-		return errors.New("checksum does not match")
+		return errChecksum
 	}
 	return nil
 }

@@ -216,6 +216,7 @@ func FuzzDamage(f *testing.F) {
 	f.Add(uint8(0), uint32(100), byte(1), false)
 	f.Add(uint8(1), uint32(4096), byte(0xff), false)
 	f.Add(uint8(1), uint32(20000), byte(0), true)
+	f.Add(uint8(0x84), uint32(4151), byte(0xb2), false) // a length of 800 GB
 	f.Fuzz(func(t *testing.T, file uint8, at uint32, flip byte, cut bool) {
 		dir := t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(clean)); err != nil {

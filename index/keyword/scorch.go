@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -33,6 +32,9 @@ const (
 	originKey   = "origin"
 	cursorKey   = "cursor"
 )
+
+// lockTimeout is how long another holder of the index is waited for.
+const lockTimeout = 500 * time.Millisecond
 
 type scorchStore struct {
 	index *scorch.Scorch
@@ -62,11 +64,14 @@ func openScorch(dir string) (store, error) {
 	if err := unseal(dir); err != nil {
 		return nil, err
 	}
-	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": "500ms", "asyncErrorCallbackName": callbackName}
+	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": lockTimeout.String(), "asyncErrorCallbackName": callbackName}
 	queue := bleveindex.NewAnalysisQueue(1)
 	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*columns), failed: new(atomic.Uint64)}
 	failures.Store(scorchDir(dir), s.failed)
 	err := guard(func() error {
+		if err := dropDamaged(dir); err != nil {
+			return err
+		}
 		opened, err := scorch.NewScorch(scorch.Name, config, queue)
 		if err != nil {
 			return err
@@ -79,7 +84,7 @@ func openScorch(dir string) (store, error) {
 			return err
 		}
 		s.index = ix
-		return s.verify()
+		return nil
 	})
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		err = errLocked
@@ -93,28 +98,6 @@ func openScorch(dir string) (store, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// verify checks the files of the segments that scorch has loaded; others may be
-// there, left by a crash, and are of no account.
-func (s *scorchStore) verify() error {
-	reader, err := s.index.Reader()
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	stored, ok := reader.(*scorch.IndexSnapshot)
-	if !ok {
-		return fmt.Errorf("scorch's reader is a %T", reader)
-	}
-	for _, seg := range stored.Segments() {
-		if f, ok := seg.Segment().(scorchsegment.PersistedSegment); ok {
-			if err := verifySegment(f.Path()); err != nil {
-				return fmt.Errorf("%s: %w", filepath.Base(f.Path()), err)
-			}
-		}
-	}
-	return nil
 }
 
 func (s *scorchStore) close() error {

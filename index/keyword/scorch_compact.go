@@ -7,14 +7,11 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 )
-
-const segmentGlob = "*.zap"
 
 // everything is a plan to merge all segments into one.
 var everything = mergeplan.MergePlanOptions{
@@ -30,7 +27,7 @@ var everything = mergeplan.MergePlanOptions{
 // tainted returns the segment files that may hold something of deleted units:
 // all but those of the index's segments in which every unit is live.
 func (s *scorchStore) tainted() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(scorchDir(s.dir), segmentGlob))
+	files, err := segmentFiles(s.dir)
 	if err != nil {
 		return nil, err
 	}
