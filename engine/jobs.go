@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -119,33 +120,28 @@ func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
 	return Job{Job: j}, nil
 }
 
-// WatchJob returns a channel on which the job is told now and after every
-// change, though not more than four times a second, until it has ended. The
-// channel is closed after that, and when ctx ends or the engine is closed.
-func (e *Engine) WatchJob(ctx context.Context, id string) (<-chan Job, error) {
-	j, err := e.Job(ctx, id)
-	if err != nil {
-		return nil, err
+// WatchJob yields the job now and after every change, though not more than four
+// times a second, until it has ended. If that cannot be seen, because ctx ends,
+// the engine is closed ([ragctx.ErrClosed]) or the job cannot be read, the error
+// is the last that is yielded.
+func (e *Engine) WatchJob(ctx context.Context, id string) iter.Seq2[Job, error] {
+	return func(yield func(Job, error) bool) {
+		if err := e.jobs.watch(ctx, id, yield); err != nil {
+			yield(Job{}, err)
+		}
 	}
-	return e.jobs.watch(ctx, j)
 }
 
 // AwaitJob returns the job once it has ended.
 func (e *Engine) AwaitJob(ctx context.Context, id string) (Job, error) {
-	told, err := e.WatchJob(ctx, id)
-	if err != nil {
-		return Job{}, err
-	}
 	var last Job
-	for last = range told {
-		if last.State.Ended() {
-			return last, nil
+	for j, err := range e.WatchJob(ctx, id) {
+		if err != nil {
+			return last, err
 		}
+		last = j
 	}
-	if ctx.Err() != nil {
-		return last, ctx.Err()
-	}
-	return last, fmt.Errorf("engine: %w", ragctx.ErrClosed)
+	return last, nil
 }
 
 // openJobs registers the kinds of jobs. Others add theirs here.

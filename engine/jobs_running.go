@@ -136,29 +136,41 @@ func (s *jobs) changed(id string) {
 	}
 }
 
-// watch tells j and what becomes of it.
-func (s *jobs) watch(ctx context.Context, j Job) (<-chan Job, error) {
+// watch yields the job and what becomes of it, until it has ended.
+func (s *jobs) watch(ctx context.Context, id string, yield func(Job, error) bool) error {
 	news := make(chan struct{}, 1)
+	if err := s.listen(id, news); err != nil {
+		return err
+	}
+	defer s.unlisten(id, news)
+	for {
+		j, err := s.look(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !yield(j, nil) || j.State.Ended() {
+			return nil
+		}
+		if err := s.await(ctx, id, news); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *jobs) listen(id string, news chan struct{}) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, fmt.Errorf("engine: %w", ragctx.ErrClosed)
+		return fmt.Errorf("engine: %w", ragctx.ErrClosed)
 	}
-	if s.watchers[j.ID] == nil {
-		s.watchers[j.ID] = make(map[chan struct{}]bool)
+	if s.watchers[id] == nil {
+		s.watchers[id] = make(map[chan struct{}]bool)
 	}
-	s.watchers[j.ID][news] = true
-	news <- struct{}{} // something may have happened since j was read
-	out := make(chan Job)
-	s.wg.Go(func() {
-		defer close(out)
-		defer s.unwatch(j.ID, news)
-		s.tell(ctx, j, news, out)
-	})
-	return out, nil
+	s.watchers[id][news] = true
+	return nil
 }
 
-func (s *jobs) unwatch(id string, news chan struct{}) {
+func (s *jobs) unlisten(id string, news chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if delete(s.watchers[id], news); len(s.watchers[id]) == 0 {
@@ -166,30 +178,9 @@ func (s *jobs) unwatch(id string, news chan struct{}) {
 	}
 }
 
-// tell sends j, and the job again after each piece of news.
-func (s *jobs) tell(ctx context.Context, j Job, news <-chan struct{}, out chan<- Job) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(s.life, stop)()
-	for {
-		select {
-		case out <- j:
-		case <-ctx.Done():
-			return
-		}
-		if j.State.Ended() {
-			return
-		}
-		var err error
-		if j, err = s.fresh(ctx, j.ID, news); err != nil {
-			return
-		}
-	}
-}
-
-// fresh returns the job once there is news and some time has passed, or it has
-// ended.
-func (s *jobs) fresh(ctx context.Context, id string, news <-chan struct{}) (Job, error) {
+// await returns once there is news of the job and some time has passed, or it
+// has ended.
+func (s *jobs) await(ctx context.Context, id string, news <-chan struct{}) error {
 	due := time.NewTimer(tellEvery)
 	defer due.Stop()
 	waited, changed := false, false
@@ -200,13 +191,18 @@ func (s *jobs) fresh(ctx context.Context, id string, news <-chan struct{}) (Job,
 		case <-due.C:
 			waited = true
 		case <-ctx.Done():
-			return Job{}, ctx.Err()
+			return ctx.Err()
+		case <-s.life.Done():
+			return fmt.Errorf("engine: %w", ragctx.ErrClosed)
 		}
-		if !changed {
-			continue
-		}
-		if j, err := s.look(ctx, id); err != nil || waited || j.State.Ended() {
-			return j, err
+		switch {
+		case !changed:
+		case waited:
+			return nil
+		default:
+			if j, err := s.look(ctx, id); err != nil || j.State.Ended() {
+				return err
+			}
 		}
 	}
 }

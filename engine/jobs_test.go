@@ -444,22 +444,29 @@ func TestSpoolLimits(t *testing.T) {
 }
 
 func TestWatchJob(t *testing.T) {
+	for _, err := range open(t).WatchJob(t.Context(), "none") {
+		if !errors.Is(err, ragctx.ErrNotFound) {
+			t.Errorf("no such job: %v", err)
+		}
+	}
 	f := open(t, paused)
 	g := newGate(1)
 	f.Inject(engine.Faults{Put: g.put})
 	f.StartJobs()
 	j := f.spool(numbered(10)...)
-	told, err := f.WatchJob(t.Context(), j.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first := <-told; first.ID != j.ID || first.State.Ended() {
-		t.Errorf("first: %+v", first)
-	}
-	<-g.blocked
-	close(g.open)
 	var last engine.Job
-	for last = range told {
+	for now, err := range f.WatchJob(t.Context(), j.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last.ID == "" {
+			if now.ID != j.ID || now.State.Ended() {
+				t.Errorf("first: %+v", now)
+			}
+			<-g.blocked
+			close(g.open)
+		}
+		last = now
 	}
 	if last.State != store.JobDone || last.Counts.Created != 10 {
 		t.Errorf("last: %+v", last)
@@ -472,18 +479,20 @@ func TestWatchJob(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for _, c := range []struct {
-		ctx context.Context
-		end func()
-	}{{ctx, cancel}, {t.Context(), func() { f.Close() }}} {
-		told, err := f.WatchJob(c.ctx, waiting.ID)
-		if err != nil {
-			t.Fatal(err)
+		ctx  context.Context
+		end  func()
+		want error
+	}{{ctx, cancel, context.Canceled}, {t.Context(), func() { f.Close() }, ragctx.ErrClosed}, {t.Context(), nil, ragctx.ErrClosed}} {
+		var seen []store.JobState
+		var last error
+		for j, err := range f.WatchJob(c.ctx, waiting.ID) {
+			if last = err; err == nil {
+				seen = append(seen, j.State)
+				c.end()
+			}
 		}
-		if j := <-told; j.State != store.JobQueued {
-			t.Errorf("%+v", j)
-		}
-		c.end()
-		for range told {
+		if !errors.Is(last, c.want) || (c.end != nil) != (len(seen) == 1 && seen[0] == store.JobQueued) {
+			t.Errorf("seen %v, last error %v; want %v", seen, last, c.want)
 		}
 	}
 	f.Engine = nil

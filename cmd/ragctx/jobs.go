@@ -29,15 +29,15 @@ type jobRunner interface {
 
 // WatchJob implements backend.
 func (l local) WatchJob(ctx context.Context, id string, tell func(engine.Job)) (engine.Job, error) {
-	told, err := l.Engine.WatchJob(ctx, id)
-	if err != nil {
-		return engine.Job{}, err
-	}
 	var last engine.Job
-	for last = range told {
+	for j, err := range l.Engine.WatchJob(ctx, id) {
+		if err != nil {
+			return last, err
+		}
+		last = j
 		tell(last)
 	}
-	return last, ctx.Err()
+	return last, nil
 }
 
 const jobsHelp = `Jobs are work that outlives the command that asked for it: ingests, and what
