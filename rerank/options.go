@@ -2,12 +2,12 @@ package rerank
 
 import (
 	"cmp"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
 )
 
 // Options says which service to ask and how. Shape is required, and Model where
@@ -91,11 +91,6 @@ func (o Options) check() (*url.URL, error) {
 			return nil, ragctx.Invalid(n.field, "is negative; leave it out for the default")
 		}
 	}
-	for i := range len(o.APIKey) {
-		if c := o.APIKey[i]; c <= ' ' || c >= 0x7f {
-			return nil, ragctx.Invalid("key", "has a space, a line break or another character that no key has")
-		}
-	}
 	return o.endpoint()
 }
 
@@ -113,45 +108,23 @@ func (o Options) checkNames() error {
 	return ragctx.ValidName("model", o.Model)
 }
 
-// endpoint returns the URL that is posted to. Its errors do not repeat the URL,
-// which may hold what should not be shown.
+// endpoint returns the URL that is posted to.
 func (o Options) endpoint() (*url.URL, error) {
 	raw := cmp.Or(o.URL, o.Shape.hosted())
 	if raw == "" {
 		return nil, ragctx.Invalid("url", "is missing; name your server, such as http://127.0.0.1:8080")
 	}
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		return nil, ragctx.Invalid("url", "is not a URL such as https://rerank.example.com")
-	case u.User != nil:
-		return nil, ragctx.Invalid("url", "holds a user or password; use the key for what is secret")
-	case o.URL == "" && o.APIKey == "":
+	u, err := outbound.Endpoint(raw, o.APIKey)
+	if err != nil {
+		return nil, err
+	}
+	if o.URL == "" && o.APIKey == "" {
 		return nil, ragctx.Invalid("key", "is missing; %s wants one", u.Host)
-	case o.APIKey != "" && u.Scheme == "http" && !nearby(u.Hostname()):
-		return nil, ragctx.Invalid("url", "is plain http, which would show the key to everyone on the way to %s; use https", u.Host)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = o.Shape.path()
 	}
-	u.Fragment = ""
 	return u, nil
-}
-
-// nearby reports whether a host is on this machine or in a network of one's own.
-func nearby(host string) bool {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
-	}
-	if !strings.Contains(host, ".") {
-		return true // only a local resolver knows such a name
-	}
-	for _, suffix := range [...]string{".local", ".internal", ".svc", ".localhost"} {
-		if strings.HasSuffix(host, suffix) {
-			return true
-		}
-	}
-	return false
 }
 
 func oneOf[T ~string](values []T) string {

@@ -21,7 +21,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,29 +28,27 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
 )
 
-// maxParallel bounds the requests of one call that are under way at a time.
-const maxParallel = 4
+const (
+	maxParallel    = 4       // requests of one call that are under way at a time
+	maxAnswerBytes = 4 << 20 // some services repeat the texts
+)
 
 // Client asks one service. It is safe for concurrent use.
 type Client struct {
 	shape   Shape
 	scale   Scale
 	model   string
-	url     string
 	host    string // names the service in errors
 	timeout time.Duration
-	retry   retry
+	retries int
+	backoff time.Duration
 
 	maxDocuments, maxBytes, batch int
 
-	http *http.Client
-	// authorize adds the key to a request. Neither the client nor an error holds
-	// the key where it could be printed.
-	authorize func(http.Header)
-	// scrub removes what would tell the key from what the service says.
-	scrub func(string) string
+	http *outbound.Client
 }
 
 // New returns a client. Options that cannot work are [ragctx.ErrInvalid]; the
@@ -62,33 +59,16 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reranker: %w", err)
 	}
-	key := o.APIKey
-	proxy := http.ProxyFromEnvironment
-	if u.Scheme != "https" {
-		proxy = nil // it would read texts and key
-	}
 	return &Client{
-		shape: o.Shape, scale: o.Scores, model: o.Model, url: u.String(), host: u.Host, timeout: o.Timeout,
-		retry:        retry{times: o.Retries, backoff: o.Backoff},
+		shape: o.Shape, scale: o.Scores, model: o.Model, host: u.Host, timeout: o.Timeout,
+		retries: o.Retries, backoff: o.Backoff,
 		maxDocuments: o.MaxDocuments, maxBytes: o.MaxBytes, batch: o.BatchSize,
-		http: &http.Client{
-			Transport: &http.Transport{
-				Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: maxParallel,
-				IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaderBytes,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		authorize: func(h http.Header) {
-			if key != "" {
-				h.Set("Authorization", "Bearer "+key)
-			}
-		},
-		scrub: func(s string) string { return scrub(s, key) },
+		http: outbound.New(outbound.Options{URL: u, Key: o.APIKey, Parallel: maxParallel}),
 	}, nil
 }
 
 // Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.http.Close() }
 
 // String says which service is asked, without the key.
 func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.shape, c.host) }
@@ -145,11 +125,11 @@ func (c *Client) score(ctx context.Context, query string, texts []string, into [
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
 	}
-	answer, err := c.post(ctx, body)
+	answer, err := c.http.Post(ctx, outbound.Request{Body: body, MaxAnswer: maxAnswerBytes, Retries: c.retries, Backoff: c.backoff})
 	if err != nil {
 		return err
 	}
-	scores, err := readScores(c.shape, c.scale, answer, len(texts))
+	scores, err := readScores(c.shape, c.scale, answer.Body, len(texts))
 	if err != nil {
 		return err
 	}
