@@ -104,7 +104,7 @@ func (c *Client) Post(ctx context.Context, r Request) (Answer, error) {
 	backoff, start := r.Backoff, c.now()
 	var last error
 	for n := 1; ; n++ {
-		a := c.guarded(ctx, r)
+		a := c.guarded(ctx, r, n)
 		a.answer.Attempts = n
 		if errors.Is(a.err, ErrOpen) {
 			a.answer.Attempts--
@@ -122,7 +122,7 @@ func (c *Client) Post(ctx context.Context, r Request) (Answer, error) {
 		}
 		left := time.Duration(math.MaxInt64)
 		if deadline, ok := ctx.Deadline(); ok {
-			left = deadline.Sub(c.now())
+			left = time.Until(deadline)
 		}
 		if r.Total > 0 {
 			left = min(left, r.Total-c.now().Sub(start))
@@ -147,8 +147,9 @@ func (r *Request) retries(status int) int {
 	return r.Retries
 }
 
-// guarded makes an attempt if the breaker lets it through.
-func (c *Client) guarded(ctx context.Context, r Request) attempt {
+// guarded makes an attempt, the nth, if the breaker lets it through. Where a status
+// 500 can be about what the request holds, it is one failure with its repetitions.
+func (c *Client) guarded(ctx context.Context, r Request, n int) attempt {
 	if c.breaker == nil {
 		return c.try(ctx, r)
 	}
@@ -160,6 +161,8 @@ func (c *Client) guarded(ctx context.Context, r Request) attempt {
 	switch status := a.status(); {
 	case ctx.Err() != nil && a.err != nil:
 		c.breaker.leave(t, unknown, 0) // the caller's doing, not the service's
+	case status == http.StatusInternalServerError && r.ServerErrors != 0 && n <= r.retries(status):
+		c.breaker.leave(t, unknown, 0)
 	case a.err == nil, status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
 		c.breaker.leave(t, works, 0)
 	default:

@@ -1,0 +1,95 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/ragctx/ragctx/outbound"
+)
+
+// call is what requests for one purpose have in common.
+type call struct {
+	slots chan struct{}
+	tally *tally
+	// parted says that what is refused is sent again in parts.
+	parted bool
+	// request bounds one request with n texts.
+	request func(n int) outbound.Request
+}
+
+// queryCall is for a question: little time, one repetition.
+func (c *Client) queryCall() call {
+	return call{slots: c.querySlots, tally: &c.meter.queries, request: func(int) outbound.Request {
+		return outbound.Request{Total: c.opts.QueryTimeout, Retries: min(c.opts.Retries, 1), Backoff: c.opts.Backoff / 10}
+	}}
+}
+
+// documentCall is for documents: time for the batch, repetitions within a budget
+// that is shared by all requests of the call; nil is no budget.
+func (c *Client) documentCall(budget *atomic.Int64) call {
+	return call{slots: c.documentSlots, tally: &c.meter.documents, parted: true, request: func(n int) outbound.Request {
+		r := outbound.Request{
+			Timeout: c.opts.Timeout/4 + 3*c.opts.Timeout/4*time.Duration(min(n, c.opts.BatchSize))/time.Duration(c.opts.BatchSize),
+			Retries: c.opts.Retries, ServerErrors: 1, Backoff: c.opts.Backoff,
+		}
+		r.Total = 2 * r.Timeout
+		r.MaxWait = r.Timeout
+		if budget != nil {
+			r.Again = func() bool { return budget.Add(-1) >= 0 }
+		}
+		return r
+	}}
+}
+
+// ask sends one request and returns the vectors of its texts, of length 1; nil
+// where the service's is zero.
+func (c *Client) ask(ctx context.Context, of call, texts []string) ([][]float32, error) {
+	select {
+	case of.slots <- struct{}{}:
+		defer func() { <-of.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	body, err := c.opts.request(texts)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	r := of.request(len(texts))
+	r.Body, r.MaxAnswer = body, maxAnswer(len(texts), c.identity.Dimensions)
+	answer, err := c.http.Post(ctx, r)
+	of.tally.sent(answer.Attempts)
+	if err != nil {
+		of.tally.failed(ctx, errors.Is(err, outbound.ErrOpen) && answer.Attempts == 0, of.parted && refusal(err) != 0)
+		return nil, err
+	}
+	reply, err := readReply(c.opts.Shape, answer, len(texts))
+	var vectors [][]float32
+	if err == nil {
+		vectors, err = c.units(reply.vectors)
+	}
+	if err != nil {
+		of.tally.failed(ctx, false, false)
+		return nil, err
+	}
+	of.tally.embedded(texts, reply.tokens)
+	return vectors, nil
+}
+
+func (c *Client) units(raw []vector) ([][]float32, error) {
+	dim := c.identity.Dimensions
+	out := make([][]float32, len(raw))
+	for i, v := range raw {
+		var err error
+		if out[i], err = unit(v, dim); err != nil {
+			return nil, err
+		}
+		dim = len(v) // also where it is not known yet, they are all alike
+	}
+	return out, nil
+}

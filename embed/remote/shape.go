@@ -1,0 +1,244 @@
+package remote
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
+)
+
+// Shape is the form of a service's requests and answers.
+type Shape string
+
+// The shapes.
+const (
+	OpenAI Shape = "openai"
+	Ollama Shape = "ollama"
+	TEI    Shape = "tei"
+)
+
+// Shapes lists the shapes.
+func Shapes() []Shape { return []Shape{OpenAI, Ollama, TEI} }
+
+func (s Shape) path() string {
+	switch s {
+	case OpenAI:
+		return "/v1/embeddings"
+	case Ollama:
+		return "/api/embed"
+	case TEI:
+		return "/embed"
+	}
+	return ""
+}
+
+// hosted returns the service that is asked unless another one is named.
+func (s Shape) hosted() string {
+	switch s {
+	case OpenAI:
+		return "https://api.openai.com"
+	case Ollama:
+		return "http://127.0.0.1:11434"
+	default:
+		return ""
+	}
+}
+
+// The requests. Ollama and TEI are told to cut what is too long for the model, or
+// it would fail the request.
+type (
+	openAIRequest struct {
+		Model      string   `json:"model"`
+		Input      []string `json:"input"`
+		Encoding   string   `json:"encoding_format"`
+		Dimensions int      `json:"dimensions,omitempty"`
+	}
+	ollamaRequest struct {
+		Model      string   `json:"model"`
+		Input      []string `json:"input"`
+		Truncate   bool     `json:"truncate"`
+		Dimensions int      `json:"dimensions,omitempty"`
+	}
+	teiRequest struct {
+		Inputs     []string `json:"inputs"`
+		Truncate   bool     `json:"truncate"`
+		Normalize  bool     `json:"normalize"`
+		Dimensions int      `json:"dimensions,omitempty"`
+	}
+)
+
+// request returns the body that asks for the vectors of texts.
+func (o *Options) request(texts []string) ([]byte, error) {
+	dim := 0
+	if o.Shorten {
+		dim = o.Dimensions
+	}
+	switch o.Shape {
+	case Ollama:
+		return json.Marshal(ollamaRequest{Model: o.Model, Input: texts, Truncate: true, Dimensions: dim})
+	case TEI:
+		return json.Marshal(teiRequest{Inputs: texts, Truncate: true, Normalize: true, Dimensions: dim})
+	default:
+		r := openAIRequest{Model: o.Model, Input: texts, Encoding: "float", Dimensions: dim}
+		if o.Base64 {
+			r.Encoding = "base64"
+		}
+		return json.Marshal(r)
+	}
+}
+
+// maxAnswer returns the most bytes of an answer with n vectors. A component takes
+// up to some 25 bytes.
+func maxAnswer(n, dim int) int64 {
+	if dim == 0 {
+		dim = MaxDimensions
+	}
+	return 64<<10 + int64(n)*(int64(dim)*32+256)
+}
+
+// vector is a list of numbers, or the base64 of little-endian float32s.
+type vector []float32
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (v *vector) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '"' {
+		return json.Unmarshal(b, (*[]float32)(v))
+	}
+	var text string
+	if err := json.Unmarshal(b, &text); err != nil {
+		return err
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(raw)%4 != 0 {
+		return errors.New("a vector is neither a list of numbers nor float32s in base64")
+	}
+	*v = make(vector, len(raw)/4)
+	for i := range *v {
+		(*v)[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return nil
+}
+
+// reply is what a service answered: vectors as they came, and the tokens that it
+// counted, 0 if it did not.
+type reply struct {
+	vectors []vector
+	tokens  int64
+}
+
+// readReply reads the answer to n texts. Anything but one vector for each text, in
+// their order, is an error.
+func readReply(shape Shape, a outbound.Answer, n int) (reply, error) {
+	var r reply
+	var err error
+	switch shape {
+	case OpenAI:
+		return readOpenAI(a.Body, n)
+	case Ollama:
+		var list struct {
+			Embeddings []vector `json:"embeddings"`
+			Tokens     int64    `json:"prompt_eval_count"`
+		}
+		err = json.Unmarshal(a.Body, &list)
+		r = reply{list.Embeddings, max(list.Tokens, 0)}
+	default:
+		err = json.Unmarshal(a.Body, &r.vectors)
+		r.tokens = countHeader(a.Header)
+	}
+	if err != nil {
+		return reply{}, answerError(shape, err)
+	}
+	if len(r.vectors) != n {
+		return reply{}, fmt.Errorf("the answer has %d vectors for %d texts", len(r.vectors), n)
+	}
+	return r, nil
+}
+
+// countHeader reads the tokens that a TEI server counted.
+func countHeader(h http.Header) int64 {
+	n, err := strconv.ParseInt(h.Get("X-Compute-Tokens"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+func readOpenAI(body []byte, n int) (reply, error) {
+	var a struct {
+		Data []struct {
+			Index     *int    `json:"index"`
+			Embedding *vector `json:"embedding"`
+		} `json:"data"`
+		Usage struct {
+			PromptTokens int64 `json:"prompt_tokens"`
+		} `json:"usage"`
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return reply{}, answerError(OpenAI, err)
+	}
+	if len(a.Data) != n {
+		return reply{}, fmt.Errorf("the answer has %d vectors for %d texts", len(a.Data), n)
+	}
+	vectors := make([]vector, n)
+	for i, d := range a.Data {
+		switch {
+		case d.Index == nil:
+			return reply{}, fmt.Errorf("vector %d has no index", i)
+		case d.Embedding == nil:
+			return reply{}, fmt.Errorf("vector %d is missing", i)
+		case *d.Index < 0 || *d.Index >= n:
+			return reply{}, fmt.Errorf("vector %d is of text %d, but there are %d, counted from 0", i, *d.Index, n)
+		case vectors[*d.Index] != nil:
+			return reply{}, fmt.Errorf("text %d has two vectors", *d.Index)
+		}
+		vectors[*d.Index] = append(vector{}, *d.Embedding...)
+	}
+	return reply{vectors, max(a.Usage.PromptTokens, 0)}, nil
+}
+
+// answerError says what is wrong with an answer's JSON, and little of what is in
+// it.
+func answerError(shape Shape, err error) error {
+	what := err.Error()
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		what = fmt.Sprintf("%s is not of type %s", ragctx.Clip(e.Field), e.Type)
+	}
+	return fmt.Errorf("the answer is not that of a service of shape %s: %s", shape, ragctx.Clip(what))
+}
+
+// unit returns a vector of length 1 in the direction of v, nil if v has none. A
+// vector with another number of components than dim, unless that is 0, or with
+// what is not a number is an error.
+func unit(v vector, dim int) ([]float32, error) {
+	switch {
+	case len(v) == 0:
+		return nil, errors.New("a vector of the answer has no components")
+	case dim > 0 && len(v) != dim:
+		return nil, fmt.Errorf("%w: the service's vectors have %d components, not %d: it has another model, or shortens them otherwise; correct the setting, or change the embedder",
+			ragctx.ErrConflict, len(v), dim)
+	case len(v) > MaxDimensions:
+		return nil, fmt.Errorf("a vector of the answer has %d components; the most is %d", len(v), MaxDimensions)
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return nil, errors.New("a vector of the answer holds what is not a number")
+	}
+	if sum == 0 {
+		return nil, nil
+	}
+	out, length := make([]float32, len(v)), math.Sqrt(sum)
+	for i, x := range v {
+		out[i] = float32(float64(x) / length)
+	}
+	return out, nil
+}
