@@ -61,7 +61,14 @@ func start(t *testing.T, o Options, before ...func(*Server)) *fixture {
 // startPaused leaves the engine's jobs alone.
 func startPaused(t *testing.T, o Options, before ...func(*Server)) *fixture {
 	t.Helper()
-	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), PauseJobs: true})
+	return startWith(t, engine.Options{PauseJobs: true}, o, before...)
+}
+
+// startWith starts a server for an engine with options, in a directory of its own.
+func startWith(t *testing.T, eo engine.Options, o Options, before ...func(*Server)) *fixture {
+	t.Helper()
+	eo.Dir = t.TempDir()
+	eng, err := engine.Open(t.Context(), eo)
 	if err != nil {
 		t.Fatal(err)
 	}

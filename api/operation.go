@@ -33,6 +33,7 @@ func (s *Server) routes() {
 	s.memoryRoutes()
 	s.eraseRoutes()
 	s.reembedRoutes()
+	s.embedderRoutes()
 	s.rankingRoutes()
 	s.systemRoutes()
 	s.adminRoutes()

@@ -6,13 +6,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
 )
 
 // ReembedRequest asks for another embedder.
 type ReembedRequest struct {
-	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512" doc:"the name of a built-in embedder: hashing, or hashing/N for N dimensions"`
+	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512" doc:"the name of a built-in embedder: hashing, or hashing/N for N dimensions; or remote, the embedding service that the server was started with"`
 }
 
 type reembedInput struct{ Body ReembedRequest }
@@ -24,7 +23,7 @@ func (s *Server) reembedRoutes() {
 			"409 if the data directory has that embedder, or is changing already.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *reembedInput) (*jobOutput, error) {
-		with, err := embed.Open(in.Body.Embedder)
+		with, err := s.engine.EmbedderNamed(in.Body.Embedder)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,8 @@ import (
 type Checkup struct {
 	Store   store.VerifyReport `json:"store"`
 	Indexes []IndexCheckup     `json:"indexes"`
+	// Embedder says whose vectors are searched, and what was asked of its service.
+	Embedder EmbedderInfo `json:"embedder"`
 	// Repaired lists the indexes that are being made again.
 	Repaired int `json:"repaired"`
 }
@@ -54,7 +56,7 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	c := Checkup{Indexes: []IndexCheckup{}}
+	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.EmbedderInfo()}
 	var err error
 	c.Store, err = e.store.Verify(ctx, store.VerifyOptions{
 		Embedder: e.spaces.current.Load().id, Progress: func(done, total int) { o.Progress("database", done, total) },

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -13,6 +14,9 @@ import (
 
 // fillBatch is how many texts are embedded and stored at a time.
 const fillBatch = 128
+
+// errEmbedding tells what an embedder fails with from what the store does.
+var errEmbedding = errors.New("embed texts")
 
 // fill embeds the texts after a unit that a space has no vectors for. It returns
 // the last unit. With announce, the indexes take the vectors over at once. each
@@ -43,7 +47,7 @@ func (e *Engine) fillTexts(ctx context.Context, s *space, texts []store.Unembedd
 	}
 	vectors, err := s.vectorsOf(ctx, plain)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errEmbedding, err)
 	}
 	told, err := e.store.PutVectors(ctx, s.id, texts, vectors, announce)
 	if err != nil {

@@ -63,19 +63,26 @@ func (e *Engine) reembedding(ctx context.Context) (Job, bool, error) {
 	return Job{}, false, nil
 }
 
+// target returns the embedder to which such a job changes the data directory.
+func (e *Engine) target(ctx context.Context) (embed.Identity, bool, error) {
+	j, ok, err := e.reembedding(ctx)
+	if err != nil || !ok {
+		return embed.Identity{}, false, err
+	}
+	var req reembedRequest
+	err = decodeRequest(j, &req)
+	return req.Embedder, err == nil, err
+}
+
 // resumeReembed makes what is written from now on known in the space of a change
 // that is under way, and begins one where the options ask for it.
 func (e *Engine) resumeReembed(ctx context.Context) error {
-	j, ok, err := e.reembedding(ctx)
+	to, ok, err := e.target(ctx)
 	if err != nil {
 		return err
 	}
 	if ok {
-		var req reembedRequest
-		if err := decodeRequest(j, &req); err != nil {
-			return err
-		}
-		return e.aim(ctx, req.Embedder)
+		return e.aim(ctx, to)
 	}
 	want := e.opts.Embedder
 	if !e.opts.Reembed || want == nil || want.Identity() == e.Embedder() {
@@ -150,7 +157,7 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 	each := func(units int) {
 		r.update(func(j *store.Job) { j.Counts.Replaced = min(j.Items, j.Counts.Replaced+units) })
 	}
-	if _, err := e.fill(ctx, next, 0, false, each); err != nil {
+	if err := e.fillThrough(ctx, next, each); err != nil {
 		return err
 	}
 	r.stage("index")
@@ -181,6 +188,36 @@ func (e *Engine) change(ctx context.Context, r *runningJob, next *space) error {
 	e.spaces.next.Store(nil)
 	e.filler.wake()
 	return nil
+}
+
+// An embedder that is unavailable is asked again after outageFirst, then ever later
+// up to outageMost.
+const (
+	outageFirst = 200 * time.Millisecond
+	outageMost  = time.Minute
+)
+
+// fillThrough fills a space from the beginning. While the embedder is unavailable
+// it waits: failing would throw away what was embedded so far, which may have cost
+// money, and cancelling the job can end it at any time.
+func (e *Engine) fillThrough(ctx context.Context, next *space, each func(units int)) error {
+	after, wait := uint64(0), outageFirst
+	for {
+		last, err := e.fill(ctx, next, after, false, each)
+		if !errors.Is(err, errEmbedding) || !errors.Is(err, ragctx.ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		if last > after {
+			after, wait = last, outageFirst
+		}
+		e.opts.Logger.WarnContext(ctx, "the change of the embedder waits for the embedder", "again_in", wait, "error", err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		wait = min(2*wait, outageMost)
+	}
 }
 
 // prepareAll fills a leg of the space in every open index.

@@ -57,6 +57,9 @@ func (s *spaces) named(name string) *space {
 // or changes to it in the background.
 func (e *Engine) openSpaces(ctx context.Context) error {
 	active, err := e.activeEmbedder(ctx)
+	if err == nil {
+		err = e.sizeEmbedder(ctx, active)
+	}
 	if err != nil {
 		return err
 	}
@@ -76,10 +79,13 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity)})
 	switch {
 	case want == nil && e.spaces.current.Load().embedder == nil:
-		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder",
-			ragctx.ErrConflict, identity)
+		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder, "+
+			"or change it with \"ragctx reembed\"", ragctx.ErrConflict, identity)
 	case want == nil || want.Identity() == identity || e.opts.Reembed:
 		return nil
+	}
+	if to, changing, err := e.target(ctx); err != nil || changing && to == want.Identity() {
+		return err
 	}
 	return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which cannot be compared with those of %s; "+
 		"open it with that embedder, or change it in the background with \"ragctx reembed\" (in Go: Options.Reembed)",

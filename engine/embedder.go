@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+)
+
+// RemoteName is the name by which the embedder of [Options] can be asked for if it
+// asks a service.
+const RemoteName = "remote"
+
+// EmbedderNamed returns the embedder of [Options] for [RemoteName], and else the
+// built-in one of that name.
+func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
+	if name != RemoteName {
+		return embed.Open(name)
+	}
+	if _, asks := e.opts.Embedder.(embed.Metered); !asks {
+		return nil, ragctx.Invalid("embedder", "%q is the embedding service of the settings, and they name none; start with one (see embed_shape)", name)
+	}
+	return e.opts.Embedder, nil
+}
+
+// EmbedderInfo says whose vectors are searched.
+type EmbedderInfo struct {
+	Name       string `json:"name" example:"hashing"`
+	Revision   string `json:"revision" doc:"changes whenever any vector would"`
+	Dimensions int    `json:"dimensions"`
+	// Next is the other embedder while the data directory changes from one to another.
+	Next *EmbedderInfo `json:"next,omitempty" doc:"the other embedder while a job changes the data directory from one to another"`
+	// Service says what was asked of the service behind the embedder, if it has one,
+	// since the data directory was opened.
+	Service *embed.Usage `json:"service,omitempty" doc:"what was asked of the service behind it since the start; absent for built-in embedders"`
+}
+
+// EmbedderInfo returns whose vectors are searched, and what was spent on them.
+func (e *Engine) EmbedderInfo() EmbedderInfo {
+	info := e.spaces.current.Load().info()
+	if next := e.spaces.next.Load(); next != nil {
+		n := next.info()
+		info.Next = &n
+	}
+	return info
+}
+
+func (s *space) info() EmbedderInfo {
+	info := EmbedderInfo{Name: s.identity.Name, Revision: s.identity.Revision, Dimensions: s.identity.Dimensions}
+	if m, ok := s.embedder.(embed.Metered); ok {
+		u := m.Usage()
+		info.Service = &u
+	}
+	return info
+}
+
+// sizeEmbedder gives the embedder of the options its number of dimensions, if it
+// does not know it: that of the vectors that are there or being made, so that the
+// data directory can be opened while the service is down.
+func (e *Engine) sizeEmbedder(ctx context.Context, active int64) error {
+	u, ok := e.opts.Embedder.(embed.Unsized)
+	if !ok {
+		return nil
+	}
+	var like []embed.Identity
+	if active != 0 {
+		identity, err := e.store.EmbedderIdentity(ctx, active)
+		if err != nil {
+			return err
+		}
+		like = append(like, identity)
+	}
+	to, changing, err := e.target(ctx)
+	if err != nil {
+		return err
+	}
+	if changing {
+		like = append(like, to)
+	}
+	e.opts.Embedder, err = u.Sized(ctx, like...)
+	return err
+}
