@@ -70,7 +70,7 @@ func (e *Engine) sizeEmbedder(ctx context.Context, active int64) error {
 		}
 		like = append(like, identity)
 	}
-	to, changing, err := e.target(ctx)
+	_, to, changing, err := e.Reembedding(ctx)
 	if err != nil {
 		return err
 	}

@@ -63,21 +63,22 @@ func (e *Engine) reembedding(ctx context.Context) (Job, bool, error) {
 	return Job{}, false, nil
 }
 
-// target returns the embedder to which such a job changes the data directory.
-func (e *Engine) target(ctx context.Context) (embed.Identity, bool, error) {
+// Reembedding returns the job that changes the data directory to another embedder,
+// and to which; false if there is none.
+func (e *Engine) Reembedding(ctx context.Context) (Job, embed.Identity, bool, error) {
 	j, ok, err := e.reembedding(ctx)
 	if err != nil || !ok {
-		return embed.Identity{}, false, err
+		return j, embed.Identity{}, false, err
 	}
 	var req reembedRequest
 	err = decodeRequest(j, &req)
-	return req.Embedder, err == nil, err
+	return j, req.Embedder, err == nil, err
 }
 
 // resumeReembed makes what is written from now on known in the space of a change
 // that is under way, and begins one where the options ask for it.
 func (e *Engine) resumeReembed(ctx context.Context) error {
-	to, ok, err := e.target(ctx)
+	_, to, ok, err := e.Reembedding(ctx)
 	if err != nil {
 		return err
 	}

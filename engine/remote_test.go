@@ -98,7 +98,7 @@ func (s *service) client(t *testing.T, change ...func(*remote.Options)) (*remote
 // made.
 func TestServiceGoesDown(t *testing.T) {
 	s := newService(t, 64)
-	client, clock := s.client(t)
+	client, _ := s.client(t)
 	dir := t.TempDir()
 	e := openWith(t, engine.Options{Dir: dir, Embedder: client})
 	putMany(t, e, 0, 10)
@@ -144,7 +144,7 @@ func TestServiceGoesDown(t *testing.T) {
 	e.Close()
 
 	s.down.Store(false)
-	client, clock = s.client(t)
+	client, clock := s.client(t)
 	e = openWith(t, engine.Options{Dir: dir, Embedder: client})
 	defer e.Close()
 	for _, i := range []int{3, 10, 19} {

@@ -84,7 +84,7 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 	case want == nil || want.Identity() == identity || e.opts.Reembed:
 		return nil
 	}
-	if to, changing, err := e.target(ctx); err != nil || changing && to == want.Identity() {
+	if _, to, changing, err := e.Reembedding(ctx); err != nil || changing && to == want.Identity() {
 		return err
 	}
 	return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which cannot be compared with those of %s; "+

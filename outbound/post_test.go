@@ -142,7 +142,7 @@ func TestBreakerStopsRetries(t *testing.T) {
 	up := false
 	b := newBench(t, breaker, func(_ *bench, w http.ResponseWriter, _ int) {
 		if !up {
-			w.WriteHeader(503)
+			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
 	now = func() time.Time { return b.now }

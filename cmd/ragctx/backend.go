@@ -30,7 +30,8 @@ type backend interface {
 	ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error)
 	// CheckUp begins a job whose result is an [engine.Checkup].
 	CheckUp(ctx context.Context, repair bool) (engine.Job, error)
-	// ReembedAs begins a job that changes to a built-in embedder.
+	// ReembedAs begins a job that changes to a built-in embedder, or to the embedding
+	// service of the settings (see [engine.RemoteName]).
 	ReembedAs(ctx context.Context, embedder string) (engine.Job, error)
 	// Snapshot writes a new file.
 	Snapshot(ctx context.Context, file string, o store.SnapshotOptions) (store.SnapshotInfo, error)
@@ -133,13 +134,18 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 		Dir: s.Data, VectorGraph: s.VectorGraph, Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout,
 	}
-	p := &process{close: func() {}}
 	client, err := s.reranker()
 	if err != nil {
 		return nil, err
 	}
+	closeEmbedder, err := s.useEmbedder(&o)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{close: closeEmbedder}
 	if client != nil {
-		o.Reranker, p.close = client, client.Close
+		o.Reranker = client
+		p.close = func() { client.Close(); closeEmbedder() }
 	}
 	if p.Engine, err = engine.Open(ctx, o); err != nil {
 		p.close()

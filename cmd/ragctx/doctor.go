@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 )
@@ -93,6 +92,7 @@ func await(ctx context.Context, progress io.Writer, b backend, j engine.Job) (en
 }
 
 func writeCheckup(w io.Writer, c engine.Checkup) {
+	writeEmbedder(w, c.Embedder)
 	fmt.Fprintf(w, "database: %d items, %d chunks: %s\n", c.Store.Items, c.Store.Units, inOrder(!c.Store.Damaged()))
 	for _, f := range c.Store.Findings {
 		fmt.Fprintf(w, "  %s (%s): %s %s\n", f.Severity, printable(f.Check), printable(f.Item), printable(f.Detail))
@@ -124,49 +124,4 @@ func inOrder(ok bool) string {
 		return "in order"
 	}
 	return "NOT in order"
-}
-
-const reembedHelp = `Reembed changes the embedder of the data directory: all texts are embedded again
-while the vectors that are there go on serving, then all indexes change over at
-once. It is a job: it survives restarts, and can be cancelled until it is done.
-
-EMBEDDER is the name of a built-in one: hashing, or hashing/N for N dimensions.`
-
-func newReembed(env lookupEnv) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "reembed EMBEDDER",
-		Short:   "Change the embedder of the data directory",
-		Long:    reembedHelp,
-		Example: "  ragctx reembed hashing/512",
-		Args:    exactly(1, "one EMBEDDER"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := embed.Open(args[0]); err != nil {
-				return asUsage(err)
-			}
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				j, err := b.ReembedAs(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				if j, err = await(ctx, cmd.ErrOrStderr(), b, j); err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d chunks are embedded by %s\n", j.Items, args[0])
-				return err
-			})
-		},
-	}
-	addSettings(cmd.Flags(), "server")
-	return cmd
-}
-
-// ReembedAs implements backend.
-func (l local) ReembedAs(ctx context.Context, name string) (engine.Job, error) {
-	with, err := embed.Open(name)
-	if err != nil {
-		return engine.Job{}, err
-	}
-	return l.Reembed(ctx, with)
 }

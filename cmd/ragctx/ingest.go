@@ -89,6 +89,9 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	}, p)
 	p.end()
 	took := time.Since(start)
+	if !f.quiet {
+		writeSpend(cmd.ErrOrStderr(), b.backend)
+	}
 	if werr := writeReport(cmd.OutOrStdout(), f, report, took); werr != nil {
 		return werr
 	}

@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
 )
 
@@ -24,34 +26,47 @@ jobs' shows them); questions are answered meanwhile, from what is there. It also
 on with the jobs that were not done when the directory was last closed. There are no
 API keys, so it serves on loopback addresses only.
 
+With --embed-shape an embedding service makes the vectors. It is sent all texts and
+questions; its key is read from ` + envPrefix + `EMBED_KEY. A data directory that another embedder
+has filled is refused, unless --reembed changes it while the server answers.
+
 With --rerank-shape a reranking service scores what is found. It is sent the questions
 and the texts found; its key is read from ` + envPrefix + `RERANK_KEY.`
 
 const serveExample = `  ragctx serve
   ragctx serve --docs ./docs --docs ./handbook=team
   ragctx serve --addr 127.0.0.1:0 --data ./.ragctx
+  ragctx serve --embed-shape ollama --embed-model nomic-embed-text --reembed
   ragctx serve --rerank-shape tei --rerank-url http://127.0.0.1:8080`
 
 func newServe(env lookupEnv) *cobra.Command {
 	var paths []string
+	var reembed bool
 	cmd := &cobra.Command{
 		Use:     "serve",
 		Short:   "Serve the REST API",
 		Long:    serveHelp,
 		Example: serveExample,
 		Args:    none,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed) },
 	}
-	addSettings(cmd.Flags(), append(rerankNames(), "addr", "vector_graph")...)
+	addSettings(cmd.Flags(), slices.Concat(embedNames(), rerankNames(), []string{"addr", "vector_graph"})...)
+	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or PATH=NAMESPACE to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
 }
 
-func runServe(cmd *cobra.Command, env lookupEnv, paths []string) (err error) {
+func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (err error) {
 	ctx := cmd.Context()
 	s, err := load(cmd, env)
 	if err != nil {
 		return err
+	}
+	switch {
+	case reembed && s.embeds():
+		s.reembed = engine.RemoteName
+	case reembed:
+		s.reembed = embed.DefaultName
 	}
 	sources, err := s.sources(paths)
 	if err != nil {
@@ -127,6 +142,9 @@ func alreadyServed(err error) error {
 func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, addr string) {
 	fmt.Fprintf(w, "ragctx serves http://%s (stop with Ctrl-C)\n", addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
+	if u := eng.EmbedderInfo().Service; u != nil {
+		fmt.Fprintf(w, "embedder: %s of %s; it is sent the texts and the questions\n", printable(eng.Embedder().Name), printable(u.Service))
+	}
 	if s.reranks() {
 		fmt.Fprintf(w, "reranker: %s; it is sent the questions and the texts found\n", s.k.String("rerank_shape"))
 	}

@@ -45,7 +45,7 @@ func allSettings() []setting {
 		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, rerankSettings()...)
+	}, append(embedSettings(), rerankSettings()...)...)
 }
 
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
@@ -79,6 +79,11 @@ type settings struct {
 	RerankTop     int
 	RerankTimeout time.Duration
 	rerankKey     string
+
+	embedKey string
+	// reembed names the embedder to which the data directory is to be changed when it
+	// is opened in this process; empty is none.
+	reembed string
 
 	File       string // the settings file, whether it exists or not
 	Found      bool   // whether it exists
@@ -123,6 +128,8 @@ func (s *settings) finish(env lookupEnv) error {
 		}
 	}
 	s.readReranker(env)
+	key, _ := env(envName(embedKey))
+	s.embedKey = strings.TrimSpace(key)
 	abs, err := filepath.Abs(s.k.String("data"))
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)

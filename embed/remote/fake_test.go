@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -34,7 +35,6 @@ type fake struct {
 	maxBytes int // of one text; 0 is any
 	bad      func(text string) bool
 	badness  int  // the status that a bad text is refused with
-	base64   bool // as it was asked for
 	silent   bool // does not count tokens
 
 	mu       sync.Mutex
@@ -89,13 +89,11 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "{}", http.StatusTeapot)
 		return
 	}
-	texts := append(req.Input, req.Inputs...)
+	texts := slices.Concat(req.Input, req.Inputs)
 	f.mu.Lock()
 	f.requests = append(f.requests, texts)
 	status, hang := f.status, f.hang
-	for k, v := range f.header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), f.header)
 	f.mu.Unlock()
 	if hang != nil {
 		select {
@@ -145,7 +143,7 @@ func (f *fake) answer(w io.Writer, texts []string, packed bool) {
 	case remote.OpenAI:
 		var data []map[string]any
 		for i, t := range texts {
-			var v any = list[i]
+			v := list[i]
 			if packed {
 				var b []byte
 				for _, x := range f.raw(t) {
@@ -157,6 +155,7 @@ func (f *fake) answer(w io.Writer, texts []string, packed bool) {
 		}
 		slices.Reverse(data)
 		out = map[string]any{"data": data, "usage": map[string]int{"prompt_tokens": tokens, "total_tokens": tokens}}
+	case remote.TEI:
 	case remote.Ollama:
 		out = map[string]any{"embeddings": list, "prompt_eval_count": tokens}
 	}

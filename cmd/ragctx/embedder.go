@@ -1,0 +1,217 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	embedding "github.com/ragctx/ragctx/embed/remote"
+	"github.com/ragctx/ragctx/engine"
+)
+
+// embedKey is the secret of the embedding service. It comes from the environment, or
+// from a file that is named: command lines and settings files are seen by too many.
+const embedKey = "embed_key"
+
+// maxKeyBytes is more than any key has.
+const maxKeyBytes = 16 << 10
+
+// embedSettings are the settings of the embedding service, shown after the others.
+func embedSettings() []setting {
+	return []setting{
+		{"embed_shape", "what the embedding service speaks: " + words(embedding.Shapes()) + "; empty is the built-in embedder", fixed(""), nil},
+		{"embed_url", "URL of the embedding service; empty is the hosted one of openai, and ollama on this machine", fixed(""), nil},
+		{"embed_model", "model of the embedding service", fixed(""), nil},
+		{"embed_revision", "your name for the state of the model; change it when the service changes the model", fixed("1"), nil},
+		{"embed_dimensions", "components of its vectors; empty finds out", fixed(""), optional(checkCount(embedding.MaxDimensions))},
+		{"embed_shorten", "true asks for vectors of embed_dimensions, which some models can do", fixed("false"), checkOneOf("true", "false")},
+		{"embed_query_prefix", "put before questions, as the model was trained with", fixed(""), nil},
+		{"embed_document_prefix", "put before documents, as the model was trained with", fixed(""), nil},
+		{"embed_noise_floor", "cosine that unrelated texts stay below with this model", fixed("0"), checkNumber},
+		{"embed_max_bytes", "how much is sent of each text", fixed(strconv.Itoa(embedding.DefaultMaxBytes)), checkCount(1 << 20)},
+		{"embed_batch_size", "most texts of a request; empty is 128 for openai, 32 for others", fixed(""), optional(checkCount(1 << 16))},
+		{"embed_batch_tokens", "most tokens of a request; empty is 100000 for openai, 16384 for others", fixed(""), optional(checkCount(1 << 30))},
+		{"embed_parallel", "requests at a time for documents, and as many for questions", fixed(strconv.Itoa(embedding.DefaultParallel)), checkCount(1 << 10)},
+		{"embed_encoding", "how vectors come from openai: float, or base64, which is shorter", fixed("float"), checkOneOf("float", "base64")},
+		{"embed_query_timeout", "how long the vector of a question may take, after which it is answered by words", fixed(embedding.DefaultQueryTimeout.String()), checkPositiveTime},
+		{"embed_timeout", "how long a full batch of documents may take", fixed(embedding.DefaultTimeout.String()), checkPositiveTime},
+		{"embed_price", "what a million tokens cost, in any currency, for the counters", fixed("0"), checkNumber},
+		{"embed_key_file", "file with the key of the embedding service, unless " + envName(embedKey) + " has it", fixed(""), nil},
+	}
+}
+
+// embedNames lists the names of the settings.
+func embedNames() []string {
+	var names []string
+	for _, s := range embedSettings() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func checkCount(most int) func(string) error {
+	return func(v string) error {
+		if n, err := strconv.Atoi(v); err != nil || n < 1 || n > most {
+			return fmt.Errorf("is %q; use a whole number from 1 to %d", ragctx.Clip(v), most)
+		}
+		return nil
+	}
+}
+
+func checkNumber(v string) error {
+	if x, err := strconv.ParseFloat(v, 64); err != nil || !(x >= 0) {
+		return fmt.Errorf("is %q; use a number from 0", ragctx.Clip(v))
+	}
+	return nil
+}
+
+// embeds reports whether a service is named, whole or in part.
+func (s *settings) embeds() bool {
+	return s.k.String("embed_shape")+s.k.String("embed_url")+s.k.String("embed_model") != ""
+}
+
+// embedOptions returns how the service is asked, of values that were checked one
+// by one; what is empty is 0.
+func (s *settings) embedOptions(log *slog.Logger) embedding.Options {
+	number := func(name string) float64 { x, _ := strconv.ParseFloat(s.k.String(name), 64); return x }
+	span := func(name string) time.Duration { d, _ := time.ParseDuration(s.k.String(name)); return d }
+	return embedding.Options{
+		Shape: embedding.Shape(s.k.String("embed_shape")), URL: s.k.String("embed_url"), Model: s.k.String("embed_model"), APIKey: s.embedKey,
+		Revision: s.k.String("embed_revision"), Dimensions: int(number("embed_dimensions")), Shorten: s.k.String("embed_shorten") == "true",
+		QueryPrefix: s.k.String("embed_query_prefix"), DocumentPrefix: s.k.String("embed_document_prefix"), Floor: number("embed_noise_floor"),
+		Base64: s.k.String("embed_encoding") == "base64", MaxBytes: int(number("embed_max_bytes")),
+		BatchSize: int(number("embed_batch_size")), BatchTokens: int(number("embed_batch_tokens")), Parallel: int(number("embed_parallel")),
+		QueryTimeout: span("embed_query_timeout"), Timeout: span("embed_timeout"), Price: number("embed_price"), Logger: log,
+	}
+}
+
+// embedder returns the client that the settings name, or nil. As with the reranker,
+// a mistake ends the program where it opens the data directory.
+func (s *settings) embedder(log *slog.Logger) (*embedding.Client, error) {
+	if !s.embeds() {
+		return nil, nil
+	}
+	if err := s.readEmbedKey(); err != nil {
+		return nil, err
+	}
+	c, err := embedding.New(s.embedOptions(log))
+	f, ok := errors.AsType[*ragctx.FieldError](err)
+	switch {
+	case !ok:
+		return c, err
+	case f.Field == "key":
+		return nil, badUsage("%s: %s", cmp.Or(s.k.String("embed_key_file"), envName(embedKey)), f.Problem)
+	default:
+		return nil, badUsage("%s: %s", s.where("embed_"+f.Field), f.Problem)
+	}
+}
+
+// readEmbedKey reads the key from its file, unless the environment had it.
+func (s *settings) readEmbedKey() error {
+	name := s.k.String("embed_key_file")
+	if s.embedKey != "" || name == "" {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.where("embed_key_file"), err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxKeyBytes+1))
+	if err != nil || len(b) > maxKeyBytes {
+		return fmt.Errorf("%s: %w", s.where("embed_key_file"), cmp.Or(err, errors.New("is too long for a key")))
+	}
+	s.embedKey = strings.TrimSpace(string(b))
+	return nil
+}
+
+// useEmbedder puts the embedder of the settings into the options of an engine, and
+// returns what closes it.
+func (s *settings) useEmbedder(o *engine.Options) (func(), error) {
+	client, err := s.embedder(o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	closing := func() {}
+	if client != nil {
+		o.Embedder, closing = client, client.Close
+	}
+	if s.reembed == "" {
+		return closing, nil
+	}
+	o.Reembed = true
+	switch {
+	case s.reembed != engine.RemoteName:
+		o.Embedder, err = embed.Open(s.reembed)
+	case client == nil:
+		err = badUsage("%s is the embedding service of the settings, and they name none; see --%s", engine.RemoteName, flagName("embed_shape"))
+	}
+	if err != nil {
+		closing()
+	}
+	return closing, err
+}
+
+// writeSpend says what was asked of an embedding service by this process.
+func writeSpend(w io.Writer, b backend) {
+	l, ok := b.(local)
+	if !ok {
+		return
+	}
+	if u := l.EmbedderInfo().Service; u != nil && u.Asked() {
+		fmt.Fprintln(w, "embedding service", spendText(*u))
+	}
+}
+
+// spendText is what was asked of a service, in one line.
+func spendText(u embed.Usage) string {
+	q, d := u.Queries, u.Documents
+	text := fmt.Sprintf("%s: %d requests (%d repeated, %d failed, %d not sent), %d texts, %d tokens",
+		printable(u.Service), q.Requests+d.Requests, q.Retries+d.Retries, q.Failures+d.Failures, q.NotAsked+d.NotAsked, q.Texts+d.Texts, q.Tokens+d.Tokens)
+	if n := q.Estimated + d.Estimated; n > 0 {
+		text += fmt.Sprintf(" (%d of them estimated)", n)
+	}
+	if u.Price > 0 {
+		text += fmt.Sprintf(", cost %.4f", u.Cost)
+	}
+	if d.Rejected+d.Shortened > 0 {
+		text += fmt.Sprintf("; %d texts refused, %d taken in part", d.Rejected, d.Shortened)
+	}
+	return text
+}
+
+func writeEmbedder(w io.Writer, e engine.EmbedderInfo) {
+	fmt.Fprintf(w, "embedder: %s, revision %s, %d dimensions\n", printable(e.Name), printable(e.Revision), e.Dimensions)
+	if e.Next != nil {
+		fmt.Fprintf(w, "  being changed; the other one is %s, revision %s, %d dimensions\n", printable(e.Next.Name), printable(e.Next.Revision), e.Next.Dimensions)
+	}
+	if u := e.Service; u != nil {
+		state := "is asked"
+		if u.State != "closed" {
+			state = "FAILED and is left alone for a while"
+		}
+		fmt.Fprintf(w, "  service %s\n  it %s\n", spendText(*u), state)
+	}
+}
+
+// ReembedAs implements backend. The change may have begun when the data directory was
+// opened for it.
+func (l local) ReembedAs(ctx context.Context, name string) (engine.Job, error) {
+	with, err := l.EmbedderNamed(name)
+	if err != nil {
+		return engine.Job{}, err
+	}
+	if j, to, ok, err := l.Reembedding(ctx); err != nil || ok && to == with.Identity() {
+		return j, err
+	}
+	return l.Reembed(ctx, with)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/engine"
+)
+
+const reembedHelp = `Reembed changes the embedder of the data directory: all texts are embedded again
+while the vectors that are there go on serving, then all indexes change over at
+once. It is a job: it survives restarts, and can be cancelled until it is done.
+
+EMBEDDER is the name of a built-in one: hashing, or hashing/N for N dimensions. Or it
+is remote: the embedding service that the settings name (--embed-shape and what
+belongs to it), which is sent all texts. If a server has the data directory open, it is
+the service of the server's settings; 'ragctx serve --reembed' changes to that
+of its settings while it serves.`
+
+func newReembed(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reembed EMBEDDER",
+		Short: "Change the embedder of the data directory",
+		Long:  reembedHelp,
+		Example: `  ragctx reembed hashing/512
+  ragctx reembed remote --embed-shape ollama --embed-model nomic-embed-text`,
+		Args: exactly(1, "one EMBEDDER"),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runReembed(cmd, env, args[0]) },
+	}
+	addSettings(cmd.Flags(), append(embedNames(), "server")...)
+	return cmd
+}
+
+func runReembed(cmd *cobra.Command, env lookupEnv, name string) (err error) {
+	if name != engine.RemoteName {
+		if _, err := embed.Open(name); err != nil {
+			return asUsage(err)
+		}
+	}
+	ctx := cmd.Context()
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	s.reembed = name
+	b, err := s.open(ctx, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer finish(b, &err)
+	j, err := b.ReembedAs(ctx, name)
+	if err != nil {
+		return err
+	}
+	if j, err = await(ctx, cmd.ErrOrStderr(), b.backend, j); err != nil {
+		return err
+	}
+	writeSpend(cmd.ErrOrStderr(), b.backend)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d chunks are embedded by %s\n", j.Items, name)
+	return err
+}
