@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/eval"
 )
@@ -46,6 +47,7 @@ on each set.`
 
 const evalExample = `  ragctx eval --data ./collections --out ./before
   ragctx eval --data ./collections --out ./after --sets scifact,cosqa --modes keyword
+  ragctx eval --data ./collections --out ./service --embed-shape ollama --embed-model nomic-embed-text
   ragctx eval --data ./collections --compare ./before ./after
   ragctx eval --data ./collections --out ./after --ablate > ablation.md`
 
@@ -59,7 +61,7 @@ func newEval(env lookupEnv) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return runEval(cmd, env, f, args) },
 	}
 	flags := cmd.Flags()
-	addSettings(flags, "vector_graph")
+	addSettings(flags, append(embedNames(), "vector_graph")...)
 	flags.StringVar(&f.data, "data", "", "directory of collections, not the data directory of other commands (env RAGCTX_EVAL_DATA)")
 	flags.StringVar(&f.out, "out", "", "directory for results, used again by later runs")
 	flags.StringSliceVar(&f.sets, "sets", nil, "sets to measure (default all)")
@@ -80,8 +82,8 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 		return badUsage("needs --data, the directory of collections (or RAGCTX_EVAL_DATA)")
 	}
 	if f.compare {
-		for _, name := range []string{"out", "sets", "modes", "via", "fresh", "ablate", flagName("vector_graph")} {
-			if cmd.Flags().Changed(name) {
+		for _, name := range append(embedNames(), "out", "sets", "modes", "via", "fresh", "ablate", "vector_graph") {
+			if name = flagName(name); cmd.Flags().Changed(name) {
 				return badUsage("--%s says how to measure, and --compare only compares; leave one of them out", name)
 			}
 		}
@@ -99,13 +101,19 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 		return err
 	}
 	ctx := cmd.Context()
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	with, done, err := evalEmbedder(cmd, env, log)
+	if err != nil {
+		return err
+	}
+	defer done()
 	w := &evalLines{w: cmd.ErrOrStderr(), now: time.Now}
 	o := eval.Options{
 		Data: f.data, Out: f.out, Sets: f.sets, Modes: f.modes, Via: f.via, Fresh: f.fresh, VectorGraph: graph,
 		Within: func(ctx context.Context, e *engine.Engine, q ragctx.ContextQuery) ([]string, bool, error) {
 			return e.Within(ctx, q)
 		},
-		CPU: processCPU, Progress: w.update, Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		CPU: processCPU, Progress: w.update, Logger: log, Embedder: with,
 	}
 	if f.ablate {
 		if cmd.Flags().Changed("modes") {
@@ -118,6 +126,25 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 		err = errors.Join(err, f.write(cmd.OutOrStdout(), report))
 	}
 	return err
+}
+
+// evalEmbedder returns the embedder of the flags and of the environment, with its
+// number of dimensions, and what closes it; nil is the built-in one.
+func evalEmbedder(cmd *cobra.Command, env lookupEnv, log *slog.Logger) (embed.Embedder, func(), error) {
+	s, err := load(cmd, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := s.embedder(log)
+	if client == nil || err != nil {
+		return nil, func() {}, err
+	}
+	with, err := client.Sized(cmd.Context())
+	if err != nil {
+		client.Close()
+		return nil, nil, err
+	}
+	return with, client.Close, nil
 }
 
 func (f evalFlags) write(w io.Writer, r eval.Report) error {

@@ -142,8 +142,8 @@ func alreadyServed(err error) error {
 func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, addr string) {
 	fmt.Fprintf(w, "ragctx serves http://%s (stop with Ctrl-C)\n", addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
-	if u := eng.EmbedderInfo().Service; u != nil {
-		fmt.Fprintf(w, "embedder: %s of %s; it is sent the texts and the questions\n", printable(eng.Embedder().Name), printable(u.Service))
+	if s.embeds() {
+		fmt.Fprintf(w, "embedder: %s of %s; it is sent the texts and the questions\n", printable(s.k.String("embed_model")), s.k.String("embed_shape"))
 	}
 	if s.reranks() {
 		fmt.Fprintf(w, "reranker: %s; it is sent the questions and the texts found\n", s.k.String("rerank_shape"))

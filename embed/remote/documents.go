@@ -46,6 +46,9 @@ func (c *Client) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 		}
 		return nil, fmt.Errorf("embed %d texts by %s: %w", len(texts), c, err)
 	}
+	for i, first := range r.same {
+		r.out[i] = r.out[first]
+	}
 	return r.out, nil
 }
 
@@ -54,6 +57,7 @@ type run struct {
 	client *Client
 	texts  []string    // as they are sent
 	out    [][]float32 // each place is written by one goroutine
+	same   map[int]int // the places of repeated texts to those of the first
 	budget atomic.Int64
 
 	proving sync.Mutex
@@ -61,9 +65,11 @@ type run struct {
 }
 
 // batches returns the places of the texts that are sent, in batches within the
-// limits.
+// limits. A text that comes again is sent once: services charge by the token.
 func (r *run) batches(texts []string) (out [][]int) {
 	o := &r.client.opts
+	first := make(map[string]int, len(texts))
+	r.same = make(map[int]int)
 	var batch []int
 	sum := 0
 	for i, t := range texts {
@@ -71,6 +77,11 @@ func (r *run) batches(texts []string) (out [][]int) {
 			continue // services refuse it
 		}
 		r.texts[i] = r.client.documentText(t)
+		if at, again := first[r.texts[i]]; again {
+			r.same[i] = at
+			continue
+		}
+		first[r.texts[i]] = i
 		n := count(r.texts[i])
 		if len(batch) > 0 && (len(batch) == o.BatchSize || sum+n > o.BatchTokens) {
 			out, batch, sum = append(out, batch), nil, 0

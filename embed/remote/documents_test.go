@@ -57,7 +57,7 @@ func TestAnyBatches(t *testing.T) {
 		texts := rapid.SliceOfN(word, 0, 30).Draw(rt, "texts")
 		for i, text := range texts {
 			if strings.TrimSpace(text) != "" {
-				texts[i] = fmt.Sprint(text, i)
+				texts[i] = fmt.Sprint(text, i%25) // some come again
 			}
 		}
 		c, _ := newClient(t, s.URL, f.shape, o)
@@ -65,13 +65,13 @@ func TestAnyBatches(t *testing.T) {
 		if err != nil || len(got) != len(texts) {
 			rt.Fatalf("%d vectors for %d texts: %v", len(got), len(texts), err)
 		}
-		rejected := 0
+		rejected := make(map[string]bool)
 		for i, text := range texts {
 			var want []float32
 			switch {
 			case strings.TrimSpace(text) == "":
 			case strings.Contains(text, "bad"):
-				rejected++
+				rejected[text] = true
 			default:
 				want = f.want(strings.ToValidUTF8(o.DocumentPrefix+text, "\ufffd"))
 				if text[0] == '\xff' { // each byte is replaced by itself
@@ -83,8 +83,8 @@ func TestAnyBatches(t *testing.T) {
 			}
 		}
 		u := c.Usage().Documents
-		if int(u.Rejected) != rejected || u.Failures != 0 {
-			rt.Errorf("%d rejected, want %d; %+v", u.Rejected, rejected, u)
+		if int(u.Rejected) != len(rejected) || u.Failures != 0 {
+			rt.Errorf("%d rejected, want %d; %+v", u.Rejected, len(rejected), u)
 		}
 		for _, sent := range f.served() {
 			sum := 0
@@ -96,6 +96,28 @@ func TestAnyBatches(t *testing.T) {
 			}
 		}
 	})
+}
+
+// numbered returns n texts.
+func numbered(n int) []string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprint("t", i)
+	}
+	return texts
+}
+
+// TestRepeatedTexts are sent once.
+func TestRepeatedTexts(t *testing.T) {
+	f := &fake{shape: remote.TEI, dim: 3, bad: func(s string) bool { return s == "bad" }, badness: 422}
+	c, _ := start(t, f, remote.Options{})
+	got, err := c.EmbedDocuments(t.Context(), []string{"a", "bad", "a", "b", "bad", "a"})
+	if err != nil || !near(got[5], f.want("a")) || !near(got[2], got[0]) || got[1] != nil || got[4] != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if u := c.Usage().Documents; u.Texts-u.Rejected > 4 || u.Rejected != 1 || len(f.served()[0]) != 3 {
+		t.Errorf("%+v, %q", u, f.served())
+	}
 }
 
 func near(a, b []float32) bool {
@@ -114,11 +136,7 @@ func near(a, b []float32) bool {
 func TestBisectingIsCheap(t *testing.T) {
 	f := &fake{shape: remote.OpenAI, dim: 3, bad: func(s string) bool { return s == "t37" }, badness: 400}
 	c, _ := start(t, f, remote.Options{APIKey: secret, BatchSize: 64})
-	texts := make([]string, 64)
-	for i := range texts {
-		texts[i] = fmt.Sprint("t", i)
-	}
-	got, err := c.EmbedDocuments(t.Context(), texts)
+	got, err := c.EmbedDocuments(t.Context(), numbered(64))
 	if err != nil || got[37] != nil || slices.ContainsFunc(slices.Delete(got, 37, 38), func(v []float32) bool { return v == nil }) {
 		t.Errorf("%v", err)
 	}
@@ -186,7 +204,7 @@ func TestBudget(t *testing.T) {
 	o := remote.Options{Retries: 3, BatchSize: 1, Parallel: 1}
 	o.Breaker.After = 1000
 	c, _ := start(t, f, o)
-	if _, err := c.EmbedDocuments(t.Context(), slices.Repeat([]string{"a"}, 50)); !errors.Is(err, ragctx.ErrUnavailable) {
+	if _, err := c.EmbedDocuments(t.Context(), numbered(50)); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Error(err)
 	}
 	if u := c.Usage().Documents; u.Requests > 10 || u.Retries < 3 || u.Failures < 1 {
@@ -204,7 +222,7 @@ func TestCancelled(t *testing.T) {
 	c, _ := start(t, f, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := c.EmbedDocuments(ctx, slices.Repeat([]string{"a"}, 20)); !errors.Is(err, context.Canceled) {
+	if _, err := c.EmbedDocuments(ctx, numbered(20)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if u := c.Usage(); u.State != "closed" || u.Documents.Failures != 0 {
