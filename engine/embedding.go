@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"math"
 
 	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/outbound"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -74,13 +77,22 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		e.opts.Logger.WarnContext(ctx, "embedder failed; stored without vectors for now", "embedder", s.identity.String(), "error", err)
+		e.opts.Logger.Log(ctx, levelOf(err), "embedder failed; stored without vectors for now", "embedder", s.identity.String(), "error", err)
 		return known, nil
 	}
 	for i, k := range missing {
 		known[k] = made[i]
 	}
 	return known, nil
+}
+
+// levelOf is how loud an embedder's failure is told. That a service is left alone
+// was told when that began.
+func levelOf(err error) slog.Level {
+	if errors.Is(err, outbound.ErrOpen) {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
 }
 
 // usable reports whether a vector that came from an embedder can be stored.

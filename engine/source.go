@@ -100,7 +100,7 @@ func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq i
 	var degraded []string
 	var err error
 	if iq.Vector, err = in.vectorFor(ctx, iq, asked); err != nil {
-		s.engine.opts.Logger.WarnContext(ctx, "embedder failed on a query", "error", err)
+		s.engine.opts.Logger.Log(ctx, levelOf(err), "embedder failed on a query", "error", err)
 		degraded = []string{"vector"}
 	}
 	if in != nil {

@@ -79,7 +79,7 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity)})
 	switch {
 	case want == nil && e.spaces.current.Load().embedder == nil:
-		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder, "+
+		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder (the embed settings name a service), "+
 			"or change it with \"ragctx reembed\"", ragctx.ErrConflict, identity)
 	case want == nil || want.Identity() == identity || e.opts.Reembed:
 		return nil

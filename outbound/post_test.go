@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,15 +26,14 @@ type bench struct {
 
 	now    time.Time
 	slept  []time.Duration
-	served int
+	served atomic.Int64
 }
 
 func newBench(t *testing.T, breaker *Breaker, h func(b *bench, w http.ResponseWriter, n int)) *bench {
 	t.Helper()
 	b := &bench{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		b.served++
-		h(b, w, b.served)
+		h(b, w, int(b.served.Add(1)))
 	}))
 	t.Cleanup(s.Close)
 	u, err := url.Parse(s.URL)
@@ -150,8 +150,8 @@ func TestBreakerStopsRetries(t *testing.T) {
 	if !errors.Is(err, ErrOpen) || a.Attempts != 2 || !strings.Contains(err.Error(), "status 503") {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if a, err = b.Post(t.Context(), request()); !errors.Is(err, ErrOpen) || a.Attempts != 0 || b.served != 2 {
-		t.Errorf("%+v, %v, served %d", a, err, b.served)
+	if a, err = b.Post(t.Context(), request()); !errors.Is(err, ErrOpen) || a.Attempts != 0 || b.served.Load() != 2 {
+		t.Errorf("%+v, %v, served %d", a, err, b.served.Load())
 	}
 	up, b.now = true, b.now.Add(5*time.Second)
 	if a, err = b.Post(t.Context(), request()); err != nil || a.Attempts != 1 {
@@ -167,9 +167,10 @@ func TestBreakerStopsRetries(t *testing.T) {
 func TestBreakerVerdicts(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
-	status := 0
+	var answers atomic.Int64 // with this status; 0 is never
 	breaker := NewBreaker(BreakerOptions{After: 1})
 	b := newBench(t, breaker, func(_ *bench, w http.ResponseWriter, _ int) {
+		status := int(answers.Load())
 		if status == 0 {
 			<-release
 			return
@@ -181,7 +182,8 @@ func TestBreakerVerdicts(t *testing.T) {
 	if _, err := b.Post(ctx, request()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the caller's deadline: %v", err)
 	}
-	for _, status = range []int{400, 413, 422} {
+	for _, status := range []int{400, 413, 422} {
+		answers.Store(int64(status))
 		if a, err := b.Post(t.Context(), request()); a.Attempts != 1 || !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%d: %+v, %v", status, a, err)
 		}
@@ -189,7 +191,7 @@ func TestBreakerVerdicts(t *testing.T) {
 	if s, _ := breaker.State(); s != Closed {
 		t.Fatalf("it is %s", s)
 	}
-	status = 0
+	answers.Store(0)
 	r := request()
 	r.Total, r.Retries = 20*time.Millisecond, 0
 	if _, err := b.Post(t.Context(), r); !errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {

@@ -42,8 +42,9 @@ func TestEmbeddingService(t *testing.T) {
 	run("ingest", home+"/docs")
 	t.Setenv("RAGCTX_EMBED_KEY_FILE", home+"/key")
 	remote := []string{"reembed", "remote", "--embed-shape", "ollama", "--embed-model", "m", "--embed-url", service.URL}
-	// One request finds out how many dimensions there are.
-	if r := run(remote...); !strings.Contains(r.stdout, "2 chunks are embedded by remote") || !strings.Contains(r.stderr, "2000 tokens, cost 0.0050") {
+	// One request finds out how many dimensions there are, two how unlike unrelated
+	// texts are.
+	if r := run(remote...); !strings.Contains(r.stdout, "2 chunks are embedded by remote") || !strings.Contains(r.stderr, "4000 tokens, cost 0.0100") || !strings.Contains(r.stderr, "embed_noise_floor 0.") {
 		t.Errorf("%s\n%s", r.stdout, r.stderr)
 	}
 	if r := ragctxIn(t.Context(), t, home, "", remote...); r.code != exitFailed || !strings.Contains(r.stderr, "already") {

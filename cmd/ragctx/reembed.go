@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/embed"
+	embedding "github.com/ragctx/ragctx/embed/remote"
 	"github.com/ragctx/ragctx/engine"
 )
 
@@ -59,7 +62,28 @@ func runReembed(cmd *cobra.Command, env lookupEnv, name string) (err error) {
 	if j, err = await(ctx, cmd.ErrOrStderr(), b.backend, j); err != nil {
 		return err
 	}
+	suggestFloor(ctx, cmd.ErrOrStderr(), s, b.backend)
 	writeSpend(cmd.ErrOrStderr(), b.backend)
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d chunks are embedded by %s\n", j.Items, name)
 	return err
+}
+
+// suggestFloor says which noise floor the model of a service has, unless one is set.
+func suggestFloor(ctx context.Context, w io.Writer, s settings, b backend) {
+	l, ok := b.(local)
+	if !ok || s.reembed != engine.RemoteName || s.origin["embed_noise_floor"] != fromDefault {
+		return
+	}
+	with, err := l.EmbedderNamed(engine.RemoteName)
+	if err != nil {
+		return
+	}
+	c, ok := with.(*embedding.Client)
+	if !ok {
+		return
+	}
+	// A service that does not answer now has answered before; the floor can wait.
+	if floor, err := c.Calibrate(ctx); err == nil {
+		fmt.Fprintf(w, "unrelated texts have cosines up to %.2f with this model; embed_noise_floor %.2f keeps them out of answers\n", floor, floor)
+	}
 }

@@ -12,7 +12,7 @@ import (
 
 // call is what requests for one purpose have in common.
 type call struct {
-	slots chan struct{}
+	lane  chan struct{}
 	tally *tally
 	// parted says that what is refused is sent again in parts.
 	parted bool
@@ -22,15 +22,15 @@ type call struct {
 
 // queryCall is for a question: little time, one repetition.
 func (c *Client) queryCall() call {
-	return call{slots: c.querySlots, tally: &c.meter.queries, request: func(int) outbound.Request {
+	return call{lane: c.fast, tally: &c.meter.queries, request: func(int) outbound.Request {
 		return outbound.Request{Total: c.opts.QueryTimeout, Retries: min(c.opts.Retries, 1), Backoff: c.opts.Backoff / 10}
 	}}
 }
 
 // documentCall is for documents: time for the batch, repetitions within a budget
 // that is shared by all requests of the call; nil is no budget.
-func (c *Client) documentCall(budget *atomic.Int64) call {
-	return call{slots: c.documentSlots, tally: &c.meter.documents, parted: true, request: func(n int) outbound.Request {
+func (c *Client) documentCall(lane chan struct{}, budget *atomic.Int64) call {
+	return call{lane: lane, tally: &c.meter.documents, parted: true, request: func(n int) outbound.Request {
 		r := outbound.Request{
 			Timeout: c.opts.Timeout/4 + 3*c.opts.Timeout/4*time.Duration(min(n, c.opts.BatchSize))/time.Duration(c.opts.BatchSize),
 			Retries: c.opts.Retries, ServerErrors: 1, Backoff: c.opts.Backoff,
@@ -48,8 +48,8 @@ func (c *Client) documentCall(budget *atomic.Int64) call {
 // where the service's is zero.
 func (c *Client) ask(ctx context.Context, of call, texts []string) ([][]float32, error) {
 	select {
-	case of.slots <- struct{}{}:
-		defer func() { <-of.slots }()
+	case of.lane <- struct{}{}:
+		defer func() { <-of.lane }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -27,12 +27,21 @@ func count(text string) int {
 	return c.Count(text)
 }
 
+// shortCall is how many texts a call has at most that does not wait behind long
+// ones: a turn of a conversation has two or three.
+const shortCall = 4
+
 // EmbedDocuments implements [embed.Embedder]. A text without a visible character
 // has no vector, and neither has one that the service refuses by itself while it
 // takes others: that is logged and counted. Any other failure is that of the whole
 // call; [ragctx.ErrUnavailable] says that it may help to ask later.
 func (c *Client) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	r := &run{client: c, texts: make([]string, len(texts)), out: make([][]float32, len(texts))}
+	lane := c.bulk
+	if len(texts) <= shortCall {
+		lane = c.fast
+	}
+	r.call = c.documentCall(lane, &r.budget)
 	batches := r.batches(texts)
 	r.budget.Store(int64(max(4*c.opts.Retries, len(batches))))
 	g, gctx := errgroup.WithContext(ctx)
@@ -58,6 +67,7 @@ type run struct {
 	texts  []string    // as they are sent
 	out    [][]float32 // each place is written by one goroutine
 	same   map[int]int // the places of repeated texts to those of the first
+	call   call
 	budget atomic.Int64
 
 	proving sync.Mutex
@@ -124,7 +134,7 @@ func (r *run) ask(ctx context.Context, at []int) error {
 	for i, place := range at {
 		texts[i] = r.texts[place]
 	}
-	vectors, err := r.client.ask(ctx, r.client.documentCall(&r.budget), texts)
+	vectors, err := r.client.ask(ctx, r.call, texts)
 	if err != nil {
 		return err
 	}
@@ -163,7 +173,7 @@ func (r *run) prove(ctx context.Context, status int) error {
 	if r.proven && !fresh {
 		return nil
 	}
-	_, err := r.client.ask(ctx, r.client.documentCall(&r.budget), []string{r.client.documentText(probe)})
+	_, err := r.client.ask(ctx, r.call, []string{r.client.documentText(probe)})
 	r.proven = r.proven || err == nil
 	return err
 }
@@ -178,7 +188,7 @@ func (r *run) alone(ctx context.Context, at int, refused error) error {
 	prefix := len(c.opts.DocumentPrefix)
 	for text := r.texts[at]; len(text)-prefix >= shortest; {
 		text = cut(text, prefix+(len(text)-prefix)/2)
-		v, err := c.ask(ctx, c.documentCall(&r.budget), []string{text})
+		v, err := c.ask(ctx, r.call, []string{text})
 		if err == nil {
 			r.out[at] = v[0]
 			c.meter.documents.shortened()

@@ -34,8 +34,10 @@ type fake struct {
 	maxItems int // 0 is any number
 	maxBytes int // of one text; 0 is any
 	bad      func(text string) bool
-	badness  int  // the status that a bad text is refused with
-	silent   bool // does not count tokens
+	badness  int                       // the status that a bad text is refused with
+	silent   bool                      // does not count tokens
+	common   float32                   // is added to every component
+	hangs    func(texts []string) bool // which requests wait for hang; nil is all
 
 	mu       sync.Mutex
 	status   int         // of every answer, unless it is 0
@@ -62,7 +64,7 @@ func (f *fake) raw(text string) []float32 {
 	for i := range v {
 		h := fnv.New32a()
 		fmt.Fprint(h, i, text)
-		v[i] = float32(h.Sum32()%2001)/100 - 10
+		v[i] = float32(h.Sum32()%2001)/100 - 10 + f.common
 	}
 	return v
 }
@@ -95,7 +97,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, hang := f.status, f.hang
 	maps.Copy(w.Header(), f.header)
 	f.mu.Unlock()
-	if hang != nil {
+	if hang != nil && (f.hangs == nil || f.hangs(texts)) {
 		select {
 		case <-hang:
 		case <-r.Context().Done():

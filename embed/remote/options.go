@@ -55,7 +55,7 @@ type Options struct {
 	// 100,000 for OpenAI and 16,384 for the others. A longer text goes alone.
 	BatchSize, BatchTokens int
 	// Parallel is how many requests for documents are under way at a time, and as
-	// many for questions; 0 is [DefaultParallel].
+	// many for questions and calls with a few texts; 0 is [DefaultParallel].
 	Parallel int
 	// QueryTimeout bounds the embedding of a question with its one repetition; 0 is
 	// [DefaultQueryTimeout]. It also ends when half of what the caller has left is

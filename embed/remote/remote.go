@@ -49,8 +49,9 @@ type service struct {
 	http    *outbound.Client
 	breaker *outbound.Breaker
 	meter   *meter
-	// slots bound the requests under way: questions do not wait for documents.
-	querySlots, documentSlots chan struct{}
+	// The lanes bound the requests under way: questions and short calls, for which
+	// someone waits, are not behind an ingest.
+	fast, bulk chan struct{}
 }
 
 var (
@@ -69,7 +70,7 @@ func New(o Options) (*Client, error) {
 	}
 	s := &service{
 		opts: o, host: u.Host, meter: new(meter),
-		querySlots: make(chan struct{}, o.Parallel), documentSlots: make(chan struct{}, o.Parallel),
+		fast: make(chan struct{}, o.Parallel), bulk: make(chan struct{}, o.Parallel),
 	}
 	// Requests that are under way together can fail for one reason each.
 	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
@@ -138,7 +139,7 @@ func (c *Client) Sized(ctx context.Context, like ...embed.Identity) (embed.Embed
 			return &Client{c.service, with}, nil
 		}
 	}
-	v, err := c.ask(ctx, c.documentCall(nil), []string{c.documentText(probe)})
+	v, err := c.ask(ctx, c.documentCall(c.fast, nil), []string{c.documentText(probe)})
 	if err == nil && v[0] == nil {
 		err = errors.New("the service has no vector for a plain text")
 	}

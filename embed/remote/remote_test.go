@@ -148,6 +148,53 @@ func TestSized(t *testing.T) {
 	}
 }
 
+// TestCalibrate: a service whose vectors have a part in common has a high floor.
+func TestCalibrate(t *testing.T) {
+	f := &fake{shape: remote.TEI, dim: 200}
+	c, _ := start(t, f, remote.Options{QueryPrefix: "q: ", DocumentPrefix: "d: "})
+	low, err := c.Calibrate(t.Context())
+	if err != nil || low < 0.05 || low > 0.3 {
+		t.Errorf("%v, %v", low, err)
+	}
+	sent := f.served()
+	if len(sent) != 2 || !strings.HasPrefix(sent[0][0], "q: ") || !strings.HasPrefix(sent[1][0], "d: ") {
+		t.Errorf("%q", sent)
+	}
+	f.common = 6
+	high, err := c.Calibrate(t.Context())
+	if err != nil || high < 0.5 || high > 0.9 {
+		t.Errorf("%v, %v", high, err)
+	}
+	f.set(http.StatusBadGateway)
+	if _, err := c.Calibrate(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Error(err)
+	}
+}
+
+// TestTurnsPassIngests: calls with a few texts do not wait behind long ones.
+func TestTurnsPassIngests(t *testing.T) {
+	f := &fake{shape: remote.Ollama, dim: 3, hang: make(chan struct{}), hangs: func(texts []string) bool { return len(texts) > 4 }}
+	c, _ := start(t, f, remote.Options{Parallel: 1})
+	long := make(chan error, 1)
+	go func() {
+		_, err := c.EmbedDocuments(t.Context(), numbered(10))
+		long <- err
+	}()
+	for len(f.served()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := c.EmbedDocuments(t.Context(), []string{"user: hello", "assistant: hello"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.EmbedQuery(t.Context(), "hello"); err != nil {
+		t.Error(err)
+	}
+	close(f.hang)
+	if err := <-long; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTokensAreEstimated where the service does not count.
 func TestTokensAreEstimated(t *testing.T) {
 	f := &fake{shape: remote.OpenAI, dim: 2, silent: true}
