@@ -1,0 +1,247 @@
+// Package static embeds texts with a table: the vector of a text is the weighted
+// sum of the rows of its tokens. There is no network to run, so it takes
+// microseconds; the meaning is in the rows, which were trained so that such sums
+// are near what a large model says (see train/README.md).
+//
+// [Default] is the table within the program; [OpenDir] and [OpenFile] load
+// others.
+//
+// A text says nothing, and has a nil vector, if it has no letter or digit, if too
+// small a share of them belongs to tokens with a row (it is in a script, or in
+// signs, that the vocabulary does not have), or if its rows cancel out. Invalid
+// UTF-8 is read as if it were not there. The work is linear in the text's
+// length, which has no limit.
+package static
+
+import (
+	"context"
+	_ "embed" // for the table
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+)
+
+// model is the built-in table. Its checksum is compared by a test and not at
+// each start: it is as much part of the program as the code.
+//
+//go:embed model.bin
+var model []byte
+
+// Default returns the embedder of the built-in table.
+var Default = sync.OnceValue(func() embed.Embedder {
+	e, err := newEmbedder(model)
+	if err != nil {
+		panic("static: built-in table: " + err.Error())
+	}
+	return e
+})
+
+// OpenFile returns the embedder of a table's file, as train/table.py writes it.
+// The file is read into memory and its checksum compared. Errors match
+// ragctx.ErrInvalid unless the file could not be read.
+func OpenFile(path string) (embed.Embedder, error) {
+	data, err := readFile(path, maxTable)
+	if err != nil {
+		return nil, err
+	}
+	if err := verify(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	e, err := newEmbedder(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}
+
+// readFile returns the contents of a file of up to limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, ragctx.Invalid("embedder", "%s is no file of up to %d bytes", path, limit)
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}
+
+// embedder is what a table and a tokenizer make.
+type embedder struct {
+	identity    embed.Identity
+	noiseFloor  float64
+	minCoverage float64 // share of letters and digits that tokens with a row must have
+	exponent    float64
+	powers      [64]float64 // of small counts
+	tokenizer   *tokenizer
+	table       *table
+	state       sync.Pool // of *state
+}
+
+// newEmbedder returns the embedder of a table's file.
+func newEmbedder(data []byte) (*embedder, error) {
+	h, tokens, t, err := parseTable(data)
+	if err != nil {
+		return nil, err
+	}
+	v, err := newVocabulary(tokens)
+	if err != nil {
+		return nil, err
+	}
+	r := uncased()
+	r.lower, r.strip = h.Lowercase, h.Lowercase
+	tok, err := newTokenizer(v, r)
+	if err != nil {
+		return nil, err
+	}
+	e := &embedder{
+		identity: embed.Identity{
+			Name: h.Name, Revision: h.Revision, Dimensions: h.Dimensions, Pooling: "weighted sum", Normalized: true,
+		},
+		noiseFloor: h.NoiseFloor, minCoverage: h.MinCoverage, exponent: h.Exponent,
+		tokenizer: tok, table: t,
+	}
+	e.prepare()
+	return e, nil
+}
+
+// prepare fills what follows from the rest.
+func (e *embedder) prepare() {
+	for n := range e.powers {
+		e.powers[n] = math.Pow(float64(n), e.exponent)
+	}
+	e.state.New = func() any {
+		return &state{words: newWords(e.tokenizer), counter: newCounter(), sums: make([]uint64, e.table.dim/perWord)}
+	}
+}
+
+// Identity implements [embed.Embedder].
+func (e *embedder) Identity() embed.Identity { return e.identity }
+
+// NoiseFloor implements [embed.Calibrated].
+func (e *embedder) NoiseFloor() float64 { return e.noiseFloor }
+
+// EmbedDocuments implements [embed.Embedder].
+func (e *embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		v, err := e.EmbedQuery(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		vectors[i] = v
+	}
+	return vectors, nil
+}
+
+// EmbedQuery implements [embed.Embedder]; a question is treated as a document is.
+func (e *embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := e.state.Get().(*state)
+	v := e.embed(s, text)
+	s.words.start("")
+	s.counter.reset()
+	if cap(s.rows) > maxKept {
+		s.rows = nil
+	}
+	e.state.Put(s)
+	return v, nil
+}
+
+// state is the working memory of one text.
+type state struct {
+	words   *words
+	counter counter
+	rows    []weighted
+	sums    []uint64
+}
+
+// embed returns the vector of a text, or nil if it says nothing.
+func (e *embedder) embed(s *state, text string) []float32 {
+	if !e.count(s, text) {
+		return nil
+	}
+	bias := e.weigh(s)
+	for len(s.rows)%together != 0 {
+		s.rows = append(s.rows, weighted{row: s.rows[0].row})
+	}
+	for i := 0; i < len(s.rows); i += together {
+		addRows(s.sums, (*[together]weighted)(s.rows[i:]))
+	}
+	return direction(s.sums, bias)
+}
+
+// count counts the rows of the text's tokens and pairs of tokens. It returns
+// false if there are none, or too few of the text's letters have a row.
+func (e *embedder) count(s *state, text string) bool {
+	var letters, covered int
+	last := int32(-1)
+	for s.words.start(text); s.words.next(); {
+		letters += s.words.letters
+		for _, p := range s.words.pieces {
+			if row := e.table.rowOf[p.id]; row >= 0 {
+				covered += int(p.covered)
+				s.counter.add(row)
+			}
+			if last >= 0 {
+				if row := e.table.pair(last, p.id); row >= 0 {
+					s.counter.add(row)
+				}
+			}
+			last = p.id
+		}
+	}
+	return covered > 0 && float64(covered) >= e.minCoverage*float64(letters)
+}
+
+// weigh turns counts into weights whose sizes add up to 2^weightBits, and makes
+// the sums ready for them. It returns what each sum will have too much.
+func (e *embedder) weigh(s *state) (bias int64) {
+	var total float64
+	for _, i := range s.counter.used {
+		at := s.counter.slots[i]
+		total += math.Abs(float64(e.table.scales[at.row-1])) * e.power(at.count)
+	}
+	s.rows = s.rows[:0]
+	var below int64 // sum of the negative weights
+	if total > 0 {
+		factor := (1<<weightBits - float64(len(s.counter.used))) / total // each may be rounded up
+		for _, i := range s.counter.used {
+			at := s.counter.slots[i]
+			weight := int64(math.Round(float64(e.table.scales[at.row-1]) * e.power(at.count) * factor))
+			from := int(at.row-1) * e.table.dim
+			s.rows = append(s.rows, weighted{e.table.rows[from : from+e.table.dim], uint64(weight)})
+			bias += 128 * weight
+			below += min(weight, 0)
+		}
+	}
+	start := -255 * below
+	for i := range s.sums {
+		s.sums[i] = uint64(start | start<<32)
+	}
+	return bias + start
+}
+
+// power returns what a count of n weighs.
+func (e *embedder) power(n uint32) float64 {
+	if int(n) < len(e.powers) {
+		return e.powers[n]
+	}
+	return math.Pow(float64(n), e.exponent)
+}

@@ -1,0 +1,224 @@
+package static
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// The file of a table; train/table.py, which writes it, describes the layout.
+const (
+	magic       = "RCSTATIC"
+	version     = 1
+	prefixLen   = 16
+	alignment   = 16
+	maxHeader   = 1 << 20
+	maxTable    = 1 << 30
+	maxDim      = 4096
+	dimStep     = 8 // the kernel takes so many components at a time
+	numSections = 5
+)
+
+// sections are the parts of the file, in their order.
+var sections = [numSections]string{"vocabulary", "row_numbers", "pairs", "scales", "rows"}
+
+// header describes the file that it begins.
+type header struct {
+	Name        string            `json:"name"`
+	Revision    string            `json:"revision"`
+	Dimensions  int               `json:"dimensions"`
+	Tokens      int               `json:"tokens"`
+	Rows        int               `json:"rows"`
+	Pairs       int               `json:"pairs"`
+	Exponent    float64           `json:"exponent"`
+	NoiseFloor  float64           `json:"noise_floor"`
+	MinCoverage float64           `json:"min_coverage"`
+	Lowercase   bool              `json:"lowercase"`
+	Sections    map[string][2]int `json:"sections"`
+	License     string            `json:"license"`
+	Source      string            `json:"source"`
+}
+
+// table holds the rows that tokens and pairs of tokens have.
+type table struct {
+	dim    int
+	rowOf  []int32 // of each token; -1 for none
+	first  []uint32
+	pairs  []byte    // of uint16, sorted: the second token of each pair
+	paired int       // the row of the first pair
+	scales []float32 // of each row, weight included
+	rows   []byte    // int8, row by row
+}
+
+// parseTable reads a file's contents, which the table goes on using. It checks
+// everything but the checksum, for which there is [verify].
+func parseTable(data []byte) (header, []string, *table, error) {
+	h, err := parseHeader(data)
+	if err != nil {
+		return header{}, nil, nil, err
+	}
+	part, err := h.split(data)
+	if err != nil {
+		return header{}, nil, nil, err
+	}
+	tokens := strings.Split(string(part[0]), "\n")
+	if len(tokens) != h.Tokens {
+		return header{}, nil, nil, invalid("has %d tokens, and its header says %d", len(tokens), h.Tokens)
+	}
+	t := &table{dim: h.Dimensions, paired: h.Rows - h.Pairs, pairs: part[2], rows: part[4]}
+	if t.rowOf, err = rowNumbers(part[1], t.paired); err != nil {
+		return header{}, nil, nil, err
+	}
+	if t.first, err = pairIndex(t.pairs, h.Tokens); err != nil {
+		return header{}, nil, nil, err
+	}
+	if t.scales, err = readScales(part[3]); err != nil {
+		return header{}, nil, nil, err
+	}
+	return h, tokens, t, nil
+}
+
+func invalid(format string, args ...any) error {
+	return ragctx.Invalid("static table", format, args...)
+}
+
+// verify compares the contents of a file with its checksum.
+func verify(data []byte) error {
+	if len(data) < prefixLen+sha256.Size {
+		return invalid("is %d bytes short", prefixLen+sha256.Size-len(data))
+	}
+	body, want := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
+	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], want) {
+		return invalid("is damaged: its checksum is another")
+	}
+	return nil
+}
+
+func parseHeader(data []byte) (header, error) {
+	if len(data) > maxTable {
+		return header{}, invalid("has %d bytes; %d can be used", len(data), maxTable)
+	}
+	if len(data) < prefixLen+sha256.Size || string(data[:len(magic)]) != magic {
+		return header{}, invalid("does not begin with %q, as such a file does", magic)
+	}
+	if v := binary.LittleEndian.Uint32(data[8:]); v != version {
+		return header{}, invalid("has format %d; this program reads format %d", v, version)
+	}
+	n := int(binary.LittleEndian.Uint32(data[12:]))
+	if n > maxHeader || prefixLen+n+sha256.Size > len(data) {
+		return header{}, invalid("has a header of %d bytes, which do not fit", n)
+	}
+	var h header
+	if err := json.Unmarshal(data[prefixLen:prefixLen+n], &h); err != nil {
+		return header{}, invalid("has a header that cannot be read: %v", err)
+	}
+	return h, h.check()
+}
+
+// check returns an error about the first value that cannot be.
+func (h *header) check() error {
+	switch {
+	case h.Name == "" || len(h.Name) > 100 || h.Revision == "" || len(h.Revision) > 100:
+		return invalid("needs a name and a revision of up to 100 bytes")
+	case h.Dimensions < dimStep || h.Dimensions > maxDim || h.Dimensions%dimStep != 0:
+		return invalid("has %d dimensions; a multiple of %d within %d..%d can be used", h.Dimensions, dimStep, dimStep, maxDim)
+	case h.Tokens < 1 || h.Tokens > 1<<16 || h.Rows < 1 || h.Rows > math.MaxUint16 || h.Pairs < 0 || h.Pairs > h.Rows:
+		return invalid("has %d tokens, %d rows and %d pairs; up to 65536, 65535 and the number of rows can be used", h.Tokens, h.Rows, h.Pairs)
+	case !(h.Exponent > 0 && h.Exponent <= 1):
+		return invalid("has the exponent %g; above 0 and up to 1 can be used", h.Exponent)
+	case !(h.NoiseFloor >= 0 && h.NoiseFloor < 1) || !(h.MinCoverage >= 0 && h.MinCoverage <= 1):
+		return invalid("has the noise floor %g and the coverage %g; below 1, and up to 1, can be used", h.NoiseFloor, h.MinCoverage)
+	}
+	return nil
+}
+
+// split returns the sections, which tile the file up to the checksum but for
+// alignment.
+func (h *header) split(data []byte) (part [numSections][]byte, err error) {
+	want := [numSections]int{-1, 2 * h.Tokens, 4 * h.Pairs, 4 * h.Rows, h.Rows * h.Dimensions}
+	at := prefixLen + int(binary.LittleEndian.Uint32(data[12:]))
+	for i, name := range sections {
+		offset, length := h.Sections[name][0], h.Sections[name][1]
+		at = (at + alignment - 1) &^ (alignment - 1)
+		if offset != at {
+			return part, invalid("has its section %s at %d, where %d was expected", name, offset, at)
+		}
+		if length < 0 || length > len(data)-sha256.Size-at || want[i] >= 0 && length != want[i] {
+			return part, invalid("has a section %s of %d bytes, which do not fit its counts or its size", name, length)
+		}
+		at += length
+		part[i] = data[offset:at]
+	}
+	if at != len(data)-sha256.Size {
+		return part, invalid("has %d bytes between its rows and its checksum", len(data)-sha256.Size-at)
+	}
+	return part, nil
+}
+
+func rowNumbers(data []byte, rows int) ([]int32, error) {
+	rowOf := make([]int32, len(data)/2)
+	for i := range rowOf {
+		n := int(binary.LittleEndian.Uint16(data[2*i:]))
+		if n > rows {
+			return nil, invalid("has row %d for token %d, and %d rows of tokens", n, i, rows)
+		}
+		rowOf[i] = int32(n) - 1
+	}
+	return rowOf, nil
+}
+
+// pairIndex returns, for each token and the end, where the pairs begin whose
+// first it is.
+func pairIndex(pairs []byte, tokens int) ([]uint32, error) {
+	first := make([]uint32, tokens+1)
+	last := -1
+	for i := 0; i < len(pairs); i += 4 {
+		a, b := int(binary.LittleEndian.Uint16(pairs[i:])), int(binary.LittleEndian.Uint16(pairs[i+2:]))
+		if a >= tokens || b >= tokens {
+			return nil, invalid("has a pair of tokens %d and %d, of %d", a, b, tokens)
+		}
+		if a<<16|b <= last {
+			return nil, invalid("has pairs out of order, at %d", i/4)
+		}
+		last = a<<16 | b
+		first[a+1] = uint32(i/4 + 1)
+	}
+	for a := range tokens {
+		first[a+1] = max(first[a+1], first[a])
+	}
+	return first, nil
+}
+
+func readScales(data []byte) ([]float32, error) {
+	scales := make([]float32, len(data)/4)
+	for i := range scales {
+		s := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+		if s-s != 0 {
+			return nil, invalid("has the scale %g for row %d", s, i)
+		}
+		scales[i] = s
+	}
+	return scales, nil
+}
+
+// pair returns the row of a pair of neighbouring tokens, and -1 if it has none.
+func (t *table) pair(a, b int32) int32 {
+	lo, hi := t.first[a], t.first[a+1]
+	for lo < hi {
+		mid := (lo + hi) / 2
+		switch second := int32(binary.LittleEndian.Uint16(t.pairs[4*mid+2:])); {
+		case second == b:
+			return int32(t.paired) + int32(mid)
+		case second < b:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return -1
+}

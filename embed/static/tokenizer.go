@@ -1,0 +1,102 @@
+package static
+
+import (
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+)
+
+// rules are the settings of a BERT tokenizer. The embedded table's are those of
+// "BERT uncased".
+type rules struct {
+	clean    bool // drop control characters, make all white space alike
+	han      bool // each ideograph is a word
+	strip    bool // accents are removed
+	lower    bool
+	maxRunes int      // longer words are unknown
+	unknown  string   // token of words that have no pieces
+	verbatim []string // tokens that the raw text is split at, as [SEP]
+}
+
+// uncased are the rules of the embedded table.
+func uncased() rules {
+	return rules{
+		clean: true, han: true, strip: true, lower: true, maxRunes: 100, unknown: "[UNK]",
+		verbatim: []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"},
+	}
+}
+
+// What the bytes of ASCII are, in asciiKind.
+const (
+	asciiWord byte = iota
+	asciiSpace
+	asciiPunct
+	asciiDropped
+	notASCII
+)
+
+// tokenizer is what all texts share: rules and vocabulary.
+type tokenizer struct {
+	rules
+	vocab     *vocabulary
+	unknownID int32
+	word      [256]byte // the byte in lower case where it belongs to a word, or 0
+	kind      [256]byte
+	special   []verbatimToken
+}
+
+type verbatimToken struct {
+	text string
+	id   int32
+}
+
+// newTokenizer returns the tokenizer of a vocabulary. Verbatim tokens begin with
+// ASCII punctuation.
+func newTokenizer(v *vocabulary, r rules) (*tokenizer, error) {
+	if r.maxRunes < 1 || r.maxRunes > 1000 {
+		return nil, ragctx.Invalid("tokenizer", "max_input_chars_per_word is %d; 1 to 1000 can be used", r.maxRunes)
+	}
+	t := &tokenizer{rules: r, vocab: v}
+	var err error
+	if t.unknownID, err = v.id(r.unknown); err != nil {
+		return nil, err
+	}
+	for b := range t.kind {
+		t.setByte(byte(b))
+	}
+	for _, text := range r.verbatim {
+		if text == "" || t.kind[text[0]] != asciiPunct {
+			return nil, ragctx.Invalid("tokenizer", "special token %q does not begin with punctuation of ASCII", ragctx.Clip(text))
+		}
+		id, err := v.id(text)
+		if err != nil {
+			return nil, err
+		}
+		t.special = append(t.special, verbatimToken{text, id})
+	}
+	return t, nil
+}
+
+// setByte classifies a byte. The characters of ASCII need no table: those that
+// are neither control characters, blanks, letters nor digits are punctuation.
+func (t *tokenizer) setByte(b byte) {
+	switch {
+	case b >= utf8.RuneSelf:
+		t.kind[b] = notASCII
+	case b == ' ' || b == '\t' || b == '\n' || b == '\r':
+		t.kind[b] = asciiSpace
+	case t.clean && (b < ' ' || b == 0x7F):
+		t.kind[b] = asciiDropped
+	case b == '\v' || b == '\f':
+		t.kind[b] = asciiSpace
+	case b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b < ' ' || b == 0x7F:
+		t.word[b] = b
+	case b >= 'A' && b <= 'Z':
+		t.word[b] = b
+		if t.lower {
+			t.word[b] += 'a' - 'A'
+		}
+	default:
+		t.kind[b] = asciiPunct
+	}
+}

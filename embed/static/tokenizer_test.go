@@ -1,0 +1,171 @@
+package static
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+)
+
+// bert returns the tokenizer of the embedded table.
+func bert() *tokenizer { return Default().(*embedder).tokenizer }
+
+// ids returns the ids of a text's tokens.
+func ids(w *words, text string) []int32 {
+	found := []int32{}
+	for w.start(text); w.next(); {
+		for _, p := range w.pieces {
+			found = append(found, p.id)
+		}
+	}
+	return found
+}
+
+func TestIDsAreTheReferences(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/reference.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWords(bert())
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 1<<20)
+	n := 0
+	for ; lines.Scan(); n++ {
+		var want struct {
+			Text string
+			IDs  []int32
+		}
+		if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := ids(w, want.Text); !slices.Equal(got, want.IDs) {
+			t.Errorf("%q\n got %v\nwant %v", want.Text, got, want.IDs)
+		}
+	}
+	if err := lines.Err(); err != nil || n < 1000 {
+		t.Errorf("%d texts were read: %v", n, err)
+	}
+}
+
+// The text is cut at spaces before anything else, so what stands on both sides
+// of one cannot matter to each other.
+func FuzzWords(f *testing.F) {
+	for _, s := range []string{
+		"", "hello, wörld", "[SEP]x[CLS] [MASK", "\xff\xfe", "a\xe4\xb8", "\xe4\xb8\xade", "İ\u0301\u0300 각 ᄀ", "a\x00b\u200dc",
+		strings.Repeat("a", 101), strings.Repeat("é", 99) + "ab\U00010400", "≠;\u037e\u1fef", "\u0085\u00a0\v\f",
+	} {
+		f.Add(s, "go on")
+	}
+	w := newWords(bert())
+	f.Fuzz(func(t *testing.T, a, b string) {
+		whole := ids(w, a+" "+b)
+		if parts := append(ids(w, a), ids(w, b)...); !slices.Equal(whole, parts) {
+			t.Errorf("%q and %q: %v together, %v apart", a, b, whole, parts)
+		}
+		if valid := ids(w, strings.ToValidUTF8(a, "\uFFFD")); !slices.Equal(ids(w, a), valid) {
+			t.Errorf("%q: %v, and %v as valid UTF-8", a, ids(w, a), valid)
+		}
+		for w.start(a); w.next(); {
+			covered := 0
+			for _, p := range w.pieces {
+				if p.id < 0 || int(p.id) >= len(w.vocab.offsets)-1 || p.covered < 0 {
+					t.Fatalf("%q: piece %+v", a, p)
+				}
+				covered += int(p.covered)
+			}
+			if len(w.pieces) == 0 || covered > w.letters {
+				t.Fatalf("%q: pieces %v of %d letters", a, w.pieces, w.letters)
+			}
+		}
+	})
+}
+
+func TestBytesThatAreNoUTF8AreDropped(t *testing.T) {
+	t.Parallel()
+	w := newWords(bert())
+	for _, text := range []string{"deploy\xffment", "\xc3deployment", "deployment\xe4\xb8", "de\xed\xa0\x80ployment"} {
+		if got, want := ids(w, text), ids(w, "deployment"); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestWordsLetters(t *testing.T) {
+	t.Parallel()
+	w := newWords(bert())
+	for _, c := range []struct {
+		text             string
+		letters, covered int
+	}{
+		{"", 0, 0},
+		{"!?#", 0, 0},
+		{"deployment", 10, 10},
+		{"Déployment", 10, 10},
+		{"kubectl", 7, 6}, // ku ##be ##ct ##l
+		{"a b c", 3, 3},
+		{"ａ──", 1, 0}, // no token
+		{strings.Repeat("a", 1000), 1000, 0},
+		{strings.Repeat("é", 1000), 1000, 0},
+		{strings.Repeat("é", 500) + strings.Repeat("a", 500), 1000, 0},
+		{"[SEP]", 0, 0},
+	} {
+		var letters, covered int
+		for w.start(c.text); w.next(); {
+			letters += w.letters
+			for _, p := range w.pieces {
+				covered += int(p.covered)
+			}
+		}
+		if letters != c.letters || covered != c.covered {
+			t.Errorf("%.20q: %d letters, %d of them covered; want %d, %d", c.text, letters, covered, c.letters, c.covered)
+		}
+	}
+}
+
+func TestVocabularyRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tokens := range map[string][]string{
+		"none": {}, "empty": {"a", ""}, "twice": {"a", "##a", "a"}, "no UTF-8": {"\xff"}, "long": {strings.Repeat("a", maxTokenLen+1)},
+	} {
+		if _, err := newVocabulary(tokens); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	v, err := newVocabulary([]string{"a", "##a", "#", "##", "###", "[UNK]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, token := range []string{"a", "##a", "#", "##", "###", "[UNK]"} {
+		if id, err := v.id(token); err != nil || int(id) != i {
+			t.Errorf("%q: %d, %v", token, id, err)
+		}
+	}
+	for _, r := range []rules{{maxRunes: 0, unknown: "a"}, {maxRunes: 1, unknown: "b"}, {maxRunes: 1, unknown: "a", verbatim: []string{"a"}}, {maxRunes: 1, unknown: "a", verbatim: []string{"[b]"}}} {
+		if _, err := newTokenizer(v, r); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
+
+func BenchmarkWords(b *testing.B) {
+	w := newWords(bert())
+	text := strings.Repeat("To roll back a release, undo the deployment of the controller: kubectl rollout undo. ", 12)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		for w.start(text); w.next(); {
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package static
+
+import "unicode/utf8"
+
+// piece is a token of a word.
+type piece struct {
+	id int32
+	// covered is how many of the text's letters and digits the token stands for;
+	// none if it is a single character of a longer word, or unknown.
+	covered int32
+}
+
+// words goes through a text, word by word, in constant memory.
+type words struct {
+	*tokenizer
+	text string
+	at   int
+
+	pieces  []piece // of the current word
+	letters int     // letters and digits of the current word
+
+	buf    []byte  // the current word, normalised; the part of it that fits
+	hash   uint64  // of buf, with seedWord
+	runes  int     // of the current word
+	plain  bool    // the word is ASCII
+	before []int32 // per byte of buf, the letters and digits before it; if not plain
+	hashes []uint64
+}
+
+func newWords(t *tokenizer) *words {
+	size := utf8.UTFMax * t.maxRunes
+	return &words{
+		tokenizer: t,
+		pieces:    make([]piece, 0, t.maxRunes),
+		buf:       make([]byte, 0, size),
+		before:    make([]int32, size+1),
+		hashes:    make([]uint64, t.vocab.longest+1),
+	}
+}
+
+// start begins with a text.
+func (w *words) start(text string) { w.text, w.at = text, 0 }
+
+// next goes to the next word, whose pieces it finds, and returns false at the
+// end. Bytes that are no UTF-8 are read as U+FFFD, which cleaning drops.
+func (w *words) next() bool {
+	w.buf, w.hash, w.runes, w.letters, w.plain = w.buf[:0], seedWord, 0, 0, true
+	for w.at < len(w.text) {
+		w.ascii()
+		if w.at == len(w.text) {
+			break
+		}
+		switch w.kind[w.text[w.at]] {
+		case asciiWord: // one that does not fit
+			w.overflow()
+		case asciiDropped:
+			w.at++
+		case asciiSpace:
+			w.at++
+			if w.runes > 0 {
+				w.cut()
+				return true
+			}
+		case asciiPunct:
+			if w.runes == 0 {
+				w.punctuation()
+			} else {
+				w.cut()
+			}
+			return true
+		default:
+			if w.character() {
+				return true
+			}
+		}
+	}
+	if w.runes == 0 {
+		return false
+	}
+	w.cut()
+	return true
+}
+
+// ascii takes in as many letters and digits of ASCII as there are and fit.
+func (w *words) ascii() {
+	buf, h, i := w.buf, w.hash, w.at
+	for i < len(w.text) && len(buf) < cap(buf) {
+		c := w.word[w.text[i]]
+		if c == 0 {
+			break
+		}
+		buf = append(buf, c)
+		h = hashByte(h, c)
+		i++
+	}
+	n := len(buf) - len(w.buf)
+	w.runes += n
+	for j := len(w.buf); !w.plain && j < len(buf); j++ {
+		w.before[j+1] = w.before[j] + 1
+	}
+	w.letters += n
+	w.buf, w.hash, w.at = buf, h, i
+}
+
+// overflow counts a letter of a word that is too long for buf.
+func (w *words) overflow() {
+	w.at++
+	w.runes++
+	w.letters++
+}
+
+// punctuation takes the character of ASCII at w.at as a word of its own, or the
+// verbatim token that begins there.
+func (w *words) punctuation() {
+	for _, v := range w.special {
+		if len(w.text)-w.at >= len(v.text) && w.text[w.at:w.at+len(v.text)] == v.text {
+			w.at += len(v.text)
+			w.pieces = append(w.pieces[:0], piece{id: v.id})
+			return
+		}
+	}
+	w.add(rune(w.text[w.at]), false)
+	w.at++
+	w.cut()
+}
+
+// character takes in a character beyond ASCII. It returns true when a word is
+// complete, which may have ended before the character.
+func (w *words) character() bool {
+	r, size := utf8.DecodeRuneInString(w.text[w.at:])
+	chars := loadCharacters()
+	c, ch := chars.of(r)
+	switch {
+	case w.clean && c&dropped != 0, w.strip && c&mark != 0:
+		w.at += size
+		return false
+	case c&space != 0:
+		w.at += size
+		if w.runes > 0 {
+			w.cut()
+			return true
+		}
+		return false
+	}
+	parts := [4]rune{r}
+	switch {
+	case !w.strip:
+	case r >= hangulFirst && r <= hangulLast:
+		parts = jamo(r)
+	case ch != nil && ch.strip[0] != 0:
+		parts = ch.strip
+	}
+	alone := w.han && c&han != 0 || parts[1] == 0 && w.isPunct(chars, parts[0])
+	if alone && w.runes > 0 {
+		w.cut()
+		return true
+	}
+	w.at += size
+	for i := 0; parts[i] != 0; i++ {
+		w.lowered(chars, parts[i])
+	}
+	if alone {
+		w.cut()
+	}
+	return alone
+}
+
+func (w *words) isPunct(chars *characters, r rune) bool {
+	if r < utf8.RuneSelf {
+		return w.kind[r] == asciiPunct
+	}
+	c, _ := chars.of(r)
+	return c&punct != 0
+}
+
+// lowered adds a character in lower case, where the rules say so.
+func (w *words) lowered(chars *characters, r rune) {
+	if r < utf8.RuneSelf {
+		if b := w.word[r]; b != 0 {
+			w.add(rune(b), true)
+		} else {
+			w.add(r, false)
+		}
+		return
+	}
+	c, ch := chars.of(r)
+	if !w.lower || ch == nil || ch.lower[0] == 0 {
+		w.add(r, c&letter != 0)
+		return
+	}
+	for i := 0; ch.lower[i] != 0; i++ {
+		w.add(ch.lower[i], i == 0)
+	}
+}
+
+// add appends a character to the word. One that does not fit makes it longer
+// than any word with pieces: no character has more than [utf8.UTFMax] bytes.
+func (w *words) add(r rune, counts bool) {
+	w.runes++
+	if w.plain {
+		w.plain = false
+		for j := range w.buf {
+			w.before[j+1] = int32(j + 1)
+		}
+	}
+	from := len(w.buf)
+	if from+utf8.RuneLen(r) <= cap(w.buf) {
+		w.buf = utf8.AppendRune(w.buf, r)
+	}
+	if counts {
+		w.letters++
+	}
+	for j := from; j < len(w.buf); j++ {
+		w.hash = hashByte(w.hash, w.buf[j])
+		w.before[j+1] = int32(w.letters)
+	}
+}
+
+// cut ends the word and finds its pieces: greedily, the longest token first
+// (Song et al., "Fast WordPiece Tokenization", 2021, describes the rule and a
+// faster way for longer words than occur here).
+func (w *words) cut() {
+	w.pieces = w.pieces[:0]
+	if w.runes <= w.maxRunes {
+		if id := w.vocab.lookup(w.hash, seedWord, w.buf); id >= 0 {
+			w.pieces = append(w.pieces, piece{id, int32(w.letters)})
+			return
+		}
+		if w.split() {
+			return
+		}
+	}
+	w.pieces = append(w.pieces[:0], piece{id: w.unknownID})
+}
+
+// split finds the pieces of a word that is no token itself, and returns false if
+// some part of it is none.
+func (w *words) split() bool {
+	seed := uint64(seedWord)
+	for start := 0; start < len(w.buf); {
+		rest := w.buf[start:]
+		id, n := w.prefix(seed, rest)
+		if id < 0 {
+			return false
+		}
+		p := piece{id: id}
+		if _, first := utf8.DecodeRune(rest); n > first {
+			p.covered = w.lettersIn(start, start+n)
+		}
+		w.pieces = append(w.pieces, p)
+		start += n
+		seed = seedContinue
+	}
+	return true
+}
+
+// prefix returns the longest token that rest begins with, and its length; -1 if
+// there is none.
+func (w *words) prefix(seed uint64, rest []byte) (int32, int) {
+	n := min(len(rest), w.vocab.longest)
+	hashes := w.hashes[:n]
+	h := seed
+	for i := range hashes {
+		h = hashByte(h, rest[i])
+		hashes[i] = h
+	}
+	for ; n > 0; n-- {
+		if id := w.vocab.lookup(hashes[n-1], seed, rest[:n]); id >= 0 {
+			return id, n
+		}
+	}
+	return -1, 0
+}
+
+// lettersIn returns how many letters and digits lie between two bytes of buf.
+func (w *words) lettersIn(from, to int) int32 {
+	if w.plain {
+		return int32(to - from)
+	}
+	return w.before[to] - w.before[from]
+}
