@@ -184,7 +184,7 @@ func (e *embedder) embed(s *state, text string) []float32 {
 	for i := 0; i < len(s.rows); i += together {
 		addRows(s.sums, (*[together]weighted)(s.rows[i:]))
 	}
-	return direction(s.sums, bias)
+	return direction(s.sums, bias, e.identity.Dimensions)
 }
 
 // count counts the rows of the text's tokens and pairs of tokens. It returns

@@ -43,8 +43,9 @@ func addRows(sums []uint64, r *[together]weighted) {
 }
 
 // direction returns the components of the sums, less what each has too much,
-// scaled to length 1; nil if all are zero.
-func direction(sums []uint64, bias int64) []float32 {
+// scaled to length 1; nil if all are zero. There are dim of them; those beyond are
+// padding, and zero.
+func direction(sums []uint64, bias int64, dim int) []float32 {
 	var squares float64
 	for _, s := range sums {
 		lo, hi := float64(int64(uint32(s))-bias), float64(int64(s>>32)-bias)
@@ -60,5 +61,5 @@ func direction(sums []uint64, bias int64) []float32 {
 		v[at] = float32(float64(int64(uint32(s))-bias) / length)
 		v[at+4] = float32(float64(int64(s>>32)-bias) / length)
 	}
-	return v
+	return v[:dim:dim]
 }

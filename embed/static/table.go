@@ -46,7 +46,7 @@ type header struct {
 
 // table holds the rows that tokens and pairs of tokens have.
 type table struct {
-	dim    int
+	dim    int     // length of a row, a multiple of dimStep
 	rowOf  []int32 // of each token; -1 for none
 	first  []uint32
 	pairs  []byte    // of uint16, sorted: the second token of each pair

@@ -32,6 +32,7 @@ const (
 	asciiSpace
 	asciiPunct
 	asciiDropped
+	asciiControl // that is kept
 	notASCII
 )
 
@@ -89,7 +90,9 @@ func (t *tokenizer) setByte(b byte) {
 		t.kind[b] = asciiDropped
 	case b == '\v' || b == '\f':
 		t.kind[b] = asciiSpace
-	case b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b < ' ' || b == 0x7F:
+	case b < ' ' || b == 0x7F:
+		t.kind[b] = asciiControl
+	case b >= '0' && b <= '9' || b >= 'a' && b <= 'z':
 		t.word[b] = b
 	case b >= 'A' && b <= 'Z':
 		t.word[b] = b

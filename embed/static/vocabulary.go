@@ -1,7 +1,6 @@
 package static
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -145,5 +144,5 @@ func (v *vocabulary) id(token string) (int32, error) {
 	if id := v.lookup(h, seed, []byte(text)); id >= 0 {
 		return id, nil
 	}
-	return 0, fmt.Errorf("vocabulary: %w", ragctx.Invalid("vocabulary", "has no token %q", ragctx.Clip(token)))
+	return 0, ragctx.Invalid("vocabulary", "has no token %q", ragctx.Clip(token))
 }

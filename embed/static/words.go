@@ -55,6 +55,9 @@ func (w *words) next() bool {
 			w.overflow()
 		case asciiDropped:
 			w.at++
+		case asciiControl:
+			w.add(rune(w.text[w.at]), false)
+			w.at++
 		case asciiSpace:
 			w.at++
 			if w.runes > 0 {

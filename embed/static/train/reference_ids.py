@@ -15,6 +15,7 @@ import random
 import sys
 
 from tokenizers import Tokenizer
+from tokenizers.normalizers import BertNormalizer
 
 SENTENCES = """
 The quick brown fox jumps over the lazy dog; don't you think so?
@@ -93,16 +94,32 @@ def texts(vocab, rng):
         yield rng.choice(("", " ", " ", " ", "-", "\n")).join(parts)
 
 
-def main(model, out):
+# Other rules than those of BERT uncased, by the flags that are on: clean_text,
+# handle_chinese_chars, strip_accents, lowercase.
+OTHER_RULES = ("ch", "chl", "chs", "sl", "")
+
+
+def tokenizer_of(model, flags):
     tokenizer = Tokenizer.from_file(os.path.join(model, "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    tokenizer.normalizer = BertNormalizer(
+        clean_text="c" in flags, handle_chinese_chars="h" in flags, strip_accents="s" in flags, lowercase="l" in flags)
+    return tokenizer
+
+
+def main(model, out):
     with open(os.path.join(model, "vocab.txt"), encoding="utf-8") as f:
         vocab = f.read().rstrip("\n").split("\n")
+    cases = [("chsl", texts(vocab, random.Random(1)))]
+    for flags in OTHER_RULES:
+        cases.append((flags, SENTENCES + NASTY))
     with open(out, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as f:
-        for text in texts(vocab, random.Random(1)):
-            ids = tokenizer.encode(text, add_special_tokens=False).ids
-            f.write(json.dumps({"text": text, "ids": ids}, separators=(",", ":")).encode() + b"\n")
+        for flags, case in cases:
+            tokenizer = tokenizer_of(model, flags)
+            for text in case:
+                ids = tokenizer.encode(text, add_special_tokens=False).ids
+                f.write(json.dumps({"rules": flags, "text": text, "ids": ids}, separators=(",", ":")).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,132 @@
+package static
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+)
+
+const (
+	maxTensors   = 1 << 30
+	maxTokenizer = 1 << 26
+)
+
+// Open returns the embedder of a path: a directory as for [OpenDir], or a file
+// as for [OpenFile].
+func Open(path string) (embed.Embedder, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ragctx.Invalid("embedder", "%s is not there", ragctx.Clip(path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return OpenDir(path)
+	}
+	return OpenFile(path)
+}
+
+// OpenDir returns the embedder of a directory with a static-embedding model, as
+// model2vec and sentence-transformers (StaticEmbedding) save it: tokenizer.json
+// and model.safetensors, there or in 0_StaticEmbedding. The tokenizer is a
+// WordPiece with the rules of BERT. Tensors are embeddings or embedding.weight,
+// and optionally weights per token and mapping from tokens to rows.
+//
+// The vector of a text is the direction of its tokens' mean, over the whole text.
+// Unknown and added tokens say nothing. Rows are kept in 8 bits, with a scale.
+// The name is that of the directory; the revision follows from the contents of
+// both files. Errors match ragctx.ErrInvalid unless a file could not be read.
+func OpenDir(dir string) (embed.Embedder, error) {
+	e, err := openDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return e, nil
+}
+
+func openDir(dir string) (*embedder, error) {
+	hash := sha256.New()
+	tokenizer, err := readPart(dir, "tokenizer.json", maxTokenizer)
+	if err != nil {
+		return nil, err
+	}
+	model, err := readPart(dir, "model.safetensors", maxTensors)
+	if err != nil {
+		return nil, err
+	}
+	hash.Write(tokenizer)
+	hash.Write(model)
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newMean(tokenizer, model)
+	if err != nil {
+		return nil, err
+	}
+	e.identity.Name = strings.ToValidUTF8(filepath.Base(full), "")
+	e.identity.Revision = hex.EncodeToString(hash.Sum(nil)[:8])
+	return e, nil
+}
+
+// readPart reads a file of the directory, or of the place in it where
+// sentence-transformers puts it.
+func readPart(dir, name string, limit int64) ([]byte, error) {
+	data, err := readFile(filepath.Join(dir, name), limit)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	data, err = readFile(filepath.Join(dir, "0_StaticEmbedding", name), limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ragctx.Invalid("embedder", "the directory has no %s; tokenizer.json and model.safetensors are needed", name)
+	}
+	return data, err
+}
+
+// newMean returns the embedder of two files, but for its name. It does not know
+// what its cosines mean: its noise floor is 0.
+func newMean(tokenizerJSON, model []byte) (*embedder, error) {
+	tokens, r, err := parseTokenizer(tokenizerJSON)
+	if err != nil {
+		return nil, err
+	}
+	v, err := newVocabulary(tokens)
+	if err != nil {
+		return nil, err
+	}
+	tok, err := newTokenizer(v, r)
+	if err != nil {
+		return nil, err
+	}
+	tensors, err := parseTensors(model)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMatrix(tensors, len(tokens))
+	if err != nil {
+		return nil, err
+	}
+	silent := map[int32]bool{tok.unknownID: true}
+	for _, s := range tok.special {
+		silent[s.id] = true
+	}
+	t, err := m.table(len(tokens), silent)
+	if err != nil {
+		return nil, err
+	}
+	e := &embedder{
+		identity:    embed.Identity{Dimensions: m.dim, Pooling: "mean", Normalized: true},
+		minCoverage: 0.5, exponent: 1, tokenizer: tok, table: t,
+	}
+	e.prepare()
+	return e, nil
+}

@@ -1,0 +1,111 @@
+package static
+
+import "math"
+
+// matrix is the table of a safetensors file.
+type matrix struct {
+	dim     int
+	rows    tensor // of two dimensions
+	weights *tensor
+	mapping *tensor // from tokens to rows
+}
+
+// newMatrix finds the table of a model with a number of tokens.
+func newMatrix(tensors map[string]tensor, tokens int) (*matrix, error) {
+	m := &matrix{}
+	for _, name := range []string{"embeddings", "embedding.weight"} {
+		if t, ok := tensors[name]; ok {
+			m.rows = t
+			break
+		}
+	}
+	if len(m.rows.shape) != 2 || m.rows.kind == "I32" || m.rows.kind == "I64" {
+		return nil, badTensors("has no table of numbers called embeddings or embedding.weight")
+	}
+	if m.dim = m.rows.shape[1]; m.dim < 1 || m.dim > maxDim {
+		return nil, badTensors("has %d dimensions; 1 to %d can be used", m.dim, maxDim)
+	}
+	if tokens > maxTensors/m.dim {
+		return nil, badTensors("has %d dimensions for %d tokens, which is too much", m.dim, tokens)
+	}
+	for name, to := range map[string]**tensor{"weights": &m.weights, "mapping": &m.mapping} {
+		t, ok := tensors[name]
+		if !ok {
+			continue
+		}
+		if len(t.shape) != 1 || t.shape[0] < tokens {
+			return nil, badTensors("has %s of shape %d for %d tokens", name, t.shape, tokens)
+		}
+		*to = &t
+	}
+	if m.mapping == nil && m.rows.shape[0] < tokens {
+		return nil, badTensors("has %d rows for %d tokens", m.rows.shape[0], tokens)
+	}
+	return m, nil
+}
+
+// table returns the rows of all tokens that are not silent, in 8 bits.
+func (m *matrix) table(tokens int, silent map[int32]bool) (*table, error) {
+	stride := (m.dim + dimStep - 1) / dimStep * dimStep
+	t := &table{
+		dim: stride, rowOf: make([]int32, tokens), first: make([]uint32, tokens+1), rows: make([]byte, 0, tokens*stride),
+	}
+	values := make([]float64, m.dim)
+	for token := range t.rowOf {
+		t.rowOf[token] = -1
+		if silent[int32(token)] {
+			continue
+		}
+		scale, err := m.read(values, token)
+		if err != nil {
+			return nil, err
+		}
+		if scale == 0 {
+			continue // adds nothing
+		}
+		t.rowOf[token] = int32(len(t.scales))
+		t.scales = append(t.scales, scale)
+		t.rows = quantised(t.rows, values)
+		t.rows = append(t.rows, make([]byte, stride-m.dim)...)
+	}
+	return t, nil
+}
+
+// read fills values with the row of a token, scaled so that the largest is 127,
+// and returns what they have to be multiplied with; 0 if all are.
+func (m *matrix) read(values []float64, token int) (float32, error) {
+	row, weight := token, 1.0
+	if m.mapping != nil {
+		at := m.mapping.number(token)
+		if !(at >= 0 && at < float64(m.rows.shape[0])) {
+			return 0, badTensors("maps token %d to row %g, of %d", token, at, m.rows.shape[0])
+		}
+		row = int(at)
+	}
+	if m.weights != nil {
+		weight = m.weights.number(token)
+	}
+	var largest float64
+	for i := range values {
+		values[i] = m.rows.number(row*m.dim + i)
+		largest = max(largest, math.Abs(values[i])) // NaN if one is
+	}
+	scale := float32(largest / 127 * weight)
+	if scale-scale != 0 {
+		return 0, badTensors("has a value or weight for token %d that is no finite number", token)
+	}
+	if scale != 0 {
+		for i := range values {
+			values[i] = values[i] / largest * 127
+		}
+	}
+	return scale, nil
+}
+
+// quantised appends values as int8.
+func quantised(rows []byte, values []float64) []byte {
+	for _, x := range values {
+		rows = append(rows, byte(int8(math.Round(x))))
+	}
+	return rows
+}

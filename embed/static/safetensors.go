@@ -1,0 +1,104 @@
+package static
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+
+	"github.com/ragctx/ragctx"
+)
+
+// maxTensorHeader bounds the JSON before the tensors; a table has three.
+const maxTensorHeader = 1 << 20
+
+// tensor is one of a safetensors file (huggingface.co/docs/safetensors): JSON
+// with names, types, shapes and places, then the values, little endian.
+type tensor struct {
+	kind  string
+	shape []int
+	data  []byte
+}
+
+// kindSizes lists the types that can be read, and the bytes of a value.
+var kindSizes = map[string]int{"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1, "I32": 4, "I64": 8}
+
+func badTensors(format string, args ...any) error {
+	return ragctx.Invalid("model.safetensors", format, args...)
+}
+
+// parseTensors returns the tensors of a file by name, but for those of types
+// that no table has. They use the file's bytes.
+func parseTensors(data []byte) (map[string]tensor, error) {
+	if len(data) < 8 {
+		return nil, badTensors("is too short")
+	}
+	n := binary.LittleEndian.Uint64(data)
+	data = data[8:]
+	if n > maxTensorHeader || n > uint64(len(data)) {
+		return nil, badTensors("has a header of %d bytes; up to %d, and what the file holds, can be used", n, maxTensorHeader)
+	}
+	var listed map[string]struct {
+		Kind    string   `json:"dtype"`
+		Shape   []int    `json:"shape"`
+		Offsets []uint64 `json:"data_offsets"`
+	}
+	if err := json.Unmarshal(data[:n], &listed); err != nil {
+		return nil, badTensors("has a header that cannot be read: %v", err)
+	}
+	data = data[n:]
+	tensors := make(map[string]tensor, len(listed))
+	for name, l := range listed {
+		size, known := kindSizes[l.Kind]
+		if !known || name == "__metadata__" {
+			continue
+		}
+		for _, d := range l.Shape {
+			if d < 0 || size > 0 && d > math.MaxInt32/size {
+				return nil, badTensors("tensor %q has the shape %d", ragctx.Clip(name), l.Shape)
+			}
+			size *= d
+		}
+		o := l.Offsets
+		if len(o) != 2 || o[0] > o[1] || o[1] > uint64(len(data)) || o[1]-o[0] != uint64(size) {
+			return nil, badTensors("tensor %q lies at %d, which does not fit its shape or the file", ragctx.Clip(name), o)
+		}
+		tensors[name] = tensor{l.Kind, l.Shape, data[o[0]:o[1]]}
+	}
+	return tensors, nil
+}
+
+// number returns value i of a tensor.
+func (t *tensor) number(i int) float64 {
+	switch t.kind {
+	case "F64":
+		return math.Float64frombits(binary.LittleEndian.Uint64(t.data[8*i:]))
+	case "F32":
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:])))
+	case "F16":
+		return half(binary.LittleEndian.Uint16(t.data[2*i:]))
+	case "BF16":
+		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(t.data[2*i:])) << 16))
+	case "I32":
+		return float64(int32(binary.LittleEndian.Uint32(t.data[4*i:])))
+	case "I64":
+		return float64(int64(binary.LittleEndian.Uint64(t.data[8*i:])))
+	default:
+		return float64(int8(t.data[i]))
+	}
+}
+
+// half returns the value of an IEEE 754 binary16.
+func half(bits uint16) float64 {
+	sign := 1 - 2*float64(bits>>15)
+	exponent, fraction := int(bits>>10&0x1F), float64(bits&0x3FF)
+	switch exponent {
+	case 0:
+		return sign * math.Ldexp(fraction, -24)
+	case 0x1F:
+		if fraction != 0 {
+			return math.NaN()
+		}
+		return sign * math.Inf(1)
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}
