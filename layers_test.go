@@ -22,7 +22,7 @@ var layers = []string{
 	"expand",
 	"prose tokens embed llm rerank index session ledger xmlfmt",
 	"embed/static embed/remote index/vector index/keyword index/indextest compact passage",
-	"resolve pipeline providers/docs providers/memory providers/remote",
+	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote",
 	"store",
 	"engine",
 	"api mcpserver eval bench",

@@ -11,7 +11,7 @@ import (
 
 // ReembedRequest asks for another embedder.
 type ReembedRequest struct {
-	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512" doc:"the name of a built-in embedder: hashing, or hashing/N for N dimensions; or remote, the embedding service that the server was started with"`
+	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512" doc:"the name of a built-in embedder: static, hashing, or hashing/N for N dimensions; or remote, the embedding service that the server was started with"`
 }
 
 type reembedInput struct{ Body ReembedRequest }

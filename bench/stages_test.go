@@ -20,7 +20,7 @@ import (
 	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -175,7 +175,7 @@ func BenchmarkAnalyse(b *testing.B) {
 
 func BenchmarkEmbed(b *testing.B) {
 	c := setup(b)
-	e := embed.NewHashing(0)
+	e := builtin.Default()
 	texts := []string{c.text[:1024]}
 	b.SetBytes(1024)
 	for b.Loop() {

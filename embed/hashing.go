@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-const (
-	defaultHashingDim = 256
-	maxHashingDim     = 1 << 16
-)
+// MaxHashingDim is the largest number of components that [NewHashing] takes.
+const MaxHashingDim = 1 << 16
+
+const defaultHashingDim = 256
 
 // hashing is the embedder that [NewHashing] returns.
 type hashing struct {
@@ -33,8 +33,8 @@ type hashing struct {
 // dim is the number of components; 0 means 256. A text without a letter or digit
 // gets a nil vector. NewHashing panics if dim is negative or above 65,536.
 func NewHashing(dim int) Embedder {
-	if dim < 0 || dim > maxHashingDim {
-		panic(fmt.Sprintf("embed: hashing dimension %d is outside 0..%d", dim, maxHashingDim))
+	if dim < 0 || dim > MaxHashingDim {
+		panic(fmt.Sprintf("embed: hashing dimension %d is outside 0..%d", dim, MaxHashingDim))
 	}
 	if dim == 0 {
 		dim = defaultHashingDim

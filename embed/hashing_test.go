@@ -209,7 +209,7 @@ func TestHashingCancelled(t *testing.T) {
 }
 
 func TestHashingRefusesDimensions(t *testing.T) {
-	for _, dim := range []int{-1, maxHashingDim + 1} {
+	for _, dim := range []int{-1, MaxHashingDim + 1} {
 		func() {
 			defer func() {
 				if recover() == nil {

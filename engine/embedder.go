@@ -5,6 +5,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 )
 
 // RemoteName is the name by which the embedder of [Options] can be asked for if it
@@ -15,7 +16,7 @@ const RemoteName = "remote"
 // built-in one of that name.
 func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
 	if name != RemoteName {
-		return embed.Open(name)
+		return builtin.Open(name)
 	}
 	if _, asks := e.opts.Embedder.(embed.Metered); !asks {
 		return nil, ragctx.Invalid("embedder", "%q is the embedding service of the settings, and they name none; start with one (see embed_shape)", name)
@@ -25,7 +26,7 @@ func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
 
 // EmbedderInfo says whose vectors are searched.
 type EmbedderInfo struct {
-	Name       string `json:"name" example:"hashing"`
+	Name       string `json:"name" example:"ragctx-static-en"`
 	Revision   string `json:"revision" doc:"changes whenever any vector would"`
 	Dimensions int    `json:"dimensions"`
 	// Next is the other embedder while the data directory changes from one to another.

@@ -37,7 +37,7 @@ type Options struct {
 	// may have it open.
 	Dir string
 	// Embedder turns text into vectors; nil is that of the data directory, and the
-	// built-in feature hashing in a new one. One that is [embed.Unsized] is asked for
+	// built-in table (package embed/static) in a new one. One that is [embed.Unsized] is asked for
 	// its dimensions, unless the data directory has vectors of it. It is the caller's
 	// to close, after the engine.
 	Embedder embed.Embedder

@@ -87,7 +87,7 @@ type section struct {
 
 func newLibrary(t *testing.T) *library {
 	t.Helper()
-	l := &library{fixture: open(t), sections: make(map[string][]section)}
+	l := &library{fixture: open(t, spelling), sections: make(map[string][]section)}
 	files, err := filepath.Glob(filepath.Join(followUpDir, "docs", "*.md"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -317,7 +317,7 @@ func TestOtherWordings(t *testing.T) {
 
 // TestFeedback finds what shares no word with the question but with what answers it.
 func TestFeedback(t *testing.T) {
-	f := open(t)
+	f := open(t, spelling)
 	f.put("a.md", "# Lighthouse\n\nThe lighthouse is kept by the harbour master, who winds the lamp's clockwork.\n")
 	f.put("b.md", "# Winding\n\nThe clockwork is wound at dusk; the harbour master has the key.\n")
 	f.put("c.md", "# Menu\n\nThere is soup on Fridays.\n")

@@ -49,7 +49,7 @@ func (f *fixture) ids() (out []string) {
 }
 
 func TestIngestFollowsAFolder(t *testing.T) {
-	f := open(t)
+	f := open(t, spelling)
 	dir := filepath.Join(t.TempDir(), "guide")
 	write(t, dir, map[string]string{
 		"a.md": "# A\n\nalpha", "sub/b.md": "# B\n\nbeta", "c.txt": "gamma",
@@ -151,7 +151,7 @@ func TestConflictsHaveOneReason(t *testing.T) {
 }
 
 func TestIngestOfAMovedFolder(t *testing.T) {
-	f := open(t)
+	f := open(t, spelling)
 	one, two := filepath.Join(t.TempDir(), "docs"), filepath.Join(t.TempDir(), "docs")
 	write(t, one, map[string]string{"a.md": "alpha", "a.md.txt": "beta"})
 	f.ingest(engine.IngestOptions{Paths: []string{one}})

@@ -76,7 +76,7 @@ func numbered(n int) []string {
 }
 
 func TestBulk(t *testing.T) {
-	f := open(t)
+	f := open(t, spelling)
 	f.put("old", "alpha")
 	f.put("same", "beta")
 	f.put("gone", "gamma")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/store"
 )
@@ -76,7 +77,7 @@ func (m *machine) settle(s *space, puts []*version, ends []key) {
 
 // reembed begins to change the embedder. It goes on beside what comes next.
 func (m *machine) reembed() {
-	to := embed.NewHashing(pick(m, []int{64, 128, 256}))
+	to := pick(m, []embed.Embedder{embed.NewHashing(64), embed.NewHashing(128), builtin.Default()})
 	if m.rand.IntN(1+len(m.world.spaces)/10) > 0 {
 		return // all that was ever written is embedded again: not too often in a long row
 	}
@@ -99,7 +100,7 @@ func (m *machine) embedder() embed.Embedder {
 			return nil
 		}
 	}
-	e, ok := embed.OpenIdentity(m.eng.Embedder())
+	e, ok := builtin.OpenIdentity(m.eng.Embedder())
 	if !ok {
 		m.Fatalf("the embedder is %s", m.eng.Embedder())
 	}
@@ -108,16 +109,16 @@ func (m *machine) embedder() embed.Embedder {
 
 // vector returns the vector of a piece by an embedder.
 func (m *machine) vector(p *piece, by embed.Embedder) []float32 {
-	dim := by.Identity().Dimensions
-	if p.vectors[dim] == nil {
+	id := by.Identity()
+	if _, known := p.vectors[id]; !known {
 		v, err := by.EmbedQuery(m.Context(), p.embedded)
 		if err != nil {
 			m.Fatal(err)
 		}
 		if p.vectors == nil {
-			p.vectors = make(map[int][]float32)
+			p.vectors = make(map[embed.Identity][]float32)
 		}
-		p.vectors[dim] = v
+		p.vectors[id] = v
 	}
-	return p.vectors[dim]
+	return p.vectors[id]
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
@@ -21,11 +22,11 @@ import (
 // piece is a part of a text that is found by itself: a section of a document, or
 // what one speaker said in a turn.
 type piece struct {
-	text     string            // as it is stored
-	embedded string            // text with its title and heading: a question that equals it exactly
-	token    string            // a word that is in no other text, but for copies
-	topic    string            // a word that many texts have
-	vectors  map[int][]float32 // by the dimensions of the embedder; see machine.vector
+	text     string                       // as it is stored
+	embedded string                       // text with its title and heading: a question that equals it exactly
+	token    string                       // a word that is in no other text, but for copies
+	topic    string                       // a word that many texts have
+	vectors  map[embed.Identity][]float32 // see machine.vector
 }
 
 // version is one state of a document or memory. Only superseded ever changes.

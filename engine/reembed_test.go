@@ -12,6 +12,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -187,6 +188,35 @@ func TestVectorsAreMadeLater(t *testing.T) {
 	if n := g.texts.Load() - before; n != 10 {
 		t.Errorf("%d texts were embedded, want the 10 that lacked a vector", n)
 	}
+}
+
+// other is an embedder with another identity.
+type other struct {
+	embed.Embedder
+	identity embed.Identity
+}
+
+func (o other) Identity() embed.Identity { return o.identity }
+
+// TestTableOfAnOlderProgram opens a data directory whose embedder was built in once.
+func TestTableOfAnOlderProgram(t *testing.T) {
+	dir := t.TempDir()
+	now := builtin.Default()
+	old := other{now, now.Identity()}
+	old.identity.Revision += ".old"
+	e := openWith(t, engine.Options{Dir: dir, Embedder: old})
+	putMany(t, e, 0, 10)
+	e.Close()
+	e = openWith(t, engine.Options{Dir: dir})
+	defer e.Close()
+	for end := time.Now().Add(20 * time.Second); e.Embedder() != now.Identity(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the embedder is still %s", e.Embedder())
+		}
+	}
+	putMany(t, e, 10, 12)
+	nearest(t, e, 3)
+	nearest(t, e, 11)
 }
 
 // TestReembedCutOffAfterTheChange takes a data directory as a crash leaves it after

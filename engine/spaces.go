@@ -11,6 +11,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
 )
@@ -65,9 +66,7 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 	}
 	want := e.opts.Embedder
 	if want == nil && active == 0 {
-		if want, err = embed.Open(embed.DefaultName); err != nil {
-			return err
-		}
+		want = builtin.Default()
 	}
 	if active == 0 {
 		return e.settle(ctx, want)
@@ -77,6 +76,14 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 		return err
 	}
 	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity)})
+	if want == nil && e.spaces.current.Load().embedder == nil {
+		if next, ok := builtin.Successor(identity); ok {
+			e.opts.Logger.WarnContext(ctx, "the built-in table is another one; all texts are embedded again, and questions are answered by words until then",
+				"from", identity.String(), "to", next.Identity().String())
+			e.opts.Embedder, e.opts.Reembed = next, true
+			return nil
+		}
+	}
 	switch {
 	case want == nil && e.spaces.current.Load().embedder == nil:
 		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder (the embed settings name a service), "+
@@ -129,7 +136,7 @@ func (e *Engine) embedderOf(id embed.Identity) embed.Embedder {
 			return found
 		}
 	}
-	if found, ok := embed.OpenIdentity(id); ok {
+	if found, ok := builtin.OpenIdentity(id); ok {
 		return found
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
 )
 
@@ -62,7 +63,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Modes = Modes()
 	}
 	if o.Embedder == nil {
-		o.Embedder = embed.NewHashing(0)
+		o.Embedder = builtin.Default()
 	}
 	if o.CPU == nil {
 		o.CPU = func() (time.Duration, bool) { return 0, false }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	embedding "github.com/ragctx/ragctx/embed/remote"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -151,7 +152,7 @@ func (s *settings) useEmbedder(o *engine.Options) (func(), error) {
 	o.Reembed = true
 	switch {
 	case s.reembed != engine.RemoteName:
-		o.Embedder, err = embed.Open(s.reembed)
+		o.Embedder, err = builtin.Open(s.reembed)
 	case client == nil:
 		err = badUsage("%s is the embedding service of the settings, and they name none; see --%s", engine.RemoteName, flagName("embed_shape"))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	embedding "github.com/ragctx/ragctx/embed/remote"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -16,7 +16,7 @@ const reembedHelp = `Reembed changes the embedder of the data directory: all tex
 while the vectors that are there go on serving, then all indexes change over at
 once. It is a job: it survives restarts, and can be cancelled until it is done.
 
-EMBEDDER is the name of a built-in one: hashing, or hashing/N for N dimensions. Or it
+EMBEDDER is the name of a built-in one: static, hashing, or hashing/N for N dimensions. Or it
 is remote: the embedding service that the settings name (--embed-shape and what
 belongs to it), which is sent all texts. If a server has the data directory open, it is
 the service of the server's settings; 'ragctx serve --reembed' changes to that
@@ -40,7 +40,7 @@ func newReembed(env lookupEnv) *cobra.Command {
 
 func runReembed(cmd *cobra.Command, env lookupEnv, name string) (err error) {
 	if name != engine.RemoteName {
-		if _, err := embed.Open(name); err != nil {
+		if _, err := builtin.Open(name); err != nil {
 			return asUsage(err)
 		}
 	}

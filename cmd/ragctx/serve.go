@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
 )
 
@@ -66,7 +66,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	case reembed && s.embeds():
 		s.reembed = engine.RemoteName
 	case reembed:
-		s.reembed = embed.DefaultName
+		s.reembed = builtin.DefaultName
 	}
 	sources, err := s.sources(paths)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/tokens"
 )
 
@@ -50,7 +50,7 @@ func newVersion(lookupEnv) *cobra.Command {
 func describe(info *debug.BuildInfo) build {
 	b := build{
 		Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Tokenizers: tokens.Names(), VectorGraphs: vectorGraphs(), Embedder: embed.NewHashing(0).Identity().String(),
+		Tokenizers: tokens.Names(), VectorGraphs: vectorGraphs(), Embedder: builtin.Default().Identity().String(),
 	}
 	if info == nil {
 		return b

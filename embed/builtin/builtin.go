@@ -1,0 +1,75 @@
+// Package builtin knows the embedders that need no service, by their names.
+package builtin
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/static"
+)
+
+// DefaultName names the embedder of a data directory that is new.
+const DefaultName = staticName
+
+const (
+	staticName  = "static"
+	hashingName = "hashing"
+	tablePrefix = staticName + ":"
+)
+
+// Default returns the embedder of a data directory that is new.
+func Default() embed.Embedder { return static.Default() }
+
+// Open returns an embedder by its name: "static", the built-in table, "hashing", or
+// "hashing/N" for N components. Other names are errors that match
+// [ragctx.ErrInvalid].
+func Open(name string) (embed.Embedder, error) {
+	if name == staticName {
+		return static.Default(), nil
+	}
+	base, size, sized := strings.Cut(name, "/")
+	switch {
+	case strings.HasPrefix(name, tablePrefix):
+		return nil, ragctx.Invalid("embedder", "%q names a path, which only the machine's operator can; start with it (see the setting embedder)", ragctx.Clip(name))
+	case base != hashingName:
+		return nil, ragctx.Invalid("embedder", "%q is unknown; use %q, %q, or %q for another number of dimensions", ragctx.Clip(name), staticName, hashingName, "hashing/512")
+	case !sized:
+		return embed.NewHashing(0), nil
+	}
+	n, err := strconv.Atoi(size)
+	if err != nil || n < 1 || n > embed.MaxHashingDim {
+		return nil, ragctx.Invalid("embedder", "%q has no number of dimensions within 1..%d after the slash", ragctx.Clip(name), embed.MaxHashingDim)
+	}
+	return embed.NewHashing(n), nil
+}
+
+// OpenLocal is [Open] for names that the machine's operator gives: "static:PATH" is
+// the table of that file or directory, too (see [static.Open]).
+func OpenLocal(name string) (embed.Embedder, error) {
+	if path, ok := strings.CutPrefix(name, tablePrefix); ok {
+		return static.Open(path)
+	}
+	return Open(name)
+}
+
+// OpenIdentity returns the built-in embedder of an identity, and false if there
+// is none.
+func OpenIdentity(id embed.Identity) (embed.Embedder, bool) {
+	if s := static.Default(); s.Identity() == id {
+		return s, true
+	}
+	if id.Name != hashingName || id.Dimensions < 1 || id.Dimensions > embed.MaxHashingDim {
+		return nil, false
+	}
+	e := embed.NewHashing(id.Dimensions)
+	return e, e.Identity() == id
+}
+
+// Successor returns the embedder that took the place of one that was built in once,
+// and false if there is none: the built-in table of another revision.
+func Successor(id embed.Identity) (embed.Embedder, bool) {
+	s := static.Default()
+	return s, s.Identity().Name == id.Name && s.Identity() != id
+}

@@ -1,0 +1,66 @@
+package builtin_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
+)
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]embed.Identity{
+		"static":     builtin.Default().Identity(),
+		"hashing":    embed.NewHashing(0).Identity(),
+		"hashing/64": embed.NewHashing(64).Identity(),
+	} {
+		e, err := builtin.Open(name)
+		if err != nil || e.Identity() != want {
+			t.Errorf("%q: %v, want %v", name, err, want)
+			continue
+		}
+		if again, ok := builtin.OpenIdentity(want); !ok || again.Identity() != want {
+			t.Errorf("%v cannot be opened again", want)
+		}
+	}
+	for _, name := range []string{"", "Static", "static/256", "hashing/", "hashing/0", "hashing/65537", "hashing/x", "static:testdata", "other"} {
+		if _, err := builtin.Open(name); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestOpenLocal(t *testing.T) {
+	t.Parallel()
+	if e, err := builtin.OpenLocal("static:../static/model.bin"); err != nil || e.Identity() != builtin.Default().Identity() {
+		t.Errorf("the built-in table's file: %v", err)
+	}
+	if e, err := builtin.OpenLocal("hashing"); err != nil || e.Identity().Name != "hashing" {
+		t.Errorf("hashing: %v", err)
+	}
+	for _, name := range []string{"static:", "static:" + t.TempDir(), "static:nowhere"} {
+		if _, err := builtin.OpenLocal(name); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestSuccessor(t *testing.T) {
+	t.Parallel()
+	now := builtin.Default().Identity()
+	old := now
+	old.Revision += ".old"
+	if _, ok := builtin.OpenIdentity(old); ok {
+		t.Errorf("%v is built in", old)
+	}
+	if next, ok := builtin.Successor(old); !ok || next.Identity() != now {
+		t.Errorf("%v has no successor", old)
+	}
+	for _, id := range []embed.Identity{now, embed.NewHashing(0).Identity(), {Name: "other"}} {
+		if _, ok := builtin.Successor(id); ok {
+			t.Errorf("%v has a successor", id)
+		}
+	}
+}
