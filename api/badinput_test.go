@@ -14,6 +14,7 @@ var bodyRoutes = []struct{ method, path, good, field string }{
 	{"POST", "/v1/turns", `{"prompt":"good"}`, "prompt"},
 	{"POST", "/v1/memories", `{"content":"good"}`, "content"},
 	{"POST", "/v1/memories/search", `{"query":"good"}`, "query"},
+	{"POST", "/v1/embeddings", `{"input":"good"}`, "input"},
 }
 
 // TestBadBodies sends to every route what no route may accept.

@@ -39,7 +39,7 @@ var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation}
 
 // isWrite reports whether an operation changes something, and so knows keys.
 func isWrite(op *huma.Operation) bool {
-	reads := [...]string{"context", "search", "search-memories"}
+	reads := [...]string{"context", "search", "search-memories", "embeddings"}
 	return op.Method != http.MethodGet && !slices.Contains(reads[:], op.OperationID)
 }
 

@@ -34,6 +34,7 @@ func (s *Server) routes() {
 	s.eraseRoutes()
 	s.reembedRoutes()
 	s.embedderRoutes()
+	s.embeddingRoutes()
 	s.rankingRoutes()
 	s.systemRoutes()
 	s.adminRoutes()

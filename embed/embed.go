@@ -29,6 +29,12 @@ type Calibrated interface {
 	NoiseFloor() float64
 }
 
+// TokenCounter is implemented by embedders that cut texts into tokens.
+type TokenCounter interface {
+	// CountTokens returns how many tokens the embedder sees in a text.
+	CountTokens(text string) int
+}
+
 // Identity says which vectors can be compared: those of equal identities only.
 type Identity struct {
 	Name           string // such as "hashing"

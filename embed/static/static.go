@@ -164,6 +164,18 @@ func (e *embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	return v, nil
 }
 
+// CountTokens implements [embed.TokenCounter].
+func (e *embedder) CountTokens(text string) int {
+	s := e.state.Get().(*state)
+	n := 0
+	for s.words.start(text); s.words.next(); {
+		n += len(s.words.pieces)
+	}
+	s.words.start("")
+	e.state.Put(s)
+	return n
+}
+
 // state is the working memory of one text.
 type state struct {
 	words   *words

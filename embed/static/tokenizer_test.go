@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
 )
 
 // bert returns the tokenizer of the embedded table.
@@ -68,6 +69,9 @@ func TestIDsAreTheReferences(t *testing.T) {
 		if !ok {
 			w = newWords(withRules(t, want.Rules))
 			by[want.Rules] = w
+		}
+		if n := Default().(embed.TokenCounter).CountTokens(want.Text); want.Rules == "chsl" && n != len(want.IDs) {
+			t.Errorf("%q: %d tokens, want %d", want.Text, n, len(want.IDs))
 		}
 		if got := ids(w, want.Text); !slices.Equal(got, want.IDs) {
 			t.Errorf("%q with rules %q\n got %v\nwant %v", want.Text, want.Rules, got, want.IDs)

@@ -1,0 +1,180 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/builtin"
+)
+
+const (
+	maxEmbeddingInputs = 2048 // as OpenAI has it
+	maxEmbeddingBytes  = 1 << 20
+)
+
+// EmbeddingRequest asks for vectors, in OpenAI's shape.
+type EmbeddingRequest struct {
+	Input          EmbeddingInput `json:"input" doc:"a text, or up to 2048 texts, of at most 1 MiB each; tokens are not taken" example:"\"roll back a release\""`
+	Model          string         `json:"model,omitempty" maxLength:"512" default:"static" doc:"static, the built-in table, or its full name"`
+	EncodingFormat string         `json:"encoding_format,omitempty" enum:"float,base64" default:"float" doc:"base64 is of 32-bit floats, little endian"`
+	Dimensions     *int           `json:"dimensions,omitempty" minimum:"1" maximum:"65536" doc:"must be that of the model"`
+	User           string         `json:"user,omitempty" maxLength:"512" doc:"has no meaning here"`
+}
+
+// EmbeddingInput is a text or a list of texts.
+type EmbeddingInput []string
+
+// Schema implements [huma.SchemaProvider].
+func (EmbeddingInput) Schema(huma.Registry) *huma.Schema {
+	limit, length := maxEmbeddingInputs, maxEmbeddingBytes
+	text := &huma.Schema{Type: huma.TypeString, MaxLength: &length}
+	return &huma.Schema{OneOf: []*huma.Schema{text, {Type: huma.TypeArray, MaxItems: &limit, Items: text}}}
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (in *EmbeddingInput) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*in = EmbeddingInput{text}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(in))
+}
+
+// Embeddings is a list of vectors, in OpenAI's shape.
+type Embeddings struct {
+	Object string         `json:"object" enum:"list"`
+	Data   []Embedding    `json:"data" nullable:"false" doc:"one per text, in order"`
+	Model  string         `json:"model" doc:"name and revision: vectors of different ones cannot be compared" example:"ragctx-static-en@1"`
+	Usage  EmbeddingUsage `json:"usage"`
+}
+
+// Embedding is one vector.
+type Embedding struct {
+	Object string `json:"object" enum:"embedding"`
+	Index  int    `json:"index" doc:"the place of its text"`
+	Vector Vector `json:"embedding" doc:"of length 1; empty if the model has nothing to say about the text: it has no letters or digits, or most of them are in a script that the model does not know"`
+}
+
+// EmbeddingUsage counts tokens.
+type EmbeddingUsage struct {
+	PromptTokens int `json:"prompt_tokens" doc:"tokens of the texts, as the model cuts them"`
+	TotalTokens  int `json:"total_tokens"`
+}
+
+// Vector is a vector that is sent as a list of numbers, or in base64.
+type Vector struct {
+	Values []float32
+	Base64 bool
+}
+
+// Schema implements [huma.SchemaProvider].
+func (Vector) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeNumber, Format: "float"}},
+		{Type: huma.TypeString, ContentEncoding: "base64"},
+	}}
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (v Vector) MarshalJSON() ([]byte, error) {
+	if !v.Base64 {
+		return json.Marshal(append([]float32{}, v.Values...)) // an empty list, not null
+	}
+	raw := make([]byte, 0, 4*len(v.Values))
+	for _, x := range v.Values {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return json.Marshal(base64.StdEncoding.EncodeToString(raw))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (v *Vector) UnmarshalJSON(b []byte) error {
+	if !bytes.HasPrefix(b, []byte{'"'}) {
+		v.Base64 = false
+		return json.Unmarshal(b, &v.Values)
+	}
+	var raw []byte
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	if len(raw)%4 != 0 {
+		return fmt.Errorf("a vector of %d bytes", len(raw))
+	}
+	v.Base64, v.Values = true, nil
+	for ; len(raw) > 0; raw = raw[4:] {
+		v.Values = append(v.Values, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+	}
+	return nil
+}
+
+type embeddingsInput struct{ Body EmbeddingRequest }
+
+type embeddingsOutput struct{ Body Embeddings }
+
+func (s *Server) embeddingRoutes() {
+	register(s, huma.Operation{
+		OperationID: "embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Tags: []string{"embeddings"}, Summary: "Embed texts",
+		Description: "Serves the built-in table of vectors in OpenAI's shape, whatever embedder the data directory has. A text about which the model has nothing to say has an " +
+			"empty vector, never one of zeros.",
+		DefaultStatus: http.StatusOK,
+	}, func(ctx context.Context, in *embeddingsInput) (*embeddingsOutput, error) {
+		out, err := embeddings(ctx, in.Body)
+		return &embeddingsOutput{out}, err
+	})
+}
+
+func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
+	model := builtin.Default()
+	id := model.Identity()
+	name := id.Name + "@" + id.Revision
+	switch {
+	case len(r.Input) == 0:
+		return Embeddings{}, ragctx.Invalid("input", "is empty; send a text, or up to %d", maxEmbeddingInputs)
+	case r.Model != "" && r.Model != builtin.DefaultName && r.Model != id.Name && r.Model != name:
+		return Embeddings{}, ragctx.Invalid("model", "%q is not served; use %q or %q", ragctx.Clip(r.Model), builtin.DefaultName, name)
+	case r.Dimensions != nil && *r.Dimensions != id.Dimensions:
+		return Embeddings{}, ragctx.Invalid("dimensions", "is %d, and the model has %d; leave it out", *r.Dimensions, id.Dimensions)
+	}
+	vectors, err := model.EmbedDocuments(ctx, r.Input)
+	if err != nil {
+		return Embeddings{}, err
+	}
+	out := Embeddings{Object: "list", Data: make([]Embedding, len(vectors)), Model: name}
+	for i, v := range vectors {
+		out.Data[i] = Embedding{Object: "embedding", Index: i, Vector: Vector{Values: v, Base64: r.EncodingFormat == "base64"}}
+		if c, ok := model.(embed.TokenCounter); ok {
+			out.Usage.PromptTokens += c.CountTokens(r.Input[i])
+		}
+	}
+	out.Usage.TotalTokens = out.Usage.PromptTokens
+	return out, nil
+}
+
+// Embed returns the vectors of up to 2048 texts by the server's built-in model; nil
+// for a text about which it has nothing to say. The name of the model comes with
+// its revision: only vectors of equal names can be compared.
+func (c *Client) Embed(ctx context.Context, texts ...string) (vectors [][]float32, model string, err error) {
+	var out Embeddings
+	err = c.do(ctx, http.MethodPost, "/v1/embeddings", nil, EmbeddingRequest{Input: texts, EncodingFormat: "base64"}, &out)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(out.Data) != len(texts) {
+		return nil, "", fmt.Errorf("%w: the answer has %d vectors for %d texts", ragctx.ErrUnavailable, len(out.Data), len(texts))
+	}
+	for _, e := range out.Data {
+		vectors = append(vectors, e.Vector.Values)
+	}
+	return vectors, out.Model, nil
+}

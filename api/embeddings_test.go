@@ -1,0 +1,103 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed/builtin"
+)
+
+func TestEmbeddings(t *testing.T) {
+	f := start(t, Options{})
+	want, err := builtin.Default().EmbedDocuments(t.Context(), []string{"roll back a release", "", "undo a deployment"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := builtin.Default().Identity()
+	for _, model := range []string{"", `"model":"static",`, fmt.Sprintf(`"model":%q,`, id.Name), fmt.Sprintf(`"model":%q,`, id.Name+"@"+id.Revision)} {
+		for _, format := range []string{"", `"encoding_format":"float",`, `"encoding_format":"base64",`} {
+			a := f.call(t, "POST", "/v1/embeddings", `{`+model+format+`"user":"u","input":["roll back a release","","undo a deployment"]}`)
+			var got Embeddings
+			if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 {
+				t.Fatalf("%d, %v: %s", a.status, err, a.body)
+			}
+			if got.Object != "list" || got.Model != id.Name+"@"+id.Revision || got.Usage != (EmbeddingUsage{7, 7}) || len(got.Data) != 3 {
+				t.Errorf("%+v", got)
+			}
+			for i, e := range got.Data {
+				if e.Object != "embedding" || e.Index != i || !slices.Equal(e.Vector.Values, want[i]) || e.Vector.Base64 != strings.Contains(format, "base64") {
+					t.Errorf("vector %d is not the embedder's: %+v", i, e)
+				}
+			}
+		}
+	}
+	a := f.call(t, "POST", "/v1/embeddings", `{"input":"人人生而自由","dimensions":256}`)
+	if a.status != 200 || !strings.Contains(a.body, `"embedding":[]`) {
+		t.Errorf("nothing to say: %d %s", a.status, a.body)
+	}
+}
+
+func TestEmbeddingsRefused(t *testing.T) {
+	f := start(t, Options{})
+	texts := `"` + strings.Repeat(`a","`, maxEmbeddingInputs) + `a"`
+	for body, want := range map[string]string{
+		`{"input":[]}`:                                                 "body.input",
+		`{"input":[1,2,3]}`:                                            "body.input[0]",
+		`{"input":[[1,2],[3]]}`:                                        "body.input[0]",
+		`{"input":["a",null]}`:                                         "body.input[1]",
+		`{"input":[` + texts + `]}`:                                    "body.input",
+		`{"input":"a","model":"text-embedding-3"}`:                     "body.model",
+		`{"input":"a","dimensions":128}`:                               "body.dimensions",
+		`{"input":"a","encoding_format":"float64"}`:                    "body.encoding_format",
+		`{"input":"` + strings.Repeat("a", maxEmbeddingBytes+1) + `"}`: "body.input",
+	} {
+		p := f.call(t, "POST", "/v1/embeddings", body).problem(t)
+		if p.Status != 422 || len(p.Errors) == 0 || p.Errors[0].Location != want {
+			t.Errorf("%.60s: %+v", body, p)
+		}
+	}
+}
+
+func TestClientEmbed(t *testing.T) {
+	f := start(t, Options{})
+	vectors, model, err := f.client.Embed(t.Context(), "roll back a release", "?!")
+	if err != nil || len(vectors) != 2 || vectors[1] != nil || !strings.HasPrefix(model, builtin.Default().Identity().Name) {
+		t.Fatalf("%d vectors of %q, %v", len(vectors), model, err)
+	}
+	var squares float64
+	for _, x := range vectors[0] {
+		squares += float64(x) * float64(x)
+	}
+	if math.Abs(squares-1) > 1e-5 {
+		t.Errorf("length² %g", squares)
+	}
+	if _, _, err := f.client.Embed(t.Context()); !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("no texts: %v", err)
+	}
+}
+
+func TestVectorJSON(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Vector{
+		`[]`: {Values: []float32{}}, `[1,0,-0.5]`: {Values: []float32{1, 0, -.5}}, `""`: {Base64: true}, `"AACAPwAAAL8="`: {Values: []float32{1, -.5}, Base64: true},
+	} {
+		var v Vector
+		if err := json.Unmarshal([]byte(text), &v); err != nil || v.Base64 != want.Base64 || !slices.Equal(v.Values, want.Values) {
+			t.Errorf("%s: %+v, %v", text, v, err)
+		}
+		if out, err := json.Marshal(v); err != nil || string(out) != text {
+			t.Errorf("%s: written as %s, %v", text, out, err)
+		}
+	}
+	for _, text := range []string{`"AAA="`, `"%"`, `{}`, `["a"]`} {
+		if err := json.Unmarshal([]byte(text), new(Vector)); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+}
