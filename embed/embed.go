@@ -25,6 +25,9 @@ type Embedder interface {
 
 // Calibrated is implemented by embedders that know what their cosines mean.
 type Calibrated interface {
+	// VectorWeight is what the cosine of a question and a document is worth beside a
+	// keyword score of weight 1. The better the embedder, the more.
+	VectorWeight() float64
 	// NoiseFloor is the cosine that most pairs of unrelated texts stay below.
 	NoiseFloor() float64
 }

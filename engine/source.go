@@ -106,8 +106,8 @@ func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq i
 	if in != nil {
 		iq.Space = in.name()
 	}
-	if in != nil && iq.Fusion.VectorFloor == 0 && iq.Fusion.Method != "vector" {
-		iq.Fusion.VectorFloor = in.floor()
+	if in != nil {
+		in.calibrate(&iq.Fusion)
 	}
 	res, err := idx.Search(ctx, iq)
 	res.Degraded = append(degraded, res.Degraded...)

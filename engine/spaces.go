@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,13 +27,17 @@ type space struct {
 
 func (s *space) name() string { return spaceOf(s.id) }
 
-// floor is the cosine that unrelated texts reach by chance, 0 where that is not
-// known.
-func (s *space) floor() float64 {
-	if c, ok := s.embedder.(embed.Calibrated); ok {
-		return c.NoiseFloor()
+// calibrate fills in what the embedder knows of its cosines, where the caller says
+// nothing.
+func (s *space) calibrate(f *index.Fusion) {
+	c, ok := s.embedder.(embed.Calibrated)
+	if !ok {
+		return
 	}
-	return 0
+	f.EmbedderWeight = cmp.Or(f.EmbedderWeight, c.VectorWeight())
+	if f.Method != "vector" {
+		f.VectorFloor = cmp.Or(f.VectorFloor, c.NoiseFloor())
+	}
 }
 
 // spaces knows in which space is searched, and to which one the data directory

@@ -9,25 +9,30 @@ import (
 )
 
 // Fusion says how the scores of the two legs become one relevance. The zero
-// value is the default: convex with [DefaultVectorWeight].
+// value is the default: convex with the weight of the embedder.
 type Fusion struct {
 	// Method is "convex" or "rrf"; "" is convex. "keyword" and "vector" ask one
 	// leg alone.
 	Method string
 	// VectorWeight is the weight of the cosine beside a keyword score of weight 1
 	// (convex only), for questions of up to [ShortQuestion] words; for longer ones it
-	// is less, by as much as they are longer. 0 means [DefaultVectorWeight], negative
-	// means none.
+	// is less, by as much as they are longer. 0 means EmbedderWeight·VectorShare,
+	// negative means none.
 	VectorWeight float64
+	// EmbedderWeight is what the embedder's cosines are worth on documents; 0 means
+	// [DefaultVectorWeight].
+	EmbedderWeight float64
+	// VectorShare is the part of that which they are worth on texts of this kind; 0
+	// means 1.
+	VectorShare float64
 	// VectorFloor is the cosine that unrelated texts reach by chance. A unit that
 	// only the dense leg found is a hit if it is above that, or above three fifths
 	// of it where the lexical leg found nothing at all.
 	VectorFloor float64
 }
 
-// DefaultVectorWeight is small because the built-in embedder knows little that
-// the keyword leg, with its character 4-grams, does not know better: twice the
-// weight gains nothing in the mean and costs some collections dearly.
+// DefaultVectorWeight is that of an embedder that does not know what its cosines are
+// worth. It is small, for with a weak one more costs some collections dearly.
 const DefaultVectorWeight = 0.1
 
 // ShortQuestion is how many words, stop words left out, a question has for the
@@ -37,7 +42,8 @@ const ShortQuestion = 8
 
 // vectorWeight returns the weight of the cosine for a question, where it has any.
 func (f Fusion) vectorWeight(question string) float64 {
-	return cmp.Or(f.VectorWeight, DefaultVectorWeight) * min(1, ShortQuestion/float64(max(wordsOf(question), 1)))
+	w := cmp.Or(f.VectorWeight, cmp.Or(f.EmbedderWeight, DefaultVectorWeight)*cmp.Or(f.VectorShare, 1))
+	return w * min(1, ShortQuestion/float64(max(wordsOf(question), 1)))
 }
 
 // wordsOf counts the words of a question, stop words left out.

@@ -114,6 +114,10 @@ func (s *service) String() string { return fmt.Sprintf("%s at %s", s.opts.Shape,
 // see [Client.Sized].
 func (c *Client) Identity() embed.Identity { return c.identity }
 
+// VectorWeight implements [embed.Calibrated]. A model worth a service is no worse
+// than the built-in table.
+func (c *Client) VectorWeight() float64 { return 0.3 }
+
 // NoiseFloor implements [embed.Calibrated]; 0 is not known.
 func (c *Client) NoiseFloor() float64 { return c.opts.Floor }
 

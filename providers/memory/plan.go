@@ -12,17 +12,17 @@ import (
 // Options says how memories are ranked. The zero value works.
 type Options struct {
 	Weights  Weights        // of importance and recency
-	Fusion   index.Fusion   // of words and vectors; VectorWeight 0 means [DefaultVectorWeight]
+	Fusion   index.Fusion   // of words and vectors; VectorShare 0 means [DefaultVectorShare]
 	Dialogue index.Dialogue // of what stands around a turn, and who said it
 	// TimeWeight is that of lying within the time that a question names; 0 means
 	// [index.DefaultTimeWeight], negative none.
 	TimeWeight float64
 }
 
-// DefaultVectorWeight is that of the cosine among memories, half of what it is among
-// documents: a turn is short, and the cosine of few words is more of chance. More
+// DefaultVectorShare is the part of the embedder's weight that its cosines have among
+// memories: a turn is short, and the cosine of few words is more of chance. More
 // than that is significantly worse on long dialogues than words alone.
-const DefaultVectorWeight = 0.05
+const DefaultVectorShare = 1.0 / 3
 
 // Parameters of a query, by which it switches features off.
 const (
@@ -40,7 +40,7 @@ func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
 		Fusion: o.Fusion,
 	}
-	plan.Fusion.VectorWeight = cmp.Or(plan.Fusion.VectorWeight, DefaultVectorWeight)
+	plan.Fusion.VectorShare = cmp.Or(plan.Fusion.VectorShare, DefaultVectorShare)
 	if q.Params[ParamDialogue] != false {
 		d := o.Dialogue
 		d.AsksWhen = asksWhen(q.Query)
