@@ -59,7 +59,7 @@ const rrfConstant = 60
 
 // fuse sets the score of every hit.
 //
-// Convex: (keyword + w·max(0, cosine)) / (1 + w), where w is the vector weight for a
+// Convex: (keyword + w·c) / (1 + w), where c is the cosine as far as chance does not explain it, w is the vector weight for a
 // question of so many words, and keyword is the lexical
 // score over the most that any text could reach (Bruch et al., "An Analysis of
 // Fusion Functions for Hybrid Retrieval", TOIS 2023: bounding by the theoretical
@@ -86,8 +86,16 @@ func fuse(hits []Hit, f Fusion, question string, keyword, vector bool) {
 	}
 	for i := range hits {
 		s := hits[i].Signals
-		hits[i].Score = ragctx.Clamp01((s.Keyword + w*max(0, s.Vector)) / (1 + w))
+		hits[i].Score = ragctx.Clamp01((s.Keyword + w*f.beyondChance(s.Vector)) / (1 + w))
 	}
+}
+
+// beyondChance returns how much of a cosine says something, from 0 to 1. Of the
+// cosines of unrelated texts, most of which are below the floor, half of it is the
+// middle.
+func (f Fusion) beyondChance(cosine float64) float64 {
+	chance := f.VectorFloor / 2
+	return max(0, cosine-chance) / (1 - chance)
 }
 
 func fuseRanks(hits []Hit, keyword, vector bool) {
