@@ -2,21 +2,74 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/store"
 )
 
-// erasure is what is to go: versions and turns.
+// erasure is what is to go, versions and turns, and how it is asked for.
 type erasure struct {
-	item func(*version) bool
-	turn func(ragctx.Turn) bool
+	name   string
+	item   func(*version) bool
+	turn   func(ragctx.Turn) bool
+	ask    func(context.Context, *engine.Engine) (store.Erased, error)
+	denied bool // it is another's
+}
+
+func (s *space) document(id string) erasure {
+	return erasure{
+		name: "document " + id,
+		item: func(v *version) bool { return v.kind == store.Documents && v.key == id },
+		turn: func(ragctx.Turn) bool { return false },
+		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
+			return e.EraseDocument(ctx, s.name, id)
+		},
+	}
+}
+
+func (s *space) memory(id, user string, anyone bool) erasure {
+	return erasure{
+		name: fmt.Sprintf("memory %s for %q, anyone's: %v", id, user, anyone),
+		item: func(v *version) bool { return v.kind == store.Memories && v.key == id },
+		turn: func(t ragctx.Turn) bool { return t.ID == id },
+		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
+			return e.EraseMemory(ctx, s.name, id, user, anyone)
+		},
+		denied: !anyone && s.others(id, user),
+	}
+}
+
+func (s *space) session(id, user string, anyone bool) erasure {
+	is := func(in, of string) bool { return in == id && (anyone || of == user) }
+	return erasure{
+		name: fmt.Sprintf("session %s of %q, anyone's: %v", id, user, anyone),
+		item: func(v *version) bool { return is(v.mem.SessionID, v.mem.UserID) },
+		turn: func(t ragctx.Turn) bool { return is(t.SessionID, t.UserID) },
+		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
+			return e.EraseSession(ctx, s.name, id, user, anyone)
+		},
+	}
+}
+
+func (s *space) user(id string) erasure {
+	return erasure{
+		name: fmt.Sprintf("user %q", id),
+		item: func(v *version) bool { return v.mem.UserID == id },
+		turn: func(t ragctx.Turn) bool { return t.UserID == id },
+		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
+			return e.EraseUser(ctx, s.name, id)
+		},
+	}
 }
 
 // erase takes away what an erasure means and returns it.
@@ -55,54 +108,54 @@ func (s *space) erase(e erasure) (gone []*version, counts store.Erased) {
 func (m *machine) erase() {
 	s := m.space()
 	user, anyone := pick(m, modelUsers), m.chance(2)
-	memory := pick(m, []string{memoryName(m.rand.IntN(memoryNames)), m.anyTurn(s)})
-	none := erasure{func(*version) bool { return false }, func(ragctx.Turn) bool { return false }}
 	var e erasure
-	var got store.Erased
-	var err error
 	switch n := m.rand.IntN(10); {
 	case n < 4:
-		id := documentName(m.rand.IntN(documentNames))
-		m.note("erase document %s %s", s.name, id)
-		e = erasure{func(v *version) bool { return v.kind == store.Documents && v.key == id }, none.turn}
-		got, err = m.eng.EraseDocument(m.Context(), s.name, id)
+		e = s.document(documentName(m.rand.IntN(documentNames)))
 	case n < 8:
-		m.note("erase memory %s %s for %q, anyone's: %v", s.name, memory, user, anyone)
-		e = erasure{
-			func(v *version) bool { return v.kind == store.Memories && v.key == memory },
-			func(t ragctx.Turn) bool { return t.ID == memory },
-		}
-		got, err = m.eng.EraseMemory(m.Context(), s.name, memory, user, anyone)
-		if !anyone && s.others(memory, user) {
-			if !errors.Is(err, ragctx.ErrNotFound) {
-				m.Fatalf("memory %s of another was erased for %q: %+v, %v", memory, user, got, err)
-			}
-			return
-		}
+		e = s.memory(pick(m, []string{memoryName(m.rand.IntN(memoryNames)), m.anyTurn(s)}), user, anyone)
 	case n < 9:
-		session := pick(m, modelSessions[1:])
-		m.note("erase session %s %s of %q, anyone's: %v", s.name, session, user, anyone)
-		is := func(in, of string) bool { return in == session && (anyone || of == user) }
-		e = erasure{
-			func(v *version) bool { return is(v.mem.SessionID, v.mem.UserID) },
-			func(t ragctx.Turn) bool { return is(t.SessionID, t.UserID) },
-		}
-		got, err = m.eng.EraseSession(m.Context(), s.name, session, user, anyone)
+		e = s.session(pick(m, modelSessions[1:]), user, anyone)
 	default:
-		user = pick(m, []string{"ada", "bob"})
-		m.note("erase user %s %q", s.name, user)
-		e = erasure{func(v *version) bool { return v.mem.UserID == user }, func(t ragctx.Turn) bool { return t.UserID == user }}
-		got, err = m.eng.EraseUser(m.Context(), s.name, user)
+		e = s.user(pick(m, []string{"ada", "bob"}))
 	}
+	m.wantErased(s, m.eraseAll(s, e))
+}
+
+// eraseAll asks for erasures, all at the same time, and returns what is gone.
+func (m *machine) eraseAll(s *space, all ...erasure) (gone []*version) {
+	m.Helper()
+	got, errs := make([]store.Erased, len(all)), make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, e := range all {
+		m.note("erase %s %s", s.name, e.name)
+		wg.Go(func() { got[i], errs[i] = e.ask(m.Context(), m.eng) })
+	}
+	wg.Wait()
+	for i, e := range all {
+		if e.denied {
+			if !errors.Is(errs[i], ragctx.ErrNotFound) {
+				m.Fatalf("erased %s of another: %+v, %v", e.name, got[i], errs[i])
+			}
+			continue
+		}
+		went, want := s.erase(e)
+		got[i].Pending = 0
+		if err := m.completed(s, errs[i]); err != nil || got[i] != want {
+			m.Fatalf("erased %s: %+v, %v; want %+v", e.name, got[i], err, want)
+		}
+		gone = append(gone, went...)
+	}
+	return gone
+}
+
+// completed waits for the end of an erasure that was put off, since a leg is being
+// made again: it is completed with the next.
+func (m *machine) completed(s *space, err error) error {
 	for end := time.Now().Add(time.Minute); errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
-		// A leg is being made again; the erasure is completed with the next.
 		_, err = m.eng.EraseDocument(m.Context(), s.name, "nothing")
 	}
-	gone, want := s.erase(e)
-	if got.Pending = 0; err != nil || got != want {
-		m.Fatalf("erased %+v, %v; want %+v", got, err, want)
-	}
-	m.wantErased(s, gone)
+	return err
 }
 
 // anyTurn returns the id of a turn, or one that is none.
@@ -126,7 +179,9 @@ func (m *machine) wantErased(s *space, gone []*version) {
 	m.Helper()
 	for _, v := range gone {
 		for _, p := range v.pieces {
-			m.uses[p.token]--
+			if m.uses[p.token]--; m.uses[p.token] == 0 {
+				delete(m.uses, p.token)
+			}
 		}
 	}
 	for i, v := range gone {
@@ -134,23 +189,36 @@ func (m *machine) wantErased(s *space, gone []*version) {
 			break
 		}
 		p := pick(m, v.pieces)
-		for _, w := range []*viewer{m.owner(v), {user: v.mem.UserID, now: m.clock.now(), asOf: v.recorded}} {
-			m.look(s, v.kind, w, "keyword", p.token, 10)
-			m.look(s, v.kind, w, "vector", p.embedded, 10)
-		}
+		m.wantNowhere(s, &relic{s.name, v.kind, v.mem.UserID, v.recorded, p.token, p.embedded})
 		if m.uses[p.token] == 0 && m.chance(3) {
 			m.wantNoBytes(p.token)
 		}
 	}
 }
 
-// wantNoBytes looks for a word in the files.
-func (m *machine) wantNoBytes(word string) {
+// wantNowhere asks both legs of a space for what was erased, as of now and as of
+// when it was there.
+func (m *machine) wantNowhere(s *space, r *relic) {
+	m.Helper()
+	for _, at := range []time.Time{{}, r.recorded} {
+		w := &viewer{user: r.user, now: m.clock.now(), asOf: at}
+		m.look(s, r.kind, w, "keyword", r.token, 10)
+		m.look(s, r.kind, w, "vector", r.embedded, 10)
+	}
+}
+
+// wantNoBytes looks for words in the files.
+func (m *machine) wantNoBytes(words ...string) {
 	m.Helper()
 	for _, name := range m.files("") {
 		b, err := os.ReadFile(filepath.Join(m.opts.Dir, name))
-		if err == nil && bytes.Contains(b, []byte(word)) {
-			m.Fatalf("%s was erased, and is still in %s", word, name)
+		if err != nil {
+			continue // it has been removed since
+		}
+		for _, word := range words {
+			if bytes.Contains(b, []byte(word)) {
+				m.Fatalf("%s was erased, and is still in %s", word, name)
+			}
 		}
 	}
 }

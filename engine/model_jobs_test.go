@@ -78,9 +78,6 @@ func (m *machine) settle(s *space, puts []*version, ends []key) {
 // reembed begins to change the embedder. It goes on beside what comes next.
 func (m *machine) reembed() {
 	to := pick(m, []embed.Embedder{embed.NewHashing(64), embed.NewHashing(128), builtin.Default()})
-	if m.rand.IntN(1+len(m.world.spaces)/10) > 0 {
-		return // all that was ever written is embedded again: not too often in a long row
-	}
 	m.note("reembed to %s", to.Identity())
 	is := m.eng.Embedder() == to.Identity()
 	switch _, err := m.eng.Reembed(m.Context(), to); {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,6 +93,9 @@ func (m *machine) restart() {
 			m.wantGone(s, v)
 		}
 	}
+	if gone := m.world.relics; len(gone) > 0 && m.chance(3) {
+		m.wantEmptied([]relic{pick(m, gone)})
+	}
 }
 
 // crash leaves behind what the files hold at one moment, as a process does that
@@ -147,56 +151,59 @@ func (m *machine) tearLog() {
 		m.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.Write(m.noise(1 + m.rand.IntN(10_000))); err != nil {
+	if _, err := f.Write(noise(m.rand, 1+m.rand.IntN(10_000))); err != nil {
 		m.Fatal(err)
 	}
 }
 
-func (m *machine) noise(n int) []byte {
+func noise(dice *rand.Rand, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = byte(m.rand.Uint32())
+		b[i] = byte(dice.Uint32())
 	}
 	return b
 }
 
 // loseIndexes removes all indexes, or those of one collection.
 func (m *machine) loseIndexes() {
+	dice := m.dice()
 	lost := filepath.Join(m.opts.Dir, "index")
-	if all, err := os.ReadDir(lost); err == nil && len(all) > 0 && m.chance(2) {
-		lost = filepath.Join(lost, pick(m, all).Name())
+	if all, err := os.ReadDir(lost); err == nil && len(all) > 0 && dice.IntN(2) == 0 {
+		lost = filepath.Join(lost, all[dice.IntN(len(all))].Name())
 	}
 	m.note("lost %s", lost)
 	m.drop(lost)
 }
 
 func (m *machine) loseFile() {
+	dice := m.dice()
 	if all := m.files("index"); len(all) > 0 {
 		m.hurt = true
-		m.drop(filepath.Join(m.opts.Dir, pick(m, all)))
+		m.drop(filepath.Join(m.opts.Dir, all[dice.IntN(len(all))]))
 	}
 }
 
 // damage spoils one file of an index.
 func (m *machine) damage() {
+	dice := m.dice()
 	all := m.files("index")
 	if len(all) == 0 {
 		return
 	}
-	name := filepath.Join(m.opts.Dir, pick(m, all))
+	name := filepath.Join(m.opts.Dir, all[dice.IntN(len(all))])
 	b, err := os.ReadFile(name)
 	if err != nil {
 		m.Fatal(err)
 	}
 	how := "cut"
 	switch n := len(b); {
-	case n > 0 && m.chance(3):
-		b = b[:m.rand.IntN(n)]
-	case n > 0 && m.chance(2):
-		b[m.rand.IntN(n)] ^= byte(1 + m.rand.IntN(255))
+	case n > 0 && dice.IntN(3) == 0:
+		b = b[:dice.IntN(n)]
+	case n > 0 && dice.IntN(2) == 0:
+		b[dice.IntN(n)] ^= byte(1 + dice.IntN(255))
 		how = "a byte changed"
 	default:
-		b = m.noise(n)
+		b = noise(dice, n)
 		how = "noise"
 	}
 	m.note("damaged %s: %s", name, how)

@@ -30,6 +30,9 @@ var (
 func TestModel(t *testing.T) {
 	m := newMachine(t)
 	for m.done = range m.ops {
+		if m.done%10_000 == 0 {
+			m.Logf("seed %d, %d operations of %d, %d spaces of %d", m.seed, m.done, m.ops, len(m.world.spaces), m.world.made)
+		}
 		m.step()
 	}
 	m.finish()
@@ -69,7 +72,8 @@ func (c *stepClock) now() time.Time { return time.UnixMicro(c.micros.Load()).UTC
 
 const (
 	activeSpaces = 3
-	spaceOps     = 1500 // operations after which the oldest active space retires
+	keptSpaces   = 8    // more are emptied, so that a long row costs no more per operation than a short one
+	spaceOps     = 1500 // operations after which the oldest active space is no longer active, in short rows fewer
 	keptLog      = 30
 )
 
@@ -103,9 +107,8 @@ func (m *machine) report() {
 	if m.eng != nil {
 		m.eng.Close()
 	}
-	m.Logf("%d operations: %v", m.done+1, m.counts)
+	m.Logf("seed %d, %d operations: %v", m.seed, m.done+1, m.counts)
 	if !m.Failed() {
-		m.Logf("seed %d", m.seed)
 		return
 	}
 	m.Logf("operation %d of the row of seed %d failed; see it again with\n\tgo test ./engine -run TestModel -model.seed=%d -model.ops=%d\nThe last operations:\n%s",
@@ -147,9 +150,10 @@ var operations = []operation{
 
 func (m *machine) step() {
 	m.tick()
-	if m.done > 0 && m.done%spaceOps == 0 {
+	if m.done > 0 && m.done%min(spaceOps, 1+m.ops/3) == 0 {
 		m.active = slices.Delete(m.active, 0, 1)
 		m.addSpace()
+		m.retireSpaces()
 	}
 	total := 0
 	for _, o := range operations {
@@ -178,7 +182,8 @@ func (m *machine) tick() {
 }
 
 func (m *machine) addSpace() {
-	s := newSpace(fmt.Sprintf("space-%d", len(m.world.spaces)))
+	s := newSpace(fmt.Sprintf("space-%d", m.world.made))
+	m.world.made++
 	m.world.spaces = append(m.world.spaces, s)
 	m.active = append(m.active, s)
 }
@@ -191,6 +196,10 @@ func (m *machine) space() *space {
 	return pick(m, m.active)
 }
 
+// dice returns dice of its own for choices that depend on which files there are
+// and how long they are: that differs from run to run, and the row must not.
+func (m *machine) dice() *rand.Rand { return rand.New(rand.NewPCG(m.rand.Uint64(), 2)) }
+
 func pick[T any](m *machine, from []T) T { return from[m.rand.IntN(len(from))] }
 
 // chance is true in one of n cases.
@@ -202,4 +211,5 @@ func (m *machine) finish() {
 	m.closeEngine()
 	m.open()
 	m.compareAll(m.world.spaces)
+	m.wantEmptied(m.world.relics)
 }

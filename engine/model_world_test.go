@@ -229,12 +229,14 @@ func (s *space) find(kind store.Kind, id string, number int) *version {
 
 // world is the whole model.
 type world struct {
-	spaces []*space // in the order of their creation
+	spaces []*space // in the order of their creation, without those that were emptied
+	made   int      // spaces, with those
+	relics []relic  // of those that were emptied, the newest last
 }
 
 // clone returns a copy that later changes do not touch.
 func (w *world) clone() *world {
-	c := new(world)
+	c := &world{made: w.made, relics: slices.Clone(w.relics)}
 	for _, s := range w.spaces {
 		d := newSpace(s.name)
 		d.keys, d.told, d.turns = slices.Clone(s.keys), slices.Clone(s.told), maps.Clone(s.turns)
