@@ -39,10 +39,10 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	useWords, useNear := worded && a.errWords == nil, len(q.Vector) > 0 && a.errNear == nil
-	if a.errWords != nil || worded && !h.lexical.level.Load() {
+	if a.errWords != nil || worded && !a.allWords {
 		h.lame(ctx, &res, "keyword", a.errWords, h.lexical.suspect)
 	}
-	if a.errNear != nil || len(q.Vector) > 0 && !a.space.level.Load() {
+	if a.errNear != nil || len(q.Vector) > 0 && !a.allNear {
 		h.lame(ctx, &res, "vector", a.errNear, a.space.suspect)
 	}
 	if !useWords && !useNear && len(res.Degraded) > 0 {
@@ -66,6 +66,7 @@ type answers struct {
 	words             LexicalResult
 	sessions          *grouping // that the lexical leg scored, or nil
 	near              []Scored
+	allWords, allNear bool // the leg had everything when it was asked
 	errWords, errNear error
 }
 
@@ -78,7 +79,7 @@ func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool)
 	var wg sync.WaitGroup
 	if len(q.Vector) > 0 {
 		wg.Go(func() {
-			a.near, a.errNear = a.space.search(ctx, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Exact: q.Exact})
+			a.near, a.allNear, a.errNear = a.space.search(ctx, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Exact: q.Exact})
 		})
 	}
 	if q.worded() {
@@ -87,7 +88,7 @@ func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool)
 			a.sessions = h.grouping(q, state)
 			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)
 		}
-		a.words, a.errWords = h.words(ctx, words)
+		a.words, a.allWords, a.errWords = h.words(ctx, words)
 	}
 	wg.Wait()
 	return a
@@ -111,23 +112,25 @@ func (h *Hybrid) lame(ctx context.Context, res *Result, name string, err error, 
 // errAbsent says that a leg is not there: it failed and is being made again.
 var errAbsent = errors.New("index: the leg is being made again")
 
-// words searches the lexical leg.
-func (h *Hybrid) words(ctx context.Context, q LexicalQuery) (LexicalResult, error) {
-	l, ok := h.lexical.current()
+// words searches the lexical leg, and reports whether it has everything.
+func (h *Hybrid) words(ctx context.Context, q LexicalQuery) (res LexicalResult, whole bool, err error) {
+	l, whole, ok := h.lexical.serving()
 	if !ok {
-		return LexicalResult{}, errAbsent
+		return res, false, errAbsent
 	}
-	return l.Search(ctx, q)
+	res, err = l.Search(ctx, q)
+	return res, whole, err
 }
 
 // search searches the dense leg if it holds vectors of the space that q's vector
-// is in.
-func (s *space) search(ctx context.Context, name string, q DenseQuery) ([]Scored, error) {
-	d, ok := s.current()
+// is in, and reports whether it has everything.
+func (s *space) search(ctx context.Context, name string, q DenseQuery) (near []Scored, whole bool, err error) {
+	d, whole, ok := s.serving()
 	if !ok || name != s.name {
-		return nil, errAbsent
+		return nil, false, errAbsent
 	}
-	return d.Search(ctx, q)
+	near, err = d.Search(ctx, q)
+	return near, whole, err
 }
 
 // similarity returns a unit's cosine, 0 if there is none.

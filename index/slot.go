@@ -56,6 +56,15 @@ func (s *slot[L]) current() (l L, ok bool) {
 	return l, false
 }
 
+// serving returns the leg, and whether it has everything that the catalog has, so
+// that a search that begins now is complete. After the search level would not say
+// so: the leg may have been given the rest meanwhile. What is opened in the place
+// of a leg is not level, so the order of the two matters.
+func (s *slot[L]) serving() (l L, whole, ok bool) {
+	l, ok = s.current()
+	return l, ok && s.level.Load(), ok
+}
+
 // ensure opens the leg if there is none. Where that fails the slot stays empty
 // until the next try. The caller holds Hybrid.write.
 func (s *slot[L]) ensure(now time.Time) error {

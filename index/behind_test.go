@@ -1,0 +1,83 @@
+package index_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// TestLegThatGetsTheRestDuringASearch has the legs given what they lack after they
+// were searched, and before the search ends. What they found is not all there is,
+// and the answer must say so.
+func TestLegThatGetsTheRestDuringASearch(t *testing.T) {
+	for _, leg := range []string{"keyword", "vector"} {
+		t.Run(leg, func(t *testing.T) {
+			f := &gated{gate: make(chan struct{})}
+			f.add(one(1, "apple", 1, 0))
+			var h *harness
+			fed := func() {
+				close(f.gate)
+				for h.Stats().Lexical.State != index.Ready || h.Stats().Dense.State != index.Ready {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			o := index.Options{Feed: f, Space: "s", Patience: 10 * time.Millisecond}
+			if leg == "keyword" {
+				o.Lexical = func() (index.Lexical, error) { return lateWords{newWords(), fed}, nil }
+			} else {
+				o.Dense = func() (index.Dense, error) { return lateArrows{newArrows(), fed}, nil }
+			}
+			h = newHarness(t, o)
+			defer h.Close()
+			q := index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s", Fusion: index.Fusion{Method: leg}}
+			if r := search(t, h, q); len(r.Hits) > 0 || !slices.Equal(r.Degraded, []string{leg}) {
+				t.Errorf("found %v, degraded %v; want nothing by a degraded leg", ids(r), r.Degraded)
+			}
+		})
+	}
+}
+
+// gated is a feed that gives single legs nothing until its gate opens.
+type gated struct {
+	history
+
+	gate chan struct{}
+}
+
+func (f *gated) Follow(ctx context.Context, after uint64, want index.Want) (index.Batch, error) {
+	if want.Texts != (want.Space != "") {
+		select {
+		case <-f.gate:
+		case <-ctx.Done():
+			return index.Batch{Seq: after}, ctx.Err()
+		}
+	}
+	return f.history.Follow(ctx, after, want)
+}
+
+// lateWords and lateArrows call fed after a search.
+type (
+	lateWords struct {
+		*words
+
+		fed func()
+	}
+	lateArrows struct {
+		*arrows
+
+		fed func()
+	}
+)
+
+func (l lateWords) Search(ctx context.Context, q index.LexicalQuery) (index.LexicalResult, error) {
+	defer l.fed()
+	return l.words.Search(ctx, q)
+}
+
+func (l lateArrows) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, error) {
+	defer l.fed()
+	return l.arrows.Search(ctx, q)
+}
