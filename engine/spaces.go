@@ -91,8 +91,8 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 	}
 	switch {
 	case want == nil && e.spaces.current.Load().embedder == nil:
-		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder (the embed settings name a service), "+
-			"or change it with \"ragctx reembed\"", ragctx.ErrConflict, identity)
+		return fmt.Errorf("%w: the data directory holds vectors of embedder %s, which is not built in; open it with that embedder "+
+			"(the setting embedder names a table, embed_shape a service), or change it with \"ragctx reembed\"", ragctx.ErrConflict, identity)
 	case want == nil || want.Identity() == identity || e.opts.Reembed:
 		return nil
 	}

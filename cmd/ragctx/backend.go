@@ -30,8 +30,8 @@ type backend interface {
 	ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error)
 	// CheckUp begins a job whose result is an [engine.Checkup].
 	CheckUp(ctx context.Context, repair bool) (engine.Job, error)
-	// ReembedAs begins a job that changes to a built-in embedder, or to the embedding
-	// service of the settings (see [engine.RemoteName]).
+	// ReembedAs begins a job that changes to a built-in embedder, to the embedding
+	// service of the settings (see [engine.RemoteName]), or to a table by its path.
 	ReembedAs(ctx context.Context, embedder string) (engine.Job, error)
 	// Snapshot writes a new file.
 	Snapshot(ctx context.Context, file string, o store.SnapshotOptions) (store.SnapshotInfo, error)

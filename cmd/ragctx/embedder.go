@@ -29,7 +29,7 @@ const maxKeyBytes = 16 << 10
 // embedSettings are the settings of the embedding service, shown after the others.
 func embedSettings() []setting {
 	return []setting{
-		{"embed_shape", "what the embedding service speaks: " + words(embedding.Shapes()) + "; empty is the built-in embedder", fixed(""), nil},
+		{"embed_shape", "what the embedding service speaks: " + words(embedding.Shapes()) + "; empty asks none", fixed(""), nil},
 		{"embed_url", "URL of the embedding service; empty is the hosted one of openai, and ollama on this machine", fixed(""), nil},
 		{"embed_model", "model of the embedding service", fixed(""), nil},
 		{"embed_revision", "your name for the state of the model; change it when the service changes the model", fixed("1"), nil},
@@ -76,8 +76,16 @@ func checkNumber(v string) error {
 }
 
 // embeds reports whether a service is named, whole or in part.
-func (s *settings) embeds() bool {
-	return s.k.String("embed_shape")+s.k.String("embed_url")+s.k.String("embed_model") != ""
+func (s *settings) embeds() bool { return s.embedsBy() != "" }
+
+// embedsBy returns the first setting that names a service, or "".
+func (s *settings) embedsBy() string {
+	for _, name := range []string{"embed_shape", "embed_url", "embed_model"} {
+		if s.k.String(name) != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // embedOptions returns how the service is asked, of values that were checked one
@@ -95,11 +103,11 @@ func (s *settings) embedOptions(log *slog.Logger) embedding.Options {
 	}
 }
 
-// embedder returns the client that the settings name, or nil. As with the reranker,
-// a mistake ends the program where it opens the data directory.
-func (s *settings) embedder(log *slog.Logger) (*embedding.Client, error) {
+// service returns the client of the service that the settings name. As with the
+// reranker, a mistake ends the program where it opens the data directory.
+func (s *settings) service(log *slog.Logger) (*embedding.Client, error) {
 	if !s.embeds() {
-		return nil, nil
+		return nil, badUsage("%s is the embedding service of the settings, and they name none; see --%s", engine.RemoteName, flagName("embed_shape"))
 	}
 	if err := s.readEmbedKey(); err != nil {
 		return nil, err
@@ -135,31 +143,57 @@ func (s *settings) readEmbedKey() error {
 	return nil
 }
 
-// useEmbedder puts the embedder of the settings into the options of an engine, and
-// returns what closes it.
-func (s *settings) useEmbedder(o *engine.Options) (func(), error) {
-	client, err := s.embedder(o.Logger)
-	if err != nil {
-		return nil, err
+// checkEmbedder accepts names of embedders; whether a path is there is found out
+// where it is opened.
+func checkEmbedder(name string) error {
+	if strings.HasPrefix(name, builtin.TablePrefix) {
+		return nil
 	}
-	closing := func() {}
-	if client != nil {
-		o.Embedder, closing = client, client.Close
-	}
-	if s.reembed == "" {
-		return closing, nil
-	}
-	o.Reembed = true
+	_, err := builtin.Open(name)
+	return err
+}
+
+// embedderName names the embedder of the settings, as reembed would; "" is that of
+// the data directory.
+func (s *settings) embedderName() (string, error) {
+	name, by := s.k.String("embedder"), s.embedsBy()
 	switch {
-	case s.reembed != engine.RemoteName:
-		o.Embedder, err = builtin.Open(s.reembed)
-	case client == nil:
-		err = badUsage("%s is the embedding service of the settings, and they name none; see --%s", engine.RemoteName, flagName("embed_shape"))
+	case by == "":
+		return name, nil
+	case name != "":
+		return "", badUsage("%s names an embedder and %s a service, and only one of them can make the vectors; set one of them to \"\"", s.where("embedder"), s.where(by))
 	}
+	return engine.RemoteName, nil
+}
+
+// useEmbedder puts the embedder of the settings into the options of an engine, or the
+// one to which the data directory is to be changed, and returns what closes it.
+func (s *settings) useEmbedder(o *engine.Options) (func(), error) {
+	name, from := s.reembed, ""
+	if o.Reembed = name != ""; !o.Reembed {
+		var err error
+		if name, err = s.embedderName(); err != nil {
+			return nil, err
+		}
+		from = s.where("embedder") + ": "
+	}
+	switch name {
+	case "":
+		return func() {}, nil
+	case engine.RemoteName:
+		client, err := s.service(o.Logger)
+		if err != nil {
+			return nil, err
+		}
+		o.Embedder = client
+		return client.Close, nil
+	}
+	with, err := builtin.OpenLocal(name)
 	if err != nil {
-		closing()
+		return nil, fmt.Errorf("%s%w", from, err)
 	}
-	return closing, err
+	o.Embedder = with
+	return func() {}, nil
 }
 
 // writeSpend says what was asked of an embedding service by this process.
@@ -207,7 +241,7 @@ func writeEmbedder(w io.Writer, e engine.EmbedderInfo) {
 // ReembedAs implements backend. The change may have begun when the data directory was
 // opened for it.
 func (l local) ReembedAs(ctx context.Context, name string) (engine.Job, error) {
-	with, err := l.EmbedderNamed(name)
+	with, err := l.embedderNamed(name)
 	if err != nil {
 		return engine.Job{}, err
 	}
@@ -215,4 +249,12 @@ func (l local) ReembedAs(ctx context.Context, name string) (engine.Job, error) {
 		return j, err
 	}
 	return l.Reembed(ctx, with)
+}
+
+// embedderNamed is [engine.Engine.EmbedderNamed] for who may name files as well.
+func (l local) embedderNamed(name string) (embed.Embedder, error) {
+	if name == engine.RemoteName {
+		return l.EmbedderNamed(name)
+	}
+	return builtin.OpenLocal(name)
 }

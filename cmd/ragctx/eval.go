@@ -47,6 +47,7 @@ on each set.`
 
 const evalExample = `  ragctx eval --data ./collections --out ./before
   ragctx eval --data ./collections --out ./after --sets scifact,cosqa --modes keyword
+  ragctx eval --data ./collections --out ./mine --embedder static:./my-table
   ragctx eval --data ./collections --out ./service --embed-shape ollama --embed-model nomic-embed-text
   ragctx eval --data ./collections --compare ./before ./after
   ragctx eval --data ./collections --out ./after --ablate > ablation.md`
@@ -61,7 +62,7 @@ func newEval(env lookupEnv) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return runEval(cmd, env, f, args) },
 	}
 	flags := cmd.Flags()
-	addSettings(flags, append(embedNames(), "vector_graph")...)
+	addSettings(flags, append(embedNames(), "embedder", "vector_graph")...)
 	flags.StringVar(&f.data, "data", "", "directory of collections, not the data directory of other commands (env RAGCTX_EVAL_DATA)")
 	flags.StringVar(&f.out, "out", "", "directory for results, used again by later runs")
 	flags.StringSliceVar(&f.sets, "sets", nil, "sets to measure (default all)")
@@ -82,7 +83,7 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 		return badUsage("needs --data, the directory of collections (or RAGCTX_EVAL_DATA)")
 	}
 	if f.compare {
-		for _, name := range append(embedNames(), "out", "sets", "modes", "via", "fresh", "ablate", "vector_graph") {
+		for _, name := range append(embedNames(), "embedder", "out", "sets", "modes", "via", "fresh", "ablate", "vector_graph") {
 			if name = flagName(name); cmd.Flags().Changed(name) {
 				return badUsage("--%s says how to measure, and --compare only compares; leave one of them out", name)
 			}
@@ -128,23 +129,28 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 	return err
 }
 
-// evalEmbedder returns the embedder of the flags and of the environment, with its
-// number of dimensions, and what closes it; nil is the built-in one.
+// evalEmbedder returns the embedder of the settings, with its number of dimensions,
+// and what closes it; nil is the one of new data directories.
 func evalEmbedder(cmd *cobra.Command, env lookupEnv, log *slog.Logger) (embed.Embedder, func(), error) {
 	s, err := load(cmd, env)
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := s.embedder(log)
-	if client == nil || err != nil {
-		return nil, func() {}, err
-	}
-	with, err := client.Sized(cmd.Context())
+	o := engine.Options{Logger: log}
+	done, err := s.useEmbedder(&o)
 	if err != nil {
-		client.Close()
 		return nil, nil, err
 	}
-	return with, client.Close, nil
+	u, ok := o.Embedder.(embed.Unsized)
+	if !ok {
+		return o.Embedder, done, nil
+	}
+	with, err := u.Sized(cmd.Context())
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return with, done, nil
 }
 
 func (f evalFlags) write(w io.Writer, r eval.Report) error {

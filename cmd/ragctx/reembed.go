@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/embed/builtin"
 	embedding "github.com/ragctx/ragctx/embed/remote"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -16,18 +15,25 @@ const reembedHelp = `Reembed changes the embedder of the data directory: all tex
 while the vectors that are there go on serving, then all indexes change over at
 once. It is a job: it survives restarts, and can be cancelled until it is done.
 
-EMBEDDER is the name of a built-in one: static, hashing, or hashing/N for N dimensions. Or it
-is remote: the embedding service that the settings name (--embed-shape and what
-belongs to it), which is sent all texts. If a server has the data directory open, it is
-the service of the server's settings; 'ragctx serve --reembed' changes to that
-of its settings while it serves.`
+EMBEDDER is one of these:
+  static       the table of vectors within the program
+  hashing      feature hashing; hashing/N has N dimensions
+  static:PATH  a table of your own, which is then to be named by the setting embedder
+               wherever the data directory is opened
+  remote       the embedding service that the settings name (--embed-shape and what
+               belongs to it), which is sent all texts
+
+If a server has the data directory open, remote is the service of the server's
+settings, and a path is not taken: 'ragctx serve --reembed' changes to the embedder of
+its settings while it serves.`
 
 func newReembed(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reembed EMBEDDER",
 		Short: "Change the embedder of the data directory",
 		Long:  reembedHelp,
-		Example: `  ragctx reembed hashing/512
+		Example: `  ragctx reembed static
+  ragctx reembed static:./my-table
   ragctx reembed remote --embed-shape ollama --embed-model nomic-embed-text`,
 		Args: exactly(1, "one EMBEDDER"),
 
@@ -40,7 +46,7 @@ func newReembed(env lookupEnv) *cobra.Command {
 
 func runReembed(cmd *cobra.Command, env lookupEnv, name string) (err error) {
 	if name != engine.RemoteName {
-		if _, err := builtin.Open(name); err != nil {
+		if err := checkEmbedder(name); err != nil {
 			return asUsage(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ jobs' shows them); questions are answered meanwhile, from what is there. It also
 on with the jobs that were not done when the directory was last closed. There are no
 API keys, so it serves on loopback addresses only.
 
+With --embedder static:PATH a table of your own makes the vectors, within the program.
 With --embed-shape an embedding service makes the vectors. It is sent all texts and
 questions; its key is read from ` + envPrefix + `EMBED_KEY. A data directory that another embedder
 has filled is refused, unless --reembed changes it while the server answers.
@@ -50,7 +52,7 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed) },
 	}
-	addSettings(cmd.Flags(), slices.Concat(embedNames(), rerankNames(), []string{"addr", "vector_graph"})...)
+	addSettings(cmd.Flags(), slices.Concat(embedNames(), rerankNames(), []string{"addr", "embedder", "vector_graph"})...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or PATH=NAMESPACE to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
@@ -62,11 +64,12 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	if err != nil {
 		return err
 	}
-	switch {
-	case reembed && s.embeds():
-		s.reembed = engine.RemoteName
-	case reembed:
-		s.reembed = builtin.DefaultName
+	if reembed {
+		name, err := s.embedderName()
+		if err != nil {
+			return err
+		}
+		s.reembed = cmp.Or(name, builtin.DefaultName)
 	}
 	sources, err := s.sources(paths)
 	if err != nil {

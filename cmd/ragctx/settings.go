@@ -42,6 +42,7 @@ func allSettings() []setting {
 		{"server", "URL of the server to talk to, instead of opening the data directory", fixed(""), optional(checkServer)},
 		{"namespace", "namespace, a wall between tenants", fixed("default"), checkNamespace},
 		{"serve_docs", "files and folders that serve ingests, each PATH or PATH=NAMESPACE, separated as in PATH", fixed(""), nil},
+		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that of the data directory", fixed(""), optional(checkEmbedder)},
 		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
@@ -81,6 +82,7 @@ type settings struct {
 	rerankKey     string
 
 	embedKey string
+
 	// reembed names the embedder to which the data directory is to be changed when it
 	// is opened in this process; empty is none.
 	reembed string

@@ -10,13 +10,16 @@ import (
 	"github.com/ragctx/ragctx/embed/static"
 )
 
-// DefaultName names the embedder of a data directory that is new.
-const DefaultName = staticName
+const (
+	// DefaultName names the embedder of a data directory that is new.
+	DefaultName = staticName
+	// TablePrefix comes before the path of a table in the names of [OpenLocal].
+	TablePrefix = staticName + ":"
+)
 
 const (
 	staticName  = "static"
 	hashingName = "hashing"
-	tablePrefix = staticName + ":"
 )
 
 // Default returns the embedder of a data directory that is new.
@@ -31,8 +34,8 @@ func Open(name string) (embed.Embedder, error) {
 	}
 	base, size, sized := strings.Cut(name, "/")
 	switch {
-	case strings.HasPrefix(name, tablePrefix):
-		return nil, ragctx.Invalid("embedder", "%q names a path, which only the machine's operator can; start with it (see the setting embedder)", ragctx.Clip(name))
+	case strings.HasPrefix(name, TablePrefix):
+		return nil, ragctx.Invalid("embedder", "%q names a path; that is for the command line and its setting embedder, not for requests", ragctx.Clip(name))
 	case base != hashingName:
 		return nil, ragctx.Invalid("embedder", "%q is unknown; use %q, %q, or %q for another number of dimensions", ragctx.Clip(name), staticName, hashingName, "hashing/512")
 	case !sized:
@@ -48,7 +51,7 @@ func Open(name string) (embed.Embedder, error) {
 // OpenLocal is [Open] for names that the machine's operator gives: "static:PATH" is
 // the table of that file or directory, too (see [static.Open]).
 func OpenLocal(name string) (embed.Embedder, error) {
-	if path, ok := strings.CutPrefix(name, tablePrefix); ok {
+	if path, ok := strings.CutPrefix(name, TablePrefix); ok {
 		return static.Open(path)
 	}
 	return Open(name)
