@@ -48,7 +48,7 @@ func newMatrix(tensors map[string]tensor, tokens int) (*matrix, error) {
 func (m *matrix) table(tokens int, silent map[int32]bool) (*table, error) {
 	stride := (m.dim + dimStep - 1) / dimStep * dimStep
 	t := &table{
-		dim: stride, rowOf: make([]int32, tokens), first: make([]uint32, tokens+1), rows: make([]byte, 0, tokens*stride),
+		dim: stride, rowOf: make([]int32, tokens), rows: make([]byte, 0, tokens*stride),
 	}
 	values := make([]float64, m.dim)
 	for token := range t.rowOf {

@@ -203,11 +203,10 @@ func (e *embedder) embed(s *state, text string) []float32 {
 	return direction(s.sums, bias, e.identity.Dimensions)
 }
 
-// count counts the rows of the text's tokens and pairs of tokens. It returns
-// false if there are none, or too few of the text's letters have a row.
+// count counts the rows of the text's tokens. It returns false if there are none,
+// or too few of the text's letters have a row.
 func (e *embedder) count(s *state, text string) bool {
 	var letters, covered int
-	last := int32(-1)
 	for s.words.start(text); s.words.next(); {
 		letters += s.words.letters
 		for _, p := range s.words.pieces {
@@ -215,12 +214,6 @@ func (e *embedder) count(s *state, text string) bool {
 				covered += int(p.covered)
 				s.counter.add(row)
 			}
-			if last >= 0 {
-				if row := e.table.pair(last, p.id); row >= 0 {
-					s.counter.add(row)
-				}
-			}
-			last = p.id
 		}
 	}
 	return covered > 0 && float64(covered) >= e.minCoverage*float64(letters)

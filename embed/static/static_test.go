@@ -40,15 +40,9 @@ func passages(tb testing.TB) []string {
 func naive(e *embedder, text string) []float64 {
 	w := newWords(e.tokenizer)
 	counts := make(map[int32]float64)
-	all := ids(w, text)
-	for i, id := range all {
+	for _, id := range ids(w, text) {
 		if row := e.table.rowOf[id]; row >= 0 {
 			counts[row]++
-		}
-		if i > 0 {
-			if row := e.table.pair(all[i-1], id); row >= 0 {
-				counts[row]++
-			}
 		}
 	}
 	v := make([]float64, e.table.dim)
@@ -105,25 +99,6 @@ func vectorOf(t *testing.T, e embed.Embedder, text string) []float32 {
 		t.Fatal(err)
 	}
 	return v
-}
-
-func TestPairsAddTheirRow(t *testing.T) {
-	t.Parallel()
-	d := small()
-	with, err := newEmbedder(d.file(t, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.pairs, d.scales, d.rows = nil, d.scales[:5], d.rows[:40]
-	without, err := newEmbedder(d.file(t, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for text, same := range map[string]bool{"roll back": false, "undoing": false, "back roll": true, "roll q back": true, "roll, back": true} {
-		if got := slices.Equal(vectorOf(t, with, text), vectorOf(t, without, text)); got != same {
-			t.Errorf("%q: equal without pairs: %v", text, got)
-		}
-	}
 }
 
 func TestTextsThatSayNothing(t *testing.T) {

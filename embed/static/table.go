@@ -21,11 +21,11 @@ const (
 	maxTable    = 1 << 30
 	maxDim      = 4096
 	dimStep     = 8 // the kernel takes so many components at a time
-	numSections = 5
+	numSections = 4
 )
 
 // sections are the parts of the file, in their order.
-var sections = [numSections]string{"vocabulary", "row_numbers", "pairs", "scales", "rows"}
+var sections = [numSections]string{"vocabulary", "row_numbers", "scales", "rows"}
 
 // header describes the file that it begins.
 type header struct {
@@ -34,7 +34,6 @@ type header struct {
 	Dimensions  int               `json:"dimensions"`
 	Tokens      int               `json:"tokens"`
 	Rows        int               `json:"rows"`
-	Pairs       int               `json:"pairs"`
 	Exponent    float64           `json:"exponent"`
 	NoiseFloor  float64           `json:"noise_floor"`
 	MinCoverage float64           `json:"min_coverage"`
@@ -44,13 +43,10 @@ type header struct {
 	Source      string            `json:"source"`
 }
 
-// table holds the rows that tokens and pairs of tokens have.
+// table holds the rows that tokens have.
 type table struct {
-	dim    int     // length of a row, a multiple of dimStep
-	rowOf  []int32 // of each token; -1 for none
-	first  []uint32
-	pairs  []byte    // of uint16, sorted: the second token of each pair
-	paired int       // the row of the first pair
+	dim    int       // length of a row, a multiple of dimStep
+	rowOf  []int32   // of each token; -1 for none
 	scales []float32 // of each row, weight included
 	rows   []byte    // int8, row by row
 }
@@ -70,14 +66,11 @@ func parseTable(data []byte) (header, []string, *table, error) {
 	if len(tokens) != h.Tokens {
 		return header{}, nil, nil, invalid("has %d tokens, and its header says %d", len(tokens), h.Tokens)
 	}
-	t := &table{dim: h.Dimensions, paired: h.Rows - h.Pairs, pairs: part[2], rows: part[4]}
-	if t.rowOf, err = rowNumbers(part[1], t.paired); err != nil {
+	t := &table{dim: h.Dimensions, rows: part[3]}
+	if t.rowOf, err = rowNumbers(part[1], h.Rows); err != nil {
 		return header{}, nil, nil, err
 	}
-	if t.first, err = pairIndex(t.pairs, h.Tokens); err != nil {
-		return header{}, nil, nil, err
-	}
-	if t.scales, err = readScales(part[3]); err != nil {
+	if t.scales, err = readScales(part[2]); err != nil {
 		return header{}, nil, nil, err
 	}
 	return h, tokens, t, nil
@@ -127,8 +120,8 @@ func (h *header) check() error {
 		return invalid("needs a name and a revision of up to 100 bytes")
 	case h.Dimensions < dimStep || h.Dimensions > maxDim || h.Dimensions%dimStep != 0:
 		return invalid("has %d dimensions; a multiple of %d within %d..%d can be used", h.Dimensions, dimStep, dimStep, maxDim)
-	case h.Tokens < 1 || h.Tokens > 1<<16 || h.Rows < 1 || h.Rows > math.MaxUint16 || h.Pairs < 0 || h.Pairs > h.Rows:
-		return invalid("has %d tokens, %d rows and %d pairs; up to 65536, 65535 and the number of rows can be used", h.Tokens, h.Rows, h.Pairs)
+	case h.Tokens < 1 || h.Tokens > 1<<16 || h.Rows < 1 || h.Rows > math.MaxUint16:
+		return invalid("has %d tokens and %d rows; up to 65536 and 65535 can be used", h.Tokens, h.Rows)
 	case !(h.Exponent > 0 && h.Exponent <= 1):
 		return invalid("has the exponent %g; above 0 and up to 1 can be used", h.Exponent)
 	case !(h.NoiseFloor >= 0 && h.NoiseFloor < 1) || !(h.MinCoverage >= 0 && h.MinCoverage <= 1):
@@ -140,7 +133,7 @@ func (h *header) check() error {
 // split returns the sections, which tile the file up to the checksum but for
 // alignment.
 func (h *header) split(data []byte) (part [numSections][]byte, err error) {
-	want := [numSections]int{-1, 2 * h.Tokens, 4 * h.Pairs, 4 * h.Rows, h.Rows * h.Dimensions}
+	want := [numSections]int{-1, 2 * h.Tokens, 4 * h.Rows, h.Rows * h.Dimensions}
 	at := prefixLen + int(binary.LittleEndian.Uint32(data[12:]))
 	for i, name := range sections {
 		offset, length := h.Sections[name][0], h.Sections[name][1]
@@ -165,33 +158,11 @@ func rowNumbers(data []byte, rows int) ([]int32, error) {
 	for i := range rowOf {
 		n := int(binary.LittleEndian.Uint16(data[2*i:]))
 		if n > rows {
-			return nil, invalid("has row %d for token %d, and %d rows of tokens", n, i, rows)
+			return nil, invalid("has row %d for token %d, and %d rows", n, i, rows)
 		}
 		rowOf[i] = int32(n) - 1
 	}
 	return rowOf, nil
-}
-
-// pairIndex returns, for each token and the end, where the pairs begin whose
-// first it is.
-func pairIndex(pairs []byte, tokens int) ([]uint32, error) {
-	first := make([]uint32, tokens+1)
-	last := -1
-	for i := 0; i < len(pairs); i += 4 {
-		a, b := int(binary.LittleEndian.Uint16(pairs[i:])), int(binary.LittleEndian.Uint16(pairs[i+2:]))
-		if a >= tokens || b >= tokens {
-			return nil, invalid("has a pair of tokens %d and %d, of %d", a, b, tokens)
-		}
-		if a<<16|b <= last {
-			return nil, invalid("has pairs out of order, at %d", i/4)
-		}
-		last = a<<16 | b
-		first[a+1] = uint32(i/4 + 1)
-	}
-	for a := range tokens {
-		first[a+1] = max(first[a+1], first[a])
-	}
-	return first, nil
 }
 
 func readScales(data []byte) ([]float32, error) {
@@ -204,21 +175,4 @@ func readScales(data []byte) ([]float32, error) {
 		scales[i] = s
 	}
 	return scales, nil
-}
-
-// pair returns the row of a pair of neighbouring tokens, and -1 if it has none.
-func (t *table) pair(a, b int32) int32 {
-	lo, hi := t.first[a], t.first[a+1]
-	for lo < hi {
-		mid := (lo + hi) / 2
-		switch second := int32(binary.LittleEndian.Uint16(t.pairs[4*mid+2:])); {
-		case second == b:
-			return int32(t.paired) + int32(mid)
-		case second < b:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
-	}
-	return -1
 }

@@ -20,12 +20,11 @@ type draft struct {
 	head       header
 	tokens     []string
 	rowNumbers []uint16
-	pairs      [][2]uint16
 	scales     []float32
 	rows       []int8
 }
 
-// small returns a table of seven tokens, five of which have a row, and two pairs.
+// small returns a table of ten tokens, five of which have a row.
 func small() *draft {
 	d := &draft{
 		head: header{
@@ -33,8 +32,7 @@ func small() *draft {
 		},
 		tokens:     []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "roll", "back", "undo", "##ing", "q"},
 		rowNumbers: []uint16{0, 0, 0, 0, 0, 1, 2, 3, 4, 5},
-		pairs:      [][2]uint16{{5, 6}, {7, 8}},
-		scales:     []float32{1, .5, .25, -1, 2, 3, 1},
+		scales:     []float32{1, .5, .25, -1, 2},
 	}
 	for i := range len(d.scales) * d.head.Dimensions {
 		d.rows = append(d.rows, int8(i*37))
@@ -46,9 +44,9 @@ func small() *draft {
 func (d *draft) file(tb testing.TB, edit func(*header)) []byte {
 	tb.Helper()
 	h := d.head
-	h.Tokens, h.Rows, h.Pairs = len(d.tokens), len(d.scales), len(d.pairs)
+	h.Tokens, h.Rows = len(d.tokens), len(d.scales)
 	body := map[string][]byte{"vocabulary": []byte(strings.Join(d.tokens, "\n"))}
-	for name, values := range map[string]any{"row_numbers": d.rowNumbers, "pairs": d.pairs, "scales": d.scales, "rows": d.rows} {
+	for name, values := range map[string]any{"row_numbers": d.rowNumbers, "scales": d.scales, "rows": d.rows} {
 		var b bytes.Buffer
 		if err := binary.Write(&b, binary.LittleEndian, values); err != nil {
 			tb.Fatal(err)
@@ -148,19 +146,16 @@ func TestTableRefuses(t *testing.T) {
 		"tokens":                func(h *header) { h.Tokens++ },
 		"no rows":               func(h *header) { h.Rows = 0 },
 		"rows":                  func(h *header) { h.Rows++ },
-		"pairs":                 func(h *header) { h.Pairs = 1 },
-		"negative pairs":        func(h *header) { h.Pairs = -1 },
-		"more pairs than rows":  func(h *header) { h.Pairs = h.Rows + 1 },
 		"exponent":              func(h *header) { h.Exponent = 0 },
 		"large exponent":        func(h *header) { h.Exponent = 1.5 },
 		"floor":                 func(h *header) { h.NoiseFloor = 1 },
 		"coverage":              func(h *header) { h.MinCoverage = -1 },
-		"no section":            func(h *header) { delete(h.Sections, "pairs") },
+		"no section":            func(h *header) { delete(h.Sections, "scales") },
 		"negative offset":       func(h *header) { h.Sections["rows"] = [2]int{-16, h.Sections["rows"][1]} },
 		"overlap":               func(h *header) { h.Sections["rows"] = h.Sections["scales"] },
 		"negative length":       func(h *header) { h.Sections["vocabulary"] = [2]int{h.Sections["vocabulary"][0], -1} },
 		"length beyond the end": func(h *header) { h.Sections["vocabulary"] = [2]int{h.Sections["vocabulary"][0], math.MaxInt} },
-		"short rows":            func(h *header) { h.Rows, h.Sections["rows"] = 6, [2]int{h.Sections["rows"][0], 48} },
+		"short rows":            func(h *header) { h.Rows, h.Sections["rows"] = 4, [2]int{h.Sections["rows"][0], 32} },
 	} {
 		if _, err := newEmbedder(small().file(t, edit)); !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
@@ -170,9 +165,6 @@ func TestTableRefuses(t *testing.T) {
 		"row number":      func(d *draft) { d.rowNumbers[3] = 6 },
 		"scale":           func(d *draft) { d.scales[3] = float32(math.NaN()) },
 		"infinite scale":  func(d *draft) { d.scales[3] = float32(math.Inf(-1)) },
-		"pair":            func(d *draft) { d.pairs[1][1] = 10 },
-		"pairs unsorted":  func(d *draft) { d.pairs[0], d.pairs[1] = d.pairs[1], d.pairs[0] },
-		"pair twice":      func(d *draft) { d.pairs[1] = d.pairs[0] },
 		"token twice":     func(d *draft) { d.tokens[9] = "undo" },
 		"no unknown":      func(d *draft) { d.tokens[1] = "[unk]" },
 		"empty token":     func(d *draft) { d.tokens[9] = "" },

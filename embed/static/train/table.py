@@ -8,8 +8,6 @@ The layout, all numbers little endian:
     16           header: JSON, padded with spaces
                  vocabulary   tokens joined by line feeds, UTF-8
                  row_numbers  uint16 per token: 0 has no row, n has row n-1
-                 pairs        two uint16 tokens per pair, sorted; pair i has
-                              row (largest row number)+i
                  scales       float32 per row
                  rows         int8, row by row
     -32          SHA-256 of everything before
@@ -27,7 +25,7 @@ import numpy as np
 MAGIC = b"RCSTATIC"
 VERSION = 1
 ALIGN = 16
-SECTIONS = ("vocabulary", "row_numbers", "pairs", "scales", "rows")
+SECTIONS = ("vocabulary", "row_numbers", "scales", "rows")
 DEFAULTS = {
     "name": "ragctx-static-en",
     "revision": "1",
@@ -52,43 +50,32 @@ def quantise(vectors):
     return scales.astype(np.float32), rows
 
 
-def write_table(path, header, vocab, row_numbers, pairs, scales, rows):
+def write_table(path, header, vocab, row_numbers, scales, rows):
     """Writes a table to path.
 
     header: overrides of DEFAULTS; counts and sections are filled in.
     vocab: all tokens, as strings, in the order of their ids.
     row_numbers: per token, 0 for none or the row's index + 1.
-    pairs: (P, 2) token ids or empty; pair i has row max(row_numbers) + i. They
-        need not be sorted: scales and rows of the pairs are sorted with them.
     scales: per row, what its int8 values are multiplied with, weight included.
-    rows: (N, dimensions) int8, the rows of single tokens first.
+    rows: (N, dimensions) int8.
     """
-    row_numbers = np.asarray(row_numbers)
-    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    row_numbers = np.asarray(row_numbers, dtype=np.int64)
     scales = np.asarray(scales, dtype="<f4")
     rows = np.asarray(rows)
-    _check(vocab, row_numbers, pairs, scales, rows)
-
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    pairs = pairs[order]
-    if len(pairs) > 1 and (np.diff(pairs[:, 0] << 16 | pairs[:, 1]) == 0).any():
-        raise ValueError("a pair occurs twice")
-    single = len(rows) - len(pairs)
-    order = np.concatenate([np.arange(single), single + order]).astype(np.int64)
+    _check(vocab, row_numbers, scales, rows)
 
     body = dict(
         vocabulary="\n".join(vocab).encode("utf-8"),
         row_numbers=row_numbers.astype("<u2").tobytes(),
-        pairs=pairs.astype("<u2").tobytes(),
-        scales=scales[order].tobytes(),
-        rows=np.ascontiguousarray(rows[order]).tobytes(),
+        scales=scales.tobytes(),
+        rows=np.ascontiguousarray(rows).tobytes(),
     )
     head = {**DEFAULTS, **header}
-    head.update(dimensions=rows.shape[1], tokens=len(vocab), rows=len(rows), pairs=len(pairs))
+    head.update(dimensions=rows.shape[1], tokens=len(vocab), rows=len(rows))
     _write(path, head, body)
 
 
-def _check(vocab, row_numbers, pairs, scales, rows):
+def _check(vocab, row_numbers, scales, rows):
     if len(set(vocab)) != len(vocab) or not 0 < len(vocab) <= 1 << 16:
         raise ValueError("tokens must be distinct, and 65,536 at most")
     if any("\n" in t or not t for t in vocab):
@@ -97,14 +84,12 @@ def _check(vocab, row_numbers, pairs, scales, rows):
         raise ValueError("row_numbers must have one number per token")
     if rows.ndim != 2 or rows.dtype != np.int8 or rows.shape[1] % 8 or not 8 <= rows.shape[1] <= 4096:
         raise ValueError("rows must be int8, and dimensions a multiple of 8 within 8..4096")
-    if row_numbers.max() + len(pairs) != len(rows) or len(rows) > 65535:
-        raise ValueError("there must be one row per row number and pair, and 65,535 at most")
+    if row_numbers.max() != len(rows) or len(rows) > 65535:
+        raise ValueError("there must be one row per row number, and 65,535 at most")
     if set(row_numbers.tolist()) | {0} != set(range(row_numbers.max() + 1)):
-        raise ValueError("a row of single tokens belongs to no token")
+        raise ValueError("a row belongs to no token")
     if scales.shape != (len(rows),) or not np.isfinite(scales).all():
         raise ValueError("scales must have one finite number per row")
-    if len(pairs) and (pairs.min() < 0 or pairs.max() >= len(vocab)):
-        raise ValueError("a pair names a token that is not in the vocabulary")
 
 
 def _write(path, head, body):

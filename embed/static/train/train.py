@@ -125,7 +125,7 @@ def export(path, table, vocabulary, has_row, a):
         "noise_floor": 0.35, "min_coverage": 0.5,
         "license": "Apache-2.0", "source": "trained from openly licensed documentation, taught by all-MiniLM-L6-v2 (Apache-2.0)",
     }
-    write_table(path, header, vocabulary, numbers.numpy().astype(np.uint16), np.zeros((0, 2), np.uint16), scales, rows)
+    write_table(path, header, vocabulary, numbers.numpy().astype(np.uint16), scales, rows)
 
 
 if __name__ == "__main__":
