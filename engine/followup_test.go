@@ -87,7 +87,7 @@ type section struct {
 
 func newLibrary(t *testing.T) *library {
 	t.Helper()
-	l := &library{fixture: open(t, spelling), sections: make(map[string][]section)}
+	l := &library{fixture: open(t), sections: make(map[string][]section)}
 	files, err := filepath.Glob(filepath.Join(followUpDir, "docs", "*.md"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

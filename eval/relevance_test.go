@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
@@ -147,7 +146,7 @@ func summary(ranks []int) (r1, r5, mrr float64) {
 func fill(t *testing.T) shelf {
 	t.Helper()
 	now := func() time.Time { return time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC) }
-	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Now: now, Embedder: embed.NewHashing(0)})
+	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
