@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"math"
@@ -233,4 +234,15 @@ func BenchmarkLoad(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestRevision keeps vectors of two tables from being taken for those of one: who
+// changes the table gives it another revision, and notes its checksum here.
+func TestRevision(t *testing.T) {
+	t.Parallel()
+	known := map[string]string{"1": "47be26887909198a7c890e5ad09147f76429783bc4eb5279d0065ced7f0a5622"}
+	revision := Default().Identity().Revision
+	if got := hex.EncodeToString(model[len(model)-sha256.Size:]); got != known[revision] {
+		t.Errorf("the table of revision %s has the checksum %s, not %s", revision, got, known[revision])
+	}
 }
