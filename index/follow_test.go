@@ -387,6 +387,35 @@ func TestCompactNeedsEveryLeg(t *testing.T) {
 	}
 }
 
+// TestCompactOfALegThatIsReplaced changes the space while the old leg is compacted,
+// which closes it. That is no failure for good: the next try compacts the new leg.
+func TestCompactOfALegThatIsReplaced(t *testing.T) {
+	var h *harness
+	next := newArrows()
+	old := &replaced{newArrows(), func() error {
+		err := h.Prepare("new", func() (index.Dense, error) { return next, nil })
+		return errors.Join(err, h.Switch(t.Context()))
+	}}
+	h = newHarness(t, index.Options{Space: "old", Dense: func() (index.Dense, error) { return old, nil }})
+	defer h.Close()
+	apply(t, h, one(1, "apple", 1, 0))
+	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, index.ErrClosed) {
+		t.Errorf("while the leg is replaced: %v", err)
+	}
+	if err := h.Compact(t.Context()); err != nil || !slices.Equal(next.compacted, []int{1}) {
+		t.Errorf("afterwards: %v, the new leg was compacted with %v units", err, next.compacted)
+	}
+}
+
+// replaced is a dense leg that is closed while it is compacted.
+type replaced struct {
+	*arrows
+
+	by func() error
+}
+
+func (r *replaced) Compact(context.Context) error { return errors.Join(index.ErrClosed, r.by()) }
+
 // TestCompactReachesThePreparedLeg removes something after a leg of another space
 // was prepared.
 func TestCompactReachesThePreparedLeg(t *testing.T) {

@@ -199,11 +199,15 @@ func compact[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], wan
 			return err
 		}
 	}
-	l, ok := s.current()
-	if !ok || !s.level.Load() {
+	l, whole, ok := s.serving()
+	if !ok || !whole {
 		return fmt.Errorf("%w: the %s leg of the index is %s", ragctx.ErrUnavailable, name, s.state())
 	}
-	return l.Compact(ctx)
+	err := l.Compact(ctx)
+	if errors.Is(err, ErrClosed) {
+		return fmt.Errorf("%w: the %s leg of the index was replaced meanwhile", ragctx.ErrUnavailable, name)
+	}
+	return err
 }
 
 // Stats implements [Index].
