@@ -135,7 +135,11 @@ func (c *Client) Post(ctx context.Context, r Request) (Answer, error) {
 		}
 		backoff *= 2
 		if r.Total > 0 { // what is left of it
-			start, r.Total = c.now(), r.Total-c.now().Sub(start)
+			now := c.now()
+			start, r.Total = now, r.Total-now.Sub(start)
+			if r.Total <= 0 { // it slept too long; 0 would be no limit
+				return a.answer, fmt.Errorf("%w; no time is left to ask again", a.err)
+			}
 		}
 	}
 }

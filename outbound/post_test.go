@@ -26,6 +26,7 @@ type bench struct {
 
 	now    time.Time
 	slept  []time.Duration
+	over   time.Duration // how much too long it sleeps
 	served atomic.Int64
 }
 
@@ -43,7 +44,7 @@ func newBench(t *testing.T, breaker *Breaker, h func(b *bench, w http.ResponseWr
 	b.Client = New(Options{
 		URL: u, Breaker: breaker, Now: func() time.Time { return b.now },
 		Sleep: func(ctx context.Context, d time.Duration) error {
-			b.slept, b.now = append(b.slept, d), b.now.Add(d)
+			b.slept, b.now = append(b.slept, d), b.now.Add(d+b.over)
 			return ctx.Err()
 		},
 	})
@@ -210,6 +211,23 @@ func TestAnswerIsBounded(t *testing.T) {
 		})
 		if _, err := b.Post(t.Context(), request()); (err == nil) != ok {
 			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+// TestOverslept: a machine under load can wake later than was asked for, which must
+// not leave the next attempt without a limit.
+func TestOverslept(t *testing.T) {
+	for _, over := range []time.Duration{time.Second, time.Minute} {
+		b := newBench(t, nil, func(_ *bench, w http.ResponseWriter, _ int) {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		})
+		b.over = over
+		r := request()
+		r.Total = 2 * time.Second
+		if a, err := b.Post(t.Context(), r); !errors.Is(err, ragctx.ErrUnavailable) || a.Attempts != 1 {
+			t.Errorf("%v: %d attempts, %v", over, a.Attempts, err)
 		}
 	}
 }
