@@ -14,6 +14,9 @@ import (
 type call struct {
 	lane  chan struct{}
 	tally *tally
+	// patience bounds the wait for a turn in the lane and the request together, where
+	// there is a wait; 0 is only the context's deadline.
+	patience time.Duration
 	// parted says that what is refused is sent again in parts.
 	parted bool
 	// request bounds one request with n texts.
@@ -22,7 +25,7 @@ type call struct {
 
 // queryCall is for a question: little time, one repetition.
 func (c *Client) queryCall() call {
-	return call{lane: c.fast, tally: &c.meter.queries, request: func(int) outbound.Request {
+	return call{lane: c.fast, tally: &c.meter.queries, patience: c.opts.QueryTimeout, request: func(int) outbound.Request {
 		return outbound.Request{Total: c.opts.QueryTimeout, Retries: min(c.opts.Retries, 1), Backoff: c.opts.Backoff / 10}
 	}}
 }
@@ -49,10 +52,19 @@ func (c *Client) documentCall(lane chan struct{}, budget *atomic.Int64) call {
 func (c *Client) ask(ctx context.Context, of call, texts []string) ([][]float32, error) {
 	select {
 	case of.lane <- struct{}{}:
-		defer func() { <-of.lane }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	default: // what the wait takes is not the service's failure
+		if of.patience > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, of.patience)
+			defer cancel()
+		}
+		select {
+		case of.lane <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
+	defer func() { <-of.lane }()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -171,7 +171,7 @@ func (c *Client) EmbedQuery(ctx context.Context, text string) ([]float32, error)
 		return v[0], nil
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("embed question by %s: %w", c, ctx.Err())
-	case limited.Err() != nil: // the caller is still there
+	case limited.Err() != nil, errors.Is(err, context.DeadlineExceeded): // the caller is still there
 		return nil, fmt.Errorf("embed question by %s: %w: no answer in time", c, ragctx.ErrUnavailable)
 	}
 	return nil, fmt.Errorf("embed question by %s: %w", c, err)

@@ -195,6 +195,41 @@ func TestTurnsPassIngests(t *testing.T) {
 	}
 }
 
+// TestQuestionsWaitTheirTime: a question behind short calls that hang is back in its
+// time, and the service is not blamed for the wait.
+func TestQuestionsWaitTheirTime(t *testing.T) {
+	f := &fake{shape: remote.Ollama, dim: 3, hang: make(chan struct{})}
+	c, _ := start(t, f, remote.Options{Parallel: 1, QueryTimeout: 20 * time.Millisecond})
+	short := make(chan error, 1)
+	go func() {
+		_, err := c.EmbedDocuments(t.Context(), []string{"user: hello"})
+		short <- err
+	}()
+	for len(f.served()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.EmbedQuery(t.Context(), "hello")
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		if !errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the question still waits")
+	}
+	if u := c.Usage(); u.State != "closed" || u.Queries.Requests != 0 || u.Queries.Failures != 0 {
+		t.Errorf("%+v", u)
+	}
+	close(f.hang)
+	if err := <-short; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTokensAreEstimated where the service does not count.
 func TestTokensAreEstimated(t *testing.T) {
 	f := &fake{shape: remote.OpenAI, dim: 2, silent: true}
