@@ -14,7 +14,7 @@ const (
 	// DefaultName names the embedder of a data directory that is new.
 	DefaultName = staticName
 	// TablePrefix comes before the path of a table in the names of [OpenLocal].
-	TablePrefix = staticName + ":"
+	TablePrefix = static.NamePrefix
 )
 
 const (

@@ -1,7 +1,10 @@
 package builtin_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -62,5 +65,32 @@ func TestSuccessor(t *testing.T) {
 		if _, ok := builtin.Successor(id); ok {
 			t.Errorf("%v has a successor", id)
 		}
+	}
+}
+
+// TestTrainedAgain: a table of the user's that says the same of itself as the built-in
+// one, as train/train.py writes it, is neither taken for it nor replaced by it.
+func TestTrainedAgain(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../static/model.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := data[:len(data)-sha256.Size]
+	body[len(body)-1]++
+	sum := sha256.Sum256(body)
+	path := filepath.Join(t.TempDir(), "model.bin")
+	if err := os.WriteFile(path, append(body, sum[:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := builtin.OpenLocal(builtin.TablePrefix + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := builtin.OpenIdentity(e.Identity()); ok {
+		t.Errorf("%v is taken for the built-in table", e.Identity())
+	}
+	if _, ok := builtin.Successor(e.Identity()); ok {
+		t.Errorf("%v has a successor", e.Identity())
 	}
 }

@@ -43,8 +43,8 @@ func Open(path string) (embed.Embedder, error) {
 //
 // The vector of a text is the direction of its tokens' mean, over the whole text.
 // Unknown and added tokens say nothing. Rows are kept in 8 bits, with a scale.
-// The name is that of the directory; the revision follows from the contents of
-// both files. Errors match ragctx.ErrInvalid unless a file could not be read.
+// The name is [NamePrefix] and that of the directory; the revision follows from the
+// contents of both files. Errors match ragctx.ErrInvalid unless a file could not be read.
 func OpenDir(dir string) (embed.Embedder, error) {
 	e, err := openDir(dir)
 	if err != nil {
@@ -73,7 +73,7 @@ func openDir(dir string) (*embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.identity.Name = strings.ToValidUTF8(filepath.Base(full), "")
+	e.identity.Name = NamePrefix + strings.ToValidUTF8(filepath.Base(full), "")
 	e.identity.Revision = hex.EncodeToString(hash.Sum(nil)[:8])
 	return e, nil
 }

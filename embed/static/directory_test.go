@@ -105,7 +105,7 @@ func TestOpenDir(t *testing.T) {
 				t.Fatal(err)
 			}
 			id := e.Identity()
-			if id.Name != "mine" || len(id.Revision) != 16 || id.Dimensions != 3 || !id.Normalized {
+			if id.Name != "static:mine" || len(id.Revision) != 16 || id.Dimensions != 3 || !id.Normalized {
 				t.Errorf("identity %+v", id)
 			}
 			for text, want := range map[string][]float64{

@@ -14,8 +14,11 @@
 package static
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed" // for the table
+	"encoding/hex"
 	"fmt"
 	"io"
 	"math"
@@ -41,13 +44,22 @@ var Default = sync.OnceValue(func() embed.Embedder {
 	return e
 })
 
-// OpenFile returns the embedder of a table's file, as train/table.py writes it.
-// The file is read into memory and its checksum compared. Errors match
-// ragctx.ErrInvalid unless the file could not be read.
+// NamePrefix begins the names of tables that are not built in, so that none of them
+// is taken for one that is.
+const NamePrefix = "static:"
+
+// OpenFile returns the embedder of a table's file, as train/table.py writes it; of
+// the built-in table's, [Default]. The name is [NamePrefix] and that of the file's
+// header, and the revision ends with a part of the checksum: two trainings can say
+// the same of themselves. The file is read into memory and its checksum compared.
+// Errors match ragctx.ErrInvalid unless the file could not be read.
 func OpenFile(path string) (embed.Embedder, error) {
 	data, err := readFile(path, maxTable)
 	if err != nil {
 		return nil, err
+	}
+	if bytes.Equal(data, model) {
+		return Default(), nil
 	}
 	if err := verify(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -56,6 +68,9 @@ func OpenFile(path string) (embed.Embedder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	sum := data[len(data)-sha256.Size:]
+	e.identity.Name = NamePrefix + e.identity.Name
+	e.identity.Revision += "-" + hex.EncodeToString(sum[:8])
 	return e, nil
 }
 

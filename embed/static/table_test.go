@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -111,8 +112,15 @@ func TestOpenFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := e.Identity().String(); got != "small@7/8" {
-		t.Errorf("identity %s", got)
+	id := e.Identity()
+	if ok, err := regexp.MatchString(`^static:small@7-[0-9a-f]{16}/8$`, id.String()); err != nil || !ok {
+		t.Errorf("identity %s", id)
+	}
+	other := small()
+	other.rows[0]++
+	write(other.file(t, nil))
+	if o, err := OpenFile(path); err != nil || o.Identity() == id {
+		t.Errorf("another table that says the same of itself has the same identity: %v", err)
 	}
 	for i := range data {
 		damaged := bytes.Clone(data)
