@@ -146,6 +146,11 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 	case r.Dimensions != nil && *r.Dimensions != id.Dimensions:
 		return Embeddings{}, ragctx.Invalid("dimensions", "is %d, and the model has %d; leave it out", *r.Dimensions, id.Dimensions)
 	}
+	for i, text := range r.Input { // the schema counts characters
+		if len(text) > maxEmbeddingBytes {
+			return Embeddings{}, ragctx.Invalid("input", "text %d, counted from 0, has %d bytes; the limit is %d", i, len(text), maxEmbeddingBytes)
+		}
+	}
 	vectors, err := model.EmbedDocuments(ctx, r.Input)
 	if err != nil {
 		return Embeddings{}, err

@@ -47,15 +47,16 @@ func TestEmbeddingsRefused(t *testing.T) {
 	f := start(t, Options{})
 	texts := `"` + strings.Repeat(`a","`, maxEmbeddingInputs) + `a"`
 	for body, want := range map[string]string{
-		`{"input":[]}`:                                                 "body.input",
-		`{"input":[1,2,3]}`:                                            "body.input[0]",
-		`{"input":[[1,2],[3]]}`:                                        "body.input[0]",
-		`{"input":["a",null]}`:                                         "body.input[1]",
-		`{"input":[` + texts + `]}`:                                    "body.input",
-		`{"input":"a","model":"text-embedding-3"}`:                     "body.model",
-		`{"input":"a","dimensions":128}`:                               "body.dimensions",
-		`{"input":"a","encoding_format":"float64"}`:                    "body.encoding_format",
-		`{"input":"` + strings.Repeat("a", maxEmbeddingBytes+1) + `"}`: "body.input",
+		`{"input":[]}`:                                                         "body.input",
+		`{"input":[1,2,3]}`:                                                    "body.input[0]",
+		`{"input":[[1,2],[3]]}`:                                                "body.input[0]",
+		`{"input":["a",null]}`:                                                 "body.input[1]",
+		`{"input":[` + texts + `]}`:                                            "body.input",
+		`{"input":"a","model":"text-embedding-3"}`:                             "body.model",
+		`{"input":"a","dimensions":128}`:                                       "body.dimensions",
+		`{"input":"a","encoding_format":"float64"}`:                            "body.encoding_format",
+		`{"input":"` + strings.Repeat("a", maxEmbeddingBytes+1) + `"}`:         "body.input",
+		`{"input":["a","` + strings.Repeat("é", maxEmbeddingBytes/2+1) + `"]}`: "body.input",
 	} {
 		p := f.call(t, "POST", "/v1/embeddings", body).problem(t)
 		if p.Status != 422 || len(p.Errors) == 0 || p.Errors[0].Location != want {
