@@ -126,7 +126,7 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 	}
 	next := e.spaces.next.Load()
 	if next == nil {
-		return ragctx.Invalid("embedder", "%s is not there; start with it, then retry the job", req.Embedder)
+		return ragctx.Invalid("embedder", "%s is not there, so the change to it ends; ask for it again with its settings (in Go: Options.Embedders)", req.Embedder)
 	}
 	err := e.change(ctx, r, next)
 	changed := e.Embedder() == req.Embedder
