@@ -32,7 +32,8 @@ func (s *Server) reembedRoutes() {
 	})
 }
 
-// ReembedAs asks the server to change its data directory to a built-in embedder.
+// ReembedAs asks the server to change its data directory to a built-in embedder, or to
+// the service of its settings (see [engine.RemoteName]).
 func (c *Client) ReembedAs(ctx context.Context, embedder string) (engine.Job, error) {
 	var j engine.Job
 	err := c.do(ctx, http.MethodPost, "/v1/reembed", nil, ReembedRequest{embedder}, &j)

@@ -37,9 +37,9 @@ type Options struct {
 	// may have it open.
 	Dir string
 	// Embedder turns text into vectors; nil is that of the data directory, and the
-	// built-in table (package embed/static) in a new one. One that is [embed.Unsized] is asked for
-	// its dimensions, unless the data directory has vectors of it. It is the caller's
-	// to close, after the engine.
+	// built-in table (package embed/static) in a new one. One that is [embed.Unsized] is
+	// asked for its dimensions, unless the data directory has vectors of it. It is the
+	// caller's to close, after the engine.
 	Embedder embed.Embedder
 	// Reembed changes a data directory that was filled with another embedder to
 	// Embedder, in the background, while the vectors that are there go on serving.

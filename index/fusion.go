@@ -59,9 +59,9 @@ const rrfConstant = 60
 
 // fuse sets the score of every hit.
 //
-// Convex: (keyword + w·c) / (1 + w), where c is the cosine as far as chance does not explain it, w is the vector weight for a
-// question of so many words, and keyword is the lexical
-// score over the most that any text could reach (Bruch et al., "An Analysis of
+// Convex: (keyword + w·c) / (1 + w), where c is the cosine as far as chance does not
+// explain it, w is the vector weight for a question of so many words, and keyword is
+// the lexical score over the most that any text could reach (Bruch et al., "An Analysis of
 // Fusion Functions for Hybrid Retrieval", TOIS 2023: bounding by the theoretical
 // maximum). Relevance is then comparable between queries and collections. A leg
 // that did not run drops out of the formula.

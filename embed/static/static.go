@@ -9,8 +9,8 @@
 // A text says nothing, and has a nil vector, if it has no letter or digit, if too
 // small a share of them belongs to tokens with a row (it is in a script, or in
 // signs, that the vocabulary does not have), or if its rows cancel out. Invalid
-// UTF-8 is read as if it were not there. The work is linear in the text's
-// length, which has no limit.
+// UTF-8 is read as if it were not there, unless a tokenizer.json says not to clean.
+// The work is linear in the text's length, which has no limit.
 package static
 
 import (
