@@ -92,8 +92,7 @@ func readPart(dir, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// newMean returns the embedder of two files, but for its name. It does not know
-// what its cosines mean: its noise floor is 0.
+// newMean returns the embedder of two files, but for its name.
 func newMean(tokenizerJSON, model []byte) (*embedder, error) {
 	tokens, r, err := parseTokenizer(tokenizerJSON)
 	if err != nil {
@@ -128,5 +127,19 @@ func newMean(tokenizerJSON, model []byte) (*embedder, error) {
 		minCoverage: 0.5, exponent: 1, tokenizer: tok, table: t,
 	}
 	e.prepare()
+	e.noiseFloor = e.measureFloor()
 	return e, nil
+}
+
+// measureFloor returns the noise floor of texts in English; 0 if the table has no
+// words for them.
+func (e *embedder) measureFloor() float64 {
+	vectors := func(texts []string) (vs [][]float32) {
+		for _, t := range texts {
+			vs = append(vs, e.vector(t))
+		}
+		return vs
+	}
+	questions, statements := embed.Unrelated()
+	return embed.FloorOf(vectors(questions), vectors(statements))
 }

@@ -172,6 +172,11 @@ func (e *embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	return e.vector(text), nil
+}
+
+// vector returns the vector of a text, or nil if it says nothing.
+func (e *embedder) vector(text string) []float32 {
 	s := e.state.Get().(*state)
 	v := e.embed(s, text)
 	s.words.start("")
@@ -180,7 +185,7 @@ func (e *embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 		s.rows = nil
 	}
 	e.state.Put(s)
-	return v, nil
+	return v
 }
 
 // CountTokens implements [embed.TokenCounter].

@@ -1,6 +1,6 @@
 """Trains the table, and writes it as ragctx reads it.
 
-    train.py DATA MODEL OUT.bin [--dimensions 256]
+    train.py DATA MODEL OUT.bin [--dimensions 256] [--untrained mean|sif]
 
 DATA is the folder that prepare.py filled. In two parts: first questions must find
 their passages among 4,096 (InfoNCE, van den Oord et al. 2018), over all passages;
@@ -102,6 +102,7 @@ def main():
     p.add_argument("out")
     p.add_argument("--dimensions", type=int, default=256)
     p.add_argument("--revision", default="1")
+    p.add_argument("--untrained", choices=("mean", "sif"), help="no training: all weights 1, or SIF")
     a = p.parse_args()
     torch.manual_seed(1)
     random.seed(1)
@@ -112,8 +113,11 @@ def main():
     basis = data.basis(a.dimensions)
     weight = 3e-4 / (1e-4 + data.share)  # SIF (Arora et al. 2017), the weights to begin with
     table = data.single @ basis * (weight * has_row)[:, None]
-    table = train(data, table, basis, steps=260, rate=4e-3, warm=20, taught=False)
-    table = train(data, table * has_row[:, None], basis, steps=120, rate=2e-3, warm=5, taught=True)
+    if a.untrained == "mean":
+        table = data.single @ basis * has_row[:, None]
+    elif a.untrained is None:
+        table = train(data, table, basis, steps=260, rate=4e-3, warm=20, taught=False)
+        table = train(data, table * has_row[:, None], basis, steps=120, rate=2e-3, warm=5, taught=True)
     export(a.out, table, vocabulary, has_row, a)
 
 
