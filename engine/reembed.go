@@ -126,7 +126,7 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 	}
 	next := e.spaces.next.Load()
 	if next == nil {
-		return ragctx.Invalid("embedder", "%s is not there, so the change to it ends; ask for it again with its settings (in Go: Options.Embedders)", req.Embedder)
+		return e.waitForEmbedder(ctx, r, req.Embedder)
 	}
 	err := e.change(ctx, r, next)
 	changed := e.Embedder() == req.Embedder
@@ -138,6 +138,19 @@ func (e *Engine) runReembed(ctx context.Context, r *runningJob) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	return errors.Join(err, e.abandon(ctx), e.dropOldVectors(ctx, r))
+}
+
+// waitForEmbedder keeps a change to an embedder that this process was not given from
+// ending: what is embedded already may have cost money, and the next process may know
+// the embedder. It returns when the engine is closed or the job is cancelled.
+func (e *Engine) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Identity) error {
+	e.opts.Logger.WarnContext(ctx, "a change of the embedder waits for its settings", "embedder", to.String())
+	r.stage("waits until the data directory is opened with the settings of " + to.String())
+	<-ctx.Done()
+	if !r.stopped() {
+		return ctx.Err() // to be continued
+	}
+	return errors.Join(ctx.Err(), e.dropOldVectors(context.WithoutCancel(ctx), r))
 }
 
 // abandon undoes a change that did not come about.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -167,6 +168,59 @@ func TestReembedCancelled(t *testing.T) {
 	nearest(t, e, 205)
 	if d := e.Embedder().Dimensions; d != 256 {
 		t.Errorf("asked in %d dimensions after a change that was cancelled", d)
+	}
+}
+
+// TestReembedWaitsForItsEmbedder opens a data directory, whose change was cut off,
+// without the embedder to change to, and then with it, or cancels the change.
+func TestReembedWaitsForItsEmbedder(t *testing.T) {
+	for name, cancel := range map[string]bool{"GoesOn": false, "Cancelled": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			to := &gated{Embedder: other{embed.NewHashing(64), embed.Identity{Name: "mine", Dimensions: 64}}, gate: make(chan struct{}, 1)}
+			known := func(id embed.Identity) (embed.Embedder, bool) { return to, id == to.Identity() }
+			e := openWith(t, engine.Options{Dir: dir, Embedders: known})
+			putMany(t, e, 0, 200)
+			j, err := e.Reembed(t.Context(), to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to.gate <- struct{}{}
+			e.Close()
+
+			e = openWith(t, engine.Options{Dir: dir})
+			nearest(t, e, 5)
+			putMany(t, e, 200, 205)
+			for now, err := range e.WatchJob(t.Context(), j.ID) {
+				if err != nil || now.State.Ended() {
+					t.Fatalf("without its embedder: %+v, %v", now, err)
+				}
+				if strings.Contains(now.Stage, "waits") {
+					break
+				}
+			}
+			if cancel {
+				if _, err := e.CancelJob(t.Context(), j.ID); err != nil {
+					t.Fatal(err)
+				}
+				if j, err = e.AwaitJob(t.Context(), j.ID); err != nil || j.State != store.JobCancelled {
+					t.Fatalf("%+v, %v", j, err)
+				}
+			}
+			e.Close()
+
+			close(to.gate)
+			e = openWith(t, engine.Options{Dir: dir, Embedders: known})
+			defer e.Close()
+			if j, err = e.AwaitJob(t.Context(), j.ID); err != nil || (j.State == store.JobCancelled) != cancel || !cancel && j.State != store.JobDone {
+				t.Fatalf("%+v, %v", j, err)
+			}
+			if changed := e.Embedder() == to.Identity(); changed == cancel {
+				t.Errorf("the embedder is %s", e.Embedder())
+			}
+			nearest(t, e, 5)
+			nearest(t, e, 203)
+		})
 	}
 }
 
