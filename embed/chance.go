@@ -4,18 +4,20 @@ import "slices"
 
 // Unrelated returns questions and statements of which none has to do with another.
 func Unrelated() (questions, statements []string) {
-	return []string{
-			"How do I change a bicycle tyre?", "When was the treaty signed?", "Which spices go into a curry?",
-			"How do I roll back a release?", "Why is the sky blue?", "What does the warranty cover?",
-			"How long is the notice period?", "Which key begins the second movement?",
-		}, []string{
-			"Penguins take turns on the egg while the other parent fishes.", "The invoice is due thirty days after delivery.",
-			"A mutex must not be copied after its first use.", "The ferry to the island leaves twice a day in winter.",
-			"Knead the dough until it no longer sticks to the bowl.", "The striker scored in the last minute of extra time.",
-			"Granite forms when magma cools slowly under the ground.", "Her grandmother learned to weave in the village.",
-			"The patient should not eat for six hours before the scan.", "Set the variable to false to switch the cache off.",
-			"The painting was sold at an auction for a record price.", "Rain is expected in the north on Thursday night.",
-		}
+	questions = []string{
+		"How do I change a bicycle tyre?", "When was the treaty signed?", "Which spices go into a curry?",
+		"How do I roll back a release?", "Why is the sky blue?", "What does the warranty cover?",
+		"How long is the notice period?", "Which key begins the second movement?",
+	}
+	statements = []string{
+		"Penguins take turns on the egg while the other parent fishes.", "The invoice is due thirty days after delivery.",
+		"A mutex must not be copied after its first use.", "The ferry to the island leaves twice a day in winter.",
+		"Knead the dough until it no longer sticks to the bowl.", "The striker scored in the last minute of extra time.",
+		"Granite forms when magma cools slowly under the ground.", "Her grandmother learned to weave in the village.",
+		"The patient should not eat for six hours before the scan.", "Set the variable to false to switch the cache off.",
+		"The painting was sold at an auction for a record price.", "Rain is expected in the north on Thursday night.",
+	}
+	return questions, statements
 }
 
 // FloorOf returns the cosine that 95 of 100 pairs of a question and a statement stay
