@@ -23,6 +23,20 @@ type Embedder interface {
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
+// EmbedEach embeds documents one after the other, for embedders that gain nothing
+// from having many at once.
+func EmbedEach(ctx context.Context, texts []string, embed func(context.Context, string) ([]float32, error)) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		v, err := embed(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		vectors[i] = v
+	}
+	return vectors, nil
+}
+
 // Calibrated is implemented by embedders that know what their cosines mean.
 type Calibrated interface {
 	// VectorWeight is what the cosine of a question and a document is worth beside a

@@ -51,15 +51,7 @@ func (e *hashing) Identity() Identity {
 
 // EmbedDocuments implements [Embedder].
 func (e *hashing) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, len(texts))
-	for i, text := range texts {
-		v, err := e.EmbedQuery(ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		vectors[i] = v
-	}
-	return vectors, nil
+	return EmbedEach(ctx, texts, e.EmbedQuery)
 }
 
 // EmbedQuery implements [Embedder]; a question is treated as a document is.

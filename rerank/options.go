@@ -3,7 +3,6 @@ package rerank
 import (
 	"cmp"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -77,19 +76,14 @@ func (o Options) check() (*url.URL, error) {
 	if err := o.checkNames(); err != nil {
 		return nil, err
 	}
-	for _, n := range [...]struct {
-		field string
-		value int64
-	}{
-		{"timeout", int64(o.Timeout)},
-		{"max_documents", int64(o.MaxDocuments)},
-		{"max_bytes", int64(o.MaxBytes)},
-		{"batch_size", int64(o.BatchSize)},
-		{"backoff", int64(o.Backoff)},
-	} {
-		if n.value < 0 {
-			return nil, ragctx.Invalid(n.field, "is negative; leave it out for the default")
-		}
+	if err := outbound.CheckNotNegative([]outbound.Number{
+		{Field: "timeout", Value: int64(o.Timeout)},
+		{Field: "max_documents", Value: int64(o.MaxDocuments)},
+		{Field: "max_bytes", Value: int64(o.MaxBytes)},
+		{Field: "batch_size", Value: int64(o.BatchSize)},
+		{Field: "backoff", Value: int64(o.Backoff)},
+	}); err != nil {
+		return nil, err
 	}
 	return o.endpoint()
 }
@@ -97,11 +91,11 @@ func (o Options) check() (*url.URL, error) {
 func (o Options) checkNames() error {
 	switch {
 	case o.Shape == "":
-		return ragctx.Invalid("shape", "is missing; use %s", oneOf(Shapes()))
+		return ragctx.Invalid("shape", "is missing; use %s", outbound.OneOf(Shapes()))
 	case o.Shape.path() == "":
-		return ragctx.Invalid("shape", "%q is unknown; use %s", ragctx.Clip(string(o.Shape)), oneOf(Shapes()))
+		return ragctx.Invalid("shape", "%q is unknown; use %s", ragctx.Clip(string(o.Shape)), outbound.OneOf(Shapes()))
 	case o.Scores != Unit && o.Scores != Cosine && o.Scores != Logit:
-		return ragctx.Invalid("scores", "%q is unknown; use %s", ragctx.Clip(string(o.Scores)), oneOf(Scales()))
+		return ragctx.Invalid("scores", "%q is unknown; use %s", ragctx.Clip(string(o.Scores)), outbound.OneOf(Scales()))
 	case o.Model == "" && o.Shape != TEI:
 		return ragctx.Invalid("model", "is missing; name a model of the service")
 	}
@@ -125,13 +119,4 @@ func (o Options) endpoint() (*url.URL, error) {
 		u.Path = o.Shape.path()
 	}
 	return u, nil
-}
-
-func oneOf[T ~string](values []T) string {
-	names := make([]string, len(values))
-	for i, v := range values {
-		names[i] = string(v)
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

@@ -122,22 +122,17 @@ func (o Options) check() (*url.URL, error) {
 	if err := o.checkNames(); err != nil {
 		return nil, err
 	}
-	for _, n := range [...]struct {
-		field string
-		value int64
-	}{
-		{"dimensions", int64(o.Dimensions)},
-		{"max_bytes", int64(o.MaxBytes)},
-		{"batch_size", int64(o.BatchSize)},
-		{"batch_tokens", int64(o.BatchTokens)},
-		{"parallel", int64(o.Parallel)},
-		{"query_timeout", int64(o.QueryTimeout)},
-		{"timeout", int64(o.Timeout)},
-		{"backoff", int64(o.Backoff)},
-	} {
-		if n.value < 0 {
-			return nil, ragctx.Invalid(n.field, "is negative; leave it out for the default")
-		}
+	if err := outbound.CheckNotNegative([]outbound.Number{
+		{Field: "dimensions", Value: int64(o.Dimensions)},
+		{Field: "max_bytes", Value: int64(o.MaxBytes)},
+		{Field: "batch_size", Value: int64(o.BatchSize)},
+		{Field: "batch_tokens", Value: int64(o.BatchTokens)},
+		{Field: "parallel", Value: int64(o.Parallel)},
+		{Field: "query_timeout", Value: int64(o.QueryTimeout)},
+		{Field: "timeout", Value: int64(o.Timeout)},
+		{Field: "backoff", Value: int64(o.Backoff)},
+	}); err != nil {
+		return nil, err
 	}
 	switch {
 	case o.Dimensions > MaxDimensions:
@@ -155,9 +150,9 @@ func (o Options) check() (*url.URL, error) {
 func (o Options) checkNames() error {
 	switch {
 	case o.Shape == "":
-		return ragctx.Invalid("shape", "is missing; use openai, ollama or tei")
+		return ragctx.Invalid("shape", "is missing; use %s", outbound.OneOf(Shapes()))
 	case o.Shape.path() == "":
-		return ragctx.Invalid("shape", "%q is unknown; use openai, ollama or tei", ragctx.Clip(string(o.Shape)))
+		return ragctx.Invalid("shape", "%q is unknown; use %s", ragctx.Clip(string(o.Shape)), outbound.OneOf(Shapes()))
 	case o.Model == "":
 		return ragctx.Invalid("model", "is missing; name the model, so that vectors of different models are never compared")
 	}

@@ -156,15 +156,7 @@ func (e *embedder) NoiseFloor() float64 { return e.noiseFloor }
 
 // EmbedDocuments implements [embed.Embedder].
 func (e *embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, len(texts))
-	for i, text := range texts {
-		v, err := e.EmbedQuery(ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		vectors[i] = v
-	}
-	return vectors, nil
+	return embed.EmbedEach(ctx, texts, e.EmbedQuery)
 }
 
 // EmbedQuery implements [embed.Embedder]; a question is treated as a document is.
