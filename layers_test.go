@@ -18,7 +18,7 @@ const module = "github.com/ragctx/ragctx"
 var layers = []string{
 	"pack durable",
 	". durable/faultfs",
-	"analysis chunk timeexpr outbound",
+	"analysis chunk timeexpr outbound extract",
 	"expand",
 	"prose tokens embed llm rerank index session ledger xmlfmt",
 	"embed/static embed/remote index/vector index/keyword index/indextest compact passage",

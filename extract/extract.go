@@ -1,0 +1,240 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// File is a file as it is found. Its Data is read, never changed.
+type File struct {
+	// Name is a path or URL; its last element's extension is a hint of the type.
+	Name string
+	// MIME is the type that somebody declared, parameters included; "" is unknown.
+	MIME string
+	Data []byte
+}
+
+// Text is what a file, or a file inside of it, says.
+type Text struct {
+	// Path is where inside of the file the text stands, as a clean relative path
+	// with slashes; "" is the file itself.
+	Path string
+	// Text is UTF-8 without a byte order mark. Each page but the last ends with "\f".
+	Text string
+	// MIME is the type of Text, without parameters: "text/markdown" of what was
+	// converted, "" if it is not known better than by the name.
+	MIME string
+	// Format is the MIME type of the file that Text was converted from; "" if it
+	// is as it stands in the file.
+	Format string
+	// Title is what the file calls itself; "" if it does not.
+	Title string
+	// Metadata holds JSON values under the keys Meta…; nil for none.
+	Metadata map[string]any
+	// Occurred is when what the text tells happened, as far as the file says so
+	// itself: the date of a mail. Zero is unknown.
+	Occurred time.Time
+}
+
+// Keys of [Text.Metadata].
+const (
+	MetaAuthor   = "author"   // string
+	MetaPages    = "pages"    // int, how many there are; slides of a presentation, too
+	MetaLanguage = "language" // string, ISO 639-1
+	MetaFrom     = "from"     // string, of a mail
+	MetaTo       = "to"       // string, of a mail
+)
+
+// Limits unless [Options] say otherwise.
+const (
+	DefaultMaxText    = 32 << 20
+	DefaultMaxExpand  = 256 << 20
+	DefaultMaxMembers = 10_000
+	DefaultTimeout    = 30 * time.Second
+)
+
+// maxDepth is how deep files inside of files are followed: a mail in an archive
+// in an archive.
+const maxDepth = 3
+
+// Options bound the reading of a file. The zero value works.
+type Options struct {
+	// MaxText is the longest text, in bytes, that one file may become; default 32 MiB.
+	MaxText int
+	// MaxExpand is how many bytes a file may unpack to altogether; default 256 MiB.
+	MaxExpand int64
+	// MaxMembers is how many files one file may hold; default 10,000.
+	MaxMembers int
+	// Timeout bounds the reading of each file, and of each member; default 30 s.
+	Timeout time.Duration
+	// Take says whether a member of an archive is wanted, by its path inside; nil
+	// takes all. What it refuses is not reported.
+	Take func(path string) bool
+}
+
+// WithDefaults returns o with unset fields filled.
+func (o Options) WithDefaults() Options {
+	o.MaxText = cmp.Or(max(o.MaxText, 0), DefaultMaxText)
+	o.MaxExpand = cmp.Or(max(o.MaxExpand, 0), DefaultMaxExpand)
+	o.MaxMembers = cmp.Or(max(o.MaxMembers, 0), DefaultMaxMembers)
+	o.Timeout = cmp.Or(max(o.Timeout, 0), DefaultTimeout)
+	return o
+}
+
+// Error says why a file, or a file inside of it, gave no text. It concerns that
+// one only.
+type Error struct {
+	Path   string // as in [Text]
+	Reason string // what is wrong, and what helps; the path is not part of it
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return e.Reason
+	}
+	return e.Path + ": " + e.Reason
+}
+
+// refuse returns the reason why a reader gives up. Readers return it, or any
+// other error; [Read] adds the path.
+func refuse(format string, args ...any) error { return &Error{Reason: fmt.Sprintf(format, args...)} }
+
+// format is one kind of file. Exactly one of read and expand is set.
+type format struct {
+	mime string
+	also []string // other names of the type
+	exts []string // without dot, lower case
+	// magic are beginnings of the file by one of which it is known whatever its
+	// name says.
+	magic []string
+	// read converts a file to text.
+	read func(ctx context.Context, f File, o Options) (Text, error)
+	// expand yields the files inside of one, each with its path as Name. It returns
+	// what ends the reading of the rest.
+	expand func(ctx context.Context, f File, o Options, yield func(File, error) bool) error
+}
+
+// formats is the table of what is not plain text; the first match wins.
+func formats() []format { return nil }
+
+// formatOf finds the format of a file: by its declared type, by its first bytes,
+// by its extension. It is nil for text and for what is not known.
+func formatOf(f File) *format {
+	mime, _, _ := strings.Cut(f.MIME, ";")
+	mime = strings.ToLower(strings.TrimSpace(mime))
+	ext := strings.ToLower(strings.TrimPrefix(path.Ext(f.Name), "."))
+	all := formats()
+	for _, match := range [...]func(format) bool{
+		func(x format) bool { return mime != "" && (x.mime == mime || slices.Contains(x.also, mime)) },
+		func(x format) bool {
+			return slices.ContainsFunc(x.magic, func(m string) bool { return strings.HasPrefix(string(f.Data[:min(len(f.Data), 64)]), m) })
+		},
+		func(x format) bool { return slices.Contains(x.exts, ext) },
+	} {
+		if i := slices.IndexFunc(all, match); i >= 0 {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// Read yields what a file says: one text, several for an archive or a mail with
+// attachments. An error that is an [*Error] concerns one of them, and the rest
+// follows; any other is the end of ctx. Read is safe for concurrent use.
+func Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
+	o = o.WithDefaults()
+	return func(yield func(Text, error) bool) {
+		r := reading{opts: o, yield: yield}
+		r.file(ctx, "", f, 0)
+	}
+}
+
+// reading is one Read.
+type reading struct {
+	opts  Options
+	yield func(Text, error) bool
+}
+
+// file reads one file at a path; it reports false when the consumer has enough.
+func (r *reading) file(ctx context.Context, at string, f File, depth int) bool {
+	x := formatOf(f)
+	if x != nil && x.expand != nil {
+		return r.members(ctx, at, f, x, depth)
+	}
+	t, err := r.one(ctx, f, x)
+	if err != nil {
+		return r.fail(ctx, at, err)
+	}
+	t.Path = at
+	return r.yield(t, nil)
+}
+
+// one reads a file that holds no others, within its time.
+func (r *reading) one(ctx context.Context, f File, x *format) (t Text, err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
+	defer cancel()
+	defer recovered(&err)
+	if x == nil {
+		return plain(f)
+	}
+	if t, err = x.read(ctx, f, r.opts); err != nil {
+		return Text{}, err
+	}
+	if len(t.Text) > r.opts.MaxText {
+		return Text{}, refuse("holds %d bytes of text; the limit is %d: split the file", len(t.Text), r.opts.MaxText)
+	}
+	return t, nil
+}
+
+// members reads the files inside of one.
+func (r *reading) members(ctx context.Context, at string, f File, x *format, depth int) bool {
+	if depth >= maxDepth {
+		return r.fail(ctx, at, refuse("is nested more than %d deep; unpack it", maxDepth))
+	}
+	more := true
+	err := func() (err error) {
+		defer recovered(&err)
+		return x.expand(ctx, f, r.opts, func(m File, err error) bool {
+			inner := path.Join(at, m.Name)
+			if err != nil {
+				more = r.fail(ctx, inner, err)
+			} else {
+				more = r.file(ctx, inner, m, depth+1)
+			}
+			return more
+		})
+	}()
+	if more && err != nil {
+		return r.fail(ctx, at, err)
+	}
+	return more
+}
+
+// fail yields why a file gave no text.
+func (r *reading) fail(ctx context.Context, at string, err error) bool {
+	if ctx.Err() != nil {
+		r.yield(Text{}, ctx.Err())
+		return false
+	}
+	reason := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		reason = fmt.Sprintf("takes longer than %v to read; split it, or save it in another format", r.opts.Timeout)
+	}
+	return r.yield(Text{}, &Error{Path: at, Reason: reason})
+}
+
+// recovered turns a panic of a reader into an error. The stack is not part of it:
+// it would end up in a person's summary.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = refuse("is damaged, or of a kind that cannot be read (%v)", p)
+	}
+}
