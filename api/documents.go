@@ -47,6 +47,7 @@ type Chunk struct {
 	Ordinal int      `json:"ordinal" doc:"from 0"`
 	Heading []string `json:"heading" nullable:"false" doc:"the headings above it, outermost first"`
 	Text    string   `json:"text"`
+	Page    int      `json:"page,omitempty" doc:"that it begins on, from 1, in a text with pages"`
 	Start   Position `json:"start"`
 	End     Position `json:"end" doc:"behind the last character"`
 }
@@ -69,7 +70,7 @@ func NewDocument(d store.Document, text string, units []passage.Unit) Document {
 
 func chunkOf(document string, version int, u passage.Unit) Chunk {
 	c := Chunk{
-		ID: passage.ItemID(document, version, u.Ordinal), Ordinal: u.Ordinal, Heading: u.Heading, Text: u.Text,
+		ID: passage.ItemID(document, version, u.Ordinal), Ordinal: u.Ordinal, Heading: u.Heading, Text: u.Text, Page: u.Page,
 		Start: Position(u.Start), End: Position(u.End),
 	}
 	if c.Heading == nil {

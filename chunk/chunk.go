@@ -43,6 +43,9 @@ type Chunk struct {
 	// white space at its ends but for the indentation of its first line.
 	Text       string
 	Start, End Pos
+	// Page is the page on which the chunk begins, from 1, in a text whose pages are
+	// ended by form feeds; 0 in others. This package leaves it 0.
+	Page int
 }
 
 // Block is one structural unit of a text, such as a paragraph or a table.

@@ -135,3 +135,13 @@ func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Uni
 	}
 	return units[ordinal], nil
 }
+
+// NoteFiles keeps in what states the files of documents were read; see
+// [store.Store.NoteFiles].
+func (e *Engine) NoteFiles(ctx context.Context, namespace string, files []store.FileState) error {
+	ns, err := e.namespace(ctx, namespace, false)
+	if err != nil {
+		return err
+	}
+	return e.store.NoteFiles(ctx, ns, files)
+}

@@ -236,6 +236,9 @@ func (b *builder) base(r run) ragctx.ContextItem {
 		if h := strings.Join(slices.DeleteFunc(slices.Clone(r.units[0].Heading), func(s string) bool { return s == "" }), " > "); h != "" {
 			it.Metadata["heading"] = h
 		}
+		if page := r.page(); page > 0 {
+			it.Metadata["page"] = page
+		}
 	}
 	if r.item.Title != "" {
 		it.Metadata["title"] = r.item.Title
@@ -247,6 +250,16 @@ func (b *builder) base(r run) ragctx.ContextItem {
 		maps.Copy(it.Signals, r.best.Signals.Parts.Named())
 	}
 	return it
+}
+
+// page is that of the unit that was hit, which the item's id cites; 0 for none.
+func (r *run) page() int {
+	for _, u := range r.units {
+		if u.Ordinal == r.best.Ordinal {
+			return u.Page
+		}
+	}
+	return r.units[0].Page
 }
 
 // lines returns the lines from the first unit to the last.

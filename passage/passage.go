@@ -52,6 +52,7 @@ type Unit struct {
 	Ordinal    int
 	Heading    []string
 	Text       string
+	Page       int // on which it begins, from 1; 0 in a text without pages
 	Start, End chunk.Pos
 }
 

@@ -21,6 +21,7 @@ type Document struct {
 	Source   string         `json:"source"`
 	MIME     string         `json:"mime"`
 	Root     string         `json:"root,omitempty"`
+	Stat     string         `json:"stat,omitempty"` // see [Store.NoteFiles]
 	Bytes    int            `json:"bytes"`
 	Chunks   int            `json:"chunks"`
 	Abstract string         `json:"abstract,omitempty"`
@@ -130,7 +131,7 @@ func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string) (uint64
 	return seq, nil
 }
 
-const documentColumns = `i.key, i.version, i.title, i.source, i.mime, i.root, i.bytes,
+const documentColumns = `i.key, i.version, i.title, i.source, i.mime, i.root, i.stat, i.bytes,
 	(SELECT count(*) FROM units WHERE item = i.id), i.abstract, i.tags, i.metadata, i.occurred, i.recorded`
 
 func scanDocument(row interface{ Scan(...any) error }, more ...any) (Document, error) {
@@ -138,7 +139,7 @@ func scanDocument(row interface{ Scan(...any) error }, more ...any) (Document, e
 	var tags, meta string
 	var occurred, recorded sql.NullInt64
 	err := row.Scan(append([]any{
-		&d.ID, &d.Version, &d.Title, &d.Source, &d.MIME, &d.Root, &d.Bytes, &d.Chunks,
+		&d.ID, &d.Version, &d.Title, &d.Source, &d.MIME, &d.Root, &d.Stat, &d.Bytes, &d.Chunks,
 		&d.Abstract, &tags, &meta, &occurred, &recorded,
 	}, more...)...)
 	d.Tags, d.Metadata = decode[[]string](tags), decodeValues(meta)

@@ -214,7 +214,7 @@ func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough f
 		return 0, nil
 	}
 	ins, err := tx.PrepareContext(ctx, `INSERT INTO units (item, ordinal, heading, text, hash,
-		start_byte, start_line, start_rune, end_byte, end_line, end_rune) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		page, start_byte, start_line, start_rune, end_byte, end_line, end_rune) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return 0, err
 	}
@@ -230,7 +230,7 @@ func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough f
 			return n, err
 		}
 		res, err := ins.ExecContext(ctx, item, u.Ordinal, heading, u.Text, u.Hash[:],
-			u.Start.Byte, u.Start.Line, u.Start.Rune, u.End.Byte, u.End.Line, u.End.Rune)
+			u.Page, u.Start.Byte, u.Start.Line, u.Start.Rune, u.End.Byte, u.End.Line, u.End.Rune)
 		if err == nil {
 			err = say(ctx, tx, res, u.Voice)
 		}

@@ -72,15 +72,21 @@ func fresh(t *testing.T) *fixture {
 
 func (f *fixture) doc(t *testing.T, id, text, root string) store.Put {
 	t.Helper()
-	p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, docs.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := prepared(t, id, text)
 	put, err := f.PutDocument(t.Context(), f.ns, p, root, f.content(p.Text, p.Chunks))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return put
+}
+
+func prepared(t *testing.T, id, text string) docs.Prepared {
+	t.Helper()
+	p, err := docs.Prepare(docs.Document{ExternalID: id, Text: text}, docs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // content gives every unit a vector that tells its length.

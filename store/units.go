@@ -13,7 +13,7 @@ import (
 
 var _ passage.Source = (*Store)(nil)
 
-const unitColumns = `u.id, u.item, u.ordinal, u.heading, u.text,
+const unitColumns = `u.id, u.item, u.ordinal, u.heading, u.text, u.page,
 	u.start_byte, u.start_line, u.start_rune, u.end_byte, u.end_line, u.end_rune`
 
 // loadUnits returns the units u that a FROM clause, and what follows it, selects.
@@ -26,7 +26,7 @@ func loadUnits(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]pas
 	err = scan(rows, func() error {
 		var u passage.Unit
 		var heading string
-		err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text,
+		err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text, &u.Page,
 			&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune)
 		u.Heading = decode[[]string](heading)
 		units = append(units, u)

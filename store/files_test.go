@@ -1,0 +1,58 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/ragctx/ragctx/store"
+)
+
+func TestNoteFiles(t *testing.T) {
+	f := fresh(t)
+	stat := func(id string) string {
+		t.Helper()
+		d, _, err := f.Document(t.Context(), f.ns, id, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Stat
+	}
+	note := func(id, root, stat string) {
+		t.Helper()
+		if err := f.NoteFiles(t.Context(), f.ns, []store.FileState{{ID: "never", Stat: "s"}, {ID: id, Root: root, Stat: stat}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.doc(t, "a", "one", "/docs")
+	note("a", "/docs", "s1")
+	if got := stat("a"); got != "s1" {
+		t.Errorf("noted: %q", got)
+	}
+	note("a", "/elsewhere", "s2")
+	if got := stat("a"); got != "s1" {
+		t.Errorf("of another root: %q", got)
+	}
+	if p := f.doc(t, "a", "one", "/docs"); p.Status != store.Unchanged || stat("a") != "s1" {
+		t.Errorf("after an unchanged put: %v, %q", p.Status, stat("a"))
+	}
+	f.doc(t, "a", "two", "/docs")
+	if got := stat("a"); got != "" {
+		t.Errorf("of a new version: %q", got)
+	}
+}
+
+func TestPagesOfUnits(t *testing.T) {
+	f := fresh(t)
+	c := f.content("one\ftwo", nil)
+	c.Units = []store.Unit{{}, {}}
+	for i, text := range []string{"one", "two"} {
+		c.Units[i].Ordinal, c.Units[i].Text, c.Units[i].Page = i, text, i+1
+	}
+	p := prepared(t, "paged", "one\ftwo")
+	if _, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil {
+		t.Fatal(err)
+	}
+	units, err := f.DocumentUnits(t.Context(), f.ns, "paged", 0)
+	if err != nil || len(units) != 2 || units[0].Page != 1 || units[1].Page != 2 {
+		t.Errorf("units %+v, %v", units, err)
+	}
+}
