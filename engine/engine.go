@@ -73,6 +73,10 @@ type Options struct {
 	// Lanes is how many documents of a bulk job are worked on at a time; 0 is half
 	// of GOMAXPROCS, at least one, which leaves room for turns and questions.
 	Lanes int
+	// KeepVersions is how many versions of a document are kept for questions about
+	// earlier times, the current one included; 0 is [store.DefaultKeepVersions],
+	// negative all. Older ones go when the document is replaced.
+	KeepVersions int
 	// PauseJobs leaves jobs that wait where they are, until [Engine.StartJobs].
 	PauseJobs bool
 	// KeepJobs is how long a job can be looked at after it has ended; 0 is
@@ -145,7 +149,8 @@ func (o Options) withDefaults() Options {
 
 func (e *Engine) open(ctx context.Context) error {
 	var err error
-	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), store.Options{Now: e.opts.Now}); err != nil {
+	o := store.Options{Now: e.opts.Now, KeepVersions: e.opts.KeepVersions}
+	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o); err != nil {
 		return err
 	}
 	if err := e.openSpaces(ctx); err != nil {

@@ -75,6 +75,7 @@ const (
 	keptSpaces   = 8    // more are emptied, so that a long row costs no more per operation than a short one
 	spaceOps     = 1500 // operations after which the oldest active space is no longer active, in short rows fewer
 	keptLog      = 30
+	keptVersions = 4 // of a document; few, so that old ones are pruned all the time
 )
 
 func newMachine(t *testing.T) *machine {
@@ -92,7 +93,8 @@ func newMachine(t *testing.T) *machine {
 	m.clock.micros.Store(t0.UnixMicro())
 	m.opts = engine.Options{
 		Dir: t.TempDir(), Now: m.clock.now,
-		NewID: func() string { return fmt.Sprintf("made-%d", m.ids.Add(1)) },
+		KeepVersions: keptVersions,
+		NewID:        func() string { return fmt.Sprintf("made-%d", m.ids.Add(1)) },
 	}
 	t.Cleanup(m.report)
 	m.open()

@@ -176,6 +176,9 @@ func (s *space) put(v *version, at time.Time) {
 	s.end(k, at)
 	v.number, v.recorded = s.next(k), at
 	s.items[k] = append(all, v)
+	if n := len(all) + 1 - keptVersions; n > 0 && v.kind == store.Documents {
+		s.items[k] = s.items[k][n:]
+	}
 }
 
 // next returns the number of the next version: earlier ones may have been erased.

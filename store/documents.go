@@ -84,6 +84,9 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 		})
 	}
 	s.unstage(d, err == nil && p.Status != Unchanged)
+	if d.pruned {
+		s.sweeper.wake()
+	}
 	if err != nil {
 		return Put{}, failed("store document", err)
 	}

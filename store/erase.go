@@ -238,7 +238,13 @@ func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *
 		return err
 	}
 	for _, id := range ids {
-		if err := s.hideVersion(ctx, tx, Collection{sc.Namespace, n.kind}, n.key, id, e.Pending); err != nil {
+		in := Collection{sc.Namespace, n.kind}
+		seq, err := s.hideVersion(ctx, tx, in, n.key, id)
+		if err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, `INSERT INTO erased_from (erasure, namespace, kind, seq) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET seq = excluded.seq`, e.Pending, in.Namespace, in.Kind, seq); err != nil {
 			return err
 		}
 	}
@@ -273,23 +279,6 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 		})
 		e.Turns += len(some)
 	}
-	return err
-}
-
-func (s *Store) hideVersion(ctx context.Context, tx *sql.Tx, in Collection, key string, id, erasure int64) error {
-	seq, err := s.removed(ctx, tx, in.Namespace, in.Kind, id)
-	if err != nil {
-		return err
-	}
-	version, err := hiddenVersion(ctx, tx, in.Namespace, in.Kind, key)
-	if err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, `UPDATE items SET version = ?, seq = 0, superseded = 0 WHERE id = ?`, version, id); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO erased_from (erasure, namespace, kind, seq) VALUES (?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET seq = excluded.seq`, erasure, in.Namespace, in.Kind, seq)
 	return err
 }
 

@@ -123,6 +123,7 @@ func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) 
 type written struct {
 	version            int
 	seq                uint64 // of the last change
+	pruned             bool   // an old version was hidden, for the sweeper to remove
 	occurred, recorded time.Time
 }
 
@@ -157,9 +158,16 @@ func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
 		return w, err
 	}
 	if old != nil {
-		w.seq, err = s.ended(ctx, tx, r.namespace, r.kind, old.id)
+		if w.seq, err = s.ended(ctx, tx, r.namespace, r.kind, old.id); err != nil {
+			return w, err
+		}
 	}
-	return w, err
+	if r.kind == Documents && w.version > s.keep {
+		seq, err := s.prune(ctx, tx, r.namespace, r.key)
+		w.seq, w.pruned = max(w.seq, seq), seq > 0
+		return w, err
+	}
+	return w, nil
 }
 
 func (s *Store) insert(ctx context.Context, tx *sql.Tx, r record, version int, now int64) (id int64, seq uint64, err error) {

@@ -56,6 +56,8 @@ type staged struct {
 	text  string // what is still to be written
 	units []Unit // likewise
 	done  int    // counts what was written, as slices do
+
+	pruned bool // its publication hid an old version
 }
 
 // step writes as much of a document as there is time for, and publishes it if
@@ -93,7 +95,7 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 		return false, err
 	}
 	w, err := s.publish(ctx, tx, d.record, d.id, old)
-	p.Version, p.Seq = w.version, w.seq
+	p.Version, p.Seq, d.pruned = w.version, w.seq, w.pruned
 	return false, err
 }
 

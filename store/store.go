@@ -9,6 +9,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -36,6 +37,9 @@ var schema embed.FS
 type Options struct {
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
+	// KeepVersions is how many versions of a document are kept, the current one
+	// included; 0 is [DefaultKeepVersions], negative all.
+	KeepVersions int
 }
 
 // Store is the database of one data directory. Its methods are safe for
@@ -46,6 +50,7 @@ type Store struct {
 	write *writer
 	log   *checkpointer
 	now   func() time.Time
+	keep  int // versions of a document; negative is all
 
 	staging  staging
 	sweeper  *sweeper
@@ -66,7 +71,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	s := &Store{path: path, now: o.Now}
+	s := &Store{path: path, now: o.Now, keep: cmp.Or(o.KeepVersions, DefaultKeepVersions)}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -51,7 +51,13 @@ type fixture struct {
 
 func open(t *testing.T, path string) *fixture {
 	t.Helper()
-	s, err := store.Open(t.Context(), path, store.Options{Now: (&clock{t: t0}).now})
+	return openWith(t, path, store.Options{})
+}
+
+func openWith(t *testing.T, path string, o store.Options) *fixture {
+	t.Helper()
+	o.Now = (&clock{t: t0}).now
+	s, err := store.Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

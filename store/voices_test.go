@@ -84,7 +84,8 @@ func older(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), `DROP TABLE voices; PRAGMA user_version = 4`); err != nil {
+	if _, err := db.ExecContext(t.Context(), `DROP TABLE voices; ALTER TABLE items DROP COLUMN stat;
+		ALTER TABLE units DROP COLUMN page; PRAGMA user_version = 4`); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -131,7 +131,7 @@ func held(e *engine.LockedError) error {
 // does not mean to do them must not have to end them.
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*process, error) {
 	o := engine.Options{
-		Dir: s.Data, VectorGraph: s.VectorGraph, Logger: s.logger(stderr, floor), PauseJobs: true,
+		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout,
 	}
 	client, err := s.reranker()

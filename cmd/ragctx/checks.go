@@ -48,6 +48,14 @@ func checkNamespace(v string) error {
 	return ragctx.ValidName("namespace", v)
 }
 
+// checkKeep accepts a number of versions, or all.
+func checkKeep(v string) error {
+	if n, err := strconv.Atoi(v); v != "all" && (err != nil || n < 1) {
+		return fmt.Errorf("%q is neither a number from 1 on nor all", ragctx.Clip(v))
+	}
+	return nil
+}
+
 func checkAddr(v string) error {
 	_, port, err := net.SplitHostPort(v)
 	if err != nil {

@@ -6,12 +6,15 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ragctx/ragctx/store"
 )
 
 // Settings come from these layers, the weakest first. The file is JSON with one
@@ -44,6 +47,7 @@ func allSettings() []setting {
 		{"serve_docs", "files and folders that serve ingests, each PATH or PATH=NAMESPACE, separated as in PATH", fixed(""), nil},
 		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that of the data directory", fixed(""), optional(checkEmbedder)},
 		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
+		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
 	}, append(embedSettings(), rerankSettings()...)...)
@@ -73,6 +77,9 @@ func addSettings(flags *pflag.FlagSet, names ...string) {
 // settings are the values that hold for one run of a command.
 type settings struct {
 	Data, Addr, Server, Namespace, VectorGraph string
+
+	// KeepVersions is as in [engine.Options].
+	KeepVersions int
 
 	Level  slog.Level
 	Format string
@@ -139,6 +146,9 @@ func (s *settings) finish(env lookupEnv) error {
 	s.Data, s.Addr, s.Namespace = abs, s.k.String("addr"), s.k.String("namespace")
 	s.VectorGraph, s.Format = s.k.String("vector_graph"), s.k.String("log_format")
 	s.Server = s.k.String("server")
+	if s.KeepVersions, err = strconv.Atoi(s.k.String("keep_versions")); err != nil {
+		s.KeepVersions = -1 // all
+	}
 	// The data directory of the command line is not the one of a server that the
 	// environment names.
 	if s.origin["data"] == fromFlag && s.origin["server"] != fromFlag {
