@@ -29,7 +29,7 @@ func bulk(rng *rand.Rand, id string) (docs.Prepared, Content) {
 // always overlap.
 func TestLogStaysShort(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	s, err := Open(t.Context(), path, Options{})
+	s, err := Open(t.Context(), path, Options{KeepVersions: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,6 +73,7 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 		namespace: ns, kind: Documents, key: doc.ExternalID, hash: doc.Hash[:],
 		title: doc.Title, source: doc.Source, mime: doc.MIME, root: root,
 		tags: doc.Tags, metadata: doc.Metadata, occurred: doc.Occurred, content: c,
+		textHash: textHash(c.Text), sketch: doc.Sketch,
 	}
 	d := &staged{record: r}
 	var p Put

@@ -86,6 +86,8 @@ type record struct {
 	metadata                    map[string]any
 	occurred, expires           time.Time
 	content                     Content
+	textHash, sketch            []byte // of a document
+	textOf                      int64  // the row whose text it shares; 0 for its own
 }
 
 // current is what is known about the current version of an item.
@@ -199,11 +201,13 @@ func insertRow(ctx context.Context, tx *sql.Tx, r record, version int, recorded 
 		return 0, err
 	}
 	res, err := tx.ExecContext(ctx, `INSERT INTO items (namespace, kind, key, version, seq, hash, title, source, mime, root,
-		user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, superseded, expires)
-		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, superseded, expires,
+		text_hash, text_of, sketch)
+		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)`,
 		r.namespace, r.kind, r.key, version, r.hash, r.title, r.source, r.mime, r.root,
 		r.user, r.agent, r.session, r.mtype, r.importance, tags, meta, r.content.Abstract, outline, r.content.Chunker,
-		len(r.content.Text), micros(r.occurred), recorded, superseded, micros(r.expires))
+		len(r.content.Text), micros(r.occurred), recorded, superseded, micros(r.expires),
+		r.textHash, r.textOf, r.sketch)
 	if err != nil {
 		return 0, err
 	}

@@ -133,8 +133,14 @@ func (s *Store) describe(ctx context.Context, name string) (info SnapshotInfo, e
 	}
 	db.SetMaxOpenConns(1)
 	defer db.Close()
-	if _, err := db.ExecContext(ctx, `DELETE FROM items WHERE seq = 0`); err != nil {
-		return info, wrap(err)
+	for _, q := range []string{
+		`DELETE FROM items WHERE seq = 0 AND id NOT IN (SELECT text_of FROM items WHERE text_of IS NOT NULL AND seq > 0)`,
+		`DELETE FROM units WHERE item IN (SELECT id FROM items WHERE seq = 0)`,
+		blank + ` WHERE seq = 0`,
+	} {
+		if _, err := db.ExecContext(ctx, q); err != nil {
+			return info, wrap(err)
+		}
 	}
 	info = SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
 	err = db.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces),

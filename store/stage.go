@@ -99,17 +99,25 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 	return false, err
 }
 
-// begin writes the row of a document and the first part of its text.
+// begin writes the row of a document and the first part of its text, unless it
+// shares that of another.
 func (s *Store) begin(ctx context.Context, tx *sql.Tx, d *staged) error {
 	version, err := hiddenVersion(ctx, tx, d.namespace, d.kind, d.key)
 	if err != nil {
+		return err
+	}
+	if d.textOf, err = sharedText(ctx, tx, d.record); err != nil {
 		return err
 	}
 	if d.id, err = insertRow(ctx, tx, d.record, version, 0, 0); err != nil {
 		return err
 	}
 	s.staging.add(d)
-	d.text, d.units = d.content.Text, d.content.Units
+	d.units = d.content.Units
+	if d.textOf != 0 {
+		return nil
+	}
+	d.text = d.content.Text
 	return d.part(ctx, tx)
 }
 

@@ -55,7 +55,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 func swept(t *testing.T, path string) {
 	t.Helper()
 	eventually(t, "the removal of what is hidden", func() bool {
-		return count(t, path, `SELECT (SELECT count(*) FROM items WHERE seq = 0)
+		return count(t, path, `SELECT (SELECT count(*) FROM items i WHERE seq = 0 AND NOT EXISTS (SELECT 1 FROM items d WHERE d.text_of = i.id))
+			+ (SELECT count(*) FROM items i WHERE seq = 0 AND key <> '')
 			+ (SELECT count(*) FROM units WHERE item NOT IN (SELECT id FROM items))
 			+ (SELECT count(*) FROM text_parts WHERE item NOT IN (SELECT id FROM items))`) == 0
 	})

@@ -124,7 +124,8 @@ func (s *Store) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
+	for len(ids) > 0 {
+		id := ids[0]
 		for more := true; more; {
 			err := s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 				more, err = dissolve(ctx, tx, id, enough)
@@ -134,6 +135,11 @@ func (s *Store) sweep(ctx context.Context) error {
 				return fmt.Errorf("remove what is hidden: %w", err)
 			}
 		}
+		if ids = ids[1:]; len(ids) == 0 { // the last that needed a stub may have gone
+			if ids, err = s.hidden(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	return s.dropOrphans(ctx)
 }
@@ -141,7 +147,7 @@ func (s *Store) sweep(ctx context.Context) error {
 // hidden returns the hidden items that nobody stages.
 func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
-		ids, err = column[int64](ctx, tx, `SELECT id FROM items WHERE seq = 0`)
+		ids, err = column[int64](ctx, tx, `SELECT i.id FROM items i WHERE i.seq = 0 AND NOT (`+isStub+`)`)
 		ids = slices.DeleteFunc(ids, s.staging.has)
 		return err
 	})
@@ -152,7 +158,8 @@ func (s *Store) hidden(ctx context.Context) (ids []int64, err error) {
 }
 
 // dissolve deletes parts of a hidden item until it is enough, and reports
-// whether there are more. The row goes last.
+// whether there are more. The row goes last; it stays as a stub as long as others
+// share its text.
 func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
 	// It may have been published since it was looked for.
 	var hidden bool
@@ -160,16 +167,21 @@ func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) 
 	if err != nil || !hidden {
 		return false, err
 	}
+	lent, err := lends(ctx, tx, id)
+	if err != nil {
+		return true, err
+	}
+	tables := []string{`DELETE FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?)`}
+	if !lent {
+		tables = append(tables, `DELETE FROM text_parts WHERE rowid IN (SELECT rowid FROM text_parts WHERE item = ? LIMIT ? / 8)`)
+	}
 	for done := 0; ; {
 		n := 0
 		if _, err := tx.ExecContext(ctx, `INSERT INTO orphans (hash)
 			SELECT hash FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?) ON CONFLICT DO NOTHING`, id, sliceUnits); err != nil {
 			return true, err
 		}
-		for _, q := range []string{
-			`DELETE FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?)`,
-			`DELETE FROM text_parts WHERE rowid IN (SELECT rowid FROM text_parts WHERE item = ? LIMIT ? / 8)`,
-		} {
+		for _, q := range tables {
 			res, err := tx.ExecContext(ctx, q, id, sliceUnits)
 			if err != nil {
 				return true, err
@@ -187,7 +199,11 @@ func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) 
 			return true, nil
 		}
 	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM items WHERE id = ? AND seq = 0`, id) // its text goes with it
+	if lent {
+		_, err = tx.ExecContext(ctx, blank+` WHERE id = ? AND seq = 0`, id)
+	} else {
+		_, err = tx.ExecContext(ctx, `DELETE FROM items WHERE id = ? AND seq = 0`, id) // its text goes with it
+	}
 	return false, err
 }
 

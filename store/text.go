@@ -25,8 +25,9 @@ func insertPart(ctx context.Context, tx *sql.Tx, item int64, start int, part str
 func readText(ctx context.Context, tx *sql.Tx, item int64, start, end int) (string, error) {
 	var text []byte
 	var first int
-	err := tx.QueryRowContext(ctx, `SELECT substr(text, ?, ?), length(text) FROM texts WHERE item = ?`,
-		start+1, max(0, end-start), item).Scan(&text, &first)
+	err := tx.QueryRowContext(ctx, `SELECT t.item, substr(t.text, ?, ?), length(t.text)
+		FROM items i JOIN texts t ON t.item = coalesce(i.text_of, i.id) WHERE i.id = ?`,
+		start+1, max(0, end-start), item).Scan(&item, &text, &first)
 	if err != nil || end <= first {
 		return string(text), err
 	}

@@ -84,7 +84,9 @@ func older(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), `DROP TABLE voices; ALTER TABLE items DROP COLUMN stat;
+	if _, err := db.ExecContext(t.Context(), `DROP TABLE voices; DROP INDEX items_text; DROP INDEX items_text_of;
+		ALTER TABLE items DROP COLUMN text_hash; ALTER TABLE items DROP COLUMN text_of; ALTER TABLE items DROP COLUMN sketch;
+		ALTER TABLE items DROP COLUMN stat;
 		ALTER TABLE units DROP COLUMN page; PRAGMA user_version = 4`); err != nil {
 		t.Fatal(err)
 	}

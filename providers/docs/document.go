@@ -54,6 +54,8 @@ type Prepared struct {
 	Chunks []chunk.Chunk
 	// Chunker is the [Version] that made the chunks.
 	Chunker string
+	// Sketch is that of the text, by which near duplicates are found.
+	Sketch []byte
 }
 
 // Options bound the preparation of a document. The zero value works.
@@ -103,6 +105,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 		return Prepared{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
 	}
 	p.Abstract = abstract(p, s)
+	p.Sketch = Sketch(p.Text)
 	return p, nil
 }
 

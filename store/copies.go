@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// Documents of a namespace that have the same text share it. The row that wrote it
+// keeps it as long as another needs it: when its own time is over, it stays as a stub
+// that names nothing, until the last of them goes.
+
+// textHash identifies a text among those of a namespace.
+func textHash(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return sum[:16]
+}
+
+// sharedText returns the row whose text a document can share, or 0.
+func sharedText(ctx context.Context, tx *sql.Tx, r record) (of int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT coalesce(text_of, id) FROM items
+		WHERE namespace = ? AND text_hash = ? AND seq > 0 AND bytes = ? LIMIT 1`,
+		r.namespace, r.textHash, len(r.content.Text)).Scan(&of)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return of, err
+}
+
+// lends reports whether other rows share the text of an item.
+func lends(ctx context.Context, tx *sql.Tx, id int64) (yes bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE text_of = ?)`, id).Scan(&yes)
+	return yes, err
+}
+
+// blank is the statement that makes a hidden row a stub.
+const blank = `UPDATE items SET key = '', version = -id, hash = x'', title = '', source = '', mime = '', root = '', stat = '',
+	tags = '[]', metadata = '{}', abstract = '', outline = '[]', sketch = NULL, text_hash = NULL, occurred = NULL, expires = NULL`
+
+// isStub is the condition on a row i of items that it is a stub that is needed.
+const isStub = `i.seq = 0 AND i.key = '' AND EXISTS (SELECT 1 FROM items d WHERE d.text_of = i.id)`
+
+// Sketches returns the current documents of a namespace in the form in which copies
+// are looked for. Documents of before there were sketches are left out.
+func (s *Store) Sketches(ctx context.Context, ns int64) ([]docs.Sketched, error) {
+	var out []docs.Sketched
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT key, text_hash, sketch FROM items
+			WHERE namespace = ? AND kind = ? AND superseded IS NULL AND text_hash IS NOT NULL`, ns, Documents)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var d docs.Sketched
+			var hash []byte
+			err := rows.Scan(&d.ID, &hash, &d.Sketch)
+			copy(d.Hash[:], hash)
+			out = append(out, d)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sketches: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,130 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/store"
+)
+
+func texts(t *testing.T, f *fixture) int {
+	t.Helper()
+	return count(t, f.path, `SELECT count(*) FROM texts`)
+}
+
+func TestEqualTextsAreStoredOnce(t *testing.T) {
+	f := fresh(t)
+	body := func(n int) string { return fmt.Sprintf("a text with the number %d", n) }
+	for _, id := range []string{"a", "b", "c"} {
+		f.doc(t, id, body(1), "")
+	}
+	if n := texts(t, f); n != 1 {
+		t.Errorf("%d texts of three equal documents", n)
+	}
+	f.doc(t, "a", body(2), "") // the one that wrote the text goes on with another
+	if _, err := f.EraseDocument(t.Context(), f.ns, "a"); err != nil {
+		t.Fatal(err)
+	}
+	f.scrub(t, 100)
+	if n := texts(t, f); n != 1 {
+		t.Errorf("%d texts after one that wrote it was erased", n)
+	}
+	if n := count(t, f.path, `SELECT count(*) FROM items WHERE key = 'a' OR title = 'a'`); n != 0 {
+		t.Error("the erased document is still named")
+	}
+	for _, id := range []string{"b", "c"} {
+		if _, text, err := f.Document(t.Context(), f.ns, id, 0); err != nil || text != body(1) {
+			t.Errorf("%s: %q, %v", id, text, err)
+		}
+	}
+	f.doc(t, "d", body(1), "")
+	if n := texts(t, f); n != 1 {
+		t.Errorf("%d texts with one more", n)
+	}
+	for _, id := range []string{"b", "c", "d"} {
+		if _, err := f.EraseDocument(t.Context(), f.ns, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.scrub(t, 100)
+	if n := count(t, f.path, `SELECT (SELECT count(*) FROM items) + (SELECT count(*) FROM texts)`); n != 0 {
+		t.Errorf("%d rows are left of what was erased", n)
+	}
+	if n := traces(t, f.path, "with the number"); n != 0 {
+		t.Errorf("%d traces are left of what was erased", n)
+	}
+}
+
+func TestTextsAreNotSharedAcrossNamespaces(t *testing.T) {
+	f := fresh(t)
+	f.doc(t, "a", "the same", "")
+	var err error
+	if f.ns, err = f.Namespace(t.Context(), "other", true); err != nil {
+		t.Fatal(err)
+	}
+	f.doc(t, "a", "the same", "")
+	if n := texts(t, f); n != 2 {
+		t.Errorf("%d texts in two namespaces", n)
+	}
+}
+
+// TestSharedTexts puts, replaces and erases documents of few texts, some longer than a
+// row, and takes snapshots.
+func TestSharedTexts(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		dir := t.TempDir()
+		f := openWith(t, filepath.Join(dir, "a.db"), store.Options{KeepVersions: 2})
+		defer f.Close()
+		want := make(map[string]string)
+		check := func(f *fixture, when string) {
+			for id, text := range want {
+				if _, got, err := f.Document(t.Context(), f.ns, id, 0); err != nil || got != text {
+					rt.Fatalf("%s: %s has %d bytes, want %d, %v", when, id, len(got), len(text), err)
+				}
+			}
+		}
+		for range rapid.IntRange(1, 10).Draw(rt, "operations") {
+			id := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "id")
+			switch op := rapid.IntRange(0, 9).Draw(rt, "op"); {
+			case op < 6:
+				seed := rapid.SampledFrom([]uint64{1, 1, 2, 2, 2, 3}).Draw(rt, "text")
+				units := []int{3, 40, 660}[seed-1]
+				_, text, err := f.long(t, t.Context(), id, seed, units)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				want[id] = text
+			case op < 8:
+				if _, err := f.EraseDocument(t.Context(), f.ns, id); err != nil {
+					rt.Fatal(err)
+				}
+				delete(want, id)
+			default:
+				to := t.TempDir()
+				if _, err := f.Snapshot(t.Context(), filepath.Join(to, "s"), store.SnapshotOptions{}); err != nil {
+					rt.Fatal(err)
+				}
+				into := filepath.Join(to, "restored")
+				if err := os.Mkdir(into, 0o700); err != nil {
+					rt.Fatal(err)
+				}
+				if _, err := store.Restore(t.Context(), filepath.Join(to, "s"), into, store.RestoreOptions{}); err != nil {
+					rt.Fatal(err)
+				}
+				restored := filepath.Join(into, store.DatabaseName)
+				g := open(t, restored)
+				check(g, "in a snapshot")
+				if err := g.Close(); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			check(f, "after it")
+		}
+		// Removed are also stubs and old versions that nothing needs any more.
+		swept(t, f.path)
+	})
+}
