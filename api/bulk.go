@@ -78,8 +78,11 @@ type bulkOutput struct {
 	Body     engine.Job
 }
 
-// bulkPath escapes the colon, with which a parameter would begin for echo.
-const bulkPath = `/v1/documents\:bulk`
+// Paths with an escaped colon, with which a parameter would begin for echo.
+const (
+	bulkPath       = `/v1/documents\:bulk`
+	duplicatesPath = `/v1/documents\:duplicates`
+)
 
 func (s *Server) bulkRoutes() {
 	lines, form := new(huma.MediaType), new(huma.MediaType)

@@ -95,6 +95,17 @@ func (c *Client) ListDocuments(ctx context.Context, namespace string, o store.Li
 	return found, err
 }
 
+// Duplicates returns groups of documents that say the same or nearly the same, and
+// how many there are in all.
+func (c *Client) Duplicates(ctx context.Context, namespace, prefix string, limit int) (DuplicateList, error) {
+	q := in(namespace)
+	set(q, "prefix", prefix)
+	q.Set("limit", strconv.Itoa(limit))
+	var list DuplicateList
+	err := c.do(ctx, http.MethodGet, "/v1/documents:duplicates", q, nil, &list)
+	return list, err
+}
+
 // Document returns a document with its text and chunks; version 0 is the
 // current one.
 func (c *Client) Document(ctx context.Context, namespace, id string, version int) (Document, error) {

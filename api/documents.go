@@ -111,6 +111,20 @@ type documentList struct {
 	Root   string `query:"root" doc:"lists only documents that were ingested from it"`
 }
 
+type duplicateList struct {
+	Scoped
+	Prefix string `query:"prefix" maxLength:"512" doc:"only groups of which an id begins so" example:"docs/"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+}
+
+// DuplicateList are groups of documents that say the same or nearly the same.
+type DuplicateList struct {
+	Groups []docs.Duplicates `json:"groups" nullable:"false"`
+	Total  int               `json:"total" doc:"how many groups there are"`
+}
+
+type duplicateListOutput struct{ Body DuplicateList }
+
 type documentPutOutput struct {
 	Status int
 	Body   DocumentPut
@@ -135,6 +149,11 @@ func (s *Server) documentRoutes() {
 		OperationID: "list-documents", Method: http.MethodGet, Path: "/v1/documents", Tags: tags,
 		Summary: "List documents", Description: "In order of their ids.",
 	}, s.listDocuments)
+	register(s, huma.Operation{
+		OperationID: "list-duplicates", Method: http.MethodGet, Path: duplicatesPath, Tags: tags,
+		Summary: "Find duplicates", Description: "Documents that say the same or nearly the same, in groups, the largest first. " +
+			"An answer shows equal passages once in any case.",
+	}, s.listDuplicates)
 	register(s, huma.Operation{
 		OperationID: "delete-document", Method: http.MethodDelete, Path: "/v1/documents/{id}", Tags: tags, Summary: "Delete a document",
 		Description: "It is in no answer from then on, except to questions about an earlier time (as_of). " +
@@ -171,6 +190,12 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 		out.Text = nil
 	}
 	return &documentOutput{out}, nil
+}
+
+func (s *Server) listDuplicates(ctx context.Context, in *duplicateList) (*duplicateListOutput, error) {
+	found, err := s.engine.Duplicates(ctx, in.Namespace, in.Prefix)
+	n := len(found)
+	return &duplicateListOutput{DuplicateList{Groups: found[:min(n, in.Limit)], Total: n}}, err
 }
 
 func (s *Server) listDocuments(ctx context.Context, in *documentList) (*documentPageOutput, error) {

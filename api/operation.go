@@ -39,8 +39,10 @@ func (s *Server) routes() {
 	s.systemRoutes()
 	s.adminRoutes()
 	doc := s.api.OpenAPI()
-	doc.Paths[strings.ReplaceAll(bulkPath, `\`, "")] = doc.Paths[bulkPath]
-	delete(doc.Paths, bulkPath)
+	for _, escaped := range []string{bulkPath, duplicatesPath} {
+		doc.Paths[strings.ReplaceAll(escaped, `\`, "")] = doc.Paths[escaped]
+		delete(doc.Paths, escaped)
+	}
 	for _, unused := range []string{"ErrorModel", "ErrorDetail"} {
 		delete(doc.Components.Schemas.Map(), unused)
 	}

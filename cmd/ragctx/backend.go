@@ -25,6 +25,7 @@ type backend interface {
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.
 	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
+	Duplicates(ctx context.Context, namespace, prefix string, limit int) (api.DuplicateList, error)
 	Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
 	// ingest does what [engine.Ingest] does, as a job that p is told of.
 	ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error)

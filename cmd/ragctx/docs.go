@@ -20,13 +20,13 @@ import (
 func newDocs(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "docs",
-		Short: "List, show and remove documents",
+		Short: "List, show, compare and remove documents",
 		Example: `  ragctx docs list
   ragctx docs get docs/deploy.md --chunks
   ragctx docs rm docs/old.md docs/older.md`,
 	}
 	group(cmd)
-	cmd.AddCommand(newDocsList(env), newDocsGet(env), newDocsRemove(env))
+	cmd.AddCommand(newDocsList(env), newDocsGet(env), newDocsRemove(env), newDocsDuplicates(env))
 	return cmd
 }
 
