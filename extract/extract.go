@@ -43,6 +43,17 @@ type Text struct {
 	Occurred time.Time
 }
 
+// note sets a key of the metadata, unless the value is empty.
+func (t *Text) note(key, value string) {
+	if value == "" {
+		return
+	}
+	if t.Metadata == nil {
+		t.Metadata = make(map[string]any)
+	}
+	t.Metadata[key] = value
+}
+
 // Keys of [Text.Metadata].
 const (
 	MetaAuthor   = "author"   // string
@@ -50,6 +61,7 @@ const (
 	MetaLanguage = "language" // string, ISO 639-1
 	MetaFrom     = "from"     // string, of a mail
 	MetaTo       = "to"       // string, of a mail
+	MetaCharset  = "charset"  // string, the file's encoding where it is not UTF-8
 )
 
 // Limits unless [Options] say otherwise.
@@ -123,7 +135,7 @@ type format struct {
 }
 
 // formats is the table of what is not plain text; the first match wins.
-func formats() []format { return nil }
+func formats() []format { return slices.Concat(webFormats()) }
 
 // formatOf finds the format of a file: by its declared type, by its first bytes,
 // by its extension. It is nil for text and for what is not known.

@@ -1,0 +1,108 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/net/html/atom"
+)
+
+// page is what a web page says.
+type page struct {
+	markdown  string
+	title     string
+	meta      map[string]any // nil for none
+	published time.Time
+}
+
+// pageOptions say how a page is read. The zero value works.
+type pageOptions struct {
+	base    string // the page's URL; links to the same host are not kept
+	whole   bool   // keep all of the body: a chapter of a book has nothing around it
+	xml     bool   // the page is XHTML: <a/> is a whole element
+	maxText int    // longest Markdown, in bytes; default [DefaultMaxText]
+}
+
+// webFormats are those of pages, mails and notebooks.
+func webFormats() []format {
+	return []format{
+		{mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml", "xht", "shtml"}, read: readHTML},
+	}
+}
+
+// readHTML reads a web page.
+func readHTML(ctx context.Context, f File, o Options) (Text, error) {
+	s, charset, err := decodeText(f.Data, f.MIME, "html")
+	if err != nil {
+		return Text{}, err
+	}
+	xml := strings.HasSuffix(strings.ToLower(f.Name), ".xhtml") || strings.Contains(f.MIME, "xhtml") || strings.HasPrefix(s, "<?xml")
+	p, err := readPage(ctx, []byte(s), pageOptions{base: f.Name, xml: xml, maxText: o.MaxText})
+	if err != nil {
+		return Text{}, err
+	}
+	t := Text{
+		Text: p.markdown, MIME: "text/markdown", Format: "text/html", Title: p.title, Metadata: p.meta, Occurred: p.published,
+	}
+	t.note(MetaCharset, charset)
+	return t, nil
+}
+
+// readPage converts a web page in UTF-8 to Markdown.
+func readPage(ctx context.Context, src []byte, o pageOptions) (page, error) {
+	root, err := parseHTML(ctx, bytes.TrimPrefix(src, []byte("\ufeff")), o.xml)
+	if err != nil {
+		return page{}, err
+	}
+	h := readHead(root)
+	measure(root)
+	main := root
+	if !o.whole {
+		main = mainContent(root)
+	}
+	if o.maxText <= 0 {
+		o.maxText = DefaultMaxText
+	}
+	r := &renderer{ctx: ctx, max: o.maxText, home: hostOf(o.base)}
+	md, err := r.render(main)
+	if err != nil {
+		return page{}, err
+	}
+	return page{markdown: md, title: h.pageTitle(r.headings, root), meta: h.metadata(), published: h.published}, nil
+}
+
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Host)
+}
+
+// textOf returns all text inside of n, with white space folded.
+func textOf(n *node) string {
+	var b strings.Builder
+	appendText(&b, n)
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func appendText(b *strings.Builder, n *node) {
+	if n.isText() {
+		b.WriteString(n.text)
+		return
+	}
+	if blockTags[n.tag] || n.tag == atom.Br {
+		b.WriteByte(' ')
+	}
+	for _, k := range n.kids {
+		appendText(b, k)
+	}
+}
+
+func hasLetter(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}

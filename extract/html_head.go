@@ -1,0 +1,135 @@
+package extract
+
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/net/html/atom"
+)
+
+// head is what a page says about itself.
+type head struct {
+	title, ogTitle, site string
+	author, lang         string
+	published            time.Time
+}
+
+// readHead looks at the elements above the content; it must run before [measure]
+// removes them.
+func readHead(n *node) head {
+	var h head
+	h.visit(n)
+	return h
+}
+
+func (h *head) visit(n *node) {
+	switch n.tag {
+	case atom.Html:
+		h.lang = strings.TrimSpace(n.attr("lang") + n.attr("xml:lang"))
+	case atom.Title:
+		if h.title == "" {
+			h.title = textOf(n)
+		}
+		return
+	case atom.Meta:
+		h.metaElement(n)
+		return
+	case atom.Svg: // has titles of its own
+		return
+	}
+	for _, k := range n.kids {
+		if !k.isText() {
+			h.visit(k)
+		}
+	}
+}
+
+func (h *head) metaElement(n *node) {
+	value := strings.Join(strings.Fields(n.attr("content")), " ")
+	if value == "" {
+		return
+	}
+	switch strings.ToLower(n.attr("property") + n.attr("name") + n.attr("itemprop")) {
+	case "og:title":
+		h.ogTitle = value
+	case "og:site_name", "application-name":
+		h.site = value
+	case "author", "dc.creator", "dcterms.creator", "citation_author", "article:author":
+		if h.author == "" && !strings.Contains(value, "://") {
+			h.author = value
+		}
+	case "article:published_time", "datepublished", "citation_publication_date", "dc.date", "dc.date.issued", "dcterms.date":
+		if t := parseDate(value); h.published.IsZero() {
+			h.published = t
+		}
+	}
+}
+
+func (h *head) metadata() map[string]any {
+	m := make(map[string]any)
+	if h.author != "" {
+		m[MetaAuthor] = h.author
+	}
+	if lang := languageCode(h.lang); lang != "" {
+		m[MetaLanguage] = lang
+	}
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// pageTitle chooses what a page is called: its only heading of the first level,
+// which names the page where <title> names the site, too.
+func (h *head) pageTitle(headings []string, root *node) string {
+	t := h.ogTitle
+	if t == "" {
+		t = h.title
+	}
+	if len(headings) == 1 || len(headings) > 0 && (t == "" || strings.Contains(t, headings[0])) {
+		return headings[0]
+	}
+	if t == "" {
+		return ""
+	}
+	return withoutSite(t, h.site)
+}
+
+// withoutSite removes the name of the site at the end of a title: the name that
+// the page gives, or what follows the last bar.
+func withoutSite(title, site string) string {
+	for _, sep := range []string{" | ", " — ", " – ", " - ", " · ", " :: ", " • "} {
+		i := strings.LastIndex(title, sep)
+		if i <= 0 {
+			continue
+		}
+		if rest := title[i+len(sep):]; rest == site || sep == " | " || strings.HasSuffix(strings.ToLower(rest), "documentation") {
+			return strings.TrimSpace(title[:i])
+		}
+	}
+	return title
+}
+
+// parseDate reads the dates that pages and mails carry; zero if it is none.
+func parseDate(s string) time.Time {
+	for _, layout := range []string{
+		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00",
+		"2006-01-02 15:04:05", time.DateOnly, "2006/01/02", "2006/1/2", "January 2, 2006",
+	} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// languageCode returns the ISO 639-1 code of a language tag such as "en-GB"; "" if
+// it has none.
+func languageCode(tag string) string {
+	base, _, _ := strings.Cut(strings.ReplaceAll(tag, "_", "-"), "-")
+	base = strings.ToLower(base)
+	if len(base) != 2 || base[0] < 'a' || base[0] > 'z' || base[1] < 'a' || base[1] > 'z' {
+		return ""
+	}
+	return base
+}

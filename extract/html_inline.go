@@ -1,0 +1,286 @@
+package extract
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/atom"
+)
+
+// maxLink is the longest address that is kept beside a link's text: longer ones
+// say little and cost much of a model's context.
+const maxLink = 160
+
+// flatText renders all of n as one line.
+func (r *renderer) flatText(n *node) string {
+	saved := r.line
+	r.line = nil
+	r.flat++
+	r.children(n)
+	r.flat--
+	s := string(r.line)
+	r.line = saved
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// inline renders a text or an element inside of a paragraph.
+func (r *renderer) inline(n *node) {
+	if n.isText() {
+		r.text(n.text)
+		return
+	}
+	switch n.tag {
+	case atom.Br:
+		r.newline()
+	case atom.Wbr, atom.Rp:
+	case atom.Img:
+		r.text(altText(n))
+	case atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Var:
+		r.codeSpan(n)
+	case atom.Strong, atom.B:
+		r.wrapped(n, "**", &r.strong)
+	case atom.Em, atom.I, atom.Cite, atom.Dfn:
+		r.wrapped(n, "*", &r.emph)
+	case atom.A:
+		r.link(n)
+	case atom.Q:
+		r.enclosed(n, `"`, `"`)
+	case atom.Rt:
+		r.enclosed(n, "(", ")")
+	case atom.Sup:
+		r.raised(n)
+	case atom.Math:
+		r.math(n)
+	default:
+		r.inlineBlock(n)
+	}
+}
+
+// inlineBlock renders an element without marks of its own; a block is set off.
+func (r *renderer) inlineBlock(n *node) {
+	if !blockTags[n.tag] {
+		r.children(n)
+		return
+	}
+	if n.tag == atom.Li && len(r.line) > 0 && r.line[len(r.line)-1] != ';' {
+		r.line = append(trimSpaceRight(r.line), ';')
+	}
+	r.space()
+	if n.tag == atom.Pre {
+		r.codeSpan(n)
+	} else {
+		r.children(n)
+	}
+	r.space()
+}
+
+func trimSpaceRight(b []byte) []byte {
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\n') {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func (r *renderer) space() {
+	if n := len(r.line); n > 0 && r.line[n-1] != ' ' && r.line[n-1] != '\n' {
+		r.line = append(r.line, ' ')
+	}
+}
+
+func (r *renderer) newline() {
+	r.line = trimSpaceRight(r.line)
+	if len(r.line) > 0 {
+		r.line = append(r.line, '\n')
+	}
+}
+
+// text appends text with its white space folded.
+func (r *renderer) text(s string) {
+	for i, c := range s {
+		switch {
+		case c == '\u00ad' || c == '\u200b' || c == '\ufeff':
+		case unicode.IsSpace(c):
+			r.space()
+		case c < ' ' || c == 0x7f: // control characters, NUL too
+		case c == '<' && beginsTag(s[i+1:]), c == '`':
+			r.line = append(r.line, '\\', byte(c))
+		default:
+			r.line = utf8.AppendRune(r.line, c)
+		}
+	}
+}
+
+// beginsTag reports whether what follows a "<" would make it a tag to a reader of
+// Markdown.
+func beginsTag(s string) bool {
+	return s != "" && (s[0] == '/' || s[0] == '!' || s[0] == '?' || 'a' <= s[0]|0x20 && s[0]|0x20 <= 'z')
+}
+
+// enclosed renders the children of n between two marks, if there is anything.
+func (r *renderer) enclosed(n *node, before, after string) {
+	start := len(r.line)
+	r.children(n)
+	r.surround(start, before, after)
+}
+
+// surround puts marks around what was appended since start, inside of its spaces.
+func (r *renderer) surround(start int, before, after string) {
+	start = min(start, len(r.line))
+	body := r.line[start:]
+	for len(body) > 0 && (body[0] == ' ' || body[0] == '\n') {
+		body = body[1:]
+	}
+	lead := len(r.line) - len(body)
+	s := string(trimSpaceRight(body))
+	tail := string(r.line[lead+len(s):])
+	if s == "" {
+		return
+	}
+	r.line = append(append(append(append(r.line[:lead], before...), s...), after...), tail...)
+}
+
+// wrapped renders strong text and emphasis. Inside of a word, and around code,
+// the marks would only be in the way.
+func (r *renderer) wrapped(n *node, mark string, depth *int) {
+	start := len(r.line)
+	*depth++
+	r.children(n)
+	*depth--
+	body := strings.TrimSpace(string(r.line[min(start, len(r.line)):]))
+	if *depth > 0 || !hasLetter(body) || strings.ContainsAny(body, "*`\n") || start > 0 && isWordEnd(r.line[:min(start, len(r.line))]) {
+		return
+	}
+	r.surround(start, mark, mark)
+}
+
+func isWordEnd(b []byte) bool {
+	c, _ := utf8.DecodeLastRune(b)
+	return unicode.IsLetter(c) || unicode.IsDigit(c) || c == '*'
+}
+
+// raised renders what stands above the line: powers, and marks of footnotes.
+func (r *renderer) raised(n *node) {
+	if n.links == 0 && n.chars <= 4 && hasLetter(textOf(n)) && len(r.line) > 0 && isWordEnd(r.line) {
+		r.line = append(r.line, '^')
+	}
+	r.children(n)
+}
+
+func (r *renderer) codeSpan(n *node) {
+	var b strings.Builder
+	appendText(&b, n)
+	s := strings.Join(strings.Fields(b.String()), " ")
+	if s == "" {
+		return
+	}
+	fence := "`"
+	for strings.Contains(s, fence) && len(fence) < 8 {
+		fence += "`"
+	}
+	if fence != "`" {
+		s = " " + s + " "
+	}
+	if k := len(r.line); k > 0 && r.line[k-1] == '`' {
+		r.line = append(r.line, ' ')
+	}
+	r.line = append(append(append(r.line, fence...), s...), fence...)
+}
+
+// link renders a link's text, and its address if it leads to another site.
+func (r *renderer) link(n *node) {
+	start := len(r.line)
+	r.children(n)
+	start = min(start, len(r.line))
+	text := strings.TrimSpace(string(r.line[start:]))
+	href := strings.TrimSpace(n.attr("href"))
+	if !hasLetter(text) || r.flat > 0 && r.strong > 0 || !r.leadsAway(href) || strings.Contains(href, strings.TrimRight(text, "/")) || strings.Contains(text, "](") {
+		return
+	}
+	r.surround(start, "[", "]("+strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(href)+")")
+}
+
+func (r *renderer) leadsAway(href string) bool {
+	if len(href) > maxLink || !strings.HasPrefix(href, "http://") && !strings.HasPrefix(href, "https://") {
+		return false
+	}
+	u, err := url.Parse(href)
+	return err == nil && u.Host != "" && !strings.EqualFold(u.Host, r.home)
+}
+
+// altText is what an image shows in words; names of files are none.
+func altText(n *node) string {
+	alt := strings.TrimSpace(n.attr("alt"))
+	if len(alt) < 2 || !strings.Contains(alt, " ") && strings.Contains(alt, ".") {
+		return ""
+	}
+	return alt
+}
+
+// math renders a formula by the TeX source it carries, else by its characters.
+func (r *renderer) math(n *node) {
+	tex := n.attr("alttext")
+	if tex == "" {
+		tex = annotation(n)
+	}
+	if tex = strings.Join(strings.Fields(tex), " "); tex != "" {
+		r.line = append(append(append(r.line, '$'), tex...), '$')
+		return
+	}
+	r.children(n)
+}
+
+func annotation(n *node) string {
+	if n.text == "annotation" && strings.Contains(n.attr("encoding"), "tex") {
+		return textOf(n)
+	}
+	for _, k := range n.kids {
+		if !k.isText() {
+			if s := annotation(k); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// escapeStarts puts a backslash before what would make a line of a paragraph
+// something else: a heading, an item, a fence.
+func escapeStarts(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		if n := startMark(l); n >= 0 {
+			lines[i] = l[:n] + `\` + l[n:]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// startMark returns where in a line a backslash is needed; -1 if nowhere.
+func startMark(l string) int {
+	if l == "" {
+		return -1
+	}
+	switch l[0] {
+	case '#':
+		if rest := strings.TrimLeft(l, "#"); rest == "" || rest[0] == ' ' {
+			return 0
+		}
+	case '>', '|':
+		return 0
+	case '~', '=':
+		if strings.HasPrefix(l, "~~~") || strings.Trim(l, "=") == "" {
+			return 0
+		}
+	case '-', '+', '*':
+		if len(l) == 1 || l[1] == ' ' || strings.Trim(l, l[:1]) == "" {
+			return 0
+		}
+	}
+	digits := len(l) - len(strings.TrimLeft(l, "0123456789"))
+	if digits > 0 && digits < 10 && len(l) > digits+1 && (l[digits] == '.' || l[digits] == ')') && l[digits+1] == ' ' {
+		return digits
+	}
+	return -1
+}
