@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -41,7 +42,7 @@ func readHTML(ctx context.Context, f File, o Options) (Text, error) {
 		return Text{}, err
 	}
 	xml := strings.HasSuffix(strings.ToLower(f.Name), ".xhtml") || strings.Contains(f.MIME, "xhtml") || strings.HasPrefix(s, "<?xml")
-	p, err := readPage(ctx, []byte(s), pageOptions{base: f.Name, xml: xml, maxText: o.MaxText})
+	p, err := htmlMarkdown(ctx, []byte(s), pageOptions{base: f.Name, xml: xml, maxText: o.MaxText})
 	if err != nil {
 		return Text{}, err
 	}
@@ -52,13 +53,15 @@ func readHTML(ctx context.Context, f File, o Options) (Text, error) {
 	return t, nil
 }
 
-// readPage converts a web page in UTF-8 to Markdown.
-func readPage(ctx context.Context, src []byte, o pageOptions) (page, error) {
-	root, err := parseHTML(ctx, bytes.TrimPrefix(src, []byte("\ufeff")), o.xml)
+// htmlMarkdown converts a web page in UTF-8 to Markdown.
+func htmlMarkdown(ctx context.Context, src []byte, o pageOptions) (page, error) {
+	src, matter := cutFrontMatter(bytes.TrimPrefix(src, []byte("\ufeff")))
+	root, err := parseHTML(ctx, src, o.xml)
 	if err != nil {
 		return page{}, err
 	}
 	h := readHead(root)
+	h.title = cmp.Or(h.title, matter)
 	measure(root)
 	main := root
 	if !o.whole {
@@ -72,7 +75,7 @@ func readPage(ctx context.Context, src []byte, o pageOptions) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	return page{markdown: md, title: h.pageTitle(r.headings, root), meta: h.metadata(), published: h.published}, nil
+	return page{markdown: md, title: h.pageTitle(r.headings, r.opening), meta: h.metadata(), published: h.published}, nil
 }
 
 func hostOf(base string) string {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -81,7 +82,7 @@ func (h *head) metadata() map[string]any {
 
 // pageTitle chooses what a page is called: its only heading of the first level,
 // which names the page where <title> names the site, too.
-func (h *head) pageTitle(headings []string, root *node) string {
+func (h *head) pageTitle(headings []string, opening string) string {
 	t := h.ogTitle
 	if t == "" {
 		t = h.title
@@ -89,8 +90,8 @@ func (h *head) pageTitle(headings []string, root *node) string {
 	if len(headings) == 1 || len(headings) > 0 && (t == "" || strings.Contains(t, headings[0])) {
 		return headings[0]
 	}
-	if t == "" {
-		return ""
+	if t == "" || opening != "" && strings.HasPrefix(t, opening) {
+		return opening
 	}
 	return withoutSite(t, h.site)
 }
@@ -133,3 +134,32 @@ func languageCode(tag string) string {
 	}
 	return base
 }
+
+// cutFrontMatter removes what generators of sites read at the beginning of a page,
+// YAML between lines of dashes or JSON in a comment, and returns the title in it.
+func cutFrontMatter(src []byte) (rest []byte, title string) {
+	rest = src
+	matter := src
+	if b, ok := bytes.CutPrefix(src, []byte("---\n")); ok {
+		end := bytes.Index(b[:min(len(b), maxFrontMatter)], []byte("\n---"))
+		if end < 0 {
+			return src, ""
+		}
+		matter, rest = b[:end], b[end+len("\n---"):]
+	} else if b, ok := bytes.CutPrefix(src, []byte("<!--{")); ok {
+		end := bytes.Index(b[:min(len(b), maxFrontMatter)], []byte("}-->"))
+		matter = b[:max(end, 0)]
+	} else {
+		return src, ""
+	}
+	for line := range bytes.Lines(matter) {
+		k, v, ok := strings.Cut(string(line), ":")
+		if ok && strings.EqualFold(strings.Trim(k, "\" \t"), "title") {
+			return rest, strings.Trim(v, "\"', \t\r\n")
+		}
+	}
+	return rest, ""
+}
+
+// maxFrontMatter is where front matter ends at the latest, in bytes.
+const maxFrontMatter = 8 << 10

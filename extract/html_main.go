@@ -67,7 +67,30 @@ func mainContent(root *node) *node {
 			return n
 		}
 	}
+	if linkLists(root, root.chars, false)*2 < root.chars {
+		linkLists(root, root.chars, true)
+	}
 	return root
+}
+
+// linkLists returns how much text stands in parts of a page that are but links,
+// and removes them if told to.
+func linkLists(n *node, total int, remove bool) (chars int) {
+	kept := n.kids[:0:0]
+	for _, k := range n.kids {
+		if linkListTags[k.tag] && k.links >= 5 && k.linked*10 >= k.chars*8 && k.chars*5 < total*2 && !k.headed {
+			chars += k.chars
+			continue
+		}
+		if !k.isText() {
+			chars += linkLists(k, total, remove)
+		}
+		kept = append(kept, k)
+	}
+	if remove {
+		n.kids = kept
+	}
+	return chars
 }
 
 // mainMarks tell the main content, the surest first.
@@ -173,9 +196,10 @@ var (
 		"screen-reader-text", "skip-link", "skip-nav", "skiplink", "skip-to-content", "copybtn", "copy-button", "edit-this-page", "theme-edit-this-page", "editsection",
 		"mw-editsection", "headerlink", "linenos", "linenumbers", "lineno", "line-numbers", "rouge-gutter", "gutter", "share",
 		"social", "social-share", "footer", "noprint", "printfooter", "catlinks", "feedback", "search-box", "searchbox", "announcement",
-		"nav-wrapper", "nav-chapters", "mobile-nav-chapters", "sub-nav", "skip-nav-link", "newsletter", "subscribe", "advertisement", "ads")
+		"nav-wrapper", "nav-chapters", "mobile-nav-chapters", "sub-nav", "skip-nav-link", "newsletter", "subscribe", "advertisement", "ads",
+		"viewcode-link")
 	anchorWords    = wordSet("headerlink", "anchor", "hash-link", "header-anchor", "heading-anchor", "anchorjs-link", "anchor-link", "permalink", "direct-link", "mark", "self-link", "headinglink")
-	signatureWords = wordSet("sig", "sig-object")
+	signatureWords = wordSet("sig", "sig-object", "sig-name", "descname")
 	noLanguage     = wordSet("none", "default", "notranslate", "text", "plain", "plaintext", "nohighlight", "highlight", "source", "wrapper", "copy", "box", "container")
 	noteWords      = wordSet("note", "tip", "warning", "caution", "danger", "important", "info", "admonition", "callout", "footnote",
 		"footnotes", "starlight-aside", "hint", "alert", "example", "footnote-list")

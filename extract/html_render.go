@@ -2,6 +2,7 @@ package extract
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,9 @@ type renderer struct {
 	strong   int      // > 0 inside of strong text
 	emph     int      // > 0 inside of emphasis
 	level    int      // of the last heading
+	defs     int      // definitions around
 	headings []string // of the first level
+	opening  string   // the first heading
 	visits   int
 	err      error
 }
@@ -85,6 +88,11 @@ func (r *renderer) block(n *node) {
 		r.table(n)
 	case atom.Dt:
 		r.term(n)
+	case atom.Dd:
+		r.defs++
+		r.children(n)
+		r.flush()
+		r.defs--
 	case atom.Hr:
 	default:
 		r.children(n)
@@ -150,6 +158,9 @@ func (r *renderer) heading(n *node, level int) {
 	if level == 1 {
 		r.headings = append(r.headings, textOf(n))
 	}
+	if r.opening == "" {
+		r.opening = textOf(n)
+	}
 	r.level = level
 	r.write(strings.Repeat("#", level) + " " + s)
 }
@@ -157,10 +168,8 @@ func (r *renderer) heading(n *node, level int) {
 // term renders what a list of definitions defines. A signature, as generators of
 // references mark it, is a heading of what they say of it.
 func (r *renderer) term(n *node) {
-	if hasWord(n, signatureWords) && r.prefix == "" {
-		saved := r.level
-		r.heading(n, min(max(r.level, 1)+1, 6))
-		r.level = saved
+	if isSignature(n) && r.prefix == "" {
+		r.write(strings.Repeat("#", min(max(r.level, 1)+1+r.defs, 6)) + " `" + strings.ReplaceAll(textOf(n), "`", "") + "`")
 		return
 	}
 	r.strong++
@@ -172,6 +181,11 @@ func (r *renderer) term(n *node) {
 	if s != "" {
 		r.write(escapeStarts(s))
 	}
+}
+
+// isSignature reports whether a term is one that is called or used in programs.
+func isSignature(n *node) bool {
+	return hasWord(n, signatureWords) || slices.ContainsFunc(n.kids, func(k *node) bool { return hasWord(k, signatureWords) })
 }
 
 func (r *renderer) list(n *node) {
@@ -235,7 +249,12 @@ func isTight(n *node) bool {
 // code renders preformatted text.
 func (r *renderer) code(n *node) {
 	var b strings.Builder
-	rawText(&b, n)
+	for _, k := range n.kids {
+		if k.tag == atom.Code && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") && strings.Contains(b.String(), "\n") {
+			b.WriteByte('\n') // several programs in one block
+		}
+		rawText(&b, k)
+	}
 	s := strings.Trim(strings.ReplaceAll(b.String(), "\r\n", "\n"), "\n")
 	s = strings.TrimRight(strings.ReplaceAll(s, "\u00a0", " "), " \t\n")
 	if strings.TrimSpace(s) == "" {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,10 +31,7 @@ func (r *renderer) table(n *node) {
 	}
 	if isLayout(n, rows) {
 		for _, row := range rows {
-			for _, c := range row.kids {
-				r.children(c)
-				r.flush()
-			}
+			r.layoutRow(row)
 		}
 		return
 	}
@@ -53,6 +51,21 @@ func (r *renderer) table(n *node) {
 		}
 	}
 	r.write(strings.TrimRight(b.String(), "\n"))
+}
+
+// layoutRow renders the cells of a row that arranges blocks, in one line if there
+// are none.
+func (r *renderer) layoutRow(row *node) {
+	blocks := row.solid || slices.ContainsFunc(row.kids, func(c *node) bool { return c.blocks })
+	for _, c := range row.kids {
+		r.children(c)
+		if blocks {
+			r.flush()
+		} else {
+			r.space()
+		}
+	}
+	r.flush()
 }
 
 // tableRows returns the rows of a table, not those of tables inside of it.
@@ -93,7 +106,7 @@ func isLayout(n *node, rows []*node) bool {
 		}
 		columns = max(columns, cells)
 	}
-	return columns <= 1
+	return columns <= 1 || len(rows) == 1
 }
 
 // grid lays out the cells with their spans and renders them.

@@ -39,6 +39,8 @@ var (
 		atom.Canvas, atom.Video, atom.Audio, atom.Select, atom.Button, atom.Textarea, atom.Datalist, atom.Dialog,
 		atom.Head, atom.Map, atom.Applet, atom.Noembed, atom.Noframes, atom.Title, atom.Progress, atom.Meter)
 
+	linkListTags = tagSet(atom.Ul, atom.Ol, atom.Div, atom.Table, atom.Td, atom.Section, atom.Center, atom.P)
+
 	headingLevel = map[atom.Atom]int{atom.H1: 1, atom.H2: 2, atom.H3: 3, atom.H4: 4, atom.H5: 5, atom.H6: 6}
 
 	keptAttrs = map[string]bool{
