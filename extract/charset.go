@@ -1,7 +1,251 @@
 package extract
 
-// decodeText returns a file's content as UTF-8 and the name of its charset.
-func decodeText(b []byte, mime, kind string) (s, charset string, err error) {
-	s, err = decode(b)
-	return s, "", err
+import (
+	"bytes"
+	"encoding/binary"
+	"mime"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gogs/chardet"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// Bounds of what is looked at to tell an encoding.
+const (
+	sniffLen    = 8 << 10 // bytes that tell binary from text
+	declareLen  = 2 << 10 // bytes in which a declaration stands
+	guessLen    = 4 << 10 // bytes of words beyond ASCII
+	minGuess    = 15      // the least confidence of chardet that is believed, of 100
+	fallbackSet = "windows-1252"
+)
+
+// decodeText returns a file's content as UTF-8, and the name of its charset where
+// that is another: by its byte order mark, by what is valid UTF-8, by the type or
+// the text's own declaration, by where its zero bytes stand, else by the
+// statistics of its words. What is binary is an error.
+func decodeText(b []byte, mimeType string) (s, charset string, err error) {
+	if s, charset, err := decodeMarked(b); charset != "" {
+		return s, charset, err
+	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	head := b[:min(len(b), sniffLen)]
+	if bytes.IndexByte(head, 0) >= 0 {
+		if s, charset, ok := decodeWide(b); ok {
+			return s, charset, nil
+		}
+		return "", "", refuse("is binary%s", kindOf(b))
+	}
+	if controls(head)*100 > len(head) {
+		return "", "", refuse("is binary%s", kindOf(b))
+	}
+	declared := declaredCharset(b, mimeType)
+	if strings.HasPrefix(declared, "iso-2022-") || bytes.Contains(head, []byte("\x1b$B")) || bytes.Contains(head, []byte("\x1b$@")) {
+		if s, ok := decodeAs(b, "iso-2022-jp"); ok {
+			return s, "iso-2022-jp", nil
+		}
+	}
+	if utf8.Valid(b) {
+		return string(b), "", nil
+	}
+	if s, ok := mostlyUTF8(b); ok {
+		return s, "", nil
+	}
+	for _, name := range []string{declared, guessCharset(b), fallbackSet} {
+		if s, ok := decodeAs(b, name); ok {
+			return s, canonical(name), nil
+		}
+	}
+	return "", "", refuse("is in an encoding that is not known; convert it to UTF-8")
+}
+
+// decodeMarked decodes what begins with a byte order mark of UTF-16 or UTF-32;
+// charset is "" if nothing does.
+func decodeMarked(b []byte) (s, charset string, err error) {
+	switch {
+	case bytes.HasPrefix(b, []byte{0xFF, 0xFE, 0, 0}):
+		s, err = decodeUTF32(b[4:], binary.LittleEndian)
+		charset = "utf-32le"
+	case bytes.HasPrefix(b, []byte{0, 0, 0xFE, 0xFF}):
+		s, err = decodeUTF32(b[4:], binary.BigEndian)
+		charset = "utf-32be"
+	case bytes.HasPrefix(b, []byte{0xFF, 0xFE}):
+		s, err = decodeUTF16(b[2:], binary.LittleEndian)
+		charset = "utf-16le"
+	case bytes.HasPrefix(b, []byte{0xFE, 0xFF}):
+		s, err = decodeUTF16(b[2:], binary.BigEndian)
+		charset = "utf-16be"
+	}
+	return s, charset, err
+}
+
+// decodeWide decodes UTF-16 and UTF-32 without a mark: text has zero bytes in it
+// then, all of them at one place of each unit.
+func decodeWide(b []byte) (s, charset string, ok bool) {
+	var zeros [4]int
+	head := b[:min(len(b), sniffLen)&^3]
+	for i, c := range head {
+		if c == 0 {
+			zeros[i%4]++
+		}
+	}
+	quarter := len(head) / 4
+	var err error
+	switch {
+	case quarter > 0 && zeros[0] == 0 && zeros[2] == quarter && zeros[3] == quarter:
+		s, err = decodeUTF32(b, binary.LittleEndian)
+		charset = "utf-32le"
+	case quarter > 0 && zeros[3] == 0 && zeros[0] == quarter && zeros[1] == quarter:
+		s, err = decodeUTF32(b, binary.BigEndian)
+		charset = "utf-32be"
+	case zeros[0]+zeros[2] == 0:
+		s, err = decodeUTF16(b, binary.LittleEndian)
+		charset = "utf-16le"
+	case zeros[1]+zeros[3] == 0:
+		s, err = decodeUTF16(b, binary.BigEndian)
+		charset = "utf-16be"
+	}
+	return s, charset, charset != "" && err == nil && plausible(s)
+}
+
+func decodeUTF32(b []byte, order binary.ByteOrder) (string, error) {
+	var out strings.Builder
+	out.Grow(len(b) / 4)
+	for ; len(b) >= 4; b = b[4:] {
+		r := rune(order.Uint32(b))
+		if r == 0 || !utf8.ValidRune(r) {
+			return "", refuse("is not UTF-32; convert it to UTF-8")
+		}
+		out.WriteRune(r)
+	}
+	if len(b) > 0 {
+		return "", refuse("is cut-off UTF-32")
+	}
+	return out.String(), nil
+}
+
+// plausible reports whether s is text: no control characters, and hardly any
+// that Unicode has not assigned.
+func plausible(s string) bool {
+	if s == "" {
+		return false
+	}
+	strange, n := 0, 0
+	for _, r := range s {
+		if n++; n > sniffLen {
+			break
+		}
+		switch {
+		case r < ' ' && !strings.ContainsRune("\t\n\r\f\x1b", r), r == utf8.RuneError:
+			return false
+		case !unicode.IsGraphic(r) && !unicode.IsSpace(r):
+			strange++
+		}
+	}
+	return strange*50 < n
+}
+
+// controls counts the bytes that no text has.
+func controls(b []byte) (n int) {
+	for _, c := range b {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b || c == 0x7f {
+			n++
+		}
+	}
+	return n
+}
+
+// mostlyUTF8 repairs UTF-8 that was cut or damaged in a place or two.
+func mostlyUTF8(b []byte) (string, bool) {
+	good, bad := 0, 0
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			bad++
+		case n > 1:
+			good++
+		}
+		i += n
+	}
+	if good < 20 || bad*50 > good {
+		return "", false
+	}
+	return string(bytes.ToValidUTF8(b, []byte("\ufffd"))), true
+}
+
+var (
+	charsetInMarkup = regexp.MustCompile(`(?i)(?:charset|encoding)\s*=\s*["']?\s*([-\w:.]+)`)
+	charsetInCookie = regexp.MustCompile(`^[^\n]*?coding[:=][ \t]*([-\w.]+)|^[^\n]*\n[^\n]*?coding[:=][ \t]*([-\w.]+)`)
+)
+
+// declaredCharset returns the charset that a file's type, its markup or its first
+// lines name; "" if none does.
+func declaredCharset(b []byte, mimeType string) string {
+	if _, params, err := mime.ParseMediaType(mimeType); err == nil && params["charset"] != "" {
+		return strings.ToLower(params["charset"])
+	}
+	head := b[:min(len(b), declareLen)]
+	re := charsetInCookie
+	if trimmed := bytes.TrimLeft(head, " \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '<' || trimmed[0] == '@') {
+		re = charsetInMarkup
+	}
+	m := re.FindSubmatch(head)
+	for _, name := range m[min(1, len(m)):] {
+		if len(name) > 0 {
+			return strings.ToLower(string(name))
+		}
+	}
+	return ""
+}
+
+// guessCharset asks chardet, whose statistics know the usual encodings of some
+// thirty languages. It is shown only words with bytes beyond ASCII: among those
+// of a program it would not see the few that tell.
+func guessCharset(b []byte) string {
+	var words []byte
+	for w := range bytes.FieldsSeq(b[:min(len(b), 1<<20)]) {
+		if bytes.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			words = append(append(words, w[:min(len(w), guessLen)]...), ' ')
+		}
+		if len(words) > guessLen {
+			break
+		}
+	}
+	r, err := chardet.NewTextDetector().DetectBest(words)
+	if err != nil || r == nil || r.Confidence < minGuess {
+		return fallbackSet
+	}
+	if r.Charset == "KOI8-R" {
+		return "koi8-u" // the same, and the letters of Ukrainian
+	}
+	return strings.ToLower(r.Charset)
+}
+
+// decodeAs decodes b, if the charset is known and hardly anything is undefined in it.
+func decodeAs(b []byte, name string) (string, bool) {
+	e, err := htmlindex.Get(name)
+	if name == "" || err != nil {
+		return "", false
+	}
+	if n, err := htmlindex.Name(e); err != nil || n == "utf-8" || n == "replacement" || strings.HasPrefix(n, "utf-16") {
+		return "", false
+	}
+	out, err := e.NewDecoder().Bytes(b)
+	if err != nil {
+		return "", false
+	}
+	bad := bytes.Count(out, []byte("\ufffd"))
+	return string(out), bad*200 <= utf8.RuneCount(out)-bad
+}
+
+func canonical(name string) string {
+	if e, err := htmlindex.Get(name); err == nil {
+		if n, err := htmlindex.Name(e); err == nil {
+			return n
+		}
+	}
+	return name
 }

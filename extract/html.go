@@ -37,7 +37,7 @@ func webFormats() []format {
 
 // readHTML reads a web page.
 func readHTML(ctx context.Context, f File, o Options) (Text, error) {
-	s, charset, err := decodeText(f.Data, f.MIME, "html")
+	s, charset, err := decodeText(f.Data, f.MIME)
 	if err != nil {
 		return Text{}, err
 	}
