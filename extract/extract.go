@@ -68,6 +68,7 @@ const (
 const (
 	DefaultMaxText    = 32 << 20
 	DefaultMaxExpand  = 256 << 20
+	DefaultMaxMember  = 64 << 20
 	DefaultMaxMembers = 10_000
 	DefaultTimeout    = 30 * time.Second
 )
@@ -82,7 +83,9 @@ type Options struct {
 	MaxText int
 	// MaxExpand is how many bytes a file may unpack to altogether; default 256 MiB.
 	MaxExpand int64
-	// MaxMembers is how many files one file may hold; default 10,000.
+	// MaxMember is the largest file inside of another, in bytes; default 64 MiB.
+	MaxMember int64
+	// MaxMembers is how many files that are wanted one file may hold; default 10,000.
 	MaxMembers int
 	// Timeout bounds the reading of each file, and of each member; default 30 s.
 	Timeout time.Duration
@@ -95,6 +98,7 @@ type Options struct {
 func (o Options) WithDefaults() Options {
 	o.MaxText = cmp.Or(max(o.MaxText, 0), DefaultMaxText)
 	o.MaxExpand = cmp.Or(max(o.MaxExpand, 0), DefaultMaxExpand)
+	o.MaxMember = cmp.Or(max(o.MaxMember, 0), DefaultMaxMember)
 	o.MaxMembers = cmp.Or(max(o.MaxMembers, 0), DefaultMaxMembers)
 	o.Timeout = cmp.Or(max(o.Timeout, 0), DefaultTimeout)
 	return o
@@ -125,37 +129,56 @@ type format struct {
 	also []string // other names of the type
 	exts []string // without dot, lower case
 	// magic are beginnings of the file by one of which it is known whatever its
-	// name says.
-	magic []string
+	// name says; weak ones say so only where the name has no extension.
+	magic, weak []string
 	// read converts a file to text.
 	read func(ctx context.Context, f File, o Options) (Text, error)
-	// expand yields the files inside of one, each with its path as Name. It returns
-	// what ends the reading of the rest.
-	expand func(ctx context.Context, f File, o Options, yield func(File, error) bool) error
+	// expand hands over the files inside of one and what text it has itself. It
+	// returns what ends the reading of the rest, and stops when a call of in says false.
+	expand func(ctx context.Context, f File, in *inside) error
 }
 
 // formats is the table of what is not plain text; the first match wins.
-func formats() []format { return slices.Concat(webFormats()) }
+func formats() []format { return slices.Concat(webFormats(), mailFormats(), archiveFormats()) }
 
 // formatOf finds the format of a file: by its declared type, by its first bytes,
 // by its extension. It is nil for text and for what is not known.
 func formatOf(f File) *format {
 	mime, _, _ := strings.Cut(f.MIME, ";")
 	mime = strings.ToLower(strings.TrimSpace(mime))
-	ext := strings.ToLower(strings.TrimPrefix(path.Ext(f.Name), "."))
+	ext := extension(f.Name)
+	head := string(f.Data[:min(len(f.Data), 64)])
+	begins := func(m string) bool { return strings.HasPrefix(head, m) }
 	all := formats()
 	for _, match := range [...]func(format) bool{
 		func(x format) bool { return mime != "" && (x.mime == mime || slices.Contains(x.also, mime)) },
-		func(x format) bool {
-			return slices.ContainsFunc(x.magic, func(m string) bool { return strings.HasPrefix(string(f.Data[:min(len(f.Data), 64)]), m) })
-		},
+		func(x format) bool { return slices.ContainsFunc(x.magic, begins) },
 		func(x format) bool { return slices.Contains(x.exts, ext) },
+		func(x format) bool { return ext == "" && slices.ContainsFunc(x.weak, begins) },
 	} {
-		if i := slices.IndexFunc(all, match); i >= 0 {
-			return &all[i]
+		i := slices.IndexFunc(all, match)
+		if i < 0 {
+			continue
 		}
+		if all[i].mime == mimeZip {
+			// A document that is an archive inside, under an archive's name.
+			if k := slices.IndexFunc(all, func(x format) bool { return x.mime == zipKind(f.Data) }); k >= 0 {
+				i = k
+			}
+		}
+		return &all[i]
 	}
 	return nil
+}
+
+// extension returns the extension of a path or URL, without the dot, in lower case.
+func extension(name string) string {
+	if strings.Contains(name, "://") {
+		if i := strings.IndexAny(name, "?#"); i >= 0 {
+			name = name[:i]
+		}
+	}
+	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 }
 
 // Read yields what a file says: one text, several for an archive or a mail with
@@ -164,22 +187,24 @@ func formatOf(f File) *format {
 func Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
 	o = o.WithDefaults()
 	return func(yield func(Text, error) bool) {
-		r := reading{opts: o, yield: yield}
+		r := reading{opts: o, yield: yield, left: o.MaxExpand, members: o.MaxMembers}
 		r.file(ctx, "", f, 0)
 	}
 }
 
 // reading is one Read.
 type reading struct {
-	opts  Options
-	yield func(Text, error) bool
+	opts    Options
+	yield   func(Text, error) bool
+	left    int64 // bytes that may still be unpacked, on all levels
+	members int   // files inside that may still be read, on all levels
 }
 
 // file reads one file at a path; it reports false when the consumer has enough.
 func (r *reading) file(ctx context.Context, at string, f File, depth int) bool {
 	x := formatOf(f)
 	if x != nil && x.expand != nil {
-		return r.members(ctx, at, f, x, depth)
+		return r.expand(ctx, at, f, x, depth)
 	}
 	t, err := r.one(ctx, f, x)
 	if err != nil {
@@ -195,39 +220,36 @@ func (r *reading) one(ctx context.Context, f File, x *format) (t Text, err error
 	defer cancel()
 	defer recovered(&err)
 	if x == nil {
-		return plain(f)
+		t, err = plain(f)
+	} else {
+		t, err = x.read(ctx, f, r.opts)
 	}
-	if t, err = x.read(ctx, f, r.opts); err != nil {
+	if err != nil {
 		return Text{}, err
 	}
 	if len(t.Text) > r.opts.MaxText {
 		return Text{}, refuse("holds %d bytes of text; the limit is %d: split the file", len(t.Text), r.opts.MaxText)
 	}
+	if x != nil || isProse(f) {
+		t.noteLanguage()
+	}
 	return t, nil
 }
 
-// members reads the files inside of one.
-func (r *reading) members(ctx context.Context, at string, f File, x *format, depth int) bool {
+// expand reads the files inside of one.
+func (r *reading) expand(ctx context.Context, at string, f File, x *format, depth int) bool {
 	if depth >= maxDepth {
 		return r.fail(ctx, at, refuse("is nested more than %d deep; unpack it", maxDepth))
 	}
-	more := true
+	in := &inside{r: r, ctx: ctx, at: at, depth: depth + 1, more: true}
 	err := func() (err error) {
 		defer recovered(&err)
-		return x.expand(ctx, f, r.opts, func(m File, err error) bool {
-			inner := path.Join(at, m.Name)
-			if err != nil {
-				more = r.fail(ctx, inner, err)
-			} else {
-				more = r.file(ctx, inner, m, depth+1)
-			}
-			return more
-		})
+		return x.expand(ctx, f, in)
 	}()
-	if more && err != nil {
+	if in.more && err != nil {
 		return r.fail(ctx, at, err)
 	}
-	return more
+	return in.more
 }
 
 // fail yields why a file gave no text.

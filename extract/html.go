@@ -28,10 +28,14 @@ type pageOptions struct {
 	maxText int    // longest Markdown, in bytes; default [DefaultMaxText]
 }
 
-// webFormats are those of pages, mails and notebooks.
+// webFormats are those of pages and notebooks.
 func webFormats() []format {
 	return []format{
-		{mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml", "xht", "shtml"}, read: readHTML},
+		{mime: "application/x-ipynb+json", exts: []string{"ipynb"}, read: readNotebook},
+		{
+			mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml", "xht", "shtml"},
+			weak: []string{"<!DOCTYPE html", "<!doctype html", "<html", "<HTML", "<!DOCTYPE HTML"}, read: readHTML,
+		},
 	}
 }
 

@@ -1,0 +1,300 @@
+package extract
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	mimeZip = "application/zip"
+
+	// maxEntries is how many entries a list of files may have for each that may be
+	// read: those that are not wanted cost little.
+	maxEntries = 20
+	zipEntry   = "PK\x01\x02" // begins an entry of a zip's list
+	tarBlock   = 512
+)
+
+// archiveFormats are those that hold files.
+func archiveFormats() []format {
+	return []format{
+		{mime: mimeZip, also: []string{"application/x-zip-compressed"}, exts: []string{"zip"}, weak: []string{"PK\x03\x04"}, expand: expandZip},
+		{mime: "application/x-tar", also: []string{"application/tar"}, exts: []string{"tar"}, expand: expandTar},
+		{
+			mime: "application/gzip", also: []string{"application/x-gzip", "application/x-gtar", "application/x-compressed-tar"},
+			exts: []string{"gz", "tgz"}, magic: []string{"\x1f\x8b\x08"}, expand: expandGzip,
+		},
+		{mime: "application/zstd", exts: []string{"zst", "tzst"}, magic: []string{"\x28\xb5\x2f\xfd"}, expand: expandZstd},
+		{mime: "application/x-bzip2", exts: []string{"bz2", "tbz2", "tbz"}, magic: []string{"BZh91AY&SY"}, expand: expandBzip2},
+	}
+}
+
+// expandZip reads the members of a zip in the order of its list.
+func expandZip(ctx context.Context, f File, in *inside) error {
+	// Each entry becomes some 300 bytes before anything can be said of it.
+	limit := maxEntries * in.opts().MaxMembers
+	if n := bytes.Count(f.Data, []byte(zipEntry)); n > limit {
+		return refuse("lists %d files; the limit is %d: unpack it", n, limit)
+	}
+	z, err := zip.NewReader(bytes.NewReader(f.Data), int64(len(f.Data)))
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return refuse("is damaged or cut off: the list of its files cannot be read (%v)", err)
+	}
+	for i, m := range z.File {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if strings.HasSuffix(m.Name, "/") {
+			continue
+		}
+		if err := zipMember(m, in); err != nil || !in.more {
+			return err
+		}
+	}
+	return nil
+}
+
+// zipMember reads one member. It returns an error that ends the archive.
+func zipMember(m *zip.File, in *inside) error {
+	name, ok, err := in.want(zipName(m))
+	if err != nil || !ok {
+		return err
+	}
+	if reason := zipRefusal(m); reason != "" {
+		in.fail(name, refuse("%s", reason))
+		return nil
+	}
+	b, err := readZipMember(m, in)
+	if errors.Is(err, errBudget) {
+		return in.full()
+	}
+	if err != nil {
+		in.fail(name, in.damaged(err))
+		return nil
+	}
+	in.file(File{Name: name, Data: b})
+	return nil
+}
+
+func readZipMember(m *zip.File, in *inside) ([]byte, error) {
+	size := int64(min(m.UncompressedSize64, 1<<62))
+	if size > freeBytes && m.UncompressedSize64/maxRatio > m.CompressedSize64 {
+		return nil, errRatio
+	}
+	r, err := m.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return in.read(r, size)
+}
+
+// zipName returns the name of a member; old ones are in the encoding of a country.
+func zipName(m *zip.File) string {
+	if utf8.ValidString(m.Name) {
+		return m.Name
+	}
+	if s, ok := decodeAs([]byte(m.Name), guessCharset([]byte(m.Name))); ok {
+		return s
+	}
+	return m.Name
+}
+
+func zipRefusal(m *zip.File) string {
+	switch mode := m.Mode(); {
+	case m.Flags&1 != 0:
+		return "is encrypted; pack it without a password"
+	case mode&fs.ModeSymlink != 0:
+		return "is a symbolic link, which is not followed"
+	case !mode.IsRegular():
+		return "is no regular file"
+	case m.Method != zip.Store && m.Method != zip.Deflate:
+		return "is packed by a method that is not supported; pack it with deflate"
+	}
+	return ""
+}
+
+// zipKind returns the MIME type of a document that is a zip inside; "" of others.
+// It looks at the first member's name, and at the end of the list for what makes
+// an Office document one of its kinds.
+func zipKind(b []byte) string {
+	const nameAt = 30
+	if !bytes.HasPrefix(b, []byte("PK\x03\x04")) || len(b) < nameAt {
+		return ""
+	}
+	if kind, ok := bytes.CutPrefix(b[nameAt:], []byte("mimetypeapplication/")); ok {
+		kind, _, _ = bytes.Cut(kind[:min(len(kind), 80)], []byte("PK"))
+		return "application/" + string(kind)
+	}
+	if !bytes.Contains(b[:min(len(b), 4<<10)], []byte("[Content_Types].xml")) {
+		return ""
+	}
+	const office = "application/vnd.openxmlformats-officedocument."
+	for _, k := range [...][2]string{
+		{"word/document.xml", office + "wordprocessingml.document"},
+		{"ppt/presentation.xml", office + "presentationml.presentation"},
+		{"xl/workbook.xml", office + "spreadsheetml.sheet"},
+	} {
+		if bytes.Contains(b, []byte(k[0])) {
+			return k[1]
+		}
+	}
+	return ""
+}
+
+func expandTar(_ context.Context, f File, in *inside) error {
+	return tarMembers(&counter{in: in, r: bytes.NewReader(f.Data)}, in)
+}
+
+// tarMembers reads the members of a tar as they come. All bytes of the stream
+// count as unpacked, also those of members that are passed over.
+func tarMembers(r io.Reader, in *inside) error {
+	t := tar.NewReader(r)
+	for entries := 0; ; entries++ {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+			return in.damaged(err)
+		}
+		if entries > maxEntries*in.opts().MaxMembers {
+			return refuse("holds more than %d entries; unpack it", entries)
+		}
+		if err := tarMember(t, h, in); err != nil || !in.more {
+			return err
+		}
+	}
+}
+
+func tarMember(t *tar.Reader, h *tar.Header, in *inside) error {
+	switch h.Typeflag {
+	case tar.TypeDir, tar.TypeXGlobalHeader:
+		return nil
+	}
+	name, ok, err := in.want(h.Name)
+	if err != nil || !ok {
+		return err
+	}
+	if err := tarRefusal(h, in); err != nil {
+		in.fail(name, err)
+		return nil
+	}
+	b, err := io.ReadAll(t) // of h.Size bytes, counted where the stream is read
+	if err != nil {
+		return in.damaged(err)
+	}
+	in.file(File{Name: name, Data: b})
+	return nil
+}
+
+func tarRefusal(h *tar.Header, in *inside) error {
+	switch {
+	case h.Typeflag == tar.TypeSymlink || h.Typeflag == tar.TypeLink:
+		return refuse("is a link, which is not followed")
+	case isSparse(h):
+		return refuse("is a sparse file; pack it without holes")
+	case h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeCont:
+		return refuse("is a device or another thing that is no file")
+	case h.Size > in.opts().MaxMember:
+		return in.large(h.Size)
+	}
+	return nil
+}
+
+func expandGzip(_ context.Context, f File, in *inside) error {
+	z, err := gzip.NewReader(bytes.NewReader(f.Data))
+	if err != nil {
+		return in.damaged(err)
+	}
+	return expandStream(f, z, in)
+}
+
+func expandZstd(_ context.Context, f File, in *inside) error {
+	z, err := zstd.NewReader(bytes.NewReader(f.Data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return in.damaged(err)
+	}
+	defer z.Close()
+	return expandStream(f, z, in)
+}
+
+func expandBzip2(_ context.Context, f File, in *inside) error {
+	return expandStream(f, bzip2.NewReader(bytes.NewReader(f.Data)), in)
+}
+
+// expandStream reads a file that is packed by itself: a tar, or one file that has
+// the name without the last extension.
+func expandStream(f File, r io.Reader, in *inside) error {
+	c := &counter{in: in, r: r, packed: int64(len(f.Data))}
+	buffered := bufio.NewReaderSize(c, tarBlock)
+	head, err := buffered.Peek(tarBlock)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return in.damaged(err)
+	}
+	if isTar(head) {
+		return tarMembers(buffered, in)
+	}
+	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(f.Name, `\`, "/")), path.Ext(f.Name))
+	if name == "" || name == "." || name == "/" {
+		name = "content"
+	}
+	name, ok, err := in.want(name)
+	if err != nil || !ok {
+		return err
+	}
+	limit := in.opts().MaxMember
+	b, err := io.ReadAll(io.LimitReader(buffered, limit+1))
+	switch {
+	case err != nil:
+		return in.damaged(err)
+	case int64(len(b)) > limit:
+		return in.large(int64(len(b)))
+	}
+	in.file(File{Name: name, Data: b})
+	return nil
+}
+
+// isTar reports whether a block is the header of a tar's first member: its
+// checksum counts itself as spaces.
+func isTar(head []byte) bool {
+	if len(head) < tarBlock {
+		return false
+	}
+	const at, size = 148, 8
+	want, err := strconv.ParseInt(strings.Trim(string(head[at:at+size]), " \x00"), 8, 64)
+	sum := int64(size * ' ')
+	for i, c := range head[:tarBlock] {
+		if i < at || i >= at+size {
+			sum += int64(c)
+		}
+	}
+	return err == nil && sum == want
+}
+
+// isSparse reports whether a member has holes, which claim any size for nothing.
+func isSparse(h *tar.Header) bool {
+	if h.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for k := range h.PAXRecords {
+		if strings.HasPrefix(k, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
