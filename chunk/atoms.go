@@ -107,7 +107,7 @@ func (a *atomizer) line(start, end int, code bool) {
 	switch {
 	case !code && segmentable(a.text[s:e]):
 		a.sentences(s, e)
-	case runes(a.text[s:e]) <= a.opts.TargetChars:
+	case runes(a.text[s:e]) <= a.longest(code):
 		a.pushSpan(s, e, cutLine)
 		if !code && endsSentence(a.text[s:e]) {
 			a.last(cutSentence)
@@ -116,6 +116,15 @@ func (a *atomizer) line(start, end int, code bool) {
 		a.words(s, e)
 	}
 	a.last(cutLine)
+}
+
+// longest is how long a line may be that is not cut: a row of a table and a line
+// of code say little in halves.
+func (a *atomizer) longest(code bool) int {
+	if code {
+		return a.opts.MaxChars
+	}
+	return a.opts.TargetChars
 }
 
 // sentences adds the sentences of a line. The last one of a line in the middle

@@ -18,7 +18,7 @@ import (
 
 // Version names the rules by which texts are split. It is stored with chunks
 // and changes whenever equal input could give other chunks.
-const Version = "chunk-1"
+const Version = "chunk-2"
 
 // Default sizes in code points, see [Options].
 const (
@@ -43,8 +43,8 @@ type Chunk struct {
 	// white space at its ends but for the indentation of its first line.
 	Text       string
 	Start, End Pos
-	// Page is the page on which the chunk begins, from 1, in a text whose pages are
-	// ended by form feeds; 0 in others. This package leaves it 0.
+	// Page is the page that Start is on, from 1, where whoever made the blocks
+	// knows of pages; [Blocks] leaves it 0.
 	Page int
 }
 

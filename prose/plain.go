@@ -43,7 +43,7 @@ func Plain(s string) string {
 
 func mayBeMarkup(c byte) bool {
 	switch c {
-	case '{', '<', '!', '[', '`', '*', '_', '~', '\\':
+	case '{', '<', '!', '[', '`', '*', '_', '~', '\\', ':':
 		return true
 	}
 	return false
@@ -67,7 +67,12 @@ func markup(s string, i int) (int, string) {
 			return n, ""
 		}
 	case '[':
+		if n := mark(rest); n > 0 {
+			return n, ""
+		}
 		return link(rest)
+	case ':':
+		return admonition(s, i)
 	case '`':
 		return codeSpan(rest)
 	case '*', '_', '~':
@@ -78,6 +83,34 @@ func markup(s string, i int) (int, string) {
 		}
 	}
 	return 0, ""
+}
+
+// mark returns the length of the mark of a footnote, [^1], or of a kind of note,
+// [!TIP], at the beginning of s.
+func mark(s string) int {
+	if len(s) < 4 || s[1] != '^' && s[1] != '!' {
+		return 0
+	}
+	end := strings.IndexByte(s[:min(len(s), maxMark)], ']')
+	if end < 3 || strings.ContainsAny(s[2:end], " []\n") {
+		return 0
+	}
+	return end + 1
+}
+
+const maxMark = 40 // bytes
+
+// admonition drops the rest of a line that begins with ":::", which opens or
+// closes a box.
+func admonition(s string, i int) (int, string) {
+	n := len(s[i:]) - len(strings.TrimLeft(s[i:], ":"))
+	if line := strings.TrimRight(s[:i], " \t"); n < 3 || line != "" && line[len(line)-1] != '\n' {
+		return n, s[i : i+n]
+	}
+	if end := strings.IndexByte(s[i:], '\n'); end >= 0 {
+		return end, ""
+	}
+	return len(s) - i, ""
 }
 
 func shortcode(s string) (int, string) {

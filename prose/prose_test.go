@@ -39,6 +39,8 @@ func TestPlain(t *testing.T) {
 		"![logo](x.png) **bold** and snake_case": "bold and snake_case",
 		"a <br/> b <!-- c --> d":                 "a b d",
 		"{{< note >}}read{{< /note >}}":          "read",
+		":::tip Title\nA note.[^1]\n:::":         "A note.",
+		"[!IMPORTANT] a ::: b":                   "a ::: b",
 		"`code` \\*kept\\* &amp; 2 * 3":          "code *kept* & 2 * 3",
 	} {
 		if got := prose.Plain(in); got != want {

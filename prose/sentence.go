@@ -39,9 +39,11 @@ func Sentences(s string, yield func(string) bool) {
 	}
 }
 
+// abbreviated reports whether the full stop at the end of s ends no sentence: it
+// belongs to an abbreviation, or to a name that begins with it, such as .NET.
 func abbreviated(s string) bool {
 	word := s[strings.LastIndexAny(s, " (")+1:]
-	return len(word) < 10 && abbreviations[strings.ToLower(word)] || initial(word)
+	return word == "." || len(word) < 10 && abbreviations[strings.ToLower(word)] || initial(word)
 }
 
 // initial reports whether a word is one letter and a full stop.
