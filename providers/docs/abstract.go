@@ -41,39 +41,85 @@ type sentence struct {
 // sentences, in the order of the text. A document without prose is described by
 // its declarations, the beginning of its text, or its title.
 func abstract(p Prepared, s structure) string {
+	if strings.EqualFold(s.description, p.Title) {
+		s.description = ""
+	}
 	candidates := candidatesOf(p.Text, s)
 	rate(candidates, p.Title)
-	var chosen []int
-	left := maxAbstractRunes
+	c := choice{candidates: candidates, left: maxAbstractRunes}
 	if s.description != "" {
-		left -= utf8.RuneCountInString(s.description) + 1
-	}
-	used := map[string]bool{s.description: true}
-	take := func(i int) {
-		if c := candidates[i]; c.runes < left && !used[c.text] {
-			used[c.text] = true
-			chosen = append(chosen, i)
-			left -= c.runes + 1
-		}
+		c.said(analysis.Query(s.description), utf8.RuneCountInString(s.description)+1)
 	}
 	lead := leadRunes
 	for i := 0; i < len(candidates) && candidates[i].lead && lead > 0; i++ {
-		take(i)
+		c.take(i)
 		lead -= candidates[i].runes
 	}
 	for _, i := range byScore(candidates) {
-		take(i)
+		c.take(i)
 	}
-	slices.Sort(chosen)
-	var parts []string
-	if s.description != "" {
-		parts = append(parts, s.description)
-	}
-	for _, i := range chosen {
-		parts = append(parts, candidates[i].text)
-	}
-	if len(parts) == 0 {
+	if s.description == "" && len(c.chosen) == 0 {
 		return withoutProse(p, s)
+	}
+	return c.join(s.description)
+}
+
+// choice is the sentences that an abstract is made of.
+type choice struct {
+	candidates []sentence
+	chosen     []int
+	left       int // code points
+	before     []map[string]bool
+}
+
+// said notes the terms of what the abstract has, and its length.
+func (c *choice) said(terms []string, runes int) {
+	set := make(map[string]bool, len(terms))
+	for _, t := range terms {
+		set[t] = true
+	}
+	c.before = append(c.before, set)
+	c.left -= runes
+}
+
+// take chooses a sentence if there is room for it and it says something new.
+func (c *choice) take(i int) {
+	s := c.candidates[i]
+	if s.runes >= c.left || slices.Contains(c.chosen, i) || c.repeats(s.terms) {
+		return
+	}
+	c.chosen = append(c.chosen, i)
+	c.said(s.terms, s.runes+1)
+}
+
+// repeats reports whether four of five terms have been said by one sentence.
+func (c *choice) repeats(terms []string) bool {
+	for _, said := range c.before {
+		n := 0
+		for _, t := range terms {
+			if said[t] {
+				n++
+			}
+		}
+		if n*5 >= len(terms)*4 {
+			return true
+		}
+	}
+	return false
+}
+
+// join returns the description and the chosen sentences in the order of the text.
+func (c *choice) join(description string) string {
+	slices.Sort(c.chosen)
+	var parts []string
+	if description != "" {
+		if len(c.chosen) > 0 && c.left > 0 && !strings.ContainsRune(sentenceEnds, lastRune(description)) {
+			description += "."
+		}
+		parts = append(parts, description)
+	}
+	for _, i := range c.chosen {
+		parts = append(parts, c.candidates[i].text)
 	}
 	return prose.Clip(strings.Join(parts, " "), maxAbstractRunes)
 }
@@ -90,11 +136,10 @@ func candidatesOf(text string, s structure) []sentence {
 			break
 		}
 		par := prose.Calm(strings.ToValidUTF8(text[pr.start:min(pr.end, pr.start+maxProse)], ""))
-		if s.markdown {
-			par = prose.Plain(par)
-		} else {
-			par = strings.Join(strings.Fields(par), " ")
+		if s.plain != nil {
+			par = s.plain(par)
 		}
+		par = strings.Join(strings.Fields(par), " ")
 		opening := i == 0
 		prose.Sentences(par, func(t string) bool {
 			if standsAlone(t) || opening && complete(t) {
@@ -110,6 +155,9 @@ func candidatesOf(text string, s structure) []sentence {
 	return out
 }
 
+// sentenceEnds end a sentence.
+const sentenceEnds = ".!?。！？…؟।։"
+
 // standsAlone reports whether a sentence reads well by itself: it is complete
 // and not the rest of one.
 func standsAlone(s string) bool {
@@ -123,7 +171,7 @@ func complete(s string) bool {
 	if len(s) > 4*prose.MaxSentence || strings.ContainsAny(s, "{}|<>`") || strings.Contains(s, "](") || strings.Contains(s, "]:") {
 		return false
 	}
-	if !balanced(s) || !strings.ContainsRune(".!?。！？…؟।։", lastRune(strings.TrimRight(s, "\"')”’」』）"))) {
+	if !balanced(s) || !strings.ContainsRune(sentenceEnds, lastRune(strings.TrimRight(s, "\"')”’」』）"))) {
 		return false
 	}
 	weight, others := 0, 0
@@ -214,7 +262,7 @@ func byScore(candidates []sentence) []int {
 
 // withoutProse describes a document that has no sentences.
 func withoutProse(p Prepared, s structure) string {
-	if s.prose == nil && len(p.Outline) > 0 && !s.markdown {
+	if s.prose == nil && len(p.Outline) > 0 && s.plain == nil {
 		names := make([]string, 0, 8)
 		for _, sec := range p.Outline {
 			if sec.Level == 1 && len(names) < cap(names) {
@@ -224,14 +272,14 @@ func withoutProse(p Prepared, s structure) string {
 		return prose.Clip("Declares "+strings.Join(names, "; ")+".", maxAbstractRunes)
 	}
 	text := p.Text[s.start:min(len(p.Text), s.start+maxProse)]
-	if s.markdown {
+	if s.plain != nil {
 		text = comments.ReplaceAllString(text, "")
 	}
 	var parts []string
 	size := 0
 	for _, par := range prose.Paragraphs(text) {
-		if s.markdown {
-			par = prose.Plain(par)
+		if s.plain != nil {
+			par = s.plain(par)
 		}
 		par = strings.Join(strings.Fields(par), " ")
 		if prose.HasLetter(par) && size < maxAbstractRunes {

@@ -15,7 +15,7 @@ import (
 
 // Version names the rules of this package and of package chunk. Documents
 // prepared under another version are prepared again.
-const Version = "docs-2 " + chunk.Version
+const Version = "docs-3 " + chunk.Version
 
 // DefaultMaxBytes is the longest text that is prepared unless [Options] say
 // otherwise.
@@ -50,7 +50,9 @@ type Prepared struct {
 	// Abstract is at most 500 characters of plain text, about 100 tokens.
 	Abstract string
 	Outline  []Section // at most [MaxSections]
-	// Chunks has 1 to [MaxChunks]. Heading paths of source code begin with the file name.
+	// Chunks has 1 to [MaxChunks]. Heading paths of source code begin with the
+	// file name; the rows of a long table stand under the names of its columns.
+	// Pages are numbered if the text has form feeds and is no source code.
 	Chunks []chunk.Chunk
 	// Chunker is the [Version] that made the chunks.
 	Chunker string
@@ -92,7 +94,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 	p.Text = strings.TrimPrefix(d.Text, "\ufeff")
 	f := formatOf(p.Document)
 	p.MIME = cmp.Or(strings.TrimSpace(d.MIME), f.mime)
-	in := input{text: p.Text, name: fileName(d.ExternalID), lang: f.lang, target: o.Chunk.TargetChars, max: o.Chunk.MaxChars}
+	in := input{text: unpaged(p.Text), name: fileName(d.ExternalID), lang: f.lang, target: o.Chunk.TargetChars, max: o.Chunk.MaxChars}
 	s := f.parse(in)
 	p.Title = cmp.Or(d.Title, prose.Clip(s.title, maxTitleRunes), prose.Clip(in.name, maxTitleRunes))
 	p.Tags = mergeTags(d.Tags, s.tags)
@@ -103,6 +105,9 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 	}
 	if len(p.Chunks) > MaxChunks {
 		return Prepared{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
+	}
+	if f.lang == nil {
+		number(p.Text, p.Chunks)
 	}
 	p.Abstract = abstract(p, s)
 	p.Sketch = Sketch(p.Text)

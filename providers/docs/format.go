@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ragctx/ragctx/prose"
-
 	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/prose"
 )
 
 // input is what a format's parser works on.
@@ -25,9 +24,9 @@ type structure struct {
 	tags               []string
 	blocks             []chunk.Block // what becomes chunks, in order
 	outline            []Section
-	prose              []span // paragraphs fit for an abstract, in order
-	markdown           bool   // prose carries inline markup
-	start              int    // where the text begins after its header
+	prose              []span              // paragraphs fit for an abstract, in order
+	plain              func(string) string // takes inline markup out of prose; nil if there is none
+	start              int                 // where the text begins after its header
 }
 
 type span struct{ start, end int }
@@ -40,22 +39,30 @@ type format struct {
 	mime  string   // canonical type
 	also  []string // other names of the type
 	exts  []string // without dot, lower case
+	names []string // of files, as patterns; before the extension
+	runs  []string // interpreters of scripts, without version
 	parse parseFunc
 	lang  *language // of source code
 }
 
 // formats is the table of formats; the first match wins. A new format is a row
 // here and a parser in its own file.
-var formats = append([]format{
-	{mime: "text/markdown", also: []string{"text/x-markdown"}, exts: []string{"md", "mdx", "markdown"}, parse: parseMarkdown},
+var formats = slices.Concat([]format{
+	{mime: "text/markdown", also: []string{"text/x-markdown"}, exts: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
 	{mime: "text/plain", exts: []string{"txt", "text"}, parse: parseText},
 	{mime: "text/x-rst", also: []string{"text/prs.fallenstein.rst"}, exts: []string{"rst"}, parse: parseText},
 	{mime: "text/asciidoc", also: []string{"text/x-asciidoc"}, exts: []string{"adoc", "asciidoc"}, parse: parseText},
 	{mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml"}, parse: parseText},
-}, codeFormats()...)
+}, codeFormats())
 
-// formatOf picks the format of a document: by its MIME type, else by the
-// extension of its id, else by a look at the text. Unknown types are plain text.
+// pages are files without an extension in which projects document themselves;
+// a look at the text tells their format.
+var pages = []string{
+	"README", "CHANGELOG", "CHANGES", "NEWS", "HISTORY", "CONTRIBUTING", "INSTALL", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "TODO",
+}
+
+// formatOf picks the format of a document: by its MIME type, else by the name in
+// its id, else by a look at the text. Unknown types are plain text.
 func formatOf(d Document) format {
 	if d.MIME != "" {
 		return formatByMIME(d.MIME)
@@ -63,10 +70,33 @@ func formatOf(d Document) format {
 	if f, ok := formatByExt(fileName(d.ExternalID)); ok {
 		return f
 	}
+	if f, ok := formatByInterpreter(d.Text); ok {
+		return f
+	}
 	if looksLikeMarkdown(d.Text) {
 		return formats[0]
 	}
 	return formats[1]
+}
+
+// formatByInterpreter picks the format of a script by its first line.
+func formatByInterpreter(text string) (format, bool) {
+	if !strings.HasPrefix(text, "#!") {
+		return format{}, false
+	}
+	line, _, _ := strings.Cut(text[:min(len(text), 200)], "\n")
+	for _, word := range strings.Fields(line[2:]) {
+		word = strings.TrimRight(path.Base(word), "0123456789.")
+		if word == "env" || strings.HasPrefix(word, "-") {
+			continue
+		}
+		i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.runs, word) })
+		if i < 0 {
+			return format{}, false
+		}
+		return formats[i], true
+	}
+	return format{}, false
 }
 
 func formatByMIME(mime string) format {
@@ -80,8 +110,15 @@ func formatByMIME(mime string) format {
 	return formats[1]
 }
 
-// formatByExt picks a format by the extension of a file's name.
+// formatByExt picks a format by a file's name: the whole of it, else its extension.
 func formatByExt(name string) (format, bool) {
+	for _, f := range formats {
+		for _, n := range f.names {
+			if ok, err := path.Match(n, name); ok && err == nil {
+				return f, true
+			}
+		}
+	}
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	if ext == "" {
 		return format{}, false
@@ -107,25 +144,4 @@ func looksLikeMarkdown(text string) bool {
 		}
 	}
 	return false
-}
-
-// parseText is the parser of text without markup.
-func parseText(in input) structure {
-	s := structure{blocks: []chunk.Block{{End: len(in.text)}}}
-	start := -1
-	at := 0
-	for line := range strings.Lines(in.text) {
-		switch blank := strings.TrimSpace(line) == ""; {
-		case blank && start >= 0:
-			s.prose = append(s.prose, span{start, at})
-			start = -1
-		case !blank && start < 0:
-			start = at
-		}
-		at += len(line)
-	}
-	if start >= 0 {
-		s.prose = append(s.prose, span{start, at})
-	}
-	return s
 }

@@ -1,6 +1,12 @@
 package docs
 
-import "strings"
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+)
 
 // maxFrontMatter is how far the end of front matter is looked for, in bytes.
 const maxFrontMatter = 64 << 10
@@ -13,10 +19,28 @@ type frontMatter struct {
 	end                int  // bytes of the header with its fences; 0 if there is none
 }
 
-// parseFrontMatter reads YAML between "---" and TOML between "+++" lines. It
-// knows "key: value", "key = value" and lists of plain strings, which is what
-// titles and tags are written in, and skips the rest.
+// parseFrontMatter reads YAML between "---" lines, TOML between "+++" lines, and
+// JSON at the beginning of the text or of a comment in HTML. Blank lines may come
+// first.
 func parseFrontMatter(text string) frontMatter {
+	blank := len(text[:min(len(text), maxFrontMatter)]) - len(strings.TrimLeft(text[:min(len(text), maxFrontMatter)], " \t\r\n"))
+	head := text[blank:]
+	var fm frontMatter
+	switch {
+	case strings.HasPrefix(head, "---"), strings.HasPrefix(head, "+++"):
+		fm = fencedFrontMatter(head)
+	case strings.HasPrefix(head, "{"), strings.HasPrefix(head, "<!--{"):
+		fm = jsonFrontMatter(head)
+	}
+	if fm.end > 0 {
+		fm.end += blank
+	}
+	return fm
+}
+
+// fencedFrontMatter knows "key: value", "key = value" and lists of plain
+// strings, which is what titles and tags are written in, and skips the rest.
+func fencedFrontMatter(text string) frontMatter {
 	fence, sep := "---", ":"
 	if strings.HasPrefix(text, "+++") {
 		fence, sep = "+++", "="
@@ -68,6 +92,34 @@ func (fm *frontMatter) set(line, sep string) bool {
 		return value == ""
 	}
 	return false
+}
+
+// jsonFrontMatter reads an object whose members are known in any case.
+func jsonFrontMatter(text string) frontMatter {
+	head, comment := strings.CutPrefix(text[:min(len(text), maxFrontMatter)], "<!--")
+	var values struct {
+		Title, Description, Summary string
+		Subtitle                    string
+		Tags, Keywords              []string
+	}
+	d := json.NewDecoder(strings.NewReader(head))
+	if err := d.Decode(&values); err != nil {
+		if _, other := errors.AsType[*json.UnmarshalTypeError](err); !other {
+			return frontMatter{}
+		}
+	}
+	end := int(d.InputOffset())
+	if comment {
+		close := strings.Index(head[end:], "-->")
+		if close < 0 || strings.TrimSpace(head[end:end+close]) != "" {
+			return frontMatter{}
+		}
+		end += close + len("-->") + len("<!--")
+	}
+	return frontMatter{
+		title: values.Title, description: cmp.Or(values.Description, values.Summary, values.Subtitle),
+		tags: slices.Concat(values.Tags, values.Keywords), end: end,
+	}
 }
 
 // inlineList reads [a, "b"] or a, b.

@@ -9,99 +9,33 @@ import (
 // by their first words alone; that is right often enough to find where
 // declarations begin, and costs nothing.
 type language struct {
-	// keywords begin a declaration, after modifiers.
+	// keywords begin a declaration, after modifiers. A bracket may follow.
 	keywords []string
 	// modifiers may come before a keyword.
 	modifiers []string
+	// prefixes begin a declaration, with nothing before them.
+	prefixes []string
+	// infixes stand in a line that declares what it begins with.
+	infixes []string
 	// comments begin a line of a comment, or of an attribute of what follows.
 	comments []string
+	// blocks are the beginnings and ends of comments over several lines, or of
+	// documentation, that begin a line.
+	blocks [][2]string
 	// calls says that "name(...) {" begins a declaration, as in C.
 	calls bool
+	// opens says that whatever ends with "{" begins one, as a rule in CSS.
+	opens bool
+	// labels says that "name:" begins one, as a target of make.
+	labels bool
+	// markup says that a tag which is not closed in its line begins one.
+	markup bool
 	// docstring is how a file's description is quoted where it is no comment.
 	docstring string
 }
 
-var (
-	slashes = []string{"//", "/*", "*"}
-	hashes  = []string{"#"}
-	dashes  = []string{"--", "/*", "*"}
-)
-
-// languages is keyed by format; see codeFormats.
-var (
-	golang = language{keywords: []string{"func", "type", "const", "var"}, comments: slashes}
-	python = language{
-		keywords: []string{"def", "class"}, modifiers: []string{"async"},
-		comments: []string{"#", "@"}, docstring: `"""`,
-	}
-	script = language{
-		keywords:  []string{"function", "class", "interface", "type", "enum", "const", "let", "var", "namespace"},
-		modifiers: []string{"export", "default", "async", "declare", "abstract"}, comments: append([]string{"@"}, slashes...),
-	}
-	rust = language{
-		keywords:  []string{"fn", "struct", "enum", "trait", "impl", "mod", "type", "macro_rules!", "union"},
-		modifiers: []string{"pub", "pub(crate)", "pub(super)", "async", "unsafe", "const", "default", "extern"},
-		comments:  append([]string{"#["}, slashes...),
-	}
-	java = language{
-		keywords:  []string{"class", "interface", "enum", "record", "struct", "namespace", "@interface"},
-		modifiers: []string{"public", "protected", "private", "static", "final", "abstract", "sealed", "internal", "partial", "override", "virtual", "async", "synchronized"},
-		comments:  append([]string{"@", "["}, slashes...), calls: true,
-	}
-	clang = language{
-		keywords:  []string{"struct", "class", "enum", "union", "namespace", "typedef", "template"},
-		modifiers: []string{"static", "extern", "inline", "constexpr"}, comments: slashes, calls: true,
-	}
-	ruby = language{keywords: []string{"def", "class", "module"}, comments: hashes}
-	php  = language{
-		keywords:  []string{"function", "class", "interface", "trait", "enum", "namespace"},
-		modifiers: []string{"public", "protected", "private", "static", "final", "abstract"},
-		comments:  append([]string{"#"}, slashes...),
-	}
-	shell  = language{keywords: []string{"function"}, comments: hashes, calls: true}
-	power  = language{keywords: []string{"function", "class", "filter", "enum", "Function"}, comments: []string{"#", "["}}
-	sql    = language{keywords: []string{"create", "CREATE", "alter", "ALTER"}, comments: dashes}
-	proto  = language{keywords: []string{"message", "service", "enum", "rpc"}, comments: slashes}
-	config = language{comments: hashes}
-)
-
-// codeFormats lists the formats of source code and configuration.
-func codeFormats() []format {
-	code := func(mime string, lang *language, exts ...string) format {
-		return format{mime: mime, exts: exts, parse: parseSource, lang: lang}
-	}
-	js := code("text/javascript", &script, "js", "jsx", "mjs", "cjs")
-	js.also = []string{"application/javascript", "text/jsx"}
-	ts := code("text/typescript", &script, "ts", "tsx")
-	ts.also = []string{"application/typescript", "text/tsx"}
-	jsonFormat := code("application/json", &config, "json", "jsonl")
-	yaml := code("application/yaml", &config, "yaml", "yml")
-	yaml.also = []string{"text/yaml", "text/x-yaml", "application/x-yaml"}
-	toml := code("application/toml", &config, "toml")
-	toml.also = []string{"text/x-toml"}
-	sh := code("application/x-sh", &shell, "sh", "bash")
-	sh.also = []string{"text/x-sh", "text/x-shellscript"}
-	return []format{
-		code("text/x-go", &golang, "go"),
-		code("text/x-python", &python, "py", "pyi"),
-		js, ts,
-		code("text/x-rust", &rust, "rs"),
-		code("text/x-java", &java, "java"),
-		code("text/x-csharp", &java, "cs"),
-		code("text/x-c", &clang, "c", "h"),
-		code("text/x-c++", &clang, "cpp", "hpp", "cc", "hh", "cxx"),
-		code("text/x-ruby", &ruby, "rb"),
-		code("text/x-php", &php, "php"),
-		sh,
-		code("text/x-powershell", &power, "ps1", "psm1"),
-		code("application/sql", &sql, "sql"),
-		code("text/x-protobuf", &proto, "proto"),
-		toml, yaml, jsonFormat,
-	}
-}
-
 // values are the keywords that declare something of interest only outermost.
-var values = []string{"var", "const", "let"}
+var values = []string{"var", "const", "let", "val"}
 
 // declares reports whether a line, without indentation, begins a declaration;
 // nested says that it is inside of another.
@@ -109,15 +43,58 @@ func (l *language) declares(line string, nested bool) bool {
 	rest := line
 	for range 6 {
 		word, tail, _ := strings.Cut(rest, " ")
-		if word = strings.TrimRight(word, "({:"); slices.Contains(l.keywords, word) {
-			return !nested || !slices.Contains(values, word)
+		if !slices.Contains(l.modifiers, word) || tail == "" {
+			break
 		}
-		if !slices.Contains(l.modifiers, word) {
+		if slices.Contains(l.keywords, word) && !l.leads(tail) {
 			break
 		}
 		rest = strings.TrimLeft(tail, " ")
 	}
-	return l.calls && declaresCall(rest)
+	if word := firstWord(rest); slices.Contains(l.keywords, word) {
+		return !nested || !slices.Contains(values, word)
+	}
+	for _, p := range l.prefixes {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	for _, in := range l.infixes {
+		if i := strings.Index(line, in); i > 0 && !strings.ContainsAny(line[:1], "({[\"'") {
+			return !nested
+		}
+	}
+	switch {
+	case l.calls && declaresCall(rest), l.markup && opensTag(line):
+		return true
+	case l.opens:
+		return strings.HasSuffix(line, "{")
+	case l.labels:
+		return !nested && declaresLabel(line)
+	}
+	return false
+}
+
+// leads reports whether a keyword or a modifier begins s, as after "case" in
+// "case class".
+func (l *language) leads(s string) bool {
+	word := firstWord(strings.TrimLeft(s, " "))
+	return slices.Contains(l.keywords, word) || slices.Contains(l.modifiers, word)
+}
+
+// firstWord returns what is before the first space or bracket of a line.
+func firstWord(line string) string {
+	word, _, _ := strings.Cut(line, " ")
+	if i := strings.IndexAny(word, "({:<[\t"); i > 0 {
+		return word[:i]
+	}
+	return word
+}
+
+// controls are words that are followed by brackets and declare nothing.
+var controls = []string{
+	"if", "for", "while", "switch", "catch", "else", "return", "do", "try", "using", "lock", "foreach", "new", "when",
+	"synchronized", "with", "elseif", "until", "unless", "match",
 }
 
 // declaresCall reports whether a line looks like "int name(args) {".
@@ -127,7 +104,21 @@ func declaresCall(line string) bool {
 		return false
 	}
 	word := strings.FieldsFunc(line[:open], func(r rune) bool { return r == ' ' || r == '}' })
-	return len(word) > 0 && !slices.Contains([]string{"if", "for", "while", "switch", "catch", "else", "return", "do", "try", "using", "lock", "foreach", "new"}, word[0])
+	return len(word) > 0 && !slices.Contains(controls, word[0])
+}
+
+// declaresLabel reports whether a line looks like "name: what it needs".
+func declaresLabel(line string) bool {
+	i := strings.IndexByte(line, ':')
+	return i > 0 && !strings.ContainsAny(line[:i], "=\t") && !strings.HasPrefix(line[i:], ":=") && !strings.HasPrefix(line[i:], "::=")
+}
+
+// opensTag reports whether a line begins with a tag that it does not close.
+func opensTag(line string) bool {
+	if len(line) < 3 || line[0] != '<' || line[1]|0x20 < 'a' || line[1]|0x20 > 'z' {
+		return false
+	}
+	return !strings.Contains(line, "</") && !strings.HasSuffix(line, "/>")
 }
 
 // comment reports whether a line, without indentation, is a comment or an
@@ -139,4 +130,15 @@ func (l *language) comment(line string) bool {
 		}
 	}
 	return false
+}
+
+// opensBlock returns the end of the comment over several lines that a line
+// begins; "" if it begins none, or ends it as well.
+func (l *language) opensBlock(line string) string {
+	for _, b := range l.blocks {
+		if rest, ok := strings.CutPrefix(line, b[0]); ok && !strings.Contains(rest, b[1]) {
+			return b[1]
+		}
+	}
+	return ""
 }

@@ -2,14 +2,12 @@ package docs
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/prose"
 )
 
@@ -44,148 +42,78 @@ var blockParser = parser.NewParser(parser.WithBlockParsers(
 	util.Prioritized(parser.NewParagraphParser(), 1000),
 ))
 
-// unit is a top-level block of a Markdown document, or an item of a list.
-type unit struct {
-	start int
-	kind  ast.NodeKind
-	level int    // of a heading
-	title string // of a heading
-}
-
 // parseMarkdown is the parser of Markdown with front matter.
 func parseMarkdown(in input) structure {
 	fm := parseFrontMatter(in.text)
-	s := structure{title: fm.title, description: prose.Plain(fm.description), tags: fm.tags, markdown: true, start: fm.end}
-	units := markdownUnits(in.text, fm.end)
-	s.blocks = make([]chunk.Block, 0, len(units))
-	var open headingPath
-	var headings []heading
-	for i, u := range units {
-		end := len(in.text)
-		if i+1 < len(units) {
-			end = units[i+1].start
-		}
-		b := chunk.Block{Start: u.start, End: end}
-		switch u.kind {
-		case ast.KindHeading:
-			open.enter(u.level, u.title)
-			headings = append(headings, heading{u.title, u.level, u.start})
-			if s.title == "" && u.level == 1 {
-				s.title = u.title
-			}
-			b.Break = true
-		case ast.KindFencedCodeBlock, ast.KindCodeBlock:
-			b.Keep = true
-		case ast.KindParagraph:
-			if b.Keep = isTable(in.text[u.start:end]); !b.Keep {
-				s.prose = append(s.prose, span{u.start, end})
-			}
-		}
-		b.Heading = open.titles
-		s.blocks = append(s.blocks, b)
-	}
-	joinEmptySections(in, s.blocks, units)
-	s.outline = outlineOf(headings, len(in.text))
+	s := structure{title: fm.title, description: prose.Plain(fm.description), tags: fm.tags, plain: prose.Plain, start: fm.end}
+	units := joinTables(in, markdownUnits(in.text, fm.end))
+	s.arrange(in, boldHeadings(in, units), markdownRows)
 	return s
-}
-
-// headingPath is the headings that a place stands under, outermost first.
-type headingPath struct {
-	levels []int
-	titles []string // never changed in place: blocks share it
-}
-
-// enter goes to a section under a heading, leaving those of its level and below.
-func (p *headingPath) enter(level int, title string) {
-	n := len(p.levels)
-	for n > 0 && p.levels[n-1] >= level {
-		n--
-	}
-	p.levels = append(p.levels[:n], level)
-	p.titles = append(p.titles[:n:n], title)
-}
-
-// joinEmptySections sees to it that headings without text of their own make
-// few chunks. Those that lead to a section with text go with it. Others are
-// joined up to the target size, under the headings that they share.
-func joinEmptySections(in input, blocks []chunk.Block, units []unit) {
-	for i := 0; i < len(units); i++ {
-		end := i
-		for end < len(units) && units[end].kind == ast.KindHeading {
-			end++
-		}
-		leading := end
-		if i < end && end < len(units) {
-			leading--
-			for leading > i && units[leading-1].level < units[leading].level {
-				leading--
-			}
-			join(blocks[leading:end], blocks[end-1].Heading)
-		}
-		for i < leading {
-			n, heading := fill(in, blocks[i:leading])
-			join(blocks[i:i+n], heading)
-			i += n
-		}
-		i = end
-	}
-}
-
-// fill returns how many blocks, at least one, make a chunk of the target size,
-// and the headings that they share.
-func fill(in input, blocks []chunk.Block) (n int, heading []string) {
-	size := 0
-	for i, b := range blocks {
-		if size += utf8.RuneCountInString(in.text[b.Start:b.End]); i > 0 && size > in.target {
-			return i, heading
-		}
-		if i == 0 {
-			heading = b.Heading
-		}
-		shared := 0
-		for shared < min(len(heading), len(b.Heading)) && heading[shared] == b.Heading[shared] {
-			shared++
-		}
-		heading = heading[:shared:shared]
-	}
-	return len(blocks), heading
-}
-
-// join makes blocks one section.
-func join(blocks []chunk.Block, heading []string) {
-	for i := range blocks {
-		blocks[i].Heading = heading
-		blocks[i].Break = i == 0
-	}
 }
 
 // markdownUnits returns the blocks of text[from:]. They tile it but for blank
 // lines before the first.
 func markdownUnits(doc string, from int) []unit {
 	src := []byte(doc[from:])
-	root := blockParser.Parse(text.NewReader(src))
-	var units []unit
-	add := func(n ast.Node) {
-		start := from + lineStart(src, firstByte(n))
-		if len(units) > 0 && start <= units[len(units)-1].start {
-			return
+	w := markdownWalk{src: src, from: from}
+	w.blocks(blockParser.Parse(text.NewReader(src)), 0)
+	return w.units
+}
+
+// markdownWalk collects the units of a tree.
+type markdownWalk struct {
+	src   []byte
+	from  int
+	units []unit
+}
+
+// blocks adds the children of a node. Items of lists fall apart into their own
+// blocks, so that code in them stays whole; quotes stay what they are.
+func (w *markdownWalk) blocks(parent ast.Node, depth int) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch {
+		case n.Kind() == ast.KindList:
+			for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+				w.add(item, depth+1)
+				if depth < maxNesting {
+					w.blocks(item, depth+1)
+				}
+			}
+		default:
+			w.add(n, depth)
 		}
-		u := unit{start: start, kind: n.Kind()}
-		if h, ok := n.(*ast.Heading); ok {
-			u.level, u.title = h.Level, headingTitle(string(h.Lines().Value(src)))
-		}
-		units = append(units, u)
 	}
-	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		if n.Kind() != ast.KindList {
-			add(n)
-			continue
+}
+
+// add appends the unit of a node, unless one begins in the same line.
+func (w *markdownWalk) add(n ast.Node, depth int) {
+	start := w.from + lineStart(w.src, firstByte(n))
+	if len(w.units) > 0 && start <= w.units[len(w.units)-1].start {
+		return
+	}
+	u := unit{start: start}
+	switch n.Kind() {
+	case ast.KindHeading:
+		if h, ok := n.(*ast.Heading); ok && depth == 0 {
+			if u.title = headingTitle(string(h.Lines().Value(w.src))); u.title != "" {
+				u.kind, u.level = unitHeading, h.Level
+			}
 		}
-		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
-			add(item)
+	case ast.KindFencedCodeBlock, ast.KindCodeBlock:
+		u.kind = unitCode
+	case ast.KindHTMLBlock:
+		if tableTag(n.Lines().Value(w.src)) {
+			u.kind = unitTable
+		}
+	case ast.KindParagraph:
+		switch par := string(n.Lines().Value(w.src)); {
+		case isTable(par):
+			u.kind = unitTable
+		case depth == 0 && !moduleLine(par):
+			u.kind = unitProse
 		}
 	}
-	return units
+	w.units = append(w.units, u)
 }
 
 // firstByte is where a block begins. A heading with an underline is positioned
@@ -206,20 +134,71 @@ func lineStart(src []byte, pos int) int {
 	return pos
 }
 
-// headingTitle returns a heading's text without markup and "{#id}".
+// headingTitle returns a heading's text without markup and "{#id}". A heading
+// that is a call of a template is called by what it passes.
 func headingTitle(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.LastIndex(s, "{#"); i >= 0 && strings.HasSuffix(s, "}") {
 		s = s[:i]
 	}
-	return prose.Clip(prose.Plain(s), maxTitleRunes)
+	title := prose.Clip(prose.Plain(s), maxTitleRunes)
+	if title == "" && strings.HasPrefix(s, "{{") {
+		if _, rest, ok := strings.Cut(s, `"`); ok {
+			title, _, _ = strings.Cut(rest, `"`)
+			title = prose.Clip(strings.TrimSpace(title), maxTitleRunes)
+		}
+	}
+	return title
 }
 
-// isTable reports whether a paragraph is a table: its second line is a row of
-// dashes between bars.
-func isTable(paragraph string) bool {
-	_, rest, _ := strings.Cut(paragraph, "\n")
-	row, _, _ := strings.Cut(rest, "\n")
-	row = strings.TrimSpace(row)
-	return strings.Contains(row, "-") && strings.Contains(row, "|") && strings.Trim(row, "|-: \t") == ""
+// moduleLine reports whether a paragraph is a line of code in a page that is a
+// module, as in MDX.
+func moduleLine(par string) bool {
+	if !strings.HasPrefix(par, "import ") && !strings.HasPrefix(par, "export ") {
+		return false
+	}
+	line, _, _ := strings.Cut(par, "\n")
+	line = strings.TrimSpace(line)
+	return strings.Contains(line, " from ") || strings.HasSuffix(line, ";") || strings.HasSuffix(line, "{") ||
+		strings.HasPrefix(line, "import '") || strings.HasPrefix(line, `import "`)
+}
+
+// maxBold is the longest line, in code points, that stands for a heading.
+const maxBold = 80
+
+// boldHeadings returns the units of a page that has no headings with those
+// paragraphs as headings that are one bold line.
+func boldHeadings(in input, units []unit) []unit {
+	var found []int
+	for i, u := range units {
+		if u.kind == unitHeading {
+			return units
+		}
+		if u.kind == unitProse && boldLine(in.text[u.start:unitEnd(in, units, i)]) != "" && i+1 < len(units) {
+			found = append(found, i)
+		}
+	}
+	if len(found) < 2 {
+		return units
+	}
+	for _, i := range found {
+		u := &units[i]
+		u.kind, u.level, u.title = unitHeading, 2, boldLine(in.text[u.start:unitEnd(in, units, i)])
+	}
+	return units
+}
+
+// boldLine returns the text of a paragraph that is one bold line and no
+// sentence; "" of others.
+func boldLine(par string) string {
+	par = strings.TrimSpace(par)
+	if len(par) < 5 || len(par) > 4*maxBold || par[:2] != "**" || !strings.HasSuffix(par, "**") || strings.ContainsRune(par, '\n') {
+		return ""
+	}
+	par = par[2 : len(par)-2]
+	title := prose.Plain(par)
+	if strings.Contains(par, "**") || longer(title, maxBold) || !prose.HasLetter(title) || strings.ContainsRune(".:,;!", lastRune(title)) {
+		return ""
+	}
+	return title
 }

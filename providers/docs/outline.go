@@ -13,17 +13,20 @@ type heading struct {
 }
 
 // outlineOf returns the sections of headings in the order of the text: each
-// ends where a heading of its level or above begins.
+// ends where a heading of its level or above begins. One without a title only
+// ends sections.
 func outlineOf(hs []heading, end int) []Section {
-	sections := make([]Section, len(hs))
+	sections := make([]Section, 0, len(hs))
 	var open []int
-	for i, h := range hs {
-		for len(open) > 0 && hs[open[len(open)-1]].level >= h.level {
+	for _, h := range hs {
+		for len(open) > 0 && sections[open[len(open)-1]].Level >= h.level {
 			sections[open[len(open)-1]].End = h.start
 			open = open[:len(open)-1]
 		}
-		sections[i] = Section{Title: h.title, Level: h.level, Start: h.start, End: end}
-		open = append(open, i)
+		if h.title != "" {
+			open = append(open, len(sections))
+			sections = append(sections, Section{Title: h.title, Level: h.level, Start: h.start, End: end})
+		}
 	}
 	return sections
 }

@@ -235,7 +235,7 @@ func TestAbstractReadsWell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "A Pod is the smallest unit that you can deploy with kubectl or the create() call[^1]. " +
+	want := "A Pod is the smallest unit that you can deploy with kubectl or the create() call. " +
 		"It's run by snake_case_name & friends. The reference lists every field of a Pod (e.g. its name)."
 	if p.Abstract != want {
 		t.Errorf("abstract:\n%s\nwant:\n%s", p.Abstract, want)
@@ -264,7 +264,7 @@ func TestEmptySectionsShareChunks(t *testing.T) {
 	for _, c := range p.Chunks {
 		got = append(got, strings.Join(c.Heading, " > ")+": "+strings.Join(strings.Fields(c.Text), " "))
 	}
-	want := []string{"A: # A ## B ## C", "A > D > E: ## D ### E text", "A: ## F ## G"}
+	want := []string{"A > D > E: # A ## B ## C ## D ### E text", "A: ## F ## G"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("chunks differ (-want +got):\n%s", diff)
 	}

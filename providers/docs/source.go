@@ -16,9 +16,11 @@ const maxCodeDepth = 3
 
 // codeLine is a line of source code.
 type codeLine struct {
-	start  int
-	indent int    // in columns, a tab counts as 4; -1 if blank
-	body   string // without white space around it
+	start   int
+	indent  int    // in columns, a tab counts as 4; -1 if blank
+	body    string // without white space around it
+	comment bool   // or an attribute of what follows
+	inside  bool   // of a comment over several lines
 }
 
 // sourceParser finds the declarations of a file.
@@ -39,6 +41,7 @@ func parseSource(in input) structure {
 	if p.in.lang == nil {
 		p.in.lang = &p.fallback
 	}
+	markComments(p.lines, p.in.lang)
 	p.split(0, len(p.lines), 0, 0, []string{in.name})
 	return structure{description: p.description(), blocks: p.blocks, outline: p.outline}
 }
@@ -55,6 +58,31 @@ func codeLines(text string) []codeLine {
 		lines = append(lines, l)
 	}
 	return lines
+}
+
+// markComments finds the lines of comments. One over several lines that never
+// ends is none.
+func markComments(lines []codeLine, lang *language) {
+	unclosed := make(map[string]bool)
+	for i := 0; i < len(lines); i++ {
+		lines[i].comment = lines[i].indent >= 0 && lang.comment(lines[i].body)
+		end := lang.opensBlock(lines[i].body)
+		if end == "" || unclosed[end] {
+			continue
+		}
+		j := i + 1
+		for j < len(lines) && !strings.Contains(lines[j].body, end) {
+			j++
+		}
+		if j == len(lines) {
+			unclosed[end] = true
+			continue
+		}
+		for ; i < j; i++ {
+			lines[i].comment, lines[i].inside = true, true
+		}
+		lines[j].comment, lines[j].inside = true, true
+	}
 }
 
 func indentOf(line string) int {
@@ -95,22 +123,27 @@ func (p *sourceParser) split(from, to, indent, depth int, path []string) {
 // begins reports whether a part begins at line i, after one that began at start.
 func (p *sourceParser) begins(start, i, indent int) bool {
 	l, prev := p.lines[i], p.lines[i-1]
-	if l.indent < 0 || l.indent > indent || strings.IndexByte(")]}", l.body[0]) >= 0 {
+	switch {
+	case l.indent < 0 || l.indent > indent || l.comment && prev.comment || strings.IndexByte(")]}", l.body[0]) >= 0:
 		return false
+	case prev.indent < 0:
+		return !onlyComments(p.lines[start:i]) || !p.declares(i, indent)
 	}
-	if prev.indent < 0 {
-		return !onlyComments(p.in.lang, p.lines[start:i]) || !p.in.lang.declares(l.body, indent > 0)
-	}
-	return l.indent == indent && p.in.lang.declares(l.body, indent > 0) && !p.in.lang.comment(prev.body)
+	return l.indent == indent && p.declares(i, indent) && !prev.comment
+}
+
+// declares reports whether line i begins a declaration among those at indent.
+func (p *sourceParser) declares(i, indent int) bool {
+	return !p.lines[i].inside && p.in.lang.declares(p.lines[i].body, indent > 0)
 }
 
 // onlyComments reports whether a few lines hold nothing but one comment.
-func onlyComments(lang *language, lines []codeLine) bool {
+func onlyComments(lines []codeLine) bool {
 	if len(lines) > 8 {
 		return false
 	}
 	for _, l := range lines {
-		if l.indent >= 0 && !lang.comment(l.body) {
+		if l.indent >= 0 && !l.comment {
 			return false
 		}
 	}
@@ -146,7 +179,7 @@ func (p *sourceParser) part(from, to, indent, depth int, path []string) {
 // at the given indentation, -1 if none does.
 func (p *sourceParser) declaration(from, to, indent int) int {
 	for i := from; i < to; i++ {
-		if l := p.lines[i]; l.indent == indent && p.in.lang.declares(l.body, indent > 0) {
+		if l := p.lines[i]; l.indent == indent && p.declares(i, indent) {
 			return i
 		}
 	}
@@ -157,7 +190,7 @@ func (p *sourceParser) declaration(from, to, indent int) int {
 func (p *sourceParser) innerIndent(from, to, indent int) int {
 	inner := -1
 	for _, l := range p.lines[from:to] {
-		if l.indent > indent && (inner < 0 || l.indent < inner) && !p.in.lang.comment(l.body) {
+		if l.indent > indent && (inner < 0 || l.indent < inner) && !l.comment {
 			inner = l.indent
 		}
 	}
@@ -200,9 +233,9 @@ func (p *sourceParser) commentAt(i int) (string, int) {
 	}
 	var b strings.Builder
 	j := i
-	for ; j < len(p.lines) && p.lines[j].indent >= 0 && p.in.lang.comment(p.lines[j].body); j++ {
+	for ; j < len(p.lines) && j < i+100 && p.lines[j].comment; j++ {
 		if body := p.lines[j].body; !strings.HasPrefix(body, "#!") && !strings.HasPrefix(body, "//go:") && !strings.HasPrefix(body, "// +build") && !strings.HasPrefix(body, "@") {
-			b.WriteString(strings.TrimSpace(strings.Trim(body, "/*#!;- ")))
+			b.WriteString(strings.TrimSpace(strings.Trim(body, "/*#!;-%<>{}| ")))
 			b.WriteByte('\n')
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -33,14 +34,15 @@ type WalkOptions struct {
 	NoIgnore bool
 }
 
-// DefaultInclude returns the patterns of the extensions that [Prepare] reads
-// well, which HTML, taken as text with its tags, is not.
+// DefaultInclude returns the patterns of the names and extensions that [Prepare]
+// reads well, which HTML, taken as text with its tags, is not.
 func DefaultInclude() []string {
-	var out []string
+	out := slices.Clone(pages)
 	for _, f := range formats {
 		if f.mime == "text/html" {
 			continue
 		}
+		out = append(out, f.names...)
 		for _, ext := range f.exts {
 			out = append(out, "*."+ext)
 		}

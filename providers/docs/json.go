@@ -1,0 +1,219 @@
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/prose"
+)
+
+// maxRecordDepth is how deep records are taken apart; what is nested deeper
+// stays in one block and is cut where that is too long.
+const maxRecordDepth = 8
+
+// maxName is the longest name of a record, in code points.
+const maxName = 80
+
+// nameKeys are the members by which a record is called, best first.
+var nameKeys = [...]string{"name", "title", "id", "key", "question", "label", "slug", "path", "url"}
+
+// recordTree makes blocks of a tree of values whose members stand one after the
+// other in the text.
+type recordTree struct {
+	in      input
+	blocks  []chunk.Block
+	outline []heading
+}
+
+// add appends text[start:end] as a block under path. What is too long to stay
+// whole is cut as text is.
+func (t *recordTree) add(start, end int, path []string, section bool) {
+	if start < end {
+		t.blocks = append(t.blocks, chunk.Block{
+			Start: start, End: end, Heading: path, Break: section,
+			Keep: !longer(t.in.text[start:end], t.in.max),
+		})
+	}
+}
+
+// structure returns what has been found.
+func (t *recordTree) structure() structure {
+	return structure{blocks: t.blocks, outline: outlineOf(t.outline, len(t.in.text))}
+}
+
+// enter notes a section and returns the path within it.
+func (t *recordTree) enter(title string, start int, path []string) []string {
+	title = prose.Clip(strings.Join(strings.Fields(title), " "), maxName)
+	if title == "" {
+		return path
+	}
+	t.outline = append(t.outline, heading{title, len(path) + 1, start})
+	return append(slices.Clip(path), title)
+}
+
+// parseJSON is the parser of one value, or of values one after the other. The
+// members of a value that is too long for a chunk become blocks under its keys
+// and names; a record of some size has a section of its own. What is no JSON is
+// cut between lines.
+func parseJSON(in input) structure {
+	if !json.Valid([]byte(in.text)) {
+		return parseJSONLines(in)
+	}
+	w := jsonWalk{recordTree{in: in}}
+	w.value(0, len(in.text), nil, 0)
+	s := w.structure()
+	s.description = describeJSON(in.text)
+	return s
+}
+
+// parseJSONLines is the parser of one value per line.
+func parseJSONLines(in input) structure {
+	w := jsonWalk{recordTree{in: in}}
+	valid, at := 0, 0
+	var first string
+	for line := range strings.Lines(in.text) {
+		start := at
+		at += len(line)
+		if body := strings.TrimSpace(line); body != "" && json.Valid([]byte(body)) && body[0] == '{' {
+			if valid++; valid == 1 {
+				first = body
+			}
+			w.record(start, at, start+strings.IndexByte(line, '{'), nil, 0)
+		} else {
+			w.add(start, at, nil, false)
+		}
+	}
+	if valid == 0 {
+		return parseSource(in)
+	}
+	s := w.structure()
+	s.description = prose.Clip(fmt.Sprintf("%d records with %s.", valid, strings.Join(jsonKeys(first), ", ")), maxAbstractRunes/2)
+	return s
+}
+
+// describeJSON says what a value holds.
+func describeJSON(text string) string {
+	at := skipSpace(text, 0)
+	if at == len(text) {
+		return ""
+	}
+	head := ""
+	switch text[at] {
+	case '[':
+		if at = skipSpace(text, at+1); at < len(text) && text[at] == '{' {
+			head = "Records with "
+		}
+	case '{':
+		head = "Holds "
+	}
+	keys := jsonKeys(text[at:])
+	if head == "" || len(keys) == 0 {
+		return ""
+	}
+	return prose.Clip(head+strings.Join(keys, ", ")+".", maxAbstractRunes/2)
+}
+
+// jsonKeys returns the first keys of an object.
+func jsonKeys(text string) []string {
+	var keys []string
+	for m := range members(text, 0) {
+		if keys = append(keys, m.key); len(keys) == 20 {
+			break
+		}
+	}
+	return keys
+}
+
+// jsonWalk walks over a valid value.
+type jsonWalk struct{ recordTree }
+
+// value adds text[start:end], which holds one value with what is around it.
+func (w *jsonWalk) value(start, end int, path []string, depth int) {
+	at := skipSpace(w.in.text, start)
+	if at >= end || depth >= maxRecordDepth || !longer(w.in.text[start:end], w.in.max) || strings.IndexByte("{[", w.in.text[at]) < 0 {
+		w.add(start, end, path, false)
+		return
+	}
+	all := slices.Collect(members(w.in.text, at))
+	from := start
+	for i, m := range all {
+		to := end
+		if i+1 < len(all) {
+			to = all[i+1].start
+		}
+		w.member(from, to, m, path, depth)
+		from = to
+	}
+	w.add(from, end, path, false) // an empty one
+}
+
+// member adds a member of an object or a list.
+func (w *jsonWalk) member(from, to int, m member, path []string, depth int) {
+	switch {
+	case m.key == "":
+		w.record(from, to, m.value, path, depth+1)
+	case longer(w.in.text[from:to], w.in.max):
+		w.element(from, to, m.value, w.enter(m.key, m.start, path), depth+1)
+	default:
+		if depth == 0 {
+			w.outline = append(w.outline, heading{prose.Clip(m.key, maxName), 1, m.start})
+		}
+		w.add(from, to, path, false)
+	}
+}
+
+// record adds an element of a list, or a line. One that is worth a chunk stands
+// under its name.
+func (w *jsonWalk) record(from, to, value int, path []string, depth int) {
+	if size := utf8.RuneCountInString(w.in.text[from:to]); size >= w.in.target/2 {
+		path = w.enter(recordName(w.in.text, value), value, path)
+	}
+	w.element(from, to, value, path, depth)
+}
+
+// element adds text[from:to], in which the value begins at a place of its own.
+func (w *jsonWalk) element(from, to, value int, path []string, depth int) {
+	if !longer(w.in.text[from:to], w.in.max) || depth >= maxRecordDepth || strings.IndexByte("{[", w.in.text[value]) < 0 {
+		w.add(from, to, path, false)
+		return
+	}
+	n := len(w.blocks)
+	w.value(value, to, path, depth)
+	if n < len(w.blocks) {
+		w.blocks[n].Start = from
+	}
+}
+
+// recordName returns what an object calls itself; "" if it does not.
+func recordName(text string, at int) string {
+	if at >= len(text) || text[at] != '{' {
+		return ""
+	}
+	best, rank := "", len(nameKeys)
+	n := 0
+	for m := range members(text, at) {
+		if n++; n > 30 {
+			break
+		}
+		i := slices.Index(nameKeys[:], strings.ToLower(m.key))
+		if i < 0 || i >= rank {
+			continue
+		}
+		var v any
+		end := skipValue(text, m.value)
+		if end-m.value > 4*maxName+1000 || json.Unmarshal([]byte(text[m.value:end]), &v) != nil {
+			continue
+		}
+		switch v := v.(type) {
+		case string:
+			best, rank = v, i
+		case float64:
+			best, rank = text[m.value:end], i
+		}
+	}
+	return best
+}

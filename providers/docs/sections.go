@@ -1,0 +1,104 @@
+package docs
+
+import (
+	"strings"
+
+	"github.com/ragctx/ragctx/prose"
+)
+
+// parseSections is the parser of settings under headers in brackets: TOML and
+// INI. Comments go with what follows.
+func parseSections(in input) structure {
+	lines := codeLines(in.text)
+	w := sectionWalk{in: in, lines: lines}
+	s := structure{description: leading((&yamlWalk{lines: lines}).comment())}
+	s.arrange(in, w.units(), nil)
+	s.prose = nil
+	return s
+}
+
+type sectionWalk struct {
+	in    input
+	lines []codeLine
+}
+
+// units returns the headers, and what is between blank lines, as units.
+func (w *sectionWalk) units() []unit {
+	var units []unit
+	comment := -1 // the first line of the comment above
+	open := false // a unit that the next line belongs to
+	for i, l := range w.lines {
+		title, level := w.header(i)
+		switch {
+		case title != "":
+			start := i
+			if comment >= 0 {
+				start = comment
+			}
+			units = append(units, unit{start: w.lines[start].start, kind: unitHeading, level: level, title: title})
+			comment, open = -1, false
+			continue
+		case l.indent < 0:
+			open = false
+			continue
+		case l.body[0] == '#' || l.body[0] == ';':
+			if comment < 0 {
+				comment = i
+			}
+			continue
+		}
+		start := i
+		if comment >= 0 {
+			start = comment
+		}
+		if !open {
+			units = append(units, unit{start: w.lines[start].start, kind: unitCode})
+		}
+		comment, open = -1, true
+	}
+	if comment >= 0 {
+		units = append(units, unit{start: w.lines[comment].start})
+	}
+	return units
+}
+
+// header returns title and level of line i if it is a header: [a.b] is below
+// [a]. An item of a list, [[a]], is called by its name, too.
+func (w *sectionWalk) header(i int) (title string, level int) {
+	l := w.lines[i]
+	if l.indent != 0 || l.body[0] != '[' {
+		return "", 0
+	}
+	end := strings.LastIndexByte(l.body, ']')
+	if after := strings.TrimSpace(l.body[end+1:]); end < 2 || after != "" && after[0] != '#' && after[0] != ';' {
+		return "", 0
+	}
+	name := strings.TrimSpace(strings.Trim(l.body[:end+1], "[] "))
+	if name == "" || strings.ContainsAny(name, ",[]{}") || longer(name, maxTitleRunes) {
+		return "", 0
+	}
+	level = 1 + strings.Count(name, ".")
+	if strings.ContainsAny(name, `"'/ `) {
+		level = 1
+	}
+	if strings.HasPrefix(l.body, "[[") {
+		if own := w.name(i + 1); own != "" {
+			name += " " + own
+		}
+	}
+	return prose.Clip(name, maxTitleRunes), level
+}
+
+// name returns what the first settings from line i on say the item is called.
+func (w *sectionWalk) name(i int) string {
+	for _, l := range w.lines[i:min(len(w.lines), i+10)] {
+		if strings.HasPrefix(l.body, "[") {
+			return ""
+		}
+		key, value, ok := strings.Cut(l.body, "=")
+		if key = strings.TrimSpace(key); ok && (key == "name" || key == "title" || key == "id") {
+			return unquote(value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,107 @@
+package docs
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/ragctx/ragctx/prose"
+)
+
+// isTable reports whether a paragraph is a table: its second line is a row of
+// dashes between bars.
+func isTable(paragraph string) bool {
+	_, rest, _ := strings.Cut(paragraph, "\n")
+	row, _, _ := strings.Cut(rest, "\n")
+	row = strings.TrimSpace(row)
+	return strings.Contains(row, "-") && strings.Contains(row, "|") && strings.Trim(row, "|-: \t") == ""
+}
+
+// tableTag reports whether a block of HTML opens a table or has rows of one.
+func tableTag(block []byte) bool {
+	for _, tag := range [...]string{"<table", "<TABLE", "<tr", "<TR"} {
+		if bytes.Contains(block, []byte(tag)) {
+			return true
+		}
+	}
+	return false
+}
+
+// joinTables makes one unit of a table in HTML that blank lines cut into several.
+func joinTables(in input, units []unit) []unit {
+	out := units[:0]
+	open := -1    // where the table begins in out
+	var since int // and in units
+	for i, u := range units {
+		out = append(out, u)
+		text := in.text[u.start:unitEnd(in, units, i)]
+		switch {
+		case u.kind == unitHeading:
+			open = -1
+		case open < 0 && u.kind == unitTable && strings.Contains(text, "<table") && !strings.Contains(text, "</table"):
+			open, since = len(out)-1, i
+		case open >= 0 && i > since && strings.Contains(text, "</table"):
+			out = out[:open+1]
+			open = -1
+		}
+	}
+	return out
+}
+
+// markdownRows is the [rowsFunc] of Markdown.
+func markdownRows(table string) ([]string, []int) {
+	if !isTable(table) {
+		return htmlRows(table)
+	}
+	head, _, _ := strings.Cut(table, "\n")
+	rows := lineStarts(table, func(string) bool { return true })
+	return barCells(head), rows[min(2, len(rows)):]
+}
+
+// barCells returns the cells of a row like "| a | b |".
+func barCells(row string) []string {
+	row = strings.Trim(strings.TrimSpace(row), "|")
+	cells := strings.Split(row, "|")
+	for i, c := range cells {
+		cells[i] = prose.Plain(c)
+	}
+	return cells
+}
+
+// lineStarts returns where the lines begin that are wanted.
+func lineStarts(text string, wanted func(line string) bool) []int {
+	var starts []int
+	at := 0
+	for line := range strings.Lines(text) {
+		if wanted(line) {
+			starts = append(starts, at)
+		}
+		at += len(line)
+	}
+	return starts
+}
+
+// headCell finds the cells of a heading row in HTML.
+var headCell = regexp.MustCompile(`(?is)<th[^>]{0,200}>(.{0,300}?)</th>`)
+
+// maxHead is how far the heading row of a table in HTML is looked for, in bytes.
+const maxHead = 8 << 10
+
+// htmlRows is the [rowsFunc] of HTML whose rows begin on lines of their own.
+func htmlRows(table string) (columns []string, rows []int) {
+	rows = lineStarts(table, func(line string) bool {
+		line = strings.TrimSpace(line)
+		return len(line) > 3 && strings.EqualFold(line[:3], "<tr") && (line[3] == '>' || line[3] == ' ')
+	})
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	head := table[:min(len(table), maxHead)]
+	if len(rows) > 1 {
+		head = table[:min(rows[1], maxHead)]
+	}
+	for _, m := range headCell.FindAllStringSubmatch(head, maxColumns) {
+		columns = append(columns, prose.Plain(m[1]))
+	}
+	return columns, rows
+}
