@@ -70,6 +70,8 @@ type Options struct {
 	Reranker      resolve.Reranker
 	RerankTop     int
 	RerankTimeout time.Duration
+	// OpenRoot returns what a path of a folder job names; nil is [OpenPath].
+	OpenRoot func(path string, o IngestOptions) (Root, error)
 	// Lanes is how many documents of a bulk job are worked on at a time; 0 is half
 	// of GOMAXPROCS, at least one, which leaves room for turns and questions.
 	Lanes int

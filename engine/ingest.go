@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -30,8 +27,10 @@ var _ Sink = (*Engine)(nil)
 // IngestOptions says what to ingest. Only Paths is required.
 type IngestOptions struct {
 	Namespace string
-	// Paths are files and folders.
+	// Paths are files and folders, or whatever else Open opens.
 	Paths []string
+	// Open returns what a path names; nil is [OpenPath].
+	Open func(path string, o IngestOptions) (Root, error)
 	// Prefix starts the ids of documents, which go on with the path inside the
 	// folder, or the name of a file. "" is the folder's name, nothing for a file.
 	Prefix string
@@ -84,11 +83,11 @@ func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, erro
 	in := ingester{sink: sink, opts: o}
 	in.report.Skipped = []Skipped{}
 	for _, path := range o.Paths {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return in.report, fmt.Errorf("ingest %s: %w", path, err)
+		root, err := o.open(path)
+		if err == nil {
+			err = in.root(ctx, root)
 		}
-		if err := in.root(ctx, abs); err != nil {
+		if err != nil {
 			return in.report, fmt.Errorf("ingest %s: %w", path, err)
 		}
 	}
@@ -103,13 +102,8 @@ type ingester struct {
 	report IngestReport
 }
 
-// root ingests one file or folder, given as an absolute path.
-func (in *ingester) root(ctx context.Context, root string) error {
-	info, err := os.Stat(root)
-	if err != nil {
-		return ragctx.Invalid("path", "%v; give a file or folder that exists", err)
-	}
-	prefix := idPrefix(in.opts.Prefix, root, info.IsDir())
+// root ingests one root.
+func (in *ingester) root(ctx context.Context, root Root) error {
 	workers := in.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -118,7 +112,7 @@ func (in *ingester) root(ctx context.Context, root string) error {
 	g.SetLimit(workers)
 	seen, skipped := make(map[string]bool), false
 	var walkErr error
-	for f, err := range docs.Walk(gctx, []string{root}, in.opts.Walk) {
+	for e, err := range root.Entries(gctx) {
 		if skip, ok := errors.AsType[*docs.Skip](err); ok {
 			in.skip(skip.Path, skip.Reason)
 			skipped = true
@@ -127,54 +121,50 @@ func (in *ingester) root(ctx context.Context, root string) error {
 		if walkErr = err; err != nil {
 			break
 		}
-		id := prefix + f.ExternalID
-		seen[id] = true
-		g.Go(func() error { return in.file(gctx, id, root, f) })
+		seen[e.ID] = true
+		g.Go(func() error { return in.entry(gctx, root, e) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if walkErr != nil || !info.IsDir() || skipped && len(seen) == 0 {
+	if walkErr != nil || skipped && len(seen) == 0 {
 		return walkErr
 	}
-	return in.vanished(ctx, root, prefix, seen)
+	return in.vanished(ctx, root, seen)
 }
 
-// idPrefix returns what the ids of a root's documents begin with.
-func idPrefix(prefix, root string, folder bool) string {
-	if folder {
-		prefix = cmp.Or(prefix, filepath.Base(root))
-	}
-	if prefix != "" {
-		prefix += "/"
-	}
-	return prefix
-}
-
-// file reads and stores one file. Only an error that would meet every further
-// file as well ends the ingest.
-func (in *ingester) file(ctx context.Context, id, root string, f docs.File) error {
-	d, err := f.Read()
-	if err != nil {
+// entry reads and stores one entry.
+func (in *ingester) entry(ctx context.Context, root Root, e Entry) error {
+	for d, err := range e.Read(ctx) {
 		if skip, ok := errors.AsType[*docs.Skip](err); ok {
 			in.skip(skip.Path, skip.Reason)
-			return nil
+			continue
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		if err := in.document(ctx, root, e, d); err != nil {
+			return err
+		}
 	}
-	d.ExternalID, d.Source, d.Tags = id, "file:"+id, in.opts.Tags
-	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)
+	return nil
+}
+
+// document stores one document. Only an error that would meet every further one
+// as well ends the ingest.
+func (in *ingester) document(ctx context.Context, root Root, e Entry, d docs.Document) error {
+	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root.Name())
 	if errors.Is(err, ragctx.ErrConflict) {
-		put, err = in.moved(ctx, d, root, err)
+		put, err = in.moved(ctx, d, root.Name(), err)
 	}
 	if err != nil {
 		if _, status := ragctx.CodeOf(err); status >= 500 || ctx.Err() != nil {
-			return fmt.Errorf("%s: %w", f.Path, err)
+			return fmt.Errorf("%s: %w", e.Path, err)
 		}
-		in.skip(f.Path, err.Error())
+		in.skip(e.Path, err.Error())
 		return nil
 	}
-	in.done(f.Path, put, len(d.Text))
+	in.done(e.Path, put, len(d.Text))
 	return nil
 }
 

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -24,7 +21,7 @@ type Lister interface {
 // Change is one thing that an ingest would do. Exactly one of Document, Delete
 // and Skip is set.
 type Change struct {
-	Path     string // of the file
+	Path     string // of the file; the id of a document whose file is gone
 	Document *docs.Document
 	Root     string // of the document
 	// MovedFrom is the root that the document is taken over from; "" for none.
@@ -39,9 +36,9 @@ func Collect(ctx context.Context, l Lister, o IngestOptions) iter.Seq2[Change, e
 	return func(yield func(Change, error) bool) {
 		c := collector{lister: l, opts: o, claimed: make(map[string]string), yield: yield}
 		for _, path := range o.Paths {
-			abs, err := filepath.Abs(path)
+			root, err := o.open(path)
 			if err == nil {
-				err = c.root(ctx, abs)
+				err = c.root(ctx, root)
 			}
 			if errors.Is(err, errEnough) {
 				return
@@ -72,23 +69,14 @@ func (c *collector) send(ch Change) error {
 	return nil
 }
 
-// root collects one file or folder, given as an absolute path.
-func (c *collector) root(ctx context.Context, root string) error {
-	info, err := os.Stat(root)
-	if err != nil {
-		return ragctx.Invalid("path", "%v; give a file or folder that exists", err)
-	}
-	prefix := idPrefix(c.opts.Prefix, root, info.IsDir())
-	under := prefix
-	if !info.IsDir() {
-		under += filepath.Base(root)
-	}
-	there, err := c.list(ctx, under)
+// root collects one root.
+func (c *collector) root(ctx context.Context, root Root) error {
+	there, err := c.list(ctx, root.Prefix())
 	if err != nil {
 		return err
 	}
 	seen, skipped := make(map[string]bool), false
-	for f, err := range docs.Walk(ctx, []string{root}, c.opts.Walk) {
+	for e, err := range root.Entries(ctx) {
 		if skip, ok := errors.AsType[*docs.Skip](err); ok {
 			skipped = true
 			if err := c.send(Change{Path: skip.Path, Skip: skip.Reason}); err != nil {
@@ -99,16 +87,15 @@ func (c *collector) root(ctx context.Context, root string) error {
 		if err != nil {
 			return err
 		}
-		id := prefix + f.ExternalID
-		seen[id] = true
-		if err := c.file(id, root, f, there); err != nil {
+		seen[e.ID] = true
+		if err := c.entry(ctx, root, e, there); err != nil {
 			return err
 		}
 	}
-	if !info.IsDir() || skipped && len(seen) == 0 {
+	if skipped && len(seen) == 0 {
 		return nil
 	}
-	return c.vanished(root, prefix, seen, there)
+	return c.vanished(root, seen, there)
 }
 
 // list returns the roots of the documents whose ids begin with prefix.
@@ -129,16 +116,27 @@ func (c *collector) list(ctx context.Context, prefix string) (map[string]string,
 	}
 }
 
-func (c *collector) file(id, root string, f docs.File, there map[string]string) error {
-	d, err := f.Read()
-	if err != nil {
+// entry collects what one entry says.
+func (c *collector) entry(ctx context.Context, root Root, e Entry, there map[string]string) error {
+	for d, err := range e.Read(ctx) {
+		ch := Change{Path: e.Path}
 		if skip, ok := errors.AsType[*docs.Skip](err); ok {
-			return c.send(Change{Path: skip.Path, Skip: skip.Reason})
+			ch.Path, ch.Skip = skip.Path, skip.Reason
+		} else if err != nil {
+			return err
+		} else {
+			c.document(&ch, root.Name(), d, there)
 		}
-		return err
+		if err := c.send(ch); err != nil {
+			return err
+		}
 	}
-	d.ExternalID, d.Source, d.Tags = id, "file:"+id, c.opts.Tags
-	ch := Change{Path: f.Path, Document: &d, Root: root}
+	return nil
+}
+
+// document makes ch the change that stores a document.
+func (c *collector) document(ch *Change, root string, d docs.Document, there map[string]string) {
+	id := d.ExternalID
 	old, ok := c.claimed[id]
 	if !ok {
 		old = there[id]
@@ -146,26 +144,22 @@ func (c *collector) file(id, root string, f docs.File, there map[string]string) 
 	switch {
 	case old == "" || old == root:
 	case !filepath.IsAbs(old) || !missing(old):
-		return c.send(Change{Path: f.Path, Skip: otherRoot(old).Error()})
+		ch.Skip = otherRoot(old).Error()
+		return
 	default:
 		ch.MovedFrom = old
 	}
 	c.claimed[id] = root
-	return c.send(ch)
+	ch.Document, ch.Root = &d, root
 }
 
-// vanished yields the documents of a folder whose files are gone.
-func (c *collector) vanished(root, prefix string, seen map[string]bool, there map[string]string) error {
-	ignored := func(string) bool { return false }
-	if !c.opts.Walk.NoIgnore {
-		ignored = docs.Ignored(root)
-	}
+// vanished yields the documents of a root that are gone.
+func (c *collector) vanished(root Root, seen map[string]bool, there map[string]string) error {
 	for _, id := range slices.Sorted(maps.Keys(there)) {
-		from, rel := there[id], strings.TrimPrefix(id, prefix)
-		if from != root || seen[id] || !lost(filepath.Join(root, filepath.FromSlash(rel))) && !ignored(rel) {
+		if there[id] != root.Name() || seen[id] || !root.Gone(id) {
 			continue
 		}
-		if err := c.send(Change{Path: filepath.Join(root, filepath.FromSlash(rel)), Delete: id}); err != nil {
+		if err := c.send(Change{Path: id, Delete: id}); err != nil {
 			return err
 		}
 	}

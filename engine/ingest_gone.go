@@ -2,28 +2,18 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
-// vanished deletes the documents of a folder that this ingest did not meet and
-// whose files are gone. Files that are there but were not taken this time keep
-// their documents.
-func (in *ingester) vanished(ctx context.Context, root, prefix string, seen map[string]bool) error {
-	ignored := func(string) bool { return false }
-	if !in.opts.Walk.NoIgnore {
-		ignored = docs.Ignored(root)
-	}
-	o := store.ListOptions{Limit: MaxPage, Prefix: prefix, Root: root}
+// vanished deletes the documents of a root that this ingest did not meet and that
+// are gone. What is there but was not taken this time keeps its documents.
+func (in *ingester) vanished(ctx context.Context, root Root, seen map[string]bool) error {
+	o := store.ListOptions{Limit: MaxPage, Prefix: root.Prefix(), Root: root.Name()}
 	for {
 		page, err := in.sink.ListDocuments(ctx, in.opts.Namespace, o)
 		if err != nil {
@@ -31,8 +21,7 @@ func (in *ingester) vanished(ctx context.Context, root, prefix string, seen map[
 		}
 		for _, d := range page {
 			o.After = d.ID
-			rel := strings.TrimPrefix(d.ID, prefix)
-			if seen[d.ID] || !lost(filepath.Join(root, filepath.FromSlash(rel))) && !ignored(rel) {
+			if seen[d.ID] || !root.Gone(d.ID) {
 				continue
 			}
 			if err := in.sink.DeleteDocument(ctx, in.opts.Namespace, d.ID); err != nil && !isNotFound(err) {
@@ -72,26 +61,4 @@ func (in *ingester) moved(ctx context.Context, d docs.Document, root string, con
 func otherRoot(old string) error {
 	return fmt.Errorf("%w: a file with the same id was ingested from %s; give this one another --prefix, or another namespace",
 		ragctx.ErrConflict, old)
-}
-
-// lost reports whether a path is no regular file any more. What cannot be told
-// is not lost.
-func lost(path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return absent(err)
-	}
-	return !info.Mode().IsRegular()
-}
-
-// missing reports whether there is nothing at a path.
-func missing(path string) bool {
-	_, err := os.Lstat(path)
-	return absent(err)
-}
-
-// absent reports whether an error says that there is nothing at a path, and not
-// that it cannot be looked at.
-func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ragctx/ragctx"
@@ -26,6 +27,11 @@ type folderRequest struct {
 	Tags      []string         `json:"tags,omitempty"`
 }
 
+// options returns what the request asks for.
+func (r folderRequest) options() IngestOptions {
+	return IngestOptions{Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags}
+}
+
 // IngestFolders submits a job that does what [Ingest] does, here and beyond the
 // end of the process. Workers and Progress of the options do not count. A job for
 // the same that has not ended yet is returned instead. It is for the operator of
@@ -36,11 +42,14 @@ func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error
 		return Job{}, err
 	}
 	for _, p := range o.Paths {
-		abs, err := filepath.Abs(p)
-		if err != nil {
-			return Job{}, fmt.Errorf("ingest %s: %w", p, err)
+		if !strings.Contains(p, "://") { // a URL stays as it is
+			abs, err := filepath.Abs(p)
+			if err != nil {
+				return Job{}, fmt.Errorf("ingest %s: %w", p, err)
+			}
+			p = abs
 		}
-		req.Paths = append(req.Paths, abs)
+		req.Paths = append(req.Paths, p)
 	}
 	same, err := e.sameFolders(ctx, req)
 	if err != nil || same.ID != "" {
@@ -86,20 +95,20 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	}
 	run := &folderRun{engine: e, job: r, n: j.N, before: j}
 	run.before.Counts.Skipped, run.before.Counts.Unchanged = 0, 0
+	o := req.options()
+	o.Open = e.opts.OpenRoot
 	var counting sync.WaitGroup
 	defer counting.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	counting.Go(func() {
-		if n, err := CountFiles(ctx, req.Paths, req.Walk); err == nil {
+		if n, err := CountEntries(ctx, o); err == nil {
 			r.update(func(j *store.Job) { j.Items = n })
 		}
 	})
 	r.stage("store")
-	report, err := Ingest(ctx, folderSink{e}, IngestOptions{
-		Namespace: req.Namespace, Paths: req.Paths, Prefix: req.Prefix, Walk: req.Walk, Tags: req.Tags,
-		Progress: run.progress,
-	})
+	o.Progress = run.progress
+	report, err := Ingest(ctx, folderSink{e}, o)
 	run.take(report)
 	return errors.Join(err, run.flush(context.WithoutCancel(ctx), report.Skipped))
 }
@@ -161,12 +170,16 @@ func (f *folderRun) flush(ctx context.Context, skipped []Skipped) error {
 	return nil
 }
 
-// CountFiles returns how many files an ingest of paths will report. An error is
-// one that will end the ingest, too.
-func CountFiles(ctx context.Context, paths []string, o docs.WalkOptions) (int, error) {
+// CountEntries returns how many entries an ingest will report. An error is one
+// that will end the ingest, too.
+func CountEntries(ctx context.Context, o IngestOptions) (int, error) {
 	n := 0
-	for _, p := range paths {
-		for _, err := range docs.Walk(ctx, []string{p}, o) {
+	for _, p := range o.Paths {
+		root, err := o.open(p)
+		if err != nil {
+			return n, err
+		}
+		for _, err := range root.Entries(ctx) {
 			if _, skip := errors.AsType[*docs.Skip](err); err != nil && !skip {
 				return n, err
 			}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -65,8 +64,8 @@ func TestFolderJob(t *testing.T) {
 	}
 }
 
-// TestCountFiles counts as many files as an ingest reports.
-func TestCountFiles(t *testing.T) {
+// TestCountEntries counts as many files as an ingest reports.
+func TestCountEntries(t *testing.T) {
 	f := open(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a.md": "text", "sub/b.md": "\x00\x01", "c.md": "", "d.unknown": "x"})
@@ -76,11 +75,11 @@ func TestCountFiles(t *testing.T) {
 		calls++
 		last = p
 	}})
-	n, err := engine.CountFiles(t.Context(), []string{dir}, docs.WalkOptions{})
+	n, err := engine.CountEntries(t.Context(), engine.IngestOptions{Paths: []string{dir}})
 	if err != nil || n != calls || n != r.Files()+len(r.Skipped) || last.Skipped != len(r.Skipped) {
 		t.Errorf("counted %d, %v; ingest reported %d: %+v, %+v", n, err, calls, last, r)
 	}
-	if n, err := engine.CountFiles(t.Context(), []string{dir, filepath.Join(dir, "missing")}, docs.WalkOptions{}); err == nil {
+	if n, err := engine.CountEntries(t.Context(), engine.IngestOptions{Paths: []string{dir, filepath.Join(dir, "missing")}}); err == nil {
 		t.Errorf("counted %d with a missing folder", n)
 	}
 }

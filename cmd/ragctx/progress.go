@@ -15,7 +15,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -32,13 +31,13 @@ type progress interface {
 	end()
 }
 
-func newProgress(w io.Writer, env lookupEnv, quiet bool, paths []string, o docs.WalkOptions) progress {
+func newProgress(w io.Writer, env lookupEnv, quiet bool, o engine.IngestOptions) progress {
 	switch {
 	case quiet:
 		return noProgress{}
 	case isTerminal(w, env):
 		return newBar(w, func(ctx context.Context) int {
-			n, _ := engine.CountFiles(ctx, paths, o) // the ingest will meet the error, too, and say so
+			n, _ := engine.CountEntries(ctx, o) // the ingest will meet the error, too, and say so
 			return n
 		})
 	}
@@ -51,7 +50,7 @@ func newJobProgress(w io.Writer, env lookupEnv, quiet bool) progress {
 	if !quiet && isTerminal(w, env) {
 		return newBar(w, func(context.Context) int { return 0 })
 	}
-	return newProgress(w, env, quiet, nil, docs.WalkOptions{})
+	return newProgress(w, env, quiet, engine.IngestOptions{})
 }
 
 // jobProgress is a job's state as an ingest's.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
@@ -161,7 +160,7 @@ func ingestFirst(ctx context.Context, b backend, stderr io.Writer, env lookupEnv
 	if len(f.docs) == 0 {
 		return nil
 	}
-	p := newProgress(stderr, env, f.quiet, f.docs, docs.WalkOptions{})
+	p := newProgress(stderr, env, f.quiet, engine.IngestOptions{Paths: f.docs})
 	start := time.Now()
 	r, err := engine.Ingest(ctx, b, engine.IngestOptions{Namespace: s.Namespace, Paths: f.docs, Progress: p.update})
 	p.end()
