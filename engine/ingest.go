@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -36,6 +38,11 @@ type IngestOptions struct {
 	Prefix string
 	Walk   docs.WalkOptions
 	Tags   []string
+	// Metadata is that of every document; of the same keys it wins over what a file
+	// says of itself.
+	Metadata map[string]any
+	// Extract finds the texts in files; nil is [extract.Read].
+	Extract docs.ExtractFunc
 	// Workers prepare documents in parallel; 0 is one per processor.
 	Workers int
 	// Progress is called after each file, one call at a time; nil for none.
@@ -94,6 +101,10 @@ func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, erro
 	return in.report, nil
 }
 
+// maxInFlight bounds the files that are in memory at a time, in bytes. One that is
+// larger is read alone.
+const maxInFlight = 64 << 20
+
 type ingester struct {
 	sink Sink
 	opts IngestOptions
@@ -110,6 +121,7 @@ func (in *ingester) root(ctx context.Context, root Root) error {
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
+	room := semaphore.NewWeighted(maxInFlight)
 	seen, skipped := make(map[string]bool), false
 	var walkErr error
 	for e, err := range root.Entries(gctx) {
@@ -122,7 +134,14 @@ func (in *ingester) root(ctx context.Context, root Root) error {
 			break
 		}
 		seen[e.ID] = true
-		g.Go(func() error { return in.entry(gctx, root, e) })
+		size := min(e.Bytes, maxInFlight)
+		if walkErr = room.Acquire(gctx, size); walkErr != nil {
+			break
+		}
+		g.Go(func() error {
+			defer room.Release(size)
+			return in.entry(gctx, root, e)
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -161,7 +180,7 @@ func (in *ingester) document(ctx context.Context, root Root, e Entry, d docs.Doc
 		if _, status := ragctx.CodeOf(err); status >= 500 || ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", e.Path, err)
 		}
-		in.skip(e.Path, err.Error())
+		in.skip(e.Path+strings.TrimPrefix(d.ExternalID, e.ID), err.Error())
 		return nil
 	}
 	in.done(e.Path, put, len(d.Text))

@@ -156,7 +156,7 @@ func (c *collector) document(ch *Change, root string, d docs.Document, there map
 // vanished yields the documents of a root that are gone.
 func (c *collector) vanished(root Root, seen map[string]bool, there map[string]string) error {
 	for _, id := range slices.Sorted(maps.Keys(there)) {
-		if there[id] != root.Name() || seen[id] || !root.Gone(id) {
+		if there[id] != root.Name() || met(seen, id) || !root.Gone(id) {
 			continue
 		}
 		if err := c.send(Change{Path: id, Delete: id}); err != nil {

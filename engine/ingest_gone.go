@@ -21,7 +21,7 @@ func (in *ingester) vanished(ctx context.Context, root Root, seen map[string]boo
 		}
 		for _, d := range page {
 			o.After = d.ID
-			if seen[d.ID] || !root.Gone(d.ID) {
+			if met(seen, d.ID) || !root.Gone(d.ID) {
 				continue
 			}
 			if err := in.sink.DeleteDocument(ctx, in.opts.Namespace, d.ID); err != nil && !isNotFound(err) {
@@ -33,6 +33,16 @@ func (in *ingester) vanished(ctx context.Context, root Root, seen map[string]boo
 			return nil
 		}
 	}
+}
+
+// met reports whether a document came from one of the entries with these ids.
+func met(entries map[string]bool, id string) bool {
+	for i := range len(id) {
+		if id[i] == '/' && entries[id[:i]] {
+			return true
+		}
+	}
+	return entries[id]
 }
 
 // moved puts a document whose id was ingested from another root. If that is

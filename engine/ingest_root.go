@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,9 @@ type Entry struct {
 	// followed by a slash. No two entries of a root have the same.
 	ID   string
 	Path string // as people know it
+	// Bytes is what reading it holds in memory, as far as that is known; entries
+	// are read side by side as far as there is room for them.
+	Bytes int64
 	// Read yields the documents, with their whole ids. An error that is a
 	// [*docs.Skip] concerns one of them; any other ends the ingest.
 	Read func(ctx context.Context) iter.Seq2[docs.Document, error]
@@ -118,16 +122,34 @@ func (r *place) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 
 func (r *place) entry(f docs.File) Entry {
 	return Entry{
-		ID: r.prefix + f.ExternalID, Path: f.Path,
-		Read: func(context.Context) iter.Seq2[docs.Document, error] {
+		ID: r.prefix + f.ExternalID, Path: f.Path, Bytes: f.Info.Size(),
+		Read: func(ctx context.Context) iter.Seq2[docs.Document, error] {
 			return func(yield func(docs.Document, error) bool) {
-				d, err := f.Read()
-				d.ExternalID = r.prefix + f.ExternalID
-				d.Source, d.Tags = "file:"+d.ExternalID, r.opts.Tags
-				yield(d, err)
+				for d, err := range f.Read(ctx, r.opts.Extract) {
+					d.ExternalID = r.prefix + d.ExternalID
+					d.Source = "file:" + d.ExternalID
+					if !yield(r.opts.mark(d), err) {
+						return
+					}
+				}
 			}
 		},
 	}
+}
+
+// mark adds to a document what the options say of all of them.
+func (o IngestOptions) mark(d docs.Document) docs.Document {
+	d.Tags = o.Tags
+	if len(o.Metadata) > 0 {
+		meta := maps.Clone(o.Metadata)
+		for k, v := range d.Metadata {
+			if _, set := meta[k]; !set {
+				meta[k] = v
+			}
+		}
+		d.Metadata = meta
+	}
+	return d
 }
 
 // Gone implements [Root]: the file is gone, or git ignores it now. A file that is

@@ -4,11 +4,13 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -56,5 +58,63 @@ func TestIngestOfAnotherRoot(t *testing.T) {
 	}
 	if got := f.ids(); !slices.Equal(got, []string{"wiki/a", "wiki/b"}) {
 		t.Errorf("ids %v", got)
+	}
+}
+
+// listed extracts a file ".md" that lists its texts: lines of a path, a colon and
+// the text, which is an error if it begins with "!".
+func listed(_ context.Context, f extract.File, o extract.Options) iter.Seq2[extract.Text, error] {
+	return func(yield func(extract.Text, error) bool) {
+		for line := range strings.Lines(string(f.Data)) {
+			name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+			if name != "" && o.Take != nil && !o.Take(name) {
+				continue
+			}
+			t, err := extract.Text{Path: name, Text: text, Metadata: map[string]any{"author": "Ann", "lang": "en"}}, error(nil)
+			if why, bad := strings.CutPrefix(text, "!"); bad {
+				t, err = extract.Text{}, &extract.Error{Path: name, Reason: why}
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestIngestOfFilesInFiles(t *testing.T) {
+	f := open(t)
+	dir := filepath.Join(t.TempDir(), "docs")
+	write(t, dir, map[string]string{"all.md": ":alpha\na/b.md:beta\nc.md:!is damaged\nd.md:delta\n"})
+	r := f.ingest(engine.IngestOptions{
+		Paths: []string{dir}, Extract: listed, Tags: []string{"x"}, Metadata: map[string]any{"author": "Bob"},
+	})
+	if r.Created != 3 || len(r.Skipped) != 1 || r.Skipped[0].Path != filepath.Join(dir, "all.md", "c.md") {
+		t.Errorf("%+v", r)
+	}
+	if got := f.ids(); !slices.Equal(got, []string{"docs/all.md", "docs/all.md/a/b.md", "docs/all.md/d.md"}) {
+		t.Errorf("ids %v", got)
+	}
+	d, text, err := f.Document(t.Context(), "", "docs/all.md/a/b.md", 0)
+	if err != nil || text != "beta" || d.Source != "file:docs/all.md/a/b.md" || d.Metadata["author"] != "Bob" || d.Metadata["lang"] != "en" {
+		t.Errorf("%+v, %q, %v", d, text, err)
+	}
+}
+
+// TestFolderJobExtracts: a job uses what the engine was opened with, and tells the
+// metadata.
+func TestFolderJobExtracts(t *testing.T) {
+	f := open(t, func(o *engine.Options) { o.Extract = listed })
+	dir := filepath.Join(t.TempDir(), "docs")
+	write(t, dir, map[string]string{"all.md": "a.md:alpha\nb.md:beta\n"})
+	j, err := f.IngestFolders(t.Context(), engine.IngestOptions{Paths: []string{dir}, Metadata: map[string]any{"author": "Bob"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j = f.await(j.ID); j.Counts.Created != 2 || j.Items != 2 {
+		t.Errorf("%+v", j)
+	}
+	d, _, err := f.Document(t.Context(), "", "docs/all.md/a.md", 0)
+	if err != nil || d.Metadata["author"] != "Bob" {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

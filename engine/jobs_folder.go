@@ -25,11 +25,12 @@ type folderRequest struct {
 	Prefix    string           `json:"prefix,omitempty"`
 	Walk      docs.WalkOptions `json:"walk,omitzero"`
 	Tags      []string         `json:"tags,omitempty"`
+	Metadata  map[string]any   `json:"metadata,omitempty"`
 }
 
 // options returns what the request asks for.
 func (r folderRequest) options() IngestOptions {
-	return IngestOptions{Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags}
+	return IngestOptions{Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags, Metadata: r.Metadata}
 }
 
 // IngestFolders submits a job that does what [Ingest] does, here and beyond the
@@ -37,7 +38,7 @@ func (r folderRequest) options() IngestOptions {
 // the same that has not ended yet is returned instead. It is for the operator of
 // the machine: whoever calls it has any file read.
 func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error) {
-	req := folderRequest{Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags}
+	req := folderRequest{Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata}
 	if err := ragctx.ValidName("namespace", req.Namespace); err != nil {
 		return Job{}, err
 	}
@@ -95,15 +96,16 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	}
 	run := &folderRun{engine: e, job: r, n: j.N, before: j}
 	run.before.Counts.Skipped, run.before.Counts.Unchanged = 0, 0
+	r.update(func(j *store.Job) { j.Items = 0 })
 	o := req.options()
-	o.Open = e.opts.OpenRoot
+	o.Open, o.Extract = e.opts.OpenRoot, e.opts.Extract
 	var counting sync.WaitGroup
 	defer counting.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	counting.Go(func() {
 		if n, err := CountEntries(ctx, o); err == nil {
-			r.update(func(j *store.Job) { j.Items = n })
+			r.update(func(j *store.Job) { j.Items = max(j.Items, n) })
 		}
 	})
 	r.stage("store")
@@ -150,6 +152,8 @@ func (f *folderRun) take(p IngestReport) {
 		}
 		j.Chunks, j.Written = f.before.Chunks+p.Chunks, f.before.Written+p.Bytes
 		j.Bytes = j.Written
+		// What was counted is files, of which some have several documents.
+		j.Items = max(j.Items, j.Counts.Sum()-j.Counts.Deleted)
 	})
 }
 

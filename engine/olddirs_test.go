@@ -17,8 +17,8 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// extract unpacks an archive of a data directory.
-func extract(t *testing.T, archive string) string {
+// unpack unpacks an archive of a data directory.
+func unpack(t *testing.T, archive string) string {
 	t.Helper()
 	f, err := os.Open(archive)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestOldDataDirectories(t *testing.T) {
 	}
 	for _, archive := range archives {
 		t.Run(filepath.Base(archive), func(t *testing.T) {
-			dir := extract(t, archive)
+			dir := unpack(t, archive)
 			now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
 			open := func() *engine.Engine {
 				e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Now: func() time.Time { return now }})

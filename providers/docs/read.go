@@ -2,15 +2,24 @@ package docs
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/prose"
 )
 
 // File is a file that a walk found.
@@ -19,37 +28,116 @@ type File struct {
 	// that is a file its name.
 	ExternalID string
 	Path       string // as the operating system takes it
-	MIME       string // by extension; empty if unknown
 	Info       fs.FileInfo
 
 	limit int64
+	rules *rules
 }
 
-// Skip says why a file was left out. It is the error of [Walk] and [File.Read]
-// that concerns one file only.
+// Skip says why a file, or a file inside of it, was left out. It is the error of
+// [Walk] and [File.Read] that concerns that one only.
 type Skip struct {
 	Path, Reason string
+	// Inside is where in the file the one stands that was left out; "" is the file
+	// itself, or what is left of it.
+	Inside string
 }
 
 // Error implements error.
 func (s *Skip) Error() string { return s.Path + ": " + s.Reason }
 
-// Read returns the file as a document: UTF-8 as it is, UTF-16 with a byte order
-// mark decoded, the mark removed. The error is a [*Skip] if the file is too
-// large, binary, not text in these encodings, or cannot be read.
+// ExtractFunc finds the texts in a file. [extract.Read] is one.
+type ExtractFunc func(context.Context, extract.File, extract.Options) iter.Seq2[extract.Text, error]
+
+// Read yields the file as a document, an archive or a mail as several, whose ids
+// go on with a slash and the path inside. nil is [extract.Read]. The error is a
+// [*Skip] of the file, if that is too large or cannot be read, or of one file
+// inside; any other is the end of ctx. What [File.Takes] refuses is not there.
 //
-// Occurred stays zero: the time of a file says when it was copied, not when
-// what it tells happened, and a fresh checkout must not look like new content.
-func (f File) Read() (Document, error) {
-	b, err := readRegular(f.Path, f.limit)
-	if err != nil {
-		return Document{}, &Skip{f.Path, reason(err)}
+// Occurred is zero unless the file itself says when what it tells happened: the
+// time of a file says when it was copied, and a fresh checkout must not look
+// like new content.
+func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error] {
+	if x == nil {
+		x = extract.Read
 	}
-	text, err := Decode(b)
-	if err != nil {
-		return Document{}, &Skip{f.Path, err.Error()}
+	return func(yield func(Document, error) bool) {
+		b, err := readRegular(f.Path, f.limit)
+		if err != nil {
+			yield(Document{}, &Skip{Path: f.Path, Reason: reason(err)})
+			return
+		}
+		for t, err := range x(ctx, extract.File{Name: f.ExternalID, Data: b}, extract.Options{Take: f.Takes}) {
+			d, err := f.document(t, err)
+			if !yield(d, err) {
+				return
+			}
+		}
 	}
-	return Document{ExternalID: f.ExternalID, Source: "file:" + f.ExternalID, MIME: f.MIME, Text: text}, nil
+}
+
+// Takes reports whether the options of the walk take the file at a path inside
+// of this one.
+func (f File) Takes(inside string) bool {
+	return f.rules == nil || f.rules.takesInside(f.ExternalID, inside)
+}
+
+// document makes a document of a text that was found in the file.
+func (f File) document(t extract.Text, err error) (Document, error) {
+	if bad, ok := errors.AsType[*extract.Error](err); ok {
+		return Document{}, f.skip(bad.Path, bad.Reason)
+	}
+	switch {
+	case err != nil:
+		return Document{}, err
+	case t.Path != "" && !fs.ValidPath(t.Path):
+		return Document{}, f.skip(t.Path, "has a path that is none; rename it")
+	case strings.TrimSpace(t.Text) == "":
+		return Document{}, f.skip(t.Path, "has no text")
+	}
+	return FromText(path.Join(f.ExternalID, t.Path), t), nil
+}
+
+// FromText makes a document of what a file says. What the file says of itself is
+// left out as far as it cannot be stored.
+func FromText(id string, t extract.Text) Document {
+	d := Document{
+		ExternalID: id, Source: "file:" + id, Text: t.Text, MIME: t.MIME,
+		Title: prose.Clip(t.Title, maxTitleRunes), Metadata: formatMetadata(t),
+	}
+	if format, ok := formatByExt(path.Base(id)); ok && t.MIME == "" && t.Format == "" {
+		d.MIME = format.mime
+	}
+	if ragctx.ValidTime("occurred", t.Occurred) == nil { // a mail can be of any year
+		d.Occurred = t.Occurred
+	}
+	return d
+}
+
+func (f File) skip(inside, why string) *Skip {
+	name := f.Path
+	if inside != "" {
+		name = filepath.Join(f.Path, filepath.FromSlash(inside))
+	}
+	return &Skip{Path: name, Reason: why, Inside: inside}
+}
+
+// MetaFormat is the key, in the metadata of a document that was converted, of
+// what it was: "pdf", "docx", as [extract.ShortName] has it.
+const MetaFormat = "format"
+
+func formatMetadata(t extract.Text) map[string]any {
+	meta := make(map[string]any, len(t.Metadata)+1)
+	if ragctx.ValidMetadata("metadata", t.Metadata, MaxMetadataBytes/2) == nil {
+		maps.Copy(meta, t.Metadata)
+	}
+	if t.Format != "" {
+		meta[MetaFormat] = extract.ShortName(t.Format)
+	}
+	if len(meta) == 0 {
+		return nil
+	}
+	return meta
 }
 
 // readRegular reads a file of at most limit bytes. It does not follow links and

@@ -1,22 +1,24 @@
 package docs
 
 import (
-	"cmp"
 	"context"
 	"io/fs"
 	"iter"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
 )
 
-// DefaultMaxFileBytes is the largest file that [Walk] yields by default.
-const DefaultMaxFileBytes = 8 << 20
+// The largest files that [Walk] yields by default: of what is text already, and
+// of what is converted, which has more in it than its text.
+const (
+	DefaultMaxFileBytes    = 8 << 20
+	DefaultMaxConvertBytes = 64 << 20
+)
 
 // WalkOptions say which files of a tree are documents. The zero value works.
 type WalkOptions struct {
@@ -25,35 +27,14 @@ type WalkOptions struct {
 	// slash matches the name at any depth. None to include means
 	// [DefaultInclude]; nil to exclude means [DefaultExclude].
 	Include, Exclude []string
-	// MaxFileBytes is the largest file taken; default 8 MiB.
+	// MaxFileBytes is the largest file taken; default 8 MiB, and 64 MiB of what is
+	// converted.
 	MaxFileBytes int64
 	// Hidden takes files and directories whose names begin with a dot too. The
 	// directory .git is never entered.
 	Hidden bool
 	// NoIgnore does not heed .gitignore files.
 	NoIgnore bool
-}
-
-// DefaultInclude returns the patterns of the names and extensions that [Prepare]
-// reads well, which HTML, taken as text with its tags, is not.
-func DefaultInclude() []string {
-	out := slices.Clone(pages)
-	for _, f := range formats {
-		if f.mime == "text/html" {
-			continue
-		}
-		out = append(out, f.names...)
-		for _, ext := range f.exts {
-			out = append(out, "*."+ext)
-		}
-	}
-	return out
-}
-
-// DefaultExclude returns the patterns of directories and files that are made by
-// tools. A directory vendor is left out, too, where a tool keeps it.
-func DefaultExclude() []string {
-	return []string{"**/node_modules/**", "**/target/**", "**/dist/**", "**/build/**", "*.lock", "package-lock.json"}
 }
 
 // Walk yields the files under roots, each root a directory or a file, in the
@@ -83,28 +64,17 @@ func Walk(ctx context.Context, roots []string, o WalkOptions) iter.Seq2[File, er
 
 // walker is one walk. Its methods report false when the walk is over.
 type walker struct {
-	ctx              context.Context
-	opts             WalkOptions
-	include, exclude globs
-	seen             map[string]bool // ids
-	yield            func(File, error) bool
+	ctx   context.Context
+	opts  WalkOptions
+	rules *rules
+	seen  map[string]bool // ids
+	yield func(File, error) bool
 }
 
 // prepare checks everything that would end the walk anyway before it begins.
 func (w *walker) prepare(roots []string) error {
-	include, exclude := w.opts.Include, w.opts.Exclude
-	if len(include) == 0 {
-		include = DefaultInclude()
-	}
-	if exclude == nil {
-		exclude = DefaultExclude()
-	}
-	w.opts.MaxFileBytes = cmp.Or(max(w.opts.MaxFileBytes, 0), DefaultMaxFileBytes)
 	var err error
-	if w.include, err = compileGlobs("include", include); err != nil {
-		return err
-	}
-	if w.exclude, err = compileGlobs("exclude", exclude); err != nil {
+	if w.rules, err = compileRules(w.opts); err != nil {
 		return err
 	}
 	for _, root := range roots {
@@ -161,15 +131,15 @@ func (w *walker) entry(name, rel string, e fs.DirEntry, ignore *ignoreFile) bool
 	case e.Name() == ".git", strings.HasPrefix(e.Name(), ".") && !w.opts.Hidden, ignore.ignored(rel, e.IsDir()):
 		return true
 	case e.IsDir():
-		if w.exclude.matchDir(rel) || vendored(name) {
+		if w.rules.exclude.matchDir(rel) || vendored(name) {
 			return true
 		}
 		return w.dir(name, rel, ignore)
-	case w.exclude.match(rel):
+	case w.rules.exclude.match(rel):
 		return true
 	case e.Type()&fs.ModeSymlink != 0:
 		return w.link(name, rel)
-	case !e.Type().IsRegular() || !w.include.match(rel):
+	case !e.Type().IsRegular() || !w.rules.takes(rel):
 		return true
 	}
 	info, err := e.Info()
@@ -182,14 +152,14 @@ func (w *walker) entry(name, rel string, e fs.DirEntry, ignore *ignoreFile) bool
 // link reports a link that would have been taken as a file, or leads to a directory.
 func (w *walker) link(name, rel string) bool {
 	info, err := os.Stat(name)
-	if w.include.match(rel) || err == nil && info.IsDir() {
+	if w.rules.takes(rel) || err == nil && info.IsDir() {
 		return w.skip(name, "is a symbolic link; links are not followed")
 	}
 	return true
 }
 
 func (w *walker) file(name, id string, info fs.FileInfo) bool {
-	f := File{ExternalID: id, Path: name, Info: info, limit: w.opts.MaxFileBytes}
+	f := File{ExternalID: id, Path: name, Info: info, limit: w.rules.limit(id), rules: w.rules}
 	switch {
 	case !info.Mode().IsRegular():
 		return w.skip(name, "is not a regular file")
@@ -201,9 +171,6 @@ func (w *walker) file(name, id string, info fs.FileInfo) bool {
 		return w.skip(name, "has the same path below its root as a file before; ingest the roots one by one")
 	}
 	w.seen[id] = true
-	if format, ok := formatByExt(path.Base(id)); ok {
-		f.MIME = format.mime
-	}
 	return w.yield(f, nil)
 }
 

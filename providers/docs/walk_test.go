@@ -62,7 +62,7 @@ func TestWalk(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	ids, skips := walk(t, docs.WalkOptions{MaxFileBytes: 100}, dir)
-	want := []string{"README.md", "a/guide.txt", "a/keep.tmp.md", "a/main.go", "a/private/p.md", "docs/vendor/acme.md"}
+	want := []string{"README.md", "a/guide.txt", "a/keep.tmp.md", "a/main.go", "a/private/p.md", "docs/vendor/acme.md", "page.html"}
 	if diff := cmp.Diff(want, ids); diff != "" {
 		t.Errorf("files differ (-want +got):\n%s", diff)
 	}
@@ -158,6 +158,19 @@ func TestWalkErrors(t *testing.T) {
 	}
 }
 
+// readOne reads a file that is one document.
+func readOne(t *testing.T, f docs.File) (d docs.Document, err error) {
+	t.Helper()
+	n := 0
+	for d, err = range f.Read(t.Context(), nil) {
+		n++
+	}
+	if n != 1 {
+		t.Errorf("%s gave %d documents", f.ExternalID, n)
+	}
+	return d, err
+}
+
 func TestRead(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"plain.md": "a\r\nb", "bom.md": "\ufeffa", "le.md": "\xff\xfea\x00\x3d\xd8\x00\xde", "be.md": "\xfe\xff\x00a",
@@ -168,7 +181,7 @@ func TestRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := f.Read()
+		d, err := readOne(t, f)
 		var s *docs.Skip
 		switch {
 		case errors.As(err, &s):
@@ -183,8 +196,8 @@ func TestRead(t *testing.T) {
 	}
 	want := map[string]string{
 		"plain.md": "a\r\nb", "bom.md": "a", "le.md": "a😀", "be.md": "a",
-		"binary.md": "skip: is binary", "latin.md": "skip: is not UTF-8; convert it", "odd.md": "skip: is cut-off UTF-16",
-		"half.md": "skip: is not UTF-16; convert it to UTF-8", "nul.md": "skip: is binary",
+		"binary.md": "skip: is binary", "latin.md": "café", "odd.md": "skip: is cut-off UTF-16",
+		"half.md": "skip: is not UTF-16; convert it to UTF-8", "nul.md": "skip: has no text",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("texts differ (-want +got):\n%s", diff)
@@ -209,7 +222,7 @@ func TestReadAfterChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = f.Read()
+		_, err = readOne(t, f)
 		var s *docs.Skip
 		if !errors.As(err, &s) || s.Path != f.Path {
 			t.Fatalf("%s: %v", f.ExternalID, err)

@@ -1,0 +1,156 @@
+package docs
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx/extract"
+)
+
+// DefaultInclude returns the patterns of the names and types that are taken: text
+// that [Prepare] reads well, and what is converted to it.
+func DefaultInclude() []string {
+	t := newTypes()
+	out := t.names
+	for _, ext := range t.exts {
+		out = append(out, "*."+ext)
+	}
+	return out
+}
+
+// DefaultExclude returns the patterns of directories and files that are made by
+// tools. A directory vendor is left out, too, where a tool keeps it.
+func DefaultExclude() []string {
+	return []string{"**/node_modules/**", "**/target/**", "**/dist/**", "**/build/**", "*.lock", "package-lock.json"}
+}
+
+// types are the types of files that are taken by default, by name and extension.
+type types struct {
+	names   []string // patterns of names
+	exts    []string
+	known   map[string]bool
+	convert []string // with dot
+}
+
+func newTypes() types {
+	t := types{names: slices.Clone(pages), known: make(map[string]bool)}
+	for _, f := range formats {
+		t.names = append(t.names, f.names...)
+		t.exts = append(t.exts, f.exts...)
+	}
+	for _, ext := range extract.Extensions() {
+		t.convert = append(t.convert, "."+ext)
+		if !slices.Contains(t.exts, ext) {
+			t.exts = append(t.exts, ext)
+		}
+	}
+	for _, ext := range t.exts {
+		t.known["."+ext] = true
+	}
+	return t
+}
+
+// has reports whether a file of this name is taken, whatever case its extension
+// is in.
+func (t types) has(name string) bool {
+	return t.known[strings.ToLower(path.Ext(name))] || t.converts(name) || t.named(name)
+}
+
+// named reports whether a file is known by its whole name.
+func (t types) named(name string) bool {
+	return slices.ContainsFunc(t.names, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
+}
+
+// converts reports whether a file of this name is converted, rather than text already.
+func (t types) converts(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(t.convert, func(ext string) bool { return strings.HasSuffix(name, ext) })
+}
+
+// rules say which files are taken, by their paths below the root.
+type rules struct {
+	types            types
+	include, exclude globs
+	byType           bool // there is no include
+	// insideByType says that include has only such patterns.
+	insideByType bool
+	hidden       bool
+	maxBytes     int64
+}
+
+func compileRules(o WalkOptions) (*rules, error) {
+	exclude := o.Exclude
+	if exclude == nil {
+		exclude = DefaultExclude()
+	}
+	r := &rules{types: newTypes(), byType: len(o.Include) == 0, insideByType: true, hidden: o.Hidden, maxBytes: o.MaxFileBytes}
+	var err error
+	if r.include, err = compileGlobs("include", o.Include); err != nil {
+		return nil, err
+	}
+	r.exclude, err = compileGlobs("exclude", exclude)
+	for _, p := range o.Include {
+		r.insideByType = r.insideByType && namesArchives(p)
+	}
+	return r, err
+}
+
+// namesArchives reports whether a pattern is about the names of archives, and
+// mails, alone.
+func namesArchives(pattern string) bool {
+	g, err := compileGlobs("include", []string{path.Base(pattern)})
+	if err != nil || g.match("x.md") {
+		return false
+	}
+	for _, ext := range extract.Extensions() {
+		if name := "x." + ext; extract.Holds(name) && g.match(name) {
+			return true
+		}
+	}
+	return extract.Holds(pattern)
+}
+
+// limit is the size of the largest file of this name that is taken.
+func (r *rules) limit(name string) int64 {
+	byDefault := int64(DefaultMaxFileBytes)
+	if r.types.converts(name) {
+		byDefault = DefaultMaxConvertBytes
+	}
+	return cmp.Or(max(r.maxBytes, 0), byDefault)
+}
+
+// takes reports whether a file is of a type that is taken.
+func (r *rules) takes(rel string) bool {
+	if r.byType {
+		return r.types.has(path.Base(rel))
+	}
+	return r.include.match(rel)
+}
+
+// takesInside reports whether a file at a path inside of another one is taken.
+// An archive is a directory as far as patterns go. Where all that is to be
+// included are archives, what is in them is taken by its type.
+func (r *rules) takesInside(file, inside string) bool {
+	if inside == "" {
+		return true
+	}
+	rel := path.Join(file, inside)
+	for i, c := range inside + "/" {
+		if c != '/' {
+			continue
+		}
+		at := path.Join(file, inside[:i])
+		if strings.HasPrefix(path.Base(at), ".") && !r.hidden || i < len(inside) && r.exclude.matchDir(at) {
+			return false
+		}
+	}
+	if r.exclude.match(rel) {
+		return false
+	}
+	return r.takes(rel) || r.insideByType && r.types.has(path.Base(rel))
+}
