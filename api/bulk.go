@@ -48,6 +48,7 @@ type BulkLine struct {
 	Occurred  time.Time `json:"occurred,omitzero" doc:"when what the document tells happened"`
 	Root      string    `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
 	MovedFrom string    `json:"moved_from,omitempty" doc:"a root that the document is taken over from, if it has that one"`
+	Stat      string    `json:"stat,omitempty" maxLength:"512" doc:"tells the state of the file that the document was read from; lists of documents show it, until another version is stored"`
 }
 
 // BulkOptions is the part called options of a form.

@@ -89,7 +89,7 @@ func (s *Server) spoolLine(ctx context.Context, sp *engine.Spool, n int, line []
 	case err != nil:
 		return sp.Reject(ctx, n, op, id, ragctx.Invalid("line", "cannot be read: %v", err))
 	case in.Delete == "":
-		return sp.Put(ctx, n, in.document(), in.Root, in.MovedFrom)
+		return sp.Put(ctx, n, in.document(), engine.Origin{Root: in.Root, MovedFrom: in.MovedFrom, Stat: in.Stat})
 	case !reflect.DeepEqual(in, BulkLine{Delete: in.Delete}):
 		return sp.Reject(ctx, n, op, id, ragctx.Invalid("delete", "stands beside other fields; send it alone in its line"))
 	default:
@@ -202,7 +202,7 @@ func (s *Server) spoolFile(ctx context.Context, sp *engine.Spool, n int, name st
 		return sp.Reject(ctx, n, store.OpPut, id, ragctx.Invalid("text", "%v", err))
 	}
 	d := docs.Document{ExternalID: id, Text: text, MIME: partType(part), Tags: slices.Clone(o.Tags)}
-	return sp.Put(ctx, n, d, o.Root, "")
+	return sp.Put(ctx, n, d, engine.Origin{Root: o.Root})
 }
 
 // partType returns the type that a part names, unless that says less than the

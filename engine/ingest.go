@@ -2,16 +2,9 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
-	"strings"
-	"sync"
+	"time"
 
-	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
-
-	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -43,6 +36,10 @@ type IngestOptions struct {
 	Metadata map[string]any
 	// Extract finds the texts in files; nil is [extract.Read].
 	Extract docs.ExtractFunc
+	// Reread reads files whose state is that of the last time, too.
+	Reread bool
+	// Now is the clock; nil is the system's.
+	Now func() time.Time
 	// Workers prepare documents in parallel; 0 is one per processor.
 	Workers int
 	// Progress is called after each file, one call at a time; nil for none.
@@ -83,8 +80,10 @@ func (r IngestReport) Files() int { return r.Created + r.Replaced + r.Unchanged 
 
 // Ingest puts files and folders into sink. A file that cannot be ingested is
 // skipped with its reason. Documents of a folder are deleted when their file is
-// gone or ignored by git; other options than last time delete nothing. Of what
-// was ingested from a place that exists no document is replaced from another.
+// gone or ignored by git, those of an archive when it was read and has them no
+// more; other options than last time delete nothing. Of what was ingested from a
+// place that exists no document is replaced from another. A file in the state of
+// the last time is not read; it counts as unchanged.
 // The report is valid also when an error ends the ingest.
 func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, error) {
 	in := ingester{sink: sink, opts: o}
@@ -99,122 +98,4 @@ func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, erro
 		}
 	}
 	return in.report, nil
-}
-
-// maxInFlight bounds the files that are in memory at a time, in bytes. One that is
-// larger is read alone.
-const maxInFlight = 64 << 20
-
-type ingester struct {
-	sink Sink
-	opts IngestOptions
-
-	mu     sync.Mutex
-	report IngestReport
-}
-
-// root ingests one root.
-func (in *ingester) root(ctx context.Context, root Root) error {
-	workers := in.opts.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(workers)
-	room := semaphore.NewWeighted(maxInFlight)
-	seen, skipped := make(map[string]bool), false
-	var walkErr error
-	for e, err := range root.Entries(gctx) {
-		if skip, ok := errors.AsType[*docs.Skip](err); ok {
-			in.skip(skip.Path, skip.Reason)
-			skipped = true
-			continue
-		}
-		if walkErr = err; err != nil {
-			break
-		}
-		seen[e.ID] = true
-		size := min(e.Bytes, maxInFlight)
-		if walkErr = room.Acquire(gctx, size); walkErr != nil {
-			break
-		}
-		g.Go(func() error {
-			defer room.Release(size)
-			return in.entry(gctx, root, e)
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	if walkErr != nil || skipped && len(seen) == 0 {
-		return walkErr
-	}
-	return in.vanished(ctx, root, seen)
-}
-
-// entry reads and stores one entry.
-func (in *ingester) entry(ctx context.Context, root Root, e Entry) error {
-	for d, err := range e.Read(ctx) {
-		if skip, ok := errors.AsType[*docs.Skip](err); ok {
-			in.skip(skip.Path, skip.Reason)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := in.document(ctx, root, e, d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// document stores one document. Only an error that would meet every further one
-// as well ends the ingest.
-func (in *ingester) document(ctx context.Context, root Root, e Entry, d docs.Document) error {
-	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root.Name())
-	if errors.Is(err, ragctx.ErrConflict) {
-		put, err = in.moved(ctx, d, root.Name(), err)
-	}
-	if err != nil {
-		if _, status := ragctx.CodeOf(err); status >= 500 || ctx.Err() != nil {
-			return fmt.Errorf("%s: %w", e.Path, err)
-		}
-		in.skip(e.Path+strings.TrimPrefix(d.ExternalID, e.ID), err.Error())
-		return nil
-	}
-	in.done(e.Path, put, len(d.Text))
-	return nil
-}
-
-func (in *ingester) done(path string, put store.Put, size int) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	switch put.Status { //nolint:exhaustive // a put deletes nothing
-	case store.Created:
-		in.report.Created++
-	case store.Replaced:
-		in.report.Replaced++
-	case store.Unchanged:
-		in.report.Unchanged++
-	}
-	if put.Status != store.Unchanged {
-		in.report.Chunks += put.Chunks
-		in.report.Bytes += int64(size)
-	}
-	in.progress(path)
-}
-
-func (in *ingester) skip(path, reason string) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.report.Skipped = append(in.report.Skipped, Skipped{Path: path, Reason: reason})
-	in.progress(path)
-}
-
-// progress reports; the caller holds the lock, so calls come one at a time.
-func (in *ingester) progress(path string) {
-	if in.opts.Progress != nil {
-		in.opts.Progress(IngestProgress{Path: path, Report: in.report, Skipped: len(in.report.Skipped)})
-	}
 }

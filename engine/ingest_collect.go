@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
@@ -18,16 +18,19 @@ type Lister interface {
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 }
 
-// Change is one thing that an ingest would do. Exactly one of Document, Delete
-// and Skip is set.
+// Change is one thing that an ingest would do. Exactly one of Document, Delete,
+// Skip and Unchanged is set.
 type Change struct {
 	Path     string // of the file; the id of a document whose file is gone
 	Document *docs.Document
 	Root     string // of the document
+	// Stat is what the file's state is noted as, with the document; "" is nothing.
+	Stat string
 	// MovedFrom is the root that the document is taken over from; "" for none.
 	MovedFrom string
 	Delete    string // id of a document whose file is gone
 	Skip      string // why the file is left out
+	Unchanged int    // documents of a file that need not be read
 }
 
 // Collect yields what [Ingest] would do, for a server that is to do it as a job.
@@ -71,7 +74,7 @@ func (c *collector) send(ch Change) error {
 
 // root collects one root.
 func (c *collector) root(ctx context.Context, root Root) error {
-	there, err := c.list(ctx, root.Prefix())
+	there, err := list(ctx, c.lister, c.opts.Namespace, root.Prefix(), "")
 	if err != nil {
 		return err
 	}
@@ -88,44 +91,44 @@ func (c *collector) root(ctx context.Context, root Root) error {
 			return err
 		}
 		seen[e.ID] = true
-		if err := c.entry(ctx, root, e, there); err != nil {
+		if err := c.entry(ctx, root.Name(), e, there); err != nil {
 			return err
 		}
 	}
 	if skipped && len(seen) == 0 {
 		return nil
 	}
-	return c.vanished(root, seen, there)
-}
-
-// list returns the roots of the documents whose ids begin with prefix.
-func (c *collector) list(ctx context.Context, prefix string) (map[string]string, error) {
-	there := make(map[string]string)
-	o := store.ListOptions{Limit: MaxPage, Prefix: prefix}
-	for {
-		page, err := c.lister.ListDocuments(ctx, c.opts.Namespace, o)
-		if err != nil {
-			return nil, fmt.Errorf("list what is there: %w", err)
+	for _, d := range there {
+		if d.root != root.Name() || met(seen, d.id) || !root.Gone(d.id) {
+			continue
 		}
-		for _, d := range page {
-			there[d.ID], o.After = d.Root, d.ID
-		}
-		if len(page) < o.Limit {
-			return there, nil
+		if err := c.send(Change{Path: d.id, Delete: d.id}); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // entry collects what one entry says.
-func (c *collector) entry(ctx context.Context, root Root, e Entry, there map[string]string) error {
-	for d, err := range e.Read(ctx) {
-		ch := Change{Path: e.Path}
-		if skip, ok := errors.AsType[*docs.Skip](err); ok {
-			ch.Path, ch.Skip = skip.Path, skip.Reason
-		} else if err != nil {
+func (c *collector) entry(ctx context.Context, root string, e Entry, there known) error {
+	own := there.of(root, e.ID)
+	if own.current(e.State) && !c.opts.Reread && !c.taken(root, own) {
+		return c.send(Change{Path: e.Path, Unchanged: len(own)})
+	}
+	for p, err := range pieces(ctx, e, own) {
+		if err != nil {
 			return err
-		} else {
-			c.document(&ch, root.Name(), d, there)
+		}
+		ch := Change{Path: e.Path}
+		switch {
+		case p.skip != nil:
+			ch.Path, ch.Skip = p.skip.Path, p.skip.Reason
+		case p.gone != "":
+			ch.Path, ch.Delete = p.gone, p.gone
+		default:
+			ch.Path += strings.TrimPrefix(p.doc.ExternalID, e.ID)
+			ch.Stat = p.stat
+			c.document(&ch, root, p.doc, there)
 		}
 		if err := c.send(ch); err != nil {
 			return err
@@ -134,34 +137,29 @@ func (c *collector) entry(ctx context.Context, root Root, e Entry, there map[str
 	return nil
 }
 
+// taken reports whether another root of this ingest has claimed one of the documents.
+func (c *collector) taken(root string, own known) bool {
+	return slices.ContainsFunc(own, func(d knownDocument) bool {
+		by, ok := c.claimed[d.id]
+		return ok && by != root
+	})
+}
+
 // document makes ch the change that stores a document.
-func (c *collector) document(ch *Change, root string, d docs.Document, there map[string]string) {
+func (c *collector) document(ch *Change, root string, d *docs.Document, there known) {
 	id := d.ExternalID
 	old, ok := c.claimed[id]
 	if !ok {
-		old = there[id]
+		old = there.root(id)
 	}
 	switch {
 	case old == "" || old == root:
 	case !filepath.IsAbs(old) || !missing(old):
-		ch.Skip = otherRoot(old).Error()
+		ch.Skip, ch.Stat = otherRoot(old).Error(), ""
 		return
 	default:
 		ch.MovedFrom = old
 	}
 	c.claimed[id] = root
-	ch.Document, ch.Root = &d, root
-}
-
-// vanished yields the documents of a root that are gone.
-func (c *collector) vanished(root Root, seen map[string]bool, there map[string]string) error {
-	for _, id := range slices.Sorted(maps.Keys(there)) {
-		if there[id] != root.Name() || met(seen, id) || !root.Gone(id) {
-			continue
-		}
-		if err := c.send(Change{Path: id, Delete: id}); err != nil {
-			return err
-		}
-	}
-	return nil
+	ch.Document, ch.Root = d, root
 }

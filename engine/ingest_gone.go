@@ -10,41 +10,6 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// vanished deletes the documents of a root that this ingest did not meet and that
-// are gone. What is there but was not taken this time keeps its documents.
-func (in *ingester) vanished(ctx context.Context, root Root, seen map[string]bool) error {
-	o := store.ListOptions{Limit: MaxPage, Prefix: root.Prefix(), Root: root.Name()}
-	for {
-		page, err := in.sink.ListDocuments(ctx, in.opts.Namespace, o)
-		if err != nil {
-			return fmt.Errorf("look for vanished files: %w", err)
-		}
-		for _, d := range page {
-			o.After = d.ID
-			if met(seen, d.ID) || !root.Gone(d.ID) {
-				continue
-			}
-			if err := in.sink.DeleteDocument(ctx, in.opts.Namespace, d.ID); err != nil && !isNotFound(err) {
-				return fmt.Errorf("delete vanished file: %w", err)
-			}
-			in.report.Deleted++
-		}
-		if len(page) < MaxPage {
-			return nil
-		}
-	}
-}
-
-// met reports whether a document came from one of the entries with these ids.
-func met(entries map[string]bool, id string) bool {
-	for i := range len(id) {
-		if id[i] == '/' && entries[id[:i]] {
-			return true
-		}
-	}
-	return entries[id]
-}
-
 // moved puts a document whose id was ingested from another root. If that is
 // gone, the document has moved with it; if it is there, or not a place of this
 // machine, the id stays with it.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -45,6 +46,13 @@ type Entry struct {
 	// Bytes is what reading it holds in memory, as far as that is known; entries
 	// are read side by side as far as there is room for them.
 	Bytes int64
+	// State is whatever tells that reading it would yield the same as when it was
+	// last read, with the same options; at most 400 bytes. "" is unknown, and has it
+	// read.
+	State string
+	// Takes reports whether a document is wanted whose id goes on with this path; nil
+	// wants all. What is not wanted is not yielded, and not gone.
+	Takes func(inside string) bool
 	// Read yields the documents, with their whole ids. An error that is a
 	// [*docs.Skip] concerns one of them; any other ends the ingest.
 	Read func(ctx context.Context) iter.Seq2[docs.Document, error]
@@ -68,6 +76,7 @@ func OpenPath(path string, o IngestOptions) (Root, error) {
 	if r.prefix != "" {
 		r.prefix += "/"
 	}
+	r.reading = o.reading()
 	r.ignored = func(string) bool { return false }
 	if !o.Walk.NoIgnore {
 		// What is ignored is looked up only when a document's file was not met.
@@ -92,6 +101,7 @@ type place struct {
 	prefix  string // of ids, before the path inside the folder or the file's name
 	opts    IngestOptions
 	ignored func(rel string) bool
+	reading string // how files are read, as part of their states
 }
 
 // Name implements [Root].
@@ -122,7 +132,7 @@ func (r *place) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 
 func (r *place) entry(f docs.File) Entry {
 	return Entry{
-		ID: r.prefix + f.ExternalID, Path: f.Path, Bytes: f.Info.Size(),
+		ID: r.prefix + f.ExternalID, Path: f.Path, Bytes: f.Info.Size(), State: r.state(f), Takes: f.Takes,
 		Read: func(ctx context.Context) iter.Seq2[docs.Document, error] {
 			return func(yield func(docs.Document, error) bool) {
 				for d, err := range f.Read(ctx, r.opts.Extract) {
@@ -156,7 +166,23 @@ func (o IngestOptions) mark(d docs.Document) docs.Document {
 // ingested by its name has nothing beside it.
 func (r *place) Gone(id string) bool {
 	rel := strings.TrimPrefix(id, r.prefix)
-	return r.folder && (lost(filepath.Join(r.path, filepath.FromSlash(rel))) || r.ignored(rel))
+	return r.folder && (r.lost(rel) || r.ignored(rel))
+}
+
+// lost reports whether there is no file any more at a path in the folder, or in
+// one of its archives. An archive was not read this time, or Gone would not be
+// asked; as long as it is there, so is what it holds.
+func (r *place) lost(rel string) bool {
+	at := func(rel string) string { return filepath.Join(r.path, filepath.FromSlash(rel)) }
+	if !lost(at(rel)) {
+		return false
+	}
+	for i, c := range rel {
+		if c == '/' && extract.Holds(rel[:i]) && !lost(at(rel[:i])) {
+			return false
+		}
+	}
+	return true
 }
 
 // lost reports whether a path is no regular file any more. What cannot be told

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,5 +117,32 @@ func TestFolderJobExtracts(t *testing.T) {
 	d, _, err := f.Document(t.Context(), "", "docs/all.md/a.md", 0)
 	if err != nil || d.Metadata["author"] != "Bob" {
 		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// TestArchivesLeftOut: an archive that is not read this time keeps its documents,
+// one that is gone does not.
+func TestArchivesLeftOut(t *testing.T) {
+	name := "all.zip"
+	if !extract.Holds(name) {
+		t.Skip("no archives are read")
+	}
+	f := open(t)
+	dir := filepath.Join(t.TempDir(), "docs")
+	write(t, dir, map[string]string{"a.md": ":alpha\n", name: "a/b.md:beta\nc.md:gamma\n"})
+	o := engine.IngestOptions{Paths: []string{dir}, Extract: listed}
+	f.ingest(o)
+	all := []string{"docs/a.md", "docs/all.zip/a/b.md", "docs/all.zip/c.md"}
+	for what, left := range map[string]docs.WalkOptions{"include": {Include: []string{"*.md"}}, "exclude": {Exclude: []string{name}}, "size": {MaxFileBytes: 10}} {
+		o.Walk = left
+		if r := f.ingest(o); r.Deleted != 0 || !slices.Equal(f.ids(), all) {
+			t.Errorf("%s: %+v, %v", what, r, f.ids())
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+	if r := f.ingest(o); r.Deleted != 2 || !slices.Equal(f.ids(), all[:1]) {
+		t.Errorf("gone: %+v, %v", r, f.ids())
 	}
 }

@@ -31,7 +31,14 @@ type documentRun struct {
 	job     *runningJob
 	ns      string
 	n       int64
-	settled chan store.JobItem
+	settled chan outcome
+}
+
+// outcome is an item that was dealt with, and the state of its file.
+type outcome struct {
+	store.JobItem
+
+	file store.FileState // its Stat is "" if there is nothing to note
 }
 
 // runDocuments does what is pending of a job. An error that is not about an item
@@ -39,7 +46,7 @@ type documentRun struct {
 // pending and can be retried.
 func (e *Engine) runDocuments(ctx context.Context, r *runningJob) error {
 	j := r.snapshot().Job
-	run := &documentRun{engine: e, job: r, ns: j.Namespace, n: j.N, settled: make(chan store.JobItem, settleBatch)}
+	run := &documentRun{engine: e, job: r, ns: j.Namespace, n: j.N, settled: make(chan outcome, settleBatch)}
 	if err := run.recount(ctx); err != nil {
 		return err
 	}
@@ -132,7 +139,8 @@ func (d *documentRun) do(ctx context.Context, i store.JobItem) error {
 		return nil
 	}
 	i.State = store.ItemDone
-	err = d.attempt(ctx, &i, body)
+	o := outcome{JobItem: i}
+	err = d.attempt(ctx, &o, body)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -140,21 +148,21 @@ func (d *documentRun) do(ctx context.Context, i store.JobItem) error {
 	case errors.Is(err, ragctx.ErrNoSpace), errors.Is(err, ragctx.ErrUnavailable), errors.Is(err, ragctx.ErrClosed):
 		return fmt.Errorf("document %q: %w", ragctx.Clip(i.Key), err)
 	default:
-		i.State, i.Status, i.Error = store.ItemFailed, "", publicError(err)
+		o.State, o.Status, o.Error = store.ItemFailed, "", publicError(err)
 		if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
-			i.Field, i.Error = f.Field, f.Problem
+			o.Field, o.Error = f.Field, f.Problem
 		}
 		if _, status := ragctx.CodeOf(err); status >= 500 {
 			d.engine.opts.Logger.ErrorContext(ctx, "document of a job failed", "job", d.job.snapshot().ID, "item", i.N, "error", err)
 		}
 	}
-	d.settled <- i
+	d.settled <- o
 	return nil
 }
 
 // attempt stores or deletes the document of an item. A panic is an error: one
 // document must not keep the others from being done.
-func (d *documentRun) attempt(ctx context.Context, i *store.JobItem, body []byte) (err error) {
+func (d *documentRun) attempt(ctx context.Context, i *outcome, body []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panicked: %v\n%s", p, debug.Stack())
@@ -176,6 +184,9 @@ func (d *documentRun) attempt(ctx context.Context, i *store.JobItem, body []byte
 	}
 	put, err := d.engine.takeOver(ctx, d.ns, p.document(i.Key), p.Root, p.MovedFrom)
 	i.Status, i.Chunks = put.Status, put.Chunks
+	if err == nil {
+		i.file = store.FileState{ID: i.Key, Root: p.Root, Version: put.Version, Stat: p.Stat}
+	}
 	return err
 }
 
@@ -203,12 +214,13 @@ func (e *Engine) takeOver(ctx context.Context, namespace string, d docs.Document
 func (d *documentRun) settle(ctx context.Context, stop context.CancelCauseFunc) {
 	broken := false
 	for first := range d.settled {
-		batch := append(make([]store.JobItem, 0, settleBatch), first)
+		batch := append(make([]store.JobItem, 0, settleBatch), first.JobItem)
+		states := first.state(nil)
 		for more := true; more && len(batch) < settleBatch; {
 			select {
 			case i, ok := <-d.settled:
 				if more = ok; ok {
-					batch = append(batch, i)
+					batch, states = append(batch, i.JobItem), i.state(states)
 				}
 			default:
 				more = false
@@ -223,6 +235,25 @@ func (d *documentRun) settle(ctx context.Context, stop context.CancelCauseFunc) 
 			continue
 		}
 		d.count(batch)
+		d.note(ctx, states)
+	}
+}
+
+// state appends what is to be noted of the item's file.
+func (o outcome) state(to []store.FileState) []store.FileState {
+	if o.file.Stat == "" {
+		return to
+	}
+	return append(to, o.file)
+}
+
+// note notes the states of files. Without it they are read again, no more.
+func (d *documentRun) note(ctx context.Context, states []store.FileState) {
+	if len(states) == 0 {
+		return
+	}
+	if err := d.engine.NoteFiles(ctx, d.ns, states); err != nil {
+		d.engine.opts.Logger.WarnContext(ctx, "note the states of files", "job", d.job.snapshot().ID, "error", err)
 	}
 }
 

@@ -26,11 +26,12 @@ type folderRequest struct {
 	Walk      docs.WalkOptions `json:"walk,omitzero"`
 	Tags      []string         `json:"tags,omitempty"`
 	Metadata  map[string]any   `json:"metadata,omitempty"`
+	Reread    bool             `json:"reread,omitempty"`
 }
 
 // options returns what the request asks for.
 func (r folderRequest) options() IngestOptions {
-	return IngestOptions{Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags, Metadata: r.Metadata}
+	return IngestOptions{Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags, Metadata: r.Metadata, Reread: r.Reread}
 }
 
 // IngestFolders submits a job that does what [Ingest] does, here and beyond the
@@ -38,7 +39,7 @@ func (r folderRequest) options() IngestOptions {
 // the same that has not ended yet is returned instead. It is for the operator of
 // the machine: whoever calls it has any file read.
 func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error) {
-	req := folderRequest{Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata}
+	req := folderRequest{Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata, Reread: o.Reread}
 	if err := ragctx.ValidName("namespace", req.Namespace); err != nil {
 		return Job{}, err
 	}
@@ -98,7 +99,7 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	run.before.Counts.Skipped, run.before.Counts.Unchanged = 0, 0
 	r.update(func(j *store.Job) { j.Items = 0 })
 	o := req.options()
-	o.Open, o.Extract = e.opts.OpenRoot, e.opts.Extract
+	o.Open, o.Extract, o.Now = e.opts.OpenRoot, e.opts.Extract, e.opts.Now
 	var counting sync.WaitGroup
 	defer counting.Wait()
 	ctx, stop := context.WithCancel(ctx)

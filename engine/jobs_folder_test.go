@@ -100,7 +100,7 @@ func TestCollect(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		n, skipped := 0, []engine.Skipped{}
+		n, unchanged, skipped := 0, 0, []engine.Skipped{}
 		for ch, err := range engine.Collect(t.Context(), collected, o) {
 			if err != nil {
 				t.Fatal(err)
@@ -109,10 +109,12 @@ func TestCollect(t *testing.T) {
 			switch {
 			case ch.Skip != "":
 				skipped = append(skipped, engine.Skipped{Path: ch.Path, Reason: ch.Skip})
+			case ch.Unchanged > 0:
+				unchanged += ch.Unchanged
 			case ch.Delete != "":
 				err = s.Delete(t.Context(), n, ch.Delete)
 			default:
-				err = s.Put(t.Context(), n, *ch.Document, ch.Root, ch.MovedFrom)
+				err = s.Put(t.Context(), n, *ch.Document, engine.Origin{Root: ch.Root, MovedFrom: ch.MovedFrom, Stat: ch.Stat})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -124,6 +126,7 @@ func TestCollect(t *testing.T) {
 		} else if !errors.Is(err, ragctx.ErrInvalid) {
 			t.Fatal(err)
 		}
+		c.Unchanged += unchanged
 		if want := (store.JobCounts{Created: r.Created, Replaced: r.Replaced, Unchanged: r.Unchanged, Deleted: r.Deleted}); c != want {
 			t.Errorf("%+v, want %+v", c, want)
 		}
@@ -135,6 +138,9 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	o := engine.IngestOptions{Paths: []string{here}, Tags: []string{"x"}, Workers: 1}
+	both(o)
+	both(o)
+	o.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	both(o)
 	both(o)
 	both(engine.IngestOptions{Paths: []string{two, filepath.Join(here, "a.md")}, Workers: 1})

@@ -73,6 +73,21 @@ type spooledPut struct {
 	Occurred  time.Time      `json:"occurred,omitzero"`
 	Root      string         `json:"root,omitempty"`
 	MovedFrom string         `json:"moved_from,omitempty"`
+	Stat      string         `json:"stat,omitempty"`
+}
+
+// Origin says where a document comes from. The zero value is nowhere.
+type Origin struct {
+	Root string // what it was ingested from
+	// MovedFrom is the root that the document may be taken over from; "" for none.
+	MovedFrom string
+	// Stat is the state of the file that the document was read from, to be noted with
+	// it; see [store.FileState].
+	Stat string
+}
+
+func (o Origin) valid() error {
+	return errors.Join(ragctx.ValidText("root", o.Root), ragctx.ValidText("moved_from", o.MovedFrom), ragctx.ValidName("stat", o.Stat))
 }
 
 func (p spooledPut) document(id string) docs.Document {
@@ -107,21 +122,20 @@ func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, er
 }
 
 // Put adds a document that is to be stored. n is its place in the request; each
-// item has a greater one than that before. movedFrom names the root that the
-// document may be taken over from, "" for none.
-func (s *Spool) Put(ctx context.Context, n int, d docs.Document, root, movedFrom string) error {
+// item has a greater one than that before.
+func (s *Spool) Put(ctx context.Context, n int, d docs.Document, from Origin) error {
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
 	i := spooled{JobItem: store.JobItem{N: n, Key: d.ExternalID, Op: store.OpPut, State: store.ItemPending, Bytes: int64(len(d.Text))}, doc: &d}
 	err := docs.Validate(d, docs.Options{})
 	if err == nil {
-		err = errors.Join(ragctx.ValidText("root", root), ragctx.ValidText("moved_from", movedFrom))
+		err = from.valid()
 	}
 	if err != nil {
 		return s.Reject(ctx, n, store.OpPut, d.ExternalID, err)
 	}
 	i.put = spooledPut{
 		Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags,
-		Metadata: d.Metadata, Occurred: d.Occurred, Root: root, MovedFrom: movedFrom,
+		Metadata: d.Metadata, Occurred: d.Occurred, Root: from.Root, MovedFrom: from.MovedFrom, Stat: from.Stat,
 	}
 	return s.add(ctx, i)
 }
@@ -225,6 +239,7 @@ func (s *Spool) settleUnchanged(ctx context.Context) error {
 		return err
 	}
 	var follow uint64
+	var states []store.FileState
 	for k := range s.batch {
 		i := &s.batch[k]
 		if i.doc == nil || awaited[i.Key] {
@@ -242,9 +257,17 @@ func (s *Spool) settleUnchanged(ctx context.Context) error {
 		}
 		i.State, i.Status, i.Chunks = store.ItemDone, store.Unchanged, put.Chunks
 		follow = max(follow, put.Seq)
+		if i.put.Stat != "" {
+			states = append(states, store.FileState{ID: i.Key, Root: i.put.Root, Version: put.Version, Stat: i.put.Stat})
+		}
 	}
 	if follow == 0 {
 		return nil
+	}
+	if len(states) > 0 {
+		if err := s.engine.store.NoteFiles(ctx, ns, states); err != nil {
+			return err
+		}
 	}
 	return s.engine.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, follow)
 }

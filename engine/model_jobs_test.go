@@ -28,7 +28,7 @@ func (m *machine) bulk() {
 			err = spool.Delete(m.Context(), n+1, k.id)
 		} else {
 			puts = append(puts, m.draft(k.id))
-			err = spool.Put(m.Context(), n+1, puts[len(puts)-1].doc, "", "")
+			err = spool.Put(m.Context(), n+1, puts[len(puts)-1].doc, engine.Origin{})
 		}
 		if err != nil {
 			m.Fatal(err)

@@ -16,20 +16,22 @@ func TestNoteFiles(t *testing.T) {
 		}
 		return d.Stat
 	}
-	note := func(id, root, stat string) {
+	note := func(id, root string, version int, stat string) {
 		t.Helper()
-		if err := f.NoteFiles(t.Context(), f.ns, []store.FileState{{ID: "never", Stat: "s"}, {ID: id, Root: root, Stat: stat}}); err != nil {
+		files := []store.FileState{{ID: "never", Version: 1, Stat: "s"}, {ID: id, Root: root, Version: version, Stat: stat}}
+		if err := f.NoteFiles(t.Context(), f.ns, files); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f.doc(t, "a", "one", "/docs")
-	note("a", "/docs", "s1")
+	note("a", "/docs", 1, "s1")
 	if got := stat("a"); got != "s1" {
 		t.Errorf("noted: %q", got)
 	}
-	note("a", "/elsewhere", "s2")
+	note("a", "/elsewhere", 1, "s2")
+	note("a", "/docs", 2, "s2")
 	if got := stat("a"); got != "s1" {
-		t.Errorf("of another root: %q", got)
+		t.Errorf("of another root or version: %q", got)
 	}
 	if p := f.doc(t, "a", "one", "/docs"); p.Status != store.Unchanged || stat("a") != "s1" {
 		t.Errorf("after an unchanged put: %v, %q", p.Status, stat("a"))

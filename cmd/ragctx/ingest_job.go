@@ -40,6 +40,7 @@ func (r remote) ingest(ctx context.Context, o engine.IngestOptions, p progress) 
 	}
 	report, err := followIngest(ctx, r, j, up.paths, p)
 	report.Skipped = append(up.report.Skipped, report.Skipped...)
+	report.Unchanged += up.report.Unchanged
 	return report, err
 }
 
@@ -63,12 +64,16 @@ func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
 			case ch.Skip != "":
 				u.report.Skipped = append(u.report.Skipped, engine.Skipped{Path: ch.Path, Reason: ch.Skip})
 				continue
+			case ch.Unchanged > 0:
+				u.report.Unchanged += ch.Unchanged
+				u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path, Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)}})
+				continue
 			}
 			u.paths = append(u.paths, ch.Path)
 			if !yield(bulkLine(ch), nil) {
 				return
 			}
-			u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path, Report: engine.IngestReport{Unchanged: len(u.paths)}})
+			u.opts.Progress(engine.IngestProgress{Stage: "sending", Path: ch.Path, Report: engine.IngestReport{Unchanged: u.report.Unchanged + len(u.paths)}})
 		}
 	}
 }
@@ -80,7 +85,7 @@ func bulkLine(ch engine.Change) api.BulkLine {
 	d := ch.Document
 	return api.BulkLine{
 		ID: d.ExternalID, Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags,
-		Metadata: d.Metadata, Occurred: d.Occurred, Root: ch.Root, MovedFrom: ch.MovedFrom,
+		Metadata: d.Metadata, Occurred: d.Occurred, Root: ch.Root, MovedFrom: ch.MovedFrom, Stat: ch.Stat,
 	}
 }
 

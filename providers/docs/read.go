@@ -41,6 +41,8 @@ type Skip struct {
 	// Inside is where in the file the one stands that was left out; "" is the file
 	// itself, or what is left of it.
 	Inside string
+	// Unread says that what else is in the file is not known.
+	Unread bool
 }
 
 // Error implements error.
@@ -64,7 +66,7 @@ func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error
 	return func(yield func(Document, error) bool) {
 		b, err := readRegular(f.Path, f.limit)
 		if err != nil {
-			yield(Document{}, &Skip{Path: f.Path, Reason: reason(err)})
+			yield(Document{}, &Skip{Path: f.Path, Reason: reason(err), Unread: true})
 			return
 		}
 		for t, err := range x(ctx, extract.File{Name: f.ExternalID, Data: b}, extract.Options{Take: f.Takes}) {
@@ -85,7 +87,9 @@ func (f File) Takes(inside string) bool {
 // document makes a document of a text that was found in the file.
 func (f File) document(t extract.Text, err error) (Document, error) {
 	if bad, ok := errors.AsType[*extract.Error](err); ok {
-		return Document{}, f.skip(bad.Path, bad.Reason)
+		s := f.skip(bad.Path, bad.Reason)
+		s.Unread = bad.Path == ""
+		return Document{}, s
 	}
 	switch {
 	case err != nil:

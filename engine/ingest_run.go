@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// maxInFlight bounds the files that are in memory at a time, in bytes. One that is
+// larger is read alone.
+const maxInFlight = 64 << 20
+
+// noteBatch is how many states of files are noted at once.
+const noteBatch = 256
+
+// noter is a [Sink] that keeps the states of files, see [Engine.NoteFiles].
+type noter interface {
+	NoteFiles(ctx context.Context, namespace string, files []store.FileState) error
+}
+
+// ingester is one Ingest.
+type ingester struct {
+	sink Sink
+	opts IngestOptions
+
+	mu     sync.Mutex
+	report IngestReport
+	states []store.FileState // not noted yet
+}
+
+// root ingests one root.
+func (in *ingester) root(ctx context.Context, root Root) error {
+	there, err := list(ctx, in.sink, in.opts.Namespace, root.Prefix(), root.Name())
+	if err != nil {
+		return err
+	}
+	seen, whole, err := in.entries(ctx, root, there)
+	if nerr := in.note(context.WithoutCancel(ctx), 1); err == nil {
+		err = nerr
+	}
+	if err != nil || !whole {
+		return err
+	}
+	for _, d := range there {
+		if met(seen, d.id) || !root.Gone(d.id) {
+			continue
+		}
+		if err := in.remove(ctx, d.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entries reads and stores the entries of a root, several at a time. It returns
+// their ids, and whether what is not among them can be called gone.
+func (in *ingester) entries(ctx context.Context, root Root, there known) (seen map[string]bool, whole bool, err error) {
+	workers := in.opts.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
+	room := semaphore.NewWeighted(maxInFlight)
+	seen, whole = make(map[string]bool), true
+	for e, err := range root.Entries(gctx) {
+		if skip, ok := errors.AsType[*docs.Skip](err); ok {
+			in.skip(skip.Path, skip.Reason)
+			whole = false
+			continue
+		}
+		if err != nil {
+			return nil, false, cmp.Or(g.Wait(), err)
+		}
+		seen[e.ID] = true
+		own := there.of(root.Name(), e.ID)
+		if own.current(e.State) && !in.opts.Reread {
+			in.unchanged(e.Path, len(own))
+			continue
+		}
+		size := min(e.Bytes, maxInFlight)
+		if err := room.Acquire(gctx, size); err != nil {
+			return nil, false, cmp.Or(g.Wait(), err)
+		}
+		g.Go(func() error {
+			defer room.Release(size)
+			return in.entry(gctx, root, e, own)
+		})
+	}
+	// Where nothing but skipped files was met, nothing was seen.
+	return seen, whole || len(seen) > 0, g.Wait()
+}
+
+// entry reads and stores one entry.
+func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) error {
+	for p, err := range pieces(ctx, e, own) {
+		switch {
+		case err != nil:
+		case p.skip != nil:
+			in.skip(p.skip.Path, p.skip.Reason)
+		case p.gone != "":
+			err = in.remove(ctx, p.gone)
+		default:
+			err = in.document(ctx, root.Name(), e, *p.doc, p.stat)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// document stores one document. Only an error that would meet every further one
+// as well ends the ingest.
+func (in *ingester) document(ctx context.Context, root string, e Entry, d docs.Document, stat string) error {
+	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)
+	if errors.Is(err, ragctx.ErrConflict) {
+		put, err = in.moved(ctx, d, root, err)
+	}
+	path := e.Path + strings.TrimPrefix(d.ExternalID, e.ID)
+	if err != nil {
+		if _, status := ragctx.CodeOf(err); status >= 500 || ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		in.skip(path, err.Error())
+		return nil
+	}
+	in.done(path, put, len(d.Text))
+	if stat == "" {
+		return nil
+	}
+	in.mu.Lock()
+	in.states = append(in.states, store.FileState{ID: d.ExternalID, Root: root, Version: put.Version, Stat: stat})
+	in.mu.Unlock()
+	return in.note(ctx, noteBatch)
+}
+
+// note notes the states of files, if there are at least so many.
+func (in *ingester) note(ctx context.Context, atLeast int) error {
+	in.mu.Lock()
+	states := in.states
+	if len(states) < atLeast {
+		in.mu.Unlock()
+		return nil
+	}
+	in.states = nil
+	in.mu.Unlock()
+	if n, ok := in.sink.(noter); ok {
+		return n.NoteFiles(ctx, in.opts.Namespace, states)
+	}
+	return nil
+}
+
+// remove deletes the document of what is gone.
+func (in *ingester) remove(ctx context.Context, id string) error {
+	if err := in.sink.DeleteDocument(ctx, in.opts.Namespace, id); err != nil && !isNotFound(err) {
+		return fmt.Errorf("delete what is gone: %w", err)
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.report.Deleted++
+	return nil
+}
+
+func (in *ingester) done(path string, put store.Put, size int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch put.Status { //nolint:exhaustive // a put deletes nothing
+	case store.Created:
+		in.report.Created++
+	case store.Replaced:
+		in.report.Replaced++
+	case store.Unchanged:
+		in.report.Unchanged++
+	}
+	if put.Status != store.Unchanged {
+		in.report.Chunks += put.Chunks
+		in.report.Bytes += int64(size)
+	}
+	in.progress(path)
+}
+
+// unchanged counts the documents of an entry that need not be read.
+func (in *ingester) unchanged(path string, n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.report.Unchanged += n
+	in.progress(path)
+}
+
+func (in *ingester) skip(path, reason string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.report.Skipped = append(in.report.Skipped, Skipped{Path: path, Reason: reason})
+	in.progress(path)
+}
+
+// progress reports; the caller holds the lock, so calls come one at a time.
+func (in *ingester) progress(path string) {
+	if in.opts.Progress != nil {
+		in.opts.Progress(IngestProgress{Path: path, Report: in.report, Skipped: len(in.report.Skipped)})
+	}
+}
