@@ -77,6 +77,9 @@ const (
 // in an archive.
 const maxDepth = 3
 
+// maxReason is the longest reason, in bytes.
+const maxReason = 400
+
 // Options bound the reading of a file. The zero value works.
 type Options struct {
 	// MaxText is the longest text, in bytes, that one file may become; default 32 MiB.
@@ -262,7 +265,8 @@ func (r *reading) fail(ctx context.Context, at string, err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("takes longer than %v to read; split it, or save it in another format", r.opts.Timeout)
 	}
-	return r.yield(Text{}, &Error{Path: at, Reason: reason})
+	// A library's error may quote the file.
+	return r.yield(Text{}, &Error{Path: at, Reason: clip(strings.ToValidUTF8(reason, "\ufffd"), maxReason)})
 }
 
 // recovered turns a panic of a reader into an error. The stack is not part of it:

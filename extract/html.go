@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -60,7 +61,7 @@ func readHTML(ctx context.Context, f File, o Options) (Text, error) {
 // htmlMarkdown converts a web page in UTF-8 to Markdown.
 func htmlMarkdown(ctx context.Context, src []byte, o pageOptions) (page, error) {
 	src, matter := cutFrontMatter(bytes.TrimPrefix(src, []byte("\ufeff")))
-	root, err := parseHTML(ctx, src, o.xml)
+	root, err := parseHTML(ctx, withoutSubset(src), o.xml)
 	if err != nil {
 		return page{}, err
 	}
@@ -80,6 +81,24 @@ func htmlMarkdown(ctx context.Context, src []byte, o pageOptions) (page, error) 
 		return page{}, err
 	}
 	return page{markdown: md, title: h.pageTitle(r.headings, r.opening), meta: h.metadata(), published: h.published}, nil
+}
+
+// withoutSubset removes the declarations inside of a document type, which the
+// tokenizer of HTML does not know. Entities of a page's own are not expanded.
+func withoutSubset(src []byte) []byte {
+	i := bytes.Index(src[:min(len(src), declareLen)], []byte("<!DOCTYPE"))
+	if i < 0 {
+		return src
+	}
+	open := bytes.IndexAny(src[i:], "[>")
+	if open < 0 || src[i+open] != '[' {
+		return src
+	}
+	end := bytes.Index(src[i:], []byte("]>"))
+	if end < 0 {
+		return src
+	}
+	return slices.Concat(src[:i], src[i+end+len("]>"):])
 }
 
 func hostOf(base string) string {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 	"unicode"
@@ -162,6 +163,10 @@ func isWordEnd(b []byte) bool {
 
 // raised renders what stands above the line: powers, and marks of footnotes.
 func (r *renderer) raised(n *node) {
+	if n.local > 0 && !strings.HasPrefix(textOf(n), "[") {
+		r.enclosed(n, "[", "]")
+		return
+	}
 	if n.links == 0 && n.chars <= 4 && hasLetter(textOf(n)) && len(r.line) > 0 && isWordEnd(r.line) {
 		r.line = append(r.line, '^')
 	}
@@ -232,7 +237,7 @@ func (r *renderer) math(n *node) {
 }
 
 func annotation(n *node) string {
-	if n.text == "annotation" && strings.Contains(n.attr("encoding"), "tex") {
+	if cmp.Or(n.text, n.tag.String()) == "annotation" && strings.Contains(n.attr("encoding"), "tex") {
 		return textOf(n)
 	}
 	for _, k := range n.kids {

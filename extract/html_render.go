@@ -21,6 +21,8 @@ type renderer struct {
 
 	out      strings.Builder
 	prefix   string   // what each line begins with
+	sep      string   // prefix of the empty line before the next block, if entered
+	entered  bool     // no block was written yet inside of the innermost prefix
 	first    string   // what the next line begins with: prefix, or the marker of an item
 	tight    bool     // the next block follows without an empty line
 	line     []byte   // the paragraph being written
@@ -115,12 +117,15 @@ func (r *renderer) write(s string) {
 	}
 	if r.out.Len() > 0 {
 		r.out.WriteByte('\n')
+		if !r.entered {
+			r.sep = r.prefix
+		}
 		if !r.tight {
-			r.out.WriteString(strings.TrimRight(r.prefix, " "))
+			r.out.WriteString(strings.TrimRight(r.sep, " "))
 			r.out.WriteByte('\n')
 		}
 	}
-	r.tight = false
+	r.tight, r.entered = false, false
 	for i, line := range strings.Split(s, "\n") {
 		if i > 0 {
 			r.out.WriteByte('\n')
@@ -141,6 +146,9 @@ func (r *renderer) write(s string) {
 // indented renders what f does behind a marker on the first line and a prefix on the others.
 func (r *renderer) indented(marker, prefix string, f func()) {
 	saved := r.prefix
+	if !r.entered {
+		r.sep, r.entered = saved, true
+	}
 	if len(r.first) < maxPrefix {
 		r.first += marker
 		r.prefix += prefix

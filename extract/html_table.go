@@ -80,8 +80,8 @@ func tableRows(n *node) (rows, captions []*node) {
 			inner, c := tableRows(k)
 			rows, captions = append(rows, inner...), append(captions, c...)
 		default:
-			if k.chars > 0 && !k.isText() { // in no row; not lost
-				captions = append(captions, k)
+			if k.chars > 0 { // in no row, and shown before the table
+				captions = append(captions, &node{opaque: true, kids: []*node{k}})
 			}
 		}
 	}

@@ -52,19 +52,19 @@ func (in *inside) file(f File) bool {
 // if it is hidden, not taken, or has a path that leads out, which is reported.
 func (in *inside) want(name string) (clean string, ok bool, err error) {
 	clean, reason := cleanPath(name)
-	if reason != "" {
-		in.fail(printable(name), refuse("%s", reason))
-		return "", false, nil
-	}
-	if isHidden(clean) || in.r.opts.Take != nil && !in.r.opts.Take(path.Join(in.at, clean)) {
-		return "", false, nil
-	}
-	if in.names[clean] {
-		in.fail(clean, refuse("is there twice; only the first is read"))
+	if reason == "" && (isHidden(clean) || in.r.opts.Take != nil && !in.r.opts.Take(path.Join(in.at, clean))) {
 		return "", false, nil
 	}
 	if in.r.members--; in.r.members < 0 {
 		return "", false, refuse("holds more than %d files; unpack it, or ingest fewer of them", in.r.opts.MaxMembers)
+	}
+	switch {
+	case reason != "":
+		in.fail(printable(name), refuse("%s", reason))
+		return "", false, nil
+	case in.names[clean]:
+		in.fail(clean, refuse("is there twice; only the first is read"))
+		return "", false, nil
 	}
 	if in.names == nil {
 		in.names = make(map[string]bool)

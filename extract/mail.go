@@ -13,6 +13,7 @@ import (
 	"mime/quotedprintable"
 	"net/mail"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -53,7 +54,11 @@ type failure struct {
 
 // expandMail reads a mail: its own text, then what is attached.
 func expandMail(ctx context.Context, f File, in *inside) error {
-	m, err := mail.ReadMessage(bytes.NewReader(trimMail(f.Data)))
+	data := trimMail(f.Data)
+	m, err := mail.ReadMessage(bytes.NewReader(data))
+	if err != nil {
+		m, err = mail.ReadMessage(bytes.NewReader(mendHeader(data)))
+	}
 	if err != nil {
 		return refuse("is no mail, or a damaged one (%v)", err)
 	}
@@ -78,6 +83,25 @@ func trimMail(b []byte) []byte {
 		b = b[i+1:]
 	}
 	return b
+}
+
+// headerLine is a line of a header, or one that continues it.
+var headerLine = regexp.MustCompile(`^(?:[!-9;-~]+:|[ \t]+[^ \t\r\n])`)
+
+// mendHeader removes the lines of a header that belong to none: gateways and
+// scanners leave them. Without any line that does, nothing is a header.
+func mendHeader(b []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(b) {
+		b = b[len(line):]
+		if len(bytes.TrimRight(line, "\r\n")) == 0 && len(out) > 0 {
+			return append(append(out, line...), b...)
+		}
+		if headerLine.Match(line) && (len(out) > 0 || line[0] != ' ' && line[0] != '\t') {
+			out = append(out, line...)
+		}
+	}
+	return nil
 }
 
 // header is what is needed of the headers of mails and of their parts.
@@ -132,7 +156,7 @@ func (l *letter) part(h header, body io.Reader, depth int) error {
 func isNoAttachment(kind string, attached bool, name string) bool {
 	switch kind {
 	case "application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature", "message/delivery-status",
-		"text/rfc822-headers", "application/ms-tnef":
+		"message/external-body", "text/rfc822-headers", "application/ms-tnef":
 		return true
 	}
 	return strings.HasPrefix(kind, "image/") && !attached || name == "" && !attached && kind != mimeMail
@@ -147,7 +171,7 @@ func (l *letter) addPlain(b []byte, contentType string, params map[string]string
 	if strings.EqualFold(params["format"], "flowed") {
 		s = unflow(s)
 	}
-	if s = strings.TrimSpace(markQuoted(s)); s != "" {
+	if s = markQuoted(strings.TrimSpace(s)); s != "" {
 		l.plain = append(l.plain, s)
 	}
 	return nil
@@ -177,6 +201,9 @@ func (l *letter) multipart(kind, boundary string, body io.Reader, depth int) err
 		p, err := r.NextRawPart()
 		if err != nil {
 			return nil //nolint:nilerr // a mail that is cut off says what it has said so far
+		}
+		if kind == "multipart/digest" && p.Header.Get("Content-Type") == "" {
+			p.Header.Set("Content-Type", mimeMail)
 		}
 		if kind != "multipart/alternative" {
 			if err := l.part(textHeader(p.Header), p, depth+1); err != nil {
