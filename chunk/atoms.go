@@ -134,8 +134,11 @@ func (a *atomizer) sentences(start, end int) {
 	for it.Next() {
 		s, e := start+it.Start(), start+it.End()
 		after := cutSentence
-		if e == end && !endsSentence(a.text[s:e]) {
+		switch {
+		case e == end && !endsSentence(a.text[s:e]):
 			after = cutLine
+		case e < end && e-s <= maxMarker:
+			after = cutWord
 		}
 		if runes(a.text[s:e]) <= a.opts.TargetChars {
 			a.pushSpan(s, e, after)
@@ -145,6 +148,10 @@ func (a *atomizer) sentences(start, end int) {
 		a.last(after)
 	}
 }
+
+// maxMarker is how long, in bytes with the space after it, the number of an item
+// or an abbreviation may be that looks like a sentence.
+const maxMarker = 4
 
 // maxRun bounds, in bytes, a run without letters. The sentence segmenter looks
 // ahead over such a run from each of its characters, which is quadratic.

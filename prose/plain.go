@@ -92,7 +92,7 @@ func mark(s string) int {
 		return 0
 	}
 	end := strings.IndexByte(s[:min(len(s), maxMark)], ']')
-	if end < 3 || strings.ContainsAny(s[2:end], " []\n") {
+	if end < 3 || strings.ContainsAny(s[2:end], " []\n") || strings.HasPrefix(s[end+1:], ":") {
 		return 0
 	}
 	return end + 1

@@ -48,7 +48,7 @@ func abstract(p Prepared, s structure) string {
 	rate(candidates, p.Title)
 	c := choice{candidates: candidates, left: maxAbstractRunes}
 	if s.description != "" {
-		c.said(analysis.Query(s.description), utf8.RuneCountInString(s.description)+1)
+		c.said(analysis.Query(s.description), utf8.RuneCountInString(s.description)+2)
 	}
 	lead := leadRunes
 	for i := 0; i < len(candidates) && candidates[i].lead && lead > 0; i++ {
@@ -113,7 +113,7 @@ func (c *choice) join(description string) string {
 	slices.Sort(c.chosen)
 	var parts []string
 	if description != "" {
-		if len(c.chosen) > 0 && c.left > 0 && !strings.ContainsRune(sentenceEnds, lastRune(description)) {
+		if len(c.chosen) > 0 && !strings.ContainsRune(sentenceEnds, lastRune(description)) {
 			description += "."
 		}
 		parts = append(parts, description)
@@ -260,35 +260,43 @@ func byScore(candidates []sentence) []int {
 	return order
 }
 
-// withoutProse describes a document that has no sentences.
+// withoutProse describes a document that has no sentences: by what else there is
+// of text, by its declarations or headings, or by its title.
 func withoutProse(p Prepared, s structure) string {
-	if s.prose == nil && len(p.Outline) > 0 && s.plain == nil {
-		names := make([]string, 0, 8)
-		for _, sec := range p.Outline {
-			if sec.Level == 1 && len(names) < cap(names) {
-				names = append(names, sec.Title)
-			}
-		}
-		return prose.Clip("Declares "+strings.Join(names, "; ")+".", maxAbstractRunes)
-	}
-	text := p.Text[s.start:min(len(p.Text), s.start+maxProse)]
-	if s.plain != nil {
-		text = comments.ReplaceAllString(text, "")
+	rest := s.rest
+	if s.prose == nil && rest == nil && len(p.Outline) == 0 || s.plain == nil && s.prose != nil {
+		rest = []span{{s.start, len(p.Text)}}
 	}
 	var parts []string
-	size := 0
-	for _, par := range prose.Paragraphs(text) {
+	for i, size := 0, 0; i < len(rest) && size < maxAbstractRunes; i++ {
+		text := p.Text[rest[i].start:min(rest[i].end, rest[i].start+maxProse)]
 		if s.plain != nil {
-			par = s.plain(par)
+			text = comments.ReplaceAllString(text, "")
 		}
-		par = strings.Join(strings.Fields(par), " ")
-		if prose.HasLetter(par) && size < maxAbstractRunes {
-			parts = append(parts, par)
-			size += len(par)
+		for _, par := range prose.Paragraphs(text) {
+			if s.plain != nil {
+				par = s.plain(par)
+			}
+			if par = strings.Join(strings.Fields(par), " "); prose.HasLetter(par) && size < maxAbstractRunes {
+				parts = append(parts, par)
+				size += len(par)
+			}
 		}
 	}
 	if len(parts) == 0 {
-		return prose.Clip(p.Title, maxAbstractRunes)
+		return withoutText(p, s)
 	}
 	return prose.Clip(strings.ToValidUTF8(strings.Join(parts, " "), ""), maxAbstractRunes)
+}
+
+// withoutText describes a document by its outermost sections.
+func withoutText(p Prepared, s structure) string {
+	names := topTitles(p.Outline, p.Title)
+	switch {
+	case len(names) == 0:
+		return prose.Clip(p.Title, maxAbstractRunes)
+	case s.plain == nil:
+		return prose.Clip("Declares "+strings.Join(names, "; ")+".", maxAbstractRunes)
+	}
+	return prose.Clip(p.Title+": "+strings.Join(names, "; ")+".", maxAbstractRunes)
 }

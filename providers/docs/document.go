@@ -95,6 +95,9 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 	f := formatOf(p.Document)
 	p.MIME = cmp.Or(strings.TrimSpace(d.MIME), f.mime)
 	in := input{text: unpaged(p.Text), name: fileName(d.ExternalID), lang: f.lang, target: o.Chunk.TargetChars, max: o.Chunk.MaxChars}
+	if in.text != p.Text {
+		in.paged = p.Text
+	}
 	s := f.parse(in)
 	p.Title = cmp.Or(d.Title, prose.Clip(s.title, maxTitleRunes), prose.Clip(in.name, maxTitleRunes))
 	p.Tags = mergeTags(d.Tags, s.tags)

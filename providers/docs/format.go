@@ -11,7 +11,8 @@ import (
 
 // input is what a format's parser works on.
 type input struct {
-	text   string
+	text   string // without the ends of pages
+	paged  string // with them; "" if there are none
 	name   string // file name
 	lang   *language
 	target int // size of a chunk, in code points
@@ -25,6 +26,7 @@ type structure struct {
 	blocks             []chunk.Block // what becomes chunks, in order
 	outline            []Section
 	prose              []span              // paragraphs fit for an abstract, in order
+	rest               []span              // what else is text, such as items of lists
 	plain              func(string) string // takes inline markup out of prose; nil if there is none
 	start              int                 // where the text begins after its header
 }
@@ -50,8 +52,10 @@ type format struct {
 var formats = slices.Concat([]format{
 	{mime: "text/markdown", also: []string{"text/x-markdown"}, exts: []string{"md", "mdx", "markdown", "mkd", "qmd", "rmd"}, parse: parseMarkdown},
 	{mime: "text/plain", exts: []string{"txt", "text"}, parse: parseText},
-	{mime: "text/x-rst", also: []string{"text/prs.fallenstein.rst"}, exts: []string{"rst"}, parse: parseText},
-	{mime: "text/asciidoc", also: []string{"text/x-asciidoc"}, exts: []string{"adoc", "asciidoc"}, parse: parseText},
+	{mime: "text/x-rst", also: []string{"text/prs.fallenstein.rst"}, exts: []string{"rst"}, parse: parseRST},
+	{mime: "text/asciidoc", also: []string{"text/x-asciidoc"}, exts: []string{"adoc", "asciidoc"}, parse: parseAsciidoc},
+	{mime: "text/org", also: []string{"text/x-org"}, exts: []string{"org"}, parse: parseOrg},
+	{mime: "text/x-tex", also: []string{"application/x-tex", "application/x-latex"}, exts: []string{"tex", "latex"}, parse: parseLaTeX},
 	{mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml"}, parse: parseText},
 }, codeFormats())
 
@@ -85,7 +89,7 @@ func formatByInterpreter(text string) (format, bool) {
 		return format{}, false
 	}
 	line, _, _ := strings.Cut(text[:min(len(text), 200)], "\n")
-	for _, word := range strings.Fields(line[2:]) {
+	for word := range strings.FieldsSeq(line[2:]) {
 		word = strings.TrimRight(path.Base(word), "0123456789.")
 		if word == "env" || strings.HasPrefix(word, "-") {
 			continue

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"sort"
 	"strings"
 
@@ -252,7 +253,7 @@ func (w *goWalk) arrange() {
 			end = w.decls[i+1].start
 		}
 		if i == 0 {
-			w.block(0, d.start, path, true)
+			w.block(0, d.start, path)
 			at = d.start
 		}
 		level, own := 1, path
@@ -272,31 +273,31 @@ func (w *goWalk) arrange() {
 		w.declaration(at, end, d, own)
 		at = end
 	}
-	w.block(at, len(w.in.text), path, true)
+	w.block(at, len(w.in.text), path)
 }
 
 // declaration adds text[start:end], which holds one declaration.
 func (w *goWalk) declaration(start, end int, d goDecl, path []string) {
 	if !longer(strings.TrimSpace(w.in.text[start:end]), w.in.max) {
-		w.block(start, end, path, true)
+		w.block(start, end, path)
 		return
 	}
 	if path[len(path)-1] != d.title {
-		path = append(path[:len(path):len(path)], d.title)
+		path = append(slices.Clip(path), d.title)
 	}
 	if len(d.specs) > 1 {
 		at := start
 		for _, s := range d.specs[1:] {
-			w.block(at, s, path, true)
+			w.block(at, s, path)
 			at = max(at, s)
 		}
-		w.block(at, end, path, true)
+		w.block(at, end, path)
 		return
 	}
 	from, to := w.lineAt(start), w.lineAt(max(end-1, start))+1
 	inner := w.innerIndent(from, to, w.lines[from].indent)
 	if inner < 0 || w.sourceParser.offset(from) != start {
-		w.block(start, end, path, true)
+		w.block(start, end, path)
 		return
 	}
 	outline := w.outline
@@ -305,8 +306,8 @@ func (w *goWalk) declaration(start, end int, d goDecl, path []string) {
 }
 
 // block adds text[start:end] if there is any.
-func (w *goWalk) block(start, end int, path []string, keep bool) {
+func (w *goWalk) block(start, end int, path []string) {
 	if start < end {
-		w.blocks = append(w.blocks, chunk.Block{Start: start, End: end, Heading: path, Keep: keep})
+		w.blocks = append(w.blocks, chunk.Block{Start: start, End: end, Heading: path, Keep: true})
 	}
 }

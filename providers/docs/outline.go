@@ -1,6 +1,10 @@
 package docs
 
-import "github.com/ragctx/ragctx/passage"
+import (
+	"slices"
+
+	"github.com/ragctx/ragctx/passage"
+)
 
 // Section is a part of a document under a heading, or a declaration in code.
 type Section = passage.Section
@@ -30,3 +34,28 @@ func outlineOf(hs []heading, end int) []Section {
 	}
 	return sections
 }
+
+// topLevel returns the smallest level of sections; 1 if there are none.
+func topLevel(sections []Section) int {
+	if len(sections) == 0 {
+		return 1
+	}
+	return slices.MinFunc(sections, func(a, b Section) int { return a.Level - b.Level }).Level
+}
+
+// topTitles returns the titles of the first outermost sections but one.
+func topTitles(sections []Section, but string) []string {
+	var titles []string
+	top := topLevel(sections)
+	for _, s := range sections {
+		if s.Level == top && s.Title != but {
+			if titles = append(titles, s.Title); len(titles) == maxTopTitles {
+				break
+			}
+		}
+	}
+	return titles
+}
+
+// maxTopTitles is how many sections describe a document.
+const maxTopTitles = 8

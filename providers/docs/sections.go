@@ -13,7 +13,10 @@ func parseSections(in input) structure {
 	w := sectionWalk{in: in, lines: lines}
 	s := structure{description: leading((&yamlWalk{lines: lines}).comment())}
 	s.arrange(in, w.units(), nil)
-	s.prose = nil
+	s.title, s.rest = "", nil // no section stands for all
+	if names := topTitles(s.outline, ""); s.description == "" && len(names) > 0 {
+		s.description = prose.Clip("Settings of "+strings.Join(names, ", ")+".", maxAbstractRunes/2)
+	}
 	return s
 }
 

@@ -199,7 +199,8 @@ func (p *sourceParser) innerIndent(from, to, indent int) int {
 
 // signature is a declaration's line as a title.
 func signature(line string) string {
-	return prose.Clip(strings.TrimRight(strings.TrimSpace(line), " {:("), maxTitleRunes)
+	line = strings.TrimSuffix(strings.TrimSpace(line), " do")
+	return prose.Clip(strings.TrimRight(line, " {:("), maxTitleRunes)
 }
 
 // description returns the first sentences of the comment or docstring at the

@@ -61,7 +61,7 @@ func markdownRows(table string) ([]string, []int) {
 // barCells returns the cells of a row like "| a | b |".
 func barCells(row string) []string {
 	row = strings.Trim(strings.TrimSpace(row), "|")
-	cells := strings.Split(row, "|")
+	cells := strings.SplitN(row, "|", maxColumns)
 	for i, c := range cells {
 		cells[i] = prose.Plain(c)
 	}

@@ -53,6 +53,12 @@ func columnHeading(columns []string) string {
 // arrange makes the blocks, outline and prose of a structure from units that
 // are in order. The first heading of level 1 is the title where there is none yet.
 func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
+	for i := range units {
+		if units[i].kind == unitHeading && units[i].title == "" {
+			units[i].kind = unitOther
+		}
+	}
+	units = headed(in, units)
 	s.blocks = make([]chunk.Block, 0, len(units))
 	sections := make([]heading, 0, len(units)/4)
 	firsts := make([]int, len(units)) // the first block of each unit
@@ -77,6 +83,7 @@ func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 		case unitCode, unitTable:
 			b.Keep = true
 		case unitOther:
+			s.rest = append(s.rest, span{u.start, end})
 		}
 		b.Heading = open.titles
 		if u.kind == unitTable && longer(in.text[u.start:end], in.max) {
@@ -87,6 +94,23 @@ func (s *structure) arrange(in input, units []unit, rows rowsFunc) {
 	}
 	joinEmptySections(in, s.blocks, units, firsts)
 	s.outline = outlineOf(sections, len(in.text))
+}
+
+// headed lets the first heading begin with what little there is before it, such
+// as a directive or an anchor, unless that is text.
+func headed(in input, units []unit) []unit {
+	for i, u := range units {
+		switch {
+		case u.kind == unitProse || longer(in.text[units[0].start:u.start], in.target/4):
+			return units
+		case u.kind == unitHeading && i > 0:
+			units[i].start = units[0].start
+			return units[i:]
+		case u.kind == unitHeading:
+			return units
+		}
+	}
+	return units
 }
 
 func unitEnd(in input, units []unit, i int) int {

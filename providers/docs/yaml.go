@@ -149,7 +149,7 @@ func (w *yamlWalk) member(begin, first, to int, path []string, depth int) {
 			w.members(begin, first+1, to, path, depth+1)
 			return
 		}
-	case depth == 0 && key != "":
+	case len(path) == 0 && key != "":
 		w.outline = append(w.outline, heading{key, 1, w.offset(begin)})
 	}
 	w.add(w.offset(begin), w.offset(to), path, false)
