@@ -151,7 +151,8 @@ func TestArchiveMembersRefused(t *testing.T) {
 		{Name: "link.md", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
 		{Name: "hard.md", Typeflag: tar.TypeLink, Linkname: "a.md"},
 		{Name: "dev.md", Typeflag: tar.TypeChar},
-		{Name: "../up.md"}, {Name: "a.md"},
+		{Name: "../up.md"},
+		{Name: "a.md"},
 	}, "", "", "", "x", "a")}, Options{})
 	want = []string{
 		"link.md! is a link, which is not followed",
@@ -240,7 +241,7 @@ func nested(tb testing.TB, depth, n int) []byte {
 // TestBombs has files that claim far more than they are. Each ends with its
 // reason, and never holds more than the limits say.
 func TestBombs(t *testing.T) {
-	zeros := make([]byte, 40<<20)
+	zeros := make([]byte, 20<<20)
 	var many bytes.Buffer
 	header := tarOf(t, []tar.Header{{Name: "a.md"}})[:tarBlock]
 	for range 210_000 {
@@ -267,7 +268,7 @@ func TestBombs(t *testing.T) {
 		{"large member", "x.zip", zipOf(t, member{"z.txt", string(zeros[:2000])}), Options{MaxMember: 1000}, "is larger than a file inside of another may be"},
 		{"members", "x.zip", zipOf(t, member{"1.md", ""}, member{"2.md", ""}, member{"3.md", ""}), Options{MaxMembers: 2}, "holds more than 2 files"},
 		{"tar of 210,000 entries", "x.tar", many.Bytes(), Options{}, "holds more than 10000 files"},
-		{"tar of 210,000 hidden entries", "x.tar", hidden, Options{}, "holds more than 200001 entries"},
+		{"tar of 210,000 hidden entries", "x.tar", hidden, Options{MaxMembers: 1000}, "holds more than 20001 entries"},
 		{"list of 300,000 files", "x.zip", append([]byte("PK\x03\x04"), entries...), Options{}, "lists 300000 files; the limit is 200000"},
 		{"sparse", "x.tar", bytes.ReplaceAll(sparse, []byte("XXX.sparse"), []byte("GNU.sparse")), Options{}, "is a sparse file"},
 	} {

@@ -22,8 +22,7 @@ func describe(t *testing.T, f File, o Options) string {
 	t.Helper()
 	var b strings.Builder
 	for x, err := range Read(t.Context(), f, o) {
-		var own *Error
-		if errors.As(err, &own) {
+		if own, ok := errors.AsType[*Error](err); ok {
 			fmt.Fprintf(&b, "=== %s\nerror: %s\n\n", own.Path, own.Reason)
 			continue
 		}

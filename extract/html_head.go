@@ -37,6 +37,7 @@ func (h *head) visit(n *node) {
 		return
 	case atom.Svg: // has titles of its own
 		return
+	default:
 	}
 	for _, k := range n.kids {
 		if !k.isText() {
@@ -139,7 +140,7 @@ func languageCode(tag string) string {
 // YAML between lines of dashes or JSON in a comment, and returns the title in it.
 func cutFrontMatter(src []byte) (rest []byte, title string) {
 	rest = src
-	matter := src
+	var matter []byte
 	if b, ok := bytes.CutPrefix(src, []byte("---\n")); ok {
 		end := bytes.Index(b[:min(len(b), maxFrontMatter)], []byte("\n---"))
 		if end < 0 {

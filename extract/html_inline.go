@@ -14,6 +14,19 @@ import (
 // say little and cost much of a model's context.
 const maxLink = 160
 
+// minLinkText is how many letters a link's text has at least if its address is
+// kept: the number of a ticket needs none, and tables of changes are full of them.
+const minLinkText = 2
+
+func letters(s string) (n int) {
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			n++
+		}
+	}
+	return n
+}
+
 // flatText renders all of n as one line.
 func (r *renderer) flatText(n *node) string {
 	saved := r.line
@@ -200,7 +213,7 @@ func (r *renderer) link(n *node) {
 	start = min(start, len(r.line))
 	text := strings.TrimSpace(string(r.line[start:]))
 	href := strings.TrimSpace(n.attr("href"))
-	if !hasLetter(text) || r.flat > 0 && r.strong > 0 || !r.leadsAway(href) || strings.Contains(href, strings.TrimRight(text, "/")) || strings.Contains(text, "](") {
+	if letters(text) < minLinkText || r.flat > 0 && r.strong > 0 || !r.leadsAway(href) || strings.Contains(href, strings.TrimRight(text, "/")) || strings.Contains(text, "](") {
 		return
 	}
 	r.surround(start, "[", "]("+strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(href)+")")

@@ -41,6 +41,7 @@ func measure(n *node) {
 		n.blocks = n.blocks || k.blocks || blockTags[k.tag]
 		n.headed = n.headed || k.headed
 		n.solid = n.solid || k.solid
+		n.titled = n.titled || k.titled || headingLevel[k.tag] > 0
 	}
 	switch n.tag {
 	case atom.A:
@@ -53,6 +54,7 @@ func measure(n *node) {
 		n.headed, n.solid = n.chars > 0, true
 	case atom.Pre, atom.Table, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		n.solid = true
+	default:
 	}
 }
 
@@ -164,17 +166,16 @@ func surrounds(n *node, total int) bool {
 		return !n.headed
 	}
 	switch n.tag {
-	case atom.Nav, atom.Search:
-		return !n.headed
-	case atom.Footer, atom.Header:
+	case atom.Nav, atom.Search, atom.Footer, atom.Header:
 		return !n.headed
 	case atom.Aside:
 		return !n.headed && !hasWord(n, noteWords)
 	case atom.Ul, atom.Ol, atom.Div, atom.Table, atom.Section, atom.Dl:
 		// A table of contents of the page says nothing that its headings do not.
 		return n.links >= 3 && n.local*10 >= n.chars*8 && n.chars*3 < total && !n.headed
+	default:
+		return false
 	}
-	return false
 }
 
 // isAnchorSign reports whether n is the sign beside a heading that links to it.
@@ -201,6 +202,7 @@ var (
 	anchorWords    = wordSet("headerlink", "anchor", "hash-link", "header-anchor", "heading-anchor", "anchorjs-link", "anchor-link", "permalink", "direct-link", "mark", "self-link", "headinglink")
 	signatureWords = wordSet("sig", "sig-object", "sig-name", "descname")
 	noLanguage     = wordSet("none", "default", "notranslate", "text", "plain", "plaintext", "nohighlight", "highlight", "source", "wrapper", "copy", "box", "container")
+	listingWords   = wordSet("fragment") // of lines of code, as Doxygen writes it
 	noteWords      = wordSet("note", "tip", "warning", "caution", "danger", "important", "info", "admonition", "callout", "footnote",
 		"footnotes", "starlight-aside", "hint", "alert", "example", "footnote-list")
 )

@@ -81,9 +81,17 @@ func (r *renderer) block(n *node) {
 	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
 		r.code(n)
 	case atom.Ul, atom.Ol, atom.Menu, atom.Dir:
-		r.list(n)
+		if n.titled { // sections, which no list holds in Markdown
+			r.children(n)
+		} else {
+			r.list(n)
+		}
 	case atom.Li: // outside of a list
-		r.item(n, "- ")
+		if n.titled {
+			r.children(n)
+		} else {
+			r.item(n, "- ")
+		}
 	case atom.Blockquote:
 		r.indented("> ", "> ", func() { r.children(n); r.flush() })
 	case atom.Table:
@@ -97,7 +105,11 @@ func (r *renderer) block(n *node) {
 		r.defs--
 	case atom.Hr:
 	default:
-		r.children(n)
+		if n.tag == atom.Div && hasWord(n, listingWords) {
+			r.code(n)
+		} else {
+			r.children(n)
+		}
 	}
 }
 
@@ -227,11 +239,12 @@ func (r *renderer) list(n *node) {
 // item renders an item of a list; whatever stands in a list is one.
 func (r *renderer) item(n *node, marker string) {
 	r.indented(marker, strings.Repeat(" ", len(marker)), func() {
-		if n.tag == atom.Li {
+		switch {
+		case n.tag == atom.Li:
 			r.children(n)
-		} else if isBlock(n) {
+		case isBlock(n):
 			r.block(n)
-		} else {
+		default:
 			r.inline(n)
 		}
 		r.flush()

@@ -34,6 +34,7 @@ type node struct {
 	links  int    // number of links
 	blocks bool   // has block elements inside
 	headed bool   // has a heading of the first level inside
+	titled bool   // has a heading of any level inside
 	solid  bool   // has something inside that no cell of a table holds
 }
 
@@ -113,6 +114,7 @@ func (b *treeBuilder) addText(s string) {
 		return
 	case atom.Head: // left open
 		b.closeImplied(0)
+	default:
 	}
 	b.add(&node{text: s})
 }
