@@ -142,7 +142,7 @@ type format struct {
 }
 
 // formats is the table of what is not plain text; the first match wins.
-func formats() []format { return slices.Concat(webFormats(), mailFormats(), archiveFormats()) }
+func formats() []format { return slices.Concat(webFormats(), mailFormats(), archiveFormats(), officeFormats()) }
 
 // formatOf finds the format of a file: by its declared type, by its first bytes,
 // by its extension. It is nil for text and for what is not known.

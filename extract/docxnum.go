@@ -1,0 +1,277 @@
+package extract
+
+import (
+	"context"
+	"encoding/xml"
+	"strconv"
+	"strings"
+)
+
+// listLevels is how many levels a list of Word has.
+const listLevels = 9
+
+// maxLabel bounds the number of an item as it is written, in bytes.
+const maxLabel = 60
+
+// goesOn marks a paragraph that goes on with an item of a list: its bullet is blank.
+const goesOn = " "
+
+// listLevel is how one level of a list is numbered.
+type listLevel struct {
+	format string // "decimal", "bullet", …
+	text   string // "%1.%2."
+	start  int
+	legal  bool // all numbers in it are decimal
+	style  string
+}
+
+// numbering are the lists of a document.
+type numbering struct {
+	abstract map[int]*[listLevels]listLevel
+	// links are lists that are defined by a style, by its id.
+	links map[int]string
+	nums  map[int]listUse
+	// counts are the numbers reached, by abstract list: lists that share it go on
+	// counting.
+	counts map[int]*[listLevels]int
+	// started are the lists whose own start has been applied.
+	started map[int]bool
+}
+
+// listUse is a list as paragraphs refer to it.
+type listUse struct {
+	abstract int
+	starts   map[int]int
+}
+
+func (d *docx) readNumbering(ctx context.Context, name string) error {
+	n := &d.nums
+	*n = numbering{
+		abstract: make(map[int]*[listLevels]listLevel), links: make(map[int]string), nums: make(map[int]listUse),
+		counts: make(map[int]*[listLevels]int), started: make(map[int]bool),
+	}
+	return d.parts.each(ctx, name, func(s *scan) error {
+		return s.children(func(string, xml.StartElement) error {
+			return s.children(func(tag string, e xml.StartElement) error {
+				switch {
+				case len(n.abstract)+len(n.nums) >= maxStyles:
+				case tag == "w:abstractNum":
+					return n.readAbstract(s, number(e, "abstractNumId", -1, -1, 1<<30))
+				case tag == "w:num":
+					return n.readNum(s, number(e, "numId", -1, -1, 1<<30))
+				}
+				return nil
+			}, nil)
+		}, nil)
+	})
+}
+
+func (n *numbering) readAbstract(s *scan, id int) error {
+	levels := new([listLevels]listLevel)
+	for i := range levels {
+		levels[i] = listLevel{format: "bullet", start: 1}
+	}
+	n.abstract[id] = levels
+	return s.children(func(tag string, e xml.StartElement) error {
+		switch tag {
+		case "w:numStyleLink":
+			n.links[id] = attr(e, "val")
+		case "w:lvl":
+			l := &levels[number(e, "ilvl", 0, 0, listLevels-1)]
+			*l = listLevel{format: "decimal", start: 0}
+			return s.children(func(tag string, e xml.StartElement) error { l.set(tag, e); return nil }, nil)
+		}
+		return nil
+	}, nil)
+}
+
+func (l *listLevel) set(tag string, e xml.StartElement) {
+	switch tag {
+	case "w:start":
+		l.start = number(e, "val", 1, 0, 1e6)
+	case "w:numFmt":
+		l.format = attr(e, "val")
+	case "w:lvlText":
+		l.text = attr(e, "val")
+	case "w:isLgl":
+		l.legal = on(e)
+	case "w:pStyle":
+		l.style = attr(e, "val")
+	}
+}
+
+func (n *numbering) readNum(s *scan, id int) error {
+	use := listUse{abstract: -1, starts: make(map[int]int)}
+	err := s.children(func(tag string, e xml.StartElement) error {
+		switch tag {
+		case "w:abstractNumId":
+			use.abstract = number(e, "val", -1, -1, 1<<30)
+		case "w:lvlOverride":
+			level := number(e, "ilvl", 0, 0, listLevels-1)
+			return s.children(func(tag string, e xml.StartElement) error {
+				if tag == "w:startOverride" {
+					use.starts[level] = number(e, "val", 1, 0, 1e6)
+				}
+				return nil
+			}, nil)
+		}
+		return nil
+	}, nil)
+	n.nums[id] = use
+	return err
+}
+
+// levels returns how a list is numbered, following a link to a list that a style
+// defines.
+func (n *numbering) levels(use listUse, styles wordStyles) *[listLevels]listLevel {
+	if link, ok := n.links[use.abstract]; ok {
+		if linked, ok := n.nums[styles[link].num.num]; ok && n.abstract[linked.abstract] != nil {
+			return n.abstract[linked.abstract]
+		}
+	}
+	return n.abstract[use.abstract]
+}
+
+// label counts an item and returns its level and how it is marked: "-" for a
+// bullet, "" for nothing, "3." or "(b)" otherwise. It reports false if the
+// paragraph is of no list.
+func (n *numbering) label(ref numRef, styleID string, styles wordStyles) (level int, label string, ok bool) {
+	if ref.num <= 0 {
+		return 0, "", false
+	}
+	use, ok := n.nums[ref.num]
+	if !ok {
+		return max(ref.level, 0), "-", true // the list is lost, that it was one is not
+	}
+	levels := n.levels(use, styles)
+	if levels == nil {
+		return max(ref.level, 0), "-", true
+	}
+	if level = ref.level; level < 0 {
+		level = 0
+		for i, l := range levels {
+			if l.style != "" && l.style == styleID {
+				level = i
+			}
+		}
+	}
+	n.count(ref.num, use, levels, level)
+	return level, n.text(use.abstract, levels, level), true
+}
+
+// count moves a list's numbers on.
+func (n *numbering) count(num int, use listUse, levels *[listLevels]listLevel, level int) {
+	c := n.counts[use.abstract]
+	if c == nil {
+		c = new([listLevels]int)
+		for i, l := range levels {
+			c[i] = l.start - 1
+		}
+		n.counts[use.abstract] = c
+	}
+	if !n.started[num] {
+		n.started[num] = true
+		for i, start := range use.starts {
+			c[i] = start - 1
+		}
+	}
+	for i := range level {
+		c[i] = max(c[i], levels[i].start) // a level that was left out counts as begun
+	}
+	c[level]++
+	for i := level + 1; i < listLevels; i++ {
+		c[i] = levels[i].start - 1
+	}
+}
+
+// text writes the number that a level has reached.
+func (n *numbering) text(abstract int, levels *[listLevels]listLevel, level int) string {
+	l := levels[level]
+	switch l.format {
+	case "bullet":
+		if l.text != "" && strings.TrimSpace(l.text) == "" {
+			return goesOn
+		}
+		return "-"
+	case "none":
+		return ""
+	}
+	c := n.counts[abstract]
+	var b strings.Builder
+	for i := 0; i < len(l.text) && b.Len() < maxLabel; i++ {
+		at := 0
+		if l.text[i] == '%' && i+1 < len(l.text) {
+			at = int(l.text[i+1] - '0')
+		}
+		if at < 1 || at > listLevels {
+			b.WriteByte(l.text[i])
+			continue
+		}
+		i++
+		format := levels[at-1].format
+		if l.legal {
+			format = "decimal"
+		}
+		b.WriteString(ordinalText(c[at-1], format))
+	}
+	return oneLine(b.String())
+}
+
+// ordinalText writes a number in a list's format.
+func ordinalText(n int, format string) string {
+	switch format {
+	case "upperRoman":
+		return strings.ToUpper(roman(n))
+	case "lowerRoman":
+		return roman(n)
+	case "upperLetter":
+		return strings.ToUpper(letters(n))
+	case "lowerLetter":
+		return letters(n)
+	case "decimalZero":
+		if n < 10 {
+			return "0" + strconv.Itoa(n)
+		}
+	case "none", "bullet":
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// letters counts a…z, aa, bb, as Word does.
+func letters(n int) string {
+	if n < 1 || n > 26*10 {
+		return strconv.Itoa(n)
+	}
+	return strings.Repeat(string(rune('a'+(n-1)%26)), 1+(n-1)/26)
+}
+
+func roman(n int) string {
+	if n < 1 || n > 3999 {
+		return strconv.Itoa(n)
+	}
+	var b strings.Builder
+	for _, d := range [...]struct {
+		value int
+		sign  string
+	}{
+		{1000, "m"},
+		{900, "cm"},
+		{500, "d"},
+		{400, "cd"},
+		{100, "c"},
+		{90, "xc"},
+		{50, "l"},
+		{40, "xl"},
+		{10, "x"},
+		{9, "ix"},
+		{5, "v"},
+		{4, "iv"},
+		{1, "i"},
+	} {
+		for ; n >= d.value; n -= d.value {
+			b.WriteString(d.sign)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,282 @@
+package extract
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+)
+
+// wordPara is a paragraph being read.
+type wordPara struct {
+	text   strings.Builder
+	style  string
+	own    wordStyle // what the paragraph says itself
+	before int       // page breaks before any text
+	after  int       // and after it
+	// boxes are the blocks of text boxes anchored in the paragraph.
+	boxes []block
+}
+
+func (d *docx) paragraph(s *scan, emit func(block)) error {
+	p := &wordPara{own: wordStyle{outline: -1, num: numRef{-1, -1}}}
+	if err := d.inline(s, p); err != nil {
+		return err
+	}
+	for i := range d.fields {
+		d.fields[i] = false // a damaged field must not swallow the rest of the document
+	}
+	emit(d.classify(p))
+	for _, b := range p.boxes {
+		emit(b)
+	}
+	return nil
+}
+
+// classify says what a paragraph is, by its style and by itself.
+func (d *docx) classify(p *wordPara) block {
+	style := d.styles.resolve(p.style)
+	b := block{text: p.text.String(), kind: style.kind, before: p.before, after: p.after}
+	if p.own.outline >= 0 {
+		style.outline = p.own.outline
+	}
+	b.heading = max(style.outline, 0)
+	if p.own.num.num >= 0 {
+		style.num.num = p.own.num.num
+	}
+	if p.own.num.level >= 0 {
+		style.num.level = p.own.num.level
+	}
+	if level, label, ok := d.nums.label(style.num, p.style, d.styles); ok {
+		b.level, b.marker = max(level, style.depth), label
+		b.item = label != "" && b.heading == 0
+		if !b.item && (label == "-" || label == goesOn) {
+			b.marker = ""
+		}
+	}
+	return b
+}
+
+// properties reads what a paragraph says of itself.
+func (d *docx) properties(s *scan, p *wordPara) error {
+	return s.children(func(tag string, e xml.StartElement) error {
+		switch tag {
+		case "w:pStyle":
+			p.style = attr(e, "val")
+			if d.styles.resolve(p.style).pageBefore {
+				p.own.pageBefore = true
+			}
+		case "w:rPr":
+			return nil // that of the paragraph's mark
+		}
+		err := p.own.set(s, tag, e)
+		if tag == "w:pageBreakBefore" && !on(e) {
+			p.own.pageBefore = false
+		}
+		return err
+	}, nil)
+}
+
+// inline reads the runs of text inside of the element just opened, whatever they
+// are wrapped in.
+func (d *docx) inline(s *scan, p *wordPara) error {
+	hidden := false
+	return s.children(func(tag string, e xml.StartElement) error {
+		switch {
+		case tag == "w:pPr":
+			if err := d.properties(s, p); err != nil {
+				return err
+			}
+			if p.own.pageBefore {
+				d.pageBreak(p)
+			}
+			return nil
+		case tag == "w:rPr":
+			return s.children(func(tag string, e xml.StartElement) error {
+				hidden = hidden || tag == "w:vanish" && on(e) || tag == "w:rStyle" && d.styles[attr(e, "val")].hidden
+				return nil
+			}, nil)
+		case hidden || skipped(tag) || d.md.full():
+			return nil
+		case tag == "mc:AlternateContent":
+			return alternate(s, func() error { return d.inline(s, p) })
+		case tag == "w:txbxContent":
+			return d.textBox(s, p)
+		case tag == "w:t" || tag == "m:t":
+			return d.runText(s, p, e)
+		case tag == "w:sdt":
+			return d.control(s, func() error { return d.inline(s, p) })
+		case tag == "dgm:relIds" || tag == "c:chart":
+			blocks, err := d.parts.drawn(s.ctx, d.rels, tag, e)
+			p.boxes = append(p.boxes, blocks...)
+			return err
+		case tag == "m:d" || tag == "m:nary":
+			return d.math(s, p, tag)
+		}
+		d.sign(p, tag, e)
+		return d.inline(s, p)
+	}, nil)
+}
+
+// math reads brackets or a sum with its sign, which stand in properties.
+func (d *docx) math(s *scan, p *wordPara, tag string) error {
+	before, after := "(", ")"
+	if tag == "m:nary" {
+		before, after = "∫", ""
+	}
+	return s.children(func(part string, _ xml.StartElement) error {
+		if part == tag+"Pr" {
+			return descend(s, func(tag string, e xml.StartElement) {
+				switch tag {
+				case "m:begChr", "m:chr":
+					before = attr(e, "val")
+				case "m:endChr":
+					after = attr(e, "val")
+				}
+			})
+		}
+		d.add(p, before)
+		before = ""
+		d.sign(p, part, xml.StartElement{})
+		err := d.inline(s, p)
+		if tag == "m:d" {
+			d.add(p, after)
+			before, after = "", ""
+		}
+		return err
+	}, nil)
+}
+
+// textBox reads a text box, which comes after the paragraph that it is anchored in.
+func (d *docx) textBox(s *scan, p *wordPara) error {
+	fields := d.fields
+	d.fields = nil
+	err := d.blocks(s, func(b block) {
+		b.before, b.after = 0, 0
+		p.boxes = append(p.boxes, b)
+	})
+	d.fields = fields
+	return err
+}
+
+// runText adds a piece of text. Space at its ends counts where the file says so,
+// and where it is not a matter of layout.
+func (d *docx) runText(s *scan, p *wordPara, e xml.StartElement) error {
+	text, err := s.text()
+	if err != nil || d.instruction() {
+		return err
+	}
+	if attr(e, "space") != "preserve" && strings.Contains(text, "\n") {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	d.add(p, text)
+	return nil
+}
+
+func (d *docx) add(p *wordPara, text string) {
+	if strings.TrimSpace(text) != "" {
+		d.fresh = false
+	}
+	p.text.WriteString(text)
+}
+
+// instruction reports whether the text is part of a field's instruction, which is
+// not shown.
+func (d *docx) instruction() bool {
+	for _, is := range d.fields {
+		if is {
+			return true
+		}
+	}
+	return false
+}
+
+// maxFields is how many fields may be open at once.
+const maxFields = 64
+
+// sign takes an element that stands for a sign.
+func (d *docx) sign(p *wordPara, tag string, e xml.StartElement) {
+	switch tag {
+	case "w:tab", "w:ptab":
+		d.add(p, "\t")
+	case "w:br", "w:cr":
+		if attr(e, "type") == "page" {
+			d.pageBreak(p)
+			d.fresh = true
+		} else {
+			d.add(p, "\n")
+		}
+	case "w:lastRenderedPageBreak":
+		if !d.fresh {
+			d.pageBreak(p)
+		}
+		d.fresh = false
+	case "w:noBreakHyphen":
+		d.add(p, "-")
+	case "w:sym":
+		d.add(p, symbol(attr(e, "font"), attr(e, "char")))
+	case "w:fldChar":
+		d.field(attr(e, "fldCharType"))
+	case "w:footnoteReference", "w:endnoteReference":
+		d.add(p, d.reference(strings.TrimSuffix(strings.TrimPrefix(tag, "w:"), "Reference"), attr(e, "id")))
+	case "wp:docPr":
+		if alt := imageText(attr(e, "descr")); alt != "" {
+			d.add(p, " "+alt+" ")
+		}
+	case "m:den", "m:sup", "m:sub", "m:rad":
+		d.add(p, map[string]string{"m:den": "/", "m:sup": "^", "m:sub": "_", "m:rad": "√"}[tag])
+	case "w:p":
+		d.add(p, "\n")
+	}
+}
+
+func (d *docx) field(kind string) {
+	n := len(d.fields)
+	switch {
+	case kind == "begin" && n < maxFields:
+		d.fields = append(d.fields, true)
+	case kind == "separate" && n > 0:
+		d.fields[n-1] = false
+	case kind == "end" && n > 0:
+		d.fields = d.fields[:n-1]
+	}
+}
+
+// pageBreak notes that a page ends. In the middle of a paragraph it waits for its
+// end, for a paragraph belongs to the page that it begins on.
+func (d *docx) pageBreak(p *wordPara) {
+	if strings.TrimSpace(p.text.String()) == "" {
+		p.before++
+	} else {
+		p.after++
+	}
+}
+
+// imageText returns the description of a picture that somebody wrote, as text.
+func imageText(descr string) string {
+	descr = oneLine(descr)
+	if descr == "" || len(descr) > 2000 || strings.Contains(strings.ToLower(descr), "automatically generated") {
+		return ""
+	}
+	return "[image: " + descr + "]"
+}
+
+// symbol returns the sign of a font of symbols that has one in Unicode.
+func symbol(font, char string) string {
+	n, err := strconv.ParseUint(char, 16, 32)
+	if err != nil {
+		return ""
+	}
+	if n &= 0xFFF; n >= 0xF00 {
+		n -= 0xF00
+	}
+	switch strings.ToLower(font) {
+	case "wingdings":
+		return map[uint64]string{0xFC: "✓", 0xFB: "✗", 0xA8: "☐", 0xFE: "☑", 0xFD: "☒", 0xE0: "→", 0xDF: "←", 0xF0: "⇨"}[n]
+	case "symbol":
+		return map[uint64]string{
+			0x61: "α", 0x62: "β", 0x67: "γ", 0x64: "δ", 0x65: "ε", 0x6C: "λ", 0x6D: "μ", 0x70: "π", 0x73: "σ", 0x77: "ω",
+			0x44: "Δ", 0x53: "Σ", 0x57: "Ω", 0xA3: "≤", 0xB3: "≥", 0xB1: "±", 0xB4: "×", 0xB9: "≠", 0xAE: "→", 0xAC: "←", 0xB0: "°",
+		}[n]
+	}
+	return ""
+}

@@ -1,0 +1,110 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"unicode/utf16"
+)
+
+// MIME types of what word processors, spreadsheets and presentations write.
+const (
+	mimeDOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+)
+
+const markdownType = "text/markdown"
+
+// officeFormats are the rows of documents. Each is read as what it turns out to
+// be: a document under the wrong extension is read all the same.
+func officeFormats() []format {
+	return []format{
+		{
+			mime: mimeDOCX, exts: []string{"docx", "docm", "dotx", "dotm"}, read: readOffice,
+			also: []string{
+				"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+				"application/vnd.ms-word.document.macroenabled.12", "application/vnd.ms-word.template.macroenabled.12",
+			},
+		},
+		{
+			mime: "application/x-ole-storage", magic: []string{oleMagic}, read: refuseOLE,
+			exts: []string{"doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "pub", "vsd"},
+			also: []string{"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"},
+		},
+	}
+}
+
+// readOffice reads a package as what its main part is.
+func readOffice(ctx context.Context, f File, o Options) (Text, error) {
+	if bytes.HasPrefix(f.Data, []byte(oleMagic)) {
+		return refuseOLE(ctx, f, o)
+	}
+	p, err := openParts(f.Data, o)
+	if err != nil {
+		return Text{}, err
+	}
+	main, err := p.mainPart(ctx)
+	if err != nil {
+		return Text{}, err
+	}
+	switch root, err := p.root(ctx, main); {
+	case err != nil:
+		return Text{}, err
+	case root == "w:document" || root == "w:glossaryDocument":
+		return readDOCX(ctx, p, main, o)
+	}
+	return Text{}, refuse("is a zip archive, but no document that is known")
+}
+
+// root returns the tag of a part's outermost element.
+func (p *parts) root(ctx context.Context, name string) (string, error) {
+	s, err := p.scan(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	for {
+		t, err := s.next()
+		if err != nil {
+			return "", err
+		}
+		if e, ok := t.(xml.StartElement); ok {
+			return s.tag(e.Name), nil
+		}
+	}
+}
+
+// oleMagic begins the compound files of older programs, and of documents that are
+// encrypted by newer ones.
+const oleMagic = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
+
+// refuseOLE says what a compound file is, by the names in its directory, and what
+// helps. Data that is no compound file has the extension of one only.
+func refuseOLE(_ context.Context, f File, _ Options) (Text, error) {
+	if !bytes.HasPrefix(f.Data, []byte(oleMagic)) {
+		if bytes.HasPrefix(f.Data, []byte("{\\rtf")) {
+			return Text{}, refuse("is RTF; save it as .docx")
+		}
+		return Text{}, refuse("is in a binary format that cannot be read; save it as .docx, .xlsx, .pptx or PDF")
+	}
+	for _, kind := range [...]struct{ stream, reason string }{
+		{"EncryptedPackage", "is protected by a password; save it without"},
+		{"WordDocument", "is in the binary format of Word 97–2003; save it as .docx"},
+		{"Workbook", "is in the binary format of Excel 97–2003; save it as .xlsx"},
+		{"PowerPoint Document", "is in the binary format of PowerPoint 97–2003; save it as .pptx"},
+		{"__nameid_version1.0", "is a message of Outlook; save it as .eml"},
+		{"VisioDocument", "is a drawing of Visio; save it as PDF"},
+	} {
+		if bytes.Contains(f.Data, utf16LE(kind.stream)) {
+			return Text{}, refuse("%s", kind.reason)
+		}
+	}
+	return Text{}, refuse("is a compound file of an older program; save it as .docx, .xlsx, .pptx or PDF")
+}
+
+func utf16LE(s string) []byte {
+	b := make([]byte, 0, 2*len(s))
+	for _, u := range utf16.Encode([]rune(s)) {
+		b = append(b, byte(u), byte(u>>8))
+	}
+	return b
+}

@@ -1,0 +1,135 @@
+package extract
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+// zipped packs parts, given as name and content by turns, in their order.
+func zipped(t testing.TB, parts ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(parts); i += 2 {
+		w, err := z.Create(parts[i])
+		if err == nil {
+			_, err = w.Write([]byte(parts[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// readOne reads a file of which one text is expected, or one error.
+func readOne(t testing.TB, name string, data []byte, o Options) (Text, error) {
+	t.Helper()
+	var text Text
+	var failed error
+	n := 0
+	for x, err := range Read(t.Context(), File{Name: name, Data: data}, o) {
+		text, failed = x, err
+		n++
+	}
+	if n != 1 {
+		t.Fatalf("%s: %d results", name, n)
+	}
+	if !utf8.ValidString(text.Text) {
+		t.Fatalf("%s: no UTF-8", name)
+	}
+	return text, failed
+}
+
+// shown writes a result for a golden file.
+func shown(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	x, err := readOne(t, name, data, Options{})
+	if err != nil {
+		return "error: " + err.Error() + "\n"
+	}
+	meta, err := json.Marshal(x.Metadata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.MIME != "text/markdown" || x.Format == "" {
+		t.Errorf("%s: type %q from %q", name, x.MIME, x.Format)
+	}
+	return "title: " + x.Title + "\nmetadata: " + string(meta) + "\n\n" + strings.ReplaceAll(x.Text, "\f", "␌")
+}
+
+func TestOfficeByHand(t *testing.T) {
+	files, err := filepath.Glob("testdata/office/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var parts []string
+			want := ""
+			for _, f := range ar.Files {
+				if f.Name == "want" {
+					want = string(f.Data)
+				} else {
+					parts = append(parts, f.Name, string(f.Data))
+				}
+			}
+			got := shown(t, strings.TrimSuffix(file, ".txtar"), zipped(t, parts...))
+			if *update && got != want {
+				if n := len(ar.Files) - 1; ar.Files[n].Name == "want" {
+					ar.Files = ar.Files[:n]
+				}
+				ar.Files = append(ar.Files, txtar.File{Name: "want", Data: []byte(got)})
+				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestOfficeByLibraries(t *testing.T) {
+	for _, name := range []string{"handbook.docx"} {
+		file := filepath.Join("testdata", "office", name)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := shown(t, name, data)
+		if *update {
+			if err := os.WriteFile(file+".want", []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(file + ".want")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}

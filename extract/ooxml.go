@@ -1,0 +1,189 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+)
+
+// relation is a reference from one part to another.
+type relation struct {
+	kind   string // the last element of its type: "styles", "slide"
+	target string // the name of the part; "" if it is outside of the package
+}
+
+// relations are the references of a part, by their id.
+type relations map[string]relation
+
+// maxRelations bounds what is kept of a list of references.
+const maxRelations = 100_000
+
+// relations returns the references of a part, of the package for ""; none if it has no list of them or
+// the list is damaged, for most can be missed.
+func (p *parts) relations(ctx context.Context, part string) (relations, error) {
+	rels, list := make(relations), "_rels/.rels"
+	if part != "" {
+		list = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
+	}
+	err := p.each(ctx, list, func(s *scan) error {
+		return s.children(func(_ string, e xml.StartElement) error {
+			return s.children(func(tag string, e xml.StartElement) error {
+				if tag == "rel:Relationship" && len(rels) < maxRelations {
+					rels[attr(e, "Id")] = relation{kind: path.Base(attr(e, "Type")), target: target(part, e)}
+				}
+				return nil
+			}, nil)
+		}, nil)
+	})
+	return rels, err
+}
+
+// target resolves a reference within the package.
+func target(part string, e xml.StartElement) string {
+	t := attr(e, "Target")
+	if strings.EqualFold(attr(e, "TargetMode"), "External") || strings.Contains(t, "://") {
+		return ""
+	}
+	t, _, _ = strings.Cut(t, "#")
+	if !strings.HasPrefix(t, "/") {
+		t = path.Join("/", path.Dir(part), t)
+	}
+	return strings.TrimPrefix(path.Clean(t), "/")
+}
+
+// first returns the part that a reference of a kind leads to, or def. Of several
+// the one with the least id is taken.
+func (r relations) first(kind, def string) string {
+	best, found := "", def
+	for id, rel := range r {
+		if rel.kind == kind && rel.target != "" && (best == "" || id < best) {
+			best, found = id, rel.target
+		}
+	}
+	return found
+}
+
+// all returns the parts that references of a kind lead to, by name.
+func (r relations) all(kind string) []string {
+	var names []string
+	for _, rel := range r {
+		if rel.kind == kind && rel.target != "" {
+			names = append(names, rel.target)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return slices.Compact(names)
+}
+
+// each visits a part that can be missed: one that is missing or damaged is no
+// error, the end of a limit or of the context is.
+func (p *parts) each(ctx context.Context, name string, visit func(*scan) error) error {
+	s, err := p.scan(ctx, name)
+	if err == nil {
+		err = visit(s)
+		s.Close()
+	}
+	if err == nil || errors.Is(err, errNoPart) {
+		return nil
+	}
+	if ctx.Err() != nil || p.left <= 0 {
+		return err
+	}
+	return nil
+}
+
+// mainPart finds the part that a package is about.
+func (p *parts) mainPart(ctx context.Context) (string, error) {
+	rels, err := p.relations(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	if p.has("xl/workbook.bin") {
+		return "", refuse("is a binary workbook; save it as .xlsx")
+	}
+	for _, name := range []string{rels.first("officeDocument", ""), "word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"} {
+		if name != "" && p.has(name) {
+			return name, nil
+		}
+	}
+	if p.has("content.xml") {
+		return "content.xml", nil
+	}
+	return "", refuse("is a zip archive that lacks the main part of a document; if it is a document, save it again")
+}
+
+// core are the properties that a document tells of itself.
+type core struct{ title, author, language string }
+
+// core reads the properties of a package.
+func (p *parts) core(ctx context.Context) (c core, err error) {
+	rels, err := p.relations(ctx, "")
+	if err != nil {
+		return c, err
+	}
+	err = p.each(ctx, rels.first("core-properties", "docProps/core.xml"), func(s *scan) error {
+		return s.children(func(string, xml.StartElement) error {
+			return s.children(func(tag string, _ xml.StartElement) error { return c.set(s, tag) }, nil)
+		}, nil)
+	})
+	return c, err
+}
+
+// set takes one element of the properties.
+func (c *core) set(s *scan, tag string) (err error) {
+	var into *string
+	switch tag {
+	case "dc:title":
+		into = &c.title
+	case "dc:creator":
+		into = &c.author
+	case "dc:language":
+		into = &c.language
+	}
+	if into == nil || *into != "" {
+		return nil
+	}
+	*into, err = s.text()
+	*into = oneLine(*into)
+	return err
+}
+
+// defaultTitles are what programs call a document that nobody named.
+var defaultTitles = [...]string{
+	"word document", "powerpoint presentation", "powerpoint-präsentation", "présentation powerpoint",
+	"presentación de powerpoint", "presentazione standard di powerpoint", "presentation", "workbook", "untitled", "slide 1",
+}
+
+// named returns the title if somebody gave it.
+func (c *core) named() string {
+	t := strings.ToLower(c.title)
+	if slices.Contains(defaultTitles[:], t) || strings.HasPrefix(t, "microsoft word - ") {
+		return ""
+	}
+	return c.title
+}
+
+// authors are what libraries name as the author of a document that has none.
+var authors = [...]string{"python-docx", "openpyxl", "unknown"}
+
+// convertedText makes a Text of what a document became.
+func convertedText(mime, text string, c core, pageCount int) Text {
+	t := Text{Text: text, MIME: markdownType, Format: mime, Title: c.named(), Metadata: make(map[string]any)}
+	if c.author != "" && !slices.Contains(authors[:], strings.ToLower(c.author)) {
+		t.Metadata[MetaAuthor] = c.author
+	}
+	if l := languageCode(c.language); l != "" {
+		t.Metadata[MetaLanguage] = l
+	}
+	if pageCount > 0 {
+		t.Metadata[MetaPages] = pageCount
+	}
+	if len(t.Metadata) == 0 {
+		t.Metadata = nil
+	}
+	return t
+}

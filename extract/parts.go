@@ -1,0 +1,115 @@
+package extract
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"path"
+	"strings"
+)
+
+// maxPart bounds a part that is read whole: relations, styles, a list of chapters.
+const maxPart = 16 << 20
+
+// errNoPart says that a package lacks a part. Most parts can be missed.
+var errNoPart = errors.New("part is missing")
+
+// parts are the files inside of a zip package, such as a word processor's document.
+// All that is unpacked counts against one budget, so that many small bombs are one
+// big one.
+type parts struct {
+	files map[string]*zip.File // by partKey
+	limit int64
+	left  int64
+}
+
+// openParts reads the directory of a package.
+func openParts(data []byte, o Options) (*parts, error) {
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, refuse("is not a whole zip archive (%v): it is cut off or damaged; get it again", err)
+	}
+	if len(z.File) > o.MaxMembers {
+		return nil, refuse("holds %d files; the limit is %d", len(z.File), o.MaxMembers)
+	}
+	p := &parts{files: make(map[string]*zip.File, len(z.File)), limit: o.MaxExpand, left: o.MaxExpand}
+	for _, f := range z.File {
+		if k := partKey(f.Name); p.files[k] == nil {
+			p.files[k] = f // of two with one name, readers of the format take the first
+		}
+	}
+	return p, nil
+}
+
+// partKey makes a part's name comparable: without regard to case, rooted, with
+// slashes, never outside of the package.
+func partKey(name string) string {
+	return strings.ToLower(strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/"))
+}
+
+func (p *parts) has(name string) bool { return p.files[partKey(name)] != nil }
+
+// open returns a part's content, to be closed.
+func (p *parts) open(name string) (io.ReadCloser, error) {
+	f := p.files[partKey(name)]
+	if f == nil {
+		return nil, errNoPart
+	}
+	if f.Flags&1 != 0 {
+		return nil, refuse("is protected by a password; save it without")
+	}
+	rc, err := f.Open()
+	if err != nil {
+		return nil, refuse("its part %s cannot be unpacked (%v); save it again", f.Name, err)
+	}
+	return &partReader{parts: p, name: f.Name, rc: rc}, nil
+}
+
+// scan opens a part as XML, to be closed.
+func (p *parts) scan(ctx context.Context, name string) (*scan, error) {
+	rc, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return newScan(ctx, rc, name), nil
+}
+
+// read returns a part of at most maxPart bytes.
+func (p *parts) read(name string) ([]byte, error) {
+	rc, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	b, err := io.ReadAll(io.LimitReader(rc, maxPart+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxPart {
+		return nil, refuse("its part %s is larger than %d bytes", name, maxPart)
+	}
+	return b, nil
+}
+
+// partReader counts what is unpacked.
+type partReader struct {
+	parts *parts
+	name  string
+	rc    io.ReadCloser
+}
+
+func (r *partReader) Read(b []byte) (int, error) {
+	if r.parts.left <= 0 {
+		return 0, refuse("unpacks to more than %d bytes; split the file", r.parts.limit)
+	}
+	n, err := r.rc.Read(b[:min(int64(len(b)), r.parts.left)])
+	r.parts.left -= int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = refuse("its part %s is damaged (%v); get it again", r.name, err)
+	}
+	return n, err
+}
+
+func (r *partReader) Close() error { return r.rc.Close() }

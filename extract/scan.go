@@ -1,0 +1,281 @@
+package extract
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+const (
+	// maxXMLDepth is how deep elements of XML may stand inside of each other.
+	// Documents reach some dozens: a table in a text box in a table.
+	maxXMLDepth = 400
+	// maxToken bounds one tag or one piece of text, which is held in memory.
+	maxToken = 8 << 20
+	// maxTags bounds the memory for names of elements.
+	maxTags = 4096
+)
+
+// scan reads XML as a stream: elements are visited in order, what is not wanted is
+// skipped, and nothing of the document is kept. It knows no entities but XML's own,
+// so that they cannot multiply. Errors name the part.
+type scan struct {
+	ctx   context.Context
+	name  string
+	d     *xml.Decoder
+	in    *tokenMeter
+	rc    io.ReadCloser
+	depth int
+	count int
+	tags  map[xml.Name]string
+}
+
+func newScan(ctx context.Context, rc io.ReadCloser, name string) *scan {
+	s := &scan{ctx: ctx, name: name, rc: rc, tags: make(map[xml.Name]string)}
+	b := bufio.NewReaderSize(rc, 32<<10)
+	var r io.Reader = b
+	if bom, _ := b.Peek(2); bytes.Equal(bom, []byte{0xFF, 0xFE}) || bytes.Equal(bom, []byte{0xFE, 0xFF}) {
+		r = transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
+	} else if bom, _ := b.Peek(3); bytes.Equal(bom, []byte("\ufeff")) {
+		b.Discard(3) //nolint:errcheck // the bytes have just been peeked
+	}
+	s.in = &tokenMeter{r: bufio.NewReaderSize(r, 32<<10)}
+	s.d = xml.NewDecoder(s.in)
+	s.d.CharsetReader = charsetReader
+	return s
+}
+
+// charsetReader serves what declares an encoding other than UTF-8. UTF-16 is
+// decoded by then.
+func charsetReader(label string, r io.Reader) (io.Reader, error) {
+	if strings.HasPrefix(strings.ToLower(label), "utf-16") {
+		return r, nil
+	}
+	enc, err := htmlindex.Get(label)
+	if err != nil {
+		return nil, fmt.Errorf("its encoding %q is not known", label)
+	}
+	return enc.NewDecoder().Reader(r), nil
+}
+
+// tokenMeter refuses a token that is too long before it is in memory.
+type tokenMeter struct {
+	r *bufio.Reader
+	n int
+}
+
+func (m *tokenMeter) over() error {
+	if m.n > maxToken {
+		return refuse("a tag or text inside is longer than %d bytes", maxToken)
+	}
+	return nil
+}
+
+func (m *tokenMeter) ReadByte() (byte, error) {
+	if m.n++; m.n > maxToken {
+		return 0, m.over()
+	}
+	return m.r.ReadByte()
+}
+
+func (m *tokenMeter) Read(b []byte) (int, error) {
+	if err := m.over(); err != nil {
+		return 0, err
+	}
+	n, err := m.r.Read(b)
+	m.n += n
+	return n, err
+}
+
+func (s *scan) Close() error { return s.rc.Close() }
+
+// next returns the next start, end or text; io.EOF at the end of the part.
+func (s *scan) next() (xml.Token, error) {
+	if s.count++; s.count%256 == 0 && s.ctx.Err() != nil {
+		return nil, s.ctx.Err()
+	}
+	s.in.n = 0
+	t, err := s.d.Token()
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	switch t.(type) {
+	case xml.StartElement:
+		if s.depth++; s.depth > maxXMLDepth {
+			return nil, refuse("its part %s nests elements more than %d deep; save it again", s.name, maxXMLDepth)
+		}
+	case xml.EndElement:
+		s.depth--
+	}
+	return t, nil
+}
+
+func (s *scan) explain(err error) error {
+	var e *Error
+	if errors.Is(err, io.EOF) || errors.As(err, &e) || s.ctx.Err() != nil {
+		return err
+	}
+	return refuse("its part %s is damaged (%v); save it again", s.name, err)
+}
+
+// children visits what the element just opened holds, or the whole part if none
+// is open. Elem may read the element by visiting its children; otherwise it is
+// skipped. Either function may be nil.
+func (s *scan) children(elem func(tag string, e xml.StartElement) error, text func(b []byte)) error {
+	outer := s.depth
+	for {
+		t, err := s.next()
+		if errors.Is(err, io.EOF) && outer == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if elem != nil {
+				if err := elem(s.tag(t.Name), t); err != nil {
+					return err
+				}
+			}
+			if err := s.leave(outer); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		case xml.CharData:
+			if text != nil {
+				text(t)
+			}
+		}
+	}
+}
+
+// leave skips the rest of the open elements below a depth.
+func (s *scan) leave(depth int) error {
+	for s.depth > depth {
+		if _, err := s.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text returns all text inside of the element just opened.
+func (s *scan) text() (string, error) {
+	var b strings.Builder
+	err := s.appendText(&b)
+	return b.String(), err
+}
+
+func (s *scan) appendText(b *strings.Builder) error {
+	return s.children(func(string, xml.StartElement) error { return s.appendText(b) }, func(t []byte) { b.Write(t) })
+}
+
+// tag names an element by the customary prefix of its namespace, whatever prefix
+// the file uses: "w:p".
+func (s *scan) tag(n xml.Name) string {
+	if t, ok := s.tags[n]; ok {
+		return t
+	}
+	t := customary(n.Space) + ":" + n.Local
+	if len(s.tags) < maxTags {
+		s.tags[n] = t
+	}
+	return t
+}
+
+// attr returns an attribute by its local name; the one without a namespace wins.
+func attr(e xml.StartElement, local string) string {
+	found := ""
+	for _, a := range e.Attr {
+		switch {
+		case a.Name.Local != local || customary(a.Name.Space) == "r":
+		case a.Name.Space == "":
+			return a.Value
+		default:
+			found = a.Value
+		}
+	}
+	return found
+}
+
+// relAttr returns an attribute that names a relation.
+func relAttr(e xml.StartElement, local string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == local && customary(a.Name.Space) == "r" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// number returns an attribute's whole number within bounds, or def.
+func number(e xml.StartElement, local string, def, low, high int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(attr(e, local)))
+	if err != nil {
+		return def
+	}
+	return min(max(n, low), high)
+}
+
+// on reports whether a switch such as <w:vanish/> is on.
+func on(e xml.StartElement) bool {
+	switch attr(e, "val") {
+	case "0", "false", "off":
+		return false
+	}
+	return true
+}
+
+// customary returns the prefix by which a namespace is known; the namespaces of
+// the strict dialect are those of the transitional one. A prefix that was never
+// declared stands for itself.
+func customary(space string) string {
+	switch space {
+	case "":
+		return ""
+	case "http://schemas.openxmlformats.org/wordprocessingml/2006/main", "http://purl.oclc.org/ooxml/wordprocessingml/main":
+		return "w"
+	case "http://schemas.openxmlformats.org/presentationml/2006/main", "http://purl.oclc.org/ooxml/presentationml/main":
+		return "p"
+	case "http://schemas.openxmlformats.org/spreadsheetml/2006/main", "http://purl.oclc.org/ooxml/spreadsheetml/main":
+		return "x"
+	case "http://schemas.openxmlformats.org/drawingml/2006/main", "http://purl.oclc.org/ooxml/drawingml/main":
+		return "a"
+	case "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing", "http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing":
+		return "wp"
+	case "http://schemas.openxmlformats.org/drawingml/2006/diagram", "http://purl.oclc.org/ooxml/drawingml/diagram":
+		return "dgm"
+	case "http://schemas.openxmlformats.org/drawingml/2006/chart", "http://purl.oclc.org/ooxml/drawingml/chart":
+		return "c"
+	case "http://schemas.openxmlformats.org/officeDocument/2006/relationships", "http://purl.oclc.org/ooxml/officeDocument/relationships":
+		return "r"
+	case "http://schemas.openxmlformats.org/officeDocument/2006/math", "http://purl.oclc.org/ooxml/officeDocument/math":
+		return "m"
+	case "http://schemas.openxmlformats.org/markup-compatibility/2006":
+		return "mc"
+	case "http://schemas.openxmlformats.org/package/2006/relationships":
+		return "rel"
+	case "http://purl.org/dc/elements/1.1/":
+		return "dc"
+	case "http://www.idpf.org/2007/opf":
+		return "opf"
+	}
+	if rest, ok := strings.CutPrefix(space, "urn:oasis:names:tc:opendocument:xmlns:"); ok {
+		if p, _, _ := strings.Cut(rest, ":"); p != "container" {
+			return p
+		}
+	}
+	return space
+}
