@@ -10,6 +10,7 @@ import (
 // MIME types of what word processors, spreadsheets and presentations write.
 const (
 	mimeDOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+	mimePPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 )
 
 const markdownType = "text/markdown"
@@ -23,6 +24,15 @@ func officeFormats() []format {
 			also: []string{
 				"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
 				"application/vnd.ms-word.document.macroenabled.12", "application/vnd.ms-word.template.macroenabled.12",
+			},
+		},
+		{
+			mime: mimePPTX, exts: []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"}, read: readOffice,
+			also: []string{
+				"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+				"application/vnd.openxmlformats-officedocument.presentationml.template",
+				"application/vnd.ms-powerpoint.presentation.macroenabled.12",
+				"application/vnd.ms-powerpoint.slideshow.macroenabled.12", "application/vnd.ms-powerpoint.template.macroenabled.12",
 			},
 		},
 		{
@@ -51,6 +61,8 @@ func readOffice(ctx context.Context, f File, o Options) (Text, error) {
 		return Text{}, err
 	case root == "w:document" || root == "w:glossaryDocument":
 		return readDOCX(ctx, p, main, o)
+	case root == "p:presentation":
+		return readPPTX(ctx, p, main, o)
 	}
 	return Text{}, refuse("is a zip archive, but no document that is known")
 }
