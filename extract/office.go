@@ -11,6 +11,7 @@ import (
 const (
 	mimeDOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	mimePPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+	mimeXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 )
 
 const markdownType = "text/markdown"
@@ -33,6 +34,14 @@ func officeFormats() []format {
 				"application/vnd.openxmlformats-officedocument.presentationml.template",
 				"application/vnd.ms-powerpoint.presentation.macroenabled.12",
 				"application/vnd.ms-powerpoint.slideshow.macroenabled.12", "application/vnd.ms-powerpoint.template.macroenabled.12",
+			},
+		},
+		{
+			mime: mimeXLSX, exts: []string{"xlsx", "xlsm", "xltx", "xltm", "xlsb"}, read: readOffice,
+			also: []string{
+				"application/vnd.openxmlformats-officedocument.spreadsheetml.template",
+				"application/vnd.ms-excel.sheet.binary.macroenabled.12",
+				"application/vnd.ms-excel.sheet.macroenabled.12", "application/vnd.ms-excel.template.macroenabled.12",
 			},
 		},
 		{
@@ -63,6 +72,8 @@ func readOffice(ctx context.Context, f File, o Options) (Text, error) {
 		return readDOCX(ctx, p, main, o)
 	case root == "p:presentation":
 		return readPPTX(ctx, p, main, o)
+	case root == "x:workbook":
+		return readXLSX(ctx, p, main, o)
 	}
 	return Text{}, refuse("is a zip archive, but no document that is known")
 }
