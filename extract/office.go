@@ -12,6 +12,7 @@ const (
 	mimeDOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	mimePPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 	mimeXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	mimeEPUB = "application/epub+zip"
 )
 
 const markdownType = "text/markdown"
@@ -44,6 +45,7 @@ func officeFormats() []format {
 				"application/vnd.ms-excel.sheet.macroenabled.12", "application/vnd.ms-excel.template.macroenabled.12",
 			},
 		},
+		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice},
 		{
 			mime: "application/x-ole-storage", magic: []string{oleMagic}, read: refuseOLE,
 			exts: []string{"doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "pub", "vsd"},
@@ -60,6 +62,9 @@ func readOffice(ctx context.Context, f File, o Options) (Text, error) {
 	p, err := openParts(f.Data, o)
 	if err != nil {
 		return Text{}, err
+	}
+	if p.has("META-INF/container.xml") {
+		return readEPUB(ctx, p, o)
 	}
 	main, err := p.mainPart(ctx)
 	if err != nil {

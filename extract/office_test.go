@@ -111,7 +111,7 @@ func TestOfficeByHand(t *testing.T) {
 }
 
 func TestOfficeByLibraries(t *testing.T) {
-	for _, name := range []string{"handbook.docx", "results.pptx", "orders.xlsx"} {
+	for _, name := range []string{"handbook.docx", "results.pptx", "orders.xlsx", "lighthouse.epub"} {
 		file := filepath.Join("testdata", "office", name)
 		data, err := os.ReadFile(file)
 		if err != nil {
