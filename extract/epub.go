@@ -224,7 +224,7 @@ func (b *epub) chapter(ctx context.Context, item epubItem, limit int) (string, e
 	if err != nil {
 		return "", err
 	}
-	src, _, err := decodeText(raw, item.media, "html")
+	src, _, err := decodeText(raw, item.media)
 	if err != nil {
 		return "", err
 	}

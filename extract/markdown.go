@@ -93,7 +93,7 @@ func (m *markdown) note(label, text string) {
 
 // code writes lines as they are.
 func (m *markdown) code(text string) {
-	text = strings.Trim(printable(text), "\n")
+	text = strings.Trim(visible(text), "\n")
 	if text == "" || !m.open(proseBlock, len(text)) {
 		return
 	}
@@ -235,11 +235,11 @@ func pages(text string) int { return 1 + strings.Count(text, "\f") }
 func tableCell(s string) string { return escapeTags(strings.ReplaceAll(oneLine(s), "|", `\|`)) }
 
 // oneLine returns text with runs of white space as one space.
-func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
 
 // cleanText trims the lines of a text and drops those that are empty.
 func cleanText(s string) string {
-	s = printable(s)
+	s = visible(s)
 	if !strings.Contains(s, "\n") {
 		return strings.TrimSpace(s)
 	}
@@ -252,8 +252,8 @@ func cleanText(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// printable returns valid UTF-8 without control characters and signs of no width.
-func printable(s string) string {
+// visible returns valid UTF-8 without control characters and signs of no width.
+func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':

@@ -3,8 +3,6 @@ package extract
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,8 +11,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
-
-var update = flag.Bool("update", false, "rewrite the goldens")
 
 // zipped packs parts, given as name and content by turns, in their order.
 func zipped(t testing.TB, parts ...string) []byte {
@@ -55,21 +51,10 @@ func readOne(t testing.TB, name string, data []byte, o Options) (Text, error) {
 	return text, failed
 }
 
-// shown writes a result for a golden file.
+// shown describes a result for a golden file.
 func shown(t *testing.T, name string, data []byte) string {
 	t.Helper()
-	x, err := readOne(t, name, data, Options{})
-	if err != nil {
-		return "error: " + err.Error() + "\n"
-	}
-	meta, err := json.Marshal(x.Metadata)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.MIME != "text/markdown" || x.Format == "" {
-		t.Errorf("%s: type %q from %q", name, x.MIME, x.Format)
-	}
-	return "title: " + x.Title + "\nmetadata: " + string(meta) + "\n\n" + strings.ReplaceAll(x.Text, "\f", "␌")
+	return strings.ReplaceAll(describe(t, File{Name: filepath.Base(name), Data: data}, Options{}), "\f", "␌")
 }
 
 func TestOfficeByHand(t *testing.T) {
@@ -119,12 +104,12 @@ func TestOfficeByLibraries(t *testing.T) {
 		}
 		got := shown(t, name, data)
 		if *update {
-			if err := os.WriteFile(file+".want", []byte(got), 0o644); err != nil {
+			if err := os.WriteFile(file+".golden", []byte(got), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		want, err := os.ReadFile(file + ".want")
+		want, err := os.ReadFile(file + ".golden")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,6 +27,10 @@ type parts struct {
 
 // openParts reads the directory of a package.
 func openParts(data []byte, o Options) (*parts, error) {
+	// Each entry becomes some 300 bytes before anything can be said of it.
+	if n := bytes.Count(data, []byte(zipEntry)); n > maxEntries*o.MaxMembers {
+		return nil, refuse("lists %d files; the limit is %d", n, o.MaxMembers)
+	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, refuse("is not a whole zip archive (%v): it is cut off or damaged; get it again", err)

@@ -57,15 +57,15 @@ func (t *sheetTable) another(row []sheetCell) bool {
 	if len(t.sample) > 0 {
 		first = t.sample[0]
 	}
-	return header(row) && (t.blanks > 1 || !t.open && !sameColumns(first, row) || t.open && len(row) != t.width)
+	return isHead(row) && (t.blanks > 1 || !t.open && !sameColumns(first, row) || t.open && len(row) != t.width)
 }
 
 func sameColumns(a, b []sheetCell) bool {
 	return slices.EqualFunc(a, b, func(x, y sheetCell) bool { return x.column == y.column })
 }
 
-// header reports whether a row can be the head of a table.
-func header(row []sheetCell) bool {
+// isHead reports whether a row can be the head of a table.
+func isHead(row []sheetCell) bool {
 	return len(row) >= 2 && !slices.ContainsFunc(row, func(c sheetCell) bool { return !c.words })
 }
 
@@ -89,7 +89,7 @@ func (t *sheetTable) start() {
 		return
 	}
 	t.columns(rows)
-	if header(rows[0]) || texts(rows[0]) >= 2 && !header(rows[min(1, len(rows)-1)]) {
+	if isHead(rows[0]) || texts(rows[0]) >= 2 && !isHead(rows[min(1, len(rows)-1)]) {
 		t.md.tableHead(t.cells(rows[0]), t.width)
 		rows = rows[1:]
 	} else {
