@@ -278,17 +278,15 @@ func TestBombs(t *testing.T) {
 		start := time.Now()
 		lines := said(t, File{Name: x.file, Data: x.data}, x.o)
 		reasons := strings.Join(lines[max(0, len(lines)-3):], "\n")
+		took := time.Since(start)
 		runtime.ReadMemStats(&after)
 		if !strings.Contains(reasons, x.reason) {
 			t.Errorf("%s: %.300q, want %q", x.name, reasons, x.reason)
 		}
-		if d := time.Since(start); d > 10*time.Second {
-			t.Errorf("%s takes %v", x.name, d)
-		}
 		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 600 {
 			t.Errorf("%s allocates %d MB", x.name, mb)
 		} else {
-			t.Logf("%s: %v, %d MB allocated", x.name, time.Since(start), mb)
+			t.Logf("%s: %v, %d MB allocated", x.name, took, mb)
 		}
 	}
 }

@@ -90,10 +90,11 @@ type Options struct {
 	MaxMember int64
 	// MaxMembers is how many files that are wanted one file may hold; default 10,000.
 	MaxMembers int
-	// Timeout bounds the reading of each file, and of each member; default 30 s.
+	// Timeout bounds the reading of each file, and of each member; what an archive
+	// may take altogether follows from MaxExpand. Default 30 s.
 	Timeout time.Duration
-	// Take says whether a member of an archive is wanted, by its path inside; nil
-	// takes all. What it refuses is not reported.
+	// Take says whether a member of an archive, or an attachment, is wanted, by its
+	// path inside; nil takes all. What it refuses is not reported, nor unpacked.
 	Take func(path string) bool
 }
 

@@ -62,7 +62,9 @@ func expandMail(ctx context.Context, f File, in *inside) error {
 	if err != nil {
 		return refuse("is no mail, or a damaged one (%v)", err)
 	}
-	l := &letter{ctx: ctx, in: in}
+	timed, cancel := context.WithTimeout(ctx, in.opts().Timeout)
+	defer cancel()
+	l := &letter{ctx: timed, in: in}
 	if err := l.part(textHeader(m.Header), m.Body, 0); err != nil {
 		return err
 	}
