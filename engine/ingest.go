@@ -67,6 +67,8 @@ type IngestReport struct {
 	Bytes  int64 `json:"bytes"`
 	// Skipped lists what was left out, each with its reason.
 	Skipped []Skipped `json:"skipped"`
+	// LeftOut counts what was not looked at, because of its type or its name.
+	LeftOut docs.LeftOut `json:"left_out,omitzero"`
 }
 
 // Skipped says why a file was left out.

@@ -19,7 +19,7 @@ type Lister interface {
 }
 
 // Change is one thing that an ingest would do. Exactly one of Document, Delete,
-// Skip and Unchanged is set.
+// Skip, Unchanged and LeftOut is set.
 type Change struct {
 	Path     string // of the file; the id of a document whose file is gone
 	Document *docs.Document
@@ -31,6 +31,7 @@ type Change struct {
 	Delete    string // id of a document whose file is gone
 	Skip      string // why the file is left out
 	Unchanged int    // documents of a file that need not be read
+	LeftOut   *docs.LeftOut
 }
 
 // Collect yields what [Ingest] would do, for a server that is to do it as a job.
@@ -92,6 +93,12 @@ func (c *collector) root(ctx context.Context, root Root) error {
 		}
 		seen[e.ID] = true
 		if err := c.entry(ctx, root.Name(), e, there); err != nil {
+			return err
+		}
+	}
+	if l, ok := root.(leaver); ok {
+		left := l.LeftOut()
+		if err := c.send(Change{Path: root.Name(), LeftOut: &left}); err != nil {
 			return err
 		}
 	}

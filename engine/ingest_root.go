@@ -37,6 +37,9 @@ type Root interface {
 	Gone(id string) bool
 }
 
+// leaver is a [Root] that counts what it leaves out, while its entries are yielded.
+type leaver interface{ LeftOut() docs.LeftOut }
+
 // Entry is one thing in a [Root], usually a file: one document, or several.
 type Entry struct {
 	// ID is the id of its document, and what the ids of further ones begin with,
@@ -102,6 +105,7 @@ type place struct {
 	opts    IngestOptions
 	ignored func(rel string) bool
 	reading string // how files are read, as part of their states
+	left    docs.LeftOut
 }
 
 // Name implements [Root].
@@ -118,7 +122,10 @@ func (r *place) Prefix() string {
 // Entries implements [Root].
 func (r *place) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for f, err := range docs.Walk(ctx, []string{r.path}, r.opts.Walk) {
+		o := r.opts.Walk
+		r.left = docs.LeftOut{}
+		o.LeftOut = &r.left
+		for f, err := range docs.Walk(ctx, []string{r.path}, o) {
 			e := Entry{}
 			if err == nil {
 				e = r.entry(f)
@@ -129,6 +136,9 @@ func (r *place) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 		}
 	}
 }
+
+// LeftOut returns what the last walk left out.
+func (r *place) LeftOut() docs.LeftOut { return r.left }
 
 func (r *place) entry(f docs.File) Entry {
 	return Entry{

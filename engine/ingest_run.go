@@ -46,6 +46,9 @@ func (in *ingester) root(ctx context.Context, root Root) error {
 		return err
 	}
 	seen, whole, err := in.entries(ctx, root, there)
+	if l, ok := root.(leaver); ok {
+		in.report.LeftOut.Add(l.LeftOut())
+	}
 	if nerr := in.note(context.WithoutCancel(ctx), 1); err == nil {
 		err = nerr
 	}

@@ -34,6 +34,8 @@ func (f *fixture) sent(t interface{ Fatal(...any) }, o engine.IngestOptions) eng
 		case err != nil:
 		case ch.Skip != "":
 			r.Skipped = append(r.Skipped, engine.Skipped{Path: ch.Path, Reason: ch.Skip})
+		case ch.LeftOut != nil:
+			r.LeftOut.Add(*ch.LeftOut)
 		case ch.Unchanged > 0:
 			r.Unchanged += ch.Unchanged
 		case ch.Delete != "":

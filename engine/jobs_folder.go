@@ -84,6 +84,11 @@ func (e *Engine) sameFolders(ctx context.Context, req folderRequest) (Job, error
 	return Job{}, nil
 }
 
+// FolderResult is what such a job led to, besides its counts.
+type FolderResult struct {
+	LeftOut docs.LeftOut `json:"left_out,omitzero"`
+}
+
 // runFolder runs a folder's ingest from its beginning: what an earlier run of the
 // job has stored is unchanged, and is counted as what it was then.
 func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
@@ -113,6 +118,7 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	o.Progress = run.progress
 	report, err := Ingest(ctx, folderSink{e}, o)
 	run.take(report)
+	err = errors.Join(err, r.result(FolderResult{LeftOut: report.LeftOut}))
 	return errors.Join(err, run.flush(context.WithoutCancel(ctx), report.Skipped))
 }
 

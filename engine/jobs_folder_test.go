@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -22,7 +24,7 @@ func TestFolderJob(t *testing.T) {
 	f.Inject(engine.Faults{Put: g.put})
 	f.StartJobs()
 	dir := filepath.Join(t.TempDir(), "guide")
-	files := map[string]string{"bad.md": "\x00binary"}
+	files := map[string]string{"bad.md": "\x00binary", "x.png": ""}
 	for i := range 40 {
 		files[fmt.Sprintf("%02d.md", i)] = fmt.Sprintf("# File %d\n\ntext w%d", i, i)
 	}
@@ -45,6 +47,9 @@ func TestFolderJob(t *testing.T) {
 	j = f.await(j.ID)
 	if j.State != store.JobDone || j.Counts.Created+j.Counts.Unchanged != 40 || j.Counts.Created < 5 || j.Counts.Skipped != 1 || j.Items != 41 {
 		t.Errorf("%+v", j)
+	}
+	if got := string(j.Result); got != `{"left_out":{"types":{"png":1}}}` {
+		t.Errorf("result %s", got)
 	}
 	if s := f.items(j.ID, store.ItemSkipped); len(s) != 1 || s[0].Key != filepath.Join(dir, "bad.md") || !strings.Contains(s[0].Error, "binary") {
 		t.Errorf("%+v", s)
@@ -89,7 +94,7 @@ func TestCollect(t *testing.T) {
 	dir := t.TempDir()
 	here := filepath.Join(dir, "docs")
 	two := filepath.Join(dir, "elsewhere", "docs")
-	write(t, here, map[string]string{"a.md": "alpha", "sub/b.md": "beta", "bad.md": "\x00"})
+	write(t, here, map[string]string{"a.md": "alpha", "sub/b.md": "beta", "bad.md": "\x00", "x.png": ""})
 	write(t, two, map[string]string{"a.md": "other"})
 	collected, ingested := open(t), open(t)
 	both := func(o engine.IngestOptions) {
@@ -100,7 +105,7 @@ func TestCollect(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		n, unchanged, skipped := 0, 0, []engine.Skipped{}
+		n, unchanged, skipped, left := 0, 0, []engine.Skipped{}, docs.LeftOut{}
 		for ch, err := range engine.Collect(t.Context(), collected, o) {
 			if err != nil {
 				t.Fatal(err)
@@ -111,6 +116,8 @@ func TestCollect(t *testing.T) {
 				skipped = append(skipped, engine.Skipped{Path: ch.Path, Reason: ch.Skip})
 			case ch.Unchanged > 0:
 				unchanged += ch.Unchanged
+			case ch.LeftOut != nil:
+				left.Add(*ch.LeftOut)
 			case ch.Delete != "":
 				err = s.Delete(t.Context(), n, ch.Delete)
 			default:
@@ -129,6 +136,9 @@ func TestCollect(t *testing.T) {
 		c.Unchanged += unchanged
 		if want := (store.JobCounts{Created: r.Created, Replaced: r.Replaced, Unchanged: r.Unchanged, Deleted: r.Deleted}); c != want {
 			t.Errorf("%+v, want %+v", c, want)
+		}
+		if !reflect.DeepEqual(left, r.LeftOut) {
+			t.Errorf("left out %v, want %v", left, r.LeftOut)
 		}
 		if !slices.Equal(skipped, r.Skipped) {
 			t.Errorf("skipped %v, want %v", skipped, r.Skipped)

@@ -225,9 +225,9 @@ func ordinalText(n int, format string) string {
 	case "lowerRoman":
 		return roman(n)
 	case "upperLetter":
-		return strings.ToUpper(letters(n))
+		return strings.ToUpper(alphabetic(n))
 	case "lowerLetter":
-		return letters(n)
+		return alphabetic(n)
 	case "decimalZero":
 		if n < 10 {
 			return "0" + strconv.Itoa(n)
@@ -238,8 +238,8 @@ func ordinalText(n int, format string) string {
 	return strconv.Itoa(n)
 }
 
-// letters counts a…z, aa, bb, as Word does.
-func letters(n int) string {
+// alphabetic counts a…z, aa, bb, as Word does.
+func alphabetic(n int) string {
 	if n < 1 || n > 26*10 {
 		return strconv.Itoa(n)
 	}

@@ -18,6 +18,7 @@ const maxLink = 160
 // kept: the number of a ticket needs none, and tables of changes are full of them.
 const minLinkText = 2
 
+// letters counts the letters of a text.
 func letters(s string) (n int) {
 	for _, r := range s {
 		if unicode.IsLetter(r) {

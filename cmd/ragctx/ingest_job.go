@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -41,6 +42,7 @@ func (r remote) ingest(ctx context.Context, o engine.IngestOptions, p progress) 
 	report, err := followIngest(ctx, r, j, up.paths, p)
 	report.Skipped = append(up.report.Skipped, report.Skipped...)
 	report.Unchanged += up.report.Unchanged
+	report.LeftOut = up.report.LeftOut
 	return report, err
 }
 
@@ -63,6 +65,9 @@ func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
 				return
 			case ch.Skip != "":
 				u.report.Skipped = append(u.report.Skipped, engine.Skipped{Path: ch.Path, Reason: ch.Skip})
+				continue
+			case ch.LeftOut != nil:
+				u.report.LeftOut.Add(*ch.LeftOut)
 				continue
 			case ch.Unchanged > 0:
 				u.report.Unchanged += ch.Unchanged
@@ -134,9 +139,13 @@ func skippedItem(i store.JobItem, paths []string) engine.Skipped {
 
 // reportOf is what a job did, in the form of an ingest.
 func reportOf(j engine.Job) engine.IngestReport {
+	var result engine.FolderResult
+	if j.Kind == engine.JobFolder && len(j.Result) > 0 {
+		_ = json.Unmarshal(j.Result, &result) // another version's; the counts are what matters
+	}
 	return engine.IngestReport{
 		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
-		Chunks: j.Chunks, Bytes: j.Written, Skipped: []engine.Skipped{},
+		Chunks: j.Chunks, Bytes: j.Written, Skipped: []engine.Skipped{}, LeftOut: result.LeftOut,
 	}
 }
 

@@ -178,6 +178,7 @@ func writeJob(w io.Writer, j engine.Job) {
 	if j.Error != "" {
 		fmt.Fprintln(w, "error:", printable(j.Error))
 	}
+	writeLeftOut(w, reportOf(j).LeftOut)
 }
 
 func etaOf(j engine.Job) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,10 +13,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // showSkipped is how many files are listed per reason unless all are asked for.
 const showSkipped = 3
+
+// showTypes is how many types of files that were left out are counted apart.
+const showTypes = 8
 
 // writeSummary tells what an ingest did.
 func writeSummary(w io.Writer, r engine.IngestReport, took time.Duration, all bool) {
@@ -24,6 +29,41 @@ func writeSummary(w io.Writer, r engine.IngestReport, took time.Duration, all bo
 		fmt.Fprintf(w, "%d chunks from %s in %s (%.0f chunks/s)\n", r.Chunks, size(r.Bytes), seconds(took), rate(r.Chunks, took))
 	}
 	writeSkipped(w, r.Skipped, all)
+	writeLeftOut(w, r.LeftOut)
+}
+
+// writeLeftOut tells in a line what was not looked at.
+func writeLeftOut(w io.Writer, l docs.LeftOut) {
+	var parts []string
+	exts := slices.SortedFunc(maps.Keys(l.Types), func(a, b string) int {
+		return cmp.Or(cmp.Compare(l.Types[b], l.Types[a]), cmp.Compare(a, b))
+	})
+	hint := ""
+	for i, ext := range exts {
+		switch {
+		case i == showTypes:
+			parts = append(parts, fmt.Sprintf("%d other types", len(exts)-i))
+		case i > showTypes:
+		case ext == "":
+			parts = append(parts, fmt.Sprintf("%d without an extension", l.Types[ext]))
+		case ext == "*":
+			parts = append(parts, fmt.Sprintf("%d others", l.Types[ext]))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", l.Types[ext], ext))
+			hint = cmp.Or(hint, fmt.Sprintf("; --include '*.%s' takes such files, and no others", ext))
+		}
+	}
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{l.Hidden, "hidden"}, {l.Ignored, "ignored by git"}, {l.Excluded, "excluded"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(w, "left out: %s%s\n", strings.Join(parts, ", "), hint)
+	}
 }
 
 // reason is why some files were skipped.

@@ -110,6 +110,7 @@ func TestSummary(t *testing.T) {
 		r.Skipped = append(r.Skipped, engine.Skipped{Path: name, Reason: "is binary"})
 	}
 	r.Skipped = append(r.Skipped, engine.Skipped{Path: "z", Reason: "cannot be read"})
+	r.LeftOut = docs.LeftOut{Types: map[string]int{"": 2, "*": 1, "png": 12, "exe": 12}, Hidden: 1, Ignored: 3, Excluded: 2}
 	var b bytes.Buffer
 	writeSummary(&b, r, 2*time.Second, false)
 	want := `2 created, 0 replaced, 1 unchanged, 0 deleted
@@ -122,9 +123,22 @@ func TestSummary(t *testing.T) {
      and 1 more (--verbose lists all)
   1: cannot be read
      z
+left out: 12 exe, 12 png, 2 without an extension, 1 others, 1 hidden, 3 ignored by git, 2 excluded; --include '*.exe' takes such files, and no others
 `
 	if d := gocmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestManyTypesLeftOut(t *testing.T) {
+	l := docs.LeftOut{Types: make(map[string]int)}
+	for i := range 10 {
+		l.Types[fmt.Sprint("t", i)] = i + 1
+	}
+	var b bytes.Buffer
+	writeLeftOut(&b, l)
+	if got := b.String(); !strings.Contains(got, " 3 t2, 2 other types; --include '*.t9'") {
+		t.Error(got)
 	}
 }
 

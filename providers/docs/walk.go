@@ -35,6 +35,8 @@ type WalkOptions struct {
 	Hidden bool
 	// NoIgnore does not heed .gitignore files.
 	NoIgnore bool
+	// LeftOut, if any, is added what the walk does not take and does not report.
+	LeftOut *LeftOut `json:"-"`
 }
 
 // Walk yields the files under roots, each root a directory or a file, in the
@@ -46,7 +48,7 @@ type WalkOptions struct {
 // An error that is a [*Skip] concerns one path, and the walk goes on: a link, a
 // file too large, a directory that cannot be read, a file of a second root with
 // the id of one before. Any other error ends the walk: a bad pattern, a missing
-// or unreadable root, the end of ctx. What the options leave out is not reported.
+// or unreadable root, the end of ctx. What the options leave out is only counted.
 func Walk(ctx context.Context, roots []string, o WalkOptions) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		w := walker{ctx: ctx, opts: o, yield: yield, seen: make(map[string]bool)}
@@ -73,6 +75,9 @@ type walker struct {
 
 // prepare checks everything that would end the walk anyway before it begins.
 func (w *walker) prepare(roots []string) error {
+	if w.opts.LeftOut == nil {
+		w.opts.LeftOut = new(LeftOut)
+	}
 	var err error
 	if w.rules, err = compileRules(w.opts); err != nil {
 		return err
@@ -128,18 +133,16 @@ func (w *walker) dir(name, rel string, ignore *ignoreFile) bool {
 
 func (w *walker) entry(name, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
 	switch {
-	case e.Name() == ".git", strings.HasPrefix(e.Name(), ".") && !w.opts.Hidden, ignore.ignored(rel, e.IsDir()):
+	case w.leftOut(name, rel, e, ignore):
 		return true
 	case e.IsDir():
-		if w.rules.exclude.matchDir(rel) || vendored(name) {
-			return true
-		}
 		return w.dir(name, rel, ignore)
-	case w.rules.exclude.match(rel):
-		return true
 	case e.Type()&fs.ModeSymlink != 0:
 		return w.link(name, rel)
-	case !e.Type().IsRegular() || !w.rules.takes(rel):
+	case !e.Type().IsRegular():
+		return true
+	case !w.rules.takes(rel):
+		w.opts.LeftOut.file(e.Name())
 		return true
 	}
 	info, err := e.Info()
@@ -147,6 +150,23 @@ func (w *walker) entry(name, rel string, e fs.DirEntry, ignore *ignoreFile) bool
 		return w.skip(name, reason(err))
 	}
 	return w.file(name, rel, info)
+}
+
+// leftOut reports whether an entry is not looked at, whatever its type, and
+// counts it.
+func (w *walker) leftOut(name, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
+	switch {
+	case e.Name() == ".git", e.Name() == ".gitignore" && !w.opts.Hidden:
+	case strings.HasPrefix(e.Name(), ".") && !w.opts.Hidden:
+		w.opts.LeftOut.Hidden++
+	case ignore.ignored(rel, e.IsDir()):
+		w.opts.LeftOut.Ignored++
+	case e.IsDir() && (w.rules.exclude.matchDir(rel) || vendored(name)), !e.IsDir() && w.rules.exclude.match(rel):
+		w.opts.LeftOut.Excluded++
+	default:
+		return false
+	}
+	return true
 }
 
 // link reports a link that would have been taken as a file, or leads to a directory.

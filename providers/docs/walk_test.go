@@ -3,6 +3,7 @@ package docs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,7 +53,7 @@ func walk(t *testing.T, o docs.WalkOptions, roots ...string) (ids, skips []strin
 
 func TestWalk(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"README.md": "x", "a/guide.txt": "x", "a/main.go": "x", "a/logo.png": "x", "page.html": "x",
+		"README.md": "x", "a/guide.txt": "x", "a/main.go": "x", "a/logo.png": "x", "b.PNG": "x", "LICENSE": "x", "page.html": "x",
 		".git/x.md": "x", ".github/y.md": "x", "node_modules/z.md": "x", "a/target/z.md": "x", "a/dist/z.md": "x", "build/z.md": "x",
 		"go.lock": "x", "vendor/modules.txt": "x", "vendor/v.go": "x", "docs/vendor/acme.md": "x",
 		".gitignore": "*.tmp.md\n/private/\n", "q.tmp.md": "x", "private/p.md": "x", "a/private/p.md": "x",
@@ -61,7 +62,8 @@ func TestWalk(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "README.md"), filepath.Join(dir, "link.md")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	ids, skips := walk(t, docs.WalkOptions{MaxFileBytes: 100}, dir)
+	var left docs.LeftOut
+	ids, skips := walk(t, docs.WalkOptions{MaxFileBytes: 100, LeftOut: &left}, dir)
 	want := []string{"README.md", "a/guide.txt", "a/keep.tmp.md", "a/main.go", "a/private/p.md", "docs/vendor/acme.md", "page.html"}
 	if diff := cmp.Diff(want, ids); diff != "" {
 		t.Errorf("files differ (-want +got):\n%s", diff)
@@ -72,6 +74,28 @@ func TestWalk(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantSkips, skips); diff != "" {
 		t.Errorf("skips differ (-want +got):\n%s", diff)
+	}
+	wantLeft := docs.LeftOut{Types: map[string]int{"png": 2, "": 1}, Hidden: 1, Ignored: 2, Excluded: 6}
+	if diff := cmp.Diff(wantLeft, left); diff != "" {
+		t.Errorf("what is left out differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	files := map[string]string{"a.PNG": "", "b.png": "", "c.much too long to be one": "", "d.2020-01-01": ""}
+	for i := range 200 {
+		files[fmt.Sprintf("x.t%d", i)] = ""
+	}
+	var one, two docs.LeftOut
+	walk(t, docs.WalkOptions{LeftOut: &one}, tree(t, files))
+	two.Add(one)
+	two.Add(one)
+	n := 0
+	for _, c := range two.Types {
+		n += c
+	}
+	if one.Types["png"] != 2 || one.Types[""] != 2 || one.Types["*"] == 0 || len(one.Types) > 101 || n != 2*len(files) {
+		t.Errorf("%v", one.Types)
 	}
 }
 
