@@ -19,6 +19,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/store"
 )
@@ -47,8 +48,30 @@ type BulkLine struct {
 	Metadata  Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters reach strings, numbers and booleans"`
 	Occurred  time.Time `json:"occurred,omitzero" doc:"when what the document tells happened"`
 	Root      string    `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
+	Chunk     *Sizes    `json:"chunk,omitempty" doc:"how long the chunks are; default is 400 characters, at most 1200"`
 	MovedFrom string    `json:"moved_from,omitempty" doc:"a root that the document is taken over from, if it has that one"`
 	Stat      string    `json:"stat,omitempty" maxLength:"512" doc:"tells the state of the file that the document was read from; lists of documents show it, until another version is stored"`
+}
+
+// Sizes are the lengths of chunks, in characters.
+type Sizes struct {
+	Target int `json:"target_chars,omitempty" minimum:"0" maximum:"100000" doc:"how long a chunk grows by adding neighbours; default is 400"`
+	Max    int `json:"max_chars,omitempty" minimum:"0" maximum:"100000" doc:"the length that no chunk exceeds; default is 1200, at least target_chars"`
+}
+
+// SizesOf returns sizes as they are sent; nil are the defaults.
+func SizesOf(o chunk.Options) *Sizes {
+	if o == (chunk.Options{}) {
+		return nil
+	}
+	return &Sizes{Target: o.TargetChars, Max: o.MaxChars}
+}
+
+func (s *Sizes) options() chunk.Options {
+	if s == nil {
+		return chunk.Options{}
+	}
+	return chunk.Options{TargetChars: s.Target, MaxChars: s.Max}
 }
 
 // BulkOptions is the part called options of a form.

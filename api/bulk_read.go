@@ -111,7 +111,7 @@ func faultError(faults ...Fault) error {
 func (l BulkLine) document() docs.Document {
 	return docs.Document{
 		ExternalID: l.ID, Text: l.Text, Title: l.Title, Source: l.Source, MIME: l.MIME,
-		Tags: l.Tags, Metadata: l.Metadata, Occurred: l.Occurred,
+		Tags: l.Tags, Metadata: l.Metadata, Occurred: l.Occurred, Chunk: l.Chunk.options(),
 	}
 }
 

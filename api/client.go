@@ -65,7 +65,7 @@ func (c *Client) PutDocument(ctx context.Context, namespace string, d docs.Docum
 	var put DocumentPut
 	err := c.do(ctx, http.MethodPut, documentPath(d.ExternalID), in(namespace), DocumentRequest{
 		Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags, Metadata: d.Metadata,
-		Occurred: d.Occurred, Root: root,
+		Occurred: d.Occurred, Chunk: SizesOf(d.Chunk), Root: root,
 	}, &put)
 	return store.Put{Status: put.Status, Version: put.Version, Chunks: put.Chunks}, err
 }

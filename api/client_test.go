@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -58,6 +59,29 @@ func TestClient(t *testing.T) {
 		if _, status, err = c.Remember(ctx, m); err != nil || status != want {
 			t.Errorf("remember again: %s, %v", status, err)
 		}
+	}
+}
+
+// TestOwnChunks: documents have chunks of the sizes that they are sent with, and
+// the state that their file was read in.
+func TestOwnChunks(t *testing.T) {
+	f := start(t, Options{})
+	d := docs.Document{ExternalID: "one.txt", Text: strings.Repeat("Some words make a sentence. ", 100), Chunk: chunk.Options{TargetChars: 1400}}
+	one, err := f.client.PutDocument(t.Context(), "", d, "")
+	if err != nil || one.Chunks != 2 {
+		t.Errorf("one document: %+v, %v", one, err)
+	}
+	line := BulkLine{ID: "two.txt", Text: d.Text, Chunk: SizesOf(d.Chunk), Root: "/r", Stat: "as it was"}
+	j, err := f.client.PutDocuments(t.Context(), "", func(yield func(BulkLine, error) bool) { yield(line, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j, err = f.engine.AwaitJob(t.Context(), j.ID); err != nil || j.Chunks != 2 {
+		t.Errorf("by a job: %+v, %v", j, err)
+	}
+	list, err := f.client.ListDocuments(t.Context(), "", store.ListOptions{Root: "/r"})
+	if err != nil || len(list) != 1 || list[0].Stat != "as it was" {
+		t.Errorf("list: %+v, %v", list, err)
 	}
 }
 

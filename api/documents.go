@@ -21,6 +21,7 @@ type DocumentRequest struct {
 	Tags     []string  `json:"tags,omitempty" maxItems:"64"`
 	Metadata Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON; filters reach strings, numbers and booleans"`
 	Occurred time.Time `json:"occurred,omitzero" doc:"when what the document tells happened"`
+	Chunk    *Sizes    `json:"chunk,omitempty" doc:"how long the chunks are; default is 400 characters, at most 1200"`
 	Root     string    `json:"root,omitempty" doc:"what the document was ingested from; a document of one root is not replaced from another"`
 }
 
@@ -169,7 +170,7 @@ func (s *Server) documentRoutes() {
 func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {
 	put, err := s.engine.PutDocument(ctx, in.Namespace, docs.Document{
 		ExternalID: in.ID, Title: in.Body.Title, Source: in.Body.Source, MIME: in.Body.MIME, Text: in.Body.Text,
-		Tags: in.Body.Tags, Metadata: in.Body.Metadata, Occurred: in.Body.Occurred,
+		Tags: in.Body.Tags, Metadata: in.Body.Metadata, Occurred: in.Body.Occurred, Chunk: in.Body.Chunk.options(),
 	}, in.Body.Root)
 	return &documentPutOutput{created(put.Status), DocumentPut{in.ID, put.Version, put.Status, put.Chunks}}, err
 }

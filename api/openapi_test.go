@@ -97,6 +97,8 @@ func TestLimitsAgree(t *testing.T) {
 		{"ContextRequest", "namespace", maxLength, ragctx.MaxNameBytes},
 		{"FilterRequest", "tags", maxItems, ragctx.MaxFilterValues},
 		{"DocumentRequest", "tags", maxItems, docs.MaxTags},
+		{"Sizes", "target_chars", maximum, docs.MaxChunkChars},
+		{"Sizes", "max_chars", maximum, docs.MaxChunkChars},
 		{"MemoryRequest", "tags", maxItems, memory.MaxTags},
 		{"TurnRequest", "tags", maxItems, memory.MaxTags},
 		{"TurnRequest", "messages", maxItems, memory.MaxMessages},

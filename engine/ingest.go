@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -34,6 +35,8 @@ type IngestOptions struct {
 	// Metadata is that of every document; of the same keys it wins over what a file
 	// says of itself.
 	Metadata map[string]any
+	// Chunk is how long the chunks of every document are; zero means the defaults.
+	Chunk chunk.Options
 	// Extract finds the texts in files; nil is [extract.Read].
 	Extract docs.ExtractFunc
 	// Reread reads files whose state is that of the last time, too.

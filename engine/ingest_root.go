@@ -159,7 +159,7 @@ func (r *place) entry(f docs.File) Entry {
 
 // mark adds to a document what the options say of all of them.
 func (o IngestOptions) mark(d docs.Document) docs.Document {
-	d.Tags = o.Tags
+	d.Tags, d.Chunk = o.Tags, o.Chunk
 	if len(o.Metadata) > 0 {
 		meta := maps.Clone(o.Metadata)
 		for k, v := range d.Metadata {

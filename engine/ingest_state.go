@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
 )
@@ -23,7 +24,8 @@ func (o IngestOptions) reading() string {
 		Metadata         map[string]any
 		Include, Exclude []string // also of what is in an archive, which any file may be
 		Hidden           bool
-	}{docs.Version, extract.Version, o.Tags, o.Metadata, o.Walk.Include, o.Walk.Exclude, o.Walk.Hidden}
+		Chunk            chunk.Options
+	}{docs.Version, extract.Version, o.Tags, o.Metadata, o.Walk.Include, o.Walk.Exclude, o.Walk.Hidden, o.Chunk}
 	b, err := json.Marshal(how)
 	if err != nil { // metadata that JSON cannot express; each document is refused for it
 		return ""

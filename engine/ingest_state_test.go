@@ -129,6 +129,8 @@ func fileStates(t *testing.T, ingest func(*fixture, *testing.T, engine.IngestOpt
 	step("other tags", o, engine.IngestReport{Replaced: 4}, "one.md", "two.md")
 	o.Metadata = map[string]any{"team": "x"}
 	step("other metadata", o, engine.IngestReport{Replaced: 4}, "one.md", "two.md")
+	o.Chunk.TargetChars = 200
+	step("other chunks", o, engine.IngestReport{Replaced: 4}, "one.md", "two.md")
 	step("the same", o, engine.IngestReport{Unchanged: 4})
 	f.reopen()
 	step("after a restart", o, engine.IngestReport{Unchanged: 4})

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -26,12 +27,13 @@ type folderRequest struct {
 	Walk      docs.WalkOptions `json:"walk,omitzero"`
 	Tags      []string         `json:"tags,omitempty"`
 	Metadata  map[string]any   `json:"metadata,omitempty"`
+	Chunk     chunk.Options    `json:"chunk,omitzero"`
 	Reread    bool             `json:"reread,omitempty"`
 }
 
 // options returns what the request asks for.
 func (r folderRequest) options() IngestOptions {
-	return IngestOptions{Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags, Metadata: r.Metadata, Reread: r.Reread}
+	return IngestOptions{Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags, Metadata: r.Metadata, Chunk: r.Chunk, Reread: r.Reread}
 }
 
 // IngestFolders submits a job that does what [Ingest] does, here and beyond the
@@ -39,7 +41,7 @@ func (r folderRequest) options() IngestOptions {
 // the same that has not ended yet is returned instead. It is for the operator of
 // the machine: whoever calls it has any file read.
 func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error) {
-	req := folderRequest{Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata, Reread: o.Reread}
+	req := folderRequest{Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata, Chunk: o.Chunk, Reread: o.Reread}
 	if err := ragctx.ValidName("namespace", req.Namespace); err != nil {
 		return Job{}, err
 	}

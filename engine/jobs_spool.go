@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -74,6 +75,7 @@ type spooledPut struct {
 	Root      string         `json:"root,omitempty"`
 	MovedFrom string         `json:"moved_from,omitempty"`
 	Stat      string         `json:"stat,omitempty"`
+	Chunk     chunk.Options  `json:"chunk,omitzero"`
 }
 
 // Origin says where a document comes from. The zero value is nowhere.
@@ -93,7 +95,7 @@ func (o Origin) valid() error {
 func (p spooledPut) document(id string) docs.Document {
 	return docs.Document{
 		ExternalID: id, Text: p.Text, Title: p.Title, Source: p.Source, MIME: p.MIME,
-		Tags: p.Tags, Metadata: p.Metadata, Occurred: p.Occurred,
+		Tags: p.Tags, Metadata: p.Metadata, Occurred: p.Occurred, Chunk: p.Chunk,
 	}
 }
 
@@ -135,7 +137,7 @@ func (s *Spool) Put(ctx context.Context, n int, d docs.Document, from Origin) er
 	}
 	i.put = spooledPut{
 		Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags,
-		Metadata: d.Metadata, Occurred: d.Occurred, Root: from.Root, MovedFrom: from.MovedFrom, Stat: from.Stat,
+		Metadata: d.Metadata, Occurred: d.Occurred, Root: from.Root, MovedFrom: from.MovedFrom, Stat: from.Stat, Chunk: d.Chunk,
 	}
 	return s.add(ctx, i)
 }

@@ -91,6 +91,7 @@ func bulkLine(ch engine.Change) api.BulkLine {
 	return api.BulkLine{
 		ID: d.ExternalID, Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags,
 		Metadata: d.Metadata, Occurred: d.Occurred, Root: ch.Root, MovedFrom: ch.MovedFrom, Stat: ch.Stat,
+		Chunk: api.SizesOf(d.Chunk),
 	}
 }
 

@@ -38,6 +38,8 @@ type Document struct {
 	Metadata map[string]any // JSON values; filters reach strings, numbers and booleans
 	// Occurred is when what the document tells happened; zero means unknown.
 	Occurred time.Time
+	// Chunk is how long the chunks of this document are; zero means as in [Options].
+	Chunk chunk.Options
 }
 
 // Prepared is a document that is ready to be stored.
@@ -89,6 +91,9 @@ func Prepare(d Document, o Options) (Prepared, error) {
 // PrepareChecked is [Prepare] for a document that [Validate] has passed, whose
 // [ContentHash] is hash.
 func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
+	if d.Chunk != (chunk.Options{}) {
+		o.Chunk = d.Chunk
+	}
 	o = o.WithDefaults()
 	p := Prepared{Document: d, Hash: hash, Chunker: Version}
 	p.Text = strings.TrimPrefix(d.Text, "\ufeff")

@@ -178,6 +178,30 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+func TestChunksOfOwnSize(t *testing.T) {
+	text := strings.Repeat("Some words make a sentence. ", 300)
+	longest := func(o chunk.Options) (n int) {
+		p, err := docs.Prepare(docs.Document{ExternalID: "a.txt", Text: text, Chunk: o}, docs.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range p.Chunks {
+			n = max(n, len(c.Text))
+		}
+		return n
+	}
+	byDefault, long := longest(chunk.Options{}), longest(chunk.Options{TargetChars: 1500})
+	if byDefault > 400 || long < 1000 || long > 1500 {
+		t.Errorf("chunks of at most %d by default, of %d when 1500 are asked for", byDefault, long)
+	}
+	for _, o := range []chunk.Options{{TargetChars: -1}, {MaxChars: docs.MaxChunkChars + 1}} {
+		err := docs.Validate(docs.Document{ExternalID: "a", Text: "x", Chunk: o}, docs.Options{})
+		if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || !strings.HasPrefix(f.Field, "chunk.") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
 func TestContentHash(t *testing.T) {
 	base := docs.Document{ExternalID: "a", Text: "x", Tags: []string{"a", "b"}, Metadata: map[string]any{"n": 1, "m": "x"}}
 	same := base
@@ -196,6 +220,7 @@ func TestContentHash(t *testing.T) {
 		"metadata": func(d *docs.Document) { d.Metadata = map[string]any{"n": 2, "m": "x"} },
 		"none":     func(d *docs.Document) { d.Metadata = nil },
 		"occurred": func(d *docs.Document) { d.Occurred = time.Unix(1, 0) },
+		"chunks":   func(d *docs.Document) { d.Chunk.TargetChars = 400 },
 		"shifted":  func(d *docs.Document) { d.Text, d.Title = "", "x" },
 	} {
 		d := base

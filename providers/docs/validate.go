@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/chunk"
 )
 
 // Limits of a document's fields besides its text.
@@ -17,6 +18,7 @@ const (
 	MaxTitleBytes    = 2 << 10
 	MaxSourceBytes   = 4 << 10
 	MaxMetadataBytes = 64 << 10 // encoded as JSON
+	MaxChunkChars    = 100_000  // that a chunk may be made long
 )
 
 // Limits of what is made of a document.
@@ -59,10 +61,26 @@ func Validate(d Document, o Options) error {
 	if err := validTags(d.Tags); err != nil {
 		return err
 	}
+	if err := ValidChunk("chunk", d.Chunk); err != nil {
+		return err
+	}
 	if err := ragctx.ValidTime("occurred", d.Occurred); err != nil {
 		return err
 	}
 	return ragctx.ValidMetadata("metadata", d.Metadata, MaxMetadataBytes)
+}
+
+// ValidChunk checks the sizes of chunks that somebody asks for.
+func ValidChunk(field string, o chunk.Options) error {
+	for _, f := range [...]struct {
+		name string
+		n    int
+	}{{"target_chars", o.TargetChars}, {"max_chars", o.MaxChars}} {
+		if f.n < 0 || f.n > MaxChunkChars {
+			return ragctx.Invalid(field+"."+f.name, "is %d; use 1 to %d, or 0 for the default", f.n, MaxChunkChars)
+		}
+	}
+	return nil
 }
 
 func validTags(tags []string) error {
@@ -85,7 +103,8 @@ func validTag(t string) error {
 }
 
 // ContentHash identifies what a document says and how it is prepared: text,
-// title, source, MIME type, tags in their order, metadata, time and [Version].
+// title, source, MIME type, tags in their order, metadata, time, the chunk sizes if
+// it has its own, and [Version].
 // A document whose hash is stored already needs no preparation. The id is not
 // part of it. Metadata that JSON cannot express counts as absent; [Validate]
 // refuses it.
@@ -108,6 +127,9 @@ func ContentHash(d Document) [32]byte {
 	}
 	if !d.Occurred.IsZero() {
 		put(d.Occurred.UTC().Format(time.RFC3339Nano))
+	}
+	if d.Chunk != (chunk.Options{}) {
+		put("chunk", fmt.Sprint(d.Chunk.TargetChars), fmt.Sprint(d.Chunk.MaxChars))
 	}
 	return [32]byte(h.Sum(nil))
 }
