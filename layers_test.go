@@ -19,7 +19,7 @@ var layers = []string{
 	"pack durable",
 	". durable/faultfs",
 	"analysis chunk timeexpr outbound extract",
-	"expand",
+	"expand fetch",
 	"prose tokens embed llm rerank index session ledger xmlfmt",
 	"embed/static embed/remote index/vector index/keyword index/indextest compact passage",
 	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote",

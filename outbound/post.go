@@ -238,7 +238,7 @@ func (c *Client) refused(resp *http.Response) attempt {
 	}
 	return attempt{
 		err: e, again: e.Unwrap() == ragctx.ErrUnavailable && status != http.StatusNotImplemented, //nolint:errorlint // it is the sentinel itself
-		after: retryAfter(resp.Header.Get("Retry-After"), c.now()),
+		after: RetryAfter(resp.Header.Get("Retry-After"), c.now()),
 	}
 }
 
@@ -251,8 +251,9 @@ func target(resp *http.Response) string {
 	return ragctx.Clip(u.Host)
 }
 
-// retryAfter reads the header: seconds, or a date.
-func retryAfter(v string, now time.Time) time.Duration {
+// RetryAfter reads the value of the header of that name: seconds, or a date. It is at
+// most a day, and 0 for what is neither, or past.
+func RetryAfter(v string, now time.Time) time.Duration {
 	if s, err := strconv.ParseUint(v, 10, 31); err == nil {
 		return min(time.Duration(s)*time.Second, maxRetryAfter)
 	}

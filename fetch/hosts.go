@@ -1,0 +1,144 @@
+package fetch
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/idna"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Hosts are the hosts that may be asked. The zero value has none.
+type Hosts struct {
+	list []allowedHost
+	nets []netip.Prefix
+}
+
+// allowedHost is one entry.
+type allowedHost struct {
+	name string // in ASCII and small letters
+	port string // "" is that of the scheme
+	sub  bool   // the hosts below name
+	// inside says that the name may resolve to an address that is not public.
+	inside bool
+}
+
+// ParseHosts reads a list of hosts:
+//
+//	docs.example.com       on ports 80 and 443
+//	docs.example.com:8443  on that port only
+//	*.example.com          all hosts below
+//	10.1.2.3, [::1]:8080   addresses
+//	10.1.0.0/16            addresses that other entries' names may resolve to
+//
+// Names and addresses may be of one's own network, as they were named one by one.
+// What stands below a "*." must have public addresses, or such that a network in
+// the list holds.
+func ParseHosts(entries []string) (Hosts, error) {
+	var h Hosts
+	for _, e := range entries {
+		e = strings.TrimSpace(e)
+		if p, err := netip.ParsePrefix(e); err == nil {
+			h.nets = append(h.nets, p.Masked())
+			continue
+		}
+		a, err := parseHost(e)
+		if err != nil {
+			return Hosts{}, err
+		}
+		h.list = append(h.list, a)
+	}
+	return h, nil
+}
+
+func parseHost(entry string) (allowedHost, error) {
+	bad := ragctx.Invalid("allow_hosts", "%q is not a host; use docs.example.com, docs.example.com:8443, *.example.com, an address, or a network such as 10.1.0.0/16", ragctx.Clip(entry))
+	name, sub := strings.CutPrefix(entry, "*.")
+	if ip, err := netip.ParseAddr(name); err == nil && ip.Is6() {
+		name = "[" + name + "]"
+	}
+	u, err := url.Parse("http://" + name)
+	if err != nil || name == "" || u.Host != name || u.User != nil || strings.Contains(name, "*") {
+		return allowedHost{}, bad
+	}
+	a := allowedHost{port: u.Port(), sub: sub, inside: !sub}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
+		a.name = ip.WithZone("").String()
+	} else if a.name, err = idna.Lookup.ToASCII(strings.TrimSuffix(u.Hostname(), ".")); err != nil || a.name == "" {
+		return allowedHost{}, bad
+	}
+	return a, nil
+}
+
+// With returns h and the host and port of a URL that the operator names. Its name
+// must resolve to public addresses, unless it is an address, localhost, or in h as
+// well: whoever follows a link need not know where the name leads. An error is an
+// [*Error].
+func (h Hosts) With(raw string) (Hosts, error) {
+	u, err := parse(raw)
+	if err != nil {
+		return h, err
+	}
+	_, err = netip.ParseAddr(u.Hostname())
+	a := allowedHost{name: u.Hostname(), port: portOf(u), inside: err == nil || u.Hostname() == "localhost"}
+	h.list = append(slices.Clip(h.list), a)
+	return h, nil
+}
+
+func portOf(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return defaultPort(u.Scheme)
+}
+
+// allows reports whether a URL's host may be asked.
+func (h Hosts) allows(u *url.URL) bool {
+	return slices.ContainsFunc(h.list, func(a allowedHost) bool { return a.covers(u.Hostname(), portOf(u)) })
+}
+
+func (a allowedHost) covers(name, port string) bool {
+	if a.port == "" && port != "80" && port != "443" || a.port != "" && port != a.port {
+		return false
+	}
+	return a.name == name && !a.sub || a.sub && strings.HasSuffix(name, "."+a.name)
+}
+
+// reaches reports whether a host may be reached at an address.
+func (h Hosts) reaches(name, port string, ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	if public(ip) || slices.ContainsFunc(h.nets, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+		return true
+	}
+	return slices.ContainsFunc(h.list, func(a allowedHost) bool { return a.inside && a.covers(name, port) })
+}
+
+// special are networks that are not for everyone, of those that
+// [netip.Addr.IsGlobalUnicast] and IsPrivate do not tell (RFC 6890 and its registry).
+var special = prefixes(
+	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+	"240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+)
+
+// nat64 holds the public Internet of IPv4, seen from a network without it.
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+func prefixes(list ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(list))
+	for i, s := range list {
+		out[i] = netip.MustParsePrefix(s)
+	}
+	return out
+}
+
+// public reports whether an address is one of the public Internet.
+func public(ip netip.Addr) bool {
+	if nat64.Contains(ip) {
+		b := ip.As16()
+		ip = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(ip) })
+}

@@ -1,0 +1,209 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// agent is the name by which robots.txt addresses us.
+const agent = "ragctx"
+
+// Bounds of a robots.txt (RFC 9309 §2.5 asks for 500 KiB at least).
+const (
+	maxRobots = 512 << 10
+	maxDelay  = 10 * time.Second
+)
+
+// robots is what a robots.txt says to us.
+type robots struct {
+	rules    []rule
+	delay    time.Duration
+	sitemaps []string // as they are written
+	// unknown says why the file could not be read: until it can, nothing may be asked.
+	unknown string
+}
+
+// rule allows or forbids the paths that match a pattern.
+type rule struct {
+	pattern string // "*" is anything, "$" at the end the end
+	allow   bool
+}
+
+// parseRobots reads a robots.txt by RFC 9309, as far as it concerns us: the groups
+// that name us, or else those for everyone.
+func parseRobots(text []byte) *robots {
+	var ours, everyone, none robots
+	var out robots
+	current := []*robots{&none} // of the group
+	naming, named := false, false
+	text = bytes.TrimPrefix(text[:min(len(text), maxRobots)], []byte("\ufeff"))
+	for line := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		line, _, _ = strings.Cut(line, "#")
+		key, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
+		if key == "user-agent" && !naming {
+			current = current[:0]
+		}
+		switch key {
+		case "user-agent":
+			switch {
+			case value == "*":
+				current = append(current, &everyone)
+			case strings.EqualFold(product(value), agent):
+				current, named = append(current, &ours), true
+			}
+		case "allow", "disallow":
+			if value != "" {
+				for _, g := range current {
+					g.rules = append(g.rules, rule{normal(value), key == "allow"})
+				}
+			}
+		case "crawl-delay":
+			if s, err := strconv.ParseFloat(value, 64); err == nil && s > 0 {
+				for _, g := range current {
+					g.delay = time.Duration(min(s, maxDelay.Seconds()) * float64(time.Second))
+				}
+			}
+		case "sitemap":
+			out.sitemaps = append(out.sitemaps, value)
+			continue // it belongs to no group and ends none
+		default:
+			continue
+		}
+		naming = key == "user-agent"
+	}
+	group := everyone
+	if named {
+		group = ours
+	}
+	out.rules, out.delay = group.rules, group.delay
+	return &out
+}
+
+// product is the name in a value of User-agent, without a version.
+func product(s string) string {
+	end := strings.IndexFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_'
+	})
+	if end < 0 {
+		return s
+	}
+	return s[:end]
+}
+
+// allows reports whether a path with its query may be asked for: the longest rule
+// that matches says so, and allows if two are as long.
+func (r *robots) allows(path string) bool {
+	path = normal(path)
+	if path == "/robots.txt" {
+		return true
+	}
+	best, allow := -1, true
+	for _, x := range r.rules {
+		if n := len(x.pattern); (n > best || n == best && x.allow) && matches(x.pattern, path) {
+			best, allow = n, x.allow
+		}
+	}
+	return allow
+}
+
+// matches reports whether a path begins with what a pattern describes, in time
+// linear in both but for the stars.
+func matches(pattern, path string) bool {
+	pattern, whole := strings.CutSuffix(pattern, "$")
+	parts := strings.Split(pattern, "*")
+	if !strings.HasPrefix(path, parts[0]) {
+		return false
+	}
+	path = path[len(parts[0]):]
+	if len(parts) == 1 {
+		return !whole || path == ""
+	}
+	last := len(parts) - 1
+	for _, p := range parts[1:last] {
+		i := strings.Index(path, p)
+		if i < 0 {
+			return false
+		}
+		path = path[i+len(p):]
+	}
+	if whole {
+		return strings.HasSuffix(path, parts[last])
+	}
+	return strings.Contains(path, parts[last])
+}
+
+// normal writes a path or pattern so that equal ones have equal bytes: escapes
+// in capitals, none where they are not needed, all that is not ASCII escaped.
+func normal(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				if c, i = byte(n), i+2; !unreserved(c) {
+					b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+					continue
+				}
+			}
+		}
+		if c >= 0x80 || c <= ' ' {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func unreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
+
+// heed checks a page against the robots.txt of its host.
+func (c *Client) heed(ctx context.Context, u *url.URL) error {
+	r, err := c.robotsOf(ctx, u)
+	switch {
+	case err != nil:
+		return err
+	case r.unknown != "":
+		return refuse(u, "was not asked for: the robots.txt of its host %s; try again later, or use --ignore-robots", r.unknown)
+	case !r.allows(u.RequestURI()):
+		return refuse(u, "is forbidden by the robots.txt of its host; --ignore-robots asks for it all the same")
+	}
+	return nil
+}
+
+// robotsOf returns the robots.txt of the host of u, which it asks for once.
+func (c *Client) robotsOf(ctx context.Context, u *url.URL) (*robots, error) {
+	h := c.host(u)
+	h.asking.Lock()
+	defer h.asking.Unlock()
+	if h.robots != nil {
+		return h.robots, nil
+	}
+	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"}
+	p, err := c.get(ctx, at.String(), "", c.known, maxRobots)
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case err != nil && !ok:
+		return nil, err
+	case err == nil:
+		h.robots = parseRobots(p.Data)
+	case e.absent:
+		h.robots = &robots{} // there is none: all is allowed
+	default:
+		h.robots = &robots{unknown: e.Reason}
+	}
+	h.slow(h.robots.delay)
+	return h.robots, nil
+}

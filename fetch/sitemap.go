@@ -1,0 +1,265 @@
+package fetch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Bounds of a sitemap and those below it. The protocol (sitemaps.org) has 50,000
+// entries and 50 MB in a file, and indexes that list no indexes.
+const (
+	maxSitemapBytes = 50 << 20
+	maxSitemaps     = 1000
+	maxNesting      = 4
+)
+
+// IsSitemap reports whether a page lists others: a sitemap or an index of such, as
+// XML, packed with gzip or not; a text file with "sitemap" in its name and a URL
+// on its first line; or the robots.txt of a host, which names its sitemaps.
+func IsSitemap(p Page) bool {
+	u, err := url.Parse(p.URL)
+	if err != nil || len(p.Data) == 0 {
+		return false
+	}
+	head, _ := unpack(p.Data, 4<<10)
+	return u.Path == "/robots.txt" || rootElement(head) != "" || isList(u, head)
+}
+
+// isList reports whether what begins with head is a sitemap of text.
+func isList(u *url.URL, head []byte) bool {
+	name := strings.ToLower(strings.TrimSuffix(path.Base(u.Path), ".gz"))
+	first, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
+	return path.Ext(name) == ".txt" && strings.Contains(name, "sitemap") && IsURL(strings.TrimPrefix(first, "\ufeff"))
+}
+
+// rootElement returns "urlset" or "sitemapindex" if a text begins with that.
+func rootElement(head []byte) string {
+	d := decoder(head)
+	for {
+		t, err := d.RawToken()
+		if err != nil {
+			return ""
+		}
+		switch e := t.(type) {
+		case xml.StartElement:
+			if e.Name.Local == "urlset" || e.Name.Local == "sitemapindex" {
+				return e.Name.Local
+			}
+			return ""
+		case xml.CharData:
+			if len(bytes.TrimSpace(bytes.TrimPrefix(e, []byte("\ufeff")))) > 0 {
+				return ""
+			}
+		}
+	}
+}
+
+func decoder(b []byte) *xml.Decoder {
+	d := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
+	d.CharsetReader = charset.NewReaderLabel
+	return d
+}
+
+// unpack returns at most limit bytes of what may be packed with gzip, and whether
+// there is more.
+func unpack(b []byte, limit int64) (out []byte, more bool) {
+	if bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return nil, false
+		}
+		// What was read before an error is what there is.
+		b, _ = io.ReadAll(io.LimitReader(z, limit+1))
+	}
+	return b[:min(int64(len(b)), limit)], int64(len(b)) > limit
+}
+
+// sitemap is what one file lists.
+type sitemap struct {
+	locs  []string
+	index bool // locs are sitemaps
+}
+
+// parseSitemap reads a sitemap, at most limit entries of it. It returns what came
+// before an error, too.
+func parseSitemap(u *url.URL, b []byte, limit int) (sitemap, error) {
+	switch {
+	case u.Path == "/robots.txt":
+		locs := parseRobots(b).sitemaps
+		if len(locs) == 0 {
+			return sitemap{}, errors.New("names no sitemap")
+		}
+		return sitemap{locs: locs[:min(len(locs), limit)], index: true}, nil
+	case rootElement(b[:min(len(b), 4<<10)]) == "" && isList(u, b[:min(len(b), 4<<10)]):
+		var s sitemap
+		for line := range strings.Lines(strings.TrimPrefix(string(b), "\ufeff")) {
+			if line = strings.TrimSpace(line); line != "" && len(s.locs) < limit {
+				s.locs = append(s.locs, line)
+			}
+		}
+		return s, nil
+	}
+	return parseXML(b, limit)
+}
+
+// parseXML takes the loc elements right below url and sitemap: images and videos
+// have some of their own.
+func parseXML(b []byte, limit int) (sitemap, error) {
+	var s sitemap
+	var above []string // local names of the open elements
+	var text strings.Builder
+	d := decoder(b)
+	for {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err != nil {
+			return s, fmt.Errorf("is no valid XML: %w", err)
+		}
+		switch e := t.(type) {
+		case xml.StartElement:
+			if len(above) == 0 {
+				if e.Name.Local != "urlset" && e.Name.Local != "sitemapindex" {
+					return s, fmt.Errorf("is no sitemap: its first element is %q", ragctx.Clip(e.Name.Local))
+				}
+				s.index = e.Name.Local == "sitemapindex"
+			}
+			above = append(above, e.Name.Local)
+			text.Reset()
+		case xml.CharData:
+			if text.Len() < 8<<10 {
+				text.Write(e)
+			}
+		case xml.EndElement:
+			if len(above) == 3 && above[2] == "loc" && (above[1] == "url" || above[1] == "sitemap") {
+				if len(s.locs) == limit {
+					return s, nil
+				}
+				s.locs = append(s.locs, strings.TrimSpace(text.String()))
+			}
+			above = above[:len(above)-1]
+		}
+	}
+}
+
+// List yields the pages that a sitemap lists, with those of the sitemaps that it
+// names, each page once, by its canonical URL. An [*Error] concerns one entry, or,
+// if it is Incomplete, a sitemap that could not be read, so that pages are missing;
+// the rest follows. Any other error is the end of ctx. Entries on hosts that are
+// not allowed are errors.
+func (c *Client) List(ctx context.Context, p Page) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		l := &lister{client: c, seen: make(map[string]bool), yield: yield}
+		l.sitemap(ctx, p, 0)
+	}
+}
+
+// lister is one List. Its methods report false when it is over.
+type lister struct {
+	client   *Client
+	seen     map[string]bool // URLs of pages and sitemaps
+	pages    int
+	sitemaps int
+	yield    func(string, error) bool
+}
+
+// sitemap yields what a sitemap lists.
+func (l *lister) sitemap(ctx context.Context, p Page, depth int) bool {
+	l.seen[p.URL] = true
+	l.sitemaps++
+	at, err := url.Parse(p.At)
+	if err != nil {
+		return l.incomplete(p.URL, "has no URL")
+	}
+	data, more := unpack(p.Data, maxSitemapBytes)
+	if more {
+		return l.incomplete(p.URL, "unpacks to more than %d bytes, the limit of a sitemap", maxSitemapBytes)
+	}
+	left := l.client.opts.MaxURLs - l.pages
+	s, err := parseSitemap(at, data, left+1)
+	for _, loc := range s.locs {
+		if ctx.Err() != nil {
+			return l.yield("", ctx.Err())
+		}
+		u, uerr := resolve(at, loc)
+		switch {
+		case uerr != nil:
+			if !l.yield("", uerr) {
+				return false
+			}
+		case l.seen[u.String()]:
+		case s.index:
+			if !l.below(ctx, u, depth+1) {
+				return false
+			}
+		case l.pages >= l.client.opts.MaxURLs:
+			return l.incomplete(p.URL, "lists more than %d pages, the limit; give the sitemaps of its parts one by one", l.client.opts.MaxURLs)
+		default:
+			if !l.page(ctx, u) {
+				return false
+			}
+		}
+	}
+	if err != nil {
+		return l.incomplete(p.URL, "%v", err)
+	}
+	return true
+}
+
+// resolve reads an entry, which may be relative.
+func resolve(at *url.URL, loc string) (*url.URL, error) {
+	if ref, err := url.Parse(loc); err == nil && loc != "" && !ref.IsAbs() {
+		loc = at.ResolveReference(ref).String()
+	}
+	return parse(loc)
+}
+
+func (l *lister) page(ctx context.Context, u *url.URL) bool {
+	l.seen[u.String()] = true
+	l.pages++
+	return l.yield(u.String(), l.client.known(ctx, u))
+}
+
+// below reads a sitemap that another one names. Sitemaps are meant for programs,
+// so robots.txt is not asked.
+func (l *lister) below(ctx context.Context, u *url.URL, depth int) bool {
+	l.seen[u.String()] = true
+	switch {
+	case depth > maxNesting:
+		return l.incomplete(u.String(), "is nested more than %d deep", maxNesting)
+	case l.sitemaps >= maxSitemaps:
+		return l.incomplete(u.String(), "is one sitemap more than %d, the limit", maxSitemaps)
+	}
+	p, err := l.client.Sitemap(ctx, u.String())
+	if e, ok := errors.AsType[*Error](err); ok {
+		return l.incomplete(e.URL, "%s", e.Reason)
+	}
+	if err != nil {
+		return l.yield("", err)
+	}
+	return l.sitemap(ctx, p, depth)
+}
+
+// Sitemap is [Client.Get] for a page that lists others: it may be larger, and
+// robots.txt does not forbid it.
+func (c *Client) Sitemap(ctx context.Context, raw string) (Page, error) {
+	return c.get(ctx, raw, "", c.known, max(c.opts.MaxBytes, maxSitemapBytes))
+}
+
+func (l *lister) incomplete(at, format string, args ...any) bool {
+	return l.yield("", &Error{URL: at, Reason: fmt.Sprintf(format, args...), Incomplete: true})
+}
