@@ -3,6 +3,7 @@ package docs
 import (
 	"cmp"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -81,6 +82,9 @@ type rules struct {
 	insideByType bool
 	hidden       bool
 	maxBytes     int64
+	// base stands before the paths that patterns are matched against: that of the
+	// root, if it is whole paths that they are about, or nothing.
+	base string
 }
 
 func compileRules(o WalkOptions) (*rules, error) {
@@ -89,6 +93,11 @@ func compileRules(o WalkOptions) (*rules, error) {
 		exclude = DefaultExclude()
 	}
 	r := &rules{types: newTypes(), byType: len(o.Include) == 0, insideByType: true, hidden: o.Hidden, maxBytes: o.MaxFileBytes}
+	if o.WholePath != "" {
+		r.base = strings.TrimSuffix(filepath.ToSlash(o.WholePath), "/") + "/"
+		r.include, r.exclude, r.insideByType = wholeGlobs(o.Include), wholeGlobs(exclude), false
+		return r, nil
+	}
 	var err error
 	if r.include, err = compileGlobs("include", o.Include); err != nil {
 		return nil, err
@@ -129,8 +138,14 @@ func (r *rules) takes(rel string) bool {
 	if r.byType {
 		return r.types.has(path.Base(rel))
 	}
-	return r.include.match(rel)
+	return r.include.match(r.base + rel)
 }
+
+// excludes reports whether a file is left out.
+func (r *rules) excludes(rel string) bool { return r.exclude.match(r.base + rel) }
+
+// excludesDir reports whether a directory is left out, or all that is in it.
+func (r *rules) excludesDir(rel string) bool { return r.exclude.matchDir(r.base + rel) }
 
 // takesInside reports whether a file at a path inside of another one is taken.
 // An archive is a directory as far as patterns go. Where all that is to be
@@ -145,11 +160,11 @@ func (r *rules) takesInside(file, inside string) bool {
 			continue
 		}
 		at := path.Join(file, inside[:i])
-		if strings.HasPrefix(path.Base(at), ".") && !r.hidden || i < len(inside) && r.exclude.matchDir(at) {
+		if strings.HasPrefix(path.Base(at), ".") && !r.hidden || i < len(inside) && r.excludesDir(at) {
 			return false
 		}
 	}
-	if r.exclude.match(rel) {
+	if r.excludes(rel) {
 		return false
 	}
 	return r.takes(rel) || r.insideByType && r.types.has(path.Base(rel))

@@ -35,6 +35,11 @@ type WalkOptions struct {
 	Hidden bool
 	// NoIgnore does not heed .gitignore files.
 	NoIgnore bool
+	// WholePath, if there is one, is what stands before the paths below the root when
+	// patterns are matched, and patterns are those of a [SourceConfig]: "*" crosses
+	// slashes, and what is no pattern matches nothing. Other people's code in a
+	// directory vendor is taken then, too.
+	WholePath string
 	// LeftOut, if any, is added what the walk does not take and does not report.
 	LeftOut *LeftOut `json:"-"`
 }
@@ -161,7 +166,7 @@ func (w *walker) leftOut(name, rel string, e fs.DirEntry, ignore *ignoreFile) bo
 		w.opts.LeftOut.Hidden++
 	case ignore.ignored(rel, e.IsDir()):
 		w.opts.LeftOut.Ignored++
-	case e.IsDir() && (w.rules.exclude.matchDir(rel) || vendored(name)), !e.IsDir() && w.rules.exclude.match(rel):
+	case e.IsDir() && (w.rules.excludesDir(rel) || w.opts.WholePath == "" && vendored(name)), !e.IsDir() && w.rules.excludes(rel):
 		w.opts.LeftOut.Excluded++
 	default:
 		return false
