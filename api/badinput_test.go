@@ -70,7 +70,10 @@ func TestBadBodies(t *testing.T) {
 				}
 			})
 		}
-		for _, ct := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "", "json", ";;"} {
+		for _, ct := range []string{"text/plain", "image/png", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "", "json", ";;"} {
+			if r.method == "PUT" && ct == "text/plain" {
+				continue // a file
+			}
 			a := f.call(t, r.method, r.path, r.good, "Content-Type: "+ct)
 			if p := a.problem(t); a.status != 415 || p.Code != codeMediaType {
 				t.Errorf("%s with Content-Type %q: %d %s", r.path, ct, a.status, a.body)

@@ -37,8 +37,9 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 			return
 		}
 		var p *Problem
-		body, p = s.readBody(c)
-		if p == nil {
+		if op.RequestBody.Content[anyFile] != nil && isFile(c.Request().Header) {
+			body, p = s.readFile(c)
+		} else if body, p = s.readBody(c); p == nil {
 			p = s.checkBody(body, op)
 		}
 		if p != nil {
@@ -59,12 +60,17 @@ func (s *Server) readBody(c echo.Context) ([]byte, *Problem) {
 	if p := checkContentType(r.Header); p != nil {
 		return nil, p
 	}
-	const remedy = "split the text into several documents"
-	if r.ContentLength > s.opts.MaxBodyBytes {
-		return nil, tooLarge(c, s.opts.MaxBodyBytes, remedy)
+	return s.readAll(c, s.opts.MaxBodyBytes, "split the text into several documents")
+}
+
+// readAll returns a body of at most limit bytes.
+func (s *Server) readAll(c echo.Context, limit int64, remedy string) ([]byte, *Problem) {
+	r := c.Request()
+	if r.ContentLength > limit {
+		return nil, tooLarge(c, limit, remedy)
 	}
 	// The writer under echo's is told to close the connection when there is more.
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, s.opts.MaxBodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, limit))
 	if err != nil {
 		return nil, bodyProblem(c, err, remedy)
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -92,9 +94,29 @@ type DocumentKey struct {
 	ID string `path:"id" doc:"the document's id, percent-encoded UTF-8 of 1 to 512 bytes; a slash may stand as it is or as %2F" example:"docs/a.md"`
 }
 
+// documentPut is a document as JSON, or a file: then the parameters say what the file
+// does not.
 type documentPut struct {
 	DocumentKey
-	Body DocumentRequest
+	Title    string   `query:"title" maxLength:"2048" doc:"of a file; default is what it calls itself"`
+	Source   string   `query:"source" maxLength:"4096" doc:"of a file: where it comes from"`
+	Tags     []string `query:"tags,explode" maxItems:"64" doc:"of a file; may be repeated"`
+	Metadata string   `query:"metadata" maxLength:"65536" doc:"of a file: a JSON object" example:"{\"team\": \"ops\"}"`
+	Occurred string   `query:"occurred" format:"date-time" doc:"of a file: when what it tells happened"`
+	Root     string   `query:"root" doc:"of a file: what it was ingested from"`
+
+	RawBody []byte
+	file    bool
+	media   string // of a file
+}
+
+// Resolve implements [huma.Resolver]; it tells a file from JSON.
+func (d *documentPut) Resolve(ctx huma.Context) []error {
+	h := humaecho.Unwrap(ctx).Request().Header
+	if d.file = isFile(h); d.file {
+		d.media = h.Get(echo.HeaderContentType)
+	}
+	return nil
 }
 
 type documentGet struct {
@@ -141,7 +163,9 @@ func (s *Server) documentRoutes() {
 		OperationID: "put-document", Method: http.MethodPut, Path: "/v1/documents/{id}", Tags: tags,
 		Summary: "Store a document", DefaultStatus: http.StatusCreated,
 		Description: "When it is acknowledged it is durable and can be found. The same content again changes nothing; " +
-			"other content makes a new version. 200 if the id existed.",
+			"other content makes a new version. 200 if the id existed. " +
+			"A body of another type than JSON is a file, such as a PDF or a web page, whose text is stored; the parameters are for files alone.",
+		RequestBody: s.documentBody(),
 	}, s.putDocument, http.StatusOK)
 	register(s, huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: "/v1/documents/{id}", Tags: tags, Summary: "Get a document",
@@ -165,14 +189,6 @@ func (s *Server) documentRoutes() {
 		Description: "Returns the passage that the id of an item of an answer cites, also when the document has been replaced since; " +
 			"for a memory's id its text.",
 	}, s.getItem)
-}
-
-func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {
-	put, err := s.engine.PutDocument(ctx, in.Namespace, docs.Document{
-		ExternalID: in.ID, Title: in.Body.Title, Source: in.Body.Source, MIME: in.Body.MIME, Text: in.Body.Text,
-		Tags: in.Body.Tags, Metadata: in.Body.Metadata, Occurred: in.Body.Occurred, Chunk: in.Body.Chunk.options(),
-	}, in.Body.Root)
-	return &documentPutOutput{created(put.Status), DocumentPut{in.ID, put.Version, put.Status, put.Chunks}}, err
 }
 
 func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOutput, error) {

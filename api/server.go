@@ -27,6 +27,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // DefaultMaxBodyBytes holds a document of the longest text that is accepted,
@@ -46,6 +47,8 @@ const (
 type Options struct {
 	// MaxBodyBytes is the longest request body; 0 is [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
+	// MaxFileBytes is the longest file as a body; 0 is [docs.DefaultMaxConvertBytes].
+	MaxFileBytes int64
 	// MaxBulkItems and MaxBulkBytes bound the documents of one bulk request and
 	// their texts; 0 is [engine.DefaultMaxBulkItems] and [engine.DefaultMaxBulkBytes].
 	MaxBulkItems int
@@ -62,6 +65,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, DefaultMaxBodyBytes)
+	o.MaxFileBytes = cmp.Or(o.MaxFileBytes, docs.DefaultMaxConvertBytes)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 10*time.Second)
 	o.Version = cmp.Or(o.Version, "dev")
 	if o.NewID == nil {

@@ -13,12 +13,17 @@ import (
 
 // PutDocument stores a document; it can be found when PutDocument returns. The
 // same content again changes nothing, other content makes a new version. root
-// names what a file was ingested from; "" for a document that came alone.
+// names what a file was ingested from; "" for a document that came alone. A text that
+// is not kept as it is, by its MIME type, is converted: a web page, a notebook, a mail.
 func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
 	if err := ragctx.ValidText("root", root); err != nil {
 		return store.Put{}, err
 	}
 	if err := docs.Validate(d, docs.Options{}); err != nil {
+		return store.Put{}, err
+	}
+	d, err := e.converted(ctx, d)
+	if err != nil {
 		return store.Put{}, err
 	}
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)

@@ -20,6 +20,25 @@ func Extensions() []string {
 	return slices.Compact(out)
 }
 
+// Types returns the MIME types of what is converted, in order, with their other names.
+func Types() []string {
+	var out []string
+	for _, x := range formats() {
+		out = append(append(out, x.mime), x.also...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Converts reports whether a text of this MIME type, without parameters, is converted:
+// a web page, a notebook, a mail. What is not text in the first place is not.
+func Converts(mime string) bool {
+	mime = strings.ToLower(strings.TrimSpace(mime))
+	text := strings.HasPrefix(mime, "text/") || strings.HasPrefix(mime, "message/") ||
+		strings.HasSuffix(mime, "json") || strings.HasSuffix(mime, "+xml")
+	return text && slices.ContainsFunc(formats(), func(x format) bool { return x.mime == mime || slices.Contains(x.also, mime) })
+}
+
 // Holds reports whether a file of this name may hold other files.
 func Holds(name string) bool {
 	name = strings.ToLower(name)

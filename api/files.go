@@ -1,0 +1,192 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// anyFile is the type of a file that is known by its name, or by its content.
+const anyFile = "application/octet-stream"
+
+// textTypes are the types of texts whose names do not begin with "text/".
+func textTypes() []string {
+	return []string{"application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml", "application/xml", "application/javascript"}
+}
+
+// isFile reports whether the body of a request is a file, and not JSON.
+func isFile(h http.Header) bool {
+	media, _, err := mime.ParseMediaType(h.Get(echo.HeaderContentType))
+	return err != nil || media != jsonType
+}
+
+// documentBody describes the bodies of a document.
+func (s *Server) documentBody() *huma.RequestBody {
+	binary := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+	b := &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+		jsonType: {Schema: s.schemaOf(reflect.TypeFor[DocumentRequest]())},
+		anyFile:  {Schema: binary}, "text/*": {Schema: binary},
+	}}
+	for _, t := range extract.Types() {
+		b.Content[t] = &huma.MediaType{Schema: binary}
+	}
+	return b
+}
+
+// readFile returns the body of a request that is a file.
+func (s *Server) readFile(c echo.Context) ([]byte, *Problem) {
+	r := c.Request()
+	if p := checkFileType(r.Header); p != nil {
+		return nil, p
+	}
+	return s.readAll(c, s.opts.MaxFileBytes, "split the file")
+}
+
+// checkFileType refuses what is not read as a file. No type is refused, too: JSON
+// whose type was forgotten must not be stored as it is.
+func checkFileType(h http.Header) *Problem {
+	value := h.Get(echo.HeaderContentType)
+	f := Fault{Location: "header.Content-Type"}
+	media, _, err := mime.ParseMediaType(value)
+	switch encoding := h.Get(echo.HeaderContentEncoding); {
+	case encoding != "":
+		f = Fault{Location: "header.Content-Encoding", Message: fmt.Sprintf("is %q; send the body uncompressed", ragctx.Clip(encoding))}
+	case len(h.Values(echo.HeaderContentType)) == 1 && err == nil && knownFile(media):
+		return nil
+	default:
+		f.Message = fmt.Sprintf("is %q; send %s, or a file: text/*, %s, or %s, which is known by the ending of the id",
+			ragctx.Clip(value), jsonType, strings.Join(extract.Types(), ", "), anyFile)
+	}
+	return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read", f)
+}
+
+func knownFile(media string) bool {
+	return media == anyFile || strings.HasPrefix(media, "text/") || slices.Contains(extract.Types(), media) || slices.Contains(textTypes(), media)
+}
+
+func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {
+	put := s.putText
+	if in.file {
+		put = s.putFile
+	}
+	done, err := put(ctx, in)
+	return &documentPutOutput{created(done.Status), DocumentPut{in.ID, done.Version, done.Status, done.Chunks}}, err
+}
+
+// putText stores a document that came as JSON.
+func (s *Server) putText(ctx context.Context, in *documentPut) (store.Put, error) {
+	if faults := in.misplaced(); len(faults) > 0 {
+		return store.Put{}, invalid(faults...)
+	}
+	var body DocumentRequest
+	if err := json.Unmarshal(in.RawBody, &body); err != nil {
+		return store.Put{}, invalid(Fault{Location: "body", Message: "cannot be read: " + err.Error()})
+	}
+	return s.engine.PutDocument(ctx, in.Namespace, docs.Document{
+		ExternalID: in.ID, Title: body.Title, Source: body.Source, MIME: body.MIME, Text: body.Text,
+		Tags: body.Tags, Metadata: body.Metadata, Occurred: body.Occurred,
+	}, body.Root)
+}
+
+// misplaced are parameters of files beside JSON.
+func (d *documentPut) misplaced() []Fault {
+	var faults []Fault
+	for _, p := range [...]struct {
+		name string
+		set  bool
+	}{
+		{"title", d.Title != ""},
+		{"source", d.Source != ""},
+		{"tags", len(d.Tags) > 0},
+		{"metadata", d.Metadata != ""},
+		{"occurred", d.Occurred != ""},
+		{"root", d.Root != ""},
+	} {
+		if p.set {
+			faults = append(faults, Fault{Location: "query." + p.name, Message: "is for files; put it into the JSON"})
+		}
+	}
+	return faults
+}
+
+// putFile stores a document that came as a file.
+func (s *Server) putFile(ctx context.Context, in *documentPut) (store.Put, error) {
+	d := docs.Document{ExternalID: in.ID, Title: in.Title, Source: in.Source, Tags: in.Tags, MIME: fileType(in.media)}
+	if in.Metadata != "" {
+		meta := Metadata{}
+		dec := json.NewDecoder(strings.NewReader(in.Metadata))
+		dec.UseNumber()
+		if err := dec.Decode(&meta); err != nil || dec.More() || meta == nil {
+			return store.Put{}, invalid(Fault{Location: "query.metadata", Message: `is no JSON object; send one such as {"team": "ops"}, percent-encoded`})
+		}
+		d.Metadata = meta
+	}
+	if in.Occurred != "" {
+		t, err := time.Parse(time.RFC3339, in.Occurred)
+		if err != nil {
+			return store.Put{}, invalid(Fault{Location: "query.occurred", Message: fmt.Sprintf("is %q; use a time such as 2026-03-01T12:00:00Z", ragctx.Clip(in.Occurred))})
+		}
+		d.Occurred = t
+	}
+	return s.engine.PutFile(ctx, in.Namespace, d, in.RawBody, in.Root)
+}
+
+// fileType is what a declared type says of a file: nothing, if it only says that it
+// is one, or text of some kind.
+func fileType(value string) string {
+	media, params, err := mime.ParseMediaType(value)
+	if err != nil || media == anyFile || media == "text/plain" && params["charset"] == "" {
+		return ""
+	}
+	return value
+}
+
+// PutFile calls [engine.Engine.PutFile] on the server.
+func (c *Client) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
+	q := in(namespace)
+	set(q, "title", d.Title)
+	set(q, "source", d.Source)
+	set(q, "root", root)
+	if len(d.Tags) > 0 {
+		q["tags"] = d.Tags
+	}
+	if len(d.Metadata) > 0 {
+		b, err := json.Marshal(d.Metadata)
+		if err != nil {
+			return store.Put{}, fmt.Errorf("%w: encode metadata: %w", ragctx.ErrInvalid, err)
+		}
+		q.Set("metadata", string(b))
+	}
+	if !d.Occurred.IsZero() {
+		q.Set("occurred", d.Occurred.Format(time.RFC3339Nano))
+	}
+	req, err := c.request(ctx, http.MethodPut, documentPath(d.ExternalID), q, nil)
+	if err != nil {
+		return store.Put{}, err
+	}
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+	media := d.MIME
+	if media == "" {
+		media = anyFile
+	}
+	req.Header.Set(echo.HeaderContentType, media)
+	var put DocumentPut
+	err = c.answer(req, &put)
+	return store.Put{Status: put.Status, Version: put.Version, Chunks: put.Chunks}, err
+}

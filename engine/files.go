@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// PutFile is [Engine.PutDocument] for a document that is in a file, such as a PDF or
+// a web page. d has no text; its MIME is the type that was declared, "" for that of
+// the id's extension, and what else it says wins over what the file says of itself.
+// A file that cannot be read, or holds several documents, is [ragctx.ErrInvalid] about
+// the field body.
+func (e *Engine) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
+	d, err := e.fromFile(ctx, d, data)
+	if err != nil {
+		return store.Put{}, err
+	}
+	return e.PutDocument(ctx, namespace, d, root)
+}
+
+// fromFile returns d with what a file says.
+func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (docs.Document, error) {
+	e.courtesy.giveWay(ctx)
+	found := 0
+	out := d
+	for f, err := range e.documentsIn(ctx, d, data) {
+		found++
+		switch {
+		case err == nil && f.ExternalID == d.ExternalID && found == 1:
+			out = f
+		case err == nil || inside(err):
+			return d, ragctx.Invalid("body", "holds several documents, and this is the place of one; send the file as part of a form to POST /v1/documents:bulk")
+		default:
+			return d, err
+		}
+	}
+	if found == 0 {
+		return d, ragctx.Invalid("body", "holds no documents")
+	}
+	return out, nil
+}
+
+// inside reports whether an error concerns a file inside of another one.
+func inside(err error) bool {
+	_, ok := errors.AsType[*insideError](err)
+	return ok
+}
+
+// insideError is the error of a file inside of another one.
+type insideError struct {
+	id  string // that its document would have
+	err error
+}
+
+// Error implements error.
+func (e *insideError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error of the file.
+func (e *insideError) Unwrap() error { return e.err }
+
+// extract is what finds the texts in files.
+func (e *Engine) extract() docs.ExtractFunc {
+	if e.opts.Extract != nil {
+		return e.opts.Extract
+	}
+	return extract.Read
+}
+
+// documentsIn yields the documents in a file, which has the id, the type and all else
+// that d says. An error that is an [*insideError] concerns one of several; any other
+// is the last.
+func (e *Engine) documentsIn(ctx context.Context, d docs.Document, data []byte) func(yield func(docs.Document, error) bool) {
+	return func(yield func(docs.Document, error) bool) {
+		file := extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data}
+		for t, err := range e.extract()(ctx, file, extract.Options{}) {
+			id := d.ExternalID
+			if bad, ok := errors.AsType[*extract.Error](err); ok {
+				err = ragctx.Invalid("body", "%s", bad.Reason)
+				if bad.Path != "" {
+					id += "/" + bad.Path
+					err = &insideError{id, err}
+				}
+			}
+			if t.Path != "" {
+				id += "/" + t.Path
+			}
+			var out docs.Document
+			if err == nil {
+				out = over(d, docs.FromText(id, t))
+				if t.MIME == "" && t.Format == "" && t.Path == "" { // the text of the file itself
+					declared, _, _ := strings.Cut(d.MIME, ";")
+					out.MIME = cmp.Or(strings.TrimSpace(declared), out.MIME)
+				}
+			}
+			if !yield(out, err) || err != nil && !inside(err) {
+				return
+			}
+		}
+	}
+}
+
+// over is what a file says, f, under what the caller says of it, d.
+func over(d, f docs.Document) docs.Document {
+	f.Source, f.Tags = d.Source, d.Tags
+	f.Title = cmp.Or(d.Title, f.Title)
+	if !d.Occurred.IsZero() {
+		f.Occurred = d.Occurred
+	}
+	if len(d.Metadata) > 0 {
+		meta := maps.Clone(f.Metadata)
+		if meta == nil {
+			meta = make(map[string]any, len(d.Metadata))
+		}
+		maps.Copy(meta, d.Metadata)
+		f.Metadata = meta
+	}
+	return f
+}
+
+// converted returns d with its text converted, if that is of a type that is not
+// kept as it is: a web page, a notebook, a mail.
+func (e *Engine) converted(ctx context.Context, d docs.Document) (docs.Document, error) {
+	media, _, _ := strings.Cut(d.MIME, ";")
+	if !extract.Converts(media) || d.Text == "" {
+		return d, nil
+	}
+	d.MIME = media // the text has been decoded: what charset it was in means nothing any more
+	out, err := e.fromFile(ctx, d, []byte(d.Text))
+	if f, ok := errors.AsType[*ragctx.FieldError](err); ok && f.Field == "body" {
+		err = ragctx.Invalid("text", "%s", f.Problem)
+	}
+	if err != nil {
+		return d, err
+	}
+	return out, docs.Validate(out, docs.Options{})
+}
