@@ -22,11 +22,11 @@ func newDocs(env lookupEnv) *cobra.Command {
 		Use:   "docs",
 		Short: "List, show, compare and remove documents",
 		Example: `  ragctx docs list
-  ragctx docs get docs/deploy.md --chunks
+  ragctx docs show docs/deploy.md --chunks
   ragctx docs rm docs/old.md docs/older.md`,
 	}
 	group(cmd)
-	cmd.AddCommand(newDocsList(env), newDocsGet(env), newDocsRemove(env), newDocsDuplicates(env))
+	cmd.AddCommand(newDocsList(env), newDocsShow(env), newDocsGet(env), newDocsDuplicates(env), newDocsRemove(env))
 	return cmd
 }
 
@@ -162,7 +162,7 @@ func getDocument(ctx context.Context, w io.Writer, b backend, namespace, id stri
 		return writeJSON(w, d)
 	case chunks:
 		for _, c := range d.ChunkList {
-			fmt.Fprintf(w, "--- %s, line %d: %s\n%s\n", printable(c.ID), c.Start.Line,
+			fmt.Fprintf(w, "--- %s, %s: %s\n%s\n", printable(c.ID), place(c.Page, c.Start.Line, c.Start.Line),
 				printable(strings.Join(c.Heading, " / ")), strings.TrimRight(c.Text, "\n"))
 		}
 		return nil

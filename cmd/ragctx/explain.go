@@ -43,11 +43,22 @@ func explainItems(w io.Writer, bold func(string) string, items []ragctx.ContextI
 	}
 	fmt.Fprintln(w, bold("items"))
 	table(w, func(row func(...any)) {
-		row("relevance", "tokens", "depth", "provider", "id", "signals")
+		row("relevance", "tokens", "depth", "provider", "id", "place", "signals")
 		for _, it := range items {
-			row(fmt.Sprintf("%.3f", it.Relevance), it.TokenCount, it.Depth, it.Provider, printable(it.ID), signals(it.Signals))
+			row(fmt.Sprintf("%.3f", it.Relevance), it.TokenCount, it.Depth, it.Provider, printable(it.ID), placeOf(it), signals(it.Signals))
 		}
 	})
+}
+
+// placeOf says which page and lines of its document an item shows.
+func placeOf(it ragctx.ContextItem) string {
+	var parts []string
+	for _, p := range [...]struct{ key, name string }{{"page", "page"}, {"lines", "lines"}} {
+		if v, ok := it.Metadata[p.key]; ok {
+			parts = append(parts, p.name+" "+printable(fmt.Sprint(v)))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
 // explainCuts lists what was shortened and what was dropped.

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/tokens"
+)
+
+// showFlags are the flags of the command.
+type showFlags struct {
+	chunks, json bool
+	at           int // a chunk, or -1
+}
+
+const showHelp = `Show prints what a model can see of a document: its title and source, the abstract,
+the outline, and with --chunks each chunk under the id by which answers cite it, with
+the headings above it, its page and lines, and its tokens. The id of such a citation
+(ID@VERSION#CHUNK) shows that chunk and the two beside it.`
+
+func newDocsShow(env lookupEnv) *cobra.Command {
+	f := showFlags{at: -1}
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show what a model can see of a document",
+		Long:  showHelp,
+		Example: `  ragctx docs show docs/deploy.md
+  ragctx docs show docs/deploy.md --chunks
+  ragctx docs show docs/deploy.md@2#14`,
+		Args:              exactly(1, "one ID"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				return showDocument(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], f)
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().BoolVar(&f.chunks, "chunks", false, "print the chunks, too")
+	countVar(cmd.Flags(), &f.at, "at", -1, 0, noLimit, "print this chunk, from 0, and the two beside it")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return cmd
+}
+
+// shown is a document as it is shown.
+type shown struct {
+	api.Document
+
+	Outline []heading    `json:"outline"`
+	Chunks  []shownChunk `json:"chunk_list,omitempty"`
+}
+
+// heading is a line of an outline.
+type heading struct {
+	Title string `json:"title"`
+	Level int    `json:"level"` // from 1
+	Page  int    `json:"page,omitempty"`
+	Line  int    `json:"line"` // where what stands under it begins
+}
+
+type shownChunk struct {
+	api.Chunk
+
+	Tokens int `json:"tokens"`
+}
+
+func showDocument(ctx context.Context, w io.Writer, b backend, namespace, id string, f showFlags) error {
+	d, at, err := findCited(ctx, b, namespace, id)
+	if err != nil {
+		return err
+	}
+	if at = max(at, f.at); at >= len(d.ChunkList) {
+		return fmt.Errorf("%s has no chunk %d; the last is %d", printable(d.ID), at, len(d.ChunkList)-1)
+	}
+	counter, err := tokens.New(ragctx.DefaultTokenizer)
+	if err != nil {
+		return err
+	}
+	s := shown{Document: d, Outline: outlineOf(d.ChunkList)}
+	total := 0
+	for _, c := range d.ChunkList {
+		n := counter.Count(c.Text)
+		total += n
+		s.Chunks = append(s.Chunks, shownChunk{c, n})
+	}
+	s.Text, s.ChunkList = nil, nil
+	switch {
+	case at >= 0:
+		s.Chunks = s.Chunks[max(0, at-1):min(len(s.Chunks), at+2)]
+	case !f.chunks:
+		s.Chunks = nil
+	}
+	if f.json {
+		return writeJSON(w, s)
+	}
+	writeAbout(w, s, total)
+	if at < 0 {
+		writeOutline(w, s.Outline)
+	}
+	writeChunks(w, s.Chunks)
+	if len(s.Chunks) == 0 {
+		fmt.Fprintln(w, "\n--chunks shows the chunks")
+	}
+	return nil
+}
+
+// findCited returns a document, and the chunk that its id names, or -1.
+func findCited(ctx context.Context, b backend, namespace, id string) (api.Document, int, error) {
+	d, err := findDocument(ctx, b, namespace, id)
+	key, version, ordinal, ok := passage.ParseItemID(id)
+	if err == nil || !ok {
+		return d, -1, err
+	}
+	d, err = b.Document(ctx, namespace, key, version)
+	return d, ordinal, err
+}
+
+// outlineOf returns the headings that chunks stand under, in their order.
+func outlineOf(chunks []api.Chunk) []heading {
+	out := []heading{}
+	var before []string
+	for _, c := range chunks {
+		same := 0
+		for same < min(len(before), len(c.Heading)) && before[same] == c.Heading[same] {
+			same++
+		}
+		for i, title := range c.Heading[same:] {
+			if title != "" {
+				out = append(out, heading{Title: title, Level: same + i + 1, Page: c.Page, Line: c.Start.Line})
+			}
+		}
+		before = c.Heading
+	}
+	return out
+}
+
+func writeAbout(w io.Writer, s shown, total int) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-9s %s\n", name+":", printable(value))
+		}
+	}
+	fmt.Fprintf(w, "%s, version %d\n", printable(s.ID), s.Version)
+	line("title", s.Title)
+	line("source", s.Source)
+	line("type", s.MIME)
+	line("size", fmt.Sprintf("%s, %d chunks, %d tokens (%s)", size(int64(s.Bytes)), s.Document.Chunks, total, ragctx.DefaultTokenizer))
+	line("tags", strings.Join(s.Tags, ", "))
+	for _, key := range slices.Sorted(maps.Keys(s.Metadata)) {
+		line(key, fmt.Sprint(s.Metadata[key]))
+	}
+	if !s.Occurred.IsZero() {
+		line("occurred", s.Occurred.Format("2006-01-02 15:04:05 MST"))
+	}
+	line("recorded", s.Recorded.Local().Format("2006-01-02 15:04:05 MST"))
+	if s.Abstract != "" {
+		fmt.Fprintf(w, "\nabstract\n  %s\n", printable(s.Abstract))
+	}
+}
+
+func writeOutline(w io.Writer, outline []heading) {
+	if len(outline) > 0 {
+		fmt.Fprintln(w, "\noutline")
+	}
+	for _, h := range outline {
+		fmt.Fprintf(w, "%s%s (%s)\n", strings.Repeat("  ", h.Level), printable(h.Title), place(h.Page, h.Line, h.Line))
+	}
+}
+
+func writeChunks(w io.Writer, chunks []shownChunk) {
+	for _, c := range chunks {
+		fmt.Fprintf(w, "\n--- %s, %s, %d tokens%s\n%s\n", printable(c.ID), place(c.Page, c.Start.Line, c.End.Line), c.Tokens,
+			under(c.Heading), visible(strings.TrimRight(c.Text, "\n\f")))
+	}
+}
+
+// place says where in a document something stands: its page, if there are pages, and
+// its lines.
+func place(page, from, to int) string {
+	text := fmt.Sprintf("line %d", from)
+	if to > from {
+		text = fmt.Sprintf("lines %d-%d", from, to)
+	}
+	if page > 0 {
+		text = fmt.Sprintf("page %d, %s", page, text)
+	}
+	return text
+}
+
+// under names the headings above something.
+func under(headings []string) string {
+	path := strings.Join(slices.DeleteFunc(slices.Clone(headings), func(h string) bool { return h == "" }), " > ")
+	if path == "" {
+		return ""
+	}
+	return ": " + printable(path)
+}
+
+// visible is [printable] for a text of several lines.
+func visible(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = printable(strings.ReplaceAll(strings.TrimSuffix(l, "\r"), "\t", "    "))
+	}
+	return strings.Join(lines, "\n")
+}
