@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"strings"
 
@@ -31,7 +32,8 @@ func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (do
 	e.courtesy.giveWay(ctx)
 	found := 0
 	out := d
-	for f, err := range e.documentsIn(ctx, d, data) {
+	file := extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data}
+	for f, err := range documentsIn(ctx, e.opts.Extract, file, extract.Options{}, d) {
 		found++
 		switch {
 		case err == nil && f.ExternalID == d.ExternalID && found == 1:
@@ -56,8 +58,8 @@ func inside(err error) bool {
 
 // insideError is the error of a file inside of another one.
 type insideError struct {
-	id  string // that its document would have
-	err error
+	path string
+	err  error
 }
 
 // Error implements error.
@@ -66,45 +68,47 @@ func (e *insideError) Error() string { return e.err.Error() }
 // Unwrap returns the error of the file.
 func (e *insideError) Unwrap() error { return e.err }
 
-// extract is what finds the texts in files.
-func (e *Engine) extract() docs.ExtractFunc {
-	if e.opts.Extract != nil {
-		return e.opts.Extract
+// extractor returns what finds the texts in files.
+func extractor(x docs.ExtractFunc) docs.ExtractFunc {
+	if x != nil {
+		return x
 	}
 	return extract.Read
 }
 
-// documentsIn yields the documents in a file, which has the id, the type and all else
-// that d says. An error that is an [*insideError] concerns one of several; any other
-// is the last.
-func (e *Engine) documentsIn(ctx context.Context, d docs.Document, data []byte) func(yield func(docs.Document, error) bool) {
+// documentsIn yields the documents in a file. d has their id, and what is said of all
+// of them, which wins over what the file says. An error that is an [*insideError]
+// concerns one of several; any other is the last.
+func documentsIn(ctx context.Context, x docs.ExtractFunc, file extract.File, o extract.Options, d docs.Document) iter.Seq2[docs.Document, error] {
 	return func(yield func(docs.Document, error) bool) {
-		file := extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data}
-		for t, err := range e.extract()(ctx, file, extract.Options{}) {
-			id := d.ExternalID
+		for t, err := range extractor(x)(ctx, file, o) {
+			at := t.Path
 			if bad, ok := errors.AsType[*extract.Error](err); ok {
 				err = ragctx.Invalid("body", "%s", bad.Reason)
-				if bad.Path != "" {
-					id += "/" + bad.Path
-					err = &insideError{id, err}
+				if at = bad.Path; at != "" {
+					err = &insideError{at, err}
 				}
 			}
-			if t.Path != "" {
-				id += "/" + t.Path
-			}
-			var out docs.Document
-			if err == nil {
-				out = over(d, docs.FromText(id, t))
-				if t.MIME == "" && t.Format == "" && t.Path == "" { // the text of the file itself
-					declared, _, _ := strings.Cut(d.MIME, ";")
-					out.MIME = cmp.Or(strings.TrimSpace(declared), out.MIME)
-				}
-			}
-			if !yield(out, err) || err != nil && !inside(err) {
+			if !yield(documentOf(t, file.MIME, at, d), err) || err != nil && !inside(err) {
 				return
 			}
 		}
 	}
+}
+
+// documentOf makes a document of a text that was found at a path inside of a file,
+// whose type was declared.
+func documentOf(t extract.Text, declared, at string, d docs.Document) docs.Document {
+	id := d.ExternalID
+	if at != "" {
+		id += "/" + at
+	}
+	out := docs.FromText(id, t)
+	if at == "" && t.MIME == "" && t.Format == "" { // the text is the file itself
+		media, _, _ := strings.Cut(declared, ";")
+		out.MIME = cmp.Or(strings.TrimSpace(media), out.MIME)
+	}
+	return over(d, out)
 }
 
 // over is what a file says, f, under what the caller says of it, d.

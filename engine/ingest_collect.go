@@ -91,7 +91,7 @@ func (c *collector) root(ctx context.Context, root Root) error {
 		if err != nil {
 			return err
 		}
-		seen[e.ID] = true
+		seen[e.ID] = !e.Alone
 		if err := c.entry(ctx, root.Name(), e, there); err != nil {
 			return err
 		}
@@ -118,8 +118,16 @@ func (c *collector) root(ctx context.Context, root Root) error {
 
 // entry collects what one entry says.
 func (c *collector) entry(ctx context.Context, root string, e Entry, there known) error {
-	own := there.of(root, e.ID)
-	if own.current(e.State) && !c.opts.Reread && !c.taken(root, own) {
+	own := there.of(root, e)
+	reread := c.opts.Reread || c.taken(root, own)
+	same, err := e.ask(ctx, own, reread)
+	if skip, ok := errors.AsType[*docs.Skip](err); ok {
+		return c.refused(skip, own)
+	}
+	if err != nil {
+		return err
+	}
+	if same || own.current(e.State) && !reread {
 		return c.send(Change{Path: e.Path, Unchanged: len(own)})
 	}
 	for p, err := range pieces(ctx, e, own) {
@@ -142,6 +150,18 @@ func (c *collector) entry(ctx context.Context, root string, e Entry, there known
 		}
 	}
 	return nil
+}
+
+// refused deals with an entry that could not be read. Only if it is gone so are its
+// documents.
+func (c *collector) refused(skip *docs.Skip, own known) error {
+	err := c.send(Change{Path: skip.Path, Skip: skip.Reason})
+	for _, d := range own {
+		if err == nil && skip.Gone {
+			err = c.send(Change{Path: d.id, Delete: d.id})
+		}
+	}
+	return err
 }
 
 // taken reports whether another root of this ingest has claimed one of the documents.

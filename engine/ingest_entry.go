@@ -35,6 +35,20 @@ func pieces(ctx context.Context, e Entry, own known) iter.Seq2[piece, error] {
 	}
 }
 
+// ask finds out the state of an entry that has to be asked for. It reports whether
+// the entry is still as it was when own came from it.
+func (e *Entry) ask(ctx context.Context, own known, reread bool) (same bool, err error) {
+	if e.Ask == nil {
+		return false, nil
+	}
+	last := own.state()
+	if reread {
+		last = ""
+	}
+	e.State, err = e.Ask(ctx, last)
+	return err == nil && last != "" && e.State == last, err
+}
+
 // entryReading is the reading of one entry. Its methods report false when it is over.
 type entryReading struct {
 	entry  Entry

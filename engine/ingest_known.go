@@ -48,11 +48,15 @@ func (k known) find(id string) (int, bool) {
 	return slices.BinarySearchFunc(k, id, func(d knownDocument, id string) int { return strings.Compare(d.id, id) })
 }
 
-// of returns the documents of a root that came from the entry with an id.
-func (k known) of(root, id string) known {
+// of returns the documents of a root that came from an entry.
+func (k known) of(root string, e Entry) known {
 	var own known
+	id := e.ID
 	if i, ok := k.find(id); ok && k[i].root == root {
 		own = append(own, k[i])
+	}
+	if e.Alone {
+		return own
 	}
 	from, _ := k.find(id + "/")
 	for _, d := range k[from:] {
@@ -66,14 +70,16 @@ func (k known) of(root, id string) known {
 	return own
 }
 
-// met reports whether a document came from one of the entries with these ids.
+// met reports whether a document came from one of the entries with these ids; false
+// is the value of one that is [Entry.Alone].
 func met(entries map[string]bool, id string) bool {
 	for i := range len(id) {
 		if id[i] == '/' && entries[id[:i]] {
 			return true
 		}
 	}
-	return entries[id]
+	_, ok := entries[id]
+	return ok
 }
 
 // What is noted of a document is the state of its entry and which of the entry's
@@ -92,16 +98,24 @@ func stat(state string, n int, last bool) string {
 
 // current reports whether these are all documents of an entry in this state, so
 // that reading it would change nothing.
-func (k known) current(state string) bool {
-	all := 0
-	for _, d := range k {
-		n, ok := strings.CutPrefix(d.stat, state+" ")
-		if !ok {
-			return false
+func (k known) current(state string) bool { return state != "" && k.state() == state }
+
+// state returns the state in which an entry was read, of which these are all
+// documents; "" if there is none.
+func (k known) state() string {
+	all, state := 0, ""
+	for i, d := range k {
+		at := strings.LastIndexByte(d.stat, ' ')
+		if at < 0 || i > 0 && d.stat[:at] != state {
+			return ""
 		}
-		if n, last := strings.CutSuffix(n, "/"); last {
+		state = d.stat[:at]
+		if n, last := strings.CutSuffix(d.stat[at+1:], "/"); last {
 			all, _ = strconv.Atoi(n) // what is no number is none of ours
 		}
 	}
-	return state != "" && len(k) > 0 && all == len(k)
+	if all != len(k) {
+		return ""
+	}
+	return state
 }

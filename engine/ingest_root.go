@@ -53,6 +53,14 @@ type Entry struct {
 	// last read, with the same options; at most 400 bytes. "" is unknown, and has it
 	// read.
 	State string
+	// Alone says that it is one document: one whose id goes on with a slash is that
+	// of another entry.
+	Alone bool
+	// Ask, unless it is nil, finds out the state now, where only a server knows it.
+	// It is given that of the last time, or "", and asked before Read, which is not
+	// called if the state is the same. An error is as in Read; one that is Gone has
+	// the documents deleted.
+	Ask func(ctx context.Context, last string) (state string, err error)
 	// Takes reports whether a document is wanted whose id goes on with this path; nil
 	// wants all. What is not wanted is not yielded, and not gone.
 	Takes func(inside string) bool

@@ -86,8 +86,8 @@ func (in *ingester) entries(ctx context.Context, root Root, there known) (seen m
 		if err != nil {
 			return nil, false, cmp.Or(g.Wait(), err)
 		}
-		seen[e.ID] = true
-		own := there.of(root.Name(), e.ID)
+		seen[e.ID] = !e.Alone
+		own := there.of(root.Name(), e)
 		if own.current(e.State) && !in.opts.Reread {
 			in.unchanged(e.Path, len(own))
 			continue
@@ -107,6 +107,17 @@ func (in *ingester) entries(ctx context.Context, root Root, there known) (seen m
 
 // entry reads and stores one entry.
 func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) error {
+	same, err := e.ask(ctx, own, in.opts.Reread)
+	if skip, ok := errors.AsType[*docs.Skip](err); ok {
+		return in.refused(ctx, skip, own)
+	}
+	if err != nil {
+		return err
+	}
+	if same {
+		in.unchanged(e.Path, len(own))
+		return nil
+	}
 	for p, err := range pieces(ctx, e, own) {
 		switch {
 		case err != nil:
@@ -118,6 +129,21 @@ func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) er
 			err = in.document(ctx, root.Name(), e, *p.doc, p.stat)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused deals with an entry that could not be read. Only if it is gone so are its
+// documents.
+func (in *ingester) refused(ctx context.Context, skip *docs.Skip, own known) error {
+	in.skip(skip.Path, skip.Reason)
+	if !skip.Gone {
+		return nil
+	}
+	for _, d := range own {
+		if err := in.remove(ctx, d.id); err != nil {
 			return err
 		}
 	}

@@ -25,22 +25,23 @@ type validators struct {
 	Modified string `json:"modified,omitempty"`
 }
 
-// maxValidator is the longest validator that is kept.
-const maxValidator = 512
+// maxState bounds a [Page.State], in bytes. A tag that does not fit is left out.
+const maxState = 350
 
 func stateOf(h http.Header) string {
 	v := validators{h.Get("ETag"), h.Get("Last-Modified")}
-	if len(v.ETag) > maxValidator || ragctx.ValidText("", v.ETag) != nil {
+	if ragctx.ValidText("", v.ETag) != nil {
 		v.ETag = ""
 	}
 	if _, err := http.ParseTime(v.Modified); err != nil {
 		v.Modified = ""
 	}
-	if v == (validators{}) {
-		return ""
-	}
 	b, err := json.Marshal(v)
-	if err != nil {
+	if err == nil && len(b) > maxState {
+		v.ETag = ""
+		b, err = json.Marshal(v)
+	}
+	if err != nil || v == (validators{}) {
 		return ""
 	}
 	return string(b)

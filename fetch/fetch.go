@@ -104,8 +104,8 @@ type Page struct {
 	At   string // where the redirects led; URL if there were none
 	MIME string // that the server declared, with its parameters; "" is unknown
 	Data []byte
-	// State tells the server the next time which version is known; "" if it has
-	// given no way to.
+	// State tells the server the next time which version is known, in at most 350
+	// bytes; "" if it has given no way to.
 	State string
 	// Unchanged says that the page is as it was in the given state; Data is empty.
 	Unchanged bool

@@ -24,8 +24,9 @@ type host struct {
 	failed int // in a row
 	until  time.Time
 
-	asking sync.Mutex // for robots.txt
-	robots *robots    // nil is not known yet
+	asking  sync.Mutex // for robots.txt
+	robots  *robots    // nil is not known yet
+	expires time.Time  // robots
 }
 
 // host returns what is known of the host of u.
@@ -94,11 +95,11 @@ func (h *host) leave(now time.Time, a attempt) {
 	<-h.slots
 }
 
-// slow lengthens the time between requests.
+// slow sets the time between requests.
 func (h *host) slow(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.delay = max(h.delay, d)
+	h.delay = d
 }
 
 func later(a, b time.Time) time.Time {

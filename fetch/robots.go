@@ -17,6 +17,10 @@ const agent = "ragctx"
 const (
 	maxRobots = 512 << 10
 	maxDelay  = 10 * time.Second
+
+	keepRobots = 24 * time.Hour
+	// keepUnknown is how long one that cannot be read is not asked for again.
+	keepUnknown = 5 * time.Minute
 )
 
 // robots is what a robots.txt says to us.
@@ -183,12 +187,12 @@ func (c *Client) heed(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// robotsOf returns the robots.txt of the host of u, which it asks for once.
+// robotsOf returns the robots.txt of the host of u, which it asks for once a day.
 func (c *Client) robotsOf(ctx context.Context, u *url.URL) (*robots, error) {
 	h := c.host(u)
 	h.asking.Lock()
 	defer h.asking.Unlock()
-	if h.robots != nil {
+	if h.robots != nil && c.opts.Now().Before(h.expires) {
 		return h.robots, nil
 	}
 	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"}
@@ -204,6 +208,10 @@ func (c *Client) robotsOf(ctx context.Context, u *url.URL) (*robots, error) {
 	default:
 		h.robots = &robots{unknown: e.Reason}
 	}
-	h.slow(h.robots.delay)
+	h.expires = c.opts.Now().Add(keepRobots)
+	if h.robots.unknown != "" {
+		h.expires = c.opts.Now().Add(keepUnknown)
+	}
+	h.slow(max(c.opts.Every, h.robots.delay))
 	return h.robots, nil
 }

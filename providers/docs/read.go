@@ -43,6 +43,8 @@ type Skip struct {
 	Inside string
 	// Unread says that what else is in the file is not known.
 	Unread bool
+	// Gone says that it is known to be there no more.
+	Gone bool
 }
 
 // Error implements error.

@@ -169,3 +169,15 @@ func (r *rules) takesInside(file, inside string) bool {
 	}
 	return r.takes(rel) || r.insideByType && r.types.has(path.Base(rel))
 }
+
+// Selects returns what reports whether the patterns of the options take a path that is
+// none of a file, such as that of a page on a server. Without patterns all are taken,
+// and [DefaultExclude], which is about folders, leaves out nothing.
+func (o WalkOptions) Selects() (func(rel string) bool, error) {
+	o.Exclude = slices.DeleteFunc(append([]string{}, o.Exclude...), func(p string) bool { return slices.Contains(DefaultExclude(), p) })
+	r, err := compileRules(o)
+	if err != nil {
+		return nil, err
+	}
+	return func(rel string) bool { return (r.byType || r.include.match(rel)) && !r.exclude.match(rel) }, nil
+}

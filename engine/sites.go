@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/fetch"
+)
+
+// keepListing is how long what a sitemap lists is not asked for again: a job counts
+// its entries beside its work.
+const keepListing = time.Minute
+
+// Sites opens URLs as roots of an ingest, beside the paths of this machine: a page, or
+// the pages that a sitemap lists. A document's id is its page's URL, which is also its
+// source. Pages that the server says are gone, and those that a sitemap lists no more,
+// lose their documents; a server that fails loses none. It is safe for concurrent use.
+type Sites struct {
+	client *fetch.Client
+	now    func() time.Time
+
+	mu       sync.Mutex
+	listings map[string]*listing // by the URL of a sitemap
+}
+
+// NewSites returns what opens URLs that are fetched with these options.
+func NewSites(o fetch.Options) *Sites {
+	s := &Sites{client: fetch.New(o), now: o.Now, listings: make(map[string]*listing)}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	return s
+}
+
+// Close closes idle connections.
+func (s *Sites) Close() { s.client.Close() }
+
+// Open is [OpenPath] for paths and URLs. Patterns of the options are about the path
+// of a page's URL; without any, all pages are taken. See [IngestOptions.Open].
+func (s *Sites) Open(path string, o IngestOptions) (Root, error) {
+	if !fetch.IsURL(path) {
+		return OpenPath(path, o)
+	}
+	at, err := fetch.Canonical(path)
+	if err != nil {
+		return nil, ragctx.Invalid("url", "%v", err)
+	}
+	takes, err := o.Walk.Selects()
+	if err != nil {
+		return nil, err
+	}
+	r := &site{sites: s, url: at, opts: o, takes: takes, reading: o.reading()}
+	if o.Prefix != "" {
+		r.prefix = o.Prefix + "/"
+	}
+	return r, nil
+}
+
+// listing is what a sitemap lists.
+type listing struct {
+	made    sync.Mutex // held while it is
+	until   time.Time
+	page    bool // it is no sitemap, but a page
+	pages   []string
+	refused []*fetch.Error
+	whole   bool // all pages are known
+}
+
+// list returns what the sitemap at a URL lists. The error is that of the sitemap, or
+// the end of ctx.
+func (s *Sites) list(ctx context.Context, at string) (*listing, error) {
+	s.mu.Lock()
+	l := s.listings[at]
+	if l == nil {
+		l = new(listing)
+		s.listings[at] = l
+	}
+	s.mu.Unlock()
+	l.made.Lock()
+	defer l.made.Unlock()
+	if s.now().Before(l.until) {
+		return l, nil
+	}
+	p, err := s.client.Sitemap(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	fresh := listing{page: !fetch.IsSitemap(p), whole: true}
+	if !fresh.page {
+		err = fresh.read(ctx, s.client, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.page, l.pages, l.refused, l.whole = fresh.page, fresh.pages, fresh.refused, fresh.whole
+	l.until = s.now().Add(keepListing)
+	return l, nil
+}
+
+func (l *listing) read(ctx context.Context, c *fetch.Client, p fetch.Page) error {
+	for u, err := range c.List(ctx, p) {
+		e, ok := errors.AsType[*fetch.Error](err)
+		switch {
+		case ok:
+			l.refused = append(l.refused, e)
+			l.whole = l.whole && !e.Incomplete
+		case err != nil:
+			return err
+		default:
+			l.pages = append(l.pages, u)
+		}
+	}
+	return nil
+}

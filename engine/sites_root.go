@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/fetch"
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// site is a [Root] on web servers.
+type site struct {
+	sites   *Sites
+	url     string // canonical
+	opts    IngestOptions
+	prefix  string // of ids, before the URL
+	takes   func(rel string) bool
+	reading string // how pages are read, as part of their states
+	listed  bool   // all pages are known that there are
+	refused map[string]bool
+}
+
+// Name implements [Root].
+func (r *site) Name() string { return r.url }
+
+// Prefix implements [Root]: a sitemap may list the pages of several hosts.
+func (r *site) Prefix() string { return r.prefix + "http" }
+
+// Entries implements [Root].
+func (r *site) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		if !namesList(r.url) {
+			yield(r.entry(r.url), nil)
+			return
+		}
+		l, err := r.sites.list(ctx, r.url)
+		switch {
+		case err != nil:
+			yield(Entry{}, skipped(err))
+		case l.page:
+			yield(r.entry(r.url), nil)
+		default:
+			r.entries(l, yield)
+		}
+	}
+}
+
+// entries yields what a sitemap lists.
+func (r *site) entries(l *listing, yield func(Entry, error) bool) {
+	// One that lists nothing has been emptied by mistake rather than on purpose.
+	r.listed, r.refused = l.whole && len(l.pages) > 0, make(map[string]bool)
+	for _, e := range l.refused {
+		r.refused[e.URL] = true
+		if !yield(Entry{}, skipped(e)) {
+			return
+		}
+	}
+	for _, at := range l.pages {
+		if !r.takes(relative(at)) {
+			r.refused[at] = true // there, but not wanted this time
+			continue
+		}
+		if !yield(r.entry(at), nil) {
+			return
+		}
+	}
+}
+
+// Gone implements [Root]: the sitemap lists the page no more.
+func (r *site) Gone(id string) bool {
+	at := strings.TrimPrefix(id, r.prefix)
+	for i := range len(at) {
+		if at[i] == '/' && r.refused[at[:i]] && extract.Holds(at[:i]) {
+			return false
+		}
+	}
+	return r.listed && !r.refused[at]
+}
+
+// namesList reports whether a URL says that it lists pages.
+func namesList(at string) bool {
+	u, err := url.Parse(at)
+	if err != nil {
+		return false
+	}
+	name := strings.ToLower(path.Base(u.Path))
+	return u.Path == "/robots.txt" || strings.Contains(name, "sitemap") || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".xml")
+}
+
+// relative returns the path of a URL as patterns see it.
+func relative(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return ""
+	}
+	return strings.Trim(u.Path, "/")
+}
+
+// skipped is an error of package fetch as one of an entry.
+func skipped(err error) error {
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
+		return &docs.Skip{Path: e.URL, Reason: e.Reason, Gone: e.Gone, Unread: true}
+	}
+	return err
+}
+
+func (r *site) entry(at string) Entry {
+	p := &sitePage{site: r, url: at, id: r.prefix + at}
+	return Entry{
+		ID: p.id, Path: at, Alone: !extract.Holds(relative(at)),
+		Ask: p.ask, Read: p.read,
+	}
+}
+
+// sitePage is a page of a site.
+type sitePage struct {
+	site    *site
+	url, id string
+	page    *fetch.Page // nil is not fetched yet
+}
+
+// ask implements [Entry.Ask]: what is known of the last time goes with the request.
+func (p *sitePage) ask(ctx context.Context, last string) (string, error) {
+	how := p.site.reading
+	known, same := strings.CutPrefix(last, how+" ")
+	if !same || how == "" {
+		known = ""
+	}
+	page, err := p.site.sites.client.Get(ctx, p.url, known)
+	if err != nil {
+		return "", skipped(err)
+	}
+	p.page = &page
+	switch {
+	case page.Unchanged:
+		return last, nil
+	case how == "" || page.State == "":
+		return "", nil
+	}
+	return how + " " + page.State, nil
+}
+
+// read implements [Entry.Read].
+func (p *sitePage) read(ctx context.Context) iter.Seq2[docs.Document, error] {
+	return func(yield func(docs.Document, error) bool) {
+		if p.page == nil || p.page.Unchanged {
+			page, err := p.site.sites.client.Get(ctx, p.url, "")
+			if err != nil {
+				yield(docs.Document{}, skipped(err))
+				return
+			}
+			p.page = &page
+		}
+		if why := p.unfit(); why != "" {
+			yield(docs.Document{}, p.skip("", why))
+			return
+		}
+		p.documents(ctx, yield)
+	}
+}
+
+// unfit says why a page is not taken.
+func (p *sitePage) unfit() string {
+	most := p.site.opts.Walk.MaxFileBytes
+	switch {
+	case most > 0 && int64(len(p.page.Data)) > most:
+		return fmt.Sprintf("is more than %d bytes, the limit", most)
+	case fetch.IsSitemap(*p.page):
+		return `is a sitemap; its name must say so: have "sitemap" in it, or end with .xml`
+	}
+	return ""
+}
+
+func (p *sitePage) documents(ctx context.Context, yield func(docs.Document, error) bool) {
+	o := p.site.opts
+	d := docs.Document{ExternalID: p.id, Source: p.url, Tags: o.Tags, Metadata: o.Metadata}
+	file := extract.File{Name: nameOf(p.page.At), MIME: p.page.MIME, Data: p.page.Data}
+	for d, err := range documentsIn(ctx, o.Extract, file, extract.Options{}, d) {
+		at := strings.TrimPrefix(strings.TrimPrefix(d.ExternalID, p.id), "/")
+		switch {
+		case err != nil && ctx.Err() != nil:
+			err = ctx.Err()
+		case err != nil:
+			err = p.failed(err)
+		case at != "" && !extract.Holds(relative(p.url)):
+			err = p.skip("", "holds several documents, and its URL does not end like one that does, such as .zip")
+		case strings.TrimSpace(d.Text) == "":
+			err = p.skip(at, "has no text")
+		case at != "":
+			d.Source = p.url + "/" + at
+		}
+		if skip, ok := errors.AsType[*docs.Skip](err); !yield(d, err) || ok && skip.Unread {
+			return
+		}
+	}
+}
+
+// failed is the error of a page, or of a file inside of it.
+func (p *sitePage) failed(err error) error {
+	why := strings.TrimPrefix(err.Error(), "body: ")
+	if in, ok := errors.AsType[*insideError](err); ok {
+		return p.skip(in.path, strings.TrimPrefix(in.err.Error(), "body: "))
+	}
+	return p.skip("", why)
+}
+
+func (p *sitePage) skip(inside, why string) error {
+	path := p.url
+	if inside != "" {
+		path += "/" + inside
+	}
+	return &docs.Skip{Path: path, Reason: why, Inside: inside, Unread: inside == ""}
+}
+
+// nameOf returns a URL without what does not belong to its name.
+func nameOf(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return at
+	}
+	u.RawQuery = ""
+	return u.String()
+}
