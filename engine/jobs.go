@@ -18,6 +18,8 @@ type Job struct {
 	// ETASeconds is the time that the rest will take at the pace so far; nil
 	// while that cannot be told.
 	ETASeconds *float64 `json:"eta_seconds" doc:"the time that the rest will take at the pace so far; null while that cannot be told"`
+	// At is what a running job has just dealt with: a file, a page, a document.
+	At string `json:"at,omitempty" doc:"the file, page or document that a running job has just dealt with"`
 }
 
 // Done returns how much of a job is done, 0 to 1, and false if that cannot be told.

@@ -156,6 +156,7 @@ func (d *documentRun) do(ctx context.Context, i store.JobItem) error {
 			d.engine.opts.Logger.ErrorContext(ctx, "document of a job failed", "job", d.job.snapshot().ID, "item", i.N, "error", err)
 		}
 	}
+	d.job.reached(i.Key)
 	d.settled <- o
 	return nil
 }

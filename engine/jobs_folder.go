@@ -143,6 +143,7 @@ type folderRun struct {
 
 // progress takes over the state of the ingest. Calls come one at a time.
 func (f *folderRun) progress(p IngestProgress) {
+	f.job.reached(p.Path)
 	f.take(p.Report)
 	if len(p.Report.Skipped)-f.flushed >= spoolItems {
 		// The end of the run tries again, and reports an error.

@@ -24,7 +24,8 @@ type runningJob struct {
 
 	mu     sync.Mutex
 	job    store.Job
-	cut    bool // cancelled by its owner
+	at     string // see [Job.At]
+	cut    bool   // cancelled by its owner
 	saving sync.Mutex
 }
 
@@ -53,6 +54,13 @@ func (r *runningJob) update(change func(*store.Job)) {
 // stage says what the job is at.
 func (r *runningJob) stage(s string) { r.update(func(j *store.Job) { j.Stage = s }) }
 
+// reached says what the job has just dealt with. Watchers see it with the next update.
+func (r *runningJob) reached(at string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = at
+}
+
 // result stores what the job led to, with the next heartbeat or the end.
 func (r *runningJob) result(v any) error {
 	b, err := json.Marshal(v)
@@ -69,6 +77,7 @@ func (r *runningJob) snapshot() Job {
 	defer r.mu.Unlock()
 	j := Job{Job: r.job}
 	if j.State == store.JobRunning {
+		j.At = r.at
 		j.ETASeconds = eta(j, r.done, time.Since(r.began))
 	}
 	return j

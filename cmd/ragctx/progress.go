@@ -55,7 +55,7 @@ func newJobProgress(w io.Writer, env lookupEnv, quiet bool) progress {
 
 // jobProgress is a job's state as an ingest's.
 func jobProgress(j engine.Job) engine.IngestProgress {
-	p := engine.IngestProgress{Report: reportOf(j), Skipped: j.Counts.Skipped + j.Counts.Failed}
+	p := engine.IngestProgress{Path: j.At, Report: reportOf(j), Skipped: j.Counts.Skipped + j.Counts.Failed}
 	if j.State == store.JobQueued {
 		p.Stage = "waiting for other jobs"
 	}
