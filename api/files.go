@@ -100,7 +100,7 @@ func (s *Server) putText(ctx context.Context, in *documentPut) (store.Put, error
 	}
 	return s.engine.PutDocument(ctx, in.Namespace, docs.Document{
 		ExternalID: in.ID, Title: body.Title, Source: body.Source, MIME: body.MIME, Text: body.Text,
-		Tags: body.Tags, Metadata: body.Metadata, Occurred: body.Occurred,
+		Tags: body.Tags, Metadata: body.Metadata, Occurred: body.Occurred, Chunk: body.Chunk.options(),
 	}, body.Root)
 }
 

@@ -113,7 +113,7 @@ func documentOf(t extract.Text, declared, at string, d docs.Document) docs.Docum
 
 // over is what a file says, f, under what the caller says of it, d.
 func over(d, f docs.Document) docs.Document {
-	f.Source, f.Tags = d.Source, d.Tags
+	f.Source, f.Tags, f.Chunk = d.Source, d.Tags, d.Chunk
 	f.Title = cmp.Or(d.Title, f.Title)
 	if !d.Occurred.IsZero() {
 		f.Occurred = d.Occurred

@@ -179,7 +179,7 @@ func (p *sitePage) unfit() string {
 
 func (p *sitePage) documents(ctx context.Context, yield func(docs.Document, error) bool) {
 	o := p.site.opts
-	d := docs.Document{ExternalID: p.id, Source: p.url, Tags: o.Tags, Metadata: o.Metadata}
+	d := docs.Document{ExternalID: p.id, Source: p.url, Tags: o.Tags, Metadata: o.Metadata, Chunk: o.Chunk}
 	file := extract.File{Name: nameOf(p.page.At), MIME: p.page.MIME, Data: p.page.Data}
 	for d, err := range documentsIn(ctx, o.Extract, file, extract.Options{}, d) {
 		at := strings.TrimPrefix(strings.TrimPrefix(d.ExternalID, p.id), "/")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -124,7 +123,7 @@ func outcome(ctx context.Context, r engine.IngestReport, err error) error {
 	case len(r.Skipped) > 0:
 		return fmt.Errorf("nothing could be ingested: %d skipped, the first because: %s", len(r.Skipped), r.Skipped[0].Reason)
 	default:
-		return fmt.Errorf("nothing could be ingested: no file has a type that is taken (%s); name other types with --include, or files one by one", strings.Join(docs.DefaultInclude(), " "))
+		return errors.New("nothing could be ingested: no file has a type that is taken; name other types with --include, or files one by one")
 	}
 }
 

@@ -188,7 +188,7 @@ func codeFormats() []format {
 func configFormats(code func(string, *language, ...string) format, also, named func(format, ...string) format) []format {
 	with := func(f format, parse parseFunc) format { f.parse = parse; return f }
 	return []format{
-		code("text/x-hcl", &hcl, "tf", "tfvars", "hcl", "nomad"),
+		code("text/x-hcl", &hcl, "tf", "hcl", "nomad"),
 		named(code("text/x-dockerfile", &docker, "dockerfile", "containerfile"), "Dockerfile", "Containerfile", "Dockerfile.*"),
 		named(code("text/x-makefile", &makes, "mk", "mak"), "Makefile", "makefile", "GNUmakefile", "Justfile", "justfile"),
 		named(code("text/x-cmake", &cmake, "cmake"), "CMakeLists.txt"),
