@@ -12,5 +12,13 @@
 // enough to stop within a moment, and turns a panic of a library into an error.
 // A bad member of an archive, like a bad file, fails alone.
 //
+// PDF: pages in the order of reading, columns one after the other. Lines that belong
+// to a paragraph are joined, words that are hyphenated at the end of a line put
+// together; lines in larger letters are headings, those in letters of equal width
+// code. Headers that repeat are kept once, footers and page numbers dropped. Cells
+// of a table stand on one line, three spaces between them. Files that are encrypted
+// but open without a password are read; pages that are only images have no text,
+// and a file of such pages is an error that names the remedy.
+//
 // A format is a reader in its own file and a row in the table of formats.
 package extract

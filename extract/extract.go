@@ -96,6 +96,9 @@ type Options struct {
 	// Take says whether a member of an archive, or an attachment, is wanted, by its
 	// path inside; nil takes all. What it refuses is not reported, nor unpacked.
 	Take func(path string) bool
+	// PDFToText lets the reader of PDF run the program pdftotext, if it is installed, and
+	// take its text where that is clearly better; off by default.
+	PDFToText bool
 }
 
 // WithDefaults returns o with unset fields filled.
@@ -143,7 +146,7 @@ type format struct {
 }
 
 // formats is the table of what is not plain text; the first match wins.
-func formats() []format { return slices.Concat(webFormats(), mailFormats(), archiveFormats(), officeFormats()) }
+func formats() []format { return slices.Concat(webFormats(), mailFormats(), archiveFormats(), officeFormats(), pdfFormats()) }
 
 // formatOf finds the format of a file: by its declared type, by its first bytes,
 // by its extension. It is nil for text and for what is not known.
