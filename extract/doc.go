@@ -12,6 +12,10 @@
 // enough to stop within a moment, and turns a panic of a library into an error.
 // A bad member of an archive, like a bad file, fails alone.
 //
+// No reader of this package is known to hang or to exceed its limits, but code that is
+// large, or not ours, may. A [Pool] gives it a process of its own, which is killed
+// when a file takes too long or too much memory.
+//
 // PDF: pages in the order of reading, columns one after the other. Lines that belong
 // to a paragraph are joined, words that are hyphenated at the end of a line put
 // together; lines in larger letters are headings, those in letters of equal width

@@ -143,10 +143,15 @@ type format struct {
 	// expand hands over the files inside of one and what text it has itself. It
 	// returns what ends the reading of the rest, and stops when a call of in says false.
 	expand func(ctx context.Context, f File, in *inside) error
+	// isolate asks for a process of its own where there is a [Pool]: the code behind
+	// read is large, or not ours.
+	isolate bool
 }
 
 // formats is the table of what is not plain text; the first match wins.
-func formats() []format { return slices.Concat(webFormats(), mailFormats(), archiveFormats(), officeFormats(), pdfFormats()) }
+func formats() []format {
+	return slices.Concat(webFormats(), mailFormats(), archiveFormats(), officeFormats(), pdfFormats())
+}
 
 // formatOf finds the format of a file: by its declared type, by its first bytes,
 // by its extension. It is nil for text and for what is not known.
@@ -194,8 +199,7 @@ func extension(name string) string {
 func Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
 	o = o.WithDefaults()
 	return func(yield func(Text, error) bool) {
-		r := reading{opts: o, yield: yield, left: o.MaxExpand, members: o.MaxMembers}
-		r.file(ctx, "", f, 0)
+		newReading(o, yield, nil).file(ctx, "", f, 0)
 	}
 }
 
@@ -205,6 +209,13 @@ type reading struct {
 	yield   func(Text, error) bool
 	left    int64 // bytes that may still be unpacked, on all levels
 	members int   // files inside that may still be read, on all levels
+	// isolated reads a file whose format asks for it in another process; nil reads it
+	// here.
+	isolated fileReader
+}
+
+func newReading(o Options, yield func(Text, error) bool, isolated fileReader) *reading {
+	return &reading{opts: o, yield: yield, left: o.MaxExpand, members: o.MaxMembers, isolated: isolated}
 }
 
 // file reads one file at a path; it reports false when the consumer has enough.
@@ -213,7 +224,11 @@ func (r *reading) file(ctx context.Context, at string, f File, depth int) bool {
 	if x != nil && x.expand != nil {
 		return r.expand(ctx, at, f, x, depth)
 	}
-	t, err := r.one(ctx, f, x)
+	one := r.one
+	if x != nil && x.isolate && r.isolated != nil {
+		one = func(ctx context.Context, f File, _ *format) (Text, error) { return r.isolated(ctx, f, r.opts) }
+	}
+	t, err := one(ctx, f, x)
 	if err != nil {
 		return r.fail(ctx, at, err)
 	}
@@ -265,12 +280,19 @@ func (r *reading) fail(ctx context.Context, at string, err error) bool {
 		r.yield(Text{}, ctx.Err())
 		return false
 	}
-	reason := err.Error()
-	if errors.Is(err, context.DeadlineExceeded) {
-		reason = fmt.Sprintf("takes longer than %v to read; split it, or save it in another format", r.opts.Timeout)
+	return r.yield(Text{}, &Error{Path: at, Reason: reasonOf(err, r.opts)})
+}
+
+// reasonOf says why a file gave no text, "" without an error.
+func reasonOf(err error, o Options) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("takes longer than %v to read; split it, or save it in another format", o.Timeout)
 	}
 	// A library's error may quote the file.
-	return r.yield(Text{}, &Error{Path: at, Reason: clip(strings.ToValidUTF8(reason, "\ufffd"), maxReason)})
+	return clip(strings.ToValidUTF8(err.Error(), "\ufffd"), maxReason)
 }
 
 // recovered turns a panic of a reader into an error. The stack is not part of it:

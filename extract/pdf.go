@@ -23,7 +23,7 @@ const mimePDF = "application/pdf"
 func pdfFormats() []format {
 	return []format{{
 		mime: mimePDF, also: []string{"application/x-pdf"}, exts: []string{"pdf"}, magic: []string{"%PDF-"},
-		read: readPDF,
+		read: readPDF, isolate: true,
 	}}
 }
 

@@ -17,9 +17,9 @@ const (
 )
 
 var (
-	digits     = regexp.MustCompile(`[0-9]+`)
-	roman      = regexp.MustCompile(`^[ivxlcIVXLC]{1,7}$`)
-	pageNumber = regexp.MustCompile(`^(?i:[-–—\[(|. ]*(page|seite|p\.|pág\.?|página)?\s*#(\s*(/|of|von|sur|de)\s*#)?[-–—\]|). ]*)$`)
+	digits      = regexp.MustCompile(`[0-9]+`)
+	romanDigits = regexp.MustCompile(`^[ivxlcIVXLC]{1,7}$`)
+	pageNumber  = regexp.MustCompile(`^(?i:[-–—\[(|. ]*(page|seite|p\.|pág\.?|página)?\s*#(\s*(/|of|von|sur|de)\s*#)?[-–—\]|). ]*)$`)
 )
 
 // repeatKey is what a header or footer has in common on all pages: its words, its
@@ -77,7 +77,7 @@ func (p *pdfPage) edges(use func(line int)) {
 func (p *pdfPage) repeatKey(i int) (key repeatKey, number bool) {
 	l := p.lines[i]
 	words := strings.Join(strings.Fields(digits.ReplaceAllString(l.boxes, "#")), " ")
-	if roman.MatchString(words) {
+	if romanDigits.MatchString(words) {
 		words = "#"
 	}
 	if number = pageNumber.MatchString(words); number {

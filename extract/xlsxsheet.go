@@ -168,7 +168,7 @@ func (w *xlsx) cell(s *scan, e xml.StartElement) (sheetCell, error) {
 		value = string(rich)
 	}
 	if value == "" && formula != "" {
-		return sheetCell{text: limited("=" + formula), words: true}, nil
+		return sheetCell{text: cellOf("=" + formula), words: true}, nil
 	}
 	return w.display(kind, value, number(e, "s", 0, 0, 1<<20)), nil
 }
@@ -181,29 +181,29 @@ func (w *xlsx) display(kind, value string, style int) sheetCell {
 		if err != nil {
 			i = -1
 		}
-		return sheetCell{text: limited(unescapeCell(w.strings.at(i))), words: true}
+		return sheetCell{text: cellOf(unescapeCell(w.strings.at(i))), words: true}
 	case "str", "inlineStr":
-		return sheetCell{text: limited(unescapeCell(value)), words: true}
+		return sheetCell{text: cellOf(unescapeCell(value)), words: true}
 	case "b":
 		if value == "1" {
 			return sheetCell{text: "TRUE"}
 		}
 		return sheetCell{text: "FALSE"}
 	case "e", "d":
-		return sheetCell{text: limited(value)}
+		return sheetCell{text: cellOf(value)}
 	}
 	f, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		return sheetCell{text: limited(value)}
+		return sheetCell{text: cellOf(value)}
 	}
 	if style < len(w.formats) {
-		return sheetCell{text: limited(w.formats[style].format(f, w.date))}
+		return sheetCell{text: cellOf(w.formats[style].format(f, w.date))}
 	}
 	return sheetCell{text: generalNumber(f)}
 }
 
-// limited returns a cell's text on one line and of bounded length.
-func limited(s string) string {
+// cellOf returns a cell's text on one line and of bounded length.
+func cellOf(s string) string {
 	return oneLine(s[:min(len(s), maxCellText)])
 }
 
