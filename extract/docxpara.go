@@ -11,6 +11,7 @@ type wordPara struct {
 	text   strings.Builder
 	style  string
 	own    wordStyle // what the paragraph says itself
+	begun  bool      // there is text
 	before int       // page breaks before any text
 	after  int       // and after it
 	// boxes are the blocks of text boxes anchored in the paragraph.
@@ -174,7 +175,7 @@ func (d *docx) runText(s *scan, p *wordPara, e xml.StartElement) error {
 
 func (d *docx) add(p *wordPara, text string) {
 	if strings.TrimSpace(text) != "" {
-		d.fresh = false
+		d.fresh, p.begun = false, true
 	}
 	p.text.WriteString(text)
 }
@@ -244,10 +245,10 @@ func (d *docx) field(kind string) {
 // pageBreak notes that a page ends. In the middle of a paragraph it waits for its
 // end, for a paragraph belongs to the page that it begins on.
 func (d *docx) pageBreak(p *wordPara) {
-	if strings.TrimSpace(p.text.String()) == "" {
-		p.before++
-	} else {
+	if p.begun {
 		p.after++
+	} else {
+		p.before++
 	}
 }
 

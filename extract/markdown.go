@@ -79,7 +79,7 @@ func (m *markdown) paragraph(text string) {
 
 // quote writes text as a quotation.
 func (m *markdown) quote(text string) {
-	if text = escapeTags(cleanText(text)); text != "" && m.open(proseBlock, len(text)) {
+	if text = escapeTags(cleanText(text)); text != "" && m.open(proseBlock, 2+indented(text, 2)) {
 		m.b.WriteString("> " + strings.ReplaceAll(text, "\n", "\n> "))
 	}
 }
@@ -132,7 +132,7 @@ func (m *markdown) item(level int, marker, text string) {
 		text, marker = marker+" "+text, "-"
 	}
 	pad := m.indent()
-	if !m.open(itemBlock, len(pad)+len(marker)+len(text)+1) {
+	if !m.open(itemBlock, len(pad)+len(marker)+1+indented(text, len(pad)+len(marker)+1)) {
 		return
 	}
 	m.b.WriteString(pad + marker + " ")
@@ -140,10 +140,14 @@ func (m *markdown) item(level int, marker, text string) {
 	m.items = append(m.items, openItem{level, len(marker) + 1})
 }
 
+// indented returns the length of a text whose lines but the first begin with so much
+// more.
+func indented(text string, more int) int { return len(text) + more*strings.Count(text, "\n") }
+
 // goOn writes a paragraph of the open item.
 func (m *markdown) goOn(text string) {
 	pad := m.indent()
-	if m.open(itemBlock, len(pad)+len(text)+1) {
+	if m.open(itemBlock, 1+len(pad)+indented(text, len(pad))) {
 		m.b.WriteString("\n" + pad + strings.ReplaceAll(text, "\n", "\n"+pad))
 	}
 }
@@ -179,19 +183,18 @@ func (m *markdown) tableHead(names []string, columns int) {
 func (m *markdown) tableRow(cells []string) { m.row(cells, 0) }
 
 func (m *markdown) row(cells []string, columns int) {
-	size := 2 + 3*max(columns, len(cells))
-	for _, c := range cells {
-		size += len(c) + len(c)/8
-	}
-	if !m.open(rowBlock, size) {
-		return
-	}
-	m.b.WriteString("|")
-	for i := range max(columns, len(cells), 1) {
+	count := max(columns, len(cells), 1)
+	var line strings.Builder
+	line.WriteString("|")
+	for i := range count {
 		if i < len(cells) && cells[i] != "" {
-			m.b.WriteString(" " + tableCell(cells[i]))
+			line.WriteString(" " + tableCell(cells[i]))
 		}
-		m.b.WriteString(" |")
+		line.WriteString(" |")
+	}
+	// The line below a head is of this length too, at most.
+	if m.open(rowBlock, line.Len()+4*columns+2) {
+		m.b.WriteString(line.String())
 	}
 }
 

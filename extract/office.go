@@ -47,6 +47,10 @@ func officeFormats() []format {
 		},
 		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice},
 		{
+			mime: "application/vnd.oasis.opendocument.text", exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: readOffice,
+			also: []string{"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation"},
+		},
+		{
 			mime: "application/x-ole-storage", magic: []string{oleMagic}, read: refuseOLE,
 			exts: []string{"doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "pub", "vsd"},
 			also: []string{"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"},

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ func zipped(t testing.TB, parts ...string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for i := 0; i < len(parts); i += 2 {
-		w, err := z.Create(parts[i])
+		w, err := z.CreateHeader(&zip.FileHeader{Name: parts[i]}) // stored: packing takes the time of the tests
 		if err == nil {
 			_, err = w.Write([]byte(parts[i+1]))
 		}
@@ -55,6 +56,28 @@ func readOne(t testing.TB, name string, data []byte, o Options) (Text, error) {
 func shown(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	return strings.ReplaceAll(describe(t, File{Name: filepath.Base(name), Data: data}, Options{}), "\f", "␌")
+}
+
+// archived returns the parts of a package written by hand.
+func archived(t testing.TB, file string) []txtar.File {
+	t.Helper()
+	ar, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(ar.Files, func(f txtar.File) bool { return f.Name == "want" })
+}
+
+// supporting returns all parts of a package but one, as name and content by turns.
+func supporting(t testing.TB, name, but string) []string {
+	t.Helper()
+	var parts []string
+	for _, f := range archived(t, filepath.Join("testdata", "office", name)) {
+		if f.Name != but {
+			parts = append(parts, f.Name, string(f.Data))
+		}
+	}
+	return parts
 }
 
 func TestOfficeByHand(t *testing.T) {

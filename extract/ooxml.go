@@ -111,7 +111,7 @@ func (p *parts) mainPart(ctx context.Context) (string, error) {
 		}
 	}
 	if p.has("content.xml") {
-		return "content.xml", nil
+		return "", refuse("is an OpenDocument file; save it as .docx, .xlsx or .pptx")
 	}
 	return "", refuse("is a zip archive that lacks the main part of a document; if it is a document, save it again")
 }

@@ -22,6 +22,8 @@ const (
 	maxXMLDepth = 400
 	// maxToken bounds one tag or one piece of text, which is held in memory.
 	maxToken = 8 << 20
+	// maxPartText bounds the text of a part that is looked at.
+	maxPartText = 64 << 20
 	// maxTags bounds the memory for names of elements.
 	maxTags = 4096
 )
@@ -37,6 +39,7 @@ type scan struct {
 	rc    io.ReadCloser
 	depth int
 	count int
+	texts int // bytes of text so far
 	tags  map[xml.Name]string
 }
 
@@ -154,9 +157,13 @@ func (s *scan) children(elem func(tag string, e xml.StartElement) error, text fu
 		case xml.EndElement:
 			return nil
 		case xml.CharData:
-			if text != nil {
-				text(t)
+			if text == nil {
+				continue
 			}
+			if s.texts += len(t); s.texts > maxPartText {
+				return refuse("its part %s holds more than %d bytes of text; split the file", s.name, maxPartText)
+			}
+			text(t)
 		}
 	}
 }
@@ -271,11 +278,6 @@ func customary(space string) string {
 		return "dc"
 	case "http://www.idpf.org/2007/opf":
 		return "opf"
-	}
-	if rest, ok := strings.CutPrefix(space, "urn:oasis:names:tc:opendocument:xmlns:"); ok {
-		if p, _, _ := strings.Cut(rest, ":"); p != "container" {
-			return p
-		}
 	}
 	return space
 }

@@ -26,11 +26,15 @@ type xlsx struct {
 	parts   *parts
 	md      *markdown
 	maxText int
+	limits  sheetLimits
 	strings sharedStrings
 	formats []*numFormat // by style of a cell
 	date    bool         // days are counted from 1904
 	cells   int          // written so far
 }
+
+// sheetLimits are the most rows of a sheet, and cells of a workbook, that are read.
+type sheetLimits struct{ rows, cells int }
 
 // sheetRef is a sheet as the workbook lists it.
 type sheetRef struct {
@@ -39,7 +43,11 @@ type sheetRef struct {
 }
 
 func readXLSX(ctx context.Context, p *parts, main string, o Options) (Text, error) {
-	w := &xlsx{parts: p, md: &markdown{limit: o.MaxText - min(4096, o.MaxText/4)}, maxText: o.MaxText}
+	return readWorkbook(ctx, p, main, o, sheetLimits{rows: maxSheetRows, cells: maxCells})
+}
+
+func readWorkbook(ctx context.Context, p *parts, main string, o Options, limits sheetLimits) (Text, error) {
+	w := &xlsx{parts: p, limits: limits, md: &markdown{limit: o.MaxText - min(4096, o.MaxText/4)}, maxText: o.MaxText}
 	props, err := p.core(ctx)
 	if err != nil {
 		return Text{}, err
@@ -64,7 +72,7 @@ func readXLSX(ctx context.Context, p *parts, main string, o Options) (Text, erro
 }
 
 // over reports whether the workbook has given all the text it may.
-func (w *xlsx) over() bool { return w.md.full() || w.cells >= maxCells }
+func (w *xlsx) over() bool { return w.md.full() || w.cells >= w.limits.cells }
 
 // remark writes a line for which there is always room.
 func (w *xlsx) remark(text string) {

@@ -92,7 +92,7 @@ func (r *sheetReader) visit() error {
 func (r *sheetReader) readRow(e xml.StartElement) error {
 	next := number(e, "r", r.row+1, 1, 1<<21)
 	gap := next - r.row - 1
-	if r.rows >= maxSheetRows || r.w.over() {
+	if r.rows >= r.w.limits.rows || r.w.over() {
 		return errEnough
 	}
 	r.row, r.used = next, r.used[:0]

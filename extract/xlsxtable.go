@@ -8,6 +8,9 @@ import (
 // tableSample is how many rows are looked at to find a table's columns.
 const tableSample = 64
 
+// maxSample is how many bytes are held back at most, but for one row.
+const maxSample = 1 << 20
+
 // sheetTable turns the rows of a sheet into tables and lines of text as they come.
 // A row of one cell before a table is a line above it. The head of a table is its
 // first row with two texts or more and no numbers before it. Empty rows end a table
@@ -18,6 +21,7 @@ type sheetTable struct {
 	// sample are the rows held back until the columns are known; open is set
 	// while a table is.
 	sample [][]sheetCell
+	held   int // bytes of it
 	open   bool
 	place  map[int]int // column to position in the table
 	width  int
@@ -42,7 +46,10 @@ func (t *sheetTable) add(row []sheetCell) {
 		return
 	}
 	t.sample = append(t.sample, slices.Clone(row))
-	if len(t.sample) >= tableSample {
+	for _, c := range row {
+		t.held += len(c.text)
+	}
+	if len(t.sample) >= tableSample || t.held > maxSample {
 		t.start()
 	}
 }
@@ -80,7 +87,7 @@ func (t *sheetTable) flush() {
 // start writes the rows held back, now that the columns are known.
 func (t *sheetTable) start() {
 	rows := t.sample
-	t.sample = nil
+	t.sample, t.held = nil, 0
 	for len(rows) > 0 && len(rows[0]) == 1 {
 		t.md.paragraph(rows[0][0].text)
 		rows = rows[1:]
