@@ -10,10 +10,11 @@ import (
 // What a workbook may become. Tables of data go on for ever, and nobody reads
 // them in a text; what is cut is said.
 const (
-	maxSheetRows = 50_000
-	maxCells     = 1_000_000
-	maxCellText  = 32 << 10 // bytes; Excel's own limit is 32,767 characters
-	maxSheets    = 1_000
+	maxSheetRows  = 50_000
+	maxCells      = 1_000_000
+	maxSheetWidth = 2_000
+	maxCellText   = 32 << 10 // bytes; Excel's own limit is 32,767 characters
+	maxSheets     = 1_000
 )
 
 // maxShared bounds the strings that a workbook's cells refer to, in bytes.

@@ -21,6 +21,7 @@ type sheetReader struct {
 	rows  int // rows with content so far
 	last  int // the last row that the sheet says it has; 0 if it does not
 	used  []sheetCell
+	wide  bool // cells were left out
 }
 
 // sheetCell is a cell with content.
@@ -50,7 +51,53 @@ func (w *xlsx) sheet(ctx context.Context, ref sheetRef) error {
 	if errors.Is(err, errEnough) || w.md.full() {
 		r.remarkCut()
 	}
+	if r.wide {
+		w.remark("[Of each row only the first " + strconv.Itoa(maxSheetWidth) + " cells are here.]")
+	}
+	return r.drawings(ctx)
+}
+
+// drawings writes the text boxes and charts that lie on the sheet.
+func (r *sheetReader) drawings(ctx context.Context) error {
+	rels, err := r.w.parts.relations(ctx, r.ref.part)
+	if err != nil {
+		return err
+	}
+	for _, name := range rels.all("drawing") {
+		inside, err := r.w.parts.relations(ctx, name)
+		if err != nil {
+			return err
+		}
+		var blocks []block
+		if err := r.w.parts.each(ctx, name, func(s *scan) error { return r.w.shapes(s, inside, &blocks) }); err != nil {
+			return err
+		}
+		if len(blocks) > 0 && r.table.begin != nil {
+			r.heading()
+			r.table.begin = nil
+		}
+		for _, b := range blocks {
+			r.w.md.block(b)
+		}
+	}
 	return nil
+}
+
+// shapes collects the text of shapes and the values of charts.
+func (w *xlsx) shapes(s *scan, rels relations, blocks *[]block) error {
+	return s.children(func(tag string, e xml.StartElement) error {
+		switch {
+		case e.Name.Local == "txBody":
+			return drawnText(s, func(p drawnPara) { *blocks = append(*blocks, block{text: p.text}) })
+		case tag == "c:chart":
+			drawn, err := w.parts.drawn(s.ctx, rels, tag, e)
+			*blocks = append(*blocks, drawn...)
+			return err
+		case tag == "mc:AlternateContent":
+			return alternate(s, func() error { return w.shapes(s, rels, blocks) })
+		}
+		return w.shapes(s, rels, blocks)
+	}, nil)
 }
 
 func (r *sheetReader) heading() {
@@ -106,7 +153,8 @@ func (r *sheetReader) readRow(e xml.StartElement) error {
 		} else {
 			column++
 		}
-		if len(r.used) >= maxRowCells {
+		if len(r.used) >= maxSheetWidth {
+			r.wide = true
 			return nil
 		}
 		c, err := r.w.cell(r.s, e)

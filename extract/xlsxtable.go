@@ -127,7 +127,7 @@ func (t *sheetTable) columns(rows [][]sheetCell) {
 	}
 	slices.Sort(used)
 	used = slices.Compact(used)
-	used = used[:min(len(used), maxRowCells)]
+	used = used[:min(len(used), maxSheetWidth)]
 	t.place, t.width = make(map[int]int, len(used)), len(used)
 	for i, c := range used {
 		t.place[c] = i
