@@ -56,19 +56,21 @@ type numFormat struct{ sections []numSection }
 // numSection is a list of pieces. A section that is neither a date nor has
 // places for digits shows literals only.
 type numSection struct {
-	pieces  []numPiece
-	general bool
-	date    bool
-	half    bool // hours are of 12
-	percent int
-	group   bool
-	scale   int // commas at the end: thousands
-	tail    int // digits that stand after a literal
-	whole   int // digits before the point at least
-	least   int // digits after the point at least
-	most    int // and at most
-	exp     int // digits of an exponent; 0 is none
-	ratio   bool
+	pieces    []numPiece
+	condition string  // "<", "<=", …; "" is by the sign
+	limit     float64 // that it compares with
+	general   bool
+	date      bool
+	half      bool // hours are of 12
+	percent   int
+	group     bool
+	scale     int // commas at the end: thousands
+	tail      int // digits that stand after a literal
+	whole     int // digits before the point at least
+	least     int // digits after the point at least
+	most      int // and at most
+	exp       int // digits of an exponent; 0 is none
+	ratio     bool
 }
 
 // numPiece is a literal, or a place: 'n' for the number, 'k' for those of its
@@ -102,18 +104,13 @@ func (f *numFormat) format(v float64, from1904 bool) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return generalNumber(v)
 	}
-	i := 0
-	switch n := len(f.sections); {
-	case n == 0:
+	if len(f.sections) == 0 {
 		return generalNumber(v)
-	case n > 1 && v < 0:
-		i = 1
-	case n > 2 && v == 0:
-		i = 2
 	}
+	i := f.section(v)
 	s := f.sections[i]
-	if i == 1 {
-		v = -v
+	if i == 1 && s.condition == "" && f.sections[0].condition == "" {
+		v = -v // the section writes the sign itself
 	}
 	switch {
 	case s.general || s.ratio:
@@ -127,12 +124,33 @@ func (f *numFormat) format(v float64, from1904 bool) string {
 	return s.formatNumber(v)
 }
 
+// section returns which section a number is written by: by their conditions if
+// there are any, else by its sign.
+func (f *numFormat) section(v float64) int {
+	n := min(len(f.sections), 3)
+	if f.sections[0].condition != "" {
+		for i := range n - 1 {
+			if f.sections[i].holds(v) {
+				return i
+			}
+		}
+		return n - 1
+	}
+	switch {
+	case n > 1 && v < 0:
+		return 1
+	case n > 2 && v == 0:
+		return 2
+	}
+	return 0
+}
+
 // generalNumber writes a number as spreadsheets do that have no format for it.
 func generalNumber(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
-	if a := math.Abs(v); a >= 1e15 || a < 1e-5 {
+	if a := math.Abs(v); a >= 1e15 || a < 1e-4 {
 		return strconv.FormatFloat(v, 'G', 6, 64)
 	}
 	digits := min(max(10-1-int(math.Floor(math.Log10(math.Abs(v)))), 0), 14)
@@ -153,7 +171,7 @@ func (s *numSection) formatNumber(v float64) string {
 	}
 	digits := s.digits(math.Abs(v))
 	var b strings.Builder
-	if v < 0 && strings.Trim(digits, "0.,E+-%") != "" {
+	if v < 0 && s.places() && strings.Trim(digits, "0.,E+-%") != "" {
 		b.WriteByte('-')
 	}
 	head := len(digits) - min(s.tail, len(digits))

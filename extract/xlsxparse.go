@@ -73,6 +73,25 @@ func (p *formatParser) piece(s *numSection, c byte) {
 	}
 }
 
+// holds reports whether a section's condition holds for a number.
+func (s *numSection) holds(v float64) bool {
+	switch s.condition {
+	case "<":
+		return v < s.limit
+	case "<=":
+		return v <= s.limit
+	case ">":
+		return v > s.limit
+	case ">=":
+		return v >= s.limit
+	case "=":
+		return v == s.limit
+	case "<>":
+		return v != s.limit
+	}
+	return false
+}
+
 // bracket takes a colour, a condition, a currency or hours that go on past 24.
 func (p *formatParser) bracket(s *numSection) {
 	inside, after, _ := strings.Cut(p.rest[1:], "]")
@@ -82,6 +101,12 @@ func (p *formatParser) bracket(s *numSection) {
 	case strings.HasPrefix(inside, "$"):
 		sign, _, _ := strings.Cut(inside[1:], "-")
 		s.literal(sign)
+	case strings.IndexAny(inside, "<>=") == 0:
+		s.condition = strings.TrimRight(inside[:min(2, len(inside))], "0123456789.-+ ")
+		limit, err := strconv.ParseFloat(strings.TrimSpace(inside[len(s.condition):]), 64)
+		if s.limit = limit; err != nil {
+			s.condition = ""
+		}
 	case lower != "" && strings.Trim(lower, lower[:1]) == "" && strings.IndexByte("hms", lower[0]) >= 0:
 		s.date = true
 		s.pieces = append(s.pieces, numPiece{place: lower[0] - 'a' + 'A', text: lower})

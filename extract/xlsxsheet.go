@@ -212,7 +212,7 @@ func (w *xlsx) cell(s *scan, e xml.StartElement) (sheetCell, error) {
 	}
 	value = strings.TrimSpace(value)
 	kind := attr(e, "t")
-	if kind == "inlineStr" {
+	if kind == "inlineStr" && rich != nil {
 		value = string(rich)
 	}
 	if value == "" && formula != "" {
