@@ -140,15 +140,23 @@ func limitOutline(sections []Section) []Section {
 // query and fragment, or the id itself.
 func fileName(id string) string {
 	p := id
-	if u, err := url.Parse(id); err == nil && u.Scheme != "" && u.Host != "" {
-		if p = strings.TrimSuffix(u.Path, "/"); p == "" {
-			return u.Host
+	if host, rest := splitURL(id); host != "" {
+		if p = rest; p == "" {
+			return host
 		}
 	}
 	if base := path.Base(p); base != "." && base != "/" {
 		return base
 	}
 	return id
+}
+
+// splitURL returns host and path of an id that is a URL, "" for others.
+func splitURL(id string) (host, rest string) {
+	if u, err := url.Parse(id); err == nil && u.Scheme != "" && u.Host != "" {
+		return u.Host, strings.TrimSuffix(u.Path, "/")
+	}
+	return "", ""
 }
 
 // mergeTags appends the tags found in the text to those given, as far as the

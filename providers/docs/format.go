@@ -71,8 +71,10 @@ func formatOf(d Document) format {
 	if d.MIME != "" {
 		return formatByMIME(d.MIME)
 	}
-	if f, ok := formatByExt(fileName(d.ExternalID)); ok {
-		return f
+	if host, rest := splitURL(d.ExternalID); host == "" || rest != "" { // the end of a host is no extension
+		if f, ok := formatByExt(fileName(d.ExternalID)); ok {
+			return f
+		}
 	}
 	if f, ok := formatByInterpreter(d.Text); ok {
 		return f

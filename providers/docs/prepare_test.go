@@ -433,6 +433,57 @@ func TestPrepareChecked(t *testing.T) {
 	}
 }
 
+// TestFormat: by MIME type, by the whole name, by extension, by the first line, by
+// a look at the text.
+func TestFormat(t *testing.T) {
+	for _, tt := range []struct{ id, mime, text, want string }{
+		{"a.txt", "text/markdown; charset=utf-8", "x", "text/markdown"},
+		{"dir/Dockerfile", "", "FROM scratch", "text/x-dockerfile"},
+		{"Dockerfile.dev", "", "FROM scratch", "text/x-dockerfile"},
+		{"CMakeLists.txt", "", "project(x)", "text/x-cmake"},
+		{"https://example.org/a/page.adoc?x=1", "", "= T", "text/asciidoc"},
+		{"https://example.org/?x=1", "", "## H", "text/markdown"},
+		{"https://example.org", "", "text", "text/plain"},
+		{"bin/tool", "", "#!/usr/bin/env -S python3 -u\nx", "text/x-python"},
+		{"bin/tool", "", "#!/bin/sh\nx", "application/x-sh"},
+		{"bin/tool", "", "#! /opt/unknown\nx", "text/plain"},
+		{"README", "", "Hello\n\n# Heading\n", "text/markdown"},
+		{"a.R", "", "x", "text/x-r"},
+	} {
+		p, err := docs.Prepare(docs.Document{ExternalID: tt.id, MIME: tt.mime, Text: tt.text}, docs.Options{})
+		if got, _, _ := strings.Cut(p.MIME, ";"); err != nil || got != tt.want {
+			t.Errorf("%s: %s, %v, want %s", tt.id, got, err, tt.want)
+		}
+	}
+}
+
+// TestPages: a form feed ends a page, wherever in a line it stands, and what
+// begins a page begins a line.
+func TestPages(t *testing.T) {
+	for _, text := range []string{"one\n\f# Two\nb\n\n\f\n# Three\nc\n", "one\f# Two\nb\f# Three\nc\f"} {
+		p, err := docs.Prepare(docs.Document{ExternalID: "a.md", Text: text}, docs.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range p.Outline {
+			got = append(got, s.Title)
+		}
+		for _, c := range p.Chunks {
+			got = append(got, fmt.Sprint(c.Page, c.Text))
+		}
+		if diff := cmp.Diff([]string{"Two", "Three", "1one", "2# Two\nb", "3# Three\nc"}, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+	for _, id := range []string{"a.txt", "a.go"} {
+		p, err := docs.Prepare(docs.Document{ExternalID: id, Text: "package a\n\nvar b = 1\n"}, docs.Options{})
+		if err != nil || p.Chunks[0].Page != 0 {
+			t.Errorf("%s: %+v, %v", id, p.Chunks, err)
+		}
+	}
+}
+
 func TestPrepareIsDeterministic(t *testing.T) {
 	for name, text := range hostile {
 		d := docs.Document{ExternalID: "a.md", Text: text[:5000]}
