@@ -23,7 +23,7 @@ var layers = []string{
 	"prose tokens embed llm rerank index session ledger xmlfmt",
 	"embed/static embed/remote index/vector index/keyword index/indextest compact passage",
 	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote",
-	"store",
+	"store watch",
 	"engine",
 	"api mcpserver eval bench",
 	"web",

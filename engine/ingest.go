@@ -41,6 +41,9 @@ type IngestOptions struct {
 	Extract docs.ExtractFunc
 	// Reread reads files whose state is that of the last time, too.
 	Reread bool
+	// KeepEmpty deletes nothing of a folder in which there are no files at all: the
+	// drive may not be there.
+	KeepEmpty bool
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
 	// Workers prepare documents in parallel; 0 is one per processor.
@@ -82,6 +85,9 @@ type Skipped struct {
 
 // Files returns the number of files that were looked at and taken.
 func (r IngestReport) Files() int { return r.Created + r.Replaced + r.Unchanged }
+
+// Changed reports whether an ingest changed anything.
+func (r IngestReport) Changed() bool { return r.Created+r.Replaced+r.Deleted > 0 }
 
 // Ingest puts files and folders into sink. A file that cannot be ingested is
 // skipped with its reason. Documents of a folder are deleted when their file is

@@ -105,6 +105,9 @@ func (c *collector) root(ctx context.Context, root Root) error {
 	if skipped && len(seen) == 0 {
 		return nil
 	}
+	if c.opts.KeepEmpty && len(seen) == 0 && slices.ContainsFunc(there, func(d knownDocument) bool { return d.root == root.Name() }) {
+		return c.send(Change{Path: root.Name(), Skip: keptEmpty})
+	}
 	for _, d := range there {
 		if d.root != root.Name() || met(seen, d.id) || !root.Gone(d.id) {
 			continue

@@ -80,7 +80,7 @@ func OpenPath(path string, o IngestOptions) (Root, error) {
 	if err != nil {
 		return nil, ragctx.Invalid("path", "%v; give a file or folder that exists", err)
 	}
-	r := &place{path: abs, folder: info.IsDir(), opts: o}
+	r := &place{path: abs, folder: info.IsDir(), info: info, opts: o}
 	if r.prefix = o.Prefix; r.folder {
 		r.prefix = cmp.Or(o.Prefix, filepath.Base(abs))
 	}
@@ -109,6 +109,7 @@ func (o IngestOptions) open(path string) (Root, error) {
 type place struct {
 	path    string // absolute
 	folder  bool
+	info    fs.FileInfo
 	prefix  string // of ids, before the path inside the folder or the file's name
 	opts    IngestOptions
 	ignored func(rel string) bool
@@ -181,10 +182,15 @@ func (o IngestOptions) mark(d docs.Document) docs.Document {
 }
 
 // Gone implements [Root]: the file is gone, or git ignores it now. A file that is
-// ingested by its name has nothing beside it.
+// ingested by its name has nothing beside it. If the folder itself is gone, or
+// another one, as where a drive was just unmounted, nothing is known.
 func (r *place) Gone(id string) bool {
 	rel := strings.TrimPrefix(id, r.prefix)
-	return r.folder && (r.lost(rel) || r.ignored(rel))
+	if !r.folder || !r.lost(rel) && !r.ignored(rel) {
+		return false
+	}
+	now, err := os.Stat(r.path)
+	return err == nil && os.SameFile(r.info, now)
 }
 
 // lost reports whether there is no file any more at a path in the folder, or in

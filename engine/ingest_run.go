@@ -24,6 +24,9 @@ const maxInFlight = 64 << 20
 // noteBatch is how many states of files are noted at once.
 const noteBatch = 256
 
+// keptEmpty is why an empty folder was left as it was.
+const keptEmpty = "has no files any more; its documents are kept, because the drive may not be there: ingest it by hand to delete them"
+
 // noter is a [Sink] that keeps the states of files, see [Engine.NoteFiles].
 type noter interface {
 	NoteFiles(ctx context.Context, namespace string, files []store.FileState) error
@@ -54,6 +57,10 @@ func (in *ingester) root(ctx context.Context, root Root) error {
 	}
 	if err != nil || !whole {
 		return err
+	}
+	if in.opts.KeepEmpty && len(seen) == 0 && len(there) > 0 {
+		in.skip(root.Name(), keptEmpty)
+		return nil
 	}
 	for _, d := range there {
 		if met(seen, d.id) || !root.Gone(d.id) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -29,31 +30,50 @@ type folderRequest struct {
 	Metadata  map[string]any   `json:"metadata,omitempty"`
 	Chunk     chunk.Options    `json:"chunk,omitzero"`
 	Reread    bool             `json:"reread,omitempty"`
+	KeepEmpty bool             `json:"keep_empty,omitempty"`
 }
 
 // options returns what the request asks for.
 func (r folderRequest) options() IngestOptions {
-	return IngestOptions{Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags, Metadata: r.Metadata, Chunk: r.Chunk, Reread: r.Reread}
+	return IngestOptions{
+		Namespace: r.Namespace, Paths: r.Paths, Prefix: r.Prefix, Walk: r.Walk, Tags: r.Tags, Metadata: r.Metadata,
+		Chunk: r.Chunk, Reread: r.Reread, KeepEmpty: r.KeepEmpty,
+	}
 }
 
-// IngestFolders submits a job that does what [Ingest] does, here and beyond the
-// end of the process. Workers and Progress of the options do not count. A job for
-// the same that has not ended yet is returned instead. It is for the operator of
-// the machine: whoever calls it has any file read.
-func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error) {
-	req := folderRequest{Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata, Chunk: o.Chunk, Reread: o.Reread}
+// request returns options as they are kept.
+func (o IngestOptions) request() (folderRequest, error) {
+	req := folderRequest{
+		Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata,
+		Chunk: o.Chunk, Reread: o.Reread, KeepEmpty: o.KeepEmpty,
+	}
 	if err := ragctx.ValidName("namespace", req.Namespace); err != nil {
-		return Job{}, err
+		return req, err
 	}
 	for _, p := range o.Paths {
-		if !strings.Contains(p, "://") { // a URL stays as it is
+		if !remotePath(p) {
 			abs, err := filepath.Abs(p)
 			if err != nil {
-				return Job{}, fmt.Errorf("ingest %s: %w", p, err)
+				return req, fmt.Errorf("ingest %s: %w", p, err)
 			}
 			p = abs
 		}
 		req.Paths = append(req.Paths, p)
+	}
+	return req, nil
+}
+
+// remotePath reports whether a path is a URL.
+func remotePath(path string) bool { return strings.Contains(path, "://") }
+
+// IngestFolders submits a job that does what [Ingest] does, here and beyond the
+// end of the process. Functions among the options do not count: those of the
+// engine's do. A job for the same that has not ended yet is returned instead. It
+// is for the operator of the machine: whoever calls it has any file read.
+func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error) {
+	req, err := o.request()
+	if err != nil {
+		return Job{}, err
 	}
 	same, err := e.sameFolders(ctx, req)
 	if err != nil || same.ID != "" {
@@ -64,21 +84,13 @@ func (e *Engine) IngestFolders(ctx context.Context, o IngestOptions) (Job, error
 
 // sameFolders returns a job for the same that has not ended.
 func (e *Engine) sameFolders(ctx context.Context, req folderRequest) (Job, error) {
-	want, err := encodeBody(req)
-	if err != nil {
-		return Job{}, err
-	}
 	for _, state := range []store.JobState{store.JobRunning, store.JobQueued} {
-		list, err := e.ListJobs(ctx, store.JobFilter{Limit: MaxPage, Kind: JobFolder, State: state, Namespace: req.Namespace})
+		list, err := e.likeFolders(ctx, req, state)
 		if err != nil {
 			return Job{}, err
 		}
 		for _, j := range list {
-			var have folderRequest
-			if err := decodeRequest(j, &have); err != nil {
-				continue
-			}
-			if b, err := encodeBody(have); err == nil && slices.Equal(b, want) && !j.State.Ended() {
+			if !j.State.Ended() {
 				return j, nil
 			}
 		}
@@ -86,9 +98,38 @@ func (e *Engine) sameFolders(ctx context.Context, req folderRequest) (Job, error
 	return Job{}, nil
 }
 
+// likeFolders returns the jobs for the same in a state, the newest first.
+func (e *Engine) likeFolders(ctx context.Context, req folderRequest, state store.JobState) ([]Job, error) {
+	want, err := encodeBody(req)
+	if err != nil {
+		return nil, err
+	}
+	list, err := e.ListJobs(ctx, store.JobFilter{Limit: MaxPage, Kind: JobFolder, State: state, Namespace: req.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(j Job) bool {
+		var have folderRequest
+		if err := decodeRequest(j, &have); err != nil {
+			return true
+		}
+		b, err := encodeBody(have)
+		return err != nil || !slices.Equal(b, want)
+	}), nil
+}
+
 // FolderResult is what such a job led to, besides its counts.
 type FolderResult struct {
 	LeftOut docs.LeftOut `json:"left_out,omitzero"`
+}
+
+// FolderResult returns what a job of folders led to, besides its counts.
+func (j Job) FolderResult() FolderResult {
+	var r FolderResult
+	if j.Kind == JobFolder && len(j.Result) > 0 {
+		_ = json.Unmarshal(j.Result, &r) // another version's; the counts are what matters
+	}
+	return r
 }
 
 // runFolder runs a folder's ingest from its beginning: what an earlier run of the

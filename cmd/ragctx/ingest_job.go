@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -140,13 +139,9 @@ func skippedItem(i store.JobItem, paths []string) engine.Skipped {
 
 // reportOf is what a job did, in the form of an ingest.
 func reportOf(j engine.Job) engine.IngestReport {
-	var result engine.FolderResult
-	if j.Kind == engine.JobFolder && len(j.Result) > 0 {
-		_ = json.Unmarshal(j.Result, &result) // another version's; the counts are what matters
-	}
 	return engine.IngestReport{
 		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
-		Chunks: j.Chunks, Bytes: j.Written, Skipped: []engine.Skipped{}, LeftOut: result.LeftOut,
+		Chunks: j.Chunks, Bytes: j.Written, Skipped: []engine.Skipped{}, LeftOut: j.FolderResult().LeftOut,
 	}
 }
 

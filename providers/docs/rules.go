@@ -27,6 +27,23 @@ func DefaultExclude() []string {
 	return []string{"**/node_modules/**", "**/target/**", "**/dist/**", "**/build/**", "*.lock", "package-lock.json"}
 }
 
+// Temporary reports whether a file of this name is one that an editor or an
+// office program keeps for a moment beside the one that is edited, a part of a
+// download, or a lock.
+func Temporary(name string) bool {
+	for _, prefix := range [...]string{".#", "~$", ".goutputstream-", ".~lock."} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	for _, suffix := range [...]string{"~", ".swp", ".swo", ".swx", ".tmp", "___jb_tmp___", "___jb_old___", ".crdownload", ".part"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return name == "4913" || len(name) > 1 && name[0] == '#' && name[len(name)-1] == '#'
+}
+
 // types are the types of files that are taken by default, by name and extension.
 type types struct {
 	names   []string // patterns of names

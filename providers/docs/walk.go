@@ -42,13 +42,15 @@ type WalkOptions struct {
 	WholePath string
 	// LeftOut, if any, is added what the walk does not take and does not report.
 	LeftOut *LeftOut `json:"-"`
+	// OnDirectory, if any, is called with each directory before it is read.
+	OnDirectory func(path string) `json:"-"`
 }
 
 // Walk yields the files under roots, each root a directory or a file, in the
 // order of their paths. It heeds the .gitignore files of each root, of what is
-// below it, and of what is above it up to the top of its git repository, and
-// follows no links but a root itself. Patterns and .gitignore do not apply to a
-// root that is a file.
+// below it, and of what is above it up to the top of its git repository, takes no
+// [Temporary] files and follows no links but a root itself. None of this applies
+// to a root that is a file.
 //
 // An error that is a [*Skip] concerns one path, and the walk goes on: a link, a
 // file too large, a directory that cannot be read, a file of a second root with
@@ -115,6 +117,9 @@ func (w *walker) root(root string) bool {
 
 // dir walks the directory name, which is rel from the root.
 func (w *walker) dir(name, rel string, ignore *ignoreFile) bool {
+	if w.opts.OnDirectory != nil {
+		w.opts.OnDirectory(name)
+	}
 	entries, err := os.ReadDir(name) // sorted
 	switch {
 	case err != nil && rel == "":
@@ -166,6 +171,8 @@ func (w *walker) leftOut(name, rel string, e fs.DirEntry, ignore *ignoreFile) bo
 		w.opts.LeftOut.Hidden++
 	case ignore.ignored(rel, e.IsDir()):
 		w.opts.LeftOut.Ignored++
+	case !e.IsDir() && Temporary(e.Name()):
+		w.opts.LeftOut.Excluded++
 	case e.IsDir() && (w.rules.excludesDir(rel) || w.opts.WholePath == "" && vendored(name)), !e.IsDir() && w.rules.excludes(rel):
 		w.opts.LeftOut.Excluded++
 	default:

@@ -335,3 +335,33 @@ func TestIgnoreLikeGit(t *testing.T) {
 		}
 	})
 }
+
+func TestTemporary(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.md": false, "#": false, "a~b.md": false, "template.md": false, "a.tmp.md": false, "4913.md": false,
+		"a.md~": true, ".#a.md": true, "#a.md#": true, ".a.md.swp": true, "4913": true, "a.tmp": true,
+		"a.md___jb_tmp___": true, "~$report.docx": true, ".goutputstream-X1Y2": true, ".~lock.a.docx#": true, "a.pdf.part": true,
+	} {
+		if got := docs.Temporary(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	dir := tree(t, map[string]string{"~$a.docx": "x", "#a.md#": "x", "a.md": "x"})
+	for _, include := range [][]string{nil, {"*"}} {
+		if ids, _ := walk(t, docs.WalkOptions{Include: include, Hidden: true}, dir); !slices.Equal(ids, []string{"a.md"}) {
+			t.Errorf("walk with %q: %q", include, ids)
+		}
+	}
+}
+
+func TestWalkTellsDirectories(t *testing.T) {
+	dir := tree(t, map[string]string{"a.md": "x", "b/c/d.md": "x", ".git/x": "x", "dist/x.md": "x", ".gitignore": "no/", "no/x.md": "x"})
+	var dirs []string
+	walk(t, docs.WalkOptions{OnDirectory: func(path string) {
+		rel, _ := filepath.Rel(dir, path)
+		dirs = append(dirs, filepath.ToSlash(rel))
+	}}, dir)
+	if !slices.Equal(dirs, []string{".", "b", "b/c"}) {
+		t.Errorf("directories %q", dirs)
+	}
+}

@@ -1,0 +1,92 @@
+package watch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// picture is what a root looks like.
+type picture struct {
+	sum   [sha256.Size]byte // of names, sizes and times
+	files int               // and what would be one, but is skipped
+	fresh bool              // some were written so recently that they could change without a new time
+	home  fs.FileInfo       // of the root
+}
+
+// settled is after what time a change of a file gives it another time, on any
+// file system.
+const settled = 2 * time.Second
+
+// take takes a picture, and has the source of events told of the directories.
+func (r *root) take(ctx context.Context) (picture, error) {
+	var p picture
+	var err error
+	if p.home, err = os.Stat(r.path); err != nil {
+		return p, err
+	}
+	o := r.opts.Walk
+	r.follow(&o, p.home.IsDir())
+	sum := sha256.New()
+	line := func(name string, numbers ...int64) {
+		b := binary.LittleEndian.AppendUint64(nil, uint64(len(name))) //nolint:gosec // a length
+		b = append(b, name...)
+		for _, n := range numbers {
+			b = binary.LittleEndian.AppendUint64(b, uint64(n)) //nolint:gosec // any bits do
+		}
+		sum.Write(b)
+	}
+	now := r.opts.Now()
+	for f, err := range docs.Walk(ctx, []string{r.path}, o) {
+		if skip, ok := errors.AsType[*docs.Skip](err); ok {
+			p.files++
+			line(skip.Path + ": " + skip.Reason)
+			continue
+		}
+		if err != nil {
+			return p, err
+		}
+		p.files++
+		p.fresh = p.fresh || now.Sub(f.Info.ModTime()) < settled
+		line(f.ExternalID, f.Info.Size(), f.Info.ModTime().UnixNano())
+	}
+	// Nothing of it counts if it became another directory meanwhile.
+	after, err := os.Stat(r.path)
+	if err == nil && !os.SameFile(p.home, after) {
+		err = errors.New("it became another directory while it was read")
+	}
+	sum.Sum(p.sum[:0])
+	return p, err
+}
+
+// follow has the source of events told of the directories that a walk meets; of a
+// file its own, because a file that is saved is often another one of that name.
+func (r *root) follow(o *docs.WalkOptions, dir bool) {
+	if r.events == nil {
+		return
+	}
+	if dir {
+		r.events.begin(nil)
+		o.OnDirectory = r.events.add
+		return
+	}
+	files := []string{r.path}
+	if target, err := filepath.EvalSymlinks(r.path); err == nil && target != r.path {
+		files = append(files, target)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, filepath.Base(f))
+	}
+	r.events.begin(names)
+	for _, f := range files {
+		r.events.add(filepath.Dir(f))
+	}
+}
