@@ -135,6 +135,11 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout,
 	}
+	sites, err := s.sites()
+	if err != nil {
+		return nil, err
+	}
+	o.OpenRoot = sites.Open
 	client, err := s.reranker()
 	if err != nil {
 		return nil, err
@@ -143,10 +148,10 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	if err != nil {
 		return nil, err
 	}
-	p := &process{close: closeEmbedder}
+	p := &process{close: func() { sites.Close(); closeEmbedder() }}
 	if client != nil {
 		o.Reranker = client
-		p.close = func() { client.Close(); closeEmbedder() }
+		p.close = func() { client.Close(); sites.Close(); closeEmbedder() }
 	}
 	if p.Engine, err = engine.Open(ctx, o); err != nil {
 		p.close()

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/fetch"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -19,19 +20,32 @@ import (
 type ingestFlags struct {
 	prefix           string
 	include, exclude []string
+	maxSize          sizeFlag
+	sources          []string
 	tags             []string
+	dry              bool
 	json             bool
 	quiet, verbose   bool
+	ignoreRobots     bool
 }
 
-const ingestHelp = `Ingest reads files and folders into the data directory, or into the server that
-has it open. Files that did not change since the last time cost next to nothing;
+const ingestHelp = `Ingest reads files, folders and web pages into the data directory, or into the server
+that has it open. Files that did not change since the last time cost next to nothing;
 documents whose files are gone from a folder are removed.
 
 Folders are read with their subfolders; .gitignore files are heeded, hidden and
 binary files are left out. Markdown, text, source code and configuration files are
 taken; --include names others. A file that cannot be read is skipped and listed with
 the reason, and the command goes on: it fails only if nothing could be ingested.
+
+A URL is a page, or a sitemap (sitemap.xml, its .gz, a robots.txt that names some): then
+all pages that it lists are fetched, two a second, as far as they are on hosts that the
+command names or the setting allow_hosts allows, and robots.txt does not forbid them.
+Pages that are gone, or listed no more, are removed; a failing server removes nothing.
+
+--dry-run tells what would be done, and writes nothing. --source FILE is a JSON file
+that describes a folder, or a list of such, with the options of other systems: path,
+include_patterns, exclude_patterns, max_file_size, chunk_size and others.
 
 The work is a job ('ragctx jobs' lists them). A server that has the data directory
 is sent the files and does the rest, also when this command is killed; Ctrl-C cancels
@@ -40,25 +54,36 @@ the job. Without a server the job runs in this process, and after a kill the nex
 
 const ingestExample = `  ragctx ingest ./docs
   ragctx ingest ./handbook --prefix handbook --tag internal
-  ragctx ingest . --include '*.md' --exclude 'drafts/**'`
+  ragctx ingest . --include '*.md' --exclude 'drafts/**' --dry-run
+  ragctx ingest https://example.com/guide.html https://example.com/sitemap.xml
+  ragctx ingest --source docs.json`
 
 func newIngest(env lookupEnv) *cobra.Command {
 	var f ingestFlags
 	cmd := &cobra.Command{
-		Use:     "ingest PATH...",
-		Short:   "Read files and folders into the data directory",
+		Use:     "ingest [PATH|URL]...",
+		Short:   "Read files, folders and web pages into the data directory",
 		Long:    ingestHelp,
 		Example: ingestExample,
-		Args:    atLeast(1, "a file or folder to ingest"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(f.sources) > 0 {
+				return nil
+			}
+			return atLeast(1, "a file or folder to ingest, a URL, or --source FILE")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runIngest(cmd, env, f, args)
 		},
 	}
 	flags := cmd.Flags()
-	addSettings(flags, "server")
-	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file)")
+	addSettings(flags, "server", "allow_hosts", "fetch_rate")
+	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file or page)")
 	flags.StringArrayVar(&f.include, "include", nil, "take only files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out files that match this pattern; may be repeated")
+	flags.Var(&f.maxSize, "max-file-size", "leave out larger files, such as 512KiB (default 8MiB, and 64MiB of what is converted)")
+	flags.StringArrayVar(&f.sources, "source", nil, "FILE that describes folders in JSON; may be repeated")
+	flags.BoolVar(&f.ignoreRobots, "ignore-robots", false, "fetch pages that robots.txt forbids, too")
+	flags.BoolVar(&f.dry, "dry-run", false, "tell what would be done, and write nothing")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag of every document; may be repeated")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
@@ -72,8 +97,22 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	if err != nil {
 		return err
 	}
-	if err := exist(paths); err != nil {
+	list, err := f.ingests(s, paths, cmd.ErrOrStderr())
+	if err != nil {
 		return err
+	}
+	s.name(paths)
+	s.ignoreRobots = f.ignoreRobots
+	sites, err := s.sites()
+	if err != nil {
+		return err
+	}
+	defer sites.Close()
+	for i := range list {
+		list[i].Open = sites.Open
+	}
+	if f.dry {
+		return f.runDry(ctx, s, list, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	b, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
@@ -82,10 +121,15 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	defer finish(b, &err)
 	p := newJobProgress(cmd.ErrOrStderr(), env, f.quiet || f.json)
 	start := time.Now()
-	report, err := b.ingest(ctx, engine.IngestOptions{
-		Namespace: s.Namespace, Paths: paths, Prefix: f.prefix, Tags: f.tags,
-		Walk: docs.WalkOptions{Include: f.include, Exclude: excludes(f.exclude)}, Progress: p.update,
-	}, p)
+	report := engine.IngestReport{Skipped: []engine.Skipped{}}
+	for _, o := range list {
+		o.Progress = p.update
+		var r engine.IngestReport
+		r, err = b.ingest(ctx, o, p)
+		if report = plus(report, r); err != nil {
+			break
+		}
+	}
 	p.end()
 	took := time.Since(start)
 	if !f.quiet {
@@ -130,6 +174,9 @@ func outcome(ctx context.Context, r engine.IngestReport, err error) error {
 // exist checks that all paths are there, before anything is opened for them.
 func exist(paths []string) error {
 	for _, p := range paths {
+		if fetch.IsURL(p) {
+			continue
+		}
 		if _, err := os.Stat(p); err != nil {
 			if pe, ok := errors.AsType[*os.PathError](err); ok {
 				err = pe.Err

@@ -70,7 +70,7 @@ func (s *settings) readFile() (map[string]any, error) {
 // parseSettings reads a JSON object of settings, strictly: a misspelt setting
 // would otherwise do nothing and say nothing.
 func parseSettings(path string, b []byte) (map[string]any, error) {
-	var raw map[string]any
+	var raw map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(b))
 	if err := dec.Decode(&raw); err != nil {
 		return nil, fmt.Errorf("settings file %s: is not a JSON object: %w", path, err)
@@ -82,13 +82,34 @@ func parseSettings(path string, b []byte) (map[string]any, error) {
 	for _, s := range allSettings() {
 		known = append(known, s.name)
 	}
+	out := make(map[string]any, len(raw))
 	for name, v := range raw {
 		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("settings file %s: %q is not a setting; use %s", path, name, strings.Join(known, ", "))
 		}
-		if _, ok := v.(string); !ok {
-			return nil, fmt.Errorf("settings file %s: %s is not a string; write it in quotes", path, name)
+		text, err := settingText(name, v)
+		if err != nil {
+			return nil, fmt.Errorf("settings file %s: %s %w", path, name, err)
 		}
+		out[name] = text
 	}
-	return raw, nil
+	return out, nil
+}
+
+// settingText returns a setting of the file as the text that it would be elsewhere.
+func settingText(name string, raw json.RawMessage) (string, error) {
+	var text string
+	var list []string
+	switch {
+	case json.Unmarshal(raw, &text) == nil && string(raw) != "null":
+		return text, nil
+	case name == "serve_docs" && (raw[0] == '[' || raw[0] == '{'):
+		return string(raw), nil
+	case name == "allow_hosts" && json.Unmarshal(raw, &list) == nil && list != nil:
+		return strings.Join(list, ", "), nil
+	case name == "allow_hosts":
+		return "", errors.New("is neither a string nor a list of strings")
+	default:
+		return "", errors.New("is not a string; write it in quotes")
+	}
 }

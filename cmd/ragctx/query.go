@@ -60,7 +60,7 @@ func newQuery(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "server")
-	flags.StringArrayVar(&f.docs, "docs", nil, "file or folder to ingest first; may be repeated")
+	flags.StringArrayVar(&f.docs, "docs", nil, "file, folder or URL to ingest first; may be repeated")
 	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource, skill")
 	flags.StringVar(&f.depth, "depth", "", "abstract, overview or full (default overview)")
 	countVar(flags, &f.maxResults, "max-results", 0, 1, ragctx.MaxResultsLimit,
@@ -160,9 +160,17 @@ func ingestFirst(ctx context.Context, b backend, stderr io.Writer, env lookupEnv
 	if len(f.docs) == 0 {
 		return nil
 	}
-	p := newProgress(stderr, env, f.quiet, engine.IngestOptions{Paths: f.docs})
+	s.name(f.docs)
+	sites, err := s.sites()
+	if err != nil {
+		return err
+	}
+	defer sites.Close()
+	o := engine.IngestOptions{Namespace: s.Namespace, Paths: f.docs, Open: sites.Open}
+	p := newProgress(stderr, env, f.quiet, o)
 	start := time.Now()
-	r, err := engine.Ingest(ctx, b, engine.IngestOptions{Namespace: s.Namespace, Paths: f.docs, Progress: p.update})
+	o.Progress = p.update
+	r, err := engine.Ingest(ctx, b, o)
 	p.end()
 	if err := outcome(ctx, r, err); err != nil {
 		return err

@@ -13,7 +13,7 @@ budget, what should the model see?
 It ingests documents, remembers conversations, searches both by keywords and by
 vectors, and fits the best of it into the budget. Everything stays in one data
 directory on this machine; nothing is sent anywhere, unless you name an embedding
-or a reranking service.`
+or a reranking service. Only pages that you name by their URLs are fetched.`
 
 const rootExample = `  # ask a folder of documents, in one go
   ragctx query --docs ./docs "how do I roll back a release?"

@@ -52,9 +52,9 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed) },
 	}
-	addSettings(cmd.Flags(), slices.Concat(embedNames(), rerankNames(), []string{"addr", "embedder", "vector_graph", "keep_versions"})...)
+	addSettings(cmd.Flags(), slices.Concat(embedNames(), rerankNames(), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "keep_versions"})...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
-	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or PATH=NAMESPACE to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
+	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
 }
 
@@ -71,9 +71,13 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 		}
 		s.reembed = cmp.Or(name, builtin.DefaultName)
 	}
-	sources, err := s.sources(paths)
+	log := s.logger(cmd.ErrOrStderr(), slog.LevelInfo)
+	sources, err := s.sources(paths, log)
 	if err != nil {
 		return err
+	}
+	for _, src := range sources {
+		s.name(src.Paths)
 	}
 	p, err := s.engine(ctx, cmd.ErrOrStderr(), slog.LevelInfo)
 	if err != nil {
@@ -86,7 +90,6 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	if err != nil {
 		return err
 	}
-	log := s.logger(cmd.ErrOrStderr(), slog.LevelInfo)
 	if err := eng.Announce(ln.Addr().String()); err != nil {
 		return errors.Join(err, ln.Close())
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,53 +12,121 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/fetch"
+	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
-// docSource is what serve ingests into one namespace.
-type docSource struct {
-	namespace string
-	paths     []string
-}
-
-// sources returns what is to be ingested, by namespace: what args name, else what
-// the settings do. An argument is a path, or a path, "=" and a namespace.
-func (s settings) sources(args []string) ([]docSource, error) {
+// sources returns what is to be ingested: what args name, else what the settings do.
+// An argument is a path or a URL, or such, "=" and a namespace. Paths of one namespace
+// go together.
+func (s settings) sources(args []string, log *slog.Logger) ([]engine.IngestOptions, error) {
 	if len(args) == 0 {
-		args = filepath.SplitList(s.k.String("serve_docs"))
+		return s.servedDocs(log)
 	}
-	var out []docSource
+	var out []engine.IngestOptions
 	for _, arg := range args {
-		path, ns := arg, s.Namespace
-		if _, err := os.Stat(arg); err != nil { // the whole may be a path that has an =
-			if i := strings.LastIndexByte(arg, '='); i >= 0 {
-				path, ns = arg[:i], arg[i+1:]
-			}
-		}
+		path, ns := s.splitNamespace(arg)
 		if err := exist([]string{path}); err != nil {
 			return nil, err
 		}
 		if err := checkNamespace(ns); err != nil {
 			return nil, asUsage(err)
 		}
-		i := slices.IndexFunc(out, func(d docSource) bool { return d.namespace == ns })
+		i := slices.IndexFunc(out, func(o engine.IngestOptions) bool { return o.Namespace == ns })
 		if i < 0 {
 			i = len(out)
-			out = append(out, docSource{namespace: ns})
+			out = append(out, engine.IngestOptions{Namespace: ns})
 		}
-		out[i].paths = append(out[i].paths, path)
+		out[i].Paths = append(out[i].Paths, path)
+	}
+	return out, nil
+}
+
+// splitNamespace splits PATH=NAMESPACE. The whole may be a path that has an =, or a
+// URL that has one in its query.
+func (s settings) splitNamespace(arg string) (path, namespace string) {
+	if _, err := os.Stat(arg); err == nil {
+		return arg, s.Namespace
+	}
+	i := strings.LastIndexByte(arg, '=')
+	if i < 0 || fetch.IsURL(arg) && strings.Contains(arg[:i], "?") {
+		return arg, s.Namespace
+	}
+	return arg[:i], arg[i+1:]
+}
+
+// servedDocs returns what the setting serve_docs names: paths separated as in PATH,
+// or a JSON list of paths, URLs and sources.
+func (s settings) servedDocs(log *slog.Logger) ([]engine.IngestOptions, error) {
+	value := strings.TrimSpace(s.k.String("serve_docs"))
+	if !strings.HasPrefix(value, "[") && !strings.HasPrefix(value, "{") {
+		if args := filepath.SplitList(value); len(args) > 0 {
+			return s.sources(args, log)
+		}
+		return nil, nil
+	}
+	list := []json.RawMessage{json.RawMessage(value)}
+	if value[0] == '[' {
+		if err := json.Unmarshal([]byte(value), &list); err != nil {
+			return nil, badUsage("%s: is not a JSON list: %v", s.where("serve_docs"), err)
+		}
+	}
+	var args []string
+	var out []engine.IngestOptions
+	for _, raw := range list {
+		var path string
+		if json.Unmarshal(raw, &path) == nil {
+			args = append(args, path)
+			continue
+		}
+		o, err := s.servedSource(raw, log)
+		if err != nil {
+			return nil, asUsage(fmt.Errorf("%s: %w", s.where("serve_docs"), err))
+		}
+		out = append(out, o...)
+	}
+	if len(args) == 0 {
+		return out, nil
+	}
+	paths, err := s.sources(args, log)
+	return append(paths, out...), err
+}
+
+// servedSource returns what a source asks for: nothing, if it is not to be ingested
+// by itself.
+func (s settings) servedSource(raw json.RawMessage, log *slog.Logger) ([]engine.IngestOptions, error) {
+	list, err := docs.ParseSources(raw)
+	if err != nil {
+		return nil, err
+	}
+	var out []engine.IngestOptions
+	for _, c := range list {
+		for _, note := range slices.Concat(c.Notes, c.Warnings()) {
+			log.Warn("source", "path", c.Path, "note", note)
+		}
+		o := ofSource(s, c)
+		if err := exist(o.Paths); err != nil {
+			return nil, err
+		}
+		if err := checkNamespace(o.Namespace); err != nil {
+			return nil, err
+		}
+		if c.AutoIndex {
+			out = append(out, o)
+		}
 	}
 	return out, nil
 }
 
 // ingestBehind ingests while the server answers, and says in the log how it goes.
 // The job stays when the server ends before it.
-func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src docSource) {
+func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src engine.IngestOptions) {
 	start := time.Now()
 	last := start
-	log.InfoContext(ctx, "ingest started", "namespace", src.namespace, "paths", src.paths)
+	log.InfoContext(ctx, "ingest started", "namespace", src.Namespace, "paths", src.Paths)
 	l := local{eng}
-	j, err := l.IngestFolders(ctx, engine.IngestOptions{Namespace: src.namespace, Paths: src.paths})
+	j, err := l.IngestFolders(ctx, src)
 	if err == nil {
 		j, err = l.WatchJob(ctx, j.ID, func(j engine.Job) {
 			if now := time.Now(); now.Sub(last) >= lineEvery {

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// What a change would be.
+const (
+	wouldCreate  = "create"
+	wouldReplace = "replace"
+	wouldKeep    = "unchanged"
+	wouldDelete  = "delete"
+	wouldSkip    = "skip"
+)
+
+// planned is one thing that an ingest would do.
+type planned struct {
+	Action    string `json:"action"`
+	ID        string `json:"id,omitempty"`
+	Path      string `json:"path"`
+	Bytes     int    `json:"bytes,omitempty"`
+	Chunks    int    `json:"chunks,omitempty"`
+	Documents int    `json:"documents,omitempty"` // of a file that need not be read
+	Reason    string `json:"reason,omitempty"`
+}
+
+// library is what a dry run looks at.
+type library interface {
+	engine.Lister
+	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
+}
+
+// empty is the library of a data directory that is not there.
+type empty struct{}
+
+// ListDocuments implements library.
+func (empty) ListDocuments(context.Context, string, store.ListOptions) ([]store.Document, error) {
+	return nil, nil
+}
+
+// Document implements library.
+func (empty) Document(context.Context, string, string, int) (api.Document, error) {
+	return api.Document{}, ragctx.ErrNotFound
+}
+
+// lookInto opens what the settings name without making anything.
+func (s settings) lookInto(ctx context.Context, stderr io.Writer) (library, func(*error), error) {
+	_, err := os.Stat(filepath.Join(s.Data, store.DatabaseName))
+	if errors.Is(err, os.ErrNotExist) && s.Server == "" {
+		return empty{}, func(*error) {}, nil
+	}
+	b, err := s.open(ctx, stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, func(err *error) { finish(b, err) }, nil
+}
+
+// dryRun tells what an ingest would do.
+type dryRun struct {
+	lib    library
+	tell   func(planned)
+	seen   map[string]bool // ids of this run
+	report engine.IngestReport
+}
+
+// ingest looks at what the options name.
+func (r *dryRun) ingest(ctx context.Context, o engine.IngestOptions) error {
+	for ch, err := range engine.Collect(ctx, r.lib, o) {
+		switch {
+		case err != nil:
+			return err
+		case ch.LeftOut != nil:
+			r.report.LeftOut.Add(*ch.LeftOut)
+		case ch.Skip != "":
+			r.skip(ch.Path, ch.Skip)
+		case ch.Unchanged > 0:
+			r.report.Unchanged += ch.Unchanged
+			r.tell(planned{Action: wouldKeep, Path: ch.Path, Documents: ch.Unchanged})
+		case ch.Delete != "":
+			r.report.Deleted++
+			r.tell(planned{Action: wouldDelete, ID: ch.Delete, Path: ch.Path})
+		default:
+			if err := r.document(ctx, o.Namespace, ch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *dryRun) skip(path, why string) {
+	r.report.Skipped = append(r.report.Skipped, engine.Skipped{Path: path, Reason: why})
+	r.tell(planned{Action: wouldSkip, Path: path, Reason: why})
+}
+
+// document finds out what putting a document would do.
+func (r *dryRun) document(ctx context.Context, namespace string, ch engine.Change) error {
+	p, err := docs.Prepare(*ch.Document, docs.Options{})
+	if err != nil {
+		r.skip(ch.Path, err.Error())
+		return nil
+	}
+	plan := planned{Action: wouldCreate, ID: p.ExternalID, Path: ch.Path, Bytes: len(p.Text), Chunks: len(p.Chunks)}
+	old, err := r.lib.Document(ctx, namespace, p.ExternalID, 0)
+	switch {
+	case errors.Is(err, ragctx.ErrNotFound) && !r.seen[p.ExternalID]:
+		r.report.Created++
+	case err != nil && !errors.Is(err, ragctx.ErrNotFound):
+		return err
+	case err == nil && ch.MovedFrom == "" && same(old, p):
+		plan.Action = wouldKeep
+		r.report.Unchanged++
+	default:
+		plan.Action = wouldReplace
+		r.report.Replaced++
+	}
+	r.seen[p.ExternalID] = true
+	if plan.Action != wouldKeep {
+		r.report.Chunks += plan.Chunks
+		r.report.Bytes += int64(plan.Bytes)
+	}
+	r.tell(plan)
+	return nil
+}
+
+// same reports whether a stored document is what would be stored.
+func same(old api.Document, p docs.Prepared) bool {
+	return old.Text != nil && *old.Text == p.Text && old.Title == p.Title && old.Source == p.Source && old.MIME == p.MIME &&
+		old.Document.Chunks == len(p.Chunks) && slices.Equal(old.Tags, p.Tags) && old.Occurred.Equal(p.Occurred) &&
+		maps.EqualFunc(old.Metadata, p.Metadata, func(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
+}
+
+// runDry tells what the ingests would do, and does nothing.
+func (f ingestFlags) runDry(ctx context.Context, s settings, list []engine.IngestOptions, stdout, stderr io.Writer) (err error) {
+	lib, done, err := s.lookInto(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	defer done(&err)
+	plans := []planned{}
+	r := &dryRun{lib: lib, seen: make(map[string]bool), tell: func(p planned) {
+		if f.json {
+			plans = append(plans, p)
+		} else if p.Action != wouldKeep && p.Action != wouldSkip || p.Action == wouldKeep && f.verbose {
+			fmt.Fprintln(stdout, p)
+		}
+	}}
+	r.report.Skipped = []engine.Skipped{}
+	for _, o := range list {
+		if err := r.ingest(ctx, o); err != nil {
+			return outcome(ctx, r.report, err)
+		}
+	}
+	if f.json {
+		err = writeJSON(stdout, struct {
+			engine.IngestReport
+
+			DryRun  bool      `json:"dry_run"`
+			Changes []planned `json:"changes"`
+		}{r.report, true, plans})
+	} else {
+		writePlan(stdout, r.report, f.verbose)
+	}
+	return cmp.Or(err, outcome(ctx, r.report, nil))
+}
+
+// String is a change in one line.
+func (p planned) String() string {
+	switch p.Action {
+	case wouldDelete:
+		return "delete     " + printable(p.ID)
+	case wouldKeep:
+		return "unchanged  " + printable(cmp.Or(p.ID, p.Path))
+	default:
+		return fmt.Sprintf("%-9s  %s (%s, %d chunks)", p.Action, printable(p.ID), size(int64(p.Bytes)), p.Chunks)
+	}
+}
+
+func writePlan(w io.Writer, r engine.IngestReport, all bool) {
+	fmt.Fprintf(w, "would be: %d created, %d replaced, %d unchanged, %d deleted\n", r.Created, r.Replaced, r.Unchanged, r.Deleted)
+	if r.Chunks > 0 {
+		fmt.Fprintf(w, "%d chunks from %s\n", r.Chunks, size(r.Bytes))
+	}
+	writeSkipped(w, r.Skipped, all)
+	writeLeftOut(w, r.LeftOut)
+	fmt.Fprintln(w, "nothing was written (--dry-run)")
+}
