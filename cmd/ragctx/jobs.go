@@ -173,12 +173,26 @@ func writeJob(w io.Writer, j engine.Job) {
 	fmt.Fprintf(w, "%d created, %d replaced, %d unchanged, %d deleted, %d failed, %d skipped\n",
 		c.Created, c.Replaced, c.Unchanged, c.Deleted, c.Failed, c.Skipped)
 	if !j.State.Ended() && j.Items > 0 {
-		fmt.Fprintf(w, "%s%s\n", doneOf(j), etaOf(j))
+		fmt.Fprintln(w, goingOn(j))
 	}
 	if j.Error != "" {
 		fmt.Fprintln(w, "error:", printable(j.Error))
 	}
 	writeLeftOut(w, reportOf(j).LeftOut)
+}
+
+// goingOn tells how far a job has come: its items, its pace, the time left, and where
+// it is.
+func goingOn(j engine.Job) string {
+	text := doneOf(j)
+	if took := j.Heartbeat.Sub(j.Started); j.Chunks > 0 && took > time.Second {
+		text += fmt.Sprintf(", %.0f chunks/s", rate(j.Chunks, took))
+	}
+	text += etaOf(j)
+	if j.At != "" {
+		text += ", " + printable(j.At)
+	}
+	return text
 }
 
 func etaOf(j engine.Job) string {
@@ -272,7 +286,7 @@ func watchJob(ctx context.Context, w io.Writer, b backend, id string) error {
 	j, err := b.WatchJob(ctx, id, func(j engine.Job) {
 		if now := time.Now(); !j.State.Ended() && now.Sub(last) >= lineEvery {
 			last = now
-			fmt.Fprintf(w, "%s: %s%s\n", j.State, doneOf(j), etaOf(j))
+			fmt.Fprintf(w, "%s: %s\n", j.State, goingOn(j))
 		}
 	})
 	if err != nil {

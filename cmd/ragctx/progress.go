@@ -73,6 +73,7 @@ type lines struct {
 	w           io.Writer
 	now         func() time.Time
 	start, last time.Time
+	total       int // files; 0 is not known
 }
 
 func (l *lines) update(p engine.IngestProgress) {
@@ -85,18 +86,41 @@ func (l *lines) update(p engine.IngestProgress) {
 	if p.Path != "" {
 		path = ", " + printable(p.Path)
 	}
-	fmt.Fprintf(l.w, "%s: %s%s\n", cmp.Or(p.Stage, "ingesting"), tally(p, now.Sub(l.start)), path)
+	took := now.Sub(l.start)
+	fmt.Fprintf(l.w, "%s: %s%s%s\n", cmp.Or(p.Stage, "ingesting"), tally(p, l.total, took), left(p, l.total, took), path)
 }
 
-func (*lines) expect(int) {}
+// expect implements progress; update is called by the same caller.
+func (l *lines) expect(n int) { l.total = n }
 
 func (*lines) end() {}
 
 // tally is a state in one phrase.
-func tally(p engine.IngestProgress, took time.Duration) string {
+func tally(p engine.IngestProgress, total int, took time.Duration) string {
 	r := p.Report
-	return fmt.Sprintf("%d files, %d chunks, %.0f files/s, %.0f chunks/s", r.Files()+p.Skipped, r.Chunks,
+	return fmt.Sprintf("%d%s files, %d chunks, %.0f files/s, %.0f chunks/s", done(p), of(p, total), r.Chunks,
 		rate(r.Files(), took), rate(r.Chunks, took))
+}
+
+// done is how many files are dealt with.
+func done(p engine.IngestProgress) int { return p.Report.Files() + p.Skipped }
+
+// of says of how many files, if that is known and not yet passed.
+func of(p engine.IngestProgress, total int) string {
+	if total < done(p) || total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of %d", total)
+}
+
+// left says how long the rest takes at the pace so far, if that can be told.
+func left(p engine.IngestProgress, total int, took time.Duration) string {
+	n := done(p)
+	if total < n || n == 0 || p.Stage != "" {
+		return ""
+	}
+	rest := time.Duration(float64(took) / float64(n) * float64(total-n))
+	return fmt.Sprintf(", %s left", rest.Round(time.Second))
 }
 
 // rate is n per second.
@@ -139,21 +163,15 @@ func (b *bar) text() string {
 		return " looking for files"
 	}
 	took := time.Since(b.start)
-	done := p.Report.Files() + p.Skipped
-	of, left := "", ""
-	if total := int(b.total.Load()); total >= done && done > 0 {
-		of = fmt.Sprintf(" of %d", total)
-		rest := time.Duration(float64(took) / float64(done) * float64(total-done))
-		left = fmt.Sprintf(", %s left", rest.Round(time.Second))
-	}
+	total := int(b.total.Load())
 	name := ""
 	if p.Path != "" {
 		name = "  " + ragctx.Clip(printable(filepath.Base(p.Path)))
 	}
 	if p.Stage != "" {
-		return fmt.Sprintf(" %s: %d files%s", p.Stage, done, name)
+		return fmt.Sprintf(" %s: %d files%s", p.Stage, done(*p), name)
 	}
-	return fmt.Sprintf(" %d%s files, %.0f chunks/s%s%s", done, of, rate(p.Report.Chunks, took), left, name)
+	return fmt.Sprintf(" %d%s files, %.0f chunks/s%s%s", done(*p), of(*p, total), rate(p.Report.Chunks, took), left(*p, total, took), name)
 }
 
 // expect implements progress.

@@ -159,7 +159,7 @@ func TestLinesAreRare(t *testing.T) {
 // TestJobProgress counts what was left out without listing it.
 func TestJobProgress(t *testing.T) {
 	p := jobProgress(engine.Job{Job: store.Job{Counts: store.JobCounts{Created: 2, Failed: 1_000_000, Skipped: 3}}})
-	if got, want := tally(p, time.Second), "1000005 files, 0 chunks, 2 files/s, 0 chunks/s"; got != want || len(p.Report.Skipped) > 0 {
+	if got, want := tally(p, 0, time.Second), "1000005 files, 0 chunks, 2 files/s, 0 chunks/s"; got != want || len(p.Report.Skipped) > 0 {
 		t.Errorf("%q, want %q; %d listed", got, want, len(p.Report.Skipped))
 	}
 }
