@@ -72,7 +72,8 @@ type Options struct {
 	RerankTimeout time.Duration
 	// OpenRoot returns what a path of a folder job names; nil is [OpenPath].
 	OpenRoot func(path string, o IngestOptions) (Root, error)
-	// Extract finds the texts in the files of folder jobs; nil is [extract.Read].
+	// Extract finds the texts in files that are not text; nil is [extract.Read], which
+	// reads them in this process. An [extract.Pool] survives what a bad file does.
 	Extract docs.ExtractFunc
 	// Lanes is how many documents of a bulk job are worked on at a time; 0 is half
 	// of GOMAXPROCS, at least one, which leaves room for turns and questions.

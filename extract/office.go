@@ -22,14 +22,14 @@ const markdownType = "text/markdown"
 func officeFormats() []format {
 	return []format{
 		{
-			mime: mimeDOCX, exts: []string{"docx", "docm", "dotx", "dotm"}, read: readOffice,
+			mime: mimeDOCX, exts: []string{"docx", "docm", "dotx", "dotm"}, read: readOffice, isolate: true,
 			also: []string{
 				"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
 				"application/vnd.ms-word.document.macroenabled.12", "application/vnd.ms-word.template.macroenabled.12",
 			},
 		},
 		{
-			mime: mimePPTX, exts: []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"}, read: readOffice,
+			mime: mimePPTX, exts: []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"}, read: readOffice, isolate: true,
 			also: []string{
 				"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
 				"application/vnd.openxmlformats-officedocument.presentationml.template",
@@ -38,16 +38,16 @@ func officeFormats() []format {
 			},
 		},
 		{
-			mime: mimeXLSX, exts: []string{"xlsx", "xlsm", "xltx", "xltm", "xlsb"}, read: readOffice,
+			mime: mimeXLSX, exts: []string{"xlsx", "xlsm", "xltx", "xltm", "xlsb"}, read: readOffice, isolate: true,
 			also: []string{
 				"application/vnd.openxmlformats-officedocument.spreadsheetml.template",
 				"application/vnd.ms-excel.sheet.binary.macroenabled.12",
 				"application/vnd.ms-excel.sheet.macroenabled.12", "application/vnd.ms-excel.template.macroenabled.12",
 			},
 		},
-		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice},
+		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice, isolate: true},
 		{
-			mime: "application/vnd.oasis.opendocument.text", exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: readOffice,
+			mime: "application/vnd.oasis.opendocument.text", exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: readOffice, isolate: true,
 			also: []string{"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation"},
 		},
 		{

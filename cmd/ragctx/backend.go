@@ -148,10 +148,16 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	if err != nil {
 		return nil, err
 	}
-	p := &process{close: func() { sites.Close(); closeEmbedder() }}
+	read, closeReaders, err := s.readers()
+	if err != nil {
+		return nil, err
+	}
+	o.Extract = read
+	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder() }}
 	if client != nil {
 		o.Reranker = client
-		p.close = func() { client.Close(); sites.Close(); closeEmbedder() }
+		rest := p.close
+		p.close = func() { client.Close(); rest() }
 	}
 	if p.Engine, err = engine.Open(ctx, o); err != nil {
 		p.close()

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"iter"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // extractWorker is the command that a pool of readers starts.
@@ -23,6 +27,21 @@ func newExtractWorker(lookupEnv) *cobra.Command {
 			return extract.ServeWorker(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
+}
+
+// readers returns what reads files that are not text: in processes of this program,
+// so that a bad file fails alone. No process runs before such a file comes. The caller
+// closes it.
+func (s settings) readers() (docs.ExtractFunc, func() error, error) {
+	pool, err := newExtractPool(os.Executable)
+	if err != nil {
+		return nil, nil, err
+	}
+	outside := s.k.String("pdftotext") == "on"
+	return func(ctx context.Context, f extract.File, o extract.Options) iter.Seq2[extract.Text, error] {
+		o.PDFToText = outside
+		return pool.Read(ctx, f, o)
+	}, pool.Close, nil
 }
 
 // newExtractPool returns a pool whose processes are this program; executable is

@@ -76,7 +76,7 @@ func newIngest(env lookupEnv) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	addSettings(flags, "server", "allow_hosts", "fetch_rate")
+	addSettings(flags, "server", "allow_hosts", "fetch_rate", "pdftotext")
 	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file or page)")
 	flags.StringArrayVar(&f.include, "include", nil, "take only files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out files that match this pattern; may be repeated")
@@ -108,8 +108,13 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 		return err
 	}
 	defer sites.Close()
+	read, closeReaders, err := s.readers()
+	if err != nil {
+		return err
+	}
+	defer closeReaders()
 	for i := range list {
-		list[i].Open = sites.Open
+		list[i].Open, list[i].Extract = sites.Open, read
 	}
 	if f.dry {
 		return f.runDry(ctx, s, list, cmd.OutOrStdout(), cmd.ErrOrStderr())
