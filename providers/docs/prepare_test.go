@@ -404,9 +404,9 @@ var everyFormat = []string{
 func TestHostile(t *testing.T) {
 	for name, text := range hostile {
 		for _, id := range everyFormat {
-			limit := 1 << 16
+			limit := 1 << 15
 			if id == "a.md" {
-				limit = 1 << 19
+				limit = 1 << 18
 			}
 			t.Run(name+" "+id, func(t *testing.T) {
 				t.Parallel()
