@@ -117,9 +117,10 @@ func (s *Server) bulkRoutes() {
 			"200 if it has ended by then (see wait). A mistake in a line or a file is the error of that item of the job and not of the request. " +
 			"A request that breaks off leaves nothing behind. Several lines for one document are done in their order.",
 		RequestBody: &huma.RequestBody{
-			Required:    true,
-			Description: "One JSON object per line; or a form with one file per document, whose name is the id, after an optional part called options.",
-			Content:     map[string]*huma.MediaType{linesType: lines, formType: form},
+			Required: true,
+			Description: "One JSON object per line; or a form with files, after an optional part called options. The name of a file is its document's id; " +
+				"a file that holds several, such as an archive, is as many documents, whose ids go on with a slash and the path inside.",
+			Content: map[string]*huma.MediaType{linesType: lines, formType: form},
 		},
 	}, s.putDocuments, http.StatusOK)
 	// Huma would read a body whose schema it knew, whole.

@@ -131,8 +131,7 @@ func (s *Server) spoolForm(ctx context.Context, sp *engine.Spool, body io.Reader
 		name, file, isFile := partNames(part)
 		switch {
 		case isFile:
-			n++
-			err = s.spoolFile(ctx, sp, n, file, part, o)
+			n, err = s.spoolFile(ctx, sp, n, file, part, o)
 		case name == "options" && n == 0:
 			err = s.readOptions(part, &o)
 		default:
@@ -184,25 +183,37 @@ func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
 	return nil
 }
 
-// spoolFile takes in one file.
-func (s *Server) spoolFile(ctx context.Context, sp *engine.Spool, n int, name string, part *multipart.Part, o BulkOptions) error {
-	b, err := io.ReadAll(io.LimitReader(part, s.opts.MaxBodyBytes+1))
+// spoolFile takes in one file, after n items. It returns how many there are then.
+func (s *Server) spoolFile(ctx context.Context, sp *engine.Spool, n int, name string, part *multipart.Part, o BulkOptions) (int, error) {
+	b, err := io.ReadAll(io.LimitReader(part, s.opts.MaxFileBytes+1))
 	if err != nil {
-		return badForm("cannot be read as a form: %v", err)
+		return n, badForm("cannot be read as a form: %v", err)
 	}
 	id := name
 	if name != "" {
 		id = o.Prefix + name
 	}
-	if int64(len(b)) > s.opts.MaxBodyBytes {
-		return sp.Reject(ctx, n, store.OpPut, id, ragctx.TooLarge("text", "is more than %d bytes long; split the document", s.opts.MaxBodyBytes))
+	if int64(len(b)) > s.opts.MaxFileBytes {
+		why := ragctx.TooLarge("file", "is more than %d bytes long; split it", s.opts.MaxFileBytes)
+		return n + 1, sp.Reject(ctx, n+1, store.OpPut, id, why)
 	}
-	text, err := docs.Decode(b)
-	if err != nil {
-		return sp.Reject(ctx, n, store.OpPut, id, ragctx.Invalid("text", "%v", err))
+	d := docs.Document{ExternalID: id, MIME: partType(part), Tags: slices.Clone(o.Tags)}
+	before := n
+	for found, err := range s.engine.DocumentsIn(ctx, d, b) {
+		n++
+		if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
+			err = sp.Reject(ctx, n, store.OpPut, found.ExternalID, ragctx.Invalid("file", "%s", f.Problem))
+		} else if err == nil {
+			err = sp.Put(ctx, n, found, engine.Origin{Root: o.Root})
+		}
+		if err != nil {
+			return n, err
+		}
 	}
-	d := docs.Document{ExternalID: id, Text: text, MIME: partType(part), Tags: slices.Clone(o.Tags)}
-	return sp.Put(ctx, n, d, engine.Origin{Root: o.Root})
+	if n == before {
+		return n + 1, sp.Reject(ctx, n+1, store.OpPut, id, ragctx.Invalid("file", "holds no documents"))
+	}
+	return n, nil
 }
 
 // partType returns the type that a part names, unless that says less than the

@@ -1,12 +1,18 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"iter"
+	"mime/multipart"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/extract"
@@ -161,5 +167,47 @@ func TestClientPutFile(t *testing.T) {
 	second := f.call(t, "PUT", "/v1/documents/k", "converted: x", "Content-Type: application/octet-stream", "Idempotency-Key: k1")
 	if first.status != 201 || second.status != 201 || second.header.Get(replayedHeader) != "true" {
 		t.Errorf("%+v, %+v", first, second)
+	}
+}
+
+// TestBulkFiles: a file of a form may hold several documents, of which bad ones fail
+// alone.
+func TestBulkFiles(t *testing.T) {
+	f := startFiles(t, Options{MaxFileBytes: 64})
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	part := func(name, text string) {
+		t.Helper()
+		w, err := form.CreateFormFile("file", name)
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	part("a.pdf", "converted: zebras")
+	part("b.zip", "several: one.md !two.pdf three/x.md")
+	part("c.zip", "several: ")
+	part("d.pdf", "damaged")
+	part("e.md", strings.Repeat("x", 65))
+	part("f.md", "# Last")
+	form.Close()
+	a := f.call(t, "POST", "/v1/documents:bulk?wait=1m", b.String(), "Content-Type: "+form.FormDataContentType())
+	j := into[engine.Job](t, a, 200)
+	if j.Counts.Created != 4 || j.Counts.Failed != 4 || j.Items != 8 {
+		t.Errorf("%+v", j)
+	}
+	items := into[JobItemPage](t, f.call(t, "GET", "/v1/jobs/"+j.ID+"/items", ""), 200)
+	var got []string
+	for _, i := range items.Items {
+		got = append(got, fmt.Sprintf("%d %s %s%s", i.N, i.Key, i.Status, i.Error))
+	}
+	want := []string{
+		"1 a.pdf created", "2 b.zip/one.md created", "3 b.zip/two.pdf is damaged", "4 b.zip/three/x.md created",
+		"5 c.zip holds no documents", "6 d.pdf is damaged; save it again", "7 e.md is more than 64 bytes long; split it", "8 f.md created",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("items differ (-want +got):\n%s", diff)
 	}
 }

@@ -27,13 +27,20 @@ func (e *Engine) PutFile(ctx context.Context, namespace string, d docs.Document,
 	return e.PutDocument(ctx, namespace, d, root)
 }
 
+// DocumentsIn yields the documents in a file, as they would be stored: one, or several
+// in an archive or a mail, whose ids go on with a slash and the path inside. d is as in
+// [Engine.PutFile]. With an error, the document has no more than its id; it concerns
+// that one only, unless it is the end of ctx.
+func (e *Engine) DocumentsIn(ctx context.Context, d docs.Document, data []byte) iter.Seq2[docs.Document, error] {
+	return documentsIn(ctx, e.opts.Extract, extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data}, extract.Options{}, d)
+}
+
 // fromFile returns d with what a file says.
 func (e *Engine) fromFile(ctx context.Context, d docs.Document, data []byte) (docs.Document, error) {
 	e.courtesy.giveWay(ctx)
 	found := 0
 	out := d
-	file := extract.File{Name: d.ExternalID, MIME: d.MIME, Data: data}
-	for f, err := range documentsIn(ctx, e.opts.Extract, file, extract.Options{}, d) {
+	for f, err := range e.DocumentsIn(ctx, d, data) {
 		found++
 		switch {
 		case err == nil && f.ExternalID == d.ExternalID && found == 1:

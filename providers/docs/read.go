@@ -1,9 +1,7 @@
 package docs
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +12,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/extract"
@@ -170,49 +166,6 @@ func readRegular(name string, limit int64) ([]byte, error) {
 
 func tooBig(size, limit int64) error {
 	return fmt.Errorf("is %d bytes or more; the limit is %d: split the file", size, limit)
-}
-
-// Decode returns a file's content as UTF-8: UTF-16 with a byte order mark is
-// decoded, the mark removed. What is binary or in another encoding is an error.
-func Decode(b []byte) (string, error) {
-	switch {
-	case bytes.HasPrefix(b, []byte{0xFF, 0xFE}):
-		return decodeUTF16(b[2:], binary.LittleEndian)
-	case bytes.HasPrefix(b, []byte{0xFE, 0xFF}):
-		return decodeUTF16(b[2:], binary.BigEndian)
-	}
-	b = bytes.TrimPrefix(b, []byte("\ufeff"))
-	if bytes.IndexByte(b[:min(len(b), 8<<10)], 0) >= 0 {
-		return "", errors.New("is binary")
-	}
-	if !utf8.Valid(b) {
-		return "", errors.New("is not UTF-8; convert it")
-	}
-	return string(b), nil
-}
-
-func decodeUTF16(b []byte, order binary.ByteOrder) (string, error) {
-	if len(b)%2 != 0 {
-		return "", errors.New("is cut-off UTF-16")
-	}
-	var out strings.Builder
-	out.Grow(len(b))
-	for i := 0; i < len(b); i += 2 {
-		r := rune(order.Uint16(b[i:]))
-		if utf16.IsSurrogate(r) {
-			if i += 2; i >= len(b) {
-				return "", errors.New("is not UTF-16; convert it to UTF-8")
-			}
-			if r = utf16.DecodeRune(r, rune(order.Uint16(b[i:]))); r == utf8.RuneError {
-				return "", errors.New("is not UTF-16; convert it to UTF-8")
-			}
-		}
-		if r == 0 {
-			return "", errors.New("is binary")
-		}
-		out.WriteRune(r)
-	}
-	return out.String(), nil
 }
 
 // reason is an error's text without the path, which a Skip already names.
