@@ -53,7 +53,7 @@ func walk(t *testing.T, o docs.WalkOptions, roots ...string) (ids, skips []strin
 
 func TestWalk(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"README.md": "x", "a/guide.txt": "x", "a/main.go": "x", "a/logo.png": "x", "b.PNG": "x", "LICENSE": "x", "page.html": "x",
+		"README.md": "x", "a/guide.txt": "x", "a/main.go": "x", "a/logo.png": "x", "b.PNG": "x", "unknown": "x", "page.html": "x",
 		".git/x.md": "x", ".github/y.md": "x", "node_modules/z.md": "x", "a/target/z.md": "x", "a/dist/z.md": "x", "build/z.md": "x",
 		"go.lock": "x", "vendor/modules.txt": "x", "vendor/v.go": "x", "docs/vendor/acme.md": "x",
 		".gitignore": "*.tmp.md\n/private/\n", "q.tmp.md": "x", "private/p.md": "x", "a/private/p.md": "x",
