@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
 )
 
 func newDocsDuplicates(env lookupEnv) *cobra.Command {
@@ -26,6 +27,9 @@ namespace of its own.`,
   ragctx docs duplicates --prefix handbook/ --json`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 || limit > engine.MaxPage {
+				return asUsage(fmt.Errorf("--limit: %d is not between 1 and %d", limit, engine.MaxPage))
+			}
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				list, err := b.Duplicates(ctx, s.Namespace, prefix, limit)
 				if err != nil {
@@ -41,7 +45,7 @@ namespace of its own.`,
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().StringVar(&prefix, "prefix", "", "only groups of which an id starts with this")
-	cmd.Flags().IntVar(&limit, "limit", 100, "most groups to list, up to 1000")
+	cmd.Flags().IntVar(&limit, "limit", 100, "most groups to list, up to 1,000")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

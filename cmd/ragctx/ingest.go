@@ -140,22 +140,44 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	if !f.quiet {
 		writeSpend(cmd.ErrOrStderr(), b.backend)
 	}
-	if werr := writeReport(cmd.OutOrStdout(), f, report, took); werr != nil {
+	if werr := writeReport(cmd.OutOrStdout(), f, report, duplicates(ctx, b, list, report), took); werr != nil {
 		return werr
 	}
 	return outcome(ctx, report, err)
 }
 
+// duplicates counts the groups of documents that say the same, or nearly the same,
+// where an ingest has changed something. Whether they can be counted does not matter
+// to the ingest.
+func duplicates(ctx context.Context, b backend, list []engine.IngestOptions, r engine.IngestReport) (groups int) {
+	if r.Created+r.Replaced == 0 {
+		return 0
+	}
+	seen := make(map[string]bool)
+	for _, o := range list {
+		if !seen[o.Namespace] {
+			seen[o.Namespace] = true
+			found, _ := b.Duplicates(ctx, o.Namespace, "", 1)
+			groups += found.Total
+		}
+	}
+	return groups
+}
+
 // writeReport writes the report as asked for.
-func writeReport(w io.Writer, f ingestFlags, r engine.IngestReport, took time.Duration) error {
+func writeReport(w io.Writer, f ingestFlags, r engine.IngestReport, same int, took time.Duration) error {
 	if f.json {
 		return writeJSON(w, struct {
 			engine.IngestReport
 
-			Seconds float64 `json:"seconds"`
-		}{r, took.Seconds()})
+			DuplicateGroups int     `json:"duplicate_groups"`
+			Seconds         float64 `json:"seconds"`
+		}{r, same, took.Seconds()})
 	}
 	writeSummary(w, r, took, f.verbose)
+	if same > 0 {
+		fmt.Fprintf(w, "documents that say the same or nearly the same: %d groups ('ragctx docs duplicates' lists them)\n", same)
+	}
 	return nil
 }
 
