@@ -112,7 +112,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	if err != nil {
 		return err
 	}
-	defer closeReaders()
+	defer func() { _ = closeReaders() }()
 	for i := range list {
 		list[i].Open, list[i].Extract = sites.Open, read
 	}
