@@ -148,6 +148,7 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 	r.update(func(j *store.Job) { j.Items = 0 })
 	o := req.options()
 	o.Open, o.Extract, o.Now = e.opts.OpenRoot, e.opts.Extract, e.opts.Now
+	o.Progress = run.progress
 	var counting sync.WaitGroup
 	defer counting.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -158,7 +159,6 @@ func (e *Engine) runFolder(ctx context.Context, r *runningJob) error {
 		}
 	})
 	r.stage("store")
-	o.Progress = run.progress
 	report, err := Ingest(ctx, folderSink{e}, o)
 	run.take(report)
 	err = errors.Join(err, r.result(FolderResult{LeftOut: report.LeftOut}))

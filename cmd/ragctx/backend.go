@@ -29,6 +29,8 @@ type backend interface {
 	Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
 	// ingest does what [engine.Ingest] does, as a job that p is told of.
 	ingest(ctx context.Context, o engine.IngestOptions, p progress) (engine.IngestReport, error)
+	// sync does it again, leaving as little trace of it as it can.
+	sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error)
 	// CheckUp begins a job whose result is an [engine.Checkup].
 	CheckUp(ctx context.Context, repair bool) (engine.Job, error)
 	// ReembedAs begins a job that changes to a built-in embedder, to the embedding

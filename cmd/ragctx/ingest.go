@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,6 +29,7 @@ type ingestFlags struct {
 	json             bool
 	quiet, verbose   bool
 	ignoreRobots     bool
+	reread, watch    bool
 }
 
 const ingestHelp = `Ingest reads files, folders and web pages into the data directory, or into the server
@@ -47,6 +50,10 @@ Pages that are gone, or listed no more, are removed; a failing server removes no
 that describes a folder, or a list of such, with the options of other systems: path,
 include_patterns, exclude_patterns, max_file_size, chunk_size and others.
 
+With --watch the command goes on, and ingests what changes in the files and folders
+until it is interrupted: as soon as the system tells of a change, or with --poll at
+intervals, for network drives. While a folder is missing or empty, its documents stay.
+
 The work is a job ('ragctx jobs' lists them). A server that has the data directory
 is sent the files and does the rest, also when this command is killed; Ctrl-C cancels
 the job. Without a server the job runs in this process, and after a kill the next
@@ -55,6 +62,7 @@ the job. Without a server the job runs in this process, and after a kill the nex
 const ingestExample = `  ragctx ingest ./docs
   ragctx ingest ./handbook --prefix handbook --tag internal
   ragctx ingest . --include '*.md' --exclude 'drafts/**' --dry-run
+  ragctx ingest ./docs --watch
   ragctx ingest https://example.com/guide.html https://example.com/sitemap.xml
   ragctx ingest --source docs.json`
 
@@ -76,7 +84,7 @@ func newIngest(env lookupEnv) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	addSettings(flags, "server", "allow_hosts", "fetch_rate", "pdftotext")
+	addSettings(flags, "server", "allow_hosts", "fetch_rate", "pdftotext", "poll")
 	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file or page)")
 	flags.StringArrayVar(&f.include, "include", nil, "take only files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out files that match this pattern; may be repeated")
@@ -85,6 +93,8 @@ func newIngest(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.ignoreRobots, "ignore-robots", false, "fetch pages that robots.txt forbids, too")
 	flags.BoolVar(&f.dry, "dry-run", false, "tell what would be done, and write nothing")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag of every document; may be repeated")
+	flags.BoolVar(&f.reread, "reread", false, "read files again whose size and time have not changed")
+	flags.BoolVar(&f.watch, "watch", false, "go on: ingest what changes, until interrupted")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list every skipped file")
@@ -100,6 +110,12 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	list, err := f.ingests(s, paths, cmd.ErrOrStderr())
 	if err != nil {
 		return err
+	}
+	if f.watch && f.dry {
+		return badUsage("--watch and --dry-run exclude each other")
+	}
+	if f.watch && len(f.sources) == 0 && !slices.ContainsFunc(paths, func(p string) bool { return !fetch.IsURL(p) }) {
+		return badUsage("--watch is about files and folders; run the command again for pages")
 	}
 	s.name(paths)
 	s.ignoreRobots = f.ignoreRobots
@@ -128,7 +144,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	start := time.Now()
 	report := engine.IngestReport{Skipped: []engine.Skipped{}}
 	for _, o := range list {
-		o.Progress = p.update
+		o.Progress, o.Reread = p.update, f.reread
 		var r engine.IngestReport
 		r, err = b.ingest(ctx, o, p)
 		if report = plus(report, r); err != nil {
@@ -142,6 +158,12 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	}
 	if werr := writeReport(cmd.OutOrStdout(), f, report, duplicates(ctx, b, list, report), took); werr != nil {
 		return werr
+	}
+	if f.watch && err == nil {
+		if !f.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), "watching for changes (stop with Ctrl-C)")
+		}
+		return watchIngests(ctx, cmd.OutOrStdout(), b, list, s.watchOptions(s.logger(cmd.ErrOrStderr(), slog.LevelWarn)), f.json)
 	}
 	return outcome(ctx, report, err)
 }

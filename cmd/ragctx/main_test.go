@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"announced": announced, "held": isHeld, "newest": newestJob, "table": makeTable, "site": serveSite, "eventually": eventually},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"announced": announced, "held": isHeld, "newest": newestJob, "table": makeTable, "site": serveSite, "eventually": eventually, "until": until},
 	})
 }
 
@@ -48,6 +49,22 @@ func isHeld(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: held DIR")
 	}
 	owner(ts, args[0], func(o engine.Owner) bool { return o.PID != 0 })
+}
+
+// until runs a command again and again until its output matches: until PATTERN COMMAND...
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN COMMAND...")
+	}
+	want, out := regexp.MustCompile(`(?m)`+args[0]), ""
+	for range 500 {
+		_ = ts.Exec(args[1], args[2:]...) // it may fail until then
+		if out = ts.ReadFile("stdout"); want.MatchString(out) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	ts.Fatalf("it never came to that: %s", out)
 }
 
 // owner waits until the lock file of a data directory says what is wanted. It

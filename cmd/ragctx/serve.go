@@ -23,9 +23,10 @@ const serveHelp = `Serve opens the data directory and answers the REST API until
 Other ragctx commands on the same data directory find the server and talk to it.
 
 With --docs it ingests these files and folders in the background, as jobs ('ragctx
-jobs' shows them); questions are answered meanwhile, from what is there. It also goes
-on with the jobs that were not done when the directory was last closed. There are no
-API keys, so it serves on loopback addresses only.
+jobs' shows them); questions are answered meanwhile, from what is there. With --watch
+it goes on to ingest what changes in them, told by the system, or with --poll at
+intervals. It also goes on with the jobs that were not done when the directory was
+last closed. There are no API keys, so it serves on loopback addresses only.
 
 With --embedder static:PATH a table of your own makes the vectors, within the program.
 With --embed-shape an embedding service makes the vectors. It is sent all texts and
@@ -37,6 +38,7 @@ and the texts found; its key is read from ` + envPrefix + `RERANK_KEY.`
 
 const serveExample = `  ragctx serve
   ragctx serve --docs ./docs --docs ./handbook=team
+  ragctx serve --docs ./docs --watch
   ragctx serve --addr 127.0.0.1:0 --data ./.ragctx
   ragctx serve --embed-shape ollama --embed-model nomic-embed-text --reembed
   ragctx serve --rerank-shape tei --rerank-url http://127.0.0.1:8080`
@@ -52,7 +54,7 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed) },
 	}
-	addSettings(cmd.Flags(), slices.Concat(embedNames(), rerankNames(), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "keep_versions", "pdftotext"})...)
+	addSettings(cmd.Flags(), slices.Concat(embedNames(), rerankNames(), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "keep_versions", "pdftotext", "watch", "poll"})...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
@@ -102,7 +104,12 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	background.Go(func() { _ = eng.Warm(ctx, s.Namespace) })
 	eng.StartJobs()
 	for _, src := range sources {
-		background.Go(func() { ingestBehind(ctx, eng, log, src) })
+		background.Go(func() {
+			ingestBehind(ctx, eng, log, src)
+			if s.k.String("watch") == "true" {
+				watchBehind(ctx, eng, log, src, s.watchOptions(log))
+			}
+		})
 	}
 	return api.New(eng, api.Options{Log: log, Version: buildVersion()}).Serve(ctx, ln)
 }

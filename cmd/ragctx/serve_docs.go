@@ -126,6 +126,7 @@ func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src
 	last := start
 	log.InfoContext(ctx, "ingest started", "namespace", src.Namespace, "paths", src.Paths)
 	l := local{eng}
+	src.KeepEmpty = true
 	j, err := l.IngestFolders(ctx, src)
 	if err == nil {
 		j, err = l.WatchJob(ctx, j.ID, func(j engine.Job) {

@@ -53,7 +53,7 @@ func allSettings() []setting {
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, append(embedSettings(), rerankSettings()...)...)
+	}, slices.Concat(watchSettings(), embedSettings(), rerankSettings())...)
 }
 
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
@@ -74,6 +74,9 @@ func addSettings(flags *pflag.FlagSet, names ...string) {
 		}
 		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
 		flags.String(flagName(s.name), "", help)
+		if s.name == "watch" {
+			flags.Lookup("watch").NoOptDefVal = "true" // a flag alone
+		}
 	}
 }
 

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/fetch"
+	"github.com/ragctx/ragctx/watch"
+)
+
+// watchSettings are the settings about watching.
+func watchSettings() []setting {
+	return []setting{
+		{"watch", "whether serve keeps what it ingests in step with its files: true or false", fixed("false"), checkOneOf("true", "false")},
+		{"poll", "interval at which watched files are looked at, such as 30s; 0 has the system tell what changes", fixed("0"), checkPoll},
+	}
+}
+
+func checkPoll(v string) error {
+	if d, err := time.ParseDuration(v); err != nil || d < 0 || d > 0 && d < time.Second {
+		return fmt.Errorf("is %q; use a time such as 30s, at least 1s, or 0 to be told of changes", ragctx.Clip(v))
+	}
+	return nil
+}
+
+// watchOptions are how the settings have files watched.
+func (s settings) watchOptions(log *slog.Logger) watch.Options {
+	poll, _ := time.ParseDuration(s.k.String("poll")) // checked
+	return watch.Options{Poll: poll, Logger: log}
+}
+
+// sync implements backend.
+func (l local) sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error) {
+	return l.SyncFolders(ctx, o)
+}
+
+// sync implements backend: the server is sent what has changed.
+func (r remote) sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error) {
+	o.Progress = func(engine.IngestProgress) {}
+	return r.ingest(ctx, o, noProgress{})
+}
+
+// watchIngests watches what several ingests have read, until ctx ends.
+func watchIngests(ctx context.Context, w io.Writer, b backend, list []engine.IngestOptions, wo watch.Options, asJSON bool) error {
+	g, ctx := errgroup.WithContext(ctx)
+	out := &lineWriter{w: w}
+	for _, o := range list {
+		o.Progress, o.Reread = nil, false
+		g.Go(func() error { return watchIngest(ctx, out, b, o, wo, asJSON) })
+	}
+	return g.Wait()
+}
+
+// lineWriter keeps the lines of several writers apart.
+type lineWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write implements io.Writer.
+func (l *lineWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// watchIngest keeps documents in step with files until ctx ends, which is no
+// error, and tells every change in a line. Pages are not watched.
+func watchIngest(ctx context.Context, w io.Writer, b backend, o engine.IngestOptions, wo watch.Options, asJSON bool) error {
+	wo.Walk = o.Walk
+	paths := slices.DeleteFunc(slices.Clone(o.Paths), fetch.IsURL)
+	return watch.Paths(ctx, paths, wo, func(ctx context.Context, c watch.Change) error {
+		o := o
+		o.Paths, o.KeepEmpty = []string{c.Path}, !c.Empty
+		r, err := b.sync(ctx, o)
+		if err != nil || !r.Changed() {
+			return err
+		}
+		if asJSON {
+			return json.NewEncoder(w).Encode(watchLine{c.Path, r})
+		}
+		_, err = fmt.Fprintf(w, "%s %s: %s\n", time.Now().Format(time.TimeOnly), printable(c.Path), inBrief(r))
+		return err
+	})
+}
+
+// watchLine is a change as JSON.
+type watchLine struct {
+	Path string `json:"path"`
+	engine.IngestReport
+}
+
+// watchBehind keeps documents in step while the server answers, and says in the
+// log what changed.
+func watchBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, o engine.IngestOptions, wo watch.Options) {
+	log.InfoContext(ctx, "watching", "namespace", o.Namespace, "paths", o.Paths)
+	err := eng.Watch(ctx, o, wo, func(path string, r engine.IngestReport, err error) {
+		if err == nil && r.Changed() {
+			log.InfoContext(ctx, "ingest of changes done", "namespace", o.Namespace, "path", path, "created", r.Created,
+				"replaced", r.Replaced, "deleted", r.Deleted, "skipped", len(r.Skipped), "chunks", r.Chunks)
+		}
+	})
+	if err != nil {
+		log.ErrorContext(ctx, "watching ended", "error", err)
+	}
+}
