@@ -10,17 +10,6 @@ import (
 	"github.com/ragctx/ragctx/extract"
 )
 
-// DefaultInclude returns the patterns of the names and types that are taken: text
-// that [Prepare] reads well, and what is converted to it.
-func DefaultInclude() []string {
-	t := newTypes()
-	out := t.names
-	for _, ext := range t.exts {
-		out = append(out, "*."+ext)
-	}
-	return out
-}
-
 // DefaultExclude returns the patterns of directories and files that are made by
 // tools. A directory vendor is left out, too, where a tool keeps it.
 func DefaultExclude() []string {

@@ -25,7 +25,8 @@ type WalkOptions struct {
 	// Include and Exclude are patterns over paths relative to the root: "*"
 	// within an element, "**" across, "{a,b}" alternatives; a pattern without a
 	// slash matches the name at any depth. None to include means
-	// [DefaultInclude]; nil to exclude means [DefaultExclude].
+	// the names and extensions that [Prepare] and package extract read well; nil to
+	// exclude means [DefaultExclude].
 	Include, Exclude []string
 	// MaxFileBytes is the largest file taken; default 8 MiB, and 64 MiB of what is
 	// converted.
