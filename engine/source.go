@@ -89,10 +89,11 @@ func (s source) search(
 	for {
 		name := col.index.Space()
 		res, err := s.searchIn(ctx, col.index, s.engine.spaces.named(name), iq, asked)
-		if err != nil || col.index.Space() == name {
+		if ctx.Err() != nil || col.index.Space() == name {
 			return res, err
 		}
-		// The space changed under way; the vector was not compared.
+		// The space changed under way; the vector was not compared, which is an error
+		// where nothing else was asked.
 	}
 }
 
