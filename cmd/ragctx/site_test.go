@@ -21,7 +21,6 @@ func serveSite(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	dir := ts.MkAbs(args[0])
 	files := http.FileServer(http.Dir(dir))
-	var url string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch name := strings.TrimPrefix(r.URL.Path, "/"); {
 		case name == "away":
@@ -34,14 +33,13 @@ func serveSite(ts *testscript.TestScript, neg bool, args []string) {
 				http.NotFound(w, r)
 				return
 			}
-			w.Write([]byte(strings.ReplaceAll(string(b), "SITE", url)))
+			w.Write([]byte(strings.ReplaceAll(string(b), "SITE", "http://"+r.Host)))
 		default:
 			files.ServeHTTP(w, r)
 		}
 	}))
-	url = s.URL
 	ts.Defer(s.Close)
-	ts.Setenv(args[1], url)
+	ts.Setenv(args[1], s.URL)
 }
 
 // eventually runs a ragctx command until its output has a text: eventually TEXT ARG....
