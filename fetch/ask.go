@@ -33,7 +33,7 @@ func stateOf(h http.Header) string {
 	if ragctx.ValidText("", v.ETag) != nil {
 		v.ETag = ""
 	}
-	if _, err := http.ParseTime(v.Modified); err != nil {
+	if !settled(h) {
 		v.Modified = ""
 	}
 	b, err := json.Marshal(v)
@@ -45,6 +45,18 @@ func stateOf(h http.Header) string {
 		return ""
 	}
 	return string(b)
+}
+
+// settled reports whether the time of the last change tells this version from later
+// ones: it counts in seconds, and in the same one there may be another change
+// (RFC 9110 §8.8.2.2).
+func settled(h http.Header) bool {
+	modified, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil {
+		return false
+	}
+	sent, err := http.ParseTime(h.Get("Date"))
+	return err == nil && sent.Sub(modified) >= 2*time.Second
 }
 
 // answer is what came of a request.

@@ -108,7 +108,10 @@ func TestGet(t *testing.T) {
 func TestUnchanged(t *testing.T) {
 	for name, set := range map[string]func(http.Header){
 		"etag":     func(h http.Header) { h.Set("ETag", `W/"v1"`) },
-		"modified": func(h http.Header) { h.Set("Last-Modified", "Sun, 01 Mar 2026 10:00:00 GMT") },
+		"modified": func(h http.Header) {
+			h.Set("Last-Modified", "Sun, 01 Mar 2026 10:00:00 GMT")
+			h.Set("Date", "Sun, 01 Mar 2026 10:00:02 GMT")
+		},
 	} {
 		text := "one"
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -130,7 +133,15 @@ func TestUnchanged(t *testing.T) {
 			t.Errorf("%s: changed %+v, %v", name, p, err)
 		}
 	}
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNotModified) })
+	// A time that is too new to tell a version from the next one is not kept.
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Last-Modified", "Sun, 01 Mar 2026 10:00:00 GMT")
+		w.Header().Set("Date", "Sun, 01 Mar 2026 10:00:01 GMT")
+	})
+	if p, err := s.Get(t.Context(), s.url, ""); err != nil || p.State != "" {
+		t.Errorf("just changed: %+v, %v", p, err)
+	}
+	s = serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNotModified) })
 	_, err := s.Get(t.Context(), s.url, "")
 	reason(t, err, "status 304")
 }
