@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/fetch"
 	"github.com/ragctx/ragctx/store"
 )
@@ -207,6 +208,19 @@ func testPages(t *testing.T, ingest ingestFunc) {
 	o = engine.IngestOptions{Open: o.Open, Extract: listed, Paths: []string{w.url + "/several"}, Prefix: "team"}
 	if r := ingest(f, t, o); len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Reason, "holds several documents") {
 		t.Errorf("several: %+v", r)
+	}
+	if extract.Holds("x.zip") {
+		archive := engine.IngestOptions{Open: o.Open, Extract: listed, Paths: []string{w.url + "/x.zip"}, Namespace: "archive"}
+		if r := ingest(f, t, archive); r.Created != 2 {
+			t.Errorf("archive: %+v", r)
+		}
+		if d, text, err := f.Document(t.Context(), "archive", w.url+"/x.zip/one.md", 0); err != nil || text != "delta" || d.Source != w.url+"/x.zip/one.md" {
+			t.Errorf("inside: %+v, %q, %v", d, text, err)
+		}
+		w.set(func() { w.pages["/x.zip"] = "two.md:epsilon\n" })
+		if r := ingest(f, t, archive); r.Unchanged != 1 || r.Deleted != 1 {
+			t.Errorf("archive with less: %+v", r)
+		}
 	}
 	// Bad URLs end the ingest, as bad paths do.
 	for _, bad := range []string{"http://", "https://user:pw@a.example/"} {

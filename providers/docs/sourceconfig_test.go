@@ -216,3 +216,23 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 }
+
+func FuzzSource(f *testing.F) {
+	f.Add([]byte(`{"path": "d", "include_patterns": ["**/*.md", "[!a]?"], "maxFileSize": "1 MiB", "chunkSize": 700, "enable_cache": false}`))
+	f.Add([]byte(`{"path": "d", "path": "e"}`))
+	f.Add([]byte(`{"path": "d", "tags": null, "exclude": []}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var c docs.SourceConfig
+		if err := c.UnmarshalJSON(b); err != nil {
+			if _, status := ragctx.CodeOf(err); status != 422 {
+				t.Errorf("status %d: %v", status, err)
+			}
+			return
+		}
+		o := c.WalkOptions()
+		if c.Path == "" || c.MaxFileSize <= 0 || c.ChunkSize < 0 || c.ChunkSize > docs.MaxChunkChars || len(o.Include) == 0 || o.Exclude == nil {
+			t.Errorf("%q is %+v", b, c)
+		}
+		c.Warnings()
+	})
+}
