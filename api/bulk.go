@@ -37,9 +37,10 @@ const maxBulkWait = 5 * time.Minute
 
 // BulkLine is one line of a bulk request: a document to store, or one to delete.
 type BulkLine struct {
-	ID     string `json:"id,omitempty" doc:"of the document to store, 1 to 512 bytes of UTF-8" example:"docs/a.md"`
-	Delete string `json:"delete,omitempty" doc:"the id of a document to delete; nothing else stands in such a line"`
-	Text   string `json:"text,omitempty" doc:"the whole text, at most 32 MiB"`
+	ID      string `json:"id,omitempty" doc:"of the document to store, 1 to 512 bytes of UTF-8" example:"docs/a.md"`
+	Delete  string `json:"delete,omitempty" doc:"the id of a document to delete; nothing but root and version stands in such a line"`
+	Version int    `json:"version,omitempty" minimum:"1" doc:"of a deletion: deletes only this version, of this root; any other stays"`
+	Text    string `json:"text,omitempty" doc:"the whole text, at most 32 MiB"`
 
 	Title     string    `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
 	Source    string    `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`

@@ -88,12 +88,16 @@ func (s *Server) spoolLine(ctx context.Context, sp *engine.Spool, n int, line []
 		return sp.Reject(ctx, n, op, id, faultError(faults...))
 	case err != nil:
 		return sp.Reject(ctx, n, op, id, ragctx.Invalid("line", "cannot be read: %v", err))
+	case in.Delete == "" && in.Version != 0:
+		return sp.Reject(ctx, n, op, id, ragctx.Invalid("version", "is for deletions; leave it out"))
 	case in.Delete == "":
 		return sp.Put(ctx, n, in.document(), engine.Origin{Root: in.Root, MovedFrom: in.MovedFrom, Stat: in.Stat})
-	case !reflect.DeepEqual(in, BulkLine{Delete: in.Delete}):
-		return sp.Reject(ctx, n, op, id, ragctx.Invalid("delete", "stands beside other fields; send it alone in its line"))
+	case !reflect.DeepEqual(in, BulkLine{Delete: in.Delete, Root: in.Root, Version: in.Version}):
+		return sp.Reject(ctx, n, op, id, ragctx.Invalid("delete", "stands beside other fields; send it alone in its line, or with root and version"))
+	case in.Root != "" && in.Version == 0:
+		return sp.Reject(ctx, n, op, id, ragctx.Invalid("version", "is missing beside root; send both, or neither"))
 	default:
-		return sp.Delete(ctx, n, in.Delete)
+		return sp.Drop(ctx, n, store.FileState{ID: in.Delete, Root: in.Root, Version: in.Version})
 	}
 }
 

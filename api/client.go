@@ -33,7 +33,7 @@ type Client struct {
 	http *http.Client
 }
 
-var _ engine.Sink = (*Client)(nil)
+var _ engine.Lister = (*Client)(nil)
 
 // NewClient returns a client for the server at baseURL, such as
 // "http://127.0.0.1:7700". Redirects are not followed, and proxies not used:
@@ -56,7 +56,7 @@ func (c *Client) Healthz(ctx context.Context) error {
 	return c.do(ctx, http.MethodGet, "/healthz", nil, nil, nil)
 }
 
-// PutDocument implements [engine.Sink].
+// PutDocument stores a document.
 func (c *Client) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
 	// JSON would turn invalid bytes into U+FFFD, and the text into another one.
 	if err := ragctx.ValidText("text", d.Text); err != nil {
@@ -70,12 +70,12 @@ func (c *Client) PutDocument(ctx context.Context, namespace string, d docs.Docum
 	return store.Put{Status: put.Status, Version: put.Version, Chunks: put.Chunks}, err
 }
 
-// DeleteDocument implements [engine.Sink].
+// DeleteDocument removes a document from every answer.
 func (c *Client) DeleteDocument(ctx context.Context, namespace, id string) error {
 	return c.do(ctx, http.MethodDelete, documentPath(id), in(namespace), nil, nil)
 }
 
-// ListDocuments implements [engine.Sink].
+// ListDocuments implements [engine.Lister].
 func (c *Client) ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error) {
 	q := in(namespace)
 	set(q, "prefix", o.Prefix)

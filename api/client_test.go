@@ -5,15 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
@@ -150,26 +147,5 @@ func TestClientOfAnotherServer(t *testing.T) {
 	}
 	if _, err := c.Search(t.Context(), ragctx.NewQuery("x")); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Errorf("not JSON: %v", err)
-	}
-}
-
-// TestIngestThroughClient ingests a folder twice: what vanished is deleted.
-func TestIngestThroughClient(t *testing.T) {
-	f := start(t, Options{})
-	dir := t.TempDir()
-	for _, name := range []string{"a.md", "b.md"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("# Title of "+name+"\n\nText."), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o := engine.IngestOptions{Paths: []string{dir}, Prefix: "d"}
-	if r, err := engine.Ingest(t.Context(), f.client, o); err != nil || r.Created != 2 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if err := os.Remove(filepath.Join(dir, "b.md")); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := engine.Ingest(t.Context(), f.client, o); err != nil || r.Unchanged != 1 || r.Deleted != 1 {
-		t.Errorf("again: %+v, %v", r, err)
 	}
 }

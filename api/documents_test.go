@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
@@ -115,5 +114,4 @@ func TestDocumentPages(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].ID != "a/3" {
 		t.Errorf("after a/2: %+v, %v", found, err)
 	}
-	var _ engine.Sink = f.client
 }

@@ -62,11 +62,21 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 // DeleteDocument removes a document from every answer at once. Questions about
 // an earlier time (as_of) still find it.
 func (e *Engine) DeleteDocument(ctx context.Context, namespace, id string) error {
+	return e.endDocument(ctx, namespace, func(ns int64) (uint64, error) { return e.store.DeleteDocument(ctx, ns, id) })
+}
+
+// DropDocument is [Engine.DeleteDocument] for a document that is still the version of
+// the root that f names; any other is [ragctx.ErrNotFound], and stays.
+func (e *Engine) DropDocument(ctx context.Context, namespace string, f store.FileState) error {
+	return e.endDocument(ctx, namespace, func(ns int64) (uint64, error) { return e.store.DropDocument(ctx, ns, f) })
+}
+
+func (e *Engine) endDocument(ctx context.Context, namespace string, end func(ns int64) (uint64, error)) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return err
 	}
-	seq, err := e.store.DeleteDocument(ctx, ns, id)
+	seq, err := end(ns)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,12 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// Sink is where ingested documents go: an [Engine], or a client of a server
-// that has one.
+// Sink is where ingested documents go: an [Engine]. A server that has one is sent
+// what [Collect] yields.
 type Sink interface {
 	PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error)
-	DeleteDocument(ctx context.Context, namespace, id string) error
+	DropDocument(ctx context.Context, namespace string, f store.FileState) error
+	NoteFiles(ctx context.Context, namespace string, files []store.FileState) error
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 }
 

@@ -28,7 +28,8 @@ type Change struct {
 	Stat string
 	// MovedFrom is the root that the document is taken over from; "" for none.
 	MovedFrom string
-	Delete    string // id of a document whose file is gone
+	Delete    string // id of a document whose file is gone: this version of Root
+	Version   int
 	Skip      string // why the file is left out
 	Unchanged int    // documents of a file that need not be read
 	LeftOut   *docs.LeftOut
@@ -112,7 +113,7 @@ func (c *collector) root(ctx context.Context, root Root) error {
 		if d.root != root.Name() || met(seen, d.id) || !root.Gone(d.id) {
 			continue
 		}
-		if err := c.send(Change{Path: d.id, Delete: d.id}); err != nil {
+		if err := c.send(d.deletion()); err != nil {
 			return err
 		}
 	}
@@ -141,8 +142,8 @@ func (c *collector) entry(ctx context.Context, root string, e Entry, there known
 		switch {
 		case p.skip != nil:
 			ch.Path, ch.Skip = p.skip.Path, p.skip.Reason
-		case p.gone != "":
-			ch.Path, ch.Delete = p.gone, p.gone
+		case p.gone != nil:
+			ch = p.gone.deletion()
 		default:
 			ch.Path += strings.TrimPrefix(p.doc.ExternalID, e.ID)
 			ch.Stat = p.stat
@@ -161,7 +162,7 @@ func (c *collector) refused(skip *docs.Skip, own known) error {
 	err := c.send(Change{Path: skip.Path, Skip: skip.Reason})
 	for _, d := range own {
 		if err == nil && skip.Gone {
-			err = c.send(Change{Path: d.id, Delete: d.id})
+			err = c.send(d.deletion())
 		}
 	}
 	return err
@@ -192,4 +193,9 @@ func (c *collector) document(ch *Change, root string, d *docs.Document, there kn
 	}
 	c.claimed[id] = root
 	ch.Document, ch.Root = d, root
+}
+
+// deletion is the change that deletes the version that is known.
+func (d knownDocument) deletion() Change {
+	return Change{Path: d.id, Delete: d.id, Root: d.root, Version: d.version}
 }

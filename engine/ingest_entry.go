@@ -16,7 +16,7 @@ type piece struct {
 	doc  *docs.Document
 	stat string // to be noted of doc; "" is nothing
 	skip *docs.Skip
-	gone string // the id of a document that the entry does not have any more
+	gone *knownDocument // that the entry does not have any more
 }
 
 // pieces reads an entry. own is what is known of its documents. Any error is the
@@ -79,6 +79,7 @@ func (r *entryReading) next(d docs.Document, err error) bool {
 		return true
 	case skip.Unread:
 		r.whole = false
+	case skip.Gone: // the document that it had is no more
 	case skip.Inside == "":
 		r.seen[r.entry.ID] = true // keeps the document it had
 	default:
@@ -111,7 +112,7 @@ func (r *entryReading) gone(own known) {
 		if r.seen[d.id] || failed || r.entry.Takes != nil && !r.entry.Takes(inside) {
 			continue
 		}
-		if !r.yield(piece{gone: d.id}, nil) {
+		if !r.yield(piece{gone: &d}, nil) {
 			return
 		}
 	}

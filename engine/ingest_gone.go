@@ -24,7 +24,8 @@ func (in *ingester) moved(ctx context.Context, d docs.Document, root string, con
 	if old := found[0].Root; !filepath.IsAbs(old) || !missing(old) {
 		return store.Put{}, otherRoot(old)
 	}
-	if err := in.sink.DeleteDocument(ctx, in.opts.Namespace, d.ExternalID); err != nil && !isNotFound(err) {
+	old := store.FileState{ID: d.ExternalID, Root: found[0].Root, Version: found[0].Version}
+	if err := in.sink.DropDocument(ctx, in.opts.Namespace, old); err != nil && !isNotFound(err) {
 		return store.Put{}, err
 	}
 	put, err := in.sink.PutDocument(ctx, in.opts.Namespace, d, root)

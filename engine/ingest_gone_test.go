@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
@@ -116,8 +117,11 @@ func (k kept) PutDocument(_ context.Context, _ string, d docs.Document, root str
 	return store.Put{Status: store.Replaced, Version: old.Version}, nil
 }
 
-func (k kept) DeleteDocument(_ context.Context, _, id string) error {
-	delete(k, id)
+func (k kept) DropDocument(_ context.Context, _ string, f store.FileState) error {
+	if d := k[f.ID]; d == nil || d.Version != f.Version || d.Root != f.Root {
+		return ragctx.ErrNotFound
+	}
+	delete(k, f.ID)
 	return nil
 }
 
@@ -147,7 +151,7 @@ func (k kept) follow(ctx context.Context, o engine.IngestOptions) error {
 		case err != nil:
 			return err
 		case ch.Delete != "":
-			delete(k, ch.Delete)
+			_ = k.DropDocument(ctx, "", store.FileState{ID: ch.Delete, Root: ch.Root, Version: ch.Version})
 		case ch.Document != nil:
 			put, _ := k.PutDocument(ctx, "", *ch.Document, ch.Root)
 			_ = k.NoteFiles(ctx, "", []store.FileState{{ID: ch.Document.ExternalID, Version: put.Version, Stat: ch.Stat}})

@@ -14,7 +14,15 @@ import (
 // their ids.
 type known []knownDocument
 
-type knownDocument struct{ id, root, stat string }
+type knownDocument struct {
+	id, root, stat string
+	version        int
+}
+
+// file names the version that is known.
+func (d knownDocument) file() store.FileState {
+	return store.FileState{ID: d.id, Root: d.root, Version: d.version}
+}
 
 // list returns the documents whose ids begin with prefix; root limits them to
 // those of one root, "" does not.
@@ -27,7 +35,7 @@ func list(ctx context.Context, l Lister, namespace, prefix, root string) (known,
 			return nil, fmt.Errorf("list what is there: %w", err)
 		}
 		for _, d := range page {
-			k = append(k, knownDocument{d.ID, d.Root, d.Stat})
+			k = append(k, knownDocument{d.ID, d.Root, d.Stat, d.Version})
 			o.After = d.ID
 		}
 		if len(page) < o.Limit {

@@ -15,7 +15,6 @@ import (
 	"syscall"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -186,24 +185,21 @@ func (o IngestOptions) mark(d docs.Document) docs.Document {
 // another one, as where a drive was just unmounted, nothing is known.
 func (r *place) Gone(id string) bool {
 	rel := strings.TrimPrefix(id, r.prefix)
-	if !r.folder || !r.lost(rel) && !r.ignored(rel) {
+	if !r.folder || !r.lost(rel) {
 		return false
 	}
 	now, err := os.Stat(r.path)
 	return err == nil && os.SameFile(r.info, now)
 }
 
-// lost reports whether there is no file any more at a path in the folder, or in
-// one of its archives. An archive was not read this time, or Gone would not be
-// asked; as long as it is there, so is what it holds.
+// lost reports whether there is no file any more at a path in the folder, or git
+// ignores it now. A path may go on inside of a file, such as an archive, whatever its
+// name: that was not read this time, or Gone would not be asked; as long as it is
+// there, and git does not ignore it, so is what it holds.
 func (r *place) lost(rel string) bool {
-	at := func(rel string) string { return filepath.Join(r.path, filepath.FromSlash(rel)) }
-	if !lost(at(rel)) {
-		return false
-	}
-	for i, c := range rel {
-		if c == '/' && extract.Holds(rel[:i]) && !lost(at(rel[:i])) {
-			return false
+	for i := 0; i <= len(rel); i++ {
+		if (i == len(rel) || rel[i] == '/') && !lost(filepath.Join(r.path, filepath.FromSlash(rel[:i]))) {
+			return r.ignored(rel[:i])
 		}
 	}
 	return true

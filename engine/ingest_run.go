@@ -27,11 +27,6 @@ const noteBatch = 256
 // keptEmpty is why an empty folder was left as it was.
 const keptEmpty = "has no files any more; its documents are kept, because the drive may not be there: ingest it by hand to delete them"
 
-// noter is a [Sink] that keeps the states of files, see [Engine.NoteFiles].
-type noter interface {
-	NoteFiles(ctx context.Context, namespace string, files []store.FileState) error
-}
-
 // ingester is one Ingest.
 type ingester struct {
 	sink Sink
@@ -66,7 +61,7 @@ func (in *ingester) root(ctx context.Context, root Root) error {
 		if met(seen, d.id) || !root.Gone(d.id) {
 			continue
 		}
-		if err := in.remove(ctx, d.id); err != nil {
+		if err := in.remove(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -130,8 +125,8 @@ func (in *ingester) entry(ctx context.Context, root Root, e Entry, own known) er
 		case err != nil:
 		case p.skip != nil:
 			in.skip(p.skip.Path, p.skip.Reason)
-		case p.gone != "":
-			err = in.remove(ctx, p.gone)
+		case p.gone != nil:
+			err = in.remove(ctx, *p.gone)
 		default:
 			err = in.document(ctx, root.Name(), e, *p.doc, p.stat)
 		}
@@ -150,7 +145,7 @@ func (in *ingester) refused(ctx context.Context, skip *docs.Skip, own known) err
 		return nil
 	}
 	for _, d := range own {
-		if err := in.remove(ctx, d.id); err != nil {
+		if err := in.remove(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -192,15 +187,17 @@ func (in *ingester) note(ctx context.Context, atLeast int) error {
 	}
 	in.states = nil
 	in.mu.Unlock()
-	if n, ok := in.sink.(noter); ok {
-		return n.NoteFiles(ctx, in.opts.Namespace, states)
-	}
-	return nil
+	return in.sink.NoteFiles(ctx, in.opts.Namespace, states)
 }
 
-// remove deletes the document of what is gone.
-func (in *ingester) remove(ctx context.Context, id string) error {
-	if err := in.sink.DeleteDocument(ctx, in.opts.Namespace, id); err != nil && !isNotFound(err) {
+// remove deletes the document of what is gone, unless somebody has stored it anew
+// since this ingest began.
+func (in *ingester) remove(ctx context.Context, d knownDocument) error {
+	err := in.sink.DropDocument(ctx, in.opts.Namespace, d.file())
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("delete what is gone: %w", err)
 	}
 	in.mu.Lock()

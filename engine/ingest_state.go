@@ -23,9 +23,10 @@ func (o IngestOptions) reading() string {
 		Tags             []string
 		Metadata         map[string]any
 		Include, Exclude []string // also of what is in an archive, which any file may be
+		WholePath        string   // likewise
 		Hidden           bool
 		Chunk            chunk.Options
-	}{docs.Version, extract.Version, o.Tags, o.Metadata, o.Walk.Include, o.Walk.Exclude, o.Walk.Hidden, o.Chunk}
+	}{docs.Version, extract.Version, o.Tags, o.Metadata, o.Walk.Include, o.Walk.Exclude, o.Walk.WholePath, o.Walk.Hidden, o.Chunk}
 	b, err := json.Marshal(how)
 	if err != nil { // metadata that JSON cannot express; each document is refused for it
 		return ""
@@ -45,5 +46,5 @@ func (r *place) state(f docs.File) string {
 	if r.reading == "" || now().Sub(written) < settled {
 		return ""
 	}
-	return fmt.Sprintf("%s %d %d", r.reading, f.Info.Size(), written.UnixNano())
+	return fmt.Sprintf("%s %d %d %s", r.reading, f.Info.Size(), written.UnixNano(), inode(f.Info))
 }

@@ -170,7 +170,7 @@ func (d *documentRun) attempt(ctx context.Context, i *outcome, body []byte) (err
 		}
 	}()
 	if i.Op == store.OpDelete {
-		err := d.engine.DeleteDocument(ctx, d.ns, i.Key)
+		err := d.delete(ctx, i.Key, body)
 		i.Status = store.Deleted
 		if isNotFound(err) {
 			i.Status, err = store.Unchanged, nil // as asked for, perhaps by us before a restart
@@ -189,6 +189,18 @@ func (d *documentRun) attempt(ctx context.Context, i *outcome, body []byte) (err
 		i.file = store.FileState{ID: i.Key, Root: p.Root, Version: put.Version, Stat: p.Stat}
 	}
 	return err
+}
+
+// delete deletes a document, or only a version of it that the item's body names.
+func (d *documentRun) delete(ctx context.Context, id string, body []byte) error {
+	if len(body) == 0 {
+		return d.engine.DeleteDocument(ctx, d.ns, id)
+	}
+	var only spooledDrop
+	if err := json.Unmarshal(body, &only); err != nil {
+		return fmt.Errorf("read the item: %w", err)
+	}
+	return d.engine.DropDocument(ctx, d.ns, store.FileState{ID: id, Root: only.Root, Version: only.Version})
 }
 
 // takeOver puts a document; if that is refused because the document has the root

@@ -78,6 +78,12 @@ type spooledPut struct {
 	Chunk     chunk.Options  `json:"chunk,omitzero"`
 }
 
+// spooledDrop is the body of an item that deletes one version of a document.
+type spooledDrop struct {
+	Root    string `json:"root"`
+	Version int    `json:"version"`
+}
+
 // Origin says where a document comes from. The zero value is nowhere.
 type Origin struct {
 	Root string // what it was ingested from
@@ -144,10 +150,23 @@ func (s *Spool) Put(ctx context.Context, n int, d docs.Document, from Origin) er
 
 // Delete adds a document that is to be deleted.
 func (s *Spool) Delete(ctx context.Context, n int, id string) error {
-	if err := ragctx.ValidName("external_id", id); err != nil || id == "" {
-		return s.Reject(ctx, n, store.OpDelete, id, cmp.Or(err, ragctx.Invalid("external_id", "is empty; name the document")))
+	return s.Drop(ctx, n, store.FileState{ID: id})
+}
+
+// Drop adds a document that is to be deleted if it is still the version of the root
+// that f names; without a version, whatever it is.
+func (s *Spool) Drop(ctx context.Context, n int, f store.FileState) error {
+	if err := ragctx.ValidName("external_id", f.ID); err != nil || f.ID == "" {
+		return s.Reject(ctx, n, store.OpDelete, f.ID, cmp.Or(err, ragctx.Invalid("external_id", "is empty; name the document")))
 	}
-	return s.add(ctx, spooled{JobItem: store.JobItem{N: n, Key: id, Op: store.OpDelete, State: store.ItemPending}})
+	i := store.JobItem{N: n, Key: f.ID, Op: store.OpDelete, State: store.ItemPending}
+	if f.Version != 0 {
+		var err error
+		if i.Body, err = encodeBody(spooledDrop{f.Root, f.Version}); err != nil {
+			return err
+		}
+	}
+	return s.add(ctx, spooled{JobItem: i})
 }
 
 // Reject adds an item that cannot be done. A [ragctx.FieldError] names the field.

@@ -117,13 +117,24 @@ func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record) (Put, *current,
 
 // DeleteDocument ends a document. It stays findable as of earlier times.
 func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string) (uint64, error) {
+	return s.endDocument(ctx, ns, id, func(*current) bool { return true })
+}
+
+// DropDocument ends a document if it is still the version of the root that f names:
+// then nobody has stored it since.
+func (s *Store) DropDocument(ctx context.Context, ns int64, f FileState) (uint64, error) {
+	return s.endDocument(ctx, ns, f.ID, func(c *current) bool { return c.root == f.Root && c.version == f.Version })
+}
+
+// endDocument ends the current version of a document if it is the one that is meant.
+func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func(*current) bool) (uint64, error) {
 	var seq uint64
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Documents, id)
 		if err != nil {
 			return err
 		}
-		if old == nil {
+		if old == nil || !meant(old) {
 			return fmt.Errorf("document %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 		}
 		seq, err = s.end(ctx, tx, ns, Documents, old.id)

@@ -9,15 +9,19 @@ import (
 // say otherwise.
 const DefaultKeepVersions = 10
 
-// prune hides the versions of a document that are too many, the oldest first, and
+// pruneAtOnce is how many versions a write hides at most: one is the rule; there are
+// more where fewer are kept than before, and turns do not wait for all of them.
+const pruneAtOnce = 2
+
+// prune hides versions of a document that are too many, the oldest first, and
 // returns the last change that it made, or 0. It is done together with the write that
 // makes one too many. The sweeper removes what is hidden.
 func (s *Store) prune(ctx context.Context, tx *sql.Tx, ns int64, key string) (seq uint64, err error) {
 	if s.keep < 0 {
 		return 0, nil
 	}
-	ids, err := column[int64](ctx, tx, `SELECT id FROM items WHERE namespace = ? AND kind = ? AND key = ? AND version > 0
-		ORDER BY version DESC LIMIT -1 OFFSET ?`, ns, Documents, key, s.keep)
+	ids, err := column[int64](ctx, tx, `SELECT id FROM (SELECT id, version FROM items WHERE namespace = ? AND kind = ? AND key = ?
+		AND version > 0 ORDER BY version DESC LIMIT -1 OFFSET ?) ORDER BY version LIMIT ?`, ns, Documents, key, s.keep, pruneAtOnce)
 	for _, id := range ids {
 		if err == nil {
 			seq, err = s.hideVersion(ctx, tx, Collection{ns, Documents}, key, id)

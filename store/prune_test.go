@@ -49,3 +49,25 @@ func TestOldVersionsGo(t *testing.T) {
 		}
 	}
 }
+
+// TestFewerVersions keeps fewer than before: the rest goes with the next writes.
+func TestFewerVersions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	f := openWith(t, path, store.Options{KeepVersions: -1})
+	for i := range 12 {
+		f.doc(t, "a", fmt.Sprint("text ", i), "")
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f = openWith(t, path, store.Options{KeepVersions: 3})
+	for i := range 9 {
+		f.doc(t, "a", fmt.Sprint("more ", i), "")
+	}
+	for version := 1; version <= 21; version++ {
+		_, _, err := f.Document(t.Context(), f.ns, "a", version)
+		if kept := err == nil; kept != (version > 18) {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}

@@ -19,12 +19,13 @@ import (
 // backend is what commands work on: an engine in this process, or a client of
 // the server that has the data directory.
 type backend interface {
-	engine.Sink
+	engine.Lister
 	jobRunner
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.
 	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)
+	DeleteDocument(ctx context.Context, namespace, id string) error
 	Duplicates(ctx context.Context, namespace, prefix string, limit int) (api.DuplicateList, error)
 	Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
 	// ingest does what [engine.Ingest] does, as a job that p is told of.

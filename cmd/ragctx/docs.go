@@ -108,7 +108,7 @@ func (l *documentList) end() error {
 }
 
 // allDocuments calls fn with every page of a namespace's documents.
-func allDocuments(ctx context.Context, b engine.Sink, namespace, prefix string, fn func([]store.Document) error) error {
+func allDocuments(ctx context.Context, b engine.Lister, namespace, prefix string, fn func([]store.Document) error) error {
 	o := store.ListOptions{Prefix: prefix, Limit: engine.MaxPage}
 	for {
 		page, err := b.ListDocuments(ctx, namespace, o)

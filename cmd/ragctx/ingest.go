@@ -140,7 +140,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 		return err
 	}
 	defer finish(b, &err)
-	p := newJobProgress(cmd.ErrOrStderr(), env, f.quiet || f.json)
+	p := newProgress(cmd.ErrOrStderr(), env, f.quiet || f.json)
 	start := time.Now()
 	report := engine.IngestReport{Skipped: []engine.Skipped{}}
 	for _, o := range list {

@@ -84,7 +84,7 @@ func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
 
 func bulkLine(ch engine.Change) api.BulkLine {
 	if ch.Delete != "" {
-		return api.BulkLine{Delete: ch.Delete}
+		return api.BulkLine{Delete: ch.Delete, Root: ch.Root, Version: ch.Version}
 	}
 	d := ch.Document
 	return api.BulkLine{

@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,26 +29,16 @@ type progress interface {
 	end()
 }
 
-func newProgress(w io.Writer, env lookupEnv, quiet bool, o engine.IngestOptions) progress {
+// newProgress shows a job, which counts its files itself.
+func newProgress(w io.Writer, env lookupEnv, quiet bool) progress {
 	switch {
 	case quiet:
 		return noProgress{}
 	case isTerminal(w, env):
-		return newBar(w, func(ctx context.Context) int {
-			n, _ := engine.CountEntries(ctx, o) // the ingest will meet the error, too, and say so
-			return n
-		})
+		return newBar(w)
 	}
 	now := time.Now()
 	return &lines{w: w, now: time.Now, start: now, last: now}
-}
-
-// newJobProgress shows a job, which counts its files itself.
-func newJobProgress(w io.Writer, env lookupEnv, quiet bool) progress {
-	if !quiet && isTerminal(w, env) {
-		return newBar(w, func(context.Context) int { return 0 })
-	}
-	return newProgress(w, env, quiet, engine.IngestOptions{})
 }
 
 // jobProgress is a job's state as an ingest's.
@@ -131,7 +119,7 @@ func rate(n int, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// bar draws on a terminal. The files are counted while they are ingested, so the
+// bar draws on a terminal. The job counts its files while it does them, so the
 // bar fills up from when their number is known.
 type bar struct {
 	container *mpb.Progress
@@ -139,21 +127,12 @@ type bar struct {
 	state     atomic.Pointer[engine.IngestProgress]
 	total     atomic.Int64
 	start     time.Time
-	stop      context.CancelFunc // ends the counting
-	counting  sync.WaitGroup
 }
 
-func newBar(w io.Writer, count func(context.Context) int) *bar {
+func newBar(w io.Writer) *bar {
 	b := &bar{container: mpb.New(mpb.WithOutput(w)), start: time.Now()}
 	b.bar = b.container.New(0, mpb.BarStyle(), mpb.BarWidth(14), mpb.BarRemoveOnComplete(),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.text() })))
-	ctx, stop := context.WithCancel(context.Background())
-	b.stop = stop
-	b.counting.Go(func() {
-		if n := count(ctx); ctx.Err() == nil {
-			b.expect(n)
-		}
-	})
 	return b
 }
 
@@ -188,8 +167,6 @@ func (b *bar) update(p engine.IngestProgress) {
 }
 
 func (b *bar) end() {
-	b.stop()
-	b.counting.Wait()
 	b.bar.Abort(true)
 	b.container.Wait()
 }

@@ -166,11 +166,16 @@ func ingestFirst(ctx context.Context, b backend, stderr io.Writer, env lookupEnv
 		return err
 	}
 	defer sites.Close()
-	o := engine.IngestOptions{Namespace: s.Namespace, Paths: f.docs, Open: sites.Open}
-	p := newProgress(stderr, env, f.quiet, o)
+	read, closeReaders, err := s.readers()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = closeReaders() }()
+	p := newProgress(stderr, env, f.quiet)
 	start := time.Now()
-	o.Progress = p.update
-	r, err := engine.Ingest(ctx, b, o)
+	r, err := b.ingest(ctx, engine.IngestOptions{
+		Namespace: s.Namespace, Paths: f.docs, Open: sites.Open, Extract: read, Progress: p.update,
+	}, p)
 	p.end()
 	if err := outcome(ctx, r, err); err != nil {
 		return err

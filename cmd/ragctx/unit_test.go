@@ -33,7 +33,9 @@ func (s *interrupting) PutDocument(ctx context.Context, _ string, _ docs.Documen
 	return store.Put{Status: store.Created, Version: 1, Chunks: 1}, nil
 }
 
-func (*interrupting) DeleteDocument(context.Context, string, string) error { return nil }
+func (*interrupting) DropDocument(context.Context, string, store.FileState) error { return nil }
+
+func (*interrupting) NoteFiles(context.Context, string, []store.FileState) error { return nil }
 
 func (*interrupting) ListDocuments(context.Context, string, store.ListOptions) ([]store.Document, error) {
 	return nil, nil
@@ -168,13 +170,9 @@ func TestJobProgress(t *testing.T) {
 func TestBarEnds(t *testing.T) {
 	for _, updates := range []int{0, 1, 100} {
 		var b bytes.Buffer
-		bar := newBar(&b, func(ctx context.Context) int {
-			if updates == 1 {
-				<-ctx.Done() // counting takes longer than ingesting
-			}
-			return 10
-		})
+		bar := newBar(&b)
 		for range updates {
+			bar.expect(10)
 			bar.update(engine.IngestProgress{Path: "a.md"})
 		}
 		bar.end()

@@ -95,7 +95,9 @@ func (f File) document(t extract.Text, err error) (Document, error) {
 	case t.Path != "" && !fs.ValidPath(t.Path):
 		return Document{}, f.skip(t.Path, "has a path that is none; rename it")
 	case strings.TrimSpace(t.Text) == "":
-		return Document{}, f.skip(t.Path, "has no text")
+		s := f.skip(t.Path, "has no text")
+		s.Gone = true
+		return Document{}, s
 	}
 	return FromText(path.Join(f.ExternalID, t.Path), t), nil
 }

@@ -217,7 +217,7 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
-func FuzzSource(f *testing.F) {
+func FuzzSourceConfig(f *testing.F) {
 	f.Add([]byte(`{"path": "d", "include_patterns": ["**/*.md", "[!a]?"], "maxFileSize": "1 MiB", "chunkSize": 700, "enable_cache": false}`))
 	f.Add([]byte(`{"path": "d", "path": "e"}`))
 	f.Add([]byte(`{"path": "d", "tags": null, "exclude": []}`))

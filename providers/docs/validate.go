@@ -24,7 +24,8 @@ const (
 // Limits of what is made of a document.
 const (
 	MaxChunks   = 100_000
-	MaxSections = 20_000 // of the outline; deeper ones are left out first
+	MaxLines    = 1_000_000 // of the text
+	MaxSections = 20_000    // of the outline; deeper ones are left out first
 
 	maxTitleRunes = 200 // of a title taken from the text
 )
@@ -40,6 +41,9 @@ func Validate(d Document, o Options) error {
 	}
 	if len(d.Text) > limit {
 		return ragctx.TooLarge("text", "is %d bytes long; the limit is %d: split the document", len(d.Text), limit)
+	}
+	if n := strings.Count(d.Text, "\n"); n > MaxLines {
+		return ragctx.TooLarge("text", "has %d lines; the limit is %d: split the document", n, MaxLines)
 	}
 	if err := ragctx.ValidText("text", d.Text); err != nil {
 		return err

@@ -1,0 +1,18 @@
+//go:build unix
+
+package engine
+
+import (
+	"io/fs"
+	"strconv"
+	"syscall"
+)
+
+// inode tells a file from another one of the same size and time that was moved into
+// its place.
+func inode(info fs.FileInfo) string {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return strconv.FormatUint(s.Ino, 36) //nolint:unconvert // its type differs between systems
+	}
+	return ""
+}
