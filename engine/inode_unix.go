@@ -12,7 +12,7 @@ import (
 // its place.
 func inode(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return strconv.FormatUint(s.Ino, 36) //nolint:unconvert // its type differs between systems
+		return strconv.FormatUint(s.Ino, 36)
 	}
 	return ""
 }

@@ -107,7 +107,7 @@ func TestGet(t *testing.T) {
 // TestUnchanged: validators cost a request without an answer's body.
 func TestUnchanged(t *testing.T) {
 	for name, set := range map[string]func(http.Header){
-		"etag":     func(h http.Header) { h.Set("ETag", `W/"v1"`) },
+		"etag": func(h http.Header) { h.Set("ETag", `W/"v1"`) },
 		"modified": func(h http.Header) {
 			h.Set("Last-Modified", "Sun, 01 Mar 2026 10:00:00 GMT")
 			h.Set("Date", "Sun, 01 Mar 2026 10:00:02 GMT")
