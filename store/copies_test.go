@@ -1,13 +1,20 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -87,7 +94,7 @@ func TestSharedTexts(t *testing.T) {
 				}
 			}
 		}
-		for range rapid.IntRange(1, 10).Draw(rt, "operations") {
+		for range rapid.IntRange(1, 6).Draw(rt, "operations") {
 			id := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "id")
 			switch op := rapid.IntRange(0, 9).Draw(rt, "op"); {
 			case op < 6:
@@ -127,4 +134,107 @@ func TestSharedTexts(t *testing.T) {
 		// Removed are also stubs and old versions that nothing needs any more.
 		swept(t, f.path)
 	})
+}
+
+// TestSharedTextsInParallel has several writers put, cut off, delete and erase documents
+// of the same few texts beside scrubs.
+func TestSharedTextsInParallel(t *testing.T) {
+	f := openWith(t, filepath.Join(t.TempDir(), "a.db"), store.Options{KeepVersions: 2})
+	contents := make([]store.Content, 4)
+	for i, units := range []int{3, 40, 200, 660} {
+		contents[i] = randomContent(rand.New(rand.NewPCG(uint64(i), 1)), units, f.embedder)
+		for k := range contents[i].Units {
+			contents[i].Units[k].Vector = []float32{float32(k), 1}
+		}
+	}
+	var wg sync.WaitGroup
+	for g := range 4 {
+		w := &copier{fixture: f, t: t, contents: contents, name: g, rand: rand.New(rand.NewPCG(uint64(g), 2)), want: make(map[string]string)}
+		wg.Go(w.run)
+	}
+	wg.Wait()
+	f.scrub(t, 1<<40)
+	if n := count(t, f.path, `SELECT (SELECT count(*) FROM items) + (SELECT count(*) FROM texts) + (SELECT count(*) FROM text_parts)
+		+ (SELECT count(*) FROM units) + (SELECT count(*) FROM vectors)`); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
+	for i, c := range contents {
+		if n := traces(t, f.path, c.Text[100:140]); n != 0 {
+			t.Errorf("text %d has left %d traces", i, n)
+		}
+	}
+}
+
+// copier is a writer with ids of its own.
+type copier struct {
+	*fixture
+
+	t        *testing.T
+	contents []store.Content
+	name     int
+	rand     *rand.Rand
+	want     map[string]string // texts by id
+}
+
+func (w *copier) run() {
+	for n := range 60 {
+		if err := w.step(n); err != nil {
+			w.t.Error(err)
+			return
+		}
+		for id, text := range w.want {
+			if _, got, err := w.Document(w.t.Context(), w.ns, id, 0); err != nil || got != text {
+				w.t.Errorf("%s has %d bytes of %d, %v", id, len(got), len(text), err)
+				return
+			}
+		}
+	}
+	for i := range 3 {
+		if _, err := w.EraseDocument(w.t.Context(), w.ns, fmt.Sprintf("%d-%d", w.name, i)); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+func (w *copier) step(n int) error {
+	id := fmt.Sprintf("%d-%d", w.name, w.rand.IntN(3))
+	var err error
+	switch op := w.rand.IntN(10); {
+	case op < 6:
+		return w.put(id, n)
+	case op < 8:
+		_, err = w.EraseDocument(w.t.Context(), w.ns, id)
+	case op < 9:
+		if _, err = w.DeleteDocument(w.t.Context(), w.ns, id); errors.Is(err, ragctx.ErrNotFound) {
+			err = nil
+		}
+	default:
+		return w.Scrub(w.t.Context(), 0)
+	}
+	delete(w.want, id)
+	return err
+}
+
+// put stores a document, or breaks off while it is being stored.
+func (w *copier) put(id string, n int) error {
+	c := w.contents[w.rand.IntN(len(w.contents))]
+	ctx, cancel := context.WithCancel(w.t.Context())
+	defer cancel()
+	if w.rand.IntN(4) == 0 {
+		defer time.AfterFunc(time.Duration(w.rand.IntN(8))*time.Millisecond, cancel).Stop()
+	}
+	d := docs.Document{ExternalID: id, Title: fmt.Sprint(n), Text: c.Text}
+	_, err := w.PutDocument(ctx, w.ns, docs.Prepared{Document: d, Hash: docs.ContentHash(d)}, "", c)
+	if err == nil {
+		w.want[id] = c.Text
+	}
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	// It may have been stored all the same.
+	delete(w.want, id)
+	if _, got, err := w.Document(w.t.Context(), w.ns, id, 0); err == nil {
+		w.want[id] = got
+	}
+	return nil
 }
