@@ -96,9 +96,6 @@ type Options struct {
 	// Take says whether a member of an archive, or an attachment, is wanted, by its
 	// path inside; nil takes all. What it refuses is not reported, nor unpacked.
 	Take func(path string) bool
-	// PDFToText lets the reader of PDF run the program pdftotext, if it is installed, and
-	// take its text where that is clearly better; off by default.
-	PDFToText bool
 }
 
 // WithDefaults returns o with unset fields filled.

@@ -42,18 +42,13 @@ type pdfDoc struct {
 
 // readPDF reads a PDF as Markdown, page by page. Words are told apart in two ways,
 // by the spaces that the file draws and by the gaps between characters, and the
-// more plausible text is taken; see [Options.PDFToText] for a third one.
+// more plausible text is taken.
 func readPDF(ctx context.Context, f File, o Options) (Text, error) {
 	var doc pdfDoc
 	lim := pdf.Limits{MaxExpand: o.MaxExpand, MaxPages: maxPDFPages, MaxGlyphs: maxPDFGlyphs}
 	info, err := pdf.Read(ctx, f.Data, lim, func(_ int, p *pdf.Page) error { return doc.add(p, o.MaxText) })
 	if err == nil {
 		err = doc.readable(info.Damaged)
-	}
-	if o.PDFToText && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-		if t, better := byPDFToText(ctx, f, o, &doc, err); better {
-			return pdfText(t, info), nil
-		}
 	}
 	switch {
 	case errors.Is(err, pdf.ErrTooManyPages):

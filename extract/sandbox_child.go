@@ -20,13 +20,11 @@ type child struct {
 	timer *time.Timer // while idle
 	once  sync.Once   // for end
 	code  int
-
-	mu   sync.Mutex
-	gone bool // waited for: its number may be another process's
 }
 
-// passed is what of the environment a process gets: what programs need to run.
-var passed = []string{"PATH", "TMPDIR", "TEMP", "TMP", "SystemRoot", "GOCOVERDIR"}
+// passed is what of the environment a process gets: what the system, and a build that
+// counts its coverage, need. It runs no programs and writes no files.
+var passed = []string{"SystemRoot", "GOCOVERDIR"}
 
 // startChild starts a process. It is not in the terminal's foreground group: an
 // interrupt is the business of the one that started it.
@@ -72,14 +70,11 @@ func (c *child) exchange(f File, o Options, maxMemory int64) (Text, error) {
 	return a.text(body)
 }
 
-// kill ends the process, and what it started, at once. It may be called at any time,
-// also later.
+// kill ends the process at once. It may be called at any time, also later. Should it
+// be a program that starts the worker, the end of its input ends that.
 func (c *child) kill() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.gone {
-		killAll(c.cmd.Process)
-	}
+	_ = c.cmd.Process.Kill()
+	_ = c.in.Close()
 }
 
 // end lets the process end, or kills it, waits for it, and returns its exit status and what
@@ -91,9 +86,6 @@ func (c *child) end() (int, *stderrHead) {
 		_, _ = io.Copy(io.Discard, c.out)
 		_ = c.cmd.Wait()
 		timer.Stop()
-		c.mu.Lock()
-		c.gone = true
-		c.mu.Unlock()
 		c.code = c.cmd.ProcessState.ExitCode()
 	})
 	return c.code, c.said

@@ -70,20 +70,19 @@ type request struct {
 	MaxExpand int64         `json:"max_expand"`
 	Members   int           `json:"members"`
 	Timeout   time.Duration `json:"timeout"`
-	PDFToText bool          `json:"pdftotext"`
 	MaxMemory int64         `json:"max_memory"`
 }
 
 func newRequest(f File, o Options, maxMemory int64) request {
 	return request{
 		Name: f.Name, MIME: f.MIME, MaxText: o.MaxText, MaxExpand: o.MaxExpand, Members: o.MaxMembers,
-		Timeout: o.Timeout, PDFToText: o.PDFToText, MaxMemory: maxMemory,
+		Timeout: o.Timeout, MaxMemory: maxMemory,
 	}
 }
 
 func (r request) options() Options {
 	return Options{
-		MaxText: r.MaxText, MaxExpand: r.MaxExpand, MaxMembers: r.Members, Timeout: r.Timeout, PDFToText: r.PDFToText,
+		MaxText: r.MaxText, MaxExpand: r.MaxExpand, MaxMembers: r.Members, Timeout: r.Timeout,
 	}.WithDefaults()
 }
 

@@ -2,13 +2,7 @@
 
 package extract
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // apart leaves a process in the group of the one that starts it.
 func apart() *syscall.SysProcAttr { return nil }
-
-// killAll kills a process. An error says that it has ended.
-func killAll(p *os.Process) { _ = p.Kill() }

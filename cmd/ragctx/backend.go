@@ -151,7 +151,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	if err != nil {
 		return nil, err
 	}
-	read, closeReaders, err := s.readers()
+	read, closeReaders, err := readers()
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -32,16 +30,12 @@ func newExtractWorker(lookupEnv) *cobra.Command {
 // readers returns what reads files that are not text: in processes of this program,
 // so that a bad file fails alone. No process runs before such a file comes. The caller
 // closes it.
-func (s settings) readers() (docs.ExtractFunc, func() error, error) {
+func readers() (docs.ExtractFunc, func() error, error) {
 	pool, err := newExtractPool(os.Executable)
 	if err != nil {
 		return nil, nil, err
 	}
-	outside := s.k.String("pdftotext") == "on"
-	return func(ctx context.Context, f extract.File, o extract.Options) iter.Seq2[extract.Text, error] {
-		o.PDFToText = outside
-		return pool.Read(ctx, f, o)
-	}, pool.Close, nil
+	return pool.Read, pool.Close, nil
 }
 
 // newExtractPool returns a pool whose processes are this program; executable is

@@ -84,7 +84,7 @@ func newIngest(env lookupEnv) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	addSettings(flags, "server", "allow_hosts", "fetch_rate", "pdftotext", "poll")
+	addSettings(flags, "server", "allow_hosts", "fetch_rate", "poll")
 	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file or page)")
 	flags.StringArrayVar(&f.include, "include", nil, "take only files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out files that match this pattern; may be repeated")
@@ -124,7 +124,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 		return err
 	}
 	defer sites.Close()
-	read, closeReaders, err := s.readers()
+	read, closeReaders, err := readers()
 	if err != nil {
 		return err
 	}

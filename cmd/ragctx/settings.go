@@ -49,7 +49,6 @@ func allSettings() []setting {
 		{"fetch_rate", "requests a second to the host of a page", fixed("2"), checkRate},
 		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that of the data directory", fixed(""), optional(checkEmbedder)},
 		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
-		{"pdftotext", "on lets the program pdftotext, where it is installed, help with PDF files; on or off", fixed("off"), checkOneOf("off", "on")},
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
