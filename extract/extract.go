@@ -141,7 +141,7 @@ type format struct {
 	// returns what ends the reading of the rest, and stops when a call of in says false.
 	expand func(ctx context.Context, f File, in *inside) error
 	// isolate asks for a process of its own where there is a [Pool]: the code behind
-	// read is large, or not ours.
+	// read is large, or not ours, or its memory is up to the file.
 	isolate bool
 }
 

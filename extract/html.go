@@ -32,7 +32,7 @@ type pageOptions struct {
 // webFormats are those of pages and notebooks.
 func webFormats() []format {
 	return []format{
-		{mime: "application/x-ipynb+json", exts: []string{"ipynb"}, read: readNotebook},
+		{mime: "application/x-ipynb+json", exts: []string{"ipynb"}, read: readNotebook, isolate: true},
 		{
 			mime: "text/html", also: []string{"application/xhtml+xml"}, exts: []string{"html", "htm", "xhtml", "xht", "shtml"},
 			weak: []string{"<!DOCTYPE html", "<!doctype html", "<html", "<HTML", "<!DOCTYPE HTML"}, read: readHTML,

@@ -212,5 +212,6 @@ func FuzzMail(f *testing.F) {
 func FuzzNotebook(f *testing.F) {
 	f.Add([]byte(`{"cells":[{"cell_type":"code","source":["a"],"outputs":[{"text":"b\r\u001b[1mc"},{"data":{"text/plain":["d"]}}]}]}`))
 	f.Add([]byte(`{"worksheets":[{"cells":[{"cell_type":"heading","level":2,"source":"x"},{"cell_type":"code","input":"y"}]}]}`))
+	f.Add([]byte(`{"metadata":{"authors":["a",{"name":"b"}],"title":[],"language_info":{"name":1}},"cells":[{"source":{"a":[1]},"outputs":[[],{"data":[]}]},[]]}`))
 	f.Fuzz(func(t *testing.T, data []byte) { checkRead(t, File{Name: "x.ipynb", Data: data}) })
 }

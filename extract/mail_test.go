@@ -80,9 +80,11 @@ func TestNotebooks(t *testing.T) {
 		{"fence in code", "{\"cells\":[{\"cell_type\":\"code\",\"source\":\"\\\"\\\"\\\"```\\\"\\\"\\\"\"}]}", []string{": ````python\n\"\"\"```\"\"\"\n````\n"}},
 		{"odd types", `{"cells":[{"cell_type":"code","source":7},{"cell_type":"raw","source":"r"},{"cell_type":"code","source":"x","outputs":[{"text":{}},{"data":{"text/plain":5}}]}]}`, []string{": r\n\n```python\nx\n```\n"}},
 		{"long output", `{"cells":[{"cell_type":"code","source":"x","outputs":[{"text":"` + strings.Repeat(`line\n`, 100) + `"}]}]}`, []string{": ```python\nx\n```\n\n```output\n" + strings.Repeat("line\n", 40) + "…\n```\n"}},
+		{"odd metadata", `{"metadata":{"authors":["Ann"],"title":7,"kernelspec":[],"language_info":{"name":{}}},"cells":{},"worksheets":[1,{"cells":[{"source":"s","level":1.5}]}]}`, []string{": s\n"}},
+		{"no object", `[{"cells":[]}]`, []string{"! is no notebook: it has no cells"}},
 		{"no cells", `{"cells":[]}`, []string{"! is no notebook: it has no cells"}},
-		{"no JSON", `{"cells":[`, []string{"! is no notebook, or a damaged one (unexpected end of JSON input)"}},
-		{"deep", strings.Repeat(`{"cells":[`, 20_000), []string{"! is no notebook, or a damaged one (invalid character '{' exceeded max depth)"}},
+		{"no JSON", `{"cells":[`, []string{"! is no notebook, or one that is cut off; copy it again"}},
+		{"deep", strings.Repeat(`{"cells":[`, 20_000), []string{"! is no notebook, or a damaged one (invalid character '[' exceeded max depth)"}},
 	} {
 		if diff := cmp.Diff(x.want, said(t, File{Name: "x.ipynb", Data: []byte(x.in)}, Options{})); diff != "" {
 			t.Errorf("%s: %s", x.name, diff)

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"context"
-	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -15,73 +14,41 @@ const (
 
 // notebook is what is read of a Jupyter notebook, of format 4 or 3.
 type notebook struct {
-	Cells      []notebookCell `json:"cells"`
-	Worksheets []struct {
-		Cells []notebookCell `json:"cells"`
-	} `json:"worksheets"`
-	Metadata struct {
-		Title        string                  `json:"title"`
-		Authors      []struct{ Name string } `json:"authors"`
-		LanguageInfo struct{ Name string }   `json:"language_info"`
-		Kernel       struct {
-			Language string `json:"language"`
-		} `json:"kernelspec"`
-	} `json:"metadata"`
+	cells         []notebookCell
+	title, author string
+	languages     [2]string // what is said of the code's, the better first
 }
 
 type notebookCell struct {
-	Type    string           `json:"cell_type"`
-	Source  jsonText         `json:"source"`
-	Input   jsonText         `json:"input"` // format 3
-	Level   int              `json:"level"` // of a heading in format 3
-	Outputs []notebookOutput `json:"outputs"`
+	kind          string // markdown, code, heading, raw
+	source, input string // one of them is empty
+	level         int    // of a heading
+	printed       string // cut
 }
 
+// notebookOutput is what a cell printed once.
 type notebookOutput struct {
-	Text  jsonText                   `json:"text"`
-	Data  map[string]json.RawMessage `json:"data"`
-	Name  string                     `json:"ename"`
-	Value string                     `json:"evalue"`
-}
-
-// jsonText is a text that may be written as a list of lines. What is neither is
-// no text.
-type jsonText string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (t *jsonText) UnmarshalJSON(b []byte) error {
-	var s string
-	if json.Unmarshal(b, &s) == nil {
-		*t = jsonText(s)
-		return nil
-	}
-	var lines []string
-	if json.Unmarshal(b, &lines) == nil {
-		*t = jsonText(strings.Join(lines, ""))
-	}
-	return nil
+	text, plain string
+	name, value string // of an error
+	picture     bool
 }
 
 // readNotebook reads a Jupyter notebook: text as it is, code in fences, and what
 // the code printed, if it is short.
-func readNotebook(ctx context.Context, f File, _ Options) (Text, error) {
+func readNotebook(ctx context.Context, f File, o Options) (Text, error) {
 	s, _, err := decodeText(f.Data, f.MIME)
 	if err != nil {
 		return Text{}, err
 	}
-	var n notebook
-	if err := json.Unmarshal([]byte(s), &n); err != nil {
-		return Text{}, refuse("is no notebook, or a damaged one (%v)", err)
+	n, err := readCells(ctx, s, o.MaxText)
+	if err != nil {
+		return Text{}, err
 	}
-	cells := n.Cells
-	for _, w := range n.Worksheets {
-		cells = append(cells, w.Cells...)
-	}
-	if len(cells) == 0 {
+	if len(n.cells) == 0 {
 		return Text{}, refuse("is no notebook: it has no cells")
 	}
 	var b strings.Builder
-	for i, c := range cells {
+	for i, c := range n.cells {
 		if i%64 == 0 && ctx.Err() != nil {
 			return Text{}, ctx.Err()
 		}
@@ -92,15 +59,13 @@ func readNotebook(ctx context.Context, f File, _ Options) (Text, error) {
 			b.WriteString(s + "\n")
 		}
 	}
-	t := Text{Text: strings.ToValidUTF8(b.String(), "\ufffd"), MIME: "text/markdown", Format: "application/x-ipynb+json", Title: n.title(cells)}
-	if len(n.Metadata.Authors) > 0 {
-		t.note(MetaAuthor, n.Metadata.Authors[0].Name)
-	}
+	t := Text{Text: strings.ToValidUTF8(b.String(), "\ufffd"), MIME: "text/markdown", Format: "application/x-ipynb+json", Title: n.called()}
+	t.note(MetaAuthor, n.author)
 	return t, nil
 }
 
 func (n *notebook) language() string {
-	for _, l := range []string{n.Metadata.LanguageInfo.Name, n.Metadata.Kernel.Language} {
+	for _, l := range n.languages {
 		if l = strings.ToLower(l); isLanguageName(l) {
 			return l
 		}
@@ -110,19 +75,19 @@ func (n *notebook) language() string {
 
 var firstHeading = regexp.MustCompile(`(?m)^ {0,3}#{1,3}[ \t]+(.+?)[ \t]*#*[ \t]*$`)
 
-// title returns what a notebook is called: what it says, else its first heading.
-func (n *notebook) title(cells []notebookCell) string {
-	if n.Metadata.Title != "" {
-		return n.Metadata.Title
+// called returns what a notebook is called: what it says, else its first heading.
+func (n *notebook) called() string {
+	if n.title != "" {
+		return n.title
 	}
-	for _, c := range cells {
-		if c.Type == "heading" {
-			return strings.TrimSpace(string(c.Source))
+	for _, c := range n.cells {
+		if c.kind == "heading" {
+			return strings.TrimSpace(c.source)
 		}
-		if c.Type != "markdown" {
+		if c.kind != "markdown" {
 			continue
 		}
-		if m := firstHeading.FindStringSubmatch(string(c.Source)); m != nil {
+		if m := firstHeading.FindStringSubmatch(c.source); m != nil {
 			return strings.Trim(m[1], "*_ ")
 		}
 	}
@@ -133,19 +98,19 @@ func (n *notebook) title(cells []notebookCell) string {
 var embedded = regexp.MustCompile(`!\[([^\]\n]*)\]\((?:data:|attachment:)[^)\n]*\)`)
 
 func (c *notebookCell) markdown(language string) string {
-	source := strings.TrimRight(string(c.Source+c.Input), " \t\r\n")
+	source := strings.TrimRight(c.source+c.input, " \t\r\n")
 	if strings.TrimSpace(source) == "" {
 		return ""
 	}
-	switch c.Type {
+	switch c.kind {
 	case "code":
 		out := fenced(cellLanguage(source, language), source)
-		if s := c.printed(); s != "" {
-			out += "\n\n" + fenced("output", s)
+		if c.printed != "" {
+			out += "\n\n" + fenced("output", c.printed)
 		}
 		return out
 	case "heading":
-		return strings.Repeat("#", min(max(c.Level, 1), 6)) + " " + source
+		return strings.Repeat("#", min(max(c.level, 1), 6)) + " " + source
 	}
 	return embedded.ReplaceAllString(source, "$1")
 }
@@ -174,42 +139,21 @@ func fenced(info, code string) string {
 
 var ansiCodes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])`)
 
-// printed returns what a cell printed, cut.
-func (c *notebookCell) printed() string {
-	var b strings.Builder
-	for _, o := range c.Outputs {
-		if b.Len() > 2*maxOutput {
-			break
-		}
-		if s := strings.TrimSpace(o.shown()); s != "" {
-			b.WriteString(s + "\n")
-		}
-	}
-	return cutOutput(strings.TrimSpace(b.String()))
-}
-
 // shown returns the text of an output; a picture's stand-in is none.
 func (o *notebookOutput) shown() string {
-	s := string(o.Text)
+	s := o.text
 	switch {
-	case o.Name != "":
-		s = o.Name + ": " + o.Value
-	case s == "" && !o.isPicture():
-		var t jsonText
-		if raw, ok := o.Data["text/plain"]; ok && json.Unmarshal(raw, &t) == nil {
-			s = string(t)
-		}
+	case o.name != "":
+		s = o.name + ": " + o.value
+	case s == "" && !o.picture:
+		s = o.plain
 	}
-	return ansiCodes.ReplaceAllString(lastStates(s), "")
+	return ansiCodes.ReplaceAllString(lastStates(clip(s, maxOutputText)), "")
 }
 
-func (o *notebookOutput) isPicture() bool {
-	for k := range o.Data {
-		if strings.HasPrefix(k, "image/") || strings.Contains(k, "widget") || strings.Contains(k, "plotly") {
-			return true
-		}
-	}
-	return false
+// isPicture reports whether a type of data is one of what is seen, not read.
+func isPicture(kind string) bool {
+	return strings.HasPrefix(kind, "image/") || strings.Contains(kind, "widget") || strings.Contains(kind, "plotly")
 }
 
 // lastStates keeps of each line what follows its last carriage return: a progress
