@@ -16,6 +16,9 @@ type insideError struct{ name, address string }
 
 // Error implements error.
 func (e *insideError) Error() string {
+	if ip, err := netip.ParseAddr(e.address); err == nil && ip.Unmap().IsLinkLocalUnicast() {
+		return fmt.Sprintf("is at the address %s of the local link; name a network that holds it in allow_hosts if that is meant", e.address)
+	}
 	return fmt.Sprintf("is at the address %s, which is not public; name the host %s, or the address, in allow_hosts if that is meant", e.address, e.name)
 }
 

@@ -34,8 +34,9 @@ type allowedHost struct {
 //	10.1.2.3, [::1]:8080   addresses
 //	10.1.0.0/16            addresses that other entries' names may resolve to
 //
-// Names and addresses may be of one's own network, as they were named one by one.
-// What stands below a "*." must have public addresses, or such that a network in
+// Names and addresses may be of one's own network, as they were named one by one;
+// not of the local link, where a cloud's machines ask for their credentials, unless
+// the address itself or a network in the list says so. What stands below a "*." must have public addresses, or such that a network in
 // the list holds.
 func ParseHosts(entries []string) (Hosts, error) {
 	var h Hosts
@@ -113,13 +114,15 @@ func (h Hosts) reaches(name, port string, ip netip.Addr) bool {
 	if public(ip) || slices.ContainsFunc(h.nets, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return true
 	}
-	return slices.ContainsFunc(h.list, func(a allowedHost) bool { return a.inside && a.covers(name, port) })
+	return slices.ContainsFunc(h.list, func(a allowedHost) bool {
+		return a.inside && a.covers(name, port) && (!ip.IsLinkLocalUnicast() || a.name == ip.String())
+	})
 }
 
 // special are networks that are not for everyone, of those that
 // [netip.Addr.IsGlobalUnicast] and IsPrivate do not tell (RFC 6890 and its registry).
 var special = prefixes(
-	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+	"::/96", "::ffff:0:0:0/96", "0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
 )
 

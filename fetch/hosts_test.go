@@ -102,7 +102,7 @@ func TestPublic(t *testing.T) {
 	for _, ip := range []string{
 		"127.0.0.1", "127.8.0.1", "0.0.0.0", "0.1.2.3", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
 		"255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::", "::1", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "2001:db8::1",
-		"2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2001::1", "fec0::1",
+		"2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2001::1", "fec0::1", "::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8",
 	} {
 		if public(netip.MustParseAddr(ip)) {
 			t.Errorf("%s is public", ip)
@@ -228,5 +228,40 @@ func TestNamed(t *testing.T) {
 	h, _ := Hosts{}.With("http://127.0.0.1:8080/")
 	if h.reaches("127.0.0.1", "22", loopback) {
 		t.Error("another port is reached")
+	}
+}
+
+// TestLinkLocalReason: the remedy is one that helps.
+func TestLinkLocalReason(t *testing.T) {
+	for address, want := range map[string]string{"169.254.169.254": "name a network", "fe80::1%eth0": "name a network", "10.0.0.1": "name the host wiki"} {
+		if got := (&insideError{"wiki", address}).Error(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", address, got)
+		}
+	}
+}
+
+// TestLinkLocal: a name does not lead to the local link because it is in the list.
+func TestLinkLocal(t *testing.T) {
+	for _, x := range []struct {
+		entries, name, ip string
+		want              bool
+	}{
+		{"wiki.example", "wiki.example", "10.0.0.1", true},
+		{"wiki.example", "wiki.example", "169.254.169.254", false},
+		{"wiki.example", "wiki.example", "::ffff:169.254.169.254", false},
+		{"wiki.example", "wiki.example", "fe80::1%eth0", false},
+		{"wiki.example,169.254.0.0/16", "wiki.example", "169.254.1.2", true},
+		{"wiki.example,fe80::/10", "wiki.example", "fe80::1%eth0", true},
+		{"169.254.1.2", "169.254.1.2", "169.254.1.2", true},
+		{"wiki.example,169.254.1.2", "wiki.example", "169.254.1.2", false},
+		{"[fe80::1]", "fe80::1", "fe80::1%eth0", true},
+	} {
+		h, err := ParseHosts(strings.Split(x.entries, ","))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.reaches(x.name, "80", netip.MustParseAddr(x.ip)); got != x.want {
+			t.Errorf("%s at %s by %s: %v", x.name, x.ip, x.entries, got)
+		}
 	}
 }
