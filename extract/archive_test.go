@@ -266,6 +266,7 @@ func TestBombs(t *testing.T) {
 		{"zeros in zstd", "x.zst", zstdOf(t, zeros), Options{}, "unpacks to more than 200 times its size"},
 		{"zeros in zip", "x.zip", zipOf(t, member{"z.txt", string(zeros)}), Options{}, "unpacks to more than 200 times its size"},
 		{"large member", "x.zip", zipOf(t, member{"z.txt", string(zeros[:2000])}), Options{MaxMember: 1000}, "is larger than a file inside of another may be"},
+		{"slow members", "x.zip", zipOf(t, member{"1.md", strings.Repeat("a b ", 1<<18)}, member{"2.md", ""}, member{"3.md", ""}), Options{Timeout: time.Nanosecond}, "takes longer than 20ns to read; unpack it"},
 		{"members", "x.zip", zipOf(t, member{"1.md", ""}, member{"2.md", ""}, member{"3.md", ""}), Options{MaxMembers: 2}, "holds more than 2 files"},
 		{"tar of 210,000 entries", "x.tar", many.Bytes(), Options{}, "holds more than 10000 files"},
 		{"tar of 210,000 hidden entries", "x.tar", hidden, Options{MaxMembers: 1000}, "holds more than 20001 entries"},

@@ -77,6 +77,10 @@ const (
 // in an archive.
 const maxDepth = 3
 
+// maxTimeouts is how many times [Options.Timeout] the files inside of one may take: each
+// may unpack to MaxExpand again where it is packed itself.
+const maxTimeouts = 20
+
 // maxReason is the longest reason, in bytes.
 const maxReason = 400
 
@@ -90,8 +94,8 @@ type Options struct {
 	MaxMember int64
 	// MaxMembers is how many files that are wanted one file may hold; default 10,000.
 	MaxMembers int
-	// Timeout bounds the reading of each file, and of each member; what an archive
-	// may take altogether follows from MaxExpand. Default 30 s.
+	// Timeout bounds the reading of each file, and of each member; all members of an
+	// archive together have 20 times as long. Default 30 s.
 	Timeout time.Duration
 	// Take says whether a member of an archive, or an attachment, is wanted, by its
 	// path inside; nil takes all. What it refuses is not reported, nor unpacked.
@@ -206,6 +210,9 @@ type reading struct {
 	yield   func(Text, error) bool
 	left    int64 // bytes that may still be unpacked, on all levels
 	members int   // files inside that may still be read, on all levels
+	// spent is what the reading of files has taken, on all levels, without what the
+	// consumer does with their texts.
+	spent time.Duration
 	// isolated reads a file whose format asks for it in another process; nil reads it
 	// here.
 	isolated fileReader
@@ -225,7 +232,9 @@ func (r *reading) file(ctx context.Context, at string, f File, depth int) bool {
 	if x != nil && x.isolate && r.isolated != nil {
 		one = func(ctx context.Context, f File, _ *format) (Text, error) { return r.isolated(ctx, f, r.opts) }
 	}
+	start := time.Now()
 	t, err := one(ctx, f, x)
+	r.spent += time.Since(start)
 	if err != nil {
 		return r.fail(ctx, at, err)
 	}
@@ -246,13 +255,21 @@ func (r *reading) one(ctx context.Context, f File, x *format) (t Text, err error
 	if err != nil {
 		return Text{}, err
 	}
-	if len(t.Text) > r.opts.MaxText {
-		return Text{}, refuse("holds %d bytes of text; the limit is %d: split the file", len(t.Text), r.opts.MaxText)
+	if err := r.fits(t); err != nil {
+		return Text{}, err
 	}
 	if x != nil || isProse(f) {
 		t.noteLanguage()
 	}
 	return t, nil
+}
+
+// fits refuses a text that is too long.
+func (r *reading) fits(t Text) error {
+	if len(t.Text) > r.opts.MaxText {
+		return refuse("holds %d bytes of text; the limit is %d: split the file", len(t.Text), r.opts.MaxText)
+	}
+	return nil
 }
 
 // expand reads the files inside of one.

@@ -30,6 +30,9 @@ func (in *inside) opts() Options { return in.r.opts }
 
 // text hands over what the container says itself.
 func (in *inside) text(t Text) bool {
+	if err := in.r.fits(t); err != nil {
+		return in.fail("", err)
+	}
 	t.Path = in.at
 	t.noteLanguage()
 	in.more = in.r.yield(t, nil)
@@ -57,6 +60,9 @@ func (in *inside) want(name string) (clean string, ok bool, err error) {
 	}
 	if in.r.members--; in.r.members < 0 {
 		return "", false, refuse("holds more than %d files; unpack it, or ingest fewer of them", in.r.opts.MaxMembers)
+	}
+	if in.r.spent > maxTimeouts*in.r.opts.Timeout {
+		return "", false, refuse("takes longer than %v to read; unpack it, or ingest fewer files of it", maxTimeouts*in.r.opts.Timeout)
 	}
 	switch {
 	case reason != "":

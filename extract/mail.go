@@ -25,6 +25,10 @@ const (
 	maxMailDepth = 8    // multiparts inside of multiparts
 	maxMailParts = 1000 // of one mail, on all levels
 	maxAddresses = 300  // bytes of a list of recipients
+
+	// Each field of a header becomes some hundred bytes before it is known.
+	maxMailHeader  = 1 << 20 // bytes
+	maxHeaderLines = 10_000
 )
 
 // mailFormats are those of mails.
@@ -55,6 +59,9 @@ type failure struct {
 // expandMail reads a mail: its own text, then what is attached.
 func expandMail(ctx context.Context, f File, in *inside) error {
 	data := trimMail(f.Data)
+	if !headerFits(data) {
+		return refuse("has a header of more than %d lines or %d bytes: it is no mail, or a damaged one", maxHeaderLines, maxMailHeader)
+	}
 	m, err := mail.ReadMessage(bytes.NewReader(data))
 	if err != nil {
 		m, err = mail.ReadMessage(bytes.NewReader(mendHeader(data)))
@@ -87,14 +94,33 @@ func trimMail(b []byte) []byte {
 	return b
 }
 
+// headerFits reports whether a header keeps to the limits.
+func headerFits(b []byte) bool {
+	lines := 0
+	for line := range bytes.Lines(b[:min(len(b), maxMailHeader)]) {
+		if len(bytes.TrimRight(line, "\r\n")) == 0 {
+			return true
+		}
+		if lines++; lines > maxHeaderLines {
+			return false
+		}
+	}
+	return len(b) <= maxMailHeader
+}
+
 // headerLine is a line of a header, or one that continues it.
 var headerLine = regexp.MustCompile(`^(?:[!-9;-~]+:|[ \t]+[^ \t\r\n])`)
 
 // mendHeader removes the lines of a header that belong to none: gateways and
-// scanners leave them. Without any line that does, nothing is a header.
+// scanners leave them. Without any line that does, nothing is a header, nor beyond
+// the limits.
 func mendHeader(b []byte) []byte {
 	var out []byte
-	for line := range bytes.Lines(b) {
+	lines := 0
+	for line := range bytes.Lines(b[:min(len(b), maxMailHeader)]) {
+		if lines++; lines > maxHeaderLines {
+			return nil
+		}
 		b = b[len(line):]
 		if len(bytes.TrimRight(line, "\r\n")) == 0 && len(out) > 0 {
 			return append(append(out, line...), b...)

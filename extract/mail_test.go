@@ -30,6 +30,9 @@ func TestMails(t *testing.T) {
 		{"digest", head + "Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: one\n\n1\n--b--", []string{": " + text, "attachment-1.eml: Subject: one\n\n1\n"}},
 		{"too deep", head + nestedParts(12), []string{"! has parts that are nested more than 8 deep"}},
 		{"too many", multi + strings.Repeat("--b\n\nx\n", 1100) + "--b--", []string{"! has more than 1000 parts"}},
+		{"many header lines", strings.Repeat("a:\n", 10_001) + "\nx", []string{"! has a header of more than 10000 lines or 1048576 bytes: it is no mail, or a damaged one"}},
+		{"long header", "Subject: " + strings.Repeat("a", 1<<20) + "\n\nx", []string{"! has a header of more than 10000 lines or 1048576 bytes: it is no mail, or a damaged one"}},
+		{"many lines before the header", "x\n\n" + strings.Repeat("a\n", 10_001) + head + "\nx", []string{"! is no mail, or a damaged one (EOF)"}},
 		{"no mail", "hello\nworld\n", []string{"! is no mail, or a damaged one (EOF)"}},
 	} {
 		got := said(t, File{Name: "x.eml", Data: crlf(x.in)}, Options{MaxMember: 2000})
@@ -59,6 +62,20 @@ func TestMailbox(t *testing.T) {
 	got := said(t, File{Name: "x.mbox", Data: []byte(box)}, Options{MaxMembers: 1})
 	if len(got) != 2 || !strings.HasPrefix(got[1], "! holds more than 1 files") {
 		t.Errorf("beyond the limit: %q", got)
+	}
+}
+
+// TestMailLimits: a mail's own text is held to the limit, and its attachments are read.
+func TestMailLimits(t *testing.T) {
+	in := "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n" + strings.Repeat("x", 2000) + "\n--b\nContent-Disposition: attachment; filename=n.txt\n\nx\n--b--"
+	want := []string{"! holds 2002 bytes of text; the limit is 1000: split the file", "n.txt: x"}
+	if diff := cmp.Diff(want, said(t, File{Name: "x.eml", Data: []byte(in)}, Options{MaxText: 1000})); diff != "" {
+		t.Error(diff)
+	}
+	box := "From a\n" + strings.Repeat("a:\n", 10_001) + "\nx\n\nFrom b\nSubject: two\n\ny\n"
+	want = []string{"1.eml! has a header of more than 10000 lines or 1048576 bytes: it is no mail, or a damaged one", "2.eml: Subject: two\n\ny\n"}
+	if diff := cmp.Diff(want, said(t, File{Name: "x.mbox", Data: []byte(box)}, Options{})); diff != "" {
+		t.Error(diff)
 	}
 }
 
