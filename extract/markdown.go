@@ -270,26 +270,19 @@ func visible(s string) string {
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
-// escapeBlock cleans a text and escapes what its lines begin with, where it would
-// be taken for a heading, a list, a table, a fence or the like.
-func escapeBlock(s string) string {
-	s = cleanText(s)
-	if !strings.Contains(s, "\n") {
-		return escapeLine(s)
-	}
+// escapeBlock cleans a text and escapes what would be taken for structure or HTML.
+func escapeBlock(s string) string { return escapeStarts(escapeTags(cleanText(s))) }
+
+// escapeStarts escapes what the lines of a paragraph begin with, where it would be
+// taken for a heading, a list, a table, a fence or the like.
+func escapeStarts(s string) string {
 	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		lines[i] = escapeLine(line)
+	for i, l := range lines {
+		if at := structureAt(l); at >= 0 {
+			lines[i] = l[:at] + `\` + l[at:]
+		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-func escapeLine(s string) string {
-	s = escapeTags(s)
-	if at := structureAt(s); at >= 0 {
-		return s[:at] + `\` + s[at:]
-	}
-	return s
 }
 
 // escapeTags escapes what would be taken for HTML and not be shown.
@@ -326,7 +319,9 @@ func structureAt(s string) int {
 		is = n >= 3 && strings.Trim(s, "_ \t") == ""
 	case '=':
 		is = rest == ""
-	case '`', '~':
+	case '`':
+		is = n >= 3 && !strings.Contains(rest, "`") // with more of them it is code in the line
+	case '~':
 		is = n >= 3
 	case '>', '|':
 		is = true
