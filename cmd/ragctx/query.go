@@ -166,7 +166,7 @@ func ingestFirst(ctx context.Context, b backend, stderr io.Writer, env lookupEnv
 		return err
 	}
 	defer sites.Close()
-	read, closeReaders, err := s.readers()
+	read, closeReaders, err := readers()
 	if err != nil {
 		return err
 	}
