@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,5 +181,39 @@ func TestAnotherFileOfTheSameTime(t *testing.T) {
 	}
 	if s.ingest(nil, nil); s.text("docs/a.md") != "gamma" {
 		t.Errorf("the document says %q", s.text("docs/a.md"))
+	}
+}
+
+// TestEmptiedFolder: without saying so, an empty folder costs no documents.
+func TestEmptiedFolder(t *testing.T) {
+	s := shelve(t, map[string]string{"a.md": "alpha"})
+	s.ingest(nil, nil)
+	if err := os.Remove(filepath.Join(s.dir, "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.ingest(nil, func(o *engine.IngestOptions) { o.KeepEmpty = true }); r.Deleted != 0 || len(r.Skipped) != 1 {
+		t.Errorf("%+v", r)
+	}
+	if r := s.ingest(nil, nil); r.Deleted != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestPagesInAnswers: the end of a page is the end of a line, and a citation has a page.
+func TestPagesInAnswers(t *testing.T) {
+	f := open(t)
+	text := "The first page is about quinces.\n\fThe second page is about medlars, and says a little more."
+	if _, err := f.PutDocument(t.Context(), "default", docs.Document{ExternalID: "fruit.txt", Text: text}, ""); err != nil {
+		t.Fatal(err)
+	}
+	a, err := f.Context(t.Context(), ragctx.NewQuery("medlars"))
+	if err != nil || len(a.Items) != 1 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if c := a.Items[0].Content; strings.ContainsAny(c+a.XML, "\f\ufffd") || !strings.Contains(c, "quinces.\n\nThe second") {
+		t.Errorf("%q", c)
+	}
+	if page := a.Items[0].Metadata["page"]; page != 1 {
+		t.Errorf("page %v", page)
 	}
 }

@@ -25,7 +25,7 @@ const maxInFlight = 64 << 20
 const noteBatch = 256
 
 // keptEmpty is why an empty folder was left as it was.
-const keptEmpty = "has no files any more; its documents are kept, because the drive may not be there: ingest it by hand to delete them"
+const keptEmpty = "has no files any more; its documents are kept, because the drive may not be there ('ragctx ingest --allow-empty' deletes them)"
 
 // ingester is one Ingest.
 type ingester struct {

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding/charmap"
 )
 
 const (
@@ -108,11 +109,18 @@ func zipName(m *zip.File) string {
 	if utf8.ValidString(m.Name) {
 		return m.Name
 	}
-	if s, ok := decodeAs([]byte(m.Name), guessCharset([]byte(m.Name))); ok {
+	if s, ok := decodeAs([]byte(m.Name), guessCharset([]byte(m.Name))); ok && !strings.ContainsFunc(s, isLatin1) {
 		return s
 	}
-	return m.Name
+	s, err := charmap.CodePage437.NewDecoder().String(m.Name) // what the format says
+	if err != nil {
+		return m.Name
+	}
+	return s
 }
+
+// isLatin1 reports whether a letter is one of those that a wrong guess is full of.
+func isLatin1(r rune) bool { return r >= 0x80 && r < 0x100 }
 
 func zipRefusal(m *zip.File) string {
 	switch mode := m.Mode(); {

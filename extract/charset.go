@@ -82,7 +82,8 @@ func decodeMarked(b []byte) (s, charset string, err error) {
 }
 
 // decodeWide decodes UTF-16 and UTF-32 without a mark: text has zero bytes in it
-// then, all of them at one place of each unit.
+// then, all of them at one place of each unit, and of UTF-16 in half of the units, or
+// it may as well be words with zeros between them.
 func decodeWide(b []byte) (s, charset string, ok bool) {
 	var zeros [4]int
 	head := b[:min(len(b), sniffLen)&^3]
@@ -100,10 +101,10 @@ func decodeWide(b []byte) (s, charset string, ok bool) {
 	case quarter > 0 && zeros[3] == 0 && zeros[0] == quarter && zeros[1] == quarter:
 		s, err = decodeUTF32(b, binary.BigEndian)
 		charset = "utf-32be"
-	case zeros[0]+zeros[2] == 0:
+	case zeros[0]+zeros[2] == 0 && zeros[1]+zeros[3] >= quarter:
 		s, err = decodeUTF16(b, binary.LittleEndian)
 		charset = "utf-16le"
-	case zeros[1]+zeros[3] == 0:
+	case zeros[1]+zeros[3] == 0 && zeros[0]+zeros[2] >= quarter:
 		s, err = decodeUTF16(b, binary.BigEndian)
 		charset = "utf-16be"
 	}

@@ -70,7 +70,7 @@ const (
 	DefaultMaxExpand  = 256 << 20
 	DefaultMaxMember  = 64 << 20
 	DefaultMaxMembers = 10_000
-	DefaultTimeout    = 30 * time.Second
+	DefaultTimeout    = time.Minute
 )
 
 // maxDepth is how deep files inside of files are followed: a mail in an archive
@@ -95,7 +95,7 @@ type Options struct {
 	// MaxMembers is how many files that are wanted one file may hold; default 10,000.
 	MaxMembers int
 	// Timeout bounds the reading of each file, and of each member; all members of an
-	// archive together have 20 times as long. Default 30 s.
+	// archive together have 20 times as long. Default one minute.
 	Timeout time.Duration
 	// Take says whether a member of an archive, or an attachment, is wanted, by its
 	// path inside; nil takes all. What it refuses is not reported, nor unpacked.

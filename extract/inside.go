@@ -160,7 +160,7 @@ func cleanPath(name string) (clean, reason string) {
 		return "", "has a name that is not UTF-8"
 	case strings.Contains(name, `\`):
 		return "", "has a backslash in its name; pack it again with slashes"
-	case strings.ContainsFunc(name, unicode.IsControl):
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
 		return "", "has a control character in its name"
 	case path.IsAbs(name) || len(name) > 1 && name[1] == ':':
 		return "", "has an absolute path, which could lie anywhere"

@@ -13,6 +13,9 @@ import (
 // maxPart bounds a part that is read whole: relations, styles, a list of chapters.
 const maxPart = 16 << 20
 
+// maxPartRatio is how many times longer than packed the XML of a document is at most.
+const maxPartRatio = 100
+
 // errNoPart says that a package lacks a part. Most parts can be missed.
 var errNoPart = errors.New("part is missing")
 
@@ -63,6 +66,10 @@ func (p *parts) open(name string) (io.ReadCloser, error) {
 	}
 	if f.Flags&1 != 0 {
 		return nil, refuse("is protected by a password; save it without")
+	}
+	// A bomb says so itself, or lies and is found out later.
+	if n := f.UncompressedSize64; n > uint64(max(p.left, 0)) && n > maxPartRatio*f.CompressedSize64 { //nolint:gosec // not negative
+		return nil, refuse("unpacks to more than %d bytes; split the file", p.limit)
 	}
 	rc, err := f.Open()
 	if err != nil {

@@ -72,6 +72,7 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		if err != nil {
 			return a, err
 		}
+		withoutPages(&it)
 		text := strings.Join(strings.Fields(it.Content), " ")
 		switch {
 		case section != "" && seen[section]:
@@ -250,6 +251,18 @@ func (b *builder) base(r run) ragctx.ContextItem {
 		maps.Copy(it.Signals, r.best.Signals.Parts.Named())
 	}
 	return it
+}
+
+// withoutPages makes the ends of pages, which are form feeds, ends of lines: XML has
+// no sign for them.
+func withoutPages(it *ragctx.ContextItem) {
+	texts := []*string{&it.Content, &it.Forms.Wider.Text}
+	for i := range it.Forms.Shorter {
+		texts = append(texts, &it.Forms.Shorter[i].Text)
+	}
+	for _, t := range texts {
+		*t = strings.ReplaceAll(*t, "\f", "\n")
+	}
 }
 
 // page is that of the unit that was hit, which the item's id cites; 0 for none.

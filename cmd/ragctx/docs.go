@@ -163,7 +163,7 @@ func getDocument(ctx context.Context, w io.Writer, b backend, namespace, id stri
 	case chunks:
 		for _, c := range d.ChunkList {
 			fmt.Fprintf(w, "--- %s, %s: %s\n%s\n", printable(c.ID), place(c.Page, c.Start.Line, c.Start.Line),
-				printable(strings.Join(c.Heading, " / ")), strings.TrimRight(c.Text, "\n"))
+				printable(strings.Join(c.Heading, " / ")), strings.TrimRight(strings.ReplaceAll(c.Text, "\f", "\n"), "\n"))
 		}
 		return nil
 	case d.Text == nil:

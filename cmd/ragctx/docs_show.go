@@ -207,7 +207,7 @@ func under(headings []string) string {
 
 // visible is [printable] for a text of several lines.
 func visible(text string) string {
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(strings.ReplaceAll(text, "\f", "\n"), "\n")
 	for i, l := range lines {
 		lines[i] = printable(strings.ReplaceAll(strings.TrimSuffix(l, "\r"), "\t", "    "))
 	}

@@ -30,16 +30,18 @@ type ingestFlags struct {
 	quiet, verbose   bool
 	ignoreRobots     bool
 	reread, watch    bool
+	allowEmpty       bool
 }
 
 const ingestHelp = `Ingest reads files, folders and web pages into the data directory, or into the server
 that has it open. Files that did not change since the last time cost next to nothing;
-documents whose files are gone from a folder are removed.
+documents whose files are gone from a folder are removed, unless it has none at all.
 
-Folders are read with their subfolders; .gitignore files are heeded, hidden and
-binary files are left out. Markdown, text, source code and configuration files are
-taken; --include names others. A file that cannot be read is skipped and listed with
-the reason, and the command goes on: it fails only if nothing could be ingested.
+Folders are read with their subfolders; .gitignore files are heeded, hidden files are
+left out. Markup, text, source code, records, PDF and Office files, web pages, mails,
+and archives of these are taken; --include names others. A file that cannot be read is
+skipped and listed with the reason, and the command goes on: it fails only if nothing
+could be ingested.
 
 A URL is a page, or a sitemap (sitemap.xml, its .gz, a robots.txt that names some): then
 all pages that it lists are fetched, two a second, as far as they are on hosts that the
@@ -94,6 +96,7 @@ func newIngest(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.dry, "dry-run", false, "tell what would be done, and write nothing")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag of every document; may be repeated")
 	flags.BoolVar(&f.reread, "reread", false, "read files again whose size and time have not changed")
+	flags.BoolVar(&f.allowEmpty, "allow-empty", false, "delete the documents of a folder that has no files any more")
 	flags.BoolVar(&f.watch, "watch", false, "go on: ingest what changes, until interrupted")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
@@ -130,7 +133,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 	}
 	defer func() { _ = closeReaders() }()
 	for i := range list {
-		list[i].Open, list[i].Extract = sites.Open, read
+		list[i].Open, list[i].Extract, list[i].KeepEmpty = sites.Open, read, !f.allowEmpty
 	}
 	if f.dry {
 		return f.runDry(ctx, s, list, cmd.OutOrStdout(), cmd.ErrOrStderr())

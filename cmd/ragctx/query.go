@@ -174,7 +174,7 @@ func ingestFirst(ctx context.Context, b backend, stderr io.Writer, env lookupEnv
 	p := newProgress(stderr, env, f.quiet)
 	start := time.Now()
 	r, err := b.ingest(ctx, engine.IngestOptions{
-		Namespace: s.Namespace, Paths: f.docs, Open: sites.Open, Extract: read, Progress: p.update,
+		Namespace: s.Namespace, Paths: f.docs, Open: sites.Open, Extract: read, KeepEmpty: true, Progress: p.update,
 	}, p)
 	p.end()
 	if err := outcome(ctx, r, err); err != nil {

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -160,17 +159,17 @@ func isHeader(first, second []string) bool {
 	if len(first) != len(second) || len(first) == 1 && (strings.ContainsRune(first[0], ' ') || strings.EqualFold(first[0], second[0])) {
 		return false
 	}
-	named := 0
-	for i, f := range first {
+	seen := make(map[string]bool, len(first))
+	for _, f := range first {
 		if f == "" {
 			continue
 		}
-		named++
-		if longer(f, 64) || slices.Contains(first[:i], f) || !prose.HasLetter(f) || isValue(f) {
+		if longer(f, 64) || seen[f] || !prose.HasLetter(f) || isValue(f) {
 			return false
 		}
+		seen[f] = true
 	}
-	return named*2 > len(first)
+	return len(seen)*2 > len(first)
 }
 
 // isValue reports whether a field is a number, a date, an address or the like.

@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,7 +35,7 @@ func Ignored(root string) func(rel string) bool {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
 	}
-	known := map[string]*ignoreFile{"": readIgnore(root, "", ignoresAbove(root))}
+	known := map[string]*ignoreFile{"": rulesOf(root, "", ignoresAbove(root))}
 	return func(rel string) bool {
 		f := known[""]
 		for i := range len(rel) {
@@ -45,7 +47,7 @@ func Ignored(root string) func(rel string) bool {
 				return true
 			}
 			if _, ok := known[dir]; !ok {
-				known[dir] = readIgnore(filepath.Join(root, filepath.FromSlash(dir)), dir, f)
+				known[dir] = rulesOf(filepath.Join(root, filepath.FromSlash(dir)), dir, f)
 			}
 			f = known[dir]
 		}
@@ -66,7 +68,7 @@ func ignoresAbove(root string) *ignoreFile {
 	}
 	var f *ignoreFile
 	for dir := top; above != ""; {
-		if g := readIgnore(dir, "", f); g != f {
+		if g := rulesOf(dir, "", f); g != f {
 			g.above, f = above, g
 		}
 		var name string
@@ -82,13 +84,23 @@ func exists(name string) bool {
 }
 
 // readIgnore adds the rules of a directory, rel from the root, to those of the
-// directories above it.
-func readIgnore(dir, rel string, parent *ignoreFile) *ignoreFile {
+// directories above it. The error says that there are rules, and that they cannot
+// be read.
+func readIgnore(dir, rel string, parent *ignoreFile) (*ignoreFile, error) {
 	b, err := readRegular(filepath.Join(dir, ".gitignore"), 1<<20)
-	if err != nil {
-		return parent
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return parent, nil
+	case err != nil:
+		return parent, err
 	}
-	return parseIgnore(rel, string(b), parent)
+	return parseIgnore(rel, string(b), parent), nil
+}
+
+// rulesOf is [readIgnore] where rules that cannot be read are none.
+func rulesOf(dir, rel string, parent *ignoreFile) *ignoreFile {
+	f, _ := readIgnore(dir, rel, parent)
+	return f
 }
 
 // parseIgnore reads a .gitignore file by the rules of gitignore(5). A line that

@@ -167,7 +167,7 @@ func readRegular(name string, limit int64) ([]byte, error) {
 }
 
 func tooBig(size, limit int64) error {
-	return fmt.Errorf("is %d bytes or more; the limit is %d: split the file", size, limit)
+	return fmt.Errorf("is %d bytes or more; the limit is %d: split the file, or raise the limit (--max-file-size)", size, limit)
 }
 
 // reason is an error's text without the path, which a Skip already names.

@@ -24,8 +24,8 @@ const (
 // Limits of what is made of a document.
 const (
 	MaxChunks   = 100_000
-	MaxLines    = 1_000_000 // of the text
-	MaxSections = 20_000    // of the outline; deeper ones are left out first
+	MaxLines    = 500_000 // of the text
+	MaxSections = 20_000  // of the outline; deeper ones are left out first
 
 	maxTitleRunes = 200 // of a title taken from the text
 )

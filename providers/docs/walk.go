@@ -128,7 +128,10 @@ func (w *walker) dir(name, rel string, ignore *ignoreFile) bool {
 	case err != nil:
 		return w.skip(name, reason(err))
 	case !w.opts.NoIgnore:
-		ignore = readIgnore(name, rel, ignore)
+		// What is not to be taken must not be taken because it is not known.
+		if ignore, err = readIgnore(name, rel, ignore); err != nil {
+			return w.skip(name, "has a .gitignore that cannot be read ("+reason(err)+"), and nothing below is taken")
+		}
 	}
 	for _, e := range entries {
 		if err := w.ctx.Err(); err != nil {

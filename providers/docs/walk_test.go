@@ -69,7 +69,7 @@ func TestWalk(t *testing.T) {
 		t.Errorf("files differ (-want +got):\n%s", diff)
 	}
 	wantSkips := []string{
-		"big.md: is 200 bytes or more; the limit is 100: split the file",
+		"big.md: is 200 bytes or more; the limit is 100: split the file, or raise the limit (--max-file-size)",
 		"link.md: is a symbolic link; links are not followed",
 	}
 	if diff := cmp.Diff(wantSkips, skips); diff != "" {
@@ -363,5 +363,17 @@ func TestWalkTellsDirectories(t *testing.T) {
 	}}, dir)
 	if !slices.Equal(dirs, []string{".", "b", "b/c"}) {
 		t.Errorf("directories %q", dirs)
+	}
+}
+
+// TestUnreadableIgnores: what git is not to take is not taken because nobody knows.
+func TestUnreadableIgnores(t *testing.T) {
+	dir := tree(t, map[string]string{"a/secret.md": "x", "b.md": "x"})
+	if err := os.Mkdir(filepath.Join(dir, "a", ".gitignore"), 0o700); err != nil { // also root cannot read it
+		t.Fatal(err)
+	}
+	ids, skips := walk(t, docs.WalkOptions{}, dir)
+	if !slices.Equal(ids, []string{"b.md"}) || len(skips) != 1 {
+		t.Errorf("%v, skipped %v", ids, skips)
 	}
 }
