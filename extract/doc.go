@@ -19,7 +19,8 @@
 // PDF: pages in the order of reading, columns one after the other. Lines that belong
 // to a paragraph are joined, words that are hyphenated at the end of a line put
 // together; lines in larger letters are headings, those in letters of equal width
-// code. Headers that repeat are kept once, footers and page numbers dropped. Cells
+// code. Headers and footers that repeat are kept once, page numbers dropped; a line in
+// which anything but the page's number differs from page to page stays. Cells
 // of a table stand on one line, three spaces between them. Files that are encrypted
 // but open without a password are read; pages that are only images have no text,
 // and a file of such pages is an error that names the remedy.

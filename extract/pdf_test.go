@@ -185,37 +185,6 @@ func TestPDFLayout(t *testing.T) {
 	}
 }
 
-// TestPDFRepeats: headers stay once, footers and page numbers go, tables and text
-// that begins alike stay.
-func TestPDFRepeats(t *testing.T) {
-	var pages []string
-	for i := range 5 {
-		pages = append(pages, lines(780, "Annual Report")+lines(600, "The same sentence on every page.", fmt.Sprintf("Page number %d is told here.", i+1))+
-			lines(40, fmt.Sprintf("%d  %d  %d", i, 2*i, 3*i))+lines(20, fmt.Sprintf("- %d -", i+1)))
-	}
-	got, err := onePDF(t, pdfOf(pages...), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	split := strings.Split(got.Text, "\f")
-	if len(split) != 5 || got.Metadata[MetaPages] != 5 {
-		t.Fatalf("%d pages, %v", len(split), got.Metadata)
-	}
-	for i, p := range split {
-		if n := strings.Count(p, "Annual Report"); n != b2i(i == 0) {
-			t.Errorf("page %d has the header %d times", i+1, n)
-		}
-		for _, want := range []string{"The same sentence on every page.", fmt.Sprintf("Page number %d", i+1), fmt.Sprintf("%d %d %d", i, 2*i, 3*i)} {
-			if !strings.Contains(p, want) {
-				t.Errorf("page %d lacks %q: %q", i+1, want, p)
-			}
-		}
-		if strings.Contains(p, "- ") {
-			t.Errorf("page %d has its number: %q", i+1, p)
-		}
-	}
-}
-
 // bomb is a stream that unpacks to n zeros, the length of a page's content.
 func bomb(n int) string {
 	var b bytes.Buffer

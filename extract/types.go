@@ -7,7 +7,7 @@ import (
 
 // Version names the rules by which files become text. It changes whenever the
 // same file could give another text, so that files are read again.
-const Version = "extract-2"
+const Version = "extract-3"
 
 // Extensions returns the file name extensions of what is converted, in lower
 // case and without the dot, in order.
