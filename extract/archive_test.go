@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -363,4 +364,14 @@ func FuzzZip(f *testing.F) {
 	f.Add("x.zst", zstdOf(f, []byte("a")))
 	f.Add("x.zip", nested(f, 1, 2))
 	f.Fuzz(func(t *testing.T, name string, data []byte) { checkRead(t, File{Name: name, Data: data}) })
+}
+
+// TestOldZipNames: names without the sign of UTF-8 are in code page 437, or in what
+// only a country's encoding can be.
+func TestOldZipNames(t *testing.T) {
+	b := zipOf(t, member{"Gr\x81n.md", "a"}, member{"\u202egnp.md", "b"})
+	want := []string{"Grün.md: a", "\u202egnp.md! has a control character in its name"}
+	if got := said(t, File{Name: "a.zip", Data: b}, Options{}); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
 }
