@@ -5,7 +5,7 @@
 #                      random tests, short fuzzing, dead code
 #   ./check.sh quick   go.mod, build, vet and plain tests
 #
-# FUZZTIME (default 5s) is how long each fuzz target runs. RAGCTX_EVAL_DATA
+# FUZZTIME (default 2s) is how long each fuzz target runs. RAGCTX_EVAL_DATA
 # points the tests that need evaluation data to it; without it they skip.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -41,7 +41,7 @@ go test -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
 
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed.
-fuzz() { (cd "$1" && go test -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:-5s}" . 2>&1); }
+fuzz() { (cd "$1" && go test -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:-2s}" . 2>&1); }
 # Now and then Go's fuzzer takes the end of its time for a failure (golang/go#75804).
 # It names no failing input then, and the target is given another try.
 ended() { [[ $1 == *'context deadline exceeded'* && $1 != *'Failing input'* && $1 != *panic* ]]; }
