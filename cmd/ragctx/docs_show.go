@@ -124,7 +124,8 @@ func findCited(ctx context.Context, b backend, namespace, id string) (api.Docume
 	return d, ordinal, err
 }
 
-// outlineOf returns the headings that chunks stand under, in their order.
+// outlineOf returns the headings that chunks stand under, in their order, without
+// the names of columns that rows of tables stand under.
 func outlineOf(chunks []api.Chunk) []heading {
 	out := []heading{}
 	var before []string
@@ -134,7 +135,7 @@ func outlineOf(chunks []api.Chunk) []heading {
 			same++
 		}
 		for i, title := range c.Heading[same:] {
-			if title != "" {
+			if title != "" && !strings.Contains(title, " | ") {
 				out = append(out, heading{Title: title, Level: same + i + 1, Page: c.Page, Line: c.Start.Line})
 			}
 		}
