@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
+	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,8 +92,11 @@ func (s *Sites) list(ctx context.Context, at string) (*listing, error) {
 		return nil, err
 	}
 	fresh := listing{page: !fetch.IsSitemap(p), whole: true}
-	if !fresh.page {
+	switch {
+	case !fresh.page:
 		err = fresh.read(ctx, s.client, p)
+	case strings.Contains(p.MIME, "html") && slices.Contains([]string{".xml", ".gz", ".txt"}, path.Ext(at)): // it asks for a login, say
+		err = &fetch.Error{URL: at, Reason: "is a web page, though its name is that of a sitemap; look at it in a browser"}
 	}
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ type web struct {
 	pages  map[string]string // texts by path; "!500" and so on are statuses
 	listed []string
 	broken bool // the sitemap, after its first entry
+	login  bool // a page instead of the sitemap
 	sent   []string
 	now    time.Time
 }
@@ -47,6 +48,8 @@ func (w *web) serve(out http.ResponseWriter, r *http.Request) {
 	text, ok := w.pages[r.URL.Path]
 	var status int
 	switch _, err := fmt.Sscanf(text, "!%d", &status); {
+	case r.URL.Path == "/sitemap.xml" && w.login:
+		fmt.Fprint(out, "<!DOCTYPE html><html><title>Log in</title><p>Who are you?</p></html>")
 	case r.URL.Path == "/sitemap.xml":
 		fmt.Fprint(out, "<urlset>")
 		for i, p := range w.listed {
@@ -157,7 +160,9 @@ func testSite(t *testing.T, ingest ingestFunc) {
 	step("refused", "0 created, 0 replaced, 1 unchanged, 0 deleted, 4 skipped")
 	w.set(func() { w.pages["/docs"], w.broken = "alpha two", true })
 	step("half a sitemap", "0 created, 0 replaced, 1 unchanged, 0 deleted, 1 skipped")
-	w.set(func() { w.broken, w.listed = false, nil })
+	w.set(func() { w.broken, w.login = false, true })
+	step("a page instead", "0 created, 0 replaced, 0 unchanged, 0 deleted, 1 skipped")
+	w.set(func() { w.login, w.listed = false, nil })
 	step("an empty sitemap", "0 created, 0 replaced, 0 unchanged, 0 deleted, 0 skipped")
 	if got := f.ids(); !slices.Equal(got, []string{w.url + "/", w.url + "/docs"}) {
 		t.Errorf("ids %v", got)
