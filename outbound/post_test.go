@@ -104,7 +104,7 @@ func TestLimits(t *testing.T) {
 		"server errors":         {func(r *Request) { r.ServerErrors = 1 }, 500, nil, 2, 0},
 		"server errors, others": {func(r *Request) { r.ServerErrors = 1 }, 503, nil, 4, 0},
 		"a budget":              {func(r *Request) { n := 0; r.Again = func() bool { n++; return n < 3 } }, 503, nil, 3, 0},
-		"in all":                {func(r *Request) { r.Total = time.Second; r.Backoff = 600 * time.Millisecond; r.Retries = 9 }, 503, nil, 2, 300 * time.Millisecond},
+		"in all":                {func(r *Request) { r.Total = time.Second; r.Backoff = 800 * time.Millisecond; r.Retries = 9 }, 503, nil, 2, 400 * time.Millisecond},
 		"seconds":               {func(*Request) {}, 429, func(time.Time) string { return "20" }, 4, time.Minute},
 		"a date":                {func(*Request) {}, 503, func(now time.Time) string { return now.Add(30 * time.Second).Format(http.TimeFormat) }, 4, 90 * time.Second},
 		"a date that is over":   {func(*Request) {}, 503, func(now time.Time) string { return now.Add(-time.Hour).Format(http.TimeFormat) }, 4, 0},
