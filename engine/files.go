@@ -75,20 +75,12 @@ func (e *insideError) Error() string { return e.err.Error() }
 // Unwrap returns the error of the file.
 func (e *insideError) Unwrap() error { return e.err }
 
-// extractor returns what finds the texts in files.
-func extractor(x docs.ExtractFunc) docs.ExtractFunc {
-	if x != nil {
-		return x
-	}
-	return extract.Read
-}
-
 // documentsIn yields the documents in a file. d has their id, and what is said of all
 // of them, which wins over what the file says. An error that is an [*insideError]
 // concerns one of several; any other is the last.
 func documentsIn(ctx context.Context, x docs.ExtractFunc, file extract.File, o extract.Options, d docs.Document) iter.Seq2[docs.Document, error] {
 	return func(yield func(docs.Document, error) bool) {
-		for t, err := range extractor(x)(ctx, file, o) {
+		for t, err := range x.Texts(ctx, file, o) {
 			at := t.Path
 			if bad, ok := errors.AsType[*extract.Error](err); ok {
 				err = ragctx.Invalid("body", "%s", bad.Reason)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,29 +154,14 @@ func (r *place) entry(f docs.File) Entry {
 			return func(yield func(docs.Document, error) bool) {
 				for d, err := range f.Read(ctx, r.opts.Extract) {
 					d.ExternalID = r.prefix + d.ExternalID
-					d.Source = "file:" + d.ExternalID
-					if !yield(r.opts.mark(d), err) {
+					said := docs.Document{Source: "file:" + d.ExternalID, Tags: r.opts.Tags, Metadata: r.opts.Metadata, Chunk: r.opts.Chunk}
+					if !yield(over(said, d), err) {
 						return
 					}
 				}
 			}
 		},
 	}
-}
-
-// mark adds to a document what the options say of all of them.
-func (o IngestOptions) mark(d docs.Document) docs.Document {
-	d.Tags, d.Chunk = o.Tags, o.Chunk
-	if len(o.Metadata) > 0 {
-		meta := maps.Clone(o.Metadata)
-		for k, v := range d.Metadata {
-			if _, set := meta[k]; !set {
-				meta[k] = v
-			}
-		}
-		d.Metadata = meta
-	}
-	return d
 }
 
 // Gone implements [Root]: the file is gone, or git ignores it now. A file that is

@@ -194,3 +194,25 @@ func publicError(err error) string {
 		return "internal error; the server's log has it under the job's id"
 	}
 }
+
+// EachItem calls fn with every item of a job in a state, in order; of, such as an
+// [Engine], lists them page by page.
+func EachItem(ctx context.Context, of interface {
+	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)
+}, id string, state store.ItemState, fn func(store.JobItem),
+) error {
+	f := store.ItemFilter{State: state, Limit: MaxPage}
+	for {
+		page, err := of.JobItems(ctx, id, f)
+		if err != nil {
+			return err
+		}
+		for _, i := range page {
+			f.After = i.N
+			fn(i)
+		}
+		if len(page) < f.Limit {
+			return nil
+		}
+	}
+}

@@ -123,6 +123,15 @@ type FolderResult struct {
 	LeftOut docs.LeftOut `json:"left_out,omitzero"`
 }
 
+// IngestReport returns what a job did, in the form of an ingest, without what it
+// skipped: those are items of it.
+func (j Job) IngestReport() IngestReport {
+	return IngestReport{
+		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
+		Chunks: j.Chunks, Bytes: j.Written, Skipped: []Skipped{}, LeftOut: j.FolderResult().LeftOut,
+	}
+}
+
 // FolderResult returns what a job of folders led to, besides its counts.
 func (j Job) FolderResult() FolderResult {
 	var r FolderResult

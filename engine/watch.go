@@ -17,19 +17,29 @@ const keepSyncs = 10
 // and then told, if tell is not nil, one call at a time. w.Walk is that of o.
 // Paths that are not of this machine are not watched.
 func (e *Engine) Watch(ctx context.Context, o IngestOptions, w watch.Options, tell func(path string, r IngestReport, err error)) error {
-	w.Walk = o.Walk
 	if w.Logger == nil {
 		w.Logger = e.opts.Logger
 	}
+	return WatchPaths(ctx, o, w, func(ctx context.Context, path string, o IngestOptions) error {
+		r, err := e.SyncFolders(ctx, o)
+		if tell != nil && ctx.Err() == nil {
+			tell(path, r, err)
+		}
+		return err
+	})
+}
+
+// WatchPaths calls sync for each of the paths of o at the beginning and whenever
+// something in it has changed, one call at a time, until ctx ends, and then returns
+// nil. What sync is given ingests that path alone. What fails is tried again. w.Walk is
+// that of o. Paths that are not of this machine are not watched.
+func WatchPaths(ctx context.Context, o IngestOptions, w watch.Options, sync func(ctx context.Context, path string, o IngestOptions) error) error {
+	w.Walk = o.Walk
 	paths := slices.DeleteFunc(slices.Clone(o.Paths), remotePath)
 	return watch.Paths(ctx, paths, w, func(ctx context.Context, c watch.Change) error {
 		o := o
 		o.Paths, o.KeepEmpty = []string{c.Path}, !c.Empty
-		r, err := e.SyncFolders(ctx, o)
-		if tell != nil && ctx.Err() == nil {
-			tell(c.Path, r, err)
-		}
-		return err
+		return sync(ctx, c.Path, o)
 	})
 }
 
@@ -69,24 +79,11 @@ func (e *Engine) SyncFolders(ctx context.Context, o IngestOptions) (IngestReport
 
 // folderReport returns what a job of folders did.
 func (e *Engine) folderReport(ctx context.Context, j Job) (IngestReport, error) {
-	r := IngestReport{
-		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
-		Chunks: j.Chunks, Bytes: j.Written, Skipped: []Skipped{}, LeftOut: j.FolderResult().LeftOut,
-	}
-	f := store.ItemFilter{Limit: MaxPage, State: store.ItemSkipped}
-	for {
-		page, err := e.JobItems(ctx, j.ID, f)
-		if err != nil {
-			return r, err
-		}
-		for _, i := range page {
-			f.After = i.N
-			r.Skipped = append(r.Skipped, Skipped{Path: i.Key, Reason: i.Error})
-		}
-		if len(page) < f.Limit {
-			return r, nil
-		}
-	}
+	r := j.IngestReport()
+	err := EachItem(ctx, e, j.ID, store.ItemSkipped, func(i store.JobItem) {
+		r.Skipped = append(r.Skipped, Skipped{Path: i.Key, Reason: i.Error})
+	})
+	return r, err
 }
 
 // dropSyncs removes the job if it changed nothing, else those of the same request

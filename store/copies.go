@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,8 +15,8 @@ import (
 
 // textHash identifies a text among those of a namespace.
 func textHash(text string) []byte {
-	sum := sha256.Sum256([]byte(text))
-	return sum[:16]
+	k := KeyOf(text)
+	return k[:]
 }
 
 // sharedText returns the row whose text a document can share, or 0.

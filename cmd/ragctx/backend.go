@@ -147,15 +147,15 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	if err != nil {
 		return nil, err
 	}
-	closeEmbedder, err := s.useEmbedder(&o)
-	if err != nil {
-		return nil, err
-	}
 	read, closeReaders, err := readers()
 	if err != nil {
 		return nil, err
 	}
 	o.Extract = read
+	closeEmbedder, err := s.useEmbedder(&o)
+	if err != nil {
+		return nil, err
+	}
 	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder() }}
 	if client != nil {
 		o.Reranker = client

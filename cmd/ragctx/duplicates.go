@@ -27,9 +27,6 @@ namespace of its own.`,
   ragctx docs duplicates --prefix handbook/ --json`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 || limit > engine.MaxPage {
-				return asUsage(fmt.Errorf("--limit: %d is not between 1 and %d", limit, engine.MaxPage))
-			}
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				list, err := b.Duplicates(ctx, s.Namespace, prefix, limit)
 				if err != nil {
@@ -45,7 +42,7 @@ namespace of its own.`,
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().StringVar(&prefix, "prefix", "", "only groups of which an id starts with this")
-	cmd.Flags().IntVar(&limit, "limit", 100, "most groups to list, up to 1,000")
+	countVar(cmd.Flags(), &limit, "limit", 100, 1, engine.MaxPage, "most groups to list, up to 1,000")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -109,16 +109,16 @@ func followIngest(ctx context.Context, b backend, j engine.Job, paths []string, 
 			ended, err = b.Job(late, j.ID)
 		}
 		if err != nil {
-			return reportOf(j), fmt.Errorf("cancel job %s: %w", j.ID, err)
+			return j.IngestReport(), fmt.Errorf("cancel job %s: %w", j.ID, err)
 		}
-		return reportOf(ended), ctx.Err()
+		return ended.IngestReport(), ctx.Err()
 	}
 	if err != nil {
-		return reportOf(j), err
+		return j.IngestReport(), err
 	}
-	r := reportOf(ended)
+	r := ended.IngestReport()
 	for _, state := range []store.ItemState{store.ItemSkipped, store.ItemFailed} {
-		if err := eachItem(ctx, b, j.ID, state, func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
+		if err := engine.EachItem(ctx, b, j.ID, state, func(i store.JobItem) { r.Skipped = append(r.Skipped, skippedItem(i, paths)) }); err != nil {
 			return r, err
 		}
 	}
@@ -135,14 +135,6 @@ func skippedItem(i store.JobItem, paths []string) engine.Skipped {
 		s.Reason = i.Field + ": " + i.Error
 	}
 	return s
-}
-
-// reportOf is what a job did, in the form of an ingest.
-func reportOf(j engine.Job) engine.IngestReport {
-	return engine.IngestReport{
-		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
-		Chunks: j.Chunks, Bytes: j.Written, Skipped: []engine.Skipped{}, LeftOut: j.FolderResult().LeftOut,
-	}
 }
 
 // jobError says why a job did not come to its end.

@@ -148,7 +148,7 @@ func showJob(ctx context.Context, w io.Writer, b backend, id, items string, asJS
 	}
 	list := []store.JobItem{}
 	if items != "" {
-		err = eachItem(ctx, b, id, store.ItemState(strings.TrimPrefix(items, "all")), func(i store.JobItem) { list = append(list, i) })
+		err = engine.EachItem(ctx, b, id, store.ItemState(strings.TrimPrefix(items, "all")), func(i store.JobItem) { list = append(list, i) })
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func writeJob(w io.Writer, j engine.Job) {
 	if j.Error != "" {
 		fmt.Fprintln(w, "error:", printable(j.Error))
 	}
-	writeLeftOut(w, reportOf(j).LeftOut)
+	writeLeftOut(w, j.IngestReport().LeftOut)
 }
 
 // goingOn tells how far a job has come: its items, its pace, the time left, and where
@@ -213,24 +213,6 @@ func itemLine(i store.JobItem) string {
 		line += ", " + printable(skippedItem(i, nil).Reason)
 	}
 	return line
-}
-
-// eachItem calls fn with every item of a job in a state.
-func eachItem(ctx context.Context, b backend, id string, state store.ItemState, fn func(store.JobItem)) error {
-	f := store.ItemFilter{State: state, Limit: engine.MaxPage}
-	for {
-		page, err := b.JobItems(ctx, id, f)
-		if err != nil {
-			return err
-		}
-		for _, i := range page {
-			f.After = i.N
-			fn(i)
-		}
-		if len(page) < f.Limit {
-			return nil
-		}
-	}
 }
 
 func newJobsCancel(env lookupEnv) *cobra.Command {

@@ -138,7 +138,7 @@ func ingestBehind(ctx context.Context, eng *engine.Engine, log *slog.Logger, src
 	}
 	if err == nil && j.State.Ended() {
 		var skipped []engine.Skipped
-		err = eachItem(ctx, l, j.ID, store.ItemSkipped, func(i store.JobItem) { skipped = append(skipped, skippedItem(i, nil)) })
+		err = engine.EachItem(ctx, l, j.ID, store.ItemSkipped, func(i store.JobItem) { skipped = append(skipped, skippedItem(i, nil)) })
 		for _, why := range byReason(skipped) {
 			log.WarnContext(ctx, "files skipped", "reason", why.text, "files", len(why.paths), "first", why.paths[0])
 		}

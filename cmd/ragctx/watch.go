@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/fetch"
 	"github.com/ragctx/ragctx/watch"
 )
 
@@ -77,19 +75,15 @@ func (l *lineWriter) Write(b []byte) (int, error) {
 // watchIngest keeps documents in step with files until ctx ends, which is no
 // error, and tells every change in a line. Pages are not watched.
 func watchIngest(ctx context.Context, w io.Writer, b backend, o engine.IngestOptions, wo watch.Options, asJSON bool) error {
-	wo.Walk = o.Walk
-	paths := slices.DeleteFunc(slices.Clone(o.Paths), fetch.IsURL)
-	return watch.Paths(ctx, paths, wo, func(ctx context.Context, c watch.Change) error {
-		o := o
-		o.Paths, o.KeepEmpty = []string{c.Path}, !c.Empty
+	return engine.WatchPaths(ctx, o, wo, func(ctx context.Context, path string, o engine.IngestOptions) error {
 		r, err := b.sync(ctx, o)
 		if err != nil || !r.Changed() {
 			return err
 		}
 		if asJSON {
-			return json.NewEncoder(w).Encode(watchLine{c.Path, r})
+			return json.NewEncoder(w).Encode(watchLine{path, r})
 		}
-		_, err = fmt.Fprintf(w, "%s %s: %s\n", time.Now().Format(time.TimeOnly), printable(c.Path), inBrief(r))
+		_, err = fmt.Fprintf(w, "%s %s: %s\n", time.Now().Format(time.TimeOnly), printable(path), inBrief(r))
 		return err
 	})
 }

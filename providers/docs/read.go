@@ -49,6 +49,14 @@ func (s *Skip) Error() string { return s.Path + ": " + s.Reason }
 // ExtractFunc finds the texts in a file. [extract.Read] is one.
 type ExtractFunc func(context.Context, extract.File, extract.Options) iter.Seq2[extract.Text, error]
 
+// Texts calls x; nil is [extract.Read].
+func (x ExtractFunc) Texts(ctx context.Context, f extract.File, o extract.Options) iter.Seq2[extract.Text, error] {
+	if x == nil {
+		return extract.Read(ctx, f, o)
+	}
+	return x(ctx, f, o)
+}
+
 // Read yields the file as a document, an archive or a mail as several, whose ids
 // go on with a slash and the path inside. nil is [extract.Read]. The error is a
 // [*Skip] of the file, if that is too large or cannot be read, or of one file
@@ -58,16 +66,13 @@ type ExtractFunc func(context.Context, extract.File, extract.Options) iter.Seq2[
 // time of a file says when it was copied, and a fresh checkout must not look
 // like new content.
 func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error] {
-	if x == nil {
-		x = extract.Read
-	}
 	return func(yield func(Document, error) bool) {
 		b, err := readRegular(f.Path, f.limit)
 		if err != nil {
 			yield(Document{}, &Skip{Path: f.Path, Reason: reason(err), Unread: true})
 			return
 		}
-		for t, err := range x(ctx, extract.File{Name: f.ExternalID, Data: b}, extract.Options{Take: f.Takes}) {
+		for t, err := range x.Texts(ctx, extract.File{Name: f.ExternalID, Data: b}, extract.Options{Take: f.Takes}) {
 			d, err := f.document(t, err)
 			if !yield(d, err) {
 				return
