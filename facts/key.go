@@ -1,0 +1,8 @@
+package facts
+
+import "unicode"
+
+// apart reports whether a character stands between words.
+func apart(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+}
