@@ -22,7 +22,11 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return resolve.Answer{}, err
 	}
-	return e.resolver.Resolve(ctx, q)
+	a, err := e.resolver.Resolve(ctx, q)
+	if ns, nerr := e.namespace(ctx, q.Namespace, false); err == nil && nerr == nil {
+		e.uses.add(ns, a.Items, e.opts.Now())
+	}
+	return a, err
 }
 
 // Warm opens the indexes of a namespace, as the first query would. Opening takes

@@ -54,6 +54,10 @@ type Options struct {
 	// defaults, of which memories have their own.
 	Fusion  index.Fusion
 	Weights memory.Weights
+	// MaxWorking is how many working memories a user, agent and session have at a time,
+	// MaxShortTerm how many of the newest memories count as short-term; 0 means
+	// [memory.DefaultMaxWorking] and [memory.DefaultMaxShortTerm].
+	MaxWorking, MaxShortTerm int
 	// Dialogue weighs what stands around a remembered turn and who said it;
 	// TimeWeight that something lies within the time that a question names, among
 	// memories and documents. 0 means the defaults, negative none.
@@ -110,6 +114,7 @@ type Engine struct {
 	builtin     []ragctx.ContextProvider // documents, memories
 	resolver    *resolve.Resolver
 	observer    *observer
+	uses        *uses
 	namespaces  sync.Map // name to id
 	events      eventSource
 	jobs        *jobs
@@ -172,6 +177,10 @@ func (e *Engine) open(ctx context.Context) error {
 	}
 	e.filler = newFiller(e)
 	e.eraser = startEraser(e)
+	e.uses = startUses(e)
+	if err := e.observer.resume(ctx); err != nil {
+		return err
+	}
 	return e.resumeReembed(ctx)
 }
 
@@ -184,7 +193,7 @@ func (e *Engine) openResolver() error {
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {
-			watchers = append(watchers, watcher{w, r.Provider.Name()})
+			watchers = append(watchers, watcher{w, r.Provider.Name(), tellTimeout})
 		}
 	}
 	r, err := resolve.New(resolve.Options{
@@ -195,7 +204,7 @@ func (e *Engine) openResolver() error {
 	if err != nil {
 		return err
 	}
-	e.resolver, e.observer = r, newObserver(watchers, e.opts.Logger)
+	e.resolver, e.observer = r, newObserver(e.store, watchers, e.opts.Logger)
 	return nil
 }
 
@@ -207,6 +216,7 @@ func (e *Engine) Close() error {
 	e.filler.close()
 	e.eraser.close()
 	e.observer.close()
+	e.uses.close()
 	if e.collections != nil {
 		errs = append(errs, e.collections.close())
 	}

@@ -58,7 +58,8 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 		}
 	}
 	var seq uint64
-	res.Status, seq, err = e.store.PutTurn(ctx, ns, t, m, content)
+	var row int64
+	res.Status, seq, row, err = e.store.PutTurn(ctx, ns, t, m, content, e.observer.wants(t))
 	if err != nil {
 		return TurnResult{}, err
 	}
@@ -69,7 +70,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 		if m != nil {
 			e.stored(t.Namespace, *m)
 		}
-		e.observer.completed(t)
+		e.observer.completed(ns, t, row)
 	}
 	return res, nil
 }
@@ -110,7 +111,7 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	if err != nil {
 		return m, "", err
 	}
-	m, status, seq, err := e.store.PutMemory(ctx, ns, m, content)
+	m, status, seq, err := e.store.PutMemory(ctx, ns, m, content, e.tier())
 	if err != nil {
 		return m, "", err
 	}
@@ -119,6 +120,10 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 		e.stored(m.Namespace, m)
 	}
 	return m, status, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
+}
+
+func (e *Engine) tier() store.Tier {
+	return store.Tier{Working: e.opts.MaxWorking, Weights: e.opts.Weights}
 }
 
 func (e *Engine) stored(namespace string, m memory.Memory) {
@@ -171,18 +176,20 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 	if err != nil || len(found) < f.Limit {
 		return found, store.Place{}, err
 	}
-	last := found[len(found)-1]
-	return found, store.Place{Now: f.Now, Score: last.Score, ID: last.ID}, nil
+	return found, f.PlaceOf(found[len(found)-1]), nil
 }
 
 // DeleteMemory removes a memory from every answer at once. Questions about an
-// earlier time (as_of) still find it.
+// earlier time (as_of) still find it. It is no error if it is not there.
 func (e *Engine) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
 	ns, err := e.namespace(ctx, namespace, false)
-	if err != nil {
-		return err
+	var seq uint64
+	if err == nil {
+		seq, err = e.store.DeleteMemory(ctx, ns, id, user, anyUser)
 	}
-	seq, err := e.store.DeleteMemory(ctx, ns, id, user, anyUser)
+	if isNotFound(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -93,8 +93,8 @@ func newMachine(t *testing.T) *machine {
 	m.clock.micros.Store(t0.UnixMicro())
 	m.opts = engine.Options{
 		Dir: t.TempDir(), Now: m.clock.now,
-		KeepVersions: keptVersions,
-		NewID:        func() string { return fmt.Sprintf("made-%d", m.ids.Add(1)) },
+		KeepVersions: keptVersions, MaxWorking: maxWorking,
+		NewID: func() string { return fmt.Sprintf("made-%d", m.ids.Add(1)) },
 	}
 	t.Cleanup(m.report)
 	m.open()

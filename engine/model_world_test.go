@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -194,6 +195,28 @@ func (s *space) end(k key, at time.Time) {
 	if v := s.current(k); v != nil {
 		v.superseded = at
 	}
+}
+
+// maxWorking is how many working memories a user, agent and session have.
+const maxWorking = 2
+
+// trim ends the working memories that are too many beside a new one, and returns them.
+func (s *space) trim(v *version, at time.Time) []*version {
+	if v.mem.Type != memory.Working {
+		return nil
+	}
+	tier := slices.DeleteFunc(s.versions(store.Memories), func(o *version) bool {
+		return o.mem.Type != memory.Working || !o.superseded.IsZero() || o.expired(at) ||
+			o.mem.UserID != v.mem.UserID || o.mem.AgentID != v.mem.AgentID || o.mem.SessionID != v.mem.SessionID
+	})
+	slices.SortFunc(tier, func(a, b *version) int {
+		return cmp.Or(cmp.Compare(b.score(at), a.score(at)), b.recorded.Compare(a.recorded))
+	})
+	tier = tier[min(len(tier), maxWorking):]
+	for _, o := range tier {
+		o.superseded = at
+	}
+	return tier
 }
 
 // versions returns all versions of a kind in the order of their items.

@@ -164,6 +164,9 @@ func (m *machine) accept(s *space, v *version, st store.Status) {
 	if st != store.Unchanged {
 		m.apply(s, v)
 	}
+	if !v.superseded.IsZero() {
+		return // a tier was full
+	}
 	m.wantFound(s, v)
 }
 
@@ -173,6 +176,9 @@ func (m *machine) apply(s *space, v *version) {
 		m.uses[p.token]++
 	}
 	s.put(v, m.clock.now())
+	for _, old := range s.trim(v, m.clock.now()) {
+		m.wantGone(s, old)
+	}
 }
 
 func (m *machine) deleteDocument() {
@@ -328,5 +334,10 @@ func (m *machine) forget() {
 	v := s.current(k)
 	m.note("forget %s %s for %q, anyone's: %v", s.name, k.id, user, anyone)
 	may := v != nil && (anyone || v.mem.UserID == "" || v.mem.UserID == user)
-	m.ended(s, k, m.eng.DeleteMemory(m.Context(), s.name, k.id, user, anyone), may)
+	if err := m.eng.DeleteMemory(m.Context(), s.name, k.id, user, anyone); err != nil {
+		m.Fatalf("delete of %s: %v", k.id, err)
+	}
+	if may {
+		m.ended(s, k, nil, true)
+	}
 }

@@ -3,126 +3,237 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
 )
 
-// observer tells providers about completed turns, after the turn's caller has
-// its acknowledgement, one turn at a time and in order.
+// observer tells providers about completed turns, after the turn's caller has its
+// acknowledgement: the turns of a conversation one at a time and in order, several
+// conversations side by side. What is to be told is noted with the turn, so that it
+// is told after a restart, too; then a provider may hear of a turn twice.
 type observer struct {
+	store    *store.Store
 	watchers []watcher // in the order of registration
 	log      *slog.Logger
 
 	life context.Context //nolint:containedctx // ends what providers do with the engine
 	end  context.CancelFunc
+	slot chan struct{} // bounds the conversations at work
 
-	mu     sync.Mutex
-	queue  []ragctx.Turn
-	wake   chan struct{}
-	closed bool
-	wg     sync.WaitGroup
+	mu      sync.Mutex
+	threads map[string][]toTell // conversations at work, and what waits in them
+	waiting map[int64]bool      // rows that are in threads
+	idle    *sync.Cond
+	closed  bool
+	wg      sync.WaitGroup
 }
 
 // watcher is a provider that wants to know.
 type watcher struct {
 	ragctx.TurnObserver
 
-	name string
+	name    string
+	timeout time.Duration
 }
 
-// newObserver returns nil when no provider wants to know.
-func newObserver(watchers []watcher, log *slog.Logger) *observer {
-	if len(watchers) == 0 {
-		return nil
-	}
-	o := &observer{watchers: watchers, log: log, wake: make(chan struct{}, 1)}
-	o.life, o.end = context.WithCancel(context.Background())
-	o.wg.Go(o.loop)
-	return o
-}
-
-// completed queues a turn. Turns that failed or have no session are not told.
-func (o *observer) completed(t ragctx.Turn) {
-	if o == nil || !t.Succeeded() || t.SessionID == "" {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return
-	}
-	o.queue = append(o.queue, t)
-	o.signal()
-}
-
-func (o *observer) signal() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (o *observer) loop() {
-	for range o.wake {
-		for {
-			t, more, closed := o.take()
-			if !more {
-				if closed {
-					return
-				}
-				break
-			}
-			o.tell(t)
-		}
-	}
-}
-
-func (o *observer) take() (t ragctx.Turn, more, closed bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.queue) == 0 {
-		return t, false, o.closed
-	}
-	t, o.queue = o.queue[0], o.queue[1:]
-	return t, true, o.closed
-}
-
-func (o *observer) tell(t ragctx.Turn) {
-	for _, w := range o.watchers {
-		func() {
-			defer func() {
-				if p := recover(); p != nil {
-					o.log.Error("provider panicked on a completed turn", "provider", w.name, "panic", p)
-				}
-			}()
-			ctx, cancel := context.WithTimeout(o.life, tellTimeout)
-			defer cancel()
-			if err := w.OnTurnComplete(ctx, t); err != nil {
-				o.log.Warn("provider failed on a completed turn", "provider", w.name, "error", err)
-			}
-		}()
-	}
+// toTell is a turn of which providers are to be told.
+type toTell struct {
+	row int64
+	// again says that telling it may have been begun before.
+	again bool
 }
 
 // A provider has tellTimeout for a turn. When the engine closes, those that are
-// still at it have closeGrace to end before their context does.
+// still at it, and what is queued, have closeGrace.
 const (
 	tellTimeout = 30 * time.Second
 	closeGrace  = 2 * time.Second
 )
 
-// close waits for the turns that are queued.
+const (
+	// tellThreads is how many conversations are told of at a time: a provider that asks
+	// a service mostly waits.
+	tellThreads = 4
+	// tellAttempts is how often telling a turn is begun: one that ends the process is
+	// not to end it for ever.
+	tellAttempts = 3
+)
+
+func newObserver(s *store.Store, watchers []watcher, log *slog.Logger) *observer {
+	o := &observer{
+		store: s, watchers: watchers, log: log, slot: make(chan struct{}, tellThreads),
+		threads: make(map[string][]toTell), waiting: make(map[int64]bool),
+	}
+	o.idle = sync.NewCond(&o.mu)
+	o.life, o.end = context.WithCancel(context.Background())
+	return o
+}
+
+// wants reports whether providers are to be told of a turn: one that succeeded and
+// belongs to a conversation.
+func (o *observer) wants(t ragctx.Turn) bool {
+	return len(o.watchers) > 0 && t.Succeeded() && t.SessionID != ""
+}
+
+// resume takes up what is noted and not told: of an earlier process, or what is to be
+// told again.
+func (o *observer) resume(ctx context.Context) error {
+	rows, threads, err := o.store.UntoldRows(ctx)
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		o.queue(threads[i], toTell{row, true})
+	}
+	return nil
+}
+
+// completed queues a turn that was noted.
+func (o *observer) completed(ns int64, t ragctx.Turn, row int64) {
+	if o.wants(t) {
+		o.queue(store.Thread(ns, t.SessionID), toTell{row, false})
+	}
+}
+
+func (o *observer) queue(thread string, t toTell) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed || o.waiting[t.row] {
+		return
+	}
+	o.waiting[t.row] = true
+	queue, working := o.threads[thread]
+	o.threads[thread] = append(queue, t)
+	if !working {
+		o.wg.Go(func() { o.work(thread) })
+	}
+}
+
+// work tells what waits in a conversation, until there is nothing more.
+func (o *observer) work(thread string) {
+	for {
+		select {
+		case o.slot <- struct{}{}:
+		case <-o.life.Done():
+			o.take(thread)
+			return
+		}
+		t, more := o.take(thread)
+		if more {
+			o.tell(t)
+			o.told(t)
+		}
+		<-o.slot
+		if !more {
+			return
+		}
+	}
+}
+
+// take returns what is next in a conversation. When there is nothing, or the engine
+// closes, the conversation is no longer at work.
+func (o *observer) take(thread string) (t toTell, more bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	queue := o.threads[thread]
+	if len(queue) == 0 || o.life.Err() != nil {
+		for _, t := range queue {
+			delete(o.waiting, t.row)
+		}
+		delete(o.threads, thread)
+		o.idle.Broadcast()
+		return t, false
+	}
+	o.threads[thread] = queue[1:]
+	return queue[0], true
+}
+
+func (o *observer) told(t toTell) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.waiting, t.row)
+}
+
+// tell tells a turn. What cannot be read or noted is left for the next opening.
+func (o *observer) tell(t toTell) {
+	u, ok, err := o.store.Untold(o.life, t.row)
+	if err == nil && ok {
+		err = o.tellAll(u, t.again)
+	}
+	if err != nil && o.life.Err() == nil {
+		o.log.Warn("a turn could not be told to providers; it is tried again with the next start", "error", err)
+	}
+}
+
+func (o *observer) tellAll(u store.Untold, again bool) error {
+	if again {
+		if u.Attempts >= tellAttempts {
+			o.log.Error("a turn is not told to providers any more: each time the process ended", "turn", u.Turn.ID)
+			return o.store.AllTold(o.life, u.Row)
+		}
+		if err := o.store.TellAgain(o.life, u.Row); err != nil {
+			return err
+		}
+	}
+	for i, w := range o.watchers {
+		if slices.Contains(u.Told, w.name) || u.Only != "" && u.Only != w.name {
+			continue
+		}
+		o.tellOne(w, u.Turn)
+		if o.life.Err() != nil {
+			return o.life.Err() // it may not have come to its end
+		}
+		if i < len(o.watchers)-1 {
+			if err := o.store.Tell(o.life, u, w.name); err != nil {
+				return err
+			}
+		}
+	}
+	return o.store.AllTold(o.life, u.Row)
+}
+
+func (o *observer) tellOne(w watcher, t ragctx.Turn) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.log.Error("provider panicked on a completed turn", "provider", w.name, "turn", t.ID, "panic", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(o.life, w.timeout)
+	defer cancel()
+	if err := w.OnTurnComplete(ctx, t); err != nil {
+		o.log.Warn("provider failed on a completed turn", "provider", w.name, "turn", t.ID, "error", err)
+	}
+}
+
+// settle waits until nothing is queued.
+func (o *observer) settle(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.idle.Broadcast()
+	})()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.threads) > 0 && ctx.Err() == nil {
+		o.idle.Wait()
+	}
+	return ctx.Err()
+}
+
+// close gives what is queued a moment. What it does not come to is told after the
+// next opening.
 func (o *observer) close() {
 	if o == nil {
 		return
 	}
-	defer time.AfterFunc(closeGrace, o.end).Stop()
 	o.mu.Lock()
 	o.closed = true
-	o.signal()
 	o.mu.Unlock()
+	defer time.AfterFunc(closeGrace, o.end).Stop()
 	o.wg.Wait()
 	o.end()
 }

@@ -186,6 +186,9 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 			}
 		}
 	}
+	if err := s.hideDerived(ctx, sc, e); err != nil {
+		return err
+	}
 	if err := s.eraseTurns(ctx, sc, e); err != nil {
 		return err
 	}
@@ -237,8 +240,18 @@ func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *
 	if err != nil || len(ids) == 0 {
 		return err
 	}
+	return s.hideVersions(ctx, tx, sc, n, ids, e)
+}
+
+// hideVersions hides versions of an item.
+func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named, ids []int64, e *Erased) error {
 	for _, id := range ids {
 		in := Collection{sc.Namespace, n.kind}
+		if n.kind == Memories && (sc.Key == nil || *sc.Key != n.key) {
+			if err := relearn(ctx, tx, sc.Namespace, id); err != nil {
+				return err
+			}
+		}
 		seq, err := s.hideVersion(ctx, tx, in, n.key, id)
 		if err != nil {
 			return err
@@ -251,10 +264,10 @@ func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *
 	e.Versions += len(ids)
 	if n.kind == Documents {
 		e.Documents++
-	} else {
-		e.Memories++
+		return nil
 	}
-	return nil
+	e.Memories++
+	return forgetHistory(ctx, tx, sc.Namespace, n.key)
 }
 
 // eraseTurns deletes the turns of a scope.
@@ -273,9 +286,7 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 			break
 		}
 		err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-			in, args := list(some)
-			_, err := tx.ExecContext(ctx, `DELETE FROM turns WHERE id IN (`+in+`)`, args...) //nolint:gosec // placeholders
-			return err
+			return forgetTurns(ctx, tx, sc.Namespace, some)
 		})
 		e.Turns += len(some)
 	}
@@ -293,6 +304,9 @@ func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope) error {
 		if err := forgetSpooled(ctx, tx, namespace, *sc.Key); err != nil {
 			return err
 		}
+	}
+	if err := forgetAside(ctx, tx, sc); err != nil {
+		return err
 	}
 	return forgetAnswers(ctx, tx, namespace)
 }

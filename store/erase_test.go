@@ -115,7 +115,7 @@ func TestEraseMemoriesSessionsUsers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units)); err != nil {
+		if _, _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units), false); err != nil {
 			t.Fatal(err)
 		}
 	}

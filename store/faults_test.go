@@ -156,7 +156,7 @@ func (f *fixture) write(t *testing.T, l *ledger, rng *rand.Rand, n int) (errs []
 				t.Fatal(eerr)
 			}
 			text = m.Content
-			_, _, err = f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units))
+			_, _, _, err = f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units), false)
 		}
 		l.note(id, text, err)
 		if err != nil {

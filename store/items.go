@@ -88,6 +88,7 @@ type record struct {
 	content                     Content
 	textHash, sketch            []byte // of a document
 	textOf                      int64  // the row whose text it shares; 0 for its own
+	known                       known  // of a memory
 }
 
 // current is what is known about the current version of an item.
@@ -134,6 +135,9 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (wr
 	return s.succeed(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
 		id, seq, err := s.insert(ctx, tx, r, version, now)
 		if err != nil {
+			return 0, err
+		}
+		if err := insertKnown(ctx, tx, id, r); err != nil {
 			return 0, err
 		}
 		return seq, insertUnits(ctx, tx, id, r.content)

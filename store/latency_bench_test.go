@@ -80,7 +80,7 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 		for _, p := range parts {
 			c.Units = append(c.Units, store.Unit{Chunk: p, Hash: store.KeyOf(fmt.Sprint(i, p.Text)), Vector: make([]float32, 256)})
 		}
-		if _, _, err := s.PutTurn(b.Context(), ns, turn, m, c); err != nil {
+		if _, _, _, err := s.PutTurn(b.Context(), ns, turn, m, c, false); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(start))

@@ -18,7 +18,10 @@ import (
 // memory of another user is never replaced. The same content again changes
 // nothing. One that does not say when it occurred did so now. It returns the
 // stored memory, what happened, and the sequence number to follow.
-func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Content) (memory.Memory, Status, uint64, error) {
+//
+// Of working memories there are at most as many as tier says; those that score
+// least are ended.
+func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier) (memory.Memory, Status, uint64, error) {
 	r := memoryRecord(ns, m, c) // its hash is of what the caller gave, so before defaults
 	if r.occurred.IsZero() {
 		r.occurred = s.now().UTC().Truncate(time.Microsecond)
@@ -42,7 +45,21 @@ func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Cont
 			}
 			status = Replaced
 		}
-		w, err = s.put(ctx, tx, r, old)
+		if w, err = s.put(ctx, tx, r, old); err != nil {
+			return err
+		}
+		event := entry{key: m.ID, op: memory.OpCreated, version: w.version, by: memory.ByCaller}
+		if old != nil {
+			event.op, event.before = memory.OpUpdated, old.version
+			if err := inherit(ctx, tx, r, w.version, old.id); err != nil {
+				return err
+			}
+		}
+		if err := s.note(ctx, tx, ns, event); err != nil || m.Type != memory.Working {
+			return err
+		}
+		seq, err := s.trimWorking(ctx, tx, ns, m, tier)
+		w.seq = max(w.seq, seq)
 		return err
 	})
 	if err != nil {
@@ -70,18 +87,20 @@ func (s *Store) unchanged(ctx context.Context, tx *sql.Tx, in Collection, c *cur
 func memoryRecord(ns int64, m memory.Memory, c Content) record {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	m.Recorded, m.Version, m.Score = time.Time{}, 0, 0
+	m.Recorded, m.Version, m.Score, m.State = time.Time{}, 0, 0, ""
+	m.Uses, m.LastUsed = 0, time.Time{}
 	_ = enc.Encode(m) // plain values into a hash: cannot fail
 	return record{
 		namespace: ns, kind: Memories, key: m.ID, hash: h.Sum(nil), source: "memory",
 		user: m.UserID, agent: m.AgentID, session: m.SessionID, mtype: string(m.Type), importance: m.Importance,
-		tags: m.Tags, metadata: m.Metadata, occurred: m.Occurred, expires: m.Expires, content: c,
+		tags: m.Tags, metadata: m.Metadata, occurred: m.Occurred, expires: m.Expires, content: c, known: knownOf(m),
 	}
 }
 
 const memoryColumns = `i.key, n.name, i.user, i.agent, i.session, i.type, t.text, i.importance, i.tags, i.metadata,
 	i.occurred, i.recorded, i.expires, i.version`
 
+// scanMemory reads memoryColumns and more.
 func scanMemory(row interface{ Scan(...any) error }, more ...any) (memory.Memory, error) {
 	var m memory.Memory
 	var text []byte
@@ -104,10 +123,18 @@ func scanMemory(row interface{ Scan(...any) error }, more ...any) (memory.Memory
 func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) (memory.Memory, error) {
 	var m memory.Memory
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		m, err = scanMemory(tx.QueryRowContext(ctx, `SELECT `+memoryColumns+` FROM items i
+		var row uint64
+		m, err = scanMemory(tx.QueryRowContext(ctx, `SELECT `+memoryColumns+`, i.id FROM items i
 			JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id
 			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.superseded IS NULL
-			AND (i.expires IS NULL OR i.expires > ?)`, ns, Memories, id, now.UnixMicro()))
+			AND (i.expires IS NULL OR i.expires > ?)`, ns, Memories, id, now.UnixMicro()), &row)
+		if err != nil {
+			return err
+		}
+		m.State = memory.Active
+		one := []memory.Memory{m}
+		err = describe(ctx, tx, []uint64{row}, one)
+		m = one[0]
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -131,8 +158,10 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 		if old == nil || !anyUser && old.user != "" && old.user != user {
 			return fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 		}
-		seq, err = s.end(ctx, tx, ns, Memories, old.id)
-		return err
+		if seq, err = s.end(ctx, tx, ns, Memories, old.id); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, ns, entry{key: id, op: memory.OpDeleted, before: old.version, by: memory.ByCaller})
 	})
 	if err != nil {
 		return 0, failed("delete memory", err)

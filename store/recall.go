@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/facts"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -17,26 +18,73 @@ type MemoryFilter struct {
 	AgentID, SessionID string
 	Types              []memory.Type
 	Filter             ragctx.Filter
-	Exclude            []string // ids of memories to leave out
+	// AnyTags lists tags of which a memory has at least one; Contains is a text that it
+	// holds, in any letter case of ASCII; MinImportance is the least importance.
+	AnyTags       []string
+	Contains      string
+	MinImportance float64
+	// Kinds are those of facts; Profile and Pinned ask for memories that are.
+	Kinds           []facts.Kind
+	Profile, Pinned bool
+	Exclude         []string // ids of memories to leave out
 	// AsOf asks for what was current then; zero for what is current now.
 	AsOf    time.Time
 	Now     time.Time // the time that scores are of
 	After   Place
 	Weights memory.Weights
+	Order   Order
 	Limit   int
 }
 
+// Order is that of a list of memories, ties by id.
+type Order string
+
+// The orders.
+const (
+	ByScore      Order = ""           // of importance and recency, highest first
+	ByRecency    Order = "recent"     // when they occurred, newest first
+	ByImportance Order = "importance" // highest first
+)
+
+// key returns the number that memories of the order are sorted by, descending, and
+// its arguments.
+func (o Order) key(f MemoryFilter) (string, []any) {
+	switch o {
+	case ByRecency:
+		return `CAST(coalesce(i.occurred, 0) AS REAL)`, nil
+	case ByImportance:
+		return `i.importance`, nil
+	default:
+		w := f.Weights.WithDefaults()
+		return `? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?)`,
+			[]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}
+	}
+}
+
 // Place is a place in a list of memories: after the memory with this id, which
-// had this score. Scores fall with time, so all pages of a list have the Now of
-// the first. The zero value is the start.
+// had this score, or what else the list is ordered by. Scores fall with time, so
+// all pages of a list have the Now of the first. The zero value is the start.
 type Place struct {
 	Now   time.Time
 	Score float64
 	ID    string
 }
 
-// MemoriesByScore lists memories, highest score of importance and recency
-// first, ties by id. Their scores are to the bit those that [Place] compares.
+// PlaceOf returns the place after a memory of the list.
+func (f MemoryFilter) PlaceOf(m memory.Memory) Place {
+	p := Place{Now: f.Now, Score: m.Score, ID: m.ID}
+	switch f.Order {
+	case ByRecency:
+		p.Score = float64(m.Occurred.UnixMicro())
+	case ByImportance:
+		p.Score = m.Importance
+	case ByScore:
+	}
+	return p
+}
+
+// MemoriesByScore lists memories in an order, ties by id: unless the filter says
+// otherwise highest score of importance and recency first. Their scores are to the bit those that [Place] compares.
 func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
 	out := []memory.Memory{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -45,13 +93,21 @@ func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) (
 		if err != nil {
 			return err
 		}
-		return scan(rows, func() error {
+		var ids []uint64
+		err = scan(rows, func() error {
+			var id uint64
 			var score float64
-			m, err := scanMemory(rows, &score)
-			m.Score = score
-			out = append(out, m)
+			m, err := scanMemory(rows, &score, &id)
+			if m.Score, m.State = score, memory.Active; f.Order != ByScore {
+				m.Score = f.Weights.Score(m.Importance, f.Now.Sub(m.Occurred))
+			}
+			out, ids = append(out, m), append(ids, id)
 			return err
 		})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		return describe(ctx, tx, ids, out)
 	})
 	if err != nil {
 		return nil, failed("list memories", err)
@@ -61,13 +117,13 @@ func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) (
 
 // query returns the statement of a list and its arguments.
 func (f MemoryFilter) query(ns int64) (string, []any) {
-	where, args := f.where(ns)
-	w := f.Weights.WithDefaults()
-	args = append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
+	where, conditions := f.where(ns)
+	key, args := f.Order.key(f)
+	args = append(args, conditions...)
 	return `WITH scored AS MATERIALIZED (
-			SELECT i.id, i.key, ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) AS score
+			SELECT i.id, i.key, ` + key + ` AS score
 			FROM items i WHERE ` + where + ` ORDER BY score DESC, i.key LIMIT ?)
-		SELECT ` + memoryColumns + `, s.score FROM scored s JOIN items i ON i.id = s.id
+		SELECT ` + memoryColumns + `, s.score, s.id FROM scored s JOIN items i ON i.id = s.id
 		JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, append(args, f.Limit)
 }
 
@@ -82,6 +138,20 @@ func (f MemoryFilter) where(ns int64) (string, []any) {
 		c.and(`i.recorded <= ? AND (i.superseded IS NULL OR i.superseded > ?)`, at, at)
 	}
 	c.and(`(i.expires IS NULL OR i.expires > ?)`, at)
+	f.scope(&c)
+	f.kind(&c)
+	if len(f.Exclude) > 0 {
+		c.and(`i.key NOT IN (SELECT value FROM json_each(?))`, each(f.Exclude))
+	}
+	c.filter(f.Filter)
+	if f.After.ID != "" {
+		c.and(`(score < ? OR score = ? AND i.key > ?)`, f.After.Score, f.After.Score, f.After.ID)
+	}
+	return c.sql, c.args
+}
+
+// scope adds whose memories are meant.
+func (f MemoryFilter) scope(c *conditions) {
 	if !f.AnyUser {
 		c.and(`i.user IN ('', ?)`, f.UserID)
 	}
@@ -91,17 +161,31 @@ func (f MemoryFilter) where(ns int64) (string, []any) {
 	if f.SessionID != "" {
 		c.and(`i.session = ? AND i.session <> ''`, f.SessionID) // as the index of sessions has it
 	}
+}
+
+// kind adds what the memories are.
+func (f MemoryFilter) kind(c *conditions) {
 	if len(f.Types) > 0 {
 		c.and(`i.type IN (SELECT value FROM json_each(?))`, each(f.Types))
 	}
-	if len(f.Exclude) > 0 {
-		c.and(`i.key NOT IN (SELECT value FROM json_each(?))`, each(f.Exclude))
+	if f.MinImportance > 0 {
+		c.and(`i.importance >= ?`, f.MinImportance)
 	}
-	c.filter(f.Filter)
-	if f.After.ID != "" {
-		c.and(`(score < ? OR score = ? AND i.key > ?)`, f.After.Score, f.After.Score, f.After.ID)
+	if len(f.AnyTags) > 0 {
+		c.and(`EXISTS (SELECT 1 FROM json_each(i.tags) w WHERE w.value IN (SELECT value FROM json_each(?)))`, each(f.AnyTags))
 	}
-	return c.sql, c.args
+	if f.Contains != "" {
+		c.and(`EXISTS (SELECT 1 FROM texts x WHERE x.item = i.id AND instr(lower(x.text), lower(?)) > 0)`, f.Contains)
+	}
+	if len(f.Kinds) > 0 {
+		c.and(`EXISTS (SELECT 1 FROM facts k WHERE k.item = i.id AND k.kind IN (SELECT value FROM json_each(?)))`, each(f.Kinds))
+	}
+	if f.Profile {
+		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags & 1)`)
+	}
+	if f.Pinned {
+		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags & 2)`)
+	}
 }
 
 // conditions is a WHERE clause in the making.

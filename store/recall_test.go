@@ -194,7 +194,7 @@ func TestRepeatSaysWhatToFollow(t *testing.T) {
 	}
 	var seqs [2]uint64
 	for i := range seqs {
-		if _, seqs[i], err = f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units)); err != nil {
+		if _, seqs[i], _, err = f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -206,7 +206,7 @@ func TestRepeatSaysWhatToFollow(t *testing.T) {
 func TestTheSameMemoryTwice(t *testing.T) {
 	f := fresh(t)
 	put := func(m memory.Memory) (memory.Memory, store.Status) {
-		m, st, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(m.Content, memory.Chunks(m.Content)))
+		m, st, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(m.Content, memory.Chunks(m.Content)), store.Tier{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -288,7 +288,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				if _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units)); err != nil {
+				if _, _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units), false); err != nil {
 					t.Error(err)
 				}
 			}
@@ -316,7 +316,7 @@ func TestTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, _, err := f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units))
+		st, _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units), false)
 		return st, err
 	}
 	if st, err := put(turn); err != nil || st != store.Created {
@@ -357,7 +357,7 @@ func remember(t *testing.T, f *fixture, m memory.Memory) store.Status {
 	if m.Occurred.IsZero() {
 		m.Occurred = t0
 	}
-	_, st, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(m.Content, memory.Chunks(m.Content)))
+	_, st, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(m.Content, memory.Chunks(m.Content)), store.Tier{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +413,7 @@ func TestMemories(t *testing.T) {
 	if _, err := f.DeleteMemory(t.Context(), f.ns, "bob", "ada", false); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("ada deleted bob's memory: %v", err)
 	}
-	if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "bob", Content: "y", UserID: "ada"}, store.Content{}); !errors.Is(err, ragctx.ErrConflict) {
+	if _, _, _, err := f.PutMemory(t.Context(), f.ns, memory.Memory{ID: "bob", Content: "y", UserID: "ada"}, store.Content{}, store.Tier{}); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("ada replaced bob's memory: %v", err)
 	}
 	if _, err := f.DeleteMemory(t.Context(), f.ns, "vip", "", false); err != nil {

@@ -14,28 +14,33 @@ import (
 // PutTurn stores a turn word for word together with the episode made of it, all
 // or nothing; m is nil for a turn in which nothing was said. A turn whose id is
 // already there with the same content is [Unchanged]; with other content it is
-// a conflict, and so it is when its memory was deleted since.
-func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content) (Status, uint64, error) {
+// a conflict, and so it is when its memory was deleted since. With tell it is noted,
+// in the same transaction, that providers are to be told of it; row finds it then.
+func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content, tell bool) (st Status, seq uint64, row int64, err error) {
 	body, err := json.Marshal(t)
 	if err != nil {
-		return "", 0, ragctx.Invalid("messages", "cannot be written as JSON: %v", err)
+		return "", 0, 0, ragctx.Invalid("messages", "cannot be written as JSON: %v", err)
 	}
-	status := Created
-	var seq uint64
+	st = Created
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		known, err := checkTurn(ctx, tx, ns, t, string(body), m != nil)
 		if err != nil {
 			return err
 		}
 		if known {
-			status = Unchanged
+			st = Unchanged
 			seq, err = newest(ctx, tx, Collection{ns, Memories})
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO turns (namespace, key, user, agent, session, body, occurred, recorded)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, ns, t.ID, t.UserID, t.AgentID, t.SessionID, string(body),
-			t.Occurred.UnixMicro(), s.now().UnixMicro()); err != nil {
+		if err := tx.QueryRowContext(ctx, `INSERT INTO turns (namespace, key, user, agent, session, body, occurred, recorded)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, ns, t.ID, t.UserID, t.AgentID, t.SessionID, string(body),
+			t.Occurred.UnixMicro(), s.now().UnixMicro()).Scan(&row); err != nil {
 			return err
+		}
+		if tell {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO untold (turn) VALUES (?)`, row); err != nil {
+				return err
+			}
 		}
 		if m == nil {
 			return nil
@@ -45,9 +50,9 @@ func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.
 		return err
 	})
 	if err != nil {
-		return "", 0, failed("store turn", err)
+		return "", 0, 0, failed("store turn", err)
 	}
-	return status, seq, nil
+	return st, seq, row, nil
 }
 
 // checkTurn reports whether a turn is there already. It fails when the turn's

@@ -47,7 +47,7 @@ func TestVoices(t *testing.T) {
 		for i, v := range voices {
 			c.Units[i].Voice = v
 		}
-		if _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, c); err != nil {
+		if _, _, _, err := f.PutTurn(t.Context(), f.ns, turn, m, c, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,7 +84,8 @@ func older(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), `DROP TABLE voices; DROP INDEX items_text; DROP INDEX items_text_of;
+	if _, err := db.ExecContext(t.Context(), `DROP TABLE voices; DROP TABLE facts; DROP TABLE provenance; DROP TABLE history; DROP TABLE quarantine;
+		DROP TABLE uses; DROP TABLE untold; DROP INDEX items_working; DROP INDEX items_text; DROP INDEX items_text_of;
 		ALTER TABLE items DROP COLUMN text_hash; ALTER TABLE items DROP COLUMN text_of; ALTER TABLE items DROP COLUMN sketch;
 		ALTER TABLE items DROP COLUMN stat;
 		ALTER TABLE units DROP COLUMN page; PRAGMA user_version = 4`); err != nil {

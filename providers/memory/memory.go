@@ -68,6 +68,20 @@ type Memory struct {
 	Recorded time.Time `json:"recorded"`
 	Expires  time.Time `json:"expires,omitzero"`
 	Version  int       `json:"version"`
+
+	// Profile says that it describes its user lastingly, Pinned that it is wanted in
+	// every answer; both are for the part of a prompt that rarely changes.
+	Profile bool `json:"profile,omitempty"`
+	Pinned  bool `json:"pinned,omitempty"`
+
+	State State `json:"state,omitempty"`
+	// About and Sources say what was found in which turns; of a memory that somebody
+	// told, there is neither.
+	About   *About     `json:"about,omitempty"`
+	Sources []Evidence `json:"sources,omitempty"`
+	// Uses counts the answers that it was part of, LastUsed is when the last was.
+	Uses     int       `json:"access_count,omitempty"`
+	LastUsed time.Time `json:"last_accessed,omitzero"`
 }
 
 // Validate checks m against the documented limits.

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
+)
+
+// uses counts the answers that memories are part of. Counts are written now and
+// then: a question is not to wait for a write. What a crash loses are some counts.
+type uses struct {
+	store *store.Store
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	counts map[use]store.Use
+	due    chan struct{}
+	end    context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+type use struct {
+	ns  int64
+	key string
+}
+
+// Counts are written usesEvery after the first, or when there are usesMost.
+const (
+	usesEvery = 2 * time.Second
+	usesMost  = 1000
+)
+
+func startUses(e *Engine) *uses {
+	u := &uses{store: e.store, log: e.opts.Logger, counts: make(map[use]store.Use), due: make(chan struct{}, 1)}
+	var ctx context.Context
+	ctx, u.end = context.WithCancel(context.Background())
+	u.wg.Go(func() { u.loop(ctx) })
+	return u
+}
+
+// add counts the memories among the items of an answer.
+func (u *uses) add(ns int64, items []ragctx.ContextItem, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	before := len(u.counts)
+	for _, it := range items {
+		if it.Type != ragctx.TypeMemory {
+			continue
+		}
+		k := use{ns, it.ID}
+		c := u.counts[k]
+		u.counts[k] = store.Use{Namespace: ns, Key: it.ID, Count: c.Count + 1, Last: now}
+	}
+	if before == 0 && len(u.counts) > 0 || len(u.counts) >= usesMost {
+		select {
+		case u.due <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (u *uses) loop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-u.due:
+		}
+		u.mu.Lock()
+		many := len(u.counts) >= usesMost
+		u.mu.Unlock()
+		if !many {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(usesEvery):
+			}
+		}
+		u.flush(ctx)
+	}
+}
+
+func (u *uses) flush(ctx context.Context) {
+	u.mu.Lock()
+	all := make([]store.Use, 0, len(u.counts))
+	for _, c := range u.counts {
+		all = append(all, c)
+	}
+	clear(u.counts)
+	u.mu.Unlock()
+	if len(all) == 0 {
+		return
+	}
+	if err := u.store.NoteUses(ctx, all); err != nil && ctx.Err() == nil {
+		u.log.Warn("uses of memories were not counted", "error", err)
+	}
+}
+
+// close writes what was counted.
+func (u *uses) close() {
+	if u == nil {
+		return
+	}
+	u.end()
+	u.wg.Wait()
+	u.flush(context.Background())
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+)
+
+// hideDerived hides what was learnt from the turns of a scope: memories whose words
+// are from one of them, in all versions. What other turns say of them is to be learnt
+// again, unless the memory itself was to go.
+func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
+	if !sc.Turns {
+		return nil
+	}
+	type derived struct {
+		id  int64
+		key string
+	}
+	for {
+		var found []derived
+		err := s.view(ctx, func(tx *sql.Tx) error {
+			where, args := sc.where(false)
+			rows, err := tx.QueryContext(ctx, `SELECT f.id, f.key FROM items f WHERE f.namespace = ? AND f.kind = ? AND f.seq > 0
+				AND f.id IN (SELECT p.item FROM provenance p WHERE p.source = 1 AND p.turn IN (SELECT i.key FROM turns i WHERE `+where+`))
+				ORDER BY f.key LIMIT 1000`, append([]any{sc.Namespace, Memories}, args...)...) //nolint:gosec // of constants
+			if err != nil {
+				return err
+			}
+			return scan(rows, func() error {
+				var d derived
+				err := rows.Scan(&d.id, &d.key)
+				found = append(found, d)
+				return err
+			})
+		})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for some := range slices.Chunk(found, sliceUnits) {
+			err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+				for _, d := range some {
+					if err := s.hideVersions(ctx, tx, sc, named{Memories, d.key}, []int64{d.id}, e); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// relearn has the turns that also say what a memory says told again to those who
+// learn from them.
+func relearn(ctx context.Context, tx *sql.Tx, ns, item int64) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO untold (turn, only) SELECT DISTINCT t.id, 'memory' FROM provenance p
+		JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE p.item = ? ON CONFLICT DO NOTHING`, ns, item)
+	return err
+}
+
+// forgetTurns deletes turns, and what mentions them.
+func forgetTurns(ctx context.Context, tx *sql.Tx, ns int64, ids []uint64) error {
+	in, rows := list(ids)
+	keys := `(SELECT t.key FROM turns t WHERE t.id IN (` + in + `))`
+	args := append([]any{ns}, rows...)
+	for _, q := range []string{
+		`DELETE FROM quarantine WHERE namespace = ? AND turn IN ` + keys,
+		`UPDATE history SET turn = '', reason = '' WHERE namespace = ? AND turn IN ` + keys,
+		`DELETE FROM provenance WHERE item IN (SELECT i.id FROM items i WHERE i.namespace = ?) AND turn IN ` + keys,
+		`DELETE FROM turns WHERE namespace = ? AND id IN (` + in + `)`,
+	} {
+		if _, err := tx.ExecContext(ctx, q, args...); err != nil { //nolint:gosec // placeholders
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetAside removes what is in quarantine of a scope.
+func forgetAside(ctx context.Context, tx *sql.Tx, sc scope) error {
+	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
+	for _, f := range []struct {
+		column string
+		value  *string
+	}{{"key", sc.Key}, {"user", sc.User}, {"session", sc.Session}} {
+		if f.value != nil {
+			c.and(f.column+` = ?`, *f.value)
+		}
+	}
+	if sc.Kind == Documents {
+		return nil
+	}
+	for _, q := range []string{
+		`DELETE FROM history WHERE op = 'quarantined' AND (namespace, key) IN (SELECT namespace, key FROM quarantine WHERE ` + c.sql + `)`,
+		`DELETE FROM quarantine WHERE ` + c.sql,
+	} {
+		if _, err := tx.ExecContext(ctx, q, c.args...); err != nil { //nolint:gosec // of constants
+			return err
+		}
+	}
+	return nil
+}

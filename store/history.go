@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// entry is a row of history before it is written.
+type entry struct {
+	key             string
+	op              memory.Op
+	version, before int
+	by              string
+	turn            string
+	other           string
+	reason          string
+	undid           int64
+}
+
+// note writes what happened to a memory.
+func (s *Store) note(ctx context.Context, tx *sql.Tx, ns int64, e entry) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO history (namespace, key, at, op, version, before, by, turn, other, reason, undid)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`, ns, e.key, s.now().UnixMicro(), e.op, e.version, e.before, e.by,
+		e.turn, e.other, e.reason, e.undid)
+	return err
+}
+
+// MemoryHistory returns what happened to a memory, oldest first. Without anyUser
+// the memory must be the user's or nobody's, in all its versions.
+func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, anyUser bool) ([]memory.Change, error) {
+	out := []memory.Change{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		if !anyUser {
+			if err := mayErase(ctx, tx, ns, id, user); err != nil {
+				return err
+			}
+		}
+		rows, err := tx.QueryContext(ctx, `SELECT h.id, h.at, h.op, h.version, h.before, h.by, h.turn, h.other, h.reason,
+				EXISTS (SELECT 1 FROM history u WHERE u.namespace = h.namespace AND u.key = h.key AND u.undid = h.id),
+				coalesce(t.text, ''), coalesce(b.text, '')
+			FROM history h
+			LEFT JOIN items i ON i.namespace = h.namespace AND i.kind = ?1 AND i.key = h.key AND i.version = h.version AND h.version > 0
+			LEFT JOIN texts t ON t.item = i.id
+			LEFT JOIN items j ON j.namespace = h.namespace AND j.kind = ?1 AND j.key = h.key AND j.version = h.before AND h.before > 0
+			LEFT JOIN texts b ON b.item = j.id
+			WHERE h.namespace = ?2 AND h.key = ?3 ORDER BY h.id`, Memories, ns, id)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var c memory.Change
+			var at sql.NullInt64
+			err := rows.Scan(&c.ID, &at, &c.Op, &c.Version, &c.Before, &c.By, &c.Turn, &c.Other, &c.Reason, &c.Undone, &c.Content, &c.Was)
+			c.At = moment(at)
+			out = append(out, c)
+			return err
+		})
+	})
+	if err == nil && len(out) == 0 {
+		err = fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return nil, failed("read history", err)
+	}
+	return out, nil
+}
+
+// forgetHistory removes what history, quarantine and the counts know of a memory
+// that is erased, and its name where others mention it.
+func forgetHistory(ctx context.Context, tx *sql.Tx, ns int64, key string) error {
+	for _, q := range []string{
+		`DELETE FROM history WHERE namespace = ? AND key = ?`,
+		`UPDATE history SET other = '' WHERE namespace = ? AND other = ?`,
+		`DELETE FROM uses WHERE namespace = ? AND key = ?`,
+	} {
+		if _, err := tx.ExecContext(ctx, q, ns, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

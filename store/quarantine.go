@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// Quarantined is a memory that is not believed before somebody has looked at it.
+type Quarantined struct {
+	memory.Memory
+
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
+}
+
+// quarantine puts the lesson where nobody finds it.
+func (c *class) quarantine(ctx context.Context) error {
+	m := c.lesson.Memory
+	if err := putAside(ctx, c.tx, c.ns, m, c.lesson.Quarantine, c.now()); err != nil {
+		return err
+	}
+	return c.note(ctx, c.tx, c.ns, entry{
+		key: m.ID, op: memory.OpQuarantined, by: c.lesson.By, turn: m.Sources[0].Turn, reason: c.lesson.Quarantine,
+	})
+}
+
+func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason string, now time.Time) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return ragctx.Invalid("metadata", "cannot be stored as JSON: %v", err)
+	}
+	turn := ""
+	if len(m.Sources) > 0 {
+		turn = m.Sources[0].Turn
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO quarantine (namespace, key, user, agent, session, turn, body, reason, created)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (namespace, key) DO UPDATE SET body = excluded.body, reason = excluded.reason`,
+		ns, m.ID, m.UserID, m.AgentID, m.SessionID, turn, string(body), reason, now.UnixMicro())
+	return err
+}
+
+// PutAside puts a memory that a caller sent into quarantine.
+func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason string) error {
+	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
+		if err != nil {
+			return err
+		}
+		if old != nil {
+			return fmt.Errorf("memory %q: %w: what would replace it belongs into quarantine (%s); send it under another id",
+				ragctx.Clip(m.ID), ragctx.ErrConflict, reason)
+		}
+		if err := putAside(ctx, tx, ns, m, reason, s.now()); err != nil {
+			return err
+		}
+		return s.note(ctx, tx, ns, entry{key: m.ID, op: memory.OpQuarantined, by: memory.ByCaller, reason: reason})
+	})
+	return failedIf("put into quarantine", err)
+}
+
+// failedIf is [failed] of an error that may be nil.
+func failedIf(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return failed(what, err)
+}
+
+// Quarantine lists what is in quarantine, oldest first, after the one with the id
+// after ("" is the first). Of the filter, the scope and the limit count.
+func (s *Store) Quarantine(ctx context.Context, ns int64, f MemoryFilter, after string) ([]Quarantined, error) {
+	c := conditions{sql: `i.namespace = ?`, args: []any{ns}}
+	f.scope(&c)
+	if after != "" {
+		c.and(`i.id > coalesce((SELECT a.id FROM quarantine a WHERE a.namespace = i.namespace AND a.key = ?), 0)`, after)
+	}
+	out := []Quarantined{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT i.body, i.reason, i.created FROM quarantine i WHERE `+c.sql+` ORDER BY i.id LIMIT ?`, //nolint:gosec // of constants
+			append(c.args, f.Limit)...)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			q, err := scanQuarantined(rows)
+			out = append(out, q)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, failed("list quarantine", err)
+	}
+	return out, nil
+}
+
+func scanQuarantined(row interface{ Scan(...any) error }) (Quarantined, error) {
+	var q Quarantined
+	var body string
+	var since sql.NullInt64
+	if err := row.Scan(&body, &q.Reason, &since); err != nil {
+		return q, err
+	}
+	q.Memory, q.Since = decode[memory.Memory](body), moment(since)
+	q.State = memory.Quarantined
+	return q, nil
+}
+
+// Quarantined returns a memory that is in quarantine.
+func (s *Store) Quarantined(ctx context.Context, ns int64, id, user string, anyUser bool) (q Quarantined, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) (err error) {
+		q, err = setAside(ctx, tx, ns, id, user, anyUser)
+		return err
+	})
+	if err != nil {
+		return q, failed("read quarantine", err)
+	}
+	return q, nil
+}
+
+func setAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool) (Quarantined, error) {
+	q, err := scanQuarantined(tx.QueryRowContext(ctx, `SELECT body, reason, created FROM quarantine WHERE namespace = ? AND key = ?`, ns, id))
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !anyUser && q.UserID != "" && q.UserID != user {
+		return q, fmt.Errorf("memory %q in quarantine: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	return q, err
+}
+
+// Release stores a memory that is in quarantine.
+func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser bool, c Content) (seq uint64, err error) {
+	err = s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpReleased, func(ctx context.Context, tx *sql.Tx, q Quarantined) (int, error) {
+		old, err := findCurrent(ctx, tx, ns, Memories, id)
+		if err != nil {
+			return 0, err
+		}
+		if old != nil {
+			return 0, fmt.Errorf("memory %q: %w: another memory has taken its id", ragctx.Clip(id), ragctx.ErrConflict)
+		}
+		w, err := s.put(ctx, tx, memoryRecord(ns, q.Memory, c), nil)
+		seq = w.seq
+		return w.version, err
+	})
+	return seq, failedIf("release memory", err)
+}
+
+// Discard removes a memory from quarantine.
+func (s *Store) Discard(ctx context.Context, ns int64, id, user string, anyUser bool) error {
+	err := s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpDiscarded, func(context.Context, *sql.Tx, Quarantined) (int, error) { return 0, nil })
+	return failedIf("discard memory", err)
+}
+
+func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op memory.Op,
+	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
+) error {
+	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		q, err := setAside(ctx, tx, ns, id, user, anyUser)
+		if err != nil {
+			return err
+		}
+		version, err := fn(ctx, tx, q)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM quarantine WHERE namespace = ? AND key = ?`, ns, id); err != nil {
+			return err
+		}
+		turn := ""
+		if len(q.Sources) > 0 {
+			turn = q.Sources[0].Turn
+		}
+		return s.note(ctx, tx, ns, entry{key: id, op: op, version: version, by: memory.ByCaller, turn: turn})
+	})
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"math"
+
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// Tier says how many working memories a user, agent and session have at a time.
+type Tier struct {
+	Working int // 0 is [memory.DefaultMaxWorking]
+	Weights memory.Weights
+}
+
+// trimWorking ends working memories that are too many: those that score least, of
+// equal ones the oldest.
+func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, tier Tier) (seq uint64, err error) {
+	w := tier.Weights.WithDefaults()
+	now := s.now().UnixMicro()
+	all, err := selectDoomed(ctx, tx, `SELECT i.id, i.key, i.version, 'there are too many working memories' FROM items i
+		WHERE i.namespace = ? AND i.kind = ? AND i.user = ? AND i.agent = ? AND i.session = ? AND i.type = 'working'
+		AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
+		ORDER BY ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) DESC, i.id DESC LIMIT -1 OFFSET ?`,
+		ns, Memories, m.UserID, m.AgentID, m.SessionID, now, w.Importance, w.Recency, now, float64(w.Decay.Microseconds()),
+		cmp.Or(tier.Working, memory.DefaultMaxWorking))
+	if err != nil {
+		return 0, err
+	}
+	return s.endAll(ctx, tx, ns, all)
+}
+
+// doomed is a memory that a policy lets go.
+type doomed struct {
+	id      int64
+	key     string
+	version int
+	reason  string
+}
+
+func selectDoomed(ctx context.Context, tx *sql.Tx, query string, args ...any) (all []doomed, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	err = scan(rows, func() error {
+		var d doomed
+		err := rows.Scan(&d.id, &d.key, &d.version, &d.reason)
+		all = append(all, d)
+		return err
+	})
+	return all, err
+}
+
+// endAll ends memories by a policy.
+func (s *Store) endAll(ctx context.Context, tx *sql.Tx, ns int64, all []doomed) (seq uint64, err error) {
+	for _, d := range all {
+		if seq, err = s.end(ctx, tx, ns, Memories, d.id); err != nil {
+			return seq, err
+		}
+		err = s.note(ctx, tx, ns, entry{key: d.key, op: memory.OpPruned, before: d.version, by: memory.ByPolicy, reason: d.reason})
+		if err != nil {
+			return seq, err
+		}
+	}
+	return seq, nil
+}
+
+// MemoryStats counts the memories that a viewer sees, by tier, type and state.
+type MemoryStats struct {
+	// LongTerm are all that are found now. ShortTerm are the newest of them, as far
+	// as the tier holds them; Working those of that type.
+	LongTerm  int            `json:"long_term_count"`
+	ShortTerm int            `json:"short_term_count"`
+	Working   int            `json:"working_count"`
+	ByType    map[string]int `json:"by_type"`
+	ByKind    map[string]int `json:"by_kind" doc:"facts found in turns, by kind"`
+	// Quarantined wait for somebody to look at them.
+	Quarantined int `json:"quarantined"`
+	Superseded  int `json:"superseded" doc:"versions that another version or memory took the place of, and deleted ones"`
+}
+
+// MemoryStats counts memories. Of the filter, the scope counts.
+func (s *Store) MemoryStats(ctx context.Context, ns int64, f MemoryFilter, shortTerm int) (MemoryStats, error) {
+	st := MemoryStats{ByType: map[string]int{}, ByKind: map[string]int{}}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		where, args := f.where(ns)
+		if err := countBy(ctx, tx, st.ByType, `SELECT i.type, count(*) FROM items i WHERE `+where+` GROUP BY 1`, args...); err != nil {
+			return err
+		}
+		if err := countBy(ctx, tx, st.ByKind, `SELECT f.kind, count(*) FROM items i JOIN facts f ON f.item = i.id WHERE `+where+` AND f.kind <> '' GROUP BY 1`, args...); err != nil {
+			return err
+		}
+		for _, n := range st.ByType {
+			st.LongTerm += n
+		}
+		c := conditions{sql: `i.namespace = ?`, args: []any{ns}}
+		f.scope(&c)
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM quarantine i WHERE `+c.sql, c.args...).Scan(&st.Quarantined); err != nil {
+			return err
+		}
+		c = conditions{sql: `i.namespace = ? AND i.kind = ? AND i.seq > 0 AND i.superseded IS NOT NULL`, args: []any{ns, Memories}}
+		f.scope(&c)
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items i WHERE `+c.sql, c.args...).Scan(&st.Superseded)
+	})
+	if err != nil {
+		return st, failed("count memories", err)
+	}
+	st.Working, st.ShortTerm = st.ByType[string(memory.Working)], min(st.LongTerm, shortTerm)
+	return st, nil
+}
+
+func countBy(ctx context.Context, tx *sql.Tx, into map[string]int, query string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return err
+	}
+	return scan(rows, func() error {
+		var name string
+		var n int
+		err := rows.Scan(&name, &n)
+		into[name] = n
+		return err
+	})
+}
+
+// PruneMemories ends memories that a policy lets go, and returns their ids, at most
+// limit; with dry it only returns them. Pinned memories stay. What is ended can be
+// brought back by an undo, and is found as of earlier times.
+func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p memory.PrunePolicy, dry bool, limit int) (ids []string, seq uint64, err error) {
+	work := func(ctx context.Context, tx *sql.Tx) error {
+		query, args := pruning(p, ns, f, limit)
+		all, err := selectDoomed(ctx, tx, query, args...)
+		ids = make([]string, len(all))
+		for i, d := range all {
+			ids[i] = d.key
+		}
+		if err == nil && !dry {
+			seq, err = s.endAll(ctx, tx, ns, all)
+		}
+		return err
+	}
+	if dry {
+		err = s.view(ctx, func(tx *sql.Tx) error { return work(ctx, tx) })
+	} else {
+		err = s.write.do(ctx, Low, work)
+	}
+	if err != nil {
+		return nil, 0, failed("prune memories", err)
+	}
+	return ids, seq, nil
+}
+
+// pruning selects what a policy lets go, lowest score first.
+func pruning(p memory.PrunePolicy, ns int64, f MemoryFilter, limit int) (string, []any) {
+	where, args := f.where(ns)
+	w := f.Weights.WithDefaults()
+	all := append([]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}, args...)
+	oldest := int64(math.MinInt64) // nothing is older
+	if p.MaxAge > 0 {
+		oldest = f.Now.Add(-p.MaxAge).UnixMicro()
+	}
+	most := math.MaxInt
+	if p.MaxItems > 0 {
+		most = p.MaxItems
+	}
+	return `WITH scored AS (
+			SELECT i.id, i.key, i.version, i.occurred, i.importance, ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) AS score
+			FROM items i WHERE ` + where + ` AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.item = i.id AND f.flags & 2)),
+		judged AS (SELECT *, occurred < ? AND importance < ? AS old FROM scored),
+		placed AS (SELECT *, row_number() OVER (ORDER BY old, score DESC, key) AS place FROM judged)
+		SELECT id, key, version, CASE WHEN old THEN 'old and of little importance' ELSE 'there are too many memories' END
+		FROM placed WHERE old OR place > ? ORDER BY score, key LIMIT ?`, append(all, oldest, p.MinImportance, most, limit)
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Untold is a turn of which providers are still to be told.
+type Untold struct {
+	Row  int64
+	Turn ragctx.Turn // Occurred is when it was recorded, if it did not say
+	// Told are the providers that have been told; Only is the one that is to be, ""
+	// for all.
+	Told     []string
+	Only     string
+	Attempts int // that failed
+}
+
+// Thread names a conversation.
+func Thread(ns int64, session string) string { return fmt.Sprintf("%d %s", ns, session) }
+
+// UntoldRows returns the rows of turns of which providers are still to be told, with
+// their conversations, in order.
+func (s *Store) UntoldRows(ctx context.Context) (rows []int64, threads []string, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		found, err := tx.QueryContext(ctx, `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn ORDER BY u.turn`) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(found, func() error {
+			var row, ns int64
+			var session string
+			err := found.Scan(&row, &ns, &session)
+			rows, threads = append(rows, row), append(threads, Thread(ns, session))
+			return err
+		})
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for turns to tell: %w", err)
+	}
+	return rows, threads, nil
+}
+
+// Untold returns a turn of which providers are still to be told, or false if there
+// is nobody to tell any more.
+func (s *Store) Untold(ctx context.Context, row int64) (u Untold, ok bool, err error) {
+	u.Row = row
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		var body, told string
+		var recorded int64
+		err := tx.QueryRowContext(ctx, `SELECT t.body, t.recorded, u.told, u.only, u.attempts FROM untold u JOIN turns t ON t.id = u.turn WHERE u.turn = ?`, row).
+			Scan(&body, &recorded, &told, &u.Only, &u.Attempts)
+		if err != nil {
+			return err
+		}
+		u.Turn, u.Told = decode[ragctx.Turn](body), decode[[]string](told)
+		if u.Turn.Occurred.IsZero() {
+			u.Turn.Occurred = time.UnixMicro(recorded).UTC()
+		}
+		return nil
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return u, false, nil
+	}
+	if err != nil {
+		return u, false, fmt.Errorf("read turn: %w", err)
+	}
+	return u, true, nil
+}
+
+// Tell notes that a provider has been told of a turn.
+func (s *Store) Tell(ctx context.Context, u Untold, provider string) error {
+	if slices.Contains(u.Told, provider) {
+		return nil
+	}
+	return s.noteTold(ctx, `UPDATE untold SET told = json_insert(told, '$[#]', ?) WHERE turn = ?`, provider, u.Row)
+}
+
+// TellAgain notes that telling a turn failed.
+func (s *Store) TellAgain(ctx context.Context, row int64) error {
+	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts + 1 WHERE turn = ?`, row)
+}
+
+// AllTold notes that there is nobody to tell a turn to any more.
+func (s *Store) AllTold(ctx context.Context, row int64) error {
+	return s.noteTold(ctx, `DELETE FROM untold WHERE turn = ?`, row)
+}
+
+func (s *Store) noteTold(ctx context.Context, query string, args ...any) error {
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
+	return failedIf("note who was told of a turn", err)
+}

@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// Undo takes back the newest change of a memory that no undo has taken back yet, and
+// returns it: what was created is ended, what was ended or replaced is there again
+// as it was, and a merge loses its source. What the memory had superseded when it was
+// created comes back with that. A second undo takes back the change before.
+func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done memory.Change, seq uint64, err error) {
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		if !anyUser {
+			if err := mayErase(ctx, tx, ns, id, user); err != nil {
+				return err
+			}
+		}
+		u := undo{Store: s, tx: tx, ns: ns}
+		var err error
+		if done, err = u.newest(ctx, id); err != nil {
+			return err
+		}
+		err = u.back(ctx, id, done)
+		seq = u.seq
+		return err
+	})
+	if err != nil {
+		return memory.Change{}, 0, failed("undo", err)
+	}
+	return done, seq, nil
+}
+
+// UndoTurn takes back what was learnt from a turn: memories that it created, sources
+// that it added, and what it superseded. What was changed since is left as it is. It
+// returns the ids of the memories that changed.
+func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUser bool) (ids []string, seq uint64, err error) {
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		ids = nil
+		keys, err := column[string](ctx, tx, `SELECT key FROM history WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
+			GROUP BY key ORDER BY min(id)`, ns, turn)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			u := undo{Store: s, tx: tx, ns: ns}
+			if !anyUser && mayErase(ctx, tx, ns, key, user) != nil {
+				continue
+			}
+			c, err := u.newest(ctx, key)
+			if errors.Is(err, ragctx.ErrConflict) || err == nil && c.Turn != turn {
+				continue // somebody has changed it since
+			}
+			if err == nil {
+				err = u.back(ctx, key, c)
+			}
+			if err != nil {
+				return err
+			}
+			ids, seq = append(ids, key), max(seq, u.seq)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, failed("undo", err)
+	}
+	return ids, seq, nil
+}
+
+// undo is one in its transaction.
+type undo struct {
+	*Store
+
+	tx  *sql.Tx
+	ns  int64
+	seq uint64
+}
+
+// newest returns the change that the next undo takes back.
+func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err error) {
+	err = u.tx.QueryRowContext(ctx, `SELECT id, op, version, before, turn, other FROM history h WHERE namespace = ? AND key = ? AND op <> 'undone'
+		AND NOT EXISTS (SELECT 1 FROM history d WHERE d.namespace = h.namespace AND d.key = h.key AND d.undid = h.id)
+		ORDER BY id DESC LIMIT 1`, u.ns, key).Scan(&c.ID, &c.Op, &c.Version, &c.Before, &c.Turn, &c.Other)
+	if errors.Is(err, sql.ErrNoRows) {
+		var known bool
+		if err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM history WHERE namespace = ? AND key = ?)`, u.ns, key).Scan(&known); err != nil {
+			return c, err
+		}
+		if known {
+			return c, fmt.Errorf("memory %q: %w: there is nothing left to undo", ragctx.Clip(key), ragctx.ErrConflict)
+		}
+		return c, fmt.Errorf("memory %q: %w", ragctx.Clip(key), ragctx.ErrNotFound)
+	}
+	return c, err
+}
+
+// back takes back a change of a memory.
+func (u *undo) back(ctx context.Context, key string, c memory.Change) error {
+	old, err := findCurrent(ctx, u.tx, u.ns, Memories, key)
+	if err != nil {
+		return err
+	}
+	e := entry{key: key, op: memory.OpUndone, by: memory.ByCaller, reason: string(c.Op), undid: c.ID}
+	if old != nil {
+		e.before = old.version
+	}
+	switch c.Op {
+	case memory.OpCreated:
+		if old != nil {
+			err = u.finish(ctx, old.id)
+		}
+		if err == nil {
+			err = u.bringBack(ctx, key)
+		}
+	case memory.OpMerged:
+		e.version = e.before
+		if old != nil {
+			_, err = u.tx.ExecContext(ctx, `DELETE FROM provenance WHERE item = ? AND turn = ? AND source = 0`, old.id, c.Turn)
+		}
+	case memory.OpUpdated, memory.OpDeleted, memory.OpPruned, memory.OpSuperseded:
+		e.version, err = u.revive(ctx, key, c.Before, old)
+	default:
+		err = fmt.Errorf("memory %q: %w: its newest change, %s, cannot be undone", ragctx.Clip(key), ragctx.ErrConflict, c.Op)
+	}
+	if err != nil {
+		return err
+	}
+	return u.note(ctx, u.tx, u.ns, e)
+}
+
+func (u *undo) finish(ctx context.Context, row int64) error {
+	seq, err := u.end(ctx, u.tx, u.ns, Memories, row)
+	u.seq = max(u.seq, seq)
+	return err
+}
+
+// bringBack revives the memories that one had superseded, unless they were written anew.
+func (u *undo) bringBack(ctx context.Context, by string) error {
+	keys, err := column[string](ctx, u.tx, `SELECT DISTINCT key FROM history WHERE namespace = ? AND other = ? AND op = 'superseded'`, u.ns, by)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		c, err := u.newest(ctx, key)
+		if errors.Is(err, ragctx.ErrConflict) || err == nil && (c.Op != memory.OpSuperseded || c.Other != by) {
+			continue
+		}
+		if err == nil {
+			err = u.back(ctx, key, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revive makes a new version of a memory that is as an earlier one was.
+func (u *undo) revive(ctx context.Context, key string, version int, old *current) (int, error) {
+	var row int64
+	err := u.tx.QueryRowContext(ctx, `SELECT id FROM items WHERE namespace = ? AND kind = ? AND key = ? AND version = ?`,
+		u.ns, Memories, key, version).Scan(&row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("memory %q: %w: its version %d was erased", ragctx.Clip(key), ragctx.ErrConflict, version)
+	}
+	if err != nil {
+		return 0, err
+	}
+	w, err := u.succeed(ctx, u.tx, record{namespace: u.ns, kind: Memories, key: key}, old, func(version int, now int64) (uint64, error) {
+		return u.copyVersion(ctx, row, version, now)
+	})
+	u.seq = max(u.seq, w.seq)
+	return w.version, err
+}
+
+// Everything that belongs to a version of an item, copied to another row.
+var versionParts = [...]string{
+	`INSERT INTO texts (item, text) SELECT ?1, text FROM texts WHERE item = ?2`,
+	`INSERT INTO text_parts (item, start, text) SELECT ?1, start, text FROM text_parts WHERE item = ?2`,
+	`INSERT INTO facts (item, namespace, user, flags, kind, words, subject, attribute, value, about)
+		SELECT ?1, namespace, user, flags, kind, words, subject, attribute, value, about FROM facts WHERE item = ?2`,
+	`INSERT INTO provenance (item, turn, message, start, stop, source, at)
+		SELECT ?1, turn, message, start, stop, source, at FROM provenance WHERE item = ?2`,
+	`INSERT INTO units (item, ordinal, heading, text, hash, page, start_byte, start_line, start_rune, end_byte, end_line, end_rune)
+		SELECT ?1, ordinal, heading, text, hash, page, start_byte, start_line, start_rune, end_byte, end_line, end_rune FROM units WHERE item = ?2`,
+	`INSERT INTO voices (unit, role, name, timed) SELECT n.id, v.role, v.name, v.timed FROM units n
+		JOIN units o ON o.item = ?2 AND o.ordinal = n.ordinal JOIN voices v ON v.unit = o.id WHERE n.item = ?1`,
+}
+
+// copyVersion writes a new version that is as row is. Its vectors are found by the
+// hashes of its units.
+func (u *undo) copyVersion(ctx context.Context, row int64, version int, now int64) (uint64, error) {
+	res, err := u.tx.ExecContext(ctx, `INSERT INTO items (namespace, kind, key, version, seq, hash, title, source, mime, root,
+			user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, expires)
+		SELECT namespace, kind, key, ?, 0, hash, title, source, mime, root,
+			user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, ?, expires
+		FROM items WHERE id = ?`, version, now, row)
+	if err != nil {
+		return 0, err
+	}
+	id, err := res.LastInsertId()
+	if err != nil {
+		return 0, err
+	}
+	for _, q := range versionParts {
+		if _, err := u.tx.ExecContext(ctx, q, id, row); err != nil {
+			return 0, err
+		}
+	}
+	seq, err := u.change(ctx, u.tx, u.ns, Memories, id, opPut)
+	if err != nil {
+		return 0, err
+	}
+	_, err = u.tx.ExecContext(ctx, `UPDATE items SET seq = ? WHERE id = ?`, seq, id)
+	return seq, err
+}
