@@ -116,6 +116,7 @@ type Engine struct {
 	observer    *observer
 	uses        *uses
 	namespaces  sync.Map // name to id
+	taught      sync.Map // ids of namespaces in whose turns something was found
 	events      eventSource
 	jobs        *jobs
 }

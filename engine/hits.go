@@ -40,7 +40,7 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 	search := e.plan(o.Kind, q)
 	search.K = o.K
 	src := e.source(o.Kind)
-	found, err := src.find(ctx, q, search, &o.Ranking)
+	found, err := src.told(ctx, q, search, &o.Ranking)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -27,7 +27,7 @@ func (e *Engine) source(k store.Kind) source {
 
 // Search implements the providers' sources.
 func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Query) (index.Result, error) {
-	return s.find(ctx, q, iq, nil)
+	return s.told(ctx, q, iq, nil)
 }
 
 // find searches, and where the query asks for feedback searches again with words

@@ -41,6 +41,10 @@ type Parent struct {
 	Ended uint64
 }
 
+// DerivedSource is the Source of what was found in messages. It is no message, and so
+// in no conversation: it is nobody's neighbour, and nothing that was said at a time.
+const DerivedSource = "memory:fact"
+
 // Entry is one unit together with its parent.
 type Entry struct {
 	ID      uint64 // unique, never reused, mostly ascending in the order of writing

@@ -127,9 +127,9 @@ func (r *roster) add(t *thread) {
 }
 
 // of returns the thread that a parent belongs to, nil for what has neither
-// session nor time.
+// session nor time, or is no message.
 func (ts *threads) of(p *Parent) *thread {
-	if p.Session == "" && p.Occurred.IsZero() {
+	if p.Session == "" && p.Occurred.IsZero() || p.Source == DerivedSource {
 		return nil
 	}
 	key := [3]string{p.User, p.Agent, p.Session}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -90,8 +91,12 @@ func memoryRecord(ns int64, m memory.Memory, c Content) record {
 	m.Recorded, m.Version, m.Score, m.State = time.Time{}, 0, 0, ""
 	m.Uses, m.LastUsed = 0, time.Time{}
 	_ = enc.Encode(m) // plain values into a hash: cannot fail
+	source := "memory"
+	if m.About != nil {
+		source = index.DerivedSource
+	}
 	return record{
-		namespace: ns, kind: Memories, key: m.ID, hash: h.Sum(nil), source: "memory",
+		namespace: ns, kind: Memories, key: m.ID, hash: h.Sum(nil), source: source,
 		user: m.UserID, agent: m.AgentID, session: m.SessionID, mtype: string(m.Type), importance: m.Importance,
 		tags: m.Tags, metadata: m.Metadata, occurred: m.Occurred, expires: m.Expires, content: c, known: knownOf(m),
 	}

@@ -88,3 +88,13 @@ const (
 	ByModel  = "model"
 	ByPolicy = "policy"
 )
+
+// Fact is what was found in a turn, as it is shown beside the turn's own words.
+type Fact struct {
+	ID       string    `json:"id"`
+	Content  string    `json:"content"`
+	About    About     `json:"about"`
+	Occurred time.Time `json:"occurred"`
+	// Since is what has taken its place; "" while it holds.
+	Since string `json:"since,omitempty"`
+}
