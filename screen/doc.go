@@ -1,0 +1,24 @@
+// Package screen looks at text before it is remembered: [Redact] takes out secrets.
+//
+// All functions are pure, take any input in any encoding and need time in
+// proportion to its length. [Redact] is idempotent.
+//
+// # Secrets
+//
+// A secret is found by its own shape or by what is said about it:
+//
+//   - keys and tokens whose makers gave them a prefix, JSON Web Tokens, blocks of
+//     private keys, addresses of webhooks, passwords in URLs;
+//   - card numbers (known issuer, usual length and grouping, Luhn), account numbers
+//     (IBAN: country, length, mod 97), US social security numbers beside their name;
+//   - what follows a word for a secret (password, PIN, API key, token, door code, in
+//     English, German, Spanish and French) and a sign or verb that says that this is
+//     its value: "password = …", "my password is …", "--token …", "<password>…".
+//
+// A word for a secret without a value is no secret ("password reset is broken"), nor
+// is a value that cannot be one: a placeholder, a variable, the name of a type, what
+// is said of a password ("is required"). The more everyday the word, the more random
+// its value has to look: after "password" almost anything counts, after "token" or
+// "secret" only a mixture of letters and digits. Hashes, UUIDs, ids and numbers of
+// orders are left alone, as nothing says that they are secret.
+package screen
