@@ -58,6 +58,9 @@ type Options struct {
 	// MaxShortTerm how many of the newest memories count as short-term; 0 means
 	// [memory.DefaultMaxWorking] and [memory.DefaultMaxShortTerm].
 	MaxWorking, MaxShortTerm int
+	// KeepSecrets stores turns and memories with the passwords, keys and card numbers
+	// that are in them; see package screen.
+	KeepSecrets bool
 	// Dialogue weighs what stands around a remembered turn and who said it;
 	// TimeWeight that something lies within the time that a question names, among
 	// memories and documents. 0 means the defaults, negative none.

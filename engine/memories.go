@@ -19,14 +19,21 @@ type TurnResult struct {
 	// MemoryID is the episode that the turn became; empty if nobody said anything.
 	MemoryID string       `json:"memory_id,omitempty" doc:"the memory that the turn became; absent if neither a user nor an assistant said anything in it"`
 	Status   store.Status `json:"status"`
+	// Redacted counts the secrets that were taken out before storing, by kind.
+	Redacted memory.Redacted `json:"redacted,omitempty" doc:"how many secrets of which kind were taken out before the turn was stored"`
 }
 
-// CompleteTurn stores a turn word for word. When it returns, the turn is durable
-// and can be found. A turn with the id of an earlier one must be equal to it.
+// CompleteTurn stores a turn word for word, but for secrets. When it returns, the turn
+// is durable and can be found; what is learnt from it comes later, see [Engine.Settle].
+// A turn with the id of an earlier one must be equal to it.
 func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, error) {
 	defer e.courtesy.hurry()()
 	if err := memory.ValidateTurn(t); err != nil {
 		return TurnResult{}, err
+	}
+	var redacted memory.Redacted
+	if !e.opts.KeepSecrets {
+		t, redacted = memory.RedactTurn(t)
 	}
 	t.Namespace = cmp.Or(t.Namespace, ragctx.DefaultNamespace)
 	if t.ID == "" {
@@ -49,7 +56,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	if err != nil {
 		return TurnResult{}, err
 	}
-	res := TurnResult{ID: t.ID}
+	res := TurnResult{ID: t.ID, Redacted: redacted}
 	var content store.Content
 	if m != nil {
 		res.MemoryID = m.ID
@@ -86,8 +93,8 @@ func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.C
 	return c, nil
 }
 
-// Remember stores a memory, or replaces the one with the same id. It returns
-// the memory as stored and what happened.
+// Remember stores a memory without its secrets, or replaces the one with the same id.
+// It returns the memory as stored and what happened.
 func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
 	defer e.courtesy.hurry()()
 	if err := m.Validate(); err != nil {
@@ -95,6 +102,9 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	}
 	if m.ID == "" {
 		m.ID = e.opts.NewID()
+	}
+	if !e.opts.KeepSecrets {
+		m.Content, _ = memory.RedactText(m.Content)
 	}
 	m.Occurred = m.Occurred.UTC().Truncate(time.Microsecond)
 	m.Expires = m.Expires.UTC().Truncate(time.Microsecond)
