@@ -234,7 +234,7 @@ func (c *Client) refused(resp *http.Response) attempt {
 	}
 	e := &StatusError{Status: status}
 	if body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes)); err == nil {
-		e.Said = ragctx.Clip(c.scrub(message(body)))
+		e.Said = c.Said(body)
 	}
 	return attempt{
 		err: e, again: e.Unwrap() == ragctx.ErrUnavailable && status != http.StatusNotImplemented, //nolint:errorlint // it is the sentinel itself
@@ -276,6 +276,10 @@ func message(body []byte) string {
 	text := func(name string) string { s, _ := m[name].(string); return s }
 	return cmp.Or(text("message"), text("detail"), text("error"))
 }
+
+// Said returns what a service says about an error in a body, clipped, and nothing
+// of what would tell the key: for services that answer so with status 200.
+func (c *Client) Said(body []byte) string { return ragctx.Clip(c.scrub(message(body))) }
 
 // scrub returns s, or nothing if it tells a part of the key: some services
 // quote the key that they refuse.
