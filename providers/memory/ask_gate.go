@@ -1,0 +1,267 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/facts"
+)
+
+// The gates that an item of a model must pass. Lengths are Unicode code points.
+const (
+	MinImportance = 0.70
+	MinConfidence = 0.75
+
+	leastContent, mostContent = 20, 1200
+	leastReason, mostReason   = 12, 500
+	mostTags, mostTagBytes    = 8, 64
+)
+
+// judge takes the items of one answer, in their order.
+type judge struct {
+	*Asker
+
+	turn     ragctx.Turn
+	ground   ground
+	shown    []Memory
+	related  map[string]statement // those by their ids
+	items    []LLMItem
+	rejected []Rejection
+	said     []statement // of items
+	at       []int       // the places of items in the answer
+}
+
+func newJudge(a *Asker, turn ragctx.Turn, pieces []piece, shown []Memory) *judge {
+	j := &judge{Asker: a, turn: turn, ground: newGround(pieces), shown: shown, related: make(map[string]statement)}
+	for _, m := range shown {
+		if m.ID != "" {
+			j.related[m.ID] = state(m.Content)
+		}
+	}
+	return j
+}
+
+// judge takes an item or says why not.
+func (j *judge) judge(at int, raw string) {
+	it, err := readItem(raw)
+	if err == nil {
+		err = j.take(at, it)
+	}
+	if err != nil {
+		j.rejected = append(j.rejected, Rejection{at, err.Error()})
+	}
+}
+
+func (j *judge) take(at int, it *LLMItem) error {
+	for _, gate := range [...]func(*LLMItem) error{texts, weights, vocabulary, tags, j.clean, j.references, j.grounded} {
+		if err := gate(it); err != nil {
+			return err
+		}
+	}
+	s := state(it.Content)
+	for _, m := range j.shown {
+		if known := j.related[m.ID]; !slices.Contains(it.Supersedes, m.ID) && known.holds(s) {
+			return fmt.Errorf("it is known already, by memory %s", ragctx.Clip(m.ID))
+		}
+	}
+	for i, other := range j.said {
+		switch {
+		case other.holds(s):
+			j.items[i].merge(it)
+		case s.holds(other):
+			it.merge(&j.items[i])
+			j.items[i], j.said[i] = *it, s
+		default:
+			continue
+		}
+		return fmt.Errorf("it says the same as item %d and is merged with it", j.at[i])
+	}
+	if len(j.items) == j.opts.MaxItems {
+		return fmt.Errorf("it is beyond the limit of %d items", j.opts.MaxItems)
+	}
+	it.UserID = j.owner(it)
+	j.items, j.said, j.at = append(j.items, *it), append(j.said, s), append(j.at, at)
+	return nil
+}
+
+// owner returns the user whom an item belongs to. What is about a person, what the
+// user did not say, and all of it where sharing was not asked for, stays with the user:
+// what belongs to nobody is seen by everybody.
+func (j *judge) owner(it *LLMItem) string {
+	if j.opts.ShareWorkspace && it.Scope == ScopeWorkspace && it.Source != UserPref && it.From == VoiceUser {
+		return ""
+	}
+	return j.turn.UserID
+}
+
+// merge adds what another item that says the same has beside its words.
+func (i *LLMItem) merge(o *LLMItem) {
+	i.Importance, i.Confidence = max(i.Importance, o.Importance), max(i.Confidence, o.Confidence)
+	i.Tags = distinct(slices.Concat(i.Tags, o.Tags))
+	i.Tags = i.Tags[:min(len(i.Tags), mostTags)]
+	if i.From == VoiceUser && o.From == VoiceUser {
+		i.Supersedes = distinct(slices.Concat(i.Supersedes, o.Supersedes))
+		i.ConflictsWith = distinct(slices.Concat(i.ConflictsWith, o.ConflictsWith))
+	}
+	if i.Scope != o.Scope {
+		i.Scope = ScopeUser // the narrower one
+	}
+	if i.When == "" {
+		i.When, i.Occurred = o.When, o.Occurred
+	}
+}
+
+// distinct returns the strings once each, in their order.
+func distinct(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// texts checks content and reason and brings them into form.
+func texts(it *LLMItem) error {
+	it.Content, it.Reason = tidy(it.Content), tidy(it.Reason)
+	switch n := utf8.RuneCountInString(it.Content); {
+	case n < leastContent:
+		return fmt.Errorf("content has %d characters; the least is %d", n, leastContent)
+	case n > mostContent:
+		return fmt.Errorf("content has %d characters; the most is %d", n, mostContent)
+	}
+	switch n := utf8.RuneCountInString(it.Reason); {
+	case n < leastReason:
+		return fmt.Errorf("reason has %d characters; the least is %d", n, leastReason)
+	case n > mostReason:
+		return fmt.Errorf("reason has %d characters; the most is %d", n, mostReason)
+	}
+	return nil
+}
+
+// tidy returns a text without control characters, with single spaces, and with at
+// most one line break at a time.
+func tidy(s string) string {
+	var lines []string
+	for l := range strings.Lines(strings.ToValidUTF8(s, "\uFFFD")) {
+		l = strings.Join(strings.FieldsFunc(l, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+		if l != "" {
+			lines = append(lines, l)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func weights(it *LLMItem) error {
+	for _, g := range [...]struct {
+		name         string
+		value, least float64
+	}{{"importance", it.Importance, MinImportance}, {"confidence", it.Confidence, MinConfidence}} {
+		switch {
+		case g.value > 1:
+			return fmt.Errorf("%s is over 1", g.name)
+		case !(g.value >= g.least):
+			return fmt.Errorf("%s is %.2f; the least is %.2f", g.name, g.value, g.least)
+		}
+	}
+	return nil
+}
+
+// vocabulary checks the fields that have a few values each.
+func vocabulary(it *LLMItem) error {
+	it.Type, it.Source, it.Scope = Type(lower(it.Type)), ItemSource(lower(it.Source)), ItemScope(lower(it.Scope))
+	want := it.Source.memoryType()
+	switch {
+	case it.Type != Semantic && it.Type != Procedural:
+		return errors.New("memory_type is neither semantic nor procedural")
+	case want == "":
+		return errors.New("source is none of project_fact, preference, decision, workflow and failure")
+	case it.Type != want:
+		return fmt.Errorf("a %s is %s, not %s", it.Source, want, it.Type)
+	case it.Scope != ScopeUser && it.Scope != ScopeWorkspace:
+		return errors.New("scope is neither user nor workspace")
+	}
+	return nil
+}
+
+func lower[T ~string](s T) string { return strings.ToLower(strings.TrimSpace(string(s))) }
+
+// tags brings tags into lower case, once each.
+func tags(it *LLMItem) error {
+	var list []string
+	for _, t := range it.Tags {
+		t = strings.ToLower(strings.Join(strings.Fields(tidy(t)), " "))
+		if len(t) > mostTagBytes {
+			return fmt.Errorf("a tag has %d bytes; the most is %d", len(t), mostTagBytes)
+		}
+		if t != "" {
+			list = append(list, t)
+		}
+	}
+	if it.Tags = distinct(list); len(it.Tags) > mostTags {
+		return fmt.Errorf("there are %d tags; the most is %d", len(it.Tags), mostTags)
+	}
+	return nil
+}
+
+// clean rejects what holds a secret, though none was shown, or context that was read
+// back.
+func (j *judge) clean(it *LLMItem) error {
+	for _, s := range append([]string{it.Content, it.Reason, it.When}, it.Tags...) {
+		if _, found := j.redact(s); found {
+			return errors.New("it holds what looks like a secret")
+		}
+	}
+	if tidy(j.opts.Clean(it.Content)) != it.Content {
+		return errors.New("it holds context that was given to the assistant")
+	}
+	return nil
+}
+
+// references checks the ids that an item names.
+func (j *judge) references(it *LLMItem) error {
+	it.Supersedes, it.ConflictsWith = distinct(it.Supersedes), distinct(it.ConflictsWith)
+	for _, f := range [...]struct {
+		name string
+		ids  []string
+	}{{"supersedes", it.Supersedes}, {"conflicts_with", it.ConflictsWith}} {
+		for _, id := range f.ids {
+			if _, shown := j.related[id]; !shown {
+				return fmt.Errorf("%s names a memory that was not shown", f.name)
+			}
+		}
+	}
+	return nil
+}
+
+// grounded rejects what the turn does not say.
+func (j *judge) grounded(it *LLMItem) error {
+	named := make(map[string]bool) // words of the memories that it is about are not news
+	for _, id := range slices.Concat(it.Supersedes, it.ConflictsWith) {
+		for w := range j.related[id].words {
+			named[w] = true
+		}
+	}
+	found, err := j.ground.find(it.Content, named)
+	if err != nil {
+		return err
+	}
+	it.From, it.Shared = found.from, found.share
+	message := j.turn.Transcript()[found.message]
+	it.Span = facts.Span{Message: found.message, End: utf8.RuneCountInString(message.Content.String())}
+	if it.From != VoiceUser {
+		it.Supersedes, it.ConflictsWith = nil, nil
+	}
+	it.When = tidy(it.When)
+	if it.When == "" || it.Occurred.IsZero() || !j.ground.says(it.When) {
+		it.When, it.Occurred = "", time.Time{}
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/facts"
+)
+
+// groundShare is the part of an item's words that one passage of the turn must have,
+// or the item is taken for invented; fewShare is that for up to few words, of which
+// one more or less is much. Words are stemmed; stop words, the words with which a note
+// is framed ("the user prefers"), dates that were resolved, and the words of memories
+// that the item supersedes do not count. That leaves room for another grammar and for
+// what makes a note understandable by itself, a note on another matter does not reach
+// it by chance, and one that adds as much as it reports does not, either. Numbers are
+// stricter: each must stand somewhere in the turn.
+const (
+	groundShare = 0.6
+	fewShare    = 0.5
+	few         = 4
+)
+
+// takenUp is the part of an item's words that the user must have said of what else
+// only the assistant said.
+const takenUp = 0.2
+
+// passageTerms is how many terms make a passage: a long text has half the words of
+// anything somewhere.
+const passageTerms = 150
+
+// ground is the words of a turn.
+type ground struct {
+	passages []passageWords
+	all      map[string]bool
+	text     string // folded
+}
+
+type passageWords struct {
+	message int
+	voice   Voice
+	words   map[string]bool
+}
+
+func newGround(pieces []piece) ground {
+	g := ground{all: make(map[string]bool)}
+	var text strings.Builder
+	for _, p := range pieces {
+		terms := analysis.Index(p.line.Name + "\n" + p.line.Text)
+		for from := 0; ; from += passageTerms / 2 {
+			words := make(map[string]bool)
+			for _, t := range terms[from:min(from+passageTerms, len(terms))] {
+				words[t], g.all[t] = true, true
+			}
+			g.passages = append(g.passages, passageWords{p.message, p.voice, words})
+			if from+passageTerms >= len(terms) {
+				break
+			}
+		}
+		text.WriteString(" " + facts.Key(p.line.Text) + " ")
+	}
+	g.text = text.String()
+	return g
+}
+
+// says reports whether words stand in the turn, one after the other.
+func (g *ground) says(words string) bool {
+	key := facts.Key(words)
+	return key != "" && strings.Contains(g.text, " "+key+" ")
+}
+
+// grounding is where an item comes from.
+type grounding struct {
+	from    Voice
+	message int
+	share   float64
+}
+
+// find returns where a content comes from. Its error says that it does not come from
+// the turn.
+func (g *ground) find(content string, named map[string]bool) (grounding, error) {
+	if err := g.numbers(content, named); err != nil {
+		return grounding{}, err
+	}
+	var terms []string
+	for w := range contentWords(content) {
+		if !named[w] {
+			terms = append(terms, w)
+		}
+	}
+	if len(terms) == 0 {
+		return grounding{}, errors.New("it has no words of its own")
+	}
+	user, tool, assistant := g.best(terms, VoiceUser), g.best(terms, VoiceTool), g.best(terms, VoiceAssistant)
+	either := share(terms, user.words, tool.words)
+	both := share(terms, user.words, assistant.words)
+	u, least := share(terms, user.words), groundShare
+	if len(terms) <= few {
+		least = fewShare
+	}
+	switch {
+	case u >= least:
+		return grounding{VoiceUser, user.message, u}, nil
+	case either >= least:
+		return grounding{VoiceTool, tool.message, either}, nil
+	case both >= least && u >= takenUp:
+		return grounding{VoiceAssistant, assistant.message, both}, nil
+	case both >= least:
+		return grounding{}, errors.New("only the assistant says so")
+	}
+	return grounding{}, fmt.Errorf("the turn does not say so: %.0f %% of its words stand there; the least is %.0f %%", 100*either, 100*least)
+}
+
+// best returns the passage of a voice with most of the terms, the first of equals.
+func (g *ground) best(terms []string, v Voice) passageWords {
+	var best passageWords
+	most := -1.0
+	for _, p := range g.passages {
+		if p.voice != v {
+			continue
+		}
+		if s := share(terms, p.words); s > most {
+			best, most = p, s
+		}
+	}
+	return best
+}
+
+// share returns the part of terms that one of the sets has.
+func share(terms []string, sets ...map[string]bool) float64 {
+	n := 0
+	for _, t := range terms {
+		for _, set := range sets {
+			if set[t] {
+				n++
+				break
+			}
+		}
+	}
+	return float64(n) / float64(len(terms))
+}
+
+// isoDate is how a model writes a date that it resolved.
+var isoDate = regexp.MustCompile(`\b\d{4}-\d{2}(-\d{2})?\b`)
+
+// clockTime is how a model writes a time of day, which it may have been told otherwise.
+var clockTime = regexp.MustCompile(`\b\d{1,2}:\d{2}\b`)
+
+// numbers checks that the numbers of a content stand in the turn. Small ones may
+// stand there in letters, and those of a date may have been resolved.
+func (g *ground) numbers(content string, named map[string]bool) error {
+	small, dated := 12, timed(content)
+	if dated {
+		small = 31
+	}
+	for _, t := range analysis.Query(clockTime.ReplaceAllString(isoDate.ReplaceAllString(content, " "), " ")) {
+		if t[0] < '0' || t[0] > '9' || g.all[t] || named[t] || dated && year(t) {
+			continue
+		}
+		digits := t[:len(t)-len(strings.TrimLeft(t, "0123456789"))] // of 3rd, 5pm, 500ms
+		if n, err := strconv.Atoi(digits); !strings.Contains(t, ".") && (g.all[digits] || err == nil && n <= small) {
+			continue
+		}
+		return errors.New("it holds a number that the turn does not")
+	}
+	return nil
+}
+
+// framing are words with which a note says what it is.
+var framing = sync.OnceValue(func() map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(`user users user's assistant agent prefers preference preferred wants likes wishes decides decided
+		decision chose chosen chooses name named called project workspace team uses using asked requires says stated takes place
+		nutzer nutzerin benutzer bevorzugt möchte mag entschied entschieden projekt heißt verwendet
+		usuario usuaria prefiere quiere decidió proyecto llama usa utilisateur utilisatrice préfère veut décidé projet appelle utilise
+		пользователь предпочитает хочет решил проект 用户 使用者 ユーザー 사용자`) {
+		set[analysis.Stem(w)] = true
+	}
+	return set
+})
+
+// contentWords returns the words of a note that say something.
+func contentWords(content string) map[string]bool {
+	frame, times := framing(), timeWords()
+	var kept strings.Builder
+	for w := range strings.FieldsSeq(isoDate.ReplaceAllString(content, " ")) {
+		if folded := strings.ToLower(strings.Trim(w, `.,;:!?"'()[]`)); !times[folded] && !year(folded) {
+			kept.WriteString(w + " ")
+		}
+	}
+	set := make(map[string]bool)
+	whole := ""
+	for _, t := range analysis.Query(kept.String()) {
+		if len(t) < len(whole) && strings.Contains(whole, t) {
+			continue // a part of a compound, which comes before it
+		}
+		if whole = t; !frame[t] {
+			set[t] = true
+		}
+	}
+	return set
+}
+
+// statement is what a note says, for comparison with others.
+type statement struct {
+	key   string
+	words map[string]bool
+	not   int // how many words deny or limit
+}
+
+func state(content string) statement {
+	s := statement{key: facts.Key(content), words: contentWords(content)}
+	deny := denials()
+	for w := range strings.FieldsSeq(s.key) {
+		if deny[w] {
+			s.not++
+		}
+	}
+	for _, d := range isoDate.FindAllString(content, -1) {
+		s.words[d] = true // notes on two days are two
+	}
+	return s
+}
+
+// denials are words that make another statement of the same words, in the form of
+// [facts.Key], which parts "don't" into two.
+var denials = sync.OnceValue(func() map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(`not no never t without neither nor none nobody avoid avoids dislikes dislike hates stopped stop stops except only unless
+		longer instead former formerly kein keine keinen nicht nie niemals ohne außer nur statt
+		nunca sin ni jamás excepto solo sólo pas jamais sans sauf ne rien plus не нет никогда без кроме только`) {
+		set[w] = true
+	}
+	return set
+})
+
+// sameShare is the part of the words of both of two notes that must be in both.
+const sameShare = 0.7
+
+// holds reports whether s says all that o does, and little more: o has no word that s
+// has not. A swapped word makes another statement, however long the rest is.
+func (s *statement) holds(o statement) bool {
+	if s.key == o.key {
+		return true
+	}
+	if s.not != o.not || len(o.words) == 0 || float64(len(o.words)) < sameShare*float64(len(s.words)) {
+		return false
+	}
+	for w := range o.words {
+		if !s.words[w] {
+			return false
+		}
+	}
+	return true
+}

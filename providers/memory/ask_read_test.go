@@ -1,0 +1,149 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/llm"
+)
+
+// FuzzItems: whatever a model says, it is read in time linear in its length; what is
+// taken passes the gates, and a rejection is short.
+func FuzzItems(f *testing.F) {
+	f.Add(`{"items":[{"memory_type":"semantic","content":"The user prefers Helix to Vim.","importance":0.8,"confidence":0.9,"tags":["a"],"source":"preference","scope":"user","reason":"changes commands","supersedes":["m1"]}]}`)
+	f.Add("```json\n{\"items\": [{\"content\": \"a \\\" { b\"}, 7, \"x\\\\\", [1,[2]]]}\n``` and {\"items\" : [")
+	f.Add(`[{"a":}{]}`)
+	f.Add(`"items":["items":["items":[`)
+	f.Add(`{"items":[}]{`)
+	f.Add(`{"items":["\`)
+	a, err := NewAsker(nothing{}, func(s string) (string, bool) { return s, strings.Contains(s, "sk-") }, AskOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	turn := ragctx.Turn{UserID: "ann", Prompt: "I prefer Helix to Vim, do not ask."}
+	f.Fuzz(func(t *testing.T, text string) {
+		list, ok := findItems(text)
+		if !ok && list != nil || len(list) > maxAskedItems {
+			t.Fatalf("%v, %v", list, ok)
+		}
+		j := newJudge(a, turn, a.pieces(turn), []Memory{{ID: "m1", Content: "Vim"}})
+		for i, raw := range list {
+			if raw == "" || !strings.Contains(text, raw) {
+				t.Errorf("%q is no part of the text", raw)
+			}
+			j.judge(i, raw)
+		}
+		for _, it := range j.items {
+			n := utf8.RuneCountInString(it.Content)
+			if n < leastContent || n > mostContent || !utf8.ValidString(it.Content) || !(it.Importance >= MinImportance && it.Importance <= 1) || !(it.Confidence >= MinConfidence && it.Confidence <= 1) ||
+				it.UserID != "ann" || it.From != VoiceUser || it.Shared < fewShare || len(it.Tags) > mostTags || strings.Contains(it.Content, "sk-") {
+				t.Errorf("%+v", it)
+			}
+		}
+		for _, r := range j.rejected {
+			if len(r.Reason) > 200 || r.Reason == "" {
+				t.Errorf("%q", r.Reason)
+			}
+		}
+	})
+}
+
+// TestItemsAnywhere: random items are found again in random prose.
+func TestItemsAnywhere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.String(), 1, 5).Draw(t, "contents")
+		var list []map[string]any
+		for _, s := range texts {
+			list = append(list, map[string]any{"content": s, "nested": []any{map[string]any{"items": s}, s}})
+		}
+		b, err := json.Marshal(map[string]any{"note": "x", "items": list, "more": []int{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prose := rapid.StringOf(rapid.RuneFrom([]rune(`abc "'{}[],:\`+"\n`"))).Draw(t, "before")
+		if strings.Contains(prose, "[") {
+			prose = strings.ReplaceAll(prose, "[", "(")
+		}
+		got, ok := findItems(prose + string(b) + rapid.StringOf(rapid.RuneFrom([]rune("abc {}\n`"))).Draw(t, "after"))
+		if !ok || len(got) != len(texts) {
+			t.Fatalf("%q of %q", got, b)
+		}
+		for i, raw := range got {
+			var back struct{ Content string }
+			if err := json.Unmarshal([]byte(raw), &back); err != nil {
+				t.Fatal(err)
+			}
+			want, _ := json.Marshal(texts[i]) // what is no valid text is replaced
+			if again, _ := json.Marshal(back.Content); string(again) != string(want) {
+				t.Errorf("%q, want %q", again, want)
+			}
+		}
+	})
+}
+
+// TestFit: a turn of any size fits; what the user said last is there in part at
+// least, nothing is out of order, and what fits as it is is not touched.
+func TestFit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(leastChars, 6000).Draw(t, "limit")
+		var pieces []piece
+		size, last := 0, -1
+		for i := range rapid.IntRange(1, 40).Draw(t, "pieces") {
+			v := rapid.SampledFrom([]Voice{VoiceUser, VoiceAssistant, VoiceTool}).Draw(t, "voice")
+			n := rapid.SampledFrom([]int{1, 3, 20, 200, 3000}).Draw(t, "words")
+			p := piece{i, v, line{Role: string(v), Text: strings.TrimSpace(strings.Repeat(fmt.Sprint("wörd", i, " "), n))}}
+			if v == VoiceUser {
+				last = i
+			}
+			size += p.size()
+			pieces = append(pieces, p)
+		}
+		whole := append([]piece{}, pieces...)
+		got := fit(pieces, limit)
+		sum, before, user := 0, -1, false
+		for _, p := range got {
+			sum += p.size()
+			if p.message <= before || !strings.HasPrefix(p.line.Text, fmt.Sprint("wörd", p.message)) || !strings.HasSuffix(p.line.Text, fmt.Sprint("wörd", p.message)) {
+				t.Errorf("piece %d after %d: %q", p.message, before, p.line.Text)
+			}
+			before, user = p.message, user || p.message == last
+			if size <= limit && p != whole[p.message] {
+				t.Errorf("piece %d is touched", p.message)
+			}
+		}
+		if sum > limit+100 || last >= 0 && !user || size <= limit && len(got) != len(whole) || len(got) == 0 {
+			t.Errorf("%d of %d pieces, %d of %d characters, limit %d, the user's last %v", len(got), len(whole), sum, size, limit, user)
+		}
+	})
+}
+
+func TestShorten(t *testing.T) {
+	for _, tt := range []struct {
+		s    string
+		most int
+		want string
+	}{
+		{"one two three", 13, "one two three"},
+		{"one two three four five six seven", 25, "one two three" + gap + "seven"},
+		{"ööööööööööööööööööööööööööööööööööööööö", 9, "öö" + gap + "öö"},
+		{"abcdef", 3, gap},
+	} {
+		if got := shorten(tt.s, tt.most); got != tt.want {
+			t.Errorf("%q to %d: %q, want %q", tt.s, tt.most, got, tt.want)
+		}
+	}
+}
+
+// nothing is a model that is not asked.
+type nothing struct{}
+
+func (nothing) Generate(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{}, nil
+}
