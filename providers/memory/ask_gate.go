@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/facts"
 )
 
@@ -39,7 +40,11 @@ type judge struct {
 
 func newJudge(a *Asker, turn ragctx.Turn, pieces []piece, shown []Memory) *judge {
 	j := &judge{Asker: a, turn: turn, ground: newGround(pieces), shown: shown, related: make(map[string]statement)}
+	j.ground.known = make(map[string]bool)
 	for _, m := range shown {
+		for _, t := range analysis.Index(shorten(m.Content, relatedChars)) {
+			j.ground.known[t] = true
+		}
 		if m.ID != "" {
 			j.related[m.ID] = state(m.Content)
 		}

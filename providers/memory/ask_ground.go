@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/facts"
@@ -18,8 +20,8 @@ import (
 // is framed ("the user prefers"), dates that were resolved, and the words of memories
 // that the item supersedes do not count. That leaves room for another grammar and for
 // what makes a note understandable by itself, a note on another matter does not reach
-// it by chance, and one that adds as much as it reports does not, either. Numbers are
-// stricter: each must stand somewhere in the turn.
+// it by chance, and one that adds as much as it reports does not, either. Numbers and
+// names are stricter: each must stand somewhere in the turn.
 const (
 	groundShare = 0.6
 	fewShare    = 0.5
@@ -38,7 +40,8 @@ const passageTerms = 150
 type ground struct {
 	passages []passageWords
 	all      map[string]bool
-	text     string // folded
+	known    map[string]bool // words of the memories that the model was shown
+	text     string          // folded
 }
 
 type passageWords struct {
@@ -85,6 +88,9 @@ type grounding struct {
 // the turn.
 func (g *ground) find(content string, named map[string]bool) (grounding, error) {
 	if err := g.numbers(content, named); err != nil {
+		return grounding{}, err
+	}
+	if err := g.names(content); err != nil {
 		return grounding{}, err
 	}
 	var terms []string
@@ -171,14 +177,72 @@ func (g *ground) numbers(content string, named map[string]bool) error {
 	return nil
 }
 
-// framing are words with which a note says what it is.
+// names checks that the names of a content stand in the turn, or in a memory that the
+// model was shown: words with a capital letter that begin no sentence. A longer or a
+// shorter form does, "PostgreSQL" for "postgres". German writes every noun so, and
+// other words for a thing are no invention.
+func (g *ground) names(content string) error {
+	german, frame, times := germanWords(), framing(), timeWords()
+	var names []string
+	begins := true
+	for w := range strings.FieldsSeq(content) {
+		bare := strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		folded := strings.ToLower(bare)
+		if german[folded] {
+			return nil
+		}
+		if first, _ := utf8.DecodeRuneInString(bare); !begins && unicode.IsUpper(first) && !times[folded] && len(bare) > 1 {
+			names = append(names, bare)
+		}
+		begins = strings.ContainsAny(w[len(w)-1:], ".!?:;\"")
+	}
+	for _, name := range names {
+		for _, t := range analysis.Query(name)[:1] { // without the parts of a compound
+			if !frame[t] && !g.hasForm(t) {
+				return errors.New("it holds a name that the turn does not")
+			}
+		}
+	}
+	return nil
+}
+
+// hasForm reports whether a word stands in the turn or in a memory that was shown, or
+// one of at least three letters that it begins with or that begins with it.
+func (g *ground) hasForm(word string) bool {
+	if g.all[word] || g.known[word] {
+		return true
+	}
+	for _, set := range [...]map[string]bool{g.all, g.known} {
+		for t := range set {
+			if min(len(t), len(word)) >= 3 && (strings.HasPrefix(t, word) || strings.HasPrefix(word, t)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// germanWords are frequent words of German that no neighbour of it has.
+var germanWords = sync.OnceValue(func() map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq("der das dem ein eine einen einem einer und ist sind mit für nicht auf wird wurde hat sich") {
+		set[w] = true
+	}
+	return set
+})
+
+// framing are words with which a note says what it is, and small words of languages
+// of which package analysis has none.
 var framing = sync.OnceValue(func() map[string]bool {
 	set := make(map[string]bool)
 	for w := range strings.FieldsSeq(`user users user's assistant agent prefers preference preferred wants likes wishes decides decided
 		decision chose chosen chooses name named called project workspace team uses using asked requires says stated takes place
 		nutzer nutzerin benutzer bevorzugt möchte mag entschied entschieden projekt heißt verwendet
 		usuario usuaria prefiere quiere decidió proyecto llama usa utilisateur utilisatrice préfère veut décidé projet appelle utilise
-		пользователь предпочитает хочет решил проект 用户 使用者 ユーザー 사용자`) {
+		пользователь предпочитает хочет решил проект 用户 使用者 ユーザー 사용자
+		der die das den dem des ein eine einen einem einer und oder ist sind im mit für von bei als auch zu zum zur auf am aus sich er sie es ihr ihre sein seine
+		el la los las un una y o es de del en con por para que su sus al se lo le les une et ou est sont du des dans avec pour qui sa ses au aux il elle
+		и или в на с по для что это его её он она из к у за`) {
 		set[analysis.Stem(w)] = true
 	}
 	return set

@@ -136,7 +136,7 @@ func TestServices(t *testing.T) {
 
 // TestGates: each gate rejects one item, with a reason, and takes no other with it.
 func TestGates(t *testing.T) {
-	long := strings.Repeat("Helix editor Go code ", 58)
+	long := strings.Repeat("helix editor go code ", 58)
 	for name, tt := range map[string]struct {
 		change map[string]any
 		reason string // empty: it passes
