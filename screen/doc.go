@@ -1,7 +1,8 @@
-// Package screen looks at text before it is remembered: [Redact] takes out secrets.
+// Package screen looks at text before it is remembered: it takes out secrets
+// ([Redact]) and this program's own output ([StripBlocks]).
 //
 // All functions are pure, take any input in any encoding and need time in
-// proportion to its length. [Redact] is idempotent.
+// proportion to its length. [Redact] and [StripBlocks] are idempotent.
 //
 // # Secrets
 //
@@ -21,4 +22,10 @@
 // its value has to look: after "password" almost anything counts, after "token" or
 // "secret" only a mixture of letters and digits. Hashes, UUIDs, ids and numbers of
 // orders are left alone, as nothing says that they are secret.
+//
+// # Own output
+//
+// What package xmlfmt writes as XML, documents or JSON is recognised by its exact
+// grammar, also where the text has been quoted, indented, or escaped for HTML or
+// JSON. In the plain form nothing says where it ends; it stays.
 package screen

@@ -250,7 +250,8 @@ func (p *scanner) session(i, j int) {
 }
 
 func (p *scanner) cookieValue(i, least int) {
-	end := run(p.s, i, cookieByte)
+	const most = 1024
+	end := i + run(p.s[i:min(len(p.s), i+most)], 0, cookieByte)
 	if v := p.s[i:end]; len(v) >= least && random(v) && !uuid(v) && !placeholder(v) && !p.touched(i, end) {
 		p.add(Cookie, i, end)
 	}
@@ -261,10 +262,11 @@ var cookieByte = setOf("a-zA-Z0-9._~+/=%:|!*-")
 // cookies takes the values out of a header "Cookie:" or "Set-Cookie:".
 func (p *scanner) cookies(j int) {
 	s := p.s
-	if j >= len(s) || s[j] != ':' {
+	if j >= len(s) || s[j] != ':' || j < p.header {
 		return
 	}
-	for i := j; i < len(s) && s[i] != '\n' && s[i] != '"' && s[i] != '\''; {
+	i := j
+	for i < len(s) && s[i] != '\n' && s[i] != '"' && s[i] != '\'' {
 		if s[i] == '=' {
 			p.cookieValue(i+1, 8)
 			i = max(i+1, run(s, i+1, cookieByte))
@@ -272,6 +274,7 @@ func (p *scanner) cookies(j int) {
 		}
 		i++
 	}
+	p.header = i
 }
 
 // touched reports whether a redaction stands in or right after text[i:j].

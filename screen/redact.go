@@ -125,8 +125,9 @@ func merge(found []Finding) []Finding {
 // scanner walks once over a text, from word to word. What has a shape of its own is
 // found at its first word; a word for a secret looks ahead for its value.
 type scanner struct {
-	s     string
-	found []Finding
+	s      string
+	found  []Finding
+	header int // the end of the last header with cookies
 }
 
 func (p *scanner) add(kind string, start, end int) {

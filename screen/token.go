@@ -95,6 +95,10 @@ func byFirst(list ...shape) *[256][]shape {
 	return &by
 }
 
+// judged is how much of a token decides whether it is one, in bytes. Longer ones
+// exist; what looks like the beginning of one may, too, over and over.
+const judged = 512
+
 // knownToken returns the kind and the end of the token that begins at i; the end
 // is i if none does.
 func knownToken(s string, i int) (kind string, end int) {
@@ -102,9 +106,7 @@ func knownToken(s string, i int) (kind string, end int) {
 		if !strings.HasPrefix(s[i:], sh.prefix) {
 			continue
 		}
-		start := i + len(sh.prefix)
-		end := start + len(strings.TrimRight(s[start:run(s, start, sh.set)], ".-"))
-		if n := end - start; n >= sh.least && (sh.most == 0 || n <= sh.most) && ends(s, end) && random(s[start:end]) {
+		if end := sh.end(s, i+len(sh.prefix)); end > i {
 			return sh.kind, end
 		}
 	}
@@ -114,13 +116,30 @@ func knownToken(s string, i int) (kind string, end int) {
 	return "", i
 }
 
+// end returns the end of the token whose prefix ends at i, 0 if there is none.
+func (sh shape) end(s string, i int) int {
+	head := s[i:min(len(s), i+judged)]
+	head = head[:run(head, 0, sh.set)]
+	whole := len(head) < judged
+	if whole {
+		head = strings.TrimRight(head, ".-")
+	}
+	if len(head) < sh.least || sh.most > 0 && len(head) > sh.most || whole && !ends(s, i+len(head)) || !random(head) {
+		return 0
+	}
+	if whole {
+		return i + len(head)
+	}
+	return run(s, i, sh.set)
+}
+
 // jwt returns the end of the JSON Web Token that begins at i, i if none does: an
 // object in base64, a dot, and more of that. A signature may be missing.
 func jwt(s string, i int) int {
 	if !strings.HasPrefix(s[i:], "eyJ") {
 		return i
 	}
-	end := run(s, i, base64url)
+	end := i + run(s[i:min(len(s), i+4*judged)], 0, base64url)
 	if end-i < 12 || end == len(s) || s[end] != '.' {
 		return i
 	}
@@ -191,6 +210,9 @@ func (p *scanner) pem(i int) int {
 			p.add(PrivateKey, i, body+at+last+len("-----"))
 			return body + at + last + len("-----")
 		}
+	}
+	if next := strings.Index(rest, "-----"); next >= 0 {
+		rest = rest[:next]
 	}
 	end := body + len(strings.TrimRight(rest[:keyText(rest)], " \t\r\n>\"'\\"))
 	p.add(PrivateKey, i, end)
