@@ -31,6 +31,9 @@
 //   - A day, month or weekday without a year is the latest one that is not
 //     after now. A weekday is never today. What is still to come ("tomorrow",
 //     "next Friday") is not read: nothing recorded lies there.
+//   - What is a name, a habit or a verb is no time: "Monday.com", "8 May Street", "on
+//     a Friday", "le lundi", "la hermana de Abril", "beans in Spring", "does it last
+//     three months".
 //   - Where a question names several times, sessions win over dates, dates over
 //     relative times, and the first over the later.
 //

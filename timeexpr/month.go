@@ -1,5 +1,7 @@
 package timeexpr
 
+import "slices"
+
 // calendarMonth returns month m of year y.
 func calendarMonth(y, m int) found {
 	return found{kind: aMonth, from: date(y, m, 1), to: date(y, m+1, 1)}
@@ -20,6 +22,8 @@ func (p *parser) whole(i int, roles role) (found, bool) {
 	switch e := p.at(i); {
 	case e.unit == month && p.next(i+1, of) && p.at(i+2).month != 0: // the month of May
 		return p.month(i+2, roles|leadIn)
+	case e.unit == month && e.languages == german && p.near(i+1) && p.at(i+1).month != 0 && p.agree(i, i+1): // im Monat Mai
+		return p.month(i+1, roles|leadIn)
 	case e.quarter != 0:
 		return p.quarter(int(e.quarter), i+1, roles)
 	case e.month != 0:
@@ -68,7 +72,7 @@ func (p *parser) month(i int, roles role) (found, bool) {
 	if p.at(i-1).word == "the" { // "in the march"
 		return found{}, false
 	}
-	if roles&leadIn == 0 && (roles&opening == 0 || !p.proper(i)) || p.is(i-1, coming) || p.next(i+1, coming) {
+	if roles&leadIn == 0 && (roles&opening == 0 || !p.proper(i) && !p.paired(i, roles)) || p.is(i-1, coming) || p.next(i+1, coming) {
 		return found{}, false
 	}
 	if m > now {
@@ -77,6 +81,12 @@ func (p *parser) month(i int, roles role) (found, bool) {
 	f := calendarMonth(y, m)
 	f.absolute, f.yearless, f.next = true, true, i+1
 	return f, true
+}
+
+// paired reports whether the month at token i is the first or the second of two:
+// "entre mars et mai".
+func (p *parser) paired(i int, roles role) bool {
+	return roles&between != 0 && p.is(i+1, and) && p.at(i+2).month != 0 || p.is(i-1, and) && p.at(i-2).month != 0
 }
 
 // quarter returns quarter n of the year that may be said at token j.
@@ -169,9 +179,12 @@ func (p *parser) annual(i int, roles role) (found, bool) {
 	return f, true
 }
 
-// bareYear reports whether token i, between German words that say nothing, is a
-// year: German has no preposition before it.
+// bareYear reports whether token i, between German words that say nothing, or after
+// who did something, is a year: German has no preposition before it.
 func (p *parser) bareYear(i int) bool {
+	if p.near(i) && slices.Contains([]string{"ich", "wir", "du", "er", "ihr", "man"}, p.at(i-1).word) && !(p.near(i+1) && p.tok(i+1).capital) {
+		return true
+	}
 	return p.next(i-1, generic) && p.at(i-1).languages == german && p.near(i) && (p.next(i+1, generic) || !p.near(i+1))
 }
 

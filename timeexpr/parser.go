@@ -97,7 +97,7 @@ func (p *parser) phrase(i int) (found, bool) {
 	if !ok {
 		f, ok = p.ranged(i)
 	}
-	if !ok || p.others(i, f) {
+	if !ok || p.others(i, f) || p.incidental(i, f) {
 		return found{}, false
 	}
 	f.start = i

@@ -246,6 +246,8 @@ func (p *parser) lastOf(i, j int, this bool) (found, bool) {
 		return found{}, false
 	case p.is(j+1, plural) || p.at(j).word == "derniers": // the last days
 		return p.rolling(quantity{3, 2, 5}, u, end)
+	case u != dayUnit && slices.Contains([]string{"previous", "prior", "preceding"}, p.at(j).word):
+		return p.calendarUnit(1, u, end)
 	case p.is(j, past) || this || p.at(i-1).word == "the" || u == dayUnit:
 		return p.rolling(quantity{1, 1, 1}, u, end)
 	}

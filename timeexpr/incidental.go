@@ -1,0 +1,85 @@
+package timeexpr
+
+import (
+	"slices"
+	"strings"
+)
+
+// incidental reports whether the words from token i to the end of f, which could
+// name a time, stand for something else here.
+func (p *parser) incidental(i int, f found) bool {
+	if f.kind == sessions {
+		return false
+	}
+	end := f.next - 1
+	return p.inName(end) || p.address(end, f) || p.anyDay(i, end, f) || p.everyDay(end, f) ||
+		p.somebody(end, f) || p.spring(i, end) || p.lasts(i) || f.kind == aYear && p.at(i).word == "al"
+}
+
+// inName reports whether token i goes on as a name: "Monday.com", "march.txt".
+func (p *parser) inName(i int) bool {
+	next := p.tok(i + 1)
+	return i+1 < len(p.toks) && next.gap == dot && next.digits == 0 && next.start == p.tok(i).end+1
+}
+
+// address reports whether a day is the name of a street: "8 May Street".
+func (p *parser) address(end int, f found) bool {
+	next := p.tok(end + 1)
+	return f.kind == aDay && f.absolute && end+1 < len(p.toks) && next.capital && p.near(end+1) &&
+		slices.Contains([]string{"street", "road", "avenue", "lane", "drive", "square"}, strings.ToLower(p.text[next.start:next.end]))
+}
+
+// anyDay reports whether no certain day is meant: "on a Friday", "an einem Freitag".
+func (p *parser) anyDay(i, end int, f found) bool {
+	if !f.weekday || p.at(end).weekday == 0 {
+		return false
+	}
+	for j := max(0, i-1); j < end; j++ {
+		if slices.Contains([]string{"a", "an", "ein", "einem", "einen", "un", "une"}, p.at(j).word) {
+			return true
+		}
+	}
+	return false
+}
+
+// everyDay reports whether a French article makes a weekday every such day: "le
+// lundi", "le rôti du dimanche". "lundi" alone is the latest one.
+func (p *parser) everyDay(end int, f found) bool {
+	return f.weekday && p.at(end).weekday != 0 && p.at(end).languages == french &&
+		slices.Contains([]string{"le", "du"}, p.at(end-1).word)
+}
+
+// somebody reports whether a month is a name, which Spanish and French write with
+// a capital letter, and months without: "la hermana de Abril". The month of a date
+// is one however it is written.
+func (p *parser) somebody(end int, f found) bool {
+	return f.kind == aMonth && f.yearless && p.tok(end).capital && p.at(end).languages&english == 0 &&
+		slices.Contains([]string{"de", "del", "d"}, p.at(end-1).word) && p.at(end-2).unit != month
+}
+
+// spring reports whether a season is a product: "in Spring", and "en Spring",
+// which is of no language.
+func (p *parser) spring(i, end int) bool {
+	e := p.at(end)
+	if e.season == 0 || end == i {
+		return false
+	}
+	return !p.agree(i, end) || e.word == "spring" && p.tok(end).capital && p.is(end-1, leadIn)
+}
+
+// lasts reports whether "last" is a verb: "Does it last three months?"
+func (p *parser) lasts(i int) bool {
+	if p.at(i).word != "last" || p.at(i+1).cardinal == 0 && p.tok(i+1).digits == 0 {
+		return false
+	}
+	if before := p.at(i - 1); before != &nothing && !slices.Contains([]string{"it", "they", "that", "this", "these"}, before.word) {
+		return false
+	}
+	for j := range i {
+		t := p.tok(j)
+		if slices.Contains([]string{"does", "will", "can", "could", "would", "should", "must"}, strings.ToLower(p.text[t.start:t.end])) {
+			return true
+		}
+	}
+	return false
+}
