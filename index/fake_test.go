@@ -47,6 +47,9 @@ func (w *words) Search(_ context.Context, q index.LexicalQuery) (index.LexicalRe
 		res.Groups = make([]float64, len(q.Groups.Sizes))
 	}
 	for id, text := range w.units {
+		if !among(q.Only, id) {
+			continue
+		}
 		n := 0.0
 		for _, wording := range q.Wordings() {
 			for t := range strings.FieldsSeq(wording.Text) {
@@ -70,6 +73,8 @@ func (w *words) Search(_ context.Context, q index.LexicalQuery) (index.LexicalRe
 	res.Hits = best(res.Hits, q.K)
 	return res, w.broken
 }
+
+func among(only index.Only, id uint64) bool { return only == nil || slices.Contains(only, id) }
 
 func best(hits []index.Scored, k int) []index.Scored {
 	slices.SortFunc(hits, func(a, b index.Scored) int {
@@ -111,7 +116,7 @@ func (a *arrows) Search(_ context.Context, q index.DenseQuery) ([]index.Scored, 
 	defer a.mu.Unlock()
 	var hits []index.Scored
 	for id, v := range a.units {
-		if q.Accept == nil || q.Accept(id) {
+		if among(q.Only, id) && (q.Accept == nil || q.Accept(id)) {
 			hits = append(hits, index.Scored{ID: id, Score: dot(q.Vector, v)})
 		}
 	}

@@ -217,6 +217,14 @@ func TestScopeIsAWall(t *testing.T) {
 				Occurred: t0.AddDate(0, 0, rapid.IntRange(0, 9).Draw(t, "day")), Recorded: t0,
 			}
 		}), 1, 40).Draw(t, "parents")
+		crowded := rapid.Bool().Draw(t, "crowded")
+		if crowded { // among so many, each of a user's units is looked at alone
+			others := &index.Parent{User: "other", Session: "s", Occurred: t0, Recorded: t0}
+			for range 16 * len(parents) {
+				p := *others
+				parents = append(parents, &p)
+			}
+		}
 		b := index.Batch{Seq: uint64(len(parents))}
 		for i, p := range parents {
 			p.ID = uint64(i + 1)
@@ -249,6 +257,9 @@ func TestScopeIsAWall(t *testing.T) {
 			if allowed(q, p) {
 				want = append(want, p.ID)
 			}
+		}
+		if only := h.words.asked.Only; only != nil && !slices.Equal(only, want) || crowded && only == nil && !q.Scope.AnyUser {
+			t.Fatalf("query %+v was narrowed to %v, want %v", q, only, want)
 		}
 		want = want[:min(q.K, len(want))]
 		if got := ids(r); !slices.Equal(got, want) {

@@ -73,17 +73,18 @@ type answers struct {
 // ask asks both legs. Each gives more than asked for: the best after fusion need
 // not be at the very top of either, and features look further yet.
 func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool) (a answers) {
-	accept := h.accept(h.view.Load(), q, state)
+	view := h.view.Load()
+	accept, only := h.accept(view, q, state), h.only(view, q, state)
 	depth := max(100, 2*q.K)
 	a.space = h.dense.Load()
 	var wg sync.WaitGroup
 	if len(q.Vector) > 0 {
 		wg.Go(func() {
-			a.near, a.allNear, a.errNear = a.space.search(ctx, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Exact: q.Exact})
+			a.near, a.allNear, a.errNear = a.space.search(ctx, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
 		})
 	}
 	if q.worded() {
-		words := LexicalQuery{Text: q.Text, More: q.More, K: depth, Accept: accept, Params: q.Lexical}
+		words := LexicalQuery{Text: q.Text, More: q.More, K: depth, Accept: accept, Only: only, Params: q.Lexical}
 		if featured {
 			a.sessions = h.grouping(q, state)
 			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)

@@ -108,7 +108,8 @@ func (p *parent) even() bool {
 type threads struct {
 	byKey map[[3]string]*thread // guarded by Hybrid.write
 	all   roster
-	users sync.Map // user to *roster
+	users sync.Map    // user to *roster
+	loose atomic.Bool // some units are in no thread
 }
 
 // roster is a list of threads that only grows.
@@ -158,6 +159,8 @@ func (ts *threads) add(units []known) {
 		}
 		if t := m.parent.thread; t != nil {
 			fresh[t] = append(fresh[t], m)
+		} else {
+			ts.loose.Store(true)
 		}
 	}
 	for t, list := range fresh {

@@ -75,7 +75,9 @@ func testDenseModel(t *testing.T, first *denseLeg) {
 				if every := rapid.Uint64Range(0, 4).Draw(rt, "every"); every > 0 {
 					q.Accept = func(id uint64) bool { return id%every == 0 }
 				}
-				model.check(rt, q, leg.search(rt, q))
+				hits := leg.search(rt, q)
+				model.check(rt, q, hits)
+				sameAmong(rt, leg, q, hits)
 			},
 			"flush": func(rt *rapid.T) {
 				if err := leg.Flush(rt.Context()); err != nil {
@@ -91,6 +93,20 @@ func testDenseModel(t *testing.T, first *denseLeg) {
 			"":       func(rt *rapid.T) { leg.wantUnits(rt, len(model)) },
 		})
 	})
+}
+
+// sameAmong expects that looking at all units that are accepted finds what looking
+// at all units does.
+func sameAmong(rt *rapid.T, leg *denseLeg, q index.DenseQuery, want []index.Scored) {
+	q.Only = index.Only{}
+	for id := range uint64(200) {
+		if q.Accept == nil || q.Accept(id) {
+			q.Only = append(q.Only, id)
+		}
+	}
+	if got := leg.search(rt, q); !slices.Equal(got, want) {
+		rt.Fatalf("among the accepted: %v, want %v", got, want)
+	}
 }
 
 // check compares hits with the model: scores, number, and that nothing nearer

@@ -34,6 +34,7 @@ func TestLexical(t *testing.T, open func(t *testing.T, dir string) index.Lexical
 		"Reopen":           lexicalReopen,
 		"Accept":           lexicalAccept,
 		"AcceptIsAsked":    lexicalAcceptIsAsked,
+		"OnlyCommon":       lexicalOnlyCommon,
 		"Ties":             lexicalTies,
 		"Max":              lexicalMax,
 		"K":                lexicalK,

@@ -350,6 +350,7 @@ func lexicalModel(t *testing.T, open OpenLexical, long int) {
 				query := drawQuery(rt)
 				model.compareQuery(l, query)
 				model.compareGroups(l, query)
+				l.sameAmong(rt, query)
 			},
 		})
 		sameBits(rt, l, open(t, t.TempDir()), *log)

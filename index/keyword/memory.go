@@ -3,6 +3,7 @@ package keyword
 import (
 	"maps"
 	"slices"
+	"sync"
 )
 
 // memorySegment is a segment in memory.
@@ -12,6 +13,8 @@ type memorySegment struct {
 	units map[uint64]uint32 // by id
 	terms map[string]int    // place in lists
 	lists [][]posting
+
+	owners func() []uint32 // once finished
 }
 
 func newMemorySegment(units int) *memorySegment {
@@ -23,7 +26,10 @@ func newMemorySegment(units int) *memorySegment {
 }
 
 // finish is called when all units have been added.
-func (s *memorySegment) finish() { s.cols, s.rows = arrange(s.rows), nil }
+func (s *memorySegment) finish() {
+	s.cols, s.rows = arrange(s.rows), nil
+	s.owners = sync.OnceValue(s.cols.owners)
+}
 
 func (s *memorySegment) start(id, parent uint64) uint32 {
 	n := uint32(len(s.rows))

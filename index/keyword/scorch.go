@@ -39,7 +39,7 @@ const lockTimeout = 500 * time.Millisecond
 type scorchStore struct {
 	index *scorch.Scorch
 	queue *bleveindex.AnalysisQueue
-	cache map[uint64]*columns // by segment id
+	cache map[uint64]*derived // by segment id
 	dir   string
 	// failed counts the errors in scorch's own goroutines. Scorch counts them, too,
 	// but its counts cannot be read beside a merge without a race.
@@ -66,7 +66,7 @@ func openScorch(dir string) (store, error) {
 	}
 	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": lockTimeout.String(), "asyncErrorCallbackName": callbackName}
 	queue := bleveindex.NewAnalysisQueue(1)
-	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*columns), failed: new(atomic.Uint64)}
+	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*derived), failed: new(atomic.Uint64)}
 	failures.Store(scorchDir(dir), s.failed)
 	err := guard(func() error {
 		if err := dropDamaged(dir); err != nil {
@@ -192,17 +192,23 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 		snap.meta.units = binary.BigEndian.Uint64(c[8:])
 		snap.meta.length = binary.BigEndian.Uint64(c[16:])
 	}
-	cache := make(map[uint64]*columns)
+	cache := make(map[uint64]*derived)
 	for _, seg := range stored.Segments() {
-		cols := s.cache[seg.Id()]
-		if cols == nil {
-			var err error
-			if cols, err = readColumns(seg.Segment()); err != nil {
+		d := s.cache[seg.Id()]
+		if d == nil {
+			cols, err := readColumns(seg.Segment())
+			if err != nil {
 				return nil, err
 			}
+			d = &derived{cols: cols, owners: sync.OnceValue(cols.owners)}
 		}
-		cache[seg.Id()] = cols
-		snap.parts = append(snap.parts, newPart(newStoredSegment(seg.Segment(), cols), deadUnits(seg.Deleted(), cols.units())))
+		p := newPart(&storedSegment{seg: seg.Segment(), derived: d}, deadUnits(seg.Deleted(), d.cols.units()))
+		if d.known == nil || d.live != p.live { // fewer are alive: what was counted is too much
+			d.known, d.live = p.known, p.live
+		}
+		p.known = d.known
+		cache[seg.Id()] = d
+		snap.parts = append(snap.parts, p)
 	}
 	s.cache = cache
 	return snap, nil
@@ -270,13 +276,18 @@ func numbers(seg scorchsegment.Segment, field string, set func(unit uint32, v ui
 
 // storedSegment is a segment in scorch.
 type storedSegment struct {
+	*derived
+
 	seg     scorchsegment.Segment
-	cols    *columns
 	readers sync.Pool // of *termReader
 }
 
-func newStoredSegment(seg scorchsegment.Segment, cols *columns) *storedSegment {
-	return &storedSegment{seg: seg, cols: cols}
+// derived is what is known of a segment in every state of the store.
+type derived struct {
+	cols   *columns
+	owners func() []uint32
+	known  *knownSpread // while so many units are alive
+	live   int
 }
 
 // termReader holds what may be used again from one term to the next.
@@ -311,29 +322,43 @@ func (s *storedSegment) locate(ids []uint64, to []uint32) ([]uint32, error) {
 }
 
 func (s *storedSegment) postings(q lookup, dead bitset, to []posting) ([]posting, error) {
-	r, _ := s.readers.Get().(*termReader)
-	if r == nil {
-		dict, err := s.seg.Dictionary(termField)
-		if err != nil {
-			return to, err
-		}
-		r = &termReader{dict: dict}
+	r, err := s.reader()
+	if err != nil {
+		return to, err
 	}
-	to, err := s.collect(r, q, dead, to)
+	to, err = s.collect(r, q, dead, to)
 	if err == nil || errors.Is(err, errMany) {
 		s.readers.Put(r)
 	}
 	return to, err
 }
 
+// reader returns a reader of the terms, to be put back into readers.
+func (s *storedSegment) reader() (*termReader, error) {
+	if r, ok := s.readers.Get().(*termReader); ok {
+		return r, nil
+	}
+	dict, err := s.seg.Dictionary(termField)
+	if err != nil {
+		return nil, err
+	}
+	return &termReader{dict: dict}, nil
+}
+
+// keyOf returns the key of a term's nth further occurrence, until the next use; see
+// [keysOf].
+func (r *termReader) keyOf(term string, n uint32) []byte {
+	if r.key = append(r.key[:0], term...); n > 0 {
+		r.key = append(r.key, byte(n+1))
+	}
+	return r.key
+}
+
 // collect reads a term and its further occurrences; see [keysOf].
 func (s *storedSegment) collect(r *termReader, q lookup, dead bitset, to []posting) ([]posting, error) {
 	first := len(to)
 	for n := range q.most {
-		if r.key = append(r.key[:0], q.term...); n > 0 {
-			r.key = append(r.key, byte(n+1))
-		}
-		units, err := s.units(r, r.key, q.limit)
+		units, err := s.units(r, r.keyOf(q.term, n), q.limit)
 		if err != nil || len(units) == 0 {
 			return to, err
 		}
@@ -384,6 +409,12 @@ func (s *storedSegment) units(r *termReader, key []byte, limit int) (units []uin
 	if r.list.Count() > uint64(limit) { //nolint:gosec // not negative
 		return nil, errMany
 	}
+	return s.listed(r)
+}
+
+// listed returns the units in r's list, by ascending number, until the next use of
+// r.
+func (s *storedSegment) listed(r *termReader) ([]uint32, error) {
 	r.iter = r.list.Iterator(false, false, false, r.iter)
 	bits, ok := r.iter.(scorchsegment.OptimizablePostingsIterator)
 	if !ok {

@@ -26,6 +26,8 @@ type scratch struct {
 
 	postings []posting // of the feature at hand, part by part
 	ends     []int     // where those of each part end
+	spread   spread    // of the feature at hand, where postings has not all; see [view.narrow]
+	seen     bitset    // empty but while that is counted
 
 	// All zeros between searches: scores, for the features so far.
 	units, texts []float64
@@ -60,6 +62,9 @@ func zeros[T float64 | uint32 | int32](s []T, n int) []T {
 // gather reads the live postings of a term that counts at most so often in a unit.
 // It reports false, and may have read nothing, if more than limit units have it.
 func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, error) {
+	if v.all != nil {
+		return s.gatherAmong(v, term, most, limit)
+	}
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	for _, p := range v.parts {
 		q := lookup{term: term, most: most, limit: limit}
@@ -91,7 +96,11 @@ func of[T any](list []T, ends []int, part int) []T {
 
 // add scores the feature at hand, and returns the most that a parent could get.
 func (s *scratch) add(v *view, weight float64) float64 {
-	idf := weight * inverseFrequency(v.live, len(s.postings))
+	df := len(s.postings)
+	if v.all != nil {
+		df = s.spread.units
+	}
+	idf := weight * inverseFrequency(v.live, df)
 	s.bound += s.passage * idf
 	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
 	for i, p := range v.parts {
@@ -156,7 +165,11 @@ func (s *scratch) count(near []uint32, place, tf uint32) {
 // addTexts scores the parents in which something was counted, and returns the most
 // that one could get.
 func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
-	idf = weight * inverseFrequency(v.texts, len(s.touchedTexts))
+	df := len(s.touchedTexts)
+	if v.all != nil {
+		df = s.spread.texts
+	}
+	idf = weight * inverseFrequency(v.texts, df)
 	s.bound += idf
 	for i, p := range v.parts {
 		cols := p.columns()
@@ -172,7 +185,7 @@ func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 
 // addOpenings scores the parents that a word opens.
 func (s *scratch) addOpenings(v *view, word string, score float64) error {
-	if _, err := s.gather(v, openingMark+word, 1, unlimited); err != nil {
+	if _, err := s.gather(v, openingMark+word, 1, uncounted); err != nil {
 		return err
 	}
 	s.bound += score
@@ -198,7 +211,8 @@ func (s *scratch) addOpenings(v *view, word string, score float64) error {
 const (
 	commonUnits = 1000
 	commonShare = 8
-	unlimited   = math.MaxInt
+	unlimited   = math.MaxInt - 1
+	uncounted   = math.MaxInt // where it does not matter how many have it, either
 )
 
 // limitOf returns how many of so many units may have a feature for it to count.

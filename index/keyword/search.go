@@ -29,6 +29,15 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	if len(features) == 0 {
 		return index.LexicalResult{Groups: noGroups(q.Groups)}, nil
 	}
+	if q.Only != nil {
+		err := guard(func() (err error) {
+			v, err = v.narrow(q.Only)
+			return err
+		})
+		if err != nil {
+			return index.LexicalResult{}, ix.damaged("search", err)
+		}
+	}
 	s, _ := ix.scratch.Get().(*scratch)
 	if s == nil {
 		s = new(scratch)

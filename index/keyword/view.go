@@ -18,6 +18,12 @@ type segment interface {
 	// postings appends the postings of a term, by ascending unit, those of dead units
 	// left out, or returns errMany.
 	postings(q lookup, dead bitset, to []posting) ([]posting, error)
+	// among appends the postings of a term in some of the units, which are ascending
+	// and alive, with their places there for numbers. It reads all of the term.
+	among(q lookup, units []uint32, to []posting) ([]posting, error)
+	// count returns how many live units and parents have a term. The set is empty
+	// before and after.
+	count(q lookup, dead bitset, seen *bitset) (spread, error)
 }
 
 // lookup asks a segment for a term, which no unit has more than most times. The
@@ -38,10 +44,11 @@ type part struct {
 	live   int
 	texts  int    // parents of the live units
 	length uint64 // sum of the lengths of the live units
+	known  *knownSpread
 }
 
 func newPart(s segment, dead bitset) part {
-	p := part{segment: s, dead: dead}
+	p := part{segment: s, dead: dead, known: new(knownSpread)}
 	cols := s.columns()
 	if dead == nil {
 		p.live, p.texts, p.length = cols.units(), len(cols.parents), cols.length
@@ -77,7 +84,7 @@ func (p part) without(ids []uint64) (part, error) {
 			continue
 		}
 		if !copied {
-			p.dead, copied = p.dead.clone(cols.units()), true
+			p.dead, p.known, copied = p.dead.clone(cols.units()), new(knownSpread), true
 		}
 		p.dead.set(unit)
 		p.live--
@@ -102,6 +109,7 @@ func withoutAll(parts []part, ids []uint64) ([]part, error) {
 // which keeps the stored segments open while a search reads them.
 type view struct {
 	refs  atomic.Int64
+	all   *view     // what a view of few units was made of; see [view.narrow]
 	snap  *snapshot // nil while nothing is stored
 	parts []part    // those of snap first
 	// firsts and firstTexts number the units and parents of all parts through, by

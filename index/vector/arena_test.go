@@ -80,7 +80,7 @@ func TestSnapshotsNeverChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := f.state.Load()
-	before, err := old.scan(t.Context(), q, n, nil)
+	before, err := old.scan(t.Context(), search{unit: q, k: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestSnapshotsNeverChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	after, err := old.scan(t.Context(), q, n, nil)
+	after, err := old.scan(t.Context(), search{unit: q, k: n})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func (c *Coder) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored,
 	if err != nil || unit == nil {
 		return nil, err
 	}
-	if !q.Exact && q.Accept == nil && q.K > 0 {
+	if !q.Exact && q.Accept == nil && q.Only == nil && q.K > 0 {
 		if hits, ok := c.nearest(unit, q.K); ok {
 			return hits, nil
 		}

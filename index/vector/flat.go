@@ -96,7 +96,7 @@ func (f *Flat) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, 
 	if err != nil || unit == nil {
 		return nil, err
 	}
-	return state.scan(ctx, unit, q.K, q.Accept)
+	return state.scan(ctx, search{unit: unit, k: q.K, accept: q.Accept, only: q.Only})
 }
 
 // queryUnit returns the padded direction of v, nil for the zero vector.

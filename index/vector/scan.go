@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ragctx/ragctx/index"
 )
@@ -9,27 +10,57 @@ import (
 // scanStep is how many blocks are scanned between two looks at the context.
 const scanStep = 16
 
-// scan returns the k units of s nearest to the padded unit vector q, best first.
-// accept is asked only about units that would be among the best so far.
-func (s *snapshot) scan(ctx context.Context, q []float32, k int, accept index.Accept) ([]index.Scored, error) {
-	top := newTopK(min(k, s.units))
+// search is what is looked for: the k units nearest to a padded unit vector.
+type search struct {
+	unit   []float32
+	k      int
+	accept index.Accept
+	only   index.Only
+}
+
+// within returns those of the units searched among that have ids first..last.
+func (q *search) within(first, last uint64) []uint64 {
+	from, _ := slices.BinarySearch(q.only, first)
+	to, found := slices.BinarySearch(q.only, last)
+	if found {
+		to++
+	}
+	return q.only[from:to]
+}
+
+// offer offers a row to top.
+func (q *search) offer(row []float32, id uint64, top *topK) {
+	h := index.Scored{ID: id, Score: cosine(dot(q.unit, row))}
+	if top.admits(h) && (q.accept == nil || q.accept(id)) {
+		top.add(h)
+	}
+}
+
+// scan returns the k units of s nearest to q, best first. accept is asked only
+// about units that would be among the best so far.
+func (s *snapshot) scan(ctx context.Context, q search) ([]index.Scored, error) {
+	top := newTopK(min(q.k, s.units))
 	if top == nil {
 		return nil, ctx.Err()
 	}
-	if err := s.offer(ctx, q, top, accept); err != nil {
+	if err := s.offer(ctx, q, top); err != nil {
 		return nil, err
 	}
 	return top.sorted(), nil
 }
 
 // offer offers the rows of s to top.
-func (s *snapshot) offer(ctx context.Context, q []float32, top *topK, accept index.Accept) error {
+func (s *snapshot) offer(ctx context.Context, q search, top *topK) error {
 	for i, b := range s.blocks {
 		if i%scanStep == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if b != nil {
-			b.scan(q, top, accept)
+		switch {
+		case b == nil:
+		case q.only != nil:
+			b.look(q, top)
+		default:
+			b.scan(q, top)
 		}
 	}
 	return nil
@@ -37,29 +68,39 @@ func (s *snapshot) offer(ctx context.Context, q []float32, top *topK, accept ind
 
 // scan offers the rows of b to top. Rows past n may be in the hands of the
 // writer, and are not looked at.
-func (b *block) scan(q []float32, top *topK, accept index.Accept) {
+func (b *block) scan(q search, top *topK) {
 	for from := 0; from < b.n; from += 64 {
 		to := min(from+64, b.n)
-		scanRows(q, b.vecs[from*len(q):to*len(q)], b.ids[from:to], b.live[from>>6], top, accept)
+		scanRows(q, b.vecs[from*len(q.unit):to*len(q.unit)], b.ids[from:to], b.live[from>>6], top)
+	}
+}
+
+// look is scan for a search among few units. What is in memory is in no order.
+func (b *block) look(q search, top *topK) {
+	for row := range b.rows {
+		if _, ok := slices.BinarySearch(q.only, b.ids[row]); ok {
+			q.offer(b.row(row, len(q.unit)), b.ids[row], top)
+		}
 	}
 }
 
 // scanRows offers up to 64 rows to top, those whose bit is set in live.
-func scanRows(q, vecs []float32, ids []uint64, live uint64, top *topK, accept index.Accept) {
+func scanRows(q search, vecs []float32, ids []uint64, live uint64, top *topK) {
 	var dots [4]float32
-	row := func(i int) []float32 { return vecs[i*len(q) : (i+1)*len(q)] }
+	n := len(q.unit)
+	row := func(i int) []float32 { return vecs[i*n : (i+1)*n] }
 	last := len(ids) - 1
 	for first := 0; first <= last; first += len(dots) {
 		if live>>first&(1<<len(dots)-1) == 0 {
 			continue
 		}
-		dots[0], dots[1], dots[2], dots[3] = dot4(q, row(first),
+		dots[0], dots[1], dots[2], dots[3] = dot4(q.unit, row(first),
 			row(min(first+1, last)), row(min(first+2, last)), row(min(first+3, last)))
 		for i, d := range dots[:min(len(dots), len(ids)-first)] {
 			if top.full() && cosine(d) < top.hits[0].Score || live>>(first+i)&1 == 0 {
 				continue
 			}
-			if h := (index.Scored{ID: ids[first+i], Score: cosine(d)}); top.admits(h) && (accept == nil || accept(h.ID)) {
+			if h := (index.Scored{ID: ids[first+i], Score: cosine(d)}); top.admits(h) && (q.accept == nil || q.accept(h.ID)) {
 				top.add(h)
 			}
 		}

@@ -177,7 +177,7 @@ func (s *Stored) Search(ctx context.Context, q index.DenseQuery) (hits []index.S
 		return nil, err
 	}
 	err = guard(func() error {
-		hits, err = v.scan(ctx, unit, q.K, q.Accept)
+		hits, err = v.scan(ctx, search{unit: unit, k: q.K, accept: q.Accept, only: q.Only})
 		return err
 	})
 	if err != nil {

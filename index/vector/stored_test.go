@@ -277,7 +277,7 @@ func TestSegmentsAreReleased(t *testing.T) {
 	}
 	mustFlush(t, s)
 	s.background.Wait()
-	if _, err := old.scan(t.Context(), make([]float32, 8), 10, nil); err != nil {
+	if _, err := old.scan(t.Context(), search{unit: make([]float32, 8), k: 10}); err != nil {
 		t.Fatalf("scan of an old view: %v", err)
 	}
 	for _, h := range s.kept {

@@ -33,7 +33,7 @@ func (h held) without(ids []uint64) held {
 
 // scan offers the live rows to top. It refuses rows that are not what was
 // written.
-func (h held) scan(ctx context.Context, q []float32, top *topK, accept index.Accept) error {
+func (h held) scan(ctx context.Context, q search, top *topK) error {
 	for block := range h.sums {
 		if block%scanStep == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -47,7 +47,25 @@ func (h held) scan(ctx context.Context, q []float32, top *topK, accept index.Acc
 		}
 		from := block * blockRows
 		to := min(from+blockRows, len(h.ids))
-		scanRows(q, h.vecs[from*h.width:to*h.width], h.ids[from:to], live, top, accept)
+		scanRows(q, h.vecs[from*h.width:to*h.width], h.ids[from:to], live, top)
+	}
+	return nil
+}
+
+// look is scan for a search among few units: it looks for each of them.
+func (h held) look(ctx context.Context, q search, top *topK) error {
+	for i, id := range q.within(h.first, h.last) {
+		if i%(scanStep*blockRows) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		row, ok := h.locate(id)
+		if !ok || h.dead.has(row) {
+			continue
+		}
+		if err := h.check(row / blockRows); err != nil {
+			return &damage{err}
+		}
+		q.offer(h.row(row), id, top)
 	}
 	return nil
 }
@@ -112,19 +130,24 @@ func (s *Stored) acquire() *storedView {
 // publish replaces the view. The caller holds mu.
 func (s *Stored) publish(v *storedView) { s.view.Swap(v).release() }
 
-// scan returns the k units nearest to the padded unit vector q, best first.
-func (v *storedView) scan(ctx context.Context, q []float32, k int, accept index.Accept) ([]index.Scored, error) {
-	top := newTopK(min(k, v.units))
+// scan returns the k units nearest to the padded unit vector of a search, best
+// first.
+func (v *storedView) scan(ctx context.Context, q search) ([]index.Scored, error) {
+	top := newTopK(min(q.k, v.units))
 	if top == nil {
 		return nil, ctx.Err()
 	}
 	for _, h := range v.segs {
-		if err := h.scan(ctx, q, top, accept); err != nil {
+		scan := h.scan
+		if q.only != nil {
+			scan = h.look
+		}
+		if err := scan(ctx, q, top); err != nil {
 			return nil, err
 		}
 	}
 	for _, m := range v.memory {
-		if err := m.offer(ctx, q, top, accept); err != nil {
+		if err := m.offer(ctx, q, top); err != nil {
 			return nil, err
 		}
 	}
