@@ -3,6 +3,7 @@ package xmlfmt
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ragctx/ragctx"
 )
@@ -34,8 +35,25 @@ func writeItem(b *strings.Builder, it ragctx.ContextItem) {
 	b.WriteString(` type="`)
 	b.WriteString(it.Type.Label())
 	b.WriteString("\">\n")
-	b.WriteString(textEscaper.Replace(clean(it.Content)))
+	writeContent(b, it)
 	b.WriteString("\n</context>")
+}
+
+// writeContent writes an item's content, that of a memory after a line that says
+// when it is from.
+func writeContent(b *strings.Builder, it ragctx.ContextItem) {
+	if d := day(it); d != "" {
+		b.WriteString("[" + d + "]\n")
+	}
+	b.WriteString(textEscaper.Replace(clean(it.Content)))
+}
+
+// day returns the day of a memory as far as it is known, in UTC.
+func day(it ragctx.ContextItem) string {
+	if it.Type != ragctx.TypeMemory || it.Occurred.IsZero() {
+		return ""
+	}
+	return it.Occurred.UTC().Format(time.DateOnly)
 }
 
 // renderDocuments writes the form that long-context prompts for Claude use. An
@@ -52,7 +70,7 @@ func renderDocuments(b *strings.Builder, items []ragctx.ContextItem) {
 			b.WriteString("</source>\n")
 		}
 		b.WriteString("<document_content>\n")
-		b.WriteString(textEscaper.Replace(clean(it.Content)))
+		writeContent(b, it)
 		b.WriteString("\n</document_content>\n</document>\n")
 	}
 	b.WriteString("</documents>")

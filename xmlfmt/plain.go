@@ -15,6 +15,7 @@ func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 	type object struct {
 		Source  string `json:"source,omitempty"`
 		Type    string `json:"type"`
+		Date    string `json:"date,omitempty"`
 		Content string `json:"content"`
 	}
 	var buf bytes.Buffer
@@ -26,7 +27,7 @@ func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 			b.WriteByte(',')
 		}
 		buf.Reset()
-		if err := enc.Encode(object{cleanLine(it.Source), it.Type.Label(), clean(it.Content)}); err != nil {
+		if err := enc.Encode(object{cleanLine(it.Source), it.Type.Label(), day(it), clean(it.Content)}); err != nil {
 			panic(err) // a struct of strings always encodes
 		}
 		b.Write(bytes.TrimSuffix(buf.Bytes(), []byte("\n")))
@@ -54,6 +55,9 @@ func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 		}
 		b.WriteByte('(')
 		b.WriteString(it.Type.Label())
+		if d := day(it); d != "" {
+			b.WriteString(", " + d)
+		}
 		b.WriteByte(')')
 		for line := range strings.SplitSeq(dropLineTricks(clean(it.Content), '\n'), "\n") {
 			b.WriteByte('\n')

@@ -12,7 +12,9 @@
 //   - in a source, which is one line, tabs and line feeds become spaces.
 //
 // What a parser reads from the result is exactly the content after these
-// replacements.
+// replacements. A memory says when it is from: in XML and in documents on a line of
+// its own before the content ("[2023-05-08]"), in JSON as "date", in plain text in
+// the header.
 package xmlfmt
 
 import (
@@ -25,7 +27,7 @@ import (
 const (
 	XML       = "xml"       // <context source="…" type="…"> elements; the default
 	Documents = "documents" // <documents><document index="1">…
-	JSON      = "json"      // a compact array of {source, type, content}
+	JSON      = "json"      // a compact array of {source, type, date, content}
 	Text      = "text"      // a header line and indented content per item
 )
 

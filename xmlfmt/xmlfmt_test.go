@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -22,7 +23,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
 
 // TestGoldens renders the items of each file in every format. An item is a line
-// of type, source and content, the last two quoted as in Go.
+// of type, source and content, the last two quoted as in Go; when it occurred may
+// follow the type after @.
 func TestGoldens(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -62,7 +64,13 @@ func parseItems(t *testing.T, data string) []ragctx.ContextItem {
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
+		typ, when, _ := strings.Cut(typ, "@")
 		it := ragctx.ContextItem{Type: ragctx.ContextType(typ)}
+		if when != "" {
+			if it.Occurred, err = time.Parse(time.RFC3339, when); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
 		if it.Content, err = strconv.Unquote(strings.TrimSpace(rest[len(source):])); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
