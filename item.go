@@ -44,6 +44,9 @@ type ContextItem struct {
 
 // Forms are the other lengths an item can be shown at. All carry the item's id.
 type Forms struct {
+	// Around lists Wider, or the content, among what stands around the item in other
+	// items of its kind, longest first; used as Wider is, before it.
+	Around []Form
 	// Wider is the content with more of its surroundings, used when budget is
 	// left after every hit has its place; its Text is empty when there is nothing
 	// to add.
@@ -59,6 +62,9 @@ type Form struct {
 	// Lines says which lines of the source the text is, "first-last"; it replaces
 	// the metadata "lines" when the form is shown. Empty if that stays as it is.
 	Lines string
+	// Beside has the ids of the other items that the text shows; they are the
+	// metadata "beside" when the form is shown.
+	Beside []string
 }
 
 // Clamp01 returns x limited to 0..1; NaN becomes 0.

@@ -123,3 +123,28 @@ func (s source) Recall(ctx context.Context, q ragctx.ContextQuery) ([]memory.Mem
 	})
 	return found, err
 }
+
+// Around implements [passage.Conversation].
+func (s source) Around(
+	ctx context.Context, q ragctx.ContextQuery, iq index.Query, state uint64, units []uint64, n int,
+) ([]index.Around, error) {
+	none := make([]index.Around, len(units))
+	ns, err := s.engine.namespace(ctx, q.Namespace, false)
+	if isNotFound(err) {
+		return none, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	col, release, err := s.engine.collections.get(ctx, store.Collection{Namespace: ns, Kind: s.kind})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return col.index.Around(iq, state, units, n), nil
+}
+
+// Texts implements [passage.Conversation].
+func (s source) Texts(ctx context.Context, items []uint64) (map[uint64]string, error) {
+	return s.engine.store.Texts(ctx, items)
+}

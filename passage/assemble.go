@@ -59,6 +59,7 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	b := newBuilder(src, r, runs)
 	seen := make(map[string]bool) // sections and texts that are shown
 	copies := 0
+	var made []run
 	for _, run := range runs {
 		it := b.base(run)
 		if slices.Contains(r.Query.Exclude, it.ID) {
@@ -85,9 +86,12 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 			continue
 		}
 		seen[text], seen[section] = true, true
-		a.Items = append(a.Items, it)
+		a.Items, made = append(a.Items, it), append(made, run)
 	}
-	return a, nil
+	if r.Whole {
+		err = b.surround(ctx, r, a.Items, made)
+	}
+	return a, err
 }
 
 // Found is a hit together with what the store has of it.

@@ -125,7 +125,7 @@ func (f *fitter) place(list []*candidate, decisions []pack.Decision) placement {
 		if d.VariantIndex >= 0 {
 			shown := &c.forms[d.VariantIndex]
 			it.Depth, it.TokenCount = shown.depth, shown.tokens
-			it.Metadata = withLines(it.Metadata, shown.lines)
+			it.Metadata = shown.described(it.Metadata)
 		} else {
 			it.Depth, it.TokenCount = c.forms[len(c.forms)-1].depth, f.counter.Count(d.Text)
 		}
@@ -135,16 +135,22 @@ func (f *fitter) place(list []*candidate, decisions []pack.Decision) placement {
 	return p
 }
 
-// withLines returns the metadata with the lines that a form shows.
-func withLines(m map[string]any, lines string) map[string]any {
-	if lines == "" {
+// described returns the metadata with what the form shows of its source and of
+// other items.
+func (f *form) described(m map[string]any) map[string]any {
+	if f.lines == "" && f.beside == nil {
 		return m
 	}
 	m = maps.Clone(m)
 	if m == nil {
 		m = make(map[string]any)
 	}
-	m["lines"] = lines
+	if f.lines != "" {
+		m["lines"] = f.lines
+	}
+	if f.beside != nil {
+		m["beside"] = f.beside
+	}
 	return m
 }
 

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ragctx/ragctx"
 )
@@ -11,9 +12,10 @@ const maxForms = 8
 
 // form is one text of an item.
 type form struct {
-	depth ragctx.ContextDepth
-	text  string
-	lines string
+	depth  ragctx.ContextDepth
+	text   string
+	lines  string
+	beside []string
 
 	counted bool
 	tokens  int // of the text alone
@@ -28,14 +30,18 @@ type shell struct {
 }
 
 // ladder returns the forms of an item, longest first, and which of them is its
-// content. A step-down that is not shorter than the one before is left out.
+// content. A form that is not shorter than the one before is left out.
 func ladder(it ragctx.ContextItem) (forms []form, preferred int) {
-	if w := it.Forms.Wider; len(w.Text) > len(it.Content) {
-		forms, preferred = append(forms, form{depth: it.Depth, text: w.Text, lines: w.Lines}), 1
+	around := it.Forms.Around[:min(len(it.Forms.Around), maxForms)]
+	for _, w := range append(slices.Clip(around), it.Forms.Wider) {
+		if len(w.Text) > len(it.Content) && (len(forms) == 0 || len(w.Text) < len(forms[len(forms)-1].text)) {
+			forms = append(forms, form{depth: it.Depth, text: w.Text, lines: w.Lines, beside: w.Beside})
+		}
 	}
+	preferred = len(forms)
 	forms = append(forms, form{depth: it.Depth, text: it.Content})
 	for _, f := range it.Forms.Shorter {
-		if last := forms[len(forms)-1]; f.Text != "" && len(f.Text) < len(last.text) && len(forms) <= maxForms {
+		if last := forms[len(forms)-1]; f.Text != "" && len(f.Text) < len(last.text) && len(forms)-preferred <= maxForms {
 			forms = append(forms, form{depth: depthOr(f.Depth, ragctx.DepthAbstract), text: f.Text, lines: f.Lines})
 		}
 	}

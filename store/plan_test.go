@@ -55,6 +55,10 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"items_current (namespace=? AND kind=? AND key>? AND key<?)"},
 		},
 		{
+			"memories of a user", func() (string, []any) { return MemoryFilter{UserID: "a", Limit: 9}.query(1) },
+			[]string{"items_user (namespace=? AND kind=? AND user=?)"},
+		},
+		{
 			"documents of a root", func() (string, []any) { return ListOptions{Root: "/r", Prefix: "a", Limit: 9}.query(1) },
 			[]string{"items_root (namespace=? AND root=? AND key>? AND key<?)"},
 		},

@@ -135,3 +135,30 @@ func (s *Store) Text(ctx context.Context, item uint64, start, end int) (string, 
 	}
 	return text, nil
 }
+
+// Texts returns the texts of items by item, of longer ones their beginnings.
+func (s *Store) Texts(ctx context.Context, items []uint64) (map[uint64]string, error) {
+	texts := make(map[uint64]string, len(items))
+	if len(items) == 0 {
+		return texts, nil
+	}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		in, args := list(items)
+		query := `SELECT i.id, t.text FROM items i JOIN texts t ON t.item = coalesce(i.text_of, i.id) WHERE i.id IN (` + in + `)`
+		rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var id uint64
+			var text []byte
+			err := rows.Scan(&id, &text)
+			texts[id] = string(text)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read texts: %w", err)
+	}
+	return texts, nil
+}
