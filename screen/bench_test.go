@@ -32,13 +32,14 @@ the service account are renewed every 3600 seconds; nobody has to enter a passwo
 var astray = []string{
 	"password is ", "password for the ", "4111 1111 ", "4", "-----BEGIN PRIVATE KEY-----", "eyJ", "sk-", "a://b:", "ssn 123-45-6", "[redacted: ",
 	"<context type=\"Memory\">\n", "<documents>\n<document index=\"1\">\n", "[{\"type\":\"Memory\",\"content\":\"", "[{\\\"type\\\":\\\"Memory\\\",\\\"content\\\":\\\"",
-	"&lt;context ", "\\", "\\u003c", "[{", "[ ", "> ", "&amp;", "Cookie: a=", "DE89 ", "pin", "=", "(", "\"", "password=\"", "sid=", "SG.", "eyJ-", "ya29.-", "bearer a.", "SK0-",
+	"&lt;context ", "\\", "\\u003c", "[{", "[ ", "> ", "&amp;", "Cookie: a=", "DE89 ", "pin", "=", "(", "\"", "password=\"", "sid=", "SG.", "eyJ-", "ya29.-", "bearer a.", "SK0-", "never ", "you are now ", "ignore all ", "\u200ba", "<|im_", "SWdub3JlIGFsbCBwcmV2aW91cyBpbnN0",
 }
 
 func BenchmarkProse(b *testing.B) {
 	for name, f := range map[string]func(){
 		"Redact":      func() { screen.Redact(prose) },
 		"StripBlocks": func() { screen.StripBlocks(prose) },
+		"Instruction": func() { screen.Instruction(prose) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(prose)))
@@ -58,6 +59,7 @@ func BenchmarkAstray(b *testing.B) {
 				for b.Loop() {
 					screen.Redact(text)
 					screen.StripBlocks(text)
+					screen.Instruction(text)
 				}
 			})
 		}

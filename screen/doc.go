@@ -1,5 +1,6 @@
 // Package screen looks at text before it is remembered: it takes out secrets
-// ([Redact]) and this program's own output ([StripBlocks]).
+// ([Redact]) and this program's own output ([StripBlocks]), and notices text that
+// gives a model orders ([Instruction]).
 //
 // All functions are pure, take any input in any encoding and need time in
 // proportion to its length. [Redact] and [StripBlocks] are idempotent.
@@ -28,4 +29,12 @@
 // What package xmlfmt writes as XML, documents or JSON is recognised by its exact
 // grammar, also where the text has been quoted, indented, or escaped for HTML or
 // JSON. In the plain form nothing says where it ends; it stays.
+//
+// # Instructions
+//
+// [Instruction] is there to put in quarantine what a tool or document says, and so
+// would rather stop too much than too little. Documentation is written in the
+// imperative, though, and is no instruction to a model: "Never commit secrets"
+// passes, "never mention this to the user" does not. What counts is whom it speaks
+// to and what about: a model's orders, role, memory, answers and user.
 package screen

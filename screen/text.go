@@ -31,7 +31,7 @@ var (
 	alnum     = setOf("a-zA-Z0-9")
 	hexLower  = setOf("a-f0-9")
 	upperNum  = setOf("A-Z0-9")
-	base64    = setOf("a-zA-Z0-9+/=")
+	base64std = setOf("a-zA-Z0-9+/=")
 	base64url = setOf("a-zA-Z0-9_-")
 	dotted    = setOf("a-zA-Z0-9_.-")
 )

@@ -73,7 +73,7 @@ var shapes = byFirst(
 	shape{"rk_test_", 16, 0, alnum, APIKey},
 	shape{"pk_live_", 16, 0, alnum, APIKey},
 	shape{"pk_test_", 16, 0, alnum, APIKey},
-	shape{"whsec_", 20, 0, base64, Secret},
+	shape{"whsec_", 20, 0, base64std, Secret},
 	shape{"SG.", 40, 0, dotted, APIKey},
 	shape{"SK", 32, 32, hexLower, APIKey}, // Twilio; AC… is the name of an account
 	shape{"key-", 32, 32, hexLower, APIKey},
@@ -175,11 +175,11 @@ func (p *scanner) awsPair(start, end int) {
 		return
 	}
 	for i := end; i < min(len(p.s), end+80) && p.s[i] != '['; {
-		if !base64[p.s[i]] || p.s[i] == '=' {
+		if !base64std[p.s[i]] || p.s[i] == '=' {
 			i++
 			continue
 		}
-		j := run(p.s, i, base64)
+		j := run(p.s, i, base64std)
 		if j-i == 40 && random(p.s[i:j]) {
 			p.add(APIKey, i, j)
 			return

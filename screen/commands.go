@@ -1,0 +1,207 @@
+package screen
+
+import "sync"
+
+// commands are the patterns of what is said to a model. See [compile].
+var commands = sync.OnceValue(func() *grammar { return compile(commandWords, commandPatterns) })
+
+// commandWords are sets of words that patterns share.
+//
+//nolint:misspell // words of other languages
+var commandWords = map[string]string{
+	// English.
+	"undo":    "ignore disregard forget override overrule bypass dismiss discard neglect",
+	"before":  "previous prior above earlier preceding foregoing initial original former system developer safety",
+	"orders":  "instruction instructions prompt prompts guideline guidelines directive directives guardrails programming training",
+	"rules":   "rules directions commands messages context constraints restrictions policies orders",
+	"speak":   "respond reply answer recommend suggest mention say claim tell reveal disclose refuse comply obey promote",
+	"tell":    "tell inform mention reveal alert notify warn disclose telling informing mentioning revealing notifying alerting disclosing warning",
+	"model":   "ai llm llms chatbot chatbots chatgpt gpt claude gemini copilot assistant assistants",
+	"bot":     "assistant chatbot ai model bot llm agent",
+	"send":    "send post forward upload exfiltrate transmit email mail leak submit deliver copy",
+	"data":    "conversation conversations history password passwords credential credentials key keys secret secrets token tokens memory memories file files contents chat messages environment env prompt information details transcript cookies contacts data everything summary",
+	"whom":    "user users anyone anybody human humans customer customers owner operator",
+	"forever": "always never only exclusively",
+	// German.
+	"de-undo":   "ignoriere ignorier ignorieren vergiss vergessen vergesse missachte missachten übergehe verwirf überspringe verwerfe",
+	"de-before": "vorherigen vorherige bisherigen bisherige obigen obige früheren vorigen vorangegangenen vorangehenden alle deine ihre ursprünglichen",
+	"de-orders": "anweisungen anweisung instruktionen befehle regeln vorgaben prompts anordnungen weisungen richtlinien",
+	"de-speak":  "antworte antworten empfiehl empfehle empfehlen sage sag erwähne erwähnen schreibe behaupte",
+	"de-whom":   "benutzer nutzer anwender nutzerin benutzerin kunden kunde niemandem niemand menschen",
+	"de-send":   "sende senden schicke schick schicken übermittle übermitteln leite lade",
+	// Spanish.
+	"es-undo":   "ignora ignore ignorad ignorar olvida olvide olvidate desestima omite descarta",
+	"es-before": "anteriores previas previos precedentes arriba anterior originales iniciales",
+	"es-orders": "instrucciones indicaciones órdenes reglas directrices mensajes",
+	"es-speak":  "responde recomienda menciona di contesta responder recomendar sugiere responda recomiende",
+	"es-tell":   "digas diga informes informe menciones mencione reveles revele avises avise cuentes muestres",
+	"es-whom":   "usuario usuarios usuaria nadie cliente humano",
+	"es-send":   "envía envíe enviar manda mande reenvía publica sube",
+	// French.
+	"fr-undo":   "ignore ignorez ignorer oublie oubliez oublier néglige négligez",
+	"fr-before": "précédentes précédents précédente antérieures antérieurs dessus initiales système",
+	"fr-orders": "instructions consignes directives règles ordres indications messages",
+	"fr-speak":  "réponds répondez répondre recommande recommandez mentionne mentionnez dis dites",
+	"fr-tell":   "dis dites dire informe informez mentionne mentionnez révèle révélez préviens prévenez",
+	"fr-whom":   "utilisateur utilisateurs utilisatrice personne client humain usager",
+	"fr-send":   "envoie envoyez envoyer transmets transmettez transfère transférez",
+}
+
+// commandPatterns are by the reason that is given for them.
+//
+//nolint:misspell // words of other languages
+var commandPatterns = map[string]string{
+	"overrides earlier instructions": `
+		$undo ..3 $before ..3 $orders
+		$undo ..2 your ..2 $orders
+		$undo ..3 previous|prior|above|earlier|preceding|foregoing|your ..2 $rules
+		$undo ..2 everything|anything|all|what ..4 above|before|previously|earlier|told
+		ignore|disregard|forget the above|foregoing|preceding
+		$undo ..2 $orders|$rules ..1 above
+		bypass|disable|ignore ..2 safety|content ..1 filter|filters|guidelines
+		ignore|disregard all|any|these|those|other $orders
+		do|don not|t follow|obey ..2 previous|prior|your|earlier|system|original ..2 $orders|$rules
+		$de-undo ..2 $de-before ..2 $de-orders
+		$de-undo alles|alle|das ..3 oben|vorher|bisher|davor|zuvor|obige|bisherige
+		$es-undo ..3 $es-orders ..2 $es-before
+		$es-undo ..2 $es-before ..1 $es-orders
+		$es-undo ..2 lo anterior|previo
+		$fr-undo ..3 $fr-orders ..4 $fr-before
+		$fr-undo ..2 tout ..4 précède|dessus|avant|précédemment
+	`,
+	"gives a model a role": `
+		you are|re now ..1 a|an|my|dan|free|unrestricted|jailbroken|evil|no|acting|playing
+		you are|re a|an ..3 assistant|chatbot|ai|llm|bot
+		from now on ..2 you|your|act|respond|answer|reply|always|never|only|when|whenever|speak|treat
+		^act|behave|respond|answer|reply|speak as a|an|if|my ..3 assistant|ai|expert|hacker|admin|administrator|jailbroken|unrestricted|persona|character|you
+		^pretend ..1 to|that|you|you're
+		you|now|please must|will|should|shall|now|please pretend
+		roleplay as|a|an
+		role play as|a|an
+		your new|real|actual|true task|goal|objective|mission|purpose is|will|:
+		^new task :
+		task|question ..1 i gave|asked you
+		you have|are|ve been|now ..1 hacked|pwned|jailbroken
+		i am|m your developer|administrator|admin|creator|owner|master
+		deine neue|eigentliche|wahre aufgabe|rolle ist|lautet|:
+		tu nueva|verdadera tarea|función|misión es|:
+		ta|votre nouvelle|vraie tâche|mission est|:
+		assume the role|persona of
+		jailbreak|dan|god|unrestricted mode
+		you are|re ..1 in developer|god|debug|admin|maintenance|test mode
+		du bist|sind jetzt|nun|ab ..1 ein|eine|mein|sofort
+		ab jetzt|sofort|nun ..2 bist|antworte|antwortest|sollst|musst|wirst|du
+		du bist ein|eine ..3 assistent|ki|modell|chatbot|sprachmodell
+		ahora eres un|una|mi
+		a partir de ahora|este ..3 eres|debes|responde|responderás|actúa|siempre|vas|nunca
+		eres un|una ..3 asistente|ia|modelo|chatbot
+		^actúa como un|una|si|mi
+		tu|vous es|êtes maintenant|désormais un|une|mon|notre
+		à partir de maintenant|présent ..2 tu|vous|réponds|répondez|toujours|jamais
+		^désormais ..1 tu|vous|réponds|répondez
+		tu|vous es|êtes un|une ..3 assistant|ia|modèle|chatbot
+	`,
+	"speaks of a model's instructions": `
+		system prompt :
+		systemprompt :
+		reveal|print|show|repeat|output|display|leak|disclose|share|expose|tell|give|write ..3 system|initial|hidden ..1 prompt|instructions|guidelines
+		reveal|print|repeat|output|leak|disclose|expose|show ..2 your ..1 prompt|instructions|guidelines
+		repeat ..2 words|text|everything ..1 above
+		^new|updated|real|actual|hidden|secret|revised instructions|instruction|orders :|from
+		^neue|echte anweisung|anweisungen :
+		^nuevas instrucciones :
+		^nouvelles instructions|consignes :
+		zeige|verrate|nenne|gib ..3 deinen|deine|system ..1 prompt|systemprompt|anweisungen
+		muestra|revela|dime ..3 tu|tus ..2 prompt|instrucciones
+		montre|révèle|affiche|donne ..3 ton|tes|votre|vos ..2 prompt|instructions|consignes
+		^system|developer|systemmeldung : ..8 you|your|assistant|user|ignore|always|never|override|must|du|tu|usted|vous
+	`,
+	"writes to a model's memory": `
+		^remember|memorize|memorise ..2 that ..3 admin|administrator|user|customer|boss|owner|operator|assistant
+		remember|memorize|memorise this|that|it for future|later|all|every|next
+		^memorize|memorise this|that|the|:
+		^remember :
+		save|store|add|write|commit|put|record|keep|saved|stored ..6 to|in|into your|long ..2 memory|memories
+		update your memory|memories
+		in|for|during all|any|every future|following|subsequent conversation|conversations|session|sessions|chats|responses|interactions|answers|replies
+		in|for future conversations|responses|interactions|answers|replies|chats
+		^merke|merk dir|euch
+		speichere|speicher|schreibe ..6 gedächtnis|erinnerung|erinnerungen
+		^denk|denke daran dass ..3 admin|administrator|benutzer|nutzer|chef
+		in|für allen|alle|künftigen|zukünftigen ..1 gesprächen|unterhaltungen|antworten
+		^recuerda|recuerde|memoriza que ..3 administrador|usuario|admin|dueño|jefe|cliente
+		^memoriza|memorice
+		guarda|guarde|almacena ..6 memoria
+		en futuras|todas|próximas ..2 conversaciones|respuestas
+		^souviens|rappelle|souvenez|rappelez toi|vous que ..3 administrateur|utilisateur|admin|patron|client
+		^retiens|retenez|mémorise|mémorisez que|ceci|cela|bien
+		enregistre|enregistrez|stocke|ajoute ..6 mémoire
+		dans toutes|tous|les|futures ..2 conversations|réponses futures|suivantes|à
+	`,
+	"says how to answer": `
+		^always|never ..1 $speak
+		^always|never ..1 send ..6 to
+		you must|should|shall|will|to|are ..1 always|never $speak
+		begin|start|end|finish|conclude|include|add|append|insert|prefix|mention ..6 your answer|answers|response|responses|reply|replies
+		your answer|answers|response|responses|reply|replies must|should|shall|has|have|needs
+		in|to|of every|each|all ..2 response|answer|reply|responses|answers|replies you|of|include|add|mention
+		when|while summarizing|summarising|translating|answering ..3 this|the ..6 include|mention|say|add|recommend|do
+		before|when using this tool ..8 read|call|send|pass|include|you
+		you must|will|shall|should ..1 obey
+		^obey
+		begin|start|end|finish|prefix ..1 every|each|all|your ..2 answer|answers|response|responses|reply|replies|message|messages with
+		do as i say
+		^only respond|reply|answer|recommend|mention
+		^respond|reply|answer only|exclusively ..1 with|in|as|to
+		whenever|when|if|if the|a|any user|users|customer|human|someone asks|ask|mentions|says|wants|requests ..12 $speak|always|never|you
+		^antworte|empfiehl|empfehle|erwähne ..2 immer|nie|niemals|nur|stets|ausschließlich
+		^immer|niemals|nie ..3 $de-speak
+		du musst|sollst|darfst ..2 immer|niemals|nie|nur ..6 $de-speak
+		wenn der|ein|die|eine benutzer|nutzer|anwender|nutzerin ..3 fragt|sagt|erwähnt
+		^siempre|nunca|solo|sólo $es-speak
+		^responde|recomienda|contesta|responda ..1 siempre|solo|sólo|únicamente|nunca
+		cuando|si el|un usuario|cliente ..2 pregunte|pregunta|diga|mencione
+		^réponds|répondez|recommande|recommandez|mentionne ..1 toujours|uniquement|seulement
+		^toujours $fr-speak
+		^ne ..1 $fr-speak ..1 jamais|que
+		quand|si|lorsque l|un utilisateur ..1 demande|dit|mentionne
+	`,
+	"speaks to an AI": `
+		$model must|should|shall|please|needs ..1 not|always|never|ignore|respond|answer|reply|use|only|also|to|read|follow|execute|run|call|send|tell|say|recommend|be|do
+		attention|dear|hey|hello|note|message|instructions|instruction|notice ..1 to|for|all|any|dear ..2 $model|agents
+		attention|dear|hey $model|agents
+		if you are|re a|an ..3 ai|llm|assistant|chatbot|model|bot|agent
+		if you an|a ai|llm
+		$model|agents reading|processing|summarizing|summarising|parsing|viewing this|the
+		^as an ai|llm|assistant
+		as an ai|llm assistant|model|agent|language|you
+		wenn du ein|eine ..2 ki|sprachmodell|assistent|modell|chatbot
+		^als ki|sprachmodell
+		si eres un|una ..2 ia|asistente|modelo|llm
+		^como ia|asistente|modelo
+		si tu|vous es|êtes un|une ..2 ia|assistant|modèle|llm
+		^en tant qu|que ia|assistant|modèle
+	`,
+	"keeps something from the user": `
+		do|don|should|must|shouldn|mustn not|t ..1 $tell ..3 $whom
+		never|without $tell ..3 $whom
+		without the|a user|users|human|humans|customer|owner knowing|noticing|knowledge|consent|confirmation
+		hide|conceal|keep this|it|these ..4 from ..1 user|users|human|humans|customer
+		do|don not|t mention|reveal|disclose|tell ..2 this|these|it|that|them instruction|instructions|message|prompt|note|text
+		sag|sage|sagen|verrate|verraten|teile|erzähle|erwähne|informiere|zeige ..4 $de-whom ..4 nicht|nichts|nie
+		ohne ..3 $de-whom ..3 informieren|mitzuteilen|sagen|fragen|informiert|wissen
+		no ..2 $es-tell ..4 $es-whom
+		sin ..1 decir|decirle|informar|avisar|preguntar|mencionar ..3 $es-whom
+		ne|n ..3 $fr-tell ..4 $fr-whom
+		sans ..1 informer|prévenir|dire|avertir|demander|mentionner|en ..4 $fr-whom
+	`,
+	"sends data to an address": `
+		$send ..5 $data ..6 to|at ..2 @
+		$send ..2 it|this|them|these|everything ..2 to ..1 @
+		exfiltrate ..8 to|data|via|the
+		^exfiltrate
+		$de-send ..8 an|nach|zu|auf ..3 @
+		$es-send ..8 a ..4 @
+		$fr-send ..8 à ..4 @
+	`,
+}

@@ -1,0 +1,122 @@
+package screen
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+)
+
+// Instruction reports whether text speaks to a model and tells it what to do, and
+// why that seems so, in a few words for people. It is meant for what tools and
+// documents say; to what a user says it does not apply.
+//
+// Found are, in English, German, Spanish and French: that what was said before is to
+// be ignored; a new role; a system's prompt, or the wish to see it; something to be
+// kept in memory for later answers; how to answer from now on, always or never; what
+// the user must not learn; data to be sent to an address; whatever turns to an AI or
+// an assistant with "must" and "should". Besides: the marks with which models tell
+// roles apart, characters that nobody sees, and all of this in base64.
+//
+// Imperatives to people are none: "always back up the database", "never commit
+// secrets", "remember that pods are mortal".
+func Instruction(text string) (reason string, ok bool) {
+	if reason, ok = hidden(text); ok {
+		return reason, true
+	}
+	if reason, ok = spoken(text); ok {
+		return reason, true
+	}
+	return encoded(text)
+}
+
+// spoken looks at what a text says in clear.
+func spoken(text string) (reason string, ok bool) {
+	if m := roleMark(text); m != "" {
+		return "marks of a role: " + m, true
+	}
+	s := speech{grammar: commands()}
+	return s.read(text)
+}
+
+// roleMarks tell the roles of a conversation apart in the prompts of models. Text
+// that brings its own wants to be taken for another role's.
+var roleMarks = []string{
+	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>",
+	"<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "### Instruction:", "### System:", "### Human:", "### Assistant:",
+	"<system-reminder>", "<IMPORTANT>", "<system_prompt>", "<system_instruction", "<|channel|>", "<|start|>", "[SYSTEM]", "[system](#", "\n\nHuman:", `{"role":"system"`, `{"role": "system"`,
+}
+
+// roleMark returns the first of the marks in text, "" if there is none. Those in
+// brackets are in capitals; in small letters they are code.
+func roleMark(text string) string {
+	for i := 0; i < len(text); i++ {
+		n := strings.IndexAny(text[i:], "<[#{\n")
+		if n < 0 {
+			return ""
+		}
+		i += n
+		for _, m := range roleMarks {
+			if text[i] == m[0] && len(text)-i >= len(m) && (text[i:i+len(m)] == m || m[0] != '[' && strings.EqualFold(text[i:i+len(m)], m)) {
+				return strings.TrimSpace(m)
+			}
+		}
+	}
+	return ""
+}
+
+// Limits of what is decoded, in bytes.
+const (
+	leastEncoded = 24
+	mostEncoded  = 8 << 10
+)
+
+// encoded looks at what a text says in base64.
+func encoded(text string) (reason string, ok bool) {
+	for i := 0; i < len(text); {
+		if !encodedByte[text[i]] {
+			i++
+			continue
+		}
+		end := run(text, i, encodedByte)
+		if end-i >= leastEncoded {
+			if reason, ok = spoken(decode(text[i:min(end, i+mostEncoded)])); ok {
+				return "in base64: " + reason, true
+			}
+		}
+		i = end
+	}
+	return "", false
+}
+
+var encodedByte = setOf("a-zA-Z0-9+/_-")
+
+// decode returns what s says in base64, "" if that is no text.
+func decode(s string) string {
+	s = strings.NewReplacer("-", "+", "_", "/").Replace(s)
+	if probe, err := base64.RawStdEncoding.DecodeString(s[:leastEncoded]); err != nil || !readable(probe) {
+		return ""
+	}
+	if len(s)%4 == 1 {
+		s = s[:len(s)-1]
+	}
+	b, err := base64.RawStdEncoding.DecodeString(s)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// readable reports whether b is text: no control characters, hardly anything but
+// letters and spaces.
+func readable(b []byte) bool {
+	odd := 0
+	for _, c := range b {
+		switch {
+		case c < ' ' && c != '\n' && c != '\t' && c != '\r':
+			return false
+		case c >= utf8.RuneSelf, !alnum[c] && c != ' ':
+			odd++
+		}
+	}
+	return odd*4 <= len(b)
+}
