@@ -4,6 +4,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -33,10 +34,8 @@ func Kinds() []Kind {
 // ParseKind reads a kind in any letter case.
 func ParseKind(s string) (Kind, error) {
 	k := Kind(strings.ToLower(s))
-	for _, known := range Kinds() {
-		if k == known {
-			return k, nil
-		}
+	if slices.Contains(Kinds(), k) {
+		return k, nil
 	}
 	return "", ragctx.Invalid("kind", "%q is not a kind of fact; use preference, decision, instruction, identity, relation, plan, event or outcome", ragctx.Clip(s))
 }

@@ -1,0 +1,54 @@
+package facts
+
+import "regexp"
+
+var (
+	regexpNochNicht = regexp.MustCompile(`\bnoch nicht\b|\bnie\b`)
+	germanPassing   = regexp.MustCompile(`\b(?:kaputt|nicht|langsam|schlecht|gut|super|ein problem|einen fehler|probleme|fehler)\b`)
+	germanArticle   = regexp.MustCompile(`^(?:das|die|der|den|dem|diese[nrs]?|folgende[nrs]?|es|dafur|dazu|deine?n?|dich|dir|so)\b`)
+)
+
+// germanTool wants something named that is used.
+func germanTool(m *match) bool {
+	return !germanArticle.MatchString(m.low()) && (somewhat(m.value) || m.t.careless)
+}
+
+// ahead returns a check that wants a time to come and none of some words.
+func ahead(without string) func(*match) bool {
+	re := regexp.MustCompile(`\b(?:` + without + `)\b`)
+	return func(m *match) bool {
+		return m.time != nil && m.time.AheadFrom.After(m.today()) && !re.MatchString(string(m.t.fold[m.from:m.to]))
+	}
+}
+
+// isOver refuses what is still to come.
+func isOver(m *match) bool { return m.time == nil || !m.time.From.After(m.extractor.at) }
+
+// behind wants a time that is over.
+func behind(m *match) bool {
+	return m.time != nil && !m.time.From.After(m.extractor.at) && (m.time.From.Before(m.today()) || m.time.From.Equal(m.today()))
+}
+
+var cues = map[string]*regexp.Regexp{
+	"de": regexp.MustCompile(`merk|denk|behalt|vergiss|notier|beacht|erinner|speicher`),
+	"es": regexp.MustCompile(`recuerda|ten en|no olvides|apunta|anota|acuerd|toma nota|guarda`),
+	"fr": regexp.MustCompile(`souviens|retiens|oublie|note bien|garde|rappelle|sache`),
+}
+
+// askedIn wants that the speaker asked in that language to keep it.
+func askedIn(code string) func(*match) bool {
+	return func(m *match) bool {
+		said := "en"
+		for c, re := range cues {
+			if re.MatchString(m.set.cue) {
+				said = c
+			}
+		}
+		return said == code && asked(m)
+	}
+}
+
+var frenchStatement = regexp.MustCompile(`^(?:ne (?:sais|suis|peux|comprends|pense|crois|vois|veux|me suis|m'a|s'est|sera|fait|marche|fonctionne|vais)|jamais (?:vu|ete|eu|entendu)|toujours (?:le|la|les|pas|un|une|en train)|jamais$)`)
+
+// frenchOrder wants an order, where the pattern also fits statements.
+func frenchOrder(m *match) bool { return !frenchStatement.Match(m.t.fold[m.at:m.to]) }

@@ -1,0 +1,131 @@
+package facts
+
+import (
+	"bytes"
+	"regexp"
+)
+
+// What of a message somebody else wrote, or nobody means as said.
+var (
+	logLine = regexp.MustCompile(`^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|(?:\[)?(?:info|warn|warning|error|debug|fatal|trace)(?:\]|:|\s+\[)|` +
+		`at [\w.$]+\(|traceback |file "|\$ |>>> |\+\+\+ |--- a/|@@ |panic: |goroutine \d|exit status|npm err|caused by: )`)
+	mailHead  = regexp.MustCompile(`^\s*\**(?:from|von|de|to|an|para|a|subject|betreff|asunto|objet|sent|gesendet|enviado|envoye|date|datum|fecha|cc|reply-to)\**\s?:`)
+	mailStart = regexp.MustCompile(`^\s*(?:-{3,}\s*(?:original|forwarded|urspr|weitergeleitet|mensaje|message)|(?:on|am|el|le) .{5,80} (?:wrote|schrieb.{0,40}|escribio|a ecrit)\s*:)`)
+	pasted    = regexp.MustCompile(`\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|reword|paraphrase|correct|improve|polish|edit|` +
+		`analy[sz]e|classify|fix the grammar|article|e-?mail|text|paragraph|letter|post|transcript|passage|review|story|excerpt|abstract|` +
+		`sentences?|quote|tweet|message|blog|chapter|lyrics|poem|log|logs|output|draft|essay|bio|dialogue|document|snippet|` +
+		`ubersetz\w*|korrigier\w*|fass\w*|zusammenfass\w*|artikel|absatz|brief|nachricht|satz|auszug|entwurf|` +
+		`traduce|traduzca|resume|corrige|reescribe|articulo|correo|texto|parrafo|carta|mensaje|frase|` +
+		`traduis|traduisez|resumez|corriger|reformule|texte|paragraphe|lettre|courriel|phrase|extrait|brouillon)\b[^.!?\n]{0,80}:\s*(?:["\n]|$)|` +
+		`^\s*(?:please |can you |could you |bitte |por favor |peux-tu |pourrais-tu |kannst du )?(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|` +
+		`ubersetze?|korrigiere?|traduce|corrige|traduis|reformule|resume)\b[^.!?\n]{0,60}:`)
+	tag      = regexp.MustCompile(`^\s*<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,300})?>`)
+	pretence = regexp.MustCompile(`(?:^|[.!?\n]\s*)(?:(?:ok|okay|hi|hey|so|now|please|bitte|por favor|let's|lets)[, ]+)*(?:pretend|imagine\b|imagina\b|act as|act like|` +
+		`role-? ?play|play a game|you are now|you're now|you will play|let us play|stell dir vor|stellen wir uns|tu so|tun wir so|rollenspiel|` +
+		`spiel\w* (?:eine?n? )?rolle|finge|hagamos|supongamos|actua como|juego de rol|fais comme|faisons comme|joue le role|jeu de role|imaginons|supposons)`)
+	over = regexp.MustCompile(`\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|tl;?dr|what does (?:this|it) (?:mean|say)|fasse? .{0,20}zusammen|` +
+		`ubersetze?|traduce|traduis|resume)\b.{0,30}\b(?:this|that|it|above|the (?:text|article|e-?mail)|das|dies\w*|den text|esto|este texto|ca|ceci|ce texte)\b`)
+	inQuotes = regexp.MustCompile(`"[^"\n]{12,600}"`)
+)
+
+// longPaste is from how many code points on a paragraph that is to be
+// summarised or translated is taken for somebody else's.
+const longPaste = 200
+
+// maskForeign makes unread what the speaker did not say: code, quotes, logs,
+// pasted letters and articles, blocks of context, games of pretence.
+func (t *text) maskForeign() {
+	t.maskAbove()
+	t.maskLines()
+	for _, m := range inQuotes.FindAllIndex(t.fold, -1) {
+		if bytes.Count(t.fold[m[0]:m[1]], []byte{' '}) >= 4 {
+			for i := m[0] + 1; i < m[1]-1; i++ {
+				t.fold[i] = someSign
+			}
+		}
+	}
+	if m := pretence.FindIndex(t.fold); m != nil {
+		t.mask(m[0], len(t.fold))
+	}
+}
+
+// maskAbove makes unread the long text that the last paragraph asks to work on.
+func (t *text) maskAbove() {
+	body := bytes.TrimRight(t.fold, " \n\t\r")
+	last := bytes.LastIndexByte(body, '\n') + 1
+	if last > longPaste && over.Match(body[last:]) {
+		t.mask(0, last)
+	}
+}
+
+// maskLines reads the message line by line.
+func (t *text) maskLines() {
+	missing := map[string]bool{} // tags that are not closed further down
+	heads := 0                   // lines of a mail's head in a row
+	for from := 0; from < len(t.fold); {
+		to := from
+		if i := bytes.IndexByte(t.fold[from:], '\n'); i >= 0 {
+			to += i + 1
+		} else {
+			to = len(t.fold)
+		}
+		line := t.fold[from:to]
+		if mailHead.Match(line) {
+			heads++
+		} else if len(bytes.TrimSpace(line)) > 0 {
+			heads = 0
+		}
+		next := t.foreignLine(from, to, missing)
+		switch {
+		case next > from:
+			t.mask(from, next)
+			from = next
+			continue
+		case heads >= 2 || mailStart.Match(line):
+			t.mask(from, len(t.fold))
+			return
+		}
+		if m := pasted.FindIndex(line); m != nil {
+			if rest := from + m[1]; len(bytes.TrimSpace(t.fold[rest:])) > 0 {
+				t.mask(rest, len(t.fold))
+				return
+			}
+		}
+		from = to
+	}
+}
+
+// foreignLine returns up to where what begins with a line is not the speaker's;
+// from if the line is.
+func (t *text) foreignLine(from, to int, missing map[string]bool) int {
+	line := t.fold[from:to]
+	body := bytes.TrimLeft(line, " \t")
+	switch {
+	case bytes.HasPrefix(body, []byte("```")), bytes.HasPrefix(body, []byte("~~~")):
+		mark := "\n" + string(body[:3])
+		if i := bytes.Index(t.fold[to-1:], []byte(mark)); i >= 0 {
+			end := to - 1 + i + len(mark)
+			if j := bytes.IndexByte(t.fold[end:], '\n'); j >= 0 {
+				return end + j + 1
+			}
+		}
+		return len(t.fold)
+	case bytes.HasPrefix(body, []byte(">")), bytes.HasPrefix(body, []byte("|")):
+		return to
+	case len(body) > 0 && (bytes.HasPrefix(line, []byte("    ")) || line[0] == '\t'):
+		return to
+	case logLine.Match(line):
+		return to
+	}
+	if m := tag.FindSubmatch(line); m != nil && !missing[string(m[1])] {
+		closing := "</" + string(m[1]) + ">"
+		if i := bytes.Index(t.fold[from:], []byte(closing)); i >= 0 {
+			return from + i + len(closing)
+		}
+		missing[string(m[1])] = true
+		if string(m[1]) == "context" {
+			return len(t.fold) // cut off
+		}
+	}
+	return from
+}

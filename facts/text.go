@@ -1,0 +1,150 @@
+package facts
+
+import (
+	"slices"
+	"sort"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// text is a message as the rules read it. All positions are in code points.
+type text struct {
+	s     string
+	runes []rune
+	at    []int // where each code point begins in s, in bytes
+	// fold has one byte per code point: a letter in lower case without its mark,
+	// one kind of apostrophe, quote and space. What is not to be read is a line
+	// break there.
+	fold []byte
+	// careless says that the speaker writes without capital letters.
+	careless bool
+}
+
+// read folds a message.
+func read(s string) *text {
+	t := &text{s: string([]rune(s))} // what is no UTF-8 becomes a mark for it, one a byte
+	for i, r := range t.s {
+		t.at = append(t.at, i)
+		t.runes = append(t.runes, r)
+		t.fold = append(t.fold, fold(r))
+	}
+	t.careless = !slices.ContainsFunc(t.runes, unicode.IsUpper)
+	return t
+}
+
+// orig returns what stands between two positions, as it was written.
+func (t *text) orig(from, to int) string {
+	if from >= to {
+		return ""
+	}
+	end := len(t.s)
+	if to < len(t.at) {
+		end = t.at[to]
+	}
+	return t.s[t.at[from]:end]
+}
+
+// position returns which code point begins at or after a byte of s.
+func (t *text) position(b int) int { return sort.SearchInts(t.at, b) }
+
+// mask makes a stretch unread.
+func (t *text) mask(from, to int) {
+	for i := from; i < to; i++ {
+		t.fold[i] = '\n'
+	}
+}
+
+// What stands in fold for a letter without a simple form and for other characters.
+const (
+	someLetter = 'x'
+	someSign   = '~'
+)
+
+// fold returns the byte that stands for a character.
+func fold(r rune) byte {
+	if r < 0x80 {
+		return byte(unicode.ToLower(r))
+	}
+	switch r {
+	case '’', '‘', '´', 'ʼ', '′':
+		return '\''
+	case '“', '”', '„', '«', '»', '‟':
+		return '"'
+	case '–', '—', '‐', '‑', '−':
+		return '-'
+	case '…':
+		return '.'
+	case '\u00a0', '\u202f', '\u2009', '\u3000':
+		return ' '
+	case '。', '！':
+		return '.'
+	case '？', '¿':
+		if r == '¿' {
+			return someSign
+		}
+		return '?'
+	case '\u2028', '\u2029', '\u0085':
+		return '\n'
+	case 'ß':
+		return 's'
+	case 'ø', 'Ø':
+		return 'o'
+	case 'œ', 'Œ':
+		return 'o'
+	case 'ł', 'Ł':
+		return 'l'
+	}
+	return plain(r)
+}
+
+// plain returns a letter without its mark.
+func plain(r rune) byte {
+	switch {
+	case unicode.IsLetter(r) || unicode.IsMark(r):
+		if d := norm.NFKD.String(string(r)); d[0] < 0x80 && unicode.IsLetter(rune(d[0])) {
+			return byte(unicode.ToLower(rune(d[0])))
+		}
+		return someLetter
+	case unicode.IsDigit(r):
+		return '0'
+	}
+	return someSign
+}
+
+// word is a word of the text.
+type word struct{ from, to int }
+
+// is reports whether a folded byte belongs to a word.
+func inWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '\''
+}
+
+// words returns the words between two positions. An apostrophe inside of a word
+// belongs to it.
+func (t *text) words(from, to int) []word {
+	var out []word
+	for i := from; i < to; {
+		if !inWord(t.fold[i]) || t.fold[i] == '\'' {
+			i++
+			continue
+		}
+		j := i
+		for j < to && inWord(t.fold[j]) {
+			j++
+		}
+		end := j
+		for end > i && t.fold[end-1] == '\'' {
+			end--
+		}
+		out = append(out, word{i, end})
+		i = j
+	}
+	return out
+}
+
+// folded returns a word in its folded form.
+func (t *text) folded(w word) string { return string(t.fold[w.from:w.to]) }
+
+// capital reports whether a capital letter stands at a position.
+func (t *text) capital(i int) bool { return i < len(t.runes) && unicode.IsUpper(t.runes[i]) }
