@@ -144,6 +144,11 @@ func (s source) Around(
 	return col.index.Around(iq, state, units, n), nil
 }
 
+// Items implements [passage.Conversation].
+func (s source) Items(ctx context.Context, ids []uint64) (map[uint64]*passage.Item, error) {
+	return s.engine.store.Items(ctx, ids)
+}
+
 // Texts implements [passage.Conversation].
 func (s source) Texts(ctx context.Context, items []uint64) (map[uint64]string, error) {
 	return s.engine.store.Texts(ctx, items)

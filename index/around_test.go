@@ -40,7 +40,7 @@ func TestAround(t *testing.T) {
 	apply(t, h, b)
 	q := index.Query{Scope: index.Scope{User: "a"}, Now: t0}
 	got := h.Around(q, b.Seq, []uint64{51, 80, 999}, 2)
-	want := []index.Around{{Before: []uint64{22, 12}, After: []uint64{60, 70}}, {}, {}}
+	want := []index.Around{{Before: []uint64{2, 1}, After: []uint64{6, 7}}, {}, {}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("around (-want +got):\n%s", diff)
 	}

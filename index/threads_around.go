@@ -1,7 +1,7 @@
 package index
 
-// Around is what was said around a unit in its session: other parents, each by one
-// of its units, nearest first.
+// Around is what was said around a unit in its session: the ids of other parents,
+// nearest first.
 type Around struct{ Before, After []uint64 }
 
 // Around returns what q may see around units that a search found in a state, at
@@ -26,16 +26,16 @@ func (h *Hybrid) Around(q Query, state uint64, units []uint64, n int) []Around {
 	return out
 }
 
-// beside returns units of the n visible parents beside the message at a place, in one
+// beside returns the n visible parents beside the message at a place, in one
 // direction.
-func beside(list []message, place, step int, q *Query, state uint64, n int) (units []uint64) {
+func beside(list []message, place, step int, q *Query, state uint64, n int) (parents []uint64) {
 	var last *parent
-	for i := place + step; 0 <= i && i < len(list) && len(units) < n && (i-place)*step <= reach+n; i += step {
+	for i := place + step; 0 <= i && i < len(list) && len(parents) < n && (i-place)*step <= reach+n; i += step {
 		m := list[i]
 		if m.parent != last && m.parent != list[place].parent && q.visible(m.parent, state) {
 			last = m.parent
-			units = append(units, m.first)
+			parents = append(parents, m.parent.ID)
 		}
 	}
-	return units
+	return parents
 }

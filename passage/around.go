@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,8 @@ type Conversation interface {
 	// Around returns what a search may see around units that it found in a state, at
 	// most n items on either side; see [index.Hybrid.Around].
 	Around(ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, units []uint64, n int) ([]index.Around, error)
+	// Items returns items that still exist, by id.
+	Items(ctx context.Context, ids []uint64) (map[uint64]*Item, error)
 	// Texts returns the texts of items by item, of long ones the beginnings.
 	Texts(ctx context.Context, items []uint64) (map[uint64]string, error)
 }
@@ -25,7 +28,7 @@ type Conversation interface {
 // side, and in characters as much as an overview, or several of them where whole
 // texts are asked for. Smaller steps are offered, too.
 const (
-	surroundings  = 6
+	surroundings  = 4
 	fullOverviews = 3
 	bytesPerToken = 6
 )
@@ -75,7 +78,7 @@ func (b *builder) surround(ctx context.Context, r Request, made []ragctx.Context
 	if err != nil {
 		return fmt.Errorf("look around hits: %w", err)
 	}
-	known, err := b.neighbours(ctx, r, around)
+	known, err := loadAround(ctx, source, r, around)
 	if err != nil {
 		return err
 	}
@@ -111,24 +114,20 @@ func (b *builder) widest() int {
 // longest is the length of an item's longest text.
 func longest(it *ragctx.ContextItem) int { return max(len(it.Content), len(it.Forms.Wider.Text)) }
 
-// neighbours loads the items of units, by unit, those that the query may see.
-func (b *builder) neighbours(ctx context.Context, r Request, around []index.Around) (map[uint64]*Item, error) {
+// loadAround loads items, those that the query may see.
+func loadAround(ctx context.Context, source Conversation, r Request, around []index.Around) (map[uint64]*Item, error) {
 	var ids []uint64
 	for _, a := range around {
 		ids = append(append(ids, a.Before...), a.After...)
 	}
 	slices.Sort(ids)
-	units, items, err := b.src.Units(ctx, slices.Compact(ids))
+	known, err := source.Items(ctx, slices.Compact(ids))
 	if err != nil {
 		return nil, fmt.Errorf("load around hits: %w", err)
 	}
-	known := make(map[uint64]*Item, len(units))
-	for _, u := range units {
-		it := items[u.Item]
-		if it != nil && (it.Superseded.IsZero() || !r.Search.AsOf.IsZero()) && visible(it, &r) {
-			known[u.ID] = it
-		}
-	}
+	maps.DeleteFunc(known, func(_ uint64, it *Item) bool {
+		return !it.Superseded.IsZero() && r.Search.AsOf.IsZero() || !visible(it, &r)
+	})
 	return known, nil
 }
 

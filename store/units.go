@@ -136,6 +136,18 @@ func (s *Store) Text(ctx context.Context, item uint64, start, end int) (string, 
 	return text, nil
 }
 
+// Items returns the items that exist among those with the given ids.
+func (s *Store) Items(ctx context.Context, ids []uint64) (items map[uint64]*passage.Item, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) (err error) {
+		items, err = loadItems(ctx, tx, ids)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read items: %w", err)
+	}
+	return items, nil
+}
+
 // Texts returns the texts of items by item, of longer ones their beginnings.
 func (s *Store) Texts(ctx context.Context, items []uint64) (map[uint64]string, error) {
 	texts := make(map[uint64]string, len(items))

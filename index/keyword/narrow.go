@@ -13,6 +13,8 @@ import (
 // narrowed is a segment that has some of the units of a part, all or none of each
 // parent. They are numbered anew.
 type narrowed struct {
+	segment // of the part; only among is asked of it
+
 	of    part
 	units []uint32 // numbers in of, ascending
 	cols  columns
@@ -20,20 +22,10 @@ type narrowed struct {
 
 func (s *narrowed) columns() *columns { return &s.cols }
 
-func (*narrowed) locate([]uint64, []uint32) ([]uint32, error) { return nil, nil } // of views, which nothing is deleted from
-
-func (s *narrowed) postings(q lookup, _ bitset, to []posting) ([]posting, error) {
-	return s.of.among(q, s.units, to)
-}
-
-func (*narrowed) among(lookup, []uint32, []posting) ([]posting, error) { return nil, nil }
-
-func (*narrowed) count(lookup, bitset, *bitset) (spread, error) { return spread{}, nil }
-
 // narrow returns a view of the live ones among the units with the given ids, which
 // has no references, and the statistics of v.
 func (v *view) narrow(ids []uint64) (*view, error) {
-	n := &view{all: v, live: v.live, texts: v.texts, length: v.length, firsts: make([]int, 1), firstTexts: make([]int, 1)}
+	n := &view{few: make([]*narrowed, 0, len(v.parts)), live: v.live, texts: v.texts, length: v.length, firsts: make([]int, 1), firstTexts: make([]int, 1)}
 	for i, p := range v.parts {
 		units, err := p.locate(ids, nil)
 		if err != nil {
@@ -41,14 +33,14 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 		}
 		units = slices.DeleteFunc(units, p.dead.has)
 		slices.Sort(units)
-		s := &narrowed{of: p, units: units}
+		s := &narrowed{segment: p.segment, of: p, units: units}
 		rows := make([]row, len(units))
 		for i, unit := range units {
 			rows[i] = p.columns().row(unit)
 			rows[i].unit = uint32(i)
 		}
 		s.cols = arrange(rows)
-		n.parts = append(n.parts, part{segment: s})
+		n.few, n.parts = append(n.few, s), append(n.parts, part{segment: s})
 		n.firsts = append(n.firsts, n.firsts[i]+len(units))
 		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.parents))
 	}
@@ -58,29 +50,32 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 // spread is how many live units and parents have a term.
 type spread struct{ units, texts int }
 
+// among asks a segment for a term in some of its units.
+type among struct {
+	lookup
+
+	of      part
+	units   []uint32 // ascending and alive
+	counted bool     // whether its spread is asked for
+	seen    *bitset  // empty before and after
+}
+
 // gatherAmong is gather for a view that was narrowed. It counts in all of the view
 // that this one was made of, unless limit is uncounted.
 func (s *scratch) gatherAmong(v *view, term string, most uint32, limit int) (bool, error) {
 	s.spread = spread{}
-	for _, p := range v.all.parts {
-		if limit == uncounted {
-			break
-		}
-		n, err := p.known.of(p, term, &s.seen)
-		if err != nil {
+	s.postings, s.ends = s.postings[:0], s.ends[:0]
+	for _, n := range v.few {
+		q := among{lookup: lookup{term: term, most: most}, of: n.of, units: n.units, counted: limit != uncounted, seen: &s.seen}
+		var found spread
+		var err error
+		if s.postings, found, err = n.among(q, s.postings); err != nil {
 			return false, err
 		}
-		s.spread.units += n.units
-		s.spread.texts += n.texts
+		s.spread.units += found.units
+		s.spread.texts += found.texts
 		if s.spread.units > limit {
 			return false, nil
-		}
-	}
-	s.postings, s.ends = s.postings[:0], s.ends[:0]
-	for _, p := range v.parts {
-		var err error
-		if s.postings, err = p.postings(lookup{term: term, most: most}, nil, s.postings); err != nil {
-			return false, err
 		}
 		s.ends = append(s.ends, len(s.postings))
 	}
@@ -100,18 +95,16 @@ const (
 	spreadTerms = 1 << 15
 )
 
-// of returns the spread of a term in p, whose knownSpread k is. The set is empty
-// before and after.
-func (k *knownSpread) of(p part, term string, seen *bitset) (spread, error) {
+func (k *knownSpread) get(term string) (spread, bool) {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	n, ok := k.m[term]
-	k.mu.Unlock()
-	if ok {
-		return n, nil
-	}
-	n, err := p.count(lookup{term: term, most: 1}, p.dead, seen)
-	if err != nil || n.units < spreadUnits {
-		return n, err
+	return n, ok
+}
+
+func (k *knownSpread) put(term string, n spread) {
+	if n.units < spreadUnits {
+		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,7 +112,6 @@ func (k *knownSpread) of(p part, term string, seen *bitset) (spread, error) {
 		k.m = make(map[string]spread)
 	}
 	k.m[strings.Clone(term)] = n // which may be part of a long question
-	return n, nil
 }
 
 // spreadOf counts the live ones among units, and their parents, which owner has by
@@ -161,34 +153,31 @@ func (c *columns) owners() []uint32 {
 }
 
 // among implements [segment].
-func (s *memorySegment) among(q lookup, units []uint32, to []posting) ([]posting, error) {
+func (s *memorySegment) among(q among, to []posting) ([]posting, spread, error) {
 	i, ok := s.terms[q.term]
 	if !ok {
-		return to, nil
+		return to, spread{}, nil
 	}
-	for at, list := 0, s.lists[i]; len(list) > 0 && at < len(units); {
-		switch e := list[0]; {
-		case e.unit < units[at]:
-			list = list[1:]
-		case e.unit > units[at]:
+	at := 0
+	for _, e := range s.lists[i] {
+		for at < len(q.units) && q.units[at] < e.unit {
 			at++
-		default:
+		}
+		if at < len(q.units) && q.units[at] == e.unit {
 			to = append(to, posting{uint32(at), e.tf}) //nolint:gosec // below 2³²
-			at, list = at+1, list[1:]
 		}
 	}
-	return to, nil
-}
-
-// count implements [segment].
-func (s *memorySegment) count(q lookup, dead bitset, seen *bitset) (spread, error) {
-	i, ok := s.terms[q.term]
+	if !q.counted {
+		return to, spread{}, nil
+	}
+	n, ok := q.of.known.get(q.term)
 	if !ok {
-		return spread{}, nil
+		units := make([]uint32, len(s.lists[i]))
+		for n, e := range s.lists[i] {
+			units[n] = e.unit
+		}
+		n = spreadOf(units, s.owners(), len(s.cols.parents), q.of.dead, q.seen)
+		q.of.known.put(q.term, n)
 	}
-	units := make([]uint32, len(s.lists[i]))
-	for n, e := range s.lists[i] {
-		units[n] = e.unit
-	}
-	return spreadOf(units, s.owners(), len(s.cols.parents), dead, seen), nil
+	return to, n, nil
 }

@@ -11,41 +11,71 @@ import (
 const seldom = 8
 
 // among implements [segment].
-func (s *storedSegment) among(q lookup, units []uint32, to []posting) ([]posting, error) {
-	if len(units) == 0 {
-		return to, nil
+func (s *storedSegment) among(q among, to []posting) ([]posting, spread, error) {
+	if n, ok := q.of.known.get(q.term); len(q.units) == 0 && (ok || !q.counted) {
+		return to, n, nil
 	}
 	r, err := s.reader()
 	if err != nil {
-		return to, err
+		return to, spread{}, err
 	}
 	first := len(to)
-	for n := range q.most {
-		found, err := s.found(r, r.keyOf(q.term, n), units)
-		if err != nil {
-			return to, err
+	var n spread
+	for times := range q.most {
+		if r.list, err = r.dict.PostingsList(r.keyOf(q.term, times), nil, r.list); err != nil {
+			return to, n, err
 		}
-		if n > 0 {
+		var found []uint32
+		if times > 0 {
+			found, err = s.found(r, q.units)
 			again(found, to[first:])
 		} else {
+			n, found, err = s.counted(r, q)
 			to = s.begin(found, nil, to)
+		}
+		if err != nil {
+			return to, n, err
 		}
 		if len(found) == 0 {
 			break // nothing has it more often
 		}
 	}
 	s.readers.Put(r)
-	return to, nil
+	return to, n, nil
 }
 
-// found returns the places among units of those that are stored under a key, until
-// the next use of r.
-func (s *storedSegment) found(r *termReader, key []byte, units []uint32) (places []uint32, err error) {
-	if r.list, err = r.dict.PostingsList(key, nil, r.list); err != nil {
-		return nil, err
+// counted counts what is in r's list, unless that is known or not asked for, and
+// returns the places of the units that are looked for.
+func (s *storedSegment) counted(r *termReader, q among) (n spread, found []uint32, err error) {
+	listed := int(r.list.Count()) //nolint:gosec // at most 2³²
+	if listed == 0 {
+		return n, nil, nil
 	}
+	single := q.of.dead == nil && len(s.cols.parents) == s.cols.units() // unit of each parent
+	n, ok := q.of.known.get(q.term)
+	switch {
+	case ok || !q.counted:
+	case single:
+		n = spread{listed, listed}
+	default:
+		units, err := s.listed(r)
+		if err != nil {
+			return n, nil, err
+		}
+		n = spreadOf(units, s.owners(), len(s.cols.parents), q.of.dead, q.seen)
+		q.of.known.put(q.term, n)
+		return n, joined(units, q.units), nil
+	}
+	found, err = s.found(r, q.units)
+	return n, found, err
+}
+
+// found returns the places among units of those in r's list, until the next use of
+// r.
+func (s *storedSegment) found(r *termReader, units []uint32) (places []uint32, err error) {
 	if r.list.Count() < uint64(seldom*len(units)) {
-		return s.joined(r, units)
+		stored, err := s.listed(r)
+		return joined(stored, units), err
 	}
 	r.iter = r.list.Iterator(false, false, false, r.iter)
 	bits, ok := r.iter.(scorchsegment.OptimizablePostingsIterator)
@@ -63,40 +93,21 @@ func (s *storedSegment) found(r *termReader, key []byte, units []uint32) (places
 	return r.nums, nil
 }
 
-// joined is found for a list that is read.
-func (s *storedSegment) joined(r *termReader, units []uint32) (places []uint32, err error) {
-	stored, err := s.listed(r)
+// joined returns the places among units of those that are stored, in whose memory.
+// Both are ascending.
+func joined(stored, units []uint32) (places []uint32) {
 	n, at := 0, 0
 	for _, unit := range stored {
 		for at < len(units) && units[at] < unit {
 			at++
 		}
-		if at < len(units) && units[at] == unit {
+		if at == len(units) {
+			break
+		}
+		if units[at] == unit {
 			stored[n] = uint32(at) // never beyond what was read
 			n++
 		}
 	}
-	return stored[:n], err
-}
-
-// count implements [segment].
-func (s *storedSegment) count(q lookup, dead bitset, seen *bitset) (spread, error) {
-	r, err := s.reader()
-	if err != nil {
-		return spread{}, err
-	}
-	if r.list, err = r.dict.PostingsList(r.keyOf(q.term, 0), nil, r.list); err != nil {
-		return spread{}, err
-	}
-	if listed := int(r.list.Count()); listed == 0 || dead == nil && len(s.cols.parents) == s.cols.units() { //nolint:gosec // at most 2³²
-		s.readers.Put(r)
-		return spread{listed, listed}, nil // each parent has one unit
-	}
-	units, err := s.listed(r)
-	if err != nil {
-		return spread{}, err
-	}
-	n := spreadOf(units, s.owners(), len(s.cols.parents), dead, seen)
-	s.readers.Put(r)
-	return n, nil
+	return stored[:n]
 }

@@ -62,7 +62,7 @@ func zeros[T float64 | uint32 | int32](s []T, n int) []T {
 // gather reads the live postings of a term that counts at most so often in a unit.
 // It reports false, and may have read nothing, if more than limit units have it.
 func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, error) {
-	if v.all != nil {
+	if v.few != nil {
 		return s.gatherAmong(v, term, most, limit)
 	}
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
@@ -97,7 +97,7 @@ func of[T any](list []T, ends []int, part int) []T {
 // add scores the feature at hand, and returns the most that a parent could get.
 func (s *scratch) add(v *view, weight float64) float64 {
 	df := len(s.postings)
-	if v.all != nil {
+	if v.few != nil {
 		df = s.spread.units
 	}
 	idf := weight * inverseFrequency(v.live, df)
@@ -166,7 +166,7 @@ func (s *scratch) count(near []uint32, place, tf uint32) {
 // that one could get.
 func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 	df := len(s.touchedTexts)
-	if v.all != nil {
+	if v.few != nil {
 		df = s.spread.texts
 	}
 	idf = weight * inverseFrequency(v.texts, df)

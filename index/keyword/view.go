@@ -18,12 +18,10 @@ type segment interface {
 	// postings appends the postings of a term, by ascending unit, those of dead units
 	// left out, or returns errMany.
 	postings(q lookup, dead bitset, to []posting) ([]posting, error)
-	// among appends the postings of a term in some of the units, which are ascending
-	// and alive, with their places there for numbers. It reads all of the term.
-	among(q lookup, units []uint32, to []posting) ([]posting, error)
-	// count returns how many live units and parents have a term. The set is empty
-	// before and after.
-	count(q lookup, dead bitset, seen *bitset) (spread, error)
+	// among appends the postings of a term in some of the units, with their places
+	// there for numbers, and returns how many live units and parents have it in all, if
+	// that is asked for.
+	among(q among, to []posting) ([]posting, spread, error)
 }
 
 // lookup asks a segment for a term, which no unit has more than most times. The
@@ -109,9 +107,9 @@ func withoutAll(parts []part, ids []uint64) ([]part, error) {
 // which keeps the stored segments open while a search reads them.
 type view struct {
 	refs  atomic.Int64
-	all   *view     // what a view of few units was made of; see [view.narrow]
-	snap  *snapshot // nil while nothing is stored
-	parts []part    // those of snap first
+	few   []*narrowed // the parts of a view of few units; see [view.narrow]
+	snap  *snapshot   // nil while nothing is stored
+	parts []part      // those of snap first
 	// firsts and firstTexts number the units and parents of all parts through, by
 	// place: what those of each part start with, and at the end how many there are.
 	firsts, firstTexts []int
