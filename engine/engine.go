@@ -58,6 +58,8 @@ type Options struct {
 	// MaxShortTerm how many of the newest memories count as short-term; 0 means
 	// [memory.DefaultMaxWorking] and [memory.DefaultMaxShortTerm].
 	MaxWorking, MaxShortTerm int
+	// Learning says how turns are looked through for what is worth remembering.
+	Learning Learning
 	// KeepSecrets stores turns and memories with the passwords, keys and card numbers
 	// that are in them; see package screen.
 	KeepSecrets bool
@@ -89,7 +91,8 @@ type Options struct {
 	// earlier times, the current one included; 0 is [store.DefaultKeepVersions],
 	// negative all. Older ones go when the document is replaced.
 	KeepVersions int
-	// PauseJobs leaves jobs that wait where they are, until [Engine.StartJobs].
+	// PauseJobs leaves jobs that wait where they are, and turns that providers have not
+	// heard of, until [Engine.StartJobs].
 	PauseJobs bool
 	// KeepJobs is how long a job can be looked at after it has ended; 0 is
 	// [DefaultKeepJobs].
@@ -117,6 +120,7 @@ type Engine struct {
 	builtin     []ragctx.ContextProvider // documents, memories
 	resolver    *resolve.Resolver
 	observer    *observer
+	learner     *learner
 	uses        *uses
 	namespaces  sync.Map // name to id
 	taught      sync.Map // ids of namespaces in whose turns something was found
@@ -182,9 +186,6 @@ func (e *Engine) open(ctx context.Context) error {
 	e.filler = newFiller(e)
 	e.eraser = startEraser(e)
 	e.uses = startUses(e)
-	if err := e.observer.resume(ctx); err != nil {
-		return err
-	}
 	return e.resumeReembed(ctx)
 }
 
@@ -194,6 +195,13 @@ func (e *Engine) openResolver() error {
 		providers = append(providers, resolve.Registered{Provider: p})
 	}
 	var watchers []watcher
+	var err error
+	if e.learner, err = e.newLearner(); err != nil {
+		return err
+	}
+	if !e.opts.Learning.Off {
+		watchers = append(watchers, watcher{e.learner, memory.Name, learnTimeout})
+	}
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {

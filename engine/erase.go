@@ -130,6 +130,7 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 	if err != nil {
 		e.eraser.retry()
 	}
+	e.tellTheRest(ctx) // what other turns say of what went is learnt again
 	return erased, err
 }
 

@@ -156,8 +156,20 @@ func (e *Engine) openJobs() {
 }
 
 // StartJobs begins to do the jobs that wait, those first that were cut off when
-// the directory was last closed. [Open] does it unless it is told not to.
-func (e *Engine) StartJobs() { e.jobs.start() }
+// the directory was last closed, and tells providers of the turns that they have not
+// heard of. [Open] does it unless it is told not to.
+func (e *Engine) StartJobs() {
+	e.tellTheRest(context.Background())
+	e.jobs.start()
+}
+
+// tellTheRest takes up turns that providers have not been told of. What fails is
+// done with the next start.
+func (e *Engine) tellTheRest(ctx context.Context) {
+	if err := e.observer.resume(ctx); err != nil {
+		e.opts.Logger.Warn("turns that providers have not heard of are told with the next start", "error", err)
+	}
+}
 
 // registerJob names who runs a kind of job; jobs of one kind run one after the
 // other, in the order in which they were accepted. It is called before the

@@ -116,6 +116,10 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	if err != nil {
 		return m, "", err
 	}
+	if reason, ok := memory.Distrusted(m); ok {
+		m.State = memory.Quarantined
+		return m, store.SetAside, e.store.PutAside(ctx, ns, m, reason)
+	}
 	units := memory.Chunks(m.Content)
 	content, err := e.memoryContent(ctx, m.Content, units, memory.Told(units))
 	if err != nil {

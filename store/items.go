@@ -108,6 +108,8 @@ const (
 	Created   Status = "created"
 	Replaced  Status = "replaced"
 	Unchanged Status = "unchanged"
+	// SetAside is a memory that went into quarantine.
+	SetAside Status = "quarantined"
 )
 
 // findCurrent returns the current version of an item, or nil.

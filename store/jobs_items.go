@@ -222,6 +222,7 @@ func (c *JobCounts) Add(state ItemState, status Status, n int) {
 			c.Unchanged += n
 		case Deleted:
 			c.Deleted += n
+		case SetAside: // of memories alone
 		}
 	}
 }

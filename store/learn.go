@@ -14,7 +14,7 @@ import (
 type Lesson struct {
 	Memory  memory.Memory // with About, and in Sources the place in the turn
 	Content Content
-	By      string // [memory.ByTurn] or [memory.ByModel]
+	By      string // [memory.ByTurn] or [memory.ByLLM]
 	// Near is a memory that says nearly the same; it is merged with it, if it is
 	// still there. Supersedes are memories whose place it takes.
 	Near       string

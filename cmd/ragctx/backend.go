@@ -147,6 +147,11 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	if err != nil {
 		return nil, err
 	}
+	m, err := s.generator()
+	if err != nil {
+		return nil, err
+	}
+	s.learn(&o, m)
 	read, closeReaders, err := readers()
 	if err != nil {
 		return nil, err
@@ -161,6 +166,10 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 		o.Reranker = client
 		rest := p.close
 		p.close = func() { client.Close(); rest() }
+	}
+	if m != nil {
+		rest := p.close
+		p.close = func() { m.Close(); rest() }
 	}
 	if p.Engine, err = engine.Open(ctx, o); err != nil {
 		p.close()

@@ -52,7 +52,7 @@ func allSettings() []setting {
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, slices.Concat(watchSettings(), embedSettings(), rerankSettings())...)
+	}, slices.Concat(watchSettings(), embedSettings(), rerankSettings(), modelSettings())...)
 }
 
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
@@ -94,6 +94,7 @@ type settings struct {
 	rerankKey     string
 
 	embedKey string
+	modelKey string
 
 	// named are URLs that the command names, whose hosts are allowed as well.
 	named        []string
@@ -146,6 +147,7 @@ func (s *settings) finish(env lookupEnv) error {
 		}
 	}
 	s.readReranker(env)
+	s.readModel(env)
 	key, _ := env(envName(embedKey))
 	s.embedKey = strings.TrimSpace(key)
 	abs, err := filepath.Abs(s.k.String("data"))

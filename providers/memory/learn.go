@@ -1,12 +1,9 @@
 package memory
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/facts"
@@ -80,50 +77,9 @@ func tagsOf(f Finding) []string {
 	return tags[:min(len(tags), MaxTags)]
 }
 
-// nearShare is the share of words that two facts have in common, of those that either
-// has, from which on they are taken to say the same.
-const nearShare = 0.8
-
-// NearlySame reports whether two facts say the same in slightly different words: they
-// share most of their words, and all their numbers and negations.
+// NearlySame reports whether one of two facts says all that the other does, and
+// little more. Denials, numbers and names make another fact.
 func NearlySame(a, b string) bool {
-	x, y := contentWords(a), contentWords(b)
-	if len(x) == 0 || len(y) == 0 || !slices.Equal(telling(x), telling(y)) {
-		return false
-	}
-	common := 0
-	for w := range x {
-		if y[w] {
-			common++
-		}
-	}
-	return float64(common) >= nearShare*float64(len(x)+len(y)-common)
-}
-
-func contentWords(s string) map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(facts.Key(s)) {
-		set[w] = true
-	}
-	return set
-}
-
-// negations turn a sentence into its opposite, in four languages.
-var negations = []string{
-	"aucun", "aucune", "cannot", "don", "jamais", "jamás", "kein", "keine", "keinen", "keiner", "longer", "n", "ne", "never",
-	"nicht", "nie", "niemals", "no", "not", "nunca", "pas", "plus", "sin", "stopped", "t", "without", "won",
-}
-
-// telling returns the words of which a single one makes another fact, sorted:
-// numbers and negations.
-func telling(words map[string]bool) []string {
-	var out []string
-	for w := range words {
-		_, negative := slices.BinarySearchFunc(negations, w, cmp.Compare[string])
-		if negative || strings.ContainsFunc(w, unicode.IsDigit) {
-			out = append(out, w)
-		}
-	}
-	slices.Sort(out)
-	return out
+	x, y := state(a), state(b)
+	return x.holds(y) || y.holds(x)
 }

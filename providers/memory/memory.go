@@ -74,6 +74,10 @@ type Memory struct {
 	Profile bool `json:"profile,omitempty"`
 	Pinned  bool `json:"pinned,omitempty"`
 
+	// Origin is whose words a memory that is sent has; it is not stored. What a tool or a
+	// document says and reads like an instruction is put into quarantine.
+	Origin Origin `json:"-"`
+
 	State State `json:"state,omitempty"`
 	// About and Sources say what was found in which turns; of a memory that somebody
 	// told, there is neither.

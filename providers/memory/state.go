@@ -1,8 +1,10 @@
 package memory
 
 import (
+	"strings"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/facts"
 )
 
@@ -17,6 +19,27 @@ const (
 	Expired     State = "expired"     // its time is over; found as of earlier times
 	Deleted     State = "deleted"     // found as of earlier times
 )
+
+// Origin is whose words a memory has.
+type Origin string
+
+// The origins.
+const (
+	FromCaller   Origin = "" // of whoever sends it; the default
+	FromUser     Origin = "user"
+	FromAgent    Origin = "agent"
+	FromTool     Origin = "tool"
+	FromDocument Origin = "document"
+)
+
+// ParseOrigin reads an origin in any letter case.
+func ParseOrigin(s string) (Origin, error) {
+	switch o := Origin(strings.ToLower(s)); o {
+	case FromCaller, FromUser, FromAgent, FromTool, FromDocument:
+		return o, nil
+	}
+	return "", ragctx.Invalid("origin", "%q is unknown; use user, agent, tool or document", ragctx.Clip(s))
+}
 
 // About is what is known of a memory that was found in a turn.
 type About struct {
@@ -85,7 +108,7 @@ type Change struct {
 const (
 	ByCaller = "caller"
 	ByTurn   = "turn"
-	ByModel  = "model"
+	ByLLM    = "model"
 	ByPolicy = "policy"
 )
 

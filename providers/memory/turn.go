@@ -72,7 +72,8 @@ func hasContent(m ragctx.Message) bool {
 // them; nil if nobody said anything in it. Each message begins a unit, so that a
 // hit knows who said it. System messages and what passes between the agent and its
 // tools are kept with the turn but are not part of the episode: they are not what
-// was said.
+// was said. Neither is context that this program gave the agent, which may have come
+// back with the prompt.
 func Episode(t ragctx.Turn) (m *Memory, units []chunk.Chunk, voices []index.Voice, err error) {
 	var text strings.Builder
 	var at chunk.Pos
@@ -116,7 +117,7 @@ func spoken(m ragctx.Message) string {
 		return ""
 	default:
 	}
-	s := strings.TrimSpace(m.Content.String())
+	s := strings.TrimSpace(WithoutBlocks(m.Content.String()))
 	if s == "" {
 		return ""
 	}

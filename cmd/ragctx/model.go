@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/llm"
+)
+
+// modelKey is the secret of the language model's service. It comes from the
+// environment alone, as that of the reranking service does.
+const modelKey = "llm_key"
+
+// modelSettings are the settings of the language model, shown after the others.
+func modelSettings() []setting {
+	return []setting{
+		{"memory_extraction", "how turns are looked through for what is worth remembering: rules, model (which needs llm_model), off, or auto: by the model where there is one, else by rules", fixed("auto"), checkOneOf("auto", "rules", "model", "off")},
+		{"memory_redact", "true takes passwords, keys and card numbers out of turns and memories before they are stored", fixed("true"), checkOneOf("true", "false")},
+		{"llm_url", "URL of a service that speaks OpenAI's chat completions; empty is OpenAI's own", fixed(""), nil},
+		{"llm_model", "language model that finds what is worth remembering; empty is none", fixed(""), nil},
+		{"llm_timeout", "how long one request to it may take", fixed(llm.DefaultTimeout.String()), checkPositiveTime},
+		{"llm_max_tokens_per_day", "how many tokens it may read and write a day; 0 is any number", fixed("0"), checkNumber},
+	}
+}
+
+// modelNames lists the names of the settings.
+func modelNames() []string {
+	var names []string
+	for _, s := range modelSettings() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// readModel reads the key.
+func (s *settings) readModel(env lookupEnv) {
+	key, _ := env(envName(modelKey))
+	s.modelKey = strings.TrimSpace(key)
+}
+
+// spentFile is where the data directory keeps what the model has cost today.
+const spentFile = "llm.json"
+
+// generator returns the language model that the settings name, or nil. A mistake ends
+// the program when it opens the data directory.
+func (s *settings) generator() (*model, error) {
+	if s.k.String("llm_model") == "" {
+		if s.k.String("memory_extraction") == "model" {
+			return nil, badUsage("%s: is model, but llm_model names none; name one, or use rules", s.where("memory_extraction"))
+		}
+		return nil, nil
+	}
+	most, _ := strconv.ParseFloat(s.k.String("llm_max_tokens_per_day"), 64)
+	timeout, _ := time.ParseDuration(s.k.String("llm_timeout"))
+	m := &model{file: filepath.Join(s.Data, spentFile)}
+	var err error
+	m.Client, err = llm.New(llm.Options{
+		URL: s.k.String("llm_url"), Model: s.k.String("llm_model"), APIKey: s.modelKey, Timeout: timeout,
+		MaxTokensPerDay: int64(most), Spent: m.spent(),
+	})
+	f, ok := errors.AsType[*ragctx.FieldError](err)
+	switch {
+	case !ok:
+		return m, err
+	case f.Field == "key":
+		return nil, badUsage("%s: %s", envName(modelKey), f.Problem)
+	default:
+		return nil, badUsage("%s: %s", s.where("llm_"+f.Field), f.Problem)
+	}
+}
+
+// learn says how the engine learns from turns.
+func (s *settings) learn(o *engine.Options, m *model) {
+	o.KeepSecrets = s.k.String("memory_redact") == "false"
+	switch s.k.String("memory_extraction") {
+	case "off":
+		o.Learning.Off = true
+	case "auto", "model":
+		if m != nil {
+			o.Learning.Model = m
+		}
+	}
+}
+
+// model is a language model whose cap holds over a restart.
+type model struct {
+	*llm.Client
+
+	file string
+	mu   sync.Mutex
+}
+
+// Generate implements [llm.Generator].
+func (m *model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+	out, err := m.Client.Generate(ctx, r)
+	m.keep()
+	return out, err
+}
+
+// keep writes what was spent. Where it cannot, the cap begins anew with the next start.
+func (m *model) keep() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_ = durable.WriteFile(durable.OS{}, m.file, func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(m.Totals().Today)
+	})
+}
+
+func (m *model) spent() (s llm.Spent) {
+	b, err := durable.ReadFile(durable.OS{}, m.file, 1<<10)
+	if err != nil || json.Unmarshal(b, &s) != nil {
+		return llm.Spent{}
+	}
+	return s
+}

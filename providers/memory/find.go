@@ -1,0 +1,141 @@
+package memory
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/screen"
+)
+
+// ByRules returns what rules find in a turn, with what they saw and do not believe.
+func ByRules(t ragctx.Turn) []Finding {
+	found := facts.Explain(t, t.Occurred)
+	var out []Finding
+	for _, f := range found.Facts {
+		out = append(out, Finding{Fact: f, By: ByTurn, Verdict: Store})
+	}
+	for _, f := range found.Below {
+		out = append(out, Finding{
+			Fact: f, By: ByTurn, Verdict: Leave,
+			Why: fmt.Sprintf("its confidence is %.2f; the least is %.2f", f.Confidence, facts.Gate),
+		})
+	}
+	return append(out, planted(t)...)
+}
+
+// ByModel returns what a model found in a turn. Where nothing of it is left, it returns
+// what the user asked to be remembered, or says to prefer.
+func ByModel(t ragctx.Turn, a Asked) []Finding {
+	var out []Finding
+	for _, item := range a.Items {
+		f := Finding{Fact: item.Fact(), By: ByLLM, Verdict: Store}
+		if item.From == VoiceTool {
+			if reason, ok := suspicious(f.Fact); ok {
+				f.Verdict, f.Why = SetAway, reason
+			}
+		}
+		out = append(out, f)
+	}
+	if len(out) == 0 {
+		for _, f := range ByRules(t) {
+			if f.Verdict == Store && (f.Kind == facts.Instruction || f.Kind == facts.Preference) {
+				out = append(out, f)
+			}
+		}
+	}
+	for _, r := range a.Rejected {
+		out = append(out, Finding{Fact: facts.Fact{Rule: RuleLLM}, By: ByLLM, Verdict: Leave, Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason)})
+	}
+	return append(out, planted(t)...)
+}
+
+// suspicious reports why something that rests on the words of a tool alone is not
+// believed: it tells the agent what to do.
+func suspicious(f facts.Fact) (reason string, ok bool) {
+	if f.Kind == facts.Instruction || f.Kind == facts.Preference {
+		return "a tool or document says it, not the user, and it tells the agent what to do", true
+	}
+	if why, ok := screen.Instruction(f.Content); ok {
+		return "a tool or document says it: " + why, true
+	}
+	return "", false
+}
+
+// Distrusted reports why a memory that was sent belongs into quarantine.
+func Distrusted(m Memory) (reason string, ok bool) {
+	if m.Origin != FromTool && m.Origin != FromDocument {
+		return "", false
+	}
+	why, ok := screen.Instruction(m.Content)
+	return "a " + string(m.Origin) + " says it: " + why, ok
+}
+
+// How much of the words of tools is set aside: they may hold any number of traps.
+const (
+	maxPlanted      = 3
+	maxPlantedChars = 500
+)
+
+// planted returns the sentences in the results of tools that are addressed to the
+// agent. They are not believed, but shown to whoever looks after the memories.
+func planted(t ragctx.Turn) []Finding {
+	var out []Finding
+	for i, m := range t.Transcript() {
+		for _, text := range results(m) {
+			if _, ok := screen.Instruction(text); !ok {
+				continue
+			}
+			for s := range sentences(text) {
+				why, ok := screen.Instruction(s)
+				if !ok {
+					continue
+				}
+				out = append(out, Finding{
+					Fact: facts.Fact{
+						Kind: facts.Instruction, Content: prose.Clip(s, maxPlantedChars), Importance: DefaultImportance,
+						Rule: "planted", Reason: "a tool or document says it, and it is addressed to the agent", Span: facts.Span{Message: i},
+					},
+					By: ByTurn, Verdict: SetAway, Why: why,
+				})
+				if len(out) == maxPlanted {
+					return out
+				}
+			}
+		}
+	}
+	return out
+}
+
+func sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		more := true
+		for line := range strings.Lines(text) {
+			prose.Sentences(strings.TrimSpace(line), func(s string) bool {
+				more = yield(s)
+				return more
+			})
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// results returns the texts of a message's tool results.
+func results(m ragctx.Message) []string {
+	var texts []string
+	for _, b := range m.Content {
+		if b.Type == ragctx.BlockToolResult {
+			texts = append(texts, b.Content.String())
+		}
+	}
+	if m.Role == ragctx.RoleTool {
+		texts = append(texts, m.Content.String())
+	}
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+}
