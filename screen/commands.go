@@ -19,7 +19,7 @@ var commandWords = map[string]string{
 	"model":   "ai llm llms chatbot chatbots chatgpt gpt claude gemini copilot assistant assistants",
 	"bot":     "assistant chatbot ai model bot llm agent",
 	"send":    "send post forward upload exfiltrate transmit email mail leak submit deliver copy",
-	"data":    "conversation conversations history password passwords credential credentials key keys secret secrets token tokens memory memories file files contents chat messages environment env prompt information details transcript cookies contacts data everything summary",
+	"data":    "conversation conversations history password passwords credential credentials key keys secret secrets token tokens memory memories file files contents chat messages environment env prompt information details transcript cookies contacts data everything summary location address ip logs history identity",
 	"whom":    "user users anyone anybody human humans customer customers owner operator",
 	"forever": "always never only exclusively",
 	// German.
@@ -58,25 +58,68 @@ var commandPatterns = map[string]string{
 		$undo ..2 everything|anything|all|what ..4 above|before|previously|earlier|told
 		ignore|disregard|forget the above|foregoing|preceding
 		$undo ..2 $orders|$rules ..1 above
+		$before|all|your ..2 $orders ..3 void|cancelled|canceled|revoked|obsolete|suspended|superseded
+		$before|all ..2 $orders|$rules ..2 no longer
+		$orders|$rules ..5 received|given|before|earlier|previously ..4 void|cancelled|canceled|revoked|obsolete
+		set|put|throw|cast|leave aside|away ..3 instructions|told|instructed|what|rules
+		ignore|disregard|forget the rest of
+		erase|drop|abandon|revoke|wipe|disobey ..3 all|any|your|previous|prior ..2 $orders
+		$orders|rules|constraints|restrictions|policies ..6 don|do|doesn|does|no|not ..2 count|matter|bind
+		nothing ..4 before|previously|above|earlier ..2 matters|counts|applies
+		treat|consider|regard|accept|take ..4 as ..2 new|real|actual|true|system|your ..1 $orders|command|orders|rules
+		instructions|message|document|page|text|prompt|notice|this ..1 take|takes|has|have|override|overrides|supersede|supersedes|replace|replaces|outrank|outranks ..4 system|previous|all|other|prior|earlier|your|developer ..1 $orders|message
+		$undo ..1 anything|everything|all|whatever ..1 the ..1 developer|system|user|operator|owner
+		you are|re no longer ..1 bound|restricted|limited|required|subject|constrained
+		what|whatever|anything ..1 you were|have ..2 told|instructed|taught
+		stop what you are|re doing
+		^instead of answering|responding|summarizing|summarising|following
+		^do|don not|t ..1 answer|respond|summarize|summarise|translate|follow ..2 question|user|request|text|this|it
+		ignore|disregard|forget ..2 user|users ..2 request|question|message|query|instructions|input|task|wishes
+		^system|admin|administrator|developer|security override|command|instruction|instructions|directive :
+		system|admin|developer override
+		begin|end|start|new system|admin|developer ..1 instructions|prompt|message
 		bypass|disable|ignore ..2 safety|content ..1 filter|filters|guidelines
 		ignore|disregard all|any|these|those|other $orders
 		do|don not|t follow|obey ..2 previous|prior|your|earlier|system|original ..2 $orders|$rules
-		$de-undo ..2 $de-before ..2 $de-orders
+		$de-undo ..4 $de-orders
 		$de-undo alles|alle|das ..3 oben|vorher|bisher|davor|zuvor|obige|bisherige
-		$es-undo ..3 $es-orders ..2 $es-before
-		$es-undo ..2 $es-before ..1 $es-orders
+		$de-undo alles|das ..1 vorherige|bisherige|obige|vorige|gesagte
+		folge|folgen|befolge|befolgen ..3 vorherigen|bisherigen|obigen|früheren ..2 $de-orders ..1 nicht
+		beachte|beachten|befolge|befolgen|folge ..3 $de-orders ..1 nicht
+		$es-undo ..4 $es-orders
 		$es-undo ..2 lo anterior|previo
+		caso omiso
+		$es-undo todo lo|cuanto
+		no ..1 hagas|haga|hagan caso
+		no ..1 sigas|siga|obedezcas ..3 $es-orders
 		$fr-undo ..3 $fr-orders ..4 $fr-before
+		$fr-undo ..1 tes|vos|toutes|tous ..1 $fr-orders
+		n|ne ..1 obéis|obéissez|respecte|respectez ..5 $fr-orders
 		$fr-undo ..2 tout ..4 précède|dessus|avant|précédemment
+		ne|n ..2 tiens|tenez|tenir ..2 compte
+		$fr-undo tout ce
+		ne ..1 suis|suivez|suivre ..1 pas|plus ..3 $fr-orders
 	`,
 	"gives a model a role": `
 		you are|re now ..1 a|an|my|dan|free|unrestricted|jailbroken|evil|no|acting|playing
 		you are|re a|an ..3 assistant|chatbot|ai|llm|bot
-		from now on ..2 you|your|act|respond|answer|reply|always|never|only|when|whenever|speak|treat
+		from now|today|here on ..2 you|your|act|respond|answer|reply|always|never|only|when|whenever|speak|treat
 		^act|behave|respond|answer|reply|speak as a|an|if|my ..3 assistant|ai|expert|hacker|admin|administrator|jailbroken|unrestricted|persona|character|you
 		^pretend ..1 to|that|you|you're
 		you|now|please must|will|should|shall|now|please pretend
 		roleplay as|a|an
+		^you are a|an|my
+		take|adopt ..1 the|a|an role|persona|character|identity of
+		^play the part|role|character of
+		^behave|act|respond|answer|speak|talk|write|reply as|like though|if|you|a|an ..3 you|are|were|had|have|was
+		starting|beginning|effective now|today|immediately|here ..2 you|your|act|speak|respond|answer|always
+		you|now will|must|shall|should|now ..1 act|behave|pretend|roleplay|speak as|like|to
+		imagine|suppose|pretend|assume ..1 you are|re|have ..3 ai|assistant|model|chatbot|unrestricted|restrictions|rules
+		you have|follow|obey no ..2 rules|restrictions|limits|limitations|filters|ethics|guidelines|constraints
+		without|no ..1 ethical|moral|safety ..1 rules|restrictions|limits|limitations|filters|guidelines|constraints
+		henceforth|hereafter ..2 you|your|respond|answer|reply|act|speak|always|never|only
+		this|that point|moment|time|day on|onward|onwards|forward ..2 you|your|act|respond|answer|reply|always|never|only
+		your job|mission|duty|purpose|task is to
 		role play as|a|an
 		your new|real|actual|true task|goal|objective|mission|purpose is|will|:
 		^new task :
@@ -90,15 +133,22 @@ var commandPatterns = map[string]string{
 		jailbreak|dan|god|unrestricted mode
 		you are|re ..1 in developer|god|debug|admin|maintenance|test mode
 		du bist|sind jetzt|nun|ab ..1 ein|eine|mein|sofort
+		^tu|tue|tun so als
+		verhalte|verhalten dich|sich ..2 als|wie
+		stell dir vor du bist|wärst|wärest
 		ab jetzt|sofort|nun ..2 bist|antworte|antwortest|sollst|musst|wirst|du
 		du bist ein|eine ..3 assistent|ki|modell|chatbot|sprachmodell
 		ahora eres un|una|mi
+		haz|actúa|compórtate|finge como|que ..2 fueras|eres|fuera|no|tuvieras
+		imagina|supón que eres
 		a partir de ahora|este ..3 eres|debes|responde|responderás|actúa|siempre|vas|nunca
 		eres un|una ..3 asistente|ia|modelo|chatbot
 		^actúa como un|una|si|mi
 		tu|vous es|êtes maintenant|désormais un|une|mon|notre
+		fais|faites|agis|agissez|comporte|comportez ..2 comme si|un|une
+		imagine|imaginez que tu|vous es|êtes
 		à partir de maintenant|présent ..2 tu|vous|réponds|répondez|toujours|jamais
-		^désormais ..1 tu|vous|réponds|répondez
+		^désormais|dorénavant ..1 tu|vous|réponds|répondez
 		tu|vous es|êtes un|une ..3 assistant|ia|modèle|chatbot
 	`,
 	"speaks of a model's instructions": `
@@ -107,6 +157,8 @@ var commandPatterns = map[string]string{
 		reveal|print|show|repeat|output|display|leak|disclose|share|expose|tell|give|write ..3 system|initial|hidden ..1 prompt|instructions|guidelines
 		reveal|print|repeat|output|leak|disclose|expose|show ..2 your ..1 prompt|instructions|guidelines
 		repeat ..2 words|text|everything ..1 above
+		print|repeat|output|show everything|all|text|words ..1 above
+		what is|are|s your ..1 system|initial|hidden|original ..1 prompt|instructions|rules
 		^new|updated|real|actual|hidden|secret|revised instructions|instruction|orders :|from
 		^neue|echte anweisung|anweisungen :
 		^nuevas instrucciones :
@@ -119,11 +171,15 @@ var commandPatterns = map[string]string{
 	"writes to a model's memory": `
 		^remember|memorize|memorise ..2 that ..3 admin|administrator|user|customer|boss|owner|operator|assistant
 		remember|memorize|memorise this|that|it for future|later|all|every|next
+		remember for later|future|ever|good
+		store|save|remember|note|record ..4 permanently|forever
 		^memorize|memorise this|that|the|:
 		^remember :
 		save|store|add|write|commit|put|record|keep|saved|stored ..6 to|in|into your|long ..2 memory|memories
 		update your memory|memories
-		in|for|during all|any|every future|following|subsequent conversation|conversations|session|sessions|chats|responses|interactions|answers|replies
+		save|store|add|remember ..1 preference|fact|note|following ..8 memory|memories
+		add|save|store|write ..2 memory|memories that|:|about|saying
+		in|for|during all|any|every future|following|subsequent|later conversation|conversations|session|sessions|chats|responses|interactions|answers|replies
 		in|for future conversations|responses|interactions|answers|replies|chats
 		^merke|merk dir|euch
 		speichere|speicher|schreibe ..6 gedächtnis|erinnerung|erinnerungen
@@ -146,23 +202,43 @@ var commandPatterns = map[string]string{
 		your answer|answers|response|responses|reply|replies must|should|shall|has|have|needs
 		in|to|of every|each|all ..2 response|answer|reply|responses|answers|replies you|of|include|add|mention
 		when|while summarizing|summarising|translating|answering ..3 this|the ..6 include|mention|say|add|recommend|do
+		$whom want|wants|asked|asks|requested|authorized|authorised|instructed|told you to
 		before|when using this tool ..8 read|call|send|pass|include|you
 		you must|will|shall|should ..1 obey
 		^obey
-		begin|start|end|finish|prefix ..1 every|each|all|your ..2 answer|answers|response|responses|reply|replies|message|messages with
+		begin|start|end|finish|prefix ..1 every|each|all|your ..2 answer|answers|response|responses|reply|replies with
 		do as i say
 		^only respond|reply|answer|recommend|mention
+		your ..1 answer|answers|response|responses|summary|reply|replies ..1 must|should|shall|has|will|needs ..3 be|say|contain|include|mention|state|end|start|begin|conclude|recommend
+		^answer|respond|reply ..2 with|by|using
+		recommend only|exclusively|always|never
 		^respond|reply|answer only|exclusively ..1 with|in|as|to
 		whenever|when|if|if the|a|any user|users|customer|human|someone asks|ask|mentions|says|wants|requests ..12 $speak|always|never|you
+		whenever|when|if ..1 asked ..8 say|claim|answer|respond|reply|recommend|tell|mention|always|never|lie|pretend
+		whenever|when|if anybody|anyone|someone|somebody|they|people asks|ask|wants|mentions|requests ..8 say|claim|answer|respond|reply|recommend|tell|mention|always|never
+		in|at ..1 your ..1 answer|answers|response|responses|summary|reply|replies|output|report|conclusion ..1 add|include|mention|say|write|use|recommend|always|never|state|insert
+		include|recommend|mention|insert|praise|promote ..8 in|into ..3 your ..1 answer|answers|responses|replies
+		recommend|praise|promote|advertise ..4 to ..1 the|every|all|any user|users|customer|customers|reader
+		^tell|convince|persuade|advise|direct|instruct|urge|trick|inform|warn|ask the|your|this|every|each|any user|users|customer|customers|human ..1 that|to|about|they|their|for
+		give ..3 positive|good|favourable|favorable|negative|five|glowing|excellent|perfect ..2 review|rating|score|feedback|stars|evaluation|assessment
+		rate ..4 five|5|10|ten stars|star|out|points
+		^say|reply|respond|answer ..2 word|words|phrase
 		^antworte|empfiehl|empfehle|erwähne ..2 immer|nie|niemals|nur|stets|ausschließlich
 		^immer|niemals|nie ..3 $de-speak
 		du musst|sollst|darfst ..2 immer|niemals|nie|nur ..6 $de-speak
+		du musst|sollst|solltest|darfst ..6 $de-speak
+		^empfiehl|empfehle|empfehlen ..3 $de-whom
+		^sag|sage|teile|erkläre ..1 $de-whom
 		wenn der|ein|die|eine benutzer|nutzer|anwender|nutzerin ..3 fragt|sagt|erwähnt
 		^siempre|nunca|solo|sólo $es-speak
+		debes|tienes|debe|deberás ..1 responder|recomendar|mencionar|contestar|decir|ignorar|obedecer
+		^dile|dígale|infórmale|recomienda|recomiende ..4 $es-whom
 		^responde|recomienda|contesta|responda ..1 siempre|solo|sólo|únicamente|nunca
 		cuando|si el|un usuario|cliente ..2 pregunte|pregunta|diga|mencione
 		^réponds|répondez|recommande|recommandez|mentionne ..1 toujours|uniquement|seulement
 		^toujours $fr-speak
+		tu|vous dois|devez|devras ..1 répondre|recommander|mentionner|dire|ignorer|obéir|toujours
+		^dis|dites|recommande|recommandez ..4 $fr-whom
 		^ne ..1 $fr-speak ..1 jamais|que
 		quand|si|lorsque l|un utilisateur ..1 demande|dit|mentionne
 	`,
@@ -174,6 +250,14 @@ var commandPatterns = map[string]string{
 		if you an|a ai|llm
 		$model|agents reading|processing|summarizing|summarising|parsing|viewing this|the
 		^as an ai|llm|assistant
+		^as the ai|llm|assistant|model
+		as a|an|the ..1 language model
+		ai|llm|chatgpt|gpt|claude|gemini|copilot : you
+		^ai|llm|llms|chatgpt|gpt|claude|gemini|copilot : please|you|ignore|rate|do|always|never|must|note|read|this|if
+		^ai|llm|llms|chatgpt|gpt|claude|gemini|copilot|assistant|chatbot call|use|run|execute|send|delete|open|go|visit|click|ignore|do|tell|say|please|write|read|remember|stop|follow|you
+		ai|llm|automated agents|assistants|models|systems|bots|agent|assistant|model ..3 must|should|shall|please|need
+		$model ..1 reviewers|reviewer|readers|agents|systems|models|crawlers|bots ..1 :|must|should|please|ignore|shall
+		$model reading|reviewing|evaluating|grading
 		as an ai|llm assistant|model|agent|language|you
 		wenn du ein|eine ..2 ki|sprachmodell|assistent|modell|chatbot
 		^als ki|sprachmodell
@@ -185,21 +269,39 @@ var commandPatterns = map[string]string{
 	"keeps something from the user": `
 		do|don|should|must|shouldn|mustn not|t ..1 $tell ..3 $whom
 		never|without $tell ..3 $whom
+		$whom must|should|shall|may|can not|never ..2 know|find|notice|learn|suspect|discover
+		$whom cannot|mustn|shouldn ..1 know|find|notice|learn|suspect|discover
+		do|don not|t ..1 let ..2 $whom ..1 know|find|notice|suspect|learn
+		keep this ..3 confidential|secret|hidden|quiet|between|yourself
+		make no mention
+		make sure|that|certain ..2 user|users|human ..1 never|not|doesn|cannot|won|don
+		do|don not|t ..1 reveal|mention|disclose|admit|acknowledge ..1 that|this|it you|is|was|these
+		behind the user|users
+		do|perform|execute|run this|it|these|everything ..2 silently|quietly|secretly|covertly|discreetly
 		without the|a user|users|human|humans|customer|owner knowing|noticing|knowledge|consent|confirmation
 		hide|conceal|keep this|it|these ..4 from ..1 user|users|human|humans|customer
 		do|don not|t mention|reveal|disclose|tell ..2 this|these|it|that|them instruction|instructions|message|prompt|note|text
 		sag|sage|sagen|verrate|verraten|teile|erzähle|erwähne|informiere|zeige ..4 $de-whom ..4 nicht|nichts|nie
+		sag|sage|verrate|erzähle|erwähne|nenne|zeige ..1 dies|das|es|davon|hiervon ..2 nicht|nichts|nie|niemandem
+		$de-whom darf|dürfen|soll ..4 nicht|nichts|nie ..3 wissen|erfahren|merken|bemerken
 		ohne ..3 $de-whom ..3 informieren|mitzuteilen|sagen|fragen|informiert|wissen
+		^verschweige|verschweigen|verheimliche|verbirg ..4 $de-whom
 		no ..2 $es-tell ..4 $es-whom
+		^oculta|oculte|esconde|esconda ..4 $es-whom
 		sin ..1 decir|decirle|informar|avisar|preguntar|mencionar ..3 $es-whom
 		ne|n ..3 $fr-tell ..4 $fr-whom
+		n|ne en parle|parlez|parler
 		sans ..1 informer|prévenir|dire|avertir|demander|mentionner|en ..4 $fr-whom
+		^cache|cachez|dissimule|dissimulez ..4 $fr-whom
 	`,
 	"sends data to an address": `
 		$send ..5 $data ..6 to|at ..2 @
 		$send ..2 it|this|them|these|everything ..2 to ..1 @
+		append|attach|encode|embed|add|include ..5 $data ..6 to|in|into|as ..3 @|url|link
+		fetch|visit|open|load|request|get|call @ ..6 conversation|history|password|passwords|credentials|secrets|keys|chat
 		exfiltrate ..8 to|data|via|the
 		^exfiltrate
+		^leak ..2 $data
 		$de-send ..8 an|nach|zu|auf ..3 @
 		$es-send ..8 a ..4 @
 		$fr-send ..8 à ..4 @

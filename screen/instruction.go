@@ -43,7 +43,7 @@ func spoken(text string) (reason string, ok bool) {
 var roleMarks = []string{
 	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>",
 	"<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "### Instruction:", "### System:", "### Human:", "### Assistant:",
-	"<system-reminder>", "<IMPORTANT>", "<system_prompt>", "<system_instruction", "<|channel|>", "<|start|>", "[SYSTEM]", "[system](#", "\n\nHuman:", `{"role":"system"`, `{"role": "system"`,
+	"<system-reminder>", "<IMPORTANT>", "<system_prompt>", "<system>", "<system_instruction", "<|channel|>", "<|start|>", "[SYSTEM]", "[SYSTEM ", "[system](#", "\n\nHuman:", `{"role":"system"`, `{"role": "system"`,
 }
 
 // roleMark returns the first of the marks in text, "" if there is none. Those in
@@ -56,7 +56,7 @@ func roleMark(text string) string {
 		}
 		i += n
 		for _, m := range roleMarks {
-			if text[i] == m[0] && len(text)-i >= len(m) && (text[i:i+len(m)] == m || m[0] != '[' && strings.EqualFold(text[i:i+len(m)], m)) {
+			if text[i] == m[0] && len(text)-i >= len(m) && (text[i:i+len(m)] == m || m[0] != '[' && m != "<system>" && strings.EqualFold(text[i:i+len(m)], m)) {
 				return strings.TrimSpace(m)
 			}
 		}
