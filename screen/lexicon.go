@@ -94,6 +94,10 @@ var (
 		"locker", "unlock", "mfa", "2fa", "auth", "authentication", "one-time", "time", "otp", "login", "sms", "pin", "lockbox",
 		"zugangs", "tür", "sicherheits", "bestätigungs", "activation", "pairing", "building", "house", "keypad",
 	}
+	placesOfCodes = []string{
+		"door", "gate", "alarm", "safe", "lock", "locker", "garage", "building", "house", "vault", "entrance", "tür", "tresor", "haustür",
+		"alarmanlage", "tor", "haus",
+	}
 	keyPhrases = []string{
 		" d'api", " d’api", " api", " secrète", " secrete", " d'accès", " d’accès", " privée", " de api", " de acceso", " secreta", " privada",
 	}

@@ -25,6 +25,9 @@ func (p *scanner) linked(i, j int) (link, int) {
 	for at < len(s) && at < j+4 && strings.IndexByte("\"'`*_])\\", s[at]) >= 0 {
 		at++
 	}
+	if w, ok := has(s, j, "'s ", "’s "); ok {
+		return copula, j + len(w)
+	}
 	closed := at > j
 	tag := at < len(s) && s[at] == '>' && i > 0 && (s[i-1] == '<' || s[i-1] == ':')
 	at = aside(s, blanks(s, at))
@@ -93,6 +96,9 @@ func (p *scanner) sign(at int) (link, int) {
 		return unlinked, 0
 	}
 	at = blanks(s, run(s, blanks(s, at), emphasis))
+	if w, ok := has(s, at, "it's ", "it’s ", "it is "); ok {
+		at += len(w)
+	}
 	if at < len(s) && (s[at] == '\n' || s[at] == '\r') {
 		return onItsOwnLine(s, at)
 	}
@@ -171,7 +177,12 @@ func (p *scanner) words(at int) (link, int) {
 				return l, v
 			}
 			return beside, next
+		case w == "c" && (strings.HasPrefix(s[end:], "'est ") || strings.HasPrefix(s[end:], "’est ")):
+			return copula, end + strings.IndexByte(s[end:], ' ') + 1
 		case n == 0 && !prepositions[w]:
+			if then := wordEnd(s, next); copulas[strings.ToLower(s[next:min(then, next+8)])] && blanks(s, then) > then {
+				return beside, blanks(s, then) // "mot de passe gmail est"
+			}
 			return beside, first
 		}
 		if next < len(s) && (s[next] == ':' || s[next] == '=') {
@@ -200,11 +211,14 @@ func (p *scanner) words(at int) (link, int) {
 
 var colon = setOf(":")
 
-// phraseEnd finds the verb of "password to the server is".
+// phraseEnd finds the verb or sign of "password to the server is".
 func (p *scanner) phraseEnd(at int) (link, int) {
 	for range maxPhrase {
 		end := wordEnd(p.s, at)
 		next := blanks(p.s, end)
+		if end > at && next < len(p.s) && (p.s[next] == ':' || p.s[next] == '=') {
+			return p.sign(next)
+		}
 		if end == at || next == end {
 			break
 		}

@@ -1,6 +1,11 @@
 package screen
 
-import "strings"
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+)
 
 // class is what sort of secret a word stands for. It decides how far what follows
 // is believed to be one.
@@ -23,6 +28,7 @@ const (
 	authorization
 	cookie
 	session
+	login // a name and a password
 )
 
 var kindOf = map[class]string{
@@ -65,6 +71,8 @@ var parts = map[string]class{
 	"bestätigungscode": code, "freischaltcode": code, "key": key, "clé": key, "cle": key, "clave": key, "llave": key,
 	"jeton": token, "sig": token, "cvv": cardCodeWord, "cvc": cardCodeWord, "cvv2": cardCodeWord, "cvc2": cardCodeWord, "ssn": ssnWord,
 	"security": ssnWord, "phrase": seed, "mnemonic": seed, "bearer": bearer, "basic": basic, "authorization": authorization, "cookie": cookie,
+	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
+	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
 	"session": session, "sessionid": session, "sid": session, "phpsessid": session, "jsessionid": session, "sess": session,
 	"prüfziffer": cardCodeWord, "prüfnummer": cardCodeWord, "kartenprüfnummer": cardCodeWord, "cryptogramme": cardCodeWord,
 }
@@ -162,7 +170,7 @@ func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
 
 func (p *scanner) qualifyKey(word string, i, j int) (class, int) {
 	if word == "key" {
-		if p.follows(i, keyWords...) {
+		if p.follows(i, keyWords...) || p.isFor(j, "api", "service", "account", "server", "cluster") {
 			return key, j
 		}
 		return noClass, j
@@ -180,7 +188,7 @@ func (p *scanner) qualifyCode(word string, i, j int) (class, int) {
 	switch {
 	case word == "code" && p.follows(i, "security"):
 		return cardCodeWord, j
-	case word != "code" && word != "código" && word != "codigo", p.follows(i, codeWords...):
+	case word != "code" && word != "código" && word != "codigo", p.follows(i, codeWords...), p.isFor(j, placesOfCodes...):
 		return code, j
 	}
 	if n := p.leads(j, codePhrases); n > 0 {
@@ -194,6 +202,25 @@ func (p *scanner) follows(i int, words ...string) bool {
 	said := strings.TrimRight(before(p.s, i, 20), " -_.'’")
 	for _, w := range words {
 		if strings.HasSuffix(said, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFor reports whether what follows j says what a key or code is for: "for the front
+// door".
+func (p *scanner) isFor(j int, words ...string) bool {
+	said := after(p.s, j, 48)
+	if end := strings.IndexAny(said, ".:\n,"); end >= 0 {
+		said = said[:end]
+	}
+	first, rest, _ := strings.Cut(strings.TrimLeft(said, " "), " ")
+	if !prepositions[first] || said == "" || said[0] != ' ' {
+		return false
+	}
+	for w := range strings.FieldsSeq(rest) {
+		if slices.Contains(words, w) {
 			return true
 		}
 	}
@@ -221,6 +248,8 @@ func (p *scanner) noun(i, j int) {
 		p.cookies(end)
 	case session:
 		p.session(start, end)
+	case login:
+		p.login(end)
 	default:
 		p.value(c, i, end)
 	}
@@ -229,13 +258,19 @@ func (p *scanner) noun(i, j int) {
 // scheme takes out what follows "Bearer" or, in a header, "Basic".
 func (p *scanner) scheme(c class, i, j int) {
 	at := blanks(p.s, j)
-	if at == j || c == basic && !strings.Contains(before(p.s, i, 24), "authorization") {
+	if at == j || c == basic && !strings.Contains(before(p.s, i, 24), "auth") {
 		return
 	}
 	end := run(p.s, at, credentialByte)
-	if v := strings.TrimRight(p.s[at:end], "."); len(v) >= 8 && (random(v) || c == basic || len(v) >= 32) && !placeholder(v) && !p.touched(at, end) {
+	if v := strings.TrimRight(p.s[at:end], "."); len(v) >= 8 && (c == basic && nameAndPassword(v) || c == bearer && (random(v) || len(v) >= 32)) && !placeholder(v) && !p.touched(at, end) {
 		p.add(kindOf[c], at, at+len(v))
 	}
+}
+
+// nameAndPassword reports whether v is a pair of these in base64.
+func nameAndPassword(v string) bool {
+	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
+	return err == nil && bytes.IndexByte(b, ':') >= 0
 }
 
 var credentialByte = setOf("a-zA-Z0-9._~+/=-")

@@ -149,6 +149,9 @@ func (p *scanner) run() {
 			i += max(1, marker(p.s[i:]))
 		case c == '-' && strings.HasPrefix(p.s[i:], pemBegin):
 			i = p.pem(i)
+		case c == '-' && i+2 < len(p.s) && (p.s[i+1] == 'u' || p.s[i+1] == 'p') && i > 0 && p.s[i-1] == ' ':
+			p.option(i)
+			i++
 		case c == ':' && strings.HasPrefix(p.s[i:], "://"):
 			p.url(i + len("://"))
 			i += len("://")

@@ -13,6 +13,9 @@ const maxValue = 512
 // value takes out what follows the word for a secret of text[i:j], if it can be one.
 func (p *scanner) value(c class, i, j int) {
 	l, at := p.linked(i, j)
+	if c == password && l <= beside {
+		p.said(i)
+	}
 	if l == unlinked || at >= len(p.s) {
 		return
 	}
@@ -128,6 +131,7 @@ func believable(c class, l link, v string, quoted bool, rest string) bool {
 	case pin:
 		return digitsOnly(v, 4, 12) || l == assigned && mixed(v) && len(v) >= 4 && len(v) <= 16 && !identifier(v)
 	case code:
+		v = strings.Trim(v, "#*")
 		return digitsOnly(v, 3, 10) || l >= copula && len(v) >= 4 && len(v) <= 24 && mixed(v) && countDigits(v) >= 3 && !identifier(v)
 	case cardCodeWord:
 		return digitsOnly(v, 3, 4)
@@ -136,9 +140,12 @@ func believable(c class, l link, v string, quoted bool, rest string) bool {
 	case seed:
 		return seedWords(v)
 	case passphrase:
+		if quoted && strings.Count(v, " ") > 1 {
+			return true
+		}
 		return l >= copula && len(v) >= 4 && !remark(v) && !lowerName(v, l, quoted)
 	case key, token, secret, authorization:
-		return l >= flag && drawn(v, c) || l == beside && len(v) >= 20 && drawn(v, c) && mixedCase(v)
+		return l >= flag && drawn(v, c) || l == beside && c != secret && len(v) >= 20 && drawn(v, c)
 	default:
 		return passwordLike(l, v, quoted, rest)
 	}
@@ -342,7 +349,8 @@ func placeholder(v string) bool {
 			return true
 		}
 	}
-	return strings.Contains(w, "[redacted") || strings.Contains(w, "placeholder") || strings.Contains(w, "${") || strings.Contains(w, "{{") || strings.Contains(w, "...")
+	return strings.Contains(w, "[redacted") || strings.Contains(w, "placeholder") || strings.Contains(w, "${") || strings.Contains(w, "{{") || strings.Contains(w, "...") ||
+		strings.Contains(w, "%s") || strings.Contains(w, "%v")
 }
 
 // expression reports whether v, which has no quotes around it, is code that makes a
