@@ -93,7 +93,32 @@ type ContextResult struct {
 	Degraded []string `json:"degraded,omitempty"`
 	// Note says why a result is empty, for people.
 	Note string `json:"note,omitempty"`
+	// Time is what the question was taken to say about time; filled on request, where
+	// it says something.
+	Time *TimeReading `json:"time,omitempty"`
 }
+
+// TimeReading is what a question says about time, and what came of it.
+type TimeReading struct {
+	// Words are those of the question that name the time.
+	Words string `json:"words"`
+	// From and To bound it, To excluded; a time that is left out is open on that side.
+	From time.Time `json:"from,omitzero"`
+	To   time.Time `json:"to,omitzero"`
+	// Sessions are the ids of the sessions that are named; an empty list is of
+	// sessions that are not recorded.
+	Sessions []string `json:"sessions,omitzero"`
+	Use      TimeUse  `json:"use"`
+}
+
+// TimeUse says what a time in a question did.
+type TimeUse string
+
+// The uses.
+const (
+	TimeFilter TimeUse = "filter" // nothing else was asked, and nothing else is found
+	TimeBoost  TimeUse = "boost"  // what lies within ranks higher
+)
 
 // Add appends an item and adds its tokens, saturating at the largest int.
 func (r *ContextResult) Add(it ContextItem) {

@@ -62,6 +62,9 @@ type SearchResult struct {
 	// Degraded names providers that failed, as provider:signal signals that did not
 	// run, and as rerank a reranker that failed.
 	Degraded []string `json:"degraded"`
+	// Times is what each provider took the question to say about time, by its name;
+	// only explained results have it.
+	Times map[string]ragctx.TimeReading `json:"times,omitempty"`
 }
 
 // Search returns the best items of documents and memories, best first, at most
@@ -117,6 +120,12 @@ func (r *SearchResult) add(provider string, found ragctx.ContextResult, least fl
 		if it.Relevance >= least && !slices.ContainsFunc(r.Items, func(o ragctx.ContextItem) bool { return o.Content == it.Content }) {
 			r.Items = append(r.Items, it)
 		}
+	}
+	if found.Time != nil {
+		if r.Times == nil {
+			r.Times = make(map[string]ragctx.TimeReading)
+		}
+		r.Times[provider] = *found.Time
 	}
 	for _, d := range found.Degraded {
 		r.Degraded = append(r.Degraded, provider+":"+d)

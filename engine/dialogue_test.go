@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -101,6 +103,8 @@ func TestTimes(t *testing.T) {
 	}{
 		{"What did we talk about on May 8th?", []string{"a1", "a2", "a3"}},
 		{"What did we discuss two sessions ago?", []string{"b1"}},
+		{"What did we discuss one session ago?", []string{"c1"}}, // the question opens a new one
+		{"What did we discuss in our last session?", []string{"c1"}},
 		{"What did we discuss in session 3?", []string{"c1"}},
 		{"Was haben wir gestern besprochen?", []string{"c1"}},
 		{"What did we talk about in April?", nil},
@@ -124,6 +128,46 @@ func TestTimes(t *testing.T) {
 	q.Namespace = "nowhere"
 	if ids, read, err := f.Within(t.Context(), q); len(ids) > 0 || !read || err != nil {
 		t.Errorf("%v, %v, %v in a namespace that is not there", ids, read, err)
+	}
+}
+
+// TestTimesAreExplained: an answer and a list say how a question's time was read,
+// once for each provider, and whether it filtered.
+func TestTimesAreExplained(t *testing.T) {
+	f := open(t)
+	f.conversations()
+	f.put("notes", "The pottery class moves.")
+	day := func(d int) time.Time { return time.Date(2023, 5, d, 0, 0, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		question string
+		want     ragctx.TimeReading
+	}{
+		{"What did we talk about on May 8th?", ragctx.TimeReading{Words: "on May 8th", From: day(8), To: day(9), Use: ragctx.TimeFilter}},
+		{"Where was the pottery class on May 8th?", ragctx.TimeReading{Words: "on May 8th", From: day(8), To: day(9), Use: ragctx.TimeBoost}},
+		{"What did we discuss two sessions ago?", ragctx.TimeReading{Words: "two sessions ago", Sessions: []string{"s2"}, Use: ragctx.TimeFilter}},
+		{"What did we discuss in session 30?", ragctx.TimeReading{Words: "in session 30", Sessions: []string{}, Use: ragctx.TimeFilter}},
+	} {
+		a, err := f.Context(t.Context(), asked(c.question))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range a.Providers {
+			if p.Name == "memory" && (p.Time == nil || !cmp.Equal(*p.Time, c.want)) {
+				t.Errorf("%q was read as %+v, want %+v", c.question, p.Time, c.want)
+			}
+			if p.Name == "docs" && (p.Time == nil || p.Time.Use != ragctx.TimeBoost) {
+				t.Errorf("%q is for documents %+v", c.question, p.Time)
+			}
+		}
+		found, err := f.Search(t.Context(), asked(c.question))
+		if err != nil || !cmp.Equal(found.Times["memory"], c.want) {
+			t.Errorf("%q: a search has %+v, %v", c.question, found.Times, err)
+		}
+	}
+	for _, q := range []ragctx.ContextQuery{asked("Where is the pottery class?"), asked("pottery on May 8th").WithParam("time", false)} {
+		if a, err := f.Context(t.Context(), q); err != nil || a.Providers[1].Time != nil {
+			t.Errorf("%+v, %v: a time was read", a.Providers, err)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 // Parent is what units belong to: one version of a document, or one memory. The
@@ -177,6 +178,9 @@ type Result struct {
 	// Degraded names legs that failed, did not run, or do not have everything yet:
 	// "keyword", "vector".
 	Degraded []string
+	// Window is the time that the query's Time names among what it may see; nil if
+	// none.
+	Window *timeexpr.Window
 }
 
 // Stats describes an index.

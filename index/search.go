@@ -28,6 +28,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	worded := q.worded()
 	res := Result{State: h.applied.Load()}
 	win := h.window(&q, res.State)
+	res.Window = win
 	if win != nil && q.Time.List {
 		res.Hits = h.listed(&q, res.State, win)
 		return res, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 // Searcher is where hits come from.
@@ -22,6 +23,9 @@ type Finding struct {
 	More bool
 	// Degraded names signals that did not run.
 	Degraded []string
+	// Time is what the question was read to say about time, where that is to be
+	// explained.
+	Time *ragctx.TimeReading
 }
 
 // How many units are asked for: at first a few per item, then four times as
@@ -51,6 +55,23 @@ func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Quer
 			continue
 		}
 		explainReading(q, s, a.Items)
-		return Finding{Items: a.Items, More: a.More || len(found.Hits) == s.K, Degraded: found.Degraded}, nil
+		return Finding{
+			Items: a.Items, More: a.More || len(found.Hits) == s.K, Degraded: found.Degraded, Time: readingOf(q, s, found.Window),
+		}, nil
 	}
+}
+
+// readingOf explains the time that a question names.
+func readingOf(q ragctx.ContextQuery, s index.Query, w *timeexpr.Window) *ragctx.TimeReading {
+	if !q.Explain || s.Time == nil || w == nil {
+		return nil
+	}
+	r := &ragctx.TimeReading{From: w.From, To: w.To, Sessions: w.Sessions, Use: ragctx.TimeBoost}
+	if s.Time.List {
+		r.Use = ragctx.TimeFilter
+	}
+	if at := s.Time.Reading; at.End <= len(q.Query) {
+		r.Words = q.Query[at.Start:at.End]
+	}
+	return r
 }

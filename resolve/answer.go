@@ -55,6 +55,9 @@ type ProviderReport struct {
 	Error     string   `json:"error,omitempty"`
 	Degraded  []string `json:"degraded,omitempty"`
 	Note      string   `json:"note,omitempty"`
+	// Time is what it took the question to say about time; only explained answers
+	// have it.
+	Time *ragctx.TimeReading `json:"time,omitempty"`
 }
 
 // Reason says why an item is not shown.
@@ -144,7 +147,7 @@ func (a *Answer) report(i int, name string, o reply) {
 	a.Providers[i] = ProviderReport{
 		Name: name, Returned: len(o.result.Items), Truncated: o.result.Truncated,
 		TookMS: float64(o.took.Microseconds()) / 1000, Error: publicText(o.err),
-		Degraded: slices.Sorted(slices.Values(o.result.Degraded)), Note: o.result.Note,
+		Degraded: slices.Sorted(slices.Values(o.result.Degraded)), Note: o.result.Note, Time: o.result.Time,
 	}
 	a.Truncated = a.Truncated || o.result.Truncated
 	if o.err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -22,6 +23,7 @@ const showDropped = 20
 func explain(w io.Writer, bold func(string) string, a resolve.Answer, q ragctx.ContextQuery, took time.Duration) {
 	fmt.Fprintf(w, "%s %d of %d tokens (%s), %d items, %.1f ms\n", bold("answer"), a.TotalTokens, q.MaxTokens,
 		a.Tokenizer, len(a.Items), float64(took.Microseconds())/1000)
+	explainTimes(w, bold, a.Providers)
 	explainItems(w, bold, a.Items)
 	explainCuts(w, bold, a)
 	fmt.Fprintln(w, bold("providers"))
@@ -35,6 +37,41 @@ func explain(w io.Writer, bold func(string) string, a resolve.Answer, q ragctx.C
 	if len(a.Degraded) > 0 {
 		fmt.Fprintln(w, "without:", strings.Join(a.Degraded, ", "))
 	}
+}
+
+// explainTimes tells what the question was taken to say about time. Providers that
+// read it alike share a line.
+func explainTimes(w io.Writer, bold func(string) string, providers []resolve.ProviderReport) {
+	var lines []string
+	names := make(map[string][]string)
+	for _, p := range providers {
+		if p.Time == nil {
+			continue
+		}
+		line := timeRead(*p.Time)
+		if names[line] == nil {
+			lines = append(lines, line)
+		}
+		names[line] = append(names[line], p.Name)
+	}
+	for _, line := range lines {
+		fmt.Fprintf(w, "%s %s (%s)\n", bold("time"), printable(line), strings.Join(names[line], ", "))
+	}
+}
+
+// timeRead writes a reading: "last week" from 2023-11-06 to 2023-11-13: boost.
+func timeRead(t ragctx.TimeReading) string {
+	parts := []string{strconv.Quote(t.Words)}
+	if t.Sessions != nil {
+		parts = append(parts, "sessions", cmp.Or(strings.Join(t.Sessions, ", "), "that are not recorded"))
+	}
+	if !t.From.IsZero() {
+		parts = append(parts, "from", t.From.Format(time.RFC3339))
+	}
+	if !t.To.IsZero() {
+		parts = append(parts, "before", t.To.Format(time.RFC3339))
+	}
+	return strings.Join(parts, " ") + ": " + string(t.Use)
 }
 
 func explainItems(w io.Writer, bold func(string) string, items []ragctx.ContextItem) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -46,6 +47,37 @@ func (c count) Set(s string) error {
 	default:
 		return fmt.Errorf("use a whole number from %d to %d", c.least, c.most)
 	}
+}
+
+// moment is a flag's value: a time, or a day that stands for its beginning here.
+type moment struct{ value *time.Time }
+
+const timeForms = "2026-05-08 or 2026-05-08T14:00:00Z"
+
+func timeVar(flags *pflag.FlagSet, value *time.Time, name, help string) {
+	flags.Var(moment{value}, name, help)
+}
+
+// String implements pflag.Value.
+func (m moment) String() string {
+	if m.value == nil || m.value.IsZero() {
+		return ""
+	}
+	return m.value.Format(time.RFC3339)
+}
+
+// Type implements pflag.Value.
+func (moment) Type() string { return "time" }
+
+// Set implements pflag.Value.
+func (m moment) Set(s string) (err error) {
+	if *m.value, err = time.Parse(time.RFC3339, s); err == nil {
+		return nil
+	}
+	if *m.value, err = time.ParseInLocation(time.DateOnly, s, time.Local); err == nil { //nolint:gosmopolitan // days are those of who asks
+		return nil
+	}
+	return errors.New("use a day or a time: " + timeForms)
 }
 
 // flagError makes a mistake in a flag a usage error that says what to use.

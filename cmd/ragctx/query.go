@@ -24,7 +24,8 @@ type queryFlags struct {
 	types                 []string
 	depth, preset         string
 	maxResults, maxTokens int
-	session, user         string
+	session, user, agent  string
+	asOf, after, before   time.Time
 	tokenizer, format     string
 	explain, quiet        bool
 	diversity             float64
@@ -41,6 +42,7 @@ standard input.`
 
 const queryExample = `  ragctx query --docs ./docs "how do I roll back a release?"
   ragctx query "what did we decide about caching?" --types memory --session s1
+  ragctx query "what did we decide about caching?" --after 2026-05-01 --before 2026-06-01
   ragctx query "retry policy" --max-tokens 1500 --depth abstract --explain
   git log -1 --format=%B | ragctx query - --format json`
 
@@ -70,6 +72,10 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.preset, "preset", "", "set of caps: "+strings.Join(ragctx.PresetNames(), ", "))
 	flags.StringVar(&f.session, "session", "", "only memories of this session")
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
+	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
+	timeVar(flags, &f.asOf, "as-of", "answer from what was known then: "+timeForms)
+	timeVar(flags, &f.after, "after", "only what occurred then or later: "+timeForms)
+	timeVar(flags, &f.before, "before", "only what occurred before: "+timeForms)
 	flags.StringVar(&f.tokenizer, "tokenizer", "", "one of "+strings.Join(tokens.Names(), ", ")+" (default "+ragctx.DefaultTokenizer+")")
 	flags.StringVar(&f.format, "format", xmlfmt.XML, "xml, documents, text, or json for the whole answer with its accounts")
 	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
@@ -91,7 +97,8 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 	q := ragctx.ContextQuery{
 		Query: text, Depth: ragctx.ContextDepth(strings.ToLower(f.depth)),
 		MaxResults: f.maxResults, MaxTokens: f.maxTokens, Preset: f.preset,
-		Namespace: s.Namespace, UserID: f.user, SessionID: f.session,
+		Namespace: s.Namespace, UserID: f.user, SessionID: f.session, AgentID: f.agent,
+		AsOf: f.asOf, Filter: ragctx.Filter{OccurredAfter: f.after, OccurredBefore: f.before},
 		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
 		Diversity: f.diversity,
 	}

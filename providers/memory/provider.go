@@ -55,7 +55,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if err != nil {
 		return res, fmt.Errorf("memories: %w", err)
 	}
-	res.Degraded, res.Truncated = found.Degraded, found.More
+	res.Degraded, res.Truncated, res.Time = found.Degraded, found.More, found.Time
 	for _, it := range found.Items {
 		p.explain(q, &it)
 		res.Add(it)
