@@ -64,7 +64,7 @@ func rankingOf(mode string) index.Ranking {
 func (a *asker) query(q *Question) ragctx.ContextQuery {
 	name := q.scope(a.set.Field)
 	out := ragctx.ContextQuery{Query: q.Text, Namespace: name, Params: a.params}
-	if sc := a.set.scopes[name]; sc != nil && a.via == ViaTurns {
+	if sc := a.set.scopes[name]; sc != nil && a.via != ViaDocs {
 		out.Now = sc.last
 	}
 	return out
@@ -97,7 +97,7 @@ const warmRetry = 100 * time.Millisecond
 
 func (a *asker) hits(ctx context.Context, q ragctx.ContextQuery, k int) ([]engine.Hit, error) {
 	kind := store.Documents
-	if a.via == ViaTurns {
+	if a.via != ViaDocs {
 		kind = store.Memories
 	}
 	hits, degraded, err := a.eng.Hits(ctx, q, engine.HitsOptions{Kind: kind, K: k, Ranking: a.ranking})

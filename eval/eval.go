@@ -27,7 +27,7 @@ type Options struct {
 	Data, Out string
 	// Sets and Modes are what to measure; empty means all.
 	Sets, Modes []string
-	// Via is how entries go into the engine: "auto" (the default), "docs" or "turns".
+	// Via is how entries go into the engine: "auto" (the default), "docs", "turns" or "nameless".
 	Via string
 	// Fresh ingests again also what is there. It is needed after changes of how
 	// texts are prepared that no version tells of.
@@ -77,8 +77,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Out == "" {
 		return o, ragctx.Invalid("out", "is empty; name a directory for the results")
 	}
-	if o.Via != ViaAuto && o.Via != ViaDocs && o.Via != ViaTurns {
-		return o, ragctx.Invalid("via", "%q is unknown; use auto, docs or turns", ragctx.Clip(o.Via))
+	if !slices.Contains([]string{ViaAuto, ViaDocs, ViaTurns, ViaNameless}, o.Via) {
+		return o, ragctx.Invalid("via", "%q is unknown; use auto, docs, turns or nameless", ragctx.Clip(o.Via))
 	}
 	o.Modes = distinct(o.Modes)
 	for _, m := range o.Modes {

@@ -33,6 +33,9 @@ const (
 	ViaAuto  = "auto"  // turns for sets of dialogues, documents for all others
 	ViaDocs  = "docs"  // each entry a document
 	ViaTurns = "turns" // each entry a turn of one message
+	// ViaNameless is ViaTurns without what tells speakers apart: each message is a
+	// nameless user's.
+	ViaNameless = "nameless"
 )
 
 // lanes is how many entries are ingested at the same time, each of another
@@ -226,6 +229,9 @@ func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.
 		return p.Chunks, nil
 	}
 	t := e.turn(namespace, at)
+	if in.via == ViaNameless {
+		t.Messages[0].Name, t.Messages[0].Role = "", ragctx.RoleUser
+	}
 	res, err := in.eng.CompleteTurn(ctx, t)
 	if err != nil || res.Status == store.Unchanged {
 		return 0, err
