@@ -87,6 +87,8 @@ func (p *parser) toCome(f found) found {
 	switch {
 	case f.weekday && f.to <= p.today:
 		f.from, f.to = f.from+7, f.to+7
+	case f.kind == aSpan && f.absolute && f.to <= p.today && f.to-f.from < 100 && !p.yearSaid(f):
+		f.from, f.to = f.from.months(12), f.to.months(12)
 	case f.yearless && f.to <= p.today:
 		for next := f.year() + 1; next < f.year()+9; next++ {
 			if g, ok := f.inYear(next); ok {
@@ -95,6 +97,16 @@ func (p *parser) toCome(f found) found {
 		}
 	}
 	return f
+}
+
+// yearSaid reports whether a year is among the words of f.
+func (p *parser) yearSaid(f found) bool {
+	for i := f.start; i < f.next; i++ {
+		if p.tok(i).digits == 4 || p.at(i).unit == year {
+			return true
+		}
+	}
+	return false
 }
 
 // tomorrows are the words for days to come, as they are also misspelt, and how
