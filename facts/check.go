@@ -35,7 +35,7 @@ func all(checks ...func(*match) bool) func(*match) bool {
 
 // asked wants that the speaker asked to keep it.
 func asked(m *match) bool {
-	if !m.set.remember || m.vTo-m.vFrom < 12 {
+	if !m.set.remember || addressed.MatchString(m.low()) || m.vTo-m.vFrom < 12 {
 		return false
 	}
 	explicit := strings.HasSuffix(strings.TrimRight(m.set.cue, " :,"), "that") || strings.ContainsAny(m.set.cue, ":,") || !strings.HasPrefix(strings.TrimPrefix(m.set.cue, "please "), "remember")
@@ -178,9 +178,11 @@ var (
 	likes = all(taste, not(`to (?:see|know|think|hear|ask|say|make sure|be able|have|thank|understand|start|add|get|learn more)\b|being able`))
 	taste = all(notMade, ownWords, not(`(?:the|my) (?:idea|suggestion|answer|way|fact|sound|look|approach|plan|first|second|third|last|next|previous|result|results|response|tone|draft|version|title|name|option|new|part|paragraph|one|ones|concept|output|format|structure|design|layout|wording|thought)\b|`+
 		`the (?:energy|support|help|vibes?|atmosphere|feeling|colou?rs?|details?|peace|views?|smell|concept|passion|detailed|additional|effort|feedback|advice|tips|insights?|information|explanation|breakdown)\b|that|this|it\b|its\b|how|when|where|what|who|why|seeing (?:you|your)|hearing|talking to you|chatting with you|your|you\b|so much|one\b|both\b|all of|option|not\b|to say|to (?:ask|admit|bother|interrupt|break|think|see you|wait)|either|anything|something|nothing|everything|him|her\b|them|me\b|us\b|each other|a lot|the most|more|most|best|working with you|dans|as\b|if\b|bei|of course|by\b|with\b`))
-	notMade    = not(`(?:a|an|some) (?:good|great|nice|better|different|clean|simple|second|quick|short) (?:idea|answer|plan|suggestion|option|one|explanation|challenge)`)
-	tool       = all(notFor, solidStrict, not(`the |(?:the|a|an|this|that|these|two|some|following|to|my) ?(?:following|same|code|function|script|loop|class|method|word|phrase|term|approach|formula|it|command|below|above|variable|library called)?\b.{0,1}(?:$|code|function|following)|to (?:be|think|have)`))
-	habit      = func(m *match) bool { return !habitless.MatchString(m.low()) && !habitPast(m) }
+	notMade = not(`(?:a|an|some) (?:good|great|nice|better|different|clean|simple|second|quick|short) (?:idea|answer|plan|suggestion|option|one|explanation|challenge)`)
+	tool    = all(notFor, solidStrict, not(`the |(?:the|a|an|this|that|these|two|some|following|to|my) ?(?:following|same|code|function|script|loop|class|method|word|phrase|term|approach|formula|it|command|below|above|variable|library called)?\b.{0,1}(?:$|code|function|following)|to (?:be|think|have)`))
+	habit   = func(m *match) bool {
+		return !habitless.MatchString(m.low()) && !habitPast(m) && ownWords(m) && (m.t.fold[m.at+1] == ' ' || m.t.first(m.at, m.to) == "we" || strings.HasSuffix(m.head(), "ing"))
+	}
 	order      = all(notPraise, not(`mind|again|been|had|seen|heard|thought|knew|wanted|happy|glad|fun|good|nice|a |an |the |wondered|felt|had|was|were|did|said|is\b|are\b|liked|loved|enjoyed|worked|got\b|have been|happens|in my|believed|dreamed|hated|been|too|ending|open|on time|there for|great|remember|know\b|want\b|looking|trying|learning|growing|here for|stop\b|give up|underestimate|forget\b|easy|tried|used to|done|found|made|took|went|came|gets|works|a pleasure|interesting|welcome|amazing|inspiring|(?:lose|quit|give|let|doubt|settle|stop)\b(?:$| up\b|.{0,30}(?:your|dream|faith|hope|go\b))|by |here|there|so |in |at |on my|my|be (?:there|here|proud|grateful|yourself)|remember (?:that|to|why|you)`))
 	fromNow    = all(whenever, not(`(?:it|the|things|he|she|they|this|that|there|everything|life|my life|all)\b|cars|people|(?:i|we) (?:get|got|have|try|see|feel|am|was|think)\b`))
 	imperative = func(m *match) bool {
@@ -260,7 +262,7 @@ func somewhat(v string) bool {
 	return strings.Contains(strings.Trim(v, "."), ".")
 }
 
-var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|not|still|now|currently|the|completely|totally|kind of|almost|all) )*(?:down|up|broken|slow|fast|nice|great|good|bad|fine|ok|okay|working|failing|crashing|missing|empty|wrong|right|correct|done|ready|running|stuck|full|huge|small|big|weird|messy|mess|clean|key|crucial|important|essential|vital|perfect|accessible|secure|optimi[sz]ed|responsive|visiting|` +
+var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|not|still|now|currently|the|completely|totally|kind of|almost|all) )*(?:down|up|broken|slow|fast|nice|great|good|bad|fine|ok|okay|working|failing|crashing|missing|empty|wrong|right|correct|done|ready|running|stuck|full|huge|small|big|weird|messy|mess|clean|key|crucial|important|essential|vital|perfect|accessible|secure|different|the same|optimi[sz]ed|responsive|visiting|` +
 	`ugly|unclear|clear|simple|complex|complicated|hard|easy|problem|issue|question|bug|error|restart|going|getting|giving|returning|throwing|showing|not|one|only|same|following|supposed|able|because|more|most|less|what|where|how|why|in (?:a |an )?(?:bad|good|progress|trouble|state|mess|order|sync|danger)|on (?:fire|track|hold|the way|top)|at risk|to (?:go|be|do|get|have|make|wait|start|see|use|add|find|change|fix|say|ask|learn|know|keep|take|give|talk|set|move|try)|lot|few|some|any|no (?:idea|time|clue)|fun|trouble|time|been|had|made|never|always|yet|to|good|your)\b`)
 
 // solid wants a value that names something and is no state that passes.
@@ -289,7 +291,7 @@ var containers = regexp.MustCompile(`\b(?:drawer|shelf|cupboard|folder|repo|repo
 
 var ownNouns = regexp.MustCompile(`(?:^|\s)(?:time ?zone|e-?mail|e-?mail address|phone|phone number|address|job|job title|title|role|position|hobby|hobbies|major|degree|employer|company|team|laptop|computer|pc|os|operating system|editor|ide|shell|terminal|` +
 	`car|bike|city|hometown|home town|nationality|language|background|budget|handle|username|user name|github|twitter|instagram|website|blog|height|weight|size|shoe size|diet|religion|zodiac sign|sign|star sign|school|university|college|salary|income|phone|browser|` +
-	`setup|stack|keyboard|field|specialty|profession|occupation|workplace|department|locale|currency|unit|units|schedule|working hours|work hours|office hours|office|shift|industry|business|pets?|instrument|sport|team's name|band|nickname|surname|initials|ethnicity|origin|heritage|gpa|thesis|thesis topic|topic|research|research area|niche|goal weight|resting heart rate|ftp|pace|pb|personal best|doctor|gp|bank|insurer|insurance|camera|guitar|model|printer|router|isp|provider|distro|wm|window manager|theme|font|layout|keyboard layout|plants?|garden|allergies|allergy|star|dream job|work|commute|bedtime|wake-?up time|routine|coffee order|order|ring size|skin type|hair type|dosha|blood type|mother tongue|pronouns|alma mater|supervisor's name)$`)
+	`setup|stack|keyboard|field|specialty|profession|occupation|workplace|department|locale|currency|unit|units|schedule|working hours|work hours|office hours|office|shift|industry|business|pets?|instrument|sport|team's name|band|nickname|surname|initials|ethnicity|origin|heritage|gpa|thesis|thesis topic|topic|research|research area|niche|goal weight|resting heart rate|ftp|pace|pb|personal best|doctor|gp|bank|insurer|insurance|camera|guitar|model|printer|router|isp|provider|distro|wm|window manager|theme|font|layout|keyboard layout|plants?|garden|allergies|allergy|star|dream job|bedtime|wake-?up time|routine|coffee order|order|ring size|skin type|hair type|dosha|blood type|mother tongue|pronouns|alma mater|supervisor's name)$`)
 
 var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|questions|problem|problems|issue|issues|guess|point|concern|concerns|idea|ideas|thought|thoughts|understanding|bad|code|script|function|error|query|message|request|answer|opinion|worry|fear|assumption|mistake|thinking|day|week|head|brain|life|result|results|output|input|table|file|task|tasks|` +
 	`mind|heart|advice|suggestion|feeling|impression|hope|wish|intention|reason|expectation|expectations|friend|favou?rite|goal|plan|turn|fault|attempt|attempts|approach|issue is|main concern|essay|assignment|homework|resume|data|dataframe|list|array|program|test|tests|exam|deadline|flight|name|computer's|words|prompt|problem here|current code|only)$`)
@@ -297,7 +299,7 @@ var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|questions|problem|problems|i
 // ownThing wants something that belongs to a person and says something of them.
 func ownThing(m *match) bool {
 	a := strings.ToLower(m.words("a"))
-	if noOwn.MatchString(a) || passing.MatchString(m.low()) || transient.MatchString(m.low()) {
+	if noOwn.MatchString(a) || strings.HasSuffix(m.head(), "ing") && !strings.HasPrefix(a, "hobb") || passing.MatchString(m.low()) || transient.MatchString(m.low()) {
 		return false
 	}
 	return ownNouns.MatchString(a) || somewhat(firstWords(m.value, 3)) && !relatives.MatchString(a)
@@ -306,7 +308,7 @@ func ownThing(m *match) bool {
 var (
 	trades = regexp.MustCompile(`(?:[a-z]{3,}(?:er|or|ist|ian|yst|eur|ress|smith|wright|herd)|nurse|student|undergrad|grad student|postdoc|phd|phd candidate|chef|cook|pilot|vet|mom|mum|dad|mother|father|parent|mama|judge|clerk|intern|apprentice|consultant|accountant|assistant|attendant|` +
 		`lieutenant|sergeant|vegan|vegetarian|pescatarian|native speaker|immigrant|expat|refugee|veteran|widow|widower|grandmother|grandfather|grandma|grandpa|twin|single mom|model|coach|guide|engineer|dev|admin|sysadmin|cto|ceo|cfo|coo|pm|sre|dba|qa|tutor|monk|priest|nun|rabbi|imam|pharmacist|paramedic|midwife|plumber|` +
-		`electrician|musician|freelance|freelancer|self-employed|contractor|founder|co-founder|cofounder|police officer|officer|civil servant|soldier|sailor|citizen|runner|cyclist|minimalist|bartender|barista|architect|landlord|homeowner|only child|middle child|lawyer|paralegal|attorney|scientist|analyst|artist|beekeeper|carer|caregiver|nanny|au pair|stay-at-home mom|stay-at-home dad|morning person|night owl|early bird|introvert|extrovert|christian|muslim|buddhist|catholic|jew|atheist|hobbyist|collector|athlete|designer|product manager|tech lead|team lead|data scientist|novice|senior|junior|sophomore|freshman|head of [a-z]+|director of [a-z]+|vp of [a-z]+|lead)s?\b`)
+		`electrician|musician|freelance|freelancer|self-employed|contractor|founder|co-founder|cofounder|police officer|officer|civil servant|soldier|sailor|citizen|runner|cyclist|minimalist|bartender|barista|architect|landlord|homeowner|only child|middle child|lawyer|paralegal|attorney|scientist|analyst|artist|beekeeper|carer|caregiver|nanny|au pair|stay-at-home mom|stay-at-home dad|morning person|night owl|early bird|oldest|youngest|eldest|introvert|extrovert|christian|muslim|buddhist|catholic|jew|atheist|hobbyist|collector|athlete|designer|product manager|tech lead|team lead|data scientist|novice|senior|junior|sophomore|freshman|head of [a-z]+|director of [a-z]+|vp of [a-z]+|lead)s?\b`)
 	noTrades = regexp.MustCompile(`^(?:bit|little|lot|huge fan|big fan|fan|wreck|idiot|mess|big believer|believer|loser|failure|goner|big|huge|long|few|couple|while|week|day|month|hour|minute|tad|sucker|one|only one|same|other|disaster|monster|better|different|former|year behind|step|newer|never|matter|firm believer|chapter|winner|member of the jury|burden|person who|someone who|kind of|sort of|lover|follower)\b`)
 )
 
@@ -390,6 +392,40 @@ var (
 	software   = regexp.MustCompile(`\b(?:app|application|project|function|script|server|api|table|component|class|repo|file|dataframe|database|question|error|issue|problem|bug|test|pipeline|workflow|site|website|page|form|account|cluster|setup|model|meeting|interview|exam|deadline|background|idea|plan|schedule|script|draft|essay|list)\b`)
 )
 
+// properTitle wants a value that begins with a name.
+func properTitle(m *match) bool {
+	return unicode.IsUpper([]rune(m.value)[0]) && !technical.MatchString(m.low())
+}
+
+// named wants a short value that begins with a name or a number, of a thing that
+// is no piece of the work at hand.
+func named(m *match) bool {
+	s := strings.ToLower(m.words("s"))
+	return !passing.MatchString(m.low()) && somewhat(firstWords(m.value, 2)) && len(strings.Fields(m.value)) <= 10 && !noted.MatchString(s)
+}
+
+var noted = regexp.MustCompile(`\b(?:answer|error|output|input|result|code|function|query|bug|issue|problem|example|formula|equation|class|variable|test|goal|target|plan|question|task|next step|approach|option|choice)\b`)
+
+var (
+	presentToo = wordSet("put set cut let read quit shut hit split spread need feed speed")
+	offers     = regexp.MustCompile(`^(?:just |please )?(?:let me know|let us know|don'?t hesitate|feel free|tell me|ask me|reach out|call me$|i\b)`)
+	addressed  = regexp.MustCompile(`\byou(?:r|rs|'re)?\b`)
+	ruledBy    = regexp.MustCompile(`^(?:not |always |never )?(?:[a-z]{2,}(?:ed|en)|in|on|at|by|run|kept|sent|done|due|put|set|made|built|double|single|lower|upper|snake|camel)\b`)
+)
+
+// ruled wants what is done with something, and not how it is.
+func ruled(m *match) bool {
+	return otherThing2(m) && ruledBy.MatchString(m.low()) && m.head() != "been" && !strings.HasSuffix(m.t.first(m.at, m.to), "ing") && m.t.first(m.at, m.to) != "the user"
+}
+
+// firstHand refuses values that match, and what stands deep in a sentence.
+func firstHand(pattern string) func(*match) bool {
+	fits := not(pattern)
+	return func(m *match) bool {
+		return m.k < 2 && m.at-m.s.from < 60 && !addressed.MatchString(m.low()) && fits(m)
+	}
+}
+
 // relatives are what "my" goes with for people and animals.
 var relatives = regexp.MustCompile(`^(?:` + macros.Replace("{rel}") + `)\b`)
 
@@ -407,14 +443,17 @@ func ownWords(m *match) bool { return !pointers.MatchString(m.low()) }
 // notPraise refuses what only sounds like an order: "always rooting for you".
 func notPraise(m *match) bool {
 	w := m.head()
-	return !strings.HasSuffix(w, "ing") && (!strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ss") || w == "focus" || w == "yes" || w == "metrics" || w == "units")
+	if pastVerb(w) && !presentToo[w] {
+		return false
+	}
+	return !strings.HasSuffix(w, "ing") && !strings.HasPrefix(m.low(), "make us") && (!strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ss") || w == "focus" || w == "yes" || w == "metrics" || w == "units")
 }
 
 // whenever wants an order after "whenever I ask".
 func whenever(m *match) bool {
 	switch m.t.first(m.at, m.to) {
-	case "every", "each", "whenever", "any", "anytime":
-		return imperative(m)
+	case "every", "each", "whenever", "any", "anytime", "when", "if":
+		return imperative(m) && !offers.MatchString(m.low())
 	}
 	return true
 }

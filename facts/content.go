@@ -84,7 +84,7 @@ var pasts = wordSet(`was were had did went got took made came saw said knew thou
 	dreamt learnt burnt spelt spilt been done gone taken seen`)
 
 // modals stay as they are in all persons.
-var modals = wordSet("can can't cannot could couldn't will won't would wouldn't shall should shouldn't may might must mustn't used ought better")
+var modals = wordSet("can can't cant cannot wont shouldnt could couldn't will won't would wouldn't shall should shouldn't may might must mustn't used ought better")
 
 // thirdVerb returns a verb after "I" in the form that follows a name; as is how
 // it is written.

@@ -171,7 +171,7 @@ var englishIdentity = []rule{
 		re: `{im} {adv}(?:an? )?(?P<v>vegan|vegetarian|pescatarian|celiac|coeliac|diabetic|lactose[- ]intolerant|gluten[- ]intolerant|teetotal(?:er)?|left[- ]handed|right[- ]handed|` +
 			`colou?r[- ]?blind|dyslexic|autistic|asthmatic|epileptic|deaf|blind|hard of hearing|married|single|divorced|widowed|engaged|pregnant|retired|self[- ]employed|unemployed|bilingual|trilingual|` +
 			`gay|lesbian|trans|queer|bisexual|bi|nonbinary|non-binary|jewish|muslim|catholic|christian|protestant|buddhist|hindu|atheist|agnostic|an? introvert|introvert|extrovert|introverted|extroverted|` +
-			`a night owl|night owl|an early bird|early bird|a morning person|morning person|not a morning person|a single (?:mom|dad|mother|father)|adopted)\b(?: .*)?`,
+			`the (?:oldest|youngest|eldest|middle child|only child)|an only child|on (?:the |a )[a-z -]{2,20} diet|a night owl|night owl|an early bird|early bird|a morning person|morning person|not a morning person|a single (?:mom|dad|mother|father)|adopted)\b(?: .*)?`,
 		attribute: "trait", value: "{v}", profile: true, conf: .87, imp: .85, reason: "says what they are",
 		yes: []string{"I'm vegetarian.", "im colour blind so no red/green charts", "I am pregnant, due in March", "I'm married"},
 		no:  []string{"I'm single-stepping through it", "Am I blind?", "I'm tired"}, check: wholeWord,

@@ -14,7 +14,7 @@ var englishPlans = []rule{
 	},
 	{
 		name: "change", kind: Plan, heads: "i i'm im we we're", tense: future, keep: true, re: `(?:{im}|{were}) {adv}(?:thinking of|thinking about|considering) (?P<v>(?:moving|switching|buying|quitting|getting|changing|applying|going back|leaving|selling|adopting|retiring|learning|starting a|opening|renovating|hiring) .+)`,
-		attribute: "plan", conf: .64, imp: .55, reason: "says what they have in mind", check: plan, yes: []string{"I'm thinking about switching to Linux.", "we're considering adopting a dog"}, no: []string{"I'm considering it"},
+		attribute: "plan", conf: .64, imp: .55, reason: "says what they have in mind", check: all(plan, ownWords), yes: []string{"I'm thinking about switching to Linux.", "we're considering adopting a dog"}, no: []string{"I'm considering it"},
 	},
 	{
 		name: "plan", kind: Plan, heads: "i we my", tense: future, keep: true, re: `(?:i|we|my (?:wife|husband|partner) and i) {adv}(?:plan|intend|aim|plan on|hope|planned)(?: to| on| for)? {rest}`, attribute: "plan", conf: .76, imp: .62, reason: "says what they plan",
@@ -31,7 +31,7 @@ var englishPlans = []rule{
 	},
 	{
 		name: "progressive", kind: Plan, heads: "i i'm im we we're my me", tense: future, timed: true, keep: true, re: `(?:{im}|we're|we are) {adv}(?P<v>[a-z]+ing .+|[a-z]+ing|off to .+|away .+|on (?:holiday|vacation|leave|parental leave|maternity leave) .+|in [a-z]+ .+|out of office .+)`,
-		attribute: "plan", conf: .78, imp: .6, reason: "says what they are doing, at a time to come", check: all(toCome, not(`(?:trying|debating|waiting|wondering|struggling|finding|looking|having|asking|worried|finali[sz]ing|getting ready|hoping|thinking|considering|wanting|needing|writing to|preparing|using|seeing|concerned)\b`)),
+		attribute: "plan", conf: .78, imp: .6, reason: "says what they are doing, at a time to come", check: all(toCome, not(`(?:trying|debating|waiting|wondering|struggling|finding|looking|asking|worried|finali[sz]ing|getting ready|hoping|thinking|considering|wanting|needing|writing to|preparing|using|seeing|concerned)\b`)),
 		yes: []string{"We're flying to Oslo next week.", "im getting married in June", "I'm starting a new job on Monday", "I'm on vacation from next Tuesday"}, no: []string{"I'm flying blind", "I'm feeling tired today", "I'm working on it since last week"},
 	},
 	{
@@ -42,6 +42,10 @@ var englishPlans = []rule{
 		name: "appointment", kind: Plan, heads: "i we i've we've", tense: future, timed: true, keep: true, re: `(?:(?:i|we) {adv}(?:have|booked|scheduled|signed up for|registered for|bought tickets|fly|leave|start|move|travel|present|graduate|meet|begin|arrive|return|take|see)|{ive} (?:got|booked|scheduled|signed up for)|we'?ve (?:got|booked|scheduled|signed up for)) {rest}`,
 		attribute: "appointment", conf: .8, imp: .62, reason: "states an appointment", check: toCome,
 		yes: []string{"I have a dentist appointment on 5 December.", "we've got a viewing next weekend", "I start at Roche next month"}, no: []string{"I have a question about tomorrow?", "I have time today"},
+	},
+	{
+		name: "rescheduled", kind: Plan, heads: "i we we've i've they", tense: future, timed: true, keep: true, re: `(?:(?:i|we)(?:'?ve| have)?|they) {adv}(?:rescheduled|moved|postponed|pushed|delayed|shifted|scheduled|set|planned) (?P<s>(?:the|our|my) [a-z][a-z0-9 '-]{1,40}?)(?: back| forward)? (?:to|until|till|for|by) {rest}`,
+		subject: "{s}", attribute: "date", exclusive: true, conf: .82, imp: .7, reason: "moves a date", yes: []string{"We rescheduled the kickoff to Thursday next week."}, no: []string{"we moved the file to the folder"},
 	},
 	{
 		name: "visit", kind: Plan, heads: "my our the he she they", tense: future, timed: true, keep: true, re: `(?P<p>(?:(?:my|our) (?:{rel}|parents|family|in-laws|grandparents|kids|children|team|company|flat|landlord)(?:,? [a-z][a-z'-]+,?)?|he|she|they)) (?P<v>(?:is|are|'s|will|'ll|has|have|starts?|moves?|turns?|gets?|leaves?|comes?|arrives?|graduates?) .+)`,
@@ -58,8 +62,8 @@ var englishPlans = []rule{
 var englishEvents = []rule{
 	{
 		name: "milestone", kind: Event, heads: "i we i've we've i'm im my", keep: true,
-		re: `(?:i|we|i'?ve|i have|we'?ve|we have|my (?:wife|husband|partner) and i) {adv}(?P<v>(?:got (?:married|engaged|divorced|promoted|fired|laid off|a (?:new )?(?:job|dog|cat|puppy|kitten|car|promotion|raise|tattoo|degree|offer)|accepted|hired|my (?:degree|license|licence|visa|phd|results|citizenship|diploma|certification)|the (?:job|keys|offer)|into [a-z]|covid)|graduated|quit my|left my job|retired|resigned|lost my (?:job|dad|mum|mom|father|mother|wallet|passport|phone)|` +
-			`had (?:a baby|surgery|an operation|twins|a miscarriage|a stroke|a heart attack|an accident|a car accident|our first)|gave birth|became a|became an|broke up|broke my|split up|bought (?:a|an|our|my)|sold (?:my|our|the)|adopted (?:a|an|two|our)|passed (?:my|the)|failed (?:my|the)|won (?:a|the|first|my|our)|ran (?:a|my|the)|finished (?:my|the|a|writing|reading)|completed (?:my|the|a)|started (?:a|my|at|learning|taking|working|seeing|dating)|joined (?:a|the|an)|signed (?:a|the|up)|launched|published|released|shipped|founded|enrolled|was (?:promoted|diagnosed|laid off|fired|hired|accepted|born|hospitali[sz]ed|elected|robbed)|been (?:promoted|accepted|laid off|diagnosed)|sprained|fractured|injured|celebrated|ordered a|visited|attended|planted|renovated|closed (?:the deal|on)|raised (?:a|our|\$|€)|defended my|submitted my|received (?:a|my|the|an)|landed (?:a|my)|moved in with|proposed|met (?:my|a|with)|volunteered|performed|competed)(?:\b.*)?)`,
+		re: `(?:i|we|i'?ve|i have|we'?ve|we have|my (?:wife|husband|partner) and i) {adv}(?P<v>(?:got (?:married|engaged|divorced|promoted|fired|laid off|a (?:new )?(?:job|dog|cat|puppy|kitten|car|promotion|raise|tattoo|degree|offer)|accepted|hired|my (?:degree|license|licence|visa|phd|results|citizenship|diploma|certification)|the (?:job|keys|offer)|into [a-z]+|covid)|graduated|quit my|left my job|retired|resigned|lost my (?:job|dad|mum|mom|father|mother|wallet|passport|phone)|` +
+			`had (?:a baby|our (?:first|second|third|baby)|surgery|an operation|twins|a miscarriage|a stroke|a heart attack|an accident|a car accident|our first)|gave birth|became a|became an|broke up|broke my|split up|bought (?:a|an|our|my)|sold (?:my|our|the)|adopted (?:a|an|two|our)|passed (?:my|the)|failed (?:my|the)|won (?:a|the|first|my|our)|ran (?:a|my|the)|finished (?:my|the|a|writing|reading)|completed (?:my|the|a)|started (?:a|my|at|learning|taking|working|seeing|dating)|joined (?:a|the|an)|signed (?:a|the|up)|launched|published|released|shipped|founded|enrolled|was (?:promoted|diagnosed|laid off|fired|hired|accepted|born|hospitali[sz]ed|elected|robbed)|been (?:promoted|accepted|laid off|diagnosed)|sprained|fractured|injured|celebrated|ordered a|visited|attended|planted|renovated|closed (?:the deal|on)|raised (?:a|our|\$|€)|defended my|submitted my|received (?:a|my|the|an)|landed (?:a|my)|moved in with|proposed|met (?:my|a|with)|volunteered|performed|competed)(?:\b.*)?)`,
 		attribute: "event", conf: .78, imp: .6, reason: "tells what happened", check: eventful,
 		yes: []string{"I got promoted to staff engineer!", "we had a baby", "I broke my wrist while skating", "i just bought a wedding dress", "I passed my driving test"},
 		no:  []string{"I finished the first step", "I got the same error", "we launched the debugger?", "I started the server"},
@@ -71,7 +75,7 @@ var englishEvents = []rule{
 		no:  []string{"I tried your fix yesterday", "I asked you last week", "I was tired yesterday", "I slept badly last night", "I thought about it yesterday"},
 	},
 	{
-		name: "happened", kind: Event, heads: "the our a an prod production staging there", timed: true, keep: true, re: `(?P<s>(?:the|our|a|an) [a-z][a-z0-9 _./'-]{1,50}?|prod|production|staging) (?P<v>(?:went|was|were|had|got|crashed|failed|launched|broke|died|ran|started|ended|closed|opened|shipped|moved|burned|leaked|expired|stopped|arrived|hit|released|announced|won|lost|merged|changed|happened|took place|raised|hired|left)\b.*)`,
+		name: "happened", kind: Event, heads: "the our my a an prod production staging there", timed: true, keep: true, re: `(?P<s>(?:the|our|my|a|an) [a-z][a-z0-9 _./'-]{1,50}?|prod|production|staging) (?P<v>(?:went|was|were|had|got|crashed|failed|launched|broke|died|ran|started|ended|closed|opened|shipped|moved|burned|leaked|expired|stopped|arrived|hit|released|announced|won|lost|merged|changed|happened|took place|raised|hired|left)\b.*)`,
 		subject: "{s}", attribute: "event", conf: .72, imp: .55, reason: "tells what happened, and when", check: lastingEvent,
 		yes: []string{"The payment service went down on Monday because a certificate expired.", "our landlord's roof was damaged last week", "prod crashed yesterday"}, no: []string{"the weather was nice yesterday", "the movie was great last night"},
 	},

@@ -14,7 +14,7 @@ var englishPeople = []rule{
 		yes:     []string{"My wife Carmen is a vet.", "We visited my uncle. My cousin Lars came too."}, no: []string{"my sister loves tea", "My boss Is Angry"},
 	},
 	{
-		name: "is relative", kind: Relation, heads: "*", re: `(?P<v>[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,2}) (?:is|was) (?:my|our) (?P<a>(?:new |old |former )?(?:{rel}|cto|ceo|cfo|pm|product manager|project manager|product owner|designer|intern|client|customer|contact|accountant|` +
+		name: "is relative", kind: Relation, heads: "*", has: "my our", re: `(?P<v>[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,2}) (?:is|was) (?:my|our) (?P<a>(?:new |old |former )?(?:{rel}|cto|ceo|cfo|pm|product manager|project manager|product owner|designer|intern|client|customer|contact|accountant|` +
 			`team lead|tech lead|line manager|head of [a-z]+|dba|on-call|landlord|business partner|counterpart|account manager|recruiter|supervisor|thesis advisor|scrum master|lead [a-z]+|hr (?:contact|person)|(?:new |former |old )?[a-z]+(?:ist|ian|yer|eer|octor|utor|oach|ather|onor|andidate|rainer|eacher)))\b`,
 		attribute: "{a}", content: "{v} is {u}'s {a}", conf: .86, imp: .75, profile: true, reason: "says who somebody is to them", check: aName,
 		yes: []string{"Anna is my sister.", "Rajesh Patel is our new CTO", "Bruno is our dog"}, no: []string{"This is my sister.", "who is my boss?", "she is my friend"},

@@ -24,7 +24,7 @@ var englishInstructions = []rule{
 		heads: "from going moving henceforth starting as for in every each whenever any when if",
 		re: `(?:(?:from (?:now|here|today|this point|then) (?:on(?:wards?)?(?: out)?|forward)|from (?:now|today) on|going forward|moving forward|henceforth|starting (?:now|today)|as of (?:now|today)|for (?:all )?(?:future|every) [a-z]+|for everything (?:from now on|else))[,: ]+|` +
 			`in (?:the )?future,? (?:please |you |can you |i want you to |i'd like you to |use |do |don'?t |always |never |call |write |answer |keep |avoid |only |make )|` +
-			`(?:(?:every time|each time|whenever|any ?time) (?:i|we|you)\b|(?:when|if) (?:you|i ask|we ask|i say|i tell|i send|i type)\b)[^,]{3,80}, (?:please )?)(?P<v>.*)`,
+			`(?:(?:every time|each time|whenever|any ?time) (?:i|we|you)\b|(?:when|if) (?:you (?:write|answer|reply|respond|explain|generate|give|suggest|show|list|format|draft|quote|translate|code|recommend|summari[sz]e|create|refer|talk|make)|i ask|we ask|i say|i tell|i send|i type)\b)[^,]{3,80}, (?:please )?)(?P<v>.*)`,
 		conf: .9, imp: .9, reason: `says "from now on"`, check: fromNow,
 		yes: []string{
 			"From now on, answer in bullet points.", "going forward please use euros", "In future, use tabs.", "Whenever I send code, check the tests first.",
@@ -33,7 +33,7 @@ var englishInstructions = []rule{
 		no: []string{"In the future, cars will fly.", "From now on it gets harder", "whenever I try that, it crashes"},
 	},
 	{
-		name: "until told", kind: Instruction, heads: "*", standing: true, keep: true, attribute: "instruction",
+		name: "until told", kind: Instruction, heads: "*", has: "now forward future point times unless default every", standing: true, keep: true, attribute: "instruction",
 		re:   `(?P<v>[^,]{6,200}?),? (?:from now on|going forward|from here on(?: out)?|in (?:the )?future|from this point on|moving forward|at all times|unless i say otherwise|by default|every time|for all future [a-z]+)(?:,? please)?(?:$|,)`,
 		conf: .85, imp: .9, reason: `says it holds from now on`, check: imperative,
 		yes: []string{"Sign mails with my initials from now on.", "please quote the source going forward", "show prices in euros by default"},
@@ -66,8 +66,8 @@ var englishInstructions = []rule{
 		reason: "asks for something lasting", yes: []string{"Could you stop using semicolons in my emails?", "can you always show the units"}, no: []string{"Can you stop the server?"}, check: not(`stop (?:working|running)`),
 	},
 	{
-		name: "do not", kind: Instruction, heads: "don't dont do no avoid never", keep: true, re: `(?:(?:{dont}) (?:recommend|suggest|offer|propose|call|assume|mention|ask|send|show|include|give|use|write|book|schedule|serve|put|explain|translate|apologi[sz]e|repeat|shorten|round)|avoid) (?P<v>.+)`, attribute: "instruction", conf: .64, imp: .82,
-		reason: "says what not to do", check: not(`(?:it|this|that|any code|the (?:same|following|code|function)|in this|a (?:loop|function|class|library)|for loops?|recursion|numpy|pandas|regex)\b`), yes: []string{"Don't recommend anything with shellfish.", "don't schedule meetings before ten"}, no: []string{"don't use this", "don't worry"},
+		name: "do not", kind: Instruction, heads: "don't dont do no avoid never", keep: true, re: `(?:(?:{dont}) (?:recommend|suggest|offer|propose|call|assume|mention|ask|send|show|include|use|write|book|schedule|serve|put|explain|translate|apologi[sz]e|repeat|shorten|round)|avoid) (?P<v>.+)`, attribute: "instruction", conf: .64, imp: .82,
+		reason: "says what not to do", check: firstHand(`(?:it|this|that|any code|the (?:same|following|code|function)|in this|a (?:loop|function|class|library)|for loops?|recursion|numpy|pandas|regex)\b`), yes: []string{"Don't recommend anything with shellfish.", "don't schedule meetings before ten"}, no: []string{"don't use this", "don't worry"},
 	},
 	{
 		name: "treat", kind: Instruction, heads: "treat consider assume address speak explain", re: `(?:treat me|consider me|assume (?:that )?(?:i(?:'?m| am| know| have)|we)|address me|explain (?:things|everything)) {rest}`,
@@ -83,12 +83,12 @@ var englishInstructions = []rule{
 var englishPreferences = []rule{
 	{
 		name: "favourite", kind: Preference, heads: "my our",
-		re:        `(?:my|our) (?:new |current |absolute |all[- ]time |personal )*(?:favou?rite|favorit|fave|fav|go[- ]to|preferred) (?P<a>[a-z][a-z /-]{1,50}?)(?: of all time| right now| ever| these days| has always been| has been|'s| is| are| was)+(?: now| still| probably| definitely| currently| actually)* {rest}`,
+		re:        `(?:my|our) (?:new |current |absolute |all[- ]time |personal )*(?:favou?rite|favorit|fave|fav|go[- ]to|preferred) (?P<a>[a-z][a-z /-]{1,50}?)(?: of all time| right now| ever| these days| has always been| has been|'s| is| are| was|:)+(?: now| still| probably| definitely| currently| actually)* {rest}`,
 		attribute: "favourite {a}", exclusive: true, profile: true, conf: .9, imp: .72, reason: "says what their favourite is",
 		yes: []string{"My favourite editor is now Helix.", "my favorite food is ramen", "my go-to coffee order is a flat white"}, no: []string{"Is my favourite editor dead?", "my favourite is gone"},
 	},
 	{
-		name: "is favourite", kind: Preference, heads: "*",
+		name: "is favourite", kind: Preference, heads: "*", has: "favo fave go-to go",
 		re:        `(?P<v>[a-z][^,]{1,60}?) (?:is|are|has always been) (?:by far |still |now |probably |definitely |one of |also |actually )*(?:my|our) (?:all[- ]time |absolute )?(?:favou?rites?|fave|go[- ]to) (?P<a>[a-z][a-z /-]{1,50})`,
 		attribute: "favourite {a}", exclusive: true, profile: true, conf: .85, imp: .7, reason: "says what their favourite is", check: otherThing,
 		yes: []string{"Dune is my favourite book.", "thai curry is by far my favorite dish"}, no: []string{"It is my favourite movie.", "what is my favourite dish"},
@@ -100,6 +100,18 @@ var englishPreferences = []rule{
 		attribute: "opinion of {v}", value: "dislike", exclusive: true, profile: true, conf: .83, imp: .7, reason: "says what they dislike", check: taste,
 		yes: []string{"I hate cilantro.", "i dont like phone calls", "I'm not a fan of horror movies", "I can't stand open-plan offices", "I'm terrified of heights"},
 		no:  []string{"I don't like it", "I hate to say it", "I don't like your answer", "I don't like the second paragraph"},
+	},
+	{
+		name: "hate when", kind: Preference, heads: "i", re: `i (?:(?:really |just )?(?:hate|dislike|can'?t stand|love|like)|(?:really )?{dont} (?:really )?(?:like|enjoy|love)) (?:it )?(?P<v>(?:when|if) .+)`, attribute: "opinion", keep: true, profile: true, conf: .76, imp: .68,
+		reason: "says what they like or dislike", standing: true, yes: []string{"I hate when answers start with a greeting.", "i really dont like it when people call me"}, no: []string{"I like it", "do I like it when it rains?"},
+	},
+	{
+		name: "if you", kind: Instruction, heads: "i i'd id", re: `i(?:'?d| would) (?:prefer|like|love|appreciate)(?: it)? if you (?:could |would |always |never )*{rest}`, attribute: "instruction", keep: true, standing: true, conf: .74, imp: .82, reason: "says how they want it",
+		check: not(`(?:could )?(?:help|explain|give me an|show me how|tell me|review|check|look|write|send|provide|elaborate|share)\b`), yes: []string{"I'd prefer if you addressed me formally."}, no: []string{"I'd appreciate it if you could help me", "I'd like if"},
+	},
+	{
+		name: "reading", kind: Preference, heads: "i i'm im we we're", re: `(?:{im}|{were}) {adv}(?:reading|watching|rewatching|rereading|listening to|playing) {rest}`, attribute: "current media", profile: true, conf: .66, imp: .5, reason: "says what they read or watch",
+		check: properTitle, yes: []string{"I'm currently reading The Name of the Rose."}, no: []string{"I'm reading your code", "I'm watching it"},
 	},
 	{
 		name: "rather", kind: Preference, heads: "i i'd id we we'd", re: `(?:(?:i|we)'?d|(?:i|we) would) {adv}(?:rather|prefer|sooner) {rest}`, attribute: "opinion of {v}", value: "prefer", exclusive: true,

@@ -9,7 +9,7 @@ const things = `repo|repository|cluster|server|servers|database|db|branch|stagin
 
 var englishProject = []rule{
 	{
-		name: "port", kind: Identity, heads: "the our my *", re: `(?:the |our |my )?(?P<s>[a-z][a-z0-9 _./-]{1,50}?)(?:,? which)?(?: is| are| now| runs?| listens?| running| listening| exposed| served| reachable| available| always| still)*(?:(?: on| at| uses?| to|'s| is| has) port(?: number)?(?: is)?| listens? on| listening on) (?P<v>\d{2,5})`,
+		name: "port", kind: Identity, heads: "the our my *", has: "port listen", re: `(?:the |our |my )?(?P<s>[a-z][a-z0-9 _./-]{1,50}?)(?:,? which)?(?: is| are| now| runs?| listens?| running| listening| exposed| served| reachable| available| always| still)*(?:(?: on| at| uses?| to|'s| is| has) port(?: number)?(?: is)?| listens? on| listening on) (?P<v>\d{2,5})`,
 		subject: "{s}", attribute: "port", exclusive: true, conf: .86, imp: .7, reason: "states a port", check: otherThing2,
 		yes: []string{"Our API listens on port 8443.", "the staging db is on port 5433", "grafana runs on port 3000 now"}, no: []string{"is it on port 80?", "which service uses port 80"},
 	},
@@ -27,7 +27,7 @@ var englishProject = []rule{
 		no:  []string{"the deadline is a joke", "the release is broken", "the meeting was boring"},
 	},
 	{
-		name: "due", kind: Plan, heads: "*", tense: future, timed: true, keep: true, re: `(?P<s>(?:the |our |my )?[a-z][a-z0-9 ._'-]{1,50}?) (?:is|are|has to be|have to be|must be|needs to be|need to be) (?:due|finished|done|delivered|submitted|ready|live|shipped|released|out|completed|paid|handed in|signed) ?{rest}`,
+		name: "due", kind: Plan, heads: "*", has: "due be", tense: future, timed: true, keep: true, re: `(?P<s>(?:the |our |my )?[a-z][a-z0-9 ._'-]{1,50}?) (?:is|are|has to be|have to be|must be|needs to be|need to be) (?:due|finished|done|delivered|submitted|ready|live|shipped|released|out|completed|paid|handed in|signed) ?{rest}`,
 		subject: "{s}", attribute: "due", exclusive: true, conf: .8, imp: .7, reason: "states when something is due", check: otherThing2,
 		yes: []string{"Chapter two is due on 15 January.", "chapter two has to be finished by Friday"}, no: []string{"When is the thesis due?", "it is due tomorrow"},
 	},
@@ -36,7 +36,7 @@ var englishProject = []rule{
 		conf: .85, imp: .7, reason: "says who owns something", yes: []string{"The billing service is owned by Team Falcon."}, no: []string{"the function is handled by it"},
 	},
 	{
-		name: "owner", kind: Relation, heads: "*", re: `(?P<v>[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,2}?)(?: now| currently| also)* (?:owns|maintains|is responsible for|is in charge of|handles|leads|manages|takes care of|is on[ -]call for|is the (?:new )?(?:owner|lead|maintainer|contact|head|manager|pm|point of contact) (?:of|for|on)|looks after|heads|is leading|is running|takes over|took over|is taking over|approves|reviews|is the contact for) (?P<s>.+)`,
+		name: "owner", kind: Relation, heads: "*", has: "owns maintains responsible charge handles leads manages takes call owner lead maintainer contact head manager pm point looks heads running taking took approves reviews", re: `(?P<v>[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,2}?)(?: from (?P<a>[a-z]+)| in (?P<n>[a-z]+))?(?: now| currently| also)* (?:owns|maintains|is responsible for|is in charge of|handles|leads|manages|takes care of|is on[ -]call for|is the (?:new )?(?:owner|lead|maintainer|contact|head|manager|pm|point of contact) (?:of|for|on)|looks after|heads|is leading|is running|takes over|took over|is taking over|approves|reviews|is the contact for) (?P<s>.+)`,
 		subject: "{s}", attribute: "owner", exclusive: true, conf: .82, imp: .68, reason: "says who is responsible", check: aName, value: "{v}",
 		yes: []string{"Priya owns the billing service.", "Tom Baker is responsible for the backups"}, no: []string{"This handles the error.", "It manages the state", "Go handles concurrency well"},
 	},
@@ -54,6 +54,27 @@ var englishProject = []rule{
 		no:  []string{"the server is down", "The build is broken again", "the app is slow", "The API is nice"},
 	},
 	{
+		name: "our", kind: Identity, heads: "our the my", re: `(?P<s>(?:our (?P<a>[a-z][a-z0-9 '-]{1,40}?)|(?:the|my) (?:[a-z0-9'-]+ ){0,4}?(?:name|prefix|format|id|number|address|link|email|contact|contact person|owner|path|ssid|currency|rate|price|size|opening hours|hours|headquarters|supplier|vendor|client|customer|provider|host|domain|license|theme|font|palette|slogan|hashtag|extension|convention|plumber|babysitter|vet|dentist|landlord|caretaker|accountant)))` +
+			`(?: is| are)(?: now| always| currently| still)* {rest}`,
+		subject: "{s}", attribute: "value", exclusive: true, conf: .72, imp: .64, reason: "states what something of theirs is", check: named,
+		yes: []string{"The ticket prefix is OPS-.", "our CFO is Martina Rossi", "the client's name is Hartmann GmbH"}, no: []string{"our code is broken", "the answer is 42", "our approach is good"},
+	},
+	{
+		name: "rule", kind: Decision, heads: "*", has: "always never must", re: `(?P<s>(?:our |the |all |all our )?[a-z][a-z0-9 '-]{1,40}?) (?:(?:is|are|gets?|go|goes) (?:always|never)|must (?:always |never |not )?(?:be|use)|(?:should|needs? to|ha(?:s|ve) to) (?:always|never)) {rest}`,
+		attribute: "rule", conf: .68, imp: .7, reason: "states a rule", check: ruled, keep: true,
+		yes: []string{"In this codebase, errors are always wrapped with fmt.Errorf.", "commit subjects must be in lower case"}, no: []string{"it is always the same", "You must be joking", "this must be wrong", "he must be tired"},
+	},
+	{
+		name: "all our", kind: Identity, heads: "all our both every", re: `(?P<s>(?:(?:all|both|most|every one)(?: of)? )?(?:our|my) [a-z][a-z0-9 '-]{1,30}?) (?:log|logs|run|runs|report|reports|write|writes|use|uses|go|goes|ship|ships|deploy|deploys|live|lives|speak|belong|require|requires|follow|follows|work|works|sync|syncs|meet|meets|sell|sells|charge|charges|pay|pays)(?: to| on| in| with| for| at| from)* {rest}`,
+		subject: "{s}", attribute: "practice", conf: .7, imp: .62, reason: "states what is usual with them", check: not(`(?:fail|is\b|are\b|it\b|this|that|fine|well|again)`), keep: true,
+		yes: []string{"All our services log to Loki.", "Our style guide requires double quotes", "both my kids go to the Montessori school"}, no: []string{"all our tests fail", "our app works"},
+	},
+	{
+		name: "not used", kind: Decision, heads: "i we i'm im we're", re: `(?:(?:i|we) {dont} (?:use|deploy|allow|support|do|ship|sell|accept|offer|schedule|hire|test|write|work|drink|watch)|(?:{im}|{were}) (?:not|no longer) (?:using|deploying|supporting|selling|accepting|hiring)) {rest}`,
+		attribute: "practice", value: "not {v}", conf: .7, imp: .68, reason: "says what they do not do", check: all(longEnough, not(`(?:it|this|that|them|these|those|here|there|any of)\b`)),
+		yes: []string{"We don't use ORMs in this project.", "I'm not using Jenkins anymore", "we don't deploy on Fridays"}, no: []string{"I don't use it", "we don't do that", "I don't work here"},
+	},
+	{
 		name: "has", kind: Identity, heads: "the our my we", re: `(?P<s>(?:the|our|my) (?:[a-z0-9][a-z0-9_.'-]* ){0,3}?(?:` + things + `)|we) (?:has|have|uses?|runs?|supports?|serves?|needs?|requires?|contains?|employs?|costs?|consists? of|expires?|allows?|holds?|deploys?|ships?) {rest}`,
 		subject: "{s}", attribute: "has", conf: .74, imp: .62, reason: "states a property", check: solidStrict,
 		yes: []string{"Our cluster has 12 nodes.", "the backend uses Postgres 16", "we have 40 employees", "We use Terraform for infrastructure"}, no: []string{"we have a problem", "the app has 3 bugs?", "we have to go", "the server needs a restart"},
@@ -65,7 +86,7 @@ var englishProject = []rule{
 	{
 		name: "we use", kind: Identity, heads: "we our my i the at", re: `(?:we|our team|the team|our company|my team|my company|at work we|at home we) {adv}(?:uses?|runs?|deploys?|hosts?|stores?|writes?|builds?|ships?|releases?|keeps?|manages?|tracks?|call|are using|is using|follows?|works? in|works? with|meets?|tests?|develops?|sells?|makes?|produces?|communicates?|bills?|pays?|communicate via)(?: to| on| with| in| via)?(?: everything| all| our [a-z ]{2,25}?)? {rest}`,
 		attribute: "practice", conf: .76, imp: .65, reason: "says what they use or do together", check: solidStrict,
-		yes: []string{"my team tests on Firefox", "our team deploys to Fly.io on Thursdays", "we host on Hetzner"}, no: []string{"we use it", "we call the function", "We use the same approach"},
+		yes: []string{"my team tests on Firefox", "at work we deploy to Fly.io", "we host on Hetzner"}, no: []string{"we use it", "we call the function", "We use the same approach"},
 	},
 }
 

@@ -173,7 +173,7 @@ func (e *extractor) clause(s *sentence, k int) {
 	var doubtful []Fact
 	for _, r := range e.candidates(at, s.to) {
 		m := match{extractor: e, rule: r, s: s, k: k, from: from, at: at, set: set}
-		f, ok := m.run()
+		f, ok := m.run("")
 		switch {
 		case !ok:
 		case f.Confidence < Gate:
@@ -186,10 +186,62 @@ func (e *extractor) clause(s *sentence, k int) {
 			}
 		}
 	}
+	if len(doubtful) == 0 && k == 0 && e.elided(s, at, set) {
+		return
+	}
 	if len(doubtful) > 0 {
 		e.facts = append(e.facts, doubtful[0])
 		e.done = max(e.done, doubtful[0].Span.End)
 	}
+}
+
+// subjectless are the words at which notes begin that leave "I" out, and what
+// they leave out.
+var subjectless = func() map[string]string {
+	out := map[string]string{}
+	for left, words := range map[string]string{
+		"i've ": "been",
+		"i ":    "got moved started finished bought graduated quit sold joined adopted grew broke love hate prefer passed met hired signed speak use drive",
+		"i'm ":  "married allergic vegan vegetarian pregnant retired turning",
+		"my ":   "name's name favourite favorite fav birthday",
+	} {
+		for w := range strings.FieldsSeq(words) {
+			out[w] = left
+		}
+	}
+	return out
+}()
+
+// elided tries the rules for "I" on a sentence that leaves it out: "just got
+// engaged". It reports whether one fits.
+func (e *extractor) elided(s *sentence, at int, set setting) bool {
+	for range 2 {
+		switch w := e.t.first(at, s.to); w {
+		case "just", "currently", "recently", "finally", "also":
+			at = min(s.to, at+len(w)+1)
+		}
+	}
+	w := e.t.first(at, s.to)
+	left, ok := subjectless[w]
+	if at > s.from && strings.HasSuffix(w, "ing") { // currently living in
+		left, ok = "i'm ", true
+	}
+	if !ok {
+		return false
+	}
+	for _, r := range compiled()[strings.TrimSpace(left)] {
+		m := match{extractor: e, rule: r, s: s, from: at, at: at, set: set}
+		m.set.doubt(.08, "no subject")
+		if r.lang.code != "en" || r.kind == Instruction {
+			continue
+		}
+		if f, ok := m.run(left); ok && f.Confidence >= Gate {
+			e.facts = append(e.facts, f)
+			e.done = max(e.done, m.to)
+			return true
+		}
+	}
+	return false
 }
 
 // open skips what leads to the statement: fillers, "remember that", "I think",

@@ -1,6 +1,23 @@
 // Package facts finds what a conversation says that is worth remembering: what
 // somebody likes, decided, is called, plans; what happened and when; what an agent
 // is told to do from now on.
+//
+// [Extract] asks no model. It reads only what people say: a message of role user,
+// or one whose name is that of a person. It folds the text (one byte a character,
+// so that all positions are characters), makes unread what the speaker did not say
+// (code, quotes, logs, letters, blocks of context, games of pretence), cuts the rest
+// into sentences and clauses, skips what only leads in ("btw", "remember that",
+// "last Friday,") and tries the rules whose first word the clause begins with. The
+// rules are tables by language; each has sentences in which it must find something
+// and others in which it must not, which are its tests. What stands around a clause
+// lowers the confidence: a question, an "if", "this time", a joke, a story, a doubt.
+// What has less than [Gate] is not to be stored; [Explain] shows it.
+//
+// A fact that is [Fact.Exclusive] takes the place of an older one with the same
+// subject and attribute, as "home" of "user". What ended is such a fact, too, whose
+// value begins with "not": after "I don't live in Berlin any more" the home of the
+// user is "not Berlin". Opinions have the attribute "opinion of X" and the value
+// "like", "dislike" or "prefer", so that a change of mind supersedes.
 package facts
 
 import (

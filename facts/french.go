@@ -127,7 +127,7 @@ var french = language{
 			yes: []string{"Notre cluster de staging s'appelle Héron.", "l'API écoute sur le port 8443"}, no: []string{"le serveur est en panne"},
 		},
 		{
-			name: "responsable", kind: Relation, heads: "*", re: `(?P<v>[a-z]+(?: [a-z]+)?) est (?:(?:la |le )?(?:responsable|chargee?|en charge) (?:de|du|des) (?P<s>.+)|(?:mon|ma|notre) (?:nouveau |nouvelle )?(?P<a>chef|cheffe|soeur|frere|femme|mari|copine?|collegue|fille|fils|medecin|voisine?|amie?|cousine?|manager|prof|patronn?e?))`, attribute: "responsible {a}",
+			name: "responsable", kind: Relation, heads: "*", has: "responsable charge mon ma notre", re: `(?P<v>[a-z]+(?: [a-z]+)?) est (?:(?:la |le )?(?:responsable|chargee?|en charge) (?:de|du|des) (?P<s>.+)|(?:mon|ma|notre) (?:nouveau |nouvelle )?(?P<a>chef|cheffe|soeur|frere|femme|mari|copine?|collegue|fille|fils|medecin|voisine?|amie?|cousine?|manager|prof|patronn?e?))`, attribute: "responsible {a}",
 			conf: .84, imp: .7, reason: "says who is responsible or who somebody is", check: aName, value: "{v}", yes: []string{"Manon est responsable des sauvegardes.", "Diego est mon cousin"}, no: []string{"C'est mon chef", "Elle est ma cheffe"},
 		},
 		{

@@ -58,11 +58,11 @@ var german = language{
 			yes: []string{"Ich komme ursprünglich aus Polen."}, no: []string{"ich komme aus dem Staunen nicht raus"}, check: not(`dem staunen|dem lachen|der ubung`),
 		},
 		{
-			name: "arbeit", kind: Identity, heads: "ich arbeite", re: `(?:ich arbeite|arbeite ich)(?: jetzt| derzeit| aktuell| seit [a-z0-9 ]{2,20}?| momentan| hauptberuflich| nebenbei)* (?P<v>(?:als|bei|fur|in der|im|beim|an der) .+)`, attribute: "work", profile: true, conf: .86, imp: .8,
+			name: "arbeit", kind: Identity, heads: "ich arbeite", re: `(?:ich arbeite|arbeite ich)(?: jetzt| derzeit| aktuell| seit [a-z0-9 ]{2,20}?| momentan| hauptberuflich| nebenbei)* (?P<v>(?:als|bei|fur|in der|im|beim|an der) .+|(?:in teilzeit|in vollzeit|von zu ?hause|remote|freiberuflich|im homeoffice)\b.*)`, attribute: "work", profile: true, conf: .86, imp: .8,
 			reason: "says what they work", yes: []string{"Ich arbeite als Krankenpfleger.", "ich arbeite seit 2018 bei der Stadt München"}, no: []string{"ich arbeite im Moment daran", "er arbeitet als Koch"}, check: not(`im (?:moment|garten)`),
 		},
 		{
-			name: "beruf", kind: Identity, heads: "ich bin", re: `(?:ich bin|bin ich)(?: von beruf| gelernte[rn]?| ein| eine| selbststandige[rn]?| freiberufliche[rn]?| angehende[rn]?| studierte[rn]?)* (?P<v>(?:[a-z-]*(?:lehrer|lehrerin|arzt|arztin|ingenieur|entwickler|berater|student|pfleger|verkaufer|kaufmann|kauffrau|leiter|fahrer|koch|anwalt|mechaniker|schreiner|backer|frisor|architekt|` +
+			name: "beruf", kind: Identity, heads: "ich bin", re: `(?:ich bin|bin ich)(?: von beruf| gelernte[rn]?| ein| eine| selbststandige[rn]?| freiberufliche[rn]?| angehende[rn]?| studierte[rn]?)* (?P<v>(?:[a-z-]*(?:lehrer|lehrerin|allergiker|allergikerin|arzt|arztin|ingenieur|entwickler|berater|student|pfleger|verkaufer|kaufmann|kauffrau|leiter|fahrer|koch|anwalt|mechaniker|schreiner|backer|frisor|architekt|` +
 				`journalist|designer|informatiker|techniker|handwerker|forscher|wissenschaftler|chemiker|physiker|biologe|biologin|psycholog|therapeut|erzieher|gartner|elektriker|maler|musiker|kunstler|autor|redakteur|rentner|azubi|lehrling|grafiker|ubersetzer|polizist|hebamme|vegetarier|veganer|linkshander|diabetiker|mutter|vater|beamter|beamtin|schuler|apotheker|makler|trainer|coach|winzer|imker|landwirt|tierarzt|tierarztin|krankenschwester)(?:in)?)\b.*)`,
 			attribute: "profession", profile: true, conf: .85, imp: .8, reason: "says what they are",
 			yes: []string{"Ich bin Lehrerin in Bremen.", "ich bin gelernter Schreiner", "Ich bin Vegetarier."}, no: []string{"ich bin müde", "Bin ich Vegetarier?"},
@@ -112,8 +112,8 @@ var german = language{
 			attribute: "switch", conf: .85, imp: .78, reason: "says what they changed to", yes: []string{"Wir sind von Jenkins auf GitHub Actions umgestiegen.", "ich bin zu Vodafone gewechselt"}, no: []string{"wir sind auf dem Weg"},
 		},
 		{
-			name: "plan", kind: Plan, heads: "ich wir mochte will werde werden fahre fliege ziehe ziehen fliegen fahren habe haben fange heirate heiraten starte", tense: future, timed: true, keep: true,
-			re:        `(?:(?:ich|wir) )?(?P<v>(?:mochte|mochten|will|wollen|werde|werden|fahre|fliege|ziehe|ziehen|fliegen|fahren|habe|haben|fange|fangen|beginne|starte|starten|heirate|heiraten|bekomme|bekommen|reise|reisen|gehe|gehen|treffe|treffen|muss|mussen|plane|planen|launchen|veroffentlichen|laufe|laufen|bin|sind|kriege|kriegen|besuche|besuchen|mache|machen) .+)`,
+			name: "plan", kind: Plan, heads: "ich wir hab mochte will werde werden fahre fliege ziehe ziehen fliegen fahren habe haben fange heirate heiraten starte", tense: future, timed: true, keep: true,
+			re:        `(?:(?:ich|wir) )?(?P<v>(?:mochte|mochten|will|wollen|werde|werden|hab|fahre|fliege|ziehe|ziehen|fliegen|fahren|habe|haben|fange|fangen|beginne|starte|starten|heirate|heiraten|bekomme|bekommen|reise|reisen|gehe|gehen|treffe|treffen|muss|mussen|plane|planen|launchen|veroffentlichen|laufe|laufen|bin|sind|kriege|kriegen|besuche|besuchen|mache|machen) .+)`,
 			attribute: "plan", conf: .76, imp: .62, reason: "says what is planned, and when", check: ahead(`mude|krank`),
 			yes: []string{"Morgen fliege ich nach Oslo.", "nächste Woche ziehen wir um", "Ich habe am 5. Dezember einen Zahnarzttermin.", "in drei Wochen fange ich bei Siemens an"}, no: []string{"ich habe gestern Pizza gegessen", "morgen wird es regnen"},
 		},
@@ -140,9 +140,17 @@ var german = language{
 			yes: []string{"Unser Staging-Cluster heißt Reiher.", "die API läuft auf Port 8443", "Das Budget beträgt 40000 Euro"}, no: []string{"der Server ist kaputt", "die App läuft nicht"},
 		},
 		{
-			name: "zuständig", kind: Relation, heads: "*", re: `(?P<v>[a-z][a-z-]*(?: [a-z][a-z-]*)?) ist (?:(?:zustandig|verantwortlich) fur (?P<s>.+)|(?:mein|meine|unser|unsere) (?:neue[rn]? )?(?P<a>chef|chefin|kollege|kollegin|schwester|bruder|frau|mann|freundin|freund|tochter|sohn|ansprechpartner|ansprechpartnerin|teamleiter|teamleiterin|nachbar|nachbarin|arztin|arzt|vermieter))`,
+			name: "zuständig", kind: Relation, heads: "*", has: "zustandig verantwortlich mein unser", re: `(?P<v>[a-z][a-z-]*(?: [a-z][a-z-]*)?) ist (?:(?:zustandig|verantwortlich) fur (?P<s>.+)|(?:mein|meine|unser|unsere) (?:neue[rn]? )?(?P<a>chef|chefin|kollege|kollegin|schwester|bruder|frau|mann|freundin|freund|tochter|sohn|ansprechpartner|ansprechpartnerin|teamleiter|teamleiterin|nachbar|nachbarin|arztin|arzt|vermieter))`,
 			attribute: "responsible {a}", conf: .84, imp: .7, reason: "says who is responsible or who somebody is", check: aName, value: "{v}",
 			yes: []string{"Katrin ist zuständig für die Backups.", "Herr Yilmaz ist unser neuer Teamleiter"}, no: []string{"Das ist mein Chef", "er ist zuständig für alles"},
+		},
+		{
+			name: "rolle", kind: Relation, heads: "der die unser unsere mein meine", re: `(?:der|die|unsere?|meine?) (?:neue[rn]? )?(?P<a>[a-z]*(?:leiter|leiterin|chef|chefin|ansprechpartner|ansprechpartnerin|kunde|kundin|vermieter|vermieterin|hausarzt|lehrer|lehrerin|nachbar|nachbarin|manager|managerin|passwortmanager|editor|anbieter)) (?:ist|heis+t)(?: jetzt| nun)? (?P<v>[a-z].*)`,
+			attribute: "{a}", conf: .8, imp: .7, reason: "says who somebody is", check: func(m *match) bool { return m.t.capital(m.vFrom) }, yes: []string{"Der neue Projektleiter ist Herr Okafor."}, no: []string{"der Chef ist sauer"},
+		},
+		{
+			name: "wenn man", kind: Preference, heads: "ich", re: `ich (?:hasse|mag|liebe) es(?: nicht| sehr)?,? (?P<v>wenn .+)`, attribute: "opinion", keep: true, standing: true, profile: true, conf: .76, imp: .68, reason: "says what they like or dislike",
+			yes: []string{"Ich hasse es, wenn man mich unterbricht."}, no: []string{"ich mag es"},
 		},
 		{
 			name: "merken", kind: Instruction, heads: "*", re: `{rest}`, attribute: "to remember", conf: .7, imp: .85, reason: "asks to remember it", check: askedIn("de"), standing: true, keep: true,

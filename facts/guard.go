@@ -20,7 +20,7 @@ var (
 		please pls plz bitte porfa y pero hola gracias bueno pues ademas porque por si
 		et mais bonjour salut merci alors donc bon ben car oui non coucou`)
 	leadIn = regexp.MustCompile(`^(?:por favor|actualmente|actuellement|en ce moment|momentan|s'il te plait|s'il vous plait|thank you(?: so much| very much)?|good (?:morning|afternoon|evening|news)|by the way|just so you know|for the record|for context|for reference|just fyi|` +
-		`quick (?:note|update|question|intro|heads up)|as i said|as i mentioned|to be (?:honest|clear|fair|precise)|as you know|in fact|one more thing|turns out|it turns out|turned out|it turned out|in our (?:house|home|family|team|office|company)|in my (?:family|house|team|job|spare time|free time)|at (?:home|work|my job|our company|the office)|on weekends|these days|guess what|the thing is|` +
+		`quick (?:note|update|question|intro|heads up)|as i said|as i mentioned|to be (?:honest|clear|fair|precise)|as you know|in fact|one more thing|turns out|it turns out|turned out|it turned out|in our (?:house|home|family|team|office|company|codebase|repo|project)|in this (?:codebase|repo|project)|in my (?:family|house|team|job|spare time|free time)|at (?:home|work|my job|our company|the office)|on weekends|these days|guess what|the thing is|` +
 		`some (?:context|background)|a bit of (?:context|background)|(?:my )?(?:context|background)|first(?:ly)?(?: of all)?|second(?:ly)?|finally|lastly|long story short|in case (?:it matters|it helps|you need it)|` +
 		`to (?:give you )?(?:some )?context|heads up|about me|a little about me|little update|small update|no worries|in general|speaking of which|of course|you know what|` +
 		`not that it matters|random|p\.s\.?|ps|on a side note|side note|before i forget|for what it's worth|fwiw|imo|imho|in my opinion|since you asked|to answer your question|last thing|great news|big news|bad news|` +
@@ -29,7 +29,7 @@ var (
 		`por cierto|buenos dias|buenas tardes|buenas noches|buenas|para que (?:lo )?sepas|a proposito|en realidad|la verdad|de hecho|una cosa mas|ah si|` +
 		`au fait|pour info|pour information|d'ailleurs|en fait|a propos|a vrai dire|pour (?:le )?contexte|petite info|juste pour info|sinon|du coup|en passant|bonsoir)(?: that| dass| que|,| -|:)*\s+`)
 	remember = regexp.MustCompile(`^(?:(?:please|pls|plz|and|also|can you|could you|just|i(?:'d| would) like you to|i want you to|bitte|por favor|peux-tu|kannst du|stp|s'il te plait)[, ]+)*` +
-		`(?:remember|keep in mind|bear in mind|(?:please )?note|make a note|take note|don'?t forget|do not forget|never forget|be aware|memori[sz]e|save this|save|for (?:your|future) (?:reference|memory)|note to self|for the record|fyi|` +
+		`(?:remember|keep in mind|bear in mind|(?:please )?note|make a note|take note|don'?t forget|do not forget|never forget|be aware|memori[sz]e|save this|save|for (?:your|future) (?:reference|memory)|note to self|for the record|fyi|(?:quick |small |friendly )?reminder(?: for later)?|for later|` +
 		`merk[e]? dir|denk dran|denk daran|behalte?(?: im hinterkopf| bitte)?|vergiss nicht|notier[e]? dir|beachte|zur erinnerung|speicher[e]?(?: dir)?|` +
 		`recuerda|ten en cuenta|no olvides|apunta|anota|acuerdate(?: de)?|toma nota|guarda|` +
 		`souviens-toi|retiens|n'oublie pas|note bien|note|garde en tete|rappelle-toi|sache|garde a l'esprit)` +
@@ -134,7 +134,7 @@ func (t *text) commands(from int, s *sentence) bool {
 var lasts = regexp.MustCompile(`^(?:bitte )?(?:schreib|schreibe|zeig|zeige|gib|mach|give|show|write|list|escribe|da|dame|ecris|donne|montre)(?:-moi)?(?: [a-z]+){0,3} (?:immer|stets|always|siempre|toujours)\b`)
 
 // harmless are words about secrets that give none away.
-var harmless = regexp.MustCompile(`\b(?:password manager|passwordless|token (?:limit|budget)|secret santa|secret (?:ingredient|recipe))\b`)
+var harmless = regexp.MustCompile(`\b(?:password manager|passwortmanager|passwordless|token (?:limit|budget)|secret santa|secret (?:ingredient|recipe))\b`)
 
 // first returns the first word between two positions.
 func (t *text) first(from, to int) string {

@@ -20,6 +20,7 @@ type match struct {
 	to       int
 	loc      []int // of the groups
 	set      setting
+	left     string // what the speaker left out before the clause
 	value    string
 	vFrom    int
 	vTo      int
@@ -27,24 +28,32 @@ type match struct {
 	who3     string // whom it is about, where that is not the speaker
 }
 
-// run tries the rule.
-func (m *match) run() (Fact, bool) {
-	t := m.t
-	end := min(m.s.to, m.at+window)
-	loc := m.rule.rx.FindSubmatchIndex(t.fold[m.at:end])
+// run tries the rule. What the speaker left out before the clause is given as left.
+func (m *match) run(left string) (Fact, bool) {
+	m.left = left
+	words := m.t.fold[m.at:min(m.s.to, m.at+window)]
+	if left != "" {
+		words = append([]byte(left), words...)
+	}
+	if !m.rule.mayFit(words) {
+		return Fact{}, false
+	}
+	loc := m.rule.rx.FindSubmatchIndex(words)
 	if loc == nil {
 		return Fact{}, false
 	}
 	for i := range loc {
 		if loc[i] >= 0 {
-			loc[i] += m.at
+			loc[i] = max(m.at, loc[i]+m.at-len(left))
 		}
 	}
 	m.loc, m.to = loc, loc[1]
 	if !m.bound() || !m.about() {
 		return Fact{}, false
 	}
-	m.findTime()
+	if !m.rule.more {
+		m.findTime()
+	}
 	if m.rule.timed && m.time == nil || m.rule.check != nil && !m.rule.check(m) {
 		return Fact{}, false
 	}
@@ -165,8 +174,12 @@ func (m *match) about() bool {
 		m.who3 = words
 		m.someone = words
 	}
-	return m.who3 != ""
+	last := m.who3[strings.LastIndexByte(m.who3, ' ')+1:]
+	return m.who3 != "" && (m.rule.more || !linking[strings.ToLower(strings.Trim(last, ","))])
 }
+
+// linking are words that are no name after "my sister".
+var linking = wordSet("who that which is are was has also always just and never still really loves likes already recently")
 
 // findTime finds the time that the clause names, or the words before it.
 func (m *match) findTime() {
@@ -302,7 +315,7 @@ func (m *match) content() string {
 	if m.rule.content != "" {
 		return sentenceCase(m.withTime(m.fill(m.rule.content)))
 	}
-	clause := strings.Join(strings.Fields(m.t.orig(m.start(), m.to)), " ")
+	clause := m.left + strings.Join(strings.Fields(m.t.orig(m.start(), m.to)), " ")
 	if m.who3 != "" && m.rule.lang.code == "en" {
 		if from, to, ok := m.group("p"); ok && from == m.at {
 			rest := m.t.orig(to, m.to)

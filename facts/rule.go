@@ -1,7 +1,9 @@
 package facts
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -21,6 +23,9 @@ type rule struct {
 	kind Kind
 	// heads are the words that the clause can begin with; "*" is any.
 	heads string
+	// has are words, or the beginnings of words, of which one must occur. It spares
+	// the rules for any head most of their work.
+	has string
 	// re is matched against the folded clause and what follows it in the sentence.
 	// A space stands for any white space, {words} for a macro. Groups: v is the
 	// value, which ends with the clause; a the attribute, s the subject, p a person,
@@ -46,6 +51,7 @@ type rule struct {
 
 	lang *language
 	rx   *regexp.Regexp
+	need [][]byte // has, each after a space
 }
 
 // language is what the rules of a language share.
@@ -91,6 +97,9 @@ var compiled = sync.OnceValue(func() map[string][]*rule {
 			r := &l.rules[i]
 			r.lang = l
 			r.rx = regexp.MustCompile("^(?:" + macros.Replace(macros.Replace(r.re)) + ")")
+			for word := range strings.FieldsSeq(r.has) {
+				r.need = append(r.need, []byte(" "+word))
+			}
 			for head := range strings.FieldsSeq(r.heads) {
 				index[head] = append(index[head], r)
 			}
@@ -102,6 +111,11 @@ var compiled = sync.OnceValue(func() map[string][]*rule {
 // languages returns the tables of rules.
 func languages() []*language {
 	return []*language{&english, &german, &spanish, &french}
+}
+
+// mayFit reports whether the words have one of those that the rule needs.
+func (r *rule) mayFit(words []byte) bool {
+	return r.need == nil || slices.ContainsFunc(r.need, func(w []byte) bool { return bytes.Contains(words, w) })
 }
 
 // group returns where a group of the rule stands in the text, and whether it

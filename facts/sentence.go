@@ -118,7 +118,7 @@ var (
 		quand parce car comment pourquoi quel quelle vous ne n'oublie`)
 	// connectors join clauses.
 	connectors = wordSet(`and but so because cause cuz plus also then or & und aber weil denn sondern oder also dann pero y porque o mais et car ou
-		donc puis though although yet since as`)
+		donc puis though although yet`)
 	// cutters begin a clause wherever they stand.
 	cutters = wordSet("if unless because cuz although whenever falls weil obwohl porque aunque")
 	// speakers begin a clause in the middle of a sentence without punctuation,

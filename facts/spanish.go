@@ -53,7 +53,7 @@ var spanish = language{
 			check: not(`(?:los que|las que|esos|aquellos|acuerdo|ti\b)`), yes: []string{"Soy de Oaxaca.", "nací en Rosario en 1990"}, no: []string{"soy de los que dudan"},
 		},
 		{
-			name: "trabajo", kind: Identity, heads: "trabajo yo estudio doy", re: `(?:yo )?(?:trabajo|estudio|doy clases)(?: actualmente| ahora| desde hace [a-z0-9 ]+?)* (?P<v>(?:como|en|para|de|con) .+|(?:derecho|medicina|ingenieria|biologia|fisica|historia|arquitectura|psicologia|enfermeria|economia|informatica|filosofia)\b.*)`, attribute: "work", profile: true, conf: .85, imp: .8,
+			name: "trabajo", kind: Identity, heads: "trabajo yo estudio doy", re: `(?:yo )?(?:trabajo|estudio|doy clases)(?: actualmente| ahora| desde hace [a-z0-9 ]+?)* (?P<v>(?:como|en|para|de|con|desde) .+|(?:derecho|medicina|ingenieria|biologia|fisica|historia|arquitectura|psicologia|enfermeria|economia|informatica|filosofia)\b.*)`, attribute: "work", profile: true, conf: .85, imp: .8,
 			reason: "says what they work or study", check: not(`en (?:ello|esto|eso|un proyecto)|con (?:esto|ello)|de noche`), yes: []string{"Trabajo como enfermera.", "estudio derecho en Granada", "trabajo en una panadería"}, no: []string{"trabajo en ello"},
 		},
 		{
@@ -129,7 +129,7 @@ var spanish = language{
 			yes: []string{"Nuestro clúster de staging se llama Garza.", "la API escucha en el puerto 8443"}, no: []string{"el servidor está caído"},
 		},
 		{
-			name: "responsable", kind: Relation, heads: "*", re: `(?P<v>[a-z]+(?: [a-z]+)?) es (?:(?:la|el) (?:responsable|encargad[oa]) de (?P<s>.+)|(?:mi|nuestr[oa]) (?:nuev[oa] )?(?P<a>jef[ea]|herman[oa]|mujer|marido|novi[oa]|pareja|companer[oa]|hij[oa]|medic[oa]|vecin[oa]|amig[oa]|prim[oa]|profesora?))`, attribute: "responsible {a}",
+			name: "responsable", kind: Relation, heads: "*", has: "responsable encargad mi nuestr", re: `(?P<v>[a-z]+(?: [a-z]+)?) es (?:(?:la|el) (?:responsable|encargad[oa]) de (?P<s>.+)|(?:mi|nuestr[oa]) (?:nuev[oa] )?(?P<a>jef[ea]|herman[oa]|mujer|marido|novi[oa]|pareja|companer[oa]|hij[oa]|medic[oa]|vecin[oa]|amig[oa]|prim[oa]|profesora?))`, attribute: "responsible {a}",
 			conf: .84, imp: .7, reason: "says who is responsible or who somebody is", check: aName, value: "{v}", yes: []string{"Marta es la responsable de las copias.", "Diego es mi primo"}, no: []string{"Este es mi jefe"},
 		},
 		{
