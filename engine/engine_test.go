@@ -173,6 +173,7 @@ func TestEverythingSurvivesReopening(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.turn(ragctx.Turn{ID: "turn-1", SessionID: "s", Prompt: "I like the walrus."})
+	f.settle() // what is learnt moves the statistics
 	q := query("walrus").WithMaxResults(100)
 	before := f.ask(q)
 	f.reopen()
