@@ -29,6 +29,30 @@ func (s *Store) note(ctx context.Context, tx *sql.Tx, ns int64, e entry) error {
 	return err
 }
 
+// wholeHistory selects what happened to a memory, before it what its versions tell of
+// which nothing was noted: of turns, and of times when nothing was.
+const wholeHistory = `
+	SELECT 0, i.recorded, iif(i.version = 1, 'created', 'updated'), i.version, i.version - 1,
+		iif(t.key IS NULL, 'caller', 'turn'), coalesce(t.key, ''), '', '', 0, x.text, coalesce(y.text, '')
+	FROM items i
+	JOIN texts x ON x.item = i.id
+	LEFT JOIN turns t ON t.namespace = i.namespace AND t.key = i.key
+	LEFT JOIN items j ON j.namespace = i.namespace AND j.kind = i.kind AND j.key = i.key AND j.version = i.version - 1 AND j.seq > 0
+	LEFT JOIN texts y ON y.item = j.id
+	WHERE i.namespace = ?2 AND i.kind = ?1 AND i.key = ?3 AND i.seq > 0
+		AND NOT EXISTS (SELECT 1 FROM history h WHERE h.namespace = ?2 AND h.key = ?3 AND h.version = i.version)
+	UNION ALL
+	SELECT h.id, h.at, h.op, h.version, h.before, h.by, h.turn, h.other, h.reason,
+		EXISTS (SELECT 1 FROM history u WHERE u.namespace = h.namespace AND u.key = h.key AND u.undid = h.id),
+		coalesce(t.text, ''), coalesce(b.text, '')
+	FROM history h
+	LEFT JOIN items i ON i.namespace = h.namespace AND i.kind = ?1 AND i.key = h.key AND i.version = h.version AND h.version > 0
+	LEFT JOIN texts t ON t.item = i.id
+	LEFT JOIN items j ON j.namespace = h.namespace AND j.kind = ?1 AND j.key = h.key AND j.version = h.before AND h.before > 0
+	LEFT JOIN texts b ON b.item = j.id
+	WHERE h.namespace = ?2 AND h.key = ?3
+	ORDER BY 1, 4`
+
 // MemoryHistory returns what happened to a memory, oldest first. Without anyUser
 // the memory must be the user's or nobody's, in all its versions.
 func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, anyUser bool) ([]memory.Change, error) {
@@ -39,15 +63,7 @@ func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, an
 				return err
 			}
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT h.id, h.at, h.op, h.version, h.before, h.by, h.turn, h.other, h.reason,
-				EXISTS (SELECT 1 FROM history u WHERE u.namespace = h.namespace AND u.key = h.key AND u.undid = h.id),
-				coalesce(t.text, ''), coalesce(b.text, '')
-			FROM history h
-			LEFT JOIN items i ON i.namespace = h.namespace AND i.kind = ?1 AND i.key = h.key AND i.version = h.version AND h.version > 0
-			LEFT JOIN texts t ON t.item = i.id
-			LEFT JOIN items j ON j.namespace = h.namespace AND j.kind = ?1 AND j.key = h.key AND j.version = h.before AND h.before > 0
-			LEFT JOIN texts b ON b.item = j.id
-			WHERE h.namespace = ?2 AND h.key = ?3 ORDER BY h.id`, Memories, ns, id)
+		rows, err := tx.QueryContext(ctx, wholeHistory, Memories, ns, id)
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,12 @@ import (
 // Of working memories there are at most as many as tier says; those that score
 // least are ended.
 func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier) (memory.Memory, Status, uint64, error) {
+	return s.ReplaceMemory(ctx, ns, m, c, tier, 0)
+}
+
+// ReplaceMemory is [Store.PutMemory], but a conflict if the current version is not over,
+// or there is none. 0 is any.
+func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier, over int) (memory.Memory, Status, uint64, error) {
 	r := memoryRecord(ns, m, c) // its hash is of what the caller gave, so before defaults
 	if r.occurred.IsZero() {
 		r.occurred = s.now().UTC().Truncate(time.Microsecond)
@@ -33,6 +39,9 @@ func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Cont
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
 		if err != nil {
 			return err
+		}
+		if over != 0 && (old == nil || old.version != over) {
+			return fmt.Errorf("memory %q: %w: somebody has changed it in between; try again", ragctx.Clip(m.ID), ragctx.ErrConflict)
 		}
 		status = Created
 		if old != nil {

@@ -16,8 +16,10 @@ import (
 type Quarantined struct {
 	memory.Memory
 
-	Reason string    `json:"reason"`
-	Since  time.Time `json:"since"`
+	Reason string    `json:"reason,omitempty" doc:"why it is in quarantine"`
+	Since  time.Time `json:"since,omitzero" doc:"when it came into quarantine"`
+	// Row is its place in the list.
+	Row int64 `json:"-"`
 }
 
 // quarantine puts the lesson where nobody finds it.
@@ -73,17 +75,14 @@ func failedIf(what string, err error) error {
 	return failed(what, err)
 }
 
-// Quarantine lists what is in quarantine, oldest first, after the one with the id
-// after ("" is the first). Of the filter, the scope and the limit count.
-func (s *Store) Quarantine(ctx context.Context, ns int64, f MemoryFilter, after string) ([]Quarantined, error) {
-	c := conditions{sql: `i.namespace = ?`, args: []any{ns}}
+// Quarantine lists what is in quarantine, oldest first, after a row (0 is the first).
+// Of the filter, the scope and the limit count.
+func (s *Store) Quarantine(ctx context.Context, ns int64, f MemoryFilter, after int64) ([]Quarantined, error) {
+	c := conditions{sql: `i.namespace = ? AND i.id > ?`, args: []any{ns, after}}
 	f.scope(&c)
-	if after != "" {
-		c.and(`i.id > coalesce((SELECT a.id FROM quarantine a WHERE a.namespace = i.namespace AND a.key = ?), 0)`, after)
-	}
 	out := []Quarantined{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT i.body, i.reason, i.created FROM quarantine i WHERE `+c.sql+` ORDER BY i.id LIMIT ?`, //nolint:gosec // of constants
+		rows, err := tx.QueryContext(ctx, `SELECT i.body, i.reason, i.created, i.id FROM quarantine i WHERE `+c.sql+` ORDER BY i.id LIMIT ?`, //nolint:gosec // of constants
 			append(c.args, f.Limit)...)
 		if err != nil {
 			return err
@@ -104,7 +103,7 @@ func scanQuarantined(row interface{ Scan(...any) error }) (Quarantined, error) {
 	var q Quarantined
 	var body string
 	var since sql.NullInt64
-	if err := row.Scan(&body, &q.Reason, &since); err != nil {
+	if err := row.Scan(&body, &q.Reason, &since, &q.Row); err != nil {
 		return q, err
 	}
 	q.Memory, q.Since = decode[memory.Memory](body), moment(since)
@@ -125,7 +124,7 @@ func (s *Store) Quarantined(ctx context.Context, ns int64, id, user string, anyU
 }
 
 func setAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool) (Quarantined, error) {
-	q, err := scanQuarantined(tx.QueryRowContext(ctx, `SELECT body, reason, created FROM quarantine WHERE namespace = ? AND key = ?`, ns, id))
+	q, err := scanQuarantined(tx.QueryRowContext(ctx, `SELECT body, reason, created, id FROM quarantine WHERE namespace = ? AND key = ?`, ns, id))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !anyUser && q.UserID != "" && q.UserID != user {
 		return q, fmt.Errorf("memory %q in quarantine: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -27,6 +28,9 @@ type MemoryFilter struct {
 	Kinds           []facts.Kind
 	Profile, Pinned bool
 	Exclude         []string // ids of memories to leave out
+	// State is that of the memories wanted, each in its last version; "" is
+	// [memory.Active]. Those in quarantine are listed by [Store.Quarantine].
+	State memory.State
 	// AsOf asks for what was current then; zero for what is current now.
 	AsOf    time.Time
 	Now     time.Time // the time that scores are of
@@ -44,6 +48,7 @@ const (
 	ByScore      Order = ""           // of importance and recency, highest first
 	ByRecency    Order = "recent"     // when they occurred, newest first
 	ByImportance Order = "importance" // highest first
+	ByID         Order = "id"         // in order of their ids, which is the quickest for all of them
 )
 
 // key returns the number that memories of the order are sorted by, descending, and
@@ -54,6 +59,8 @@ func (o Order) key(f MemoryFilter) (string, []any) {
 		return `CAST(coalesce(i.occurred, 0) AS REAL)`, nil
 	case ByImportance:
 		return `i.importance`, nil
+	case ByID:
+		return `0.0`, nil
 	default:
 		w := f.Weights.WithDefaults()
 		return `? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?)`,
@@ -78,6 +85,8 @@ func (f MemoryFilter) PlaceOf(m memory.Memory) Place {
 		p.Score = float64(m.Occurred.UnixMicro())
 	case ByImportance:
 		p.Score = m.Importance
+	case ByID:
+		p.Score = 0
 	case ByScore:
 	}
 	return p
@@ -98,7 +107,7 @@ func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) (
 			var id uint64
 			var score float64
 			m, err := scanMemory(rows, &score, &id)
-			if m.Score, m.State = score, memory.Active; f.Order != ByScore {
+			if m.Score, m.State = score, cmp.Or(f.State, memory.Active); f.Order != ByScore {
 				m.Score = f.Weights.Score(m.Importance, f.Now.Sub(m.Occurred))
 			}
 			out, ids = append(out, m), append(ids, id)
@@ -120,9 +129,13 @@ func (f MemoryFilter) query(ns int64) (string, []any) {
 	where, conditions := f.where(ns)
 	key, args := f.Order.key(f)
 	args = append(args, conditions...)
+	by := `score DESC, i.key`
+	if f.Order == ByID {
+		by = `i.key` // as the index has it
+	}
 	return `WITH scored AS MATERIALIZED (
 			SELECT i.id, i.key, ` + key + ` AS score
-			FROM items i WHERE ` + where + ` ORDER BY score DESC, i.key LIMIT ?)
+			FROM items i WHERE ` + where + ` ORDER BY ` + by + ` LIMIT ?)
 		SELECT ` + memoryColumns + `, s.score, s.id FROM scored s JOIN items i ON i.id = s.id
 		JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, append(args, f.Limit)
 }
@@ -130,25 +143,50 @@ func (f MemoryFilter) query(ns int64) (string, []any) {
 // where returns the conditions on a row i of items and their arguments.
 func (f MemoryFilter) where(ns int64) (string, []any) {
 	c := conditions{sql: `i.namespace = ? AND i.kind = ?`, args: []any{ns, Memories}}
-	at := f.Now.UnixMicro()
-	if f.AsOf.IsZero() {
-		c.and(`i.superseded IS NULL`)
-	} else {
-		at = f.AsOf.UnixMicro()
-		c.and(`i.recorded <= ? AND (i.superseded IS NULL OR i.superseded > ?)`, at, at)
-	}
-	c.and(`(i.expires IS NULL OR i.expires > ?)`, at)
+	f.state(&c)
 	f.scope(&c)
 	f.kind(&c)
 	if len(f.Exclude) > 0 {
 		c.and(`i.key NOT IN (SELECT value FROM json_each(?))`, each(f.Exclude))
 	}
 	c.filter(f.Filter)
-	if f.After.ID != "" {
+	switch {
+	case f.After.ID == "":
+	case f.Order == ByID:
+		c.and(`i.key > ?`, f.After.ID)
+	default:
 		c.and(`(score < ? OR score = ? AND i.key > ?)`, f.After.Score, f.After.Score, f.After.ID)
 	}
 	return c.sql, c.args
 }
+
+// state adds in which state the memories are.
+func (f MemoryFilter) state(c *conditions) {
+	at := f.Now.UnixMicro()
+	switch {
+	case f.State == memory.Expired:
+		c.and(`i.superseded IS NULL AND i.expires <= ?`, at)
+		return
+	case f.State == memory.Superseded:
+		c.and(lastVersion + ` = 'superseded'`)
+		return
+	case f.State == memory.Deleted:
+		c.and(lastVersion + ` <> 'superseded'`)
+		return
+	case f.AsOf.IsZero():
+		c.and(`i.superseded IS NULL`)
+	default:
+		at = f.AsOf.UnixMicro()
+		c.and(`i.recorded <= ? AND (i.superseded IS NULL OR i.superseded > ?)`, at, at)
+	}
+	c.and(`(i.expires IS NULL OR i.expires > ?)`, at)
+}
+
+// lastVersion is the condition on the last version of a memory that is not there any
+// more, and what happened to it last.
+const lastVersion = `i.superseded IS NOT NULL AND i.seq > 0 AND NOT EXISTS (SELECT 1 FROM items n
+		WHERE n.namespace = i.namespace AND n.kind = i.kind AND n.key = i.key AND n.version > i.version AND n.seq > 0)
+	AND coalesce((SELECT h.op FROM history h WHERE h.namespace = i.namespace AND h.key = i.key ORDER BY h.id DESC LIMIT 1), '')`
 
 // scope adds whose memories are meant.
 func (f MemoryFilter) scope(c *conditions) {

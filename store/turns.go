@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -82,4 +84,34 @@ func checkTurn(ctx context.Context, tx *sql.Tx, ns int64, t ragctx.Turn, body st
 		return known, refuse("a memory has that id")
 	}
 	return known, nil
+}
+
+// StoredTurn is a turn as it is kept.
+type StoredTurn struct {
+	ragctx.Turn
+
+	Recorded time.Time `json:"recorded"`
+}
+
+// Turn returns a turn word for word. Without anyUser it must be the user's or nobody's.
+func (s *Store) Turn(ctx context.Context, ns int64, id, user string, anyUser bool) (t StoredTurn, err error) {
+	var body string
+	var recorded sql.NullInt64
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT body, recorded FROM turns WHERE namespace = ? AND key = ? AND (? OR user IN ('', ?))`,
+			ns, id, anyUser, user).Scan(&body, &recorded)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return t, fmt.Errorf("turn %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return t, fmt.Errorf("read turn: %w", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(body))
+	dec.UseNumber() // metadata comes back as it was sent
+	if err := dec.Decode(&t.Turn); err != nil {
+		return t, fmt.Errorf("read turn %q: %w", ragctx.Clip(id), err)
+	}
+	t.Recorded = moment(recorded)
+	return t, nil
 }

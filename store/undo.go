@@ -88,7 +88,8 @@ func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err err
 		ORDER BY id DESC LIMIT 1`, u.ns, key).Scan(&c.ID, &c.Op, &c.Version, &c.Before, &c.Turn, &c.Other)
 	if errors.Is(err, sql.ErrNoRows) {
 		var known bool
-		if err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM history WHERE namespace = ? AND key = ?)`, u.ns, key).Scan(&known); err != nil {
+		if err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM history WHERE namespace = ?1 AND key = ?2)
+			OR EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?3 AND key = ?2 AND seq > 0)`, u.ns, key, Memories).Scan(&known); err != nil {
 			return c, err
 		}
 		if known {

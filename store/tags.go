@@ -1,0 +1,36 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+)
+
+// TagCount is a tag and how many memories carry it.
+type TagCount struct {
+	Tag   string `json:"tag"`
+	Count int    `json:"count"`
+}
+
+// MemoryTags counts the tags of the memories that a filter finds: those that most
+// carry first, then by name, at most as many as the filter's limit.
+func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter) ([]TagCount, error) {
+	out := []TagCount{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		where, args := f.where(ns)
+		rows, err := tx.QueryContext(ctx, `SELECT w.value, count(*) FROM items i, json_each(i.tags) w WHERE `+where+`
+			GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`, append(args, f.Limit)...) //nolint:gosec // of constants
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var t TagCount
+			err := rows.Scan(&t.Tag, &t.Count)
+			out = append(out, t)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, failed("count tags", err)
+	}
+	return out, nil
+}
