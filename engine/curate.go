@@ -60,19 +60,24 @@ func (e *Engine) followMemories(ctx context.Context, ns int64, seq uint64) error
 }
 
 // Quarantine lists memories that wait for somebody to look at them, oldest first,
-// after the one with the id after. Of the filter, the scope and the limit count.
-func (e *Engine) Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after string) ([]store.Quarantined, error) {
+// after a place (0 is the start), and returns the place where the next page starts,
+// which is 0 on the last. Of the filter, the scope and the limit count.
+func (e *Engine) Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error) {
 	if err := pageLimit(&f.Limit); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
-		return []store.Quarantined{}, nil
+		return []store.Quarantined{}, 0, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return e.store.Quarantine(ctx, ns, f, after)
+	list, err := e.store.Quarantine(ctx, ns, f, after)
+	if err != nil || len(list) < f.Limit {
+		return list, 0, err
+	}
+	return list, list[len(list)-1].Row, nil
 }
 
 // ReleaseMemory takes a memory out of quarantine: it is found from then on.

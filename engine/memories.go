@@ -96,6 +96,11 @@ func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.C
 // Remember stores a memory without its secrets, or replaces the one with the same id.
 // It returns the memory as stored and what happened.
 func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+	return e.remember(ctx, m, 0)
+}
+
+// remember is [Engine.Remember] over a version of the memory; 0 is any, also none.
+func (e *Engine) remember(ctx context.Context, m memory.Memory, over int) (memory.Memory, store.Status, error) {
 	defer e.courtesy.hurry()()
 	if err := m.Validate(); err != nil {
 		return m, "", err
@@ -125,7 +130,7 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	if err != nil {
 		return m, "", err
 	}
-	m, status, seq, err := e.store.PutMemory(ctx, ns, m, content, e.tier())
+	m, status, seq, err := e.store.ReplaceMemory(ctx, ns, m, content, e.tier(), over)
 	if err != nil {
 		return m, "", err
 	}
@@ -171,6 +176,12 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, store.Place{}, err
+	}
+	if f.State == memory.Quarantined {
+		return nil, store.Place{}, ragctx.Invalid("state", "is quarantined, of which there is a list of its own; ask for that")
+	}
+	if f.State != "" && f.State != memory.Active && !f.AsOf.IsZero() {
+		return nil, store.Place{}, ragctx.Invalid("as_of", "is given beside a state, which is that of now; send one of them")
 	}
 	if f.After.ID != "" {
 		f.Now = f.After.Now

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Now returns the time by the engine's clock.
+func (e *Engine) Now() time.Time { return e.opts.Now() }
+
+// FindMemory returns a memory, also one that is in quarantine; then with the reason
+// and since when.
+func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer) (store.Quarantined, error) {
+	m, err := e.Memory(ctx, namespace, id, by.User, by.Anyone)
+	if !isNotFound(err) {
+		return store.Quarantined{Memory: m}, err
+	}
+	ns, nerr := e.namespace(ctx, namespace, false)
+	if nerr != nil {
+		return store.Quarantined{}, nerr
+	}
+	q, qerr := e.store.Quarantined(ctx, ns, id, by.User, by.Anyone)
+	if isNotFound(qerr) {
+		return store.Quarantined{}, err
+	}
+	return q, qerr
+}
+
+// reviseAttempts is how often a change is tried while others change the memory.
+const reviseAttempts = 5
+
+// ReviseMemory stores a new version of a memory with changes. One that changes nothing
+// makes no version.
+func (e *Engine) ReviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+	for attempt := 1; ; attempt++ {
+		m, status, err := e.revise(ctx, namespace, id, by, p)
+		if !errors.Is(err, ragctx.ErrConflict) || attempt == reviseAttempts {
+			return m, status, err
+		}
+	}
+}
+
+func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+	old, err := e.Memory(ctx, namespace, id, by.User, by.Anyone)
+	if err != nil {
+		return old, "", err
+	}
+	m := p.Apply(old)
+	if reflect.DeepEqual(m, old) {
+		return old, store.Unchanged, nil
+	}
+	return e.remember(ctx, m, old.Version)
+}
+
+// ImportMemory stores a memory as it was exported: with its id, its times, what was
+// found of it in turns and the count of its uses. When it was recorded is now.
+func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+	if m.ID == "" {
+		return m, "", ragctx.Invalid("id", "is empty; it is what makes importing again safe")
+	}
+	if m.State != "" && m.State != memory.Active {
+		return m, "", ragctx.Invalid("state", "is %s; only active memories are imported", ragctx.Clip(string(m.State)))
+	}
+	old, err := e.Memory(ctx, m.Namespace, m.ID, m.UserID, false)
+	if err == nil && reflect.DeepEqual(asExported(m), asExported(old)) {
+		return old, store.Unchanged, nil
+	}
+	uses := store.Use{Key: m.ID, Count: m.Uses, Last: m.LastUsed}
+	m, status, err := e.remember(ctx, m, 0)
+	if err != nil || status != store.Created || uses.Count <= 0 {
+		return m, status, err
+	}
+	if uses.Namespace, err = e.namespace(ctx, m.Namespace, false); err != nil {
+		return m, status, err
+	}
+	return m, status, e.store.NoteUses(ctx, []store.Use{uses})
+}
+
+// asExported returns what of a memory goes through an export and an import.
+func asExported(m memory.Memory) memory.Memory {
+	m.Namespace, m.Recorded, m.Version, m.Score, m.State = "", time.Time{}, 0, 0, ""
+	m.Uses, m.LastUsed = 0, time.Time{}
+	m.Occurred, m.Expires = m.Occurred.UTC().Truncate(time.Microsecond), m.Expires.UTC().Truncate(time.Microsecond)
+	if len(m.Tags) == 0 {
+		m.Tags = nil
+	}
+	if len(m.Metadata) == 0 {
+		m.Metadata = nil
+	}
+	return m
+}
+
+// Turn returns a turn word for word.
+func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (store.StoredTurn, error) {
+	ns, err := e.namespace(ctx, namespace, false)
+	if err != nil {
+		return store.StoredTurn{}, err
+	}
+	return e.store.Turn(ctx, ns, id, by.User, by.Anyone)
+}
+
+// MemoryTags counts the tags of the memories that a filter finds: those that most
+// carry first, at most as many as its limit.
+func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.TagCount, error) {
+	if err := pageLimit(&f.Limit); err != nil {
+		return nil, err
+	}
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return []store.TagCount{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.Now = e.opts.Now()
+	return e.store.MemoryTags(ctx, ns, f)
+}

@@ -1,0 +1,87 @@
+package memory
+
+import (
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Outcome is how an agent fared with a task: what it was asked, the tools that it
+// used, and either the result or the error.
+type Outcome struct {
+	Prompt string
+	Tools  []string
+	Result string
+	Error  string
+}
+
+// MaxOutcomeBytes bounds the prompt, the error and the names of the tools, each, of an
+// outcome: they are in its metadata, too.
+const MaxOutcomeBytes = 16 << 10
+
+// Importance of outcomes: a failure is worth more than a success.
+const (
+	successImportance = 0.8
+	failureImportance = 0.9
+)
+
+// Memory returns what is remembered of an outcome: of a success how it was done
+// ([Procedural]), of a failure what went wrong ([Episodic]). Whose memory it is is the
+// caller's to fill in.
+func (o Outcome) Memory() (Memory, error) {
+	for _, f := range [...]struct{ name, value string }{{"prompt", o.Prompt}, {"error", o.Error}, {"tools", o.tools()}} {
+		if len(f.value) > MaxOutcomeBytes {
+			return Memory{}, ragctx.TooLarge(f.name, "is %d bytes long; the limit is %d: send the gist of it", len(f.value), MaxOutcomeBytes)
+		}
+	}
+	switch {
+	case strings.TrimSpace(o.Prompt) == "":
+		return Memory{}, ragctx.Invalid("prompt", "is empty; say what was to be done")
+	case o.Result != "" && o.Error != "":
+		return Memory{}, ragctx.Invalid("error", "stands beside a result; send the result of a success or the error of a failure")
+	case o.Error != "":
+		return o.failure(), nil
+	case o.Result != "":
+		return o.success(), nil
+	}
+	return Memory{}, ragctx.Invalid("result", "is empty, and so is error; send the result of a success or the error of a failure")
+}
+
+func (o Outcome) success() Memory {
+	return Memory{
+		Type: Procedural, Importance: successImportance, Tags: []string{"success", "pattern"},
+		Content:  lines("Success", o.Prompt, "Tools", o.tools(), "Result", o.Result),
+		Metadata: map[string]any{"prompt": o.Prompt, "tools": o.list()},
+	}
+}
+
+func (o Outcome) failure() Memory {
+	return Memory{
+		Type: Episodic, Importance: failureImportance, Tags: []string{"failure", "avoid"},
+		Content:  lines("Failure", o.Prompt, "Error", o.Error, "Attempted tools", o.tools()),
+		Metadata: map[string]any{"prompt": o.Prompt, "error": o.Error},
+	}
+}
+
+func (o Outcome) tools() string { return strings.Join(o.Tools, ", ") }
+
+// list returns the tools as JSON has them.
+func (o Outcome) list() []any {
+	tools := make([]any, len(o.Tools))
+	for i, t := range o.Tools {
+		tools[i] = t
+	}
+	return tools
+}
+
+// lines returns pairs of names and values, one in a line.
+func lines(pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(strings.TrimRight(pairs[i]+": "+pairs[i+1], " "))
+	}
+	return b.String()
+}

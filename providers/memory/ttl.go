@@ -1,0 +1,39 @@
+package memory
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// maxTTL is the longest time that a memory can be given to be found; longer ones, it
+// may as well be found for ever.
+const maxTTL = 100 * 365 * 24 * time.Hour
+
+// ParseTTL reads a length of time above 0: as Go writes it ("36h", "90m"), in days
+// ("30d"), or in seconds ("3600").
+func ParseTTL(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.ParseFloat(days, 64); err == nil {
+			return Seconds(n * 24 * 60 * 60)
+		}
+	}
+	if n, err := strconv.ParseFloat(s, 64); err == nil {
+		return Seconds(n)
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, ragctx.Invalid("ttl", "is %q; send seconds, or a length of time such as 90m, 36h or 30d", ragctx.Clip(s))
+	}
+	return Seconds(d.Seconds())
+}
+
+// Seconds returns a time to live of so many seconds.
+func Seconds(n float64) (time.Duration, error) {
+	if !(n > 0 && n <= maxTTL.Seconds()) {
+		return 0, ragctx.Invalid("ttl", "is %v seconds; use more than 0 and at most 100 years, or leave it out for ever", n)
+	}
+	return time.Duration(n * float64(time.Second)), nil
+}
