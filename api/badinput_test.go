@@ -194,7 +194,7 @@ func TestOtherErrors(t *testing.T) {
 		{"GET", "/v1/items/a@1%2399?namespace=n", "", "not_found", 404},
 		{"GET", "/v1/items/nonsense?namespace=n", "", "not_found", 404},
 		{"GET", "/v1/memories/none", "", "not_found", 404},
-		{"DELETE", "/v1/memories/none", "", "not_found", 404},
+		{"POST", "/v1/memories/none:undo", "", "not_found", 404},
 		{"POST", "/healthz", "", "method_not_allowed", 405},
 		{"PATCH", "/v1/documents/a", "", "method_not_allowed", 405},
 		{"DELETE", "/v1/context", "", "method_not_allowed", 405},

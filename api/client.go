@@ -145,7 +145,7 @@ func (c *Client) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	err := c.do(ctx, http.MethodPost, "/v1/memories", nil, MemoryRequest{
 		ID: m.ID, Namespace: m.Namespace, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID,
 		Type: string(m.Type), Content: m.Content, Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata,
-		Occurred: m.Occurred, Expires: m.Expires,
+		Occurred: m.Occurred, Expires: m.Expires, Profile: m.Profile, Pinned: m.Pinned,
 	}, &put)
 	return put.Memory, put.Status, err
 }
@@ -162,14 +162,15 @@ func set(q url.Values, key, value string) {
 	}
 }
 
-// documentPath escapes an id so that it is one segment of a path that nothing
-// on the way has a reason to clean.
-func documentPath(id string) string {
-	escaped := url.PathEscape(id)
+func documentPath(id string) string { return "/v1/documents/" + escaped(id) }
+
+// escaped returns an id as one segment of a path that nothing on the way has a reason
+// to clean, and that does not end like a verb (see [verb]).
+func escaped(id string) string {
 	if id == "." || id == ".." {
-		escaped = strings.ReplaceAll(id, ".", "%2E")
+		return strings.ReplaceAll(id, ".", "%2E")
 	}
-	return "/v1/documents/" + escaped
+	return strings.ReplaceAll(url.PathEscape(id), ":", "%3A")
 }
 
 // contextRequest returns q as it is sent. Zero limits are left to the server's

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
 )
 
 // documentCursor says where a page of documents starts: after an id.
@@ -14,12 +15,18 @@ type documentCursor struct {
 	After string `json:"after"`
 }
 
-// memoryCursor is a [store.Place]. The score is compared for equality; written
-// in JSON it comes back as the same float64.
+// memoryCursor is a [store.Place] in a list of an order. The score is compared for
+// equality; written in JSON it comes back as the same float64.
 type memoryCursor struct {
-	Now   time.Time `json:"now"`
-	Score float64   `json:"score"`
-	ID    string    `json:"id"`
+	Now   time.Time   `json:"now"`
+	Score float64     `json:"score"`
+	ID    string      `json:"id"`
+	Order store.Order `json:"order,omitempty"`
+}
+
+// quarantineCursor says after which row a page starts.
+type quarantineCursor struct {
+	Row int64 `json:"row"`
 }
 
 // Cursors are opaque to callers, and may be made anew in any release.

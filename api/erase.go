@@ -22,9 +22,8 @@ type documentDelete struct {
 }
 
 type memoryDelete struct {
-	Scoped
+	MemoryKey
 	Erasable
-	ID string `path:"id" doc:"the memory's id"`
 }
 
 type sessionDelete struct {
@@ -81,9 +80,10 @@ func (s *Server) deleteDocument(ctx context.Context, in *documentDelete) (*struc
 }
 
 func (s *Server) deleteMemory(ctx context.Context, in *memoryDelete) (*struct{}, error) {
+	by := in.viewer()
 	if in.Erase {
-		_, err := s.engine.EraseMemory(ctx, in.Namespace, in.ID, "", true)
+		_, err := s.engine.EraseMemory(ctx, in.Namespace, in.ID, by.User, by.Anyone)
 		return nil, err
 	}
-	return nil, s.engine.DeleteMemory(ctx, in.Namespace, in.ID, "", true)
+	return nil, s.engine.DeleteMemory(ctx, in.Namespace, in.ID, by.User, by.Anyone)
 }

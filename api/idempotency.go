@@ -37,10 +37,11 @@ const (
 // keptHeaders are the headers of an answer that are sent again with it.
 var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation}
 
-// isWrite reports whether an operation changes something, and so knows keys.
+// isWrite reports whether an operation changes something that doing it again would
+// change once more, and so knows keys.
 func isWrite(op *huma.Operation) bool {
-	reads := [...]string{"context", "search", "search-memories", "embeddings"}
-	return op.Method != http.MethodGet && !slices.Contains(reads[:], op.OperationID)
+	others := [...]string{"context", "search", "search-memories", "embeddings", "import-memories"}
+	return op.Method != http.MethodGet && !slices.Contains(others[:], op.OperationID)
 }
 
 // describeKey adds the header to an operation's description.

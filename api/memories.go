@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
 )
@@ -25,21 +25,27 @@ type MemoryRequest struct {
 	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
 	Tags       []string  `json:"tags,omitempty" maxItems:"64"`
 	Metadata   Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
+	Profile    bool      `json:"profile,omitempty" doc:"it describes its user lastingly"`
+	Pinned     bool      `json:"pinned,omitempty" doc:"it is wanted in every answer, and no policy lets it go"`
 	Occurred   time.Time `json:"occurred,omitzero" doc:"default is now"`
 	Expires    time.Time `json:"expires,omitzero" doc:"when it stops being found, a time to come; default is never"`
+	TTL        TTL       `json:"ttl,omitempty" doc:"how long it is found, in place of expires"`
 }
 
-func (r MemoryRequest) memory() (memory.Memory, error) {
+func (r MemoryRequest) memory(now time.Time) (memory.Memory, error) {
 	m := memory.Memory{
 		ID: r.ID, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
 		Content: r.Content, Importance: memory.DefaultImportance, Tags: r.Tags, Metadata: r.Metadata,
-		Occurred: r.Occurred, Expires: r.Expires,
+		Occurred: r.Occurred, Expires: r.Expires, Profile: r.Profile, Pinned: r.Pinned,
 	}
 	if m.Tags == nil {
 		m.Tags = []string{}
 	}
 	if r.Importance != nil {
 		m.Importance = *r.Importance
+	}
+	if err := r.TTL.apply(&m, now); err != nil {
+		return m, err
 	}
 	var err error
 	m.Type, err = memory.ParseType(r.Type)
@@ -60,32 +66,23 @@ type memoryPutOutput struct {
 	Body   MemoryPut
 }
 
-type memoryOutput struct{ Body memory.Memory }
+type memoryOutput struct{ Body store.Quarantined }
 
-type memoryKey struct {
+// Viewed are the parameters of every route of one memory. It is exported for huma,
+// which passes over others.
+type Viewed struct {
 	Scoped
+	UserID string `query:"user_id" maxLength:"512" doc:"acts as this user, for whom there are only their own memories and those of no user; without it anyone's"`
+}
+
+// viewer says who looks. Without API keys the caller is admin.
+func (v Viewed) viewer() engine.Viewer { return engine.Viewer{User: v.UserID, Anyone: v.UserID == ""} }
+
+// MemoryKey are the parameters that name a memory.
+type MemoryKey struct {
+	Viewed
 	ID string `path:"id" doc:"the memory's id"`
 }
-
-type memoryList struct {
-	Scoped
-	UserID    string   `query:"user_id" maxLength:"512" doc:"lists the memories of this user and those of no user; without it only those of no user"`
-	AllUsers  bool     `query:"all_users" doc:"lists the memories of every user"`
-	AgentID   string   `query:"agent_id" maxLength:"512"`
-	SessionID string   `query:"session_id" maxLength:"512"`
-	Types     []string `query:"type,explode" maxItems:"4" enum:"episodic,semantic,procedural,working" doc:"types to list, one parameter each; default is all"`
-	Tag       string   `query:"tag" maxLength:"512"`
-	Limit     int      `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor    string   `query:"cursor" doc:"next_cursor of the page before"`
-}
-
-// MemoryPage is a page of memories.
-type MemoryPage struct {
-	Memories   []memory.Memory `json:"memories" nullable:"false"`
-	NextCursor string          `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
-}
-
-type memoryPageOutput struct{ Body MemoryPage }
 
 func (s *Server) memoryRoutes() {
 	tags := []string{"memory"}
@@ -96,7 +93,7 @@ func (s *Server) memoryRoutes() {
 	}, s.remember, http.StatusOK)
 	register(s, huma.Operation{
 		OperationID: "list-memories", Method: http.MethodGet, Path: "/v1/memories", Tags: tags,
-		Summary: "List memories", Description: "By importance and recency, best first.",
+		Summary: "List memories", Description: "Those that are found now, by importance and recency, best first; or in another order or state.",
 	}, s.listMemories)
 	register(s, huma.Operation{
 		OperationID: "search-memories", Method: http.MethodPost, Path: "/v1/memories/search", Tags: tags,
@@ -104,6 +101,7 @@ func (s *Server) memoryRoutes() {
 	}, s.searchMemories)
 	register(s, huma.Operation{
 		OperationID: "get-memory", Method: http.MethodGet, Path: "/v1/memories/{id}", Tags: tags, Summary: "Get a memory",
+		Description: "Also one that is in quarantine: then its state and reason say so.",
 	}, s.getMemory)
 	register(s, huma.Operation{
 		OperationID: "delete-memory", Method: http.MethodDelete, Path: "/v1/memories/{id}", Tags: tags, Summary: "Delete a memory",
@@ -113,50 +111,21 @@ func (s *Server) memoryRoutes() {
 }
 
 func (s *Server) remember(ctx context.Context, in *memoryInput) (*memoryPutOutput, error) {
-	m, err := in.Body.memory()
+	m, err := in.Body.memory(s.engine.Now())
 	if err != nil {
 		return nil, err
 	}
+	return s.keep(ctx, m)
+}
+
+// keep stores a memory that a request brings.
+func (s *Server) keep(ctx context.Context, m memory.Memory) (*memoryPutOutput, error) {
 	m.ID = cmp.Or(m.ID, seedOf(ctx))
 	m, status, err := s.engine.Remember(ctx, m)
 	return &memoryPutOutput{created(status), MemoryPut{m, status}}, err
 }
 
-// getMemory may read anyone's memory: without API keys the caller is admin.
-func (s *Server) getMemory(ctx context.Context, in *memoryKey) (*memoryOutput, error) {
-	m, err := s.engine.Memory(ctx, in.Namespace, in.ID, "", true)
+func (s *Server) getMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {
+	m, err := s.engine.FindMemory(ctx, in.Namespace, in.ID, in.viewer())
 	return &memoryOutput{m}, err
-}
-
-func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {
-	f := store.MemoryFilter{
-		UserID: in.UserID, AnyUser: in.AllUsers, AgentID: in.AgentID, SessionID: in.SessionID, Limit: in.Limit,
-	}
-	if in.Tag != "" {
-		f.Filter.Tags = []string{in.Tag}
-	}
-	if in.AllUsers && in.UserID != "" {
-		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
-	}
-	for _, name := range in.Types {
-		t, err := memory.ParseType(name)
-		if err != nil {
-			return nil, err
-		}
-		f.Types = append(f.Types, t)
-	}
-	c, err := decodeCursor[memoryCursor](in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	f.After = store.Place(c)
-	found, next, err := s.engine.ListMemories(ctx, in.Namespace, f)
-	if err != nil {
-		return nil, err
-	}
-	page := MemoryPage{Memories: found}
-	if next.ID != "" {
-		page.NextCursor = encodeCursor(memoryCursor(next))
-	}
-	return &memoryPageOutput{page}, nil
 }

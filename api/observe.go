@@ -82,7 +82,7 @@ func (s *Server) access(c echo.Context, took time.Duration) {
 	}
 	s.log.LogAttrs(r.Context(), level, "request",
 		slog.String("request_id", requestID(r.Context())), slog.String("method", r.Method),
-		slog.String("route", strings.ReplaceAll(c.Path(), `\`, "")), slog.String("path", clipPath(r.URL.Path)),
+		slog.String("route", published(c.Path())), slog.String("path", clipPath(r.URL.Path)),
 		slog.Int("status", c.Response().Status), slog.Int64("bytes", c.Response().Size),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000))
 }

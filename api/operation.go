@@ -3,10 +3,11 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
@@ -31,6 +32,8 @@ func (s *Server) routes() {
 	s.contextRoutes()
 	s.turnRoutes()
 	s.memoryRoutes()
+	s.curationRoutes()
+	s.transferRoutes()
 	s.eraseRoutes()
 	s.reembedRoutes()
 	s.embedderRoutes()
@@ -39,9 +42,11 @@ func (s *Server) routes() {
 	s.systemRoutes()
 	s.adminRoutes()
 	doc := s.api.OpenAPI()
-	for _, escaped := range []string{bulkPath, duplicatesPath} {
-		doc.Paths[strings.ReplaceAll(escaped, `\`, "")] = doc.Paths[escaped]
-		delete(doc.Paths, escaped)
+	for _, path := range slices.Collect(maps.Keys(doc.Paths)) {
+		if public := published(path); public != path {
+			doc.Paths[public] = doc.Paths[path]
+			delete(doc.Paths, path)
+		}
 	}
 	for _, unused := range []string{"ErrorModel", "ErrorDetail"} {
 		delete(doc.Components.Schemas.Map(), unused)

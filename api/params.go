@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -59,6 +60,12 @@ func (c *checker) param(s *huma.Schema, value string) {
 	case huma.TypeInteger:
 		if strings.Trim(strings.TrimPrefix(value, "-"), "0123456789") != "" || value == "-" {
 			c.fault("is %q; send a whole number", ragctx.Clip(value))
+			return
+		}
+		c.checkNumber(s, value)
+	case huma.TypeNumber:
+		if f, err := strconv.ParseFloat(value, 64); err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			c.fault("is %q; send a number", ragctx.Clip(value))
 			return
 		}
 		c.checkNumber(s, value)

@@ -16,10 +16,11 @@ import (
 // included, which is what makes {id} work; but echo matches URL.RawPath if it
 // is set, which net/http does for some paths, and would hand out those ids
 // escaped and all others unescaped. It has to happen before echo: middleware
-// cannot change the request that echo routes by.
+// cannot change the request that echo routes by. What follows an id goes before it;
+// see [verb].
 func plainPath(r *http.Request) *http.Request {
 	plain, u := *r, *r.URL
-	u.RawPath = ""
+	u.Path, u.RawPath = routedPath(r.Method, r.URL), ""
 	plain.URL = &u
 	return &plain
 }

@@ -20,8 +20,8 @@ import (
 
 const snapshotType = "application/vnd.ragctx.snapshot"
 
-// snapshotTimeout is how long a reader may take for a piece of a snapshot.
-const snapshotTimeout = time.Minute
+// pieceTimeout is how long a reader may take for a piece of a file.
+const pieceTimeout = time.Minute
 
 // DoctorRequest asks for a check of the data directory.
 type DoctorRequest struct {
@@ -52,22 +52,30 @@ func (s *Server) adminRoutes() {
 }
 
 func (s *Server) snapshot(context.Context, *struct{}) (*huma.StreamResponse, error) {
+	return s.streamed(snapshotType, "snapshot.ragctx", func(ctx context.Context, w io.Writer) error {
+		_, err := s.engine.WriteSnapshot(ctx, w, store.SnapshotOptions{})
+		return err
+	}), nil
+}
+
+// streamed answers with a file that write makes while it is sent.
+func (s *Server) streamed(media, file string, write func(ctx context.Context, w io.Writer) error) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		resp := humaecho.Unwrap(hctx).Response()
 		out := &patient{resp: resp, ctl: http.NewResponseController(resp)}
-		hctx.SetHeader("Content-Type", snapshotType)
-		hctx.SetHeader("Content-Disposition", `attachment; filename="snapshot.ragctx"`)
-		_ = out.ctl.SetWriteDeadline(time.Time{}) // the copy is made before the first byte
-		_, err := s.engine.WriteSnapshot(hctx.Context(), out, store.SnapshotOptions{})
+		hctx.SetHeader("Content-Type", media)
+		hctx.SetHeader("Content-Disposition", `attachment; filename="`+file+`"`)
+		_ = out.ctl.SetWriteDeadline(time.Time{}) // making it may take long before the first byte
+		err := write(hctx.Context(), out)
 		switch {
 		case err == nil:
 		case !out.begun:
 			s.handleError(s.problemOf(hctx.Context(), hctx.Operation(), err), humaecho.Unwrap(hctx))
 		default:
-			s.log.ErrorContext(hctx.Context(), "snapshot broke off", "request_id", requestID(hctx.Context()), "error", err)
-			panic(http.ErrAbortHandler) // a whole answer would look like a whole snapshot
+			s.log.ErrorContext(hctx.Context(), "answer broke off", "request_id", requestID(hctx.Context()), "file", file, "error", err)
+			panic(http.ErrAbortHandler) // a whole answer would look like the whole file
 		}
-	}}, nil
+	}}
 }
 
 // patient gives the reader time for every piece.
@@ -79,7 +87,7 @@ type patient struct {
 
 func (p *patient) Write(b []byte) (int, error) {
 	p.begun = true
-	_ = p.ctl.SetWriteDeadline(time.Now().Add(snapshotTimeout)) // where there is none, none is needed
+	_ = p.ctl.SetWriteDeadline(time.Now().Add(pieceTimeout)) // where there is none, none is needed
 	return p.resp.Write(b)
 }
 

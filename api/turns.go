@@ -38,6 +38,15 @@ func (r TurnRequest) turn() ragctx.Turn {
 	}
 }
 
+// turnRequest returns a turn as it is sent.
+func turnRequest(t ragctx.Turn) TurnRequest {
+	return TurnRequest{
+		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
+		Prompt: t.Prompt, Response: t.Response, Messages: t.Messages, Occurred: t.Occurred, Success: t.Success,
+		ExecutionID: t.ExecutionID, Tags: t.Tags, Metadata: t.Metadata,
+	}
+}
+
 type turnInput struct{ Body TurnRequest }
 
 type turnOutput struct {

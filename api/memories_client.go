@@ -1,0 +1,224 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+const memoriesPath = "/v1/memories"
+
+// as returns the parameters of a route of one memory or turn.
+func as(namespace string, by engine.Viewer) (url.Values, error) {
+	q := in(namespace)
+	if !by.Anyone && by.User == "" {
+		return nil, ragctx.Invalid("user_id", "is empty; name a user, or look as anyone")
+	}
+	if !by.Anyone {
+		q.Set("user_id", by.User)
+	}
+	return q, nil
+}
+
+// scopeOf returns the parameters that say whose memories are meant.
+func scopeOf(namespace string, f store.MemoryFilter) url.Values {
+	q := in(namespace)
+	set(q, "user_id", f.UserID)
+	set(q, "agent_id", f.AgentID)
+	set(q, "session_id", f.SessionID)
+	if f.AnyUser {
+		q.Set("all_users", "true")
+	}
+	return q
+}
+
+// narrowing returns the parameters that say which memories are meant.
+func narrowing(namespace string, f store.MemoryFilter) url.Values {
+	q := scopeOf(namespace, f)
+	for _, t := range f.Types {
+		q.Add("type", string(t))
+	}
+	for _, k := range f.Kinds {
+		q.Add("kind", string(k))
+	}
+	for _, t := range f.AnyTags {
+		q.Add("tag", t)
+	}
+	set(q, "contains", f.Contains)
+	if f.MinImportance > 0 {
+		q.Set("min_importance", strconv.FormatFloat(f.MinImportance, 'g', -1, 64))
+	}
+	for name, on := range map[string]bool{"profile": f.Profile, "pinned": f.Pinned} {
+		if on {
+			q.Set(name, "true")
+		}
+	}
+	setTime(q, "occurred_after", f.Filter.OccurredAfter)
+	setTime(q, "occurred_before", f.Filter.OccurredBefore)
+	if f.Limit != 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return q
+}
+
+func setTime(q url.Values, name string, t time.Time) {
+	if !t.IsZero() {
+		q.Set(name, t.Format(time.RFC3339Nano))
+	}
+}
+
+// ListMemories calls [engine.Engine.ListMemories] on the server.
+func (c *Client) ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error) {
+	q := narrowing(namespace, f)
+	set(q, "state", string(f.State))
+	set(q, "order", string(f.Order))
+	setTime(q, "as_of", f.AsOf)
+	if f.After.ID != "" {
+		q.Set("cursor", encodeCursor(memoryCursor{f.After.Now, f.After.Score, f.After.ID, f.Order}))
+	}
+	var page MemoryPage
+	if err := c.do(ctx, http.MethodGet, memoriesPath, q, nil, &page); err != nil {
+		return nil, store.Place{}, err
+	}
+	next, err := decodeCursor[memoryCursor](page.NextCursor)
+	return page.Memories, store.Place{Now: next.Now, Score: next.Score, ID: next.ID}, err
+}
+
+// one calls a route of a memory or turn, whose suffix is "" or one of [verbs].
+func (c *Client) one(ctx context.Context, method, root, namespace, id, suffix string, by engine.Viewer, body, out any) error {
+	q, err := as(namespace, by)
+	if err != nil {
+		return err
+	}
+	return c.do(ctx, method, root+"/"+escaped(id)+suffix, q, body, out)
+}
+
+// FindMemory calls [engine.Engine.FindMemory] on the server.
+func (c *Client) FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error) {
+	var m store.Quarantined
+	return m, c.one(ctx, http.MethodGet, memoriesPath, namespace, id, "", by, nil, &m)
+}
+
+// DeleteMemory calls [engine.Engine.DeleteMemory] on the server.
+func (c *Client) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
+	return c.one(ctx, http.MethodDelete, memoriesPath, namespace, id, "", engine.Viewer{User: user, Anyone: anyUser}, nil, nil)
+}
+
+// EraseMemory calls [engine.Engine.EraseMemory] on the server, which does not say what
+// went.
+func (c *Client) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
+	q, err := as(namespace, engine.Viewer{User: user, Anyone: anyUser})
+	if err != nil {
+		return store.Erased{}, err
+	}
+	q.Set("erase", "true")
+	return store.Erased{}, c.do(ctx, http.MethodDelete, memoriesPath+"/"+escaped(id), q, nil, nil)
+}
+
+// ReviseMemory calls [engine.Engine.ReviseMemory] on the server: the tags that are
+// added and removed by a request of their own, the rest by another.
+func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+	var put MemoryPut
+	if len(p.AddTags)+len(p.RemoveTags) > 0 {
+		err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, "/tags", by, TagsRequest{p.AddTags, p.RemoveTags}, &put)
+		p.AddTags, p.RemoveTags = nil, nil
+		if err != nil || p.IsZero() {
+			return put.Memory, put.Status, err
+		}
+	}
+	body := MemoryPatch{
+		Content: p.Content, Importance: p.Importance, Tags: p.Tags, Metadata: p.Metadata, Profile: p.Profile, Pinned: p.Pinned,
+	}
+	if p.Expires != nil {
+		body.Expires = Expiry{Set: true, At: *p.Expires}
+	}
+	err := c.one(ctx, http.MethodPatch, memoriesPath, namespace, id, "", by, body, &put)
+	return put.Memory, put.Status, err
+}
+
+// MemoryHistory calls [engine.Engine.MemoryHistory] on the server.
+func (c *Client) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error) {
+	var h MemoryHistory
+	return h.History, c.one(ctx, http.MethodGet, memoriesPath, namespace, id, "/history", by, nil, &h)
+}
+
+// UndoMemory calls [engine.Engine.UndoMemory] on the server.
+func (c *Client) UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Change, error) {
+	var u Undone
+	err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":undo", by, nil, &u)
+	return u.Undone, err
+}
+
+// UndoTurn calls [engine.Engine.UndoTurn] on the server.
+func (c *Client) UndoTurn(ctx context.Context, namespace, turn string, by engine.Viewer) ([]string, error) {
+	var u TurnUndone
+	err := c.one(ctx, http.MethodPost, "/v1/turns", namespace, turn, ":undo", by, nil, &u)
+	return u.MemoryIDs, err
+}
+
+// Turn calls [engine.Engine.Turn] on the server.
+func (c *Client) Turn(ctx context.Context, namespace, id string, by engine.Viewer) (store.StoredTurn, error) {
+	var t Turn
+	err := c.one(ctx, http.MethodGet, "/v1/turns", namespace, id, "", by, nil, &t)
+	return store.StoredTurn{Turn: t.turn(), Recorded: t.Recorded}, err
+}
+
+// Quarantine calls [engine.Engine.Quarantine] on the server.
+func (c *Client) Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error) {
+	q := scopeOf(namespace, f)
+	if f.Limit != 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	if after != 0 {
+		q.Set("cursor", encodeCursor(quarantineCursor{after}))
+	}
+	var page QuarantinePage
+	if err := c.do(ctx, http.MethodGet, memoriesPath+":quarantine", q, nil, &page); err != nil {
+		return nil, 0, err
+	}
+	next, err := decodeCursor[quarantineCursor](page.NextCursor)
+	return page.Memories, next.Row, err
+}
+
+// ReleaseMemory calls [engine.Engine.ReleaseMemory] on the server.
+func (c *Client) ReleaseMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Memory, error) {
+	var m store.Quarantined
+	err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":release", by, nil, &m)
+	return m.Memory, err
+}
+
+// DiscardMemory calls [engine.Engine.DiscardMemory] on the server.
+func (c *Client) DiscardMemory(ctx context.Context, namespace, id string, by engine.Viewer) error {
+	return c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":discard", by, nil, nil)
+}
+
+// PruneMemories calls [engine.Engine.PruneMemories] on the server.
+func (c *Client) PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool) (engine.Pruned, error) {
+	days := p.MaxAge.Hours() / 24
+	var out engine.Pruned
+	err := c.do(ctx, http.MethodPost, memoriesPath+":prune", nil, PruneRequest{
+		Namespace: namespace, UserID: f.UserID, AllUsers: f.AnyUser, AgentID: f.AgentID, SessionID: f.SessionID,
+		MaxAgeDays: &days, MinImportance: &p.MinImportance, MaxItems: p.MaxItems, DryRun: dry,
+	}, &out)
+	return out, err
+}
+
+// MemoryStats calls [engine.Engine.MemoryStats] on the server.
+func (c *Client) MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error) {
+	var st store.MemoryStats
+	return st, c.do(ctx, http.MethodGet, memoriesPath+":stats", scopeOf(namespace, f), nil, &st)
+}
+
+// MemoryTags calls [engine.Engine.MemoryTags] on the server.
+func (c *Client) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.TagCount, error) {
+	var list TagList
+	err := c.do(ctx, http.MethodGet, memoriesPath+":tags", narrowing(namespace, f), nil, &list)
+	return list.Tags, err
+}

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// MemoryHistory is what happened to a memory.
+type MemoryHistory struct {
+	History []memory.Change `json:"history" nullable:"false" doc:"oldest first"`
+}
+
+type historyOutput struct{ Body MemoryHistory }
+
+// Undone is a change that was taken back.
+type Undone struct {
+	Undone memory.Change `json:"undone" doc:"the change that was taken back"`
+}
+
+type undoneOutput struct{ Body Undone }
+
+// TurnUndone are the memories of which a turn's part was taken back.
+type TurnUndone struct {
+	MemoryIDs []string `json:"memory_ids" nullable:"false" doc:"the memories that changed"`
+}
+
+type turnUndoneOutput struct{ Body TurnUndone }
+
+// TurnKey are the parameters that name a turn. It is exported for huma.
+type TurnKey struct {
+	Viewed
+	ID string `path:"id" doc:"the turn's id"`
+}
+
+// Turn is a turn as it was stored.
+type Turn struct {
+	TurnRequest
+
+	Recorded time.Time `json:"recorded"`
+}
+
+type storedTurnOutput struct{ Body Turn }
+
+// PruneRequest says which memories are let go. The zero value is the policy that is
+// documented.
+type PruneRequest struct {
+	Namespace     string   `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
+	UserID        string   `json:"user_id,omitempty" maxLength:"512" doc:"of this user's memories and those of no user; without it only of those of no user"`
+	AllUsers      bool     `json:"all_users,omitempty" doc:"of every user's memories"`
+	AgentID       string   `json:"agent_id,omitempty" maxLength:"512"`
+	SessionID     string   `json:"session_id,omitempty" maxLength:"512"`
+	MaxAgeDays    *float64 `json:"max_age_days,omitempty" minimum:"0" maximum:"36500" doc:"older ones go, if they are below min_importance, too; 0 is no age. Default 90"`
+	MinImportance *float64 `json:"min_importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
+	MaxItems      int      `json:"max_items,omitempty" minimum:"0" doc:"how many are kept, those with the highest score; 0 is all"`
+	DryRun        bool     `json:"dry_run,omitempty" doc:"only says which would go"`
+}
+
+// policy returns what the request asks for.
+func (r PruneRequest) policy() memory.PrunePolicy {
+	p := memory.DefaultPrunePolicy()
+	if r.MaxAgeDays != nil {
+		p.MaxAge = time.Duration(*r.MaxAgeDays * float64(24*time.Hour))
+	}
+	if r.MinImportance != nil {
+		p.MinImportance = *r.MinImportance
+	}
+	p.MaxItems = r.MaxItems
+	return p
+}
+
+type pruneInput struct{ Body PruneRequest }
+
+type prunedOutput struct{ Body engine.Pruned }
+
+const prunePath = `/v1/memories\:prune`
+
+func (s *Server) curationRoutes() {
+	tags := []string{"memory"}
+	s.listRoutes()
+	s.patchRoutes()
+	s.outcomeRoutes()
+	register(s, huma.Operation{
+		OperationID: "memory-history", Method: http.MethodGet, Path: verbPath("/v1/memories", "history"), Tags: tags,
+		Summary: "History of a memory", Description: "What happened to it, oldest first, also after it was deleted.",
+	}, s.memoryHistory)
+	register(s, huma.Operation{
+		OperationID: "undo-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "undo"), Tags: tags,
+		Summary: "Undo the newest change of a memory", DefaultStatus: http.StatusOK,
+		Description: "What was created is deleted, what was deleted, replaced or superseded is there again as it was, and a merge loses its source. " +
+			"A second undo takes back the change before. 409 if there is nothing left.",
+	}, s.undoMemory)
+	register(s, huma.Operation{
+		OperationID: "undo-turn", Method: http.MethodPost, Path: verbPath("/v1/turns", "undo"), Tags: tags,
+		Summary: "Forget what was learnt from a turn", DefaultStatus: http.StatusOK,
+		Description: "Takes back what was found in a turn. The turn itself, and the memory of its words, stay; what was changed since stays as it is.",
+	}, s.undoTurn)
+	register(s, huma.Operation{
+		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Tags: tags, Summary: "Get a turn", Description: "As it was stored.",
+	}, s.getTurn)
+	register(s, huma.Operation{
+		OperationID: "release-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "release"), Tags: tags,
+		Summary: "Release a memory from quarantine", Description: "It is found from then on.", DefaultStatus: http.StatusOK,
+	}, s.releaseMemory)
+	register(s, huma.Operation{
+		OperationID: "discard-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "discard"), Tags: tags,
+		Summary: "Discard a memory in quarantine",
+	}, s.discardMemory)
+	register(s, huma.Operation{
+		OperationID: "prune-memories", Method: http.MethodPost, Path: prunePath, Tags: tags,
+		Summary: "Let go of old and unimportant memories", DefaultStatus: http.StatusOK,
+		Description: "At most 10,000 at once. Pinned memories stay. What goes can be brought back by undoing it, and is found as of earlier times.",
+	}, s.pruneMemories)
+}
+
+func (s *Server) memoryHistory(ctx context.Context, in *MemoryKey) (*historyOutput, error) {
+	h, err := s.engine.MemoryHistory(ctx, in.Namespace, in.ID, in.viewer())
+	return &historyOutput{MemoryHistory{h}}, err
+}
+
+func (s *Server) undoMemory(ctx context.Context, in *MemoryKey) (*undoneOutput, error) {
+	c, err := s.engine.UndoMemory(ctx, in.Namespace, in.ID, in.viewer())
+	return &undoneOutput{Undone{c}}, err
+}
+
+func (s *Server) undoTurn(ctx context.Context, in *TurnKey) (*turnUndoneOutput, error) {
+	ids, err := s.engine.UndoTurn(ctx, in.Namespace, in.ID, in.viewer())
+	if err == nil && len(ids) == 0 {
+		ids = []string{}
+		_, err = s.engine.Turn(ctx, in.Namespace, in.ID, in.viewer()) // is there such a turn?
+	}
+	return &turnUndoneOutput{TurnUndone{ids}}, err
+}
+
+func (s *Server) getTurn(ctx context.Context, in *TurnKey) (*storedTurnOutput, error) {
+	t, err := s.engine.Turn(ctx, in.Namespace, in.ID, in.viewer())
+	return &storedTurnOutput{Turn{turnRequest(t.Turn), t.Recorded}}, err
+}
+
+func (s *Server) releaseMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {
+	m, err := s.engine.ReleaseMemory(ctx, in.Namespace, in.ID, in.viewer())
+	return &memoryOutput{store.Quarantined{Memory: m}}, err
+}
+
+func (s *Server) discardMemory(ctx context.Context, in *MemoryKey) (*struct{}, error) {
+	return nil, s.engine.DiscardMemory(ctx, in.Namespace, in.ID, in.viewer())
+}
+
+func (s *Server) pruneMemories(ctx context.Context, in *pruneInput) (*prunedOutput, error) {
+	r := in.Body
+	f, err := scopeFilter(r.UserID, r.AllUsers, r.AgentID, r.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if r.MaxItems < 0 {
+		return nil, ragctx.Invalid("max_items", "is %d; use 0 for all, or how many are kept", r.MaxItems)
+	}
+	p, err := s.engine.PruneMemories(ctx, r.Namespace, f, r.policy(), r.DryRun)
+	return &prunedOutput{p}, err
+}

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// MemoryLine is a line of an export of memories, and of an import.
+type MemoryLine struct {
+	ID         string       `json:"id" maxLength:"512" doc:"the memory's id, which it keeps"`
+	UserID     string       `json:"user_id,omitempty" maxLength:"512"`
+	AgentID    string       `json:"agent_id,omitempty" maxLength:"512"`
+	SessionID  string       `json:"session_id,omitempty" maxLength:"512"`
+	Type       string       `json:"memory_type,omitempty" enum:"episodic,semantic,procedural,working" default:"episodic"`
+	Content    string       `json:"content"`
+	Importance *float64     `json:"importance,omitempty" minimum:"0" maximum:"1" doc:"default 0.5"`
+	Tags       []string     `json:"tags,omitempty" maxItems:"64"`
+	Metadata   Metadata     `json:"metadata,omitempty"`
+	Profile    bool         `json:"profile,omitempty"`
+	Pinned     bool         `json:"pinned,omitempty"`
+	Occurred   time.Time    `json:"occurred,omitzero"`
+	Expires    time.Time    `json:"expires,omitzero"`
+	About      *LineAbout   `json:"about,omitempty" doc:"what was found in turns"`
+	Sources    []LineSource `json:"sources,omitempty" maxItems:"1000" doc:"the places in turns that say it"`
+	State      memory.State `json:"state,omitempty" doc:"only active memories are imported"`
+	Uses       int          `json:"access_count,omitempty" minimum:"0"`
+	LastUsed   time.Time    `json:"last_accessed,omitzero"`
+
+	Namespace string          `json:"namespace,omitempty" doc:"of an export; an import puts all lines into the one that it names"`
+	Score     float64         `json:"score,omitempty" doc:"of an export; not imported"`
+	Recorded  time.Time       `json:"recorded,omitzero" doc:"of an export; not imported"`
+	Version   int             `json:"version,omitempty" doc:"of an export; not imported"`
+	History   []memory.Change `json:"history,omitempty" doc:"of an export; not imported"`
+}
+
+// LineAbout is a [memory.About] as it is sent.
+type LineAbout struct {
+	Kind       string  `json:"kind" enum:"preference,decision,instruction,identity,relation,plan,event,outcome"`
+	Subject    string  `json:"subject,omitempty" maxLength:"1024"`
+	Attribute  string  `json:"attribute,omitempty" maxLength:"1024"`
+	Value      string  `json:"value,omitempty" maxLength:"4096"`
+	Exclusive  bool    `json:"exclusive,omitempty"`
+	Confidence float64 `json:"confidence,omitempty" minimum:"0" maximum:"1"`
+	Rule       string  `json:"rule,omitempty" maxLength:"512"`
+	Reason     string  `json:"reason,omitempty" maxLength:"4096"`
+	When       string  `json:"when,omitempty" maxLength:"1024"`
+}
+
+// LineSource is a [memory.Evidence] as it is sent.
+type LineSource struct {
+	Turn    string    `json:"turn" maxLength:"512"`
+	Message int       `json:"message,omitempty" minimum:"0"`
+	Start   int       `json:"start,omitempty" minimum:"0"`
+	End     int       `json:"end,omitempty" minimum:"0"`
+	At      time.Time `json:"at,omitzero"`
+}
+
+// lineOf returns a memory as it is exported.
+func lineOf(m memory.Memory, history []memory.Change) MemoryLine {
+	l := MemoryLine{
+		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID, Type: string(m.Type), Content: m.Content,
+		Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata, Profile: m.Profile, Pinned: m.Pinned,
+		Occurred: m.Occurred, Expires: m.Expires, State: m.State, Uses: m.Uses, LastUsed: m.LastUsed,
+		Namespace: m.Namespace, Score: m.Score, Recorded: m.Recorded, Version: m.Version, History: history,
+	}
+	if a := m.About; a != nil {
+		l.About = &LineAbout{
+			Kind: string(a.Kind), Subject: a.Subject, Attribute: a.Attribute, Value: a.Value, Exclusive: a.Exclusive,
+			Confidence: a.Confidence, Rule: a.Rule, Reason: a.Reason, When: a.When,
+		}
+	}
+	for _, e := range m.Sources {
+		l.Sources = append(l.Sources, LineSource{Turn: e.Turn, Message: e.Message, Start: e.Start, End: e.End, At: e.At})
+	}
+	return l
+}
+
+// memory returns what a line stands for, in a namespace.
+func (l MemoryLine) memory(namespace string) (memory.Memory, error) {
+	m := memory.Memory{
+		ID: l.ID, Namespace: namespace, UserID: l.UserID, AgentID: l.AgentID, SessionID: l.SessionID,
+		Content: l.Content, Importance: memory.DefaultImportance, Tags: l.Tags, Metadata: l.Metadata,
+		Profile: l.Profile, Pinned: l.Pinned, Occurred: l.Occurred, Expires: l.Expires, State: l.State, Uses: l.Uses, LastUsed: l.LastUsed,
+	}
+	if l.Importance != nil {
+		m.Importance = *l.Importance
+	}
+	if m.Tags == nil {
+		m.Tags = []string{}
+	}
+	if a := l.About; a != nil {
+		kind, err := facts.ParseKind(a.Kind)
+		if err != nil {
+			return m, err
+		}
+		m.About = &memory.About{
+			Kind: kind, Subject: a.Subject, Attribute: a.Attribute, Value: a.Value, Exclusive: a.Exclusive,
+			Confidence: a.Confidence, Rule: a.Rule, Reason: a.Reason, When: a.When,
+		}
+	} else if len(l.Sources) > 0 {
+		return m, ragctx.Invalid("sources", "stand without about; send both, or neither")
+	}
+	for _, e := range l.Sources {
+		m.Sources = append(m.Sources, memory.Evidence{
+			Span: facts.Span{Message: e.Message, Start: e.Start, End: e.End}, Turn: e.Turn, At: e.At.UTC(),
+		})
+	}
+	var err error
+	m.Type, err = memory.ParseType(l.Type)
+	return m, err
+}

@@ -1,0 +1,257 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// MemoryScope are the parameters that say whose memories a route is about. It is
+// exported for huma, which passes over others.
+type MemoryScope struct {
+	Scoped
+	UserID    string `query:"user_id" maxLength:"512" doc:"the memories of this user and those of no user; without it only those of no user"`
+	AllUsers  bool   `query:"all_users" doc:"the memories of every user"`
+	AgentID   string `query:"agent_id" maxLength:"512"`
+	SessionID string `query:"session_id" maxLength:"512"`
+}
+
+func (m MemoryScope) filter() (store.MemoryFilter, error) {
+	return scopeFilter(m.UserID, m.AllUsers, m.AgentID, m.SessionID)
+}
+
+func scopeFilter(user string, all bool, agent, session string) (store.MemoryFilter, error) {
+	f := store.MemoryFilter{UserID: user, AnyUser: all, AgentID: agent, SessionID: session}
+	if all && user != "" {
+		return f, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
+	}
+	return f, nil
+}
+
+// MemoryNarrowing are the parameters that say which memories of a scope are meant. It
+// is exported for huma.
+type MemoryNarrowing struct {
+	MemoryScope
+	Types          []string `query:"type,explode" maxItems:"4" enum:"episodic,semantic,procedural,working" doc:"types, one parameter each; default is all"`
+	Tags           []string `query:"tag,explode" maxItems:"64" doc:"memories that carry any of these tags, one parameter each"`
+	Kinds          []string `query:"kind,explode" maxItems:"8" enum:"preference,decision,instruction,identity,relation,plan,event,outcome" doc:"kinds of facts that were found in turns, one parameter each"`
+	Contains       string   `query:"contains" maxLength:"4096" doc:"a text that the memory holds, in any letter case of ASCII"`
+	MinImportance  float64  `query:"min_importance" minimum:"0" maximum:"1"`
+	Profile        bool     `query:"profile" doc:"only memories that describe their user lastingly"`
+	Pinned         bool     `query:"pinned" doc:"only memories that are wanted in every answer"`
+	OccurredAfter  string   `query:"occurred_after" format:"date-time" doc:"inclusive"`
+	OccurredBefore string   `query:"occurred_before" format:"date-time" doc:"exclusive"`
+}
+
+// filter returns the conditions that the parameters stand for.
+func (n MemoryNarrowing) filter() (store.MemoryFilter, error) {
+	f, err := n.MemoryScope.filter()
+	if err != nil {
+		return f, err
+	}
+	f.AnyTags, f.Contains, f.MinImportance, f.Profile, f.Pinned = n.Tags, n.Contains, n.MinImportance, n.Profile, n.Pinned
+	if f.Filter.OccurredAfter, err = parseTime("occurred_after", n.OccurredAfter); err != nil {
+		return f, err
+	}
+	if f.Filter.OccurredBefore, err = parseTime("occurred_before", n.OccurredBefore); err != nil {
+		return f, err
+	}
+	for _, name := range n.Types {
+		t, err := memory.ParseType(name)
+		if err != nil {
+			return f, err
+		}
+		f.Types = append(f.Types, t)
+	}
+	for _, name := range n.Kinds {
+		k, err := facts.ParseKind(name)
+		if err != nil {
+			return f, err
+		}
+		f.Kinds = append(f.Kinds, k)
+	}
+	return f, nil
+}
+
+// parseTime reads a parameter; "" is the zero time.
+func parseTime(name, value string) (t time.Time, err error) {
+	if value == "" {
+		return t, nil
+	}
+	if t, err = time.Parse(time.RFC3339, value); err != nil {
+		return t, ragctx.Invalid(name, "is %q; use a time such as 2026-03-01T12:00:00Z", ragctx.Clip(value))
+	}
+	return t, nil
+}
+
+type memoryList struct {
+	MemoryNarrowing
+	State  string `query:"state" enum:"active,quarantined,superseded,deleted,expired" default:"active" doc:"those that are in this state now, each in its last version; in quarantine only the scope narrows"`
+	AsOf   string `query:"as_of" format:"date-time" doc:"those that were found at that time"`
+	Order  string `query:"order" enum:"score,recent,importance,id" default:"score" doc:"of importance and recency together, of when they occurred, of importance, or of ids"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+func (in *memoryList) filter() (store.MemoryFilter, error) {
+	f, err := in.MemoryNarrowing.filter()
+	if err != nil {
+		return f, err
+	}
+	if f.AsOf, err = parseTime("as_of", in.AsOf); err != nil {
+		return f, err
+	}
+	f.Limit, f.State, f.Order = in.Limit, memory.State(in.State), orderOf(in.Order)
+	c, err := decodeCursor[memoryCursor](in.Cursor)
+	if err == nil && c.ID != "" && c.Order != f.Order {
+		err = ragctx.Invalid("cursor", "is of a list in another order; send the order that the first page had")
+	}
+	f.After = store.Place{Now: c.Now, Score: c.Score, ID: c.ID}
+	return f, err
+}
+
+func orderOf(name string) store.Order {
+	if name == "score" {
+		return store.ByScore
+	}
+	return store.Order(name)
+}
+
+// MemoryPage is a page of memories.
+type MemoryPage struct {
+	Memories   []memory.Memory `json:"memories" nullable:"false"`
+	NextCursor string          `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+}
+
+type memoryPageOutput struct{ Body MemoryPage }
+
+// QuarantinePage is a page of what is in quarantine.
+type QuarantinePage struct {
+	Memories   []store.Quarantined `json:"memories" nullable:"false"`
+	NextCursor string              `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+}
+
+type quarantineOutput struct{ Body QuarantinePage }
+
+type quarantineList struct {
+	MemoryScope
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+// TagList are tags and how many memories carry each.
+type TagList struct {
+	Tags []store.TagCount `json:"tags" nullable:"false"`
+}
+
+type tagListOutput struct{ Body TagList }
+
+type tagList struct {
+	MemoryNarrowing
+	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+}
+
+type memoryStatsOutput struct{ Body store.MemoryStats }
+
+// The lists of memories, with an escaped colon as in [bulkPath].
+const (
+	quarantinePath = `/v1/memories\:quarantine`
+	memoryTagsPath = `/v1/memories\:tags`
+	statsPath      = `/v1/memories\:stats`
+)
+
+func (s *Server) listRoutes() {
+	tags := []string{"memory"}
+	register(s, huma.Operation{
+		OperationID: "list-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
+		Summary: "List what is in quarantine", Description: "Memories that are not believed before somebody has released them, oldest first, each with the reason.",
+	}, s.listQuarantine)
+	register(s, huma.Operation{
+		OperationID: "list-memory-tags", Method: http.MethodGet, Path: memoryTagsPath, Tags: tags,
+		Summary: "Count tags", Description: "The tags of the memories that the parameters mean, those that most carry first.",
+	}, s.listMemoryTags)
+	register(s, huma.Operation{
+		OperationID: "memory-stats", Method: http.MethodGet, Path: statsPath, Tags: tags,
+		Summary: "Count memories", Description: "By tier, type, kind and state.",
+	}, s.memoryStats)
+}
+
+func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {
+	if in.State == string(memory.Quarantined) {
+		return s.listQuarantined(ctx, in)
+	}
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	found, next, err := s.engine.ListMemories(ctx, in.Namespace, f)
+	if err != nil {
+		return nil, err
+	}
+	page := MemoryPage{Memories: found}
+	if next.ID != "" {
+		page.NextCursor = encodeCursor(memoryCursor{next.Now, next.Score, next.ID, f.Order})
+	}
+	return &memoryPageOutput{page}, nil
+}
+
+// listQuarantined is the list of what is in quarantine as one of memories.
+func (s *Server) listQuarantined(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {
+	list := &quarantineList{in.MemoryScope, in.Limit, in.Cursor}
+	q, err := s.listQuarantine(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	page := MemoryPage{Memories: make([]memory.Memory, len(q.Body.Memories)), NextCursor: q.Body.NextCursor}
+	for i, m := range q.Body.Memories {
+		page.Memories[i] = m.Memory
+	}
+	return &memoryPageOutput{page}, nil
+}
+
+func (s *Server) listQuarantine(ctx context.Context, in *quarantineList) (*quarantineOutput, error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	f.Limit = in.Limit
+	c, err := decodeCursor[quarantineCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, next, err := s.engine.Quarantine(ctx, in.Namespace, f, c.Row)
+	if err != nil {
+		return nil, err
+	}
+	page := QuarantinePage{Memories: found}
+	if next != 0 {
+		page.NextCursor = encodeCursor(quarantineCursor{next})
+	}
+	return &quarantineOutput{page}, nil
+}
+
+func (s *Server) listMemoryTags(ctx context.Context, in *tagList) (*tagListOutput, error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	f.Limit = in.Limit
+	tags, err := s.engine.MemoryTags(ctx, in.Namespace, f)
+	return &tagListOutput{TagList{tags}}, err
+}
+
+func (s *Server) memoryStats(ctx context.Context, in *MemoryScope) (*memoryStatsOutput, error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	stats, err := s.engine.MemoryStats(ctx, in.Namespace, f)
+	return &memoryStatsOutput{stats}, err
+}

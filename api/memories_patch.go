@@ -1,0 +1,135 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// MemoryPatch says what is to change in a memory. What is absent stays as it is.
+type MemoryPatch struct {
+	Content    *string   `json:"content,omitempty" doc:"at most 1 MiB"`
+	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1"`
+	Tags       *[]string `json:"tags,omitempty" maxItems:"64" doc:"replaces all tags"`
+	Metadata   Metadata  `json:"metadata,omitempty" doc:"is merged into that of the memory (RFC 7396): null removes a value"`
+	Profile    *bool     `json:"profile,omitempty"`
+	Pinned     *bool     `json:"pinned,omitempty"`
+	Expires    Expiry    `json:"expires,omitzero" doc:"when it stops being found, a time to come; null is never"`
+	TTL        TTL       `json:"ttl,omitempty" doc:"how long it is found from now on, in place of expires"`
+}
+
+// Expiry is a time that may be null.
+type Expiry struct {
+	Set bool
+	At  time.Time // zero for null
+}
+
+// IsZero reports whether the field is absent.
+func (e Expiry) IsZero() bool { return !e.Set }
+
+// Schema implements [huma.SchemaProvider].
+func (Expiry) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Nullable: true}
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e Expiry) MarshalJSON() ([]byte, error) {
+	if e.At.IsZero() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(e.At)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (e *Expiry) UnmarshalJSON(b []byte) error {
+	e.Set = true
+	return json.Unmarshal(b, &e.At)
+}
+
+// patch returns the changes in the engine's vocabulary.
+func (r MemoryPatch) patch(now time.Time) (memory.Patch, error) {
+	p := memory.Patch{
+		Content: r.Content, Importance: r.Importance, Tags: r.Tags, Metadata: r.Metadata, Profile: r.Profile, Pinned: r.Pinned,
+	}
+	if r.Expires.Set {
+		p.Expires = &r.Expires.At
+	}
+	if r.TTL != "" {
+		if r.Expires.Set {
+			return p, ragctx.Invalid("ttl", "contradicts expires; send one of them")
+		}
+		var m memory.Memory
+		if err := r.TTL.apply(&m, now); err != nil {
+			return p, err
+		}
+		p.Expires = &m.Expires
+	}
+	return p, nil
+}
+
+// TagsRequest are tags to add and to remove.
+type TagsRequest struct {
+	Add    []string `json:"add,omitempty" maxItems:"64"`
+	Remove []string `json:"remove,omitempty" maxItems:"64"`
+}
+
+// TagsPut are all the tags of a memory.
+type TagsPut struct {
+	Tags []string `json:"tags" maxItems:"64" nullable:"false"`
+}
+
+type patchInput struct {
+	MemoryKey
+	Body MemoryPatch
+}
+
+type tagsPutInput struct {
+	MemoryKey
+	Body TagsPut
+}
+
+type tagsInput struct {
+	MemoryKey
+	Body TagsRequest
+}
+
+func (s *Server) patchRoutes() {
+	tags := []string{"memory"}
+	register(s, huma.Operation{
+		OperationID: "change-memory", Method: http.MethodPatch, Path: "/v1/memories/{id}", Tags: tags,
+		Summary: "Change a memory", DefaultStatus: http.StatusOK,
+		Description: "Makes a new version; what is absent stays as it is. A change that changes nothing makes no version. " +
+			"Of a memory that was found in a turn, other content is the caller's and no longer the turn's.",
+	}, s.changeMemory)
+	register(s, huma.Operation{
+		OperationID: "put-memory-tags", Method: http.MethodPut, Path: verbPath("/v1/memories", "tags"), Tags: tags,
+		Summary: "Replace the tags of a memory", DefaultStatus: http.StatusOK,
+	}, func(ctx context.Context, in *tagsPutInput) (*memoryPutOutput, error) {
+		return s.revise(ctx, in.MemoryKey, memory.Patch{Tags: &in.Body.Tags})
+	})
+	register(s, huma.Operation{
+		OperationID: "change-memory-tags", Method: http.MethodPost, Path: verbPath("/v1/memories", "tags"), Tags: tags,
+		Summary: "Add and remove tags of a memory", DefaultStatus: http.StatusOK,
+	}, func(ctx context.Context, in *tagsInput) (*memoryPutOutput, error) {
+		return s.revise(ctx, in.MemoryKey, memory.Patch{AddTags: in.Body.Add, RemoveTags: in.Body.Remove})
+	})
+}
+
+func (s *Server) changeMemory(ctx context.Context, in *patchInput) (*memoryPutOutput, error) {
+	p, err := in.Body.patch(s.engine.Now())
+	if err != nil {
+		return nil, err
+	}
+	return s.revise(ctx, in.MemoryKey, p)
+}
+
+func (s *Server) revise(ctx context.Context, key MemoryKey, p memory.Patch) (*memoryPutOutput, error) {
+	m, status, err := s.engine.ReviseMemory(ctx, key.Namespace, key.ID, key.viewer(), p)
+	return &memoryPutOutput{http.StatusOK, MemoryPut{m, status}}, err
+}

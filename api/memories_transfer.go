@@ -1,0 +1,282 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// maxMemoryLine holds a memory with every character of its text escaped.
+const maxMemoryLine = 8 << 20
+
+// maxLineErrors is how many mistakes of an import are told.
+const maxLineErrors = 1000
+
+// MemoryImport is what became of the lines of an import.
+type MemoryImport struct {
+	Created   int         `json:"created"`
+	Replaced  int         `json:"replaced"`
+	Unchanged int         `json:"unchanged"`
+	Failed    int         `json:"failed"`
+	Errors    []LineError `json:"errors" nullable:"false" doc:"what is wrong with the lines that failed, of the first 1000"`
+}
+
+// LineError is what is wrong with a line.
+type LineError struct {
+	Line  int    `json:"line" doc:"from 1"`
+	ID    string `json:"id,omitempty"`
+	Error string `json:"error"`
+}
+
+// MemorySource is what memories are exported from.
+type MemorySource interface {
+	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error)
+	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error)
+}
+
+// MemorySink is what memories are imported into.
+type MemorySink interface {
+	ImportMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error)
+}
+
+// ExportMemories writes the memories that a filter finds, one JSON object per line, in
+// order of their ids, on request each with its history. What is written in the
+// meantime may or may not be among them.
+func ExportMemories(ctx context.Context, from MemorySource, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
+	f.Order, f.Limit = store.ByID, engine.MaxPage
+	out := bufio.NewWriterSize(w, 64<<10)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	for {
+		page, next, err := from.ListMemories(ctx, namespace, f)
+		if err != nil {
+			return err
+		}
+		for _, m := range page {
+			var changes []memory.Change
+			if history {
+				changes, err = from.MemoryHistory(ctx, namespace, m.ID, engine.Viewer{Anyone: true})
+				if errors.Is(err, ragctx.ErrNotFound) {
+					continue // erased in the meantime
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if err := enc.Encode(lineOf(m, changes)); err != nil {
+				return fmt.Errorf("write memories: %w", err)
+			}
+		}
+		if next.ID == "" {
+			return out.Flush()
+		}
+		f.After = next
+	}
+}
+
+// ImportMemories stores the memories of an export, line by line, in a namespace. A line
+// that is wrong is passed over and told of in the result; an error is about the whole.
+// Importing again changes nothing.
+func ImportMemories(ctx context.Context, to MemorySink, namespace string, r io.Reader) (MemoryImport, error) {
+	in := importer{
+		sink: to, namespace: namespace, schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+		done: MemoryImport{Errors: []LineError{}},
+	}
+	in.schema = in.schemas.Schema(reflect.TypeFor[MemoryLine](), true, "")
+	lines := bufio.NewReaderSize(r, 64<<10)
+	var buf []byte
+	for n := 1; ; n++ {
+		line, whole, err := readLine(lines, buf[:0], maxMemoryLine)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return in.done, fmt.Errorf("read memories: %w", err)
+		}
+		buf = line
+		switch line = bytes.TrimSpace(line); {
+		case !whole:
+			in.fail(n, "", ragctx.TooLarge("line", "is longer than %d bytes", maxMemoryLine))
+		case len(line) > 0:
+			if err := in.line(ctx, n, line); err != nil {
+				return in.done, err
+			}
+		}
+		if err != nil { // io.EOF: that was the last line
+			return in.done, nil //nolint:nilerr // the end of the body is none
+		}
+	}
+}
+
+// importer is one import.
+type importer struct {
+	sink      MemorySink
+	namespace string
+	schemas   huma.Registry
+	schema    *huma.Schema
+	done      MemoryImport
+}
+
+func (in *importer) fail(n int, id string, err error) {
+	in.done.Failed++
+	if len(in.done.Errors) < maxLineErrors {
+		in.done.Errors = append(in.done.Errors, LineError{n, id, err.Error()})
+	}
+}
+
+// line imports a line. An error ends the import.
+func (in *importer) line(ctx context.Context, n int, line []byte) error {
+	l, err := in.read(line)
+	var m memory.Memory
+	if err == nil {
+		m, err = l.memory(in.namespace)
+	}
+	if err != nil {
+		in.fail(n, l.ID, err)
+		return nil
+	}
+	_, status, err := in.sink.ImportMemory(ctx, m)
+	if err != nil {
+		if _, code := ragctx.CodeOf(err); code >= http.StatusInternalServerError || ctx.Err() != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		in.fail(n, l.ID, err)
+		return nil
+	}
+	*map[store.Status]*int{
+		store.Created: &in.done.Created, store.Replaced: &in.done.Replaced, store.Unchanged: &in.done.Unchanged,
+	}[status]++
+	return nil
+}
+
+func (in *importer) read(line []byte) (MemoryLine, error) {
+	var l MemoryLine
+	faults, serr := checkJSON(line, in.schema, in.schemas)
+	if serr != nil {
+		return l, faultError(Fault{Location: "body", Message: "is not valid JSON: " + serr.Error()})
+	}
+	if err := json.Unmarshal(line, &l); err != nil && len(faults) == 0 {
+		return l, ragctx.Invalid("line", "cannot be read: %v", err)
+	}
+	if len(faults) > 0 {
+		return l, faultError(faults...)
+	}
+	return l, nil
+}
+
+type memoryExport struct {
+	MemoryNarrowing
+	History bool `query:"history" doc:"adds to each memory what happened to it"`
+}
+
+type memoryImport struct {
+	Scoped
+
+	c echo.Context
+}
+
+// Resolve implements [huma.Resolver]; it keeps the request.
+func (m *memoryImport) Resolve(ctx huma.Context) []error {
+	m.c = humaecho.Unwrap(ctx)
+	return nil
+}
+
+type memoryImportOutput struct{ Body MemoryImport }
+
+const (
+	exportPath = `/v1/memories\:export`
+	importPath = `/v1/memories\:import`
+)
+
+func (s *Server) transferRoutes() {
+	lines := new(huma.MediaType)
+	register(s, huma.Operation{
+		OperationID: "export-memories", Method: http.MethodGet, Path: exportPath, Tags: []string{"memory"}, Summary: "Export memories",
+		Description: "One JSON object per line, in order of the ids: the memories that are found now, with what was found of them in which turns.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The memories.", Content: map[string]*huma.MediaType{linesType: lines},
+		}},
+	}, s.exportMemories)
+	register(s, huma.Operation{
+		OperationID: "import-memories", Method: http.MethodPost, Path: importPath, Tags: []string{"memory"},
+		Summary: "Import memories", DefaultStatus: http.StatusOK,
+		Description: "Takes what was exported. Ids, times of occurrence and types are kept; when a memory was recorded is now. " +
+			"A mistake in a line is that line's alone. Sending it again changes nothing.",
+		RequestBody: &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}},
+	}, s.importMemories)
+	lines.Schema = s.schemaOf(reflect.TypeFor[MemoryLine]())
+}
+
+func (s *Server) exportMemories(_ context.Context, in *memoryExport) (*huma.StreamResponse, error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	return s.streamed(linesType, "memories.ndjson", func(ctx context.Context, w io.Writer) error {
+		return ExportMemories(ctx, s.engine, in.Namespace, f, in.History, w)
+	}), nil
+}
+
+func (s *Server) importMemories(ctx context.Context, in *memoryImport) (*memoryImportOutput, error) {
+	form, _, p := bulkType(in.c.Request().Header)
+	if p != nil || form {
+		return nil, newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read",
+			Fault{Location: "header.Content-Type", Message: "is not " + linesType + "; send one JSON object per line"})
+	}
+	body := s.bulkBody(&bulkInput{c: in.c}, nil)
+	done, err := ImportMemories(ctx, s.engine, in.Namespace, body)
+	if body.err != nil {
+		return nil, bodyProblem(in.c, body.err, splitBulk)
+	}
+	return &memoryImportOutput{done}, err
+}
+
+// ExportMemories calls [ExportMemories] on the server.
+func (c *Client) ExportMemories(ctx context.Context, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
+	f.Limit = 0
+	q := narrowing(namespace, f)
+	if history {
+		q.Set("history", "true")
+	}
+	req, err := c.request(ctx, http.MethodGet, memoriesPath+":export", q, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return c.failure(resp)
+	}
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return c.unreachable(ctx, fmt.Errorf("read memories: %w", err))
+	}
+	return nil
+}
+
+// ImportMemories calls [ImportMemories] on the server.
+func (c *Client) ImportMemories(ctx context.Context, namespace string, r io.Reader) (MemoryImport, error) {
+	var done MemoryImport
+	req, err := c.request(ctx, http.MethodPost, memoriesPath+":import", in(namespace), nil)
+	if err != nil {
+		return done, err
+	}
+	req.Body, req.ContentLength = io.NopCloser(r), -1
+	req.Header.Set("Content-Type", linesType)
+	err = c.answer(req, &done)
+	return done, err
+}

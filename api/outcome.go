@@ -1,0 +1,48 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// OutcomeRequest is how an agent fared with a task.
+type OutcomeRequest struct {
+	ID        string    `json:"id,omitempty" maxLength:"512" doc:"of the memory; chosen by the server if absent"`
+	Namespace string    `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
+	UserID    string    `json:"user_id,omitempty" maxLength:"512" doc:"whose memory it is; without it everyone's in the namespace"`
+	AgentID   string    `json:"agent_id,omitempty" maxLength:"512"`
+	SessionID string    `json:"session_id,omitempty" maxLength:"512"`
+	Prompt    string    `json:"prompt" doc:"what was to be done, at most 16 KiB" example:"Roll back the last release."`
+	Tools     []string  `json:"tools,omitempty" maxItems:"256" doc:"the names of the tools that were used, in order" example:"[\"git\", \"deploy\"]"`
+	Result    string    `json:"result,omitempty" doc:"what came of it, of a success"`
+	Error     string    `json:"error,omitempty" doc:"what went wrong, of a failure, at most 16 KiB"`
+	Occurred  time.Time `json:"occurred,omitzero" doc:"default is now"`
+}
+
+type outcomeInput struct{ Body OutcomeRequest }
+
+const outcomePath = `/v1/memories\:outcome`
+
+func (s *Server) outcomeRoutes() {
+	register(s, huma.Operation{
+		OperationID: "remember-outcome", Method: http.MethodPost, Path: outcomePath, Tags: []string{"memory"},
+		Summary: "Remember how a task went", DefaultStatus: http.StatusCreated,
+		Description: "With a result a procedural memory of importance 0.8 with the tags success and pattern, " +
+			"with an error an episodic one of importance 0.9 with the tags failure and avoid.",
+	}, s.rememberOutcome, http.StatusOK)
+}
+
+func (s *Server) rememberOutcome(ctx context.Context, in *outcomeInput) (*memoryPutOutput, error) {
+	r := in.Body
+	m, err := memory.Outcome{Prompt: r.Prompt, Tools: r.Tools, Result: r.Result, Error: r.Error}.Memory()
+	if err != nil {
+		return nil, err
+	}
+	m.ID, m.Namespace, m.UserID, m.AgentID, m.SessionID, m.Occurred = r.ID, r.Namespace, r.UserID, r.AgentID, r.SessionID, r.Occurred
+	return s.keep(ctx, m)
+}

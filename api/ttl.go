@@ -1,0 +1,47 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// TTL is a length of time as it is sent, seconds or a text such as "36h" or "30d"; see
+// [memory.ParseTTL], which judges it.
+type TTL string
+
+// Schema implements [huma.SchemaProvider].
+func (TTL) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeNumber, Description: "seconds"},
+		{Type: huma.TypeString, Description: "a length of time", Examples: []any{"36h", "30d"}},
+	}}
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *TTL) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(t))
+	}
+	if string(b) != "null" {
+		*t = TTL(b)
+	}
+	return nil
+}
+
+// apply has a memory expire when the time is over, counted from now.
+func (t TTL) apply(m *memory.Memory, now time.Time) error {
+	if t == "" {
+		return nil
+	}
+	if !m.Expires.IsZero() {
+		return ragctx.Invalid("ttl", "contradicts expires; send one of them")
+	}
+	d, err := memory.ParseTTL(string(t))
+	m.Expires = now.Add(d)
+	return err
+}
