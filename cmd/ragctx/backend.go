@@ -21,6 +21,7 @@ import (
 type backend interface {
 	engine.Lister
 	jobRunner
+	memoryKeeper
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.
@@ -137,6 +138,9 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout,
+	}
+	if err := s.useMemory(&o); err != nil {
+		return nil, err
 	}
 	sites, err := s.sites()
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,8 @@ type rememberFlags struct {
 	kind                 string
 	importance           float64
 	tags                 []string
+	profile, pinned      bool
+	ttl                  time.Duration
 }
 
 const rememberHelp = `Remember stores TEXT as a memory and prints its id. It is found at once by
@@ -22,6 +25,8 @@ TEXT "-" is read from standard input.`
 
 const rememberExample = `  ragctx remember "Releases are frozen on Fridays." --type semantic
   ragctx remember "Prefers short answers." --user ada --importance 0.9 --tag style
+  ragctx remember "The demo server is reserved for Ada." --ttl 36h
+  ragctx remember "Ada is left-handed." --user ada --profile
   ragctx remember - --session s1 < notes.txt`
 
 func newRemember(env lookupEnv) *cobra.Command {
@@ -46,6 +51,9 @@ func newRemember(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.kind, "type", string(memory.Episodic), "episodic, semantic, procedural or working")
 	flags.Float64Var(&f.importance, "importance", memory.DefaultImportance, "weight, 0 to 1")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag; may be repeated")
+	flags.BoolVar(&f.profile, "profile", false, "it describes its user lastingly")
+	flags.BoolVar(&f.pinned, "pinned", false, "it is wanted in every answer, and is never pruned")
+	flags.Var(ttlFlag{&f.ttl}, "ttl", "how long it is found, such as 90m, 36h or 30d (default for ever)")
 	return cmd
 }
 
@@ -66,6 +74,7 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 	m := memory.Memory{
 		Namespace: s.Namespace, UserID: f.user, AgentID: f.agent, SessionID: f.session,
 		Type: kind, Content: text, Importance: f.importance, Tags: f.tags,
+		Profile: f.profile, Pinned: f.pinned, Expires: expiryOf(time.Now(), f.ttl),
 	}
 	if err := m.Validate(); err != nil {
 		return asUsage(err)

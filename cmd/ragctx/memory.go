@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// memoryKeeper is the part of a backend that is about memories.
+type memoryKeeper interface {
+	Search(ctx context.Context, q ragctx.ContextQuery) (engine.SearchResult, error)
+	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error)
+	FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error)
+	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error)
+	ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (memory.Memory, store.Status, error)
+	UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Change, error)
+	UndoTurn(ctx context.Context, namespace, turn string, by engine.Viewer) ([]string, error)
+	DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error
+	EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error)
+	MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.TagCount, error)
+	MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error)
+	Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error)
+	ReleaseMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Memory, error)
+	DiscardMemory(ctx context.Context, namespace, id string, by engine.Viewer) error
+	PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool) (engine.Pruned, error)
+	// ExportMemories and ImportMemories are those of package api.
+	ExportMemories(ctx context.Context, namespace string, f store.MemoryFilter, history bool, w io.Writer) error
+	ImportMemories(ctx context.Context, namespace string, r io.Reader) (api.MemoryImport, error)
+}
+
+// ExportMemories implements backend.
+func (l local) ExportMemories(ctx context.Context, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
+	return api.ExportMemories(ctx, l.Engine, namespace, f, history, w)
+}
+
+// ImportMemories implements backend.
+func (l local) ImportMemories(ctx context.Context, namespace string, r io.Reader) (api.MemoryImport, error) {
+	return api.ImportMemories(ctx, l.Engine, namespace, r)
+}
+
+const memoryHelp = `Memory shows and curates what is remembered: by 'ragctx remember', by programs, and
+from the turns of conversations. Every change of a memory is kept in its history and
+can be undone.
+
+Lists show the memories that belong to no user; --user adds those of a user,
+--all-users those of all. A command that names a memory finds anyone's, unless --user
+says for whom it acts.`
+
+func newMemory(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "memory",
+		Short: "List, search, change, undo and move memories",
+		Long:  memoryHelp,
+		Example: `  ragctx memory list --user ada --order recent
+  ragctx memory search "favourite tea" --user ada
+  ragctx memory history ID
+  ragctx memory undo ID
+  ragctx memory export memories.ndjson --all-users`,
+	}
+	group(cmd)
+	cmd.AddCommand(
+		newMemoryList(env), newMemoryShow(env), newMemorySearch(env), newMemoryHistory(env), newMemoryUndo(env),
+		newMemoryDelete(env), newMemoryTag(env), newMemoryStats(env), newMemoryQuarantine(env), newMemoryRelease(env),
+		newMemoryDiscard(env), newMemoryPrune(env), newMemoryExport(env), newMemoryImport(env),
+	)
+	return cmd
+}
+
+// memoryScope are the flags that say whose memories are meant.
+type memoryScope struct {
+	user, agent, session string
+	all                  bool
+}
+
+func (m *memoryScope) add(flags *pflag.FlagSet) {
+	addSettings(flags, "server")
+	flags.StringVar(&m.user, "user", "", "memories of this user, beside those of no user")
+	flags.BoolVar(&m.all, "all-users", false, "memories of every user")
+	flags.StringVar(&m.agent, "agent", "", "only memories of this agent")
+	flags.StringVar(&m.session, "session", "", "only memories of this session")
+}
+
+func (m *memoryScope) filter() (store.MemoryFilter, error) {
+	f := store.MemoryFilter{UserID: m.user, AnyUser: m.all, AgentID: m.agent, SessionID: m.session}
+	if m.all && m.user != "" {
+		return f, badUsage("--all-users contradicts --user; give one of them")
+	}
+	return f, nil
+}
+
+// viewerFlag adds the flag that says for whom a command acts.
+func viewerFlag(flags *pflag.FlagSet, user *string) {
+	addSettings(flags, "server")
+	flags.StringVar(user, "user", "", "act as this user, for whom there are only their own memories and those of no user (default anyone's)")
+}
+
+func viewer(user string) engine.Viewer { return engine.Viewer{User: user, Anyone: user == ""} }
+
+// memoryCommand completes a command that works on one memory; fn gets its id.
+func memoryCommand(env lookupEnv, cmd *cobra.Command, fn func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error) *cobra.Command {
+	var user string
+	cmd.Args = exactly(1, "one ID")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return fn(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], viewer(user))
+		})
+	}
+	viewerFlag(cmd.Flags(), &user)
+	return cmd
+}
+
+// eachMemory calls fn with the memories that a filter finds, at most limit (0 is all).
+func eachMemory(ctx context.Context, b backend, namespace string, f store.MemoryFilter, limit int, fn func([]memory.Memory) error) error {
+	for left := limit; ; {
+		f.Limit = engine.MaxPage
+		if limit > 0 {
+			f.Limit = min(left, engine.MaxPage)
+		}
+		page, next, err := b.ListMemories(ctx, namespace, f)
+		if err != nil {
+			return err
+		}
+		if err := fn(page); err != nil {
+			return err
+		}
+		left -= len(page)
+		if next.ID == "" || limit > 0 && left <= 0 {
+			return nil
+		}
+		f.After = next
+	}
+}
+
+// timeFlag is a flag's value: a time, or a day of UTC.
+type timeFlag struct{ value *time.Time }
+
+// String implements pflag.Value.
+func (t timeFlag) String() string {
+	if t.value == nil || t.value.IsZero() {
+		return ""
+	}
+	return t.value.Format(time.RFC3339)
+}
+
+// Type implements pflag.Value.
+func (timeFlag) Type() string { return "time" }
+
+// Set implements pflag.Value.
+func (t timeFlag) Set(s string) error {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(layout, s); err == nil {
+			*t.value = at
+			return nil
+		}
+	}
+	return fmt.Errorf("use a day such as 2026-03-01, or a time such as 2026-03-01T12:00:00Z")
+}
+
+// ttlFlag is a flag's value: a length of time, see [memory.ParseTTL].
+type ttlFlag struct{ value *time.Duration }
+
+// String implements pflag.Value.
+func (t ttlFlag) String() string {
+	if t.value == nil || *t.value == 0 {
+		return ""
+	}
+	return t.value.String()
+}
+
+// Type implements pflag.Value.
+func (ttlFlag) Type() string { return "time" }
+
+// Set implements pflag.Value.
+func (t ttlFlag) Set(s string) error {
+	d, err := memory.ParseTTL(s)
+	if err != nil {
+		return fmt.Errorf("use a length of time such as 90m, 36h or 30d")
+	}
+	*t.value = d
+	return nil
+}

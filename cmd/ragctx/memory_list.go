@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// memoryFlags are the flags that say which memories are meant.
+type memoryFlags struct {
+	memoryScope
+
+	types, tags, kinds []string
+	contains           string
+	minImportance      float64
+	profile, pinned    bool
+	after, before      time.Time
+}
+
+func (m *memoryFlags) add(flags *pflag.FlagSet) {
+	m.memoryScope.add(flags)
+	flags.StringSliceVar(&m.types, "type", nil, "only these types: episodic, semantic, procedural, working")
+	flags.StringArrayVar(&m.tags, "tag", nil, "only memories with this tag; repeated, with any of them")
+	flags.StringSliceVar(&m.kinds, "kind", nil, "only these kinds of facts: preference, decision, instruction, identity, relation, plan, event, outcome")
+	flags.StringVar(&m.contains, "contains", "", "only memories that hold this text")
+	flags.Float64Var(&m.minImportance, "min-importance", 0, "only memories of at least this importance, 0 to 1")
+	flags.BoolVar(&m.profile, "profile", false, "only memories that describe their user lastingly")
+	flags.BoolVar(&m.pinned, "pinned", false, "only memories that are wanted in every answer")
+	flags.Var(timeFlag{&m.after}, "after", "only what occurred then or later: a day, or a time as RFC 3339 has it")
+	flags.Var(timeFlag{&m.before}, "before", "only what occurred earlier")
+}
+
+func (m *memoryFlags) filter() (store.MemoryFilter, error) {
+	f, err := m.memoryScope.filter()
+	if err != nil {
+		return f, err
+	}
+	if !(m.minImportance >= 0 && m.minImportance <= 1) {
+		return f, badUsage("--min-importance: is %v; use 0 to 1", m.minImportance)
+	}
+	f.AnyTags, f.Contains, f.MinImportance, f.Profile, f.Pinned = m.tags, m.contains, m.minImportance, m.profile, m.pinned
+	f.Filter.OccurredAfter, f.Filter.OccurredBefore = m.after, m.before
+	for _, name := range m.types {
+		t, err := memory.ParseType(name)
+		if err != nil {
+			return f, asUsage(err)
+		}
+		f.Types = append(f.Types, t)
+	}
+	for _, name := range m.kinds {
+		k, err := facts.ParseKind(name)
+		if err != nil {
+			return f, asUsage(err)
+		}
+		f.Kinds = append(f.Kinds, k)
+	}
+	return f, nil
+}
+
+// memoryListFlags are the flags of the command.
+type memoryListFlags struct {
+	memoryFlags
+
+	state, order string
+	asOf         time.Time
+	limit        int
+	json         bool
+}
+
+func newMemoryList(env lookupEnv) *cobra.Command {
+	var f memoryListFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List memories",
+		Long: "List shows memories by importance and recency, the best first, or in another order;\n" +
+			"those that are found now, or those in another state, or as of an earlier time.",
+		Example: `  ragctx memory list --user ada --limit 20
+  ragctx memory list --all-users --kind preference,decision --order recent
+  ragctx memory list --state superseded --json
+  ragctx memory list --contains tea --as-of 2026-03-01`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listMemories(cmd, env, f) },
+	}
+	flags := cmd.Flags()
+	f.add(flags)
+	flags.StringVar(&f.state, "state", string(memory.Active), "active, superseded, deleted or expired; 'ragctx memory quarantine' lists what is in quarantine")
+	flags.StringVar(&f.order, "order", "score", "score, recent, importance or id")
+	flags.Var(timeFlag{&f.asOf}, "as-of", "what was found at that time")
+	countVar(flags, &f.limit, "limit", 100, 0, noLimit, "how many; 0 is all")
+	flags.BoolVar(&f.json, "json", false, "print a JSON array")
+	return cmd
+}
+
+func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
+	f, err := fl.filter()
+	if err != nil {
+		return err
+	}
+	if err := checkOneOf("active", "superseded", "deleted", "expired")(fl.state); err != nil {
+		return asUsage(fmt.Errorf("--state: %w", err))
+	}
+	if err := checkOneOf("score", "recent", "importance", "id")(fl.order); err != nil {
+		return asUsage(fmt.Errorf("--order: %w", err))
+	}
+	f.State, f.AsOf = memory.State(fl.state), fl.asOf
+	if f.Order = store.Order(fl.order); fl.order == "score" {
+		f.Order = store.ByScore
+	}
+	return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+		w := cmd.OutOrStdout()
+		all := []memory.Memory{}
+		shown := 0
+		err := eachMemory(ctx, b, s.Namespace, f, fl.limit, func(page []memory.Memory) error {
+			if fl.json {
+				all = append(all, page...)
+				return nil
+			}
+			shown += len(page)
+			return writeMemories(w, page, shown == len(page))
+		})
+		if err == nil && fl.json {
+			err = writeJSON(w, all)
+		}
+		return err
+	})
+}
+
+// contentColumn is how many characters of a memory's content a list shows.
+const contentColumn = 80
+
+// brief returns the beginning of a text in one line.
+func brief(text string) string {
+	return printable(prose.Clip(strings.Join(strings.Fields(text), " "), contentColumn))
+}
+
+func writeMemories(w io.Writer, page []memory.Memory, head bool) error {
+	if len(page) == 0 {
+		return nil
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if head {
+		fmt.Fprintln(tw, "ID\tTYPE\tUSER\tIMPORTANCE\tOCCURRED\tCONTENT")
+	}
+	for _, m := range page {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%.2f\t%s\t%s\n", printable(m.ID), m.Type, orDash(m.UserID), m.Importance,
+			m.Occurred.Local().Format(time.DateTime), brief(m.Content))
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("write list: %w", err)
+	}
+	return nil
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return printable(s)
+}
+
+func newMemorySearch(env lookupEnv) *cobra.Command {
+	var scope memoryScope
+	var limit int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "search TEXT",
+		Short: "Find memories by what they say",
+		Long: "Search shows the memories that match TEXT best, with their relevance, as a query would\n" +
+			"find them. Without --user it sees the memories of no user.",
+		Example: `  ragctx memory search "favourite tea" --user ada
+  ragctx memory search "what did we decide last week?" --session s1 --json`,
+		Args:              exactly(1, "one TEXT"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if scope.all {
+				return badUsage("--all-users: a search sees what one user does; name one with --user")
+			}
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				q := ragctx.NewQuery(args[0]).WithTypes(ragctx.TypeMemory)
+				q.Namespace, q.UserID, q.AgentID, q.SessionID, q.MaxResults = s.Namespace, scope.user, scope.agent, scope.session, limit
+				found, err := b.Search(ctx, q)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), found.Items)
+				}
+				return writeFound(cmd.OutOrStdout(), found.Items)
+			})
+		},
+	}
+	scope.add(cmd.Flags())
+	countVar(cmd.Flags(), &limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func writeFound(w io.Writer, items []ragctx.ContextItem) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, it := range items {
+		fmt.Fprintf(tw, "%.2f\t%s\t%s\n", it.Relevance, printable(it.ID), brief(it.Content))
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("write list: %w", err)
+	}
+	return nil
+}

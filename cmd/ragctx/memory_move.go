@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+func newMemoryPrune(env lookupEnv) *cobra.Command {
+	var scope memoryScope
+	var dry bool
+	p := memory.DefaultPrunePolicy()
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Let go of old and unimportant memories",
+		Long: "Prune deletes memories that are older than --max-age and below --min-importance, and\n" +
+			"with --max-items those with the lowest score beyond that many. Pinned memories stay.\n" +
+			"What goes is printed, and undo brings it back.",
+		Example: `  ragctx memory prune --dry-run --all-users
+  ragctx memory prune --max-age 180d --min-importance 0.3
+  ragctx memory prune --user ada --max-items 1000`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := scope.filter()
+			if err != nil {
+				return err
+			}
+			if !(p.MinImportance >= 0 && p.MinImportance <= 1) {
+				return badUsage("--min-importance: is %v; use 0 to 1", p.MinImportance)
+			}
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				pruned, err := b.PruneMemories(ctx, s.Namespace, f, p, dry)
+				if err != nil {
+					return err
+				}
+				for _, id := range pruned.IDs {
+					fmt.Fprintln(cmd.OutOrStdout(), printable(id))
+				}
+				verb := "pruned"
+				if dry {
+					verb = "would prune"
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s %d memories\n", verb, len(pruned.IDs))
+				if pruned.More {
+					fmt.Fprintln(cmd.ErrOrStderr(), "there are more; run it again")
+				}
+				return nil
+			})
+		},
+	}
+	flags := cmd.Flags()
+	scope.add(flags)
+	flags.Var(ttlFlag{&p.MaxAge}, "max-age", "older ones go, if they are of little importance, too, such as 90d")
+	flags.Float64Var(&p.MinImportance, "min-importance", p.MinImportance, "old ones below this go, 0 to 1")
+	countVar(flags, &p.MaxItems, "max-items", 0, 0, noLimit, "how many are kept; 0 is all")
+	flags.BoolVar(&dry, "dry-run", false, "only print what would go")
+	return cmd
+}
+
+func newMemoryExport(env lookupEnv) *cobra.Command {
+	var f memoryFlags
+	var history bool
+	cmd := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write memories as JSON lines",
+		Long: "Export writes memories, one JSON object per line, with what is known of where they come\n" +
+			"from; 'ragctx memory import' reads them. Without FILE, or with -, they go to standard output.",
+		Example: `  ragctx memory export memories.ndjson --all-users
+  ragctx memory export --user ada --history | jq .content`,
+		Args: atMost(1, "one FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			filter, err := f.filter()
+			if err != nil {
+				return err
+			}
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				write := func(w io.Writer) error { return b.ExportMemories(ctx, s.Namespace, filter, history, w) }
+				if len(args) == 0 || args[0] == "-" {
+					return write(cmd.OutOrStdout())
+				}
+				return durable.WriteFile(durable.OS{}, args[0], write)
+			})
+		},
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().BoolVar(&history, "history", false, "add what happened to each")
+	return cmd
+}
+
+func newMemoryImport(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Store memories that were exported",
+		Long: "Import stores the memories of an export in the namespace, with their ids, times and\n" +
+			"types. Lines that are wrong are named and passed over. Importing again changes nothing.\n" +
+			"FILE - is standard input.",
+		Example: `  ragctx memory import memories.ndjson
+  ragctx memory export --namespace old --all-users | ragctx memory import - --data ./new`,
+		Args: exactly(1, "one FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				r := io.NopCloser(cmd.InOrStdin())
+				if args[0] != "-" {
+					f, err := os.Open(args[0])
+					if err != nil {
+						return err
+					}
+					r = f
+				}
+				defer r.Close()
+				done, err := b.ImportMemories(ctx, s.Namespace, r)
+				return errors.Join(err, tellImport(cmd.OutOrStdout(), cmd.ErrOrStderr(), done))
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	return cmd
+}
+
+// tellImport tells what became of an import. One that took nothing and failed is an error.
+func tellImport(stdout, stderr io.Writer, done api.MemoryImport) error {
+	for _, e := range done.Errors {
+		fmt.Fprintf(stderr, "line %d %s: %s\n", e.Line, printable(e.ID), printable(e.Error))
+	}
+	if _, err := fmt.Fprintf(stdout, "%d created, %d replaced, %d unchanged, %d failed\n", done.Created, done.Replaced, done.Unchanged, done.Failed); err != nil {
+		return err
+	}
+	if done.Failed > 0 && done.Created+done.Replaced+done.Unchanged == 0 {
+		return fmt.Errorf("no line was imported")
+	}
+	return nil
+}
+
+// expiryOf returns when a memory that lives for ttl from now on expires; 0 is never.
+func expiryOf(now time.Time, ttl time.Duration) time.Time {
+	if ttl == 0 {
+		return time.Time{}
+	}
+	return now.Add(ttl)
+}

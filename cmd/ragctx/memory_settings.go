@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// memorySettings are the settings of memories, shown after the others.
+func memorySettings() []setting {
+	w := memory.Weights{}.WithDefaults()
+	return []setting{
+		{"memory_decay_days", "days after which the recency of a memory has fallen to 37 %", fixed(number(w.Decay.Hours() / 24)), checkDecay},
+		{"memory_importance_weight", "weight of importance in the score that orders memories", fixed(number(w.Importance)), checkWeight},
+		{"memory_recency_weight", "weight of recency in that score", fixed(number(w.Recency)), checkWeight},
+		{"memory_max_working", "working memories that a user, agent and session have at a time", fixed(strconv.Itoa(memory.DefaultMaxWorking)), checkTier},
+		{"memory_max_short_term", "how many of the newest memories count as short-term", fixed(strconv.Itoa(memory.DefaultMaxShortTerm)), checkTier},
+	}
+}
+
+// memoryNames lists the names of the settings.
+func memoryNames() []string {
+	var names []string
+	for _, s := range memorySettings() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+func checkDecay(v string) error {
+	if n, err := strconv.ParseFloat(v, 64); err != nil || !(n > 0 && n <= 36500) {
+		return fmt.Errorf("is %q; use a number of days, more than 0 and at most 36500", ragctx.Clip(v))
+	}
+	return nil
+}
+
+func checkWeight(v string) error {
+	if n, err := strconv.ParseFloat(v, 64); err != nil || !(n >= 0 && n <= 1) {
+		return fmt.Errorf("is %q; use 0 to 1", ragctx.Clip(v))
+	}
+	return nil
+}
+
+func checkTier(v string) error {
+	if n, err := strconv.Atoi(v); err != nil || n < 1 || n > 100_000 {
+		return fmt.Errorf("is %q; use a whole number from 1 to 100000", ragctx.Clip(v))
+	}
+	return nil
+}
+
+// useMemory copies the settings, which were checked one by one.
+func (s *settings) useMemory(o *engine.Options) error {
+	value := func(name string) float64 {
+		n, _ := strconv.ParseFloat(s.k.String(name), 64)
+		return n
+	}
+	o.Weights = memory.Weights{
+		Decay:      time.Duration(value("memory_decay_days") * float64(24*time.Hour)),
+		Importance: value("memory_importance_weight"), Recency: value("memory_recency_weight"),
+	}
+	if o.Weights.Importance == 0 && o.Weights.Recency == 0 {
+		return badUsage("%s and %s are both 0; nothing would order memories", s.where("memory_importance_weight"), s.where("memory_recency_weight"))
+	}
+	o.MaxWorking, o.MaxShortTerm = int(value("memory_max_working")), int(value("memory_max_short_term"))
+	return nil
+}

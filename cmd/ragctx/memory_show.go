@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+func newMemoryShow(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := memoryCommand(env, &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a memory and where it comes from",
+		Long:  "Show prints a memory, also one in quarantine: what it says, what it is about, the turns\nthat say so, and how often it was part of an answer.",
+		Example: `  ragctx memory show ID
+  ragctx memory show ID --json`,
+	}, func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error {
+		m, err := b.FindMemory(ctx, namespace, id, by)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return writeJSON(w, m)
+		}
+		writeMemory(w, m)
+		return nil
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func writeMemory(w io.Writer, m store.Quarantined) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-11s %s\n", name+":", printable(value))
+		}
+	}
+	at := func(name string, t time.Time) {
+		if !t.IsZero() {
+			line(name, t.Local().Format("2006-01-02 15:04:05 MST"))
+		}
+	}
+	if m.Version > 0 {
+		fmt.Fprintf(w, "%s, version %d\n", printable(m.ID), m.Version)
+	} else {
+		fmt.Fprintln(w, printable(m.ID))
+	}
+	line("state", string(m.State))
+	line("reason", m.Reason)
+	line("type", string(m.Type))
+	line("importance", fmt.Sprintf("%.2f", m.Importance))
+	line("marks", strings.Join(marks(m.Memory), ", "))
+	line("user", m.UserID)
+	line("agent", m.AgentID)
+	line("session", m.SessionID)
+	line("tags", strings.Join(m.Tags, ", "))
+	for _, key := range slices.Sorted(maps.Keys(m.Metadata)) {
+		line(key, fmt.Sprint(m.Metadata[key]))
+	}
+	at("occurred", m.Occurred)
+	at("recorded", m.Recorded)
+	at("expires", m.Expires)
+	if m.Uses > 0 {
+		line("used", fmt.Sprintf("%d times, last %s", m.Uses, m.LastUsed.Local().Format(time.DateTime)))
+	}
+	writeAboutMemory(line, m.Memory)
+	fmt.Fprintf(w, "\n%s\n", visible(strings.TrimRight(m.Content, "\n")))
+}
+
+func marks(m memory.Memory) []string {
+	var out []string
+	if m.Profile {
+		out = append(out, "profile")
+	}
+	if m.Pinned {
+		out = append(out, "pinned")
+	}
+	return out
+}
+
+// writeAboutMemory shows what was found in turns.
+func writeAboutMemory(line func(name, value string), m memory.Memory) {
+	if a := m.About; a != nil {
+		line("kind", string(a.Kind))
+		line("about", strings.Join(slices.DeleteFunc([]string{a.Subject, a.Attribute, a.Value}, func(s string) bool { return s == "" }), " / "))
+		line("confidence", fmt.Sprintf("%.2f, by %s: %s", a.Confidence, a.Rule, a.Reason))
+		line("when", a.When)
+	}
+	for _, e := range m.Sources {
+		line("source", fmt.Sprintf("turn %s of %s, message %d, characters %d to %d", e.Turn, e.At.Local().Format(time.DateTime), e.Message, e.Start, e.End))
+	}
+}
+
+func newMemoryHistory(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := memoryCommand(env, &cobra.Command{
+		Use:   "history ID",
+		Short: "Show what happened to a memory",
+		Long:  "History shows what happened to a memory, the oldest first: who did what because of which\nturn, and what it said before and after. Deleted memories have one, too.",
+		Example: `  ragctx memory history ID
+  ragctx memory history ID --json`,
+	}, func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error {
+		changes, err := b.MemoryHistory(ctx, namespace, id, by)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return writeJSON(w, changes)
+		}
+		for _, c := range changes {
+			fmt.Fprintln(w, changeLine(c))
+		}
+		return nil
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// changeLine is a change in one line.
+func changeLine(c memory.Change) string {
+	line := fmt.Sprintf("%s  %s by %s", c.At.Local().Format(time.DateTime), c.Op, printable(c.By))
+	if c.Undone {
+		line += " (undone)"
+	}
+	if c.Turn != "" {
+		line += ", turn " + printable(c.Turn)
+	}
+	if c.Other != "" {
+		line += ", memory " + printable(c.Other)
+	}
+	if c.Reason != "" {
+		line += ", " + printable(c.Reason)
+	}
+	switch {
+	case c.Content != "" && c.Was != "" && c.Content != c.Was:
+		line += fmt.Sprintf(": %s -> %s", brief(c.Was), brief(c.Content))
+	case c.Content != "":
+		line += ": " + brief(c.Content)
+	case c.Was != "":
+		line += ": " + brief(c.Was)
+	}
+	return line
+}
+
+func newMemoryUndo(env lookupEnv) *cobra.Command {
+	var user, turn string
+	cmd := &cobra.Command{
+		Use:   "undo [ID]",
+		Short: "Take back the newest change of a memory, or what a turn has taught",
+		Long: "Undo takes back the newest change of a memory: what was created is deleted, what was\n" +
+			"deleted, replaced or superseded is there again. A second undo takes back the change\n" +
+			"before. With --turn it takes back what was learnt from a turn; the turn itself stays.",
+		Example: `  ragctx memory undo ID
+  ragctx memory undo --turn TURN`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: func(_ *cobra.Command, args []string) error {
+			if (len(args) == 1) == (turn != "") || len(args) > 1 {
+				return badUsage("takes one ID, or --turn")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				if turn != "" {
+					return undoTurn(ctx, cmd.OutOrStdout(), b, s.Namespace, turn, viewer(user))
+				}
+				c, err := b.UndoMemory(ctx, s.Namespace, args[0], viewer(user))
+				if err == nil {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: no longer %s\n", printable(args[0]), c.Op)
+				}
+				return err
+			})
+		},
+	}
+	viewerFlag(cmd.Flags(), &user)
+	cmd.Flags().StringVar(&turn, "turn", "", "take back what was learnt from this turn")
+	return cmd
+}
+
+func undoTurn(ctx context.Context, w io.Writer, b backend, namespace, turn string, by engine.Viewer) error {
+	ids, err := b.UndoTurn(ctx, namespace, turn, by)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		fmt.Fprintln(w, "nothing was learnt from the turn that is not undone or changed since")
+	}
+	for _, id := range ids {
+		fmt.Fprintln(w, "undone", printable(id))
+	}
+	return nil
+}
