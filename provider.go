@@ -54,7 +54,9 @@ type Turn struct {
 	// Occurred is when the turn ended; zero means now.
 	Occurred time.Time `json:"occurred,omitzero"`
 	// Success is nil or true for a turn that reached its answer.
-	Success     *bool          `json:"success,omitempty"`
+	Success *bool `json:"success,omitempty"`
+	// Confidence is how sure the agent is of the turn's answer, 0 to 1; nil is unknown.
+	Confidence  *float64       `json:"confidence,omitempty"`
 	ExecutionID string         `json:"execution_id,omitempty"`
 	Tags        []string       `json:"tags,omitempty"`
 	Metadata    map[string]any `json:"metadata,omitempty"`

@@ -25,6 +25,7 @@ type TurnRequest struct {
 	Messages    Messages  `json:"messages,omitempty" doc:"the turn in long form, in place of prompt and response"`
 	Occurred    time.Time `json:"occurred,omitzero" doc:"when the turn ended; default is now"`
 	Success     *bool     `json:"success,omitempty" doc:"false for a turn that did not reach its answer"`
+	Confidence  *float64  `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"how sure the agent is of its answer; procedures are learnt of turns that are sure enough"`
 	ExecutionID string    `json:"execution_id,omitempty" maxLength:"512"`
 	Tags        []string  `json:"tags,omitempty" maxItems:"64"`
 	Metadata    Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
@@ -33,7 +34,7 @@ type TurnRequest struct {
 func (r TurnRequest) turn() ragctx.Turn {
 	return ragctx.Turn{
 		ID: r.ID, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
-		Prompt: r.Prompt, Response: r.Response, Messages: r.Messages, Occurred: r.Occurred, Success: r.Success,
+		Prompt: r.Prompt, Response: r.Response, Messages: r.Messages, Occurred: r.Occurred, Success: r.Success, Confidence: r.Confidence,
 		ExecutionID: r.ExecutionID, Tags: r.Tags, Metadata: r.Metadata,
 	}
 }

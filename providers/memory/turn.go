@@ -32,6 +32,9 @@ func ValidateTurn(t ragctx.Turn) error {
 	if err := ragctx.ValidTime("occurred", t.Occurred); err != nil {
 		return err
 	}
+	if c := t.Confidence; c != nil && !(*c >= 0 && *c <= 1) {
+		return ragctx.Invalid("confidence", "is %v; use 0 to 1", *c)
+	}
 	if err := ragctx.ValidText("prompt", t.Prompt); err != nil {
 		return err
 	}
