@@ -22,7 +22,7 @@ var layers = []string{
 	"expand fetch screen",
 	"prose tokens embed llm rerank index session ledger xmlfmt",
 	"facts embed/static embed/remote index/vector index/keyword index/indextest compact passage",
-	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote",
+	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote providers/skills",
 	"store watch",
 	"engine",
 	"api mcpserver eval bench",
