@@ -56,8 +56,21 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 // relearn has the turns that also say what a memory says told again to those who
 // learn from them.
 func relearn(ctx context.Context, tx *sql.Tx, ns, item int64) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO untold (turn, only) SELECT DISTINCT t.id, 'memory' FROM provenance p
-		JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE p.item = ? ON CONFLICT DO NOTHING`, ns, item)
+	return tellAgain(ctx, tx, "memory", `SELECT DISTINCT t.id FROM provenance p
+		JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE p.item = ?`, ns, item)
+}
+
+// tellAgain has a provider told again of the turns whose rows a query returns. Others
+// that are still to be told stay so, and may be told twice.
+func tellAgain(ctx context.Context, tx *sql.Tx, provider, query string, args ...any) error {
+	rows, err := column[int64](ctx, tx, query, args...)
+	for _, row := range rows {
+		if err != nil {
+			break
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO untold (turn, only) VALUES (?1, ?2) ON CONFLICT DO UPDATE
+			SET only = CASE only WHEN ?2 THEN ?2 ELSE '' END, told = '[]'`, row, provider)
+	}
 	return err
 }
 
@@ -69,6 +82,8 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, ns int64, ids []uint64) error 
 	for _, q := range []string{
 		`DELETE FROM quarantine WHERE namespace = ? AND turn IN ` + keys,
 		`UPDATE history SET turn = '', reason = '' WHERE namespace = ? AND turn IN ` + keys,
+		`UPDATE procedure_history SET turn = '' WHERE procedure IN (SELECT p.id FROM procedures p WHERE p.namespace = ?) AND turn IN ` + keys,
+		`DELETE FROM procedure_sources WHERE body IN (SELECT b.id FROM procedure_bodies b JOIN procedures p ON p.id = b.procedure WHERE p.namespace = ?) AND turn IN ` + keys,
 		`DELETE FROM provenance WHERE item IN (SELECT i.id FROM items i WHERE i.namespace = ?) AND turn IN ` + keys,
 		`DELETE FROM turns WHERE namespace = ? AND id IN (` + in + `)`,
 	} {

@@ -16,6 +16,8 @@ type Erased struct {
 	Memories  int `json:"memories" doc:"that had at least one version"`
 	Versions  int `json:"versions" doc:"of documents and memories, also ended ones"`
 	Turns     int `json:"turns"`
+	// Procedures counts versions and drafts.
+	Procedures int `json:"procedures" doc:"versions and drafts of procedures"`
 	// Pending is the erasure that [Store.Scrub] completes; 0 if there was nothing.
 	Pending int64 `json:"-"`
 }
@@ -43,6 +45,9 @@ type scope struct {
 	// stays, also where a crash held the erasure up.
 	Change uint64 `json:"change"`
 	Turn   int64  `json:"turn"`
+	Body   int64  `json:"body"` // of a procedure
+	// Procedure is the row of the only thing that is meant.
+	Procedure int64 `json:"procedure,omitempty"`
 }
 
 // where returns the conditions on a row i of items or turns.
@@ -138,8 +143,8 @@ func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *
 		if err := may(ctx, tx); err != nil {
 			return err
 		}
-		err := tx.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(seq), 0) FROM changes), (SELECT coalesce(max(id), 0) FROM turns)`).
-			Scan(&sc.Change, &sc.Turn)
+		err := tx.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(seq), 0) FROM changes), (SELECT coalesce(max(id), 0) FROM turns),
+				(SELECT coalesce(max(id), 0) FROM procedure_bodies)`).Scan(&sc.Change, &sc.Turn, &sc.Body)
 		if err != nil {
 			return err
 		}
@@ -162,7 +167,7 @@ func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *
 // hide takes everything of a scope out of everyone's sight. What was written into
 // the scope after the erasure began stays.
 func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
-	for {
+	for sc.Procedure == 0 {
 		found, err := s.inScope(ctx, sc)
 		if err != nil {
 			return err
@@ -188,6 +193,9 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 		}
 	}
 	if err := s.hideDerived(ctx, sc, e); err != nil {
+		return err
+	}
+	if err := s.eraseProcedures(ctx, sc, e); err != nil {
 		return err
 	}
 	if err := s.eraseTurns(ctx, sc, e); err != nil {

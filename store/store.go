@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -52,7 +53,10 @@ type Store struct {
 	now   func() time.Time
 	keep  int // versions of a document; negative is all
 
-	staging  staging
+	staging staging
+	// procedures counts what may have changed procedures; see ProceduresState.
+	procedures atomic.Uint64
+
 	sweeper  *sweeper
 	sweeping sync.Mutex
 
