@@ -27,6 +27,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/skills"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 )
@@ -68,6 +69,8 @@ type Options struct {
 	// memories and documents. 0 means the defaults, negative none.
 	Dialogue   index.Dialogue
 	TimeWeight float64
+	// Procedures says from which turns procedures are learnt.
+	Procedures skills.Gate
 	// Providers are asked beside the built-in documents and memories.
 	Providers []resolve.Registered
 	// ProviderTimeout bounds each provider's part of a query; 0 is
@@ -117,7 +120,7 @@ type Engine struct {
 	collections *collections
 	rankings    rankings
 	courtesy    courtesy
-	builtin     []ragctx.ContextProvider // documents, memories
+	builtin     []ragctx.ContextProvider // documents, memories, skills
 	resolver    *resolve.Resolver
 	observer    *observer
 	learner     *learner
@@ -178,6 +181,7 @@ func (e *Engine) open(ctx context.Context) error {
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.source(store.Documents), e.documents()),
 		memory.NewProvider(e.source(store.Memories), e.memories()),
+		skills.NewProvider(&shelf{engine: e}),
 	}
 	e.openJobs()
 	if err := e.openResolver(); err != nil {
@@ -202,6 +206,7 @@ func (e *Engine) openResolver() error {
 	if !e.opts.Learning.Off {
 		watchers = append(watchers, watcher{e.learner, memory.Name, learnTimeout})
 	}
+	watchers = append(watchers, watcher{apprentice{e}, skills.Observer, tellTimeout})
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {

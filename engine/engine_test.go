@@ -158,7 +158,7 @@ func TestDocumentsAndMemoriesInOneAnswer(t *testing.T) {
 func TestEmptyDirectoryAnswersWithANote(t *testing.T) {
 	f := open(t)
 	a := f.ask(query("anything"))
-	if len(a.Items) != 0 || a.XML != "" || a.Note == "" || len(a.Providers) != 2 {
+	if len(a.Items) != 0 || a.XML != "" || a.Note == "" || len(a.Providers) != 3 {
 		t.Errorf("%+v", a)
 	}
 }

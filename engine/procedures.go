@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/store"
+)
+
+// ProcedureKey names a procedure: two owners may have procedures of the same name.
+type ProcedureKey struct {
+	Namespace string
+	Name      string
+	skills.Owner
+}
+
+func (k ProcedureKey) check() error {
+	if err := ragctx.ValidName("user_id", k.UserID); err != nil {
+		return err
+	}
+	if err := ragctx.ValidName("agent_id", k.AgentID); err != nil {
+		return err
+	}
+	return skills.ValidName(k.Name)
+}
+
+func (e *Engine) procedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
+	if err := k.check(); err != nil {
+		return store.ProcedureKey{}, err
+	}
+	ns, err := e.namespace(ctx, k.Namespace, create)
+	if isNotFound(err) {
+		err = notFound("procedure", k.Name)
+	}
+	return store.ProcedureKey{Namespace: ns, Name: k.Name, Owner: k.Owner}, err
+}
+
+// ListProcedures returns a page of procedures by name; the next one starts after its
+// last. What an entry takes does not depend on the length of the procedure.
+func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error) {
+	if err := pageLimit(&f.Limit); err != nil {
+		return nil, err
+	}
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return []skills.ProcedureEntry{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.store.ListProcedures(ctx, ns, f)
+}
+
+// Procedure returns a procedure with its draft and its versions.
+func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
+	key, err := e.procedureKey(ctx, k, false)
+	if err != nil {
+		return skills.Procedure{}, err
+	}
+	return e.store.Procedure(ctx, key)
+}
+
+// PutDraft writes the draft of a procedure, which is made if there is none of the
+// name. Versions that were published do not change.
+func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b skills.Body) (skills.Procedure, error) {
+	b = skills.TrimBody(b)
+	if err := b.Validate(); err != nil {
+		return skills.Procedure{}, err
+	}
+	key, err := e.procedureKey(ctx, k, true)
+	if err != nil {
+		return skills.Procedure{}, err
+	}
+	return e.store.PutProcedureDraft(ctx, key, b)
+}
+
+// DeleteDraft removes the draft of a procedure, and the procedure if nothing of it was
+// ever published. It is no error if there is none.
+func (e *Engine) DeleteDraft(ctx context.Context, k ProcedureKey) error {
+	key, err := e.procedureKey(ctx, k, false)
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return e.store.DeleteProcedureDraft(ctx, key)
+}
+
+// Publish makes a version of the draft, which never changes, and shows it to agents in
+// the place of the one that they were shown.
+func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
+	key, err := e.procedureKey(ctx, k, false)
+	if err != nil {
+		return skills.Procedure{}, err
+	}
+	return e.store.PublishProcedure(ctx, key)
+}
+
+// Unpublish shows agents no version any more. All of them stay.
+func (e *Engine) Unpublish(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
+	key, err := e.procedureKey(ctx, k, false)
+	if err != nil {
+		return skills.Procedure{}, err
+	}
+	return e.store.UnpublishProcedure(ctx, key)
+}
+
+// Rollback shows agents an earlier version again, and supersedes all later ones.
+func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (skills.Procedure, error) {
+	if version < 1 {
+		return skills.Procedure{}, ragctx.Invalid("version", "is %d; use the number of a version, from 1", version)
+	}
+	key, err := e.procedureKey(ctx, k, false)
+	if err != nil {
+		return skills.Procedure{}, err
+	}
+	return e.store.RollbackProcedure(ctx, key, version)
+}
+
+// PreviewProcedure returns what an agent would see of a procedure: with draft its
+// draft, otherwise a version, where 0 is the canonical one.
+func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version int, draft bool) (skills.ProcedurePreview, error) {
+	p, err := e.Procedure(ctx, k)
+	if err != nil {
+		return skills.ProcedurePreview{}, err
+	}
+	v, ok := p.Version(version)
+	if draft {
+		if ok = p.Draft != nil; ok {
+			v = *p.Draft
+		}
+	}
+	if !ok {
+		return skills.ProcedurePreview{}, notFound("version of procedure", k.Name)
+	}
+	out := skills.ProcedurePreview{Line: skills.Line(k.Name, v.Trigger), Body: skills.Markdown(k.Name, v.Body)}
+	if v.Number > 0 {
+		out.ID = skills.ID{Owner: k.Owner, Name: k.Name, Version: v.Number}.String()
+	}
+	return out, nil
+}
+
+// ProcedureHistory returns what happened to a procedure, oldest first.
+func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]skills.ProcedureChange, error) {
+	key, err := e.procedureKey(ctx, k, false)
+	if err != nil {
+		return nil, err
+	}
+	return e.store.ProcedureHistory(ctx, key)
+}
+
+// EraseProcedure removes a procedure for good, as [Engine.EraseDocument] does: its
+// draft, every version, and its history.
+func (e *Engine) EraseProcedure(ctx context.Context, k ProcedureKey) (store.Erased, error) {
+	if err := k.check(); err != nil {
+		return store.Erased{}, err
+	}
+	return e.erase(ctx, k.Namespace, func(ns int64) (store.Erased, error) {
+		return e.store.EraseProcedure(ctx, store.ProcedureKey{Namespace: ns, Name: k.Name, Owner: k.Owner})
+	})
+}
+
+// Skill returns the body of a published procedure by the id of an item.
+func (e *Engine) Skill(ctx context.Context, namespace, item string) (skills.ID, skills.ProcedureVersion, error) {
+	id, err := skills.ParseID(item)
+	if err != nil {
+		return id, skills.ProcedureVersion{}, err
+	}
+	key, err := e.procedureKey(ctx, ProcedureKey{namespace, id.Name, id.Owner}, false)
+	if err != nil {
+		return id, skills.ProcedureVersion{}, err
+	}
+	v, err := e.store.ProcedureVersion(ctx, key, id.Version)
+	id.Version = v.Number
+	return id, v, err
+}
+
+// apprentice learns procedures from turns. It is told of them as providers are.
+type apprentice struct{ engine *Engine }
+
+// maxKnown bounds the procedures of an owner that a new one is compared with.
+const maxKnown = 500
+
+// learnAttempts is how often a turn is compared with what is there; somebody else may
+// learn the same at the same time.
+const learnAttempts = 3
+
+// OnTurnComplete implements [ragctx.TurnObserver].
+func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
+	e := a.engine
+	if !e.opts.Procedures.Admits(t) {
+		return nil
+	}
+	found, ok := skills.Extract(t, skills.Screen{})
+	if !ok {
+		return nil
+	}
+	ns, err := e.namespace(ctx, cmp.Or(t.Namespace, ragctx.DefaultNamespace), false)
+	if err != nil {
+		return err
+	}
+	sure, _ := skills.Confidence(t)
+	owner := skills.Owner{UserID: t.UserID, AgentID: t.AgentID}
+	lesson := store.ProcedureLesson{By: skills.ByTurn, Seen: skills.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred, Words: true}}
+	for range learnAttempts {
+		var known []skills.Known
+		if known, err = e.store.KnownProcedures(ctx, ns, owner, maxKnown); err != nil {
+			return err
+		}
+		same := slices.IndexFunc(known, func(k skills.Known) bool { return skills.Similar(k, found) })
+		if lesson.Known = same >= 0; lesson.Known {
+			lesson.Key.Name = known[same].Name
+		} else {
+			lesson.Key.Name, lesson.Body = skills.FreeName(found.Name, known), found.Body
+		}
+		lesson.Key.Namespace, lesson.Key.Owner = ns, owner
+		_, err = e.store.LearnProcedure(ctx, lesson)
+		if code, _ := ragctx.CodeOf(err); err == nil || code != "conflict" {
+			break
+		}
+	}
+	return err
+}
