@@ -29,7 +29,7 @@ func TestClient(t *testing.T) {
 	q := ragctx.NewQuery("staging port")
 	q.Namespace = "n"
 	a, err := c.Context(ctx, q)
-	if err != nil || len(a.Items) != 1 || !strings.Contains(a.XML, "8443") || a.TotalTokens == 0 || len(a.Providers) != 2 {
+	if err != nil || len(a.Items) != 1 || !strings.Contains(a.XML, "8443") || a.TotalTokens == 0 || len(a.Providers) != 3 {
 		t.Errorf("context: %+v, %v", a, err)
 	}
 	if a, err := c.Context(ctx, q.WithTypes(ragctx.TypeMemory)); err != nil || len(a.Items) != 0 || a.Note == "" {

@@ -9,20 +9,22 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/providers/skills"
 )
 
-// Item is what an item of an answer shows: a passage of a document, or a memory.
+// Item is what an item of an answer shows: a passage of a document, a memory, or the
+// body of a procedure.
 type Item struct {
 	Chunk
 
-	Type     ragctx.ContextType `json:"context_type" enum:"resource,memory"`
-	Document string             `json:"document,omitempty" doc:"the document's id; absent for a memory"`
+	Type     ragctx.ContextType `json:"context_type" enum:"resource,memory,skill"`
+	Document string             `json:"document,omitempty" doc:"the document's id; absent for others"`
 	Version  int                `json:"version"`
 }
 
 type itemKey struct {
 	Scoped
-	ID string `path:"id" doc:"document@version#ordinal or the id of a memory, percent-encoded" example:"docs/a.md@1#0"`
+	ID string `path:"id" doc:"document@version#ordinal, the id of a memory, or procedure:name@version (procedure:name is the version that agents are shown), percent-encoded" example:"docs/a.md@1#0"`
 }
 
 type itemOutput struct{ Body Item }
@@ -42,16 +44,32 @@ func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) 
 	return &itemOutput{Item{chunkOf(document, version, u), ragctx.TypeResource, document, version}}, nil
 }
 
-// memoryItem returns a memory as a passage that is the whole of it.
+// memoryItem returns a memory as a passage that is the whole of it, or else a skill.
 func (s *Server) memoryItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
 	m, err := s.engine.Memory(ctx, in.Namespace, in.ID, "", true)
 	if errors.Is(err, ragctx.ErrNotFound) {
+		if skill, err := s.skillItem(ctx, in); !errors.Is(err, ragctx.ErrNotFound) {
+			return skill, err
+		}
 		return nil, fmt.Errorf("item %q: %w", ragctx.Clip(in.ID), ragctx.ErrNotFound)
 	}
 	if err != nil {
 		return nil, err
 	}
-	end := Position{Byte: len(m.Content), Line: 1 + strings.Count(m.Content, "\n"), Rune: utf8.RuneCountInString(m.Content)}
-	text := Chunk{ID: m.ID, Heading: []string{}, Text: m.Content, Start: Position{Line: 1}, End: end}
-	return &itemOutput{Item{Chunk: text, Type: ragctx.TypeMemory, Version: m.Version}}, nil
+	return &itemOutput{Item{Chunk: wholeOf(m.ID, m.Content), Type: ragctx.TypeMemory, Version: m.Version}}, nil
+}
+
+// skillItem returns the body of a published procedure.
+func (s *Server) skillItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
+	id, v, err := s.engine.Skill(ctx, in.Namespace, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &itemOutput{Item{Chunk: wholeOf(id.String(), skills.Markdown(id.Name, v.Body)), Type: ragctx.TypeSkill, Version: v.Number}}, nil
+}
+
+// wholeOf returns a text as a passage that is the whole of it.
+func wholeOf(id, text string) Chunk {
+	end := Position{Byte: len(text), Line: 1 + strings.Count(text, "\n"), Rune: utf8.RuneCountInString(text)}
+	return Chunk{ID: id, Heading: []string{}, Text: text, Start: Position{Line: 1}, End: end}
 }

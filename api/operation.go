@@ -34,6 +34,7 @@ func (s *Server) routes() {
 	s.memoryRoutes()
 	s.curationRoutes()
 	s.transferRoutes()
+	s.procedureRoutes()
 	s.eraseRoutes()
 	s.reembedRoutes()
 	s.embedderRoutes()

@@ -1,0 +1,188 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/store"
+)
+
+// ProcedureKey are the parameters that name a procedure. It is exported for huma, which
+// passes over others.
+type ProcedureKey struct {
+	Scoped
+	Name    string `path:"name" doc:"small letters and digits in words parted by hyphens" example:"deploy-service"`
+	UserID  string `query:"user_id" maxLength:"512" doc:"the user whose procedure it is; without it everyone's"`
+	AgentID string `query:"agent_id" maxLength:"512" doc:"the agent whose procedure it is; without it every agent's"`
+}
+
+func (k ProcedureKey) key() engine.ProcedureKey {
+	return engine.ProcedureKey{Namespace: k.Namespace, Name: k.Name, Owner: skills.Owner{UserID: k.UserID, AgentID: k.AgentID}}
+}
+
+type procedureList struct {
+	Scoped
+	UserID   string `query:"user_id" maxLength:"512" doc:"lists the procedures of this user and those of no user; without it only those of no user"`
+	AllUsers bool   `query:"all_users" doc:"lists the procedures of every user"`
+	AgentID  string `query:"agent_id" maxLength:"512" doc:"lists the procedures of this agent and those of no agent; without it those of every agent"`
+	State    string `query:"state" enum:"draft,published" doc:"only those that have a draft, or those that agents are shown"`
+	Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor   string `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+// ProcedurePage is a page of procedures.
+type ProcedurePage struct {
+	Procedures []skills.ProcedureEntry `json:"procedures" nullable:"false"`
+	NextCursor string                  `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+}
+
+type procedurePageOutput struct{ Body ProcedurePage }
+
+// procedureCursor says where a page of procedures starts: after a procedure.
+type procedureCursor struct {
+	Name  string `json:"name"`
+	User  string `json:"user"`
+	Agent string `json:"agent"`
+}
+
+// DraftRequest is the draft of a procedure as it is sent.
+type DraftRequest struct {
+	Trigger      string   `json:"trigger" doc:"when to use it, at most 200 characters" example:"Deploy {service} to {environment}"`
+	Steps        []string `json:"steps" minItems:"1" maxItems:"50" doc:"what to do, in order; each at most 1000 characters"`
+	Tools        []string `json:"tools,omitempty" maxItems:"50" doc:"names of the tools that are needed"`
+	Pitfalls     []string `json:"pitfalls,omitempty" maxItems:"50" doc:"what went wrong, and what helped"`
+	Verification []string `json:"verification,omitempty" maxItems:"50" doc:"how to see that it went well"`
+}
+
+type draftInput struct {
+	ProcedureKey
+	Body DraftRequest
+}
+
+type rollbackInput struct {
+	ProcedureKey
+	Body struct {
+		Version int `json:"version" minimum:"1" doc:"the earlier version that agents are to be shown again"`
+	}
+}
+
+type previewInput struct {
+	ProcedureKey
+	Version int  `query:"version" minimum:"1" doc:"a published version; without it the one that agents are shown"`
+	Draft   bool `query:"draft" doc:"the draft instead"`
+}
+
+type procedureDelete struct {
+	ProcedureKey
+	Erasable
+}
+
+type procedureOutput struct{ Body skills.Procedure }
+
+type previewOutput struct{ Body skills.ProcedurePreview }
+
+// ProcedureChanges is what happened to a procedure, oldest first.
+type ProcedureChanges struct {
+	Changes []skills.ProcedureChange `json:"changes" nullable:"false"`
+}
+
+type procedureHistoryOutput struct{ Body ProcedureChanges }
+
+const procedurePath = "/v1/procedures/{name}"
+
+func (s *Server) procedureRoutes() {
+	op := func(id, method, path, summary, about string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"procedures"}, Summary: summary, Description: about}
+	}
+	register(s, op("list-procedures", http.MethodGet, "/v1/procedures", "List procedures",
+		"By name. What an entry takes does not depend on the length of the procedure."), s.listProcedures)
+	register(s, op("get-procedure", http.MethodGet, procedurePath, "Get a procedure", "With its draft and all its versions, the newest first."), s.getProcedure)
+	register(s, op("put-draft", http.MethodPut, procedurePath+"/draft", "Write a draft",
+		"Writes the draft of a procedure, in the place of the one that is there. What was published does not change."), s.putDraft)
+	register(s, op("delete-draft", http.MethodDelete, procedurePath+"/draft", "Delete a draft",
+		"The procedure goes with it if nothing of it was ever published. It is no error if there is none."), s.deleteDraft)
+	register(s, op("publish-procedure", http.MethodPost, procedurePath+"/publish", "Publish a draft",
+		"Makes a version of the draft, which never changes, and shows it to agents."), byKey(s.engine.Publish))
+	register(s, op("unpublish-procedure", http.MethodPost, procedurePath+"/unpublish", "Unpublish a procedure",
+		"Agents are shown no version of it any more. All of them stay."), byKey(s.engine.Unpublish))
+	register(s, op("roll-back-procedure", http.MethodPost, procedurePath+"/rollback", "Roll back a procedure",
+		"Shows agents an earlier version again, and supersedes all later ones. A superseded version cannot be rolled back to."), s.rollback)
+	register(s, op("preview-procedure", http.MethodGet, procedurePath+"/preview", "Preview a procedure",
+		"What an agent sees of it: the line that is in answers, and the body that it can ask for."), s.previewProcedure)
+	register(s, op("procedure-history", http.MethodGet, procedurePath+"/history", "History of a procedure", "What happened to it, oldest first."), s.procedureHistory)
+	register(s, op("erase-procedure", http.MethodDelete, procedurePath, "Erase a procedure",
+		"Removes a procedure for good, with its versions and its history. Only with erase=true; to have agents not shown it, unpublish it."), s.eraseProcedure)
+}
+
+// byKey is a handler that needs nothing but the name.
+func byKey(fn func(context.Context, engine.ProcedureKey) (skills.Procedure, error)) func(context.Context, *ProcedureKey) (*procedureOutput, error) {
+	return func(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
+		p, err := fn(ctx, in.key())
+		return &procedureOutput{p}, err
+	}
+}
+
+func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*procedurePageOutput, error) {
+	if in.AllUsers && in.UserID != "" {
+		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
+	}
+	c, err := decodeCursor[procedureCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.engine.ListProcedures(ctx, in.Namespace, store.ProcedureFilter{
+		Owner: skills.Owner{UserID: in.UserID, AgentID: in.AgentID}, AnyUser: in.AllUsers, State: skills.State(in.State), Limit: in.Limit,
+		After: skills.ProcedureEntry{Name: c.Name, Owner: skills.Owner{UserID: c.User, AgentID: c.Agent}},
+	})
+	page := ProcedurePage{Procedures: found}
+	if in.Limit > 0 && len(found) == in.Limit {
+		last := found[len(found)-1]
+		page.NextCursor = encodeCursor(procedureCursor{last.Name, last.UserID, last.AgentID})
+	}
+	return &procedurePageOutput{page}, err
+}
+
+func (s *Server) getProcedure(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
+	p, err := s.engine.Procedure(ctx, in.key())
+	return &procedureOutput{p}, err
+}
+
+func (s *Server) putDraft(ctx context.Context, in *draftInput) (*procedureOutput, error) {
+	p, err := s.engine.PutDraft(ctx, in.key(), skills.Body(in.Body))
+	return &procedureOutput{p}, err
+}
+
+func (s *Server) deleteDraft(ctx context.Context, in *ProcedureKey) (*struct{}, error) {
+	return nil, s.engine.DeleteDraft(ctx, in.key())
+}
+
+func (s *Server) rollback(ctx context.Context, in *rollbackInput) (*procedureOutput, error) {
+	p, err := s.engine.Rollback(ctx, in.key(), in.Body.Version)
+	return &procedureOutput{p}, err
+}
+
+func (s *Server) previewProcedure(ctx context.Context, in *previewInput) (*previewOutput, error) {
+	if in.Draft && in.Version != 0 {
+		return nil, ragctx.Invalid("draft", "contradicts version; send one of them")
+	}
+	p, err := s.engine.PreviewProcedure(ctx, in.key(), in.Version, in.Draft)
+	return &previewOutput{p}, err
+}
+
+func (s *Server) procedureHistory(ctx context.Context, in *ProcedureKey) (*procedureHistoryOutput, error) {
+	changes, err := s.engine.ProcedureHistory(ctx, in.key())
+	return &procedureHistoryOutput{ProcedureChanges{changes}}, err
+}
+
+func (s *Server) eraseProcedure(ctx context.Context, in *procedureDelete) (*struct{}, error) {
+	if err := in.confirmed(); err != nil {
+		return nil, err
+	}
+	_, err := s.engine.EraseProcedure(ctx, in.key())
+	return nil, err
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/store"
+)
+
+// ListProcedures calls [engine.Engine.ListProcedures] on the server.
+func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error) {
+	q := in(namespace)
+	set(q, "user_id", f.UserID)
+	set(q, "agent_id", f.AgentID)
+	set(q, "state", string(f.State))
+	if f.AnyUser {
+		q.Set("all_users", "true")
+	}
+	if f.Limit != 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	if f.After.Name != "" {
+		q.Set("cursor", encodeCursor(procedureCursor{f.After.Name, f.After.UserID, f.After.AgentID}))
+	}
+	var page ProcedurePage
+	err := c.do(ctx, http.MethodGet, "/v1/procedures", q, nil, &page)
+	return page.Procedures, err
+}
+
+// Procedure calls [engine.Engine.Procedure] on the server.
+func (c *Client) Procedure(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error) {
+	return c.procedure(ctx, http.MethodGet, k, "", nil)
+}
+
+// PutDraft calls [engine.Engine.PutDraft] on the server.
+func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b skills.Body) (skills.Procedure, error) {
+	return c.procedure(ctx, http.MethodPut, k, "/draft", DraftRequest(skills.TrimBody(b)))
+}
+
+// DeleteDraft calls [engine.Engine.DeleteDraft] on the server.
+func (c *Client) DeleteDraft(ctx context.Context, k engine.ProcedureKey) error {
+	return c.do(ctx, http.MethodDelete, procedureAt(k, "/draft"), owned(k), nil, nil)
+}
+
+// Publish calls [engine.Engine.Publish] on the server.
+func (c *Client) Publish(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error) {
+	return c.procedure(ctx, http.MethodPost, k, "/publish", nil)
+}
+
+// Unpublish calls [engine.Engine.Unpublish] on the server.
+func (c *Client) Unpublish(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error) {
+	return c.procedure(ctx, http.MethodPost, k, "/unpublish", nil)
+}
+
+// Rollback calls [engine.Engine.Rollback] on the server.
+func (c *Client) Rollback(ctx context.Context, k engine.ProcedureKey, version int) (skills.Procedure, error) {
+	return c.procedure(ctx, http.MethodPost, k, "/rollback", map[string]int{"version": version})
+}
+
+// PreviewProcedure calls [engine.Engine.PreviewProcedure] on the server.
+func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int, draft bool) (skills.ProcedurePreview, error) {
+	q := owned(k)
+	if version != 0 {
+		q.Set("version", strconv.Itoa(version))
+	}
+	if draft {
+		q.Set("draft", "true")
+	}
+	var p skills.ProcedurePreview
+	return p, c.do(ctx, http.MethodGet, procedureAt(k, "/preview"), q, nil, &p)
+}
+
+// ProcedureHistory calls [engine.Engine.ProcedureHistory] on the server.
+func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]skills.ProcedureChange, error) {
+	var changes ProcedureChanges
+	err := c.do(ctx, http.MethodGet, procedureAt(k, "/history"), owned(k), nil, &changes)
+	return changes.Changes, err
+}
+
+// EraseProcedure calls [engine.Engine.EraseProcedure] on the server, which does not
+// tell what there was.
+func (c *Client) EraseProcedure(ctx context.Context, k engine.ProcedureKey) (store.Erased, error) {
+	q := owned(k)
+	q.Set("erase", "true")
+	return store.Erased{}, c.do(ctx, http.MethodDelete, procedureAt(k, ""), q, nil, nil)
+}
+
+func (c *Client) procedure(ctx context.Context, method string, k engine.ProcedureKey, what string, body any) (skills.Procedure, error) {
+	var p skills.Procedure
+	return p, c.do(ctx, method, procedureAt(k, what), owned(k), body, &p)
+}
+
+func procedureAt(k engine.ProcedureKey, what string) string {
+	return "/v1/procedures/" + url.PathEscape(k.Name) + what
+}
+
+func owned(k engine.ProcedureKey) url.Values {
+	q := in(k.Namespace)
+	set(q, "user_id", k.UserID)
+	set(q, "agent_id", k.AgentID)
+	return q
+}
