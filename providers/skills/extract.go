@@ -179,39 +179,48 @@ func sentences(s string) func(func(string) bool) {
 	return func(yield func(string) bool) { prose.Sentences(s, yield) }
 }
 
-// A name is a verb and what it is done to.
-const maxNameWords = 3
-
 // nameFor makes a name of a trigger: its first words that say something, up to a
-// preposition; of the tools where there are no such words.
+// preposition, where there are not enough also names of values; of the tools where
+// there are no words at all.
 func nameFor(trigger string, calls []call) string {
+	parts := nameWords(withoutBraces(trigger))
+	if len(parts) < 2 {
+		parts = nameWords(strings.NewReplacer("{", " ", "}", " ").Replace(trigger))
+	}
+	name := Slug(strings.Join(parts, "-"))
+	if name == "" {
+		name = Slug("use-" + strings.Join(toolsOf(calls[:min(len(calls), 2)]), "-"))
+	}
+	if r := []rune(name); len(r) > maxNameRunes {
+		name = strings.Trim(string(r[:maxNameRunes]), "-")
+	}
+	return name
+}
+
+// A name is a verb and what it is done to.
+const (
+	maxNameWords = 3
+	maxNameRunes = 48
+)
+
+func nameWords(text string) []string {
 	var parts []string
-	for i, w := range wordsOf(withoutBraces(trigger)) {
+	for i, w := range wordsOf(text) {
 		lower := strings.ToLower(w.text)
-		if slices.Contains(prepositions, lower) {
-			if len(parts) > 1 && lower != "of" {
-				break
-			}
+		switch {
+		case slices.Contains(prepositions, lower) && len(parts) > 1 && lower != "of":
+			return parts
+		case slices.Contains(prepositions, lower), i > 0 && len(analysis.ContentFeatures(w.text)) == 0:
 			continue
 		}
-		if i > 0 && len(analysis.ContentFeatures(w.text)) == 0 {
-			continue
-		}
-		if s := Slug(w.text); s != "" {
+		if s := Slug(w.text); s != "" && !slices.Contains(parts, s) {
 			parts = append(parts, s)
 		}
 		if len(parts) == maxNameWords {
 			break
 		}
 	}
-	name := Slug(strings.Join(parts, "-"))
-	if name == "" {
-		name = Slug("use-" + strings.Join(toolsOf(calls[:min(len(calls), 2)]), "-"))
-	}
-	if r := []rune(name); len(r) > 48 {
-		name = strings.Trim(string(r[:48]), "-")
-	}
-	return name
+	return parts
 }
 
 // Similar reports whether a procedure does what another one does: they have most of

@@ -16,11 +16,14 @@ type Skill struct {
 	Published time.Time
 
 	terms []string // what can be matched, sorted
+	does  string   // the term that says what is done
 }
 
 // NewSkill prepares a skill for matching.
 func NewSkill(id ID, trigger string, published time.Time) Skill {
 	s := Skill{ID: id, Trigger: trigger, Published: published}
+	first, _, _ := strings.Cut(id.Name, "-")
+	s.does = analysis.Stem(first)
 	s.terms = contentTerms(strings.ReplaceAll(id.Name, "-", " ") + "\n" + withoutBraces(trigger))
 	return s
 }
@@ -64,13 +67,15 @@ type match struct {
 	relevance   float64
 }
 
-// A skill fits a question if they share two words, or all that one of them has, and
-// enough of both is shared. The weights are set by hand on a set of questions that
-// testdata/skills.txt lists; they prefer to say nothing.
+// A skill fits a question if they share two words, or all that the skill has, and
+// enough of both is shared: more where the question does not say what is to be done.
+// The numbers are set by hand on testdata/skills.txt, and prefer to say nothing.
 const (
-	leastScore = 0.40 // of the geometric mean of said and asked
-	matchBias  = -4.6
-	matchScale = 8.8
+	leastScore   = 0.40 // of the geometric mean of said and asked
+	leastNotSaid = 0.50
+	matchBias    = -4.6 // of a logistic function of it, on the common scale of relevance
+	matchScale   = 8.8
+	notSaid      = 0.6 // share of relevance that is left where it is not said
 )
 
 // score returns how well skills match a question, in their order.
@@ -125,11 +130,13 @@ func (s *Skill) match(terms []string, weights map[string]float64) match {
 	mean := asked / float64(len(terms))
 	m.asked = shared / asked
 	m.said = shared / (shared + float64(len(s.terms)-m.words)*mean)
-	whole := m.words == len(terms) || m.words == len(s.terms)
-	both := math.Sqrt(m.said * m.asked)
-	if m.words < 2 && !whole || both < leastScore {
+	both, least, share := math.Sqrt(m.said*m.asked), leastScore, 1.0
+	if !slices.Contains(terms, s.does) {
+		least, share = leastNotSaid, notSaid
+	}
+	if m.words < min(2, len(s.terms)) || both < least {
 		return m
 	}
-	m.relevance = 1 / (1 + math.Exp(-(matchBias + matchScale*both)))
+	m.relevance = share / (1 + math.Exp(-(matchBias + matchScale*both)))
 	return m
 }

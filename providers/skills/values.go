@@ -63,7 +63,7 @@ func wordsOf(s string) []word {
 	var out []word
 	for f := range strings.FieldsSeq(s) {
 		t := strings.Trim(f, around)
-		if t == "" {
+		if t == "" || f[0] == '[' { // what was taken out is no value
 			continue
 		}
 		quoted := strings.HasPrefix(f, "`") || strings.HasPrefix(f, `"`)
