@@ -29,6 +29,9 @@ type ContextItem struct {
 	Depth    ContextDepth `json:"depth,omitempty"`
 	// Occurred is when the thing happened, as far as it is known.
 	Occurred time.Time `json:"occurred,omitzero"`
+	// Since says what has taken the place of something that the item says, in a
+	// sentence or a few; it is shown before the content.
+	Since string `json:"since,omitempty"`
 	// Required asks for the item before all others. Only the operator's own
 	// configuration sets it; a provider's claim is ignored.
 	Required bool `json:"-"`

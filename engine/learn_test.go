@@ -135,6 +135,20 @@ func TestANewValueSupersedes(t *testing.T) {
 	if err != nil || holds(then, "Berlin") == nil || holds(then, "Lisbon") != nil {
 		t.Errorf("then %q, %v", contents(then), err)
 	}
+	// The old turn says what holds since then.
+	q := query("where do I live")
+	q.UserID = "ada"
+	for _, it := range f.ask(q).Items {
+		if want := map[string]string{"t1": "Lisbon"}[it.ID]; !strings.Contains(it.Since, want) || want == "" && it.Since != "" {
+			t.Errorf("%s: since %q", it.ID, it.Since)
+		}
+	}
+	q.AsOf = before
+	for _, it := range f.ask(q).Items {
+		if it.Since != "" {
+			t.Errorf("then: %s: since %q", it.ID, it.Since)
+		}
+	}
 	// An older turn that comes late does not win.
 	f.turn(ragctx.Turn{ID: "t0", UserID: "ada", SessionID: "s0", Occurred: t0.AddDate(-1, 0, 0), Prompt: "I live in Oslo."})
 	f.settle()
@@ -258,7 +272,7 @@ func TestPlantedInstructionsGoToQuarantine(t *testing.T) {
 	}})
 	f.settle()
 	by := engine.Viewer{User: "ada"}
-	aside, err := f.Quarantine(t.Context(), "", store.MemoryFilter{UserID: "ada"}, "")
+	aside, _, err := f.Quarantine(t.Context(), "", store.MemoryFilter{UserID: "ada"}, 0)
 	if err != nil || len(aside) != 1 || !strings.Contains(aside[0].Content, "evil@example.com") || aside[0].Reason == "" {
 		t.Fatalf("%+v, %v", aside, err)
 	}
@@ -267,7 +281,7 @@ func TestPlantedInstructionsGoToQuarantine(t *testing.T) {
 	if got := f.found(q); slices.Contains(got, aside[0].ID) {
 		t.Errorf("found %v", got)
 	}
-	if others, err := f.Quarantine(t.Context(), "", store.MemoryFilter{UserID: "bob"}, ""); err != nil || len(others) > 0 {
+	if others, _, err := f.Quarantine(t.Context(), "", store.MemoryFilter{UserID: "bob"}, 0); err != nil || len(others) > 0 {
 		t.Errorf("bob sees %+v, %v", others, err)
 	}
 	if _, err := f.ReleaseMemory(t.Context(), "", aside[0].ID, engine.Viewer{User: "bob"}); !errors.Is(err, ragctx.ErrNotFound) {

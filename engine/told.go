@@ -9,6 +9,7 @@ import (
 	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -91,6 +92,23 @@ func (s source) byTurn(ctx context.Context, ns int64, iq index.Query, hits []ind
 	}
 	slices.SortStableFunc(out, func(a, b index.Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return out, nil
+}
+
+// Facts implements the memory provider's source.
+func (s source) Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]memory.Fact, error) {
+	ns, err := s.engine.namespace(ctx, q.Namespace, false)
+	if isNotFound(err) || len(ids) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if yes, err := s.engine.hasFacts(ctx, ns); err != nil || !yes {
+		return nil, err
+	}
+	return s.engine.store.FactsOf(ctx, ns, ids, store.MemoryFilter{
+		UserID: q.UserID, AgentID: q.AgentID, SessionID: "", AsOf: q.AsOf, Now: q.Now,
+	})
 }
 
 // closest returns the unit that has most of some terms, the first of equals.

@@ -128,6 +128,7 @@ func (s mixedSet) fill(t *testing.T) *engine.Engine {
 		})
 	}
 	must(t, g.Wait())
+	must(t, eng.Settle(t.Context()))
 	return eng
 }
 

@@ -308,8 +308,15 @@ func (r *reader) object() bool {
 	if r.literal(`"source"`) && (!r.token(":") || !r.str() || !r.token(",")) {
 		return false
 	}
-	if !r.literal(`"type"`) || !r.token(":") || !r.literal(`"`) || !r.label() || !r.literal(`"`) || !r.token(",") ||
-		!r.literal(`"content"`) || !r.token(":") {
+	if !r.literal(`"type"`) || !r.token(":") || !r.literal(`"`) || !r.label() || !r.literal(`"`) || !r.token(",") {
+		return false
+	}
+	for _, name := range [...]string{`"date"`, `"since"`} {
+		if r.literal(name) && (!r.token(":") || !r.str() || !r.token(",")) {
+			return false
+		}
+	}
+	if !r.literal(`"content"`) || !r.token(":") {
 		return false
 	}
 	if _, _, ok := r.peek(); !ok {

@@ -5,6 +5,7 @@ import (
 	"html"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -157,9 +158,11 @@ func TestStripRoundTrip(t *testing.T) {
 	}))
 	item := rapid.Custom(func(t *rapid.T) ragctx.ContextItem {
 		return ragctx.ContextItem{
-			Type:    rapid.SampledFrom([]ragctx.ContextType{ragctx.TypeMemory, ragctx.TypeResource, ragctx.TypeSkill}).Draw(t, "type"),
-			Source:  content.Draw(t, "source"),
-			Content: strings.Join(rapid.SliceOfN(content, 0, 4).Draw(t, "content"), ""),
+			Type:     rapid.SampledFrom([]ragctx.ContextType{ragctx.TypeMemory, ragctx.TypeResource, ragctx.TypeSkill}).Draw(t, "type"),
+			Source:   content.Draw(t, "source"),
+			Content:  strings.Join(rapid.SliceOfN(content, 0, 4).Draw(t, "content"), ""),
+			Since:    content.Draw(t, "since"),
+			Occurred: rapid.SampledFrom([]time.Time{{}, time.Unix(1700000000, 0)}).Draw(t, "occurred"),
 		}
 	})
 	said := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "Why?\n\n", "\n  ", "> ", "<b>", "the context:\n", "{", "\t", "&amp;", "<context>"}))

@@ -60,10 +60,10 @@ func (s *Store) FactsOf(ctx context.Context, ns int64, turns []string, f MemoryF
 	if !f.AsOf.IsZero() {
 		at = f.AsOf
 	}
-	c := conditions{sql: `i.namespace = ? AND i.recorded <= ?`, args: []any{each(turns), ns, at.UnixMicro()}}
+	c := conditions{sql: `i.namespace = ? AND i.recorded <= ?`, args: []any{at.UnixMicro(), each(turns), ns, at.UnixMicro()}}
 	f.scope(&c)
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT p.turn, i.key, x.text, k.about, i.occurred, coalesce(y.text, '')
+		rows, err := tx.QueryContext(ctx, `SELECT p.turn, i.key, x.text, k.about, i.occurred, coalesce(CASE WHEN h.at <= ? THEN y.text END, '')
 			FROM json_each(?) w JOIN provenance p ON p.turn = w.value JOIN items i ON i.id = p.item
 			JOIN facts k ON k.item = i.id AND k.kind <> ''
 			JOIN texts x ON x.item = i.id

@@ -40,12 +40,33 @@ func writeItem(b *strings.Builder, it ragctx.ContextItem) {
 }
 
 // writeContent writes an item's content, that of a memory after a line that says
-// when it is from.
+// when it is from, and what holds since then.
 func writeContent(b *strings.Builder, it ragctx.ContextItem) {
-	if d := day(it); d != "" {
-		b.WriteString("[" + d + "]\n")
+	if h := head(it); h != "" {
+		b.WriteString("[" + textEscaper.Replace(h) + "]\n")
 	}
 	b.WriteString(textEscaper.Replace(clean(it.Content)))
+}
+
+// head says when a memory is from, and what holds since then, in one line.
+func head(it ragctx.ContextItem) string {
+	d, since := day(it), since(it)
+	switch {
+	case since == "":
+		return d
+	case d == "":
+		return "since then: " + since
+	default:
+		return d + "; since then: " + since
+	}
+}
+
+// since returns what holds instead of something that a memory says, in one line.
+func since(it ragctx.ContextItem) string {
+	if it.Type != ragctx.TypeMemory {
+		return ""
+	}
+	return cleanLine(it.Since)
 }
 
 // day returns the day of a memory as far as it is known, in UTC.

@@ -16,6 +16,7 @@ func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 		Source  string `json:"source,omitempty"`
 		Type    string `json:"type"`
 		Date    string `json:"date,omitempty"`
+		Since   string `json:"since,omitempty"`
 		Content string `json:"content"`
 	}
 	var buf bytes.Buffer
@@ -27,7 +28,7 @@ func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 			b.WriteByte(',')
 		}
 		buf.Reset()
-		if err := enc.Encode(object{cleanLine(it.Source), it.Type.Label(), day(it), clean(it.Content)}); err != nil {
+		if err := enc.Encode(object{cleanLine(it.Source), it.Type.Label(), day(it), since(it), clean(it.Content)}); err != nil {
 			panic(err) // a struct of strings always encodes
 		}
 		b.Write(bytes.TrimSuffix(buf.Bytes(), []byte("\n")))
@@ -55,8 +56,8 @@ func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 		}
 		b.WriteByte('(')
 		b.WriteString(it.Type.Label())
-		if d := day(it); d != "" {
-			b.WriteString(", " + d)
+		if h := head(it); h != "" {
+			b.WriteString(", " + dropLineTricks(h, ' '))
 		}
 		b.WriteByte(')')
 		for line := range strings.SplitSeq(dropLineTricks(clean(it.Content), '\n'), "\n") {

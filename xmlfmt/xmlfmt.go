@@ -14,7 +14,8 @@
 // What a parser reads from the result is exactly the content after these
 // replacements. A memory says when it is from: in XML and in documents on a line of
 // its own before the content ("[2023-05-08]"), in JSON as "date", in plain text in
-// the header.
+// the header; and so it says what holds since then ("[2023-05-08; since then: The user
+// lives in Lisbon.]", "since").
 package xmlfmt
 
 import (
@@ -27,7 +28,7 @@ import (
 const (
 	XML       = "xml"       // <context source="…" type="…"> elements; the default
 	Documents = "documents" // <documents><document index="1">…
-	JSON      = "json"      // a compact array of {source, type, date, content}
+	JSON      = "json"      // a compact array of {source, type, date, since, content}
 	Text      = "text"      // a header line and indented content per item
 )
 
@@ -67,7 +68,7 @@ func (r renderer) Render(items []ragctx.ContextItem) string {
 	}
 	size := 0
 	for _, it := range items {
-		size += len(it.Source) + len(it.Content) + 96
+		size += len(it.Source) + len(it.Since) + len(it.Content) + 96
 	}
 	var b strings.Builder
 	b.Grow(size)

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 
 // TestGoldens renders the items of each file in every format. An item is a line
 // of type, source and content, the last two quoted as in Go; when it occurred may
-// follow the type after @.
+// follow the type after @, and what holds since then the content.
 func TestGoldens(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -71,8 +71,18 @@ func parseItems(t *testing.T, data string) []ragctx.ContextItem {
 				t.Fatalf("%s: %v", line, err)
 			}
 		}
-		if it.Content, err = strconv.Unquote(strings.TrimSpace(rest[len(source):])); err != nil {
+		rest = strings.TrimSpace(rest[len(source):])
+		content, err := strconv.QuotedPrefix(rest)
+		if err != nil {
 			t.Fatalf("%s: %v", line, err)
+		}
+		if it.Content, err = strconv.Unquote(content); err != nil {
+			t.Fatal(err)
+		}
+		if since := strings.TrimSpace(rest[len(content):]); since != "" {
+			if it.Since, err = strconv.Unquote(since); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
 		}
 		if it.Source, err = strconv.Unquote(source); err != nil {
 			t.Fatal(err)

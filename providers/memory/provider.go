@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -21,6 +23,9 @@ type Source interface {
 	passage.Searcher
 	// Recall lists memories by importance and recency.
 	Recall(ctx context.Context, q ragctx.ContextQuery) ([]Memory, error)
+	// Facts returns what was found in the turns among the memories with these ids, by
+	// turn, as far as the query may see it.
+	Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]Fact, error)
 }
 
 // Provider answers queries from memories. It implements [ragctx.ContextProvider].
@@ -56,6 +61,9 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return res, fmt.Errorf("memories: %w", err)
 	}
 	res.Degraded, res.Truncated, res.Time = found.Degraded, found.More, found.Time
+	if err := p.update(ctx, q, found.Items); err != nil {
+		return res, fmt.Errorf("memories: %w", err)
+	}
 	for _, it := range found.Items {
 		p.explain(q, &it)
 		res.Add(it)
@@ -67,6 +75,38 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		}
 	}
 	return res, nil
+}
+
+// How much is said of what holds since a turn.
+const (
+	maxSince      = 2
+	maxSinceChars = 200
+)
+
+// update notes beside turns what was found in them, and says what holds instead of
+// what others have superseded: the words of a turn stay as they were said.
+func (p *Provider) update(ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem) error {
+	ids := make([]string, len(items))
+	for i, it := range items {
+		ids[i] = it.ID
+	}
+	facts, err := p.source.Facts(ctx, q, ids)
+	if err != nil {
+		return fmt.Errorf("what was found in turns: %w", err)
+	}
+	for i := range items {
+		var found, since []string
+		for _, f := range facts[items[i].ID] {
+			found = append(found, f.ID)
+			if s := prose.Clip(f.Since, maxSinceChars); s != "" && len(since) < maxSince && !slices.Contains(since, s) {
+				since = append(since, s)
+			}
+		}
+		if len(found) > 0 {
+			items[i].Metadata["facts"], items[i].Since = found, strings.Join(since, " ")
+		}
+	}
+	return nil
 }
 
 // explain adds the score of importance and recency beside the match.
