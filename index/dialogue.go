@@ -24,13 +24,13 @@ import (
 // The score of a message is that of its best unit. Only what the query may see is
 // counted.
 type Dialogue struct {
-	Previous float64 `json:"previous,omitempty" minimum:"-100" maximum:"100" doc:"of the message before"`                                // 0.3 by default
-	Next     float64 `json:"next,omitempty" minimum:"-100" maximum:"100" doc:"of the message after"`                                     // 0.2
+	Previous float64 `json:"previous,omitempty" minimum:"-100" maximum:"100" doc:"of the message before"`                                // 0.35 by default
+	Next     float64 `json:"next,omitempty" minimum:"-100" maximum:"100" doc:"of the message after"`                                     // 0.25
 	Second   float64 `json:"second,omitempty" minimum:"-100" maximum:"100" doc:"of those two before and after"`                          // 0.1
-	Session  float64 `json:"session,omitempty" minimum:"-100" maximum:"100" doc:"of the whole session"`                                  // 0.2
+	Session  float64 `json:"session,omitempty" minimum:"-100" maximum:"100" doc:"of the whole session"`                                  // 0.3
 	Speaker  float64 `json:"speaker,omitempty" minimum:"-100" maximum:"100" doc:"where the question names who said it"`                  // 0.3
 	User     float64 `json:"user,omitempty" minimum:"-100" maximum:"100" doc:"where a user said it"`                                     // 0.3
-	Timed    float64 `json:"timed,omitempty" minimum:"-100" maximum:"100" doc:"where it speaks of a time and the question asks for one"` // 0.15
+	Timed    float64 `json:"timed,omitempty" minimum:"-100" maximum:"100" doc:"where it speaks of a time and the question asks for one"` // 0.2
 	// AsksWhen says that the question asks for a time: when, how long.
 	AsksWhen bool `json:"-"`
 }
@@ -41,13 +41,13 @@ func (d Dialogue) WithDefaults() Dialogue {
 		weight  *float64
 		Default float64
 	}{
-		{&d.Previous, 0.3},
-		{&d.Next, 0.2},
+		{&d.Previous, 0.35},
+		{&d.Next, 0.25},
 		{&d.Second, 0.1},
-		{&d.Session, 0.2},
+		{&d.Session, 0.3},
 		{&d.Speaker, 0.3},
 		{&d.User, 0.3},
-		{&d.Timed, 0.15},
+		{&d.Timed, 0.2},
 	} {
 		*w.weight = max(0, cmp.Or(*w.weight, w.Default))
 	}

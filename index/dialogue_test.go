@@ -68,9 +68,9 @@ func TestFeaturesAreExplained(t *testing.T) {
 			`1: 0.67 = match 0.67
 4: 0.33 = match 0.33
 11: 0.33 = match 0.33
-2: 0.23 = neighbours 0.23
-3: 0.13 = neighbours 0.13
-12: 0.10 = neighbours 0.10`,
+2: 0.27 = neighbours 0.27
+3: 0.15 = neighbours 0.15
+12: 0.12 = neighbours 0.12`,
 		},
 		{
 			"speaker",
