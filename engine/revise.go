@@ -121,3 +121,25 @@ func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.Memor
 	f.Now = e.opts.Now()
 	return e.store.MemoryTags(ctx, ns, f)
 }
+
+// CountMemories counts the memories that a filter finds.
+func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.MemoryFilter) (int, error) {
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	f.Now, f.After = e.opts.Now(), store.Place{}
+	return e.store.CountMemories(ctx, ns, f)
+}
+
+// TurnChanges returns what was learnt from a turn: what it did to which memories.
+func (e *Engine) TurnChanges(ctx context.Context, namespace, turn string, by Viewer) ([]store.TurnChange, error) {
+	ns, err := e.namespace(ctx, namespace, false)
+	if err != nil {
+		return nil, err
+	}
+	return e.store.TurnChanges(ctx, ns, turn, by.User, by.Anyone)
+}

@@ -68,10 +68,7 @@ func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, an
 			return err
 		}
 		return scan(rows, func() error {
-			var c memory.Change
-			var at sql.NullInt64
-			err := rows.Scan(&c.ID, &at, &c.Op, &c.Version, &c.Before, &c.By, &c.Turn, &c.Other, &c.Reason, &c.Undone, &c.Content, &c.Was)
-			c.At = moment(at)
+			c, err := scanChange(rows)
 			out = append(out, c)
 			return err
 		})
@@ -83,6 +80,53 @@ func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, an
 		return nil, failed("read history", err)
 	}
 	return out, nil
+}
+
+// TurnChange is what a turn did to a memory.
+type TurnChange struct {
+	MemoryID string `json:"memory_id"`
+	memory.Change
+}
+
+// TurnChanges returns what was learnt from a turn, in order: what it did to which
+// memories. Without anyUser those of other users are left out.
+func (s *Store) TurnChanges(ctx context.Context, ns int64, turn, user string, anyUser bool) ([]TurnChange, error) {
+	out := []TurnChange{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		keys, err := column[string](ctx, tx, `SELECT key FROM history WHERE namespace = ? AND turn = ? GROUP BY key ORDER BY min(id)`, ns, turn)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			if !anyUser && mayErase(ctx, tx, ns, key, user) != nil {
+				continue
+			}
+			rows, err := tx.QueryContext(ctx, wholeHistory, Memories, ns, key)
+			if err != nil {
+				return err
+			}
+			err = scan(rows, func() error {
+				c, err := scanChange(rows)
+				if c.Turn == turn {
+					out = append(out, TurnChange{key, c})
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, failedIf("read what was learnt", err)
+}
+
+func scanChange(rows *sql.Rows) (memory.Change, error) {
+	var c memory.Change
+	var at sql.NullInt64
+	err := rows.Scan(&c.ID, &at, &c.Op, &c.Version, &c.Before, &c.By, &c.Turn, &c.Other, &c.Reason, &c.Undone, &c.Content, &c.Was)
+	c.At = moment(at)
+	return c, err
 }
 
 // forgetHistory removes what history, quarantine and the counts know of a memory

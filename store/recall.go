@@ -16,6 +16,7 @@ import (
 type MemoryFilter struct {
 	UserID             string
 	AnyUser            bool // see every user's memories
+	Own                bool // only the user's own, not those of no user
 	AgentID, SessionID string
 	Types              []memory.Type
 	Filter             ragctx.Filter
@@ -190,7 +191,10 @@ const lastVersion = `i.superseded IS NOT NULL AND i.seq > 0 AND NOT EXISTS (SELE
 
 // scope adds whose memories are meant.
 func (f MemoryFilter) scope(c *conditions) {
-	if !f.AnyUser {
+	switch {
+	case f.Own:
+		c.and(`i.user = ?`, f.UserID)
+	case !f.AnyUser:
 		c.and(`i.user IN ('', ?)`, f.UserID)
 	}
 	if f.AgentID != "" {

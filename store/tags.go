@@ -34,3 +34,12 @@ func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter) ([]Tag
 	}
 	return out, nil
 }
+
+// CountMemories counts the memories that a filter finds.
+func (s *Store) CountMemories(ctx context.Context, ns int64, f MemoryFilter) (n int, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		where, args := f.where(ns)
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items i WHERE `+where, args...).Scan(&n)
+	})
+	return n, failedIf("count memories", err)
+}
