@@ -35,6 +35,7 @@ func (s *Server) routes() {
 	s.curationRoutes()
 	s.transferRoutes()
 	s.procedureRoutes()
+	s.mem0Routes()
 	s.eraseRoutes()
 	s.reembedRoutes()
 	s.embedderRoutes()

@@ -19,6 +19,7 @@ var verbs = [...]verb{
 	{http.MethodPost, "/v1/memories", "release", ":release"},
 	{http.MethodPost, "/v1/memories", "discard", ":discard"},
 	{http.MethodPost, "/v1/turns", "undo", ":undo"},
+	{http.MethodGet, mem0Memories, "history", "/history"},
 }
 
 // verbPath returns the path of a verb as it is registered.
@@ -39,7 +40,7 @@ func published(path string) string {
 // by the path as it was sent: an id that ends like one is sent with the colon as %3A or
 // the slash as %2F.
 func routedPath(method string, u *url.URL) string {
-	sent := u.EscapedPath()
+	sent := withoutSlash(u.EscapedPath())
 	for _, v := range verbs {
 		id, below := strings.CutPrefix(sent, v.root+"/")
 		id, ends := strings.CutSuffix(id, v.suffix)
@@ -50,5 +51,5 @@ func routedPath(method string, u *url.URL) string {
 			return v.root + ":" + v.name + "/" + plain
 		}
 	}
-	return u.Path
+	return withoutSlash(u.Path)
 }

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// mem0Prefix is where the routes of mem0's REST API are, as far as there are any: its
+// clients are given the server's URL with it. docs/mem0.md says what is there.
+const mem0Prefix = "/mem0"
+
+// withoutSlash returns a path of mem0 without the slash that its callers end it with.
+func withoutSlash(path string) string {
+	if strings.HasPrefix(path, mem0Prefix+"/") {
+		return strings.TrimRight(path, "/")
+	}
+	return path
+}
+
+// Mem0Project are the parameters that mem0's clients add to every request.
+type Mem0Project struct {
+	OrgID     string `query:"org_id" maxLength:"512" doc:"makes no difference"`
+	ProjectID string `query:"project_id" maxLength:"512" doc:"the namespace; default is the one called default"`
+}
+
+// Mem0Key are the parameters that name a memory.
+type Mem0Key struct {
+	Mem0Project
+	ID string `path:"id" doc:"the memory's id"`
+}
+
+// Mem0Memory is a memory in the shape of mem0.
+type Mem0Memory struct {
+	ID             string         `json:"id"`
+	Memory         string         `json:"memory" doc:"what is remembered"`
+	UserID         *string        `json:"user_id" doc:"null for everyone's"`
+	AgentID        *string        `json:"agent_id"`
+	RunID          *string        `json:"run_id" doc:"the session"`
+	SessionID      *string        `json:"session_id" doc:"the same as run_id"`
+	Metadata       map[string]any `json:"metadata"`
+	Categories     []string       `json:"categories" nullable:"false" doc:"the tags"`
+	CreatedAt      time.Time      `json:"created_at" doc:"when it occurred"`
+	UpdatedAt      time.Time      `json:"updated_at" doc:"when this version of it was recorded"`
+	ExpirationDate *string        `json:"expiration_date" doc:"the last day on which it is found, in UTC"`
+	Score          *float64       `json:"score,omitempty" doc:"of a search: its relevance"`
+}
+
+func mem0Memory(m memory.Memory) Mem0Memory {
+	out := Mem0Memory{
+		ID: m.ID, Memory: m.Content, UserID: orNull(m.UserID), AgentID: orNull(m.AgentID), RunID: orNull(m.SessionID),
+		SessionID: orNull(m.SessionID), Metadata: m.Metadata, Categories: m.Tags, CreatedAt: m.Occurred, UpdatedAt: m.Recorded,
+	}
+	if out.Categories == nil {
+		out.Categories = []string{}
+	}
+	if !m.Expires.IsZero() {
+		day := m.Expires.Add(-1).UTC().Format(time.DateOnly)
+		out.ExpirationDate = &day
+	}
+	return out
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Mem0Date is a day such as "2026-03-01", or null. What expires then is found until
+// its end, in UTC.
+type Mem0Date struct {
+	Set bool
+	Day string
+}
+
+// IsZero reports whether the field is absent.
+func (d Mem0Date) IsZero() bool { return !d.Set }
+
+// Schema implements [huma.SchemaProvider].
+func (Mem0Date) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date", Nullable: true}
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *Mem0Date) UnmarshalJSON(b []byte) error {
+	d.Set = true
+	return json.Unmarshal(b, &d.Day)
+}
+
+// expires returns the end of the day; the zero time for null.
+func (d Mem0Date) expires() (time.Time, error) {
+	if d.Day == "" {
+		return time.Time{}, nil
+	}
+	day, err := time.Parse(time.DateOnly, d.Day)
+	if err != nil {
+		return day, ragctx.Invalid("expiration_date", "is %q; use a day such as 2026-03-01", ragctx.Clip(d.Day))
+	}
+	return day.AddDate(0, 0, 1), nil
+}
+
+// Mem0Message says that something was done.
+type Mem0Message struct {
+	Message string `json:"message"`
+}
+
+type mem0MessageOutput struct{ Body Mem0Message }
+
+func (s *Server) mem0Routes() {
+	tags := []string{"mem0"}
+	add := func(id, method, path, summary, description string) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: mem0Prefix + path, Tags: tags, Summary: summary, Description: description,
+			DefaultStatus: http.StatusOK,
+		}
+	}
+	const add1 = "With infer=true (the default) the messages are kept as a turn and found at once; what is learnt from it comes later, " +
+		"or with async_mode=false before the answer. With infer=false every message is a memory."
+	register(s, add("mem0-ping", http.MethodGet, "/v1/ping", "Is it there?", ""), s.mem0Ping)
+	register(s, add("mem0-add", http.MethodPost, "/v1/memories", "Add memories", add1), s.mem0Add)
+	register(s, add("mem0-add-v3", http.MethodPost, "/v3/memories/add", "Add memories", add1), s.mem0Add)
+	register(s, add("mem0-list", http.MethodGet, "/v1/memories", "List memories",
+		"Newest first: a list, or with page and page_size a page."), s.mem0List)
+	register(s, add("mem0-list-v2", http.MethodPost, "/v2/memories", "List memories by filters", "Newest first: a list."), s.mem0ListV2)
+	register(s, add("mem0-list-v3", http.MethodPost, "/v3/memories", "List memories by filters", "Newest first: a page."), s.mem0ListV3)
+	register(s, add("mem0-delete-all", http.MethodDelete, "/v1/memories", "Delete memories",
+		"Those that have all the ids that are given, and nothing of other users or of everyone."), s.mem0DeleteAll)
+	register(s, add("mem0-search", http.MethodPost, "/v1/memories/search", "Search memories", "A list, or with output_format v1.1 an object."), s.mem0Search)
+	register(s, add("mem0-search-v2", http.MethodPost, "/v2/memories/search", "Search memories by filters", "A list."), s.mem0SearchV2)
+	register(s, add("mem0-search-v3", http.MethodPost, "/v3/memories/search", "Search memories by filters", "An object."), s.mem0SearchV3)
+	register(s, add("mem0-get", http.MethodGet, "/v1/memories/{id}", "Get a memory", ""), s.mem0Get)
+	register(s, add("mem0-update", http.MethodPut, "/v1/memories/{id}", "Change a memory", "What is absent stays; metadata is merged."), s.mem0Update)
+	register(s, add("mem0-delete", http.MethodDelete, "/v1/memories/{id}", "Delete a memory", ""), s.mem0Delete)
+	register(s, add("mem0-history", http.MethodGet, strings.TrimPrefix(verbPath(mem0Memories, "history"), mem0Prefix), "History of a memory", "Oldest first."), s.mem0History)
+}
+
+const mem0Memories = mem0Prefix + "/v1/memories"

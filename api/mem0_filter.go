@@ -1,0 +1,274 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
+)
+
+// mem0Scope is a conjunction of conditions: who, and what of theirs.
+type mem0Scope struct {
+	user, agent, run string
+	filter           ragctx.Filter
+	contains         string
+}
+
+// maxMem0Scopes bounds how many alternatives a filter may come to.
+const maxMem0Scopes = 16
+
+// named reports whether the scope says whose memories are meant.
+func (s mem0Scope) named() bool { return s.user+s.agent+s.run != "" }
+
+// memories returns the scope as a filter of a list.
+func (s mem0Scope) memories() store.MemoryFilter {
+	return store.MemoryFilter{UserID: s.user, AgentID: s.agent, SessionID: s.run, Filter: s.filter, Contains: s.contains}
+}
+
+// and returns the conditions of both; false if they contradict each other.
+func (s mem0Scope) and(o mem0Scope) (mem0Scope, bool) {
+	ok := true
+	both := func(a *string, b string) {
+		if *a != "" && b != "" && *a != b {
+			ok = false
+		}
+		if b != "" {
+			*a = b
+		}
+	}
+	both(&s.user, o.user)
+	both(&s.agent, o.agent)
+	both(&s.run, o.run)
+	both(&s.contains, o.contains)
+	s.filter.Tags = append(slices.Clone(s.filter.Tags), o.filter.Tags...)
+	meta := make(map[string]string)
+	maps.Copy(meta, s.filter.Metadata)
+	for k, v := range o.filter.Metadata {
+		if old, there := meta[k]; there && old != v {
+			ok = false
+		}
+		meta[k] = v
+	}
+	s.filter.Metadata = meta
+	if o.filter.OccurredAfter.After(s.filter.OccurredAfter) {
+		s.filter.OccurredAfter = o.filter.OccurredAfter
+	}
+	if before := o.filter.OccurredBefore; !before.IsZero() && (s.filter.OccurredBefore.IsZero() || before.Before(s.filter.OccurredBefore)) {
+		s.filter.OccurredBefore = before
+	}
+	return s, ok
+}
+
+// readFilters reads mem0's filters: the alternatives that they come to, each of which
+// names a user, an agent or a run.
+func readFilters(f Metadata) ([]mem0Scope, error) {
+	if len(f) == 0 {
+		return nil, ragctx.Invalid("filters", "are missing; send at least one of user_id, agent_id and run_id")
+	}
+	all, err := conjunction("filters", f)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if !s.named() {
+			return nil, ragctx.Invalid("filters", "allow for memories of anybody; send at least one of user_id, agent_id and run_id in every alternative")
+		}
+	}
+	return all, nil
+}
+
+// conjunction reads an object, all of whose members must hold.
+func conjunction(path string, members map[string]any) ([]mem0Scope, error) {
+	all := []mem0Scope{{}}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		alternatives, err := condition(path+"."+name, name, members[name])
+		if err != nil {
+			return nil, err
+		}
+		if all, err = cross(path, all, alternatives); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// cross returns what holds where one of each side does.
+func cross(path string, a, b []mem0Scope) ([]mem0Scope, error) {
+	var out []mem0Scope
+	for _, x := range a {
+		for _, y := range b {
+			if both, ok := x.and(y); ok {
+				out = append(out, both)
+			}
+		}
+	}
+	if len(out) > maxMem0Scopes {
+		return nil, ragctx.Invalid(path, "comes to more than %d alternatives; send several requests", maxMem0Scopes)
+	}
+	return out, nil
+}
+
+func condition(path, name string, value any) ([]mem0Scope, error) {
+	switch name {
+	case "AND", "OR":
+		return operands(path, name, value)
+	case "user_id", "agent_id", "run_id":
+		return entity(path, name, value)
+	case "metadata":
+		return metadataCondition(path, value)
+	case "categories":
+		return oneOfEach(path, value, func(v string) mem0Scope { return mem0Scope{filter: ragctx.Filter{Tags: []string{v}}} })
+	case "created_at", "timestamp":
+		return timeCondition(path, value)
+	}
+	return nil, ragctx.Invalid(path, "is not supported; use AND, OR, user_id, agent_id, run_id, metadata, categories (in), created_at")
+}
+
+func operands(path, name string, value any) ([]mem0Scope, error) {
+	list, ok := value.([]any)
+	if !ok || len(list) == 0 {
+		return nil, ragctx.Invalid(path, "is no list of conditions; send one")
+	}
+	var out []mem0Scope
+	if name == "AND" {
+		out = []mem0Scope{{}}
+	}
+	for i, v := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		members, ok := v.(map[string]any)
+		if !ok {
+			return nil, ragctx.Invalid(at, "is no object; send a condition such as {\"user_id\": \"ada\"}")
+		}
+		some, err := conjunction(at, members)
+		if err == nil && name == "AND" {
+			out, err = cross(path, out, some)
+		} else if err == nil {
+			out = append(out, some...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(out) > maxMem0Scopes {
+		return nil, ragctx.Invalid(path, "comes to more than %d alternatives; send several requests", maxMem0Scopes)
+	}
+	return out, nil
+}
+
+func entity(path, name string, value any) ([]mem0Scope, error) {
+	return oneOfEach(path, value, func(v string) mem0Scope {
+		switch name {
+		case "user_id":
+			return mem0Scope{user: v}
+		case "agent_id":
+			return mem0Scope{agent: v}
+		default:
+			return mem0Scope{run: v}
+		}
+	})
+}
+
+// oneOfEach reads a value, or an object with eq or in: one alternative for each value.
+func oneOfEach(path string, value any, scope func(string) mem0Scope) ([]mem0Scope, error) {
+	var values []any
+	switch v := value.(type) {
+	case string:
+		values = []any{v}
+	case map[string]any:
+		for op, operand := range v {
+			list, isList := operand.([]any)
+			switch {
+			case len(v) == 1 && op == "eq":
+				values = []any{operand}
+			case len(v) == 1 && op == "in" && isList:
+				values = list
+			default:
+				return nil, ragctx.Invalid(path, "has the operator %q; use a value, eq or in", ragctx.Clip(op))
+			}
+		}
+	}
+	var out []mem0Scope
+	for _, v := range values {
+		s, ok := v.(string)
+		if !ok || s == "" || s == "*" {
+			return nil, ragctx.Invalid(path, "is not the text of one value; send that (there is no *)")
+		}
+		out = append(out, scope(s))
+	}
+	if len(out) == 0 {
+		return nil, ragctx.Invalid(path, "names no value; send one")
+	}
+	return out, nil
+}
+
+// metadataCondition reads values that the metadata must have.
+func metadataCondition(path string, value any) ([]mem0Scope, error) {
+	members, ok := value.(map[string]any)
+	if !ok {
+		return nil, ragctx.Invalid(path, "is no object; send one such as {\"topic\": \"tea\"}")
+	}
+	meta := make(map[string]string)
+	for k, v := range members {
+		switch v := v.(type) {
+		case string:
+			meta[k] = v
+		case bool, json.Number:
+			meta[k] = fmt.Sprint(v)
+		default:
+			return nil, ragctx.Invalid(path+"."+k, "is no text, number or boolean; metadata is compared for equality alone")
+		}
+	}
+	return []mem0Scope{{filter: ragctx.Filter{Metadata: meta}}}, nil
+}
+
+// timeCondition reads bounds of the time of occurrence.
+func timeCondition(path string, value any) ([]mem0Scope, error) {
+	members, ok := value.(map[string]any)
+	if !ok {
+		return nil, ragctx.Invalid(path, "is no object; send bounds such as {\"gte\": \"2026-03-01\"}")
+	}
+	var f ragctx.Filter
+	for op, v := range members {
+		at, err := mem0Time(path+"."+op, v)
+		if err != nil {
+			return nil, err
+		}
+		switch op {
+		case "gte":
+			f.OccurredAfter = at
+		case "gt":
+			f.OccurredAfter = at.Add(time.Microsecond)
+		case "lt":
+			f.OccurredBefore = at
+		case "lte":
+			f.OccurredBefore = at.Add(time.Microsecond)
+		default:
+			return nil, ragctx.Invalid(path, "has the operator %q; use gt, gte, lt or lte", ragctx.Clip(op))
+		}
+	}
+	return []mem0Scope{{filter: f}}, nil
+}
+
+// mem0Day reads a parameter; "" is the zero time.
+func mem0Day(name, value string) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	return mem0Time(name, value)
+}
+
+// mem0Time reads a day or a time.
+func mem0Time(path string, v any) (time.Time, error) {
+	s, _ := v.(string)
+	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
+		if t, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, ragctx.Invalid(path, "is %q; use a day such as 2026-03-01 or a time such as 2026-03-01T12:00:00Z", ragctx.Clip(fmt.Sprint(v)))
+}

@@ -1,0 +1,381 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Mem0Page is a page of memories in the shape of mem0.
+type Mem0Page struct {
+	Count    int          `json:"count" doc:"how many there are"`
+	Next     *string      `json:"next"`
+	Previous *string      `json:"previous"`
+	Results  []Mem0Memory `json:"results" nullable:"false"`
+}
+
+// Mem0Found is what a search finds, in the shape of mem0's v1.1.
+type Mem0Found struct {
+	Results   []Mem0Memory `json:"results" nullable:"false"`
+	Relations []any        `json:"relations" nullable:"false" doc:"always empty"`
+}
+
+type mem0ListInput struct {
+	Mem0Project
+	UserID     string   `query:"user_id" maxLength:"512"`
+	AgentID    string   `query:"agent_id" maxLength:"512"`
+	RunID      string   `query:"run_id" maxLength:"512" doc:"the session"`
+	Categories []string `query:"categories,explode" maxItems:"16" doc:"tags, of which a memory has any"`
+	Keywords   string   `query:"keywords" maxLength:"4096" doc:"a text that the memory holds"`
+	StartDate  string   `query:"start_date" doc:"of what occurred then or later"`
+	EndDate    string   `query:"end_date" doc:"of what occurred earlier"`
+	Page       int      `query:"page" minimum:"1" maximum:"10000"`
+	PageSize   int      `query:"page_size" minimum:"1" maximum:"1000"`
+	Limit      int      `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+}
+
+type mem0FilterInput struct {
+	Mem0Project
+	Page     int `query:"page" minimum:"1" maximum:"10000"`
+	PageSize int `query:"page_size" minimum:"1" maximum:"1000"`
+	Body     Mem0Filters
+
+	url *url.URL
+}
+
+// Resolve implements [huma.Resolver]; it keeps the URL.
+func (in *mem0FilterInput) Resolve(ctx huma.Context) []error {
+	in.url = humaecho.Unwrap(ctx).Request().URL
+	return nil
+}
+
+// Mem0Filters asks for a list of memories.
+type Mem0Filters struct {
+	Filters   Metadata `json:"filters" doc:"AND and OR over user_id, agent_id, run_id, metadata, categories and created_at"`
+	Page      int      `json:"page,omitempty" minimum:"1" maximum:"10000"`
+	PageSize  int      `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
+	OrgID     string   `json:"org_id,omitempty" maxLength:"512" doc:"makes no difference"`
+	ProjectID string   `json:"project_id,omitempty" maxLength:"512" doc:"the namespace"`
+	Version   string   `json:"version,omitempty" doc:"makes no difference"`
+}
+
+// mem0Any is an answer whose shape depends on the request.
+type mem0Any struct{ Body any }
+
+func (s *Server) mem0List(ctx context.Context, in *mem0ListInput) (*mem0Any, error) {
+	scope := mem0Scope{user: in.UserID, agent: in.AgentID, run: in.RunID, contains: in.Keywords}
+	if !scope.named() {
+		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
+	}
+	var err error
+	if scope.filter.OccurredAfter, err = mem0Day("start_date", in.StartDate); err != nil {
+		return nil, err
+	}
+	if scope.filter.OccurredBefore, err = mem0Day("end_date", in.EndDate); err != nil {
+		return nil, err
+	}
+	scopes := []mem0Scope{scope}
+	if len(in.Categories) > 0 {
+		scopes = nil
+		for _, c := range in.Categories {
+			scope.filter.Tags = []string{c}
+			scopes = append(scopes, scope)
+		}
+	}
+	if in.Page == 0 || in.PageSize == 0 {
+		found, _, err := s.mem0Memories(ctx, in.ProjectID, scopes, in.Limit)
+		return &mem0Any{shapes(found)}, err
+	}
+	page, err := s.mem0Page(ctx, in.ProjectID, scopes, in.Page, in.PageSize, nil)
+	return &mem0Any{page}, err
+}
+
+func (s *Server) mem0ListV2(ctx context.Context, in *mem0FilterInput) (*mem0Any, error) {
+	page, err := s.mem0Filtered(ctx, in)
+	return &mem0Any{page.Results}, err
+}
+
+func (s *Server) mem0ListV3(ctx context.Context, in *mem0FilterInput) (*mem0Any, error) {
+	page, err := s.mem0Filtered(ctx, in)
+	return &mem0Any{page}, err
+}
+
+func (s *Server) mem0Filtered(ctx context.Context, in *mem0FilterInput) (Mem0Page, error) {
+	scopes, err := readFilters(in.Body.Filters)
+	if err != nil {
+		return Mem0Page{}, err
+	}
+	n, size := cmp.Or(in.Page, in.Body.Page, 1), cmp.Or(in.PageSize, in.Body.PageSize, engine.DefaultPage)
+	return s.mem0Page(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), scopes, n, size, in.url)
+}
+
+// maxMem0Gathered is how many memories the pages of a list of several alternatives
+// reach.
+const maxMem0Gathered = 10_000
+
+// mem0Page returns page n of a list, counted from 1.
+func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Scope, n, size int, at *url.URL) (Mem0Page, error) {
+	page := Mem0Page{Results: []Mem0Memory{}}
+	most := n * size
+	if most > maxMem0Gathered {
+		return page, ragctx.Invalid("page", "reaches beyond the first %d memories; narrow the list", maxMem0Gathered)
+	}
+	if len(scopes) > 1 {
+		most = maxMem0Gathered
+	}
+	found, count, err := s.mem0Memories(ctx, namespace, scopes, most)
+	if err != nil {
+		return page, err
+	}
+	page.Count = count
+	page.Results = shapes(found[min((n-1)*size, len(found)):min(n*size, len(found))])
+	if n*size < count {
+		page.Next = pageURL(at, n+1, size)
+	}
+	if n > 1 {
+		page.Previous = pageURL(at, n-1, size)
+	}
+	return page, nil
+}
+
+// pageURL names a page of a list.
+func pageURL(at *url.URL, n, size int) *string {
+	u := url.URL{Path: mem0Memories + "/"}
+	if at != nil {
+		u.Path = at.Path + "/"
+	}
+	u.RawQuery = url.Values{"page": {strconv.Itoa(n)}, "page_size": {strconv.Itoa(size)}}.Encode()
+	text := u.String()
+	return &text
+}
+
+// mem0Memories returns the newest memories of scopes, at most limit, and how many there
+// are in all: of several scopes, as far as they were gathered.
+func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []mem0Scope, limit int) ([]memory.Memory, int, error) {
+	var all []memory.Memory
+	count := 0
+	seen := make(map[string]bool)
+	for _, scope := range scopes {
+		f := scope.memories()
+		n, err := s.engine.CountMemories(ctx, namespace, f)
+		if err != nil {
+			return nil, 0, err
+		}
+		count += n
+		err = s.eachMemory(ctx, namespace, f, limit, func(m memory.Memory) error {
+			if !seen[m.ID] {
+				seen[m.ID] = true
+				all = append(all, m)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	if len(scopes) > 1 {
+		count = len(all)
+		slices.SortStableFunc(all, func(a, b memory.Memory) int { return cmp.Or(b.Occurred.Compare(a.Occurred), cmp.Compare(a.ID, b.ID)) })
+	}
+	return all[:min(limit, len(all))], count, nil
+}
+
+// eachMemory calls fn with the newest memories that a filter finds, at most limit.
+func (s *Server) eachMemory(ctx context.Context, namespace string, f store.MemoryFilter, limit int, fn func(memory.Memory) error) error {
+	f.Order = store.ByRecency
+	for limit > 0 {
+		f.Limit = min(limit, engine.MaxPage)
+		page, next, err := s.engine.ListMemories(ctx, namespace, f)
+		if err != nil {
+			return err
+		}
+		for _, m := range page {
+			if err := fn(m); err != nil {
+				return err
+			}
+		}
+		limit -= len(page)
+		if f.After = next; next.ID == "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+func shapes(found []memory.Memory) []Mem0Memory {
+	out := make([]Mem0Memory, len(found))
+	for i, m := range found {
+		out[i] = mem0Memory(m)
+	}
+	return out
+}
+
+// Mem0SearchV1 asks for memories that match a text.
+type Mem0SearchV1 struct {
+	Mem0Query
+	UserID       string   `json:"user_id,omitempty" maxLength:"512"`
+	AgentID      string   `json:"agent_id,omitempty" maxLength:"512"`
+	RunID        string   `json:"run_id,omitempty" maxLength:"512" doc:"the session"`
+	Metadata     Metadata `json:"metadata,omitempty" doc:"values that the metadata must have"`
+	OutputFormat string   `json:"output_format,omitempty" enum:"v1.0,v1.1" default:"v1.0"`
+}
+
+// Mem0SearchV2 asks for memories that match a text, by filters.
+type Mem0SearchV2 struct {
+	Mem0Query
+	Filters Metadata `json:"filters" doc:"AND and OR over user_id, agent_id, run_id, metadata, categories and created_at"`
+}
+
+// Mem0Query is what both kinds of search have in common.
+type Mem0Query struct {
+	Query          string  `json:"query" minLength:"1" maxLength:"65536"`
+	TopK           int     `json:"top_k,omitempty" minimum:"1" maximum:"1000" default:"10"`
+	Threshold      float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"drops memories of less relevance; default is none"`
+	Rerank         *bool   `json:"rerank,omitempty" doc:"false leaves out the reranker that the server may have"`
+	KeywordSearch  bool    `json:"keyword_search,omitempty" doc:"makes no difference: words always count"`
+	FilterMemories bool    `json:"filter_memories,omitempty" doc:"makes no difference"`
+	OrgID          string  `json:"org_id,omitempty" maxLength:"512" doc:"makes no difference"`
+	ProjectID      string  `json:"project_id,omitempty" maxLength:"512" doc:"the namespace"`
+	Version        string  `json:"version,omitempty" doc:"makes no difference"`
+}
+
+type mem0SearchInput struct {
+	Mem0Project
+	Body Mem0SearchV1
+}
+
+type mem0SearchV2Input struct {
+	Mem0Project
+	Body Mem0SearchV2
+}
+
+func (s *Server) mem0Search(ctx context.Context, in *mem0SearchInput) (*mem0Any, error) {
+	r := in.Body
+	scope := mem0Scope{user: r.UserID, agent: r.AgentID, run: r.RunID}
+	if !scope.named() {
+		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
+	}
+	scopes := []mem0Scope{scope}
+	if len(r.Metadata) > 0 {
+		meta, err := metadataCondition("metadata", map[string]any(r.Metadata))
+		if err != nil {
+			return nil, err
+		}
+		scopes, _ = cross("metadata", scopes, meta) // one of each: cannot fail
+	}
+	found, err := s.mem0Find(ctx, cmp.Or(in.ProjectID, r.ProjectID), r.Mem0Query, scopes)
+	if r.OutputFormat == "v1.1" {
+		return &mem0Any{Mem0Found{found, []any{}}}, err
+	}
+	return &mem0Any{found}, err
+}
+
+func (s *Server) mem0SearchV2(ctx context.Context, in *mem0SearchV2Input) (*mem0Any, error) {
+	found, err := s.mem0FindV2(ctx, in)
+	return &mem0Any{found}, err
+}
+
+func (s *Server) mem0SearchV3(ctx context.Context, in *mem0SearchV2Input) (*mem0Any, error) {
+	found, err := s.mem0FindV2(ctx, in)
+	return &mem0Any{Mem0Found{found, []any{}}}, err
+}
+
+func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]Mem0Memory, error) {
+	scopes, err := readFilters(in.Body.Filters)
+	if err != nil {
+		return nil, err
+	}
+	return s.mem0Find(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), in.Body.Mem0Query, scopes)
+}
+
+// mem0Find searches each of the scopes and returns the best of what is found.
+func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]Mem0Memory, error) {
+	limit := cmp.Or(r.TopK, ragctx.DefaultMaxResults)
+	out := []Mem0Memory{}
+	seen := make(map[string]bool)
+	for _, scope := range scopes {
+		q := ragctx.NewQuery(r.Query).WithTypes(ragctx.TypeMemory)
+		q.Namespace, q.UserID, q.AgentID, q.SessionID = namespace, scope.user, scope.agent, scope.run
+		q.Filter, q.MaxResults, q.MinRelevance = scope.filter, limit, r.Threshold
+		if r.Rerank != nil && !*r.Rerank {
+			q = q.WithParam("rerank", false)
+		}
+		found, err := s.engine.Search(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range found.Items {
+			if seen[it.ID] {
+				continue
+			}
+			seen[it.ID] = true
+			m, err := s.engine.Memory(ctx, namespace, it.ID, scope.user, false)
+			if err != nil {
+				continue // it was deleted in between
+			}
+			shape := mem0Memory(m)
+			shape.Score = &it.Relevance
+			out = append(out, shape)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Mem0Memory) int { return cmp.Compare(*b.Score, *a.Score) })
+	return out[:min(limit, len(out))], nil
+}
+
+// Mem0Change is an entry of a memory's history in the shape of mem0.
+type Mem0Change struct {
+	ID        string    `json:"id"`
+	MemoryID  string    `json:"memory_id"`
+	Input     []any     `json:"input" nullable:"false" doc:"always empty; the turn has it"`
+	OldMemory *string   `json:"old_memory"`
+	NewMemory *string   `json:"new_memory"`
+	UserID    *string   `json:"user_id"`
+	Event     string    `json:"event" enum:"ADD,UPDATE,DELETE"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+type mem0HistoryOutput struct{ Body []Mem0Change }
+
+func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutput, error) {
+	anyone := engine.Viewer{Anyone: true}
+	changes, err := s.engine.MemoryHistory(ctx, in.ProjectID, in.ID, anyone)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := s.engine.FindMemory(ctx, in.ProjectID, in.ID, anyone) // whose it is, if it is still there
+	out := []Mem0Change{}
+	for i, c := range changes {
+		if c.Op == memory.OpQuarantined || c.Op == memory.OpDiscarded {
+			continue // nobody has seen it
+		}
+		out = append(out, Mem0Change{
+			ID: fmt.Sprintf("%s:%d", in.ID, i+1), MemoryID: in.ID, Input: []any{}, OldMemory: orNull(c.Was), NewMemory: orNull(c.Content),
+			UserID: orNull(m.UserID), Event: mem0Event(c), CreatedAt: c.At, UpdatedAt: c.At,
+		})
+	}
+	return &mem0HistoryOutput{out}, nil
+}
+
+func mem0Event(c memory.Change) string {
+	switch {
+	case c.Version == 0:
+		return "DELETE"
+	case c.Before == 0:
+		return "ADD"
+	default:
+		return "UPDATE"
+	}
+}

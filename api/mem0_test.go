@@ -1,0 +1,229 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+)
+
+// TestMem0 plays the conversations of testdata/mem0 on a server each. A request is
+// "METHOD PATH", in an answer of an error followed by the faulty field, and by "ids" where
+// of a list of memories the ids are enough; the answer to it follows under its status.
+func TestMem0(t *testing.T) {
+	files, err := filepath.Glob("testdata/mem0/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			talk, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := player{f: start(t, Options{}), known: make(map[string]string)}
+			for i := 0; i+1 < len(talk.Files); i += 2 {
+				p.play(t, talk.Files[i], talk.Files[i+1])
+			}
+		})
+	}
+}
+
+// player knows what the names that begin with $ stand for.
+type player struct {
+	f     *fixture
+	known map[string]string
+}
+
+func (p *player) play(t *testing.T, request, want txtar.File) {
+	t.Helper()
+	words := strings.Fields(p.filled(request.Name))
+	a := p.f.call(t, words[0], words[1], p.filled(string(request.Data)))
+	if strconv.Itoa(a.status) != want.Name {
+		t.Fatalf("%s: status %d: %s", request.Name, a.status, a.body)
+	}
+	if a.status >= 400 {
+		if problem := a.problem(t); len(words) > 2 && problem.Errors[0].Location != words[2] {
+			t.Errorf("%s: %+v", request.Name, problem.Errors)
+		}
+		return
+	}
+	if len(want.Data) == 0 {
+		return
+	}
+	var got, expected any
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(want.Data, &expected); err != nil {
+		t.Fatalf("%s: %v", want.Data, err)
+	}
+	if len(words) > 2 { // ids
+		list := []any{}
+		for _, m := range got.([]any) {
+			list = append(list, m.(map[string]any)["id"])
+		}
+		got = list
+	}
+	if !p.same(expected, got) {
+		t.Errorf("%s:\n%swant\n%s", request.Name, a.body, want.Data)
+	}
+}
+
+func (p *player) filled(s string) string {
+	for name, value := range p.known {
+		s = strings.ReplaceAll(s, name, value)
+	}
+	return s
+}
+
+func (p *player) same(want, got any) bool {
+	switch want := want.(type) {
+	case string:
+		if !strings.HasPrefix(want, "$") {
+			return want == got
+		}
+		if _, known := p.known[want]; !known {
+			p.known[want] = fmt.Sprint(got)
+		}
+		return got != nil && p.known[want] == fmt.Sprint(got)
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok || len(g) != len(want) {
+			return false
+		}
+		for k, v := range want {
+			if member, ok := g[k]; !ok || !p.same(v, member) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(want) {
+			return false
+		}
+		for i, v := range want {
+			if !p.same(v, g[i]) {
+				return false
+			}
+		}
+		return true
+	default:
+		return reflect.DeepEqual(want, got)
+	}
+}
+
+// TestMem0Filters compares the alternatives that filters come to with what they say of
+// every combination of users, agents and runs.
+func TestMem0Filters(t *testing.T) {
+	names := map[string][]string{"user_id": {"u1", "u2"}, "agent_id": {"a1", "a2"}, "run_id": {"r1", "r2"}}
+	leaf := rapid.Custom(func(t *rapid.T) any {
+		name := rapid.SampledFrom([]string{"user_id", "agent_id", "run_id"}).Draw(t, "name")
+		values := rapid.SliceOfNDistinct(rapid.SampledFrom(names[name]), 1, 2, rapid.ID).Draw(t, "values")
+		if len(values) == 1 && rapid.Bool().Draw(t, "plain") {
+			return map[string]any{name: values[0]}
+		}
+		list := make([]any, len(values))
+		for i, v := range values {
+			list[i] = v
+		}
+		return map[string]any{name: map[string]any{"in": list}}
+	})
+	var node func(depth int) *rapid.Generator[any]
+	node = func(depth int) *rapid.Generator[any] {
+		if depth == 0 {
+			return leaf
+		}
+		return rapid.OneOf(leaf, rapid.Custom(func(t *rapid.T) any {
+			op := rapid.SampledFrom([]string{"AND", "OR"}).Draw(t, "op")
+			return map[string]any{op: rapid.SliceOfN(node(depth-1), 1, 3).Draw(t, "operands")}
+		}))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		filters := node(2).Draw(t, "filters").(map[string]any)
+		scopes, err := readFilters(filters)
+		if err != nil {
+			if !strings.Contains(err.Error(), "alternatives") {
+				t.Fatal(err)
+			}
+			return
+		}
+		for _, user := range []string{"u1", "u2"} {
+			for _, agent := range []string{"a1", "a2"} {
+				for _, run := range []string{"r1", "r2"} {
+					one := map[string]string{"user_id": user, "agent_id": agent, "run_id": run}
+					got := false
+					for _, s := range scopes {
+						got = got || (s.user == "" || s.user == user) && (s.agent == "" || s.agent == agent) && (s.run == "" || s.run == run)
+					}
+					if want := holds(filters, one); got != want {
+						t.Fatalf("%v of %v: %v, want %v (%+v)", filters, one, got, want, scopes)
+					}
+				}
+			}
+		}
+	})
+}
+
+// holds says whether filters hold for a memory, as mem0 documents them.
+func holds(filters map[string]any, of map[string]string) bool {
+	for name, v := range filters {
+		switch v := v.(type) {
+		case string:
+			if of[name] != v {
+				return false
+			}
+		case map[string]any:
+			found := false
+			for _, one := range v["in"].([]any) {
+				found = found || of[name] == one
+			}
+			if !found {
+				return false
+			}
+		case []any:
+			n := 0
+			for _, operand := range v {
+				if holds(operand.(map[string]any), of) {
+					n++
+				}
+			}
+			if name == "AND" && n < len(v) || name == "OR" && n == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func FuzzMem0Filters(f *testing.F) {
+	f.Add(`{"user_id":"a","OR":[{"run_id":{"in":["r"]}},{"metadata":{"k":1}}]}`)
+	f.Add(`{"AND":[{"created_at":{"gte":"2026-01-01"}},{"NOT":[]}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var m Metadata
+		if json.Unmarshal([]byte(text), &m) != nil {
+			return
+		}
+		scopes, err := readFilters(m)
+		if err == nil && len(scopes) > maxMem0Scopes {
+			t.Errorf("%d scopes", len(scopes))
+		}
+		for _, s := range scopes {
+			if err == nil && !s.named() {
+				t.Errorf("%s: anybody's memories: %+v", text, s)
+			}
+		}
+		if _, ok := err.(*ragctx.FieldError); err != nil && !ok { //nolint:errorlint // it is not wrapped
+			t.Errorf("%s: %v", text, err)
+		}
+	})
+}

@@ -1,0 +1,239 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Mem0Add are messages to remember.
+type Mem0Add struct {
+	Messages       Messages `json:"messages"`
+	UserID         string   `json:"user_id,omitempty" maxLength:"512"`
+	AgentID        string   `json:"agent_id,omitempty" maxLength:"512"`
+	RunID          string   `json:"run_id,omitempty" maxLength:"512" doc:"the session; with infer=true one is made if it is absent"`
+	Metadata       Metadata `json:"metadata,omitempty"`
+	Infer          *bool    `json:"infer,omitempty" default:"true"`
+	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true" doc:"false answers when everything is learnt"`
+	Timestamp      int64    `json:"timestamp,omitempty" minimum:"0" doc:"when it was said, in seconds since 1970"`
+	ExpirationDate Mem0Date `json:"expiration_date,omitzero" doc:"the last day on which the memories are found; only with infer=false"`
+	OrgID          string   `json:"org_id,omitempty" maxLength:"512" doc:"makes no difference"`
+	ProjectID      string   `json:"project_id,omitempty" maxLength:"512" doc:"the namespace"`
+	Version        string   `json:"version,omitempty" doc:"makes no difference"`
+	OutputFormat   string   `json:"output_format,omitempty" doc:"makes no difference"`
+}
+
+// Mem0Added is what became of messages.
+type Mem0Added struct {
+	Results []Mem0Result `json:"results" nullable:"false"`
+}
+
+// Mem0Result is a memory that was made, or changed.
+type Mem0Result struct {
+	ID     string `json:"id"`
+	Memory string `json:"memory"`
+	Event  string `json:"event" enum:"ADD,UPDATE,DELETE,NONE"`
+	Role   string `json:"role,omitempty" doc:"who said it, with infer=false"`
+}
+
+type mem0AddInput struct {
+	Mem0Project
+	Body Mem0Add
+}
+
+type mem0AddOutput struct{ Body Mem0Added }
+
+type mem0PingOutput struct {
+	Body struct {
+		Status string `json:"status"`
+	}
+}
+
+func (s *Server) mem0Ping(context.Context, *Mem0Project) (*mem0PingOutput, error) {
+	out := new(mem0PingOutput)
+	out.Body.Status = "ok"
+	return out, nil
+}
+
+func (s *Server) mem0Add(ctx context.Context, in *mem0AddInput) (*mem0AddOutput, error) {
+	r := in.Body
+	r.ProjectID = cmp.Or(in.ProjectID, r.ProjectID)
+	if r.UserID+r.AgentID+r.RunID == "" {
+		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
+	}
+	if r.Infer != nil && !*r.Infer {
+		return s.mem0Verbatim(ctx, r)
+	}
+	if r.ExpirationDate.Set {
+		return nil, ragctx.Invalid("expiration_date", "is given, but what is learnt from messages does not expire; send infer=false, or leave it out")
+	}
+	return s.mem0Turn(ctx, r)
+}
+
+func (r Mem0Add) occurred() time.Time {
+	if r.Timestamp == 0 {
+		return time.Time{}
+	}
+	return time.Unix(r.Timestamp, 0).UTC()
+}
+
+// mem0Verbatim makes a memory of every message, but for what the system says.
+func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, error) {
+	out := Mem0Added{Results: []Mem0Result{}}
+	seed := seedOf(ctx)
+	expires, err := r.ExpirationDate.expires()
+	if err != nil {
+		return nil, err
+	}
+	for i, said := range r.Messages {
+		role := cmp.Or(said.Role, ragctx.RoleUser)
+		if role == ragctx.RoleSystem || role == ragctx.RoleDeveloper {
+			continue
+		}
+		m := memory.Memory{
+			Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.RunID, Type: memory.Episodic,
+			Content: said.Content.String(), Importance: memory.DefaultImportance, Tags: []string{}, Metadata: r.Metadata,
+			Occurred: r.occurred(), Expires: expires,
+		}
+		if seed != "" {
+			m.ID = fmt.Sprintf("%s-%d", seed, i)
+		}
+		m, status, err := s.engine.Remember(ctx, m)
+		if err != nil {
+			return nil, at(err, "messages", i)
+		}
+		out.Results = append(out.Results, Mem0Result{m.ID, m.Content, eventOf(status), string(role)})
+	}
+	return &mem0AddOutput{out}, nil
+}
+
+func eventOf(status store.Status) string {
+	switch status {
+	case store.Created:
+		return "ADD"
+	case store.Replaced:
+		return "UPDATE"
+	default:
+		return "NONE"
+	}
+}
+
+// mem0Turn remembers the messages as a turn.
+func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error) {
+	t := ragctx.Turn{
+		ID: cmp.Or(seedOf(ctx), s.engine.NewID()), Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.RunID,
+		Messages: r.Messages, Occurred: r.occurred(), Metadata: r.Metadata,
+	}
+	t.SessionID = cmp.Or(t.SessionID, "mem0-"+t.ID)
+	done, err := s.engine.CompleteTurn(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := Mem0Added{Results: []Mem0Result{}}
+	if done.MemoryID != "" {
+		m, err := s.engine.Memory(ctx, t.Namespace, done.MemoryID, "", true)
+		if err != nil {
+			return nil, err
+		}
+		out.Results = append(out.Results, Mem0Result{ID: m.ID, Memory: m.Content, Event: eventOf(done.Status)})
+	}
+	if r.AsyncMode == nil || *r.AsyncMode {
+		return &mem0AddOutput{out}, nil
+	}
+	learnt, err := s.mem0Learnt(ctx, t)
+	out.Results = append(out.Results, learnt...)
+	return &mem0AddOutput{out}, err
+}
+
+// mem0Learnt waits for what is learnt from a turn.
+func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) ([]Mem0Result, error) {
+	if err := s.engine.Settle(ctx); err != nil {
+		return nil, err
+	}
+	changes, err := s.engine.TurnChanges(ctx, t.Namespace, t.ID, engine.Viewer{Anyone: true})
+	var out []Mem0Result
+	for _, c := range changes {
+		switch c.Op {
+		case memory.OpQuarantined, memory.OpDiscarded:
+		default:
+			out = append(out, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Was), Event: mem0Event(c.Change)})
+		}
+	}
+	return out, err
+}
+
+type mem0MemoryOutput struct{ Body Mem0Memory }
+
+func (s *Server) mem0Get(ctx context.Context, in *Mem0Key) (*mem0MemoryOutput, error) {
+	m, err := s.engine.Memory(ctx, in.ProjectID, in.ID, "", true)
+	return &mem0MemoryOutput{mem0Memory(m)}, err
+}
+
+// Mem0Update says what is to change in a memory.
+type Mem0Update struct {
+	Text           *string  `json:"text,omitempty"`
+	Metadata       Metadata `json:"metadata,omitempty" doc:"is merged into that of the memory"`
+	ExpirationDate Mem0Date `json:"expiration_date,omitzero" doc:"null is never"`
+}
+
+type mem0UpdateInput struct {
+	Mem0Key
+	Body Mem0Update
+}
+
+func (s *Server) mem0Update(ctx context.Context, in *mem0UpdateInput) (*mem0MemoryOutput, error) {
+	p := memory.Patch{Content: in.Body.Text, Metadata: in.Body.Metadata}
+	if in.Body.ExpirationDate.Set {
+		at, err := in.Body.ExpirationDate.expires()
+		if err != nil {
+			return nil, err
+		}
+		p.Expires = &at
+	}
+	m, _, err := s.engine.ReviseMemory(ctx, in.ProjectID, in.ID, engine.Viewer{Anyone: true}, p)
+	return &mem0MemoryOutput{mem0Memory(m)}, err
+}
+
+func (s *Server) mem0Delete(ctx context.Context, in *Mem0Key) (*mem0MessageOutput, error) {
+	if _, err := s.engine.Memory(ctx, in.ProjectID, in.ID, "", true); err != nil {
+		return nil, err
+	}
+	err := s.engine.DeleteMemory(ctx, in.ProjectID, in.ID, "", true)
+	return &mem0MessageOutput{Mem0Message{"Memory deleted successfully!"}}, err
+}
+
+type mem0DeleteInput struct {
+	Mem0Project
+	UserID  string `query:"user_id" maxLength:"512"`
+	AgentID string `query:"agent_id" maxLength:"512"`
+	RunID   string `query:"run_id" maxLength:"512" doc:"the session"`
+}
+
+func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0MessageOutput, error) {
+	scope := mem0Scope{user: in.UserID, agent: in.AgentID, run: in.RunID}
+	if !scope.named() || in.UserID == "*" || in.AgentID == "*" || in.RunID == "*" {
+		return nil, ragctx.Invalid("user_id", "is missing or *, and so are agent_id and run_id; name whose memories are to be deleted")
+	}
+	f := scope.memories()
+	f.Own, f.Limit = true, engine.MaxPage
+	for {
+		page, next, err := s.engine.ListMemories(ctx, in.ProjectID, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range page {
+			if err := s.engine.DeleteMemory(ctx, in.ProjectID, m.ID, m.UserID, false); err != nil {
+				return nil, err
+			}
+		}
+		if next.ID == "" {
+			return &mem0MessageOutput{Mem0Message{"Memories deleted successfully!"}}, nil
+		}
+	}
+}
