@@ -123,6 +123,9 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int) (memor
 	}
 	if reason, ok := memory.Distrusted(m); ok {
 		m.State = memory.Quarantined
+		if m.Occurred.IsZero() {
+			m.Occurred = e.opts.Now().UTC().Truncate(time.Microsecond)
+		}
 		return m, store.SetAside, e.store.PutAside(ctx, ns, m, reason)
 	}
 	units := memory.Chunks(m.Content)

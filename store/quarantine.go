@@ -59,6 +59,11 @@ func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason 
 			return fmt.Errorf("memory %q: %w: what would replace it belongs into quarantine (%s); send it under another id",
 				ragctx.Clip(m.ID), ragctx.ErrConflict, reason)
 		}
+		if _, err := setAside(ctx, tx, ns, m.ID, "", true); err == nil {
+			if _, err := setAside(ctx, tx, ns, m.ID, m.UserID, false); err != nil {
+				return fmt.Errorf("memory %q: %w: it belongs to another user", ragctx.Clip(m.ID), ragctx.ErrConflict)
+			}
+		}
 		if err := putAside(ctx, tx, ns, m, reason, s.now()); err != nil {
 			return err
 		}
