@@ -145,7 +145,7 @@ func (c *Client) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 	err := c.do(ctx, http.MethodPost, "/v1/memories", nil, MemoryRequest{
 		ID: m.ID, Namespace: m.Namespace, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID,
 		Type: string(m.Type), Content: m.Content, Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata,
-		Occurred: m.Occurred, Expires: m.Expires, Profile: m.Profile, Pinned: m.Pinned,
+		Occurred: m.Occurred, Expires: m.Expires, Profile: m.Profile, Pinned: m.Pinned, Origin: string(m.Origin),
 	}, &put)
 	return put.Memory, put.Status, err
 }

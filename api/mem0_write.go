@@ -101,6 +101,9 @@ func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, e
 			Content: said.Content.String(), Importance: memory.DefaultImportance, Tags: []string{}, Metadata: r.Metadata,
 			Occurred: r.occurred(), Expires: expires,
 		}
+		if role == ragctx.RoleTool {
+			m.Origin = memory.FromTool
+		}
 		if seed != "" {
 			m.ID = fmt.Sprintf("%s-%d", seed, i)
 		}

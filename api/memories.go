@@ -29,6 +29,7 @@ type MemoryRequest struct {
 	Pinned     bool      `json:"pinned,omitempty" doc:"it is wanted in every answer, and no policy lets it go"`
 	Occurred   time.Time `json:"occurred,omitzero" doc:"default is now"`
 	Expires    time.Time `json:"expires,omitzero" doc:"when it stops being found, a time to come; default is never"`
+	Origin     string    `json:"origin,omitempty" enum:"user,agent,tool,document" doc:"whose words it has: what a tool or a document says in the manner of an instruction goes into quarantine"`
 	TTL        TTL       `json:"ttl,omitempty" doc:"how long it is found, in place of expires"`
 }
 
@@ -48,7 +49,10 @@ func (r MemoryRequest) memory(now time.Time) (memory.Memory, error) {
 		return m, err
 	}
 	var err error
-	m.Type, err = memory.ParseType(r.Type)
+	if m.Type, err = memory.ParseType(r.Type); err != nil {
+		return m, err
+	}
+	m.Origin, err = memory.ParseOrigin(r.Origin)
 	return m, err
 }
 
@@ -56,7 +60,7 @@ func (r MemoryRequest) memory(now time.Time) (memory.Memory, error) {
 type MemoryPut struct {
 	memory.Memory
 
-	Status store.Status `json:"status" enum:"created,replaced,unchanged"`
+	Status store.Status `json:"status" enum:"created,replaced,unchanged,quarantined"`
 }
 
 type memoryInput struct{ Body MemoryRequest }
@@ -89,8 +93,8 @@ func (s *Server) memoryRoutes() {
 	register(s, huma.Operation{
 		OperationID: "remember", Method: http.MethodPost, Path: "/v1/memories", Tags: tags,
 		Summary: "Remember something", DefaultStatus: http.StatusCreated,
-		Description: "Stores a memory, or a new version of the one that has the id. 200 if the id existed.",
-	}, s.remember, http.StatusOK)
+		Description: "Stores a memory, or a new version of the one that has the id. 200 if the id existed, 202 if it went into quarantine.",
+	}, s.remember, http.StatusOK, http.StatusAccepted)
 	register(s, huma.Operation{
 		OperationID: "list-memories", Method: http.MethodGet, Path: "/v1/memories", Tags: tags,
 		Summary: "List memories", Description: "Those that are found now, by importance and recency, best first; or in another order or state.",

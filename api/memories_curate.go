@@ -45,6 +45,8 @@ type Turn struct {
 	TurnRequest
 
 	Recorded time.Time `json:"recorded"`
+	// Learnt is what the turn did to which memories.
+	Learnt []store.TurnChange `json:"learnt" nullable:"false" doc:"what was learnt from it: what it did to which memories, oldest first"`
 }
 
 type storedTurnOutput struct{ Body Turn }
@@ -87,6 +89,7 @@ func (s *Server) curationRoutes() {
 	s.listRoutes()
 	s.patchRoutes()
 	s.outcomeRoutes()
+	s.extractRoutes()
 	register(s, huma.Operation{
 		OperationID: "memory-history", Method: http.MethodGet, Path: verbPath("/v1/memories", "history"), Tags: tags,
 		Summary: "History of a memory", Description: "What happened to it, oldest first, also after it was deleted.",
@@ -103,7 +106,7 @@ func (s *Server) curationRoutes() {
 		Description: "Takes back what was found in a turn. The turn itself, and the memory of its words, stay; what was changed since stays as it is.",
 	}, s.undoTurn)
 	register(s, huma.Operation{
-		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Tags: tags, Summary: "Get a turn", Description: "As it was stored.",
+		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Tags: tags, Summary: "Get a turn", Description: "As it was stored, and what was learnt from it.",
 	}, s.getTurn)
 	register(s, huma.Operation{
 		OperationID: "release-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "release"), Tags: tags,
@@ -141,7 +144,11 @@ func (s *Server) undoTurn(ctx context.Context, in *TurnKey) (*turnUndoneOutput, 
 
 func (s *Server) getTurn(ctx context.Context, in *TurnKey) (*storedTurnOutput, error) {
 	t, err := s.engine.Turn(ctx, in.Namespace, in.ID, in.viewer())
-	return &storedTurnOutput{Turn{turnRequest(t.Turn), t.Recorded}}, err
+	if err != nil {
+		return nil, err
+	}
+	learnt, err := s.engine.TurnChanges(ctx, in.Namespace, in.ID, in.viewer())
+	return &storedTurnOutput{Turn{turnRequest(t.Turn), t.Recorded, learnt}}, err
 }
 
 func (s *Server) releaseMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {

@@ -155,9 +155,12 @@ func (in *importer) line(ctx context.Context, n int, line []byte) error {
 		in.fail(n, l.ID, err)
 		return nil
 	}
-	*map[store.Status]*int{
+	counts := map[store.Status]*int{
 		store.Created: &in.done.Created, store.Replaced: &in.done.Replaced, store.Unchanged: &in.done.Unchanged,
-	}[status]++
+	}
+	if n := counts[status]; n != nil {
+		*n++
+	}
 	return nil
 }
 

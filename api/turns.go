@@ -43,7 +43,7 @@ func (r TurnRequest) turn() ragctx.Turn {
 func turnRequest(t ragctx.Turn) TurnRequest {
 	return TurnRequest{
 		ID: t.ID, Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
-		Prompt: t.Prompt, Response: t.Response, Messages: t.Messages, Occurred: t.Occurred, Success: t.Success,
+		Prompt: t.Prompt, Response: t.Response, Messages: t.Messages, Occurred: t.Occurred, Success: t.Success, Confidence: t.Confidence,
 		ExecutionID: t.ExecutionID, Tags: t.Tags, Metadata: t.Metadata,
 	}
 }
@@ -74,8 +74,12 @@ func (s *Server) completeTurn(ctx context.Context, in *turnInput) (*turnOutput, 
 
 // created returns the HTTP status of a write.
 func created(st store.Status) int {
-	if st == store.Created {
+	switch st {
+	case store.Created:
 		return http.StatusCreated
+	case store.SetAside:
+		return http.StatusAccepted
+	default:
+		return http.StatusOK
 	}
-	return http.StatusOK
 }

@@ -33,6 +33,7 @@ type memoryKeeper interface {
 	ReleaseMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Memory, error)
 	DiscardMemory(ctx context.Context, namespace, id string, by engine.Viewer) error
 	PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool) (engine.Pruned, error)
+	Extract(ctx context.Context, t ragctx.Turn) (engine.Extraction, error)
 	// ExportMemories and ImportMemories are those of package api.
 	ExportMemories(ctx context.Context, namespace string, f store.MemoryFilter, history bool, w io.Writer) error
 	ImportMemories(ctx context.Context, namespace string, r io.Reader) (api.MemoryImport, error)
@@ -71,7 +72,7 @@ func newMemory(env lookupEnv) *cobra.Command {
 	cmd.AddCommand(
 		newMemoryList(env), newMemoryShow(env), newMemorySearch(env), newMemoryHistory(env), newMemoryUndo(env),
 		newMemoryDelete(env), newMemoryTag(env), newMemoryStats(env), newMemoryQuarantine(env), newMemoryRelease(env),
-		newMemoryDiscard(env), newMemoryPrune(env), newMemoryExport(env), newMemoryImport(env),
+		newMemoryDiscard(env), newMemoryPrune(env), newMemoryExport(env), newMemoryImport(env), newMemoryExtract(env),
 	)
 	return cmd
 }

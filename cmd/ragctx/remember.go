@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
 )
 
 // rememberFlags are the flags of the command.
@@ -17,6 +18,7 @@ type rememberFlags struct {
 	tags                 []string
 	profile, pinned      bool
 	ttl                  time.Duration
+	origin               string
 }
 
 const rememberHelp = `Remember stores TEXT as a memory and prints its id. It is found at once by
@@ -53,6 +55,7 @@ func newRemember(env lookupEnv) *cobra.Command {
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag; may be repeated")
 	flags.BoolVar(&f.profile, "profile", false, "it describes its user lastingly")
 	flags.BoolVar(&f.pinned, "pinned", false, "it is wanted in every answer, and is never pruned")
+	flags.StringVar(&f.origin, "origin", "", "whose words it has: user, agent, tool or document; what the latter two say in the manner of an instruction goes into quarantine")
 	flags.Var(ttlFlag{&f.ttl}, "ttl", "how long it is found, such as 90m, 36h or 30d (default for ever)")
 	return cmd
 }
@@ -71,7 +74,12 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 	if err != nil {
 		return asUsage(err)
 	}
+	origin, err := memory.ParseOrigin(f.origin)
+	if err != nil {
+		return asUsage(err)
+	}
 	m := memory.Memory{
+		Origin:    origin,
 		Namespace: s.Namespace, UserID: f.user, AgentID: f.agent, SessionID: f.session,
 		Type: kind, Content: text, Importance: f.importance, Tags: f.tags,
 		Profile: f.profile, Pinned: f.pinned, Expires: expiryOf(time.Now(), f.ttl),
@@ -84,9 +92,12 @@ func runRemember(cmd *cobra.Command, env lookupEnv, f rememberFlags, arg string)
 		return err
 	}
 	defer finish(b, &err)
-	stored, _, err := b.Remember(ctx, m)
+	stored, status, err := b.Remember(ctx, m)
 	if err != nil {
 		return err
+	}
+	if status == store.SetAside {
+		fmt.Fprintln(cmd.ErrOrStderr(), "it is in quarantine; 'ragctx memory show' says why")
 	}
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), stored.ID)
 	return err

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+)
+
+// ExtractRequest asks what would be learnt from a turn.
+type ExtractRequest struct {
+	Turn TurnRequest `json:"turn"`
+}
+
+type extractInput struct{ Body ExtractRequest }
+
+type extractOutput struct{ Body engine.Extraction }
+
+const extractPath = `/v1/memories\:extract`
+
+func (s *Server) extractRoutes() {
+	register(s, huma.Operation{
+		OperationID: "extract-memories", Method: http.MethodPost, Path: extractPath, Tags: []string{"memory"},
+		Summary: "What would be learnt from a turn?", DefaultStatus: http.StatusOK,
+		Description: "Looks through a turn as if it were completed now, and stores nothing: what was found, by which rule and why, where it stands in the turn, " +
+			"and what would become of it.",
+	}, s.extractMemories)
+}
+
+func (s *Server) extractMemories(ctx context.Context, in *extractInput) (*extractOutput, error) {
+	x, err := s.engine.Extract(ctx, in.Body.Turn.turn())
+	return &extractOutput{x}, err
+}
+
+// Extract calls [engine.Engine.Extract] on the server.
+func (c *Client) Extract(ctx context.Context, t ragctx.Turn) (engine.Extraction, error) {
+	var x engine.Extraction
+	err := c.do(ctx, http.MethodPost, memoriesPath+":extract", nil, ExtractRequest{turnRequest(t)}, &x)
+	return x, err
+}
