@@ -26,7 +26,14 @@ func Markdown(name string, b Body) string {
 			if s.ordered {
 				mark = strconv.Itoa(i+1) + ". "
 			}
-			w.WriteString(mark + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(mark))) + "\n")
+			for line := range strings.Lines(text) {
+				if line != "\n" {
+					w.WriteString(mark)
+				}
+				w.WriteString(line)
+				mark = strings.Repeat(" ", len(mark))
+			}
+			w.WriteByte('\n')
 		}
 	}
 	return w.String()
