@@ -1,0 +1,374 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/store"
+)
+
+// procedureKeeper is the part of a backend that is about procedures.
+type procedureKeeper interface {
+	ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error)
+	Procedure(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error)
+	PutDraft(ctx context.Context, k engine.ProcedureKey, b skills.Body) (skills.Procedure, error)
+	DeleteDraft(ctx context.Context, k engine.ProcedureKey) error
+	Publish(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error)
+	Unpublish(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error)
+	Rollback(ctx context.Context, k engine.ProcedureKey, version int) (skills.Procedure, error)
+	// PreviewProcedure returns what an agent sees of a version, 0 is the canonical one.
+	PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int, draft bool) (skills.ProcedurePreview, error)
+	ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]skills.ProcedureChange, error)
+	EraseProcedure(ctx context.Context, k engine.ProcedureKey) (store.Erased, error)
+}
+
+const proceduresHelp = `Procedures say how something is done that went well before. They are learnt from turns
+of many tool calls, or written by hand, and are drafts until somebody publishes them.
+Of what is published, agents are shown the name and when to use it, where that fits;
+the body they get when they ask for it.`
+
+func newProcedures(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "procedures",
+		Short: "List, edit, publish and roll back procedures",
+		Long:  proceduresHelp,
+		Example: `  ragctx procedures list --state draft
+  ragctx procedures preview deploy-service --draft
+  ragctx procedures publish deploy-service
+  ragctx procedures rollback deploy-service 2`,
+	}
+	group(cmd)
+	cmd.AddCommand(newProceduresList(env), newProceduresShow(env), newProceduresEdit(env), newProceduresPublish(env),
+		newProceduresUnpublish(env), newProceduresRollback(env), newProceduresPreview(env), newProceduresDelete(env))
+	return cmd
+}
+
+// ownerFlags say whose a procedure is.
+func ownerFlags(cmd *cobra.Command, o *skills.Owner) {
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().StringVar(&o.UserID, "user", "", "user it belongs to (default none: everyone in the namespace)")
+	cmd.Flags().StringVar(&o.AgentID, "agent", "", "agent it belongs to (default none: every agent)")
+}
+
+// procedureCommand completes a command about one procedure, whose name is its first
+// argument.
+func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
+	run func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, args []string) error,
+) *cobra.Command {
+	var owner skills.Owner
+	cmd.Args = exactly(n, what)
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	ownerFlags(cmd, &owner)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := skills.ValidName(args[0]); err != nil {
+			return asUsage(err)
+		}
+		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			return run(ctx, cmd, b, engine.ProcedureKey{Namespace: s.Namespace, Name: args[0], Owner: owner}, args[1:])
+		})
+	}
+	return cmd
+}
+
+func newProceduresList(env lookupEnv) *cobra.Command {
+	var f store.ProcedureFilter
+	var state string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List procedures by name",
+		Example: "  ragctx procedures list --state draft",
+		Args:    none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := optional(checkOneOf(string(skills.Draft), string(skills.Published)))(state); err != nil {
+				return asUsage(fmt.Errorf("--state: %w", err))
+			}
+			if f.AnyUser && f.UserID != "" {
+				return badUsage("--all-users contradicts --user; use one of them")
+			}
+			f.State = skills.State(state)
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				list, err := allProcedures(ctx, b, s.Namespace, f)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), list)
+				}
+				return writeProcedures(cmd.OutOrStdout(), list)
+			})
+		},
+	}
+	ownerFlags(cmd, &f.Owner)
+	cmd.Flags().BoolVar(&f.AnyUser, "all-users", false, "those of every user")
+	cmd.Flags().StringVar(&state, "state", "", "only those that have a draft, or that are published")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func allProcedures(ctx context.Context, b procedureKeeper, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error) {
+	all := []skills.ProcedureEntry{}
+	f.Limit = engine.MaxPage
+	for {
+		page, err := b.ListProcedures(ctx, namespace, f)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, page...); len(page) < f.Limit {
+			return all, nil
+		}
+		f.After = page[len(page)-1]
+	}
+}
+
+func writeProcedures(w io.Writer, list []skills.ProcedureEntry) error {
+	if len(list) == 0 {
+		return nil
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "NAME\tUSER\tAGENT\tSHOWN\tDRAFT\tTURNS\tWHEN")
+	for _, p := range list {
+		shown, draft := "-", "-"
+		if p.Canonical > 0 {
+			shown = strconv.Itoa(p.Canonical)
+		}
+		if p.Draft {
+			draft = "yes"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(p.Name), printable(p.UserID), printable(p.AgentID), shown, draft, p.Turns, printable(p.Trigger))
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("write list: %w", err)
+	}
+	return nil
+}
+
+func newProceduresShow(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := procedureCommand(env, &cobra.Command{
+		Use:     "show NAME",
+		Short:   "Show a procedure's draft, versions and history",
+		Example: "  ragctx procedures show deploy-service",
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
+		p, err := b.Procedure(ctx, k)
+		if err != nil {
+			return err
+		}
+		changes, err := b.ProcedureHistory(ctx, k)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return writeJSON(cmd.OutOrStdout(), struct {
+				skills.Procedure
+
+				History []skills.ProcedureChange `json:"history"`
+			}{p, changes})
+		}
+		writeProcedure(cmd.OutOrStdout(), p, changes)
+		return nil
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with all bodies")
+	return cmd
+}
+
+// writeProcedure shows the draft, or else the version that agents are shown, and lists
+// the rest.
+func writeProcedure(w io.Writer, p skills.Procedure, changes []skills.ProcedureChange) {
+	v, ok := p.Version(0)
+	if p.Draft != nil {
+		v, ok = *p.Draft, true
+	}
+	if ok {
+		fmt.Fprintln(w, visible(skills.Markdown(p.Name, v.Body)))
+	}
+	if p.Draft != nil {
+		fmt.Fprintln(w, "draft, "+writtenBy(*p.Draft))
+	}
+	for _, v := range p.Versions {
+		line := fmt.Sprintf("version %d, %s, %s", v.Number, v.State, writtenBy(v))
+		if v.Canonical {
+			line += ", shown to agents"
+		}
+		fmt.Fprintln(w, line)
+	}
+	for _, c := range changes {
+		line := fmt.Sprintf("%s %s", c.At.Local().Format(time.DateTime), c.Op)
+		if c.Version != c.Before {
+			line += fmt.Sprintf(", version %d before, %d now", c.Before, c.Version)
+		}
+		if c.Turn != "" {
+			line += ", turn " + printable(c.Turn)
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
+func writtenBy(v skills.ProcedureVersion) string {
+	text := "written by " + v.By
+	if n := len(v.Sources); n > 0 {
+		text += fmt.Sprintf(", %d turns", n)
+	}
+	return text
+}
+
+// maxProcedureBytes is more than any procedure has.
+const maxProcedureBytes = 1 << 20
+
+func newProceduresEdit(env lookupEnv) *cobra.Command {
+	return procedureCommand(env, &cobra.Command{
+		Use:   "edit NAME FILE",
+		Short: "Write a procedure's draft from a file",
+		Long: "Edit writes the draft of a procedure from FILE, or from standard input if that is \"-\":\n" +
+			"Markdown as preview prints it, or a JSON object. What is published does not change.",
+		Example: `  ragctx procedures edit deploy-service deploy.md
+  ragctx procedures preview deploy-service | sed s/staging/canary/ | ragctx procedures edit deploy-service -`,
+	}, 2, "NAME and FILE", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, args []string) error {
+		text, err := readProcedure(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		name, body, err := skills.Parse(text)
+		if err != nil {
+			return err
+		}
+		if name != "" && name != k.Name {
+			return fmt.Errorf("%w: the file is about %q, not %q; change its title or the argument", ragctx.ErrInvalid, ragctx.Clip(name), k.Name)
+		}
+		if _, err := b.PutDraft(ctx, k, body); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "draft of %s written; 'ragctx procedures publish %s' publishes it\n", k.Name, k.Name)
+		return err
+	})
+}
+
+func readProcedure(cmd *cobra.Command, file string) (string, error) {
+	if file == "-" {
+		return textArg(file, cmd.InOrStdin(), maxProcedureBytes)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return textArg("-", f, maxProcedureBytes)
+}
+
+func newProceduresPublish(env lookupEnv) *cobra.Command {
+	return procedureCommand(env, &cobra.Command{
+		Use:     "publish NAME",
+		Short:   "Publish a procedure's draft: agents are shown it from then on",
+		Example: "  ragctx procedures publish deploy-service",
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
+		return nowShown(cmd, k)(b.Publish(ctx, k))
+	})
+}
+
+func newProceduresUnpublish(env lookupEnv) *cobra.Command {
+	return procedureCommand(env, &cobra.Command{
+		Use:     "unpublish NAME",
+		Short:   "Show agents a procedure no more; its versions stay",
+		Example: "  ragctx procedures unpublish deploy-service",
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
+		return nowShown(cmd, k)(b.Unpublish(ctx, k))
+	})
+}
+
+func newProceduresRollback(env lookupEnv) *cobra.Command {
+	return procedureCommand(env, &cobra.Command{
+		Use:     "rollback NAME VERSION",
+		Short:   "Show agents an earlier version again, and supersede all later ones",
+		Example: "  ragctx procedures rollback deploy-service 2",
+	}, 2, "NAME and VERSION", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, args []string) error {
+		version, err := strconv.Atoi(args[0])
+		if err != nil || version < 1 {
+			return badUsage("VERSION is %q; use the number of a version, from 1", ragctx.Clip(args[0]))
+		}
+		return nowShown(cmd, k)(b.Rollback(ctx, k, version))
+	})
+}
+
+// nowShown says which version of a procedure agents are shown now.
+func nowShown(cmd *cobra.Command, k engine.ProcedureKey) func(skills.Procedure, error) error {
+	return func(p skills.Procedure, err error) error {
+		if err != nil {
+			return err
+		}
+		text := "no version of it"
+		if p.Canonical > 0 {
+			text = fmt.Sprintf("version %d", p.Canonical)
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: agents are shown %s\n", k.Name, text)
+		return err
+	}
+}
+
+func newProceduresPreview(env lookupEnv) *cobra.Command {
+	var draft bool
+	var version int
+	cmd := procedureCommand(env, &cobra.Command{
+		Use:   "preview NAME",
+		Short: "Print what an agent sees of a procedure",
+		Long: "Preview prints the body that an agent gets that asks for it, as Markdown, and to\n" +
+			"standard error the line that is in answers.",
+		Example: "  ragctx procedures preview deploy-service --draft",
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
+		if draft && version != 0 {
+			return badUsage("--draft contradicts --version; use one of them")
+		}
+		p, err := b.PreviewProcedure(ctx, k, version, draft)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), printable(p.Line))
+		_, err = io.WriteString(cmd.OutOrStdout(), visible(p.Body))
+		return err
+	})
+	cmd.Flags().BoolVar(&draft, "draft", false, "of the draft")
+	countVar(cmd.Flags(), &version, "version", 0, 1, noLimit, "of this version; default is the one that agents are shown")
+	return cmd
+}
+
+func newProceduresDelete(env lookupEnv) *cobra.Command {
+	var erase bool
+	cmd := procedureCommand(env, &cobra.Command{
+		Use:   "delete NAME",
+		Short: "Delete a procedure's draft, or with --erase all of it for good",
+		Example: `  ragctx procedures delete deploy-service
+  ragctx procedures delete deploy-service --erase`,
+	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, _ []string) error {
+		if erase {
+			if _, err := b.EraseProcedure(ctx, k); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "erased", k.Name)
+			return err
+		}
+		p, err := b.Procedure(ctx, k)
+		if err == nil && p.Draft == nil {
+			err = fmt.Errorf("procedure %q has no draft; 'unpublish' shows agents the procedure no more, --erase removes it with all its versions", k.Name)
+		}
+		if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
+			return err
+		}
+		if err := b.DeleteDraft(ctx, k); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), "deleted the draft of", k.Name)
+		return err
+	})
+	cmd.Flags().BoolVar(&erase, "erase", false, "every version and the history, too; this cannot be undone")
+	return cmd
+}

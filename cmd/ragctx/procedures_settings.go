@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/skills"
+)
+
+// procedureSettings are the settings about what is learnt from turns.
+func procedureSettings() []setting {
+	return []setting{
+		{"procedures_enabled", "whether procedures are learnt from turns: true or false", fixed("true"), checkOneOf("true", "false")},
+		{"procedures_min_tool_calls", "tool calls that a turn needs for that", fixed(strconv.Itoa(skills.DefaultMinToolCalls)), checkCount(1 << 10)},
+		{"procedures_min_confidence", "how sure the agent has to be of the turn, above 0 to 1", fixed(fmt.Sprint(skills.DefaultMinConfidence)), checkConfidence},
+	}
+}
+
+// procedureNames lists the names of the settings.
+func procedureNames() []string {
+	var names []string
+	for _, s := range procedureSettings() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func checkConfidence(v string) error {
+	if f, err := strconv.ParseFloat(v, 64); err != nil || !(f > 0 && f <= 1) {
+		return fmt.Errorf("is %q; use a number above 0, at most 1", ragctx.Clip(v))
+	}
+	return nil
+}
+
+// procedureGate returns from which turns the settings have procedures learnt.
+func (s *settings) procedureGate() skills.Gate {
+	calls, _ := strconv.Atoi(s.k.String("procedures_min_tool_calls")) // checked
+	sure, _ := strconv.ParseFloat(s.k.String("procedures_min_confidence"), 64)
+	return skills.Gate{Disabled: s.k.String("procedures_enabled") != "true", MinToolCalls: calls, MinConfidence: sure}
+}
