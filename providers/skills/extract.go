@@ -224,13 +224,15 @@ func nameWords(text string) []string {
 }
 
 // Similar reports whether a procedure does what another one does: they have most of
-// their steps in common, and are called the same or are for the same.
+// their steps in common, or nearly all of their tools, since people and models word
+// steps anew; and they are called the same or are for the same.
 func Similar(a, b Known) bool {
 	steps := dice(bag(a.Steps), bag(b.Steps))
+	tools := dice(bag(a.Tools), bag(b.Tools)) >= 0.8
 	if a.Name == b.Name {
-		return steps >= 0.5
+		return tools || steps >= 0.5
 	}
-	return steps >= 0.7 && dice(bag([]string{withoutBraces(a.Trigger)}), bag([]string{withoutBraces(b.Trigger)})) >= 0.6
+	return (tools || steps >= 0.7) && dice(bag([]string{withoutBraces(a.Trigger)}), bag([]string{withoutBraces(b.Trigger)})) >= 0.6
 }
 
 // bag counts the terms of texts.
