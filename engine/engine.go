@@ -71,6 +71,8 @@ type Options struct {
 	TimeWeight float64
 	// Procedures says from which turns procedures are learnt.
 	Procedures skills.Gate
+	// ProcedureModel words what is learnt; nil leaves it as the rules have it.
+	ProcedureModel skills.Generator
 	// Providers are asked beside the built-in documents and memories.
 	Providers []resolve.Registered
 	// ProviderTimeout bounds each provider's part of a query; 0 is

@@ -191,37 +191,44 @@ const learnAttempts = 3
 
 // OnTurnComplete implements [ragctx.TurnObserver].
 func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
-	e := a.engine
-	if !e.opts.Procedures.Admits(t) {
+	if !a.engine.opts.Procedures.Admits(t) {
 		return nil
 	}
 	found, ok := skills.Extract(t, skills.Screen{})
 	if !ok {
 		return nil
 	}
-	ns, err := e.namespace(ctx, cmp.Or(t.Namespace, ragctx.DefaultNamespace), false)
+	ns, err := a.engine.namespace(ctx, cmp.Or(t.Namespace, ragctx.DefaultNamespace), false)
 	if err != nil {
 		return err
 	}
 	sure, _ := skills.Confidence(t)
-	owner := skills.Owner{UserID: t.UserID, AgentID: t.AgentID}
-	lesson := store.ProcedureLesson{By: skills.ByTurn, Seen: skills.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred, Words: true}}
+	lesson := store.ProcedureLesson{
+		Key: store.ProcedureKey{Namespace: ns, Owner: skills.Owner{UserID: t.UserID, AgentID: t.AgentID}}, By: skills.ByTurn,
+		Seen: skills.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
+	}
 	for range learnAttempts {
-		var known []skills.Known
-		if known, err = e.store.KnownProcedures(ctx, ns, owner, maxKnown); err != nil {
-			return err
-		}
-		same := slices.IndexFunc(known, func(k skills.Known) bool { return skills.Similar(k, found) })
-		if lesson.Known = same >= 0; lesson.Known {
-			lesson.Key.Name = known[same].Name
-		} else {
-			lesson.Key.Name, lesson.Body = skills.FreeName(found.Name, known), found.Body
-		}
-		lesson.Key.Namespace, lesson.Key.Owner = ns, owner
-		_, err = e.store.LearnProcedure(ctx, lesson)
+		err = a.learn(ctx, lesson, found)
 		if code, _ := ragctx.CodeOf(err); err == nil || code != "conflict" {
 			break
 		}
 	}
+	return err
+}
+
+// learn adds a turn to the procedure that does the same, or makes a new one of it.
+func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, found skills.Known) error {
+	known, err := a.engine.store.KnownProcedures(ctx, lesson.Key.Namespace, lesson.Key.Owner, maxKnown)
+	if err != nil {
+		return err
+	}
+	same := slices.IndexFunc(known, func(k skills.Known) bool { return skills.Similar(k, found) })
+	if lesson.Known = same >= 0; lesson.Known {
+		lesson.Key.Name = known[same].Name
+	} else {
+		found, lesson.By = skills.Word(ctx, found, skills.Screen{}, a.engine.opts.ProcedureModel)
+		lesson.Key.Name, lesson.Body = skills.FreeName(found.Name, known), found.Body
+	}
+	_, err = a.engine.store.LearnProcedure(ctx, lesson)
 	return err
 }

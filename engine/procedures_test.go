@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -209,6 +210,29 @@ func TestSkillsScopeIsAWall(t *testing.T) {
 			}
 		}
 	})
+}
+
+// rewriter is a model that words procedures anew.
+type rewriter struct{ asked int }
+
+func (r *rewriter) Generate(context.Context, string) (string, error) {
+	r.asked++
+	return `{"name":"ship-service","trigger":"Deploy the {service} service","steps":["Get it","Ship {service}"],"pitfalls":[],"verification":[]}`, nil
+}
+
+// TestProcedureWordedByModel shows that what a model worded is still known as what the
+// rules find, so that the model is asked once.
+func TestProcedureWordedByModel(t *testing.T) {
+	model := new(rewriter)
+	f := open(t, func(o *engine.Options) { o.ProcedureModel = model })
+	f.turn(deploy("t1", "s1", "billing", .9))
+	settled(t, f)
+	f.turn(deploy("t2", "s1", "search", .9))
+	settled(t, f)
+	p, err := f.Procedure(t.Context(), engine.ProcedureKey{Name: "ship-service"})
+	if err != nil || p.Draft.By != skills.ByModel || len(p.Draft.Sources) != 2 || model.asked != 1 {
+		t.Errorf("%+v, %v; asked %d times", p.Draft, err, model.asked)
+	}
 }
 
 func TestBadProcedures(t *testing.T) {
