@@ -131,7 +131,8 @@ func sendTurns(ctx context.Context, e *engine.Engine, from, to, users int) error
 }
 
 // TestMemories asks questions of single users, one after the other, and tells how
-// long they take.
+// long they take, and how much processor time of all threads together: what other
+// programs do meanwhile hardly shows in that.
 func TestMemories(t *testing.T) {
 	if *memories <= 0 {
 		t.Skip("-memories says how many")
@@ -163,13 +164,13 @@ func TestMemories(t *testing.T) {
 		}
 		return q
 	}
-	for _, method := range []string{"context", "keyword", "vector", "time", "recall"} {
-		var took []time.Duration
+	for _, method := range []string{"context", "convex", "keyword", "vector", "time", "recall"} {
+		var took, used []time.Duration
 		for i := range *memoriesAsked {
 			q := ask(method)
-			begin := time.Now()
+			begin, before := time.Now(), processTime()
 			switch method {
-			case "keyword", "vector":
+			case "convex", "keyword", "vector":
 				_, _, err = e.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 20, Ranking: index.Ranking{Method: method}})
 			default:
 				_, err = e.Context(t.Context(), q)
@@ -178,11 +179,18 @@ func TestMemories(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i >= *memoriesAsked/10 { // the first ones warm up
-				took = append(took, time.Since(begin))
+				took, used = append(took, time.Since(begin)), append(used, processTime()-before)
 			}
 		}
-		slices.Sort(took)
-		at := func(p int) time.Duration { return took[min(len(took)-1, len(took)*p/100)].Round(10 * time.Microsecond) }
-		t.Logf("%-8s p50 %v, p90 %v, p99 %v, max %v", method, at(50), at(90), at(99), at(100))
+		t.Logf("%-8s %s; processor time %s", method, percentiles(took), percentiles(used))
 	}
+}
+
+// percentiles writes times, which it sorts.
+func percentiles(times []time.Duration) string {
+	slices.Sort(times)
+	at := func(p int) time.Duration {
+		return times[min(len(times)-1, len(times)*p/100)].Round(10 * time.Microsecond)
+	}
+	return fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", at(50), at(90), at(99), at(100))
 }

@@ -1,0 +1,17 @@
+//go:build unix
+
+package bench_test
+
+import (
+	"syscall"
+	"time"
+)
+
+// processTime returns the processor time that this process has used.
+func processTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
