@@ -71,8 +71,6 @@ type Options struct {
 	TimeWeight float64
 	// Procedures says from which turns procedures are learnt.
 	Procedures skills.Gate
-	// ProcedureModel words what is learnt; nil leaves it as the rules have it.
-	ProcedureModel skills.Generator
 	// Providers are asked beside the built-in documents and memories.
 	Providers []resolve.Registered
 	// ProviderTimeout bounds each provider's part of a query; 0 is
@@ -208,7 +206,7 @@ func (e *Engine) openResolver() error {
 	if !e.opts.Learning.Off {
 		watchers = append(watchers, watcher{e.learner, memory.Name, learnTimeout})
 	}
-	watchers = append(watchers, watcher{apprentice{e}, skills.Observer, tellTimeout})
+	watchers = append(watchers, watcher{apprentice{e}, skills.Observer, learnTimeout})
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {

@@ -6,7 +6,10 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/screen"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -66,7 +69,7 @@ func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (skills.Procedur
 // PutDraft writes the draft of a procedure, which is made if there is none of the
 // name. Versions that were published do not change.
 func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b skills.Body) (skills.Procedure, error) {
-	b = skills.TrimBody(b)
+	b = skills.TrimBody(e.withoutSecrets(b))
 	if err := b.Validate(); err != nil {
 		return skills.Procedure{}, err
 	}
@@ -194,7 +197,7 @@ func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	if !a.engine.opts.Procedures.Admits(t) {
 		return nil
 	}
-	found, ok := skills.Extract(t, skills.Screen{})
+	found, ok := skills.Extract(t, a.engine.screen())
 	if !ok {
 		return nil
 	}
@@ -226,9 +229,50 @@ func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, fou
 	if lesson.Known = same >= 0; lesson.Known {
 		lesson.Key.Name = known[same].Name
 	} else {
-		found, lesson.By = skills.Word(ctx, found, skills.Screen{}, a.engine.opts.ProcedureModel)
+		found, lesson.By = skills.Word(ctx, found, a.engine.screen(), a.engine.wording())
 		lesson.Key.Name, lesson.Body = skills.FreeName(found.Name, known), found.Body
 	}
 	_, err = a.engine.store.LearnProcedure(ctx, lesson)
 	return err
+}
+
+// screen is what is looked for in text before a procedure is made of it.
+func (e *Engine) screen() skills.Screen {
+	s := skills.Screen{Orders: func(text string) bool { _, ok := screen.Instruction(text); return ok }}
+	if !e.opts.KeepSecrets {
+		s.Redact = func(text string) string { out, _ := memory.RedactText(text); return out }
+	}
+	return s
+}
+
+// withoutSecrets takes secrets out of a body. The caller's own is not changed.
+func (e *Engine) withoutSecrets(b skills.Body) skills.Body {
+	redact := e.screen().Redact
+	if redact == nil {
+		return b
+	}
+	b.Trigger = redact(b.Trigger)
+	for _, list := range []*[]string{&b.Steps, &b.Tools, &b.Pitfalls, &b.Verification} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i] = redact((*list)[i])
+		}
+	}
+	return b
+}
+
+// wording is the language model that words procedures, nil without one.
+func (e *Engine) wording() skills.Generator {
+	if e.opts.Learning.Model == nil {
+		return nil
+	}
+	return wording{e.opts.Learning.Model}
+}
+
+type wording struct{ model llm.Generator }
+
+// Generate implements [skills.Generator].
+func (w wording) Generate(ctx context.Context, prompt string) (string, error) {
+	out, err := w.model.Generate(ctx, llm.Request{Messages: []llm.Message{{Role: ragctx.RoleUser, Text: prompt}}, JSON: true})
+	return out.Text, err
 }

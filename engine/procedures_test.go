@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/llm"
 	"github.com/ragctx/ragctx/providers/skills"
 	"github.com/ragctx/ragctx/store"
 )
@@ -212,26 +214,26 @@ func TestSkillsScopeIsAWall(t *testing.T) {
 	})
 }
 
-// rewriter is a model that words procedures anew.
-type rewriter struct{ asked int }
-
-func (r *rewriter) Generate(context.Context, string) (string, error) {
-	r.asked++
-	return `{"name":"ship-service","trigger":"Deploy the {service} service","steps":["Get it","Ship {service}"],"pitfalls":[],"verification":[]}`, nil
-}
-
 // TestProcedureWordedByModel shows that what a model worded is still known as what the
 // rules find, so that the model is asked once.
 func TestProcedureWordedByModel(t *testing.T) {
-	model := new(rewriter)
-	f := open(t, func(o *engine.Options) { o.ProcedureModel = model })
+	var asked atomic.Int32
+	f := open(t, func(o *engine.Options) {
+		o.Learning.Model = llm.GeneratorFunc(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			if r.System != "" { // asked what to remember
+				return llm.Response{Text: `{"items":[]}`}, nil
+			}
+			asked.Add(1)
+			return llm.Response{Text: `{"name":"ship-service","trigger":"Deploy the {service} service","steps":["Get it","Ship {service}"],"pitfalls":[],"verification":[]}`}, nil
+		})
+	})
 	f.turn(deploy("t1", "s1", "billing", .9))
 	settled(t, f)
 	f.turn(deploy("t2", "s1", "search", .9))
 	settled(t, f)
 	p, err := f.Procedure(t.Context(), engine.ProcedureKey{Name: "ship-service"})
-	if err != nil || p.Draft.By != skills.ByModel || len(p.Draft.Sources) != 2 || model.asked != 1 {
-		t.Errorf("%+v, %v; asked %d times", p.Draft, err, model.asked)
+	if err != nil || p.Draft.By != skills.ByModel || len(p.Draft.Sources) != 2 || asked.Load() != 1 {
+		t.Errorf("%+v, %v; asked %d times", p.Draft, err, asked.Load())
 	}
 }
 
