@@ -96,7 +96,7 @@ var (
 	}
 	placesOfCodes = []string{
 		"door", "gate", "alarm", "safe", "lock", "locker", "garage", "building", "house", "vault", "entrance", "tür", "tresor", "haustür",
-		"alarmanlage", "tor", "haus",
+		"alarmanlage", "tor", "haus", "portail", "porte", "immeuble", "coffre", "puerta", "portal", "edificio", "casa", "garaje",
 	}
 	keyPhrases = []string{
 		" d'api", " d’api", " api", " secrète", " secrete", " d'accès", " d’accès", " privée", " de api", " de acceso", " secreta", " privada",

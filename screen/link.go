@@ -153,14 +153,16 @@ func nextLine(s string, at int) (link, int) {
 // words reads "is", "lautet", "for the printer is", "was changed to".
 func (p *scanner) words(at int) (link, int) {
 	s, first, said := p.s, at, false
+	var w, last string
 	for n := range maxPhrase {
 		end := wordEnd(s, at)
 		if end == at || end-at > 24 {
 			break
 		}
-		w := strings.ToLower(s[at:end])
+		last, w = w, strings.ToLower(s[at:end])
 		next := blanks(s, end)
 		switch {
+		case w == "son" && last == "de": // French "of his", not Spanish "are"
 		case copulas[w] && next > end:
 			said = true
 		case copulas[w] && next < len(s) && (s[next] == ':' || s[next] == '\n'):

@@ -145,7 +145,7 @@ func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
 		return p.qualifyCode(word, i, j)
 	case seed:
 		switch {
-		case word == "mnemonic", p.follows(i, "seed", "recovery", "mnemonic", "secret"):
+		case word == "mnemonic", p.follows(i, "seed", "recovery", "mnemonic", "secret", "bip39", "bip-39", "wallet", "word"):
 			return seed, j
 		case p.follows(i, "pass"):
 			return passphrase, j

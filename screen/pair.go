@@ -71,13 +71,8 @@ func (p *scanner) said(i int) {
 			return
 		}
 		if sayers[w] {
-			at := len(strings.TrimRight(p.s[:start], " "))
-			from := at
-			for from > 0 && at-from < 64 && p.s[from-1] > ' ' {
-				from--
-			}
-			if from < at && at < start {
-				p.strong(from)
+			if from, at := p.wordBefore(start); from < at && at < start {
+				p.strong(p.unqualified(from, at))
 			}
 			return
 		}
@@ -87,6 +82,31 @@ func (p *scanner) said(i int) {
 		end = start
 	}
 }
+
+// wordBefore returns where the word before i begins and ends.
+func (p *scanner) wordBefore(i int) (from, to int) {
+	to = len(strings.TrimRight(p.s[:i], " "))
+	from = to
+	for from > 0 && to-from < 64 && p.s[from-1] > ' ' {
+		from--
+	}
+	return from, to
+}
+
+// unqualified goes back from the word that begins at from over what is said of a
+// password: "hunter2! strong enough as a password".
+func (p *scanner) unqualified(from, to int) int {
+	for range 3 {
+		if !praise[strings.ToLower(p.s[from:to])] {
+			break
+		}
+		from, to = p.wordBefore(from)
+	}
+	return from
+}
+
+// praise is what people ask of a password.
+var praise = wordSet(`strong enough good safe secure ok okay fine valid too stark genug sicher gut segura buena suficientemente bastante assez sûr bon fort`)
 
 // sayers stand between a password and the word for it.
 var sayers = wordSet(`as is als ist como es comme est`)

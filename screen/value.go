@@ -129,7 +129,8 @@ func believable(c class, l link, v string, quoted bool, rest string) bool {
 	}
 	switch c {
 	case pin:
-		return digitsOnly(v, 4, 12) || l == assigned && mixed(v) && len(v) >= 4 && len(v) <= 16 && !identifier(v)
+		return digitsOnly(v, 4, 12) || l == assigned && mixed(v) && len(v) >= 4 && len(v) <= 16 && !identifier(v) ||
+			l == beside && len(v) >= 8 && mixed(v) && strongPassword(v) && countDigits(v) >= 2
 	case code:
 		v = strings.Trim(v, "#*")
 		return digitsOnly(v, 3, 10) || l >= copula && len(v) >= 4 && len(v) <= 24 && mixed(v) && countDigits(v) >= 3 && !identifier(v)
