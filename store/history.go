@@ -129,12 +129,15 @@ func scanChange(rows *sql.Rows) (memory.Change, error) {
 	return c, err
 }
 
+// forgetOther removes the name of a memory from the history of those whose place it took.
+const forgetOther = `UPDATE history SET other = '' WHERE namespace = ? AND other = ? AND other <> ''`
+
 // forgetHistory removes what history, quarantine and the counts know of a memory
 // that is erased, and its name where others mention it.
 func forgetHistory(ctx context.Context, tx *sql.Tx, ns int64, key string) error {
 	for _, q := range []string{
 		`DELETE FROM history WHERE namespace = ? AND key = ?`,
-		`UPDATE history SET other = '' WHERE namespace = ? AND other = ?`,
+		forgetOther,
 		`DELETE FROM uses WHERE namespace = ? AND key = ?`,
 	} {
 		if _, err := tx.ExecContext(ctx, q, ns, key); err != nil {

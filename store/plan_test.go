@@ -67,6 +67,24 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"items_session (namespace=? AND kind=? AND session=?)"},
 		},
 		{
+			"all memories", func() (string, []any) {
+				return MemoryFilter{AnyUser: true, Order: ByID, After: Place{ID: "a"}, Limit: 9}.query(1)
+			},
+			[]string{"items_current (namespace=? AND kind=? AND key>?)"},
+		},
+		{
+			"what a memory has superseded", func() (string, []any) { return supersededBy, []any{1, "m", 9} },
+			[]string{"history_other (namespace=? AND other=?"},
+		},
+		{
+			"where an erased memory is mentioned", func() (string, []any) { return forgetOther, []any{1, "m"} },
+			[]string{"history_other (namespace=? AND other=?"},
+		},
+		{
+			"the history of a memory", func() (string, []any) { return wholeHistory, []any{Memories, 1, "m"} },
+			[]string{"items_version (namespace=? AND kind=? AND key=?)", "history_key (namespace=? AND key=?)"},
+		},
+		{
 			"running jobs of a kind", func() (string, []any) { return JobFilter{State: JobRunning, Kind: "k", Limit: 1}.query() },
 			[]string{"jobs_active (kind=?)"},
 		},

@@ -116,7 +116,7 @@ func (u *undo) back(ctx context.Context, key string, c memory.Change) error {
 			err = u.finish(ctx, old.id)
 		}
 		if err == nil {
-			err = u.bringBack(ctx, key)
+			err = u.bringBack(ctx, key, c.ID)
 		}
 	case memory.OpMerged:
 		e.version = e.before
@@ -140,15 +140,19 @@ func (u *undo) finish(ctx context.Context, row int64) error {
 	return err
 }
 
-// bringBack revives the memories that one had superseded, unless they were written anew.
-func (u *undo) bringBack(ctx context.Context, by string) error {
-	keys, err := column[string](ctx, u.tx, `SELECT DISTINCT key FROM history WHERE namespace = ? AND other = ? AND op = 'superseded'`, u.ns, by)
+// supersededBy selects the memories that one has superseded since a row of history.
+const supersededBy = `SELECT DISTINCT key FROM history WHERE namespace = ? AND other = ? AND other <> '' AND op = 'superseded' AND id > ?`
+
+// bringBack revives the memories that one had superseded since its row of history,
+// unless they were written anew.
+func (u *undo) bringBack(ctx context.Context, by string, since int64) error {
+	keys, err := column[string](ctx, u.tx, supersededBy, u.ns, by, since)
 	if err != nil {
 		return err
 	}
 	for _, key := range keys {
 		c, err := u.newest(ctx, key)
-		if errors.Is(err, ragctx.ErrConflict) || err == nil && (c.Op != memory.OpSuperseded || c.Other != by) {
+		if errors.Is(err, ragctx.ErrConflict) || err == nil && (c.Op != memory.OpSuperseded || c.Other != by || c.ID < since) {
 			continue
 		}
 		if err == nil {

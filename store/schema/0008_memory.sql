@@ -50,6 +50,7 @@ CREATE TABLE history (
 );
 CREATE INDEX history_key ON history (namespace, key, id);
 CREATE INDEX history_turn ON history (namespace, turn) WHERE turn <> '';
+CREATE INDEX history_other ON history (namespace, other) WHERE other <> '';
 
 -- What was found and is not believed before somebody has looked at it. No index
 -- knows of it.
