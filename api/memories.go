@@ -119,11 +119,6 @@ func (s *Server) remember(ctx context.Context, in *memoryInput) (*memoryPutOutpu
 	if err != nil {
 		return nil, err
 	}
-	return s.keep(ctx, m)
-}
-
-// keep stores a memory that a request brings.
-func (s *Server) keep(ctx context.Context, m memory.Memory) (*memoryPutOutput, error) {
 	m.ID = cmp.Or(m.ID, seedOf(ctx))
 	m, status, err := s.engine.Remember(ctx, m)
 	return &memoryPutOutput{created(status), MemoryPut{m, status}}, err

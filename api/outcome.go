@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -39,10 +40,8 @@ func (s *Server) outcomeRoutes() {
 
 func (s *Server) rememberOutcome(ctx context.Context, in *outcomeInput) (*memoryPutOutput, error) {
 	r := in.Body
-	m, err := memory.Outcome{Prompt: r.Prompt, Tools: r.Tools, Result: r.Result, Error: r.Error}.Memory()
-	if err != nil {
-		return nil, err
-	}
-	m.ID, m.Namespace, m.UserID, m.AgentID, m.SessionID, m.Occurred = r.ID, r.Namespace, r.UserID, r.AgentID, r.SessionID, r.Occurred
-	return s.keep(ctx, m)
+	m, status, err := s.engine.RememberOutcome(ctx, memory.Memory{
+		ID: cmp.Or(r.ID, seedOf(ctx)), Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID, Occurred: r.Occurred,
+	}, memory.Outcome{Prompt: r.Prompt, Tools: r.Tools, Result: r.Result, Error: r.Error})
+	return &memoryPutOutput{created(status), MemoryPut{m, status}}, err
 }

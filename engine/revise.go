@@ -32,8 +32,14 @@ func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer
 	return q, qerr
 }
 
-// reviseAttempts is how often a change is tried while others change the memory.
-const reviseAttempts = 5
+// A change is tried reviseAttempts times while others change the memory, after
+// reviseFirst at first and ever later up to reviseMost: what stands in its way may not
+// be on disk yet, and so cannot be read.
+const (
+	reviseAttempts = 10
+	reviseFirst    = 2 * time.Millisecond
+	reviseMost     = 200 * time.Millisecond
+)
 
 // ReviseMemory stores a new version of a memory with changes. One that changes nothing
 // makes no version.
@@ -42,6 +48,11 @@ func (e *Engine) ReviseMemory(ctx context.Context, namespace, id string, by View
 		m, status, err := e.revise(ctx, namespace, id, by, p)
 		if !errors.Is(err, ragctx.ErrConflict) || attempt == reviseAttempts {
 			return m, status, err
+		}
+		select {
+		case <-time.After(min(reviseFirst<<attempt, reviseMost)):
+		case <-ctx.Done():
+			return m, status, ctx.Err()
 		}
 	}
 }
@@ -67,6 +78,13 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 	if m.State != "" && m.State != memory.Active {
 		return m, "", ragctx.Invalid("state", "is %s; only active memories are imported", ragctx.Clip(string(m.State)))
 	}
+	if m.About != nil && !e.opts.KeepSecrets {
+		about := *m.About
+		for _, s := range [...]*string{&about.Subject, &about.Attribute, &about.Value, &about.Reason, &about.When} {
+			*s, _ = memory.RedactText(*s)
+		}
+		m.About = &about
+	}
 	old, err := e.Memory(ctx, m.Namespace, m.ID, m.UserID, false)
 	if err == nil && reflect.DeepEqual(asExported(m), asExported(old)) {
 		return old, store.Unchanged, nil
@@ -80,6 +98,22 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 		return m, status, err
 	}
 	return m, status, e.store.NoteUses(ctx, []store.Use{uses})
+}
+
+// RememberOutcome stores how a task went as a memory, without secrets; m says whose it
+// is, and when it was.
+func (e *Engine) RememberOutcome(ctx context.Context, m memory.Memory, o memory.Outcome) (memory.Memory, store.Status, error) {
+	if !e.opts.KeepSecrets { // they are in the metadata, too
+		for _, s := range [...]*string{&o.Prompt, &o.Result, &o.Error} {
+			*s, _ = memory.RedactText(*s)
+		}
+	}
+	made, err := o.Memory()
+	if err != nil {
+		return made, "", err
+	}
+	made.ID, made.Namespace, made.UserID, made.AgentID, made.SessionID, made.Occurred = m.ID, m.Namespace, m.UserID, m.AgentID, m.SessionID, m.Occurred
+	return e.remember(ctx, made, 0)
 }
 
 // asExported returns what of a memory goes through an export and an import.
