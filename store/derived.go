@@ -108,6 +108,16 @@ func forgetAside(ctx context.Context, tx *sql.Tx, sc scope) error {
 	if sc.Kind == Documents {
 		return nil
 	}
+	if sc.User != nil && sc.Session == nil && *sc.User != "" {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE namespace = ? AND user = ?`, sc.Namespace, *sc.User); err != nil {
+			return err
+		}
+	}
+	if sc.Key != nil { // also of what was discarded
+		if err := forgetHistory(ctx, tx, sc.Namespace, *sc.Key); err != nil {
+			return err
+		}
+	}
 	for _, q := range []string{
 		`DELETE FROM history WHERE op = 'quarantined' AND (namespace, key) IN (SELECT namespace, key FROM quarantine WHERE ` + c.sql + `)`,
 		`DELETE FROM quarantine WHERE ` + c.sql,

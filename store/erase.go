@@ -96,7 +96,8 @@ func mayErase(ctx context.Context, tx *sql.Tx, ns int64, id, user string) error 
 	var others bool
 	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?2 AND key = ?3 AND seq > 0 AND user NOT IN ('', ?4))
 		OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND key = ?3 AND user NOT IN ('', ?4))
-		OR EXISTS (SELECT 1 FROM quarantine WHERE namespace = ?1 AND key = ?3 AND user NOT IN ('', ?4))`,
+		OR EXISTS (SELECT 1 FROM quarantine WHERE namespace = ?1 AND key = ?3 AND user NOT IN ('', ?4))
+		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?1 AND key = ?3 AND user NOT IN ('', ?4))`,
 		ns, Memories, id, user).Scan(&others)
 	if err == nil && others {
 		err = fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)

@@ -18,14 +18,15 @@ type entry struct {
 	turn            string
 	other           string
 	reason          string
+	user            string // of what is or was in quarantine
 	undid           int64
 }
 
 // note writes what happened to a memory.
 func (s *Store) note(ctx context.Context, tx *sql.Tx, ns int64, e entry) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO history (namespace, key, at, op, version, before, by, turn, other, reason, undid)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`, ns, e.key, s.now().UnixMicro(), e.op, e.version, e.before, e.by,
-		e.turn, e.other, e.reason, e.undid)
+	_, err := tx.ExecContext(ctx, `INSERT INTO history (namespace, key, at, op, version, before, by, turn, other, reason, user, undid)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`, ns, e.key, s.now().UnixMicro(), e.op, e.version, e.before, e.by,
+		e.turn, e.other, e.reason, e.user, e.undid)
 	return err
 }
 

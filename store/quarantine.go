@@ -29,7 +29,7 @@ func (c *class) quarantine(ctx context.Context) error {
 		return err
 	}
 	return c.note(ctx, c.tx, c.ns, entry{
-		key: m.ID, op: memory.OpQuarantined, by: c.lesson.By, turn: m.Sources[0].Turn, reason: c.lesson.Quarantine,
+		key: m.ID, op: memory.OpQuarantined, by: c.lesson.By, user: m.UserID, turn: m.Sources[0].Turn, reason: c.lesson.Quarantine,
 	})
 }
 
@@ -67,7 +67,7 @@ func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason 
 		if err := putAside(ctx, tx, ns, m, reason, s.now()); err != nil {
 			return err
 		}
-		return s.note(ctx, tx, ns, entry{key: m.ID, op: memory.OpQuarantined, by: memory.ByCaller, reason: reason})
+		return s.note(ctx, tx, ns, entry{key: m.ID, op: memory.OpQuarantined, by: memory.ByCaller, user: m.UserID, reason: reason})
 	})
 	return failedIf("put into quarantine", err)
 }
@@ -178,6 +178,6 @@ func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, 
 		if len(q.Sources) > 0 {
 			turn = q.Sources[0].Turn
 		}
-		return s.note(ctx, tx, ns, entry{key: id, op: op, version: version, by: memory.ByCaller, turn: turn})
+		return s.note(ctx, tx, ns, entry{key: id, op: op, version: version, by: memory.ByCaller, user: q.UserID, turn: turn})
 	})
 }

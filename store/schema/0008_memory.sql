@@ -46,8 +46,10 @@ CREATE TABLE history (
   turn      TEXT    NOT NULL,
   other     TEXT    NOT NULL, -- the memory that took its place
   reason    TEXT    NOT NULL,
+  user      TEXT    NOT NULL DEFAULT '', -- whose it is, where no version of items says so: of what was in quarantine
   undid     INTEGER           -- of an undo, the row that it takes back
 );
+CREATE INDEX history_user ON history (namespace, user) WHERE user <> '';
 CREATE INDEX history_key ON history (namespace, key, id);
 CREATE INDEX history_turn ON history (namespace, turn) WHERE turn <> '';
 CREATE INDEX history_other ON history (namespace, other) WHERE other <> '';
