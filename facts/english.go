@@ -14,7 +14,7 @@ var english = language{
 // englishLast are the rules that are tried when no other fits.
 var englishLast = []rule{
 	{
-		name: "remember", kind: Instruction, heads: "*", re: `{rest}`, attribute: "to remember",
+		name: "remember", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember,
 		conf: .72, imp: .85, reason: "asks to remember it", check: askedIn("en"), standing: true, keep: true,
 		yes: []string{
 			"Remember that the blue folder holds the signed contracts.",

@@ -82,6 +82,6 @@ var englishEvents = []rule{
 	{
 		name: "because", kind: Outcome, heads: "the our it turns root turned", re: `(?:(?:the )?(?:root )?(?:cause|culprit|reason|problem|issue|bug|fix|solution|error|crash|outage|failure)(?: of [a-z0-9 ]{2,40}?| for [a-z0-9 ]{2,40}?| behind [a-z0-9 ]{2,40}?)? (?:was|turned out to be|were)|(?P<s>(?:the|our) [a-z0-9 _./'-]{2,40}? (?:failed|crashed|broke|hung|timed out|went down|stopped working|was failing|kept failing|kept crashing)) (?:because(?: of)?|due to)) {rest}`,
 		attribute: "cause", conf: .75, imp: .6, reason: "states the cause of a failure", keep: true, check: longEnough,
-		yes: []string{"The root cause was an expired certificate.", "The deploy failed because the disk was full", "the fix was to raise the ulimit"}, no: []string{"the problem was solved", "the issue is that it fails"},
+		yes: []string{"The root cause of the outage was an expired certificate on the proxy.", "The deploy failed because the disk was full", "the fix was to raise the ulimit"}, no: []string{"the problem was solved", "the issue is that it fails"},
 	},
 }

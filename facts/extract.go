@@ -45,8 +45,7 @@ func Explain(t ragctx.Turn, at time.Time) Found {
 			s = s[:maxMessage]
 		}
 		e := extractor{t: read(s), at: at, who: who, message: i, people: people}
-		e.run()
-		found.add(e.facts)
+		found.add(e.weigh())
 	}
 	found.add(outcomes(messages))
 	found.settle()
@@ -132,9 +131,10 @@ type extractor struct {
 	who     person
 	message int
 	// people says that people talk to each other, and not to an agent.
-	people bool
-	times  []moment
-	facts  []Fact
+	people    bool
+	times     []moment
+	sentences []sentence
+	facts     []Fact // that rules found
 	// someone is whom "she" or "he" means: the person named last.
 	someone string
 	// done is up to where rules found something.
@@ -147,16 +147,19 @@ type moment struct {
 	timeexpr.Mention
 }
 
-func (e *extractor) run() {
+// read finds the sentences of the message, the times it names and what rules find.
+func (e *extractor) read() {
 	e.t.maskForeign()
 	for _, m := range timeexpr.Find(e.t.s, e.at) {
 		e.times = append(e.times, moment{e.t.position(m.Start), e.t.position(m.End), m})
 	}
-	for _, s := range e.t.sentences() {
-		e.t.parts(&s)
+	e.sentences = e.t.sentences()
+	for i := range e.sentences {
+		s := &e.sentences[i]
+		e.t.parts(s)
 		for k := range s.clauses {
 			if s.clauses[k].from >= e.done {
-				e.clause(&s, k)
+				e.clause(s, k)
 			}
 		}
 	}
@@ -176,7 +179,7 @@ func (e *extractor) clause(s *sentence, k int) {
 		f, ok := m.run("")
 		switch {
 		case !ok:
-		case f.Confidence < Gate:
+		case f.Confidence < sure:
 			doubtful = append(doubtful, f)
 		default:
 			e.facts = append(e.facts, f)
@@ -235,7 +238,7 @@ func (e *extractor) elided(s *sentence, at int, set setting) bool {
 		if r.lang.code != "en" || r.kind == Instruction {
 			continue
 		}
-		if f, ok := m.run(left); ok && f.Confidence >= Gate {
+		if f, ok := m.run(left); ok && f.Confidence >= sure {
 			e.facts = append(e.facts, f)
 			e.done = max(e.done, m.to)
 			return true

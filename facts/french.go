@@ -131,7 +131,7 @@ var french = language{
 			conf: .84, imp: .7, reason: "says who is responsible or who somebody is", check: aName, value: "{v}", yes: []string{"Manon est responsable des sauvegardes.", "Diego est mon cousin"}, no: []string{"C'est mon chef", "Elle est ma cheffe"},
 		},
 		{
-			name: "retenir", kind: Instruction, heads: "*", re: `{rest}`, attribute: "to remember", conf: .72, imp: .85, reason: "asks to remember it", check: askedIn("fr"), standing: true, keep: true,
+			name: "retenir", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember, conf: .72, imp: .85, reason: "asks to remember it", check: askedIn("fr"), standing: true, keep: true,
 			yes: []string{"Retiens que le coffre ferme à six heures."}, no: []string{"Retiens ça."},
 		},
 	},

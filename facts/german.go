@@ -153,7 +153,7 @@ var german = language{
 			yes: []string{"Ich hasse es, wenn man mich unterbricht."}, no: []string{"ich mag es"},
 		},
 		{
-			name: "merken", kind: Instruction, heads: "*", re: `{rest}`, attribute: "to remember", conf: .7, imp: .85, reason: "asks to remember it", check: askedIn("de"), standing: true, keep: true,
+			name: "merken", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember, conf: .7, imp: .85, reason: "asks to remember it", check: askedIn("de"), standing: true, keep: true,
 			yes: []string{"Merk dir, dass der Tresor um sechs schließt."}, no: []string{"Merk dir das."},
 		},
 	},

@@ -8,7 +8,7 @@ import (
 )
 
 // Gate is the confidence from which on a fact is worth storing.
-const Gate = 0.6
+const Gate = 0.75
 
 // Words before a statement that say nothing about it, that ask to keep it, or
 // that doubt it.
@@ -41,7 +41,7 @@ var (
 		`wenn|falls|sofern|angenommen|nehmen wir an|ob|mal angenommen|zum beispiel|hatte ich|ware ich|konnte ich|` +
 		`si|ojala|supon|supongamos|imagina|imaginemos|en caso|por ejemplo|` +
 		`s'il|s'ils|suppose|supposons|admettons|imagine|imaginons|au cas|par exemple|disons)\b`)
-	joking  = regexp.MustCompile(`(?:\s/s\b|\bjust kidding\b|\bjk\b|\bkidding\b|\byeah right\b|\bsarcas|\boh sure\b|\bas if\b|\bsaid no one\b|\bnot! *$|\bironi|\bscherz\b|\bspass\b|\bes broma\b|\bbromeo\b|\bje plaisante\b|\bje rigole\b)`)
+	joking  = regexp.MustCompile(`(?:^(?:oh yes|haha yes|yeah sure|na klar|si claro|ja klar|bien sur), ?|\s/s\b|\bjust kidding\b|\bjk\b|\bkidding\b|\byeah right\b|\bsarcas|\boh sure\b|\bas if\b|\bsaid no one\b|\bnot! *$|\bironi|\bscherz\b|\bspass\b|\bes broma\b|\bbromeo\b|\bje plaisante\b|\bje rigole\b)`)
 	story   = regexp.MustCompile(`\b(?:in (?:my|the|this|his|her) (?:novel|story|book|game|script|screenplay|dream)|my (?:character|protagonist)|the (?:protagonist|narrator|hero)|persona|in einem roman|en mi novela|dans mon roman|dreamt|dreamed that)\b`)
 	oneTask = regexp.MustCompile(`\b(?:this time|for this (?:one|task|email|message|file|question|answer|function|script|post|essay|report|response|reply|commit|pr|test|bug|case|time)|in this (?:email|file|function|script|case|post|essay|report|response|reply|message|answer|text|letter)|just (?:this )?once|for now|only today|just today|for today|right now|` +
 		`diesmal|dieses mal|nur heute|im moment|gerade|fur diese|in dieser|esta vez|por ahora|solo hoy|cette fois|pour l'instant|juste aujourd'hui|pour cette|pour ce)\b`)

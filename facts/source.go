@@ -8,7 +8,7 @@ import (
 // What of a message somebody else wrote, or nobody means as said.
 var (
 	logLine = regexp.MustCompile(`^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|(?:\[)?(?:info|warn|warning|error|debug|fatal|trace)(?:\]|:|\s+\[)|` +
-		`at [\w.$]+\(|traceback |file "|\$ |>>> |\+\+\+ |--- a/|@@ |panic: |goroutine \d|exit status|npm err|caused by: )`)
+		`[a-z]{3} [ \d]\d \d\d:\d\d:\d\d |(?:error|fehler|info|warn\w*) \d{4}-|\[?\{"|//|/\*|at [\w.$]+\(|traceback |file "|\$ |>>> |\+\+\+ |--- a/|@@ |panic: |goroutine \d|exit status|npm err|caused by: )`)
 	mailHead  = regexp.MustCompile(`^\s*\**(?:from|von|de|to|an|para|a|subject|betreff|asunto|objet|sent|gesendet|enviado|envoye|date|datum|fecha|cc|reply-to)\**\s?:`)
 	mailStart = regexp.MustCompile(`^\s*(?:-{3,}\s*(?:original|forwarded|urspr|weitergeleitet|mensaje|message)|(?:on|am|el|le) .{5,80} (?:wrote|schrieb.{0,40}|escribio|a ecrit)\s*:)`)
 	pasted    = regexp.MustCompile(`\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|reword|paraphrase|correct|improve|polish|edit|` +
@@ -19,10 +19,15 @@ var (
 		`traduis|traduisez|resumez|corriger|reformule|texte|paragraphe|lettre|courriel|phrase|extrait|brouillon)\b[^.!?\n]{0,80}:\s*(?:["\n]|$)|` +
 		`^\s*(?:please |can you |could you |bitte |por favor |peux-tu |pourrais-tu |kannst du )?(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|` +
 		`ubersetze?|korrigiere?|traduce|corrige|traduis|reformule|resume)\b[^.!?\n]{0,60}:`)
+	// document begins what was attached, end closes it.
+	document = regexp.MustCompile(`^\s*(?:-{3,} ?[^-\n]{1,60} ?-{3,}|={3,} ?[^=\n]{1,60} ?={3,}|curriculum vitae)\s*$`)
+	handle   = regexp.MustCompile(`^\s*(?:\[[\d:. ]{4,16}\] ?)?([a-z][\w.-]{1,24}(?: [a-z][\w.-]{0,20})?): `)
 	tag      = regexp.MustCompile(`^\s*<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,300})?>`)
 	pretence = regexp.MustCompile(`(?:^|[.!?\n]\s*)(?:(?:ok|okay|hi|hey|so|now|please|bitte|por favor|let's|lets)[, ]+)*(?:pretend|imagine\b|imagina\b|act as|act like|` +
 		`role-? ?play|play a game|you are now|you're now|you will play|let us play|stell dir vor|stellen wir uns|tu so|tun wir so|rollenspiel|` +
-		`spiel\w* (?:eine?n? )?rolle|finge|hagamos|supongamos|actua como|juego de rol|fais comme|faisons comme|joue le role|jeu de role|imaginons|supposons)`)
+		`i want you to act as|i'd like you to act as|let's play\b|lets play\b|let's practi[sc]e|once upon a time|lore check|for the sake of argument|exercise \d+\s?:|test data\b|you're the .{3,40} and i'm|you are the .{3,40} and i am|` +
+		`spiel\w* (?:eine?n? )?rolle|du bist jetzt|wir (?:uben|spielen)|gesetzt den fall|es war einmal|testdaten|finge|hagamos|supongamos|actua como|juego de rol|erase una vez|habia una vez|datos de prueba|eres ahora|` +
+		`fais comme|faisons comme|joue le role|jeu de role|imaginons|supposons|il etait une fois|tu es maintenant|donnees de test)`)
 	over = regexp.MustCompile(`\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|tl;?dr|what does (?:this|it) (?:mean|say)|fasse? .{0,20}zusammen|` +
 		`ubersetze?|traduce|traduis|resume)\b.{0,30}\b(?:this|that|it|above|the (?:text|article|e-?mail)|das|dies\w*|den text|esto|este texto|ca|ceci|ce texte)\b`)
 	inQuotes = regexp.MustCompile(`"[^"\n]{12,600}"`)
@@ -36,6 +41,7 @@ const longPaste = 200
 // pasted letters and articles, blocks of context, games of pretence.
 func (t *text) maskForeign() {
 	t.maskAbove()
+	t.maskTalk()
 	t.maskLines()
 	for _, m := range inQuotes.FindAllIndex(t.fold, -1) {
 		if bytes.Count(t.fold[m[0]:m[1]], []byte{' '}) >= 4 {
@@ -55,6 +61,26 @@ func (t *text) maskAbove() {
 	last := bytes.LastIndexByte(body, '\n') + 1
 	if last > longPaste && over.Match(body[last:]) {
 		t.mask(0, last)
+	}
+}
+
+// maskTalk makes unread the lines of a conversation of others: some who speaks
+// there does so again, as in "ann: …", "bob: …", "ann: …".
+func (t *text) maskTalk() {
+	names := map[string]int{}
+	var said [][2]int
+	from := 0
+	for line := range bytes.Lines(t.fold) {
+		if m := handle.FindSubmatch(line); m != nil {
+			names[string(m[1])]++
+			said = append(said, [2]int{from, from + len(line)})
+		}
+		from += len(line)
+	}
+	if len(names) > 1 && len(said) > len(names) {
+		for _, x := range said {
+			t.mask(x[0], x[1])
+		}
 	}
 }
 
@@ -81,7 +107,7 @@ func (t *text) maskLines() {
 			t.mask(from, next)
 			from = next
 			continue
-		case heads >= 2 || mailStart.Match(line):
+		case heads >= 2 || mailStart.Match(line) || document.Match(line):
 			t.mask(from, len(t.fold))
 			return
 		}

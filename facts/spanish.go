@@ -133,7 +133,7 @@ var spanish = language{
 			conf: .84, imp: .7, reason: "says who is responsible or who somebody is", check: aName, value: "{v}", yes: []string{"Marta es la responsable de las copias.", "Diego es mi primo"}, no: []string{"Este es mi jefe"},
 		},
 		{
-			name: "recordar", kind: Instruction, heads: "*", re: `{rest}`, attribute: "to remember", conf: .72, imp: .85, reason: "asks to remember it", check: askedIn("es"), standing: true, keep: true,
+			name: "recordar", kind: Instruction, heads: "*", re: `{rest}`, attribute: asksToRemember, conf: .72, imp: .85, reason: "asks to remember it", check: askedIn("es"), standing: true, keep: true,
 			yes: []string{"Recuerda que la caja fuerte cierra a las seis."}, no: []string{"Recuerda esto."},
 		},
 	},

@@ -19,6 +19,8 @@ type text struct {
 	fold []byte
 	// careless says that the speaker writes without capital letters.
 	careless bool
+	// foreign says that a part of it is not the speaker's.
+	foreign bool
 }
 
 // read folds a message.
@@ -50,6 +52,7 @@ func (t *text) position(b int) int { return sort.SearchInts(t.at, b) }
 
 // mask makes a stretch unread.
 func (t *text) mask(from, to int) {
+	t.foreign = t.foreign || from < to
 	for i := from; i < to; i++ {
 		t.fold[i] = '\n'
 	}

@@ -1,0 +1,305 @@
+package facts
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// setting of a message, as all of its units have it.
+type scene struct {
+	units           []unit
+	language        string
+	asks, questions int
+	today           time.Time
+	// paragraphs are named by their length and by whether somebody speaks of themselves.
+	paragraphs []string
+}
+
+func (e *extractor) scene() *scene {
+	sc := &scene{units: e.units(), language: e.t.language()}
+	for i := range sc.units {
+		if sc.units[i].asked {
+			sc.asks++
+		}
+	}
+	for i := range e.sentences {
+		if e.sentences[i].question {
+			sc.questions++
+		}
+	}
+	sc.today = time.Date(e.at.Year(), e.at.Month(), e.at.Day(), 0, 0, 0, 0, e.at.Location())
+	sc.paragraphs = e.paragraphs(sc.units)
+	return sc
+}
+
+// paragraphs names, for each unit, the paragraph that it is in.
+func (e *extractor) paragraphs(us []unit) []string {
+	out := make([]string, 0, len(us))
+	for i := 0; i < len(us); {
+		j, own := i, 0
+		for ; j < len(us) && (j == i || bytes.IndexByte(e.t.fold[us[j-1].to:us[j].from], '\n') < 0); j++ {
+			words := e.t.fold[us[j].from:min(us[j].to, us[j].from+maxUnit)]
+			if speaksOfSelf.Match(words) {
+				own++
+			}
+		}
+		name := roughly(j-i) + "_" + roughly(own*4/(j-i))
+		for ; i < j; i++ {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+var speaksOfSelf = regexp.MustCompile(`\b(?:i|i'm|im|i've|i'll|my|we|we're|we've|our|me|us|ich|mein[a-z]*|mir|mich|wir|unser[a-z]*|yo|mi|mis|me|nos|nuestr[a-z]+|soy|tengo|je|j'[a-z]+|mon|ma|mes|nous|notre|nos)\b`)
+
+// maxAsked is how many words of what a message asks are looked at.
+const maxAsked = 60
+
+// request adds what a message asks, which tells what its other sentences are for.
+func (e *extractor) request(b *bag, sc *scene) {
+	n, own := 0, 0
+	for i := range sc.units {
+		u := &sc.units[i]
+		if speaksOfSelf.Match(e.t.fold[u.from:min(u.to, u.from+maxUnit)]) {
+			own++
+		}
+		if !u.asked || n >= maxAsked {
+			continue
+		}
+		before := "^"
+		for _, w := range e.t.words(u.from, min(u.to, u.from+longUnit)) {
+			if n++; n > maxAsked {
+				break
+			}
+			f := e.t.folded(w)
+			b.add("m=", f)
+			b.add("mb=", before, "_", f)
+			before = f
+		}
+	}
+	if len(sc.units) > 0 {
+		b.add("own=", roughly(len(sc.units)), "_", roughly(own*4/len(sc.units)))
+	}
+}
+
+// maxWords is how many words of a unit are looked at.
+const maxWords = 100
+
+// features puts into the bag what can be seen of unit k and around it.
+func (e *extractor) features(b *bag, sc *scene, k int) {
+	b.reset()
+	u := &sc.units[k]
+	ws := e.t.words(u.from, u.to)
+	ws = ws[:min(len(ws), maxWords)]
+	b.add("bias")
+	b.add("lang=", sc.language)
+	b.add("len=", roughly(len(ws)))
+	e.wording(b, u, ws)
+	e.opening(b, u, ws)
+	e.manner(b, u)
+	e.when(b, u, sc.today)
+	e.byRules(b, sc, u)
+	e.place(b, sc, k)
+	e.request(b, sc)
+	b.add("para=", sc.paragraphs[k])
+}
+
+// wording adds words, pairs of words and of their shapes, and parts of words.
+func (e *extractor) wording(b *bag, u *unit, ws []word) {
+	t := e.t
+	before, shapeBefore := "^", "^"
+	caps, nums := 0, 0
+	for i, w := range ws {
+		f := t.folded(w)
+		begins := w.from == u.sentence.from
+		sh := t.shape(w, begins)
+		if sh == "0" {
+			f = "0"
+			nums++
+		}
+		if t.capital(w.from) && !begins && f != "i" && !strings.HasPrefix(f, "i'") {
+			caps++
+		}
+		b.when(w.to > w.from+2 && t.capital(w.from) && t.capital(w.from+1), "loud")
+		b.add("u=", f)
+		b.add("b=", before, "_", f)
+		b.add("h=", shapeBefore, "_", sh)
+		if i < 3 {
+			b.add("f=", boundNames[i], f)
+		}
+		if len(f) > 4 {
+			b.add("p=", f[:4])
+			b.add("x=", f[len(f)-3:])
+		}
+		before, shapeBefore = f, sh
+	}
+	b.add("b=", before, "_$")
+	b.add("h=", shapeBefore, "_$")
+	end := min(u.to+4, len(t.fold))
+	for i, c := range t.fold[u.from:end] {
+		if c == someSign || c == '!' {
+			b.add("sign=", string(t.runes[u.from+i]))
+		}
+	}
+	b.add("caps=", roughly(caps))
+	b.add("nums=", roughly(nums))
+}
+
+// opening adds how a unit begins.
+func (e *extractor) opening(b *bag, u *unit, ws []word) {
+	t := e.t
+	if len(ws) > 1 {
+		b.add("f2=", t.folded(ws[0]), "_", t.folded(ws[1]))
+		b.add("fs=", t.shape(ws[0], true), "_", t.shape(ws[1], false))
+	}
+	if at := t.skipLead(u.from, u.to); at < u.to {
+		w := t.first(at, u.to)
+		b.add("open=", w)
+		_, elided := subjectless[w]
+		b.when(elided, "elided")
+	}
+	var set setting
+	e.open(u.from, u.to, &set)
+	b.when(set.remember, "remember")
+	b.when(set.hedge, "hedge")
+}
+
+// manner adds whether a unit asks, supposes, jokes, and whose words it is about.
+func (e *extractor) manner(b *bag, u *unit) {
+	s := u.sentence
+	b.when(u.asked, "asked")
+	b.when(s.question, "question")
+	b.when(s.question && u.last, "question mark")
+	b.when(u.supposed, "supposed")
+	b.when(s.joke, "joke")
+	b.when(s.story, "story")
+	b.when(s.secret, "secret")
+	b.when(s.task, "task")
+	b.when(e.who.named, "named")
+	b.when(e.people, "people")
+	b.when(e.people && u.asked, "people asked")
+	words := make([]byte, 0, maxUnit+2)
+	words = append(append(append(words, ' '), e.t.fold[u.from:min(u.to, u.from+maxUnit)]...), ' ')
+	for i := range tells {
+		b.when(tells[i].re.Match(words), tells[i].name)
+	}
+}
+
+// when adds what times a unit names.
+func (e *extractor) when(b *bag, u *unit, today time.Time) {
+	b.when(len(u.times) > 0, "time")
+	for _, x := range u.times {
+		b.when(!x.AheadFrom.IsZero() && !x.AheadFrom.Before(today), "time ahead")
+		b.when(!x.From.IsZero() && x.From.Before(today), "time past")
+	}
+}
+
+// byRules adds which rules found something in a unit, and how much of it they
+// leave.
+func (e *extractor) byRules(b *bag, sc *scene, u *unit) {
+	if ruled := e.believed(u); len(ruled) > 0 {
+		left := roughly(min(e.more(u, ruled), 6))
+		b.add("left=", left)
+		b.when(len(sc.units) == 1, "all said")
+		if len(sc.units) == 1 {
+			b.add("all said, left=", left)
+		}
+	}
+	for _, f := range u.facts {
+		b.add("rule=", f.Rule)
+		b.add("rulekind=", string(f.Kind))
+		if f.Confidence >= sure {
+			b.add("rule")
+			b.add("rulec=", strconv.Itoa(int(f.Confidence*10)))
+		} else {
+			b.add("weak rule")
+		}
+	}
+}
+
+// place adds where a unit stands and what is around it.
+func (e *extractor) place(b *bag, sc *scene, k int) {
+	u := &sc.units[k]
+	b.when(k == 0, "first unit")
+	b.when(k == len(sc.units)-1, "last unit")
+	b.when(len(sc.units) == 1, "only unit")
+	b.add("units=", roughly(len(sc.units)))
+	b.when(u.first, "begins")
+	b.when(u.last, "ends")
+	b.add("asks=", roughly(sc.asks))
+	b.add("questions=", roughly(sc.questions))
+	b.when(e.t.careless, "careless")
+	b.when(e.t.foreign, "foreign")
+	e.neighbour(b, "n", sc.units, k+1)
+	e.neighbour(b, "p", sc.units, k-1)
+}
+
+// neighbour adds how the unit before or after begins.
+func (e *extractor) neighbour(b *bag, name string, us []unit, k int) {
+	if k < 0 || k >= len(us) {
+		b.add(name, " none")
+		return
+	}
+	u := &us[k]
+	if u.asked {
+		b.add(name, " asked")
+	}
+	if u.supposed {
+		b.add(name, " supposed")
+	}
+	end := min(u.to, u.from+longUnit)
+	at := u.from
+	for i := range 2 {
+		w := e.t.first(at, end)
+		if w == "" {
+			break
+		}
+		b.add(name, boundNames[i], "=", w)
+		for at < end && !inWord(e.t.fold[at]) {
+			at++
+		}
+		at += len(w)
+	}
+	for _, f := range u.facts {
+		if f.Confidence >= sure {
+			b.add(name, " rule")
+			return
+		}
+	}
+}
+
+// cue is something in the words of a unit.
+type cue struct {
+	name string
+	re   *regexp.Regexp
+}
+
+func cueOf(name, words string) cue {
+	return cue{name, regexp.MustCompile(` (?:` + words + `)[ ,.:;)]`)}
+}
+
+var tells = []cue{
+	cueOf("cue=first person", `i|i'?m|i'?ve|i'?ll|i'd|ich|yo|soy|tengo|estoy|je|j'[a-z]+|wir|we|we're|we've|we'll|nous|nosotros`),
+	cueOf("cue=own", `my|our|mine|mein[a-z]*|unser[a-z]*|mi|mis|nuestr[a-z]+|mon|ma|mes|notre|nos`),
+	{"cue=relative", regexp.MustCompile(` (?:my|our) ` + macros.Replace("{rel}") + `\b`)},
+	cueOf("cue=you", `you|your|you're|du|dein[a-z]*|dich|dir|tu|te|toi|vous`),
+	cueOf("cue=they", `he|she|they|he's|she's|they're|his|her|their`),
+	cueOf("cue=we", `we|we're|we've|we'll|our|wir|nous|nosotros|on`),
+	cueOf("cue=denial", `not|never|no|none|[a-z]+n't|no longer|nicht|kein[a-z]*|nie|nunca|jamas|pas|jamais|plus`),
+	cueOf("cue=standing", `always|never|from now on|every time|whenever|in (?:the )?future|by default|going forward|immer|nie|kunftig|ab jetzt|ab sofort|siempre|nunca|a partir de ahora|toujours|jamais|desormais|dorenavant`),
+	cueOf("cue=recurring", `every|each|weekly|daily|monthly|yearly|usually|often|(?:mon|tues|wednes|thurs|fri|satur|sun)days|mornings|evenings|nights|weekends|jeden?|cada|chaque`),
+	cueOf("cue=change", `any ?more|no longer|used to|instead of|switched|moved to|changed|replaced|now|nicht mehr|ya no|ne plus`),
+	cueOf("cue=settled", `decided|agreed|settled|chose|chosen|picked|going with|go with|went with|decision|final|sticking|stick with|approved|signed off|voted|entschieden|beschlossen|decidido|decidimos|decide`),
+	{"cue=number", regexp.MustCompile(` [a-z]*\d`)},
+	{"cue=quote", regexp.MustCompile(`"`)},
+	{"cue=colon", regexp.MustCompile(`:`)},
+	{"cue=bracket", regexp.MustCompile(`\(`)},
+	{"cue=comma", regexp.MustCompile(`,`)},
+	cueOf("cue=modal", `would|could|should|might|may|maybe|perhaps|probably|wish|hope|wondering|thinking`),
+	cueOf("cue=future", `will|i'll|we'll|going to|gonna|about to|plan|planning|planned|booked|due|deadline|scheduled|starts?|starting|leaving|moving|arrives?`),
+	cueOf("cue=of the answer", `this|that|it|these|those|here|above|below|following|attached`),
+}

@@ -1,0 +1,133 @@
+package facts
+
+import (
+	"bytes"
+	_ "embed" // for the weights
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"sync"
+)
+
+// weightsFile is what train/train.py writes: a magic word, a header on one line, the
+// hashes of the features in rising order, for each its weight in 16 bits and one per
+// kind in 8 bits. Numbers are little-endian.
+//
+//go:embed weights.bin
+var weightsFile []byte
+
+const (
+	weightsMagic   = "RCFACTS\n"
+	weightsVersion = 1
+)
+
+// weights say how much each feature speaks for a unit, and for each kind.
+type weights struct {
+	Version  int     `json:"version"`
+	Features int     `json:"features"`
+	Kinds    []Kind  `json:"kinds"`
+	Step     float64 `json:"step"`      // what 1 of a weight means
+	KindStep float64 `json:"kind_step"` // the same for those of kinds
+	// Slope and Offset make a sum of weights the logarithm of odds.
+	Slope  float64 `json:"slope"`
+	Offset float64 `json:"offset"`
+
+	slots []int32 // by hash: number of the feature + 1; 0 is free
+	hash  []uint32
+	keep  []int16
+	kind  []int8
+}
+
+// loadWeights returns the weights within the program.
+var loadWeights = sync.OnceValue(func() *weights {
+	w, err := parseWeights(weightsFile)
+	if err != nil {
+		panic("facts: weights: " + err.Error()) // they are part of the program
+	}
+	return w
+})
+
+func parseWeights(data []byte) (*weights, error) {
+	rest, ok := bytes.CutPrefix(data, []byte(weightsMagic))
+	head, body, found := bytes.Cut(rest, []byte("\n"))
+	if !ok || !found {
+		return nil, fmt.Errorf("they do not begin with %q and a header", weightsMagic)
+	}
+	var w weights
+	if err := json.Unmarshal(head, &w); err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	n, kinds := w.Features, len(w.Kinds)
+	if w.Version != weightsVersion || n <= 0 || len(body) != n*(4+2+kinds) {
+		return nil, fmt.Errorf("version %d with %d features has %d bytes", w.Version, n, len(body))
+	}
+	w.hash, w.keep, w.kind = make([]uint32, n), make([]int16, n), make([]int8, n*kinds)
+	for i := range n {
+		w.hash[i] = binary.LittleEndian.Uint32(body[4*i:])
+		w.keep[i] = int16(binary.LittleEndian.Uint16(body[4*n+2*i:]))
+	}
+	for i, b := range body[6*n:] {
+		w.kind[i] = int8(b)
+	}
+	w.index()
+	return &w, nil
+}
+
+// index makes the table in which features are looked up.
+func (w *weights) index() {
+	size := 1
+	for size < 2*w.Features {
+		size *= 2
+	}
+	w.slots = make([]int32, size)
+	for i, h := range w.hash {
+		at := h & uint32(size-1)
+		for w.slots[at] != 0 {
+			at = (at + 1) & uint32(size-1)
+		}
+		w.slots[at] = int32(i) + 1
+	}
+}
+
+// find returns the number of a feature.
+func (w *weights) find(h uint32) (int, bool) {
+	mask := uint32(len(w.slots) - 1)
+	for at := h & mask; w.slots[at] != 0; at = (at + 1) & mask {
+		if i := int(w.slots[at]) - 1; w.hash[i] == h {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// weigh returns how likely it is that a unit with these features is worth
+// remembering. Sums are of whole numbers, so no order of them matters.
+func (w *weights) weigh(features []uint32) float64 {
+	var sum int64
+	for _, h := range features {
+		if i, ok := w.find(h); ok {
+			sum += int64(w.keep[i])
+		}
+	}
+	return 1 / (1 + math.Exp(-(w.Slope*float64(sum)*w.Step + w.Offset)))
+}
+
+// kindOf returns the likeliest kind of a unit, other than some.
+func (w *weights) kindOf(features []uint32, without func(Kind) bool) Kind {
+	sums := make([]int64, len(w.Kinds))
+	for _, h := range features {
+		if i, ok := w.find(h); ok {
+			for k := range sums {
+				sums[k] += int64(w.kind[i*len(sums)+k])
+			}
+		}
+	}
+	best := -1
+	for k, sum := range sums {
+		if !without(w.Kinds[k]) && (best < 0 || sum > sums[best]) {
+			best = k
+		}
+	}
+	return w.Kinds[best]
+}
