@@ -69,7 +69,7 @@ func (s source) byTurn(ctx context.Context, ns int64, iq index.Query, hits []ind
 	for i, h := range hits {
 		ids[i] = h.ID
 	}
-	turns, err := s.engine.store.ToldIn(ctx, ns, ids)
+	turns, err := s.engine.store.ToldIn(ctx, ns, ids, iq.Now)
 	if err != nil || len(turns) == 0 {
 		return hits, err
 	}

@@ -4,6 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // hideDerived hides what was learnt from the turns of a scope: memories whose words
@@ -22,7 +26,7 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 		err := s.view(ctx, func(tx *sql.Tx) error {
 			where, args := sc.where(false)
 			rows, err := tx.QueryContext(ctx, `SELECT f.id, f.key FROM items f WHERE f.namespace = ? AND f.kind = ? AND f.seq > 0
-				AND f.id IN (SELECT p.item FROM provenance p WHERE p.source = 1 AND p.turn IN (SELECT i.key FROM turns i WHERE `+where+`))
+				AND f.id IN (SELECT p.item FROM provenance p WHERE p.source > 0 AND p.turn IN (SELECT i.key FROM turns i WHERE `+where+`))
 				ORDER BY f.key LIMIT 1000`, append([]any{sc.Namespace, Memories}, args...)...) //nolint:gosec // of constants
 			if err != nil {
 				return err
@@ -53,11 +57,11 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 	}
 }
 
-// relearn has the turns that also say what a memory says told again to those who
-// learn from them.
+// relearn has the turns that also say what a current memory says told again to those
+// who learn from them. What somebody deleted is not learnt again.
 func relearn(ctx context.Context, tx *sql.Tx, ns, item int64) error {
-	return tellAgain(ctx, tx, "memory", `SELECT DISTINCT t.id FROM provenance p
-		JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE p.item = ?`, ns, item)
+	return tellAgain(ctx, tx, memory.Name, `SELECT DISTINCT t.id FROM items i CROSS JOIN provenance p ON p.item = i.id
+		CROSS JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE i.id = ? AND i.superseded IS NULL`, ns, item)
 }
 
 // tellAgain has a provider told again of the turns whose rows a query returns. Others
@@ -74,17 +78,33 @@ func tellAgain(ctx context.Context, tx *sql.Tx, provider, query string, args ...
 	return err
 }
 
-// forgetTurns deletes turns, and what mentions them.
-func forgetTurns(ctx context.Context, tx *sql.Tx, ns int64, ids []uint64) error {
+// forgetTurns deletes turns, and what mentions them. What was learnt from them since
+// [Store.hideDerived] looked is hidden as well.
+func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uint64, e *Erased) error {
 	in, rows := list(ids)
 	keys := `(SELECT t.key FROM turns t WHERE t.id IN (` + in + `))`
-	args := append([]any{ns}, rows...)
+	args := append([]any{sc.Namespace}, rows...)
+	late, err := column[string](ctx, tx, `SELECT DISTINCT i.key || char(0) || i.id FROM provenance p CROSS JOIN items i ON i.id = p.item AND i.namespace = ? AND i.seq > 0
+		WHERE p.source > 0 AND p.turn IN `+keys, args...)
+	if err != nil {
+		return err
+	}
+	for _, l := range late {
+		key, row, _ := strings.Cut(l, "\x00")
+		id, err := strconv.ParseInt(row, 10, 64)
+		if err != nil {
+			return err
+		}
+		if err := s.hideVersions(ctx, tx, sc, named{Memories, key}, []int64{id}, e); err != nil {
+			return err
+		}
+	}
 	for _, q := range []string{
 		`DELETE FROM quarantine WHERE namespace = ? AND turn IN ` + keys,
 		`UPDATE history SET turn = '', reason = '' WHERE namespace = ? AND turn IN ` + keys,
 		`UPDATE procedure_history SET turn = '' WHERE procedure IN (SELECT p.id FROM procedures p WHERE p.namespace = ?) AND turn IN ` + keys,
 		`DELETE FROM procedure_sources WHERE body IN (SELECT b.id FROM procedure_bodies b JOIN procedures p ON p.id = b.procedure WHERE p.namespace = ?) AND turn IN ` + keys,
-		`DELETE FROM provenance WHERE item IN (SELECT i.id FROM items i WHERE i.namespace = ?) AND turn IN ` + keys,
+		`DELETE FROM provenance WHERE EXISTS (SELECT 1 FROM items i WHERE i.id = provenance.item AND i.namespace = ?) AND turn IN ` + keys,
 		`DELETE FROM turns WHERE namespace = ? AND id IN (` + in + `)`,
 	} {
 		if _, err := tx.ExecContext(ctx, q, args...); err != nil { //nolint:gosec // placeholders
@@ -105,8 +125,8 @@ func forgetAside(ctx context.Context, tx *sql.Tx, sc scope) error {
 			c.and(f.column+` = ?`, *f.value)
 		}
 	}
-	if sc.Kind == Documents {
-		return nil
+	if sc.Kind == Documents || sc.Key == nil && sc.User == nil && sc.Session == nil {
+		return nil // of a document or a procedure
 	}
 	if sc.User != nil && sc.Session == nil && *sc.User != "" {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE namespace = ? AND user = ?`, sc.Namespace, *sc.User); err != nil {

@@ -296,7 +296,7 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 			break
 		}
 		err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-			return forgetTurns(ctx, tx, sc.Namespace, some)
+			return s.forgetTurns(ctx, tx, sc, some, e)
 		})
 		e.Turns += len(some)
 	}

@@ -131,7 +131,7 @@ func scanChange(rows *sql.Rows) (memory.Change, error) {
 }
 
 // forgetOther removes the name of a memory from the history of those whose place it took.
-const forgetOther = `UPDATE history SET other = '' WHERE namespace = ? AND other = ? AND other <> ''`
+const forgetOther = `UPDATE history SET other = '', reason = '' WHERE namespace = ? AND other = ? AND other <> ''`
 
 // forgetHistory removes what history, quarantine and the counts know of a memory
 // that is erased, and its name where others mention it.

@@ -91,14 +91,16 @@ func describe(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.
 		var flags int
 		var learned bool
 		var about string
-		err := found.Scan(&id, &flags, &learned, &about)
+		if err := found.Scan(&id, &flags, &learned, &about); err != nil {
+			return err
+		}
 		m := at[id]
 		m.Profile, m.Pinned = flags&flagProfile != 0, flags&flagPinned != 0
 		if learned {
 			a := decode[memory.About](about)
 			m.About = &a
 		}
-		return err
+		return nil
 	}); err != nil {
 		return err
 	}
@@ -111,10 +113,12 @@ func describe(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.
 		var id uint64
 		var when int64
 		var e memory.Evidence
-		err := found.Scan(&id, &e.Turn, &e.Message, &e.Start, &e.End, &when)
+		if err := found.Scan(&id, &e.Turn, &e.Message, &e.Start, &e.End, &when); err != nil {
+			return err
+		}
 		e.At = time.UnixMicro(when).UTC()
 		at[id].Sources = append(at[id].Sources, e)
-		return err
+		return nil
 	}); err != nil {
 		return err
 	}
@@ -127,34 +131,47 @@ func describe(ctx context.Context, tx *sql.Tx, rows []uint64, memories []memory.
 		var id uint64
 		var last int64
 		var n int
-		err := found.Scan(&id, &n, &last)
+		if err := found.Scan(&id, &n, &last); err != nil {
+			return err
+		}
 		at[id].Uses, at[id].LastUsed = n, time.UnixMicro(last).UTC()
-		return err
+		return nil
 	})
 }
 
 // inherit hands on what was found in turns to a version that a caller wrote over one
-// that was: what is erased with a turn is erased with its successors.
+// that was: what is erased with a turn is erased with its successors. Words of the
+// caller's own are not the turn's: such a version has no value that is known, and
+// the turn does not stand for it.
 func inherit(ctx context.Context, tx *sql.Tx, r record, version int, old int64) error {
 	if r.known.about != nil {
 		return nil
 	}
 	for _, q := range []string{
 		`INSERT INTO facts (item, namespace, user, flags, kind, words, subject, attribute, value, about)
-			SELECT i.id, f.namespace, i.user, ?1, f.kind, ?2, f.subject, f.attribute, '', json_remove(f.about, '$.value')
+			SELECT i.id, f.namespace, i.user, ?1, f.kind, ?2, f.subject, f.attribute,
+				iif(f.words = ?2, f.value, ''), iif(f.words = ?2, f.about, json_remove(f.about, '$.value'))
 			FROM facts f JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6
 			WHERE f.item = ?7 AND f.kind <> ''
 			ON CONFLICT (item) DO UPDATE SET kind = excluded.kind, words = excluded.words, subject = excluded.subject,
-				attribute = excluded.attribute, about = excluded.about`,
+				attribute = excluded.attribute, value = excluded.value, about = excluded.about`,
 		`INSERT INTO provenance (item, turn, message, start, stop, source, at)
-			SELECT i.id, p.turn, p.message, p.start, p.stop, p.source, p.at
-			FROM provenance p JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6 WHERE p.item = ?7`,
+			SELECT i.id, p.turn, p.message, p.start, p.stop, iif(p.source = 1 AND f.words <> ?2, 2, p.source), p.at
+			FROM provenance p JOIN facts f ON f.item = p.item
+			JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6 WHERE p.item = ?7`,
 	} {
 		if _, err := tx.ExecContext(ctx, q, r.known.flags, facts.Key(r.content.Text), r.namespace, r.kind, r.key, version, old); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// learned reports whether a version of a memory was found in a turn, or was made of one
+// that was.
+func learned(ctx context.Context, tx *sql.Tx, item int64) (yes bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM facts WHERE item = ? AND kind <> '')`, item).Scan(&yes)
+	return yes, err
 }
 
 // Facts returns those of the memories with the given ids that were found in turns and
@@ -166,10 +183,11 @@ func (s *Store) Facts(ctx context.Context, ns int64, user, agent string, ids []s
 	}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT `+memoryColumns+`, i.id FROM json_each(?) w
-			JOIN items i ON i.namespace = ? AND i.kind = ? AND i.key = w.value AND i.superseded IS NULL
-			JOIN facts f ON f.item = i.id AND f.kind <> ''
+			CROSS JOIN items i ON i.namespace = ? AND i.kind = ? AND i.key = w.value AND i.superseded IS NULL
+			CROSS JOIN facts f ON f.item = i.id AND f.kind <> ''
 			JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id
-			WHERE i.user = ? AND i.agent = ? ORDER BY w.key LIMIT ?`, each(ids), ns, Memories, user, agent, limit)
+			WHERE i.user = ? AND i.agent = ? AND (i.expires IS NULL OR i.expires > ?) ORDER BY w.key LIMIT ?`,
+			each(ids), ns, Memories, user, agent, s.now().UnixMicro(), limit)
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (s *Store) Learn(ctx context.Context, ns int64, lessons []Lesson, dry bool)
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		out, seq = make([]Learned, len(lessons)), 0
 		for i, l := range lessons {
-			c := class{Store: s, tx: tx, ns: ns, lesson: l}
+			c := class{Store: s, tx: tx, ns: ns, lesson: l, dry: dry}
 			var err error
 			if out[i], err = c.learn(ctx); err != nil {
 				return err
@@ -73,12 +73,16 @@ type class struct {
 	tx     *sql.Tx
 	ns     int64
 	lesson Lesson
+	dry    bool
 	seq    uint64
 }
 
 func (c *class) learn(ctx context.Context) (Learned, error) {
 	m := &c.lesson.Memory
 	known, err := c.learnt(ctx)
+	if err == nil && !known && !c.dry {
+		known, err = c.gone(ctx)
+	}
 	if err != nil || known {
 		return Learned{}, err
 	}
@@ -120,13 +124,20 @@ func (c *class) learn(ctx context.Context) (Learned, error) {
 	return out, nil
 }
 
+// gone reports whether the turn was erased while it was learnt from.
+func (c *class) gone(ctx context.Context) (yes bool, err error) {
+	err = c.tx.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT 1 FROM turns WHERE namespace = ? AND key = ?)`,
+		c.ns, c.lesson.Memory.Sources[0].Turn).Scan(&yes)
+	return yes, err
+}
+
 // learnt reports whether the turn has taught this before: what it says there is, or
 // was, a memory, or is in quarantine.
 func (c *class) learnt(ctx context.Context) (yes bool, err error) {
 	m := &c.lesson.Memory
 	a := m.About
-	err = c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM provenance p JOIN facts f ON f.item = p.item
-			WHERE p.turn = ?1 AND f.namespace = ?2 AND f.user = ?3
+	err = c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM provenance p CROSS JOIN facts f ON f.item = p.item
+			CROSS JOIN items i ON i.id = p.item AND i.seq > 0 WHERE p.turn = ?1 AND f.namespace = ?2 AND f.user = ?3
 			AND (f.words = ?4 OR f.attribute <> '' AND f.subject = ?5 AND f.attribute = ?6 AND f.value = ?7))
 		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?2 AND turn = ?1 AND op = 'quarantined' AND key = ?8)`,
 		m.Sources[0].Turn, c.ns, m.UserID, facts.Key(m.Content), facts.Key(a.Subject), facts.Key(a.Attribute), facts.Key(a.Value), m.ID).Scan(&yes)
@@ -146,6 +157,7 @@ const (
 	otherColumns = `i.id, i.key, i.version, coalesce((SELECT max(p.at) FROM provenance p WHERE p.item = i.id), i.occurred)`
 	currentFacts = ` FROM facts f JOIN items i ON i.id = f.item AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
 		WHERE f.namespace = ? AND f.user = ? AND i.agent = ? AND f.kind <> ''`
+	byKey = ` AND f.item = (SELECT b.id FROM items b WHERE b.namespace = ? AND b.kind = ? AND b.key = ? AND b.superseded IS NULL)`
 )
 
 // find returns current facts of the lesson's user and agent, oldest first.
@@ -173,11 +185,11 @@ func (c *class) same(ctx context.Context) (*other, error) {
 	m := &c.lesson.Memory
 	all, err := c.find(ctx, ` AND f.words = ?`, facts.Key(m.Content))
 	if err == nil && len(all) == 0 && m.About.Attribute != "" {
-		all, err = c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.value = ? AND f.kind = ?`,
+		all, err = c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> '' AND f.value = ? AND f.kind = ?`,
 			facts.Key(m.About.Subject), facts.Key(m.About.Attribute), facts.Key(m.About.Value), m.About.Kind)
 	}
 	if err == nil && len(all) == 0 && c.lesson.Near != "" {
-		all, err = c.find(ctx, ` AND i.key = ?`, c.lesson.Near)
+		all, err = c.find(ctx, byKey, c.ns, Memories, c.lesson.Near)
 	}
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -190,7 +202,7 @@ func (c *class) others(ctx context.Context) ([]other, error) {
 	m := &c.lesson.Memory
 	var all []other
 	for _, id := range c.lesson.Supersedes {
-		found, err := c.find(ctx, ` AND i.key = ?`, id)
+		found, err := c.find(ctx, byKey, c.ns, Memories, id)
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +214,7 @@ func (c *class) others(ctx context.Context) ([]other, error) {
 	if !m.About.Exclusive || m.About.Attribute == "" {
 		return all, nil
 	}
-	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ?`, facts.Key(m.About.Subject), facts.Key(m.About.Attribute))
+	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, facts.Key(m.About.Subject), facts.Key(m.About.Attribute))
 	for _, o := range found {
 		if !has(all, o.key) {
 			all = append(all, o)

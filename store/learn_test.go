@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,6 +36,11 @@ func plain(content string) facts.Fact {
 
 func (f *fixture) found(s said) store.Lesson {
 	t := ragctx.Turn{ID: s.turn, Namespace: "default", UserID: s.user, AgentID: s.agent, Occurred: t0.Add(time.Duration(s.at) * time.Hour)}
+	// A turn is there before something is found in it; again, or with another time, it is
+	// the one that is there.
+	if _, _, _, err := f.PutTurn(context.Background(), f.ns, t, nil, store.Content{}, false); err != nil && !errors.Is(err, ragctx.ErrConflict) {
+		panic(err)
+	}
 	m := memory.Learned(t, memory.Finding{Fact: s.Fact})
 	return store.Lesson{Memory: m, Content: f.content(m.Content, memory.Chunks(m.Content)), By: memory.ByTurn}
 }

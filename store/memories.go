@@ -54,6 +54,11 @@ func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c 
 				return err
 			}
 			status = Replaced
+			if was, err := learned(ctx, tx, old.id); err != nil {
+				return err
+			} else if was {
+				r.source = index.DerivedSource // whoever words it, nobody said it
+			}
 		}
 		if w, err = s.put(ctx, tx, r, old); err != nil {
 			return err

@@ -42,10 +42,18 @@ func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason
 	if len(m.Sources) > 0 {
 		turn = m.Sources[0].Turn
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO quarantine (namespace, key, user, agent, session, turn, body, reason, created)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (namespace, key) DO UPDATE SET body = excluded.body, reason = excluded.reason`,
+	res, err := tx.ExecContext(ctx, `INSERT INTO quarantine (namespace, key, user, agent, session, turn, body, reason, created)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (namespace, key) DO UPDATE SET
+			agent = excluded.agent, session = excluded.session, turn = excluded.turn, body = excluded.body, reason = excluded.reason
+		WHERE quarantine.user = excluded.user`,
 		ns, m.ID, m.UserID, m.AgentID, m.SessionID, turn, string(body), reason, now.UnixMicro())
-	return err
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return fmt.Errorf("memory %q: %w: it is in quarantine and belongs to another user", ragctx.Clip(m.ID), ragctx.ErrConflict)
 }
 
 // PutAside puts a memory that a caller sent into quarantine.

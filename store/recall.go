@@ -223,10 +223,10 @@ func (f MemoryFilter) kind(c *conditions) {
 		c.and(`EXISTS (SELECT 1 FROM facts k WHERE k.item = i.id AND k.kind IN (SELECT value FROM json_each(?)))`, each(f.Kinds))
 	}
 	if f.Profile {
-		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags & 1)`)
+		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 1)`)
 	}
 	if f.Pinned {
-		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags & 2)`)
+		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 2)`)
 	}
 }
 

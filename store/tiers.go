@@ -22,6 +22,7 @@ func (s *Store) trimWorking(ctx context.Context, tx *sql.Tx, ns int64, m memory.
 	now := s.now().UnixMicro()
 	all, err := selectDoomed(ctx, tx, `SELECT i.id, i.key, i.version, 'there are too many working memories' FROM items i
 		WHERE i.namespace = ? AND i.kind = ? AND i.user = ? AND i.agent = ? AND i.session = ? AND i.type = 'working'
+		AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.item = i.id AND f.flags & 2)
 		AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
 		ORDER BY ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) DESC, i.id DESC LIMIT -1 OFFSET ?`,
 		ns, Memories, m.UserID, m.AgentID, m.SessionID, now, w.Importance, w.Recency, now, float64(w.Decay.Microseconds()),

@@ -42,7 +42,7 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUser bool) (ids []string, seq uint64, err error) {
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
 		ids = nil
-		keys, err := column[string](ctx, tx, `SELECT key FROM history WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
+		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
 			GROUP BY key ORDER BY min(id)`, ns, turn)
 		if err != nil {
 			return err
@@ -52,17 +52,13 @@ func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUs
 			if !anyUser && mayErase(ctx, tx, ns, key, user) != nil {
 				continue
 			}
-			c, err := u.newest(ctx, key)
-			if errors.Is(err, ragctx.ErrConflict) || err == nil && c.Turn != turn {
-				continue // somebody has changed it since
-			}
-			if err == nil {
-				err = u.back(ctx, key, c)
-			}
+			changed, err := u.turn(ctx, key, turn)
 			if err != nil {
 				return err
 			}
-			ids, seq = append(ids, key), max(seq, u.seq)
+			if seq = max(seq, u.seq); changed {
+				ids = append(ids, key)
+			}
 		}
 		return nil
 	})
@@ -70,6 +66,27 @@ func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUs
 		return nil, 0, failed("undo", err)
 	}
 	return ids, seq, nil
+}
+
+// turn takes back what a turn did to a memory, newest first, down to what something
+// else has done since. What it had superseded at once, since another turn had said
+// otherwise later, does not come to life by that.
+func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err error) {
+	for {
+		c, err := u.newest(ctx, key)
+		if errors.Is(err, ragctx.ErrConflict) || err == nil && c.Turn != turn {
+			return changed, nil
+		}
+		if err == nil && c.Op == memory.OpSuperseded {
+			err = u.note(ctx, u.tx, u.ns, entry{key: key, op: memory.OpUndone, by: memory.ByCaller, reason: string(c.Op), undid: c.ID})
+		} else if err == nil {
+			err = u.back(ctx, key, c)
+		}
+		if err != nil {
+			return changed, err
+		}
+		changed = true
+	}
 }
 
 // undo is one in its transaction.

@@ -26,7 +26,7 @@ CREATE TABLE provenance (
   message INTEGER NOT NULL, -- place in the turn's transcript
   start   INTEGER NOT NULL, -- of the words in the message, in code points
   stop    INTEGER NOT NULL,
-  source  INTEGER NOT NULL, -- 1 if the memory's words are from here
+  source  INTEGER NOT NULL, -- 1 if the memory's words are from here, 2 if a caller has changed them since
   at      INTEGER NOT NULL, -- when the turn occurred
   PRIMARY KEY (item, turn, message, start)
 ) WITHOUT ROWID;
@@ -51,7 +51,7 @@ CREATE TABLE history (
 );
 CREATE INDEX history_user ON history (namespace, user) WHERE user <> '';
 CREATE INDEX history_key ON history (namespace, key, id);
-CREATE INDEX history_turn ON history (namespace, turn) WHERE turn <> '';
+CREATE INDEX history_turn ON history (namespace, turn);
 CREATE INDEX history_other ON history (namespace, other) WHERE other <> '';
 
 -- What was found and is not believed before somebody has looked at it. No index
