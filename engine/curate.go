@@ -140,6 +140,7 @@ func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.Me
 		return out, err
 	}
 	f.Now, f.Weights = e.opts.Now(), e.opts.Weights
+	f.Own = f.Own || f.UserID != "" // what belongs to nobody is not a user's to let go of
 	var seq uint64
 	out.IDs, seq, err = e.store.PruneMemories(ctx, ns, f, p, dry, maxPruned)
 	if err != nil {

@@ -178,6 +178,11 @@ func said(t ragctx.Turn) string {
 // lesson prepares a finding for the store.
 func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, dry bool) (store.Lesson, error) {
 	m := memory.Learned(t, f)
+	for i, e := range m.Sources {
+		if now := l.engine.opts.Now(); e.At.After(now) {
+			m.Sources[i].At = now // what is yet to come does not win for ever
+		}
+	}
 	lesson := store.Lesson{Memory: m, By: f.By, Supersedes: f.Supersedes}
 	if err := m.Validate(); err != nil {
 		return lesson, err

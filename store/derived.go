@@ -57,11 +57,35 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 	}
 }
 
+// reinstate makes memories current again that nothing supersedes any more, since what
+// had taken their place is erased. What a crash keeps it from stays superseded.
+func (s *Store) reinstate(ctx context.Context, sc scope, keys []string) error {
+	for _, key := range keys {
+		err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+			u := undo{Store: s, tx: tx, ns: sc.Namespace}
+			c, err := u.newest(ctx, key)
+			if err != nil || c.Op != memory.OpSuperseded || c.Other != "" {
+				return nil //nolint:nilerr // erased as well, or changed since
+			}
+			old, err := findCurrent(ctx, tx, sc.Namespace, Memories, key)
+			if err != nil || old != nil {
+				return err
+			}
+			return u.back(ctx, key, c)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // relearn has the turns that also say what a current memory says told again to those
-// who learn from them. What somebody deleted is not learnt again.
+// who learn from them. What somebody deleted or corrected is not learnt again.
 func relearn(ctx context.Context, tx *sql.Tx, ns, item int64) error {
 	return tellAgain(ctx, tx, memory.Name, `SELECT DISTINCT t.id FROM items i CROSS JOIN provenance p ON p.item = i.id
-		CROSS JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE i.id = ? AND i.superseded IS NULL`, ns, item)
+		CROSS JOIN turns t ON t.namespace = ? AND t.key = p.turn WHERE i.id = ? AND i.superseded IS NULL
+		AND NOT EXISTS (SELECT 1 FROM provenance q WHERE q.item = i.id AND q.source = 2)`, ns, item)
 }
 
 // tellAgain has a provider told again of the turns whose rows a query returns. Others

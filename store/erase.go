@@ -18,6 +18,8 @@ type Erased struct {
 	Turns     int `json:"turns"`
 	// Procedures counts versions and drafts.
 	Procedures int `json:"procedures" doc:"versions and drafts of procedures"`
+	// bereft are memories whose place something took that is erased.
+	bereft *[]string
 	// Pending is the erasure that [Store.Scrub] completes; 0 if there was nothing.
 	Pending int64 `json:"-"`
 }
@@ -202,6 +204,12 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 	if err := s.eraseTurns(ctx, sc, e); err != nil {
 		return err
 	}
+	if e.bereft != nil {
+		if err := s.reinstate(ctx, sc, *e.bereft); err != nil {
+			return err
+		}
+		e.bereft = nil
+	}
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.forget(ctx, tx, sc); err != nil {
 			return err
@@ -244,8 +252,9 @@ func (s *Store) inScope(ctx context.Context, sc scope) (found []named, err error
 // hideItem hides the versions of an item that are in a scope: an id may have been
 // another user's before, or said in another session.
 func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *Erased) error {
-	sc.Kind, sc.Key = n.kind, &n.key
-	where, args := sc.where(true)
+	one := sc
+	one.Kind, one.Key = n.kind, &n.key
+	where, args := one.where(true)
 	ids, err := column[int64](ctx, tx, `SELECT i.id FROM items i WHERE `+where, args...)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -277,6 +286,16 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named,
 		return nil
 	}
 	e.Memories++
+	if sc.User == nil || sc.Session != nil { // of a user, all goes
+		bereft, err := column[string](ctx, tx, supersededBy, sc.Namespace, n.key, 0)
+		if err != nil {
+			return err
+		}
+		if e.bereft == nil {
+			e.bereft = new([]string)
+		}
+		*e.bereft = append(*e.bereft, bereft...)
+	}
 	return forgetHistory(ctx, tx, sc.Namespace, n.key)
 }
 

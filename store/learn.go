@@ -100,6 +100,9 @@ func (c *class) learn(ctx context.Context) (Learned, error) {
 	if err != nil {
 		return Learned{}, err
 	}
+	if err := c.ownID(ctx); err != nil {
+		return Learned{}, err
+	}
 	w, err := c.put(ctx, c.tx, memoryRecord(c.ns, *m, c.lesson.Content), nil)
 	if err != nil {
 		return Learned{}, err
@@ -122,6 +125,18 @@ func (c *class) learn(ctx context.Context) (Learned, error) {
 		out.Superseded = append(out.Superseded, o.key)
 	}
 	return out, nil
+}
+
+// ownID gives the memory another id while its own is taken: ids can be foreseen.
+func (c *class) ownID(ctx context.Context) error {
+	m := &c.lesson.Memory
+	for {
+		old, err := findCurrent(ctx, c.tx, c.ns, Memories, m.ID)
+		if err != nil || old == nil {
+			return err
+		}
+		m.ID += "+"
+	}
 }
 
 // gone reports whether the turn was erased while it was learnt from.

@@ -100,9 +100,11 @@ type undo struct {
 
 // newest returns the change that the next undo takes back.
 func (u *undo) newest(ctx context.Context, key string) (c memory.Change, err error) {
-	err = u.tx.QueryRowContext(ctx, `SELECT id, op, version, before, turn, other FROM history h WHERE namespace = ? AND key = ? AND op <> 'undone'
+	var at sql.NullInt64
+	err = u.tx.QueryRowContext(ctx, `SELECT id, at, by, op, version, before, turn, other FROM history h WHERE namespace = ? AND key = ? AND op <> 'undone'
 		AND NOT EXISTS (SELECT 1 FROM history d WHERE d.namespace = h.namespace AND d.key = h.key AND d.undid = h.id)
-		ORDER BY id DESC LIMIT 1`, u.ns, key).Scan(&c.ID, &c.Op, &c.Version, &c.Before, &c.Turn, &c.Other)
+		ORDER BY id DESC LIMIT 1`, u.ns, key).Scan(&c.ID, &at, &c.By, &c.Op, &c.Version, &c.Before, &c.Turn, &c.Other)
+	c.At = moment(at)
 	if errors.Is(err, sql.ErrNoRows) {
 		var known bool
 		if err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM history WHERE namespace = ?1 AND key = ?2)

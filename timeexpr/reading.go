@@ -16,8 +16,9 @@ type Reading struct {
 	// They are zero when none is named.
 	PartFrom, PartTo time.Time
 	// Day says that one single day is named, and Weekday that it was by its
-	// weekday. Such days give way to recorded ones, see [Reading.Window].
-	Day, Weekday bool
+	// weekday. Such days give way to recorded ones, see [Reading.Window], but for
+	// those that Exact says nobody errs about: today, yesterday, a date.
+	Day, Weekday, Exact bool
 	// Earlier says that the words point away from what is going on at the time
 	// of asking: "earlier today". To is then not after now.
 	Earlier bool
@@ -86,7 +87,8 @@ func (p *parser) find() (found, bool) {
 // reading turns days into times and cuts the words out of the question.
 func (p *parser) reading(f found) Reading {
 	r := Reading{
-		Day: f.kind == aDay, Weekday: f.weekday, Sessions: f.sess, Current: f.current, Earlier: f.earlier,
+		Day: f.kind == aDay, Weekday: f.weekday, Exact: f.kind == aDay && !f.weekday && (f.absolute || p.today-f.from <= day(1)),
+		Sessions: f.sess, Current: f.current, Earlier: f.earlier,
 		Start: int(p.toks[f.start].start), End: int(p.toks[f.next-1].end), Only: p.generic(f),
 	}
 	r.From, r.To = p.midnight(f.from), p.midnight(f.to)

@@ -49,8 +49,8 @@ func (w Window) Contains(occurred time.Time, session string) bool {
 //   - Session numbers become ids. What lies beyond the recorded sessions is cut
 //     off, so "the last ten sessions" of four are four.
 //   - A single day on which nothing was recorded gives way to the day before or
-//     the day after it, the one before first: hours make "38 days ago" off by
-//     one. A weekday first goes back up to four weeks.
+//     the day after it, the one before first: hours make "38 days ago" off by one. A
+//     weekday goes back up to four weeks. Today, yesterday and dates stay.
 //   - A part of a day counts if a session took place in it, else the whole day.
 //   - "Earlier" leaves out the session that is going on, if there was another.
 func (r Reading) Window(t Timeline) Window {
@@ -83,12 +83,12 @@ func later(t time.Time, days int) time.Time {
 
 // snap returns how many days to move a day on which nothing was recorded.
 func (r Reading) snap(t Timeline) int {
-	if !r.Day {
+	if !r.Day || r.Exact {
 		return 0
 	}
 	tries := []int{0, -1, 1}
 	if r.Weekday {
-		tries = []int{0, -7, -14, -21, -28, -1, 1}
+		tries = []int{0, -7, -14, -21, -28}
 	}
 	for _, days := range tries {
 		from := later(r.From, days)

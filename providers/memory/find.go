@@ -37,6 +37,8 @@ func ByModel(t ragctx.Turn, a Asked) []Finding {
 		if item.From == VoiceTool {
 			if reason, ok := suspicious(f.Fact); ok {
 				f.Verdict, f.Why = SetAway, reason
+			} else if item.Scope == ScopeUser {
+				f.Verdict, f.Why = SetAway, "a tool or document says it of the user, who has not said it"
 			}
 		}
 		out = append(out, f)
