@@ -212,7 +212,7 @@ func TestScopeIsAWall(t *testing.T) {
 		parents := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) *index.Parent {
 			return &index.Parent{
 				User: name.Draw(t, "user"), Agent: name.Draw(t, "agent"), Session: name.Draw(t, "session"),
-				Tags: tags.Draw(t, "tags"), Source: rapid.SampledFrom([]string{"file:a", "file:b", "web"}).Draw(t, "source"),
+				Tags: tags.Draw(t, "tags"), Source: rapid.SampledFrom([]string{"file:a", "file:b", "web", index.DerivedSource}).Draw(t, "source"),
 				Metadata: map[string]string{"lang": rapid.SampledFrom([]string{"en", "de"}).Draw(t, "lang")},
 				Occurred: t0.AddDate(0, 0, rapid.IntRange(0, 9).Draw(t, "day")), Recorded: t0,
 			}

@@ -13,12 +13,12 @@ func (h *Hybrid) only(c *catalog, q *Query, state uint64) Only {
 		return nil
 	}
 	n := 0
-	h.threads.visit(q.Scope, func(t *thread) { n += int(t.units.Load()) })
+	h.threads.visitAll(q.Scope, func(t *thread) { n += int(t.units.Load()) })
 	if n > len(c.ids)/narrowShare {
 		return nil
 	}
 	ids := make(Only, 0, n)
-	h.threads.visit(q.Scope, func(t *thread) {
+	h.threads.visitAll(q.Scope, func(t *thread) {
 		for _, m := range t.messages() {
 			if !q.visible(m.parent, state) {
 				continue

@@ -11,15 +11,18 @@ import (
 
 // thread is what one user and one agent said to each other in a session, in the
 // order of time. What belongs to no session is kept in threads too, those without
-// a session, for questions about a time; such units are no neighbours.
+// a session, for questions about a time; such units are no neighbours. What was
+// derived from messages is kept apart, one thread for each user and agent, only so
+// that all units of a user can be listed.
 //
 // Searches read threads beside changes. A list of messages is never changed but
 // where no reader looks: beyond its end.
 type thread struct {
 	user, agent, session string
 
-	n    int32 // its place among all threads
-	list atomic.Pointer[[]message]
+	n     int32 // its place among all threads
+	apart bool  // it holds no messages
+	list  atomic.Pointer[[]message]
 	// units counts those of the list; uneven says that one of them may be there
 	// for some questions and not for others.
 	units  atomic.Int32
@@ -106,10 +109,15 @@ func (p *parent) even() bool {
 
 // threads are those of a collection.
 type threads struct {
-	byKey map[[3]string]*thread // guarded by Hybrid.write
+	byKey map[threadKey]*thread // guarded by Hybrid.write
 	all   roster
 	users sync.Map    // user to *roster
 	loose atomic.Bool // some units are in no thread
+}
+
+type threadKey struct {
+	user, agent, session string
+	apart                bool
 }
 
 // roster is a list of threads that only grows.
@@ -128,19 +136,21 @@ func (r *roster) add(t *thread) {
 }
 
 // of returns the thread that a parent belongs to, nil for what has neither
-// session nor time, or is no message.
+// session nor time.
 func (ts *threads) of(p *Parent) *thread {
-	if p.Session == "" && p.Occurred.IsZero() || p.Source == DerivedSource {
+	key := threadKey{user: p.User, agent: p.Agent, session: p.Session}
+	if p.Source == DerivedSource {
+		key.session, key.apart = "", true
+	} else if p.Session == "" && p.Occurred.IsZero() {
 		return nil
 	}
-	key := [3]string{p.User, p.Agent, p.Session}
 	t := ts.byKey[key]
 	if t != nil {
 		return t
 	}
-	t = &thread{user: p.User, agent: p.Agent, session: p.Session, n: int32(len(ts.byKey))} //nolint:gosec // far fewer than 2³¹
+	t = &thread{user: key.user, agent: key.agent, session: key.session, apart: key.apart, n: int32(len(ts.byKey))} //nolint:gosec // far fewer than 2³¹
 	if ts.byKey == nil {
-		ts.byKey = make(map[[3]string]*thread)
+		ts.byKey = make(map[threadKey]*thread)
 	}
 	ts.byKey[key] = t
 	ts.all.add(t)
@@ -169,11 +179,21 @@ func (ts *threads) add(units []known) {
 	}
 }
 
-// visit calls fn for the threads in a scope.
+// visit calls fn for the threads of messages in a scope.
 func (ts *threads) visit(s Scope, fn func(*thread)) {
+	ts.visitAll(s, func(t *thread) {
+		if !t.apart {
+			fn(t)
+		}
+	})
+}
+
+// visitAll calls fn for the threads in a scope, and for those that hold no messages,
+// whose units may be of any session.
+func (ts *threads) visitAll(s Scope, fn func(*thread)) {
 	in := func(r *roster) {
 		for _, t := range r.threads() {
-			if (s.Agent == "" || t.agent == s.Agent) && (s.Session == "" || t.session == s.Session) {
+			if (s.Agent == "" || t.agent == s.Agent) && (s.Session == "" || t.apart || t.session == s.Session) {
 				fn(t)
 			}
 		}
