@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/llm"
 	"github.com/ragctx/ragctx/prose"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -229,6 +230,7 @@ func (l *learner) related(ctx context.Context, t ragctx.Turn, text string, n int
 	q := ragctx.NewQuery(prose.Clip(text, maxRelatedChars)).WithMaxResults(n)
 	q.Namespace, q.UserID, q.AgentID, q.Now = t.Namespace, t.UserID, t.AgentID, l.engine.opts.Now()
 	q.Params = map[string]any{memory.ParamTime: false, memory.ParamDialogue: false}
+	q.Filter.Sources = []string{index.DerivedSource} // without it turns would stand in the place of their facts
 	hits, _, err := l.engine.Hits(ctx, q, HitsOptions{Kind: store.Memories, K: 4 * n})
 	if err != nil {
 		return nil, err

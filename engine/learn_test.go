@@ -121,6 +121,51 @@ func TestTheSameTwiceIsOneMemory(t *testing.T) {
 	}
 }
 
+// Words that are nearly the same are found by search, as no key of them is equal.
+func TestNearlyTheSameIsOneMemory(t *testing.T) {
+	f := open(t)
+	f.tell("t1", "ada", "s1", "Remember that the deploy key for heron lives in the blue vault.")
+	f.clock.set(t0.Add(time.Hour))
+	f.tell("t2", "ada", "s2", "Remember that the deploy key lives in the blue vault.")
+	f.tell("t3", "bob", "s3", "Remember that the deploy key lives in the blue vault.")
+	if all := f.facts("ada"); len(all) != 1 || len(all[0].Sources) != 2 {
+		t.Errorf("learnt %q, %+v", contents(all), all)
+	}
+	if all := f.facts("bob"); len(all) != 1 || len(all[0].Sources) != 1 {
+		t.Errorf("bob's: %q, %+v", contents(all), all)
+	}
+}
+
+func TestAModelSeesWhatIsRelated(t *testing.T) {
+	var prompts []string
+	var old string
+	item := `{"items":[{"memory_type":"semantic","content":%q,"importance":0.8,"confidence":0.9,"tags":["staging"],
+		"source":"project_fact","scope":"user","reason":"the user states where it runs"%s}]}`
+	f := open(t, func(o *engine.Options) {
+		o.Learning.Model = llm.GeneratorFunc(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			prompts = append(prompts, r.Messages[0].Text)
+			if len(prompts) == 1 {
+				return llm.Response{Text: fmt.Sprintf(item, "The user's staging cluster heron runs in Frankfurt.", "")}, nil
+			}
+			return llm.Response{Text: fmt.Sprintf(item, "The user's staging cluster heron runs in Paris.", fmt.Sprintf(`,"supersedes":[%q]`, old))}, nil
+		})
+	})
+	f.tell("t1", "ada", "s1", "Our staging cluster heron runs in Frankfurt, by the way.")
+	m := holds(f.facts("ada"), "Frankfurt")
+	if m == nil {
+		t.Fatalf("learnt %q", contents(f.facts("ada")))
+	}
+	old = m.ID
+	f.clock.set(t0.Add(time.Hour))
+	f.tell("t2", "ada", "s1", "Our staging cluster heron runs in Paris now, not in Frankfurt.")
+	if !strings.Contains(prompts[1], m.ID) || !strings.Contains(prompts[1], m.Content) {
+		t.Errorf("the model is not shown %s:\n%s", m.ID, prompts[1])
+	}
+	if all := f.facts("ada"); holds(all, "Paris") == nil || holds(all, "Frankfurt") != nil {
+		t.Errorf("now %q", contents(all))
+	}
+}
+
 func TestANewValueSupersedes(t *testing.T) {
 	f := open(t)
 	f.tell("t1", "ada", "s1", "I live in Berlin.")
