@@ -70,14 +70,14 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	if err != nil {
 		return TurnResult{}, err
 	}
+	if res.Status == store.Created {
+		e.observer.completed(ns, t, row) // whatever comes of the rest: sent again, it is not new any more
+	}
 	if err := e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq); err != nil {
 		return TurnResult{}, err
 	}
-	if res.Status == store.Created {
-		if m != nil {
-			e.stored(t.Namespace, *m)
-		}
-		e.observer.completed(ns, t, row)
+	if res.Status == store.Created && m != nil {
+		e.stored(t.Namespace, *m)
 	}
 	return res, nil
 }
