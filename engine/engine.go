@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -129,6 +130,7 @@ type Engine struct {
 	taught      sync.Map // ids of namespaces in whose turns something was found
 	events      eventSource
 	jobs        *jobs
+	started     atomic.Bool // jobs were
 }
 
 // Open opens or creates a data directory. If another process has it open, the
@@ -204,13 +206,13 @@ func (e *Engine) openResolver() error {
 		return err
 	}
 	if !e.opts.Learning.Off {
-		watchers = append(watchers, watcher{e.learner, memory.Name, learnTimeout})
+		watchers = append(watchers, watcher{e.learner, memory.Name, e.learner.wait + learnTimeout, true})
 	}
-	watchers = append(watchers, watcher{apprentice{e}, skills.Observer, learnTimeout})
+	watchers = append(watchers, watcher{apprentice{e}, skills.Observer, DefaultModelWait + learnTimeout, true})
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {
-			watchers = append(watchers, watcher{w, r.Provider.Name(), tellTimeout})
+			watchers = append(watchers, watcher{w, r.Provider.Name(), tellTimeout, false})
 		}
 	}
 	r, err := resolve.New(resolve.Options{

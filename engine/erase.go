@@ -130,7 +130,9 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 	if err != nil {
 		e.eraser.retry()
 	}
-	e.tellTheRest(ctx) // what other turns say of what went is learnt again
+	if e.started.Load() { // who opened it for one command leaves this to who opens it for good
+		e.tellTheRest(ctx) // what other turns say of what went is learnt again
+	}
 	return erased, err
 }
 

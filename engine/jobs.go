@@ -159,6 +159,7 @@ func (e *Engine) openJobs() {
 // the directory was last closed, and tells providers of the turns that they have not
 // heard of. [Open] does it unless it is told not to.
 func (e *Engine) StartJobs() {
+	e.started.Store(true)
 	e.tellTheRest(context.Background())
 	e.jobs.start()
 }

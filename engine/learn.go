@@ -23,6 +23,9 @@ type Learning struct {
 	// Model finds what rules do not; nil is none. While it fails, rules do. It is the
 	// caller's to close, after the engine.
 	Model llm.Generator
+	// Wait is how long the model has for a turn; 0 is [DefaultModelWait]. What it does
+	// not answer in that time is learnt from by rules.
+	Wait time.Duration
 	// Ask says how the model is asked. Its Clean and Now are ignored.
 	Ask memory.AskOptions
 }
@@ -32,15 +35,19 @@ type Learning struct {
 type learner struct {
 	engine *Engine
 	asker  *memory.Asker // nil without a model
+	wait   time.Duration // how long the model has
 }
 
-// learnTimeout bounds how long one turn is learnt from: a model thinks, and may be
-// asked more than once.
-const learnTimeout = 5 * time.Minute
+// DefaultModelWait is how long a model has for a turn: it thinks.
+const DefaultModelWait = 3 * time.Minute
+
+// learnTimeout bounds how long one turn is learnt from, beside what a model takes.
+const learnTimeout = 2 * time.Minute
 
 func (e *Engine) newLearner() (*learner, error) {
 	l := &learner{engine: e}
 	o := e.opts.Learning
+	l.wait = cmp.Or(o.Wait, DefaultModelWait)
 	if o.Model == nil {
 		return l, nil
 	}
@@ -117,7 +124,12 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 		if f.Verdict == memory.Leave || !known {
 			continue
 		}
-		lesson, err := l.lesson(ctx, t, f, dry)
+		m := memory.Learned(t, f)
+		if err := m.Validate(); err != nil {
+			out.Findings[i].Verdict, out.Findings[i].Why = memory.Leave, err.Error()
+			continue // what else was found is not lost with it
+		}
+		lesson, err := l.lesson(ctx, t, f, m, dry)
 		if err != nil {
 			return out, err
 		}
@@ -153,7 +165,7 @@ func (l *learner) find(ctx context.Context, t ragctx.Turn) (found []memory.Findi
 	if err != nil {
 		return nil, "", err
 	}
-	asked, err := l.asker.Ask(ctx, t, related)
+	asked, err := l.ask(ctx, t, related)
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", ctx.Err()
@@ -163,6 +175,14 @@ func (l *learner) find(ctx context.Context, t ragctx.Turn) (found []memory.Findi
 	default:
 		return memory.ByModel(t, asked), "", nil
 	}
+}
+
+// ask asks the model, which has a time of its own: one that hangs leaves enough for
+// the rules.
+func (l *learner) ask(ctx context.Context, t ragctx.Turn, related []memory.Memory) (memory.Asked, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
+	defer cancel()
+	return l.asker.Ask(ctx, t, related)
 }
 
 // said returns the words that memories are related to: those of the people.
@@ -176,18 +196,14 @@ func said(t ragctx.Turn) string {
 	return strings.Join(texts, "\n")
 }
 
-// lesson prepares a finding for the store.
-func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, dry bool) (store.Lesson, error) {
-	m := memory.Learned(t, f)
+// lesson prepares a finding, and the memory that it becomes, for the store.
+func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, m memory.Memory, dry bool) (store.Lesson, error) {
 	for i, e := range m.Sources {
 		if now := l.engine.opts.Now(); e.At.After(now) {
 			m.Sources[i].At = now // what is yet to come does not win for ever
 		}
 	}
 	lesson := store.Lesson{Memory: m, By: f.By, Supersedes: f.Supersedes}
-	if err := m.Validate(); err != nil {
-		return lesson, err
-	}
 	if f.Verdict == memory.SetAway {
 		lesson.Quarantine = f.Why
 		return lesson, nil

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -38,6 +39,15 @@ type watcher struct {
 
 	name    string
 	timeout time.Duration
+	// own says that it is of this engine: what it fails on, but for invalid input, is
+	// its store.
+	own bool
+}
+
+// again reports whether a watcher that failed is to be told again: it ran out of time,
+// or nothing is known to be wrong with the turn.
+func (w watcher) again(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || w.own && err != nil && !errors.Is(err, ragctx.ErrInvalid)
 }
 
 // toTell is a turn of which providers are to be told.
@@ -58,8 +68,9 @@ const (
 	// tellThreads is how many conversations are told of at a time: a provider that asks
 	// a service mostly waits.
 	tellThreads = 4
-	// tellAttempts is how often telling a turn is begun: one that ends the process is
-	// not to end it for ever.
+	// tellAttempts is how often telling a turn is begun: one that ends the process, or
+	// that a provider has no time for, is not to do so for ever. The end of the engine
+	// is nobody's failure.
 	tellAttempts = 3
 )
 
@@ -169,44 +180,63 @@ func (o *observer) tell(t toTell) {
 	}
 }
 
-func (o *observer) tellAll(u store.Untold, again bool) error {
+func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 	if again {
 		if u.Attempts >= tellAttempts {
-			o.log.Error("a turn is not told to providers any more: each time the process ended", "turn", u.Turn.ID)
+			o.log.Error("a turn is not told to providers any more: each time the process ended, or they failed", "turn", u.Turn.ID)
 			return o.store.AllTold(o.life, u.Row)
 		}
 		if err := o.store.TellAgain(o.life, u.Row); err != nil {
 			return err
 		}
+		defer func() {
+			if err != nil && o.life.Err() != nil {
+				err = errors.Join(err, o.store.TakeBack(context.WithoutCancel(o.life), u.Row))
+			}
+		}()
 	}
+	failed := false
 	for i, w := range o.watchers {
 		if slices.Contains(u.Told, w.name) || u.Only != "" && u.Only != w.name {
 			continue
 		}
-		o.tellOne(w, u.Turn)
+		err := o.tellOne(w, u.Turn)
 		if o.life.Err() != nil {
 			return o.life.Err() // it may not have come to its end
 		}
-		if i < len(o.watchers)-1 {
+		if w.again(err) {
+			failed = true
+			continue
+		}
+		if failed || i < len(o.watchers)-1 {
 			if err := o.store.Tell(o.life, u, w.name); err != nil {
 				return err
 			}
 		}
 	}
-	return o.store.AllTold(o.life, u.Row)
+	switch {
+	case !failed:
+		return o.store.AllTold(o.life, u.Row)
+	case !again: // else this attempt is counted
+		return o.store.TellAgain(o.life, u.Row)
+	}
+	return nil
 }
 
-func (o *observer) tellOne(w watcher, t ragctx.Turn) {
+// tellOne tells a provider. What it panics on is not told it again.
+func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.log.Error("provider panicked on a completed turn", "provider", w.name, "turn", t.ID, "panic", p)
+			err = nil
 		}
 	}()
 	ctx, cancel := context.WithTimeout(o.life, w.timeout)
 	defer cancel()
-	if err := w.OnTurnComplete(ctx, t); err != nil {
+	if err = w.OnTurnComplete(ctx, t); err != nil {
 		o.log.Warn("provider failed on a completed turn", "provider", w.name, "turn", t.ID, "error", err)
 	}
+	return err
 }
 
 // settle waits until nothing is queued.

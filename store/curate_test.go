@@ -287,6 +287,12 @@ func TestTold(t *testing.T) {
 	if u, _, err := f.Untold(t.Context(), rows[0]); err != nil || !slices.Equal(u.Told, []string{"one", "two"}) || u.Attempts != 1 {
 		t.Errorf("%+v, %v", u, err)
 	}
+	if err := errors.Join(f.TakeBack(t.Context(), u.Row), f.TakeBack(t.Context(), u.Row)); err != nil {
+		t.Fatal(err)
+	}
+	if u, _, err := f.Untold(t.Context(), rows[0]); err != nil || u.Attempts != 0 {
+		t.Errorf("%+v, %v", u, err)
+	}
 	if err := f.AllTold(t.Context(), rows[0]); err != nil {
 		t.Fatal(err)
 	}

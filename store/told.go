@@ -87,6 +87,11 @@ func (s *Store) TellAgain(ctx context.Context, row int64) error {
 	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts + 1 WHERE turn = ?`, row)
 }
 
+// TakeBack takes back what TellAgain noted: telling the turn did not fail.
+func (s *Store) TakeBack(ctx context.Context, row int64) error {
+	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts - 1 WHERE turn = ? AND attempts > 0`, row)
+}
+
 // AllTold notes that there is nobody to tell a turn to any more.
 func (s *Store) AllTold(ctx context.Context, row int64) error {
 	return s.noteTold(ctx, `DELETE FROM untold WHERE turn = ?`, row)

@@ -1,0 +1,104 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+func TestAModelThatHangs(t *testing.T) {
+	f := open(t, func(o *engine.Options) { o.Learning.Model, o.Learning.Wait = forever{}, 20*time.Millisecond })
+	f.tell("t", "ada", "s", "I'm allergic to peanuts.")
+	if all := f.facts("ada"); holds(all, "peanuts") == nil {
+		t.Errorf("rules did not find it: %q", contents(all))
+	}
+}
+
+func TestCleanRestartsAreNobodysFailure(t *testing.T) {
+	t.Parallel() // closing waits a moment for the model
+	thinking := make(chan struct{}, 1)
+	f := open(t, func(o *engine.Options) { o.Learning.Model = thinker(thinking) })
+	f.turn(ragctx.Turn{ID: "t", UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
+	for range 5 {
+		<-thinking
+		f.reopen()
+	}
+	<-thinking
+	f.opts.Learning.Model = nil
+	f.reopen()
+	f.settle()
+	if all := f.facts("ada"); holds(all, "peanuts") == nil {
+		t.Errorf("learnt %q", contents(all))
+	}
+}
+
+// late is a provider that runs out of time.
+type late struct {
+	listener
+
+	told atomic.Int32
+}
+
+func (*late) Name() string { return "late" }
+
+func (l *late) OnTurnComplete(context.Context, ragctx.Turn) error {
+	l.told.Add(1)
+	return fmt.Errorf("ask a service: %w", context.DeadlineExceeded)
+}
+
+func TestAProviderThatIsLateIsToldAgain(t *testing.T) {
+	slow, other := new(late), new(listener)
+	f := open(t, func(o *engine.Options) { o.Providers = []resolve.Registered{{Provider: slow}, {Provider: other}} })
+	f.turn(ragctx.Turn{ID: "t", SessionID: "s", Prompt: "x"})
+	f.settle()
+	for range 5 {
+		f.reopen()
+		f.settle()
+	}
+	if n := slow.told.Load(); n != 3 {
+		t.Errorf("told %d times, want as often as it may fail", n)
+	}
+	if len(other.turns) != 1 {
+		t.Errorf("the other provider was told %d times", len(other.turns))
+	}
+}
+
+// TestErasingInAShortCommand leaves what is to be learnt again to who stays.
+func TestErasingInAShortCommand(t *testing.T) {
+	t.Parallel() // closing waits a moment for the model
+	thinking := make(chan struct{}, 1)
+	f := open(t, func(o *engine.Options) { o.Learning.Model = thinker(thinking) })
+	f.turn(ragctx.Turn{ID: "t1", UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
+	<-thinking
+	f.opts.PauseJobs = true
+	f.reopen()
+	if _, err := f.EraseMemory(t.Context(), "", "none", "ada", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.EraseSession(t.Context(), "", "other", "ada", false); err != nil {
+		t.Fatal(err)
+	}
+	f.settle() // at once: nothing is at work
+	f.opts.Learning.Model, f.opts.PauseJobs = nil, false
+	f.reopen()
+	f.settle()
+	if all := f.facts("ada"); holds(all, "peanuts") == nil {
+		t.Errorf("learnt %q", contents(all))
+	}
+}
+
+// thinker is a model that says when it was asked, and never answers.
+func thinker(asked chan<- struct{}) llm.Generator {
+	return llm.GeneratorFunc(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		asked <- struct{}{}
+		<-ctx.Done()
+		return llm.Response{}, ctx.Err()
+	})
+}
