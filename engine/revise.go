@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -106,6 +107,10 @@ func (e *Engine) RememberOutcome(ctx context.Context, m memory.Memory, o memory.
 	if !e.opts.KeepSecrets { // they are in the metadata, too
 		for _, s := range [...]*string{&o.Prompt, &o.Result, &o.Error} {
 			*s, _ = memory.RedactText(*s)
+		}
+		o.Tools = slices.Clone(o.Tools)
+		for i := range o.Tools {
+			o.Tools[i], _ = memory.RedactText(o.Tools[i])
 		}
 	}
 	made, err := o.Memory()

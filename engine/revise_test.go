@@ -74,6 +74,11 @@ func TestNoSecretsComeIn(t *testing.T) {
 	if err != nil || m.UserID != "ada" || !strings.HasPrefix(m.Content, "Failure: Use the key ") {
 		t.Fatalf("%+v, %v", m, err)
 	}
+	tools := []string{"curl -H 'x-api-key: " + secret + "'"}
+	success, _, err := f.RememberOutcome(t.Context(), memory.Memory{UserID: "ada"}, memory.Outcome{Prompt: "Look", Tools: tools, Result: "saw " + secret})
+	if err != nil || !strings.Contains(tools[0], secret) {
+		t.Fatalf("%v, %v", tools, err)
+	}
 	imported, _, err := f.ImportMemory(t.Context(), memory.Memory{
 		ID: "fact", Content: "The key is " + secret, Type: memory.Semantic,
 		About: &memory.About{Kind: facts.Identity, Subject: "user", Attribute: "key", Value: secret, Reason: "says " + secret},
@@ -81,7 +86,7 @@ func TestNoSecretsComeIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{m.ID, imported.ID} {
+	for _, id := range []string{m.ID, success.ID, imported.ID} {
 		stored, err := f.Memory(t.Context(), "", id, "ada", false)
 		if err != nil {
 			t.Fatal(err)
