@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -25,10 +26,6 @@ type AskOptions struct {
 	// MaxTokens bounds the answer; 0 is enough for MaxItems. A model that thinks
 	// before it answers needs more.
 	MaxTokens int
-	// ShareWorkspace lets items that are about the work and not about a person, and
-	// that the user said, belong to no user, so that every user of the namespace sees
-	// them. Without it they stay with the user of the turn.
-	ShareWorkspace bool
 	// Clean removes from a text what its speaker did not say, such as context that an
 	// engine put there; nil removes nothing. What goes is neither shown to the model
 	// nor evidence for what it says.
@@ -129,7 +126,8 @@ type LLMItem struct {
 	Reason     string     `json:"reason"`
 	// Supersedes and ConflictsWith are ids of related memories that were shown. They
 	// are empty unless the item rests on the user's words: no tool and no document
-	// ends what a user said.
+	// ends what a user said. A conflict changes no memory: the reason of the item's
+	// fact names those that it conflicts with, for whoever looks at it.
 	Supersedes    []string `json:"supersedes,omitempty"`
 	ConflictsWith []string `json:"conflicts_with,omitempty"`
 	// Occurred is a day that the turn names, as the model resolved it, and When how
@@ -137,10 +135,7 @@ type LLMItem struct {
 	Occurred time.Time `json:"occurred,omitzero"`
 	When     string    `json:"when,omitempty"`
 
-	// UserID is whom the item belongs to: the user of the turn, or nobody in
-	// particular, see [AskOptions].ShareWorkspace.
-	UserID string `json:"user_id,omitempty"`
-	From   Voice  `json:"from"`
+	From Voice `json:"from"`
 	// Shared is the part of the content's words that stand where it comes from, 0 to
 	// 1, and Span the message of it that has most of them, as a whole. The text of a
 	// message that is tool traffic only is empty, and so is the span.
@@ -156,9 +151,21 @@ const RuleLLM = "llm"
 func (i *LLMItem) Fact() facts.Fact {
 	return facts.Fact{
 		Kind: i.Source.kind(), Content: i.Content, Confidence: i.Confidence, Importance: i.Importance,
-		Rule: RuleLLM, Reason: i.Reason, Span: i.Span, Occurred: i.Occurred, When: i.When, Tags: i.Tags, Supersedes: i.Supersedes,
+		Rule: RuleLLM, Reason: i.why(), Span: i.Span, Occurred: i.Occurred, When: i.When, Tags: i.Tags, Supersedes: i.Supersedes,
 		Profile: i.Source == UserPref && i.Scope == ScopeUser && i.From == VoiceUser,
 	}
+}
+
+// why returns the reason with what the item conflicts with.
+func (i *LLMItem) why() string {
+	if len(i.ConflictsWith) == 0 {
+		return i.Reason
+	}
+	ids := make([]string, len(i.ConflictsWith))
+	for n, id := range i.ConflictsWith {
+		ids[n] = ragctx.Clip(id)
+	}
+	return i.Reason + " (conflicts with " + strings.Join(ids, ", ") + ")"
 }
 
 func (s ItemSource) kind() facts.Kind {
@@ -188,7 +195,8 @@ func (s ItemSource) memoryType() Type {
 	return ""
 }
 
-// Asked is what came of asking.
+// Asked is what came of asking. Usage is what the question cost, for callers that do
+// not count by a model of their own.
 type Asked struct {
 	Items    []LLMItem   `json:"items"`
 	Rejected []Rejection `json:"rejected,omitempty"`

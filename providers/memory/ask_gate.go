@@ -90,19 +90,8 @@ func (j *judge) take(at int, it *LLMItem) error {
 	if len(j.items) == j.opts.MaxItems {
 		return fmt.Errorf("it is beyond the limit of %d items", j.opts.MaxItems)
 	}
-	it.UserID = j.owner(it)
 	j.items, j.said, j.at = append(j.items, *it), append(j.said, s), append(j.at, at)
 	return nil
-}
-
-// owner returns the user whom an item belongs to. What is about a person, what the
-// user did not say, and all of it where sharing was not asked for, stays with the user:
-// what belongs to nobody is seen by everybody.
-func (j *judge) owner(it *LLMItem) string {
-	if j.opts.ShareWorkspace && it.Scope == ScopeWorkspace && it.Source != UserPref && it.From == VoiceUser {
-		return ""
-	}
-	return j.turn.UserID
 }
 
 // merge adds what another item that says the same has beside its words.

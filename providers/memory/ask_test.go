@@ -30,7 +30,7 @@ func TestAsk(t *testing.T) {
 		Items: []memory.LLMItem{{
 			Type: memory.Semantic, Content: "The user prefers Helix as the editor for Go code.", Importance: 0.8, Confidence: 0.9, Tags: []string{"editor"},
 			Source: memory.UserPref, Scope: memory.ScopeUser, Reason: "changes which commands are shown",
-			UserID: "ann", From: memory.VoiceUser, Shared: 1, Span: facts.Span{Message: 0, Start: 0, End: len(editor.Prompt)},
+			From: memory.VoiceUser, Shared: 1, Span: facts.Span{Message: 0, Start: 0, End: len(editor.Prompt)},
 		}},
 		Usage: llm.Usage{PromptTokens: 100, CompletionTokens: 20},
 	}
@@ -322,26 +322,18 @@ func TestAskVoices(t *testing.T) {
 	}
 }
 
-// TestShare: what belongs to nobody is seen by everybody, so only what the user said
-// about the work does, and only on request.
-func TestShare(t *testing.T) {
-	turn := tooled("The service listens on port 4001. I prefer tabs for indentation.", "the cluster runs in region north", "ok")
-	for _, tt := range []struct {
-		content, source, scope string
-		shared                 bool
-	}{
-		{"The service listens on port 4001.", "project_fact", "workspace", true},
-		{"The service listens on port 4001.", "project_fact", "user", false},
-		{"The user prefers tabs for indentation.", "preference", "workspace", false},
-		{"The cluster runs in region north.", "project_fact", "workspace", false},
-	} {
-		for _, share := range []bool{false, true} {
-			a, _ := newAsker(t, answer(items(item(map[string]any{"content": tt.content, "source": tt.source, "scope": tt.scope}))), memory.AskOptions{ShareWorkspace: share})
-			got, err := a.Ask(t.Context(), turn, nil)
-			if err != nil || len(got.Items) != 1 || (got.Items[0].UserID == "") != (share && tt.shared) {
-				t.Errorf("%s, %v: %+v, %v", tt.content, share, got, err)
-			}
-		}
+// TestConflicts: what an item conflicts with is told with its reason, and supersedes
+// nothing.
+func TestConflicts(t *testing.T) {
+	i := item(map[string]any{"conflicts_with": []string{"m2", "m1", "m2"}})
+	a, _ := newAsker(t, answer(items(i)), memory.AskOptions{})
+	got, err := a.Ask(t.Context(), editor, []memory.Memory{{ID: "m1", Content: "Wholly unrelated statement."}, {ID: "m2", Content: "Another one."}})
+	if err != nil || len(got.Items) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	f := got.Items[0].Fact()
+	if want := got.Items[0].Reason + " (conflicts with m2, m1)"; f.Reason != want || len(f.Supersedes) != 0 {
+		t.Errorf("%q, supersedes %v; want %q", f.Reason, f.Supersedes, want)
 	}
 }
 
