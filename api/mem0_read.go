@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -322,8 +323,11 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 			}
 			seen[it.ID] = true
 			m, err := s.engine.Memory(ctx, namespace, it.ID, scope.user, false)
-			if err != nil {
+			if errors.Is(err, ragctx.ErrNotFound) {
 				continue // it was deleted in between
+			}
+			if err != nil {
+				return nil, err
 			}
 			shape := mem0Memory(m)
 			shape.Score = &it.Relevance

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -8,11 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/llm"
 )
 
 // TestMem0 plays the conversations of testdata/mem0 on a server each. A request is
@@ -226,4 +230,38 @@ func FuzzMem0Filters(f *testing.F) {
 			t.Errorf("%s: %v", text, err)
 		}
 	})
+}
+
+// TestMem0Pending: an answer does not wait for ever, nor for the turns of others.
+func TestMem0Pending(t *testing.T) {
+	asked, answered := make(chan struct{}, 10), make(chan struct{})
+	model := llm.GeneratorFunc(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+		if strings.Contains(r.Messages[0].Text, "tea") {
+			asked <- struct{}{}
+			<-answered
+		}
+		return llm.Response{Text: `{"items":[]}`}, nil
+	})
+	f := startWith(t, engine.Options{PauseJobs: true, Learning: engine.Learning{Model: model}}, Options{}, func(s *Server) { s.learning = 20 * time.Millisecond })
+	add := func(session, text string) Mem0Added {
+		t.Helper()
+		a := f.call(t, "POST", "/mem0/v1/memories/", fmt.Sprintf(`{"user_id":"ada","run_id":%q,"async_mode":false,"messages":[{"role":"user","content":%q}]}`, session, text))
+		var got Mem0Added
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 {
+			t.Fatalf("%d: %s", a.status, a.body)
+		}
+		return got
+	}
+	if got := add("s1", "I prefer tea."); got.Status != "PENDING" || len(got.Results) != 1 {
+		t.Errorf("%+v", got)
+	}
+	<-asked
+	f.learning = time.Minute
+	if got := add("s2", "I prefer coffee."); got.Status != "" || len(got.Results) != 2 {
+		t.Errorf("%+v", got)
+	}
+	close(answered)
+	if err := f.eng.SettleSession(t.Context(), "", "s1"); err != nil {
+		t.Error(err)
+	}
 }

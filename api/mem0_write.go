@@ -20,7 +20,7 @@ type Mem0Add struct {
 	RunID          string   `json:"run_id,omitempty" maxLength:"512" doc:"the session; with infer=true one is made if it is absent"`
 	Metadata       Metadata `json:"metadata,omitempty"`
 	Infer          *bool    `json:"infer,omitempty" default:"true"`
-	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true" doc:"false answers when everything is learnt"`
+	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true" doc:"false answers when what is to be learnt from them is learnt, at most 30 seconds later"`
 	Timestamp      int64    `json:"timestamp,omitempty" minimum:"0" doc:"when it was said, in seconds since 1970"`
 	ExpirationDate Mem0Date `json:"expiration_date,omitzero" doc:"the last day on which the memories are found; only with infer=false"`
 	OrgID          string   `json:"org_id,omitempty" maxLength:"512" doc:"makes no difference"`
@@ -32,6 +32,7 @@ type Mem0Add struct {
 // Mem0Added is what became of messages.
 type Mem0Added struct {
 	Results []Mem0Result `json:"results" nullable:"false"`
+	Status  string       `json:"status,omitempty" enum:"PENDING" doc:"with async_mode=false, if more will be learnt after the answer"`
 }
 
 // Mem0Result is a memory that was made, or changed.
@@ -149,26 +150,44 @@ func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error
 	if r.AsyncMode == nil || *r.AsyncMode {
 		return &mem0AddOutput{out}, nil
 	}
-	learnt, err := s.mem0Learnt(ctx, t)
+	learnt, pending, err := s.mem0Learnt(ctx, t)
 	out.Results = append(out.Results, learnt...)
+	if pending {
+		out.Status = "PENDING"
+	}
 	return &mem0AddOutput{out}, err
 }
 
-// mem0Learnt waits for what is learnt from a turn.
-func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) ([]Mem0Result, error) {
-	if err := s.engine.Settle(ctx); err != nil {
-		return nil, err
+// mem0Learning is how long an answer waits for what is learnt: shorter than the
+// patience of clients.
+const mem0Learning = 30 * time.Second
+
+// mem0Learnt waits for what is learnt from a turn, but not until its caller or the
+// server is gone. It returns what there is, and whether there may be more.
+func (s *Server) mem0Learnt(ctx context.Context, t ragctx.Turn) (learnt []Mem0Result, pending bool, err error) {
+	wait, cancel := context.WithTimeout(ctx, s.learning)
+	defer cancel()
+	go func() {
+		select {
+		case <-s.stopping:
+			cancel()
+		case <-wait.Done():
+		}
+	}()
+	if err := s.engine.SettleSession(wait, t.Namespace, t.SessionID); err != nil {
+		if pending = wait.Err() != nil && ctx.Err() == nil; !pending {
+			return nil, false, err
+		}
 	}
 	changes, err := s.engine.TurnChanges(ctx, t.Namespace, t.ID, engine.Viewer{Anyone: true})
-	var out []Mem0Result
 	for _, c := range changes {
 		switch c.Op {
 		case memory.OpQuarantined, memory.OpDiscarded:
 		default:
-			out = append(out, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Was), Event: mem0Event(c.Change)})
+			learnt = append(learnt, Mem0Result{ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Was), Event: mem0Event(c.Change)})
 		}
 	}
-	return out, err
+	return learnt, pending, err
 }
 
 type mem0MemoryOutput struct{ Body Mem0Memory }

@@ -87,6 +87,7 @@ type Server struct {
 	spec   []byte
 
 	underWay underWay
+	learning time.Duration // how long what is learnt from a turn is waited for
 	stopping chan struct{} // closed when the server is told to stop
 	stopOnce sync.Once
 }
@@ -96,7 +97,7 @@ var _ http.Handler = (*Server)(nil)
 // New returns a server for eng, which stays the caller's to close.
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
-	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), stopping: make(chan struct{})}
+	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), learning: mem0Learning, stopping: make(chan struct{})}
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.guard, checkURL) // in this order: what is refused is logged too
 	s.api = humaecho.New(s.echo, s.config())

@@ -169,3 +169,36 @@ func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.Memo
 
 // Settle waits until providers, the memory among them, have been told of all turns.
 func (e *Engine) Settle(ctx context.Context) error { return e.observer.settle(ctx) }
+
+// SettleSession waits until a session's turns are learnt from; those of others may
+// still be under way.
+func (e *Engine) SettleSession(ctx context.Context, namespace, session string) error {
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return e.observer.settleThread(ctx, store.Thread(ns, session))
+}
+
+// settleThread waits until nothing of a conversation is queued.
+func (o *observer) settleThread(ctx context.Context, thread string) error {
+	defer context.AfterFunc(ctx, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.idle.Broadcast()
+	})()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		if _, working := o.threads[thread]; !working {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		o.idle.Wait()
+	}
+}
