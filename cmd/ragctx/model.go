@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -29,8 +31,15 @@ func modelSettings() []setting {
 		{"llm_url", "URL of a service that speaks OpenAI's chat completions; empty is OpenAI's own", fixed(""), nil},
 		{"llm_model", "language model that finds what is worth remembering; empty is none", fixed(""), nil},
 		{"llm_timeout", "how long one request to it may take", fixed(llm.DefaultTimeout.String()), checkPositiveTime},
-		{"llm_max_tokens_per_day", "how many tokens it may read and write a day; 0 is any number", fixed("0"), checkNumber},
+		{"llm_max_tokens_per_day", "how many tokens it may read and write a day; 0 is any number", fixed("0"), checkTokens},
 	}
+}
+
+func checkTokens(v string) error {
+	if n, err := strconv.ParseInt(v, 10, 64); err != nil || n < 0 {
+		return fmt.Errorf("is %q; use a whole number from 0 to %d", ragctx.Clip(v), int64(math.MaxInt64))
+	}
+	return nil
 }
 
 // modelNames lists the names of the settings.
@@ -60,13 +69,13 @@ func (s *settings) generator() (*model, error) {
 		}
 		return nil, nil
 	}
-	most, _ := strconv.ParseFloat(s.k.String("llm_max_tokens_per_day"), 64)
+	most, _ := strconv.ParseInt(s.k.String("llm_max_tokens_per_day"), 10, 64)
 	timeout, _ := time.ParseDuration(s.k.String("llm_timeout"))
 	m := &model{file: filepath.Join(s.Data, spentFile)}
 	var err error
 	m.Client, err = llm.New(llm.Options{
 		URL: s.k.String("llm_url"), Model: s.k.String("llm_model"), APIKey: s.modelKey, Timeout: timeout,
-		MaxTokensPerDay: int64(most), Spent: m.spent(),
+		MaxTokensPerDay: most, Spent: m.spent(),
 	})
 	f, ok := errors.AsType[*ragctx.FieldError](err)
 	switch {

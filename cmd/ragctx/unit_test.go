@@ -298,3 +298,13 @@ func TestUsageErrorsExit2(t *testing.T) {
 		}
 	}
 }
+
+func TestTokens(t *testing.T) {
+	for v, ok := range map[string]bool{
+		"0": true, "100000": true, "9223372036854775807": true, "9223372036854775808": false, "1e300": false, "-1": false, "1.5": false, "": false, "NaN": false,
+	} {
+		if err := checkTokens(v); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "9223372036854775807") {
+			t.Errorf("%q: %v", v, err)
+		}
+	}
+}
