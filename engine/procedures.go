@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/llm"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/skills"
 	"github.com/ragctx/ragctx/screen"
@@ -229,7 +228,7 @@ func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, fou
 	if lesson.Known = same >= 0; lesson.Known {
 		lesson.Key.Name = known[same].Name
 	} else {
-		found, lesson.By = skills.Word(ctx, found, a.engine.screen(), a.engine.wording())
+		found, lesson.By = skills.Word(ctx, found, a.engine.screen(), a.engine.opts.Learning.Model)
 		lesson.Key.Name, lesson.Body = skills.FreeName(found.Name, known), found.Body
 	}
 	_, err = a.engine.store.LearnProcedure(ctx, lesson)
@@ -259,20 +258,4 @@ func (e *Engine) withoutSecrets(b skills.Body) skills.Body {
 		}
 	}
 	return b
-}
-
-// wording is the language model that words procedures, nil without one.
-func (e *Engine) wording() skills.Generator {
-	if e.opts.Learning.Model == nil {
-		return nil
-	}
-	return wording{e.opts.Learning.Model}
-}
-
-type wording struct{ model llm.Generator }
-
-// Generate implements [skills.Generator].
-func (w wording) Generate(ctx context.Context, prompt string) (string, error) {
-	out, err := w.model.Generate(ctx, llm.Request{Messages: []llm.Message{{Role: ragctx.RoleUser, Text: prompt}}, JSON: true})
-	return out.Text, err
 }

@@ -246,7 +246,7 @@ func (a *Asker) Ask(ctx context.Context, turn ragctx.Turn, related []Memory) (As
 	if err != nil && !errors.Is(err, llm.ErrCut) {
 		return out, fmt.Errorf("ask for memories: %w", err)
 	}
-	list, ok := findItems(answer.Text)
+	list, ok := llm.FindList(answer.Text, "items")
 	if !ok {
 		return out, fmt.Errorf("ask for memories: %w", errors.Join(ErrNoItems, err))
 	}

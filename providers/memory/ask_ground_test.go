@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/llm"
 )
 
 func plainAsker(t testing.TB, o AskOptions) *Asker {
@@ -123,7 +124,7 @@ func BenchmarkJudge(b *testing.B) {
 	}
 	text := `{"items":[` + strings.Join(items, ",") + `]}`
 	for b.Loop() {
-		list, _ := findItems(text)
+		list, _ := llm.FindList(text, "items")
 		j := newJudge(a, turn, pieces, nil)
 		for i, raw := range list {
 			j.judge(i, raw)

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,8 +13,8 @@ import (
 	"github.com/ragctx/ragctx/llm"
 )
 
-// FuzzItems: whatever a model says, it is read in time linear in its length; what is
-// taken passes the gates, and a rejection is short.
+// FuzzItems: whatever a model says, what is taken of it passes the gates, and a
+// rejection is short.
 func FuzzItems(f *testing.F) {
 	f.Add(`{"items":[{"memory_type":"semantic","content":"The user prefers Helix to Vim.","importance":0.8,"confidence":0.9,"tags":["a"],"source":"preference","scope":"user","reason":"changes commands","supersedes":["m1"]}]}`)
 	f.Add("```json\n{\"items\": [{\"content\": \"a \\\" { b\"}, 7, \"x\\\\\", [1,[2]]]}\n``` and {\"items\" : [")
@@ -29,15 +28,9 @@ func FuzzItems(f *testing.F) {
 	}
 	turn := ragctx.Turn{UserID: "ann", Prompt: "I prefer Helix to Vim, do not ask."}
 	f.Fuzz(func(t *testing.T, text string) {
-		list, ok := findItems(text)
-		if !ok && list != nil || len(list) > maxAskedItems {
-			t.Fatalf("%v, %v", list, ok)
-		}
+		list, _ := llm.FindList(text, "items")
 		j := newJudge(a, turn, a.pieces(turn), []Memory{{ID: "m1", Content: "Vim"}})
 		for i, raw := range list {
-			if raw == "" || !strings.Contains(text, raw) {
-				t.Errorf("%q is no part of the text", raw)
-			}
 			j.judge(i, raw)
 		}
 		for _, it := range j.items {
@@ -50,39 +43,6 @@ func FuzzItems(f *testing.F) {
 		for _, r := range j.rejected {
 			if len(r.Reason) > 200 || r.Reason == "" {
 				t.Errorf("%q", r.Reason)
-			}
-		}
-	})
-}
-
-// TestItemsAnywhere: random items are found again in random prose.
-func TestItemsAnywhere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		texts := rapid.SliceOfN(rapid.String(), 1, 5).Draw(t, "contents")
-		var list []map[string]any
-		for _, s := range texts {
-			list = append(list, map[string]any{"content": s, "nested": []any{map[string]any{"items": s}, s}})
-		}
-		b, err := json.Marshal(map[string]any{"note": "x", "items": list, "more": []int{1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		prose := rapid.StringOf(rapid.RuneFrom([]rune(`abc "'{}[],:\`+"\n`"))).Draw(t, "before")
-		if strings.Contains(prose, "[") {
-			prose = strings.ReplaceAll(prose, "[", "(")
-		}
-		got, ok := findItems(prose + string(b) + rapid.StringOf(rapid.RuneFrom([]rune("abc {}\n`"))).Draw(t, "after"))
-		if !ok || len(got) != len(texts) {
-			t.Fatalf("%q of %q", got, b)
-		}
-		for i, raw := range got {
-			var back struct{ Content string }
-			if err := json.Unmarshal([]byte(raw), &back); err != nil {
-				t.Fatal(err)
-			}
-			want, _ := json.Marshal(texts[i]) // what is no valid text is replaced
-			if again, _ := json.Marshal(back.Content); string(again) != string(want) {
-				t.Errorf("%q, want %q", again, want)
 			}
 		}
 	})

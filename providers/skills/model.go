@@ -5,29 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
-)
 
-// Generator asks a language model.
-type Generator interface {
-	// Generate returns what a model answers to a prompt.
-	Generate(ctx context.Context, prompt string) (string, error)
-}
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/llm"
+)
 
 // Word returns what the rules found in a model's words, and who wrote it, if the model
 // keeps to it. The model is shown what the rules found, and nothing that a tool said.
 // Without a model, and when it fails or says anything else than it was asked for, k is
 // returned as it is.
-func Word(ctx context.Context, k Known, by Screen, g Generator) (worded Known, author string) {
+func Word(ctx context.Context, k Known, by Screen, g llm.Generator) (worded Known, author string) {
 	if g == nil {
 		return k, ByTurn
 	}
-	answer, err := g.Generate(ctx, prompt(k))
+	answer, err := g.Generate(ctx, llm.Request{Messages: []llm.Message{{Role: ragctx.RoleUser, Text: prompt(k)}}, JSON: true})
 	if err == nil {
-		worded, err = read(answer, k, by)
+		worded, err = read(answer.Text, k, by)
 	}
 	if err != nil {
 		return k, ByTurn
@@ -64,14 +60,15 @@ var braces = regexp.MustCompile(`\{[^{}]*\}`)
 // read checks a model's answer against what it was shown: the form, the limits, no
 // name in braces and no tool that was not there, no more entries, and no orders.
 func read(answer string, k Known, by Screen) (Known, error) {
+	object, ok := llm.FindObject(answer)
+	if !ok {
+		return k, errWorded
+	}
 	var w worded
-	dec := json.NewDecoder(strings.NewReader(answer))
+	dec := json.NewDecoder(strings.NewReader(object))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&w); err != nil {
 		return k, fmt.Errorf("%w: %w", errWorded, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return k, errWorded
 	}
 	body := TrimBody(Body{Trigger: w.Trigger, Steps: w.Steps, Tools: k.Tools, Pitfalls: w.Pitfalls, Verification: w.Verification})
 	if err := errors.Join(ValidName(w.Name), body.Validate()); err != nil {

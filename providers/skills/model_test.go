@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx/llm"
 	"github.com/ragctx/ragctx/providers/skills"
 )
 
@@ -16,9 +17,9 @@ type generator struct {
 	asked  string
 }
 
-func (g *generator) Generate(_ context.Context, prompt string) (string, error) {
-	g.asked = prompt
-	return g.answer, g.err
+func (g *generator) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
+	g.asked = r.Messages[0].Text
+	return llm.Response{Text: g.answer}, g.err
 }
 
 func TestWord(t *testing.T) {
@@ -32,7 +33,9 @@ func TestWord(t *testing.T) {
 	}{
 		"kept to":         {good, nil, skills.ByModel},
 		"failed":          {"", errors.New("down"), skills.ByTurn},
-		"prose":           {"Here it is: " + good, nil, skills.ByTurn},
+		"prose":           {"Here it is: " + good, nil, skills.ByModel},
+		"fenced":          {"```json\n" + good + "\n```", nil, skills.ByModel},
+		"no JSON":         {"I cannot do that.", nil, skills.ByTurn},
 		"two":             {good + good, nil, skills.ByTurn},
 		"unknown field":   {strings.Replace(good, `"pitfalls"`, `"hints"`, 1), nil, skills.ByTurn},
 		"bad name":        {strings.Replace(good, "deploy-service", "Deploy It", 1), nil, skills.ByTurn},
