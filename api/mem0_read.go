@@ -175,10 +175,13 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 			return nil, 0, err
 		}
 		count += n
-		err = s.eachMemory(ctx, namespace, f, limit, func(m memory.Memory) error {
-			if !seen[m.ID] {
-				seen[m.ID] = true
-				all = append(all, m)
+		f.Order = store.ByRecency
+		err = EachPage(ctx, s.engine, namespace, f, limit, func(page []memory.Memory) error {
+			for _, m := range page {
+				if !seen[m.ID] {
+					seen[m.ID] = true
+					all = append(all, m)
+				}
 			}
 			return nil
 		})
@@ -191,28 +194,6 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 		slices.SortStableFunc(all, func(a, b memory.Memory) int { return cmp.Or(b.Occurred.Compare(a.Occurred), cmp.Compare(a.ID, b.ID)) })
 	}
 	return all[:min(limit, len(all))], count, nil
-}
-
-// eachMemory calls fn with the newest memories that a filter finds, at most limit.
-func (s *Server) eachMemory(ctx context.Context, namespace string, f store.MemoryFilter, limit int, fn func(memory.Memory) error) error {
-	f.Order = store.ByRecency
-	for limit > 0 {
-		f.Limit = min(limit, engine.MaxPage)
-		page, next, err := s.engine.ListMemories(ctx, namespace, f)
-		if err != nil {
-			return err
-		}
-		for _, m := range page {
-			if err := fn(m); err != nil {
-				return err
-			}
-		}
-		limit -= len(page)
-		if f.After = next; next.ID == "" {
-			return nil
-		}
-	}
-	return nil
 }
 
 func shapes(found []memory.Memory) []Mem0Memory {

@@ -162,7 +162,7 @@ func (s *Server) discardMemory(ctx context.Context, in *MemoryKey) (*struct{}, e
 
 func (s *Server) pruneMemories(ctx context.Context, in *pruneInput) (*prunedOutput, error) {
 	r := in.Body
-	f, err := scopeFilter(r.UserID, r.AllUsers, r.AgentID, r.SessionID)
+	f, err := MemoryScope{UserID: r.UserID, AllUsers: r.AllUsers, AgentID: r.AgentID, SessionID: r.SessionID}.filter()
 	if err != nil {
 		return nil, err
 	}

@@ -24,12 +24,8 @@ type MemoryScope struct {
 }
 
 func (m MemoryScope) filter() (store.MemoryFilter, error) {
-	return scopeFilter(m.UserID, m.AllUsers, m.AgentID, m.SessionID)
-}
-
-func scopeFilter(user string, all bool, agent, session string) (store.MemoryFilter, error) {
-	f := store.MemoryFilter{UserID: user, AnyUser: all, AgentID: agent, SessionID: session}
-	if all && user != "" {
+	f := store.MemoryFilter{UserID: m.UserID, AnyUser: m.AllUsers, AgentID: m.AgentID, SessionID: m.SessionID}
+	if m.AllUsers && m.UserID != "" {
 		return f, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
 	}
 	return f, nil
@@ -108,20 +104,13 @@ func (in *memoryList) filter() (store.MemoryFilter, error) {
 	if f.AsOf, err = parseTime("as_of", in.AsOf); err != nil {
 		return f, err
 	}
-	f.Limit, f.State, f.Order = in.Limit, memory.State(in.State), orderOf(in.Order)
+	f.Limit, f.State, f.Order = in.Limit, memory.State(in.State), MemoryOrder(in.Order)
 	c, err := decodeCursor[memoryCursor](in.Cursor)
 	if err == nil && c.ID != "" && c.Order != f.Order {
 		err = ragctx.Invalid("cursor", "is of a list in another order; send the order that the first page had")
 	}
 	f.After = store.Place{Now: c.Now, Score: c.Score, ID: c.ID}
 	return f, err
-}
-
-func orderOf(name string) store.Order {
-	if name == "score" {
-		return store.ByScore
-	}
-	return store.Order(name)
 }
 
 // MemoryPage is a page of memories.

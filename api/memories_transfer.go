@@ -45,7 +45,7 @@ type LineError struct {
 
 // MemorySource is what memories are exported from.
 type MemorySource interface {
-	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error)
+	MemoryLister
 	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error)
 }
 
@@ -58,18 +58,15 @@ type MemorySink interface {
 // order of their ids, on request each with its history. What is written in the
 // meantime may or may not be among them.
 func ExportMemories(ctx context.Context, from MemorySource, namespace string, f store.MemoryFilter, history bool, w io.Writer) error {
-	f.Order, f.Limit = store.ByID, engine.MaxPage
+	f.Order = store.ByID
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	for {
-		page, next, err := from.ListMemories(ctx, namespace, f)
-		if err != nil {
-			return err
-		}
+	err := EachPage(ctx, from, namespace, f, 0, func(page []memory.Memory) error {
 		for _, m := range page {
 			var changes []memory.Change
 			if history {
+				var err error
 				changes, err = from.MemoryHistory(ctx, namespace, m.ID, engine.Viewer{Anyone: true})
 				if errors.Is(err, ragctx.ErrNotFound) {
 					continue // erased in the meantime
@@ -82,11 +79,12 @@ func ExportMemories(ctx context.Context, from MemorySource, namespace string, f 
 				return fmt.Errorf("write memories: %w", err)
 			}
 		}
-		if next.ID == "" {
-			return out.Flush()
-		}
-		f.After = next
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	return out.Flush()
 }
 
 // ImportMemories stores the memories of an export, line by line, in a namespace. A line

@@ -121,28 +121,6 @@ func memoryCommand(env lookupEnv, cmd *cobra.Command, fn func(ctx context.Contex
 	return cmd
 }
 
-// eachMemory calls fn with the memories that a filter finds, at most limit (0 is all).
-func eachMemory(ctx context.Context, b backend, namespace string, f store.MemoryFilter, limit int, fn func([]memory.Memory) error) error {
-	for left := limit; ; {
-		f.Limit = engine.MaxPage
-		if limit > 0 {
-			f.Limit = min(left, engine.MaxPage)
-		}
-		page, next, err := b.ListMemories(ctx, namespace, f)
-		if err != nil {
-			return err
-		}
-		if err := fn(page); err != nil {
-			return err
-		}
-		left -= len(page)
-		if next.ID == "" || limit > 0 && left <= 0 {
-			return nil
-		}
-		f.After = next
-	}
-}
-
 // timeFlag is a flag's value: a time, or a day of UTC.
 type timeFlag struct{ value *time.Time }
 

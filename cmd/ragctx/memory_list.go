@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/facts"
 	"github.com/ragctx/ragctx/prose"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -114,15 +115,12 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 	if err := checkOneOf("score", "recent", "importance", "id")(fl.order); err != nil {
 		return asUsage(fmt.Errorf("--order: %w", err))
 	}
-	f.State, f.AsOf = memory.State(fl.state), fl.asOf
-	if f.Order = store.Order(fl.order); fl.order == "score" {
-		f.Order = store.ByScore
-	}
+	f.State, f.AsOf, f.Order = memory.State(fl.state), fl.asOf, api.MemoryOrder(fl.order)
 	return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 		w := cmd.OutOrStdout()
 		all := []memory.Memory{}
 		shown := 0
-		err := eachMemory(ctx, b, s.Namespace, f, fl.limit, func(page []memory.Memory) error {
+		err := api.EachPage(ctx, b, s.Namespace, f, fl.limit, func(page []memory.Memory) error {
 			if fl.json {
 				all = append(all, page...)
 				return nil

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// MemoryLister lists memories by pages: an [engine.Engine], or a [Client].
+type MemoryLister interface {
+	ListMemories(ctx context.Context, namespace string, f store.MemoryFilter) ([]memory.Memory, store.Place, error)
+}
+
+// EachPage calls fn with the memories that a filter finds, page by page in its order,
+// at most limit of them; 0 is all. The filter's own limit does not count.
+func EachPage(ctx context.Context, from MemoryLister, namespace string, f store.MemoryFilter, limit int, fn func([]memory.Memory) error) error {
+	for left := limit; ; {
+		f.Limit = engine.MaxPage
+		if limit > 0 {
+			f.Limit = min(left, engine.MaxPage)
+		}
+		page, next, err := from.ListMemories(ctx, namespace, f)
+		if err != nil {
+			return err
+		}
+		if err := fn(page); err != nil {
+			return err
+		}
+		left -= len(page)
+		if next.ID == "" || limit > 0 && left <= 0 {
+			return nil
+		}
+		f.After = next
+	}
+}
+
+// MemoryOrder returns the order of a list by its name; that of [store.ByScore] is score.
+func MemoryOrder(name string) store.Order {
+	if name == "score" {
+		return store.ByScore
+	}
+	return store.Order(name)
+}
