@@ -26,7 +26,7 @@ type MemoryRequest struct {
 	Tags       []string  `json:"tags,omitempty" maxItems:"64"`
 	Metadata   Metadata  `json:"metadata,omitempty" doc:"at most 64 KiB of JSON"`
 	Profile    bool      `json:"profile,omitempty" doc:"it describes its user lastingly"`
-	Pinned     bool      `json:"pinned,omitempty" doc:"it is wanted in every answer, and pruning leaves it; only the limit of working memories of a session holds for it, too"`
+	Pinned     bool      `json:"pinned,omitempty" doc:"it is wanted in every answer, and no policy lets it go"`
 	Occurred   time.Time `json:"occurred,omitzero" doc:"default is now"`
 	Expires    time.Time `json:"expires,omitzero" doc:"when it stops being found, a time to come; default is never"`
 	Origin     string    `json:"origin,omitempty" enum:"user,agent,tool,document" doc:"whose words it has: what a tool or a document says in the manner of an instruction goes into quarantine"`
