@@ -8,7 +8,7 @@ import (
 )
 
 // Gate is the confidence from which on a fact is worth storing.
-const Gate = 0.75
+const Gate = 0.88
 
 // Words before a statement that say nothing about it, that ask to keep it, or
 // that doubt it.

@@ -69,7 +69,8 @@ func (e *extractor) confidence(u *unit, b *bag) (float64, []string) {
 func (e *extractor) put(u *unit, b *bag, language string, p float64, why []string) []Fact {
 	var out []Fact
 	ruled := e.believed(u)
-	if p >= likely && p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return f.Attribute == asksToRemember }) {
+	if p >= likely && p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return f.Attribute == asksToRemember }) ||
+		p >= understood && p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return f.Exclusive }) {
 		p = Gate
 	}
 	for i := range ruled {
@@ -97,6 +98,10 @@ func (e *extractor) put(u *unit, b *bag, language string, p float64, why []strin
 	}
 	return append(out, ruled...)
 }
+
+// understood is the confidence from which on a fact is worth storing whose attribute a
+// rule understands: where somebody lives, which port something has.
+const understood = 0.7
 
 // manyMore is from how many words on that the rules did not take in a unit says more
 // than they do.
