@@ -1,5 +1,7 @@
 package facts
 
+import "strings"
+
 // bag collects the features of a unit, each once.
 type bag struct {
 	seen   map[uint32]bool
@@ -19,17 +21,27 @@ func (b *bag) add(parts ...string) {
 			h = (h ^ uint32(p[i])) * 16777619
 		}
 	}
+	if b.put(h) && b.keep {
+		b.names = append(b.names, strings.Join(parts, ""))
+	}
+}
+
+// put adds a feature, and reports whether it is new.
+func (b *bag) put(h uint32) bool {
 	if b.seen[h] {
-		return
+		return false
 	}
 	b.seen[h] = true
 	b.hashes = append(b.hashes, h)
-	if b.keep {
-		name := ""
-		for _, p := range parts {
-			name += p
+	return true
+}
+
+// join adds the features of another bag.
+func (b *bag) join(other *bag) {
+	for i, h := range other.hashes {
+		if b.put(h) && b.keep {
+			b.names = append(b.names, other.names[i])
 		}
-		b.names = append(b.names, name)
 	}
 }
 

@@ -3,6 +3,7 @@ package facts
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ type scene struct {
 	today           time.Time
 	// paragraphs are named by their length and by whether somebody speaks of themselves.
 	paragraphs []string
+	// message has the features that all units share.
+	message *bag
 }
 
 func (e *extractor) scene() *scene {
@@ -32,6 +35,9 @@ func (e *extractor) scene() *scene {
 	}
 	sc.today = time.Date(e.at.Year(), e.at.Month(), e.at.Day(), 0, 0, 0, 0, e.at.Location())
 	sc.paragraphs = e.paragraphs(sc.units)
+	sc.message = newBag()
+	sc.message.keep = e.training
+	e.request(sc.message, sc.units)
 	return sc
 }
 
@@ -41,8 +47,7 @@ func (e *extractor) paragraphs(us []unit) []string {
 	for i := 0; i < len(us); {
 		j, own := i, 0
 		for ; j < len(us) && (j == i || bytes.IndexByte(e.t.fold[us[j-1].to:us[j].from], '\n') < 0); j++ {
-			words := e.t.fold[us[j].from:min(us[j].to, us[j].from+maxUnit)]
-			if speaksOfSelf.Match(words) {
+			if e.ofSelf(&us[j]) {
 				own++
 			}
 		}
@@ -54,17 +59,23 @@ func (e *extractor) paragraphs(us []unit) []string {
 	return out
 }
 
-var speaksOfSelf = regexp.MustCompile(`\b(?:i|i'm|im|i've|i'll|my|we|we're|we've|our|me|us|ich|mein[a-z]*|mir|mich|wir|unser[a-z]*|yo|mi|mis|me|nos|nuestr[a-z]+|soy|tengo|je|j'[a-z]+|mon|ma|mes|nous|notre|nos)\b`)
+// ofSelf reports whether a unit has a word by which people speak of themselves.
+func (e *extractor) ofSelf(u *unit) bool {
+	return slices.ContainsFunc(e.t.words(u.from, min(u.to, u.from+maxUnit)), func(w word) bool { return selves[e.t.folded(w)] })
+}
+
+var selves = wordSet(`i i'm im i've i'll i'd my we we're we've we'll our me us mine ours ich mein meine meiner meinen meinem mir mich wir uns unser unsere unserer unseren
+	yo mi mis me nos nosotros nuestro nuestra nuestros nuestras soy tengo estoy je j'ai mon ma mes nous notre nos moi`)
 
 // maxAsked is how many words of what a message asks are looked at.
 const maxAsked = 60
 
 // request adds what a message asks, which tells what its other sentences are for.
-func (e *extractor) request(b *bag, sc *scene) {
+func (e *extractor) request(b *bag, us []unit) {
 	n, own := 0, 0
-	for i := range sc.units {
-		u := &sc.units[i]
-		if speaksOfSelf.Match(e.t.fold[u.from:min(u.to, u.from+maxUnit)]) {
+	for i := range us {
+		u := &us[i]
+		if e.ofSelf(u) {
 			own++
 		}
 		if !u.asked || n >= maxAsked {
@@ -81,8 +92,8 @@ func (e *extractor) request(b *bag, sc *scene) {
 			before = f
 		}
 	}
-	if len(sc.units) > 0 {
-		b.add("own=", roughly(len(sc.units)), "_", roughly(own*4/len(sc.units)))
+	if len(us) > 0 {
+		b.add("own=", roughly(len(us)), "_", roughly(own*4/len(us)))
 	}
 }
 
@@ -104,7 +115,7 @@ func (e *extractor) features(b *bag, sc *scene, k int) {
 	e.when(b, u, sc.today)
 	e.byRules(b, sc, u)
 	e.place(b, sc, k)
-	e.request(b, sc)
+	b.join(sc.message)
 	b.add("para=", sc.paragraphs[k])
 }
 
@@ -182,10 +193,36 @@ func (e *extractor) manner(b *bag, u *unit) {
 	b.when(e.who.named, "named")
 	b.when(e.people, "people")
 	b.when(e.people && u.asked, "people asked")
-	words := make([]byte, 0, maxUnit+2)
-	words = append(append(append(words, ' '), e.t.fold[u.from:min(u.to, u.from+maxUnit)]...), ' ')
-	for i := range tells {
-		b.when(tells[i].re.Match(words), tells[i].name)
+	e.told(b, u)
+}
+
+// told adds what single words and marks tell of a unit.
+func (e *extractor) told(b *bag, u *unit) {
+	t, end := e.t, min(u.to, u.from+maxUnit)
+	ws := t.words(u.from, end)
+	for i, w := range ws {
+		f := t.folded(w)
+		for _, name := range tells[f] {
+			b.add("cue=", name)
+		}
+		b.when(strings.HasSuffix(f, "n't"), "cue=denial")
+		b.when(f[0] >= '0' && f[0] <= '9', "cue=number")
+		if i+1 == len(ws) {
+			break
+		}
+		next := t.folded(ws[i+1])
+		for _, name := range tells[f+" "+next] {
+			b.add("cue=", name)
+		}
+		if (f == "my" || f == "our") && relativeWord.Match(t.fold[ws[i+1].from:end]) {
+			b.add("cue=relative")
+		}
+	}
+	for _, c := range t.fold[u.from:end] {
+		switch c {
+		case '"', ':', '(', ',':
+			b.add("mark=", string(rune(c)))
+		}
 	}
 }
 
@@ -272,34 +309,33 @@ func (e *extractor) neighbour(b *bag, name string, us []unit, k int) {
 	}
 }
 
-// cue is something in the words of a unit.
-type cue struct {
-	name string
-	re   *regexp.Regexp
-}
+// relativeWord begins with a word for somebody close.
+var relativeWord = regexp.MustCompile(`^` + macros.Replace("{rel}") + `\b`)
 
-func cueOf(name, words string) cue {
-	return cue{name, regexp.MustCompile(` (?:` + words + `)[ ,.:;)]`)}
-}
-
-var tells = []cue{
-	cueOf("cue=first person", `i|i'?m|i'?ve|i'?ll|i'd|ich|yo|soy|tengo|estoy|je|j'[a-z]+|wir|we|we're|we've|we'll|nous|nosotros`),
-	cueOf("cue=own", `my|our|mine|mein[a-z]*|unser[a-z]*|mi|mis|nuestr[a-z]+|mon|ma|mes|notre|nos`),
-	{"cue=relative", regexp.MustCompile(` (?:my|our) ` + macros.Replace("{rel}") + `\b`)},
-	cueOf("cue=you", `you|your|you're|du|dein[a-z]*|dich|dir|tu|te|toi|vous`),
-	cueOf("cue=they", `he|she|they|he's|she's|they're|his|her|their`),
-	cueOf("cue=we", `we|we're|we've|we'll|our|wir|nous|nosotros|on`),
-	cueOf("cue=denial", `not|never|no|none|[a-z]+n't|no longer|nicht|kein[a-z]*|nie|nunca|jamas|pas|jamais|plus`),
-	cueOf("cue=standing", `always|never|from now on|every time|whenever|in (?:the )?future|by default|going forward|immer|nie|kunftig|ab jetzt|ab sofort|siempre|nunca|a partir de ahora|toujours|jamais|desormais|dorenavant`),
-	cueOf("cue=recurring", `every|each|weekly|daily|monthly|yearly|usually|often|(?:mon|tues|wednes|thurs|fri|satur|sun)days|mornings|evenings|nights|weekends|jeden?|cada|chaque`),
-	cueOf("cue=change", `any ?more|no longer|used to|instead of|switched|moved to|changed|replaced|now|nicht mehr|ya no|ne plus`),
-	cueOf("cue=settled", `decided|agreed|settled|chose|chosen|picked|going with|go with|went with|decision|final|sticking|stick with|approved|signed off|voted|entschieden|beschlossen|decidido|decidimos|decide`),
-	{"cue=number", regexp.MustCompile(` [a-z]*\d`)},
-	{"cue=quote", regexp.MustCompile(`"`)},
-	{"cue=colon", regexp.MustCompile(`:`)},
-	{"cue=bracket", regexp.MustCompile(`\(`)},
-	{"cue=comma", regexp.MustCompile(`,`)},
-	cueOf("cue=modal", `would|could|should|might|may|maybe|perhaps|probably|wish|hope|wondering|thinking`),
-	cueOf("cue=future", `will|i'll|we'll|going to|gonna|about to|plan|planning|planned|booked|due|deadline|scheduled|starts?|starting|leaving|moving|arrives?`),
-	cueOf("cue=of the answer", `this|that|it|these|those|here|above|below|following|attached`),
-}
+// tells says which words, and pairs of words, tell what.
+var tells = func() map[string][]string {
+	out := map[string][]string{}
+	for name, words := range map[string]string{
+		"first person": `i im i'm ive i've i'll i'd ich yo soy tengo estoy je j'ai wir we we're we've we'll nous nosotros`,
+		"own":          "my our mine mein meine meiner meinen meinem unser unsere unserer unseren mi mis nuestro nuestra nuestros nuestras mon ma mes notre nos",
+		"you":          "you your you're yours du dein deine deinen dich dir tu te toi vous",
+		"they":         "he she they he's she's they're his her their",
+		"we":           "we we're we've we'll our wir nous nosotros on",
+		"denial":       "not never no none nicht kein keine keinen keiner nie nunca jamas pas jamais plus",
+		"standing":     "always never now_on every_time whenever by_default going_forward in_future the_future immer nie kunftig ab_jetzt ab_sofort siempre nunca de_ahora toujours jamais desormais dorenavant",
+		"recurring":    "every each weekly daily monthly yearly usually often mondays tuesdays wednesdays thursdays fridays saturdays sundays mornings evenings nights weekends jeden jede cada chaque",
+		"change":       "anymore any_more no_longer used_to instead_of switched moved_to changed replaced now nicht_mehr ya_no",
+		"settled": `decided agreed settled chose chosen picked going_with go_with went_with decision final sticking stick_with approved signed_off voted entschieden beschlossen
+			decidido decidimos decide`,
+		"modal":         "would could should might may maybe perhaps probably wish hope wondering thinking",
+		"future":        "will i'll we'll going_to gonna about_to plan planning planned booked due deadline scheduled start starts starting leaving moving arrive arrives",
+		"of the answer": "this that it these those here above below following attached",
+	} {
+		for w := range strings.FieldsSeq(words) {
+			w = strings.ReplaceAll(w, "_", " ")
+			out[w] = append(out[w], name)
+			slices.Sort(out[w])
+		}
+	}
+	return out
+}()

@@ -135,6 +135,7 @@ type extractor struct {
 	times     []moment
 	sentences []sentence
 	facts     []Fact // that rules found
+	training  bool   // names of features are wanted
 	// someone is whom "she" or "he" means: the person named last.
 	someone string
 	// done is up to where rules found something.

@@ -2,16 +2,24 @@
 // somebody likes, decided, is called, plans; what happened and when; what an agent
 // is told to do from now on.
 //
-// [Extract] asks no model. It reads only what people say: a message of role user,
-// or one whose name is that of a person. It folds the text (one byte a character,
+// [Extract] asks no language model. It reads only what people say: a message of role
+// user, or one whose name is that of a person. It folds the text (one byte a character,
 // so that all positions are characters), makes unread what the speaker did not say
-// (code, quotes, logs, letters, blocks of context, games of pretence), cuts the rest
-// into sentences and clauses, skips what only leads in ("btw", "remember that",
-// "last Friday,") and tries the rules whose first word the clause begins with. The
-// rules are tables by language; each has sentences in which it must find something
-// and others in which it must not, which are its tests. What stands around a clause
-// lowers the confidence: a question, an "if", "this time", a joke, a story, a doubt.
-// What has less than [Gate] is not to be stored; [Explain] shows it.
+// (code, quotes, logs, letters, talk of others, blocks of context, games of pretence)
+// and cuts the rest into sentences, and these into what they say and what they ask.
+//
+// Each of these units is weighed: a logistic regression over its words and their
+// shapes, its first words, the times it names, what stands around it and what the
+// message asks says how likely it is to be worth remembering, and of which kind. The
+// weights are part of the program; train/README.md says how they are made. What is less
+// likely than [Gate] is not to be stored; [Explain] shows it. Secrets, jokes and stories
+// never are.
+//
+// Rules say more of what they match: whom it is about, what of it, and the value. They
+// are tables by language, tried where a clause begins, after what only leads in ("btw",
+// "remember that", "last Friday,"); each has sentences in which it must find something
+// and others in which it must not, which are its tests. That a rule matches is one of
+// the things that are weighed.
 //
 // A fact that is [Fact.Exclusive] takes the place of an older one with the same
 // subject and attribute, as "home" of "user". What ended is such a fact, too, whose
@@ -85,7 +93,7 @@ type Fact struct {
 	// Importance how much it matters; both are 0 to 1.
 	Confidence float64 `json:"confidence"`
 	Importance float64 `json:"importance"`
-	// Rule names what found it; Reason says for people why.
+	// Rule names the rule that found it, or is "scored"; Reason says for people why.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
 	Span   Span   `json:"span"`

@@ -66,6 +66,9 @@ var tails = regexp.MustCompile(`(?:[\s,.!;:~"()-]+|\s(?:though|too|as well|lol|h
 	`any ?more|nowadays|these days|at the moment|currently|so far|tbh|already|instead|again|jk|ok|okay|right|you know|if possible|and|but|so|or|because|which|that|a|an|the|to|of|for|with|my|our|in|at|on|from|by|` +
 	`auch|jetzt|mittlerweile|inzwischen|bitte|danke|ubrigens|und|aber|tambien|ahora|gracias|por favor|y|aussi|maintenant|merci|stp|et|mais))$`)
 
+// maxTail is longer than any of them.
+const maxTail = 24
+
 // bound cuts the value where the next clause begins.
 func (m *match) bound() bool {
 	from, to, ok := m.group("v")
@@ -80,11 +83,12 @@ func (m *match) bound() bool {
 	}
 	open := to == m.s.to || to >= m.at+window || to < m.loc[1] || to == m.loc[1]
 	for open {
-		loc := tails.FindIndex(m.t.fold[from:to])
+		near := max(from, to-maxTail)
+		loc := tails.FindIndex(m.t.fold[near:to])
 		if loc == nil || loc[0] == loc[1] {
 			break
 		}
-		to = from + loc[0]
+		to = near + loc[0]
 	}
 	if to-from >= maxValue {
 		if i := bytes.LastIndexByte(m.t.fold[from:from+maxValue], ' '); i > 0 {

@@ -3,6 +3,7 @@ package facts
 import (
 	"bytes"
 	"regexp"
+	"slices"
 )
 
 // What of a message somebody else wrote, or nobody means as said.
@@ -31,6 +32,8 @@ var (
 	over = regexp.MustCompile(`\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|tl;?dr|what does (?:this|it) (?:mean|say)|fasse? .{0,20}zusammen|` +
 		`ubersetze?|traduce|traduis|resume)\b.{0,30}\b(?:this|that|it|above|the (?:text|article|e-?mail)|das|dies\w*|den text|esto|este texto|ca|ceci|ce texte)\b`)
 	inQuotes = regexp.MustCompile(`"[^"\n]{12,600}"`)
+	fromThis = regexp.MustCompile(`\b(?:from|of|for|in|about|on|with) (?:this|these|the following)(?: [a-z]+)?\s?:\s*$`)
+	inMarks  = regexp.MustCompile(`(?:^|[\s(])'[^'\n]{12,400}'(?:[\s.,!?)]|$)`)
 )
 
 // longPaste is from how many code points on a paragraph that is to be
@@ -50,10 +53,35 @@ func (t *text) maskForeign() {
 			}
 		}
 	}
+	for _, m := range inMarks.FindAllIndex(t.fold, -1) {
+		if bytes.Count(t.fold[m[0]+1:m[1]-1], []byte{' '}) >= 4 {
+			for i := m[0] + 1; i < m[1]-1; i++ {
+				if t.fold[i] != '\n' {
+					t.fold[i] = someSign
+				}
+			}
+		}
+	}
+	t.maskArticle()
 	if m := pretence.FindIndex(t.fold); m != nil {
 		t.mask(m[0], len(t.fold))
 	}
 }
+
+// maskArticle makes unread long paragraphs in which nobody speaks of themselves.
+func (t *text) maskArticle() {
+	from := 0
+	for line := range bytes.Lines(t.fold) {
+		to := from + len(line)
+		if len(line) >= longArticle && bytes.Count(line, []byte(". ")) >= 2 && !slices.ContainsFunc(t.words(from, to), func(w word) bool { return selves[t.folded(w)] }) {
+			t.mask(from, to)
+		}
+		from = to
+	}
+}
+
+// longArticle is from how many code points on a paragraph reads like an article.
+const longArticle = 350
 
 // maskAbove makes unread the long text that the last paragraph asks to work on.
 func (t *text) maskAbove() {
@@ -96,7 +124,7 @@ func (t *text) maskLines() {
 			to = len(t.fold)
 		}
 		line := t.fold[from:to]
-		if mailHead.Match(line) {
+		if bytes.IndexByte(line, ':') >= 0 && mailHead.Match(line) {
 			heads++
 		} else if len(bytes.TrimSpace(line)) > 0 {
 			heads = 0
@@ -111,7 +139,15 @@ func (t *text) maskLines() {
 			t.mask(from, len(t.fold))
 			return
 		}
-		if m := pasted.FindIndex(line); m != nil {
+		if bytes.IndexByte(line, ':') < 0 {
+			from = to
+			continue
+		}
+		m := pasted.FindIndex(line)
+		if m == nil {
+			m = fromThis.FindIndex(line)
+		}
+		if m != nil {
 			if rest := from + m[1]; len(bytes.TrimSpace(t.fold[rest:])) > 0 {
 				t.mask(rest, len(t.fold))
 				return

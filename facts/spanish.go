@@ -9,7 +9,7 @@ var spanish = language{
 			name: "siempre", kind: Instruction, heads: "siempre nunca debes responde contestame respondeme no", standing: true, keep: true, attribute: "instruction",
 			re:   `(?:siempre|nunca|debes (?:siempre|nunca)|(?:responde|contestame|respondeme) siempre|no (?:uses|utilices|pongas|me llames|me hables|incluyas|escribas)(?: nunca| mas)?) {rest}`,
 			conf: .84, imp: .9, reason: `says "siempre" or "nunca"`, check: not(`mas$|he |habia|me (?:ha|gusta)|quise|supe|fui|voy|es\b|jamas`),
-			yes: []string{"Siempre responde en español.", "por favor nunca uses mi apellido", "No uses emojis."}, no: []string{"nunca he estado allí", "siempre me gusta"},
+			yes: []string{"Siempre responde en español.", "nunca uses mi apellido en los correos, por favor", "No uses emojis."}, no: []string{"nunca he estado allí", "siempre me gusta"},
 		},
 		{
 			name: "que me", kind: Instruction, heads: "quiero prefiero me quisiera necesito", re: `(?:quiero|prefiero|me gustaria|quisiera|necesito) que (?:me|siempre|nunca|no|tus|uses|respondas|hables|escribas) {rest}`, attribute: "instruction", keep: true, conf: .76, imp: .85,

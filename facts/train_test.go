@@ -130,7 +130,7 @@ func (l *trainTurn) reader(i int) (*extractor, bool) {
 		return nil, false
 	}
 	s, _ := screen.Redact(l.Messages[i].Content.String())
-	e := &extractor{t: read(screen.BlankBlocks(s)), at: l.At, who: who, message: i, people: amongPeople(l.Messages)}
+	e := &extractor{t: read(screen.BlankBlocks(s)), at: l.At, who: who, message: i, people: amongPeople(l.Messages), training: true}
 	e.read()
 	return e, true
 }
@@ -203,4 +203,30 @@ func exampleUnits(t *testing.T) (out []trainUnit) {
 		}
 	}
 	return out
+}
+
+// BenchmarkTurns reads what people wrote.
+func BenchmarkTurns(b *testing.B) {
+	data, err := os.ReadFile("../testdata/extraction/tuned.jsonl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var turns []ragctx.Turn
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		var l trainTurn
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			b.Fatal(err)
+		}
+		turns = append(turns, ragctx.Turn{Messages: l.Messages})
+		for _, m := range l.Messages {
+			n += len(m.Content.String())
+		}
+	}
+	b.SetBytes(int64(n))
+	for b.Loop() {
+		for _, t := range turns {
+			Explain(t, testTime)
+		}
+	}
 }
