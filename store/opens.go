@@ -18,6 +18,9 @@ type openings struct {
 	earlier map[string]bool
 	newest  string // of the earlier ones
 	changed atomic.Bool
+	// noted says that the transaction under way leaves the token; only the writer
+	// looks at it.
+	noted bool
 }
 
 func (o *openings) load(ctx context.Context, db *sql.DB) error {
@@ -33,11 +36,22 @@ func (o *openings) load(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// note leaves the token; it runs with every change, in its transaction.
+// note leaves the token; it runs with every change, in its transaction. What is taken
+// back leaves none: see [writer.attempt].
 func (o *openings) note(ctx context.Context, tx *sql.Tx, now int64) error {
-	o.changed.Store(true)
+	o.noted = true
 	_, err := tx.ExecContext(ctx, `INSERT INTO opens (token, opened) VALUES (?, ?) ON CONFLICT DO NOTHING`, o.own, now)
 	return err
+}
+
+// keep takes over what was noted. It runs before the commit: a token that is not there
+// costs what is derived, which is made again, but a change that was seen before its
+// token would have what is derived pass for what it is not.
+func (o *openings) keep() {
+	if o.noted {
+		o.changed.Store(true)
+	}
+	o.noted = false
 }
 
 // Token names the newest opening that changed the database.

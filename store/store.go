@@ -99,7 +99,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return errors.Join(err, wdb.Close())
 	}
 	s.log = newCheckpointer(cdb)
-	s.write = startWriter(wdb, s.log.committed)
+	s.write = startWriter(wdb, &s.openings, s.log.committed)
 	s.log.start(s.write)
 	if s.read, err = connect(path, max(4, 2*runtime.GOMAXPROCS(0)), "_pragma=query_only(1)"); err != nil {
 		return err

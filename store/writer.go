@@ -30,9 +30,10 @@ const maxBatch = 5 * time.Millisecond
 // transaction (group commit: one fsync for many writers), each job in a
 // savepoint of its own, so that a failed job takes no other with it.
 type writer struct {
-	db    *sql.DB
-	queue [priorities]chan *job
-	pause chan func()
+	db       *sql.DB
+	openings *openings
+	queue    [priorities]chan *job
+	pause    chan func()
 	// committed is called after each commit; broken keeps the failure after which
 	// nothing more is written.
 	committed func()
@@ -49,9 +50,9 @@ type job struct {
 	done chan struct{}
 }
 
-func startWriter(db *sql.DB, committed func()) *writer {
+func startWriter(db *sql.DB, o *openings, committed func()) *writer {
 	w := &writer{
-		db: db, committed: committed, pause: make(chan func()),
+		db: db, openings: o, committed: committed, pause: make(chan func()),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	for p := range w.queue {
@@ -193,6 +194,7 @@ func (w *writer) commit(first *job) {
 			jobs = append(jobs, j)
 		}
 	}
+	w.openings.keep()
 	err = tx.Commit()
 	if err != nil {
 		err = errors.Join(fmt.Errorf("commit: %w", err), ignoreDone(tx.Rollback()))
@@ -232,13 +234,14 @@ func (w *writer) attempt(ctx context.Context, tx *sql.Tx, j *job) (err error) {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT job"); err != nil {
 		return err
 	}
+	noted := w.openings.noted
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("store: write panicked: %v", p)
 		}
 		end := "RELEASE job"
 		if err != nil {
-			end = "ROLLBACK TO job; RELEASE job"
+			end, w.openings.noted = "ROLLBACK TO job; RELEASE job", noted
 		}
 		if _, eerr := tx.ExecContext(ctx, end); eerr != nil {
 			err = errors.Join(err, eerr)
