@@ -106,7 +106,7 @@ func TestTheSameTwiceIsOneMemory(t *testing.T) {
 	f := open(t)
 	f.tell("t1", "ada", "s1", "I'm allergic to peanuts.")
 	f.clock.set(t0.Add(time.Hour))
-	f.tell("t2", "ada", "s2", "As I said, I'm allergic to peanuts.")
+	f.tell("t2", "ada", "s2", "I'm allergic to peanuts!")
 	f.tell("t3", "bob", "s3", "I'm allergic to peanuts.")
 	all := f.facts("ada")
 	if len(all) != 1 || len(all[0].Sources) != 2 {
@@ -247,7 +247,7 @@ func TestEraseTakesWhatWasLearnt(t *testing.T) {
 	f := open(t)
 	f.tell("t1", "ada", "s1", "I'm allergic to peanuts.")
 	f.clock.set(t0.Add(time.Hour))
-	f.tell("t2", "ada", "s2", "Remember: I'm allergic to peanuts.")
+	f.tell("t2", "ada", "s2", "I'm allergic to peanuts!")
 	f.tell("t3", "ada", "s1", "I live in Berlin.")
 	if _, err := f.EraseMemory(t.Context(), "", "t1", "ada", false); err != nil {
 		t.Fatal(err)
