@@ -9,7 +9,7 @@ import (
 
 // Gate is the confidence from which on a fact is worth storing: of turns that the
 // weights have not seen, nine in ten of what passes it are right.
-const Gate = 0.88
+const Gate = 0.9
 
 // Words before a statement that say nothing about it, that ask to keep it, or
 // that doubt it.

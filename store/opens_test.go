@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
 )
@@ -29,6 +30,9 @@ func TestADryRunLeavesNoToken(t *testing.T) {
 	}
 	before := s.Token()
 	if _, _, _, err := s.PutMemory(t.Context(), ns, memory.Memory{ID: "a", Content: "a"}, store.Content{Text: "a"}, store.Tier{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := s.PutTurn(t.Context(), ns, ragctx.Turn{ID: "t", Prompt: "x"}, nil, store.Content{}, false); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()
