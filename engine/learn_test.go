@@ -91,6 +91,41 @@ func TestLearning(t *testing.T) {
 	}
 }
 
+// Turns of which many things match stand for all of them, once.
+func TestAsManyTurnsAsAreWanted(t *testing.T) {
+	f := open(t)
+	const turns = 12
+	for i := range turns {
+		var b strings.Builder
+		for j := range 6 {
+			fmt.Fprintf(&b, "I'm allergic to fruit%dx%d. ", i, j)
+		}
+		f.turn(ragctx.Turn{ID: fmt.Sprint("t", i), UserID: "ada", SessionID: fmt.Sprint("s", i), Prompt: b.String()})
+	}
+	f.settle()
+	if n := len(f.facts("ada")); n < 3*turns {
+		t.Fatalf("learnt %d facts", n)
+	}
+	q := query("what is the user allergic to")
+	q.UserID = "ada"
+	for _, k := range []int{1, 5, turns, 2 * turns} {
+		hits, _, err := f.Hits(t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := make(map[string]bool)
+		for _, h := range hits {
+			seen[h.Key] = true
+		}
+		if want := min(k, turns); len(hits) != want || len(seen) != want {
+			t.Errorf("%d wanted: %d hits in %d turns", k, len(hits), len(seen))
+		}
+	}
+	if got := f.found(q.WithMaxResults(turns)); len(got) != turns {
+		t.Errorf("found %v", got)
+	}
+}
+
 func TestNoLearningWithoutASessionOrSuccess(t *testing.T) {
 	f := open(t)
 	no := false

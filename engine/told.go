@@ -3,7 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/analysis"
@@ -44,6 +46,7 @@ func (s source) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query,
 	if err != nil {
 		return index.Result{}, err
 	}
+	t := telling{source: s, ns: ns, now: iq.Now, terms: analysis.Query(iq.Text), turns: make(map[uint64][]passage.Unit), shared: make(map[uint64]int)}
 	wanted := iq.K
 	for {
 		res, err := s.find(ctx, q, iq, by)
@@ -51,34 +54,64 @@ func (s source) told(ctx context.Context, q ragctx.ContextQuery, iq index.Query,
 			return res, err
 		}
 		full := len(res.Hits) == iq.K
-		if res.Hits, err = s.byTurn(ctx, ns, iq, res.Hits); err != nil {
+		if res.Hits, err = t.byTurn(ctx, res.Hits); err != nil {
 			return index.Result{}, err
 		}
-		if len(res.Hits) >= wanted || !full || iq.K >= maxTold {
-			res.Hits = res.Hits[:min(len(res.Hits), wanted)]
+		n := len(res.Hits)
+		if n >= wanted || !full || iq.K >= maxTold {
+			res.Hits = res.Hits[:min(n, wanted)]
 			return res, nil
 		}
-		iq.K = min(2*iq.K, maxTold)
+		iq.K = min(max(2*iq.K, more(iq.K, n, wanted)), maxTold)
 	}
+}
+
+// more returns how many hits to ask for where so many became n, to get as many as are
+// wanted: half as many again as there would be if they went on so, as the best ones
+// are alike the least, so that one more search is mostly enough.
+func more(asked, n, wanted int) int { return 3 * asked * wanted / (2 * max(n, 1)) }
+
+// telling is what is known of hits and their turns within one question, which may
+// take more than one search.
+type telling struct {
+	source
+
+	ns    int64
+	now   time.Time
+	terms []string                  // of the question
+	turns map[uint64][]passage.Unit // the units of a fact's turn, by the fact's unit; asked for once
+	// shared is how many of the terms a unit of a turn has.
+	shared map[uint64]int
+}
+
+// learn looks up the turns of what was hit.
+func (t *telling) learn(ctx context.Context, hits []index.Hit) error {
+	var ids []uint64
+	for _, h := range hits {
+		if _, ok := t.turns[h.ID]; !ok {
+			t.turns[h.ID] = nil
+			ids = append(ids, h.ID)
+		}
+	}
+	turns, err := t.engine.store.ToldIn(ctx, t.ns, ids, t.now)
+	maps.Copy(t.turns, turns)
+	return err
 }
 
 // byTurn replaces facts among hits by their turns. A turn that is among them as well
 // has the better score of the two.
-func (s source) byTurn(ctx context.Context, ns int64, iq index.Query, hits []index.Hit) ([]index.Hit, error) {
-	ids := make([]uint64, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ID
-	}
-	turns, err := s.engine.store.ToldIn(ctx, ns, ids, iq.Now)
-	if err != nil || len(turns) == 0 {
+func (t *telling) byTurn(ctx context.Context, hits []index.Hit) ([]index.Hit, error) {
+	if err := t.learn(ctx, hits); err != nil {
 		return hits, err
 	}
-	terms := analysis.Query(iq.Text)
+	if !slices.ContainsFunc(hits, func(h index.Hit) bool { return len(t.turns[h.ID]) > 0 }) {
+		return hits, nil
+	}
 	best := make(map[uint64]int, len(hits)) // place in out, by unit
 	out := make([]index.Hit, 0, len(hits))
 	for _, h := range hits {
-		if units := turns[h.ID]; len(units) > 0 {
-			u := closest(units, terms)
+		if units := t.turns[h.ID]; len(units) > 0 {
+			u := t.closest(units)
 			h.ID, h.Parent, h.Ordinal = u.ID, u.Item, u.Ordinal
 		}
 		if i, ok := best[h.ID]; ok {
@@ -92,6 +125,30 @@ func (s source) byTurn(ctx context.Context, ns int64, iq index.Query, hits []ind
 	}
 	slices.SortStableFunc(out, func(a, b index.Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return out, nil
+}
+
+// closest returns the unit that has most of the question's terms, the first of
+// equals. A turn of which many things were found is read once.
+func (t *telling) closest(units []passage.Unit) passage.Unit {
+	if len(units) == 1 {
+		return units[0]
+	}
+	most, at := -1, 0
+	for i, u := range units {
+		n, ok := t.shared[u.ID]
+		if !ok {
+			for _, term := range analysis.Index(u.Text) {
+				if slices.Contains(t.terms, term) {
+					n++
+				}
+			}
+			t.shared[u.ID] = n
+		}
+		if n > most {
+			most, at = n, i
+		}
+	}
+	return units[at]
 }
 
 // Facts implements the memory provider's source.
@@ -109,21 +166,4 @@ func (s source) Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) 
 	return s.engine.store.FactsOf(ctx, ns, ids, store.MemoryFilter{
 		UserID: q.UserID, AgentID: q.AgentID, SessionID: "", AsOf: q.AsOf, Now: q.Now,
 	})
-}
-
-// closest returns the unit that has most of some terms, the first of equals.
-func closest(units []passage.Unit, terms []string) passage.Unit {
-	most, at := -1, 0
-	for i, u := range units {
-		n := 0
-		for _, t := range analysis.Index(u.Text) {
-			if slices.Contains(terms, t) {
-				n++
-			}
-		}
-		if n > most {
-			most, at = n, i
-		}
-	}
-	return units[at]
 }
