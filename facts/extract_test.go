@@ -154,14 +154,15 @@ func answer(id, text string, failed bool) ragctx.Message {
 }
 
 func TestOutcomes(t *testing.T) {
-	got := extract(
+	found := facts.Explain(ragctx.Turn{Messages: []ragctx.Message{
 		user("build it"),
-		ragctx.Message{Role: ragctx.RoleAssistant, Content: ragctx.Content{call("1", "shell", `{"command":"go build ./..."}`)}},
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{call("1", "shell", `{"command":"go build ./..."}`)}},
 		answer("1", "error: cgo: C compiler not found", true),
-		ragctx.Message{Role: ragctx.RoleAssistant, Content: ragctx.Content{call("2", "shell", `{"command":"CGO_ENABLED=0 go build ./..."}`)}},
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{call("2", "shell", `{"command":"CGO_ENABLED=0 go build ./..."}`)}},
 		answer("2", "ok", false),
 		ragctx.TextMessage(ragctx.RoleAssistant, "I always build without cgo."),
-	)
+	}}, at)
+	got := found.Below // seen, and not sure enough: people hardly ever want it kept
 	if len(got) != 1 || got[0].Kind != facts.Outcome || got[0].Span.Message != 4 {
 		t.Fatalf("%+v", got)
 	}

@@ -53,7 +53,7 @@ func retried(before, after *call) Fact {
 		prose.Clip(after.input, maxInput))
 	return Fact{
 		Kind: Outcome, Content: content, Subject: before.name, Attribute: "failure", Value: prose.Clip(after.input, maxInput),
-		Confidence: Gate, Importance: .6, Rule: "tool.retried", Reason: "a call of the tool failed and a later one succeeded",
+		Confidence: .85, Importance: .6, Rule: "tool.retried", Reason: "a call of the tool failed and a later one succeeded",
 		Span: Span{Message: after.message},
 	}
 }

@@ -51,7 +51,7 @@ func (l local) ImportMemories(ctx context.Context, namespace string, r io.Reader
 
 const memoryHelp = `Memory shows and curates what is remembered: by 'ragctx remember', by programs, and
 from the turns of conversations. Every change of a memory is kept in its history and
-can be undone.
+can be undone, but for a release from quarantine.
 
 Lists show the memories that belong to no user; --user adds those of a user,
 --all-users those of all. A command that names a memory finds anyone's, unless --user
