@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Gate is the confidence from which on a fact is worth storing: of turns that the
-// weights have not seen, nine in ten of what passes it are right.
+// Gate is the confidence from which on a fact is worth storing. It is high because the
+// weights are surer of how their own turns are written than of how others write.
 const Gate = 0.9
 
 // Words before a statement that say nothing about it, that ask to keep it, or

@@ -32,6 +32,9 @@ type weights struct {
 	// Slope and Offset make a sum of weights the logarithm of odds.
 	Slope  float64 `json:"slope"`
 	Offset float64 `json:"offset"`
+	// Crowd is what each doubling of a message beyond three units takes off: of long
+	// messages, more is detail.
+	Crowd float64 `json:"crowd"`
 
 	slots []int32 // by hash: number of the feature + 1; 0 is free
 	hash  []uint32
@@ -102,15 +105,16 @@ func (w *weights) find(h uint32) (int, bool) {
 }
 
 // weigh returns how likely it is that a unit with these features is worth
-// remembering. Sums are of whole numbers, so no order of them matters.
-func (w *weights) weigh(features []uint32) float64 {
+// remembering, in a message of n units. Sums are of whole numbers, so no order of them matters.
+func (w *weights) weigh(features []uint32, n int) float64 {
 	var sum int64
 	for _, h := range features {
 		if i, ok := w.find(h); ok {
 			sum += int64(w.keep[i])
 		}
 	}
-	return 1 / (1 + math.Exp(-(w.Slope*float64(sum)*w.Step + w.Offset)))
+	crowd := w.Crowd * math.Log2(float64(max(n, 3))/3)
+	return 1 / (1 + math.Exp(crowd-w.Slope*float64(sum)*w.Step-w.Offset))
 }
 
 // kindOf returns the likeliest kind of a unit, other than some.

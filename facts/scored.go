@@ -5,16 +5,28 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // sure is the confidence from which on a rule believes what it found.
 const sure = 0.6
 
-// likely is the confidence that is enough where the speaker asks to remember something.
-const likely = 0.5
+// A rule that is as sure as strict, or finds what there is one of, makes up for what is missing to the gate from likely
+// on, and what the speaker asks to remember does from wished on.
+const (
+	strict = 0.8
+	likely = 0.8
+	wished = 0.5
+)
 
 // asksToRemember is the attribute of what a rule finds that the speaker asks to remember.
 const asksToRemember = "to remember"
+
+// enough reports whether what a rule found makes up for what a unit of confidence p
+// lacks.
+func enough(f Fact, p float64) bool {
+	return (f.Exclusive || f.Confidence >= strict) && p >= likely || f.Attribute == asksToRemember && p >= wished
+}
 
 // shown is the confidence from which on what was not believed is shown.
 const shown = 0.2
@@ -28,16 +40,16 @@ func (e *extractor) weigh() []Fact {
 	for k := range sc.units {
 		u := &sc.units[k]
 		e.features(b, sc, k)
-		p, why := e.confidence(u, b)
+		p, why := e.confidence(u, b, len(sc.units))
 		out = append(out, e.put(u, b, sc.language, p, why)...)
 	}
 	return out
 }
 
-// confidence returns how likely it is that a unit is worth remembering, and what
-// speaks against it.
-func (e *extractor) confidence(u *unit, b *bag) (float64, []string) {
-	p := loadWeights().weigh(b.hashes)
+// confidence returns how likely it is that one of n units is worth remembering, and
+// what speaks against it.
+func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
+	p := loadWeights().weigh(b.hashes, n)
 	s := u.sentence
 	var why []string
 	for _, x := range [...]struct {
@@ -69,8 +81,7 @@ func (e *extractor) confidence(u *unit, b *bag) (float64, []string) {
 func (e *extractor) put(u *unit, b *bag, language string, p float64, why []string) []Fact {
 	var out []Fact
 	ruled := e.believed(u)
-	if p >= likely && p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return f.Attribute == asksToRemember }) ||
-		p >= understood && p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return f.Exclusive }) {
+	if p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) {
 		p = Gate
 	}
 	for i := range ruled {
@@ -84,6 +95,10 @@ func (e *extractor) put(u *unit, b *bag, language string, p float64, why []strin
 		}
 	}
 	more := e.more(u, ruled)
+	if more > 0 && !slices.ContainsFunc(ruled, func(f Fact) bool { return f.Kind != Instruction }) && len(ruled) > 0 {
+		// An order means little without what it is for.
+		ruled, more = ruled[:1], manyMore
+	}
 	switch {
 	case len(ruled) == 0 && p < Gate && len(u.facts) > 0:
 		f := u.facts[0]
@@ -98,10 +113,6 @@ func (e *extractor) put(u *unit, b *bag, language string, p float64, why []strin
 	}
 	return append(out, ruled...)
 }
-
-// understood is the confidence from which on a fact is worth storing whose attribute a
-// rule understands: where somebody lives, which port something has.
-const understood = 0.7
 
 // manyMore is from how many words on that the rules did not take in a unit says more
 // than they do.
@@ -195,16 +206,32 @@ func (e *extractor) date(f *Fact, u *unit, language string) {
 		return
 	}
 	x := u.times[max(0, slices.IndexFunc(u.times, func(x moment) bool { return x.Day }))]
-	over := f.Kind == Event || f.Kind != Plan && slices.ContainsFunc(e.t.words(u.from, u.to), func(w word) bool { return e.past(w, language) })
 	from, to := x.From, x.To
-	if !over && (!x.AheadFrom.IsZero() || !x.AheadTo.IsZero()) {
+	if !e.over(f.Kind, u, language) && (!x.AheadFrom.IsZero() || !x.AheadTo.IsZero()) {
 		from, to = x.AheadFrom, x.AheadTo
 	}
-	if from.IsZero() && !to.IsZero() {
-		from = to.AddDate(0, 0, -1)
+	if open := from.IsZero() || to.Sub(from) > 20*365*24*time.Hour; open && !to.IsZero() {
+		from = to.AddDate(0, 0, -1) // "until Friday"
 	}
 	if f.Occurred = from; !from.IsZero() {
 		f.When = e.t.orig(x.from, x.to)
+	}
+}
+
+// over reports whether a day that a unit names without its year is over.
+func (e *extractor) over(k Kind, u *unit, language string) bool {
+	past, future := false, false
+	for _, w := range e.t.words(u.from, u.to) {
+		past = past || e.past(w, language)
+		future = future || slices.Contains(tells[e.t.folded(w)], "future")
+	}
+	switch k {
+	case Plan:
+		return false
+	case Event:
+		return past || !future
+	default:
+		return past && !future
 	}
 }
 

@@ -147,18 +147,31 @@ def report(units, turns, p, kinds, gates):
         print(f"  {lang}: " + "  ".join(cells))
 
 
+def crowds(units):
+    """How much more than three units the message of a unit has, in powers of two."""
+    n = collections.Counter((u["turn"], u["message"]) for u in units)
+    return np.array([np.log2(max(3, n[u["turn"], u["message"]]) / 3) for u in units])
+
+
 def calibrate(units, z):
-    """Slope and offset that make sums of weights the logarithm of odds of being right."""
+    """Slope, offset and what a crowd takes off, which make sums of weights the logarithm
+    of odds of being right."""
     use = [i for i, u in enumerate(units) if u["corpus"] != EXAMPLES and not (u["small"] and not u["right"]) and not u["ignore"]]
     y = np.array([units[i]["right"] for i in use])
-    m = LogisticRegression(C=1e6).fit(z[use].reshape(-1, 1), y)
-    return float(m.coef_[0, 0]), float(m.intercept_[0])
+    m = LogisticRegression(C=1e6).fit(np.stack([z, crowds(units)], axis=1)[use], y)
+    return float(m.coef_[0, 0]), float(m.intercept_[0]), float(-m.coef_[0, 1])
 
 
-def write(path, vocab, keep, kind, slope, offset):
+def odds(units, z, scale):
+    slope, offset, crowd = scale
+    return 1 / (1 + np.exp(-(slope * z + offset - crowd * crowds(units))))
+
+
+def write(path, vocab, keep, kind, scale):
     step, kind_step = np.abs(keep).max() / 32767, np.abs(kind).max() / 127
     names = sorted(vocab, key=vocab.get)
-    head = {"version": 1, "features": len(names), "kinds": KINDS, "step": step, "kind_step": kind_step, "slope": slope, "offset": offset}
+    head = {"version": 1, "features": len(names), "kinds": KINDS, "step": step, "kind_step": kind_step}
+    head.update(zip(("slope", "offset", "crowd"), scale))
     with open(path, "wb") as f:
         f.write(b"RCFACTS\n" + json.dumps(head).encode() + b"\n")
         f.write(b"".join(struct.pack("<I", fnv(n)) for n in names))
@@ -167,13 +180,13 @@ def write(path, vocab, keep, kind, slope, offset):
     return np.round(keep / step) * step, np.round(kind / kind_step)
 
 
-def write_scores(path, units, vocab, keep, kind, slope, offset):
+def write_scores(path, units, vocab, keep, kind, scale):
     """What a test of the Go code compares with: every twentieth unit."""
-    units = [u for u in units if u["corpus"] != EXAMPLES][::20]
+    units = [u for u in units if u["corpus"] != EXAMPLES]
     x = matrix(units, vocab)
-    p, best = 1 / (1 + np.exp(-(slope * (x @ keep) + offset))), np.argmax(np.round(x @ kind.T), axis=1)
+    p, best = odds(units, x @ keep, scale), np.argmax(np.round(x @ kind.T), axis=1)
     with open(path, "w", encoding="utf-8") as f:
-        for u, v, k in zip(units, p, best):
+        for u, v, k in list(zip(units, p, best))[::20]:
             f.write(json.dumps({"turn": u["turn"], "message": u["message"], "from": u["from"], "p": round(float(v), 8), "kind": KINDS[k]}) + "\n")
 
 
@@ -186,25 +199,25 @@ def main():
     args.add_argument("--without", default="", help="corpora to leave out of the training, as letters")
     args.add_argument("--c", type=float, default=0.3, help="inverse of the strength of regularisation")
     args.add_argument("--examples", type=float, default=1, help="how much an example of a rule weighs")
-    args.add_argument("--scale", default="", help="slope and offset of an earlier measurement, to train without measuring")
+    args.add_argument("--scale", default="", help="slope, offset and crowd of an earlier measurement, to train without measuring")
     args.add_argument("--gates", default="0.6,0.7,0.75,0.8")
     a = args.parse_args()
     units, turns = read(a.units)
     units = [u for u in units if u["corpus"] not in a.without]
     turns = {k: t for k, t in turns.items() if t["corpus"] not in a.without}
     if a.scale:
-        slope, offset = (float(x) for x in a.scale.split(","))
+        scale = [float(x) for x in a.scale.split(",")]
     else:
         z, kinds = validate(units, a.c, a.examples)
-        slope, offset = calibrate(units, z)
-        p = 1 / (1 + np.exp(-(slope * z + offset)))
+        scale = calibrate(units, z)
+        p = odds(units, z, scale)
         report(units, turns, p, kinds, [float(g) for g in a.gates.split(",")])
-        print(f"slope {slope:.3f}, offset {offset:.3f}")
+        print("scale %.3f,%.3f,%.3f" % scale)
     if a.cv:
         return
     vocab, keep, kind = fit(units, a.c, a.examples)
-    keep, kind = write(a.weights, vocab, keep, kind, slope, offset)
-    write_scores(a.scores, units, vocab, keep, kind, slope, offset)
+    keep, kind = write(a.weights, vocab, keep, kind, scale)
+    write_scores(a.scores, units, vocab, keep, kind, scale)
     print(f"{len(vocab)} features")
 
 
