@@ -21,6 +21,9 @@ type root struct {
 	poll   time.Duration // 0 is not
 
 	seen picture     // when it was last dealt with
+	// again says that it changed while it was dealt with: who dealt with it may have
+	// seen what is gone by the next look.
+	again bool
 	home fs.FileInfo // the root when files were last seen in it
 	// away says why the root was not looked at, so that it is said once.
 	away string
@@ -61,14 +64,18 @@ func (r *root) look(ctx context.Context) time.Duration {
 		r.away = ""
 	}
 	// Where a file could have changed without a new time, what looks the same may be another.
-	if p.sum != r.seen.sum || r.seen.fresh {
+	if p.sum != r.seen.sum || r.seen.fresh || r.again {
 		if err := r.changed(ctx, Change{Path: r.path, Empty: p.files == 0}); err != nil {
 			if ctx.Err() == nil {
 				r.opts.Logger.WarnContext(ctx, "what has changed could not be ingested; it is tried again", "path", r.path, "error", err)
 			}
 			return retry
 		}
-		r.seen = p
+		r.seen, r.again = p, false
+		if r.poll > 0 { // events would tell
+			after, err := r.take(ctx)
+			r.again = err != nil || after.sum != p.sum
+		}
 	}
 	if r.poll > 0 {
 		return poll
