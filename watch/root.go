@@ -20,11 +20,11 @@ type root struct {
 	events *events       // nil while polling
 	poll   time.Duration // 0 is not
 
-	seen picture     // when it was last dealt with
+	seen picture // when it was last dealt with
 	// again says that it changed while it was dealt with: who dealt with it may have
 	// seen what is gone by the next look.
 	again bool
-	home fs.FileInfo // the root when files were last seen in it
+	home  fs.FileInfo // the root when files were last seen in it
 	// away says why the root was not looked at, so that it is said once.
 	away string
 }
