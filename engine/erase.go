@@ -146,7 +146,9 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 		return err
 	}
 	follow := make(map[store.Collection]uint64)
+	done := make([]int64, 0, len(pending))
 	for _, p := range pending {
+		done = append(done, p.ID)
 		for id, seq := range p.Followed {
 			follow[id] = max(follow[id], seq)
 		}
@@ -156,7 +158,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 			return fmt.Errorf("erased, but the files of an index may still hold it; it is tried again: %w", err)
 		}
 	}
-	if err := e.store.Scrub(ctx, pending[len(pending)-1].ID); err != nil {
+	if err := e.store.Scrub(ctx, done); err != nil {
 		return fmt.Errorf("erased, but the files of the database may still hold it; it is tried again: %w", err)
 	}
 	return nil

@@ -68,9 +68,11 @@ func (s *Store) openErasures(ctx context.Context) (map[int64]scope, error) {
 
 // Scrub completes erasures: it removes the rows that are hidden, clears what
 // deleted rows left in unused places of the database file, and empties the log.
-// upTo is the newest erasure that the indexes have followed and compacted.
-// Afterwards the files of the database hold no byte of what was erased.
-func (s *Store) Scrub(ctx context.Context, upTo int64) error {
+// done are the erasures that the indexes have followed and compacted, as
+// [Store.ErasePending] had them: another one may have come to hide its items since,
+// and would be taken for complete though its rows are still there.
+// Afterwards the files of the database hold no byte of what they erased.
+func (s *Store) Scrub(ctx context.Context, done []int64) error {
 	if err := s.sweep(ctx); err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func (s *Store) Scrub(ctx context.Context, upTo int64) error {
 		return fmt.Errorf("empty the log: %w", err)
 	}
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM erasures WHERE id <= ? AND scope = ''`, upTo)
+		_, err := tx.ExecContext(ctx, `DELETE FROM erasures WHERE id IN (SELECT value FROM json_each(?)) AND scope = ''`, each(done))
 		return err
 	})
 	if err != nil {

@@ -67,8 +67,38 @@ func (f *fixture) populate(t *testing.T, rng *rand.Rand, n int) {
 
 func (f *fixture) scrub(t *testing.T, upTo int64) {
 	t.Helper()
-	if err := f.Scrub(t.Context(), upTo); err != nil {
+	pending, err := f.ErasePending(t.Context())
+	if err != nil {
 		t.Fatal(err)
+	}
+	var done []int64
+	for _, p := range pending {
+		if p.ID <= upTo {
+			done = append(done, p.ID)
+		}
+	}
+	if err := f.Scrub(t.Context(), done); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestScrubCompletesWhatItIsGiven: an erasure that hid its items while another was
+// scrubbed is not complete, though it began before.
+func TestScrubCompletesWhatItIsGiven(t *testing.T) {
+	f := fresh(t)
+	f.populate(t, rand.New(rand.NewPCG(1, 2)), 2)
+	var erased [2]store.Erased
+	for i := range erased {
+		var err error
+		if erased[i], err = f.EraseDocument(t.Context(), f.ns, fmt.Sprintf("doc/Zq%dXw", i)); err != nil || erased[i].Pending == 0 {
+			t.Fatal(erased[i], err)
+		}
+	}
+	if err := f.Scrub(t.Context(), []int64{erased[1].Pending}); err != nil {
+		t.Fatal(err)
+	}
+	if pending, err := f.ErasePending(t.Context()); err != nil || len(pending) != 1 || pending[0].ID != erased[0].Pending {
+		t.Errorf("pending %+v, %v", pending, err)
 	}
 }
 
