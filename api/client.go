@@ -210,6 +210,19 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 }
 
 // answer sends a request and decodes the answer into out, unless that is nil.
+// stream sends a request whose answer is read as it comes. The caller closes it.
+func (c *Client) stream(req *http.Request) (*http.Response, error) {
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(req.Context(), err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, c.failure(resp)
+	}
+	return resp, nil
+}
+
 func (c *Client) answer(req *http.Request, out any) error {
 	ctx := req.Context()
 	resp, err := c.http.Do(req)

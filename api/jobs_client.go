@@ -196,14 +196,11 @@ func (c *Client) watch(ctx context.Context, id string, tell func(engine.Job)) er
 	if err != nil {
 		return err
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.stream(req)
 	if err != nil {
-		return c.unreachable(ctx, err)
+		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return c.failure(resp)
-	}
 	lines := bufio.NewReader(resp.Body)
 	for {
 		line, err := lines.ReadBytes('\n')

@@ -255,14 +255,11 @@ func (c *Client) ExportMemories(ctx context.Context, namespace string, f store.M
 	if err != nil {
 		return err
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.stream(req)
 	if err != nil {
-		return c.unreachable(ctx, err)
+		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return c.failure(resp)
-	}
 	if _, err := io.Copy(w, resp.Body); err != nil {
 		return c.unreachable(ctx, fmt.Errorf("read memories: %w", err))
 	}

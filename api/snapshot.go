@@ -100,14 +100,11 @@ func (c *Client) Snapshot(ctx context.Context, file string, _ store.SnapshotOpti
 	if err != nil {
 		return store.SnapshotInfo{}, err
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.stream(req)
 	if err != nil {
-		return store.SnapshotInfo{}, c.unreachable(ctx, err)
+		return store.SnapshotInfo{}, err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return store.SnapshotInfo{}, c.failure(resp)
-	}
 	err = durable.WriteFile(durable.OS{}, file, func(w io.Writer) error {
 		_, err := io.Copy(w, resp.Body)
 		return err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/ragctx/ragctx"
@@ -90,8 +91,7 @@ func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Vie
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	units := memory.Chunks(q.Content)
-	content, err := e.memoryContent(ctx, q.Content, units, memory.Told(units))
+	content, err := e.noteContent(ctx, q.Content)
 	if err != nil {
 		return memory.Memory{}, err
 	}
@@ -160,11 +160,7 @@ func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.Memo
 		return store.MemoryStats{}, err
 	}
 	f.Now = e.opts.Now()
-	short := e.opts.MaxShortTerm
-	if short == 0 {
-		short = memory.DefaultMaxShortTerm
-	}
-	return e.store.MemoryStats(ctx, ns, f, short)
+	return e.store.MemoryStats(ctx, ns, f, cmp.Or(e.opts.MaxShortTerm, memory.DefaultMaxShortTerm))
 }
 
 // Settle waits until providers, the memory among them, have been told of all turns.
@@ -181,24 +177,4 @@ func (e *Engine) SettleSession(ctx context.Context, namespace, session string) e
 		return err
 	}
 	return e.observer.settleThread(ctx, store.Thread(ns, session))
-}
-
-// settleThread waits until nothing of a conversation is queued.
-func (o *observer) settleThread(ctx context.Context, thread string) error {
-	defer context.AfterFunc(ctx, func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.idle.Broadcast()
-	})()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for {
-		if _, working := o.threads[thread]; !working {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		o.idle.Wait()
-	}
 }

@@ -210,8 +210,7 @@ func (l *learner) lesson(ctx context.Context, t ragctx.Turn, f memory.Finding, m
 	}
 	var err error
 	if !dry {
-		units := memory.Chunks(m.Content)
-		if lesson.Content, err = l.engine.memoryContent(ctx, m.Content, units, memory.Told(units)); err != nil {
+		if lesson.Content, err = l.engine.noteContent(ctx, m.Content); err != nil {
 			return lesson, err
 		}
 	}

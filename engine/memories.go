@@ -82,6 +82,12 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	return res, nil
 }
 
+// noteContent prepares the text of a memory that is no turn.
+func (e *Engine) noteContent(ctx context.Context, text string) (store.Content, error) {
+	units := memory.Chunks(text)
+	return e.memoryContent(ctx, text, units, memory.Told(units))
+}
+
 func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk, voices []index.Voice) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
 	if err := e.embed(ctx, &c, "", units); err != nil {
@@ -128,8 +134,7 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int) (memor
 		}
 		return m, store.SetAside, e.store.PutAside(ctx, ns, m, reason)
 	}
-	units := memory.Chunks(m.Content)
-	content, err := e.memoryContent(ctx, m.Content, units, memory.Told(units))
+	content, err := e.noteContent(ctx, m.Content)
 	if err != nil {
 		return m, "", err
 	}

@@ -241,6 +241,17 @@ func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 
 // settle waits until nothing is queued.
 func (o *observer) settle(ctx context.Context) error {
+	return o.until(ctx, func() bool { return len(o.threads) == 0 })
+}
+
+// settleThread waits until nothing of a conversation is queued.
+func (o *observer) settleThread(ctx context.Context, thread string) error {
+	return o.until(ctx, func() bool { _, working := o.threads[thread]; return !working })
+}
+
+// until waits until done, which is asked under the lock whenever a conversation has
+// nothing more, reports true.
+func (o *observer) until(ctx context.Context, done func() bool) error {
 	defer context.AfterFunc(ctx, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -248,10 +259,13 @@ func (o *observer) settle(ctx context.Context) error {
 	})()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for len(o.threads) > 0 && ctx.Err() == nil {
+	for !done() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		o.idle.Wait()
 	}
-	return ctx.Err()
+	return nil
 }
 
 // close gives what is queued a moment. What it does not come to is told after the

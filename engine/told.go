@@ -164,6 +164,6 @@ func (s source) Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) 
 		return nil, err
 	}
 	return s.engine.store.FactsOf(ctx, ns, ids, store.MemoryFilter{
-		UserID: q.UserID, AgentID: q.AgentID, SessionID: "", AsOf: q.AsOf, Now: q.Now,
+		UserID: q.UserID, AgentID: q.AgentID, AsOf: q.AsOf, Now: q.Now,
 	})
 }

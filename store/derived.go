@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ragctx/ragctx/providers/memory"
 )
@@ -17,26 +15,15 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 	if !sc.Turns {
 		return nil
 	}
-	type derived struct {
-		id  int64
-		key string
-	}
 	for {
 		var found []derived
 		err := s.view(ctx, func(tx *sql.Tx) error {
 			where, args := sc.where(false)
-			rows, err := tx.QueryContext(ctx, `SELECT f.id, f.key FROM items f WHERE f.namespace = ? AND f.kind = ? AND f.seq > 0
+			var err error
+			found, err = selectDerived(ctx, tx, `SELECT f.id, f.key FROM items f WHERE f.namespace = ? AND f.kind = ? AND f.seq > 0
 				AND f.id IN (SELECT p.item FROM provenance p WHERE p.source > 0 AND p.turn IN (SELECT i.key FROM turns i WHERE `+where+`))
-				ORDER BY f.key LIMIT 1000`, append([]any{sc.Namespace, Memories}, args...)...) //nolint:gosec // of constants
-			if err != nil {
-				return err
-			}
-			return scan(rows, func() error {
-				var d derived
-				err := rows.Scan(&d.id, &d.key)
-				found = append(found, d)
-				return err
-			})
+				ORDER BY f.key LIMIT 1000`, append([]any{sc.Namespace, Memories}, args...)...)
+			return err
 		})
 		if err != nil || len(found) == 0 {
 			return err
@@ -55,6 +42,26 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 			}
 		}
 	}
+}
+
+// derived is a version of a memory that was learnt from a turn.
+type derived struct {
+	id  int64
+	key string
+}
+
+func selectDerived(ctx context.Context, tx *sql.Tx, query string, args ...any) (all []derived, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	err = scan(rows, func() error {
+		var d derived
+		err := rows.Scan(&d.id, &d.key)
+		all = append(all, d)
+		return err
+	})
+	return all, err
 }
 
 // reinstate makes memories current again that nothing supersedes any more, since what
@@ -108,18 +115,13 @@ func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uin
 	in, rows := list(ids)
 	keys := `(SELECT t.key FROM turns t WHERE t.id IN (` + in + `))`
 	args := append([]any{sc.Namespace}, rows...)
-	late, err := column[string](ctx, tx, `SELECT DISTINCT i.key || char(0) || i.id FROM provenance p CROSS JOIN items i ON i.id = p.item AND i.namespace = ? AND i.seq > 0
+	late, err := selectDerived(ctx, tx, `SELECT DISTINCT i.id, i.key FROM provenance p CROSS JOIN items i ON i.id = p.item AND i.namespace = ? AND i.seq > 0
 		WHERE p.source > 0 AND p.turn IN `+keys, args...)
 	if err != nil {
 		return err
 	}
-	for _, l := range late {
-		key, row, _ := strings.Cut(l, "\x00")
-		id, err := strconv.ParseInt(row, 10, 64)
-		if err != nil {
-			return err
-		}
-		if err := s.hideVersions(ctx, tx, sc, named{Memories, key}, []int64{id}, e); err != nil {
+	for _, d := range late {
+		if err := s.hideVersions(ctx, tx, sc, named{Memories, d.key}, []int64{d.id}, e); err != nil {
 			return err
 		}
 	}

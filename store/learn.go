@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx/facts"
@@ -231,20 +232,11 @@ func (c *class) others(ctx context.Context) ([]other, error) {
 	}
 	found, err := c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> ''`, facts.Key(m.About.Subject), facts.Key(m.About.Attribute))
 	for _, o := range found {
-		if !has(all, o.key) {
+		if !slices.ContainsFunc(all, func(a other) bool { return a.key == o.key }) {
 			all = append(all, o)
 		}
 	}
 	return all, err
-}
-
-func has(all []other, key string) bool {
-	for _, o := range all {
-		if o.key == key {
-			return true
-		}
-	}
-	return false
 }
 
 // merge gives a memory one more source.

@@ -50,15 +50,6 @@ func embedSettings() []setting {
 	}
 }
 
-// embedNames lists the names of the settings.
-func embedNames() []string {
-	var names []string
-	for _, s := range embedSettings() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 func checkCount(most int) func(string) error {
 	return func(v string) error {
 		if n, err := strconv.Atoi(v); err != nil || n < 1 || n > most {
@@ -113,15 +104,10 @@ func (s *settings) service(log *slog.Logger) (*embedding.Client, error) {
 		return nil, err
 	}
 	c, err := embedding.New(s.embedOptions(log))
-	f, ok := errors.AsType[*ragctx.FieldError](err)
-	switch {
-	case !ok:
-		return c, err
-	case f.Field == "key":
-		return nil, badUsage("%s: %s", cmp.Or(s.k.String("embed_key_file"), envName(embedKey)), f.Problem)
-	default:
-		return nil, badUsage("%s: %s", s.where("embed_"+f.Field), f.Problem)
+	if err != nil {
+		return nil, s.refused(err, cmp.Or(s.k.String("embed_key_file"), envName(embedKey)), "embed_")
 	}
+	return c, nil
 }
 
 // readEmbedKey reads the key from its file, unless the environment had it.

@@ -62,7 +62,7 @@ func newEval(env lookupEnv) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return runEval(cmd, env, f, args) },
 	}
 	flags := cmd.Flags()
-	addSettings(flags, append(embedNames(), "embedder", "vector_graph")...)
+	addSettings(flags, append(names(embedSettings()), "embedder", "vector_graph")...)
 	flags.StringVar(&f.data, "data", "", "directory of collections, not the data directory of other commands (env RAGCTX_EVAL_DATA)")
 	flags.StringVar(&f.out, "out", "", "directory for results, used again by later runs")
 	flags.StringSliceVar(&f.sets, "sets", nil, "sets to measure (default all)")
@@ -83,7 +83,7 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 		return badUsage("needs --data, the directory of collections (or RAGCTX_EVAL_DATA)")
 	}
 	if f.compare {
-		for _, name := range append(embedNames(), "embedder", "out", "sets", "modes", "via", "fresh", "ablate", "vector_graph") {
+		for _, name := range append(names(embedSettings()), "embedder", "out", "sets", "modes", "via", "fresh", "ablate", "vector_graph") {
 			if name = flagName(name); cmd.Flags().Changed(name) {
 				return badUsage("--%s says how to measure, and --compare only compares; leave one of them out", name)
 			}

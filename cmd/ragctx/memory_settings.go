@@ -22,15 +22,6 @@ func memorySettings() []setting {
 	}
 }
 
-// memoryNames lists the names of the settings.
-func memoryNames() []string {
-	var names []string
-	for _, s := range memorySettings() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func checkDecay(v string) error {

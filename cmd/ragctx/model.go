@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,21 +40,6 @@ func checkTokens(v string) error {
 	return nil
 }
 
-// modelNames lists the names of the settings.
-func modelNames() []string {
-	var names []string
-	for _, s := range modelSettings() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-// readModel reads the key.
-func (s *settings) readModel(env lookupEnv) {
-	key, _ := env(envName(modelKey))
-	s.modelKey = strings.TrimSpace(key)
-}
-
 // spentFile is where the data directory keeps what the model has cost today.
 const spentFile = "llm.json"
 
@@ -77,15 +60,10 @@ func (s *settings) generator() (*model, error) {
 		URL: s.k.String("llm_url"), Model: s.k.String("llm_model"), APIKey: s.modelKey, Timeout: timeout,
 		MaxTokensPerDay: most, Spent: m.spent(),
 	})
-	f, ok := errors.AsType[*ragctx.FieldError](err)
-	switch {
-	case !ok:
-		return m, err
-	case f.Field == "key":
-		return nil, badUsage("%s: %s", envName(modelKey), f.Problem)
-	default:
-		return nil, badUsage("%s: %s", s.where("llm_"+f.Field), f.Problem)
+	if err != nil {
+		return nil, s.refused(err, envName(modelKey), "llm_")
 	}
+	return m, nil
 }
 
 // learn says how the engine learns from turns.

@@ -17,15 +17,6 @@ func procedureSettings() []setting {
 	}
 }
 
-// procedureNames lists the names of the settings.
-func procedureNames() []string {
-	var names []string
-	for _, s := range procedureSettings() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 func checkConfidence(v string) error {
 	if f, err := strconv.ParseFloat(v, 64); err != nil || !(f > 0 && f <= 1) {
 		return fmt.Errorf("is %q; use a number above 0, at most 1", ragctx.Clip(v))

@@ -40,7 +40,7 @@ func newReembed(env lookupEnv) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runReembed(cmd, env, args[0]) },
 	}
-	addSettings(cmd.Flags(), append(embedNames(), "server")...)
+	addSettings(cmd.Flags(), append(names(embedSettings()), "server")...)
 	return cmd
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,15 +25,6 @@ func rerankSettings() []setting {
 		{"rerank_top", "how many of the best items are reranked", fixed(strconv.Itoa(resolve.DefaultRerankTop)), checkRerankTop},
 		{"rerank_timeout", "how long that may take, after which the order stays as it was", fixed(resolve.DefaultRerankTimeout.String()), checkPositiveTime},
 	}
-}
-
-// rerankNames lists the names of the settings.
-func rerankNames() []string {
-	var names []string
-	for _, s := range rerankSettings() {
-		names = append(names, s.name)
-	}
-	return names
 }
 
 func words[T ~string](values []T) string {
@@ -70,8 +60,7 @@ func (s *settings) rerankOptions() rerank.Options {
 
 // readReranker reads the settings whose values were checked one by one.
 func (s *settings) readReranker(env lookupEnv) {
-	key, _ := env(envName(rerankKey))
-	s.rerankKey = strings.TrimSpace(key)
+	s.rerankKey = secret(env, rerankKey)
 	s.RerankTop, _ = strconv.Atoi(s.k.String("rerank_top"))
 	s.RerankTimeout, _ = time.ParseDuration(s.k.String("rerank_timeout"))
 }
@@ -84,15 +73,10 @@ func (s *settings) reranker() (*rerank.Client, error) {
 		return nil, nil
 	}
 	c, err := rerank.New(s.rerankOptions())
-	f, ok := errors.AsType[*ragctx.FieldError](err)
-	switch {
-	case !ok:
-		return c, err
-	case f.Field == "key":
-		return nil, badUsage("%s: %s", envName(rerankKey), f.Problem)
-	default:
-		return nil, badUsage("%s: %s", s.where("rerank_"+f.Field), f.Problem)
+	if err != nil {
+		return nil, s.refused(err, envName(rerankKey), "rerank_")
 	}
+	return c, nil
 }
 
 // reranks reports whether a service is named, whole or in part.

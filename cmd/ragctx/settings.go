@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -53,6 +55,35 @@ func allSettings() []setting {
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
 	}, slices.Concat(watchSettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings())...)
+}
+
+// names lists the names of settings.
+func names(all []setting) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = s.name
+	}
+	return out
+}
+
+// secret reads a key of a service from the environment.
+func secret(env lookupEnv, name string) string {
+	v, _ := env(envName(name))
+	return strings.TrimSpace(v)
+}
+
+// refused says which setting of a service its client would not take: the key, which
+// key names as the user did, or one that begins with prefix. Other errors stay.
+func (s *settings) refused(err error, key, prefix string) error {
+	f, ok := errors.AsType[*ragctx.FieldError](err)
+	switch {
+	case !ok:
+		return err
+	case f.Field == "key":
+		return badUsage("%s: %s", key, f.Problem)
+	default:
+		return badUsage("%s: %s", s.where(prefix+f.Field), f.Problem)
+	}
 }
 
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
@@ -147,9 +178,7 @@ func (s *settings) finish(env lookupEnv) error {
 		}
 	}
 	s.readReranker(env)
-	s.readModel(env)
-	key, _ := env(envName(embedKey))
-	s.embedKey = strings.TrimSpace(key)
+	s.embedKey, s.modelKey = secret(env, embedKey), secret(env, modelKey)
 	abs, err := filepath.Abs(s.k.String("data"))
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
