@@ -31,6 +31,7 @@ var (
 	memories      = flag.Int("memories", 0, "how many turns TestMemories asks among; 0 leaves it out")
 	memoriesDir   = flag.String("memories-dir", "", "where they are kept; \"\" is a temporary directory")
 	memoriesUsers = flag.Int("memories-users", 10_000, "how many users share them")
+	memoriesRest  = flag.Duration("memories-rest", 0, "how long to wait before they are asked; an index that nothing is written to is tidied after 20 s")
 	memoriesAsked = flag.Int("memories-asked", 2000, "how many questions are asked")
 )
 
@@ -154,6 +155,13 @@ func TestMemories(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d turns of %d users after %v", *memories, *memoriesUsers, time.Since(start).Round(time.Millisecond))
+	if *memoriesRest > 0 {
+		// Opens the index, which then rests.
+		if _, err := e.Context(t.Context(), ragctx.ContextQuery{Query: "what was said", Namespace: memoryNamespace, UserID: "u1"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(*memoriesRest)
+	}
 	s := newSpoken(1)
 	ask := func(method string) ragctx.ContextQuery {
 		q := ragctx.NewQuery(s.sentence(14))

@@ -30,6 +30,14 @@ func (ix *Index) Compact(ctx context.Context) error {
 	if err := ix.Flush(ctx); err != nil || ix.dir == "" {
 		return err
 	}
+	select {
+	case ix.merger <- struct{}{}:
+		defer func() { <-ix.merger }()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-ix.life.Done():
+		return index.ErrClosed
+	}
 	if err := ix.compact(ctx); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -41,6 +41,8 @@ type store interface {
 	tainted() (files []string, err error)
 	prepareMerge(files []string) (merge func(context.Context) error, err error)
 	left(files []string) ([]string, error)
+	// prepareTidy returns what merges small parts, nil if there are few.
+	prepareTidy() (merge func(context.Context) error, err error)
 	close() error
 }
 
@@ -197,5 +199,6 @@ func (ix *Index) adopt(snap *snapshot, st frozenState) error {
 	ix.publish(newView(snap, parts))
 	ix.cursor.Store(st.seq)
 	ix.frozen, ix.retryAt = 0, 0
+	ix.rest()
 	return nil
 }

@@ -76,6 +76,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
@@ -111,11 +112,14 @@ type Options struct {
 	Origin func() string
 	Knows  func(origin string) bool
 	Logger *slog.Logger // silent by default
+
+	restful time.Duration // see rest
 }
 
 func (o Options) withDefaults() (Options, error) {
 	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
 	o.LongText = cmp.Or(o.LongText, DefaultLongText)
+	o.restful = cmp.Or(o.restful, restful)
 	if o.Origin == nil {
 		o.Origin = func() string { return "" }
 	}
@@ -148,11 +152,14 @@ type Index struct {
 	touched map[uint64]bool // ids changed since the last flush began; true if live
 	frozen  int             // memory segments that a running flush is writing
 	retryAt int             // after a failed flush: len(touched) that tries again
+	resting *time.Timer     // fires when nothing was written for a while
 
 	writer     chan struct{} // holds a token while a flush runs; guards store
 	store      store         // nil until the first flush
+	merger     chan struct{} // holds a token while parts are merged on purpose
 	background sync.WaitGroup
 	flushing   atomic.Bool // a background flush is under way
+	tidying    atomic.Bool // parts are merged in the background
 	stop       context.CancelFunc
 	life       context.Context //nolint:containedctx // ends background flushes with the index
 }
@@ -177,6 +184,7 @@ func open(dir string, opts Options, openStore func(string) (store, error)) (*Ind
 		opts: opts, dir: dir, openStore: openStore,
 		touched: make(map[uint64]bool),
 		writer:  make(chan struct{}, 1),
+		merger:  make(chan struct{}, 1),
 	}
 	ix.life, ix.stop = context.WithCancel(context.Background())
 	v := newView(nil, nil)
@@ -187,6 +195,9 @@ func open(dir string, opts Options, openStore func(string) (store, error)) (*Ind
 		}
 	}
 	ix.view.Store(v)
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.rest()
 	return ix, nil
 }
 
@@ -259,6 +270,9 @@ func (ix *Index) Close() error {
 		return index.ErrClosed
 	}
 	ix.closed = true
+	if ix.resting != nil {
+		ix.resting.Stop()
+	}
 	v := ix.view.Swap(nil)
 	ix.mu.Unlock()
 	ix.stop()

@@ -3,6 +3,7 @@ package keyword
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,6 +32,9 @@ func TestLexical(t *testing.T) {
 	t.Run("Memory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, false)) })
 	t.Run("Disk", func(t *testing.T) { indextest.TestLexical(t, opener(Options{}, true)) })
 	t.Run("TinyFlushes", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 4}, true)) })
+	t.Run("Tidied", func(t *testing.T) {
+		indextest.TestLexical(t, opener(Options{FlushUnits: 4, restful: time.Millisecond}, true))
+	})
 	t.Run("TinyFlushesInMemory", func(t *testing.T) { indextest.TestLexical(t, opener(Options{FlushUnits: 4}, false)) })
 	t.Run("LongTexts", func(t *testing.T) {
 		indextest.TestLexicalLong(t, 3, opener(Options{FlushUnits: 4, LongText: 3}, false))

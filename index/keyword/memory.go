@@ -14,7 +14,7 @@ type memorySegment struct {
 	terms map[string]int    // place in lists
 	lists [][]posting
 
-	owners func() []uint32 // once finished
+	owners func() owners // once finished
 }
 
 func newMemorySegment(units int) *memorySegment {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // A search among few units, such as those of one user among many, reads no lists:
@@ -17,6 +19,7 @@ type narrowed struct {
 
 	of    part
 	units []uint32 // numbers in of, ascending
+	set   *roaring.Bitmap
 	cols  columns
 }
 
@@ -33,7 +36,7 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 		}
 		units = slices.DeleteFunc(units, p.dead.has)
 		slices.Sort(units)
-		s := &narrowed{segment: p.segment, of: p, units: units}
+		s := &narrowed{segment: p.segment, of: p, units: units, set: roaring.BitmapOf(units...)}
 		rows := make([]row, len(units))
 		for i, unit := range units {
 			rows[i] = p.columns().row(unit)
@@ -55,9 +58,10 @@ type among struct {
 	lookup
 
 	of      part
-	units   []uint32 // ascending and alive
-	counted bool     // whether its spread is asked for
-	seen    *bitset  // empty before and after
+	units   []uint32        // ascending and alive
+	set     *roaring.Bitmap // of the units
+	counted bool            // whether its spread is asked for
+	seen    *bitset         // empty before and after
 }
 
 // gatherAmong is gather for a view that was narrowed. It counts in all of the view
@@ -66,7 +70,7 @@ func (s *scratch) gatherAmong(v *view, term string, most uint32, limit int) (boo
 	s.spread = spread{}
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	for _, n := range v.few {
-		q := among{lookup: lookup{term: term, most: most}, of: n.of, units: n.units, counted: limit != uncounted, seen: &s.seen}
+		q := among{lookup: lookup{term: term, most: most}, of: n.of, units: n.units, set: n.set, counted: limit != uncounted, seen: &s.seen}
 		var found spread
 		var err error
 		if s.postings, found, err = n.among(q, s.postings); err != nil {
@@ -114,9 +118,34 @@ func (k *knownSpread) put(term string, n spread) {
 	k.m[strings.Clone(term)] = n // which may be part of a long question
 }
 
-// spreadOf counts the live ones among units, and their parents, which owner has by
-// unit.
-func spreadOf(units, owner []uint32, parents int, dead bitset, seen *bitset) (n spread) {
+// owners has the parent's number of each unit of a segment. Mostly the units of a
+// parent have consecutive numbers, as they were written together.
+type owners struct {
+	of          []uint32
+	consecutive bool
+}
+
+// owners returns the parent's number of each unit.
+func (c *columns) owners() owners {
+	o := owners{of: make([]uint32, len(c.place))}
+	for unit, place := range c.place {
+		o.of[unit] = c.text[place]
+	}
+	runs := 0
+	for unit, text := range o.of {
+		if unit == 0 || text != o.of[unit-1] {
+			runs++
+		}
+	}
+	o.consecutive = runs == len(c.parents)
+	return o
+}
+
+// spreadOf counts the live ones among units, and their parents.
+func spreadOf(units []uint32, o owners, parents int, dead bitset, seen *bitset) (n spread) {
+	if o.consecutive {
+		return o.spreadOf(units, dead)
+	}
 	room := (parents + 63) / 64
 	if len(*seen) < room {
 		*seen = make(bitset, room)
@@ -127,7 +156,7 @@ func spreadOf(units, owner []uint32, parents int, dead bitset, seen *bitset) (n 
 			continue
 		}
 		n.units++
-		word, bit := &set[owner[unit]>>6], uint64(1)<<(owner[unit]&63)
+		word, bit := &set[o.of[unit]>>6], uint64(1)<<(o.of[unit]&63)
 		if *word&bit == 0 {
 			*word |= bit
 			n.texts++
@@ -138,18 +167,25 @@ func spreadOf(units, owner []uint32, parents int, dead bitset, seen *bitset) (n 
 		return n
 	}
 	for _, unit := range units {
-		set[owner[unit]>>6] = 0
+		set[o.of[unit]>>6] = 0
 	}
 	return n
 }
 
-// owners returns the parent's number of each unit.
-func (c *columns) owners() []uint32 {
-	owner := make([]uint32, len(c.place))
-	for unit, place := range c.place {
-		owner[unit] = c.text[place]
+// spreadOf counts where a parent's units follow each other.
+func (o owners) spreadOf(units []uint32, dead bitset) (n spread) {
+	last := ^uint32(0) // no parent's
+	for _, unit := range units {
+		if dead.has(unit) {
+			continue
+		}
+		n.units++
+		if text := o.of[unit]; text != last {
+			last = text
+			n.texts++
+		}
 	}
-	return owner
+	return n
 }
 
 // among implements [segment].

@@ -285,7 +285,7 @@ type storedSegment struct {
 // derived is what is known of a segment in every state of the store.
 type derived struct {
 	cols   *columns
-	owners func() []uint32
+	owners func() owners
 	known  *knownSpread // while so many units are alive
 	live   int
 }

@@ -77,16 +77,38 @@ func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error,
 			return nil, err
 		}
 	}
-	return s.mergeAll, nil
+	return func(ctx context.Context) error { return s.merge(ctx, everything) }, nil
 }
 
-// mergeAll has scorch merge everything. When that fails, scorch tries again
-// without end, until it is called off.
-func (s *scorchStore) mergeAll(ctx context.Context) error {
+// prepareTidy implements store.
+func (s *scorchStore) prepareTidy() (func(context.Context) error, error) {
+	snap, err := s.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer snap.release()
+	live := make([]int, len(snap.parts))
+	for i, p := range snap.parts {
+		live[i] = p.live
+	}
+	units := mergeable(live)
+	if units == 0 {
+		return nil, nil
+	}
+	// Scorch takes the parts that have less than half of this: all that are smaller
+	// than those to be merged are together. The next larger one has more.
+	small := everything
+	small.MaxSegmentSize = min(2*int64(units)+1, mergeplan.MaxSegmentSizeLimit)
+	return func(ctx context.Context) error { return s.merge(ctx, small) }, nil
+}
+
+// merge has scorch merge by a plan. When that fails, scorch tries again without end,
+// until it is called off.
+func (s *scorchStore) merge(ctx context.Context, plan mergeplan.MergePlanOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	before := s.errors()
-	err := s.watch(func() error { return s.index.ForceMerge(ctx, &everything) }, cancel)
+	err := s.watch(func() error { return s.index.ForceMerge(ctx, &plan) }, cancel)
 	if err == nil && s.errors() > before {
 		err = errors.New("scorch could not merge")
 	}

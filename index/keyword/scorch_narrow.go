@@ -3,6 +3,7 @@ package keyword
 import (
 	"fmt"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
@@ -27,7 +28,7 @@ func (s *storedSegment) among(q among, to []posting) ([]posting, spread, error) 
 		}
 		var found []uint32
 		if times > 0 {
-			found, err = s.found(r, q.units)
+			found, err = s.found(r, q)
 			again(found, to[first:])
 		} else {
 			n, found, err = s.counted(r, q)
@@ -66,16 +67,16 @@ func (s *storedSegment) counted(r *termReader, q among) (n spread, found []uint3
 		q.of.known.put(q.term, n)
 		return n, joined(units, q.units), nil
 	}
-	found, err = s.found(r, q.units)
+	found, err = s.found(r, q)
 	return n, found, err
 }
 
-// found returns the places among units of those in r's list, until the next use of
-// r.
-func (s *storedSegment) found(r *termReader, units []uint32) (places []uint32, err error) {
-	if r.list.Count() < uint64(seldom*len(units)) {
+// found returns the places among the units that are looked for of those in r's list,
+// until the next use of r.
+func (s *storedSegment) found(r *termReader, q among) (places []uint32, err error) {
+	if r.list.Count() < uint64(seldom*len(q.units)) {
 		stored, err := s.listed(r)
-		return joined(stored, units), err
+		return joined(stored, q.units), err
 	}
 	r.iter = r.list.Iterator(false, false, false, r.iter)
 	bits, ok := r.iter.(scorchsegment.OptimizablePostingsIterator)
@@ -84,13 +85,9 @@ func (s *storedSegment) found(r *termReader, units []uint32) (places []uint32, e
 	}
 	r.nums = r.nums[:0]
 	if b := bits.ActualBitmap(); b != nil { // more than one unit has it
-		for i, unit := range units {
-			if b.Contains(unit) {
-				r.nums = append(r.nums, uint32(i))
-			}
-		}
+		r.read(roaring.And(q.set, b))
 	}
-	return r.nums, nil
+	return joined(r.nums, q.units), nil
 }
 
 // joined returns the places among units of those that are stored, in whose memory.

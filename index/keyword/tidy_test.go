@@ -1,0 +1,104 @@
+package keyword
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// What is merged at least doubles, and what is left differs by more than a factor of
+// two, but for a few.
+func TestMergeable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		live := rapid.SliceOf(rapid.IntRange(0, 1000)).Draw(t, "live")
+		units := mergeable(slices.Clone(live))
+		slices.Sort(live)
+		sum, merged := 0, 0
+		for i, n := range live {
+			if sum+n <= units {
+				merged = i + 1
+			}
+			sum += n
+		}
+		if units > 0 && merged < minTidy {
+			t.Errorf("%v: %d units are of %d parts", live, units, merged)
+		}
+		sum = units
+		for i, n := range live[merged:] {
+			if n <= sum && merged+i >= minTidy-1 {
+				t.Errorf("%v: %d units are merged, but not the next part", live, units)
+			}
+			sum += n
+		}
+	})
+}
+
+// sizes returns how many live units each stored part has.
+func sizes(ix *Index) (live []int) {
+	v := ix.acquire()
+	defer v.release()
+	for _, p := range v.stored() {
+		live = append(live, p.live)
+	}
+	return live
+}
+
+// When nothing is written for a while, small parts become one, and answers stay.
+func TestTidy(t *testing.T) {
+	dir := t.TempDir()
+	ix := mustOpen(t, dir, Options{restful: time.Hour})
+	seq := uint64(0)
+	for ; mergeable(sizes(ix)) == 0 && seq < 500; seq++ { // scorch merges, too
+		var units []index.TextUnit
+		for i := range uint64(30) {
+			id := seq*30 + i
+			units = append(units, index.TextUnit{ID: id, Parent: id / 3, Text: fmt.Sprint("harbour w", id%7)})
+		}
+		if err := ix.Apply(t.Context(), seq, units, []uint64{seq * 3, seq*3 + 1, seq*3 + 2}); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, ix)
+	}
+	want := search(t, ix, "harbour w3")
+	before := sizes(ix)
+	if mergeable(slices.Clone(before)) == 0 {
+		t.Fatalf("parts of %d units to begin with", before)
+	}
+	for range 20 { // some may not be ready for it yet
+		if err := ix.tidy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := sizes(ix); len(after) > len(before)-minTidy+1 || mergeable(slices.Clone(after)) != 0 {
+		t.Errorf("parts of %d units are left of %d", after, before)
+	}
+	if d := cmp.Diff(want, search(t, ix, "harbour w3")); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTidyByItself(t *testing.T) {
+	ix := mustOpen(t, t.TempDir(), Options{restful: 10 * time.Millisecond})
+	for seq := range uint64(2 * minTidy) {
+		if err := ix.Apply(t.Context(), seq, []index.TextUnit{{ID: seq, Parent: seq, Text: "harbour"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, ix)
+	}
+	for mergeable(sizes(ix)) > 0 {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("the parts stay apart")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	if n := len(search(t, ix, "harbour").Hits); n != 2*minTidy {
+		t.Errorf("%d hits", n)
+	}
+}
