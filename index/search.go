@@ -171,18 +171,23 @@ const alone = 0.6
 func (h *Hybrid) join(q Query, sp *space, words LexicalResult, near []Scored) []Hit {
 	c := h.view.Load() // not that of the beginning: a leg may have found newer units
 	hits := make([]Hit, 0, len(words.Hits)+len(near))
-	found := make(map[uint64]int, len(words.Hits))
+	found := make(map[uint64]struct{}, len(words.Hits))
 	add := func(id uint64, s Signals) {
 		i, ok := c.at(id)
 		if !ok {
 			return
 		}
-		found[id] = len(hits)
+		found[id] = struct{}{}
 		hits = append(hits, Hit{ID: id, Parent: c.parents[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})
+	}
+	cosine := make(map[uint64]float64, len(near))
+	for _, n := range near {
+		cosine[n.ID] = n.Score
 	}
 	for _, w := range words.Hits {
 		s := Signals{Keyword: w.Score / words.Max}
-		if len(q.Vector) > 0 {
+		var known bool
+		if s.Vector, known = cosine[w.ID]; !known && len(q.Vector) > 0 {
 			s.Vector = sp.similarity(q.Space, q.Vector, w.ID)
 		}
 		add(w.ID, s)
@@ -192,11 +197,7 @@ func (h *Hybrid) join(q Query, sp *space, words LexicalResult, near []Scored) []
 		floor *= alone // no word is known: misspelt ones reach less than whole ones
 	}
 	for _, n := range near {
-		if i, ok := found[n.ID]; ok {
-			hits[i].Signals.Vector = n.Score
-			continue
-		}
-		if n.Score > floor {
+		if _, ok := found[n.ID]; !ok && n.Score > floor {
 			add(n.ID, Signals{Vector: n.Score})
 		}
 	}

@@ -152,8 +152,47 @@ func (h *Hybrid) Within(q Query) (Result, bool) {
 // grouping numbers the threads in a scope that have visible units.
 type grouping struct {
 	threads []*thread // by group
-	number  []int32   // by thread; -1 for none
+	number  numbers
 	sizes   []int32
+}
+
+// numbers has the group of each thread, counted from 1; 0 for none. Those of few
+// threads are in a map: there may be very many others.
+type numbers struct {
+	few map[*thread]int32
+	all []int32
+}
+
+func newNumbers(all bool, threads int) numbers {
+	if all {
+		return numbers{all: make([]int32, threads)}
+	}
+	return numbers{few: make(map[*thread]int32)}
+}
+
+// set gives a thread a number, unless it is newer than the list.
+func (n numbers) set(t *thread, group int32) bool {
+	if n.few != nil {
+		n.few[t] = group
+		return true
+	}
+	if int(t.n) >= len(n.all) {
+		return false
+	}
+	n.all[t.n] = group
+	return true
+}
+
+func (n numbers) of(t *thread) int32 {
+	switch {
+	case t == nil:
+		return 0
+	case n.few != nil:
+		return n.few[t]
+	case int(t.n) < len(n.all):
+		return n.all[t.n]
+	}
+	return 0
 }
 
 // grouping returns nil if there are fewer than two groups: then nothing tells
@@ -162,16 +201,12 @@ func (h *Hybrid) grouping(q *Query, state uint64) *grouping {
 	if q.Dialogue == nil || q.Dialogue.WithDefaults().Session == 0 {
 		return nil
 	}
-	g := &grouping{number: make([]int32, len(h.threads.all.threads()))}
-	for i := range g.number {
-		g.number[i] = -1
-	}
+	g := &grouping{number: newNumbers(q.Scope.AnyUser, len(h.threads.all.threads()))}
 	h.threads.visit(q.Scope, func(t *thread) {
 		n := t.visible(q, state)
-		if t.session == "" || n == 0 || int(t.n) >= len(g.number) {
+		if t.session == "" || n == 0 || !g.number.set(t, int32(len(g.threads)+1)) { //nolint:gosec // far fewer than 2³¹
 			return
 		}
-		g.number[t.n] = int32(len(g.threads)) //nolint:gosec // far fewer than 2³¹
 		g.threads = append(g.threads, t)
 		g.sizes = append(g.sizes, n)
 	})
@@ -206,10 +241,11 @@ func (g *grouping) groups(h *Hybrid, q *Query, state uint64) *Groups {
 			return -1
 		}
 		p := c.parents[i]
-		if p.thread == nil || int(p.thread.n) >= len(g.number) || !q.visible(p, state) {
+		group := g.number.of(p.thread)
+		if group == 0 || !q.visible(p, state) {
 			return -1
 		}
-		return g.number[p.thread.n]
+		return group - 1
 	}}
 }
 
