@@ -357,14 +357,32 @@ func (b *builder) text(ctx context.Context, r run) (string, error) {
 }
 
 func (b *builder) runText(ctx context.Context, r run) (string, error) {
-	if len(r.units) == 1 {
-		return r.units[0].Text, nil
+	if s, ok := joined(r.units); ok {
+		return s, nil
 	}
 	s, err := b.src.Text(ctx, r.item.ID, r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", r.item.Key, err)
 	}
 	return s, nil
+}
+
+// joined returns the text of units that follow each other, and false if their texts
+// are not all of what lies between their ends.
+func joined(units []Unit) (string, bool) {
+	if len(units) == 1 {
+		return units[0].Text, true
+	}
+	var b strings.Builder
+	at := units[0].Start.Byte
+	for _, u := range units {
+		if u.Start.Byte != at || u.Start.Byte+len(u.Text) != u.End.Byte {
+			return "", false
+		}
+		b.WriteString(u.Text)
+		at = u.End.Byte
+	}
+	return b.String(), true
 }
 
 // wider returns the passage with its neighbours, as far as an overview holds
