@@ -206,13 +206,15 @@ func (e *Engine) openResolver() error {
 		return err
 	}
 	if !e.opts.Learning.Off {
-		watchers = append(watchers, watcher{e.learner, memory.Name, e.learner.wait + learnTimeout, true})
+		watchers = append(watchers, watcher{TurnObserver: e.learner, name: memory.Name, timeout: e.learner.wait + learnTimeout, own: true})
 	}
-	watchers = append(watchers, watcher{apprentice{e}, skills.Observer, DefaultModelWait + learnTimeout, true})
+	watchers = append(watchers, watcher{
+		TurnObserver: apprentice{e}, name: skills.Observer, timeout: DefaultModelWait + learnTimeout, own: true, wants: e.opts.Procedures.Admits,
+	})
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)
 		if w, ok := r.Provider.(ragctx.TurnObserver); ok {
-			watchers = append(watchers, watcher{w, r.Provider.Name(), tellTimeout, false})
+			watchers = append(watchers, watcher{TurnObserver: w, name: r.Provider.Name(), timeout: tellTimeout})
 		}
 	}
 	r, err := resolve.New(resolve.Options{

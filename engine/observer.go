@@ -28,6 +28,7 @@ type observer struct {
 	mu      sync.Mutex
 	threads map[string][]toTell // conversations at work, and what waits in them
 	waiting map[int64]bool      // rows that are in threads
+	done    []store.Untold      // told, which is not noted yet
 	idle    *sync.Cond
 	closed  bool
 	wg      sync.WaitGroup
@@ -39,6 +40,8 @@ type watcher struct {
 
 	name    string
 	timeout time.Duration
+	// wants reports whether a turn can be of interest; nil for all.
+	wants func(ragctx.Turn) bool
 	// own says that it is of this engine: what it fails on, but for invalid input, is
 	// its store.
 	own bool
@@ -72,6 +75,8 @@ const (
 	// that a provider has no time for, is not to do so for ever. The end of the engine
 	// is nobody's failure.
 	tellAttempts = 3
+	// noteMost is how many turns are noted as told in one write.
+	noteMost = 64
 )
 
 func newObserver(s *store.Store, watchers []watcher, log *slog.Logger) *observer {
@@ -87,8 +92,10 @@ func newObserver(s *store.Store, watchers []watcher, log *slog.Logger) *observer
 // wants reports whether providers are to be told of a turn: one that succeeded and
 // belongs to a conversation.
 func (o *observer) wants(t ragctx.Turn) bool {
-	return len(o.watchers) > 0 && t.Succeeded() && t.SessionID != ""
+	return t.Succeeded() && t.SessionID != "" && slices.ContainsFunc(o.watchers, func(w watcher) bool { return w.interested(t) })
 }
+
+func (w watcher) interested(t ragctx.Turn) bool { return w.wants == nil || w.wants(t) }
 
 // resume takes up what is noted and not told: of an earlier process, or what is to be
 // told again.
@@ -184,7 +191,7 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 	if again {
 		if u.Attempts >= tellAttempts {
 			o.log.Error("a turn is not told to providers any more: each time the process ended, or they failed", "turn", u.Turn.ID)
-			return o.store.AllTold(o.life, u.Row)
+			return o.noteDone(u)
 		}
 		if err := o.store.TellAgain(o.life, u.Row); err != nil {
 			return err
@@ -197,7 +204,7 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 	}
 	failed := false
 	for i, w := range o.watchers {
-		if slices.Contains(u.Told, w.name) || u.Only != "" && u.Only != w.name {
+		if slices.Contains(u.Told, w.name) || u.Only != "" && u.Only != w.name || !w.interested(u.Turn) {
 			continue
 		}
 		err := o.tellOne(w, u.Turn)
@@ -216,11 +223,35 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 	}
 	switch {
 	case !failed:
-		return o.store.AllTold(o.life, u.Row)
+		return o.noteDone(u)
 	case !again: // else this attempt is counted
 		return o.store.TellAgain(o.life, u.Row)
 	}
 	return nil
+}
+
+// noteDone notes that all have been told of a turn: of several together while others
+// wait. A crash before that has them told again.
+func (o *observer) noteDone(u store.Untold) error {
+	o.mu.Lock()
+	o.done = append(o.done, u)
+	due := len(o.waiting) <= 1 || len(o.done) >= noteMost
+	o.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return o.note(o.life)
+}
+
+func (o *observer) note(ctx context.Context) error {
+	o.mu.Lock()
+	done := o.done
+	o.done = nil
+	o.mu.Unlock()
+	if len(done) == 0 {
+		return nil
+	}
+	return o.store.AllTold(ctx, done)
 }
 
 // tellOne tells a provider. What it panics on is not told it again.
@@ -280,4 +311,7 @@ func (o *observer) close() {
 	defer time.AfterFunc(closeGrace, o.end).Stop()
 	o.wg.Wait()
 	o.end()
+	if err := o.note(context.Background()); err != nil {
+		o.log.Warn("it was not noted which turns providers were told of; they are told again", "error", err)
+	}
 }

@@ -193,9 +193,6 @@ const learnAttempts = 3
 
 // OnTurnComplete implements [ragctx.TurnObserver].
 func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
-	if !a.engine.opts.Procedures.Admits(t) {
-		return nil
-	}
 	found, ok := skills.Extract(t, a.engine.screen())
 	if !ok {
 		return nil

@@ -293,7 +293,7 @@ func TestTold(t *testing.T) {
 	if u, _, err := f.Untold(t.Context(), rows[0]); err != nil || u.Attempts != 0 {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if err := f.AllTold(t.Context(), rows[0]); err != nil {
+	if err := f.AllTold(t.Context(), []store.Untold{{Row: rows[0]}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, err := f.Untold(t.Context(), rows[0]); ok || err != nil {
@@ -339,5 +339,46 @@ func TestMemoryTags(t *testing.T) {
 	}
 	if tags, err := f.MemoryTags(t.Context(), f.ns, store.MemoryFilter{Now: t0, Limit: 9, Kinds: facts.Kinds()}); err != nil || tags == nil || len(tags) > 0 {
 		t.Errorf("%v, %v", tags, err)
+	}
+}
+
+// TestToldAgainWhileTold: a turn that is to be told again since it was read stays so when
+// what was told before is noted.
+func TestToldAgainWhileTold(t *testing.T) {
+	f := fresh(t)
+	var rows []int64
+	for _, id := range []string{"a", "b"} {
+		turn := ragctx.Turn{ID: id, Namespace: "default", UserID: "ada", SessionID: id, Prompt: "I live in Rome.", Occurred: t0}
+		m, units, _, err := memory.Episode(turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, row, err := f.PutTurn(t.Context(), f.ns, turn, m, f.content(m.Content, units), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+		learnt := memory.Learned(turn, memory.Finding{Fact: plain("I live in Rome.")})
+		f.learn(t, store.Lesson{Memory: learnt, Content: f.content(learnt.Content, memory.Chunks(learnt.Content)), By: memory.ByTurn})
+	}
+	before, ok, err := f.Untold(t.Context(), rows[1])
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if _, err := f.EraseMemory(t.Context(), f.ns, "a", "", true); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.AllTold(t.Context(), []store.Untold{before}); err != nil {
+		t.Fatal(err)
+	}
+	again, ok, err := f.Untold(t.Context(), rows[1])
+	if err != nil || !ok || again.Asked != 1 {
+		t.Fatalf("%+v, %v, %v", again, ok, err)
+	}
+	if err := f.AllTold(t.Context(), []store.Untold{again}); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := f.Untold(t.Context(), rows[1]); ok || err != nil {
+		t.Error("it is still to be told", err)
 	}
 }

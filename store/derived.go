@@ -104,7 +104,7 @@ func tellAgain(ctx context.Context, tx *sql.Tx, provider, query string, args ...
 			break
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO untold (turn, only) VALUES (?1, ?2) ON CONFLICT DO UPDATE
-			SET only = CASE only WHEN ?2 THEN ?2 ELSE '' END, told = '[]'`, row, provider)
+			SET only = CASE only WHEN ?2 THEN ?2 ELSE '' END, told = '[]', asked = asked + 1`, row, provider)
 	}
 	return err
 }

@@ -20,6 +20,7 @@ type Untold struct {
 	Told     []string
 	Only     string
 	Attempts int // that failed
+	Asked    int // how often it was to be told again
 }
 
 // Thread names a conversation.
@@ -54,8 +55,8 @@ func (s *Store) Untold(ctx context.Context, row int64) (u Untold, ok bool, err e
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		var body, told string
 		var recorded int64
-		err := tx.QueryRowContext(ctx, `SELECT t.body, t.recorded, u.told, u.only, u.attempts FROM untold u JOIN turns t ON t.id = u.turn WHERE u.turn = ?`, row).
-			Scan(&body, &recorded, &told, &u.Only, &u.Attempts)
+		err := tx.QueryRowContext(ctx, `SELECT t.body, t.recorded, u.told, u.only, u.attempts, u.asked FROM untold u JOIN turns t ON t.id = u.turn WHERE u.turn = ?`, row).
+			Scan(&body, &recorded, &told, &u.Only, &u.Attempts, &u.Asked)
 		if err != nil {
 			return err
 		}
@@ -92,9 +93,18 @@ func (s *Store) TakeBack(ctx context.Context, row int64) error {
 	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts - 1 WHERE turn = ? AND attempts > 0`, row)
 }
 
-// AllTold notes that there is nobody to tell a turn to any more.
-func (s *Store) AllTold(ctx context.Context, row int64) error {
-	return s.noteTold(ctx, `DELETE FROM untold WHERE turn = ?`, row)
+// AllTold notes that there is nobody to tell turns to any more, but for those that are
+// to be told again since they were read.
+func (s *Store) AllTold(ctx context.Context, turns []Untold) error {
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		for _, u := range turns {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM untold WHERE turn = ? AND asked = ?`, u.Row, u.Asked); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return failedIf("note who was told of a turn", err)
 }
 
 func (s *Store) noteTold(ctx context.Context, query string, args ...any) error {
