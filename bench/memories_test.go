@@ -31,6 +31,7 @@ var (
 	memories      = flag.Int("memories", 0, "how many turns TestMemories asks among; 0 leaves it out")
 	memoriesDir   = flag.String("memories-dir", "", "where they are kept; \"\" is a temporary directory")
 	memoriesUsers = flag.Int("memories-users", 10_000, "how many users share them")
+	memoriesFacts = flag.Bool("memories-facts", false, "have every fourth turn say something that is learnt; give it an own -memories-dir")
 	memoriesRest  = flag.Duration("memories-rest", 0, "how long to wait before they are asked; an index that nothing is written to is tidied after 20 s")
 	memoriesAsked = flag.Int("memories-asked", 2000, "how many questions are asked")
 )
@@ -75,13 +76,20 @@ func (s spoken) sentence(n int) string {
 	return strings.Join(list, " ")
 }
 
+// harmful are things of which it is learnt that somebody is allergic to them.
+var harmful = strings.Fields("peanuts almonds walnuts milk eggs wheat soy fish shellfish sesame mustard celery lupin latex pollen dust penicillin aspirin nickel wool cats dogs horses bees wasps")
+
 // turn returns the nth turn of all.
 func (s spoken) turn(n, users int, start time.Time) ragctx.Turn {
 	user, nth := n%users, n/users
+	prompt := s.sentence(6 + s.r.IntN(20))
+	if *memoriesFacts && n%4 == 0 {
+		prompt = fmt.Sprintf("I'm allergic to %s. %s", harmful[s.r.IntN(len(harmful))], prompt)
+	}
 	return ragctx.Turn{
 		ID: fmt.Sprintf("t%d", n), Namespace: memoryNamespace, UserID: fmt.Sprintf("u%d", user), AgentID: "bench",
 		SessionID: fmt.Sprintf("u%d-%d", user, nth/memorySession), Occurred: start.Add(time.Duration(nth) * 3 * time.Hour),
-		Prompt: s.sentence(6 + s.r.IntN(20)), Response: s.sentence(10 + s.r.IntN(40)),
+		Prompt: prompt, Response: s.sentence(10 + s.r.IntN(40)),
 	}
 }
 
@@ -145,13 +153,16 @@ func TestMemories(t *testing.T) {
 	start := time.Now()
 	e, err := engine.Open(t.Context(), engine.Options{
 		Dir: dir, Now: func() time.Time { return memoriesStart.AddDate(2, 0, 0) },
-		Learning: engine.Learning{Off: true}, // made-up words teach nothing
+		Learning: engine.Learning{Off: !*memoriesFacts}, // made-up words teach nothing
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
 	if err := fillMemories(t.Context(), e, filepath.Join(dir, "turns-sent"), *memories, *memoriesUsers); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d turns of %d users after %v", *memories, *memoriesUsers, time.Since(start).Round(time.Millisecond))
