@@ -18,7 +18,7 @@ const module = "github.com/ragctx/ragctx"
 var layers = []string{
 	"pack durable extract/internal/pdf",
 	". durable/faultfs",
-	"analysis chunk timeexpr outbound extract",
+	"analysis chunk timeexpr outbound extract index/vector/kernel",
 	"expand fetch screen",
 	"prose tokens embed llm rerank index session ledger xmlfmt",
 	"facts embed/static embed/remote index/vector index/keyword index/indextest compact passage",

@@ -1,0 +1,145 @@
+// Package kernel computes inner products of one query with many rows: in
+// assembly where the machine has the instructions, in portable Go elsewhere.
+//
+// Rows are int8 codes or float32 vectors, padded with zeros to a stride that
+// leaves the kernels no tail ([Stride8], [Stride32]). Every implementation takes
+// four rows at a time, so that each load of the query serves four. A row's sum is
+// taken in an order that depends on the stride alone, not on where the row lies,
+// which rows are beside it or which method is asked: equal rows get equal
+// products to the bit, which the order of ties depends on.
+package kernel
+
+import "fmt"
+
+// What strides are multiples of, in elements: a cache line of codes, half a line
+// of floats.
+const (
+	Lanes8  = 64
+	Lanes32 = 8
+)
+
+// MaxStride8 is the longest row of codes whose product fits an int32 under every
+// implementation: 65,536 · 255 · 127 < 2³¹, 255 being the largest element of a
+// query that is taken unsigned.
+const MaxStride8 = 1 << 16
+
+// Stride8 returns the length of a row of dim codes with its padding.
+func Stride8(dim int) int { return (dim + Lanes8 - 1) &^ (Lanes8 - 1) }
+
+// Stride32 returns the length of a row of dim floats with its padding.
+func Stride32(dim int) int { return (dim + Lanes32 - 1) &^ (Lanes32 - 1) }
+
+// Kernels is one implementation of the products. Codes are within -127..127.
+// All implementations agree to the bit on codes, but for their Bias; on floats
+// each is within the bound that [Kernels.Dot32] states. The methods are safe for
+// concurrent use, allocate nothing, keep nothing and read nothing past the rows
+// they are asked for. Rows may lie at any address; a multiple of 64 bytes is
+// fastest.
+type Kernels struct {
+	// Name is the instructions in use: "avx512-vnni", "avx2" or "portable".
+	Name string
+	// Bias is what Dot8 and Scan8 add to a product for each unit of the sum of
+	// the row's elements: 128 where the query is taken unsigned, else 0.
+	Bias int32
+}
+
+// Best returns the fastest implementation that runs on this machine.
+func Best() *Kernels { return all[0] }
+
+// All returns the implementations that run on this machine, best first and the
+// portable one last.
+func All() []*Kernels { return append([]*Kernels(nil), all...) }
+
+// all is decided once, and never changes.
+var all = append(native(), &Kernels{Name: "portable"})
+
+// Rows are rows of one length in chunks of 1<<Shift rows, so that they grow
+// without moving. The last chunk may be shorter.
+type Rows[T int8 | float32] struct {
+	Chunks [][]T
+	Shift  uint
+	Stride int // elements, a multiple of [Lanes8] or [Lanes32]
+}
+
+// Rows8 are rows of codes, Rows32 rows of floats.
+type (
+	Rows8  = Rows[int8]
+	Rows32 = Rows[float32]
+)
+
+// Row returns a row.
+func (r *Rows[T]) Row(id uint32) []T {
+	at := int(id&(1<<r.Shift-1)) * r.Stride
+	return r.Chunks[id>>r.Shift][at : at+r.Stride : at+r.Stride]
+}
+
+// Dot8 sets each out[i] to the product of q with the row ids[i], plus Bias times
+// the sum of that row. It panics when lengths do not match or an id has no row.
+func (k *Kernels) Dot8(q []int8, rows Rows8, ids []uint32, out []int32) {
+	check8(len(q))
+	checkRows(len(q), rows.Stride, rows.Shift, len(ids), len(out))
+	if len(ids) > 0 {
+		k.dot8(q, &rows, ids, out)
+	}
+}
+
+// Scan8 is [Kernels.Dot8] for the len(out) rows of len(q) codes that follow each
+// other in run.
+func (k *Kernels) Scan8(q, run []int8, out []int32) {
+	check8(len(q))
+	checkRun(len(q), len(run), len(out))
+	if len(out) > 0 {
+		k.scan8(q, run, out)
+	}
+}
+
+// Dot32 sets each out[i] to the product of q with the row ids[i]. It panics when
+// lengths do not match or an id has no row.
+//
+// With n = len(q), u = 2⁻²⁴ and short of overflow and underflow, out[i] differs
+// from the product of real numbers by at most γ·Σ|q·row|, γ = n·u/(1 − n·u): each
+// term is rounded at most once by its multiplication, and each of the sums that
+// it enters, fewer than n in whatever order, rounds at most once; the product of
+// these factors 1+δ, |δ| ≤ u, is within γ of 1 (Higham, Accuracy and Stability
+// of Numerical Algorithms, §3.1). A fused multiplication rounds less.
+func (k *Kernels) Dot32(q []float32, rows Rows32, ids []uint32, out []float32) {
+	check32(len(q))
+	checkRows(len(q), rows.Stride, rows.Shift, len(ids), len(out))
+	if len(ids) > 0 {
+		k.dot32(q, &rows, ids, out)
+	}
+}
+
+// Scan32 is [Kernels.Dot32] for the len(out) rows of len(q) floats that follow
+// each other in run.
+func (k *Kernels) Scan32(q, run, out []float32) {
+	check32(len(q))
+	checkRun(len(q), len(run), len(out))
+	if len(out) > 0 {
+		k.scan32(q, run, out)
+	}
+}
+
+func check8(n int) {
+	if n <= 0 || n%Lanes8 != 0 || n > MaxStride8 {
+		panic(fmt.Sprintf("kernel: a query of %d codes: want a multiple of %d, at most %d", n, Lanes8, MaxStride8))
+	}
+}
+
+func check32(n int) {
+	if n <= 0 || n%Lanes32 != 0 {
+		panic(fmt.Sprintf("kernel: a query of %d floats: want a multiple of %d", n, Lanes32))
+	}
+}
+
+func checkRows(n, stride int, shift uint, ids, out int) {
+	if stride != n || shift > 31 || ids != out {
+		panic(fmt.Sprintf("kernel: a query of %d elements for rows of %d in chunks of 1<<%d, %d results for %d ids", n, stride, shift, out, ids))
+	}
+}
+
+func checkRun(n, run, out int) {
+	if run/n != out || run%n != 0 {
+		panic(fmt.Sprintf("kernel: %d results for %d elements in rows of %d", out, run, n))
+	}
+}
