@@ -41,7 +41,20 @@ type Kernels struct {
 	// Bias is what Dot8 and Scan8 add to a product for each unit of the sum of
 	// the row's elements: 128 where the query is taken unsigned, else 0.
 	Bias int32
+
+	set instructions
 }
+
+// instructions names the code behind [Kernels]. It is no table of functions: of
+// a call through one the compiler would have to assume that it keeps the
+// caller's buffers, and put them on the heap.
+type instructions uint8
+
+const (
+	portable instructions = iota
+	avx2
+	avx512
+)
 
 // Best returns the fastest implementation that runs on this machine.
 func Best() *Kernels { return all[0] }

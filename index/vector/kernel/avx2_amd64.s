@@ -1,0 +1,131 @@
+#include "textflag.h"
+#include "rows_amd64.h"
+
+// PAIRS adds 32 products of a row of codes to the eight sums in SUM. It has |q|
+// in Y9, q in Y8: |q| · (row with the sign of q) is q · row, and two such products,
+// at most 2 · 127², fit sixteen bits.
+#define PAIRS(ROW, SUM) \
+	VMOVDQU (ROW)(AT*1), Y10; \
+	VPSIGNB Y8, Y10, Y10; \
+	VPMADDUBSW Y10, Y9, Y10; \
+	VPMADDWD Y15, Y10, Y10; \
+	VPADDD Y10, SUM, SUM
+
+// PRODUCTS8 multiplies four rows of codes, 32 at a time.
+#define PRODUCTS8 \
+	VPXOR Y0, Y0, Y0; \
+	VPXOR Y1, Y1, Y1; \
+	VPXOR Y2, Y2, Y2; \
+	VPXOR Y3, Y3, Y3; \
+	XORQ AT, AT; \
+more: \
+	VMOVDQU (QUERY)(AT*1), Y8; \
+	VPABSB Y8, Y9; \
+	PAIRS(ROW0, Y0); \
+	PAIRS(ROW1, Y1); \
+	PAIRS(ROW2, Y2); \
+	PAIRS(ROW3, Y3); \
+	ADDQ $32, AT; \
+	CMPQ AT, STRIDE; \
+	JB   more; \
+	VPHADDD Y1, Y0, Y0; \
+	VPHADDD Y3, Y2, Y2; \
+	VPHADDD Y2, Y0, Y0; \
+	VEXTRACTI128 $1, Y0, X1; \
+	VPADDD X1, X0, X0
+
+// ONES are sixteen ones of sixteen bits.
+#define ONES \
+	VPCMPEQW Y15, Y15, Y15; \
+	VPSRLW $15, Y15, Y15
+
+// func scan8AVX2(q, run *int8, stride int, out *int32, n int)
+TEXT ·scan8AVX2(SB), NOSPLIT, $0-40
+	MOVQ q+0(FP), QUERY
+	MOVQ run+8(FP), ROW0
+	MOVQ stride+16(FP), STRIDE
+	MOVQ out+24(FP), OUT
+	MOVQ n+32(FP), LEFT
+	ONES
+rows:
+	RUN(1)
+products:
+	PRODUCTS8
+	SCANNED(1)
+
+// func dot8AVX2(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, out *int32) (left int)
+TEXT ·dot8AVX2(SB), NOSPLIT, $0-88
+	ARGUMENTS
+	ONES
+rows:
+	GATHER(1)
+products:
+	PRODUCTS8
+	GATHERED
+
+// ACCUMULATE multiplies eight elements of four rows.
+#define ACCUMULATE(OFFSET, A, B, C, D) \
+	VMOVUPS OFFSET(QUERY)(AT*4), Y8; \
+	VFMADD231PS OFFSET(ROW0)(AT*4), Y8, A; \
+	VFMADD231PS OFFSET(ROW1)(AT*4), Y8, B; \
+	VFMADD231PS OFFSET(ROW2)(AT*4), Y8, C; \
+	VFMADD231PS OFFSET(ROW3)(AT*4), Y8, D
+
+// PRODUCTS32 multiplies four rows of floats, sixteen at a time in two sums of
+// eight lanes, then eight that may remain.
+#define PRODUCTS32 \
+	VXORPS Y0, Y0, Y0; \
+	VXORPS Y1, Y1, Y1; \
+	VXORPS Y2, Y2, Y2; \
+	VXORPS Y3, Y3, Y3; \
+	VXORPS Y4, Y4, Y4; \
+	VXORPS Y5, Y5, Y5; \
+	VXORPS Y6, Y6, Y6; \
+	VXORPS Y7, Y7, Y7; \
+	XORQ AT, AT; \
+	MOVQ STRIDE, CX; \
+	ANDQ $~15, CX; \
+	JEQ  eight; \
+more: \
+	ACCUMULATE(0, Y0, Y1, Y2, Y3); \
+	ACCUMULATE(32, Y4, Y5, Y6, Y7); \
+	ADDQ $16, AT; \
+	CMPQ AT, CX; \
+	JB   more; \
+eight: \
+	TESTQ $8, STRIDE; \
+	JEQ  sum; \
+	ACCUMULATE(0, Y0, Y1, Y2, Y3); \
+sum: \
+	VADDPS Y4, Y0, Y0; \
+	VADDPS Y5, Y1, Y1; \
+	VADDPS Y6, Y2, Y2; \
+	VADDPS Y7, Y3, Y3; \
+	VHADDPS Y1, Y0, Y0; \
+	VHADDPS Y3, Y2, Y2; \
+	VHADDPS Y2, Y0, Y0; \
+	VEXTRACTF128 $1, Y0, X1; \
+	VADDPS X1, X0, X0
+
+// func scan32AVX2(q, run *float32, stride int, out *float32, n int)
+TEXT ·scan32AVX2(SB), NOSPLIT, $0-40
+	MOVQ q+0(FP), QUERY
+	MOVQ run+8(FP), ROW0
+	MOVQ stride+16(FP), STRIDE
+	MOVQ out+24(FP), OUT
+	MOVQ n+32(FP), LEFT
+rows:
+	RUN(4)
+products:
+	PRODUCTS32
+	SCANNED(4)
+
+// func dot32AVX2(q *float32, chunks [][]float32, shift uint, stride int, ids []uint32, out *float32) (left int)
+TEXT ·dot32AVX2(SB), NOSPLIT, $0-88
+	ARGUMENTS
+rows:
+	MOVQ shift+32(FP), CX
+	GATHER(4)
+products:
+	PRODUCTS32
+	GATHERED

@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// BenchmarkScan scans 100,000 rows of 384 elements, most of which have to come
+// from memory, and a thousand of them, which do not.
+func BenchmarkScan(b *testing.B) {
+	const n = 384
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, count := range []int{1000, 100_000} {
+		q8, run8, out8 := filled(n, 0, codes(r)), filled(n*count, 0, codes(r)), make([]int32, count)
+		q32, run32, out32 := filled(n, 0, normal(r)), filled(n*count, 0, normal(r)), make([]float32, count)
+		for _, k := range All() {
+			b.Run(fmt.Sprintf("codes/%d/%s", count, k.Name), func(b *testing.B) {
+				b.SetBytes(int64(n * count))
+				for b.Loop() {
+					k.Scan8(q8, run8, out8)
+				}
+			})
+			b.Run(fmt.Sprintf("floats/%d/%s", count, k.Name), func(b *testing.B) {
+				b.SetBytes(int64(4 * n * count))
+				for b.Loop() {
+					k.Scan32(q32, run32, out32)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkDot gathers 20 rows of 384 elements at a time, of a thousand and at
+// random of 100,000. An operation is one row.
+func BenchmarkDot(b *testing.B) {
+	const n, width = 384, 20
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, count := range []int{1000, 100_000} {
+		q8, rows8 := filled(n, 0, codes(r)), chunked(filled(n*count, 0, codes(r)), n, 10)
+		q32, rows32 := filled(n, 0, normal(r)), chunked(filled(n*count, 0, normal(r)), n, 10)
+		ids := shuffled(r, count)
+		for _, k := range All() {
+			b.Run(fmt.Sprintf("codes/%d/%s", count, k.Name), func(b *testing.B) {
+				b.SetBytes(n)
+				var out [width]int32
+				for i := 0; i < b.N; i += width {
+					at := i % (len(ids) - width)
+					k.Dot8(q8, rows8, ids[at:at+width], out[:])
+				}
+			})
+			b.Run(fmt.Sprintf("floats/%d/%s", count, k.Name), func(b *testing.B) {
+				b.SetBytes(4 * n)
+				var out [width]float32
+				for i := 0; i < b.N; i += width {
+					at := i % (len(ids) - width)
+					k.Dot32(q32, rows32, ids[at:at+width], out[:])
+				}
+			})
+		}
+	}
+}

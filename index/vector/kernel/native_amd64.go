@@ -1,0 +1,119 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// native returns what of this machine is better than portable. The package cpu
+// reports a set of instructions only where the operating system saves the
+// registers that it uses.
+func native() []*Kernels {
+	var ks []*Kernels
+	x := &cpu.X86
+	fma := x.HasAVX2 && x.HasFMA
+	if fma && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512VNNI {
+		ks = append(ks, &Kernels{Name: "avx512-vnni", Bias: 128, set: avx512})
+	}
+	if fma {
+		ks = append(ks, &Kernels{Name: "avx2", set: avx2})
+	}
+	return ks
+}
+
+func (k *Kernels) dot8(q []int8, rows *Rows8, ids []uint32, out []int32) {
+	left := 0
+	switch k.set {
+	case avx512:
+		left = dot8VNNI(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
+	case avx2:
+		left = dot8AVX2(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
+	case portable:
+		gather(q, rows, ids, out)
+	}
+	rows.missing(ids[len(ids)-left:])
+}
+
+func (k *Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) {
+	left := 0
+	switch k.set {
+	case avx512:
+		left = dot32AVX512(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
+	case avx2:
+		left = dot32AVX2(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
+	case portable:
+		gather(q, rows, ids, out)
+	}
+	rows.missing(ids[len(ids)-left:])
+}
+
+// missing panics as an index out of range does, at the id that has no row.
+func (r *Rows[T]) missing(ids []uint32) {
+	for _, id := range ids {
+		r.Row(id)
+	}
+}
+
+// atOnce is how many bytes of a run an assembly function gets, about 10 µs of
+// work: a goroutine in one cannot be stopped for the garbage collector.
+const atOnce = 256 << 10
+
+func (k *Kernels) scan8(q, run []int8, out []int32) {
+	n := len(q)
+	for step := max(atOnce/n&^3, 4); len(out) > 0; {
+		rows := min(step, len(out))
+		switch k.set {
+		case avx512:
+			scan8VNNI(&q[0], &run[0], n, &out[0], rows)
+		case avx2:
+			scan8AVX2(&q[0], &run[0], n, &out[0], rows)
+		case portable:
+			scan(q, run[:rows*n], out[:rows])
+		}
+		run, out = run[rows*n:], out[rows:]
+	}
+}
+
+func (k *Kernels) scan32(q, run, out []float32) {
+	n := len(q)
+	for step := max(atOnce/(n*int(unsafe.Sizeof(q[0])))&^3, 4); len(out) > 0; {
+		rows := min(step, len(out))
+		switch k.set {
+		case avx512:
+			scan32AVX512(&q[0], &run[0], n, &out[0], rows)
+		case avx2:
+			scan32AVX2(&q[0], &run[0], n, &out[0], rows)
+		case portable:
+			scan(q, run[:rows*n], out[:rows])
+		}
+		run, out = run[rows*n:], out[rows:]
+	}
+}
+
+// The assembly takes at least one row. What gathers returns how many ids are left
+// because one of the next four has no row.
+
+//go:noescape
+func scan8VNNI(q, run *int8, stride int, out *int32, n int)
+
+//go:noescape
+func scan8AVX2(q, run *int8, stride int, out *int32, n int)
+
+//go:noescape
+func scan32AVX512(q, run *float32, stride int, out *float32, n int)
+
+//go:noescape
+func scan32AVX2(q, run *float32, stride int, out *float32, n int)
+
+//go:noescape
+func dot8VNNI(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, out *int32) (left int)
+
+//go:noescape
+func dot8AVX2(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, out *int32) (left int)
+
+//go:noescape
+func dot32AVX512(q *float32, chunks [][]float32, shift uint, stride int, ids []uint32, out *float32) (left int)
+
+//go:noescape
+func dot32AVX2(q *float32, chunks [][]float32, shift uint, stride int, ids []uint32, out *float32) (left int)
