@@ -4,28 +4,33 @@
 // PAIRS adds 32 products of a row of codes to the eight sums in SUM. It has |q|
 // in Y9, q in Y8: |q| · (row with the sign of q) is q · row, and two such products,
 // at most 2 · 127², fit sixteen bits.
-#define PAIRS(ROW, SUM) \
-	VMOVDQU (ROW)(AT*1), Y10; \
+#define PAIRS(OFFSET, ROW, SUM) \
+	VMOVDQU OFFSET(ROW)(AT*1), Y10; \
 	VPSIGNB Y8, Y10, Y10; \
 	VPMADDUBSW Y10, Y9, Y10; \
 	VPMADDWD Y15, Y10, Y10; \
 	VPADDD Y10, SUM, SUM
 
-// PRODUCTS8 multiplies four rows of codes, 32 at a time.
-#define PRODUCTS8 \
+#define ACCUMULATE8(OFFSET) \
+	VMOVDQU OFFSET(QUERY)(AT*1), Y8; \
+	VPABSB Y8, Y9; \
+	PAIRS(OFFSET, ROW0, Y0); \
+	PAIRS(OFFSET, ROW1, Y1); \
+	PAIRS(OFFSET, ROW2, Y2); \
+	PAIRS(OFFSET, ROW3, Y3)
+
+// PRODUCTS8 multiplies four rows of codes, 64 at a time.
+#define PRODUCTS8(AHEAD) \
 	VPXOR Y0, Y0, Y0; \
 	VPXOR Y1, Y1, Y1; \
 	VPXOR Y2, Y2, Y2; \
 	VPXOR Y3, Y3, Y3; \
 	XORQ AT, AT; \
 more: \
-	VMOVDQU (QUERY)(AT*1), Y8; \
-	VPABSB Y8, Y9; \
-	PAIRS(ROW0, Y0); \
-	PAIRS(ROW1, Y1); \
-	PAIRS(ROW2, Y2); \
-	PAIRS(ROW3, Y3); \
-	ADDQ $32, AT; \
+	ACCUMULATE8(0); \
+	ACCUMULATE8(32); \
+	AHEAD; \
+	ADDQ $64, AT; \
 	CMPQ AT, STRIDE; \
 	JB   more; \
 	VPHADDD Y1, Y0, Y0; \
@@ -50,7 +55,7 @@ TEXT ·scan8AVX2(SB), NOSPLIT, $0-40
 rows:
 	RUN(1)
 products:
-	PRODUCTS8
+	PRODUCTS8(PREFETCH)
 	SCANNED(1)
 
 // func dot8AVX2(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, out *int32) (left int)
@@ -59,8 +64,9 @@ TEXT ·dot8AVX2(SB), NOSPLIT, $0-88
 	ONES
 rows:
 	GATHER(1)
+	AHEAD
 products:
-	PRODUCTS8
+	PRODUCTS8(NOTHING)
 	GATHERED
 
 // ACCUMULATE multiplies eight elements of four rows.

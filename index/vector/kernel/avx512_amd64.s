@@ -4,7 +4,7 @@
 // PRODUCTS8 multiplies four rows of codes, 64 at a time: sixteen sums of four
 // products each. The query is made unsigned by flipping the top bit, which adds
 // 128 to each element.
-#define PRODUCTS8 \
+#define PRODUCTS8(AHEAD) \
 	VPXORD Z0, Z0, Z0; \
 	VPXORD Z1, Z1, Z1; \
 	VPXORD Z2, Z2, Z2; \
@@ -16,6 +16,7 @@ more: \
 	VPDPBUSD (ROW1)(AT*1), Z4, Z1; \
 	VPDPBUSD (ROW2)(AT*1), Z4, Z2; \
 	VPDPBUSD (ROW3)(AT*1), Z4, Z3; \
+	AHEAD; \
 	ADDQ $64, AT; \
 	CMPQ AT, STRIDE; \
 	JB   more; \
@@ -48,7 +49,7 @@ TEXT ·scan8VNNI(SB), NOSPLIT, $0-40
 rows:
 	RUN(1)
 products:
-	PRODUCTS8
+	PRODUCTS8(PREFETCH)
 	SCANNED(1)
 
 // func dot8VNNI(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, out *int32) (left int)
@@ -58,7 +59,7 @@ TEXT ·dot8VNNI(SB), NOSPLIT, $0-88
 rows:
 	GATHER(1)
 products:
-	PRODUCTS8
+	PRODUCTS8(NOTHING)
 	GATHERED
 
 // ACCUMULATE multiplies sixteen elements of four rows.

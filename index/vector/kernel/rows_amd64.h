@@ -21,6 +21,7 @@
 
 #define IDS DI    // of rows that are gathered
 #define CHUNKS R12
+#define NEXT R15  // a row that comes later
 #define MASK R14  // of the part of an id that is the place in its chunk
 // and the shift in CX
 
@@ -37,6 +38,18 @@
 	CMPQ LEFT, $4; \
 	JB   products; \
 	LEAQ (ROW2)(STRIDE*SIZE), ROW3
+
+// PREFETCH asks for the lines of codes 3 KB, eight rows of 384, ahead in a run:
+// the processor's own prefetching stops at the end of a page, and this took a
+// sixth off a scan from memory. A scan of floats is at the limit of the memory
+// without it.
+#define PREFETCH \
+	PREFETCHT0 3072(ROW0)(AT*1); \
+	PREFETCHT0 3072(ROW1)(AT*1); \
+	PREFETCHT0 3072(ROW2)(AT*1); \
+	PREFETCHT0 3072(ROW3)(AT*1)
+
+#define NOTHING
 
 // ROW finds the row of an id. There may be none.
 #define ROW(N, DST, SIZE) \
@@ -70,6 +83,27 @@
 	CMPQ LEFT, $4; \
 	JB   products; \
 	ROW(3, ROW3, SIZE)
+
+// AHEAD asks for the next four rows of codes, if they are there: one of them
+// missing is no different from finding that out later. AVX2 has so many
+// instructions to a line that the processor does not get to the next rows by
+// itself before it has these, and a gather from memory took a quarter longer;
+// with AVX-512, and for floats, it made no difference.
+#define AHEAD \
+	CMPQ LEFT, $8; \
+	JB   products; \
+	AHEAD1(4, ahead4); \
+	AHEAD1(5, ahead5); \
+	AHEAD1(6, ahead6); \
+	AHEAD1(7, ahead7)
+
+#define AHEAD1(N, LINES) \
+	ROW(N, NEXT, 1); \
+	MOVQ STRIDE, AT; \
+LINES: \
+	PREFETCHT0 -64(NEXT)(AT*1); \
+	SUBQ $64, AT; \
+	JNE  LINES
 
 // ARGUMENTS loads those of a gathering kernel.
 #define ARGUMENTS \
