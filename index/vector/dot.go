@@ -1,68 +1,25 @@
 package vector
 
-// lanes is what rows are padded to, so that the kernel needs no tail.
+import "github.com/ragctx/ragctx/index/vector/kernel"
+
+// lanes is what rows are padded to, in memory and in segment files, so that the
+// kernels need no tail.
 const lanes = 8
 
 // stride returns the length of a padded row.
 func stride(dim int) int { return (dim + lanes - 1) &^ (lanes - 1) }
 
-// dot4 returns the dot products of q with four rows of its length, a multiple of
-// [lanes]. Four rows share each load of q; two accumulators per row keep the
-// adders busy and still fit the registers; the array pointers leave one bounds
-// check per eight products. It is the only kernel: equal rows get equal products
-// wherever they lie, which ties depend on.
-func dot4(q, a, b, c, d []float32) (pa, pb, pc, pd float32) {
-	var a0, a1, b0, b1, c0, c1, d0, d1 float32
-	for i := 0; i+lanes <= len(q); i += lanes {
-		x := (*[lanes]float32)(q[i:])
-		ra, rb := (*[lanes]float32)(a[i:]), (*[lanes]float32)(b[i:])
-		rc, rd := (*[lanes]float32)(c[i:]), (*[lanes]float32)(d[i:])
-		x0 := x[0]
-		a0 += x0 * ra[0]
-		b0 += x0 * rb[0]
-		c0 += x0 * rc[0]
-		d0 += x0 * rd[0]
-		x1 := x[1]
-		a1 += x1 * ra[1]
-		b1 += x1 * rb[1]
-		c1 += x1 * rc[1]
-		d1 += x1 * rd[1]
-		x2 := x[2]
-		a0 += x2 * ra[2]
-		b0 += x2 * rb[2]
-		c0 += x2 * rc[2]
-		d0 += x2 * rd[2]
-		x3 := x[3]
-		a1 += x3 * ra[3]
-		b1 += x3 * rb[3]
-		c1 += x3 * rc[3]
-		d1 += x3 * rd[3]
-		x4 := x[4]
-		a0 += x4 * ra[4]
-		b0 += x4 * rb[4]
-		c0 += x4 * rc[4]
-		d0 += x4 * rd[4]
-		x5 := x[5]
-		a1 += x5 * ra[5]
-		b1 += x5 * rb[5]
-		c1 += x5 * rc[5]
-		d1 += x5 * rd[5]
-		x6 := x[6]
-		a0 += x6 * ra[6]
-		b0 += x6 * rb[6]
-		c0 += x6 * rc[6]
-		d0 += x6 * rd[6]
-		x7 := x[7]
-		a1 += x7 * ra[7]
-		b1 += x7 * rb[7]
-		c1 += x7 * rc[7]
-		d1 += x7 * rd[7]
-	}
-	return a0 + a1, b0 + b1, c0 + c1, d0 + d1
-}
+// What segment files have does not follow what kernels come to need: this does not
+// compile where it would have to.
+const _ = -uint(lanes % kernel.Lanes32)
 
-// dot returns the dot product of q with one row.
+// kernels compute all products of rows. Equal rows get equal products wherever
+// they lie, which ties depend on.
+var kernels = kernel.Best()
+
+// dot returns the dot product of q with one row of its length.
 func dot(q, row []float32) float32 {
-	s, _, _, _ := dot4(q, row, row, row, row)
-	return s
+	var product [1]float32
+	kernels.Scan32(q, row, product[:])
+	return product[0]
 }

@@ -69,8 +69,8 @@ func (s *snapshot) offer(ctx context.Context, q search, top *topK) error {
 // scan offers the rows of b to top. Rows past n may be in the hands of the
 // writer, and are not looked at.
 func (b *block) scan(q search, top *topK) {
-	for from := 0; from < b.n; from += 64 {
-		to := min(from+64, b.n)
+	for from := 0; from < b.n; from += blockRows {
+		to := min(from+blockRows, b.n)
 		scanRows(q, b.vecs[from*len(q.unit):to*len(q.unit)], b.ids[from:to], b.live[from>>6], top)
 	}
 }
@@ -86,23 +86,17 @@ func (b *block) look(q search, top *topK) {
 
 // scanRows offers up to 64 rows to top, those whose bit is set in live.
 func scanRows(q search, vecs []float32, ids []uint64, live uint64, top *topK) {
-	var dots [4]float32
-	n := len(q.unit)
-	row := func(i int) []float32 { return vecs[i*n : (i+1)*n] }
-	last := len(ids) - 1
-	for first := 0; first <= last; first += len(dots) {
-		if live>>first&(1<<len(dots)-1) == 0 {
+	if live == 0 {
+		return
+	}
+	var products [blockRows]float32
+	kernels.Scan32(q.unit, vecs, products[:len(ids)])
+	for i, p := range products[:len(ids)] {
+		if top.full() && cosine(p) < top.hits[0].Score || live>>i&1 == 0 {
 			continue
 		}
-		dots[0], dots[1], dots[2], dots[3] = dot4(q.unit, row(first),
-			row(min(first+1, last)), row(min(first+2, last)), row(min(first+3, last)))
-		for i, d := range dots[:min(len(dots), len(ids)-first)] {
-			if top.full() && cosine(d) < top.hits[0].Score || live>>(first+i)&1 == 0 {
-				continue
-			}
-			if h := (index.Scored{ID: ids[first+i], Score: cosine(d)}); top.admits(h) && (q.accept == nil || q.accept(h.ID)) {
-				top.add(h)
-			}
+		if h := (index.Scored{ID: ids[i], Score: cosine(p)}); top.admits(h) && (q.accept == nil || q.accept(h.ID)) {
+			top.add(h)
 		}
 	}
 }
