@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/embed/builtin"
+	"github.com/ragctx/ragctx/index/vector/kernel"
 	"github.com/ragctx/ragctx/tokens"
 )
 
@@ -23,7 +24,9 @@ type build struct {
 	Platform     string   `json:"platform"`
 	Tokenizers   []string `json:"tokenizers"`
 	VectorGraphs []string `json:"vector_graphs"`
-	Embedder     string   `json:"embedder"`
+	// VectorKernels are the instructions that multiply vectors on this machine.
+	VectorKernels string `json:"vector_kernels"`
+	Embedder      string `json:"embedder"`
 }
 
 func newVersion(lookupEnv) *cobra.Command {
@@ -50,7 +53,8 @@ func newVersion(lookupEnv) *cobra.Command {
 func describe(info *debug.BuildInfo) build {
 	b := build{
 		Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Tokenizers: tokens.Names(), VectorGraphs: vectorGraphs(), Embedder: builtin.Default().Identity().String(),
+		Tokenizers: tokens.Names(), VectorGraphs: vectorGraphs(), VectorKernels: kernel.Best().Name,
+		Embedder: builtin.Default().Identity().String(),
 	}
 	if info == nil {
 		return b
@@ -75,9 +79,9 @@ func (b build) write(w io.Writer) error {
 	if revision != "" {
 		revision = " (" + revision + ")"
 	}
-	_, err := fmt.Fprintf(w, "ragctx %s%s\n%s %s\ntokenizers: %s\nvector graphs: %s\nembedder: %s\n",
+	_, err := fmt.Fprintf(w, "ragctx %s%s\n%s %s\ntokenizers: %s\nvector graphs: %s\nvector kernels: %s\nembedder: %s\n",
 		b.Version, revision, b.Go, b.Platform,
-		strings.Join(b.Tokenizers, ", "), strings.Join(b.VectorGraphs, ", "), b.Embedder)
+		strings.Join(b.Tokenizers, ", "), strings.Join(b.VectorGraphs, ", "), b.VectorKernels, b.Embedder)
 	return err
 }
 
