@@ -67,7 +67,8 @@ func All() []*Kernels { return append([]*Kernels(nil), all...) }
 var all = append(native(), &Kernels{Name: "portable"})
 
 // Rows are rows of one length in chunks of 1<<Shift rows, so that they grow
-// without moving. The last chunk may be shorter.
+// without moving. The last chunk may be shorter. With Shift 0 each chunk is a row,
+// which can be anywhere.
 type Rows[T int8 | float32] struct {
 	Chunks [][]T
 	Shift  uint

@@ -314,6 +314,15 @@ func TestAligned(t *testing.T) {
 	}
 }
 
+func TestStrides(t *testing.T) {
+	for dim := 1; dim < 1000; dim++ {
+		a, b := Stride8(dim), Stride32(dim)
+		if a%Lanes8 != 0 || a < dim || a-dim >= Lanes8 || b%Lanes32 != 0 || b < dim || b-dim >= Lanes32 {
+			t.Fatalf("%d elements: strides %d and %d", dim, a, b)
+		}
+	}
+}
+
 // TestNames has a portable implementation last, and each one once.
 func TestNames(t *testing.T) {
 	seen := make(map[string]bool)

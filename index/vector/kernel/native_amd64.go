@@ -23,6 +23,7 @@ func native() []*Kernels {
 }
 
 func (k *Kernels) dot8(q []int8, rows *Rows8, ids []uint32, out []int32) {
+	observe(q, func(i int) []int8 { return rows.Row(ids[i]) }, out)
 	left := 0
 	switch k.set {
 	case avx512:
@@ -36,6 +37,7 @@ func (k *Kernels) dot8(q []int8, rows *Rows8, ids []uint32, out []int32) {
 }
 
 func (k *Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) {
+	observe(q, func(i int) []float32 { return rows.Row(ids[i]) }, out)
 	left := 0
 	switch k.set {
 	case avx512:
@@ -61,6 +63,7 @@ const atOnce = 256 << 10
 
 func (k *Kernels) scan8(q, run []int8, out []int32) {
 	n := len(q)
+	observe(q, func(i int) []int8 { return run[i*n : (i+1)*n] }, out)
 	for step := max(atOnce/n&^3, 4); len(out) > 0; {
 		rows := min(step, len(out))
 		switch k.set {
@@ -77,6 +80,7 @@ func (k *Kernels) scan8(q, run []int8, out []int32) {
 
 func (k *Kernels) scan32(q, run, out []float32) {
 	n := len(q)
+	observe(q, func(i int) []float32 { return run[i*n : (i+1)*n] }, out)
 	for step := max(atOnce/(n*int(unsafe.Sizeof(q[0])))&^3, 4); len(out) > 0; {
 		rows := min(step, len(out))
 		switch k.set {
