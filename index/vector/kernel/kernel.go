@@ -39,7 +39,7 @@ type Kernels struct {
 	// Name is the instructions in use: "avx512-vnni", "avx2" or "portable".
 	Name string
 	// Bias is what Dot8 and Scan8 add to a product for each unit of the sum of
-	// the row's elements: 128 where the query is taken unsigned, else 0.
+	// the row's elements: 128 where codes are taken unsigned, else 0.
 	Bias int32
 
 	set instructions
@@ -64,7 +64,7 @@ func Best() *Kernels { return all[0] }
 func All() []*Kernels { return append([]*Kernels(nil), all...) }
 
 // all is decided once, and never changes.
-var all = append(native(), &Kernels{Name: "portable"})
+var all = append(native(), &Kernels{Name: "portable", Bias: portableBias})
 
 // Rows are rows of one length in chunks of 1<<Shift rows, so that they grow
 // without moving. The last chunk may be shorter. With Shift 0 each chunk is a row,

@@ -31,7 +31,7 @@ func (k *Kernels) dot8(q []int8, rows *Rows8, ids []uint32, out []int32) {
 	case avx2:
 		left = dot8AVX2(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
 	case portable:
-		gather(q, rows, ids, out)
+		gatherCodes(q, rows, ids, out)
 	}
 	rows.missing(ids[len(ids)-left:])
 }
@@ -45,7 +45,7 @@ func (k *Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) 
 	case avx2:
 		left = dot32AVX2(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
 	case portable:
-		gather(q, rows, ids, out)
+		gatherFloats(q, rows, ids, out)
 	}
 	rows.missing(ids[len(ids)-left:])
 }
@@ -72,7 +72,7 @@ func (k *Kernels) scan8(q, run []int8, out []int32) {
 		case avx2:
 			scan8AVX2(&q[0], &run[0], n, &out[0], rows)
 		case portable:
-			scan(q, run[:rows*n], out[:rows])
+			scanCodes(q, run[:rows*n], out[:rows])
 		}
 		run, out = run[rows*n:], out[rows:]
 	}
@@ -89,7 +89,7 @@ func (k *Kernels) scan32(q, run, out []float32) {
 		case avx2:
 			scan32AVX2(&q[0], &run[0], n, &out[0], rows)
 		case portable:
-			scan(q, run[:rows*n], out[:rows])
+			scanFloats(q, run[:rows*n], out[:rows])
 		}
 		run, out = run[rows*n:], out[rows:]
 	}

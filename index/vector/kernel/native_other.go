@@ -4,12 +4,14 @@ package kernel
 
 func native() []*Kernels { return nil }
 
-func (*Kernels) dot8(q []int8, rows *Rows8, ids []uint32, out []int32) { gather(q, rows, ids, out) }
-
-func (*Kernels) scan8(q, run []int8, out []int32) { scan(q, run, out) }
-
-func (*Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) {
-	gather(q, rows, ids, out)
+func (*Kernels) dot8(q []int8, rows *Rows8, ids []uint32, out []int32) {
+	gatherCodes(q, rows, ids, out)
 }
 
-func (*Kernels) scan32(q, run, out []float32) { scan(q, run, out) }
+func (*Kernels) scan8(q, run []int8, out []int32) { scanCodes(q, run, out) }
+
+func (*Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) {
+	gatherFloats(q, rows, ids, out)
+}
+
+func (*Kernels) scan32(q, run, out []float32) { scanFloats(q, run, out) }
