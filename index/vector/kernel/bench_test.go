@@ -32,7 +32,7 @@ func BenchmarkScan(b *testing.B) {
 }
 
 // BenchmarkDot gathers 20 rows of 384 elements at a time, of a thousand and at
-// random of 100,000. An operation is one row.
+// random of 100,000. An operation is one such call.
 func BenchmarkDot(b *testing.B) {
 	const n, width = 384, 20
 	r := rand.New(rand.NewPCG(1, 1))
@@ -42,17 +42,17 @@ func BenchmarkDot(b *testing.B) {
 		ids := shuffled(r, count)
 		for _, k := range All() {
 			b.Run(fmt.Sprintf("codes/%d/%s", count, k.Name), func(b *testing.B) {
-				b.SetBytes(n)
+				b.SetBytes(n * width)
 				var out [width]int32
-				for i := 0; i < b.N; i += width {
+				for i := 0; b.Loop(); i += width {
 					at := i % (len(ids) - width)
 					k.Dot8(q8, rows8, ids[at:at+width], out[:])
 				}
 			})
 			b.Run(fmt.Sprintf("floats/%d/%s", count, k.Name), func(b *testing.B) {
-				b.SetBytes(4 * n)
+				b.SetBytes(4 * n * width)
 				var out [width]float32
-				for i := 0; i < b.N; i += width {
+				for i := 0; b.Loop(); i += width {
 					at := i % (len(ids) - width)
 					k.Dot32(q32, rows32, ids[at:at+width], out[:])
 				}
