@@ -16,8 +16,13 @@ func (h *Hybrid) apply(ctx context.Context, b Batch) {
 	defer h.write.Unlock()
 	h.catalogue(b)
 	lead(ctx, h, "keyword", &h.lexical, &b)
+	if len(b.Revised) > 0 {
+		h.revising.Add(1)
+		defer h.revising.Add(1)
+	}
 	lead(ctx, h, "vector", &h.dense.Load().slot, &b)
 	h.mark(b)
+	h.served.Store(h.view.Load())
 	h.applied.Store(max(h.applied.Load(), b.Seq))
 }
 
@@ -49,6 +54,7 @@ func (h *Hybrid) know(b Batch) {
 	defer h.write.Unlock()
 	h.catalogue(b)
 	h.mark(b)
+	h.served.Store(h.view.Load())
 	h.applied.Store(max(h.applied.Load(), b.Seq))
 }
 

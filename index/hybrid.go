@@ -34,6 +34,9 @@ type Options struct {
 	// that is never exchanged.
 	Origin func() string
 	Knows  func(origin string) bool
+	// Gauge is told of every search of the dense leg, beside a part of it that is the
+	// index's own; nil measures nothing. See [Hybrid.Vitals].
+	Gauge  *Gauge
 	FS     durable.FS // nil is the system's
 	Now    func() time.Time
 	Logger *slog.Logger // silent by default
@@ -87,6 +90,13 @@ type Hybrid struct {
 	applied atomic.Uint64 // newest change in the view
 	saved   savedCatalog
 
+	gauge  *Gauge                  // of this index; nil measures nothing
+	reruns reruns                  // for the gauge
+	served atomic.Pointer[catalog] // whose units have been given to the legs
+	// revising counts the beginnings and ends of batches in which units get their
+	// vectors late: it is odd during one.
+	revising atomic.Uint64
+
 	wake chan struct{}
 	stop context.CancelFunc
 	done chan struct{}
@@ -116,12 +126,16 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	}
 	h.lexical.open, h.lexical.give = o.Lexical, giveTexts
 	h.dense.Store(newSpace(o.Space, o.Dense))
+	if o.Gauge != nil {
+		h.gauge = o.Gauge.Part()
+	}
 	h.view.Store(&catalog{voices: make([]Voice, 1)})
+	h.served.Store(h.view.Load())
 	if err := h.learn(ctx); err != nil {
 		return nil, err
 	}
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h.stop = stop
+	h.stop, h.reruns.life = stop, life
 	patient, cancel := context.WithTimeout(ctx, o.Patience)
 	defer cancel()
 	for patient.Err() == nil {
@@ -224,6 +238,7 @@ func (h *Hybrid) Stats() Stats {
 func (h *Hybrid) Close() error {
 	h.stop()
 	<-h.done
+	h.reruns.close()
 	h.follow.Lock()
 	defer h.follow.Unlock()
 	errSave := h.save(false)

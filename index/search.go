@@ -81,7 +81,7 @@ func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool)
 	var wg sync.WaitGroup
 	if len(q.Vector) > 0 {
 		wg.Go(func() {
-			a.near, a.allNear, a.errNear = a.space.search(ctx, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
+			a.near, a.allNear, a.errNear = h.nearest(ctx, a.space, q.Space, DenseQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
 		})
 	}
 	if q.worded() {
