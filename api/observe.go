@@ -74,10 +74,11 @@ func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 	return next(c)
 }
 
-// access logs a request. Health checks are of interest only while debugging.
+// access logs a request. Health checks and metrics are of interest only
+// while debugging.
 func (s *Server) access(c echo.Context, took time.Duration) {
 	r, level := c.Request(), slog.LevelInfo
-	if c.Path() == "/healthz" || c.Path() == "/readyz" {
+	if c.Path() == "/healthz" || c.Path() == "/readyz" || c.Path() == metricsPath {
 		level = slog.LevelDebug
 	}
 	s.log.LogAttrs(r.Context(), level, "request",

@@ -42,6 +42,7 @@ func (s *Server) routes() {
 	s.embeddingRoutes()
 	s.rankingRoutes()
 	s.systemRoutes()
+	s.metricsRoutes()
 	s.adminRoutes()
 	doc := s.api.OpenAPI()
 	for _, path := range slices.Collect(maps.Keys(doc.Paths)) {

@@ -158,6 +158,30 @@ func (c *collections) each(ctx context.Context, fn func(store.Collection, *index
 	return nil
 }
 
+// peek calls fn for every index that is open, which keeps none open: it is no use of
+// them, and does not wait for those that are being opened.
+func (c *collections) peek(fn func(store.Collection, *index.Hybrid)) {
+	c.mu.Lock()
+	var held []*collection
+	for _, col := range c.all {
+		if col.loaded() && col.err == nil {
+			col.users++
+			held = append(held, col)
+		}
+	}
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, col := range held {
+			col.users--
+		}
+	}()
+	for _, col := range held {
+		fn(col.id, col.index)
+	}
+}
+
 // without closes an index, once nobody uses it, and calls fn while it is closed.
 // Whoever asks for the index meanwhile waits. One that cannot be opened is closed
 // already.

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
@@ -25,6 +27,8 @@ type IndexCheckup struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind"`
 	index.Audit
+	// Leg is what the audit looked at and how it is doing.
+	Leg VectorLeg `json:"leg"`
 	// Error says why it could not be compared.
 	Error    string `json:"error,omitempty"`
 	Repaired bool   `json:"repaired" doc:"its files were thrown away and are being made again"`
@@ -46,9 +50,16 @@ type DoctorOptions struct {
 	// that they are made again in the background. The store itself is never
 	// changed: it is the truth, and a copy of it is what repairs it.
 	Repair bool
+	// Searching is the time that is given in all to measuring recall by searches for
+	// stored vectors; an index gets a fifth of it at most. 0 means
+	// [DefaultSearching], negative that none is measured.
+	Searching time.Duration
 	// Progress is told what is being looked at and how far that is.
 	Progress func(what string, done, total int)
 }
+
+// DefaultSearching is how long [Engine.Doctor] measures recall.
+const DefaultSearching = 10 * time.Second
 
 // Doctor reads the whole data directory: the store against itself, and every
 // index against the store. It runs beside other work.
@@ -56,6 +67,8 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
+	left := max(0, cmp.Or(o.Searching, DefaultSearching))
+	each := left / 5
 	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.EmbedderInfo()}
 	var err error
 	c.Store, err = e.store.Verify(ctx, store.VerifyOptions{
@@ -74,10 +87,12 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 			return c, err
 		}
 		for _, kind := range []store.Kind{store.Documents, store.Memories} {
+			o.Searching = min(each, left)
 			found := e.audit(ctx, store.Collection{Namespace: ns, Kind: kind}, name, o)
 			if ctx.Err() != nil {
 				return c, ctx.Err()
 			}
+			left -= min(left, found.Searched)
 			if found.Repaired {
 				c.Repaired++
 			}
@@ -87,11 +102,16 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	return c, nil
 }
 
+// audit compares an index with the store. o.Searching is what this index gets.
 func (e *Engine) audit(ctx context.Context, id store.Collection, name string, o DoctorOptions) IndexCheckup {
 	out := IndexCheckup{Namespace: name, Kind: id.Kind.String()}
 	col, release, err := e.collections.get(ctx, id)
 	if err == nil {
-		out.Audit, err = col.index.Audit(ctx, func(done, total int) { o.Progress(name+" "+out.Kind, done, total) })
+		out.Audit, err = col.index.Audit(ctx, index.AuditOptions{
+			Progress:  func(done, total int) { o.Progress(name+" "+out.Kind, done, total) },
+			Searching: o.Searching,
+		})
+		out.Leg = vectorLeg(col.index.Vitals())
 		release()
 	}
 	if err != nil {
@@ -124,12 +144,14 @@ func (e *Engine) renew(ctx context.Context, id store.Collection) error {
 const JobDoctor = "doctor"
 
 type doctorRequest struct {
-	Repair bool `json:"repair"`
+	Repair    bool          `json:"repair"`
+	Searching time.Duration `json:"searching,omitempty"`
 }
 
-// CheckUp runs [Engine.Doctor] as a job, whose result is a [Checkup].
-func (e *Engine) CheckUp(ctx context.Context, repair bool) (Job, error) {
-	return e.submitJob(ctx, JobDoctor, "", doctorRequest{repair})
+// CheckUp runs [Engine.Doctor] as a job, whose result is a [Checkup] and which tells
+// its progress itself.
+func (e *Engine) CheckUp(ctx context.Context, o DoctorOptions) (Job, error) {
+	return e.submitJob(ctx, JobDoctor, "", doctorRequest{o.Repair, o.Searching})
 }
 
 func (e *Engine) runDoctor(ctx context.Context, r *runningJob) error {
@@ -137,7 +159,7 @@ func (e *Engine) runDoctor(ctx context.Context, r *runningJob) error {
 	if err := r.request(&req); err != nil {
 		return err
 	}
-	found, err := e.Doctor(ctx, DoctorOptions{Repair: req.Repair, Progress: func(what string, done, total int) {
+	found, err := e.Doctor(ctx, DoctorOptions{Repair: req.Repair, Searching: req.Searching, Progress: func(what string, done, total int) {
 		r.update(func(j *store.Job) { j.Stage, j.Items, j.Counts = what, total, store.JobCounts{Unchanged: done} })
 	}})
 	if err != nil {

@@ -52,6 +52,9 @@ type Options struct {
 	Embedders func(embed.Identity) (embed.Embedder, bool)
 	// VectorGraph is the kind of vector index: "flat" (exact, the default) or "coder".
 	VectorGraph string
+	// Gauge says which vector searches are done again exactly, in the background, to
+	// measure what the graph misses.
+	Gauge index.GaugeOptions
 	// Fusion joins the scores of words and vectors. Its VectorWeight is 0 for the
 	// defaults, of which memories have their own.
 	Fusion  index.Fusion
@@ -118,6 +121,7 @@ type Engine struct {
 	spaces      spaces
 	filler      *filler
 	eraser      *eraser
+	gauges      gauges
 	collections *collections
 	rankings    rankings
 	courtesy    courtesy
@@ -179,6 +183,7 @@ func (e *Engine) open(ctx context.Context) error {
 	if err := e.openSpaces(ctx); err != nil {
 		return err
 	}
+	e.gauges = newGauges(e.opts.Gauge)
 	e.collections = newCollections(e.openIndex, e.opts.Logger)
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.source(store.Documents), e.documents()),

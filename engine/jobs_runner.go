@@ -42,6 +42,8 @@ type jobs struct {
 	running  map[string]*runningJob
 	watchers map[string]map[chan struct{}]bool
 
+	ended endedJobs
+
 	// spools are the jobs that are taken in by this process at the moment;
 	// spooling is held while one becomes known and while others are looked for.
 	spooling sync.RWMutex
@@ -176,7 +178,10 @@ func (s *jobs) cancel(ctx context.Context, id string) (*runningJob, error) {
 		r.stop()
 		return r, nil
 	}
-	_, err := s.store.CancelWaiting(ctx, id)
+	waited, err := s.store.CancelWaiting(ctx, id)
+	if waited {
+		s.ended.add(store.JobCancelled)
+	}
 	s.changed(id)
 	return nil, err
 }
@@ -245,6 +250,7 @@ func (s *jobs) finish(r *runningJob, err error) {
 		s.log.Error("store the end of a job", "job", end.ID, "error", err)
 		s.pause(retryWriteIn)
 	}
+	s.ended.add(state)
 	r.update(func(j *store.Job) { *j = end })
 }
 

@@ -13,6 +13,20 @@ type Audit struct {
 	Catalog LegAudit `json:"catalog"`
 	Keyword LegAudit `json:"keyword"`
 	Vector  LegAudit `json:"vector"`
+	// Found is what searches for some of the stored vectors showed; nil if there was no
+	// time for any. It has no part in being sound: what approximates may miss things.
+	Found *SearchReport `json:"found,omitempty" doc:"what searches of the vector leg for some of its own vectors showed; absent if there are none, or no time was given to it"`
+	// Searched is the time that they took.
+	Searched time.Duration `json:"-"`
+}
+
+// AuditOptions says how an index is audited. The zero value works.
+type AuditOptions struct {
+	// Progress is told how many units of how many were compared; nil for none.
+	Progress func(done, total int)
+	// Searching is how long the vector leg is searched for some of its own vectors to
+	// measure recall; 0 means not.
+	Searching time.Duration
 }
 
 // LegAudit counts the units in which a part of an index differs from the store.
@@ -41,11 +55,10 @@ const sameVector = 0.9999
 // Audit compares the whole index with the store: every unit of the catalog and
 // of the vector leg, the number of units of the keyword leg and whether a sample
 // of them is found by their words. It runs beside searches and writes; what is
-// written meanwhile may be passed over. progress is told how many units of how
-// many were compared; nil for none.
-func (h *Hybrid) Audit(ctx context.Context, progress func(done, total int)) (Audit, error) {
-	if progress == nil {
-		progress = func(int, int) {}
+// written meanwhile may be passed over.
+func (h *Hybrid) Audit(ctx context.Context, o AuditOptions) (Audit, error) {
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
 	}
 	if err := h.await(ctx); err != nil {
 		return Audit{}, err
@@ -56,7 +69,7 @@ func (h *Hybrid) Audit(ctx context.Context, progress func(done, total int)) (Aud
 	if err := h.auditCatalog(ctx, &a); err != nil {
 		return a, err
 	}
-	vectors, err := h.auditLegs(ctx, before, &a, progress)
+	vectors, probes, err := h.auditLegs(ctx, before, &a, o.Progress)
 	if err != nil {
 		return a, err
 	}
@@ -65,7 +78,12 @@ func (h *Hybrid) Audit(ctx context.Context, progress func(done, total int)) (Aud
 		a.Keyword.count(h.lexical.stats().Units, a.Units)
 		a.Vector.count(h.dense.Load().stats().Units, vectors)
 	}
-	return a, nil
+	if a.Vector.State == Ready {
+		start := h.opts.Now()
+		a.Found, err = h.auditSearches(ctx, probes, o.Searching)
+		a.Searched = h.opts.Now().Sub(start)
+	}
+	return a, err
 }
 
 // await waits for legs that are being fed. One that failed is not waited for.
@@ -130,16 +148,19 @@ func (p *parent) same(q *Parent) bool {
 }
 
 // auditLegs compares the legs up to a change and returns how many units have a
-// vector.
-func (h *Hybrid) auditLegs(ctx context.Context, until uint64, a *Audit, progress func(done, total int)) (vectors int, err error) {
+// vector, and some of these.
+func (h *Hybrid) auditLegs(
+	ctx context.Context, until uint64, a *Audit, progress func(done, total int),
+) (vectors int, probes []probe, err error) {
 	sp := h.dense.Load()
 	dense, hasDense := sp.current()
 	lexical, hasLexical := h.lexical.current()
 	every, done := max(1, a.Units/auditSample), 0
+	step := max(1, a.Units/auditProbes)
 	for at := uint64(0); at < until; {
 		b, err := h.opts.Feed.Follow(ctx, at, Want{Texts: true, Space: sp.name})
 		if err != nil {
-			return vectors, fmt.Errorf("compare legs: %w", err)
+			return vectors, probes, fmt.Errorf("compare legs: %w", err)
 		}
 		if b.Seq == at {
 			break
@@ -148,20 +169,22 @@ func (h *Hybrid) auditLegs(ctx context.Context, until uint64, a *Audit, progress
 		for i := range b.Add {
 			e := &b.Add[i]
 			if e.Vector != nil && directed(e.Vector) {
-				vectors++
+				if vectors++; vectors%step == 0 {
+					probes = append(probes, probe{e.ID, e.Vector})
+				}
 				if hasDense && a.Vector.State == Ready {
 					a.Vector.compare(dense, e)
 				}
 			}
 			if done++; hasLexical && a.Keyword.State == Ready && done%every == 0 {
 				if err := a.Keyword.find(ctx, lexical, e); err != nil {
-					return vectors, err
+					return vectors, probes, err
 				}
 			}
 		}
 		progress(done, a.Units)
 	}
-	return vectors, nil
+	return vectors, probes, nil
 }
 
 // directed reports whether a vector is not zero: others are not kept.

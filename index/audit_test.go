@@ -1,6 +1,8 @@
 package index_test
 
 import (
+	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -72,7 +74,7 @@ func TestAudit(t *testing.T) {
 			h := fill()
 			settle(t, h, both)
 			c.damage(h)
-			a, err := h.Audit(t.Context(), nil)
+			a, err := h.Audit(t.Context(), index.AuditOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,5 +85,36 @@ func TestAudit(t *testing.T) {
 				t.Errorf("sound is %t, want %t", a.Sound(), want)
 			}
 		})
+	}
+}
+
+// TestAuditMeasuresRecall has a graph that misses every fifth unit, and units in a row:
+// two of the ten nearest to each. A clock ends the time for it.
+func TestAuditMeasuresRecall(t *testing.T) {
+	leg := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id%5 == 0 }}
+	clock := t0
+	h := newHarness(t, index.Options{
+		Dense: func() (index.Dense, error) { return leg, nil },
+		Now:   func() time.Time { return clock },
+	})
+	defer h.Close()
+	for n := range uint64(300) {
+		apply(t, h, one(n+1, "apple", float32(math.Cos(float64(n)/300)), float32(math.Sin(float64(n)/300))))
+	}
+	ready(t, h)
+	a, err := h.Audit(t.Context(), index.AuditOptions{Searching: time.Second})
+	if err != nil || !a.Sound() || a.Found == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	f := a.Found
+	if f.Recall.Samples < 200 || math.Abs(f.Recall.Value-.8) > .01 || f.Searches != f.Exact || f.Skipped != 0 {
+		t.Errorf("%+v, %+v", f, f.Recall)
+	}
+	leg.between = func(context.Context) { clock = clock.Add(100 * time.Millisecond) }
+	if a, err = h.Audit(t.Context(), index.AuditOptions{Searching: time.Second}); err != nil || a.Found.Recall.Samples != 10 {
+		t.Errorf("%d searches of 100 ms in a second, %v", a.Found.Recall.Samples, err)
+	}
+	if a, err = h.Audit(t.Context(), index.AuditOptions{}); err != nil || a.Found != nil {
+		t.Errorf("%+v without any time, %v", a.Found, err)
 	}
 }

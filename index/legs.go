@@ -147,6 +147,18 @@ type DenseQuery struct {
 	Exact bool
 }
 
+// GraphStats describes a graph that a dense leg searches.
+type GraphStats struct {
+	// Linked counts the vectors that have their place in the graph; Waiting those
+	// that are found by a scan until they have; Deleted those that are gone and
+	// take up room until the graph is tidied.
+	Linked, Waiting, Deleted int
+	// Bytes is the memory that the graph takes.
+	Bytes int64
+	// Answers says that searches use it: that it has every vector of the leg.
+	Answers bool
+}
+
 // LegStats describes a leg.
 type LegStats struct {
 	// Units is the number of live units; Pending counts those among them that
@@ -154,8 +166,10 @@ type LegStats struct {
 	Units, Pending int
 	// Bytes is the size on disk.
 	Bytes int64
-	// Kind names the implementation, such as "flat".
+	// Kind names the implementation, such as "native".
 	Kind string
+	// Graph describes the graph of a dense leg; it is zero while there is none.
+	Graph GraphStats
 	// State and At are filled in by the [Hybrid]: how the leg is doing, and up to
 	// which change it has everything.
 	State State

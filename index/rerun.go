@@ -44,9 +44,10 @@ func (r *reruns) close() {
 type moment struct {
 	units    *catalog // that the dense leg has, as far as they have vectors
 	revising uint64   // see [Hybrid]
+	except   uint64   // a unit that does not count; 0 is none
 }
 
-func (h *Hybrid) moment() moment { return moment{h.served.Load(), h.revising.Load()} }
+func (h *Hybrid) moment() moment { return moment{units: h.served.Load(), revising: h.revising.Load()} }
 
 // lasts reports whether no unit that was there at m has got its vector since.
 func (m moment) lasts(h *Hybrid) bool { return m.revising%2 == 0 && m.revising == h.revising.Load() }
@@ -118,7 +119,7 @@ func (h *Hybrid) compare(ctx context.Context, g *Gauge, before moment, sp *space
 		got: near, exact: exact, depth: q.K,
 		shared: func(id uint64) bool {
 			_, ok := before.units.at(id)
-			return ok
+			return ok && id != before.except
 		},
 		alive: func(id uint64) bool {
 			_, ok := d.Similarity(q.Vector, id)

@@ -71,12 +71,15 @@ type answers struct {
 	errWords, errNear error
 }
 
+// leastDepth is how many units each leg is asked for at least.
+const leastDepth = 100
+
 // ask asks both legs. Each gives more than asked for: the best after fusion need
 // not be at the very top of either, and features look further yet.
 func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool) (a answers) {
 	view := h.view.Load()
 	accept, only := h.accept(view, q, state), h.only(view, q, state)
-	depth := max(100, 2*q.K)
+	depth := max(leastDepth, 2*q.K)
 	a.space = h.dense.Load()
 	var wg sync.WaitGroup
 	if len(q.Vector) > 0 {

@@ -1,5 +1,7 @@
 package index
 
+import "time"
+
 // Vitals say how an index is doing, for those who operate it.
 type Vitals struct {
 	Units          int // in the catalog
@@ -20,4 +22,28 @@ func (h *Hybrid) Vitals() Vitals {
 		v.Searches = h.gauge.Measured()
 	}
 	return v
+}
+
+// SearchReport is [Measured] for people.
+type SearchReport struct {
+	Searches uint64  `json:"searches" doc:"that may approximate"`
+	P50MS    float64 `json:"p50_ms" doc:"the median of their time in the vector leg, estimated from a histogram"`
+	P99MS    float64 `json:"p99_ms"`
+
+	Exact      uint64  `json:"exact" doc:"searches that were asked for as exact ones, by a query or for a sample"`
+	ExactP50MS float64 `json:"exact_p50_ms"`
+	ExactP99MS float64 `json:"exact_p99_ms"`
+
+	Recall  *Recall `json:"recall,omitempty" doc:"absent until a search was compared with an exact one"`
+	Skipped uint64  `json:"skipped" doc:"searches that were chosen to be compared and were not: others were in the way, or the index changed too much meanwhile"`
+}
+
+// Report returns what people read of it.
+func (m Measured) Report() SearchReport {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return SearchReport{
+		Searches: m.Took.Count, P50MS: ms(m.Took.Quantile(.5)), P99MS: ms(m.Took.Quantile(.99)),
+		Exact: m.Exact.Count, ExactP50MS: ms(m.Exact.Quantile(.5)), ExactP99MS: ms(m.Exact.Quantile(.99)),
+		Recall: m.Recall, Skipped: m.Skipped,
+	}
 }

@@ -210,6 +210,21 @@ func (s *Store) SaveJob(ctx context.Context, j Job) error {
 	return nil
 }
 
+// activeJobs counts the jobs that have not ended, by an index of those.
+const activeJobs = `SELECT count(*) FILTER (WHERE state = 'queued'), count(*) FILTER (WHERE state = 'running')
+	FROM jobs INDEXED BY jobs_active WHERE state IN ('queued', 'running')`
+
+// ActiveJobs counts the jobs that wait and that run.
+func (s *Store) ActiveJobs(ctx context.Context) (queued, running int, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, activeJobs).Scan(&queued, &running)
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("count jobs: %w", err)
+	}
+	return queued, running, nil
+}
+
 // Job returns the job with an id. One that is still spooling is not found: it
 // has not been accepted.
 func (s *Store) Job(ctx context.Context, id string) (Job, error) {

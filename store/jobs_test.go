@@ -111,6 +111,31 @@ func TestJobsAreTakenInOrder(t *testing.T) {
 }
 
 // TestForget: what is erased is not in the jobs and answers either.
+func TestActiveJobs(t *testing.T) {
+	s := openJobs(t)
+	for _, id := range []string{"a", "b", "c", "d"} {
+		j := s.spooled(t, id)
+		if id == "a" {
+			continue // stays spooling
+		}
+		if err := s.QueueJob(t.Context(), j.N, Tally{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, state := range []JobState{JobRunning, JobDone} {
+		j, _, err := s.NextJob(t.Context(), JobDocuments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.State = state; s.SaveJob(t.Context(), j) != nil {
+			t.Fatal(state)
+		}
+	}
+	if queued, running, err := s.ActiveJobs(t.Context()); queued != 2 || running != 0 || err != nil {
+		t.Errorf("%d queued, %d running, %v", queued, running, err)
+	}
+}
+
 func TestForget(t *testing.T) {
 	s := openJobs(t)
 	item := func(n int, state ItemState) JobItem {

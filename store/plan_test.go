@@ -93,6 +93,10 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"USING INDEX jobs_active"},
 		},
 		{
+			"jobs that have not ended", func() (string, []any) { return activeJobs, nil },
+			[]string{"USING INDEX jobs_active"},
+		},
+		{
 			"older jobs", func() (string, []any) { return JobFilter{Before: 9, Limit: 9}.query() },
 			[]string{"PRIMARY KEY (rowid<?)"},
 		},

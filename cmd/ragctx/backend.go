@@ -35,7 +35,7 @@ type backend interface {
 	// sync does it again, leaving as little trace of it as it can.
 	sync(ctx context.Context, o engine.IngestOptions) (engine.IngestReport, error)
 	// CheckUp begins a job whose result is an [engine.Checkup].
-	CheckUp(ctx context.Context, repair bool) (engine.Job, error)
+	CheckUp(ctx context.Context, o engine.DoctorOptions) (engine.Job, error)
 	// ReembedAs begins a job that changes to a built-in embedder, to the embedding
 	// service of the settings (see [engine.RemoteName]), or to a table by its path.
 	ReembedAs(ctx context.Context, embedder string) (engine.Job, error)
@@ -137,7 +137,7 @@ func held(e *engine.LockedError) error {
 // does not mean to do them must not have to end them.
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*process, error) {
 	o := engine.Options{
-		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Logger: s.logger(stderr, floor), PauseJobs: true,
+		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Gauge: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(),
 	}
 	if err := s.useMemory(&o); err != nil {

@@ -56,6 +56,14 @@ func checkKeep(v string) error {
 	return nil
 }
 
+// checkShare accepts a share of something, 0 to 1.
+func checkShare(v string) error {
+	if f, err := strconv.ParseFloat(v, 64); err != nil || !(f >= 0 && f <= 1) {
+		return fmt.Errorf("%q is no share; use a number from 0 to 1", ragctx.Clip(v))
+	}
+	return nil
+}
+
 func checkAddr(v string) error {
 	_, port, err := net.SplitHostPort(v)
 	if err != nil {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +20,11 @@ const doctorHelp = `Doctor reads the whole database, checks it against itself, a
 index with it: the catalog and the vectors unit by unit, the keyword index by
 its number of units and by looking for a sample of them. Nothing is changed.
 
+It also searches each vector index for some of its own vectors, twice, and says how
+many of the ten nearest the normal search finds of those that the exact one does, for
+--recall-time in all. If a server has the directory, it says the same of a sample of
+the questions that were asked since it opened the index.
+
 With --repair every index that differs is thrown away and made again in the
 background. The database is never changed: what repairs that is a snapshot.
 
@@ -24,6 +32,7 @@ The exit status is 1 if something is wrong that was not repaired.`
 
 func newDoctor(env lookupEnv) *cobra.Command {
 	var repair, asJSON bool
+	var searching time.Duration
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the data directory, and repair indexes",
@@ -33,7 +42,10 @@ func newDoctor(env lookupEnv) *cobra.Command {
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
-				found, err := checkUp(ctx, cmd.ErrOrStderr(), b, repair)
+				if searching < 0 || searching > time.Hour {
+					return badUsage("--recall-time: is %s; use 0 to 1h", searching)
+				}
+				found, err := checkUp(ctx, cmd.ErrOrStderr(), b, engine.DoctorOptions{Repair: repair, Searching: cmp.Or(searching, -1)})
 				if err != nil {
 					return err
 				}
@@ -51,14 +63,15 @@ func newDoctor(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().BoolVar(&repair, "repair", false, "make every index again that differs from the database")
+	cmd.Flags().DurationVar(&searching, "recall-time", engine.DefaultSearching, "how long to measure in all what the vector indexes find; 0 does not")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
 	return cmd
 }
 
 // checkUp has the data directory checked.
-func checkUp(ctx context.Context, progress io.Writer, b backend, repair bool) (engine.Checkup, error) {
+func checkUp(ctx context.Context, progress io.Writer, b backend, o engine.DoctorOptions) (engine.Checkup, error) {
 	var found engine.Checkup
-	j, err := b.CheckUp(ctx, repair)
+	j, err := b.CheckUp(ctx, o)
 	if err != nil {
 		return found, err
 	}
@@ -110,6 +123,7 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 				fmt.Fprintf(w, "  %s (%s): %d missing, %d wrong, %d too many\n", part.name, l.State, l.Missing, l.Wrong, l.Extra)
 			}
 		}
+		writeVectors(w, i)
 		if i.Error != "" {
 			fmt.Fprintf(w, "  %s\n", printable(i.Error))
 		}
@@ -117,6 +131,47 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 			fmt.Fprintln(w, "  thrown away; it is being made again")
 		}
 	}
+}
+
+// writeVectors tells how the vectors of an index are searched, and what that finds.
+func writeVectors(w io.Writer, i engine.IndexCheckup) {
+	l := i.Leg
+	if l.Units == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  vectors: %s, %d of them, %s on disk", l.Graph, l.Units, size(l.Bytes))
+	if l.Linked+l.Waiting > 0 {
+		fmt.Fprintf(w, "; %d linked, %d waiting, %s of memory", l.Linked, l.Waiting, size(l.GraphBytes))
+	}
+	fmt.Fprintln(w)
+	if i.Found != nil {
+		fmt.Fprintf(w, "  searched for its own: %s\n", inNumbers(*i.Found))
+	}
+	if l.Live.Searches+l.Live.Exact > 0 {
+		fmt.Fprintf(w, "  questions so far: %s\n", inNumbers(l.Live))
+	}
+}
+
+// inNumbers says what searches of a vector index took, and what they found.
+func inNumbers(r index.SearchReport) string {
+	var parts []string
+	for _, k := range []struct {
+		n        uint64
+		what     string
+		p50, p99 float64
+	}{{r.Searches, "searches", r.P50MS, r.P99MS}, {r.Exact, "exact ones", r.ExactP50MS, r.ExactP99MS}} {
+		if k.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s (median %s, p99 %s)", k.n, k.what, millis(k.p50), millis(k.p99)))
+		}
+	}
+	if c := r.Recall; c != nil {
+		parts = append(parts, fmt.Sprintf("recall@10 %.3f (%.3f to %.3f with 95 %% confidence, of %d compared)", c.Value, c.Low, c.High, c.Samples))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func millis(ms float64) string {
+	return time.Duration(ms * float64(time.Millisecond)).Round(10 * time.Microsecond).String()
 }
 
 func inOrder(ok bool) string {

@@ -171,7 +171,7 @@ func orDash(s string) string {
 func newMemorySearch(env lookupEnv) *cobra.Command {
 	var scope memoryScope
 	var limit int
-	var asJSON bool
+	var exact, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "search TEXT",
 		Short: "Find memories by what they say",
@@ -188,6 +188,7 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				q := ragctx.NewQuery(args[0]).WithTypes(ragctx.TypeMemory)
 				q.Namespace, q.UserID, q.AgentID, q.SessionID, q.MaxResults = s.Namespace, scope.user, scope.agent, scope.session, limit
+				q.Exact = exact
 				found, err := b.Search(ctx, q)
 				if err != nil {
 					return err
@@ -201,6 +202,7 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 	}
 	scope.add(cmd.Flags())
 	countVar(cmd.Flags(), &limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
+	cmd.Flags().BoolVar(&exact, "exact", false, exactHelp)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }

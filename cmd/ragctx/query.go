@@ -29,8 +29,10 @@ type queryFlags struct {
 	tokenizer, format     string
 	explain, quiet        bool
 	diversity             float64
-	noRerank              bool
+	noRerank, exact       bool
 }
+
+const exactHelp = "search vectors exhaustively, also where their index would approximate"
 
 const queryHelp = `Query prints what a model should see for TEXT: the best passages of documents and
 memories, fitted into the token budget. The budget holds for the whole output,
@@ -80,6 +82,7 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.format, "format", xmlfmt.XML, "xml, documents, text, or json for the whole answer with its accounts")
 	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
+	flags.BoolVar(&f.exact, "exact", false, exactHelp)
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	for name, values := range map[string][]string{
@@ -100,7 +103,7 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 		Namespace: s.Namespace, UserID: f.user, SessionID: f.session, AgentID: f.agent,
 		AsOf: f.asOf, Filter: ragctx.Filter{OccurredAfter: f.after, OccurredBefore: f.before},
 		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
-		Diversity: f.diversity,
+		Diversity: f.diversity, Exact: f.exact,
 	}
 	if f.noRerank {
 		q = q.WithParam("rerank", false)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -51,6 +52,7 @@ func allSettings() []setting {
 		{"fetch_rate", "requests a second to the host of a page", fixed("2"), checkRate},
 		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that of the data directory", fixed(""), optional(checkEmbedder)},
 		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
+		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultGaugeShare, 'g', -1, 64)), checkShare},
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
@@ -195,6 +197,15 @@ func (s *settings) finish(env lookupEnv) error {
 		s.Server = ""
 	}
 	return s.Level.UnmarshalText([]byte(s.k.String("log_level")))
+}
+
+// gauge says which searches are done again.
+func (s *settings) gauge() index.GaugeOptions {
+	share, _ := strconv.ParseFloat(s.k.String("recall_sample"), 64) // checked
+	if share == 0 {
+		share = -1 // none, where 0 is the default
+	}
+	return index.GaugeOptions{Share: share}
 }
 
 // where names a setting the way the user wrote it.

@@ -1,0 +1,234 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/http"
+	"os"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/store"
+)
+
+type metricsOutput struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+const metricsPath = "/metrics"
+
+func (s *Server) metricsRoutes() {
+	register(s, huma.Operation{
+		OperationID: "metrics", Method: http.MethodGet, Path: metricsPath, Tags: []string{"system"}, Summary: "Metrics for Prometheus",
+		Description: "The text format of Prometheus, version 0.0.4. Sizes are those of indexes that are open; counters begin with the process. " +
+			"Names of namespaces and users are not among the labels.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The metrics.", Content: map[string]*huma.MediaType{expositionType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}},
+	}, s.metrics)
+}
+
+// metrics answers also when the database does not: then is the time to look at them.
+func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, error) {
+	var e exposition
+	e.gauge("ragctx_build_info", "What is running; the value is 1.", series{labels{"version", s.opts.Version, "go_version", runtime.Version()}, 1})
+	writeIndexes(&e, s.engine.OpenIndexes())
+	writeSearches(&e, s.engine.VectorSearches)
+	jobs, err := s.engine.JobTally(ctx)
+	if err != nil {
+		s.log.WarnContext(ctx, "jobs could not be counted for the metrics", "error", err)
+	}
+	writeJobs(&e, jobs, err == nil)
+	writeProcess(&e)
+	return &metricsOutput{expositionType, e.buf.Bytes()}, nil
+}
+
+// kinds are the kinds of items, each of which has series of its own.
+var kinds = []store.Kind{store.Documents, store.Memories}
+
+// legSizes is the sum of legs of one kind of item and one implementation.
+type legSizes struct {
+	kind store.Kind
+	impl string
+	index.LegStats
+}
+
+// sum adds up legs, by kind and implementation. Those that are not there count for
+// nothing.
+func sum(open []engine.IndexVitals, leg func(index.Vitals) index.LegStats) (out []legSizes) {
+	for _, i := range open {
+		l := leg(i.Vitals)
+		if l.Kind == "" {
+			continue
+		}
+		at := slices.IndexFunc(out, func(o legSizes) bool { return o.kind == i.ID.Kind && o.impl == l.Kind })
+		if at < 0 {
+			at, out = len(out), append(out, legSizes{kind: i.ID.Kind, impl: l.Kind})
+		}
+		o := &out[at]
+		o.Units, o.Pending, o.Bytes = o.Units+l.Units, o.Pending+l.Pending, o.Bytes+l.Bytes
+		o.Graph.Linked, o.Graph.Waiting = o.Graph.Linked+l.Graph.Linked, o.Graph.Waiting+l.Graph.Waiting
+		o.Graph.Deleted, o.Graph.Bytes = o.Graph.Deleted+l.Graph.Deleted, o.Graph.Bytes+l.Graph.Bytes
+	}
+	slices.SortFunc(out, func(a, b legSizes) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.impl, b.impl)) })
+	return out
+}
+
+func writeIndexes(e *exposition, open []engine.IndexVitals) {
+	var indexes, units []series
+	for _, k := range kinds {
+		n, has := 0, 0
+		for _, i := range open {
+			if i.ID.Kind == k {
+				n, has = n+1, has+i.Units
+			}
+		}
+		indexes = append(indexes, series{labels{"kind", k.String()}, float64(n)})
+		units = append(units, series{labels{"kind", k.String()}, float64(has)})
+	}
+	e.gauge("ragctx_indexes_open", "Indexes that are open, one for each namespace and kind of item that is in use.", indexes...)
+	e.gauge("ragctx_units", "Chunks of documents and pieces of memories in open indexes, earlier versions included.", units...)
+	e.gauge("ragctx_legs", "Legs of open indexes by state: ready, behind while they are fed, failed.", legStates(open)...)
+
+	e.legs("graph", sum(open, func(v index.Vitals) index.LegStats { return v.Dense }), vectorSizes)
+	e.legs("implementation", sum(open, func(v index.Vitals) index.LegStats { return v.Lexical }), keywordSizes)
+}
+
+// legSize is one family about the sizes of legs.
+type legSize struct {
+	name, help string
+	of         func(index.LegStats) float64
+}
+
+var vectorSizes = []legSize{
+	{"ragctx_vector_units", "Vectors in open indexes.", func(l index.LegStats) float64 { return float64(l.Units) }},
+	{"ragctx_vector_pending_units", "Vectors that the index's files do not have yet.", func(l index.LegStats) float64 { return float64(l.Pending) }},
+	{"ragctx_vector_bytes", "Size of the files of the vector legs.", func(l index.LegStats) float64 { return float64(l.Bytes) }},
+	{"ragctx_vector_linked_units", "Vectors that have their place in a graph.", func(l index.LegStats) float64 { return float64(l.Graph.Linked) }},
+	{"ragctx_vector_waiting_units", "Vectors that are scanned until they have one.", func(l index.LegStats) float64 { return float64(l.Graph.Waiting) }},
+	{"ragctx_vector_deleted_units", "Vectors that are gone and take up room in a graph.", func(l index.LegStats) float64 { return float64(l.Graph.Deleted) }},
+	{"ragctx_vector_graph_bytes", "Memory of the graphs.", func(l index.LegStats) float64 { return float64(l.Graph.Bytes) }},
+}
+
+var keywordSizes = []legSize{
+	{"ragctx_keyword_units", "Texts in the keyword legs of open indexes.", func(l index.LegStats) float64 { return float64(l.Units) }},
+	{"ragctx_keyword_pending_units", "Texts that the index's files do not have yet.", func(l index.LegStats) float64 { return float64(l.Pending) }},
+	{"ragctx_keyword_bytes", "Size of the files of the keyword legs.", func(l index.LegStats) float64 { return float64(l.Bytes) }},
+}
+
+// legs writes families with a series for each kind of item and implementation.
+func (e *exposition) legs(implementation string, legs []legSizes, families []legSize) {
+	for _, f := range families {
+		var all []series
+		for _, l := range legs {
+			all = append(all, series{labels{"kind", l.kind.String(), implementation, l.impl}, f.of(l.LegStats)})
+		}
+		e.gauge(f.name, f.help, all...)
+	}
+}
+
+// legStates counts legs by state, those of which there are none as well: what is
+// alerted on should be there before it happens.
+func legStates(open []engine.IndexVitals) (out []series) {
+	for _, k := range kinds {
+		for _, leg := range []string{"keyword", "vector"} {
+			for _, state := range []index.State{index.Ready, index.Behind, index.Failed} {
+				n := 0
+				for _, i := range open {
+					st := i.Lexical.State
+					if leg == "vector" {
+						st = i.Dense.State
+					}
+					if i.ID.Kind == k && st == state {
+						n++
+					}
+				}
+				out = append(out, series{labels{"kind", k.String(), "leg", leg, "state", string(state)}, float64(n)})
+			}
+		}
+	}
+	return out
+}
+
+func writeSearches(e *exposition, measured func(store.Kind) index.Measured) {
+	var searches, recall, low, high, samples, skipped []series
+	var took []durations
+	for _, k := range kinds {
+		m, kind := measured(k), labels{"kind", k.String()}
+		for _, d := range []durations{
+			{labels{"kind", k.String(), "exact", "false"}, m.Took}, {labels{"kind", k.String(), "exact", "true"}, m.Exact},
+		} {
+			took = append(took, d)
+			searches = append(searches, series{d.labels, float64(d.Count)})
+		}
+		n := 0
+		if r := m.Recall; r != nil {
+			n = r.Samples
+			recall = append(recall, series{kind, r.Value})
+			low, high = append(low, series{kind, r.Low}), append(high, series{kind, r.High})
+		}
+		samples = append(samples, series{kind, float64(n)})
+		skipped = append(skipped, series{kind, float64(m.Skipped)})
+	}
+	e.counter("ragctx_vector_searches_total", "Searches of vector legs; exact ones were asked for by a query or repeat a sampled search.", searches...)
+	e.histogram("ragctx_vector_search_duration_seconds", "Time of searches of vector legs, which is a part of a query's.", took...)
+	e.gauge("ragctx_vector_recall_at_10", "Share of the ten nearest vectors that sampled searches found, over the newest 1,000 samples.", recall...)
+	e.gauge("ragctx_vector_recall_at_10_low", "Lower end of the 95 % confidence interval of ragctx_vector_recall_at_10.", low...)
+	e.gauge("ragctx_vector_recall_at_10_high", "Upper end of the 95 % confidence interval of ragctx_vector_recall_at_10.", high...)
+	e.gauge("ragctx_vector_recall_samples", "Samples behind ragctx_vector_recall_at_10.", samples...)
+	e.counter("ragctx_vector_recall_skipped_total", "Searches that were chosen as samples and not compared.", skipped...)
+}
+
+func writeJobs(e *exposition, t engine.JobTally, known bool) {
+	if known {
+		e.gauge("ragctx_jobs", "Jobs that have not ended, by state.",
+			series{labels{"state", string(store.JobQueued)}, float64(t.Queued)}, series{labels{"state", string(store.JobRunning)}, float64(t.Running)})
+	}
+	e.counter("ragctx_jobs_ended_total", "Jobs that have ended, by how they did.",
+		series{labels{"state", string(store.JobDone)}, float64(t.Done)},
+		series{labels{"state", string(store.JobFailed)}, float64(t.Failed)},
+		series{labels{"state", string(store.JobCancelled)}, float64(t.Cancelled)})
+}
+
+// writeProcess has the names that Prometheus's own clients have.
+func writeProcess(e *exposition) {
+	if rss, ok := residentBytes(); ok {
+		e.gauge("process_resident_memory_bytes", "Resident memory size in bytes.", series{nil, rss})
+	}
+	read := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
+	metrics.Read(read)
+	for i, name := range []string{"go_memstats_heap_alloc_bytes", "go_memstats_sys_bytes"} {
+		if read[i].Value.Kind() == metrics.KindUint64 {
+			help := []string{"Bytes of heap objects, live or not swept yet.", "Bytes that Go has from the system."}[i]
+			e.gauge(name, help, series{nil, float64(read[i].Value.Uint64())})
+		}
+	}
+	e.gauge("go_goroutines", "Number of goroutines.", series{nil, float64(runtime.NumGoroutine())})
+}
+
+// residentBytes returns how much memory of this process is resident, and false where
+// the system does not say so in a file.
+func residentBytes() (float64, bool) {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0, false
+	}
+	fields := strings.Fields(string(b))
+	if len(fields) < 2 {
+		return 0, false
+	}
+	pages, err := strconv.ParseUint(fields[1], 10, 63)
+	if err != nil || pages > math.MaxInt64/uint64(os.Getpagesize()) { //nolint:gosec // pages have a size
+		return 0, false
+	}
+	return float64(pages) * float64(os.Getpagesize()), true
+}

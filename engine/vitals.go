@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/store"
+)
+
+// gauges measure the vector searches of each kind of item, in all namespaces and
+// for as long as the data directory is open. Each index has a part of its own.
+type gauges map[store.Kind]*index.Gauge
+
+func newGauges(o index.GaugeOptions) gauges {
+	all := index.NewGauge(o) // one at a time is done again, of whatever kind
+	return gauges{store.Documents: all.Part(), store.Memories: all.Part()}
+}
+
+// IndexVitals is how an open index is doing.
+type IndexVitals struct {
+	ID store.Collection
+	index.Vitals
+}
+
+// OpenIndexes describes the indexes that are open, in no order. An index is open
+// from the first use of its namespace until it is not used for a while; to be
+// described is no use.
+func (e *Engine) OpenIndexes() (open []IndexVitals) {
+	e.collections.peek(func(id store.Collection, i *index.Hybrid) { open = append(open, IndexVitals{id, i.Vitals()}) })
+	return open
+}
+
+// VectorSearches returns what was measured of the vector searches among a kind of
+// item since the data directory was opened.
+func (e *Engine) VectorSearches(k store.Kind) index.Measured { return e.gauges[k].Measured() }
+
+// VectorLeg describes the vector leg of an index, and searches of it since the index
+// was opened.
+type VectorLeg struct {
+	Graph   string      `json:"graph" doc:"the kind of vector index"`
+	State   index.State `json:"state" doc:"ready; behind while it is being fed; failed"`
+	Units   int         `json:"units" doc:"chunks that have a vector in it"`
+	Pending int         `json:"pending" doc:"those that its files do not have yet"`
+	Bytes   int64       `json:"bytes" doc:"of its files"`
+
+	Linked     int   `json:"linked" doc:"vectors that have their place in a graph"`
+	Waiting    int   `json:"waiting" doc:"vectors that are scanned until they have one"`
+	Deleted    int   `json:"deleted" doc:"vectors that are gone and take up room in the graph"`
+	GraphBytes int64 `json:"graph_bytes" doc:"of memory that the graph takes"`
+
+	Live index.SearchReport `json:"live" doc:"the questions of this index since it was opened"`
+}
+
+func vectorLeg(v index.Vitals) VectorLeg {
+	d := v.Dense
+	return VectorLeg{
+		Graph: d.Kind, State: d.State, Units: d.Units, Pending: d.Pending, Bytes: d.Bytes,
+		Linked: d.Graph.Linked, Waiting: d.Graph.Waiting, Deleted: d.Graph.Deleted, GraphBytes: d.Graph.Bytes,
+		Live: v.Searches.Report(),
+	}
+}
+
+// VectorStatus tells how vectors are searched.
+type VectorStatus struct {
+	Documents index.SearchReport `json:"documents" doc:"questions of documents in all namespaces since the data directory was opened"`
+	Memories  index.SearchReport `json:"memories" doc:"the same of memories"`
+	Indexes   []IndexStatus      `json:"indexes" nullable:"false" doc:"that are open, by namespace and kind"`
+}
+
+// IndexStatus is about the vector leg of one index.
+type IndexStatus struct {
+	Namespace string `json:"namespace"`
+	Kind      string `json:"kind" enum:"documents,memories"`
+	VectorLeg
+}
+
+// VectorStatus tells how vectors are searched, as far as that is known without
+// searching.
+func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
+	s := VectorStatus{
+		Documents: e.VectorSearches(store.Documents).Report(), Memories: e.VectorSearches(store.Memories).Report(),
+		Indexes: []IndexStatus{},
+	}
+	names, err := e.namesOf(ctx)
+	if err != nil {
+		return s, err
+	}
+	for _, i := range e.OpenIndexes() {
+		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), vectorLeg(i.Vitals)})
+	}
+	slices.SortFunc(s.Indexes, func(a, b IndexStatus) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind))
+	})
+	return s, nil
+}
+
+// namesOf returns the names of namespaces by their ids.
+func (e *Engine) namesOf(ctx context.Context) (map[int64]string, error) {
+	names, err := e.Namespaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[int64]string, len(names))
+	for _, name := range names {
+		ns, err := e.namespace(ctx, name, false)
+		if err != nil {
+			return nil, err
+		}
+		of[ns] = name
+	}
+	return of, nil
+}
+
+// JobTally counts jobs: those that wait or run now, and those that have ended since
+// the data directory was opened.
+type JobTally struct {
+	Queued, Running         int
+	Done, Failed, Cancelled uint64
+}
+
+// JobTally counts jobs.
+func (e *Engine) JobTally(ctx context.Context) (t JobTally, err error) {
+	t.Queued, t.Running, err = e.store.ActiveJobs(ctx)
+	ended := &e.jobs.ended
+	t.Done, t.Failed, t.Cancelled = ended.done.Load(), ended.failed.Load(), ended.cancelled.Load()
+	return t, err
+}
+
+// endedJobs counts jobs by how they ended.
+type endedJobs struct{ done, failed, cancelled atomic.Uint64 }
+
+func (c *endedJobs) add(s store.JobState) {
+	switch s {
+	case store.JobDone:
+		c.done.Add(1)
+	case store.JobFailed:
+		c.failed.Add(1)
+	case store.JobCancelled:
+		c.cancelled.Add(1)
+	default: // has not ended
+	}
+}
