@@ -53,7 +53,8 @@ type Options struct {
 	// VectorGraph is the kind of vector index: "flat" (exact, the default) or "coder".
 	VectorGraph string
 	// Gauge says which vector searches are done again exactly, in the background, to
-	// measure what the graph misses.
+	// measure what the graph misses. Documents and memories have half of its limits
+	// each.
 	Gauge index.GaugeOptions
 	// Fusion joins the scores of words and vectors. Its VectorWeight is 0 for the
 	// defaults, of which memories have their own.

@@ -14,9 +14,12 @@ import (
 // for as long as the data directory is open. Each index has a part of its own.
 type gauges map[store.Kind]*index.Gauge
 
+// newGauges halves the limits. A question searches both kinds at the same time, and
+// were only one search done again at a time, it would be the faster one's.
 func newGauges(o index.GaugeOptions) gauges {
-	all := index.NewGauge(o) // one at a time is done again, of whatever kind
-	return gauges{store.Documents: all.Part(), store.Memories: all.Part()}
+	o.PerSecond = cmp.Or(o.PerSecond, index.DefaultGaugePerSecond) / 2
+	o.Load = cmp.Or(o.Load, index.DefaultGaugeLoad) / 2
+	return gauges{store.Documents: index.NewGauge(o), store.Memories: index.NewGauge(o)}
 }
 
 // IndexVitals is how an open index is doing.

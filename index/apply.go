@@ -54,7 +54,6 @@ func (h *Hybrid) know(b Batch) {
 	defer h.write.Unlock()
 	h.catalogue(b)
 	h.mark(b)
-	h.served.Store(h.view.Load())
 	h.applied.Store(max(h.applied.Load(), b.Seq))
 }
 

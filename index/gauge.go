@@ -25,7 +25,7 @@ type GaugeOptions struct {
 }
 
 // Defaults of [GaugeOptions]. A busy server does two exact searches a second, or
-// fewer if they take long: of 5 ms each these are a hundredth of a processor.
+// fewer if they take longer than 5 ms: that is a hundredth of a processor.
 const (
 	DefaultGaugeShare     = 0.01
 	DefaultGaugePerSecond = 2

@@ -151,6 +151,46 @@ func TestGaugeBearsChanges(t *testing.T) {
 	}
 }
 
+// TestGaugeAfterReopening has a catalog that was read from its file.
+func TestGaugeAfterReopening(t *testing.T) {
+	feed, dir := &history{}, t.TempDir()
+	for range 2 {
+		g := index.NewGauge(always())
+		leg := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id == 3 }}
+		h := newHarness(t, index.Options{Dir: dir, Feed: feed, Gauge: g, Dense: func() (index.Dense, error) { return leg, nil }})
+		h.feed = feed
+		if h.Stats().Units == 0 {
+			for n := range uint64(10) {
+				apply(t, h, one(n+1, "apple", 1-float32(n)/100, 0))
+			}
+		}
+		ready(t, h)
+		ask(t, h, g, index.Query{})
+		if r := g.Measured().Recall; r == nil || r.Value != .9 {
+			t.Errorf("%+v", r)
+		}
+		if err := h.Compact(t.Context()); err != nil { // saves the catalog, too
+			t.Fatal(err)
+		}
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestGaugePassesOverNothing asks where there is nothing to be found.
+func TestGaugePassesOverNothing(t *testing.T) {
+	g := index.NewGauge(always())
+	h := newHarness(t, index.Options{Gauge: g})
+	defer h.Close()
+	apply(t, h, one(1, "apple"))
+	ready(t, h)
+	search(t, h, index.Query{Vector: []float32{1, 0}})
+	if m := g.Measured(); m.Took.Count != 1 || m.Exact.Count != 0 || m.Skipped != 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
 // TestGaugeDropsAndEnds has an exact search hang: others are passed over meanwhile,
 // and closing the index ends it.
 func TestGaugeDropsAndEnds(t *testing.T) {

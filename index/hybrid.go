@@ -92,7 +92,7 @@ type Hybrid struct {
 
 	gauge  *Gauge                  // of this index; nil measures nothing
 	reruns reruns                  // for the gauge
-	served atomic.Pointer[catalog] // whose units have been given to the legs
+	served atomic.Pointer[catalog] // whose units the legs have that have everything
 	// revising counts the beginnings and ends of batches in which units get their
 	// vectors late: it is odd during one.
 	revising atomic.Uint64
@@ -130,10 +130,10 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 		h.gauge = o.Gauge.Part()
 	}
 	h.view.Store(&catalog{voices: make([]Voice, 1)})
-	h.served.Store(h.view.Load())
 	if err := h.learn(ctx); err != nil {
 		return nil, err
 	}
+	h.served.Store(h.view.Load())
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h.stop, h.reruns.life = stop, life
 	patient, cancel := context.WithTimeout(ctx, o.Patience)

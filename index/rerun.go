@@ -65,7 +65,7 @@ func (h *Hybrid) nearest(ctx context.Context, sp *space, name string, q DenseQue
 		return near, whole, err
 	}
 	h.gauge.searched(q.Exact, now().Sub(start))
-	if whole && !q.Exact && h.gauge.sampler.chosen() {
+	if whole && !q.Exact && h.gauge.sampler.chosen() && sp.stats().Units > 0 {
 		h.again(before, sp, q, near)
 	}
 	return near, whole, nil
