@@ -3,6 +3,7 @@ package index_test
 import (
 	"context"
 	"math"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,10 +93,10 @@ func TestAudit(t *testing.T) {
 // two of the ten nearest to each. A clock ends the time for it.
 func TestAuditMeasuresRecall(t *testing.T) {
 	leg := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id%5 == 0 }}
-	clock := t0
+	var passed atomic.Int64 // the index's own work reads the clock, too
 	h := newHarness(t, index.Options{
 		Dense: func() (index.Dense, error) { return leg, nil },
-		Now:   func() time.Time { return clock },
+		Now:   func() time.Time { return t0.Add(time.Duration(passed.Load())) },
 	})
 	defer h.Close()
 	for n := range uint64(300) {
@@ -110,7 +111,7 @@ func TestAuditMeasuresRecall(t *testing.T) {
 	if f.Recall.Samples < 200 || math.Abs(f.Recall.Value-.8) > .01 || f.Searches != f.Exact || f.Skipped != 0 {
 		t.Errorf("%+v, %+v", f, f.Recall)
 	}
-	leg.between = func(context.Context) { clock = clock.Add(100 * time.Millisecond) }
+	leg.between = func(context.Context) { passed.Add(int64(100 * time.Millisecond)) }
 	if a, err = h.Audit(t.Context(), index.AuditOptions{Searching: time.Second}); err != nil || a.Found.Recall.Samples != 10 {
 		t.Errorf("%d searches of 100 ms in a second, %v", a.Found.Recall.Samples, err)
 	}
