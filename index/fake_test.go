@@ -85,8 +85,14 @@ func best(hits []index.Scored, k int) []index.Scored {
 
 func (w *words) Cursor() uint64              { return w.cursor }
 func (w *words) Flush(context.Context) error { return nil }
-func (w *words) Stats() index.LegStats       { return index.LegStats{Units: len(w.units), Kind: "words"} }
-func (w *words) Close() error                { return nil }
+
+func (w *words) Stats() index.LegStats {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return index.LegStats{Units: len(w.units), Kind: "words"}
+}
+
+func (w *words) Close() error { return nil }
 
 // arrows is a dense leg that compares vectors of length 1 one by one.
 type arrows struct {
@@ -140,8 +146,14 @@ func dot(a, b []float32) float64 {
 
 func (a *arrows) Cursor() uint64              { return a.cursor }
 func (a *arrows) Flush(context.Context) error { return nil }
-func (a *arrows) Stats() index.LegStats       { return index.LegStats{Units: len(a.units), Kind: "arrows"} }
-func (a *arrows) Close() error                { return nil }
+
+func (a *arrows) Stats() index.LegStats {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return index.LegStats{Units: len(a.units), Kind: "arrows"}
+}
+
+func (a *arrows) Close() error { return nil }
 
 var errBroken = errors.New("broken on purpose")
 
