@@ -19,7 +19,7 @@ var layers = []string{
 	"pack durable extract/internal/pdf",
 	". durable/faultfs",
 	"analysis chunk timeexpr outbound extract index/vector/kernel",
-	"expand fetch screen",
+	"expand fetch screen index/vector/hnsw",
 	"prose tokens embed llm rerank index session ledger xmlfmt",
 	"facts embed/static embed/remote index/vector index/keyword index/indextest compact passage",
 	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote providers/skills",

@@ -1,0 +1,169 @@
+package hnsw
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/ragctx/ragctx/index/vector/kernel"
+)
+
+const (
+	defaultM              = 16
+	defaultEfConstruction = 128
+	minM                  = 4
+	maxM                  = 64
+)
+
+// Options say how a graph is made. All but Dimensions may be left zero.
+type Options struct {
+	Dimensions int // components of a vector, 1..65,536
+
+	// M is how many neighbours a node chooses, 4..64; lists at level 0 hold twice
+	// as many. Default 16.
+	M int
+
+	// EfConstruction is how many candidates they are chosen from, M..10,000.
+	// Default 128.
+	EfConstruction int
+
+	// Workers is how many goroutines link. Default GOMAXPROCS.
+	Workers int
+
+	// LinkFrom is how many vectors there must be for a graph to be made; fewer are
+	// scanned. Default [ScanBelow].
+	LinkFrom int
+
+	// Kernels compute the products. Default those of this machine.
+	Kernels *kernel.Kernels
+
+	// Seed draws the levels of nodes. With one worker and the same calls, graphs
+	// are equal.
+	Seed uint64
+}
+
+// withDefaults checks o and fills in what it leaves out.
+func (o Options) withDefaults() (Options, error) {
+	o.M = cmp.Or(o.M, defaultM)
+	o.EfConstruction = cmp.Or(o.EfConstruction, max(o.M, defaultEfConstruction))
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.LinkFrom = cmp.Or(o.LinkFrom, ScanBelow)
+	if o.Kernels == nil {
+		o.Kernels = kernel.Best()
+	}
+	for _, limit := range []struct {
+		name         string
+		n, low, high int
+	}{
+		{"Dimensions", o.Dimensions, 1, kernel.MaxStride8},
+		{"M", o.M, minM, maxM},
+		{"EfConstruction", o.EfConstruction, o.M, 10_000},
+		{"Workers", o.Workers, 1, 1024},
+		{"LinkFrom", o.LinkFrom, 1, maxSlots},
+	} {
+		if limit.n < limit.low || limit.n > limit.high {
+			return o, fmt.Errorf("hnsw: %s is %d, must be within %d..%d", limit.name, limit.n, limit.low, limit.high)
+		}
+	}
+	return o, nil
+}
+
+// New returns an empty graph.
+func New(o Options) (*Graph, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	g := &Graph{
+		shape:   shape{dim: o.Dimensions, stride: kernel.Stride8(o.Dimensions), m: o.M, m0: 2 * o.M},
+		opt:     o,
+		kernels: o.Kernels,
+		byID:    make(map[uint64]uint32),
+	}
+	g.dir.Store(&directory{codes: kernel.Rows8{Shift: chunkShift, Stride: g.stride}})
+	g.scratch.New = func() any { return g.newScratch() }
+	return g, nil
+}
+
+// IDs iterates over the ids of live vectors, in no order. What is put or deleted
+// meanwhile may be among them or not.
+func (g *Graph) IDs() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		defer g.epochs.leave(g.epochs.enter())
+		for _, c := range g.dir.Load().chunks {
+			for at := range c.live.all {
+				if !yield(c.ids[at]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// all iterates over the bits that are set.
+func (b *bitmap) all(yield func(at uint32) bool) {
+	for i := range b {
+		for word := b[i].Load(); word != 0; word &= word - 1 {
+			if !yield(uint32(i<<6 + bits.TrailingZeros64(word))) { //nolint:gosec // below chunkSlots
+				return
+			}
+		}
+	}
+}
+
+// Waiting returns how many live vectors are not linked yet.
+func (g *Graph) Waiting() int { return int(g.counts.waiting.Load()) }
+
+// Deleted returns how many vectors were deleted or replaced so far.
+func (g *Graph) Deleted() uint64 { return g.deleted.Load() }
+
+// Stats describe a graph.
+type Stats struct {
+	Live    int     // vectors
+	Dead    int     // deleted vectors that are in the graph or wait yet
+	Waiting int     // live, not linked
+	Nodes   int     // of the graph, live and dead; vectors with the same codes share one
+	Levels  int     // of the graph; 0 without nodes
+	Degree  float64 // average length of the lists at level 0
+	Bytes   int64   // of memory, all in
+}
+
+// bytesPerID is what the map takes for an id: a Swiss table at its average load
+// of two thirds has 17 bytes for each of 1.5 places.
+const bytesPerID = 26
+
+// Stats returns the present state. It reads all lists.
+func (g *Graph) Stats() Stats {
+	defer g.epochs.leave(g.epochs.enter())
+	d := g.dir.Load()
+	live, held := g.counts.live.Load(), g.counts.held.Load()
+	st := Stats{
+		Live:    int(live),
+		Dead:    int(max(held-live, 0)),
+		Waiting: g.Waiting(),
+		Nodes:   int(g.counts.nodes.Load()),
+		Bytes:   int64(len(d.chunks)*g.chunkWords()+len(d.towers)*g.towerWords())*4 + live*bytesPerID,
+	}
+	if e := g.entry.Load(); e != 0 {
+		st.Levels = int(e>>32) + 1
+	}
+	links := 0
+	for slot := range g.slots.Load() {
+		links += length(g.list(d, slot, 0))
+	}
+	st.Degree = float64(links) / float64(max(st.Nodes, 1))
+	return st
+}
+
+// length returns how many neighbours a list has.
+func length(list []atomic.Uint32) int {
+	for i := range list {
+		if list[i].Load() == 0 {
+			return i
+		}
+	}
+	return len(list)
+}

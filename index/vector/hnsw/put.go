@@ -1,0 +1,125 @@
+package hnsw
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"unsafe"
+)
+
+// ErrFull is returned when there are as many slots as 30 bits can number.
+var ErrFull = errors.New("hnsw: the graph is full")
+
+// Put stores the vector of an id, in place of the one it had. A search that begins
+// when Put has returned finds it. The vector is of length 1 within float32's
+// precision and all its components are finite: the caller checks that, as it has
+// normalised it; Put copies what it needs. What follows the graph's dimensions is
+// padding and is not read. Put panics if there are fewer components.
+func (g *Graph) Put(id uint64, unit []float32) error {
+	unit = unit[:g.dim]
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	old, replaces := g.byID[id]
+	slot, err := g.take()
+	if err != nil {
+		return err
+	}
+	c, at := g.dir.Load().chunk(slot)
+	from := int(at) * g.stride
+	r, residual := encode(unit, c.codes[from:from+g.dim])
+	g.noteResidual(residual)
+	c.rows[at], c.ids[at] = r, id
+	g.show(c, at)
+	g.byID[id] = slot
+	if replaces { // after the new one is there: one of them is always found
+		g.kill(old)
+	}
+	return nil
+}
+
+// take returns a slot that nobody looks at. The caller holds mu.
+func (g *Graph) take() (uint32, error) {
+	g.reclaim()
+	if n := len(g.free); n > 0 {
+		slot := g.free[n-1]
+		g.free = g.free[:n-1]
+		return slot, nil
+	}
+	slot := g.slots.Load()
+	if slot == maxSlots {
+		return 0, ErrFull
+	}
+	level := uint32(g.height(slot)) //nolint:gosec // within 0..15
+	g.grow(int(slot>>chunkShift)+1, g.lists+level)
+	c, at := g.dir.Load().chunk(slot)
+	if level > 0 {
+		c.towers[at] = level<<levelShift | g.lists
+		g.lists += level
+	}
+	g.slots.Store(slot + 1)
+	return slot, nil
+}
+
+// show publishes a slot whose codes are written.
+func (g *Graph) show(c *chunk, at uint32) {
+	c.held.set(at)
+	c.waiting.set(at)
+	c.pending.Add(1)
+	c.live.set(at)
+	g.counts.held.Add(1)
+	g.counts.waiting.Add(1)
+	g.counts.live.Add(1)
+}
+
+// kill makes the vector of a slot dead. The caller holds mu.
+func (g *Graph) kill(slot uint32) {
+	c, at := g.dir.Load().chunk(slot)
+	// In this order, so that a search that meets the dead one repeats (see
+	// [Graph.Deleted]).
+	g.deleted.Add(1)
+	c.live.clear(at)
+	g.counts.live.Add(-1)
+	if c.waiting.has(at) {
+		g.counts.waiting.Add(-1)
+	}
+}
+
+// Delete removes the vector of an id, if there is one.
+func (g *Graph) Delete(id uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if slot, ok := g.byID[id]; ok {
+		delete(g.byID, id)
+		g.kill(slot)
+	}
+}
+
+// Same reports whether id is live with the very codes of unit. That says that it
+// is the same vector, as good as surely: another one would have to be nearer than
+// the codes can tell.
+func (g *Graph) Same(id uint64, unit []float32) bool {
+	codes := make([]int8, g.dim)
+	r, _ := encode(unit[:g.dim], codes)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	slot, ok := g.byID[id]
+	if !ok {
+		return false
+	}
+	c, at := g.dir.Load().chunk(slot)
+	from := int(at) * g.stride
+	return c.rows[at] == r && bytes.Equal(raw(c.codes[from:from+g.dim]), raw(codes))
+}
+
+// raw returns codes as bytes, which are compared faster.
+func raw(codes []int8) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(codes))), len(codes))
+}
+
+// noteResidual keeps the largest, rounded up. The caller holds mu.
+func (g *Graph) noteResidual(r float64) {
+	up := math.Nextafter32(float32(r), 2)
+	if up > math.Float32frombits(g.residual.Load()) {
+		g.residual.Store(math.Float32bits(up))
+	}
+}
