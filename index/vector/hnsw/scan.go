@@ -1,0 +1,85 @@
+package hnsw
+
+import (
+	"context"
+	"math/bits"
+)
+
+// ScanBelow is how many nodes are scanned rather than walked through.
+const ScanBelow = 4096
+
+// scan compares all vectors with the query.
+func (f *finder) scan(ctx context.Context) error {
+	f.info.Exhaustive = true
+	f.best.reset(f.query.K, 2*f.info.Error)
+	f.refresh()
+	for i, c := range f.d.chunks {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		there := c.live
+		if f.query.Dead {
+			there = c.held
+		}
+		f.scanChunk(uint32(i)<<chunkShift, c, there) //nolint:gosec // below maxSlots
+	}
+	return nil
+}
+
+// scanWaiting compares all vectors that wait.
+func (f *finder) scanWaiting() {
+	for i, c := range f.d.chunks {
+		if c.pending.Load() > 0 {
+			f.scanChunk(uint32(i)<<chunkShift, c, c.waiting) //nolint:gosec // below maxSlots
+		}
+	}
+}
+
+// scanChunk compares the slots of a chunk whose bits are set, 64 at a time. It
+// reads no others: somebody may be writing them.
+func (f *finder) scanChunk(first uint32, c *chunk, set *bitmap) {
+	stride := f.g.stride
+	for w := range set {
+		word := set[w].Load()
+		if word == 0 {
+			continue
+		}
+		at := uint32(w) << 6 //nolint:gosec // below chunkSlots
+		n := bits.OnesCount64(word)
+		f.info.Visited += n
+		slots := f.fresh[:0]
+		for rest := word; rest != 0; rest &= rest - 1 {
+			slots = append(slots, first+at+uint32(bits.TrailingZeros64(rest))) //nolint:gosec // below 64
+		}
+		f.fresh = slots
+		if n == 64 {
+			f.compareRun(c, at, c.codes[int(at)*stride:int(at+64)*stride])
+		} else {
+			f.compare(slots)
+		}
+		f.collect(slots, f.sims[:n])
+	}
+}
+
+// compareRun sets sims to the cosines of 64 slots that follow each other.
+func (s *scratch) compareRun(c *chunk, at uint32, codes []int8) {
+	raw := s.raw[:64]
+	s.g.kernels.Scan8(s.query, codes, raw)
+	for i, r := range c.rows[at : at+64] {
+		s.sims[i] = s.scale * r.scale * float32(raw[i]-s.g.kernels.Bias*r.sum)
+	}
+}
+
+// collect enters what is near enough and wanted.
+func (f *finder) collect(slots []uint32, sims []float32) {
+	floor := f.best.floor()
+	for i, sim := range sims {
+		if sim < floor {
+			continue
+		}
+		if c, at := f.d.chunk(slots[i]); f.wants(c, at) {
+			f.best.add(entry{sim, slots[i]})
+			floor = f.best.floor()
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package hnsw
+
+// descend goes from a node to ever nearer ones at each level from the entry's down
+// to the one above stop, and returns where it ends (algorithm 5 of the paper with
+// ef 1). ok is false when there are no nodes.
+func (s *scratch) descend(stop int) (at entry, ok bool) {
+	e := s.g.entry.Load()
+	if e == 0 {
+		return entry{}, false
+	}
+	at.slot = uint32(e) - 1 //nolint:gosec // the lower half
+	s.reach(at.slot)
+	at.sim = s.compare([]uint32{at.slot})[0]
+	for level := int(e >> 32); level > stop; level-- { //nolint:gosec // a level
+		at = s.climb(at, level)
+	}
+	return at, true
+}
+
+// climb goes to the nearest neighbour as long as it is nearer.
+func (s *scratch) climb(at entry, level int) entry {
+	for {
+		s.neighbours(at.slot, level)
+		better := false
+		for i, sim := range s.compare(s.fresh) {
+			if sim > at.sim {
+				at, better = entry{sim, s.fresh[i]}, true
+			}
+		}
+		if !better {
+			return at
+		}
+	}
+}
+
+// reach sees to it that the directory at hand knows a slot.
+func (s *scratch) reach(slot uint32) {
+	if !s.d.has(slot) {
+		s.refresh()
+	}
+}
+
+// neighbours sets fresh to the neighbours of a slot.
+func (s *scratch) neighbours(slot uint32, level int) {
+	s.fresh = s.fresh[:0]
+	list := s.g.list(s.d, slot, level)
+	for i := range list {
+		next := list[i].Load()
+		if next == 0 {
+			return
+		}
+		s.reach(next - 1)
+		s.fresh = append(s.fresh, next-1)
+	}
+}
+
+// unseen sets fresh to the neighbours of a slot that were not seen, which now are.
+func (s *scratch) unseen(slot uint32, level int) {
+	fresh, seen := s.fresh[:0], s.seen
+	list := s.g.list(s.d, slot, level)
+	for i := range list {
+		next := list[i].Load()
+		if next == 0 {
+			break
+		}
+		next--
+		if int(next>>6) >= len(seen) || !s.d.has(next) {
+			s.refresh()
+			seen = s.seen
+		}
+		word, bit := &seen[next>>6], uint64(1)<<(next&63)
+		if *word&bit == 0 {
+			*word |= bit
+			fresh = append(fresh, next)
+		}
+	}
+	s.fresh = fresh
+	s.touched = append(s.touched, fresh...)
+}
+
+// start makes from the only entry of the pool.
+func (s *scratch) start(from entry) {
+	s.forget()
+	s.touch(from.slot)
+	s.pool = append(s.pool[:0], from)
+}
+
+// touch makes a slot seen.
+func (s *scratch) touch(slot uint32) {
+	s.seen[slot>>6] |= 1 << (slot & 63)
+	s.touched = append(s.touched, slot)
+}
+
+// beam looks at the neighbours of the best entries of the pool until the ef best
+// it has met are in it and none of them leads on (algorithm 2). The pool is one
+// sorted list, marked where neighbours were looked at: an insertion moves some
+// hundred bytes, which is faster than the two heaps of the paper.
+func (s *scratch) beam(ef, level int) {
+	for cur := 0; cur < len(s.pool); {
+		e := &s.pool[cur]
+		if e.slot&expanded != 0 {
+			cur++
+			continue
+		}
+		e.slot |= expanded
+		s.unseen(e.slot&^marks, level)
+		low := cur + 1
+		for i, sim := range s.compare(s.fresh) {
+			n := len(s.pool)
+			if n == ef {
+				if sim <= s.pool[n-1].sim {
+					continue
+				}
+				s.pool = s.pool[:n-1]
+			}
+			low = min(low, s.insert(entry{sim, s.fresh[i]}))
+		}
+		cur = low
+	}
+}
+
+// insert puts an entry behind those that are as near, and returns its place.
+func (s *scratch) insert(e entry) int {
+	low, high := 0, len(s.pool)
+	for low < high {
+		mid := int(uint(low+high) >> 1) //nolint:gosec // the usual overflow guard
+		if s.pool[mid].sim < e.sim {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	s.pool = append(s.pool, entry{})
+	copy(s.pool[low+1:], s.pool[low:])
+	s.pool[low] = e
+	return low
+}
