@@ -49,16 +49,25 @@ func (f *finder) plain() bool {
 // counts reports whether a node is a result, for itself or for a twin.
 func (f *finder) counts(slot uint32) bool {
 	c, at := f.d.chunk(slot)
-	if !c.head.has(at) {
+	family := f.twinsOf(c, at, slot)
+	if family == nil {
 		return f.wants(c, at)
 	}
-	for twin := range f.g.family(slot).all {
+	for twin := range family.all {
 		f.reach(twin)
 		if f.wants(f.d.chunk(twin)) {
 			return true
 		}
 	}
 	return false
+}
+
+// twinsOf returns the family of a node, nil if it has none.
+func (f *finder) twinsOf(c *chunk, at, slot uint32) *family {
+	if !c.head.has(at) {
+		return nil
+	}
+	return f.g.family(slot)
 }
 
 // filtered is beam at level 0 where only some nodes are results: ef counts these,
@@ -119,9 +128,9 @@ func (f *finder) unfold(enough int) {
 		}
 		e.slot &^= marks
 		c, at := f.d.chunk(e.slot)
-		switch {
-		case c.head.has(at):
-			f.twins(f.g.family(e.slot), enough)
+		switch family := f.twinsOf(c, at, e.slot); {
+		case family != nil:
+			f.twins(family, enough)
 		case f.query.Accept != nil || f.wants(c, at): // what is accepted was asked for
 			f.best.add(e)
 		}

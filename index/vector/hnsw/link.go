@@ -19,18 +19,23 @@ func (g *Graph) Link(ctx context.Context) error {
 	if g.counts.nodes.Load() == 0 && len(waiting) < g.opt.LinkFrom {
 		return nil
 	}
+	return g.spread(ctx, len(waiting), func(s *scratch, i int) { g.link(s, waiting[i]) })
+}
+
+// spread runs work for 0..n-1 on the workers, until ctx ends.
+func (g *Graph) spread(ctx context.Context, n int, work func(s *scratch, i int)) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(g.opt.Workers, len(waiting)) {
+	for range min(g.opt.Workers, n) {
 		group.Go(func() {
 			s := g.borrow()
 			defer g.giveBack(s)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= len(waiting) {
+				if i >= n {
 					return
 				}
-				g.link(s, waiting[i])
+				work(s, i)
 			}
 		})
 	}

@@ -43,6 +43,7 @@ func (g *Graph) take() (uint32, error) {
 	if n := len(g.free); n > 0 {
 		slot := g.free[n-1]
 		g.free = g.free[:n-1]
+		g.wipe(slot)
 		return slot, nil
 	}
 	slot := g.slots.Load()
@@ -60,11 +61,26 @@ func (g *Graph) take() (uint32, error) {
 	return slot, nil
 }
 
-// show publishes a slot whose codes are written.
+// wipe makes a slot that is used again like a new one, but for its level.
+func (g *Graph) wipe(slot uint32) {
+	d := g.dir.Load()
+	for level := range d.level(slot) + 1 {
+		for i, list := 0, g.list(d, slot, level); i < len(list); i++ {
+			list[i].Store(0)
+		}
+	}
+	c, at := d.chunk(slot)
+	c.parents[at].Store(0)
+	c.twin.clear(at)
+	clear(c.codes[int(at)*g.stride : int(at+1)*g.stride])
+}
+
+// show publishes a slot whose codes are written. It is held last but one, so that
+// nobody takes it for a node.
 func (g *Graph) show(c *chunk, at uint32) {
-	c.held.set(at)
 	c.waiting.set(at)
 	c.pending.Add(1)
+	c.held.set(at)
 	c.live.set(at)
 	g.counts.held.Add(1)
 	g.counts.waiting.Add(1)

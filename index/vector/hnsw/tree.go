@@ -55,21 +55,8 @@ func (s *scratch) adopt(slot uint32, candidates []entry) uint32 {
 	}
 	next := candidates[0].slot
 	for !s.attach(slot, next) {
-		next = s.child(slot, next)
+		below := slices.DeleteFunc(s.read(next, 0), func(x uint32) bool { return s.g.parent(s.d, x) != next+1 })
+		next = s.rank(slot, below)[0].slot
 	}
 	return next
-}
-
-// child returns the child of a node without room that is nearest to a slot.
-func (s *scratch) child(slot, of uint32) uint32 {
-	list := slices.DeleteFunc(s.read(of, 0), func(x uint32) bool { return s.g.parent(s.d, x) != of+1 })
-	s.askSlot(slot)
-	best := 0
-	sims := s.compare(list)
-	for i, sim := range sims {
-		if sim > sims[best] {
-			best = i
-		}
-	}
-	return list[best]
 }

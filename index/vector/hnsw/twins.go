@@ -59,9 +59,11 @@ func (g *Graph) join(d *directory, head, slot uint32) {
 
 // family returns the family of a head, nil if it has none.
 func (g *Graph) family(head uint32) *family {
-	f, _ := g.families.Load(head)
-	known, _ := f.(*family)
-	return known
+	f, ok := g.families.Load(head)
+	if !ok {
+		return nil
+	}
+	return f.(*family)
 }
 
 // id returns whose vector a slot holds.
@@ -82,6 +84,36 @@ func (f *family) with(slot uint32, order func(a, b uint32) int) [][]uint32 {
 		return runs
 	}
 	return slices.Replace(runs, i, i+1, run[:runSlots/2:runSlots/2], run[runSlots/2:])
+}
+
+// thin takes dead twins out of their families and returns them.
+func (g *Graph) thin() (dead []uint32) {
+	d := g.dir.Load()
+	for key, value := range g.families.Range {
+		head, f := key.(uint32), value.(*family)
+		var rest [][]uint32
+		members := 0
+		for _, run := range *f.runs.Load() {
+			run = slices.DeleteFunc(slices.Clone(run), func(slot uint32) bool {
+				c, at := d.chunk(slot)
+				gone := slot != head && !c.live.has(at)
+				if gone {
+					dead = append(dead, slot)
+				}
+				return gone
+			})
+			if members += len(run); len(run) > 0 {
+				rest = append(rest, run)
+			}
+		}
+		f.runs.Store(&rest)
+		if members == 1 {
+			c, at := d.chunk(head)
+			c.head.clear(at)
+			g.families.Delete(head)
+		}
+	}
+	return dead
 }
 
 // all iterates over head and twins by ascending id.
