@@ -3,9 +3,9 @@ package hnsw
 const (
 	rescore    = 4
 	minRescore = 16
-	// visitCost is how many rows a scan compares in the time that a walk needs for
-	// one node.
-	visitCost = 3
+	// visitShare is the share of the nodes that a walk may visit before a scan is
+	// taken to be cheaper: a walk needs about three times as long for a node.
+	visitShare = 1. / 3
 	// wide is how long the sorted pool may get before heaps are faster.
 	wide = 1024
 )
@@ -20,7 +20,7 @@ func (f *finder) walk(nodes int) bool {
 	if f.query.Ef <= 0 {
 		ef = DefaultEf(f.query.K)
 	}
-	budget := nodes / visitCost
+	budget := int(f.g.tuning.visitShare * float64(nodes))
 	if ef > budget {
 		return false
 	}

@@ -80,6 +80,7 @@ func New(o Options) (*Graph, error) {
 	g := &Graph{
 		shape:   shape{dim: o.Dimensions, stride: kernel.Stride8(o.Dimensions), m: o.M, m0: 2 * o.M},
 		opt:     o,
+		tuning:  tuning{walkFrom: ScanBelow, visitShare: visitShare},
 		kernels: o.Kernels,
 		byID:    make(map[uint64]uint32),
 	}

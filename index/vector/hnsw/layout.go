@@ -63,6 +63,7 @@ type Graph struct {
 	shape
 
 	opt     Options
+	tuning  tuning
 	kernels *kernel.Kernels
 	dir     atomic.Pointer[directory]
 	slots   atomic.Uint32 // the first that was never used
@@ -83,6 +84,12 @@ type Graph struct {
 	shaping sync.Mutex // Link or Tidy
 	stripes [lockStripes]sync.Mutex
 	scratch sync.Pool // *scratch
+}
+
+// tuning decides between walk and scan. Tests change it.
+type tuning struct {
+	walkFrom   int     // nodes from which on walks are tried
+	visitShare float64 // of the nodes: how many a walk may visit
 }
 
 // counts are numbers of slots: live; held; live and waiting; nodes of the graph.

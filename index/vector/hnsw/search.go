@@ -83,7 +83,7 @@ func (f *finder) find(ctx context.Context) error {
 	g := f.g
 	f.best.reset(f.query.K, 2*f.info.Error)
 	nodes := int(g.counts.nodes.Load())
-	if f.query.Exhaustive || nodes <= ScanBelow || !f.walk(nodes) {
+	if f.query.Exhaustive || nodes < g.tuning.walkFrom || !f.walk(nodes) {
 		return f.scan(ctx)
 	}
 	return nil
