@@ -66,10 +66,26 @@ func TestCurve(t *testing.T) {
 		t.Logf("ef %3d recall %.4f visited %d %v %.0f q/s", ef, float64(hits)/float64(10*nq), visited/nq, best, 1e9/float64(best))
 	}
 	lost := 0
-	for i := 0; i < n; i += 7 {
+	for i := 0; i < n; i += 3 {
 		found, _ := search(t, g, Query{Unit: vs[i], K: 1})
 		if found[0].ID != uint64(i) {
 			lost++
+			for _, ef := range []int{100, 200, 400, 1000} {
+				again, _ := search(t, g, Query{Unit: vs[i], K: 1, Ef: ef})
+				t.Log(i, ef, found[0], again[0])
+			}
+			d := g.dir.Load()
+			s := g.borrow()
+			in := 0
+			for j := range uint32(n) {
+				if slices.Contains(s.read(j, 0), uint32(i)) {
+					in++
+				}
+			}
+			p := g.parent(d, uint32(i)) - 1
+			t.Log(in, p, dot(vs[i], vs[p]), d.level(uint32(i)), len(s.read(uint32(i), 0)))
+			pf, _ := search(t, g, Query{Unit: vs[p], K: 1})
+			t.Log(pf[0])
 		}
 	}
 	t.Logf("lost %d of %d", lost, n/7)

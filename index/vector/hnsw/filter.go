@@ -24,7 +24,7 @@ func (f *finder) walk(nodes int) bool {
 	if ef > budget {
 		return false
 	}
-	f.scanWaiting() // before the walk: what is linked in between is met by both
+	waiting := f.waiting() // before the walk, which meets what is linked in between
 	at, ok := f.descend(0)
 	if !ok {
 		return false
@@ -37,6 +37,7 @@ func (f *finder) walk(nodes int) bool {
 	}
 	f.info.Visited += len(f.touched)
 	f.unfold(max(rescore*f.query.K, minRescore))
+	f.scanSlots(waiting)
 	return len(f.best.top) == f.query.K
 }
 
@@ -145,6 +146,7 @@ func (f *finder) twins(of *family, enough int) {
 			return
 		}
 		f.reach(slot)
+		f.touch(slot)
 		if !f.wants(f.d.chunk(slot)) {
 			continue
 		}

@@ -155,3 +155,34 @@ func TestRecall(t *testing.T) {
 	}
 	t.Logf("lost %d", lost)
 }
+
+// TestReuse puts as many as were deleted: the slots of those are used again.
+func TestReuse(t *testing.T) {
+	vectors := clustered(3000, 16, 10, .5, 4)
+	g := build(t, Options{Dimensions: 16, LinkFrom: 1}, vectors[:2000])
+	for round := range 3 {
+		for i := range 1000 {
+			g.Delete(uint64(i))
+		}
+		if err := g.Tidy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if st := g.Stats(); st.Live != 1000 || st.Dead > 1 { // the root stays
+			t.Fatalf("%+v", st)
+		}
+		for i := range 1000 {
+			if err := g.Put(uint64(i), vectors[(i+round*500)%3000]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.Link(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slots := g.slots.Load(); slots > 2010 {
+		t.Errorf("%d slots for 2000 vectors", slots)
+	}
+}

@@ -81,7 +81,7 @@ type Graph struct {
 	free  []uint32 // slots to use again
 
 	epochs  epochs
-	shaping sync.Mutex // Link or Tidy
+	shaping sync.Mutex // Link or Tidy; who holds it need not enter an epoch: no node goes away
 	stripes [lockStripes]sync.Mutex
 	scratch sync.Pool // *scratch
 }

@@ -76,7 +76,6 @@ func (g *Graph) release(c *chunk, at uint32) {
 
 // link makes a waiting slot a node, or the twin of one.
 func (g *Graph) link(s *scratch, slot uint32) {
-	defer g.epochs.leave(g.epochs.enter())
 	s.refresh()
 	c, at := s.d.chunk(slot)
 	twin := !g.plant(slot) && s.place(slot)

@@ -3,6 +3,7 @@ package hnsw
 import (
 	"context"
 	"math/bits"
+	"slices"
 )
 
 // ScanBelow is how many nodes are scanned rather than walked through.
@@ -26,12 +27,31 @@ func (f *finder) scan(ctx context.Context) error {
 	return nil
 }
 
-// scanWaiting compares all vectors that wait.
-func (f *finder) scanWaiting() {
+// waiting returns the slots that wait.
+func (f *finder) waiting() []uint32 {
+	f.pending = f.pending[:0]
 	for i, c := range f.d.chunks {
-		if c.pending.Load() > 0 {
-			f.scanChunk(uint32(i)<<chunkShift, c, c.waiting) //nolint:gosec // below maxSlots
+		if c.pending.Load() == 0 {
+			continue
 		}
+		for at := range c.waiting.all {
+			f.pending = append(f.pending, uint32(i)<<chunkShift|at) //nolint:gosec // below maxSlots
+		}
+	}
+	return f.pending
+}
+
+// scanSlots compares the slots that the walk has not met.
+func (f *finder) scanSlots(slots []uint32) {
+	for part := range slices.Chunk(slots, batch) {
+		f.fresh = f.fresh[:0]
+		for _, slot := range part {
+			if f.seen[slot>>6]>>(slot&63)&1 == 0 {
+				f.fresh = append(f.fresh, slot)
+			}
+		}
+		f.info.Visited += len(f.fresh)
+		f.collect(f.fresh, f.compare(f.fresh))
 	}
 }
 

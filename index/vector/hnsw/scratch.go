@@ -39,7 +39,8 @@ type scratch struct {
 	raw   []int32
 	sims  []float32
 
-	best best
+	best    best
+	pending []uint32
 }
 
 // batch is how many rows are compared in one call, at most: their products stay

@@ -52,13 +52,21 @@ func (g *Graph) Search(ctx context.Context, q Query, to []Near) ([]Near, Info, e
 	defer g.epochs.leave(g.epochs.enter())
 	s := g.borrow()
 	defer g.giveBack(s)
-	f := finder{scratch: s, query: q, info: Info{Error: g.bound32(s.ask(q.Unit))}}
+	f := finder{scratch: s, query: q, info: Info{Error: g.bound32(s.ask(q.Unit))}, deleted: g.deleted.Load()}
 	if q.K <= 0 {
 		return to, f.info, nil
 	}
-	deleted := g.deleted.Load()
-	err := f.find(ctx)
-	return f.results(to, q.Dead || deleted != g.deleted.Load()), f.info, err
+	for extra := 0; ; {
+		f.query.K = q.K + extra
+		if err := f.find(ctx); err != nil {
+			return to, f.info, err
+		}
+		found, again := f.results(to)
+		if again <= extra || !f.info.Exhaustive && len(found)-len(to) >= q.K {
+			return found, f.info, nil
+		}
+		f.query.Exhaustive, extra = true, again
+	}
 }
 
 // bound32 returns the largest difference of score and cosine. With q = q̂+a and
@@ -74,8 +82,9 @@ func (g *Graph) bound32(a float64) float32 {
 // finder is a search under way.
 type finder struct {
 	*scratch
-	query Query
-	info  Info
+	query   Query
+	info    Info
+	deleted uint64 // Graph.deleted when the search began
 }
 
 // find fills best.
@@ -98,8 +107,10 @@ func (f *finder) wants(c *chunk, at uint32) bool {
 	return there.has(at) && (f.query.Accept == nil || f.query.Accept(c.ids[at]))
 }
 
-// results appends what was found. Unless twice is set, no id comes twice.
-func (f *finder) results(to []Near, twice bool) []Near {
+// results appends what was found, and returns how many came again: vectors of an
+// id whose vector was replaced while the search went on, or that were not there
+// but for Query.Dead. They have taken the places of others.
+func (f *finder) results(to []Near) (all []Near, again int) {
 	found := f.best.sorted()
 	if !f.info.Exhaustive {
 		found = found[:min(len(found), max(rescore*f.query.K, minRescore))]
@@ -111,10 +122,10 @@ func (f *finder) results(to []Near, twice bool) []Near {
 	slices.SortFunc(to[begin:], func(a, b Near) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
-	if twice {
-		return dedupe(to, begin)
+	if f.query.Dead || f.deleted != f.g.deleted.Load() {
+		to = dedupe(to, begin)
 	}
-	return to
+	return to, len(found) - (len(to) - begin)
 }
 
 // dedupe drops all but the best result of each id.

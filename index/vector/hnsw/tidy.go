@@ -31,7 +31,6 @@ func (g *Graph) Stale() bool {
 func (g *Graph) Tidy(ctx context.Context) error {
 	g.shaping.Lock()
 	defer g.shaping.Unlock()
-	defer g.epochs.leave(g.epochs.enter())
 	g.sift()
 	s := g.borrow()
 	defer g.giveBack(s)
