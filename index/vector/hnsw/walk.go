@@ -11,16 +11,19 @@ func (s *scratch) descend(stop int) (at entry, ok bool) {
 	at.slot = uint32(e) - 1 //nolint:gosec // the lower half
 	s.reach(at.slot)
 	at.sim = s.compare([]uint32{at.slot})[0]
+	s.forget()
+	s.touch(at.slot)
 	for level := int(e >> 32); level > stop; level-- { //nolint:gosec // a level
 		at = s.climb(at, level)
 	}
 	return at, true
 }
 
-// climb goes to the nearest neighbour as long as it is nearer.
+// climb goes to the nearest neighbour as long as it is nearer. What was seen at a
+// level above was no nearer.
 func (s *scratch) climb(at entry, level int) entry {
 	for {
-		s.neighbours(at.slot, level)
+		s.unseen(at.slot, level)
 		better := false
 		for i, sim := range s.compare(s.fresh) {
 			if sim > at.sim {

@@ -1,0 +1,67 @@
+package hnsw
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestFilters compares searches that accept few with exact ones, where what is
+// accepted lies anywhere, near the query, and far from it.
+func TestFilters(t *testing.T) {
+	const n, k = 20_000, 10
+	vectors := clustered(n+40, 48, 100, .8, 11)
+	vectors, queries := vectors[:n], vectors[n:]
+	g := build(t, Options{Dimensions: 48}, vectors)
+	r := rand.New(rand.NewPCG(5, 5))
+	lots := make([]float64, n)
+	for i := range lots {
+		lots[i] = r.Float64()
+	}
+	for _, share := range []float64{.001, .01, .05, .2, .5, .9} {
+		for name, accept := range map[string]func(q []float32) func(id uint64) bool{
+			"anywhere": func([]float32) func(uint64) bool {
+				return func(id uint64) bool { return lots[id] < share }
+			},
+			"near": func(q []float32) func(uint64) bool { return beyond(vectors, q, share, 1) },
+			"far":  func(q []float32) func(uint64) bool { return beyond(vectors, q, share, -1) },
+		} {
+			hits, all, scans, visited := 0, 0, 0, 0
+			for _, q := range queries {
+				accept := accept(q)
+				found, info := search(t, g, Query{Unit: q, K: k, Accept: accept})
+				want := exactly(vectors, q, k, accept)
+				got := rescored(vectors, q, k, found)
+				if len(got) != len(want) {
+					t.Fatalf("%s %g: %d results, there are %d", name, share, len(got), len(want))
+				}
+				for _, id := range got {
+					if !accept(id) {
+						t.Fatalf("%s %g: %d is not accepted", name, share, id)
+					}
+					count(&hits, slices.Contains(want, id))
+				}
+				all += len(want)
+				visited += info.Visited
+				count(&scans, info.Exhaustive)
+			}
+			recall := float64(hits) / float64(all)
+			if recall < .95 {
+				t.Errorf("%s %g: recall %.3f", name, share, recall)
+			}
+			t.Logf("%s %g: recall %.3f, %d of %d scanned, visited %d", name, share, recall, scans, len(queries), visited/len(queries))
+		}
+	}
+}
+
+// beyond accepts the share of the vectors that is nearest to a query, or with sign
+// -1 farthest from it.
+func beyond(vectors [][]float32, q []float32, share, sign float64) func(uint64) bool {
+	sims := make([]float64, len(vectors))
+	for i, v := range vectors {
+		sims[i] = sign * dot(q, v)
+	}
+	sorted := slices.Sorted(slices.Values(sims))
+	limit := sorted[len(sorted)-int(share*float64(len(sorted)))]
+	return func(id uint64) bool { return sims[id] >= limit }
+}
