@@ -10,7 +10,7 @@ import (
 type best struct {
 	k       int
 	window  float32
-	top     []float32 // the k best so far, a heap with the least at its root
+	top     heap // the k best so far
 	entries []entry
 	limit   int // of entries, before those below the floor are dropped
 }
@@ -24,7 +24,7 @@ func (b *best) floor() float32 {
 	if len(b.top) < b.k {
 		return float32(math.Inf(-1))
 	}
-	return b.top[0] - b.window
+	return b.top[0].sim - b.window
 }
 
 // add enters an entry that reaches the floor.
@@ -36,39 +36,9 @@ func (b *best) add(e entry) {
 	b.entries = append(b.entries, e)
 	switch {
 	case len(b.top) < b.k:
-		b.top = append(b.top, e.sim)
-		b.up()
-	case e.sim > b.top[0]:
-		b.top[0] = e.sim
-		b.down()
-	}
-}
-
-func (b *best) up() {
-	for i := len(b.top) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if b.top[parent] <= b.top[i] {
-			return
-		}
-		b.top[parent], b.top[i] = b.top[i], b.top[parent]
-		i = parent
-	}
-}
-
-func (b *best) down() {
-	for i := 0; ; {
-		least := 2*i + 1
-		if least >= len(b.top) {
-			return
-		}
-		if right := least + 1; right < len(b.top) && b.top[right] < b.top[least] {
-			least = right
-		}
-		if b.top[i] <= b.top[least] {
-			return
-		}
-		b.top[i], b.top[least] = b.top[least], b.top[i]
-		i = least
+		b.top.push(e)
+	case e.sim > b.top[0].sim:
+		b.top.replace(e)
 	}
 }
 

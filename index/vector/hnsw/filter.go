@@ -1,50 +1,58 @@
 package hnsw
 
-const (
-	rescore    = 4
-	minRescore = 16
-	// visitShare is the share of the nodes that a walk may visit before a scan is
-	// taken to be cheaper: a walk needs about three times as long for a node.
-	visitShare = 1. / 3
-	// wide is how long the sorted pool may get before heaps are faster.
-	wide = 1024
-)
+import "slices"
 
-// DefaultEf is how many results a walk keeps in view when K are wanted.
-func DefaultEf(k int) int { return max(64, 2*k+32) }
-
-// walk fills best from the graph and what waits. It reports false if that turns out
-// to be more work than a scan, or finds fewer than are wanted.
-func (f *finder) walk(nodes int) bool {
-	ef := max(f.query.Ef, f.query.K)
-	if f.query.Ef <= 0 {
-		ef = DefaultEf(f.query.K)
+// filtered is beam at level 0 where only some nodes are results: ef counts these,
+// while the others lead on. It reports false when it has seen more than budget, or
+// is about to.
+func (f *finder) filtered(ef, budget int) bool {
+	results := f.judge(&f.pool[0])
+	for cur := 0; cur < len(f.pool); {
+		e := &f.pool[cur]
+		if e.slot&expanded != 0 {
+			cur++
+			continue
+		}
+		if len(f.pool) > wide {
+			return f.wander(ef, budget)
+		}
+		e.slot |= expanded
+		f.unseen(e.slot&^marks, 0)
+		low := cur + 1
+		for i, sim := range f.compare(f.fresh) {
+			if results == ef && sim <= f.pool[len(f.pool)-1].sim {
+				continue
+			}
+			next := entry{sim, f.fresh[i]}
+			results += f.judge(&next)
+			low = min(low, f.insert(next))
+			if results > ef {
+				f.shorten()
+				results = ef
+			}
+		}
+		cur = low
 	}
-	budget := int(f.g.tuning.visitShare * float64(nodes))
-	if ef > budget {
-		return false
-	}
-	waiting := f.waiting() // before the walk, which meets what is linked in between
-	at, ok := f.descend(0)
-	if !ok {
-		return false
-	}
-	f.start(at)
-	if f.plain() {
-		f.beam(ef, 0)
-	} else if !f.filtered(ef, budget) {
-		return false
-	}
-	f.info.Visited += len(f.touched)
-	f.unfold(max(rescore*f.query.K, minRescore))
-	f.scanSlots(waiting)
-	return len(f.best.top) == f.query.K
+	f.measure()
+	return true
 }
 
-// plain reports whether every node is a result.
-func (f *finder) plain() bool {
-	c := &f.g.counts
-	return f.query.Accept == nil && c.held.Load() == c.live.Load()
+// measure sets hole to the number of nodes in the pool that are nearer than any
+// result.
+func (f *finder) measure() {
+	f.hole = slices.IndexFunc(f.pool, func(e entry) bool { return e.slot&passed == 0 })
+	if f.hole < 0 {
+		f.hole = len(f.pool)
+	}
+}
+
+// judge returns 1 if an entry is a result; else it marks it, and returns 0.
+func (f *finder) judge(e *entry) int {
+	if f.counts(e.slot) {
+		return 1
+	}
+	e.slot |= passed
+	return 0
 }
 
 // counts reports whether a node is a result, for itself or for a twin.
@@ -71,48 +79,6 @@ func (f *finder) twinsOf(c *chunk, at, slot uint32) *family {
 	return f.g.family(slot)
 }
 
-// filtered is beam at level 0 where only some nodes are results: ef counts these,
-// while the others lead on. It reports false when it has seen more than budget.
-func (f *finder) filtered(ef, budget int) bool {
-	results := 0
-	if f.counts(f.pool[0].slot) {
-		results++
-	} else {
-		f.pool[0].slot |= passed
-	}
-	for cur := 0; cur < len(f.pool); {
-		e := &f.pool[cur]
-		if e.slot&expanded != 0 {
-			cur++
-			continue
-		}
-		e.slot |= expanded
-		f.unseen(e.slot&^marks, 0)
-		if len(f.touched) > budget {
-			return false
-		}
-		low := cur + 1
-		for i, sim := range f.compare(f.fresh) {
-			if results == ef && sim <= f.pool[len(f.pool)-1].sim {
-				continue
-			}
-			next := entry{sim, f.fresh[i]}
-			if f.counts(next.slot) {
-				results++
-			} else {
-				next.slot |= passed
-			}
-			low = min(low, f.insert(next))
-			if results > ef {
-				f.shorten()
-				results = ef
-			}
-		}
-		cur = low
-	}
-	return true
-}
-
 // shorten takes the last result off the pool, and what follows the one before it.
 func (s *scratch) shorten() {
 	last := len(s.pool) - 1
@@ -121,39 +87,67 @@ func (s *scratch) shorten() {
 	s.pool = s.pool[:last+1]
 }
 
-// unfold enters the results of the pool, with twins, enough of each family.
-func (f *finder) unfold(enough int) {
-	for _, e := range f.pool {
-		if e.slot&passed != 0 || e.sim < f.best.floor() {
-			continue
+// wide is how long the sorted pool may get. Heaps are faster beyond.
+const wide = 1024
+
+// wander goes on where filtered has met so few results that the pool has become
+// wide, with two heaps in place of it: of what is to be expanded, and of results.
+func (f *finder) wander(ef, budget int) bool {
+	f.split()
+	for len(f.ahead) > 0 {
+		next := f.ahead.pop()
+		next.sim = -next.sim
+		if len(f.found) == ef && next.sim <= f.found[0].sim {
+			break
 		}
-		e.slot &^= marks
-		c, at := f.d.chunk(e.slot)
-		switch family := f.twinsOf(c, at, e.slot); {
-		case family != nil:
-			f.twins(family, enough)
-		case f.query.Accept != nil || f.wants(c, at): // what is accepted was asked for
-			f.best.add(e)
+		if f.hopeless(ef, budget) {
+			return false
+		}
+		f.unseen(next.slot, 0)
+		for i, sim := range f.compare(f.fresh) {
+			f.meet(entry{sim, f.fresh[i]}, ef)
+		}
+	}
+	f.pool = f.pool[:0]
+	for len(f.found) > 0 {
+		f.pool = append(f.pool, f.found.pop())
+	}
+	slices.Reverse(f.pool)
+	return true
+}
+
+// split makes the heaps from the pool.
+func (f *finder) split() {
+	f.measure() // nearer ones are rarely met later
+	f.ahead, f.found = f.ahead[:0], f.found[:0]
+	for _, e := range f.pool { // best first: ahead is a heap as it is
+		if e.slot&passed == 0 {
+			f.found.push(entry{e.sim, e.slot &^ marks})
+		}
+		if e.slot&expanded == 0 {
+			f.ahead = append(f.ahead, entry{-e.sim, e.slot &^ marks})
 		}
 	}
 }
 
-// twins enters enough of a family that are wanted, by ascending id.
-func (f *finder) twins(of *family, enough int) {
-	one := make([]uint32, 1)
-	for slot := range of.all {
-		if enough == 0 {
-			return
-		}
-		f.reach(slot)
-		f.touch(slot)
-		if !f.wants(f.d.chunk(slot)) {
-			continue
-		}
-		enough--
-		one[0] = slot
-		if sim := f.compare(one)[0]; sim >= f.best.floor() {
-			f.best.add(entry{sim, slot})
-		}
+// meet enters an entry into the heaps, unless ef results are nearer.
+func (f *finder) meet(e entry, ef int) {
+	full := len(f.found) == ef
+	if full && e.sim <= f.found[0].sim {
+		return
 	}
+	f.ahead.push(entry{-e.sim, e.slot})
+	switch {
+	case !f.counts(e.slot):
+	case full:
+		f.found.replace(e)
+	default:
+		f.found.push(e)
+	}
+}
+
+// hopeless reports whether a walk that goes on finding results as rarely as so far
+// will see more nodes than budget before it has ef.
+func (f *finder) hopeless(ef, budget int) bool {
+	return len(f.touched)*ef > budget*max(len(f.found), 1)
 }

@@ -40,7 +40,9 @@ type scratch struct {
 	sims  []float32
 
 	best    best
-	pending []uint32
+	pending []uint32 // slots that wait
+	ahead   heap     // of wander, with -sim
+	found   heap
 }
 
 // batch is how many rows are compared in one call, at most: their products stay

@@ -85,6 +85,7 @@ type finder struct {
 	query   Query
 	info    Info
 	deleted uint64 // Graph.deleted when the search began
+	hole    int    // see sieve
 }
 
 // find fills best.

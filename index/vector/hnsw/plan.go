@@ -1,0 +1,104 @@
+package hnsw
+
+const (
+	rescore    = 4
+	minRescore = 16
+	// visitShare is the share of the nodes that a walk may visit before a scan is
+	// taken to be cheaper: a walk needs about three times as long for a node.
+	visitShare = 1. / 3
+	// hollow times the nodes in a hole are kept in view around it.
+	hollow = 2
+)
+
+// DefaultEf is how many results a walk keeps in view when K are wanted.
+func DefaultEf(k int) int { return max(64, 2*k+32) }
+
+// walk fills best from the graph and what waits. It reports false if that turns out
+// to be more work than a scan, or finds fewer than are wanted.
+func (f *finder) walk(nodes int) bool {
+	ef := max(f.query.Ef, f.query.K)
+	if f.query.Ef <= 0 {
+		ef = DefaultEf(f.query.K)
+	}
+	budget := int(f.g.tuning.visitShare * float64(nodes))
+	if ef > budget {
+		return false
+	}
+	waiting := f.waiting() // before the walk, which meets what is linked in between
+	at, ok := f.descend(0)
+	if !ok {
+		return false
+	}
+	f.start(at)
+	if f.plain() {
+		f.beam(ef, 0)
+	} else if !f.sieve(at, ef, budget) {
+		return false
+	}
+	f.info.Visited += len(f.touched)
+	f.unfold(max(rescore*f.query.K, minRescore))
+	f.scanSlots(waiting)
+	return len(f.best.top) == f.query.K
+}
+
+// sieve is filtered, again with a larger ef if the filter has made a hole: if more
+// nodes were passed over before the first result than results are kept in view.
+// Around a hole results lie in all directions, and few of them lead to the others.
+func (f *finder) sieve(from entry, ef, budget int) bool {
+	for {
+		if !f.filtered(ef, budget) {
+			return false
+		}
+		if f.hole <= ef {
+			return true
+		}
+		if ef = hollow * f.hole; ef > budget {
+			return false
+		}
+		f.info.Visited += len(f.touched)
+		f.start(from)
+	}
+}
+
+// plain reports whether every node is a result.
+func (f *finder) plain() bool {
+	c := &f.g.counts
+	return f.query.Accept == nil && c.held.Load() == c.live.Load()
+}
+
+// unfold enters the results of the pool, with twins, enough of each family.
+func (f *finder) unfold(enough int) {
+	for _, e := range f.pool {
+		if e.slot&passed != 0 || e.sim < f.best.floor() {
+			continue
+		}
+		e.slot &^= marks
+		c, at := f.d.chunk(e.slot)
+		switch family := f.twinsOf(c, at, e.slot); {
+		case family != nil:
+			f.twins(family, enough)
+		case f.query.Accept != nil || f.wants(c, at): // what is accepted was asked for
+			f.best.add(e)
+		}
+	}
+}
+
+// twins enters enough of a family that are wanted, by ascending id.
+func (f *finder) twins(of *family, enough int) {
+	one := make([]uint32, 1)
+	for slot := range of.all {
+		if enough == 0 {
+			return
+		}
+		f.reach(slot)
+		f.touch(slot)
+		if !f.wants(f.d.chunk(slot)) {
+			continue
+		}
+		enough--
+		one[0] = slot
+		if sim := f.compare(one)[0]; sim >= f.best.floor() {
+			f.best.add(entry{sim, slot})
+		}
+	}
+}
