@@ -75,10 +75,8 @@ func (g *Graph) giveBack(s *scratch) {
 // refresh takes the present directory, when a list has led beyond the one at hand.
 func (s *scratch) refresh() {
 	s.d = s.g.dir.Load()
-	if words := len(s.d.chunks) * chunkSlots / 64; words > len(s.seen) {
-		seen := make([]uint64, words)
-		copy(seen, s.seen)
-		s.seen = seen
+	if more := len(s.d.chunks)*chunkSlots/64 - len(s.seen); more > 0 {
+		s.seen = append(s.seen, make([]uint64, more)...)
 	}
 }
 

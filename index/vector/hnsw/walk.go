@@ -1,5 +1,10 @@
 package hnsw
 
+import "math"
+
+// none is where a list ends, less one like its entries.
+const none = ^uint32(0)
+
 // descend goes from a node to ever nearer ones at each level from the entry's down
 // to the one above stop, and returns where it ends (algorithm 5 of the paper with
 // ef 1). ok is false when there are no nodes.
@@ -58,27 +63,28 @@ func (s *scratch) neighbours(slot uint32, level int) {
 }
 
 // unseen sets fresh to the neighbours of a slot that were not seen, which now are.
+// Whether one was seen is as good as random: an index that grows or not costs less
+// than a branch.
 func (s *scratch) unseen(slot uint32, level int) {
-	fresh, seen := s.fresh[:0], s.seen
 	list := s.g.list(s.d, slot, level)
+	fresh, n := s.fresh[:len(list)], 0
+	seen := s.seen
 	for i := range list {
-		next := list[i].Load()
-		if next == 0 {
-			break
-		}
-		next--
-		if int(next>>6) >= len(seen) || !s.d.has(next) {
+		next := list[i].Load() - 1
+		if int(next>>6) >= len(seen) { // none is beyond all
+			if next == none {
+				break
+			}
 			s.refresh()
 			seen = s.seen
 		}
-		word, bit := &seen[next>>6], uint64(1)<<(next&63)
-		if *word&bit == 0 {
-			*word |= bit
-			fresh = append(fresh, next)
-		}
+		word, bit := &seen[next>>6], next&63
+		fresh[n] = next
+		n += int(^*word >> bit & 1)
+		*word |= 1 << bit
 	}
-	s.fresh = fresh
-	s.touched = append(s.touched, fresh...)
+	s.fresh = fresh[:n]
+	s.touched = append(s.touched, fresh[:n]...)
 }
 
 // start makes from the only entry of the pool.
@@ -99,6 +105,7 @@ func (s *scratch) touch(slot uint32) {
 // sorted list, marked where neighbours were looked at: an insertion moves some
 // hundred bytes, which is faster than the two heaps of the paper.
 func (s *scratch) beam(ef, level int) {
+	worst := float32(math.Inf(-1)) // of a full pool
 	for cur := 0; cur < len(s.pool); {
 		e := &s.pool[cur]
 		if e.slot&expanded != 0 {
@@ -107,18 +114,19 @@ func (s *scratch) beam(ef, level int) {
 		}
 		e.slot |= expanded
 		s.unseen(e.slot&^marks, level)
-		low := cur + 1
+		cur++
 		for i, sim := range s.compare(s.fresh) {
-			n := len(s.pool)
-			if n == ef {
-				if sim <= s.pool[n-1].sim {
-					continue
-				}
-				s.pool = s.pool[:n-1]
+			if sim <= worst {
+				continue
 			}
-			low = min(low, s.insert(entry{sim, s.fresh[i]}))
+			if len(s.pool) == ef {
+				s.pool = s.pool[:ef-1]
+			}
+			cur = min(cur, s.insert(entry{sim, s.fresh[i]}))
+			if len(s.pool) == ef {
+				worst = s.pool[ef-1].sim
+			}
 		}
-		cur = low
 	}
 }
 
