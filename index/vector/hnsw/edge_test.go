@@ -28,7 +28,7 @@ func TestOptions(t *testing.T) {
 func TestFew(t *testing.T) {
 	for _, dim := range []int{1, 3, 64, 65, 384} {
 		g := newGraph(t, Options{Dimensions: dim, LinkFrom: 1})
-		g.tuning = tuning{walkFrom: 1, visitShare: 1}
+		walking(g)
 		v := make([]float32, dim+7) // padded
 		v[dim-1] = 1
 		expect := func(k int, want ...Near) {
@@ -84,7 +84,7 @@ func TestDead(t *testing.T) {
 	vectors := clustered(400, 16, 5, .5, 2)
 	for _, linkFrom := range []int{1, 1000} {
 		g := build(t, Options{Dimensions: 16, LinkFrom: linkFrom}, vectors)
-		g.tuning = tuning{walkFrom: 1, visitShare: 1}
+		walking(g)
 		g.Delete(7)
 		g.Put(8, vectors[9])
 		if g.Deleted() != 2 {

@@ -126,34 +126,82 @@ func rescored(vectors [][]float32, q []float32, k int, found []Near) []uint64 {
 	return ids[:min(k, len(ids))]
 }
 
-func TestRecall(t *testing.T) {
-	vectors := clustered(12200, 64, 100, .8, 7)
-	vectors, queries := vectors[:12000], vectors[12000:]
-	g := build(t, Options{Dimensions: 64}, vectors)
-	t.Logf("%+v", g.Stats())
-	hits, visited := 0, 0
+// walking makes a graph walk where it would scan.
+func walking(g *Graph) *Graph {
+	g.tuning = tuning{walkFrom: 1, visitShare: 1}
+	return g
+}
+
+// recall returns the share of the k nearest that searches with ef find.
+func recall(t *testing.T, g *Graph, vectors, queries [][]float32, k, ef int) float64 {
+	t.Helper()
+	hits, all := 0, 0
 	for _, q := range queries {
-		found, info := search(t, g, Query{Unit: q, K: 10})
+		found, info := search(t, g, Query{Unit: q, K: k, Ef: ef})
 		if info.Exhaustive {
 			t.Fatal("scanned")
 		}
-		visited += info.Visited
-		want := exactly(vectors, q, 10, nil)
-		for _, id := range rescored(vectors, q, 10, found) {
-			if slices.Contains(want, id) {
-				hits++
-			}
+		live := func(id uint64) bool { _, there := g.byID[id]; return there }
+		want := exactly(vectors, q, k, live)
+		all += len(want)
+		for _, id := range rescored(vectors, q, k, found) {
+			count(&hits, slices.Contains(want, id))
 		}
 	}
-	t.Logf("recall %.4f, visited %d", float64(hits)/2000, visited/200)
-	lost := 0
-	for i, v := range vectors {
-		found, _ := search(t, g, Query{Unit: v, K: 1})
-		if rescored(vectors, v, 1, found)[0] != uint64(i) {
-			lost++
+	return float64(hits) / float64(all)
+}
+
+// lost returns how many vectors are not found with themselves.
+func lost(t *testing.T, g *Graph, vectors [][]float32) (n int) {
+	t.Helper()
+	for id := range g.IDs() {
+		found, _ := search(t, g, Query{Unit: vectors[id], K: 1})
+		count(&n, rescored(vectors, vectors[id], 1, found)[0] != id)
+	}
+	return n
+}
+
+// TestRecall walks through a graph of clusters, before and after half of it was
+// deleted and other vectors came.
+func TestRecall(t *testing.T) {
+	const n = 8000
+	vectors := clustered(n+n/2+200, 64, 100, .8, 7)
+	vectors, queries := vectors[:n+n/2], vectors[n+n/2:]
+	g := walking(build(t, Options{Dimensions: 64, Workers: 1, LinkFrom: 1}, vectors[:n]))
+	check := func(when string) {
+		t.Helper()
+		if err := g.check(); err != nil {
+			t.Error(err)
+		}
+		if r := recall(t, g, vectors, queries, 10, 32); r < .98 {
+			t.Errorf("%s: recall %.4f with ef 32", when, r)
+		}
+		if r := recall(t, g, vectors, queries, 10, 0); r < .999 {
+			t.Errorf("%s: recall %.4f", when, r)
+		}
+		if n := lost(t, g, vectors); n > 0 {
+			t.Errorf("%s: %d vectors do not find themselves", when, n)
 		}
 	}
-	t.Logf("lost %d", lost)
+	check("linked")
+	for id := range uint64(n / 2) {
+		g.Delete(2 * id)
+	}
+	check("deleted")
+	if err := g.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("tidied")
+	for id := uint64(n); id < n+n/2; id++ {
+		if err := g.Put(id, vectors[id]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("put")
+	if err := g.Link(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("linked again")
 }
 
 // TestReuse puts as many as were deleted: the slots of those are used again.

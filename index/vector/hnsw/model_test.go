@@ -19,7 +19,7 @@ type model struct {
 }
 
 func (m *model) put(t *rapid.T) {
-	for range rapid.IntRange(1, 60).Draw(t, "n") {
+	for range rapid.IntRange(1, 150).Draw(t, "n") {
 		id := m.next
 		if m.next++; len(m.vectors) > 0 && rapid.IntRange(0, 4).Draw(t, "again") == 0 {
 			id = m.any(t)
@@ -37,7 +37,7 @@ func (m *model) any(t *rapid.T) uint64 {
 }
 
 func (m *model) remove(t *rapid.T) {
-	for range rapid.IntRange(1, 40).Draw(t, "n") {
+	for range rapid.IntRange(1, 100).Draw(t, "n") {
 		if len(m.vectors) == 0 {
 			return
 		}
@@ -138,7 +138,7 @@ func TestModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.tuning = tuning{walkFrom: 1, visitShare: 1}
+		walking(g)
 		m := &model{g: g, vectors: make(map[uint64][]float32), pool: vectors}
 		do := func(f func() error) func(*rapid.T) {
 			return func(t *rapid.T) {
@@ -225,7 +225,7 @@ func (g *Graph) checkNode(d *directory, slot uint32) error {
 func TestCopies(t *testing.T) {
 	const copies = 100_000
 	others := clustered(5000, 32, 20, .8, 3)
-	g := newGraph(t, Options{Dimensions: 32})
+	g := walking(newGraph(t, Options{Dimensions: 32, EfConstruction: 64}))
 	for _, id := range rand.New(rand.NewPCG(1, 2)).Perm(copies) {
 		g.Put(uint64(id), others[0])
 	}

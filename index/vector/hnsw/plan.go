@@ -1,17 +1,32 @@
 package hnsw
 
+// Measured on embeddings of sentences (MiniLM, 384 components) and of passages (a
+// table's, 256), with AVX-512.
 const (
+	// ScanBelow is how many nodes are scanned rather than walked through. At 16,384
+	// both take 80 to 140 µs with the default ef, and a scan is exact; at 8,192 it
+	// takes two thirds of a walk's time.
+	ScanBelow = 16_384
+
+	// visitShare is the share of the nodes that a walk may visit before a scan is
+	// taken to be cheaper: a walk takes 35 to 55 ns for a node, a scan 6 to 12.
+	visitShare = 1. / 5
+
+	// hollow times the nodes in a hole are kept in view around it. Once as many find
+	// .95 of what is nearest to a hole of 1 in 50, twice as many all.
+	hollow = 2
+
+	// A walk returns rescore times as many as are wanted, for the caller to compare
+	// by floats: the codes' error changes places within the first 2·K at most, one
+	// query in a thousand aside. minRescore is for a K of one or two.
 	rescore    = 4
 	minRescore = 16
-	// visitShare is the share of the nodes that a walk may visit before a scan is
-	// taken to be cheaper: a walk needs about three times as long for a node.
-	visitShare = 1. / 3
-	// hollow times the nodes in a hole are kept in view around it.
-	hollow = 2
 )
 
-// DefaultEf is how many results a walk keeps in view when K are wanted.
-func DefaultEf(k int) int { return max(64, 2*k+32) }
+// DefaultEf is how many results a walk keeps in view when k are wanted. It finds
+// .989 (of 167,000 passages) to .998 (of 60,000 sentences) of the 10 nearest, and
+// as many of the nearest one, of 30 and of 100, in 110 to 200 µs for 10.
+func DefaultEf(k int) int { return 220 + 3*k }
 
 // walk fills best from the graph and what waits. It reports false if that turns out
 // to be more work than a scan, or finds fewer than are wanted.

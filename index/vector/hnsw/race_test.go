@@ -20,7 +20,7 @@ func beside(t *testing.T, k *kernel.Kernels) {
 	const stay, rounds = 600, 6
 	vectors := clustered(stay+stay, 16, 30, .5, 9)
 	g := build(t, Options{Dimensions: 16, Kernels: k, M: 8, EfConstruction: 40, Workers: 2, LinkFrom: 1}, vectors[:stay])
-	g.tuning = tuning{walkFrom: 1, visitShare: 1}
+	walking(g)
 	var done atomic.Bool
 	var group sync.WaitGroup
 	until := func(f func(i int)) {

@@ -6,9 +6,6 @@ import (
 	"slices"
 )
 
-// ScanBelow is how many nodes are scanned rather than walked through.
-const ScanBelow = 4096
-
 // scan compares all vectors with the query.
 func (f *finder) scan(ctx context.Context) error {
 	f.info.Exhaustive = true
