@@ -13,6 +13,9 @@ func (f *finder) filtered(ef, budget int) bool {
 			cur++
 			continue
 		}
+		if len(f.touched) > patience && results < ef && f.hopeless(results, ef, budget) {
+			return false
+		}
 		if len(f.pool) > wide {
 			return f.wander(ef, budget)
 		}
@@ -26,8 +29,8 @@ func (f *finder) filtered(ef, budget int) bool {
 			next := entry{sim, f.fresh[i]}
 			results += f.judge(&next)
 			low = min(low, f.insert(next))
-			if results > ef {
-				f.shorten()
+			if results >= ef {
+				f.shorten(results > ef)
 				results = ef
 			}
 		}
@@ -79,10 +82,16 @@ func (f *finder) twinsOf(c *chunk, at, slot uint32) *family {
 	return f.g.family(slot)
 }
 
-// shorten takes the last result off the pool, and what follows the one before it.
-func (s *scratch) shorten() {
+// shorten takes off the pool what follows the last result, and that result, too, if
+// there is one too many.
+func (s *scratch) shorten(over bool) {
 	last := len(s.pool) - 1
-	for last--; s.pool[last].slot&passed != 0; last-- {
+	for ; s.pool[last].slot&passed != 0; last-- {
+	}
+	if over {
+		s.pool = s.pool[:last]
+		s.shorten(false)
+		return
 	}
 	s.pool = s.pool[:last+1]
 }
@@ -100,7 +109,7 @@ func (f *finder) wander(ef, budget int) bool {
 		if len(f.found) == ef && next.sim <= f.found[0].sim {
 			break
 		}
-		if f.hopeless(ef, budget) {
+		if len(f.touched) > budget {
 			return false
 		}
 		f.unseen(next.slot, 0)
@@ -146,8 +155,8 @@ func (f *finder) meet(e entry, ef int) {
 	}
 }
 
-// hopeless reports whether a walk that goes on finding results as rarely as so far
-// will see more nodes than budget before it has ef.
-func (f *finder) hopeless(ef, budget int) bool {
-	return len(f.touched)*ef > budget*max(len(f.found), 1)
+// hopeless reports whether a walk that has results among its entries will see more
+// nodes than budget before it has ef, if they stay as rare.
+func (f *finder) hopeless(results, ef, budget int) bool {
+	return visitsPerEntry*ef*len(f.pool) > budget*max(results, 1)
 }

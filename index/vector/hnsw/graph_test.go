@@ -126,9 +126,9 @@ func rescored(vectors [][]float32, q []float32, k int, found []Near) []uint64 {
 	return ids[:min(k, len(ids))]
 }
 
-// walking makes a graph walk where it would scan.
+// walking makes a graph walk where it would scan, however long that takes.
 func walking(g *Graph) *Graph {
-	g.tuning = tuning{walkFrom: 1, visitShare: 1}
+	g.tuning = tuning{walkFrom: 1, visitShare: 1000}
 	return g
 }
 

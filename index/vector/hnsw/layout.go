@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -208,12 +209,12 @@ func (g *Graph) grow(chunks int, lists uint32) {
 	next := &directory{chunks: old.chunks, codes: old.codes, towers: old.towers}
 	for len(next.chunks) < chunks {
 		c := g.view(kernel.Aligned[uint32](g.chunkWords()))
-		next.chunks = append(next.chunks[:len(next.chunks):len(next.chunks)], c)
-		next.codes.Chunks = append(next.codes.Chunks[:len(next.codes.Chunks):len(next.codes.Chunks)], c.codes)
+		next.chunks = append(slices.Clip(next.chunks), c)
+		next.codes.Chunks = append(slices.Clip(next.codes.Chunks), c.codes)
 	}
 	for len(next.towers) < int(lists+towerLists-1)>>towerShift {
 		block := atomics(kernel.Aligned[uint32](g.towerWords()))
-		next.towers = append(next.towers[:len(next.towers):len(next.towers)], block)
+		next.towers = append(slices.Clip(next.towers), block)
 	}
 	g.dir.Store(next)
 }

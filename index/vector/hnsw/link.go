@@ -123,7 +123,7 @@ func (s *scratch) place(slot uint32) (twin bool) {
 		s.beam(s.g.opt.EfConstruction, l)
 		s.unmark()
 		at = s.pool[0]
-		chosen[l] = s.choose(nil, s.pool, s.g.m, nil)
+		chosen[l] = s.choose(s.pool, s.g.m, nil)
 	}
 	if head, ok := s.same(slot); ok {
 		s.g.join(s.d, head, slot)

@@ -54,7 +54,7 @@ func (s *scratch) cut(node uint32, level int, from []uint32) []uint32 {
 		must = func(x uint32) bool { return s.g.bound(s.d, node, x) }
 	}
 	candidates := s.rank(node, from)
-	return s.choose(nil, candidates, len(s.g.list(s.d, node, level)), must)
+	return s.choose(candidates, len(s.g.list(s.d, node, level)), must)
 }
 
 // rank returns slots by their nearness to a node.

@@ -42,9 +42,9 @@ type Info struct {
 
 // Search appends to to the vectors nearest to q, best first and ties by ascending
 // id. If all were compared ([Info]), these are all that may be among the K nearest
-// by the exact cosine; else they are the best that the walk has met, K·4 at least
-// if there are so many, for the caller to compare with the floats. Fewer than K
-// come only when there are no more.
+// by the exact cosine. Else they are those among the best 4·K that the walk has met
+// which may be among the K nearest of them. In either case the caller compares them
+// by its floats. Fewer than K come only when there are no more.
 func (g *Graph) Search(ctx context.Context, q Query, to []Near) ([]Near, Info, error) {
 	if err := context.Cause(ctx); err != nil {
 		return to, Info{}, err

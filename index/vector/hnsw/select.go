@@ -2,12 +2,13 @@ package hnsw
 
 import "slices"
 
-// choose appends to kept at most n of the candidates, which come nearest first: a
+// choose returns at most n of the candidates, which come nearest first: a
 // candidate is left out if a kept one is nearer to it than the query is (algorithm
 // 4, without keeping what was left out). So the kept ones lie in all directions,
 // and a walk that wants to go where one was left out goes by the one that was
 // kept. Those that must says are kept in any case; they are n at most.
-func (s *scratch) choose(kept []uint32, candidates []entry, n int, must func(slot uint32) bool) []uint32 {
+func (s *scratch) choose(candidates []entry, n int, must func(slot uint32) bool) []uint32 {
+	kept := make([]uint32, 0, n)
 	reserved := 0
 	if must != nil {
 		for _, e := range candidates {

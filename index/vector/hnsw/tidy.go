@@ -157,7 +157,7 @@ func (t *tidier) admit(node, next uint32) {
 		return
 	}
 	if list = append(list, next); len(list) > t.g.m0 {
-		list = t.choose(nil, t.rank(node, list), t.g.m0, t.tied(node))
+		list = t.choose(t.rank(node, list), t.g.m0, t.tied(node))
 	}
 	t.write(node, 0, list)
 }
@@ -179,7 +179,7 @@ func (t *tidier) relink(slot uint32) {
 			must = t.tied(slot)
 		}
 		candidates := t.rank(slot, t.around(slot, level))
-		t.write(slot, level, t.choose(nil, candidates, len(t.g.list(t.d, slot, level)), must))
+		t.write(slot, level, t.choose(candidates, len(t.g.list(t.d, slot, level)), must))
 	}
 }
 
