@@ -3,6 +3,8 @@ package vector
 import (
 	"math/bits"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Rows per block. Blocks start small, so that ten thousand small collections are
@@ -47,6 +49,8 @@ type slot struct{ block, row uint32 }
 type snapshot struct {
 	blocks []*block // nil where a block was abandoned
 	units  int
+	of     *arena // nil if it is empty
+	gen    uint64 // the transaction that made it
 }
 
 // arena stores unit vectors by id in rows padded to a multiple of [lanes]. It
@@ -55,11 +59,13 @@ type snapshot struct {
 // Growth copies no vectors.
 type arena struct {
 	dim, stride int
+	reading     sync.RWMutex // guards slots against readers; the writer's own reads need no lock
 	slots       map[uint64]slot
 	blocks      []*block
 	tail        int   // the block that takes new rows; -1 if none
 	holes       []int // free places in blocks
 	gen         uint64
+	begun       atomic.Uint64 // gen, for readers
 	scratch     []float32
 }
 
@@ -72,6 +78,7 @@ func newArena(dim int) *arena {
 func (a *arena) begin() {
 	a.blocks = slices.Clone(a.blocks)
 	a.gen++
+	a.begun.Store(a.gen)
 }
 
 // commit ends a transaction and returns the state it made.
@@ -83,7 +90,7 @@ func (a *arena) commit() *snapshot {
 			a.abandon(i)
 		}
 	}
-	return &snapshot{blocks: a.blocks, units: len(a.slots)}
+	return &snapshot{blocks: a.blocks, units: len(a.slots), of: a, gen: a.gen}
 }
 
 // get returns the row of an id, or nil.
@@ -115,7 +122,9 @@ func (a *arena) remove(id uint64) {
 	if !ok {
 		return
 	}
+	a.reading.Lock()
 	delete(a.slots, id)
+	a.reading.Unlock()
 	b := a.own(int(s.block))
 	b.live[s.row>>6] &^= 1 << (s.row & 63)
 	b.dead++
@@ -130,7 +139,9 @@ func (a *arena) add(id uint64, row []float32) {
 	copy(b.row(b.n, a.stride), row)
 	b.ids[b.n] = id
 	b.live[b.n>>6] |= 1 << (b.n & 63)
+	a.reading.Lock()
 	a.slots[id] = slot{block: uint32(a.tail), row: uint32(b.n)}
+	a.reading.Unlock()
 	b.n++
 }
 

@@ -156,22 +156,23 @@ func TestAcceptMayCallTheLeg(t *testing.T) {
 	}
 }
 
-func TestOpen(t *testing.T) {
-	for kind, want := range map[string]string{"": "flat", "flat": "flat", "coder": "coder"} {
-		leg, err := Open(kind, 8)
+func TestKinds(t *testing.T) {
+	for kind, want := range map[string]string{"": "native", "native": "native", "flat": "flat", "coder": "coder"} {
+		leg, err := New(Options{Graph: kind, Dimensions: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := leg.Stats().Kind; got != want {
-			t.Errorf("Open(%q) gave %q", kind, got)
+			t.Errorf("New(%q) gave %q", kind, got)
 		}
+		_ = leg.Close()
 	}
 	for _, c := range []struct {
 		kind string
 		dim  int
-	}{{"native", 8}, {"flat", 0}, {"flat", -1}, {"coder", MaxDimensions + 1}} {
-		if _, err := Open(c.kind, c.dim); !errors.Is(err, ragctx.ErrInvalid) {
-			t.Errorf("Open(%q, %d) = %v, want ErrInvalid", c.kind, c.dim, err)
+	}{{"Native", 8}, {"flat", 0}, {"flat", -1}, {"coder", MaxDimensions + 1}} {
+		if _, err := New(Options{Graph: c.kind, Dimensions: c.dim}); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("New(%q, %d) = %v, want ErrInvalid", c.kind, c.dim, err)
 		}
 	}
 }

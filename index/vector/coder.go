@@ -34,7 +34,7 @@ type Coder struct {
 }
 
 // NewCoder returns an empty index for vectors of dim components. It panics
-// unless dim is within 1..[MaxDimensions]; [Open] returns an error instead.
+// unless dim is within 1..[MaxDimensions]; [New] returns an error instead.
 func NewCoder(dim int) *Coder {
 	return &Coder{flat: NewFlat(dim), graph: newGraph()}
 }

@@ -39,7 +39,7 @@ func opener(kind string) func(t *testing.T, dir string) index.Dense {
 
 func storedOpener(o vector.Options) func(t *testing.T, dir string) index.Dense {
 	return func(t *testing.T, dir string) index.Dense {
-		o.Dir, o.Dimensions, o.Identity = dir, dim, "conformance"
+		o.Graph, o.Dir, o.Dimensions, o.Identity = "flat", dir, dim, "conformance"
 		leg := open(t, o)
 		if r := leg.(*vector.Stored).Recovered(); r != "" {
 			t.Errorf("recovered: %s", r)

@@ -29,7 +29,7 @@ type Flat struct {
 }
 
 // NewFlat returns an empty exact index for vectors of dim components. It panics
-// unless dim is within 1..[MaxDimensions]; [Open] returns an error instead.
+// unless dim is within 1..[MaxDimensions]; [New] returns an error instead.
 func NewFlat(dim int) *Flat {
 	checkDim(dim)
 	f := &Flat{dim: dim, arena: newArena(dim)}
@@ -53,10 +53,30 @@ func (f *Flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorUnit, 
 	if err != nil {
 		return err
 	}
+	return f.change(0, upserts, lengths, deletes)
+}
+
+// change implements [exact].
+func (f *Flat) change(_ uint64, upserts []index.VectorUnit, lengths []float64, deletes []uint64) error {
 	if !f.store(upserts, lengths, deletes) {
 		return index.ErrClosed
 	}
 	return nil
+}
+
+// keepUp implements [exact]: there is nothing to keep up with.
+func (f *Flat) keepUp(context.Context) {}
+
+// failed implements [exact]: nothing fails in memory.
+func (f *Flat) failed(_ string, err error) error { return err }
+
+// current implements [exact].
+func (f *Flat) current() (*storedView, error) {
+	state := f.state.Load()
+	if state == nil {
+		return nil, index.ErrClosed
+	}
+	return newStoredView(nil, state), nil
 }
 
 // store applies a checked batch, unless the leg was closed meanwhile.

@@ -59,9 +59,8 @@ func (s *Stored) noteDamage() error {
 	return errors.Join(f.Sync(), f.Close(), s.opts.FS.SyncDir(s.opts.Dir))
 }
 
-// state returns the current view with a reference of the caller's, or why there
-// is none to be used.
-func (s *Stored) state() (*storedView, error) {
+// current implements [exact].
+func (s *Stored) current() (*storedView, error) {
 	if err := s.broken.Load(); err != nil {
 		return nil, *err
 	}

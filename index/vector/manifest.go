@@ -162,6 +162,16 @@ func (m *manifest) open(o *Options) (segs []held, err error) {
 // sweep removes the files of a leg that are not wanted, and returns the highest
 // number among its segments. Files of other names are left alone.
 func sweep(fsys durable.FS, dir string, wanted func(name string) bool) (highest uint64, err error) {
+	return remove(fsys, dir, segmentNumber, func(name string) bool {
+		_, segment := segmentNumber(name)
+		ours := segment || name == damagedFile || durable.IsTemporary(name) || isGraph(name)
+		return ours && !wanted(name)
+	})
+}
+
+// remove removes the files of a directory that are unwanted, durably, and returns
+// the highest of the numbers that names of files have.
+func remove(fsys durable.FS, dir string, number func(name string) (uint64, bool), unwanted func(name string) bool) (highest uint64, err error) {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -172,9 +182,9 @@ func sweep(fsys durable.FS, dir string, wanted func(name string) bool) (highest 
 	var errs []error
 	removed := false
 	for _, e := range entries {
-		number, ok := segmentNumber(e.Name())
-		highest = max(highest, number)
-		if ours := ok || e.Name() == damagedFile || durable.IsTemporary(e.Name()); !ours || wanted(e.Name()) {
+		n, _ := number(e.Name())
+		highest = max(highest, n)
+		if !unwanted(e.Name()) {
 			continue
 		}
 		removed = true

@@ -118,9 +118,10 @@ func (s *Stored) load() error {
 	return nil
 }
 
-// lists reports whether a file is one of the manifest's.
+// lists reports whether a file is one of the manifest's, or of a graph that is
+// kept beside the rows.
 func (s *Stored) lists(name string) bool {
-	return slices.ContainsFunc(s.kept, func(h held) bool { return h.name == name })
+	return isGraph(name) && s.opts.Graph == kindNative || slices.ContainsFunc(s.kept, func(h held) bool { return h.name == name })
 }
 
 // errNothing says that nothing is stored.
@@ -167,7 +168,7 @@ func (s *Stored) Recovered() string { return s.recovered }
 
 // Search implements [index.Dense].
 func (s *Stored) Search(ctx context.Context, q index.DenseQuery) (hits []index.Scored, err error) {
-	v, err := s.state()
+	v, err := s.current()
 	if err != nil {
 		return nil, err
 	}
@@ -290,6 +291,7 @@ func (s *Stored) Close() error {
 }
 
 func (o Options) withDefaults() Options {
+	o.Graph = cmp.Or(o.Graph, kindNative)
 	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
 	if o.Origin == nil {
 		o.Origin = func() string { return "" }
@@ -300,5 +302,7 @@ func (o Options) withDefaults() Options {
 	if o.FS == nil {
 		o.FS = durable.OS{}
 	}
+	o.graphUnits = cmp.Or(o.graphUnits, graphUnits)
+	o.saveUnits = cmp.Or(o.saveUnits, saveUnits)
 	return o
 }

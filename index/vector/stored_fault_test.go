@@ -78,7 +78,7 @@ func run(t *testing.T, s *Stored, steps []step) (promised uint64) {
 }
 
 func faultOptions(fsys *faultfs.FS) Options {
-	return Options{Dir: faultDir, Dimensions: faultDim, Identity: "fake", FS: fsys}.withDefaults()
+	return Options{Graph: kindFlat, Dir: faultDir, Dimensions: faultDim, Identity: "fake", FS: fsys}.withDefaults()
 }
 
 func openFault(t *testing.T, fsys *faultfs.FS) *Stored {

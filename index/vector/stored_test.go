@@ -22,6 +22,7 @@ import (
 
 func mustOpen(t testing.TB, o Options) *Stored {
 	t.Helper()
+	o.Graph = kindFlat
 	leg, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -366,14 +367,14 @@ func TestPanicInAcceptGoesOn(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for name, o := range map[string]Options{
-		"dimensions": {}, "graph": {Graph: "native", Dimensions: 4}, "flush units": {Dimensions: 4, FlushUnits: -1},
+		"dimensions": {}, "graph": {Graph: "other", Dimensions: 4}, "flush units": {Dimensions: 4, FlushUnits: -1},
 		"identity": {Dimensions: 4, Identity: strings.Repeat("x", maxIdentity+1)},
 	} {
 		if leg, err := New(o); !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%s: New = %v, %v; want ErrInvalid", name, leg, err)
 		}
 	}
-	if leg, err := New(Options{Dimensions: 4}); err != nil || fmt.Sprintf("%T", leg) != "*vector.Flat" {
+	if leg, err := New(Options{Dimensions: 4, Graph: kindFlat}); err != nil || fmt.Sprintf("%T", leg) != "*vector.Flat" {
 		t.Errorf("New without a directory = %T, %v", leg, err)
 	}
 }

@@ -1,7 +1,8 @@
-// Package vector holds the graphs behind the dense leg of an index: an exact
-// scan, in memory or over mapped files, and an adapter around
-// github.com/coder/hnsw, which lives in memory only. A graph in memory has cursor
-// 0, and whoever opens it applies the stored vectors again.
+// Package vector holds what is behind the dense leg of an index: an exact scan, in
+// memory or over mapped files; the same with a graph of our own, which finds the
+// nearest sooner; and an adapter around github.com/coder/hnsw, which lives in memory
+// only. A leg in memory has cursor 0, and whoever opens it applies the stored
+// vectors again.
 package vector
 
 import (
@@ -23,8 +24,9 @@ type Options struct {
 	// Dir is where the leg keeps its files; "" keeps it in memory. One leg at a time
 	// may have a directory open. It is made at the first flush.
 	Dir string
-	// Graph is "flat" (also the default, "") or "coder", which ignores what follows
-	// Dimensions and has no files.
+	// Graph is "native" (also the default, ""), "flat", which compares with all
+	// vectors, or "coder", which ignores what follows Dimensions and has no files.
+	// The files of one of the first two are good for the other.
 	Graph string
 	// Dimensions is the number of components of a vector, within 1..[MaxDimensions].
 	Dimensions int
@@ -44,40 +46,53 @@ type Options struct {
 	Knows  func(origin string) bool
 	Logger *slog.Logger // silent by default
 	FS     durable.FS   // that of the operating system by default
+
+	// For tests: how graphs are made, for how many units at least, and after how
+	// many changes at least they are written.
+	graphs                *graphs
+	graphUnits, saveUnits int
 }
 
-// New opens a leg. With a directory, that is a [Stored] leg with what is stored
-// there: if that is torn or damaged, or of another embedder, dimension, format or
-// store, it is removed, the leg is empty and Cursor is 0; [Stored.Recovered]
-// tells. Options out of range are errors that match [ragctx.ErrInvalid].
+// New opens a leg. With a directory, that is a [Native] or [Stored] leg with what is
+// stored there: if that is torn or damaged, or of another embedder, dimension,
+// format or store, it is removed, the leg is empty and Cursor is 0;
+// [Stored.Recovered] tells. Options out of range are errors that match
+// [ragctx.ErrInvalid].
 func New(o Options) (index.Dense, error) {
 	switch {
 	case o.FlushUnits < 0:
 		return nil, ragctx.Invalid("flush_units", "%d is negative; use 0 for %d", o.FlushUnits, DefaultFlushUnits)
 	case len(o.Identity) > maxIdentity:
 		return nil, ragctx.Invalid("identity", "has %d bytes, the limit is %d; use a hash of it", len(o.Identity), maxIdentity)
+	case o.Dimensions < 1 || o.Dimensions > MaxDimensions:
+		return nil, ragctx.Invalid("dimensions", "%d is outside 1..%d; use the number the embedder states", o.Dimensions, MaxDimensions)
 	}
-	leg, err := Open(o.Graph, o.Dimensions)
-	if err != nil || o.Dir == "" || leg.Stats().Kind != kindFlat {
-		return leg, err
+	o = o.withDefaults()
+	switch o.Graph {
+	case kindNative:
+		return openNative(o)
+	case kindFlat:
+		return openExact(o)
+	case kindCoder:
+		return openCoder(o.Dimensions)
 	}
-	return openStored(o.withDefaults())
+	return nil, ragctx.Invalid("vector_graph", "%q is unknown; use %q, %q or %q", o.Graph, kindNative, kindFlat, kindCoder)
 }
 
-// Open returns an empty graph of the given kind for vectors of dim components:
-// "flat" (also the default, "") or "coder". Unknown kinds and dimensions outside
-// 1..[MaxDimensions] are errors that match [ragctx.ErrInvalid].
-func Open(kind string, dim int) (index.Dense, error) {
-	if dim < 1 || dim > MaxDimensions {
-		return nil, ragctx.Invalid("dimensions", "%d is outside 1..%d; use the number the embedder states", dim, MaxDimensions)
+// openExact opens a leg that compares with all vectors.
+func openExact(o Options) (exact, error) {
+	if o.Dir == "" {
+		return NewFlat(o.Dimensions), nil
 	}
-	switch kind {
-	case "", kindFlat:
-		return NewFlat(dim), nil
-	case kindCoder:
-		return openCoder(dim)
+	return openStored(o)
+}
+
+func openNative(o Options) (index.Dense, error) {
+	rows, err := openExact(o)
+	if err != nil {
+		return nil, err
 	}
-	return nil, ragctx.Invalid("vector_graph", "%q is unknown; use %q or %q", kind, kindFlat, kindCoder)
+	return newNative(rows, o), nil
 }
 
 // norm returns the Euclidean length of v, or an error if v has another dimension

@@ -1,0 +1,150 @@
+package vector
+
+import (
+	"errors"
+	"context"
+	"io"
+	"iter"
+	"sync/atomic"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// neighbours is what the leg asks of a graph; see package hnsw. Any number of
+// searches run beside one that puts and deletes, one Link, one Tidy and one Write.
+type neighbours interface {
+	// Put makes the vector of unit length the one of an id, found at once.
+	Put(id uint64, unit []float32) error
+	Delete(id uint64)
+	// Same reports whether an id is there with what Put would make of unit.
+	Same(id uint64, unit []float32) bool
+	IDs() iter.Seq[uint64] // what changes meanwhile may be among them or not
+	// Search adds to a list what is near, best first, by approximate score.
+	Search(ctx context.Context, q nearQuery, to []near) ([]near, nearInfo, error)
+	// Deleted counts the vectors that were deleted or replaced.
+	Deleted() uint64
+	// Freed counts the deleted vectors that are out of reach for good, but for those
+	// that Tidy takes out.
+	Freed() uint64
+	// Link connects the vectors that wait for it.
+	Link(ctx context.Context) error
+	Waiting() int
+	// Tidy takes out what was deleted; Stale says when that pays.
+	Tidy(ctx context.Context) error
+	Stale() bool
+	// Write writes the graph, with a name of the caller's. Nothing is left in it of
+	// what Tidy has taken out.
+	Write(w io.Writer, name string) error
+	Stats() nearStats
+	Close() error
+}
+
+type nearQuery struct {
+	Unit       []float32
+	K          int
+	Accept     index.Accept
+	Exhaustive bool // all that may be among the K best
+	Dead       bool // what was deleted counts as there
+}
+
+type near struct {
+	ID    uint64
+	Score float32
+}
+
+type nearInfo struct {
+	Exhaustive bool
+}
+
+type nearStats struct {
+	Live, Dead, Waiting int
+	Bytes               int64
+}
+
+// graphs makes graphs.
+type graphs struct {
+	empty func() (neighbours, error)
+	// open reads one that was written, and its name.
+	open func(path string) (neighbours, string, error)
+}
+
+// errDamaged is the error of a graph that is not what was written.
+var errDamaged = errors.New("the graph is damaged")
+
+// accelerator is a graph beside the rows of a leg, and how the two stand.
+type accelerator struct {
+	neighbours
+	refs atomic.Int64
+	// whole says that the graph has every row of the leg, so that it may answer.
+	whole atomic.Bool
+	// known is Deleted as of the end of a batch: where Deleted is beyond it, a row
+	// of some search's view may be gone from the graph.
+	known atomic.Uint64
+	// tidies is odd while what was deleted is taken out for good.
+	tidies atomic.Uint64
+	saved  atomic.Pointer[saved]
+	// tidiedAt is Deleted as of the last Tidy, plus one.
+	tidiedAt atomic.Uint64
+	// left is how many vectors a complete Link left waiting.
+	left atomic.Int64
+	// tainted says that the files were cleared of what was deleted: it must not get
+	// into the next one.
+	tainted atomic.Bool
+}
+
+func newAccelerator(g neighbours) *accelerator {
+	a := &accelerator{neighbours: g}
+	a.refs.Store(1)
+	a.saved.Store(new(saved))
+	return a
+}
+
+// retain takes a reference, unless the last one is gone.
+func (a *accelerator) retain() bool {
+	for {
+		n := a.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if a.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// release gives a reference back; with the last one the graph goes.
+func (a *accelerator) release() {
+	if a.refs.Add(-1) == 0 {
+		_ = a.Close() // nothing is left that could use it
+	}
+}
+
+// mark is a moment in the life of an accelerator. It is taken before the view of
+// a search.
+type mark struct{ known, tidies, freed uint64 }
+
+func (a *accelerator) mark() mark {
+	return mark{tidies: a.tidies.Load(), freed: a.Freed(), known: a.known.Load()}
+}
+
+// overtaken reports whether something that a view after m has may have been
+// deleted since.
+func (a *accelerator) overtaken(m mark) bool { return a.Deleted() != m.known }
+
+// stale reports whether it pays to take out what was deleted, unless that was just
+// done.
+func (a *accelerator) stale() bool { return a.Stale() && a.tidiedAt.Load() != a.Deleted()+1 }
+
+// tidied reports whether something that was deleted since m may be out of reach
+// even for a search among the dead.
+func (a *accelerator) tidied(m mark) bool {
+	return m.tidies%2 == 1 || a.tidies.Load() != m.tidies || a.Freed() != m.freed
+}
+
+// tidy takes out what was deleted.
+func (a *accelerator) tidy(ctx context.Context) error {
+	a.tidies.Add(1)
+	defer a.tidies.Add(1)
+	a.tidiedAt.Store(a.Deleted() + 1)
+	return guard(func() error { return a.Tidy(ctx) })
+}

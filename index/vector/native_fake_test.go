@@ -1,0 +1,238 @@
+package vector
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/gob"
+	"errors"
+	"io"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ragctx/ragctx/durable"
+)
+
+var errFake = errors.New("the fake fails")
+
+// ills is what is wrong with a fake graph. They may change at any time.
+type ills struct {
+	misses atomic.Int64 // one in so many is not found
+	fails  atomic.Bool  // every operation but Write is an error
+	slow   atomic.Int64 // nanoseconds that a search takes
+	// linger lets a search find what is deleted as if it were there.
+	linger atomic.Bool
+	made   atomic.Int64 // graphs that were made
+}
+
+// fakeGraph is a graph that compares with every vector.
+type fakeGraph struct {
+	*ills
+	mu      sync.RWMutex
+	live    map[uint64][]float32
+	dead    []fakeRow
+	waiting map[uint64]bool
+	deleted uint64
+	freed   atomic.Uint64
+	closed  bool
+}
+
+type fakeRow struct {
+	ID   uint64
+	Unit []float32
+}
+
+var _ neighbours = (*fakeGraph)(nil)
+
+// fakes returns how fake graphs are made, and read from the files of a file system.
+func fakes(i *ills, fsys durable.FS) *graphs {
+	empty := func() *fakeGraph {
+		i.made.Add(1)
+		return &fakeGraph{ills: i, live: make(map[uint64][]float32), waiting: make(map[uint64]bool)}
+	}
+	return &graphs{
+		empty: func() (neighbours, error) { return empty(), nil },
+		open: func(path string) (neighbours, string, error) {
+			b, err := durable.ReadFile(fsys, path, 1<<30)
+			if err != nil {
+				return nil, "", err
+			}
+			payload, rest, err := durable.NextFrame(b)
+			if err != nil || len(rest) > 0 {
+				return nil, "", errDamaged
+			}
+			var file fakeFile
+			if err := gob.NewDecoder(bytes.NewReader(payload)).Decode(&file); err != nil {
+				return nil, "", err
+			}
+			g := empty()
+			for _, r := range file.Live {
+				g.live[r.ID] = r.Unit
+			}
+			g.dead = file.Dead
+			return g, file.Name, nil
+		},
+	}
+}
+
+type fakeFile struct {
+	Name       string
+	Live, Dead []fakeRow
+}
+
+func (g *fakeGraph) err() error {
+	if g.fails.Load() {
+		return errFake
+	}
+	return nil
+}
+
+func (g *fakeGraph) Put(id uint64, unit []float32) error {
+	if err := g.err(); err != nil {
+		return err
+	}
+	g.Delete(id)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.live[id], g.waiting[id] = slices.Clone(unit), true
+	return nil
+}
+
+func (g *fakeGraph) Delete(id uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if unit, ok := g.live[id]; ok {
+		g.dead = append(g.dead, fakeRow{id, unit})
+		g.deleted++
+		delete(g.live, id)
+		delete(g.waiting, id)
+	}
+}
+
+func (g *fakeGraph) Same(id uint64, unit []float32) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return slices.Equal(g.live[id], unit)
+}
+
+func (g *fakeGraph) IDs() iter.Seq[uint64] {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return slices.Values(slices.Collect(maps.Keys(g.live)))
+}
+
+func (g *fakeGraph) Search(ctx context.Context, q nearQuery, to []near) ([]near, nearInfo, error) {
+	if err := cmp.Or(g.err(), ctx.Err()); err != nil {
+		return to, nearInfo{}, err
+	}
+	time.Sleep(time.Duration(g.slow.Load()))
+	all := g.score(q)
+	slices.SortFunc(all, func(a, b near) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	most := 4 * q.K
+	if q.Exhaustive {
+		most = q.K
+		for most < len(all) && all[most].Score >= all[q.K-1].Score-1e-5 {
+			most++
+		}
+	}
+	return append(to, all[:min(most, len(all))]...), nearInfo{Exhaustive: q.Exhaustive}, nil
+}
+
+func (g *fakeGraph) score(q nearQuery) (all []near) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	offer := func(id uint64, unit []float32) {
+		if n := g.misses.Load(); n > 0 && !q.Exhaustive && rand.Int64N(n) == 0 {
+			return
+		}
+		if q.Accept == nil || q.Accept(id) {
+			all = append(all, near{id, dot(q.Unit, unit)})
+		}
+	}
+	for id, unit := range g.live {
+		offer(id, unit)
+	}
+	if q.Dead || g.linger.Load() {
+		for _, r := range g.dead {
+			offer(r.ID, r.Unit)
+		}
+	}
+	return all
+}
+
+func (g *fakeGraph) Deleted() uint64 {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.deleted
+}
+
+func (g *fakeGraph) Freed() uint64 { return g.freed.Load() }
+
+// Link links all but three.
+func (g *fakeGraph) Link(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for id := range g.waiting {
+		if len(g.waiting) > 3 {
+			delete(g.waiting, id)
+		}
+	}
+	return cmp.Or(g.err(), ctx.Err())
+}
+
+func (g *fakeGraph) Waiting() int {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return len(g.waiting)
+}
+
+func (g *fakeGraph) Tidy(context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dead = nil
+	return g.err()
+}
+
+func (g *fakeGraph) Stale() bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return len(g.dead) > 20 && len(g.dead) > len(g.live)/2
+}
+
+func (g *fakeGraph) Write(w io.Writer, name string) error {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	file := fakeFile{Name: name, Dead: g.dead}
+	for id, unit := range g.live {
+		file.Live = append(file.Live, fakeRow{id, unit})
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(file); err != nil {
+		return err
+	}
+	_, err := w.Write(durable.AppendFrame(nil, b.Bytes()))
+	return err
+}
+
+func (g *fakeGraph) Stats() nearStats {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return nearStats{Live: len(g.live), Dead: len(g.dead), Waiting: len(g.waiting), Bytes: int64(len(g.live))}
+}
+
+func (g *fakeGraph) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		panic("closed twice")
+	}
+	g.closed, g.live, g.dead = true, nil, nil
+	return nil
+}

@@ -1,0 +1,205 @@
+package vector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/index"
+)
+
+// unsaved reports whether so much has changed that the graph is to be written.
+func (n *Native) unsaved(a *accelerator) bool {
+	return n.opts.Dir != "" && a.whole.Load() && time.Now().UnixNano() >= n.saveAfter.Load() &&
+		n.changed(a) >= max(n.opts.saveUnits, n.units()/saveShare)
+}
+
+// changed is how many vectors the file of a graph has in another state, or not as
+// rows of segments that it knows.
+func (n *Native) changed(a *accelerator) int {
+	v, err := n.rows.current()
+	if err != nil {
+		return 0
+	}
+	defer v.release()
+	s := a.saved.Load()
+	unknown := 0
+	for _, h := range v.segs {
+		if !s.knows(h) {
+			unknown += h.live
+		}
+	}
+	linked := v.units - a.Waiting()
+	return max(unknown, linked-s.linked, int(a.Deleted()-s.deleted)) //nolint:gosec // counts of this process
+}
+
+// save writes a checkpoint. That it cannot be written costs time after the next
+// open, no more: only what the error says of the graph is returned.
+func (n *Native) save(ctx context.Context, a *accelerator) error {
+	select {
+	case n.saving <- struct{}{}:
+	case <-ctx.Done():
+		return nil
+	}
+	defer func() { <-n.saving }()
+	err := n.store(ctx, a)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return nil
+	case errors.Is(err, errDamaged):
+		return err
+	}
+	n.saveAfter.Store(time.Now().Add(saveRetry).UnixNano())
+	n.opts.Logger.Warn("vector graph is not written", "dir", n.opts.Dir, "error", err)
+	return nil
+}
+
+// store writes the files of the graph. The caller holds the token of saving.
+func (n *Native) store(ctx context.Context, a *accelerator) error {
+	if a.tainted.Load() {
+		if err := a.tidy(ctx); err != nil {
+			return err
+		}
+		a.tainted.Store(false)
+	}
+	begun, err := n.rows.current()
+	if err != nil {
+		return nil //nolint:nilerr // the leg is closed or damaged
+	}
+	defer begun.release()
+	next := &saved{linked: begun.units - a.Waiting(), deleted: a.Deleted(), clean: a.Stats().Dead == 0}
+	next.Format, next.File = checkpointFormat, graphName(n.number+1)
+	next.Name = fmt.Sprintf("%08x %s", durable.Checksum(begun.contents(next.File)), n.opts.Identity)
+	n.number++
+	path := filepath.Join(n.opts.Dir, next.File)
+	err = durable.WriteFile(n.opts.FS, path, func(w io.Writer) error {
+		return guard(func() error { return a.Write(&patientWriter{ctx, w}, next.Name) })
+	})
+	if err == nil {
+		err = n.note(begun, next)
+	}
+	if err != nil {
+		_ = n.opts.FS.Remove(path)
+		return err
+	}
+	next.clean = next.clean && a.Deleted() == next.deleted
+	a.saved.Store(next)
+	n.setFile(next.File)
+	_, err = n.sweep()
+	return err
+}
+
+// note makes a file that was begun when the leg was in a state the one in use.
+func (n *Native) note(begun *storedView, next *saved) error {
+	now, err := n.rows.current()
+	if err != nil {
+		return err
+	}
+	defer now.release()
+	for _, h := range now.segs {
+		if slices.ContainsFunc(begun.segs, func(b held) bool { return b.segment == h.segment }) {
+			next.Segments = append(next.Segments, knownSegment{File: h.name, Sum: h.sum, Live: h.live})
+		}
+	}
+	payload, err := json.Marshal(next.checkpoint)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(n.opts.FS, filepath.Join(n.opts.Dir, checkpointFile), func(w io.Writer) error {
+		_, err := w.Write(durable.AppendFrame(nil, payload))
+		return err
+	})
+}
+
+// contents returns bytes that say what v is made of, and a name.
+func (v *storedView) contents(name string) []byte {
+	b := []byte(name)
+	for _, h := range v.segs {
+		b = fmt.Appendf(b, " %s %08x %d", h.name, h.sum, h.live)
+	}
+	return b
+}
+
+// saveLast writes a checkpoint before the leg closes, if that saves more time than
+// it takes.
+func (n *Native) saveLast() {
+	a := n.acquire()
+	if a == nil || n.opts.Dir == "" {
+		return
+	}
+	defer a.release()
+	if !a.whole.Load() || a.tainted.Load() || n.rows.usable(context.Background()) != nil ||
+		n.changed(a) < max(n.opts.saveUnits/20, n.units()/50) || a.Stats().Bytes > lastBytes {
+		return
+	}
+	_ = n.save(context.Background(), a)
+}
+
+// Compact implements [index.Dense]: it does what [Stored.Compact] does, and removes
+// the graph's file if that holds anything of units that are gone. The graph is
+// written again in the background, without them.
+func (n *Native) Compact(ctx context.Context) error {
+	select { // first, or it would sweep up a file that is being written
+	case n.saving <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-n.life.Done():
+		return index.ErrClosed
+	}
+	err := n.rows.Compact(ctx)
+	if err == nil {
+		err = n.clear()
+	}
+	<-n.saving
+	n.wake()
+	return err
+}
+
+// clear removes what is left of deleted units in files. The caller holds the token
+// of saving.
+func (n *Native) clear() error {
+	if a := n.acquire(); a != nil {
+		defer a.release()
+		if a.Stats().Dead > 0 {
+			a.tainted.Store(true)
+		}
+		if s := a.saved.Load(); s.clean && s.deleted == a.Deleted() {
+			return nil
+		}
+		a.saved.Store(new(saved))
+	}
+	if n.file == "" {
+		return nil
+	}
+	return n.discard()
+}
+
+// discard removes the files of the graph. The caller holds the token of saving.
+func (n *Native) discard() error {
+	if err := n.forget(); err != nil {
+		return fmt.Errorf("vector: remove graph: %w", err)
+	}
+	if _, err := n.sweep(); err != nil {
+		return fmt.Errorf("vector: remove graph: %w", err)
+	}
+	return nil
+}
+
+// patientWriter writes until a context ends.
+type patientWriter struct {
+	ctx context.Context //nolint:containedctx // lives as long as one write
+	w   io.Writer
+}
+
+func (p *patientWriter) Write(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return p.w.Write(b)
+}

@@ -1,0 +1,157 @@
+package vector
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// scanShare is what part of all units is asked for when comparing with all is as
+// quick as the graph and the rows of what it finds.
+const scanShare = 16
+
+// Search implements [index.Dense].
+func (n *Native) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, error) {
+	if hits, ok, err := n.nearest(ctx, q); ok || err != nil {
+		return hits, err
+	}
+	return n.rows.Search(ctx, q)
+}
+
+// nearest asks the graph, and reports false if all rows must be compared.
+func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Scored, bool, error) {
+	if q.Only != nil {
+		return nil, false, nil // few, to be looked at one by one
+	}
+	a := n.acquire()
+	if a == nil {
+		if n.retry.Load() != 0 {
+			n.wake() // perhaps it is time
+		}
+		return nil, false, nil
+	}
+	defer a.release()
+	if !a.whole.Load() {
+		return nil, false, nil
+	}
+	unit, err := queryUnit(q.Vector, n.opts.Dimensions)
+	if err != nil || unit == nil {
+		return nil, false, nil // the rows say what is wrong, and in which order
+	}
+	m := a.mark()
+	v, err := n.rows.current()
+	if err != nil {
+		return nil, false, err
+	}
+	defer v.release()
+	if q.K <= 0 || q.K > v.units/scanShare {
+		return nil, false, nil
+	}
+	s := spare.Get().(*scratch)
+	defer spare.Put(s)
+	s.top = topK{k: q.K, hits: make([]index.Scored, 0, q.K)}
+	sure, err := a.near(ctx, m, nearQuery{Unit: unit, K: q.K, Accept: q.Accept, Exhaustive: q.Exact}, s)
+	if err != nil {
+		if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+			n.fail(a, err)
+		}
+		return nil, false, ctx.Err()
+	}
+	var dropped int
+	err = guard(func() error {
+		dropped, err = s.score(unit, v)
+		return err
+	})
+	if err != nil {
+		return nil, false, n.rows.failed("search", err)
+	}
+	ok := sure && dropped == 0 || !q.Exact && s.top.full()
+	return s.top.sorted(), ok, nil
+}
+
+// near searches the graph for what a view after m has. It reports whether all that
+// may be among the best was found.
+func (a *accelerator) near(ctx context.Context, m mark, q nearQuery, s *scratch) (sure bool, err error) {
+	var info nearInfo
+	search := func() (err error) {
+		s.found, info, err = a.Search(ctx, q, s.found[:0])
+		return err
+	}
+	if err := guard(search); err != nil {
+		return false, err
+	}
+	if !a.overtaken(m) {
+		return info.Exhaustive, nil
+	}
+	if q.Exhaustive || a.tidied(m) {
+		s.found = s.found[:0]
+		return false, nil
+	}
+	q.Dead = true
+	if err := guard(search); err != nil {
+		return false, err
+	}
+	if a.tidied(m) {
+		s.found = s.found[:0]
+	}
+	return false, nil
+}
+
+// scratch is what a search needs besides.
+type scratch struct {
+	found []near
+	ids   []uint64
+	rows  [][]float32
+	top   topK
+}
+
+var spare = sync.Pool{New: func() any { return new(scratch) }}
+
+// score offers what was found to the best, by the rows of a view. It returns how
+// much of it the view does not have.
+func (s *scratch) score(unit []float32, v *storedView) (dropped int, err error) {
+	slices.SortFunc(s.found, func(a, b near) int { return cmp.Compare(a.ID, b.ID) })
+	s.ids = s.ids[:0]
+	for _, f := range s.found {
+		if n := len(s.ids); n > 0 && s.ids[n-1] == f.ID {
+			dropped++ // in its old version and its new one
+			continue
+		}
+		s.ids = append(s.ids, f.ID)
+	}
+	s.rows = slices.Grow(s.rows[:0], len(s.ids))[:len(s.ids)]
+	clear(s.rows)
+	defer clear(s.rows) // they may be unmapped
+	if err := v.gather(s.ids, s.rows); err != nil {
+		return 0, err
+	}
+	return dropped + s.offer(unit), nil
+}
+
+// offer offers the rows that there are to the best, four at a time as a scan does.
+func (s *scratch) offer(unit []float32) (dropped int) {
+	n := 0
+	for i, row := range s.rows {
+		if row == nil {
+			dropped++
+			continue
+		}
+		s.ids[n], s.rows[n] = s.ids[i], row
+		n++
+	}
+	for from := 0; from < n; from += 4 {
+		row := func(i int) []float32 { return s.rows[min(from+i, n-1)] }
+		var dots [4]float32
+		dots[0], dots[1], dots[2], dots[3] = dot4(unit, row(0), row(1), row(2), row(3))
+		for i, d := range dots[:min(4, n-from)] {
+			if h := (index.Scored{ID: s.ids[from+i], Score: cosine(d)}); s.top.admits(h) {
+				s.top.add(h)
+			}
+		}
+	}
+	return dropped
+}

@@ -1,0 +1,253 @@
+package vector
+
+import (
+	"github.com/ragctx/ragctx/index"
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+const (
+	// linkTime is how long vectors are linked before other work has its turn.
+	linkTime = 20 * time.Second
+	// reconcileRows is how many rows are compared with the graph while a batch
+	// waits: a fraction of a millisecond.
+	reconcileRows = 128
+)
+
+// wake starts the background work, if there is any and it is not under way.
+func (n *Native) wake() {
+	if !n.due() {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed || !n.tending.CompareAndSwap(false, true) {
+		return
+	}
+	n.background.Go(func() {
+		n.tend(n.life)
+		n.tending.Store(false)
+		n.wake() // for what came up at the very end
+	})
+}
+
+// due reports whether there may be something to do.
+func (n *Native) due() bool {
+	if n.graphs == nil || n.rows.usable(n.life) != nil {
+		return false
+	}
+	a := n.acquire()
+	if a == nil {
+		return n.units() >= n.opts.graphUnits && time.Now().UnixNano() >= n.retry.Load()
+	}
+	defer a.release()
+	return !a.whole.Load() || a.linkable() || a.stale() || n.unsaved(a)
+}
+
+// units is the number of units of the leg.
+func (n *Native) units() int {
+	v, err := n.rows.current()
+	if err != nil {
+		return 0
+	}
+	defer v.release()
+	return v.units
+}
+
+// linkable reports whether Link would do something: a graph leaves what is few to
+// the scan.
+func (a *accelerator) linkable() bool {
+	w := a.Waiting()
+	return w > 0 && int64(w) != a.left.Load()
+}
+
+// tend does what is due, until nothing is. It runs once at a time.
+func (n *Native) tend(ctx context.Context) {
+	for ctx.Err() == nil && n.due() {
+		a, err := n.tended()
+		if err != nil {
+			n.later(err)
+			return
+		}
+		if err := n.tendOnce(ctx, a); err != nil && ctx.Err() == nil {
+			n.fail(a, err)
+		}
+		a.release()
+	}
+}
+
+// tended returns the graph with a reference, an empty one if there was none.
+func (n *Native) tended() (*accelerator, error) {
+	if a := n.acquire(); a != nil {
+		return a, nil
+	}
+	if err := n.discardFailed(); err != nil {
+		return nil, err
+	}
+	g, err := n.graphs.empty()
+	if err != nil {
+		return nil, err
+	}
+	n.write.Lock() // a batch goes to rows and graph, or to rows alone
+	defer n.write.Unlock()
+	a := newAccelerator(g)
+	a.retain()
+	n.accel.Store(a)
+	return a, nil
+}
+
+// discardFailed removes the files of a graph that was given up.
+func (n *Native) discardFailed() error {
+	select {
+	case n.saving <- struct{}{}:
+	case <-n.life.Done():
+		return index.ErrClosed
+	}
+	defer func() { <-n.saving }()
+	if n.file == "" {
+		return nil
+	}
+	return n.discard()
+}
+
+// tendOnce does each kind of work once.
+func (n *Native) tendOnce(ctx context.Context, a *accelerator) error {
+	if !a.whole.Load() {
+		if err := n.reconcile(ctx, a); err != nil {
+			return err
+		}
+	}
+	if a.linkable() {
+		if err := a.link(ctx); err != nil {
+			return err
+		}
+	}
+	if a.stale() {
+		if err := a.tidy(ctx); err != nil {
+			return err
+		}
+	}
+	if n.unsaved(a) {
+		return n.save(ctx, a)
+	}
+	return nil
+}
+
+// link links what waits, for a while.
+func (a *accelerator) link(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, linkTime)
+	defer cancel()
+	err := guard(func() error { return a.Link(within) })
+	if err != nil && within.Err() != nil && ctx.Err() == nil && errors.Is(err, within.Err()) {
+		return nil // to be gone on with
+	}
+	if err == nil {
+		a.left.Store(int64(a.Waiting()))
+	}
+	return err
+}
+
+// reconcile makes the graph have what the rows have, beside changes, and lets it
+// answer.
+func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
+	v, err := n.rows.current()
+	if err != nil {
+		return nil //nolint:nilerr // the leg is closed or damaged, which is not the graph's fault
+	}
+	defer v.release()
+	err = guard(func() error { return n.add(ctx, a, v) })
+	if err == nil {
+		err = guard(func() error { return n.prune(ctx, a) })
+	}
+	if err != nil {
+		return err
+	}
+	n.write.Lock()
+	defer n.write.Unlock()
+	a.known.Store(a.Deleted())
+	a.whole.Store(true)
+	return nil
+}
+
+// add puts the rows of a view, less those that are known, into the graph. What has
+// changed since the view is seen to by the batch that changed it: a row counts as
+// it is now.
+func (n *Native) add(ctx context.Context, a *accelerator, v *storedView) error {
+	ids := make([]uint64, 0, reconcileRows)
+	for id := range v.unknown(a.saved.Load().knows) {
+		if ids = append(ids, id); len(ids) < cap(ids) {
+			continue
+		}
+		if err := n.addSome(ctx, a, ids); err != nil {
+			return err
+		}
+		ids = ids[:0]
+	}
+	return n.addSome(ctx, a, ids)
+}
+
+// addSome puts the rows of a few units as they are now.
+func (n *Native) addSome(ctx context.Context, a *accelerator, ids []uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	n.write.Lock()
+	defer n.write.Unlock()
+	v, err := n.rows.current()
+	if err != nil {
+		return err
+	}
+	defer v.release()
+	slices.Sort(ids)
+	rows := make([][]float32, len(ids))
+	if err := guard(func() error { return v.gather(ids, rows) }); err != nil {
+		return n.rows.failed("make graph", err)
+	}
+	for i, row := range rows {
+		if row == nil || a.Same(ids[i], row) {
+			continue
+		}
+		if err := a.Put(ids[i], row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prune takes what no row stands for out of the graph.
+func (n *Native) prune(ctx context.Context, a *accelerator) error {
+	ids := make([]uint64, 0, reconcileRows)
+	for id := range a.IDs() {
+		if ids = append(ids, id); len(ids) < cap(ids) {
+			continue
+		}
+		if err := n.pruneSome(ctx, a, ids); err != nil {
+			return err
+		}
+		ids = ids[:0]
+	}
+	return n.pruneSome(ctx, a, ids)
+}
+
+// pruneSome takes those of a few units out of the graph that have no row now.
+func (n *Native) pruneSome(ctx context.Context, a *accelerator, ids []uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	n.write.Lock()
+	defer n.write.Unlock()
+	v, err := n.rows.current()
+	if err != nil {
+		return err
+	}
+	defer v.release()
+	slices.Sort(ids)
+	for i, has := range v.has(ids) {
+		if !has {
+			a.Delete(ids[i])
+		}
+	}
+	return nil
+}

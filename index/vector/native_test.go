@@ -1,0 +1,101 @@
+package vector
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/durable/faultfs"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/indextest"
+)
+
+// nativeDim is no multiple of the lanes of any kernel.
+const nativeDim = 20
+
+// tiny returns options of a leg that has a graph from a few units on.
+func tiny(dir string, fsys durable.FS, i *ills) Options {
+	return Options{
+		Dir: dir, Dimensions: nativeDim, Identity: "fake", FlushUnits: 50, FS: fsys,
+		graphs: fakes(i, fsys), graphUnits: 3, saveUnits: 20,
+	}
+}
+
+func openTiny(t testing.TB, o Options) *Native {
+	t.Helper()
+	leg, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = leg.Close() })
+	return leg.(*Native)
+}
+
+// settle waits until the graph of a leg answers and nothing is left to do.
+func settle(t testing.TB, n *Native) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Microsecond) {
+		n.background.Wait()
+		if a := n.accel.Load(); !n.due() && !n.tending.Load() && a != nil && a.whole.Load() {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the graph does not answer: %+v", n.Stats())
+		}
+	}
+}
+
+func TestNative(t *testing.T) {
+	for name, c := range map[string]struct {
+		fs     durable.FS
+		memory bool
+		miss   int64
+		min    float64
+	}{
+		"Memory":  {fs: durable.OS{}, memory: true, min: 1},
+		"Files":   {fs: durable.OS{}, min: 1},
+		"FakeFS":  {fs: faultfs.New(), min: 1},
+		"Misses":  {fs: faultfs.New(), miss: 3, min: .5},
+		"Misses2": {fs: faultfs.New(), memory: true, miss: 2, min: .3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := new(ills)
+			i.misses.Store(c.miss)
+			indextest.TestDense(t, func(t *testing.T, dir string) index.Dense {
+				if c.memory {
+					dir = ""
+				}
+				return openTiny(t, tiny(dir, c.fs, i))
+			}, indextest.DenseOptions{Dim: nativeDim, MinRecall: c.min, Volatile: c.memory, Copies: 3000})
+			if i.made.Load() == 0 {
+				t.Error("no graph was made")
+			}
+		})
+	}
+}
+
+// A graph answers, and its hits are scored as a flat leg does.
+func TestNativeAnswers(t *testing.T) {
+	i := new(ills)
+	r := rand.New(rand.NewPCG(1, 1))
+	n, flat := openTiny(t, tiny("/leg", faultfs.New(), i)), NewFlat(nativeDim)
+	units := random(r, 0, 500, nativeDim)
+	fill(t, n, units)
+	fill(t, flat, units)
+	settle(t, n)
+	for _, exact := range []bool{false, true} {
+		for range 50 {
+			q := index.DenseQuery{Vector: random(r, 0, 1, nativeDim)[0].Vector, K: 10, Exact: exact}
+			got, ok, err := n.nearest(t.Context(), q)
+			if !ok || err != nil {
+				t.Fatalf("the graph does not answer: %v", err)
+			}
+			want, err := flat.Search(t.Context(), q)
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%v (%v), want %v", got, err, want)
+			}
+		}
+	}
+}
