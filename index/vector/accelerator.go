@@ -1,8 +1,8 @@
 package vector
 
 import (
-	"errors"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"sync/atomic"
@@ -77,9 +77,9 @@ type accelerator struct {
 	refs atomic.Int64
 	// whole says that the graph has every row of the leg, so that it may answer.
 	whole atomic.Bool
-	// known is Deleted as of the end of a batch: where Deleted is beyond it, a row
-	// of some search's view may be gone from the graph.
-	known atomic.Uint64
+	// mark is how it stood at the end of the last batch. Searches take it before
+	// their view of the rows.
+	mark atomic.Pointer[mark]
 	// tidies is odd while what was deleted is taken out for good.
 	tidies atomic.Uint64
 	saved  atomic.Pointer[saved]
@@ -96,6 +96,7 @@ func newAccelerator(g neighbours) *accelerator {
 	a := &accelerator{neighbours: g}
 	a.refs.Store(1)
 	a.saved.Store(new(saved))
+	a.mark.Store(new(mark))
 	return a
 }
 
@@ -119,27 +120,27 @@ func (a *accelerator) release() {
 	}
 }
 
-// mark is a moment in the life of an accelerator. It is taken before the view of
-// a search.
-type mark struct{ known, tidies, freed uint64 }
+// mark is a moment in which a graph has all that the rows have, and no more.
+type mark struct{ deleted, tidies, freed uint64 }
 
-func (a *accelerator) mark() mark {
-	return mark{tidies: a.tidies.Load(), freed: a.Freed(), known: a.known.Load()}
+// settle notes that graph and rows are level. Its caller holds Native.write.
+func (a *accelerator) settle() {
+	a.mark.Store(&mark{deleted: a.Deleted(), tidies: a.tidies.Load(), freed: a.Freed()})
 }
 
 // overtaken reports whether something that a view after m has may have been
 // deleted since.
-func (a *accelerator) overtaken(m mark) bool { return a.Deleted() != m.known }
+func (a *accelerator) overtaken(m *mark) bool { return a.Deleted() != m.deleted }
+
+// tidied reports whether something that was deleted since m may be out of reach
+// even for a search among the dead.
+func (a *accelerator) tidied(m *mark) bool {
+	return m.tidies%2 == 1 || a.tidies.Load() != m.tidies || a.Freed() != m.freed
+}
 
 // stale reports whether it pays to take out what was deleted, unless that was just
 // done.
 func (a *accelerator) stale() bool { return a.Stale() && a.tidiedAt.Load() != a.Deleted()+1 }
-
-// tidied reports whether something that was deleted since m may be out of reach
-// even for a search among the dead.
-func (a *accelerator) tidied(m mark) bool {
-	return m.tidies%2 == 1 || a.tidies.Load() != m.tidies || a.Freed() != m.freed
-}
 
 // tidy takes out what was deleted.
 func (a *accelerator) tidy(ctx context.Context) error {

@@ -55,8 +55,8 @@ type exact interface {
 // compared with the rows in the background; until that has been done all rows are
 // compared.
 type Native struct {
-	rows exact
-	opts Options
+	rows   exact
+	opts   Options
 	graphs *graphs
 
 	write sync.Mutex // held while rows and graph change
@@ -131,7 +131,7 @@ func (n *Native) change(seq uint64, upserts []index.VectorUnit, lengths []float6
 	if err != nil {
 		n.fail(a, err)
 	}
-	a.known.Store(a.Deleted())
+	a.settle()
 	return nil
 }
 

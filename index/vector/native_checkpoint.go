@@ -206,4 +206,3 @@ func (n *Native) sweep() (highest uint64, err error) {
 		return graph && name != n.file
 	})
 }
-

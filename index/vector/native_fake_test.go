@@ -28,6 +28,10 @@ type ills struct {
 	// linger lets a search find what is deleted as if it were there.
 	linger atomic.Bool
 	made   atomic.Int64 // graphs that were made
+	opened atomic.Int64 // graphs that were read
+	puts   atomic.Int64
+	// beside runs once, in the next search, before it looks.
+	beside atomic.Pointer[func()]
 }
 
 // fakeGraph is a graph that compares with every vector.
@@ -70,6 +74,7 @@ func fakes(i *ills, fsys durable.FS) *graphs {
 			if err := gob.NewDecoder(bytes.NewReader(payload)).Decode(&file); err != nil {
 				return nil, "", err
 			}
+			i.opened.Add(1)
 			g := empty()
 			for _, r := range file.Live {
 				g.live[r.ID] = r.Unit
@@ -96,6 +101,7 @@ func (g *fakeGraph) Put(id uint64, unit []float32) error {
 	if err := g.err(); err != nil {
 		return err
 	}
+	g.puts.Add(1)
 	g.Delete(id)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,6 +137,9 @@ func (g *fakeGraph) Search(ctx context.Context, q nearQuery, to []near) ([]near,
 		return to, nearInfo{}, err
 	}
 	time.Sleep(time.Duration(g.slow.Load()))
+	if beside := g.beside.Swap(nil); beside != nil {
+		(*beside)()
+	}
 	all := g.score(q)
 	slices.SortFunc(all, func(a, b near) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))

@@ -63,7 +63,7 @@ func (n *Native) save(ctx context.Context, a *accelerator) error {
 // store writes the files of the graph. The caller holds the token of saving.
 func (n *Native) store(ctx context.Context, a *accelerator) error {
 	if a.tainted.Load() {
-		if err := a.tidy(ctx); err != nil {
+		if err := n.tidy(ctx, a); err != nil {
 			return err
 		}
 		a.tainted.Store(false)

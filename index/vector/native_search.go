@@ -42,7 +42,7 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 	if err != nil || unit == nil {
 		return nil, false, nil // the rows say what is wrong, and in which order
 	}
-	m := a.mark()
+	m := a.mark.Load()
 	v, err := n.rows.current()
 	if err != nil {
 		return nil, false, err
@@ -75,7 +75,7 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 
 // near searches the graph for what a view after m has. It reports whether all that
 // may be among the best was found.
-func (a *accelerator) near(ctx context.Context, m mark, q nearQuery, s *scratch) (sure bool, err error) {
+func (a *accelerator) near(ctx context.Context, m *mark, q nearQuery, s *scratch) (sure bool, err error) {
 	var info nearInfo
 	search := func() (err error) {
 		s.found, info, err = a.Search(ctx, q, s.found[:0])

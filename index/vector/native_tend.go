@@ -1,11 +1,12 @@
 package vector
 
 import (
-	"github.com/ragctx/ragctx/index"
 	"context"
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/ragctx/ragctx/index"
 )
 
 const (
@@ -125,7 +126,7 @@ func (n *Native) tendOnce(ctx context.Context, a *accelerator) error {
 		}
 	}
 	if a.stale() {
-		if err := a.tidy(ctx); err != nil {
+		if err := n.tidy(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -149,6 +150,17 @@ func (a *accelerator) link(ctx context.Context) error {
 	return err
 }
 
+// tidy takes out of the graph what was deleted.
+func (n *Native) tidy(ctx context.Context, a *accelerator) error {
+	if err := a.tidy(ctx); err != nil {
+		return err
+	}
+	n.write.Lock()
+	defer n.write.Unlock()
+	a.settle()
+	return nil
+}
+
 // reconcile makes the graph have what the rows have, beside changes, and lets it
 // answer.
 func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
@@ -166,7 +178,7 @@ func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
 	}
 	n.write.Lock()
 	defer n.write.Unlock()
-	a.known.Store(a.Deleted())
+	a.settle()
 	a.whole.Store(true)
 	return nil
 }

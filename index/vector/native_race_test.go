@@ -1,0 +1,171 @@
+package vector
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/ragctx/ragctx/durable/faultfs"
+	"github.com/ragctx/ragctx/index"
+)
+
+// axis returns a unit whose vector stands at an angle to the first axis, in the
+// plane of the first two.
+func axis(id uint64, degrees float64) index.VectorUnit {
+	v := make([]float32, nativeDim)
+	sin, cos := math.Sincos(degrees * math.Pi / 180)
+	v[0], v[1] = float32(cos), float32(sin)
+	return index.VectorUnit{ID: id, Vector: v}
+}
+
+// apart returns units that are far from the first two axes.
+func apart(r *rand.Rand, first uint64, n int) []index.VectorUnit {
+	units := random(r, first, n, nativeDim)
+	for _, u := range units {
+		u.Vector[0], u.Vector[1] = 0, 0
+	}
+	return units
+}
+
+func mustApply(t testing.TB, leg index.Dense, upserts []index.VectorUnit, deletes ...uint64) {
+	t.Helper()
+	if err := leg.Apply(t.Context(), 0, upserts, deletes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// best returns the hit nearest to the first axis, and whether the graph found it.
+func best(t testing.TB, n *Native, exact bool) (index.Scored, bool) {
+	t.Helper()
+	q := index.DenseQuery{Vector: axis(0, 0).Vector, K: 3, Exact: exact}
+	hits, ok, err := n.nearest(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ok {
+		if hits, err = n.rows.Search(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return hits[0], ok
+}
+
+// A search whose view is overtaken by a change while it is in the graph answers as
+// of that view, or of a later one where the graph cannot tell.
+func TestNativeOvertaken(t *testing.T) {
+	near, far := axis(7, 0), axis(7, 90)
+	for name, c := range map[string]struct {
+		change func(t *testing.T, n *Native)
+		exact  bool
+		graph  bool // answers
+		found  bool // unit 7, where it was
+	}{
+		"replaced": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorUnit{far}) }, false, true, true},
+		"deleted":  {func(t *testing.T, n *Native) { mustApply(t, n, nil, 7) }, false, true, true},
+		"zeroed": {func(t *testing.T, n *Native) {
+			mustApply(t, n, []index.VectorUnit{{ID: 7, Vector: make([]float32, nativeDim)}})
+		}, false, true, true},
+		"added": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorUnit{axis(8, 0)}) }, false, true, true},
+		"exact": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorUnit{far}) }, true, false, false},
+		"added, exact": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorUnit{axis(8, 0)}) }, true, false, true},
+		"tidied": {func(t *testing.T, n *Native) {
+			mustApply(t, n, nil, 7)
+			if err := n.accel.Load().tidy(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}, false, false, false},
+		"freed": {func(t *testing.T, n *Native) {
+			mustApply(t, n, nil, 7)
+			n.accel.Load().neighbours.(*fakeGraph).freed.Add(1)
+		}, false, false, false},
+		"flushed": {func(t *testing.T, n *Native) { mustFlush(t, n) }, false, true, true},
+		"moved in memory": {func(t *testing.T, n *Native) {
+			mustApply(t, n, apart(rand.New(rand.NewPCG(3, 3)), 500, 20), 501, 502, 503, 504, 7)
+			mustFlush(t, n)
+		}, false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, dir := range []string{"", "/leg"} {
+				i := new(ills)
+				n := openTiny(t, tiny(dir, faultfs.New(), i))
+				fill(t, n, apart(rand.New(rand.NewPCG(1, 1)), 100, 300))
+				mustApply(t, n, []index.VectorUnit{near})
+				settle(t, n)
+				change := func() { c.change(t, n) }
+				i.beside.Store(&change)
+				hit, graph := best(t, n, c.exact)
+				if graph != c.graph || (hit.ID == 7 && hit.Score > .99) != c.found {
+					t.Errorf("directory %q: found %+v, by the graph: %v", dir, hit, graph)
+				}
+			}
+		})
+	}
+}
+
+// A unit that moves between two places near the query is found in one of them,
+// whatever happens beside.
+func TestNativeNeverMissesBothVersions(t *testing.T) {
+	for name, dir := range map[string]string{"Memory": "", "Files": "/leg"} {
+		t.Run(name, func(t *testing.T) {
+			n := openTiny(t, tiny(dir, faultfs.New(), new(ills)))
+			fill(t, n, apart(rand.New(rand.NewPCG(1, 1)), 100, 200))
+			moves(t, n, 800)
+		})
+	}
+}
+
+// moves moves units beside searches that know where they must be.
+func moves(t *testing.T, n *Native, rounds int) {
+	mustApply(t, n, []index.VectorUnit{axis(7, 10)})
+	settle(t, n)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for s := range 3 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				hits, err := n.Search(t.Context(), index.DenseQuery{Vector: axis(0, 0).Vector, K: 3, Exact: s == 0})
+				if err != nil || len(hits) != 3 || hits[0].ID != 7 || hits[0].Score < .9 {
+					t.Errorf("found %v (%v)", hits, err)
+					return
+				}
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(2, 2))
+	for i := range rounds {
+		mustApply(t, n, append(apart(r, 100+r.Uint64N(300), 3), axis(7, float64(10-20*(i%2)))), 100+r.Uint64N(300))
+		if i%200 == 99 {
+			mustFlush(t, n)
+		}
+	}
+	close(done)
+	wg.Wait()
+}
+
+// What is applied is found by the next search, while the graph is linked, tidied,
+// and written.
+func TestNativeFindsAtOnce(t *testing.T) {
+	n := openTiny(t, tiny("/leg", faultfs.New(), new(ills)))
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range 600 {
+		u := random(r, r.Uint64N(300), 1, nativeDim)
+		mustApply(t, n, u)
+		hits, err := n.Search(t.Context(), index.DenseQuery{Vector: u[0].Vector, K: 1})
+		if err != nil || len(hits) != 1 || hits[0].ID != u[0].ID {
+			t.Fatalf("round %d: found %v (%v), want %d", i, hits, err, u[0].ID)
+		}
+		if i%3 == 0 {
+			mustApply(t, n, nil, u[0].ID)
+			hits, err := n.Search(t.Context(), index.DenseQuery{Vector: u[0].Vector, K: 5})
+			if err != nil || len(hits) > 0 && hits[0].ID == u[0].ID {
+				t.Fatalf("round %d: found %v (%v), and %d is deleted", i, hits, err, u[0].ID)
+			}
+		}
+	}
+}
