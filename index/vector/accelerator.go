@@ -7,11 +7,11 @@ import (
 	"iter"
 	"sync/atomic"
 
-	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
-// neighbours is what the leg asks of a graph; see package hnsw. Any number of
-// searches run beside one that puts and deletes, one Link, one Tidy and one Write.
+// neighbours is what the leg asks of a graph; see [hnsw.Graph]. Any number of
+// searches run beside one that puts and deletes, one Link or Tidy, and one Write.
 type neighbours interface {
 	// Put makes the vector of unit length the one of an id, found at once.
 	Put(id uint64, unit []float32) error
@@ -20,7 +20,7 @@ type neighbours interface {
 	Same(id uint64, unit []float32) bool
 	IDs() iter.Seq[uint64] // what changes meanwhile may be among them or not
 	// Search adds to a list what is near, best first, by approximate score.
-	Search(ctx context.Context, q nearQuery, to []near) ([]near, nearInfo, error)
+	Search(ctx context.Context, q hnsw.Query, to []hnsw.Near) ([]hnsw.Near, hnsw.Info, error)
 	// Deleted counts the vectors that were deleted or replaced.
 	Deleted() uint64
 	// Freed counts the deleted vectors that are out of reach for good, but for those
@@ -35,30 +35,8 @@ type neighbours interface {
 	// Write writes the graph, with a name of the caller's. Nothing is left in it of
 	// what Tidy has taken out.
 	Write(w io.Writer, name string) error
-	Stats() nearStats
+	Stats() hnsw.Stats
 	Close() error
-}
-
-type nearQuery struct {
-	Unit       []float32
-	K          int
-	Accept     index.Accept
-	Exhaustive bool // all that may be among the K best
-	Dead       bool // what was deleted counts as there
-}
-
-type near struct {
-	ID    uint64
-	Score float32
-}
-
-type nearInfo struct {
-	Exhaustive bool
-}
-
-type nearStats struct {
-	Live, Dead, Waiting int
-	Bytes               int64
 }
 
 // graphs makes graphs.

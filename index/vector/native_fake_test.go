@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
 var errFake = errors.New("the fake fails")
@@ -132,16 +133,16 @@ func (g *fakeGraph) IDs() iter.Seq[uint64] {
 	return slices.Values(slices.Collect(maps.Keys(g.live)))
 }
 
-func (g *fakeGraph) Search(ctx context.Context, q nearQuery, to []near) ([]near, nearInfo, error) {
+func (g *fakeGraph) Search(ctx context.Context, q hnsw.Query, to []hnsw.Near) ([]hnsw.Near, hnsw.Info, error) {
 	if err := cmp.Or(g.err(), ctx.Err()); err != nil {
-		return to, nearInfo{}, err
+		return to, hnsw.Info{}, err
 	}
 	time.Sleep(time.Duration(g.slow.Load()))
 	if beside := g.beside.Swap(nil); beside != nil {
 		(*beside)()
 	}
 	all := g.score(q)
-	slices.SortFunc(all, func(a, b near) int {
+	slices.SortFunc(all, func(a, b hnsw.Near) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
 	most := 4 * q.K
@@ -151,10 +152,10 @@ func (g *fakeGraph) Search(ctx context.Context, q nearQuery, to []near) ([]near,
 			most++
 		}
 	}
-	return append(to, all[:min(most, len(all))]...), nearInfo{Exhaustive: q.Exhaustive}, nil
+	return append(to, all[:min(most, len(all))]...), hnsw.Info{Exhaustive: q.Exhaustive}, nil
 }
 
-func (g *fakeGraph) score(q nearQuery) (all []near) {
+func (g *fakeGraph) score(q hnsw.Query) (all []hnsw.Near) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	offer := func(id uint64, unit []float32) {
@@ -162,7 +163,7 @@ func (g *fakeGraph) score(q nearQuery) (all []near) {
 			return
 		}
 		if q.Accept == nil || q.Accept(id) {
-			all = append(all, near{id, dot(q.Unit, unit)})
+			all = append(all, hnsw.Near{ID: id, Score: dot(q.Unit, unit)})
 		}
 	}
 	for id, unit := range g.live {
@@ -230,10 +231,10 @@ func (g *fakeGraph) Write(w io.Writer, name string) error {
 	return err
 }
 
-func (g *fakeGraph) Stats() nearStats {
+func (g *fakeGraph) Stats() hnsw.Stats {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return nearStats{Live: len(g.live), Dead: len(g.dead), Waiting: len(g.waiting), Bytes: int64(len(g.live))}
+	return hnsw.Stats{Live: len(g.live), Dead: len(g.dead), Waiting: len(g.waiting), Bytes: int64(len(g.live))}
 }
 
 func (g *fakeGraph) Close() error {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
 // scanShare is what part of all units is asked for when comparing with all is as
@@ -54,7 +55,7 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 	s := spare.Get().(*scratch)
 	defer spare.Put(s)
 	s.top = topK{k: q.K, hits: make([]index.Scored, 0, q.K)}
-	sure, err := a.near(ctx, m, nearQuery{Unit: unit, K: q.K, Accept: q.Accept, Exhaustive: q.Exact}, s)
+	sure, err := a.near(ctx, m, hnsw.Query{Unit: unit, K: q.K, Accept: q.Accept, Exhaustive: q.Exact}, s)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 			n.fail(a, err)
@@ -75,8 +76,8 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 
 // near searches the graph for what a view after m has. It reports whether all that
 // may be among the best was found.
-func (a *accelerator) near(ctx context.Context, m *mark, q nearQuery, s *scratch) (sure bool, err error) {
-	var info nearInfo
+func (a *accelerator) near(ctx context.Context, m *mark, q hnsw.Query, s *scratch) (sure bool, err error) {
+	var info hnsw.Info
 	search := func() (err error) {
 		s.found, info, err = a.Search(ctx, q, s.found[:0])
 		return err
@@ -103,7 +104,7 @@ func (a *accelerator) near(ctx context.Context, m *mark, q nearQuery, s *scratch
 
 // scratch is what a search needs besides.
 type scratch struct {
-	found []near
+	found []hnsw.Near
 	ids   []uint64
 	rows  [][]float32
 	top   topK
@@ -114,7 +115,7 @@ var spare = sync.Pool{New: func() any { return new(scratch) }}
 // score offers what was found to the best, by the rows of a view. It returns how
 // much of it the view does not have.
 func (s *scratch) score(unit []float32, v *storedView) (dropped int, err error) {
-	slices.SortFunc(s.found, func(a, b near) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(s.found, func(a, b hnsw.Near) int { return cmp.Compare(a.ID, b.ID) })
 	s.ids = s.ids[:0]
 	for _, f := range s.found {
 		if n := len(s.ids); n > 0 && s.ids[n-1] == f.ID {

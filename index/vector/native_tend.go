@@ -36,7 +36,7 @@ func (n *Native) wake() {
 
 // due reports whether there may be something to do.
 func (n *Native) due() bool {
-	if n.graphs == nil || n.rows.usable(n.life) != nil {
+	if n.rows.usable(n.life) != nil {
 		return false
 	}
 	a := n.acquire()

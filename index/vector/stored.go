@@ -304,5 +304,8 @@ func (o Options) withDefaults() Options {
 	}
 	o.graphUnits = cmp.Or(o.graphUnits, graphUnits)
 	o.saveUnits = cmp.Or(o.saveUnits, saveUnits)
+	if o.graphs == nil {
+		o.graphs = hnswGraphs(o)
+	}
 	return o
 }

@@ -38,8 +38,8 @@ type Options struct {
 	// Workers is how many goroutines link. Default GOMAXPROCS.
 	Workers int
 
-	// LinkFrom is how many vectors there must be for a graph to be made; fewer are
-	// scanned. Default [ScanBelow].
+	// LinkFrom is how many vectors there must be for a graph to be made, and nodes
+	// for it to be walked through; fewer are scanned. Default [ScanBelow].
 	LinkFrom int
 
 	// Kernels compute the products. Default those of this machine.
@@ -85,7 +85,7 @@ func New(o Options) (*Graph, error) {
 	g := &Graph{
 		shape:   shape{dim: o.Dimensions, stride: kernel.Stride8(o.Dimensions), m: o.M, m0: 2 * o.M},
 		opt:     o,
-		tuning:  tuning{walkFrom: ScanBelow, visitShare: visitShare},
+		tuning:  tuning{walkFrom: o.LinkFrom, visitShare: visitShare},
 		kernels: o.Kernels,
 		byID:    make(map[uint64]uint32),
 	}
@@ -125,6 +125,10 @@ func (g *Graph) Waiting() int { return int(g.counts.waiting.Load()) }
 
 // Deleted returns how many vectors were deleted or replaced so far.
 func (g *Graph) Deleted() uint64 { return g.deleted.Load() }
+
+// Freed returns how many deleted vectors a search for the dead does not find any
+// more, but for those that Tidy takes out: they were never linked.
+func (g *Graph) Freed() uint64 { return g.freed.Load() }
 
 // Stats describe a graph.
 type Stats struct {

@@ -73,6 +73,7 @@ type Graph struct {
 
 	counts   counts
 	deleted  atomic.Uint64
+	freed    atomic.Uint64 // see [Graph.Freed]
 	residual atomic.Uint32 // bits of the largest float32 |unit − scale·codes| so far
 	families sync.Map      // head (uint32) -> *family
 

@@ -53,6 +53,7 @@ func (g *Graph) sift() (waiting []uint32) {
 			if c.live.has(at) {
 				waiting = append(waiting, slot)
 			} else {
+				g.freed.Add(1) // first, so that a search that misses it repeats
 				c.settle(at)
 				g.release(c, at)
 				g.retire(slot)
