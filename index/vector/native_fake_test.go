@@ -152,7 +152,7 @@ func (g *fakeGraph) Search(ctx context.Context, q hnsw.Query, to []hnsw.Near) ([
 			most++
 		}
 	}
-	return append(to, all[:min(most, len(all))]...), hnsw.Info{Exhaustive: q.Exhaustive}, nil
+	return append(to, all[:min(most, len(all))]...), hnsw.Info{Exhaustive: q.Exhaustive, Error: 1e-5}, nil
 }
 
 func (g *fakeGraph) score(q hnsw.Query) (all []hnsw.Near) {

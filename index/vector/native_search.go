@@ -62,38 +62,33 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 		}
 		return nil, false, ctx.Err()
 	}
-	var dropped int
+	var off int
 	err = guard(func() error {
-		dropped, err = s.score(unit, v)
+		off, err = s.score(unit, v)
 		return err
 	})
 	if err != nil {
 		return nil, false, n.rows.failed("search", err)
 	}
-	ok := sure && dropped == 0 || !q.Exact && s.top.full()
+	ok := sure && off == 0 || !q.Exact && s.top.full()
 	return s.top.sorted(), ok, nil
 }
 
 // near searches the graph for what a view after m has. It reports whether all that
 // may be among the best was found.
 func (a *accelerator) near(ctx context.Context, m *mark, q hnsw.Query, s *scratch) (sure bool, err error) {
-	var info hnsw.Info
-	search := func() (err error) {
-		s.found, info, err = a.Search(ctx, q, s.found[:0])
-		return err
-	}
-	if err := guard(search); err != nil {
+	if err := s.ask(ctx, a, q); err != nil {
 		return false, err
 	}
 	if !a.overtaken(m) {
-		return info.Exhaustive, nil
+		return s.info.Exhaustive, nil
 	}
 	if q.Exhaustive || a.tidied(m) {
 		s.found = s.found[:0]
 		return false, nil
 	}
 	q.Dead = true
-	if err := guard(search); err != nil {
+	if err := s.ask(ctx, a, q); err != nil {
 		return false, err
 	}
 	if a.tidied(m) {
@@ -105,6 +100,7 @@ func (a *accelerator) near(ctx context.Context, m *mark, q hnsw.Query, s *scratc
 // scratch is what a search needs besides.
 type scratch struct {
 	found []hnsw.Near
+	info  hnsw.Info
 	ids   []uint64
 	rows  [][]float32
 	top   topK
@@ -112,16 +108,23 @@ type scratch struct {
 
 var spare = sync.Pool{New: func() any { return new(scratch) }}
 
-// score offers what was found to the best, by the rows of a view. It returns how
-// much of it the view does not have.
-func (s *scratch) score(unit []float32, v *storedView) (dropped int, err error) {
+// ask asks the graph.
+func (s *scratch) ask(ctx context.Context, a *accelerator, q hnsw.Query) error {
+	return guard(func() (err error) {
+		s.found, s.info, err = a.Search(ctx, q, s.found[:0])
+		return err
+	})
+}
+
+// score offers what was found to the best, by the rows of a view. It returns for
+// how much of it the view has another vector than the graph, or none.
+func (s *scratch) score(unit []float32, v *storedView) (off int, err error) {
+	n := len(s.found)
 	slices.SortFunc(s.found, func(a, b hnsw.Near) int { return cmp.Compare(a.ID, b.ID) })
+	// A unit that was replaced may come twice.
+	s.found = slices.CompactFunc(s.found, func(a, b hnsw.Near) bool { return a.ID == b.ID })
 	s.ids = s.ids[:0]
 	for _, f := range s.found {
-		if n := len(s.ids); n > 0 && s.ids[n-1] == f.ID {
-			dropped++ // in its old version and its new one
-			continue
-		}
 		s.ids = append(s.ids, f.ID)
 	}
 	s.rows = slices.Grow(s.rows[:0], len(s.ids))[:len(s.ids)]
@@ -130,29 +133,32 @@ func (s *scratch) score(unit []float32, v *storedView) (dropped int, err error) 
 	if err := v.gather(s.ids, s.rows); err != nil {
 		return 0, err
 	}
-	return dropped + s.offer(unit), nil
+	return n - s.offer(unit), nil
 }
 
 // offer offers the rows that there are to the best, four at a time as a scan does.
-func (s *scratch) offer(unit []float32) (dropped int) {
+// It returns how many have the score that the graph has found, within its error.
+func (s *scratch) offer(unit []float32) (right int) {
 	n := 0
 	for i, row := range s.rows {
-		if row == nil {
-			dropped++
-			continue
+		if row != nil {
+			s.found[n], s.rows[n] = s.found[i], row
+			n++
 		}
-		s.ids[n], s.rows[n] = s.ids[i], row
-		n++
 	}
+	row := func(i int) []float32 { return s.rows[min(i, n-1)] }
 	for from := 0; from < n; from += 4 {
-		row := func(i int) []float32 { return s.rows[min(from+i, n-1)] }
 		var dots [4]float32
-		dots[0], dots[1], dots[2], dots[3] = dot4(unit, row(0), row(1), row(2), row(3))
+		dots[0], dots[1], dots[2], dots[3] = dot4(unit, row(from), row(from+1), row(from+2), row(from+3))
 		for i, d := range dots[:min(4, n-from)] {
-			if h := (index.Scored{ID: s.ids[from+i], Score: cosine(d)}); s.top.admits(h) {
+			f := s.found[from+i]
+			if max(d-f.Score, f.Score-d) <= s.info.Error {
+				right++
+			}
+			if h := (index.Scored{ID: f.ID, Score: cosine(d)}); s.top.admits(h) {
 				s.top.add(h)
 			}
 		}
 	}
-	return dropped
+	return right
 }

@@ -1,0 +1,294 @@
+package vector
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx/durable/faultfs"
+	"github.com/ragctx/ragctx/index"
+)
+
+// stockedNative returns a file system with a leg of 200 units whose graph is
+// stored.
+func stockedNative(t *testing.T, i *ills) (*faultfs.FS, []index.VectorUnit) {
+	t.Helper()
+	fsys := faultfs.New()
+	units := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
+	n := openTiny(t, tiny("/leg", fsys, i))
+	applyAs(t, n, 1, units)
+	mustFlush(t, n)
+	settle(t, n)
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if files := graphFiles(fsys); len(files) != 2 {
+		t.Fatalf("files %v", fsys.Files())
+	}
+	return fsys, units
+}
+
+func applyAs(t *testing.T, leg index.Dense, seq uint64, upserts []index.VectorUnit, deletes ...uint64) {
+	t.Helper()
+	if err := leg.Apply(t.Context(), seq, upserts, deletes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func graphFiles(fsys *faultfs.FS) (names []string) {
+	for _, name := range fsys.Files() {
+		if strings.HasPrefix(name, "/leg/graph") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// wantFlat expects of a leg what a flat one of these units answers.
+func wantFlat(t *testing.T, n *Native, units []index.VectorUnit) {
+	t.Helper()
+	flat := NewFlat(nativeDim)
+	fill(t, flat, units)
+	r := rand.New(rand.NewPCG(9, 9))
+	for i := range 20 {
+		q := index.DenseQuery{Vector: random(r, 0, 1, nativeDim)[0].Vector, K: 5, Exact: i%2 == 0}
+		want, err := flat.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := n.Search(t.Context(), q); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%v (%v), want %v", got, err, want)
+		}
+	}
+	if got := n.Stats().Units; got != len(units) {
+		t.Fatalf("%d units, want %d", got, len(units))
+	}
+}
+
+// A graph that is stored is used again, and given only what it lacks.
+func TestNativeReopens(t *testing.T) {
+	i := new(ills)
+	fsys, units := stockedNative(t, i)
+	n := openTiny(t, tiny("/leg", fsys, i))
+	applyAs(t, n, 2, random(rand.New(rand.NewPCG(2, 2)), 200, 10, nativeDim), 3)
+	mustFlush(t, n)
+	n.stop() // no graph is written any more
+	n.background.Wait()
+	_ = n.Close()
+	made, puts := i.made.Load(), i.puts.Load()
+	n = openTiny(t, tiny("/leg", fsys, i))
+	settle(t, n)
+	if made, puts := i.made.Load()-made, i.puts.Load()-puts; made != 1 || i.opened.Load() != 2 || puts > 10 {
+		t.Errorf("%d graphs were made, %d opened, and %d vectors put", made, i.opened.Load(), puts)
+	}
+	rest := append(slices.Delete(slices.Clone(units), 3, 4), random(rand.New(rand.NewPCG(2, 2)), 200, 10, nativeDim)...)
+	wantFlat(t, n, rest)
+	if st := n.Stats(); !st.Graph.Answers || st.Graph.Linked+st.Graph.Waiting != len(rest) || st.Kind != kindNative {
+		t.Errorf("%+v", st)
+	}
+}
+
+// What does not belong to the rows, or not to this leg, is not used, and goes.
+func TestNativeStaleFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		harm   func(fsys *faultfs.FS, files []string)
+		change func(o *Options)
+		opened bool // all the same
+	}{
+		"torn": {harm: func(fsys *faultfs.FS, files []string) {
+			fsys.Edit(files[1], func(b []byte) []byte { return b[:len(b)/2] })
+		}},
+		"torn note": {harm: func(fsys *faultfs.FS, files []string) {
+			fsys.Edit(files[0], func(b []byte) []byte { return b[:len(b)/2] })
+		}},
+		"missing": {harm: func(fsys *faultfs.FS, files []string) { _ = fsys.Remove(files[1]) }},
+		"no note": {harm: func(fsys *faultfs.FS, files []string) { _ = fsys.Remove(files[0]) }},
+		"other file": {harm: func(fsys *faultfs.FS, files []string) {
+			fsys.Edit(files[1], func([]byte) []byte { return nil })
+		}},
+		"older one beside": {opened: true, harm: func(fsys *faultfs.FS, _ []string) {
+			fsys.Edit("/leg/"+graphName(0), func([]byte) []byte { return []byte("old") })
+		}},
+		"small leg":  {change: func(o *Options) { o.graphUnits = 1000 }},
+		"flat":       {change: func(o *Options) { o.Graph = kindFlat }},
+		"other rows": {change: func(o *Options) { o.Identity = "other" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := new(ills)
+			fsys, units := stockedNative(t, i)
+			files := graphFiles(fsys)
+			before := slices.Clone(fsys.Bytes(files[1]))
+			if c.harm != nil {
+				c.harm(fsys, files)
+			}
+			o := tiny("/leg", fsys, i)
+			if c.change != nil {
+				c.change(&o)
+			}
+			leg, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer leg.Close()
+			if n, ok := leg.(*Native); ok && o.graphUnits < 1000 && o.Identity == "fake" {
+				settle(t, n)
+				wantFlat(t, n, units)
+			}
+			if opened := i.opened.Load() == 1; opened != c.opened {
+				t.Errorf("the graph was used: %v", opened)
+			}
+			_ = leg.Close()
+			for _, name := range graphFiles(fsys) {
+				if b := fsys.Bytes(name); name != files[0] && (string(b) == "old" || slices.Equal(b, before)) != c.opened {
+					t.Errorf("%s is still there", name)
+				}
+			}
+		})
+	}
+}
+
+// A graph that has seen more than the rows that survived a crash is not used: it
+// may lack what they have.
+func TestNativeAheadOfRows(t *testing.T) {
+	i := new(ills)
+	fsys, units := stockedNative(t, i)
+	o := tiny("/leg", fsys, i)
+	o.FlushUnits = 1000
+	n := openTiny(t, o)
+	settle(t, n)
+	far := random(rand.New(rand.NewPCG(5, 5)), 0, 60, nativeDim)
+	applyAs(t, n, 2, far, 70, 71)
+	settle(t, n) // writes the graph, and no rows
+	n.stop()
+	n.background.Wait()
+	fsys.Restart(nil)
+	opened := i.opened.Load()
+	n = openTiny(t, o)
+	wantFlat(t, n, units)
+	settle(t, n)
+	wantFlat(t, n, units)
+	if i.opened.Load() != opened {
+		t.Error("the graph was used")
+	}
+	applyAs(t, n, 2, far, 70, 71)
+	wantFlat(t, n, append(slices.Delete(slices.Clone(units[60:]), 10, 12), far...))
+}
+
+// Files change as the kind of leg does; the rows are kept.
+func TestNativeAndFlatShareFiles(t *testing.T) {
+	fsys, units := stockedNative(t, new(ills))
+	for i, kind := range []string{kindFlat, kindNative, "", kindFlat} {
+		o := tiny("/leg", fsys, new(ills))
+		o.Graph = kind
+		leg, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := leg.Stats().Units; got != len(units) || leg.Cursor() != 1 {
+			t.Errorf("%d units as %q, Cursor %d", got, kind, leg.Cursor())
+		}
+		if n, ok := leg.(*Native); ok {
+			settle(t, n)
+		}
+		if files := graphFiles(fsys); (len(files) > 0) != (i == 1 || i == 2) {
+			t.Errorf("as %q: %v", kind, files)
+		}
+		_ = leg.Close()
+	}
+}
+
+// Compact leaves nothing of deleted units in the files of the graph, nor does what
+// is written later.
+func TestNativeCompactClears(t *testing.T) {
+	i := new(ills)
+	fsys, units := stockedNative(t, i)
+	n := openTiny(t, tiny("/leg", fsys, i))
+	settle(t, n)
+	if err := n.Compact(t.Context()); err != nil || len(graphFiles(fsys)) != 2 {
+		t.Fatalf("nothing was deleted: %v, %v", graphFiles(fsys), err)
+	}
+	applyAs(t, n, 2, nil, 5)
+	before := graphFiles(fsys)
+	if err := n.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range before[1:] {
+		if slices.Contains(graphFiles(fsys), name) {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	settle(t, n)
+	if len(graphFiles(fsys)) != 2 || n.Stats().Graph.Deleted != 0 {
+		t.Errorf("files %v, %+v", graphFiles(fsys), n.Stats())
+	}
+	_ = n.Close()
+	n = openTiny(t, tiny("/leg", fsys, i))
+	wantFlat(t, n, slices.Delete(units, 5, 6))
+}
+
+// What goes wrong with the graph costs the graph.
+func TestNativeMakesGraphAgain(t *testing.T) {
+	i := new(ills)
+	fsys, units := stockedNative(t, i)
+	n := openTiny(t, tiny("/leg", fsys, i))
+	settle(t, n)
+	for round, use := range map[string]func(){
+		"search": func() { wantFlat(t, n, units) },
+		"put": func() {
+			units[7] = random(rand.New(rand.NewPCG(8, 8)), 7, 1, nativeDim)[0]
+			applyAs(t, n, 2, units[7:8])
+		},
+		"link": func() { _ = n.accel.Load().link(t.Context()) },
+	} {
+		made := i.made.Load()
+		i.fails.Store(true)
+		use()
+		wantFlat(t, n, units)
+		i.fails.Store(false)
+		n.retry.Store(1) // not to wait
+		wantFlat(t, n, units)
+		settle(t, n)
+		wantFlat(t, n, units)
+		if i.made.Load() == made {
+			t.Errorf("%s: no graph was made", round)
+		}
+	}
+}
+
+// A graph that keeps failing is not made without end.
+func TestNativeWaitsAfterFailure(t *testing.T) {
+	i := new(ills)
+	i.fails.Store(true)
+	n := openTiny(t, tiny("", faultfs.New(), i))
+	units := random(rand.New(rand.NewPCG(1, 1)), 0, 100, nativeDim)
+	fill(t, n, units)
+	for range 100 {
+		wantFlat(t, n, units)
+	}
+	if made := i.made.Load(); made > 3 {
+		t.Errorf("%d graphs were made", made)
+	}
+}
+
+// A damaged byte of the graph's files never changes an answer.
+func TestNativeFlippedBytes(t *testing.T) {
+	fsys, units := stockedNative(t, nil)
+	for _, name := range graphFiles(fsys) {
+		size := len(fsys.Bytes(name))
+		step := max(1, size/300)
+		for at := 0; at < size; at += step {
+			copied := faultfs.New()
+			_ = copied.MkdirAll("/leg", 0o700)
+			for _, other := range fsys.Files() {
+				copied.Edit(other, func([]byte) []byte { return slices.Clone(fsys.Bytes(other)) })
+			}
+			copied.Edit(name, func(b []byte) []byte { b[at] ^= 1 << (at % 8); return b })
+			n := openTiny(t, tiny("/leg", copied, nil))
+			wantFlat(t, n, units)
+			settle(t, n)
+			wantFlat(t, n, units)
+			_ = n.Close()
+		}
+	}
+}
