@@ -1,0 +1,90 @@
+package vector
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/vector/hnsw"
+)
+
+// subjects returns n units around 500 centres, as texts of many subjects have them.
+func subjects(r *rand.Rand, first uint64, n, dim int) []index.VectorUnit {
+	units := random(r, first, n, dim)
+	for _, u := range units {
+		centre := rand.New(rand.NewPCG(r.Uint64N(500), 7))
+		for j := range u.Vector {
+			u.Vector[j] = u.Vector[j]*.5 + float32(centre.NormFloat64())
+		}
+	}
+	return units
+}
+
+// BenchmarkApplyKinds adds and replaces a thousand vectors among 20,000, with a
+// graph that links nothing and without one.
+func BenchmarkApplyKinds(b *testing.B) {
+	const n, size, dim = 20_000, 1000, 384
+	for _, kind := range []string{kindFlat, kindNative} {
+		b.Run(kind, func(b *testing.B) {
+			leg, err := New(Options{Graph: kind, Dimensions: dim, graphUnits: 1, graphs: &graphs{empty: func() (neighbours, error) {
+				g, err := hnsw.New(hnsw.Options{Dimensions: dim, LinkFrom: 1 << 29})
+				return graphInMemory{g}, err
+			}}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer leg.Close()
+			r := rand.New(rand.NewPCG(1, 1))
+			fill(b, leg, random(r, 0, n, dim))
+			batches := [][]index.VectorUnit{random(r, 0, size, dim), random(r, 0, size, dim)}
+			for i := 0; b.Loop(); i++ {
+				if err := leg.Apply(b.Context(), 0, batches[i%2], nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/vector")
+		})
+	}
+}
+
+// BenchmarkNative fills, searches, and opens a leg of 100,000 units.
+func BenchmarkNative(b *testing.B) {
+	const n, dim = 100_000, 384
+	o := Options{Graph: kindNative, Dir: b.TempDir(), Dimensions: dim}
+	leg := openTiny(b, o)
+	r := rand.New(rand.NewPCG(1, 1))
+	begin := time.Now()
+	for first := 0; first < n; first += 1000 {
+		fill(b, leg, subjects(r, uint64(first), 1000, dim))
+	}
+	b.Logf("applied in %v", time.Since(begin))
+	mustFlush(b, leg)
+	settle(b, leg)
+	b.Logf("linked in %v: %+v", time.Since(begin), leg.Stats())
+	probes := subjects(r, 0, 100, dim)
+	for _, exact := range []bool{false, true} {
+		b.Run(fmt.Sprintf("search/exact=%v", exact), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				if _, err := leg.Search(b.Context(), index.DenseQuery{Vector: probes[i%100].Vector, K: 10, Exact: exact}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	_ = leg.Close()
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			leg := openTiny(b, o)
+			_ = leg.Close()
+		}
+	})
+	b.Run("answers", func(b *testing.B) {
+		for b.Loop() {
+			leg := openTiny(b, o)
+			settle(b, leg)
+			_ = leg.Close()
+		}
+	})
+}
