@@ -136,28 +136,19 @@ func (s *scratch) score(unit []float32, v *storedView) (off int, err error) {
 	return n - s.offer(unit), nil
 }
 
-// offer offers the rows that there are to the best, four at a time as a scan does.
-// It returns how many have the score that the graph has found, within its error.
+// offer offers the rows that there are to the best. It returns how many have the
+// score that the graph has found, within its error.
 func (s *scratch) offer(unit []float32) (right int) {
-	n := 0
 	for i, row := range s.rows {
-		if row != nil {
-			s.found[n], s.rows[n] = s.found[i], row
-			n++
+		if row == nil {
+			continue
 		}
-	}
-	row := func(i int) []float32 { return s.rows[min(i, n-1)] }
-	for from := 0; from < n; from += 4 {
-		var dots [4]float32
-		dots[0], dots[1], dots[2], dots[3] = dot4(unit, row(from), row(from+1), row(from+2), row(from+3))
-		for i, d := range dots[:min(4, n-from)] {
-			f := s.found[from+i]
-			if max(d-f.Score, f.Score-d) <= s.info.Error {
-				right++
-			}
-			if h := (index.Scored{ID: f.ID, Score: cosine(d)}); s.top.admits(h) {
-				s.top.add(h)
-			}
+		product, f := dot(unit, row), s.found[i]
+		if max(product-f.Score, f.Score-product) <= s.info.Error {
+			right++
+		}
+		if h := (index.Scored{ID: f.ID, Score: cosine(product)}); s.top.admits(h) {
+			s.top.add(h)
 		}
 	}
 	return right
