@@ -50,7 +50,8 @@ type Options struct {
 	// Embedders returns embedders by their identity, so that queries can be asked
 	// in the vectors that a data directory already has; nil knows the built-in ones.
 	Embedders func(embed.Identity) (embed.Embedder, bool)
-	// VectorGraph is the kind of vector index: "flat" (exact, the default) or "coder".
+	// VectorGraph is the kind of vector index: "native" (the default), "flat"
+	// (exact) or "coder".
 	VectorGraph string
 	// Gauge says which vector searches are done again exactly, in the background, to
 	// measure what the graph misses. Documents and memories have half of its limits

@@ -19,9 +19,14 @@ func checkOneOf(values ...string) func(string) error {
 		if slices.Contains(values, v) {
 			return nil
 		}
-		last := len(values) - 1
-		return fmt.Errorf("%q is unknown; use %s or %s", ragctx.Clip(v), strings.Join(values[:last], ", "), values[last])
+		return fmt.Errorf("%q is unknown; use %s", ragctx.Clip(v), orList(values))
 	}
+}
+
+// orList joins two or more values as a sentence does.
+func orList(values []string) string {
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
 // optional accepts nothing at all, too.

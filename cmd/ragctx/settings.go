@@ -51,7 +51,7 @@ func allSettings() []setting {
 		{"allow_hosts", "hosts that pages may be fetched from: docs.example.com, *.example.com, host:port, an address, or a network that names may lead to; separated by commas", fixed(""), checkHosts},
 		{"fetch_rate", "requests a second to the host of a page", fixed("2"), checkRate},
 		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that of the data directory", fixed(""), optional(checkEmbedder)},
-		{"vector_graph", "vector index: " + strings.Join(vectorGraphs(), " or "), fixed("flat"), checkOneOf(vectorGraphs()...)},
+		{"vector_graph", "vector index: " + orList(vectorGraphs()), fixed(vectorGraphs()[0]), checkOneOf(vectorGraphs()...)},
 		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultGaugeShare, 'g', -1, 64)), checkShare},
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
@@ -91,7 +91,7 @@ func (s *settings) refused(err error, key, prefix string) error {
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
 
 // vectorGraphs lists the kinds of vector index, the default first.
-func vectorGraphs() []string { return []string{"flat", "coder"} }
+func vectorGraphs() []string { return []string{"native", "flat", "coder"} }
 
 func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
 
