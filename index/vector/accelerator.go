@@ -63,8 +63,9 @@ type accelerator struct {
 	saved  atomic.Pointer[saved]
 	// tidiedAt is Deleted as of the last Tidy, plus one.
 	tidiedAt atomic.Uint64
-	// left is how many vectors a complete Link left waiting.
-	left atomic.Int64
+	// puts counts the vectors that were put, from 1, and linkedAt is what it was when
+	// a complete Link began.
+	puts, linkedAt atomic.Uint64
 	// tainted says that the files were cleared of what was deleted: it must not get
 	// into the next one.
 	tainted atomic.Bool
@@ -73,6 +74,7 @@ type accelerator struct {
 func newAccelerator(g neighbours) *accelerator {
 	a := &accelerator{neighbours: g}
 	a.refs.Store(1)
+	a.puts.Store(1)
 	a.saved.Store(new(saved))
 	a.mark.Store(new(mark))
 	return a
@@ -89,6 +91,37 @@ func (a *accelerator) retain() bool {
 			return true
 		}
 	}
+}
+
+// put puts a vector, unless it is there.
+func (a *accelerator) put(id uint64, unit []float32) error {
+	if a.Same(id, unit) {
+		return nil
+	}
+	err := a.Put(id, unit)
+	a.puts.Add(1)
+	return err
+}
+
+// linkable reports whether Link would do something. What waits when it begins and
+// still does when it ends, a graph leaves to the scan.
+func (a *accelerator) linkable() bool {
+	return a.Waiting() > 0 && a.puts.Load() != a.linkedAt.Load()
+}
+
+// link links what waits, for a while.
+func (a *accelerator) link(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, linkTime)
+	defer cancel()
+	begin := a.puts.Load()
+	err := guard(func() error { return a.Link(within) })
+	switch {
+	case err == nil:
+		a.linkedAt.Store(begin)
+	case ctx.Err() == nil && errors.Is(err, within.Err()):
+		return nil // to be gone on with
+	}
+	return err
 }
 
 // release gives a reference back; with the last one the graph goes.

@@ -115,7 +115,7 @@ func (n *Native) change(seq uint64, upserts []index.VectorUnit, lengths []float6
 		return n.rows.change(seq, upserts, lengths, deletes)
 	}
 	defer a.release()
-	err := guard(func() error { return a.put(upserts, lengths, stride(n.opts.Dimensions)) })
+	err := guard(func() error { return a.putAll(upserts, lengths, stride(n.opts.Dimensions)) })
 	if err != nil {
 		n.fail(a, err)
 	}
@@ -135,18 +135,15 @@ func (n *Native) change(seq uint64, upserts []index.VectorUnit, lengths []float6
 	return nil
 }
 
-// put puts the vectors of a batch that have a direction.
-func (a *accelerator) put(upserts []index.VectorUnit, lengths []float64, stride int) error {
+// putAll puts the vectors of a batch that have a direction.
+func (a *accelerator) putAll(upserts []index.VectorUnit, lengths []float64, stride int) error {
 	unit := make([]float32, stride)
 	for i, u := range upserts {
 		if lengths[i] == 0 {
 			continue
 		}
 		normalize(unit, u.Vector, lengths[i])
-		if a.Same(u.ID, unit) {
-			continue
-		}
-		if err := a.Put(u.ID, unit); err != nil {
+		if err := a.put(u.ID, unit); err != nil {
 			return err
 		}
 	}

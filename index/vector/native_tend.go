@@ -2,7 +2,6 @@ package vector
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -55,13 +54,6 @@ func (n *Native) units() int {
 	}
 	defer v.release()
 	return v.units
-}
-
-// linkable reports whether Link would do something: a graph leaves what is few to
-// the scan.
-func (a *accelerator) linkable() bool {
-	w := a.Waiting()
-	return w > 0 && int64(w) != a.left.Load()
 }
 
 // tend does what is due, until nothing is. It runs once at a time.
@@ -136,20 +128,6 @@ func (n *Native) tendOnce(ctx context.Context, a *accelerator) error {
 	return nil
 }
 
-// link links what waits, for a while.
-func (a *accelerator) link(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, linkTime)
-	defer cancel()
-	err := guard(func() error { return a.Link(within) })
-	if err != nil && within.Err() != nil && ctx.Err() == nil && errors.Is(err, within.Err()) {
-		return nil // to be gone on with
-	}
-	if err == nil {
-		a.left.Store(int64(a.Waiting()))
-	}
-	return err
-}
-
 // tidy takes out of the graph what was deleted.
 func (n *Native) tidy(ctx context.Context, a *accelerator) error {
 	if err := a.tidy(ctx); err != nil {
@@ -218,10 +196,10 @@ func (n *Native) addSome(ctx context.Context, a *accelerator, ids []uint64) erro
 		return n.rows.failed("make graph", err)
 	}
 	for i, row := range rows {
-		if row == nil || a.Same(ids[i], row) {
+		if row == nil {
 			continue
 		}
-		if err := a.Put(ids[i], row); err != nil {
+		if err := a.put(ids[i], row); err != nil {
 			return err
 		}
 	}
