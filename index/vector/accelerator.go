@@ -32,8 +32,8 @@ type neighbours interface {
 	// Tidy takes out what was deleted; Stale says when that pays.
 	Tidy(ctx context.Context) error
 	Stale() bool
-	// Write writes the graph, with a name of the caller's. Nothing is left in it of
-	// what Tidy has taken out.
+	// Write writes the graph, with a name of the caller's. Nothing of what is deleted
+	// when it begins is in it.
 	Write(w io.Writer, name string) error
 	Stats() hnsw.Stats
 	Close() error
@@ -66,9 +66,6 @@ type accelerator struct {
 	// puts counts the vectors that were put, from 1, and linkedAt is what it was when
 	// a complete Link began.
 	puts, linkedAt atomic.Uint64
-	// tainted says that the files were cleared of what was deleted: it must not get
-	// into the next one.
-	tainted atomic.Bool
 }
 
 func newAccelerator(g neighbours) *accelerator {

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -165,7 +166,7 @@ func gone(upserts []index.VectorUnit, lengths []float64, deletes []uint64) []uin
 	}
 	ids := deletes
 	for id := range zeros {
-		ids = append(ids[:len(ids):len(ids)], id)
+		ids = append(slices.Clip(ids), id)
 	}
 	return ids
 }

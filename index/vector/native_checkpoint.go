@@ -33,6 +33,9 @@ const (
 	// saveShare is the part of all units that changes besides: with a quarter, each
 	// vector of a growing leg is written five times.
 	saveShare = 4
+	// tidyShare is the part of all vectors that may be dead when a graph is written.
+	// What is dead is left out of it, and nodes without codes lead nowhere.
+	tidyShare = 50
 	// lastUnits and lastBytes bound what is written on Close: it should save more
 	// time than it takes.
 	lastUnits = 1000
@@ -98,9 +101,7 @@ func (c *checkpoint) ahead(segs []held) bool {
 type saved struct {
 	checkpoint
 	linked  int
-	deleted uint64
-	// clean says that nothing that was deleted is in it.
-	clean bool
+	deleted uint64 // nothing of what was deleted until then is in it
 }
 
 // open uses the graph that is stored, if it belongs to the rows, and removes what
@@ -123,7 +124,7 @@ func (n *Native) open() {
 		return
 	}
 	a := newAccelerator(g)
-	a.saved.Store(&saved{checkpoint: *c, linked: n.units() - g.Waiting(), deleted: g.Deleted(), clean: g.Stats().Dead == 0})
+	a.saved.Store(&saved{checkpoint: *c, linked: n.units() - g.Waiting(), deleted: g.Deleted()})
 	n.accel.Store(a)
 }
 

@@ -80,15 +80,14 @@ func fakes(i *ills, fsys durable.FS) *graphs {
 			for _, r := range file.Live {
 				g.live[r.ID] = r.Unit
 			}
-			g.dead = file.Dead
 			return g, file.Name, nil
 		},
 	}
 }
 
 type fakeFile struct {
-	Name       string
-	Live, Dead []fakeRow
+	Name string
+	Live []fakeRow
 }
 
 func (g *fakeGraph) err() error {
@@ -219,7 +218,7 @@ func (g *fakeGraph) Stale() bool {
 func (g *fakeGraph) Write(w io.Writer, name string) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	file := fakeFile{Name: name, Dead: g.dead}
+	file := fakeFile{Name: name}
 	for id, unit := range g.live {
 		file.Live = append(file.Live, fakeRow{id, unit})
 	}

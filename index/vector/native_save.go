@@ -62,18 +62,17 @@ func (n *Native) save(ctx context.Context, a *accelerator) error {
 
 // store writes the files of the graph. The caller holds the token of saving.
 func (n *Native) store(ctx context.Context, a *accelerator) error {
-	if a.tainted.Load() {
+	if st := a.Stats(); st.Dead*tidyShare > st.Live {
 		if err := n.tidy(ctx, a); err != nil {
 			return err
 		}
-		a.tainted.Store(false)
 	}
 	begun, err := n.rows.current()
 	if err != nil {
-		return nil //nolint:nilerr // the leg is closed or damaged
+		return nil // the leg is closed or damaged
 	}
 	defer begun.release()
-	next := &saved{linked: begun.units - a.Waiting(), deleted: a.Deleted(), clean: a.Stats().Dead == 0}
+	next := &saved{linked: begun.units - a.Waiting(), deleted: a.Deleted()}
 	next.Format, next.File = checkpointFormat, graphName(n.number+1)
 	next.Name = fmt.Sprintf("%08x %s", durable.Checksum(begun.contents(next.File)), n.opts.Identity)
 	n.number++
@@ -88,7 +87,6 @@ func (n *Native) store(ctx context.Context, a *accelerator) error {
 		_ = n.opts.FS.Remove(path)
 		return err
 	}
-	next.clean = next.clean && a.Deleted() == next.deleted
 	a.saved.Store(next)
 	n.setFile(next.File)
 	_, err = n.sweep()
@@ -134,7 +132,7 @@ func (n *Native) saveLast() {
 		return
 	}
 	defer a.release()
-	if !a.whole.Load() || a.tainted.Load() || n.rows.usable(context.Background()) != nil ||
+	if !a.whole.Load() || n.rows.usable(context.Background()) != nil ||
 		n.changed(a) < max(n.opts.saveUnits/20, n.units()/50) || a.Stats().Bytes > lastBytes {
 		return
 	}
@@ -142,8 +140,8 @@ func (n *Native) saveLast() {
 }
 
 // Compact implements [index.Dense]: it does what [Stored.Compact] does, and removes
-// the graph's file if that holds anything of units that are gone. The graph is
-// written again in the background, without them.
+// the graph's file if units went since it was written. It is written again in the
+// background.
 func (n *Native) Compact(ctx context.Context) error {
 	select { // first, or it would sweep up a file that is being written
 	case n.saving <- struct{}{}:
@@ -166,10 +164,7 @@ func (n *Native) Compact(ctx context.Context) error {
 func (n *Native) clear() error {
 	if a := n.acquire(); a != nil {
 		defer a.release()
-		if a.Stats().Dead > 0 {
-			a.tainted.Store(true)
-		}
-		if s := a.saved.Load(); s.clean && s.deleted == a.Deleted() {
+		if a.whole.Load() && a.saved.Load().deleted == a.Deleted() {
 			return nil
 		}
 		a.saved.Store(new(saved))

@@ -144,7 +144,7 @@ func (n *Native) tidy(ctx context.Context, a *accelerator) error {
 func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
 	v, err := n.rows.current()
 	if err != nil {
-		return nil //nolint:nilerr // the leg is closed or damaged, which is not the graph's fault
+		return nil // the leg is closed or damaged
 	}
 	defer v.release()
 	err = guard(func() error { return n.add(ctx, a, v) })
