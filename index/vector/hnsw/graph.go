@@ -132,22 +132,20 @@ func (g *Graph) Freed() uint64 { return g.freed.Load() }
 
 // Stats describe a graph.
 type Stats struct {
-	Live    int     // vectors
-	Dead    int     // deleted vectors that are in the graph or wait yet
-	Waiting int     // live, not linked
-	Nodes   int     // of the graph, live and dead; vectors with the same codes share one
-	Levels  int     // of the graph; 0 without nodes
-	Degree  float64 // average length of the lists at level 0
-	Bytes   int64   // of memory, all in
+	Live    int   // vectors
+	Dead    int   // deleted vectors that are in the graph or wait yet
+	Waiting int   // live, not linked
+	Nodes   int   // of the graph, live and dead; vectors with the same codes share one
+	Levels  int   // of the graph; 0 without nodes
+	Bytes   int64 // of memory, all in
 }
 
 // bytesPerID is what the map takes for an id: a Swiss table at its average load
 // of two thirds has 17 bytes for each of 1.5 places.
 const bytesPerID = 26
 
-// Stats returns the present state. It reads all lists.
+// Stats returns the present state. It reads counters only.
 func (g *Graph) Stats() Stats {
-	defer g.epochs.leave(g.epochs.enter())
 	d := g.dir.Load()
 	live, held := g.counts.live.Load(), g.counts.held.Load()
 	st := Stats{
@@ -160,12 +158,18 @@ func (g *Graph) Stats() Stats {
 	if e := g.entry.Load(); e != 0 {
 		st.Levels = int(e>>32) + 1
 	}
+	return st
+}
+
+// Degree returns the average length of the lists at level 0. It reads them all.
+func (g *Graph) Degree() float64 {
+	defer g.epochs.leave(g.epochs.enter())
+	d := g.dir.Load()
 	links := 0
 	for slot := range g.slots.Load() {
 		links += length(g.list(d, slot, 0))
 	}
-	st.Degree = float64(links) / float64(max(st.Nodes, 1))
-	return st
+	return float64(links) / float64(max(g.counts.nodes.Load(), 1))
 }
 
 // length returns how many neighbours a list has.

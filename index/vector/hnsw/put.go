@@ -114,14 +114,14 @@ func (g *Graph) Delete(id uint64) {
 // is the same vector, as good as surely: another one would have to be nearer than
 // the codes can tell.
 func (g *Graph) Same(id uint64, unit []float32) bool {
-	codes := make([]int8, g.dim)
-	r, _ := encode(unit[:g.dim], codes)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	slot, ok := g.byID[id]
 	if !ok {
 		return false
 	}
+	codes := make([]int8, g.dim)
+	r, _ := encode(unit[:g.dim], codes)
 	c, at := g.dir.Load().chunk(slot)
 	from := int(at) * g.stride
 	return c.rows[at] == r && bytes.Equal(raw(c.codes[from:from+g.dim]), raw(codes))
