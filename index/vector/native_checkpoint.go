@@ -36,9 +36,9 @@ const (
 	// tidyShare is the part of all vectors that may be dead when a graph is written.
 	// What is dead is left out of it, and nodes without codes lead nowhere.
 	tidyShare = 50
-	// lastUnits and lastBytes bound what is written on Close: it should save more
-	// time than it takes.
-	lastUnits = 1000
+	// On Close a graph is written after a twentieth of these changes, if it has at
+	// most lastBytes: that should save more time than it takes.
+	lastShare = 20
 	lastBytes = 64 << 20
 	// saveRetry is how long a failed attempt is the last one.
 	saveRetry = time.Minute

@@ -133,7 +133,7 @@ func (n *Native) saveLast() {
 	}
 	defer a.release()
 	if !a.whole.Load() || n.rows.usable(context.Background()) != nil ||
-		n.changed(a) < max(n.opts.saveUnits/20, n.units()/50) || a.Stats().Bytes > lastBytes {
+		n.changed(a) < max(n.opts.saveUnits, n.units()/saveShare)/lastShare || a.Stats().Bytes > lastBytes {
 		return
 	}
 	_ = n.save(context.Background(), a)
