@@ -117,7 +117,7 @@ func (s *scratch) place(slot uint32) (twin bool) {
 	level := s.d.level(slot)
 	s.askSlot(slot)
 	at, _ := s.descend(level)
-	top := min(level, int(s.g.entry.Load()>>32)) //nolint:gosec // a level
+	top := min(level, s.d.level(at.slot)) // the entry may be a higher one by now
 	chosen := make([][]uint32, top+1)
 	for l := top; l >= 0; l-- {
 		s.start(at)
