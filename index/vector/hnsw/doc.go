@@ -13,6 +13,8 @@
 // graph; that is the slow part, and runs beside everything else. What was deleted
 // is passed over, until [Graph.Tidy] takes it out of the graph and frees its slot.
 //
-// Where things are is in layout.go. Every node can be reached from every other
-// one, by construction: see tree.go.
+// [Graph.Write] writes a graph to a file, which [Read] maps and goes on with.
+//
+// Where things are is in layout.go, and what a file has in file.go. Every node can
+// be reached from every other one, by construction: see tree.go.
 package hnsw

@@ -2,10 +2,12 @@ package hnsw
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"math/bits"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/ragctx/ragctx/index/vector/kernel"
@@ -98,6 +100,10 @@ func New(o Options) (*Graph, error) {
 // meanwhile may be among them or not.
 func (g *Graph) IDs() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
+		if err := g.ready(context.Background()); err != nil {
+			return
+		}
+		defer g.catch(nil, debug.SetPanicOnFault(true))
 		defer g.epochs.leave(g.epochs.enter())
 		for _, c := range g.dir.Load().chunks {
 			for at := range c.live.all {
@@ -145,10 +151,10 @@ type Stats struct {
 const bytesPerID = 26
 
 // Stats returns the present state. It reads counters only.
-func (g *Graph) Stats() Stats {
+func (g *Graph) Stats() (st Stats) {
 	d := g.dir.Load()
 	live, held := g.counts.live.Load(), g.counts.held.Load()
-	st := Stats{
+	st = Stats{
 		Live:    int(live),
 		Dead:    int(max(held-live, 0)),
 		Waiting: g.Waiting(),
@@ -161,8 +167,13 @@ func (g *Graph) Stats() Stats {
 	return st
 }
 
-// Degree returns the average length of the lists at level 0. It reads them all.
-func (g *Graph) Degree() float64 {
+// Degree returns the average length of the lists at level 0. It reads them all, but
+// not while what was read from a file is not checked: then it is 0.
+func (g *Graph) Degree() (degree float64) {
+	if g.unproven.Load() != nil {
+		return 0
+	}
+	defer g.catch(nil, debug.SetPanicOnFault(true))
 	defer g.epochs.leave(g.epochs.enter())
 	d := g.dir.Load()
 	links := 0

@@ -40,10 +40,8 @@ import (
 //	head     it has twins; it stays a node, dead or not, while one of them lives
 //	(none)   held only: it is a node of the graph
 //
-// A checkpoint must hold: Dimensions, M and the seed; slots; chunks as they are;
-// towers and how many lists are used; entry, root, residual. What is waiting when
-// it is written may wait again. Free slots are those below slots that are not
-// held; counts, byID and families follow from the states (see restore).
+// What of it is in a file, see file.go. Free slots are those below slots that are
+// not held; counts, byID and families follow from the states (see restore).
 const (
 	chunkShift = 12 // 2.2 MB at 384 dimensions: the unit of growth
 	chunkSlots = 1 << chunkShift
@@ -83,9 +81,15 @@ type Graph struct {
 	free  []uint32 // slots to use again
 
 	epochs  epochs
-	shaping sync.Mutex // Link or Tidy; who holds it need not enter an epoch: no node goes away
+	linking sync.RWMutex // read: a slot is just being linked
+	writing sync.Mutex   // Write or Tidy; taken before shaping
+	shaping sync.Mutex   // Link or Tidy; who holds it need not enter an epoch: no node goes away
 	stripes [lockStripes]sync.Mutex
 	scratch sync.Pool // *scratch
+
+	mapped   []byte                // the file, if it was read from one
+	unmap    func() error          // lets go of it
+	unproven atomic.Pointer[proof] // nil: g can be used
 }
 
 // tuning decides between walk and scan. Tests change it.

@@ -1,7 +1,9 @@
 package hnsw
 
 import (
+	"cmp"
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,7 +14,11 @@ import (
 // but drop dead ones while there are fewer than Options.LinkFrom vectors. Searches,
 // Put and Delete go on beside it; another Link or Tidy waits. When ctx ends, what
 // was not linked goes on waiting, and Link returns the cause.
-func (g *Graph) Link(ctx context.Context) error {
+func (g *Graph) Link(ctx context.Context) (err error) {
+	if err := g.ready(ctx); err != nil {
+		return err
+	}
+	defer g.catch(&err, debug.SetPanicOnFault(true))
 	g.shaping.Lock()
 	defer g.shaping.Unlock()
 	waiting := g.sift()
@@ -28,6 +34,7 @@ func (g *Graph) spread(ctx context.Context, n int, work func(s *scratch, i int))
 	var group sync.WaitGroup
 	for range min(g.opt.Workers, n) {
 		group.Go(func() {
+			defer g.catch(nil, debug.SetPanicOnFault(true))
 			s := g.borrow()
 			defer g.giveBack(s)
 			for ctx.Err() == nil {
@@ -40,7 +47,7 @@ func (g *Graph) spread(ctx context.Context, n int, work func(s *scratch, i int))
 		})
 	}
 	group.Wait()
-	return context.Cause(ctx)
+	return cmp.Or(g.failed(), context.Cause(ctx))
 }
 
 // sift returns the slots that wait, in order, and frees those of dead vectors.
@@ -77,6 +84,8 @@ func (g *Graph) release(c *chunk, at uint32) {
 
 // link makes a waiting slot a node, or the twin of one.
 func (g *Graph) link(s *scratch, slot uint32) {
+	g.linking.RLock()
+	defer g.linking.RUnlock()
 	s.refresh()
 	c, at := s.d.chunk(slot)
 	twin := !g.plant(slot) && s.place(slot)

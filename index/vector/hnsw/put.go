@@ -2,8 +2,10 @@ package hnsw
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
+	"runtime/debug"
 	"unsafe"
 )
 
@@ -15,8 +17,12 @@ var ErrFull = errors.New("hnsw: the graph is full")
 // precision and all its components are finite: the caller checks that, as it has
 // normalised it; Put copies what it needs. What follows the graph's dimensions is
 // padding and is not read. Put panics if there are fewer components.
-func (g *Graph) Put(id uint64, unit []float32) error {
+func (g *Graph) Put(id uint64, unit []float32) (err error) {
 	unit = unit[:g.dim]
+	if err := g.ready(context.Background()); err != nil {
+		return err
+	}
+	defer g.catch(&err, debug.SetPanicOnFault(true))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	old, replaces := g.byID[id]
@@ -102,6 +108,10 @@ func (g *Graph) kill(slot uint32) {
 
 // Delete removes the vector of an id, if there is one.
 func (g *Graph) Delete(id uint64) {
+	if err := g.ready(context.Background()); err != nil {
+		return
+	}
+	defer g.catch(nil, debug.SetPanicOnFault(true))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if slot, ok := g.byID[id]; ok {
@@ -114,6 +124,10 @@ func (g *Graph) Delete(id uint64) {
 // is the same vector, as good as surely: another one would have to be nearer than
 // the codes can tell.
 func (g *Graph) Same(id uint64, unit []float32) bool {
+	if err := g.ready(context.Background()); err != nil {
+		return false
+	}
+	defer g.catch(nil, debug.SetPanicOnFault(true))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	slot, ok := g.byID[id]

@@ -1,38 +1,65 @@
 package hnsw
 
-// restore makes everything that follows from chunks, towers, slots, lists, entry
-// and root: counts, ids, free slots, families. Nobody else may use g yet.
-func (g *Graph) restore() {
+import (
+	"cmp"
+	"slices"
+)
+
+// restore makes what follows from chunks: ids, free slots, families. Nobody else
+// uses g yet.
+func (g *Graph) restore() error {
 	d := g.dir.Load()
-	g.byID = make(map[uint64]uint32)
+	byID := make(map[uint64]uint32, g.counts.live.Load())
+	twins := make(map[uint32][]uint32)
+	var free []uint32
+	heads := 0
 	for slot := range g.slots.Load() {
 		c, at := d.chunk(slot)
-		g.count(c, at)
 		switch {
 		case !c.held.has(at):
-			g.free = append(g.free, slot)
+			free = append(free, slot)
 		case c.live.has(at):
-			g.byID[c.ids[at]] = slot
+			byID[c.ids[at]] = slot
 		}
 		if c.twin.has(at) {
-			g.join(d, c.parents[at].Load()-1, slot)
+			head := c.parents[at].Load() - 1
+			twins[head] = append(twins[head], slot)
+		}
+		if c.head.has(at) {
+			heads++
 		}
 	}
+	if len(byID) != int(g.counts.live.Load()) || len(twins) != heads {
+		return damaged("an id is there twice, or a twin missing")
+	}
+	for _, c := range d.chunks {
+		c.pending.Store(c.waiting.count())
+	}
+	for head, slots := range twins {
+		g.families.Store(head, familyOf(d, append(slots, head)))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.byID, g.free = byID, free
+	return nil
 }
 
-// count enters a slot into the counts.
-func (g *Graph) count(c *chunk, at uint32) {
-	live, held, waiting := c.live.has(at), c.held.has(at), c.waiting.has(at)
-	add := func(n interface{ Add(int64) int64 }, yes bool) {
-		if yes {
-			n.Add(1)
-		}
+// count returns how many bits are set.
+func (b *bitmap) count() (n int32) {
+	for range b.all {
+		n++
 	}
-	add(&g.counts.live, live)
-	add(&g.counts.held, held)
-	add(&g.counts.waiting, live && waiting)
-	add(&g.counts.nodes, held && !waiting && !c.twin.has(at))
-	if waiting {
-		c.pending.Add(1)
+	return n
+}
+
+// familyOf returns the family of these slots.
+func familyOf(d *directory, slots []uint32) *family {
+	slices.SortFunc(slots, func(a, b uint32) int { return cmp.Or(cmp.Compare(d.id(a), d.id(b)), cmp.Compare(a, b)) })
+	var runs [][]uint32
+	for run := range slices.Chunk(slots, runSlots/2) {
+		runs = append(runs, slices.Clone(run))
 	}
+	f := new(family)
+	f.runs.Store(&runs)
+	return f
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"runtime/debug"
 	"slices"
 )
 
@@ -45,10 +46,14 @@ type Info struct {
 // by the exact cosine. Else they are those among the best 4·K that the walk has met
 // which may be among the K nearest of them. In either case the caller compares them
 // by its floats. Fewer than K come only when there are no more.
-func (g *Graph) Search(ctx context.Context, q Query, to []Near) ([]Near, Info, error) {
+func (g *Graph) Search(ctx context.Context, q Query, to []Near) (found []Near, info Info, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return to, Info{}, err
 	}
+	if err := g.ready(ctx); err != nil {
+		return to, Info{}, err
+	}
+	defer g.catch(&err, debug.SetPanicOnFault(true))
 	defer g.epochs.leave(g.epochs.enter())
 	s := g.borrow()
 	defer g.giveBack(s)

@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 )
 
@@ -28,7 +29,13 @@ func (g *Graph) Stale() bool {
 // done so far is of use, and Tidy returns the cause.
 //
 // The root of the tree stays, dead or alive, and so does a head that has twins.
-func (g *Graph) Tidy(ctx context.Context) error {
+func (g *Graph) Tidy(ctx context.Context) (err error) {
+	if err := g.ready(ctx); err != nil {
+		return err
+	}
+	defer g.catch(&err, debug.SetPanicOnFault(true))
+	g.writing.Lock()
+	defer g.writing.Unlock()
 	g.shaping.Lock()
 	defer g.shaping.Unlock()
 	g.sift()
@@ -38,7 +45,7 @@ func (g *Graph) Tidy(ctx context.Context) error {
 	twins := g.thin()
 	nodes := t.condemn()
 	t.rehome()
-	err := g.spread(ctx, int(t.slots), func(s *scratch, i int) {
+	err = g.spread(ctx, int(t.slots), func(s *scratch, i int) {
 		if slot := uint32(i); t.stays(slot) { //nolint:gosec // below maxSlots
 			t.with(s).relink(slot)
 		}

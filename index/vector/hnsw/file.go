@@ -1,0 +1,176 @@
+package hnsw
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/ragctx/ragctx/durable"
+)
+
+// A graph's file is its memory, in the order and the byte order of the machine
+// that wrote it, so that it can be mapped and used as it lies there:
+//
+//	header   a [header], the name that the caller gave it, zeros, CRC-32C of these
+//	chunks   each as in layout.go, without slots that were not held
+//	towers   each as in layout.go
+//	sums     CRC-32C of header, chunks and towers; CRC-32C of these sums
+//
+// The header ends at a multiple of 64 bytes, and all that follows is as long as
+// one, so that codes lie at cache lines. No byte is without a sum.
+//
+// Nothing in a file is of a vector that was deleted before it was begun, but where
+// it was linked: a dead node, which has to stay until Tidy takes it out, has the
+// codes and the id of a live one near it, and other dead slots hold nothing.
+
+// ErrDamaged says that the file of a graph is not what was written. All that a
+// damaged graph is asked for fails with it, but for Close.
+var ErrDamaged = errors.New("hnsw: the graph's file is damaged")
+
+var (
+	// magic begins every file.
+	magic = [8]byte{'h', 'n', 's', 'w', 'f', 'i', 'l', 'e'}
+
+	errClosed = errors.New("hnsw: the graph is closed")
+)
+
+const (
+	fileVersion = 1
+	fileOrder   = 0x01020304
+	line        = 64
+
+	// MaxName is how long a name may be, in bytes.
+	MaxName = 1 << 20
+)
+
+// header says what is in a file. It has no gaps.
+type header struct {
+	Magic   [8]byte
+	Order   uint32 // fileOrder as its writer has it
+	Version uint32
+	Size    uint32 // bytes before the chunks
+	Name    uint32 // bytes
+
+	Dimensions, M uint32
+	ChunkSlots    uint32
+	ChunkWords    uint32
+	TowerLists    uint32
+	TowerWords    uint32
+	Seed          uint64
+
+	Entry    uint64
+	Slots    uint32
+	Lists    uint32
+	Root     uint32
+	Residual uint32
+	Live     uint32
+	Held     uint32
+	Waiting  uint32
+	Nodes    uint32
+}
+
+// headerSize is the length of a header. The fields before Dimensions are for ever
+// where they are, whatever the version.
+const headerSize = int(unsafe.Sizeof(header{}))
+
+// chunks and towers are how many of each follow.
+func (h *header) chunks() int { return (int(h.Slots) + chunkSlots - 1) >> chunkShift }
+func (h *header) towers() int { return (int(h.Lists) + towerLists - 1) >> towerShift }
+
+// total is the length of the file.
+func (h *header) total() int64 {
+	chunks, towers := int64(h.chunks()), int64(h.towers())
+	return int64(h.Size) + 4*(chunks*int64(h.ChunkWords)+towers*int64(h.TowerWords)+chunks+towers+2)
+}
+
+// encode returns the beginning of a file with a name, whose lengths it sets.
+func (h *header) encode(name string) ([]byte, error) {
+	h.Magic, h.Order, h.Version = magic, fileOrder, fileVersion
+	h.Name = uint32(len(name))                                   //nolint:gosec // at most MaxName
+	h.Size = uint32(headerSize+len(name)+4+line-1) &^ (line - 1) //nolint:gosec // not much more
+	b, err := binary.Append(make([]byte, 0, h.Size), binary.NativeEndian, h)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, name...)
+	b = append(b, make([]byte, int(h.Size)-len(b)-4)...)
+	return binary.NativeEndian.AppendUint32(b, durable.Checksum(b)), nil
+}
+
+// decodeHeader reads what encode made, and says what is wrong.
+func decodeHeader(b []byte) (*header, string, error) {
+	h := new(header)
+	if len(b) < headerSize {
+		return nil, "", fmt.Errorf("%w: it has %d bytes, fewer than its header", ErrDamaged, len(b))
+	}
+	if _, err := binary.Decode(b, binary.NativeEndian, h); err != nil {
+		return nil, "", err
+	}
+	switch {
+	case h.Magic != magic:
+		return nil, "", errors.New("hnsw: this is not the file of a graph")
+	case h.Order != fileOrder:
+		return nil, "", errors.New("hnsw: the graph's file is of a machine of another byte order")
+	case h.Version != fileVersion:
+		return nil, "", fmt.Errorf("hnsw: the graph's file is of version %d, not %d", h.Version, fileVersion)
+	case h.Name > MaxName || h.Size < uint32(headerSize)+h.Name+4 || h.Size%line != 0:
+		return nil, "", fmt.Errorf("%w: its header has lengths that cannot be", ErrDamaged)
+	case int64(h.Size) > int64(len(b)):
+		return nil, "", fmt.Errorf("%w: it has %d bytes, fewer than its header", ErrDamaged, len(b))
+	}
+	body := b[:h.Size-4]
+	if binary.NativeEndian.Uint32(b[h.Size-4:]) != durable.Checksum(body) {
+		return nil, "", fmt.Errorf("%w: its header has another checksum", ErrDamaged)
+	}
+	return h, string(body[headerSize : headerSize+int(h.Name)]), nil
+}
+
+// fits returns why the file is of no use to a graph, or that it has another length
+// than its header says.
+func (h *header) fits(g *Graph, length int) error {
+	for _, field := range []struct {
+		name      string
+		got, want int
+	}{
+		{"Dimensions", int(h.Dimensions), g.dim},
+		{"M", int(h.M), g.m},
+		{"slots of a chunk", int(h.ChunkSlots), chunkSlots},
+		{"words of a chunk", int(h.ChunkWords), g.chunkWords()},
+		{"lists of a tower", int(h.TowerLists), towerLists},
+		{"words of a tower", int(h.TowerWords), g.towerWords()},
+	} {
+		if field.got != field.want {
+			return fmt.Errorf("hnsw: the graph's file has %d as %s, not %d", field.got, field.name, field.want)
+		}
+	}
+	if h.Slots > maxSlots || h.Lists > 1<<levelShift {
+		return fmt.Errorf("%w: it says that it has %d slots and %d lists", ErrDamaged, h.Slots, h.Lists)
+	}
+	if h.total() != int64(length) {
+		return fmt.Errorf("%w: it has %d bytes, not %d", ErrDamaged, length, h.total())
+	}
+	return nil
+}
+
+// sums returns the sums of chunks and towers.
+func (h *header) sums(b []byte) ([]uint32, error) {
+	tail := b[h.total()-4*int64(h.chunks()+h.towers()+2):]
+	sums := slices.Clone(unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(tail))), len(tail)/4))
+	last := len(sums) - 1
+	if durable.Checksum(tail[:4*last]) != sums[last] || durable.Checksum(b[:h.Size]) != sums[0] {
+		return nil, fmt.Errorf("%w: its checksums have another checksum", ErrDamaged)
+	}
+	return sums[1:last], nil
+}
+
+// bytesOf returns the memory of words.
+func bytesOf(words []uint32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))
+}
+
+// wordsOf returns the words in memory that begins and ends at a multiple of 4 bytes.
+func wordsOf(b []byte) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
+}

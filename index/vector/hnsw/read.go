@@ -1,0 +1,138 @@
+package hnsw
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/index/vector/kernel"
+)
+
+// Read opens a graph that [Graph.Write] wrote, and returns its name, too. The file
+// is mapped where the system can do that, and else read into memory; it is never
+// changed, may be removed or replaced, but not written to. Dimensions must be those
+// of the file, and M, if not 0; Seed is that of the file.
+//
+// What is in the file is checked before the first use of it, whatever that is: an
+// operation that meets damage returns [ErrDamaged], and so do all that follow. A
+// walk through the graph leads to all parts of the file, so that all of it is
+// checked at once; see [Graph.Check].
+func Read(fsys durable.FS, path string, o Options) (*Graph, string, error) {
+	g, name, err := read(fsys, path, o)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return g, name, nil
+}
+
+func read(fsys durable.FS, path string, o Options) (*Graph, string, error) {
+	f, err := fsys.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, "", err
+	}
+	b, unmap, err := contents(f, info.Size())
+	if err != nil {
+		return nil, "", err
+	}
+	g, name, err := open(b, o)
+	if err != nil {
+		return nil, "", errors.Join(err, unmap())
+	}
+	g.unmap = unmap
+	return g, name, nil
+}
+
+// readContents reads a file into memory at a cache line.
+func readContents(f durable.File, size int64) ([]byte, func() error, error) {
+	if size != int64(int(size)) {
+		return nil, nil, fmt.Errorf("hnsw: a file of %d bytes does not fit into memory", size)
+	}
+	b := bytesOf(kernel.Aligned[uint32](int(size+3) / 4))[:size]
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, size), b); err != nil {
+		return nil, nil, err
+	}
+	return b, func() error { return nil }, nil
+}
+
+// open returns the graph in the bytes of a file, which begin at a cache line.
+func open(b []byte, o Options) (g *Graph, name string, err error) {
+	g = &Graph{mapped: b}
+	defer g.catch(&err, debug.SetPanicOnFault(true))
+	h, name, err := decodeHeader(b)
+	if err != nil {
+		return nil, "", err
+	}
+	o.M = cmp.Or(o.M, int(h.M))
+	o.Seed = h.Seed
+	if g, err = New(o); err != nil {
+		return nil, "", err
+	}
+	if err := h.fits(g, len(b)); err != nil {
+		return nil, "", err
+	}
+	sums, err := h.sums(b)
+	if err != nil {
+		return nil, "", err
+	}
+	g.mapped = b
+	g.adopted(h, b[h.Size:])
+	g.unproven.Store(&proof{turn: make(chan struct{}, 1), header: *h, sums: sums})
+	return g, name, nil
+}
+
+// adopted makes g what a file says: chunks and towers lie in b.
+func (g *Graph) adopted(h *header, b []byte) {
+	cut := func(words uint32) []uint32 {
+		part := b[: 4*words : 4*words]
+		b = b[4*words:]
+		return wordsOf(part)
+	}
+	d := &directory{codes: g.dir.Load().codes}
+	for range h.chunks() {
+		c := g.view(cut(h.ChunkWords))
+		d.chunks = append(d.chunks, c)
+		d.codes.Chunks = append(d.codes.Chunks, c.codes)
+	}
+	for range h.towers() {
+		d.towers = append(d.towers, atomics(cut(h.TowerWords)))
+	}
+	g.dir.Store(d)
+	g.slots.Store(h.Slots)
+	g.lists = h.Lists
+	g.entry.Store(h.Entry)
+	g.root.Store(h.Root)
+	g.residual.Store(h.Residual)
+	g.counts.live.Store(int64(h.Live))
+	g.counts.held.Store(int64(h.Held))
+	g.counts.waiting.Store(int64(h.Waiting))
+	g.counts.nodes.Store(int64(h.Nodes))
+}
+
+// Check checks what was read from a file, unless that was done, and makes what
+// follows from it: the ids, and what else Put needs. Everything else does it first.
+// When ctx ends, it returns the cause, and what was done need not be done again.
+func (g *Graph) Check(ctx context.Context) error { return g.ready(ctx) }
+
+// Close lets go of the file. Nothing of g may be under way; all that is asked for
+// later fails.
+func (g *Graph) Close() error {
+	g.dir.Store(&directory{codes: kernel.Rows8{Shift: chunkShift, Stride: g.stride}})
+	g.slots.Store(0)
+	g.fail(errClosed)
+	unmap := g.unmap
+	if g.unmap = nil; unmap == nil {
+		return nil
+	}
+	return unmap()
+}

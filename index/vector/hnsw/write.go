@@ -1,0 +1,183 @@
+package hnsw
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/bits"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/index/vector/kernel"
+)
+
+// Write writes the graph as it is now, in one pass, with a name by which the
+// caller knows it again, of at most [MaxName] bytes. Searches, Put, Delete and Link
+// go on beside it: it waits for the vectors that are being linked, some
+// milliseconds, and has what was put, deleted or linked after that as it was
+// before. Tidy and another Write wait for it, as it does for them.
+//
+// Of vectors that were deleted before, nothing is written but how they were linked,
+// if Tidy has not taken them out.
+func (g *Graph) Write(w io.Writer, name string) (err error) {
+	if len(name) > MaxName {
+		return fmt.Errorf("hnsw: the name of a graph's file has %d bytes, may have %d", len(name), MaxName)
+	}
+	if err := g.ready(context.Background()); err != nil {
+		return err
+	}
+	defer g.catch(&err, debug.SetPanicOnFault(true))
+	g.writing.Lock()
+	defer g.writing.Unlock()
+	g.hold(1)
+	defer g.hold(-1)
+	f := &fileWriter{snapshot: g.snap(), g: g, w: w}
+	return f.write(name)
+}
+
+// fileWriter is a Write under way.
+type fileWriter struct {
+	*snapshot
+	g    *Graph
+	w    io.Writer
+	sums []uint32
+}
+
+func (f *fileWriter) write(name string) error {
+	head, err := f.encode(name)
+	if err != nil {
+		return err
+	}
+	if err := f.put(head); err != nil {
+		return err
+	}
+	if err := f.writeChunks(); err != nil {
+		return err
+	}
+	if err := f.writeTowers(); err != nil {
+		return err
+	}
+	f.sums = append(f.sums, durable.Checksum(bytesOf(f.sums)))
+	_, err = f.w.Write(bytesOf(f.sums))
+	return err
+}
+
+// put writes a part and notes its sum.
+func (f *fileWriter) put(b []byte) error {
+	f.sums = append(f.sums, durable.Checksum(b))
+	_, err := f.w.Write(b)
+	return err
+}
+
+func (f *fileWriter) writeChunks() error {
+	out := f.g.view(kernel.Aligned[uint32](f.g.chunkWords()))
+	for i := range f.states {
+		clear(out.block)
+		f.fill(out, uint32(i)) //nolint:gosec // below 1<<18
+		if err := f.put(bytesOf(out.block)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill makes out what is to be written of a chunk.
+func (f *fileWriter) fill(out *chunk, i uint32) {
+	c, st := f.d.chunks[i], &f.states[i]
+	n := min(chunkSlots, f.Slots-i<<chunkShift)
+	copy(out.towers[:n], c.towers[:n])
+	for w, word := range st.held {
+		out.live[w].Store(st.live[w])
+		out.held[w].Store(word)
+		out.waiting[w].Store(st.waiting[w])
+		out.twin[w].Store(st.twin[w])
+		out.head[w].Store(st.head[w])
+		for ; word != 0; word &= word - 1 {
+			f.fillSlot(out, i<<chunkShift|uint32(w<<6+bits.TrailingZeros64(word))) //nolint:gosec // below maxSlots
+		}
+	}
+}
+
+// fillSlot writes a slot that is held into its place in out.
+func (f *fileWriter) fillSlot(out *chunk, slot uint32) {
+	g := f.g
+	c, at := f.d.chunk(slot)
+	if st := &f.states[slot>>chunkShift]; !st.waiting.has(at) {
+		out.parents[at].Store(c.parents[at].Load())
+	}
+	list := out.lists[int(at)*g.m0 : int(at+1)*g.m0]
+	f.fillList(list, slot, 0)
+	from := slot
+	if !f.isLive(slot) {
+		var ok bool
+		if from, ok = f.standIn(slot, list); !ok {
+			return
+		}
+	}
+	c, source := f.d.chunk(from)
+	copy(out.codes[int(at)*g.stride:int(at+1)*g.stride], c.codes[int(source)*g.stride:])
+	out.rows[at], out.ids[at] = c.rows[source], c.ids[source]
+}
+
+// fillList writes those neighbours of a node that are written, too. A node's lock
+// keeps it from missing one that moves within the list: of the tree's links, which
+// are never cut, none may lack.
+func (f *fileWriter) fillList(out []atomic.Uint32, slot uint32, level int) {
+	if !f.isNode(slot) {
+		return
+	}
+	lock := f.g.lock(slot)
+	defer lock.Unlock()
+	list := f.g.list(f.d, slot, level)
+	n := 0
+	for i := range list {
+		next := list[i].Load()
+		if next == 0 {
+			return
+		}
+		if f.isNode(next - 1) {
+			out[n].Store(next)
+			n++
+		}
+	}
+}
+
+// standIn returns the live slot whose vector is written for that of a dead node: a
+// twin of it, whose codes are the same; else a neighbour, so that walks still find
+// their way; else any. There may be none.
+func (f *fileWriter) standIn(slot uint32, list []atomic.Uint32) (live uint32, ok bool) {
+	if heir, ok := f.heirs[slot]; ok {
+		return heir, true
+	}
+	for i := range list {
+		next := list[i].Load()
+		if next == 0 {
+			break
+		}
+		if f.isLive(next - 1) {
+			return next - 1, true
+		}
+	}
+	return f.any - 1, f.any != 0
+}
+
+// writeTowers writes the lists above level 0, whose numbers ascend with slots.
+func (f *fileWriter) writeTowers() error {
+	block := kernel.Aligned[uint32](f.g.towerWords())
+	out := atomics(block)
+	width := len(out) / towerLists
+	written := 0
+	for slot := range f.Slots {
+		for level := range f.d.level(slot) {
+			f.fillList(out[written%towerLists*width:][:width], slot, level+1)
+			if written++; written%towerLists == 0 || written == int(f.Lists) {
+				if err := f.put(bytesOf(block)); err != nil {
+					return err
+				}
+				clear(block)
+			}
+		}
+	}
+	return nil
+}
