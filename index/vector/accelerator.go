@@ -46,9 +46,6 @@ type graphs struct {
 	open func(path string) (neighbours, string, error)
 }
 
-// errDamaged is the error of a graph that is not what was written.
-var errDamaged = errors.New("the graph is damaged")
-
 // accelerator is a graph beside the rows of a leg, and how the two stand.
 type accelerator struct {
 	neighbours

@@ -2,12 +2,14 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
 const kindNative = "native"
@@ -181,12 +183,18 @@ func (n *Native) acquire() *accelerator {
 	}
 }
 
-// fail gives a graph up after an error, and has another one made in a while.
+// fail gives a graph up after an error, and has another one made: at once if its file
+// is damaged, which that one has not, else in a while.
 func (n *Native) fail(a *accelerator, err error) {
 	if !n.accel.CompareAndSwap(a, nil) {
 		return
 	}
 	a.release()
+	if errors.Is(err, hnsw.ErrDamaged) {
+		n.opts.Logger.Warn("vector graph is made again", "dir", n.opts.Dir, "reason", err)
+		n.wake()
+		return
+	}
 	n.later(err)
 }
 

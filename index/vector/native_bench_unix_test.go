@@ -41,8 +41,7 @@ func BenchmarkApplyKinds(b *testing.B) {
 	for _, kind := range []string{kindFlat, kindNative} {
 		b.Run(kind, func(b *testing.B) {
 			leg, err := New(Options{Graph: kind, Dimensions: dim, graphUnits: 1, graphs: &graphs{empty: func() (neighbours, error) {
-				g, err := hnsw.New(hnsw.Options{Dimensions: dim, LinkFrom: 1 << 29})
-				return graphInMemory{g}, err
+				return hnsw.New(hnsw.Options{Dimensions: dim, LinkFrom: 1 << 29})
 			}}})
 			if err != nil {
 				b.Fatal(err)

@@ -69,7 +69,7 @@ func fakes(i *ills, fsys durable.FS) *graphs {
 			}
 			payload, rest, err := durable.NextFrame(b)
 			if err != nil || len(rest) > 0 {
-				return nil, "", errDamaged
+				return nil, "", hnsw.ErrDamaged
 			}
 			var file fakeFile
 			if err := gob.NewDecoder(bytes.NewReader(payload)).Decode(&file); err != nil {

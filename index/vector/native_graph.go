@@ -1,8 +1,6 @@
 package vector
 
 import (
-	"errors"
-	"io"
 	"runtime"
 
 	"github.com/ragctx/ragctx/index/vector/hnsw"
@@ -17,19 +15,7 @@ func hnswGraphs(o Options) *graphs {
 		Workers: max(1, runtime.GOMAXPROCS(0)/2),
 	}
 	return &graphs{
-		empty: func() (neighbours, error) {
-			g, err := hnsw.New(options)
-			if err != nil {
-				return nil, err
-			}
-			return graphInMemory{g}, nil
-		},
+		empty: func() (neighbours, error) { return hnsw.New(options) },
+		open:  func(path string) (neighbours, string, error) { return hnsw.Read(o.FS, path, options) },
 	}
 }
-
-// graphInMemory is a graph that is in no file.
-type graphInMemory struct{ *hnsw.Graph }
-
-func (graphInMemory) Write(io.Writer, string) error { return errors.ErrUnsupported }
-
-func (graphInMemory) Close() error { return nil }

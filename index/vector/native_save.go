@@ -12,6 +12,7 @@ import (
 
 	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
 // unsaved reports whether so much has changed that the graph is to be written.
@@ -52,7 +53,7 @@ func (n *Native) save(ctx context.Context, a *accelerator) error {
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return nil
-	case errors.Is(err, errDamaged):
+	case errors.Is(err, hnsw.ErrDamaged):
 		return err
 	}
 	n.saveAfter.Store(time.Now().Add(saveRetry).UnixNano())

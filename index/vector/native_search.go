@@ -9,6 +9,7 @@ import (
 
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/vector/hnsw"
+	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
 // scanShare is what part of all units is asked for when comparing with all is as
@@ -103,6 +104,8 @@ type scratch struct {
 	info  hnsw.Info
 	ids   []uint64
 	rows  [][]float32
+	there []uint32 // places of the rows that there are
+	dots  []float32
 	top   topK
 }
 
@@ -139,11 +142,17 @@ func (s *scratch) score(unit []float32, v *storedView) (off int, err error) {
 // offer offers the rows that there are to the best. It returns how many have the
 // score that the graph has found, within its error.
 func (s *scratch) offer(unit []float32) (right int) {
+	s.there = s.there[:0]
 	for i, row := range s.rows {
-		if row == nil {
-			continue
+		if row != nil {
+			s.there = append(s.there, uint32(i)) //nolint:gosec // as many as were asked for
 		}
-		product, f := dot(unit, row), s.found[i]
+	}
+	s.dots = slices.Grow(s.dots[:0], len(s.there))[:len(s.there)]
+	// In one call: the rows lie anywhere, and are fetched while others are multiplied.
+	kernels.Dot32(unit, kernel.Rows32{Chunks: s.rows, Stride: len(unit)}, s.there, s.dots)
+	for i, at := range s.there {
+		product, f := s.dots[i], s.found[at]
 		if max(product-f.Score, f.Score-product) <= s.info.Error {
 			right++
 		}
