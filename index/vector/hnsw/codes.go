@@ -8,7 +8,10 @@ const roundToEven = 3 << 51
 
 // encode writes the codes of a vector and returns what belongs to them, with the
 // length of what they leave out: |unit − scale·codes|. The largest component gets
-// ±127; a vector of zeros has scale 0.
+// ±127. The scale makes scale·codes of length 1, so that products of them are
+// cosines: with the scale that the codes were made with, |scale·codes| is off by
+// some thousandths, and that would decide the order of near duplicates. A vector of
+// zeros has scale 0.
 func encode(unit []float32, codes []int8) (r row, residual float64) {
 	var largest float32
 	for _, x := range unit {
@@ -22,15 +25,18 @@ func encode(unit []float32, codes []int8) (r row, residual float64) {
 	if largest == 0 {
 		return row{}, 0
 	}
-	r.scale = largest / 127
-	per := 1 / float64(r.scale)
+	per, squares := 127/float64(largest), 0.
 	for i, x := range unit {
 		// The product is within ±127.00001, so that it rounds to ±127 at most.
 		code := (float64(x)*per + roundToEven) - roundToEven
-		left := float64(x) - code*float64(r.scale)
-		residual += left * left
+		squares += code * code
 		codes[i] = int8(code)
 		r.sum += int32(code)
+	}
+	r.scale = float32(1 / math.Sqrt(squares))
+	for i, x := range unit {
+		left := float64(x) - float64(codes[i])*float64(r.scale)
+		residual += left * left
 	}
 	return r, math.Sqrt(residual)
 }

@@ -204,6 +204,16 @@ func TestRecall(t *testing.T) {
 	check("linked again")
 }
 
+// TestNearDuplicates looks for every vector of a few clusters that lie far apart, each
+// so tight that the error of the codes is larger than what is between its vectors.
+func TestNearDuplicates(t *testing.T) {
+	vectors := clustered(6000, 64, 5, .01, 3)
+	g := walking(build(t, Options{Dimensions: 64, EfConstruction: 64, Workers: 1, LinkFrom: 1}, vectors))
+	if n := lost(t, g, vectors); n > 0 {
+		t.Errorf("%d vectors do not find themselves", n)
+	}
+}
+
 // TestReuse puts as many as were deleted: the slots of those are used again.
 func TestReuse(t *testing.T) {
 	vectors := clustered(3000, 16, 10, .5, 4)

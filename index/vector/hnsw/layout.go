@@ -14,9 +14,9 @@ import (
 // which never move, so that the graph grows beside searches. A chunk is one block
 // of memory; its parts follow each other without gaps:
 //
-//	codes    int8    stride per slot  the vector, each component over its scale
+//	codes    int8    stride per slot  the vector: its direction is that of the codes
 //	lists    uint32  2·M per slot     the neighbours at level 0
-//	rows     row     one per slot     scale and sum of the codes
+//	rows     row     one per slot     1 over the length of the codes, and their sum
 //	ids      uint64  one per slot     whose vector it is
 //	towers   uint32  one per slot     the lists of the levels above, below
 //	parents  uint32  one per slot     the parent in the tree; of a twin, its head

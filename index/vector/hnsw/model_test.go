@@ -69,7 +69,6 @@ func (m *model) selves(t *rapid.T) {
 	for id, v := range m.vectors {
 		accept := func(x uint64) bool { return x == id }
 		for _, q := range []Query{
-			{Unit: v, K: 1, Ef: 16},
 			{Unit: v, K: 1},
 			{Unit: v, K: 1, Ef: 1, Accept: accept},
 			{Unit: v, K: 3, Accept: accept, Exhaustive: true},

@@ -27,8 +27,7 @@ func (s *scratch) same(slot uint32) (head uint32, ok bool) {
 	s.askSlot(slot)
 	self := s.compare([]uint32{slot})[0]
 	for _, e := range s.pool {
-		// The scales of equal codes differ by less than a step in 127.
-		if e.sim < self*(1-1./64) {
+		if e.sim < self { // which equal codes reach to the bit
 			break
 		}
 		if bytes.Equal(raw(s.d.codes.Row(e.slot)), codes) {
