@@ -125,8 +125,8 @@ func entryOf(slot uint32, level int) uint64 {
 func (s *scratch) place(slot uint32) (twin bool) {
 	level := s.d.level(slot)
 	s.askSlot(slot)
-	at, _ := s.descend(level)
-	top := min(level, s.d.level(at.slot)) // the entry may be a higher one by now
+	at, top := s.descend(level)
+	top = min(level, top)
 	chosen := make([][]uint32, top+1)
 	for l := top; l >= 0; l-- {
 		s.start(at)

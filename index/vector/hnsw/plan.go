@@ -49,8 +49,8 @@ func (f *finder) walk(nodes int) bool {
 		return false
 	}
 	waiting := f.waiting() // before the walk, which meets what is linked in between
-	at, ok := f.descend(0)
-	if !ok {
+	at, top := f.descend(0)
+	if top < 0 {
 		return false
 	}
 	f.start(at)

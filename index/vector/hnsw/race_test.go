@@ -17,7 +17,7 @@ func TestBeside(t *testing.T) {
 }
 
 func beside(t *testing.T, k *kernel.Kernels) {
-	const stay, rounds = 600, 6
+	const stay, rounds = 400, 3
 	vectors := clustered(stay+stay, 16, 30, .5, 9)
 	g := build(t, Options{Dimensions: 16, Kernels: k, M: 8, EfConstruction: 40, Workers: 2, LinkFrom: 1}, vectors[:stay])
 	walking(g)

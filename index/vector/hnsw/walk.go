@@ -7,21 +7,22 @@ const none = ^uint32(0)
 
 // descend goes from a node to ever nearer ones at each level from the entry's down
 // to the one above stop, and returns where it ends (algorithm 5 of the paper with
-// ef 1). ok is false when there are no nodes.
-func (s *scratch) descend(stop int) (at entry, ok bool) {
+// ef 1), and the level of the entry, or -1 if there are no nodes.
+func (s *scratch) descend(stop int) (at entry, top int) {
 	e := s.g.entry.Load()
 	if e == 0 {
-		return entry{}, false
+		return entry{}, -1
 	}
+	top = int(e >> 32)      //nolint:gosec // a level
 	at.slot = uint32(e) - 1 //nolint:gosec // the lower half
 	s.reach(at.slot)
 	at.sim = s.compare([]uint32{at.slot})[0]
 	s.forget()
 	s.touch(at.slot)
-	for level := int(e >> 32); level > stop; level-- { //nolint:gosec // a level
+	for level := top; level > stop; level-- {
 		at = s.climb(at, level)
 	}
-	return at, true
+	return at, top
 }
 
 // climb goes to the nearest neighbour as long as it is nearer. What was seen at a
