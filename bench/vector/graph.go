@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ragctx/ragctx/index/vector/hnsw"
+	"github.com/ragctx/ragctx/index/vector/kernel"
+)
+
+// graphIndex is the graph of the native leg at widths that one chooses, with its
+// hits compared once more by floats, as the leg does. Like there, the floats are in a
+// mapped file.
+type graphIndex struct {
+	options hnsw.Options
+	graph   *hnsw.Graph
+	floats  kernel.Rows32
+	unit    []float32 // of the query
+	near    []hnsw.Near
+	ids     []uint32
+	sims    []float32
+	order   []int
+}
+
+func (x *graphIndex) build(ctx context.Context, base matrix, threads int) error {
+	var err error
+	if x.floats, err = padded(base); err != nil {
+		return err
+	}
+	x.unit = kernel.Aligned[float32](x.floats.Stride)
+	x.options.Dimensions, x.options.Workers = base.dim, threads
+	if x.graph, err = hnsw.New(x.options); err != nil {
+		return err
+	}
+	for i := range base.rows {
+		if err := x.graph.Put(uint64(i), base.row(i)); err != nil {
+			return err
+		}
+	}
+	return x.graph.Link(ctx)
+}
+
+// padded maps a copy of rows with the padding that kernels want.
+func padded(base matrix) (kernel.Rows32, error) {
+	stride := kernel.Stride32(base.dim)
+	f, err := os.CreateTemp("", "vector-bench-")
+	if err != nil {
+		return kernel.Rows32{}, err
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+	size := base.rows * stride * 4
+	if err := f.Truncate(int64(size)); err != nil {
+		return kernel.Rows32{}, err
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return kernel.Rows32{}, fmt.Errorf("map: %w", err)
+	}
+	all := unsafe.Slice((*float32)(unsafe.Pointer(&data[0])), base.rows*stride)
+	for i := range base.rows {
+		copy(all[i*stride:], base.row(i))
+	}
+	return kernel.Rows32{Chunks: [][]float32{all}, Shift: 31, Stride: stride}, nil
+}
+
+func (x *graphIndex) search(ctx context.Context, q []float32, k, ef int, to []uint32) ([]uint32, error) {
+	copy(x.unit, q)
+	near, _, err := x.graph.Search(ctx, hnsw.Query{Unit: x.unit, K: k, Ef: ef}, x.near[:0])
+	return x.best(near, k, to), err
+}
+
+func (x *graphIndex) exact(ctx context.Context, q []float32, k int, to []uint32) ([]uint32, error) {
+	copy(x.unit, q)
+	near, _, err := x.graph.Search(ctx, hnsw.Query{Unit: x.unit, K: k, Exhaustive: true}, x.near[:0])
+	return x.best(near, k, to), err
+}
+
+// best appends the k best of what the graph found.
+func (x *graphIndex) best(near []hnsw.Near, k int, to []uint32) []uint32 {
+	x.near, x.ids, x.order = near, x.ids[:0], x.order[:0]
+	for i, n := range near {
+		x.ids, x.order = append(x.ids, uint32(n.ID)), append(x.order, i)
+	}
+	x.sims = slices.Grow(x.sims[:0], len(near))[:len(near)]
+	kernel.Best().Dot32(x.unit, x.floats, x.ids, x.sims)
+	slices.SortFunc(x.order, func(a, b int) int {
+		if x.sims[a] > x.sims[b] {
+			return -1
+		}
+		return 1
+	})
+	for _, i := range x.order[:min(k, len(x.order))] {
+		to = append(to, x.ids[i])
+	}
+	return to
+}
