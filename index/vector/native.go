@@ -71,8 +71,10 @@ type Native struct {
 	fileSize  atomic.Int64
 	saveAfter atomic.Int64 // after a failure, in nanoseconds since 1970
 
-	mu       sync.Mutex // guards closed, and the start of background work
+	mu       sync.Mutex // guards closed and resting, and the start of background work
 	closed   bool
+	resting  *time.Timer
+	quiet    atomic.Bool // nothing has changed for a while
 	tending  atomic.Bool
 	failures atomic.Int64
 	retry    atomic.Int64 // after a failure: no new graph before, in nanoseconds since 1970
@@ -87,6 +89,7 @@ func newNative(rows exact, o Options) *Native {
 	n := &Native{rows: rows, opts: o, graphs: o.graphs, saving: make(chan struct{}, 1)}
 	n.life, n.stop = context.WithCancel(context.Background())
 	n.open()
+	n.disturb()
 	n.wake()
 	return n
 }
@@ -105,6 +108,7 @@ func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorUn
 		return n.rows.failed("apply", err)
 	}
 	n.rows.keepUp(ctx)
+	n.disturb()
 	n.wake()
 	return nil
 }
@@ -257,6 +261,9 @@ func (n *Native) Close() error {
 		return nil
 	}
 	n.closed = true
+	if n.resting != nil {
+		n.resting.Stop()
+	}
 	n.mu.Unlock()
 	n.stop()
 	n.background.Wait()

@@ -33,6 +33,10 @@ const (
 	// saveShare is the part of all units that changes besides: with a quarter, each
 	// vector of a growing leg is written five times.
 	saveShare = 4
+	// quietShare is the part of all units that changes in a leg that has been quiet
+	// for restful: linking them takes longer than writing the file.
+	quietShare = 50
+	restful    = 30 * time.Second
 	// tidyShare is the part of all vectors that may be dead when a graph is written.
 	// What is dead is left out of it, and nodes without codes lead nowhere.
 	tidyShare = 50

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
@@ -174,6 +175,27 @@ func TestNativeAheadOfRows(t *testing.T) {
 	}
 	applyAs(t, n, 2, far, 70, 71)
 	wantFlat(t, n, append(slices.Delete(slices.Clone(units[60:]), 10, 12), far...))
+}
+
+// A leg in which nothing changes any more writes its graph after fewer changes.
+func TestNativeWritesAtRest(t *testing.T) {
+	fsys := faultfs.New()
+	o := tiny("/leg", fsys, new(ills))
+	o.saveUnits, o.restful = 1000, 50*time.Millisecond
+	n := openTiny(t, o)
+	units := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
+	for len(graphFiles(fsys)) == 0 {
+		applyAs(t, n, 1, units)
+		time.Sleep(2 * o.restful) // which is what is tested
+	}
+	n.stop() // no graph is written any more
+	n.background.Wait()
+	_ = n.Close()
+	n = openTiny(t, o)
+	wantFlat(t, n, units)
+	if st := n.Stats(); st.Graph.Linked == 0 {
+		t.Errorf("%+v", st)
+	}
 }
 
 // Files change as the kind of leg does; the rows are kept.

@@ -15,10 +15,34 @@ import (
 	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
-// unsaved reports whether so much has changed that the graph is to be written.
+// unsaved reports whether so much has changed that the graph is to be written: less
+// where nothing changes any more, and nothing is to be linked.
 func (n *Native) unsaved(a *accelerator) bool {
-	return n.opts.Dir != "" && a.whole.Load() && time.Now().UnixNano() >= n.saveAfter.Load() &&
-		n.changed(a) >= max(n.opts.saveUnits, n.units()/saveShare)
+	if n.opts.Dir == "" || !a.whole.Load() || time.Now().UnixNano() < n.saveAfter.Load() {
+		return false
+	}
+	least := max(n.opts.saveUnits, n.units()/saveShare)
+	if n.quiet.Load() && !a.linkable() {
+		least = max(n.opts.saveUnits/lastShare, n.units()/quietShare)
+	}
+	return n.changed(a) >= max(1, least)
+}
+
+// disturb notes a change: the leg is quiet when none has followed for a while.
+func (n *Native) disturb() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.quiet.Store(false)
+	switch {
+	case n.closed || n.opts.Dir == "":
+	case n.resting != nil:
+		n.resting.Reset(n.opts.restful)
+	default:
+		n.resting = time.AfterFunc(n.opts.restful, func() {
+			n.quiet.Store(true)
+			n.wake()
+		})
+	}
 }
 
 // changed is how many vectors the file of a graph has in another state, or not as

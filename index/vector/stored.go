@@ -304,6 +304,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.graphUnits = cmp.Or(o.graphUnits, graphUnits)
 	o.saveUnits = cmp.Or(o.saveUnits, saveUnits)
+	o.restful = cmp.Or(o.restful, restful)
 	if o.graphs == nil {
 		o.graphs = hnswGraphs(o)
 	}

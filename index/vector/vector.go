@@ -8,6 +8,7 @@ package vector
 import (
 	"log/slog"
 	"math"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/durable"
@@ -51,6 +52,7 @@ type Options struct {
 	// many changes at least they are written.
 	graphs                *graphs
 	graphUnits, saveUnits int
+	restful               time.Duration
 }
 
 // New opens a leg. With a directory, that is a [Native] or [Stored] leg with what is
