@@ -27,7 +27,8 @@ type observer struct {
 
 	mu      sync.Mutex
 	threads map[string][]toTell // conversations at work, and what waits in them
-	waiting map[int64]bool      // rows that are in threads
+	waiting map[int64]bool      // rows that are in threads, or in done
+	open    int                 // how many are in threads
 	done    []store.Untold      // told, which is not noted yet
 	idle    *sync.Cond
 	closed  bool
@@ -124,6 +125,7 @@ func (o *observer) queue(thread string, t toTell) {
 		return
 	}
 	o.waiting[t.row] = true
+	o.open++
 	queue, working := o.threads[thread]
 	o.threads[thread] = append(queue, t)
 	if !working {
@@ -161,6 +163,7 @@ func (o *observer) take(thread string) (t toTell, more bool) {
 	if len(queue) == 0 || o.life.Err() != nil {
 		for _, t := range queue {
 			delete(o.waiting, t.row)
+			o.open--
 		}
 		delete(o.threads, thread)
 		o.idle.Broadcast()
@@ -170,10 +173,19 @@ func (o *observer) take(thread string) (t toTell, more bool) {
 	return queue[0], true
 }
 
+// told ends the telling of a turn. What is done is noted when nothing is left to be
+// told, or there is much of it.
 func (o *observer) told(t toTell) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.waiting, t.row)
+	o.open--
+	if !slices.ContainsFunc(o.done, func(u store.Untold) bool { return u.Row == t.row }) {
+		delete(o.waiting, t.row)
+	}
+	due := o.open == 0 || len(o.done) >= noteMost
+	o.mu.Unlock()
+	if due {
+		o.note(o.life)
+	}
 }
 
 // tell tells a turn. What cannot be read or noted is left for the next opening.
@@ -191,7 +203,8 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 	if again {
 		if u.Attempts >= tellAttempts {
 			o.log.Error("a turn is not told to providers any more: each time the process ended, or they failed", "turn", u.Turn.ID)
-			return o.noteDone(u)
+			o.finished(u)
+			return nil
 		}
 		if err := o.store.TellAgain(o.life, u.Row); err != nil {
 			return err
@@ -223,35 +236,42 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 	}
 	switch {
 	case !failed:
-		return o.noteDone(u)
+		o.finished(u)
 	case !again: // else this attempt is counted
 		return o.store.TellAgain(o.life, u.Row)
 	}
 	return nil
 }
 
-// noteDone notes that all have been told of a turn: of several together while others
-// wait. A crash before that has them told again.
-func (o *observer) noteDone(u store.Untold) error {
+// finished leaves a turn of which all have been told to be noted: with others, in one
+// write. A crash before that has them told again.
+func (o *observer) finished(u store.Untold) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.done = append(o.done, u)
-	due := len(o.waiting) <= 1 || len(o.done) >= noteMost
-	o.mu.Unlock()
-	if !due {
-		return nil
-	}
-	return o.note(o.life)
 }
 
-func (o *observer) note(ctx context.Context) error {
+// note notes what is done. What is to be told again since it was told is taken up.
+func (o *observer) note(ctx context.Context) {
 	o.mu.Lock()
 	done := o.done
 	o.done = nil
 	o.mu.Unlock()
 	if len(done) == 0 {
-		return nil
+		return
 	}
-	return o.store.AllTold(ctx, done)
+	again, err := o.store.AllTold(ctx, done)
+	o.mu.Lock()
+	for _, u := range done {
+		delete(o.waiting, u.Row)
+	}
+	o.mu.Unlock()
+	if err == nil && again {
+		err = o.resume(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		o.log.Warn("it was not noted which turns providers were told of; they are told again with the next start", "error", err)
+	}
 }
 
 // tellOne tells a provider. What it panics on is not told it again.
@@ -311,7 +331,5 @@ func (o *observer) close() {
 	defer time.AfterFunc(closeGrace, o.end).Stop()
 	o.wg.Wait()
 	o.end()
-	if err := o.note(context.Background()); err != nil {
-		o.log.Warn("it was not noted which turns providers were told of; they are told again", "error", err)
-	}
+	o.note(context.Background())
 }

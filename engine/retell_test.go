@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -101,4 +102,58 @@ func thinker(asked chan<- struct{}) llm.Generator {
 		<-ctx.Done()
 		return llm.Response{}, ctx.Err()
 	})
+}
+
+// held is a provider that is not done with one turn until it may be.
+type held struct {
+	listener
+
+	mu    sync.Mutex
+	told  map[string]int
+	heard chan struct{} // of another turn
+	done  chan struct{}
+}
+
+func (*held) Name() string { return "held" }
+
+func (h *held) OnTurnComplete(_ context.Context, t ragctx.Turn) error {
+	h.mu.Lock()
+	h.told[t.ID]++
+	h.mu.Unlock()
+	if t.ID == "slow" {
+		<-h.done
+	} else {
+		h.heard <- struct{}{}
+	}
+	return nil
+}
+
+// A turn that was told, and waits to be noted with others, is not told again when an
+// erasure has others told again.
+func TestToldOnce(t *testing.T) {
+	p := &held{told: make(map[string]int), heard: make(chan struct{}, 10), done: make(chan struct{})}
+	f := open(t, func(o *engine.Options) { o.Providers = []resolve.Registered{{Provider: p}} })
+	for i, id := range []string{"slow", "quick", "other"} {
+		f.turn(ragctx.Turn{ID: id, UserID: "u", SessionID: fmt.Sprint(i), Prompt: "x"})
+	}
+	<-p.heard
+	<-p.heard
+	if _, err := f.EraseSession(t.Context(), "", "2", "u", true); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.heard:
+	case <-time.After(300 * time.Millisecond): // none is heard
+	}
+	close(p.done)
+	f.settle()
+	f.reopen()
+	f.settle()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, n := range p.told {
+		if n != 1 {
+			t.Errorf("%s was told %d times", id, n)
+		}
+	}
 }

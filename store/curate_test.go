@@ -293,8 +293,8 @@ func TestTold(t *testing.T) {
 	if u, _, err := f.Untold(t.Context(), rows[0]); err != nil || u.Attempts != 0 {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if err := f.AllTold(t.Context(), []store.Untold{{Row: rows[0]}}); err != nil {
-		t.Fatal(err)
+	if again, err := f.AllTold(t.Context(), []store.Untold{{Row: rows[0]}}); again || err != nil {
+		t.Fatal(again, err)
 	}
 	if _, ok, err := f.Untold(t.Context(), rows[0]); ok || err != nil {
 		t.Errorf("told of: %v, %v", ok, err)
@@ -368,15 +368,15 @@ func TestToldAgainWhileTold(t *testing.T) {
 	if _, err := f.EraseMemory(t.Context(), f.ns, "a", "", true); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.AllTold(t.Context(), []store.Untold{before}); err != nil {
-		t.Fatal(err)
+	if left, err := f.AllTold(t.Context(), []store.Untold{before}); !left || err != nil {
+		t.Fatal(left, err)
 	}
 	again, ok, err := f.Untold(t.Context(), rows[1])
 	if err != nil || !ok || again.Asked != 1 {
 		t.Fatalf("%+v, %v, %v", again, ok, err)
 	}
-	if err := f.AllTold(t.Context(), []store.Untold{again}); err != nil {
-		t.Fatal(err)
+	if left, err := f.AllTold(t.Context(), []store.Untold{again}); left || err != nil {
+		t.Fatal(left, err)
 	}
 	if _, ok, err := f.Untold(t.Context(), rows[1]); ok || err != nil {
 		t.Error("it is still to be told", err)

@@ -93,18 +93,24 @@ func (s *Store) TakeBack(ctx context.Context, row int64) error {
 	return s.noteTold(ctx, `UPDATE untold SET attempts = attempts - 1 WHERE turn = ? AND attempts > 0`, row)
 }
 
-// AllTold notes that there is nobody to tell turns to any more, but for those that are
-// to be told again since they were read.
-func (s *Store) AllTold(ctx context.Context, turns []Untold) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+// AllTold notes that there is nobody to tell turns to any more. It reports whether
+// some are to be told again since they were read, of which that is not noted.
+func (s *Store) AllTold(ctx context.Context, turns []Untold) (again bool, err error) {
+	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		again = false
 		for _, u := range turns {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM untold WHERE turn = ? AND asked = ?`, u.Row, u.Asked); err != nil {
 				return err
 			}
+			var left bool
+			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM untold WHERE turn = ?)`, u.Row).Scan(&left); err != nil {
+				return err
+			}
+			again = again || left
 		}
 		return nil
 	})
-	return failedIf("note who was told of a turn", err)
+	return again, failedIf("note who was told of a turn", err)
 }
 
 func (s *Store) noteTold(ctx context.Context, query string, args ...any) error {

@@ -45,7 +45,7 @@ func guard(f func() error) (err error) {
 func (ix *Index) damaged(op string, err error) error {
 	if ix.dir != "" {
 		note := os.WriteFile(filepath.Join(ix.dir, damagedFile), nil, 0o600)
-		ix.opts.Logger.Error("keyword index is damaged", slog.String("dir", ix.dir), slog.Any("error", err), slog.Any("note", note))
+		ix.opts.Logger.Error("keyword index is damaged", slog.String("dir", ix.dir), slog.Any("error", errors.Join(err, note)))
 	}
 	return fmt.Errorf("keyword: %s: %w; closing and opening the index rebuilds it", op, err)
 }

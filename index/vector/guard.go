@@ -44,8 +44,7 @@ func (s *Stored) failed(op string, err error) error {
 	}
 	err = fmt.Errorf("vector: %s: %w; closing and opening the index rebuilds it", op, err)
 	if s.broken.CompareAndSwap(nil, &err) {
-		note := s.noteDamage()
-		s.opts.Logger.Error("vector index is damaged", slog.String("dir", s.opts.Dir), slog.Any("error", err), slog.Any("note", note))
+		s.opts.Logger.Error("vector index is damaged", slog.String("dir", s.opts.Dir), slog.Any("error", errors.Join(err, s.noteDamage())))
 	}
 	return err
 }
