@@ -128,6 +128,12 @@ func (f Filter) IsZero() bool {
 		f.OccurredAfter.IsZero() && f.OccurredBefore.IsZero()
 }
 
+// Clone returns a copy that shares no memory with f.
+func (f Filter) Clone() Filter {
+	f.Tags, f.Sources, f.Metadata = slices.Clone(f.Tags), slices.Clone(f.Sources), maps.Clone(f.Metadata)
+	return f
+}
+
 // ContextQuery asks what a model should see. The zero value of every field but
 // Query works; [ContextQuery.WithDefaults] says what it stands for.
 type ContextQuery struct {

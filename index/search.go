@@ -25,6 +25,9 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	case "vector":
 		q.Text, q.More = "", nil
 	}
+	if h.gauge != nil { // which may search again when the caller has gone on
+		q.Filter = q.Filter.Clone()
+	}
 	worded := q.worded()
 	res := Result{State: h.applied.Load()}
 	win := h.window(&q, res.State)

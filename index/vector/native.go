@@ -271,5 +271,7 @@ func (n *Native) Close() error {
 	if a := n.accel.Swap(nil); a != nil {
 		a.release()
 	}
-	return n.rows.Close()
+	err := n.rows.Close()
+	n.saving <- struct{}{} // for good: a Compact that was under way has ended
+	return err
 }

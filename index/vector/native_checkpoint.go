@@ -115,6 +115,11 @@ func (n *Native) open() {
 		return
 	}
 	c, g, err := n.read()
+	if err != nil && !says(err) {
+		n.opts.Logger.Warn("vector graph is made again", "dir", n.opts.Dir, "reason", err)
+		n.number, _ = remove(n.opts.FS, n.opts.Dir, graphNumber, func(string) bool { return false })
+		return
+	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			n.opts.Logger.Warn("vector graph is made again", "dir", n.opts.Dir, "reason", err)

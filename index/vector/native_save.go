@@ -87,7 +87,7 @@ func (n *Native) save(ctx context.Context, a *accelerator) error {
 
 // store writes the files of the graph. The caller holds the token of saving.
 func (n *Native) store(ctx context.Context, a *accelerator) error {
-	if st := a.Stats(); st.Dead*tidyShare > st.Live {
+	if untidy(a) {
 		if err := n.tidy(ctx, a); err != nil {
 			return err
 		}
@@ -116,6 +116,12 @@ func (n *Native) store(ctx context.Context, a *accelerator) error {
 	n.setFile(next.File)
 	_, err = n.sweep()
 	return err
+}
+
+// untidy reports whether a graph is to be tidied before it is written.
+func untidy(a *accelerator) bool {
+	st := a.Stats()
+	return (st.Dead-st.Kept)*tidyShare > st.Live
 }
 
 // note makes a file that was begun when the leg was in a state the one in use.
@@ -157,6 +163,9 @@ func (n *Native) saveLast() {
 		return
 	}
 	defer a.release()
+	if untidy(a) {
+		return // tidying takes longer than linking again what is not in the file
+	}
 	if !a.whole.Load() || n.rows.usable(context.Background()) != nil ||
 		n.changed(a) < max(n.opts.saveUnits, n.units()/saveShare)/lastShare || a.Stats().Bytes > lastBytes {
 		return

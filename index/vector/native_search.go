@@ -63,6 +63,9 @@ func (n *Native) nearest(ctx context.Context, q index.DenseQuery) ([]index.Score
 		}
 		return nil, false, ctx.Err()
 	}
+	if len(s.found) > max(v.units/scanShare, 4*q.K) {
+		return nil, false, nil // codes tell too little apart: comparing with all is quicker
+	}
 	var off int
 	err = guard(func() error {
 		off, err = s.score(unit, v)

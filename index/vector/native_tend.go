@@ -43,7 +43,19 @@ func (n *Native) due() bool {
 		return n.units() >= n.opts.graphUnits && time.Now().UnixNano() >= n.retry.Load()
 	}
 	defer a.release()
-	return !a.whole.Load() || a.linkable() || a.stale() || n.unsaved(a)
+	return !a.whole.Load() || a.linkable() || a.stale() || n.unsaved(a) || n.wasteful(a)
+}
+
+// A graph keeps the places of vectors that are gone for others. It is made again when
+// it has wasteShare places for each of its vectors, and wasteLeast more.
+const (
+	wasteShare = 4
+	wasteLeast = 50_000
+)
+
+func (n *Native) wasteful(a *accelerator) bool {
+	st := a.Stats()
+	return a.whole.Load() && st.Slots > wasteShare*st.Live+n.opts.wasteLeast
 }
 
 // units is the number of units of the leg.
@@ -122,6 +134,12 @@ func (n *Native) tendOnce(ctx context.Context, a *accelerator) error {
 			return err
 		}
 	}
+	if n.wasteful(a) {
+		if n.accel.CompareAndSwap(a, nil) {
+			a.release()
+		}
+		return nil
+	}
 	if n.unsaved(a) {
 		return n.save(ctx, a)
 	}
@@ -158,6 +176,7 @@ func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
 	defer n.write.Unlock()
 	a.settle()
 	a.whole.Store(true)
+	n.failures.Store(0)
 	return nil
 }
 

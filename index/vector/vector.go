@@ -48,11 +48,12 @@ type Options struct {
 	Logger *slog.Logger // silent by default
 	FS     durable.FS   // that of the operating system by default
 
-	// For tests: how graphs are made, for how many units at least, and after how
-	// many changes at least they are written.
-	graphs                *graphs
-	graphUnits, saveUnits int
-	restful               time.Duration
+	// For tests: how graphs are made, for how many units at least, after how many
+	// changes at least they are written, or how long after the last one, and with how
+	// many places too many they are made again.
+	graphs                            *graphs
+	graphUnits, saveUnits, wasteLeast int
+	restful                           time.Duration
 }
 
 // New opens a leg. With a directory, that is a [Native] or [Stored] leg with what is

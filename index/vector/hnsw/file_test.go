@@ -383,3 +383,26 @@ func TestFirstUse(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A graph whose Tidy did not come to its end has a tree that is not whole; it is not
+// written until it is tidied.
+func TestWriteAfterTornTidy(t *testing.T) {
+	g := build(t, Options{Dimensions: 16, LinkFrom: 1, Workers: 1}, clustered(600, 16, 10, .5, 4))
+	for id := range uint64(300) {
+		g.Delete(id)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := g.Tidy(ended); err == nil {
+		t.Fatal("tidied")
+	}
+	if err := g.Write(io.Discard, ""); err == nil {
+		t.Error("written")
+	}
+	if err := g.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Write(io.Discard, ""); err != nil {
+		t.Error(err)
+	}
+}

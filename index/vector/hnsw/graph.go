@@ -140,6 +140,8 @@ func (g *Graph) Freed() uint64 { return g.freed.Load() }
 type Stats struct {
 	Live    int   // vectors
 	Dead    int   // deleted vectors that are in the graph or wait yet
+	Kept    int   // those of the dead that the last Tidy had to leave
+	Slots   int   // places for vectors, used or free again
 	Waiting int   // live, not linked
 	Nodes   int   // of the graph, live and dead; vectors with the same codes share one
 	Levels  int   // of the graph; 0 without nodes
@@ -157,6 +159,8 @@ func (g *Graph) Stats() (st Stats) {
 	st = Stats{
 		Live:    int(live),
 		Dead:    int(max(held-live, 0)),
+		Kept:    int(g.stuck.Load()),
+		Slots:   int(g.slots.Load()),
 		Waiting: g.Waiting(),
 		Nodes:   int(g.counts.nodes.Load()),
 		Bytes:   int64(len(d.chunks)*g.chunkWords()+len(d.towers)*g.towerWords())*4 + live*bytesPerID,

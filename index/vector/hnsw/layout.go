@@ -72,6 +72,8 @@ type Graph struct {
 	counts   counts
 	deleted  atomic.Uint64
 	freed    atomic.Uint64 // see [Graph.Freed]
+	stuck    atomic.Int64  // dead nodes that the last Tidy had to leave
+	torn     atomic.Bool   // a Tidy did not come to its end: some parents do not know their children
 	residual atomic.Uint32 // bits of the largest float32 |unit − scale·codes| so far
 	families sync.Map      // head (uint32) -> *family
 

@@ -25,7 +25,11 @@ func (g *Graph) Link(ctx context.Context) (err error) {
 	if g.counts.nodes.Load() == 0 && len(waiting) < g.opt.LinkFrom {
 		return nil
 	}
-	return g.spread(ctx, len(waiting), func(s *scratch, i int) { g.link(s, waiting[i]) })
+	return g.spread(ctx, len(waiting), func(s *scratch, i int) {
+		if c, at := g.dir.Load().chunk(waiting[i]); c.live.has(at) { // else the next sift frees it
+			g.link(s, waiting[i])
+		}
+	})
 }
 
 // spread runs work for 0..n-1 on the workers, until ctx ends.

@@ -135,10 +135,14 @@ func (g *Graph) Same(id uint64, unit []float32) bool {
 		return false
 	}
 	codes := make([]int8, g.dim)
-	r, _ := encode(unit[:g.dim], codes)
+	r, residual := encode(unit[:g.dim], codes)
 	c, at := g.dir.Load().chunk(slot)
 	from := int(at) * g.stride
-	return c.rows[at] == r && bytes.Equal(raw(c.codes[from:from+g.dim]), raw(codes))
+	same := c.rows[at] == r && bytes.Equal(raw(c.codes[from:from+g.dim]), raw(codes))
+	if same {
+		g.noteResidual(residual) // it stands for this one from now on
+	}
+	return same
 }
 
 // raw returns codes as bytes, which are compared faster.

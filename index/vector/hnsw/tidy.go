@@ -17,7 +17,7 @@ const (
 // Stale reports whether Tidy pays: a quarter of what is held is dead.
 func (g *Graph) Stale() bool {
 	held := g.counts.held.Load()
-	dead := held - g.counts.live.Load()
+	dead := held - g.counts.live.Load() - g.stuck.Load()
 	return dead >= minStale && dead*staleShare >= held
 }
 
@@ -26,7 +26,7 @@ func (g *Graph) Stale() bool {
 // of a dead node choose anew among the others and those that it led to, as
 // FreshDiskANN does (arXiv 2105.09613, algorithm 4). Searches, Put and Delete go on
 // beside it; another Link or Tidy waits. When ctx ends, nothing was freed, what was
-// done so far is of use, and Tidy returns the cause.
+// done so far is of use, and Tidy returns the cause; Write fails until another one ends.
 //
 // The root of the tree stays, dead or alive, and so does a head that has twins.
 func (g *Graph) Tidy(ctx context.Context) (err error) {
@@ -44,6 +44,7 @@ func (g *Graph) Tidy(ctx context.Context) (err error) {
 	t := tidier{scratch: s, slots: g.slots.Load()}
 	twins := g.thin()
 	nodes := t.condemn()
+	g.torn.Store(true)
 	t.rehome()
 	err = g.spread(ctx, int(t.slots), func(s *scratch, i int) {
 		if slot := uint32(i); t.stays(slot) { //nolint:gosec // below maxSlots
@@ -56,6 +57,7 @@ func (g *Graph) Tidy(ctx context.Context) (err error) {
 	}
 	t.moveEntry()
 	g.bury(append(nodes, twins...), len(nodes))
+	g.torn.Store(false)
 	return nil
 }
 
@@ -88,9 +90,16 @@ func (d *directory) isNode(slot uint32) bool {
 func (t *tidier) condemn() (doomed []uint32) {
 	t.doomed = make([]uint64, len(t.d.chunks)*chunkSlots/64)
 	root := t.g.root.Load()
+	stuck := int64(0)
+	defer func() { t.g.stuck.Store(stuck) }()
 	for slot := range t.slots {
 		c, at := t.d.chunk(slot)
-		if t.d.isNode(slot) && !c.live.has(at) && !c.head.has(at) && slot+1 != root {
+		if !t.d.isNode(slot) || c.live.has(at) {
+			continue
+		}
+		if c.head.has(at) || slot+1 == root {
+			stuck++
+		} else {
 			t.doomed[slot>>6] |= 1 << (slot & 63)
 			doomed = append(doomed, slot)
 		}

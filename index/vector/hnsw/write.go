@@ -2,6 +2,7 @@ package hnsw
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -30,11 +31,17 @@ func (g *Graph) Write(w io.Writer, name string) (err error) {
 	defer g.catch(&err, debug.SetPanicOnFault(true))
 	g.writing.Lock()
 	defer g.writing.Unlock()
+	if g.torn.Load() {
+		return errTorn
+	}
 	g.hold(1)
 	defer g.hold(-1)
 	f := &fileWriter{snapshot: g.snap(), g: g, w: w}
 	return f.write(name)
 }
+
+// errTorn says that the tree of a graph is not whole.
+var errTorn = errors.New("hnsw: a graph that was not tidied to the end cannot be written; tidy it first")
 
 // fileWriter is a Write under way.
 type fileWriter struct {
