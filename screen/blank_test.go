@@ -24,14 +24,31 @@ func TestBlankBlocksLeavesNone(t *testing.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"<context source=\"memory\" type=\"Memory\">\n", "x", "\n</context>", "\n\n", "<documents>\n", "ü", "&lt;", "[", "{", "\\n", " ",
 		}), 0, 20).Draw(t, "parts")
-		text := strings.Join(parts, "")
-		got := screen.BlankBlocks(text)
-		if _, more := screen.StripBlocks(got); more {
-			t.Fatalf("%q leaves a block: %q", text, got)
-		}
-		stripped, _ := screen.StripBlocks(text)
-		if strings.Join(strings.Fields(got), "") != strings.Join(strings.Fields(stripped), "") {
-			t.Fatalf("%q: blank %q, stripped %q", text, got, stripped)
-		}
+		sameAsStripped(t, strings.Join(parts, ""))
 	})
+}
+
+// What stood behind a block is where it was: not at the beginning of a line.
+func TestBlankBlocksKeepLines(t *testing.T) {
+	const open = "<context source=\"memory\" type=\"Memory\">\n"
+	for _, before := range []string{"x", "x\n", "", "x\n> ", "\""} {
+		sameAsStripped(t, before+open+"\n</context>"+open+"x"+open)
+		sameAsStripped(t, before+open+"\n</context>"+open)
+	}
+}
+
+func sameAsStripped(t interface {
+	Helper()
+	Errorf(format string, args ...any)
+}, text string,
+) {
+	t.Helper()
+	got := screen.BlankBlocks(text)
+	if _, more := screen.StripBlocks(got); more {
+		t.Errorf("%q leaves a block: %q", text, got)
+	}
+	stripped, _ := screen.StripBlocks(text)
+	if strings.Join(strings.Fields(got), "") != strings.Join(strings.Fields(stripped), "") {
+		t.Errorf("%q: blank %q, stripped %q", text, got, stripped)
+	}
 }

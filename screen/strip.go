@@ -103,8 +103,8 @@ func margin(s string, i, kept int) (line int, prefix string, fresh bool) {
 	if line == 0 || s[line-1] == '\n' {
 		return line, s[line:i], true
 	}
-	said := strings.TrimRight(s[max(0, i-maxMargin):i], " \t")
-	return i, "", said == "" || strings.HasSuffix(said, `"`) || strings.HasSuffix(said, `\n`) || strings.HasSuffix(said, ">") || strings.HasSuffix(said, ":")
+	said := strings.TrimRight(s[:i], " \t") // spaces: no other block can begin there, so all of them take linear time
+	return i, "", said == "" || strings.HasSuffix(said, "\n") || strings.HasSuffix(said, `"`) || strings.HasSuffix(said, `\n`) || strings.HasSuffix(said, ">") || strings.HasSuffix(said, ":")
 }
 
 // mayBegin is a quick test that most signs fail.
