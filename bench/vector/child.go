@@ -66,6 +66,9 @@ func (c *child) ask(verb string, ef, queries, k int) (measured, []uint32, error)
 }
 
 func (c *child) stop() error {
+	if c == nil {
+		return nil // it did not start
+	}
 	_ = c.in.Close()
 	return c.cmd.Wait()
 }
