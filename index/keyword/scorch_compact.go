@@ -87,11 +87,7 @@ func (s *scorchStore) prepareTidy() (func(context.Context) error, error) {
 		return nil, err
 	}
 	defer snap.release()
-	live := make([]int, len(snap.parts))
-	for i, p := range snap.parts {
-		live[i] = p.live
-	}
-	units := mergeable(live)
+	units := mergeable(liveUnitsOf(snap.parts))
 	if units == 0 {
 		return nil, nil
 	}

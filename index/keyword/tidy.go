@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/ragctx/ragctx/index"
 )
 
 // A question looks up each of its terms in each part of the index, so parts cost
@@ -17,20 +19,10 @@ const (
 )
 
 // mergeable returns how many units the parts that should become one have together, by
-// the number of live units of each; 0 if all is well.
-//
-// It is the longest run of the smallest in which each is no larger than all before
-// it together. So a merge at least doubles the size of what any unit lies in, and
-// parts that are left differ by more than a factor of two.
+// the number of live units of each; 0 if all is well. See [index.MergeRun].
 func mergeable(live []int) (units int) {
 	slices.Sort(live)
-	sum := 0
-	for i, n := range live {
-		if i >= minTidy-1 && n <= sum {
-			units = sum + n
-		}
-		sum += n
-	}
+	_, units = index.MergeRun(live, minTidy)
 	return units
 }
 
@@ -67,13 +59,35 @@ func (ix *Index) tidy(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if !ix.untidy() {
+		return nil
+	}
 	var merge func(context.Context) error
 	err := ix.withStore(ctx, func(s store) (err error) {
 		merge, err = s.prepareTidy()
 		return err
 	})
-	if err != nil || merge == nil {
-		return err
+	if err == nil && merge != nil {
+		err = merge(ctx)
 	}
-	return errors.Join(merge(ctx), ix.Flush(ctx))
+	return errors.Join(err, ix.Flush(ctx)) // which shows also what scorch has merged by itself
+}
+
+// untidy reports whether searches see parts that should be one.
+func (ix *Index) untidy() bool {
+	v := ix.acquire()
+	if v == nil {
+		return false
+	}
+	defer v.release()
+	return mergeable(liveUnitsOf(v.stored())) > 0
+}
+
+// liveUnitsOf returns how many live units each part has.
+func liveUnitsOf(parts []part) []int {
+	live := make([]int, len(parts))
+	for i, p := range parts {
+		live[i] = p.live
+	}
+	return live
 }

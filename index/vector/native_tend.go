@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -184,64 +185,52 @@ func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
 // changed since the view is seen to by the batch that changed it: a row counts as
 // it is now.
 func (n *Native) add(ctx context.Context, a *accelerator, v *storedView) error {
-	ids := make([]uint64, 0, reconcileRows)
-	for id := range v.unknown(a.saved.Load().knows) {
-		if ids = append(ids, id); len(ids) < cap(ids) {
-			continue
+	return n.inTurns(ctx, v.unknown(a.saved.Load().knows), func(v *storedView, ids []uint64) error {
+		rows := make([][]float32, len(ids))
+		if err := guard(func() error { return v.gather(ids, rows) }); err != nil {
+			return n.rows.failed("make graph", err)
 		}
-		if err := n.addSome(ctx, a, ids); err != nil {
-			return err
+		for i, row := range rows {
+			if row == nil {
+				continue
+			}
+			if err := a.put(ids[i], row); err != nil {
+				return err
+			}
 		}
-		ids = ids[:0]
-	}
-	return n.addSome(ctx, a, ids)
-}
-
-// addSome puts the rows of a few units as they are now.
-func (n *Native) addSome(ctx context.Context, a *accelerator, ids []uint64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	n.write.Lock()
-	defer n.write.Unlock()
-	v, err := n.rows.current()
-	if err != nil {
-		return err
-	}
-	defer v.release()
-	slices.Sort(ids)
-	rows := make([][]float32, len(ids))
-	if err := guard(func() error { return v.gather(ids, rows) }); err != nil {
-		return n.rows.failed("make graph", err)
-	}
-	for i, row := range rows {
-		if row == nil {
-			continue
-		}
-		if err := a.put(ids[i], row); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // prune takes what no row stands for out of the graph.
 func (n *Native) prune(ctx context.Context, a *accelerator) error {
+	return n.inTurns(ctx, a.IDs(), func(v *storedView, ids []uint64) error {
+		for i, has := range v.has(ids) {
+			if !has {
+				a.Delete(ids[i])
+			}
+		}
+		return nil
+	})
+}
+
+// inTurns runs work for units, a few at a time by ascending id, with the rows as they
+// are then: batches have their turns between.
+func (n *Native) inTurns(ctx context.Context, units iter.Seq[uint64], work func(v *storedView, ids []uint64) error) error {
 	ids := make([]uint64, 0, reconcileRows)
-	for id := range a.IDs() {
+	for id := range units {
 		if ids = append(ids, id); len(ids) < cap(ids) {
 			continue
 		}
-		if err := n.pruneSome(ctx, a, ids); err != nil {
+		if err := n.inTurn(ctx, ids, work); err != nil {
 			return err
 		}
 		ids = ids[:0]
 	}
-	return n.pruneSome(ctx, a, ids)
+	return n.inTurn(ctx, ids, work)
 }
 
-// pruneSome takes those of a few units out of the graph that have no row now.
-func (n *Native) pruneSome(ctx context.Context, a *accelerator, ids []uint64) error {
+func (n *Native) inTurn(ctx context.Context, ids []uint64, work func(v *storedView, ids []uint64) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -253,10 +242,5 @@ func (n *Native) pruneSome(ctx context.Context, a *accelerator, ids []uint64) er
 	}
 	defer v.release()
 	slices.Sort(ids)
-	for i, has := range v.has(ids) {
-		if !has {
-			a.Delete(ids[i])
-		}
-	}
-	return nil
+	return work(v, ids)
 }

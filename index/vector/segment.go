@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -105,7 +104,7 @@ func openSegment(fsys durable.FS, name, identity string, dim, rows int) (*segmen
 	if info.Size() != l.size {
 		return nil, fmt.Errorf("%s has %d bytes, not %d", filepath.Base(name), info.Size(), l.size)
 	}
-	b, unmap, err := contents(f, l.size)
+	b, unmap, err := durable.Contents(f, l.size, false)
 	if err != nil {
 		return nil, err
 	}
@@ -146,16 +145,6 @@ func (s *segment) read(l layout, header []byte) error {
 // view returns the first n numbers in b, which is aligned for them.
 func view[T uint32 | uint64 | float32](b []byte, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
-}
-
-// readContents reads a file into memory that is aligned for any number.
-func readContents(f durable.File, size int64) ([]byte, func() error, error) {
-	words := make([]uint64, (size+7)/8)
-	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)[:size]
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, size), b); err != nil {
-		return nil, nil, err
-	}
-	return b, func() error { return nil }, nil
 }
 
 func (s *segment) retain() { s.refs.Add(1) }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+
+	"github.com/ragctx/ragctx/index"
 )
 
 // minMerge is the least number of segments that are merged for their number.
@@ -13,22 +15,17 @@ const minMerge = 4
 
 // mergeable returns the segments that are to become one; none if all is well.
 //
-// Those full of dead rows go first. Of the rest, by ascending size, it takes the
-// longest run in which each segment is no larger than all before it together:
-// so a merge at least doubles the size of what any row lies in, and segments that
-// are left differ by more than a factor of two.
+// Those full of dead rows go first, then small ones; see [index.MergeRun].
 func mergeable(segs []held) []held {
 	if full := slices.DeleteFunc(slices.Clone(segs), func(h held) bool { return h.live*4 >= len(h.ids)*3 }); len(full) > 0 {
 		return full
 	}
 	bySize := slices.SortedFunc(slices.Values(segs), func(a, b held) int { return cmp.Compare(a.live, b.live) })
-	take, sum := 0, 0
+	sizes := make([]int, len(bySize))
 	for i, h := range bySize {
-		if i >= minMerge-1 && h.live <= sum {
-			take = i + 1
-		}
-		sum += h.live
+		sizes[i] = h.live
 	}
+	take, _ := index.MergeRun(sizes, minMerge)
 	return bySize[:take]
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -41,7 +40,7 @@ func read(fsys durable.FS, path string, o Options) (*Graph, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	b, unmap, err := contents(f, info.Size())
+	b, unmap, err := durable.Contents(f, info.Size(), true)
 	if err != nil {
 		return nil, "", err
 	}
@@ -51,18 +50,6 @@ func read(fsys durable.FS, path string, o Options) (*Graph, string, error) {
 	}
 	g.unmap = unmap
 	return g, name, nil
-}
-
-// readContents reads a file into memory at a cache line.
-func readContents(f durable.File, size int64) ([]byte, func() error, error) {
-	if size != int64(int(size)) {
-		return nil, nil, fmt.Errorf("hnsw: a file of %d bytes does not fit into memory", size)
-	}
-	b := bytesOf(kernel.Aligned[uint32](int(size+3) / 4))[:size]
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, size), b); err != nil {
-		return nil, nil, err
-	}
-	return b, func() error { return nil }, nil
 }
 
 // open returns the graph in the bytes of a file, which begin at a cache line.
