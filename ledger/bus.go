@@ -1,0 +1,145 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+)
+
+// SubscriptionBuffer is how many messages a subscriber can be behind before it is
+// cut off.
+const SubscriptionBuffer = 256
+
+// CutOffError ends a subscription whose subscriber was too slow.
+type CutOffError struct {
+	// After is the sequence after which to go on: up to it, every message that
+	// matches is in the subscription's channel.
+	After Sequence
+}
+
+// Error implements error.
+func (e *CutOffError) Error() string {
+	return fmt.Sprintf("the subscriber was more than %d messages behind and was cut off; go on after sequence %d", SubscriptionBuffer, e.After)
+}
+
+// Matches reports whether a message is meant.
+func (f Filter) Matches(m Message) bool {
+	return f.Namespace == m.Namespace && f.Cluster == m.Cluster &&
+		(len(f.Topics) == 0 || slices.Contains(f.Topics, m.Topic)) &&
+		(f.Sender == "" || f.Sender == m.Sender) && (f.Receiver == "" || f.Receiver == m.Receiver)
+}
+
+// Subscription is a stream of messages from the moment of subscribing.
+type Subscription struct {
+	bus    *Bus
+	filter Filter
+	c      chan Message
+	last   Sequence
+	err    error
+}
+
+// C returns the channel of messages. It is closed when the subscription ends, after
+// the messages that it has; [Subscription.Err] says why.
+func (s *Subscription) C() <-chan Message { return s.c }
+
+// Err returns why the subscription ended: a [*CutOffError], [ragctx.ErrClosed] where
+// the log was closed, nil after [Subscription.Close] and before the end.
+func (s *Subscription) Err() error {
+	s.bus.mu.Lock()
+	defer s.bus.mu.Unlock()
+	return s.err
+}
+
+// Close ends the subscription. It may be called more than once.
+func (s *Subscription) Close() {
+	s.bus.mu.Lock()
+	defer s.bus.mu.Unlock()
+	s.bus.end(s, nil)
+}
+
+// Bus hands messages to subscribers. The zero value is ready; its methods are safe
+// for concurrent use.
+type Bus struct {
+	mu     sync.Mutex
+	subs   map[scope]map[*Subscription]struct{}
+	closed bool
+}
+
+// scope names a cluster.
+type scope struct{ namespace, cluster string }
+
+func (f Filter) scope() scope { return scope{f.Namespace, f.Cluster} }
+
+// Subscribe returns the messages that match and are published from now on.
+func (b *Bus) Subscribe(f Filter) (*Subscription, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	f.Topics = slices.Clone(f.Topics)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, fmt.Errorf("subscribe: %w", ragctx.ErrClosed)
+	}
+	s := &Subscription{bus: b, filter: f, c: make(chan Message, SubscriptionBuffer)}
+	if b.subs == nil {
+		b.subs = make(map[scope]map[*Subscription]struct{})
+	}
+	if b.subs[f.scope()] == nil {
+		b.subs[f.scope()] = make(map[*Subscription]struct{})
+	}
+	b.subs[f.scope()][s] = struct{}{}
+	return s, nil
+}
+
+// Publish hands messages, in the order of their sequence, to whom they match. It
+// never waits: who has no room is cut off.
+func (b *Bus) Publish(messages []Message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range messages {
+		for s := range b.subs[scope{m.Namespace, m.Cluster}] {
+			b.send(s, m)
+		}
+	}
+}
+
+func (b *Bus) send(s *Subscription, m Message) {
+	if !s.filter.Matches(m) {
+		return
+	}
+	select {
+	case s.c <- m:
+		s.last = m.Sequence
+	default:
+		b.end(s, &CutOffError{After: s.last})
+	}
+}
+
+// end ends a subscription, once. The lock is held.
+func (b *Bus) end(s *Subscription, err error) {
+	in := b.subs[s.filter.scope()]
+	if _, open := in[s]; !open {
+		return
+	}
+	s.err = err
+	close(s.c)
+	if delete(in, s); len(in) == 0 {
+		delete(b.subs, s.filter.scope())
+	}
+}
+
+// Close ends all subscriptions. It may be called more than once; what is published
+// later reaches nobody.
+func (b *Bus) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	for _, in := range b.subs {
+		for s := range in {
+			b.end(s, fmt.Errorf("ledger: %w", ragctx.ErrClosed))
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Limits of what can be appended.
+const (
+	MaxNameBytes    = 256     // of a cluster, topic, sender or receiver
+	MaxMessageBytes = 1 << 20 // of a message's text, data and metadata together
+	MaxBatch        = 1000    // messages of one append
+	MaxDepth        = 512     // of nested lists and objects in data and metadata
+)
+
+// idPrefix begins every message id, before 32 hexadecimal digits.
+const idPrefix = "msg_"
+
+// Check checks messages that are to be appended, and returns them with the receiver
+// filled in. They must be of one cluster.
+func Check(messages []Message) ([]Message, error) {
+	if len(messages) > MaxBatch {
+		return nil, ragctx.TooLarge("messages", "are %d; the limit of one batch is %d: send several", len(messages), MaxBatch)
+	}
+	out := make([]Message, len(messages))
+	ids := make(map[string]int)
+	for i, m := range messages {
+		field := func(name string) string { return name }
+		if len(messages) > 1 {
+			field = func(name string) string { return fmt.Sprintf("messages[%d].%s", i, name) }
+		}
+		if m.Receiver == "" {
+			m.Receiver = Broadcast
+		}
+		if err := m.check(field); err != nil {
+			return nil, err
+		}
+		if m.Namespace != messages[0].Namespace || m.Cluster != messages[0].Cluster {
+			return nil, ragctx.Invalid(field("cluster"), "is %q, that of the first message is %q; a batch is of one cluster: send one for each",
+				ragctx.Clip(m.Cluster), ragctx.Clip(messages[0].Cluster))
+		}
+		if first, twice := ids[m.ID]; twice && m.ID != "" {
+			return nil, ragctx.Invalid(field("id"), "is that of messages[%d] as well; leave ids out, or give each message its own", first)
+		}
+		ids[m.ID] = i
+		if isNull(m.Data) {
+			m.Data = nil
+		}
+		if isNull(m.Metadata) {
+			m.Metadata = nil
+		}
+		out[i] = m
+	}
+	return out, nil
+}
+
+func (m Message) check(field func(string) string) error {
+	for _, n := range []struct{ name, value string }{
+		{"namespace", m.Namespace}, {"cluster", m.Cluster}, {"topic", m.Topic}, {"sender", m.Sender}, {"receiver", m.Receiver},
+	} {
+		if err := checkName(field(n.name), n.value); err != nil {
+			return err
+		}
+	}
+	if m.ID != "" && !ValidID(m.ID) {
+		return ragctx.Invalid(field("id"), "%q is not a message id; leave it out, or give \"msg_\" and 32 hexadecimal digits in lower case", ragctx.Clip(m.ID))
+	}
+	if m.Timestamp < 0 {
+		return ragctx.Invalid(field("timestamp"), "is %d; give Unix time in milliseconds, or leave it out for now", m.Timestamp)
+	}
+	if n := m.Size(); n > MaxMessageBytes {
+		return ragctx.TooLarge(field("text"), "is, with data and metadata, %d bytes long; the limit of a message is %d: store what is large elsewhere and name it", n, MaxMessageBytes)
+	}
+	if err := ragctx.ValidText(field("text"), m.Text); err != nil {
+		return err
+	}
+	if err := checkJSON(field("data"), m.Data); err != nil {
+		return err
+	}
+	return checkJSON(field("metadata"), m.Metadata)
+}
+
+// checkName checks a name that must be there.
+func checkName(field, s string) error {
+	limit := MaxNameBytes
+	if strings.HasSuffix(field, "namespace") {
+		limit = ragctx.MaxNameBytes
+	}
+	switch {
+	case s == "":
+		return ragctx.Invalid(field, "is missing; every message names its cluster, topic and sender")
+	case len(s) > limit:
+		return ragctx.TooLarge(field, "is %d bytes long; the limit is %d", len(s), limit)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return ragctx.Invalid(field, "has a control character; use a plain name")
+	}
+	return ragctx.ValidText(field, s)
+}
+
+func checkJSON(field string, b json.RawMessage) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if !json.Valid(b) {
+		return ragctx.Invalid(field, "is not valid JSON")
+	}
+	if depth(b) > MaxDepth {
+		return ragctx.Invalid(field, "is nested more than %d deep; flatten it", MaxDepth)
+	}
+	return ragctx.ValidText(field, string(b))
+}
+
+// depth returns how deep valid JSON nests.
+func depth(b []byte) int {
+	deepest, now, inString := 0, 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+func isNull(b json.RawMessage) bool {
+	b = bytes.TrimSpace(b)
+	return len(b) == 0 || string(b) == "null"
+}
+
+// ValidID reports whether s is a message id.
+func ValidID(s string) bool {
+	digits, ok := strings.CutPrefix(s, idPrefix)
+	return ok && len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// Check checks that a cluster is named.
+func (f Filter) Check() error {
+	if err := checkName("namespace", f.Namespace); err != nil {
+		return err
+	}
+	return checkName("cluster", f.Cluster)
+}
+
+// Check checks a query.
+func (q Query) Check() error {
+	if err := q.Filter.Check(); err != nil {
+		return err
+	}
+	for _, n := range []struct {
+		field string
+		value int64
+	}{
+		{"since", q.Since}, {"until", q.Until}, {"after", q.After},
+		{"limit", int64(q.Limit)}, {"offset", int64(q.Offset)}, {"max_bytes", int64(q.MaxBytes)},
+	} {
+		if n.value < 0 {
+			return ragctx.Invalid(n.field, "is %d; give 0 or more", n.value)
+		}
+	}
+	for _, s := range []struct {
+		field string
+		value Sequence
+	}{{"after_seq", q.AfterSeq}, {"through_seq", q.ThroughSeq}} {
+		if s.value > math.MaxInt64 {
+			return ragctx.Invalid(s.field, "is %d; the greatest sequence is %d", s.value, math.MaxInt64)
+		}
+	}
+	return nil
+}
