@@ -21,7 +21,7 @@ var layers = []string{
 	"analysis chunk timeexpr outbound extract index/vector/kernel",
 	"expand fetch screen index/vector/hnsw",
 	"prose tokens embed llm rerank index session ledger xmlfmt",
-	"facts embed/static embed/remote index/vector index/keyword index/indextest compact passage",
+	"facts embed/static embed/remote index/vector index/keyword index/indextest ledger/ledgertest compact passage",
 	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote providers/skills",
 	"store watch",
 	"engine",

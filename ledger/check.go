@@ -13,23 +13,25 @@ import (
 
 // Limits of what can be appended.
 const (
-	MaxNameBytes    = 256     // of a cluster, topic, sender or receiver
-	MaxMessageBytes = 1 << 20 // of a message's text, data and metadata together
-	MaxBatch        = 1000    // messages of one append
-	MaxDepth        = 512     // of nested lists and objects in data and metadata
+	MaxNameBytes    = 256      // of a cluster, topic, sender or receiver
+	MaxMessageBytes = 1 << 20  // of a message's text, data and metadata together
+	MaxBatch        = 1000     // messages of one append
+	MaxBatchBytes   = 32 << 20 // of their texts, data and metadata together
+	MaxDepth        = 512      // of nested lists and objects in data and metadata
 )
 
 // idPrefix begins every message id, before 32 hexadecimal digits.
 const idPrefix = "msg_"
 
-// Check checks messages that are to be appended, and returns them with the receiver
-// filled in. They must be of one cluster.
-func Check(messages []Message) ([]Message, error) {
+// Check checks messages that are to be appended, and returns copies of them with
+// the receiver filled in. They must be of one cluster.
+func Check(messages []Message, mode Mode) ([]Message, error) {
 	if len(messages) > MaxBatch {
 		return nil, ragctx.TooLarge("messages", "are %d; the limit of one batch is %d: send several", len(messages), MaxBatch)
 	}
 	out := make([]Message, len(messages))
 	ids := make(map[string]int)
+	size := 0
 	for i, m := range messages {
 		field := func(name string) string { return name }
 		if len(messages) > 1 {
@@ -45,16 +47,17 @@ func Check(messages []Message) ([]Message, error) {
 			return nil, ragctx.Invalid(field("cluster"), "is %q, that of the first message is %q; a batch is of one cluster: send one for each",
 				ragctx.Clip(m.Cluster), ragctx.Clip(messages[0].Cluster))
 		}
+		if m.Topic == TopicOmitted && mode != Importing {
+			return nil, ragctx.Invalid(field("topic"), "is %q, which the ledger writes itself; use another one", TopicOmitted)
+		}
+		if size += m.Size(); size > MaxBatchBytes {
+			return nil, ragctx.TooLarge("messages", "have more than %d bytes of text, data and metadata; send several batches", MaxBatchBytes)
+		}
 		if first, twice := ids[m.ID]; twice && m.ID != "" {
 			return nil, ragctx.Invalid(field("id"), "is that of messages[%d] as well; leave ids out, or give each message its own", first)
 		}
 		ids[m.ID] = i
-		if isNull(m.Data) {
-			m.Data = nil
-		}
-		if isNull(m.Metadata) {
-			m.Metadata = nil
-		}
+		m.Data, m.Metadata = plain(m.Data), plain(m.Metadata)
 		out[i] = m
 	}
 	return out, nil
@@ -136,9 +139,13 @@ func depth(b []byte) int {
 	return deepest
 }
 
-func isNull(b json.RawMessage) bool {
-	b = bytes.TrimSpace(b)
-	return len(b) == 0 || string(b) == "null"
+// plain returns a copy of valid JSON without insignificant space; nil for null.
+func plain(b json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	if err := json.Compact(&out, b); err != nil || out.String() == "null" {
+		return nil
+	}
+	return out.Bytes()
 }
 
 // ValidID reports whether s is a message id.
