@@ -11,6 +11,12 @@ import (
 func Chars(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
+		for ; len(s)-i >= 8 && ascii(s[i:i+8]); i += 8 {
+			n += 8
+		}
+		if i == len(s) {
+			break
+		}
 		if s[i] < utf8.RuneSelf {
 			i++
 			n++
@@ -23,9 +29,23 @@ func Chars(s string) int {
 	return n
 }
 
+// ascii reports whether 8 bytes all are. The compiler makes one load of them.
+func ascii(s string) bool {
+	_ = s[7]
+	word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return word&0x8080808080808080 == 0
+}
+
 // Estimate returns the tokens of s as the Zeroshot format estimates them: a
 // quarter of its [Chars], rounded up.
-func Estimate(s string) int { return (Chars(s) + 3) / 4 }
+func Estimate(s string) int { return estimate(Chars(s)) }
+
+func estimate(chars int) int { return (chars + 3) / 4 }
+
+// leastEstimate returns an estimate that s has at least: no char has more than three
+// bytes.
+func leastEstimate(s string) int { return estimate((len(s) + 2) / 3) }
 
 // Text returns the included texts in order, with nothing between them.
 func (s Selection) Text() string {

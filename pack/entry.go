@@ -10,11 +10,13 @@ import (
 type entry struct {
 	Candidate
 	index int
+	rank  int
 	forms []form
 
 	included  bool
 	variant   int // index of the form used, -1 for a cut
 	text      string
+	chars     int // of text
 	tokens    int
 	truncated bool
 	reason    Reason
@@ -24,14 +26,23 @@ type entry struct {
 type form struct {
 	text     string
 	rendered bool
+	chars    int // -1 where nobody has counted them
 	tokens   int
 	counted  bool
 	above    int // the cost is known to be more than this
 }
 
-// newEntries returns the candidates in the order of their turns.
-func newEntries(cands []Candidate) []*entry {
-	out := make([]*entry, len(cands))
+// newEntries returns the candidates as they come.
+func newEntries(cands []Candidate) []entry {
+	out := make([]entry, len(cands))
+	variants := 0
+	for _, c := range cands {
+		variants += len(c.Variants)
+	}
+	forms := make([]form, variants)
+	for i := range forms {
+		forms[i] = form{chars: -1, above: -1}
+	}
 	for i, c := range cands {
 		if c.Priority.rank() == 2 {
 			c.Priority = Medium
@@ -40,20 +51,42 @@ func newEntries(cands []Candidate) []*entry {
 			c.Required, c.Priority = true, Required
 		}
 		c.Preferred = min(max(c.Preferred, 0), max(len(c.Variants)-1, 0))
-		e := &entry{Candidate: c, index: i, variant: -1, forms: make([]form, len(c.Variants))}
-		for j := range e.forms {
-			e.forms[j].above = -1
-		}
-		out[i] = e
+		n := len(c.Variants)
+		out[i] = entry{Candidate: c, index: i, rank: c.Priority.rank(), variant: -1, forms: forms[:n:n]}
+		forms = forms[n:]
 	}
-	slices.SortStableFunc(out, func(a, b *entry) int {
-		return cmp.Or(cmp.Compare(a.Priority.rank(), b.Priority.rank()), byOrder(a, b))
-	})
 	return out
 }
 
+// inOrder returns the entries in the order of the result.
+func inOrder(entries []entry) []*entry {
+	out := make([]*entry, len(entries))
+	for i := range entries {
+		out[i] = &entries[i]
+	}
+	slices.SortFunc(out, byOrder) // little to do: they mostly come in order
+	return out
+}
+
+// byTurn returns the entries of each rank, in the order of the result.
+func byTurn(ordered []*entry) []*entry {
+	out := make([]*entry, 0, len(ordered))
+	for rank := Required.rank(); rank <= Low.rank(); rank++ {
+		for _, e := range ordered {
+			if e.rank == rank {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+// byOrder is a total order.
 func byOrder(a, b *entry) int {
-	return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
+	if a.Order != b.Order {
+		return cmp.Compare(a.Order, b.Order)
+	}
+	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.index, b.index))
 }
 
 // show returns the text of variant i.
@@ -76,7 +109,7 @@ func (e *entry) fits(i, limit int) (int, bool) {
 		return 0, false
 	}
 	if !f.counted {
-		n := e.count(text, limit)
+		n := e.countForm(f, limit)
 		if n > limit {
 			f.above = limit
 			return 0, false
@@ -84,6 +117,18 @@ func (e *entry) fits(i, limit int) (int, bool) {
 		f.tokens, f.counted = n, true
 	}
 	return f.tokens, f.tokens <= limit
+}
+
+// countForm is count of a form, whose chars it remembers where they are what counts.
+func (e *entry) countForm(f *form, limit int) int {
+	if e.Tokens != nil {
+		return e.count(f.text, limit)
+	}
+	if least := leastEstimate(f.text); least > limit {
+		return least
+	}
+	f.chars = Chars(f.text)
+	return estimate(f.chars)
 }
 
 func (e *entry) count(text string, limit int) int {
@@ -129,12 +174,20 @@ func (e *entry) empty() bool {
 // use makes variant i the text of the entry.
 func (e *entry) use(i, tokens int) {
 	e.included, e.variant, e.reason = true, i, ""
-	e.text, e.tokens = e.show(i), tokens
+	e.setText(e.show(i), e.forms[i].chars, tokens)
+}
+
+// setText sets the text; chars is -1 where they are not known.
+func (e *entry) setText(text string, chars, tokens int) {
+	if chars < 0 {
+		chars = Chars(text)
+	}
+	e.text, e.chars, e.tokens = text, chars, tokens
 }
 
 // drop takes the entry out again.
 func (e *entry) drop(r Reason) {
-	e.included, e.variant, e.text, e.tokens, e.truncated = false, -1, "", 0, false
+	e.included, e.variant, e.text, e.chars, e.tokens, e.truncated = false, -1, "", 0, 0, false
 	e.reason = cmp.Or(e.reason, r)
 }
 
@@ -146,7 +199,7 @@ func (e *entry) decision() Decision {
 	}
 	if e.included {
 		d.Status, d.Variant, d.Truncated = Included, CutVariant, e.truncated
-		d.Chars, d.Tokens, d.Text = Chars(e.text), e.tokens, e.text
+		d.Chars, d.Tokens, d.Text = e.chars, e.tokens, e.text
 		if e.variant >= 0 {
 			d.Variant = e.Variants[e.variant].Name
 		}

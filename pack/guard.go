@@ -32,9 +32,9 @@ func (s *selector) guard() Guard {
 			if over <= 0 {
 				break
 			}
-			before := Chars(e.text)
+			before := e.chars
 			step.shrink(e, over)
-			over -= before - Chars(e.text)
+			over -= before - e.chars
 		}
 	}
 	g.Applied, g.AfterChars = true, s.opts.MaxChars+over
@@ -59,7 +59,7 @@ func (s *selector) byGuardTurn() (optional, required []*entry) {
 	slices.SortStableFunc(required, func(a, b *entry) int {
 		return cmp.Or(
 			compareBool(a.Preserve, b.Preserve),
-			cmp.Compare(Chars(b.text), Chars(a.text)),
+			cmp.Compare(b.chars, a.chars),
 			byOrder(b, a),
 		)
 	})
@@ -80,7 +80,7 @@ func compareBool(a, b bool) int {
 func (s *selector) chars() int {
 	n := 0
 	for _, e := range s.entries {
-		n += Chars(e.text)
+		n += e.chars
 	}
 	return n
 }
@@ -91,7 +91,7 @@ func (e *entry) compact() {
 	if e.variant < 0 {
 		return
 	}
-	best, chars := -1, Chars(e.text)
+	best, chars := -1, e.chars
 	for i := e.variant + 1; i < len(e.forms); i++ {
 		if n := Chars(e.show(i)); n > 0 && n < chars {
 			best, chars = i, n
@@ -108,13 +108,13 @@ func (e *entry) compact() {
 // truncate shortens the text by at least over chars and marks it as cut, where
 // there is room for the marker.
 func (e *entry) truncate(over int) {
-	target := Chars(e.text) - over
+	target := e.chars - over
 	switch marker := len(truncationMarker); {
 	case target > marker:
 		e.text = prefix(e.text, target-marker) + truncationMarker
 	default:
 		e.text = prefix(e.text, max(target, 0))
 	}
-	e.tokens = e.count(e.text, math.MaxInt)
+	e.setText(e.text, -1, e.count(e.text, math.MaxInt))
 	e.truncated = true
 }

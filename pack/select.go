@@ -9,9 +9,11 @@ import (
 // outcome depends on the candidates and options only, and not on the order of
 // the candidates as long as no two share both Order and ID.
 func Select(cands []Candidate, opts Options) Selection {
+	ordered := inOrder(newEntries(cands))
 	s := selector{
 		opts:      opts,
-		entries:   newEntries(cands),
+		ordered:   ordered,
+		entries:   byTurn(ordered),
 		remaining: math.MaxInt,
 		shares:    make(map[string]share),
 	}
@@ -28,7 +30,8 @@ func Select(cands []Candidate, opts Options) Selection {
 
 type selector struct {
 	opts      Options
-	entries   []*entry // by turn
+	ordered   []*entry
+	entries   []*entry // the same, by turn
 	remaining int
 	over      int
 	items     int
@@ -152,7 +155,7 @@ func (s *selector) cut(e *entry) {
 		return
 	}
 	e.included, e.reason, e.truncated = true, "", true
-	e.text, e.tokens = text, tokens
+	e.setText(text, -1, tokens)
 	s.charge(e)
 }
 
@@ -182,13 +185,12 @@ func (s *selector) widen() {
 }
 
 func (s *selector) selection(guard Guard) Selection {
-	slices.SortStableFunc(s.entries, byOrder)
 	out := Selection{Decisions: make([]Decision, len(s.entries)), MaxChars: guard}
 	out.Budget = Budget{MaxTokens: max(s.opts.MaxTokens, 0), OverBudgetTokens: s.over}
 	if s.opts.MaxTokens > 0 {
 		out.Budget.RemainingTokens = &s.remaining
 	}
-	for i, e := range s.entries {
+	for i, e := range s.ordered {
 		out.Decisions[i] = e.decision()
 		out.Budget.UsedTokens += e.tokens
 	}

@@ -3,6 +3,7 @@ package pack_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -49,6 +50,17 @@ func TestEstimate(t *testing.T) {
 	if got := pack.Chars("aé漢😀\xff"); got != 6 {
 		t.Errorf("Chars = %d, want 6: one each, two for the character outside the basic plane", got)
 	}
+}
+
+func FuzzChars(f *testing.F) {
+	for _, s := range []string{"", "12345678", "1234567é", "12345678é12345678", "😀1234567\xff", "\xf0\x9f12345678", "漢字漢字漢字"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, want := pack.Chars(s), len(utf16.Encode([]rune(s))); got != want || 3*got < len(s) {
+			t.Errorf("Chars(%q) = %d, want %d, and at least a third of %d bytes", s, got, want, len(s))
+		}
+	})
 }
 
 func TestSelect(t *testing.T) {
