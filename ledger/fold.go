@@ -11,7 +11,7 @@ import (
 // Folder makes a [State] of messages. It is immutable and safe for concurrent use.
 type Folder struct {
 	sections map[string]string // by topic
-	print    string
+	mark     string
 }
 
 // foldRules changes whenever the same messages give another state than before.
@@ -37,7 +37,7 @@ func NewFolder(topics map[string]string) (*Folder, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(raw)
-	f.print = hex.EncodeToString(sum[:8])
+	f.mark = hex.EncodeToString(sum[:8])
 	return f, nil
 }
 

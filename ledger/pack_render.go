@@ -123,9 +123,14 @@ const maxPartBytes = 1 << 20
 
 func (p Parts) check() error {
 	for _, f := range []struct{ name, text string }{
-		{"header", p.Header}, {"instructions", p.Instructions}, {"repo_tooling", p.RepoTooling}, {"command_proofs", p.CommandProofs},
-		{"queued_guidance", strings.Join(p.QueuedGuidance, "")}, {"legacy_output_schema", p.LegacyOutputSchema},
-		{"required_quality_gates", p.RequiredQualityGates}, {"json_schema", string(p.JSONSchema)},
+		{"header", p.Header},
+		{"instructions", p.Instructions},
+		{"repo_tooling", p.RepoTooling},
+		{"command_proofs", p.CommandProofs},
+		{"queued_guidance", strings.Join(p.QueuedGuidance, "")},
+		{"legacy_output_schema", p.LegacyOutputSchema},
+		{"required_quality_gates", p.RequiredQualityGates},
+		{"json_schema", string(p.JSONSchema)},
 	} {
 		if len(f.text) > maxPartBytes {
 			return ragctx.TooLarge("parts."+f.name, "is %d bytes long; the limit is %d", len(f.text), maxPartBytes)

@@ -155,7 +155,7 @@ func (s *Snapshotter) settled(ctx context.Context, key scope) (progress, error) 
 	if hash == p.published {
 		return p, nil
 	}
-	meta, err := json.Marshal(origin{s.folder.print, p.source})
+	meta, err := json.Marshal(origin{s.folder.mark, p.source})
 	if err != nil {
 		return p, err
 	}
@@ -219,10 +219,10 @@ func (s *Snapshotter) stored(ctx context.Context, key scope) (progress, error) {
 	}
 	var from origin
 	var state State
-	if json.Unmarshal(m.Metadata, &from) != nil || json.Unmarshal(m.Data, &state) != nil {
-		return progress{}, nil
+	if bad := errors.Join(json.Unmarshal(m.Metadata, &from), json.Unmarshal(m.Data, &state)); bad != nil {
+		return progress{}, nil //nolint:nilerr // what others wrote is passed over
 	}
-	if from.Fold != s.folder.print || from.Source == 0 || from.Source >= m.Sequence || state.Version != StateVersion || state.ClusterID != key.cluster {
+	if from.Fold != s.folder.mark || from.Source == 0 || from.Source >= m.Sequence || state.Version != StateVersion || state.ClusterID != key.cluster {
 		return progress{}, nil
 	}
 	again, err := state.MarshalJSON()

@@ -39,8 +39,7 @@ func fields(raw []byte, at string) (map[string]json.RawMessage, error) {
 	var out map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if err := dec.Decode(&out); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return nil, ragctx.Invalid(named(at), "is %s; send an object with sources", wrong.Value)
 		}
 		return nil, ragctx.Invalid(named(at), "is not JSON: %v", err)
