@@ -18,14 +18,14 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// ledger is what the store has acknowledged, by id, and what it may have done
+// account is what the store has acknowledged, by id, and what it may have done
 // without saying so.
-type ledger struct {
+type account struct {
 	acked map[string]string // "" is deleted
 	maybe map[string][]string
 }
 
-func (l *ledger) note(id, text string, err error) {
+func (l *account) note(id, text string, err error) {
 	if err != nil {
 		l.maybe[id] = append(l.maybe[id], text)
 		return
@@ -34,7 +34,7 @@ func (l *ledger) note(id, text string, err error) {
 }
 
 // allows reports whether text may be what the store has under an id.
-func (l *ledger) allows(id, text string) bool {
+func (l *account) allows(id, text string) bool {
 	return text == l.acked[id] || slices.Contains(l.maybe[id], text)
 }
 
@@ -65,7 +65,7 @@ func TestFaultsBelowSQLite(t *testing.T) {
 func strike(t *testing.T, d *disk, kind fault, n int64) bool {
 	t.Helper()
 	f := open(t, filepath.Join(t.TempDir(), "x.db"))
-	l := &ledger{acked: make(map[string]string), maybe: make(map[string][]string)}
+	l := &account{acked: make(map[string]string), maybe: make(map[string][]string)}
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(kind)))
 	f.write(t, l, rng, 3)
 	d.arm(kind, n)
@@ -110,7 +110,7 @@ func TestFaultsWhileClosing(t *testing.T) {
 	for kind := range faultKinds {
 		for n := int64(1); n < 30; n += 1 + n/2 {
 			f := open(t, filepath.Join(t.TempDir(), "x.db"))
-			l := &ledger{acked: make(map[string]string), maybe: make(map[string][]string)}
+			l := &account{acked: make(map[string]string), maybe: make(map[string][]string)}
 			rng := rand.New(rand.NewPCG(uint64(n), uint64(kind)))
 			f.write(t, l, rng, 10)
 			d.arm(kind, n)
@@ -129,7 +129,7 @@ func TestFaultsWhileClosing(t *testing.T) {
 }
 
 // write does random writes and returns the errors of those that failed.
-func (f *fixture) write(t *testing.T, l *ledger, rng *rand.Rand, n int) (errs []error) {
+func (f *fixture) write(t *testing.T, l *account, rng *rand.Rand, n int) (errs []error) {
 	t.Helper()
 	for range n {
 		id := fmt.Sprint(rng.IntN(4))
@@ -166,8 +166,8 @@ func (f *fixture) write(t *testing.T, l *ledger, rng *rand.Rand, n int) (errs []
 	return errs
 }
 
-// check reads everything that the ledger knows of.
-func (f *fixture) check(t *testing.T, l *ledger, when string) {
+// check reads everything that the account knows of.
+func (f *fixture) check(t *testing.T, l *account, when string) {
 	t.Helper()
 	ids := make(map[string]bool)
 	for id := range l.acked {

@@ -46,6 +46,7 @@ type writer struct {
 type job struct {
 	ctx  context.Context //nolint:containedctx // the job travels to the writer together with its caller's context
 	run  func(context.Context, *sql.Tx) error
+	then func() // called once what run did is durable, in the order of the writes
 	err  error
 	done chan struct{}
 }
@@ -65,7 +66,16 @@ func startWriter(db *sql.DB, o *openings, committed func()) *writer {
 // do runs fn in a transaction and returns once it is durable. fn may run at
 // most once; when ctx ends before fn began, it does not run.
 func (w *writer) do(ctx context.Context, p Priority, fn func(context.Context, *sql.Tx) error) error {
-	j := &job{ctx: ctx, run: fn, done: make(chan struct{})}
+	return w.submit(p, &job{ctx: ctx, run: fn, done: make(chan struct{})})
+}
+
+// doThen is do that calls then in the writer's goroutine before it returns, if fn and
+// the commit went well. Jobs that follow wait for it, so it must not.
+func (w *writer) doThen(ctx context.Context, p Priority, fn func(context.Context, *sql.Tx) error, then func()) error {
+	return w.submit(p, &job{ctx: ctx, run: fn, then: then, done: make(chan struct{})})
+}
+
+func (w *writer) submit(p Priority, j *job) error {
 	select {
 	case <-w.stop:
 		return fmt.Errorf("store: %w", ragctx.ErrClosed)
@@ -76,8 +86,8 @@ func (w *writer) do(ctx context.Context, p Priority, fn func(context.Context, *s
 	}
 	select {
 	case w.queue[p] <- j:
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-j.ctx.Done():
+		return j.ctx.Err()
 	case <-w.stop:
 		return fmt.Errorf("store: %w", ragctx.ErrClosed)
 	}
@@ -201,6 +211,9 @@ func (w *writer) commit(first *job) {
 		w.suspect(err)
 	}
 	for _, j := range jobs {
+		if err == nil && j.then != nil {
+			j.then()
+		}
 		j.finish(err)
 	}
 	w.committed()

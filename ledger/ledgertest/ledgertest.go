@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -90,10 +91,9 @@ type world struct {
 func newWorld(t *testing.T, open Opener) *world {
 	w := &world{open: open, dir: t.TempDir()}
 	w.clock.Store(start.UnixMilli())
-	var ids atomic.Int64
 	w.opts = ledger.Options{
 		Now:       func() time.Time { return time.UnixMilli(w.clock.Load()) },
-		NewID:     func() string { return fmt.Sprintf("%032x", ids.Add(1)) },
+		NewID:     func() string { return fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()) },
 		Retention: ledger.Retention{Messages: 64, Bytes: 4096},
 	}
 	w.Log = open(t, w.dir, w.opts)

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/ledger"
+)
+
+const messageColumns = `seq, at, id, topic, sender, receiver, text, data, metadata`
+
+// reader reads the messages of a cluster.
+type reader struct{ namespace, cluster string }
+
+// each calls fn for the message of each row and closes rows. JSON that is damaged
+// reads as null: a bad cell must not hide the rest.
+func (r reader) each(rows *sql.Rows, fn func(ledger.Message) error) error {
+	return scan(rows, func() error {
+		m := ledger.Message{Namespace: r.namespace, Cluster: r.cluster}
+		var seq int64
+		var id sql.RawBytes
+		var data, metadata []byte
+		if err := rows.Scan(&seq, &m.Timestamp, &id, &m.Topic, &m.Sender, &m.Receiver, &m.Text, &data, &metadata); err != nil {
+			return err
+		}
+		m.Sequence = ledger.Sequence(seq) //nolint:gosec // row ids are positive
+		m.ID = "msg_" + hex.EncodeToString(id)
+		m.Data, m.Metadata = sound(data), sound(metadata)
+		return fn(m)
+	})
+}
+
+func sound(b []byte) json.RawMessage {
+	if b == nil || !json.Valid(b) {
+		return nil
+	}
+	return b
+}
+
+// matching returns the sequences that match, in the order of the query.
+func matching(q ledger.Query) (text string, args []any) {
+	c := conditions{
+		sql:  `ledger = (SELECT l.id FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE n.name = ? AND l.name = ? AND l.erased = 0)`,
+		args: []any{q.Namespace, q.Cluster},
+	}
+	switch len(q.Topics) {
+	case 0:
+	case 1:
+		c.and(`topic = ?`, q.Topics[0])
+	default:
+		c.and(`topic IN (SELECT value FROM json_each(?))`, each(q.Topics))
+	}
+	for _, b := range []struct {
+		cond string
+		on   bool
+		arg  any
+	}{
+		{`sender = ?`, q.Sender != "", q.Sender}, {`receiver = ?`, q.Receiver != "", q.Receiver},
+		{`at >= ?`, q.Since > 0, q.Since}, {`at <= ?`, q.Until > 0, q.Until}, {`at > ?`, q.After > 0, q.After},
+		{`seq > ?`, q.AfterSeq > 0, int64(q.AfterSeq)}, {`seq <= ?`, q.ThroughSeq > 0, int64(q.ThroughSeq)}, //nolint:gosec // checked before
+	} {
+		if b.on {
+			c.and(b.cond, b.arg)
+		}
+	}
+	return `SELECT seq FROM ledger_messages WHERE ` + c.sql, c.args
+}
+
+// Query implements [ledger.Log].
+func (l *Ledger) Query(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
+	if err := errors.Join(q.Check(), l.open()); err != nil {
+		return nil, err
+	}
+	order := ` ORDER BY seq`
+	if q.Newest {
+		order += ` DESC`
+	}
+	// The long columns are read of what is returned only.
+	text, args := matching(q)
+	text = `SELECT ` + messageColumns + ` FROM ledger_messages WHERE seq IN (` + text + order + ` LIMIT ? OFFSET ?)` + order
+	limit := q.Limit
+	if limit == 0 {
+		limit = -1
+	}
+	found, size := []ledger.Message{}, 0
+	err := l.store.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, text, append(args, limit, q.Offset)...) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return reader{q.Namespace, q.Cluster}.each(rows, func(m ledger.Message) error {
+			found = append(found, m)
+			if size += m.Size(); q.Full(len(found), size) {
+				return errEnough
+			}
+			return nil
+		})
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, failed("read ledger", err)
+	}
+	return found, nil
+}
+
+// Find implements [ledger.Log].
+func (l *Ledger) Find(ctx context.Context, q ledger.Query) (ledger.Message, bool, error) {
+	q.Limit, q.Offset, q.Newest, q.MaxBytes = 1, 0, true, 0
+	found, err := l.Query(ctx, q)
+	if err != nil || len(found) == 0 {
+		return ledger.Message{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// Count implements [ledger.Log].
+func (l *Ledger) Count(ctx context.Context, q ledger.Query) (n int, err error) {
+	q.Limit, q.Offset, q.MaxBytes = 0, 0, 0
+	if err := errors.Join(q.Check(), l.open()); err != nil {
+		return 0, err
+	}
+	text, args := matching(q)
+	err = l.store.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM (`+text+`)`, args...).Scan(&n)
+	})
+	if err != nil {
+		return 0, failed("count messages", err)
+	}
+	return n, nil
+}
+
+// ClusterInfo is what is known of a cluster without its messages.
+type ClusterInfo struct {
+	Cluster  string `json:"cluster"`
+	Created  int64  `json:"created" doc:"Unix time in milliseconds"`
+	Messages int    `json:"messages"`
+	// The first and the last message; 0 if there is none.
+	FirstSequence  ledger.Sequence `json:"first_sequence"`
+	LastSequence   ledger.Sequence `json:"last_sequence"`
+	FirstTimestamp int64           `json:"first_timestamp"`
+	LastTimestamp  int64           `json:"last_timestamp"`
+}
+
+const selectCluster = `SELECT l.name, l.created, (SELECT count(*) FROM ledger_messages WHERE ledger = l.id),
+	coalesce((SELECT min(seq) FROM ledger_messages WHERE ledger = l.id), 0), coalesce((SELECT max(seq) FROM ledger_messages WHERE ledger = l.id), 0),
+	coalesce((SELECT min(at) FROM ledger_messages WHERE ledger = l.id), 0), coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = l.id), 0)
+	FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE l.erased = 0 AND n.name = ? AND `
+
+func (l *Ledger) clusters(ctx context.Context, where string, args ...any) ([]ClusterInfo, error) {
+	if err := l.open(); err != nil {
+		return nil, err
+	}
+	found := []ClusterInfo{}
+	err := l.store.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, selectCluster+where, args...) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var c ClusterInfo
+			var first, last int64
+			err := rows.Scan(&c.Cluster, &c.Created, &c.Messages, &first, &last, &c.FirstTimestamp, &c.LastTimestamp)
+			c.FirstSequence, c.LastSequence = ledger.Sequence(first), ledger.Sequence(last) //nolint:gosec // row ids are positive
+			found = append(found, c)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, failed("read ledgers", err)
+	}
+	return found, nil
+}
+
+// Clusters returns at most limit clusters of a namespace by name, those after a name.
+func (l *Ledger) Clusters(ctx context.Context, namespace, after string, limit int) ([]ClusterInfo, error) {
+	return l.clusters(ctx, `l.name > ? ORDER BY l.name LIMIT ?`, namespace, after, limit)
+}
+
+// Cluster returns a cluster, or [ragctx.ErrNotFound].
+func (l *Ledger) Cluster(ctx context.Context, namespace, name string) (ClusterInfo, error) {
+	found, err := l.clusters(ctx, `l.name = ?`, namespace, name)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("cluster %q: %w", ragctx.Clip(name), ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return ClusterInfo{}, err
+	}
+	return found[0], nil
+}
