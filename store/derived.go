@@ -152,7 +152,7 @@ func forgetAside(ctx context.Context, tx *sql.Tx, sc scope) error {
 		}
 	}
 	if sc.Kind == Documents || sc.Key == nil && sc.User == nil && sc.Session == nil {
-		return nil // of a document or a procedure
+		return nil // of a document, a procedure or a ledger
 	}
 	if sc.User != nil && sc.Session == nil && *sc.User != "" {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM history WHERE namespace = ? AND user = ?`, sc.Namespace, *sc.User); err != nil {

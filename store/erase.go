@@ -18,6 +18,7 @@ type Erased struct {
 	Turns     int `json:"turns"`
 	// Procedures counts versions and drafts.
 	Procedures int `json:"procedures" doc:"versions and drafts of procedures"`
+	Messages   int `json:"messages" doc:"of ledgers"`
 	// bereft are memories whose place something took that is erased.
 	bereft *[]string
 	// Pending is the erasure that [Store.Scrub] completes; 0 if there was nothing.
@@ -50,6 +51,8 @@ type scope struct {
 	Body   int64  `json:"body"` // of a procedure
 	// Procedure is the row of the only thing that is meant.
 	Procedure int64 `json:"procedure,omitempty"`
+	// Ledger is the row of the only thing that is meant, which nobody sees any more.
+	Ledger int64 `json:"ledger,omitempty"`
 }
 
 // where returns the conditions on a row i of items or turns.
@@ -170,7 +173,7 @@ func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *
 // hide takes everything of a scope out of everyone's sight. What was written into
 // the scope after the erasure began stays.
 func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
-	for sc.Procedure == 0 {
+	for sc.Procedure == 0 && sc.Ledger == 0 {
 		found, err := s.inScope(ctx, sc)
 		if err != nil {
 			return err
@@ -202,6 +205,9 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 		return err
 	}
 	if err := s.eraseTurns(ctx, sc, e); err != nil {
+		return err
+	}
+	if err := s.eraseMessages(ctx, sc, e); err != nil {
 		return err
 	}
 	if e.bereft != nil {

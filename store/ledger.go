@@ -95,6 +95,20 @@ func (l *Ledger) namespace(ctx context.Context, name string) (int64, error) {
 	return id, err
 }
 
+// statements are those that the writer needs for every message: compiling them takes
+// longer than running them.
+type statements struct{ find, insert *sql.Stmt }
+
+func (s *statements) prepare(ctx context.Context, db *sql.DB) (err error) {
+	if s.find, err = db.PrepareContext(ctx, `SELECT id, outputs, bytes, coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = ledgers.id), 0)
+		FROM ledgers WHERE namespace = ? AND name = ? AND erased = 0`); err != nil {
+		return err
+	}
+	s.insert, err = db.PrepareContext(ctx, `INSERT INTO ledger_messages (ledger, at, id, topic, sender, receiver, text, data, metadata)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	return err
+}
+
 // appending is one append. It runs in the writer.
 type appending struct {
 	*Ledger
@@ -105,8 +119,7 @@ type appending struct {
 	messages []ledger.Message
 	told     []ledger.Message
 
-	tx     *sql.Tx
-	insert *sql.Stmt
+	tx *sql.Tx
 
 	// The ledger that is appended to, as it is then.
 	id             int64
@@ -125,14 +138,10 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 	if err := ledger.Stamp(a.messages, a.last, a.opts.Now().UnixMilli(), a.mode); err != nil {
 		return err
 	}
-	var err error
-	if a.insert, err = tx.PrepareContext(ctx, insertMessage); err != nil {
-		return err
-	}
-	defer a.insert.Close()
 	outputs := a.outputs
+	insert := tx.StmtContext(ctx, a.store.statements.insert)
 	for i := range a.messages {
-		if err := a.write(ctx, &a.messages[i]); err != nil {
+		if err := a.write(ctx, insert, &a.messages[i]); err != nil {
 			return err
 		}
 	}
@@ -141,19 +150,18 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 		return nil
 	}
 	if a.opts.Retention.Exceeded(a.outputs, a.bytes) {
-		if err := a.retain(ctx); err != nil {
+		if err := a.retain(ctx, insert); err != nil {
 			return err
 		}
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE ledgers SET outputs = ?, bytes = ? WHERE id = ?`, a.outputs, a.bytes, a.id)
+	_, err := tx.ExecContext(ctx, `UPDATE ledgers SET outputs = ?, bytes = ? WHERE id = ?`, a.outputs, a.bytes, a.id)
 	return err
 }
 
 // find finds the ledger, which is made if it is missing.
 func (a *appending) find(ctx context.Context) error {
 	name := a.messages[0].Cluster
-	err := a.tx.QueryRowContext(ctx, `SELECT id, outputs, bytes, coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = ledgers.id), 0)
-		FROM ledgers WHERE namespace = ? AND name = ? AND erased = 0`, a.namespace, name).Scan(&a.id, &a.outputs, &a.bytes, &a.last)
+	err := a.tx.StmtContext(ctx, a.store.statements.find).QueryRowContext(ctx, a.namespace, name).Scan(&a.id, &a.outputs, &a.bytes, &a.last)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -196,14 +204,12 @@ func (a *appending) exists(ctx context.Context, yes *bool, where string, arg any
 	return a.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM ledger_messages WHERE ledger = ? AND `+where+`)`, a.id, arg).Scan(yes) //nolint:gosec // of constants
 }
 
-const insertMessage = `INSERT INTO ledger_messages (ledger, at, id, topic, sender, receiver, text, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
 // write stores a message, whose timestamp is set.
-func (a *appending) write(ctx context.Context, m *ledger.Message) error {
+func (a *appending) write(ctx context.Context, insert *sql.Stmt, m *ledger.Message) error {
 	if m.ID == "" {
 		m.ID = ledger.NewID(a.opts.NewID())
 	}
-	res, err := a.insert.ExecContext(ctx, a.id, m.Timestamp, idBytes(m.ID), m.Topic, m.Sender, m.Receiver, m.Text, cell(m.Data), cell(m.Metadata))
+	res, err := insert.ExecContext(ctx, a.id, m.Timestamp, idBytes(m.ID), m.Topic, m.Sender, m.Receiver, m.Text, cell(m.Data), cell(m.Metadata))
 	if err != nil {
 		return err
 	}
@@ -217,7 +223,7 @@ func (a *appending) write(ctx context.Context, m *ledger.Message) error {
 }
 
 // retain removes the oldest outputs and writes the receipt.
-func (a *appending) retain(ctx context.Context) error {
+func (a *appending) retain(ctx context.Context, insert *sql.Stmt) error {
 	var r ledger.Receipt
 	read := reader{namespace: a.messages[0].Namespace, cluster: a.messages[0].Cluster}
 	rows, err := a.tx.QueryContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? RETURNING `+messageColumns, a.id, ledger.TopicOmitted) //nolint:sqlclosecheck // scan closes it
@@ -249,7 +255,7 @@ func (a *appending) retain(ctx context.Context) error {
 		return err
 	}
 	m.Timestamp = a.last + 1
-	if err := a.write(ctx, &m); err != nil {
+	if err := a.write(ctx, insert, &m); err != nil {
 		return err
 	}
 	a.told = append(a.messages[:len(a.messages):len(a.messages)], m)

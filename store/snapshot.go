@@ -38,6 +38,7 @@ type SnapshotInfo struct {
 	Documents  int `json:"documents" doc:"current ones"`
 	Memories   int `json:"memories" doc:"current ones"`
 	Turns      int `json:"turns"`
+	Messages   int `json:"messages" doc:"of ledgers"`
 	// Bytes is the size of the database; the file is smaller.
 	Bytes int64 `json:"bytes"`
 }
@@ -137,6 +138,7 @@ func (s *Store) describe(ctx context.Context, name string) (info SnapshotInfo, e
 		`DELETE FROM items WHERE seq = 0 AND id NOT IN (SELECT text_of FROM items WHERE text_of IS NOT NULL AND seq > 0)`,
 		`DELETE FROM units WHERE item IN (SELECT id FROM items WHERE seq = 0)`,
 		blank + ` WHERE seq = 0`,
+		`DELETE FROM ledger_messages WHERE ledger IN (SELECT id FROM ledgers WHERE erased = 1)`,
 	} {
 		if _, err := db.ExecContext(ctx, q); err != nil {
 			return info, wrap(err)
@@ -145,8 +147,8 @@ func (s *Store) describe(ctx context.Context, name string) (info SnapshotInfo, e
 	info = SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
 	err = db.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces),
 		(SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL), (SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL),
-		(SELECT count(*) FROM turns)`, Documents, Memories).
-		Scan(&info.Schema, &info.Namespaces, &info.Documents, &info.Memories, &info.Turns)
+		(SELECT count(*) FROM turns), (SELECT count(*) FROM ledger_messages)`, Documents, Memories).
+		Scan(&info.Schema, &info.Namespaces, &info.Documents, &info.Memories, &info.Turns, &info.Messages)
 	if err != nil {
 		return info, wrap(err)
 	}

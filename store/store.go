@@ -57,6 +57,8 @@ type Store struct {
 	// procedures counts what may have changed procedures; see ProceduresState.
 	procedures atomic.Uint64
 
+	statements statements // of the writer
+
 	sweeper  *sweeper
 	sweeping sync.Mutex
 
@@ -93,6 +95,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 	}
 	if err := migrate(ctx, wdb); err != nil {
 		return errors.Join(err, wdb.Close())
+	}
+	if err := s.statements.prepare(ctx, wdb); err != nil {
+		return errors.Join(wrap(err), wdb.Close())
 	}
 	cdb, err := connect(path, 1, "_pragma=wal_autocheckpoint(0)")
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 type Finding struct {
 	Severity Severity `json:"severity"`
 	// Check names what was looked at: file, references, text, units, vectors,
-	// staged, erased.
+	// staged, erased, ledger.
 	Check  string `json:"check"`
 	Detail string `json:"detail"`
 	// Item is the id of the item that it is about, as in document "a" version 2.
@@ -33,6 +33,7 @@ type Finding struct {
 type VerifyReport struct {
 	Items    int       `json:"items"`
 	Units    int       `json:"units"`
+	Messages int       `json:"messages" doc:"of ledgers"`
 	Findings []Finding `json:"findings"`
 	// More counts the findings that were left out.
 	More int `json:"more,omitempty"`
@@ -75,7 +76,7 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, erro
 	}
 	r := VerifyReport{Findings: []Finding{}}
 	for _, check := range []func(context.Context, VerifyOptions, *VerifyReport) error{
-		s.verifyFile, s.verifyItems, s.verifyVectors, s.verifyLeftovers,
+		s.verifyFile, s.verifyItems, s.verifyVectors, s.verifyLedgers, s.verifyLeftovers,
 	} {
 		if err := check(ctx, o, &r); err != nil {
 			if !damaging(err) {
