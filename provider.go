@@ -38,6 +38,13 @@ type FailurePolicy interface {
 	FailureMode() FailureMode
 }
 
+// Selective is implemented by providers that only some queries are for.
+type Selective interface {
+	// Concerns reports whether to ask the provider. One that is not asked is not part
+	// of the answer's report.
+	Concerns(q ContextQuery) bool
+}
+
 // Turn is one exchange between a user and an agent.
 type Turn struct {
 	// ID is chosen by the server unless given.

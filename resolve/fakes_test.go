@@ -31,6 +31,11 @@ func (f fake) Query(ctx context.Context, _ ragctx.ContextQuery) (ragctx.ContextR
 	return res, f.err
 }
 
+// shy is a provider for queries of its name alone.
+type shy struct{ fake }
+
+func (s shy) Concerns(q ragctx.ContextQuery) bool { return q.Query == s.name }
+
 // counter counts by a func.
 type counter struct {
 	name  string

@@ -160,6 +160,14 @@ func (r *Resolver) snapshot() []*entry {
 	return r.entries
 }
 
+// concerned returns the providers that a query is for.
+func concerned(entries []*entry, q ragctx.ContextQuery) []*entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool {
+		p, ok := e.Provider.(ragctx.Selective)
+		return ok && !p.Concerns(q)
+	})
+}
+
 func names(entries []*entry) []string {
 	out := make([]string, len(entries))
 	for i, e := range entries {
@@ -188,7 +196,7 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery) (Answer, 
 	if q.Now.IsZero() {
 		q.Now = r.opts.Now() // one clock for all providers
 	}
-	entries := r.snapshot()
+	entries := concerned(r.snapshot(), q)
 	var total ragctx.ContextResolved
 	if len(entries) > 0 {
 		r.emit(ctx, q, ragctx.EventContextResolving, ragctx.ContextResolving{Providers: names(entries)})

@@ -40,6 +40,24 @@ func TestTwoProviders(t *testing.T) {
 	}
 }
 
+func TestProvidersThatAQueryIsNotForAreNotAsked(t *testing.T) {
+	var asked []string
+	r := newResolver(t, resolve.Options{OnEvent: func(_ context.Context, ev ragctx.Event) {
+		if d, ok := ev.Data.(ragctx.ContextResolving); ok {
+			asked = append(asked, strings.Join(d.Providers, " "))
+		}
+	}}, fake{name: "docs"}, shy{fake{name: "team", items: []ragctx.ContextItem{item("t", .9, "text")}}})
+	if a := mustResolve(t, r, ragctx.NewQuery("q")); len(a.Providers) != 1 || shown(a) != "" {
+		t.Errorf("asked %+v", a.Providers)
+	}
+	if a := mustResolve(t, r, ragctx.NewQuery("team")); len(a.Providers) != 2 || shown(a) != "t" {
+		t.Errorf("asked %+v", a.Providers)
+	}
+	if diff := cmp.Diff([]string{"docs", "docs team"}, asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWithoutProvidersThereAreNoEvents(t *testing.T) {
 	r := newResolver(t, resolve.Options{OnEvent: func(_ context.Context, ev ragctx.Event) { t.Errorf("event %v", ev.Type) }})
 	a := mustResolve(t, r, ragctx.NewQuery("q"))
