@@ -44,17 +44,28 @@ func NewProvider(log Reader, state func(ctx context.Context, namespace, cluster 
 	return &Provider{log, state}
 }
 
-var _ ragctx.ContextProvider = (*Provider)(nil)
+var (
+	_ ragctx.ContextProvider = (*Provider)(nil)
+	_ ragctx.Selective       = (*Provider)(nil)
+)
 
 // Name implements [ragctx.ContextProvider].
 func (p *Provider) Name() string { return ProviderName }
+
+// Concerns implements [ragctx.Selective].
+func (p *Provider) Concerns(q ragctx.ContextQuery) bool { return clusterOf(q) != "" }
+
+func clusterOf(q ragctx.ContextQuery) string {
+	cluster, _ := q.Params[ParamCluster].(string)
+	return cluster
+}
 
 // Query implements [ragctx.ContextProvider]. The state comes first, then the messages
 // that have most of the question's words, rare ones counting more; without a question
 // the newest.
 func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
 	res := ragctx.ContextResult{Provider: ProviderName}
-	cluster, _ := q.Params[ParamCluster].(string)
+	cluster := clusterOf(q)
 	if cluster == "" || !q.Wants(ragctx.TypeMemory) {
 		return res, nil
 	}

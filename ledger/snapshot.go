@@ -134,6 +134,19 @@ func (s *Snapshotter) Settle(ctx context.Context, namespace, cluster string) (St
 	return p.state, err
 }
 
+// Hold does something while no snapshot of the cluster is published: an erasure, after
+// which nothing of what it removed may be said again.
+func (s *Snapshotter) Hold(namespace, cluster string, do func() error) error {
+	_, err := s.locked(context.Background(), scope{namespace, cluster}, func(_ context.Context, key scope) (progress, error) {
+		err := do()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.states, key)
+		return progress{}, err
+	})
+	return err
+}
+
 // locked does something about a cluster that nobody else does at the same time.
 func (s *Snapshotter) locked(ctx context.Context, key scope, do func(context.Context, scope) (progress, error)) (progress, error) {
 	lock := &s.locks[maphash.Comparable(s.seed, key)%stateLocks]
