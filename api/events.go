@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -48,13 +49,18 @@ func (s *stream) write(text string) error {
 	return s.ctl.Flush()
 }
 
+// event sends an event, whose id is its number in the stream.
 func (s *stream) event(name string, data any) error {
+	s.n++
+	return s.eventWith(name, strconv.Itoa(s.n), data)
+}
+
+func (s *stream) eventWith(name, id string, data any) error {
 	b, err := json.Marshal(data)
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	s.n++
-	return s.write(fmt.Sprintf("event: %s\nid: %d\ndata: %s\n\n", name, s.n, b))
+	return s.write("event: " + name + "\nid: " + id + "\ndata: " + string(b) + "\n\n")
 }
 
 func (s *stream) keepAlive() error { return s.write(": still here\n\n") }

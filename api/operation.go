@@ -11,6 +11,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx/ledger"
 )
 
 func (s *Server) config() huma.Config {
@@ -19,9 +21,20 @@ func (s *Server) config() huma.Config {
 		"In paths, ids are percent-encoded UTF-8; a slash in an id may stand as it is. " +
 		"Null is the same as leaving an optional field out."
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // the document is served by s; the page would load scripts from elsewhere
-	c.CreateHooks = nil                                   // no $schema links in answers
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	c.CreateHooks = nil // no $schema links in answers
 	c.Transformers = []huma.Transformer{s.transform}
 	return c
+}
+
+// schemaName is the name of a type in the document. Messages of ledgers, for one, are
+// not those of conversations.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if of := reflect.TypeFor[ledger.Message](); t.PkgPath() == of.PkgPath() {
+		return "Ledger" + name
+	}
+	return name
 }
 
 // routes registers every route and makes the OpenAPI document.
@@ -35,6 +48,7 @@ func (s *Server) routes() {
 	s.curationRoutes()
 	s.transferRoutes()
 	s.procedureRoutes()
+	s.ledgerRoutes()
 	s.mem0Routes()
 	s.eraseRoutes()
 	s.reembedRoutes()

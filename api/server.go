@@ -90,6 +90,7 @@ type Server struct {
 	learning time.Duration // how long what is learnt from a turn is waited for
 	stopping chan struct{} // closed when the server is told to stop
 	stopOnce sync.Once
+	sockets  sync.WaitGroup // of WebSockets, which net/http knows nothing of
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -139,6 +140,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	grace, stop := context.WithTimeout(base, s.opts.ShutdownTimeout)
 	defer stop()
 	err := srv.Shutdown(grace)
+	if err == nil {
+		err = s.socketsClosed(grace)
+	}
 	if err != nil {
 		err = fmt.Errorf("shut down: requests in flight were cut off after %s: %w", s.opts.ShutdownTimeout, errors.Join(err, srv.Close()))
 	}
@@ -146,4 +150,19 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		err = errors.Join(err, serveErr)
 	}
 	return err
+}
+
+// socketsClosed waits until no WebSocket is open.
+func (s *Server) socketsClosed(ctx context.Context) error {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		s.sockets.Wait() // ends at the latest with the context of the requests
+	}()
+	select {
+	case <-closed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -20,6 +20,11 @@ var verbs = [...]verb{
 	{http.MethodPost, "/v1/memories", "discard", ":discard"},
 	{http.MethodPost, "/v1/turns", "undo", ":undo"},
 	{http.MethodGet, mem0Memories, "history", "/history"},
+	{http.MethodGet, "/v1/ledger", "messages", "/messages"},
+	{http.MethodPost, "/v1/ledger", "messages", "/messages"},
+	{http.MethodGet, "/v1/ledger", "stream", "/stream"},
+	{http.MethodGet, "/v1/ledger", "export", "/export"},
+	{http.MethodPost, "/v1/ledger", "import", "/import"},
 }
 
 // verbPath returns the path of a verb as it is registered.
@@ -29,8 +34,8 @@ func verbPath(root, name string) string { return root + `\:` + name + "/{id}" }
 func published(path string) string {
 	path = strings.ReplaceAll(path, `\`, "")
 	for _, v := range verbs {
-		if path == v.root+":"+v.name+"/{id}" {
-			return v.root + "/{id}" + v.suffix
+		if id, ok := strings.CutPrefix(path, v.root+":"+v.name+"/"); ok {
+			return v.root + "/" + id + v.suffix
 		}
 	}
 	return path

@@ -26,6 +26,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/ledger"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/skills"
@@ -136,6 +137,7 @@ type Engine struct {
 	taught      sync.Map // ids of namespaces in whose turns something was found
 	events      eventSource
 	jobs        *jobs
+	ledger      *store.Ledger
 	started     atomic.Bool // jobs were
 }
 
@@ -182,6 +184,7 @@ func (e *Engine) open(ctx context.Context) error {
 	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o); err != nil {
 		return err
 	}
+	e.ledger = e.store.Ledger(ledger.Options{Now: e.opts.Now, NewID: e.opts.NewID})
 	if err := e.openSpaces(ctx); err != nil {
 		return err
 	}
@@ -249,7 +252,7 @@ func (e *Engine) Close() error {
 		errs = append(errs, e.collections.close())
 	}
 	if e.store != nil {
-		errs = append(errs, e.store.Close())
+		errs = append(errs, e.ledger.Close(), e.store.Close())
 	}
 	return errors.Join(append(errs, e.lock.release())...)
 }

@@ -1,0 +1,237 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/store"
+)
+
+// ClusterKey are the parameters that name a cluster. It is exported for huma, which
+// passes over others.
+type ClusterKey struct {
+	Scoped
+	Cluster string `path:"cluster" doc:"the name of a cluster of agents, at most 256 bytes" example:"issue-17"`
+}
+
+func (k ClusterKey) filter() ledger.Filter {
+	return ledger.Filter{Namespace: k.Namespace, Cluster: k.Cluster}
+}
+
+// MessageFilter are the parameters that choose among the messages of a cluster. It is
+// exported for huma, which passes over others.
+type MessageFilter struct {
+	ClusterKey
+	Topics   []string `query:"topic,explode" doc:"only these topics"`
+	Sender   string   `query:"sender"`
+	Receiver string   `query:"receiver" doc:"who was meant; messages that name nobody have broadcast"`
+}
+
+func (f MessageFilter) filter() ledger.Filter {
+	out := f.ClusterKey.filter()
+	for _, t := range f.Topics {
+		if t != "" {
+			out.Topics = append(out.Topics, t)
+		}
+	}
+	out.Sender, out.Receiver = f.Sender, f.Receiver
+	return out
+}
+
+// MessageRange are the parameters that bound the messages of a cluster. It is exported
+// for huma, which passes over others.
+type MessageRange struct {
+	MessageFilter
+	Since      int64  `query:"since" minimum:"0" doc:"Unix time in milliseconds; messages of then and later"`
+	Until      int64  `query:"until" minimum:"0" doc:"messages of then and earlier"`
+	After      int64  `query:"after" minimum:"0" doc:"messages later than that"`
+	AfterSeq   string `query:"after_seq" doc:"messages with a greater sequence"`
+	ThroughSeq string `query:"through_seq" doc:"messages with this sequence or a smaller one"`
+}
+
+func (r MessageRange) query() (ledger.Query, error) {
+	q := ledger.Query{Filter: r.filter(), Since: r.Since, Until: r.Until, After: r.After}
+	var err error
+	if q.AfterSeq, err = sequenceOf("after_seq", r.AfterSeq); err == nil {
+		q.ThroughSeq, err = sequenceOf("through_seq", r.ThroughSeq)
+	}
+	return q, err
+}
+
+// sequenceOf reads the sequence in a parameter; "" is 0.
+func sequenceOf(field, text string) (ledger.Sequence, error) {
+	var n ledger.Sequence
+	if text == "" {
+		return 0, nil
+	}
+	err := n.UnmarshalText([]byte(text))
+	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
+		f.Field = field
+	}
+	return n, err
+}
+
+// MessageBody is a message as it is sent.
+type MessageBody struct {
+	ID        string          `json:"id,omitempty" doc:"msg_ and 32 hexadecimal digits; chosen by the server if absent. One that the cluster has is 409"`
+	Topic     string          `json:"topic,omitempty" doc:"required, at most 256 bytes" example:"PLAN_READY"`
+	Sender    string          `json:"sender,omitempty" doc:"required, at most 256 bytes" example:"planner"`
+	Receiver  string          `json:"receiver,omitempty" doc:"default is broadcast"`
+	Text      string          `json:"text,omitempty" doc:"text, data and metadata are at most 1 MiB together"`
+	Data      json.RawMessage `json:"data,omitempty" doc:"any JSON"`
+	Metadata  json.RawMessage `json:"metadata,omitempty" doc:"any JSON; contextSafe and replayPolicy say whether agents are shown the message"`
+	Timestamp int64           `json:"timestamp,omitempty" minimum:"0" doc:"Unix time in milliseconds, for a later time than now"`
+}
+
+// MessagesRequest is a message or a batch as it is sent.
+type MessagesRequest struct {
+	Namespace string `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
+	MessageBody
+	Messages []MessageBody `json:"messages,omitempty" maxItems:"1000" doc:"a batch, in the place of one message: all are appended, or none"`
+}
+
+// messages returns the messages of a request to a cluster.
+func (r MessagesRequest) messages(cluster string) ([]ledger.Message, error) {
+	bodies := []MessageBody{r.MessageBody}
+	if r.Messages != nil {
+		if !reflect.ValueOf(r.MessageBody).IsZero() {
+			return nil, ragctx.Invalid("messages", "stands beside the fields of a message; send one message or a batch")
+		}
+		bodies = r.Messages
+	}
+	out := make([]ledger.Message, len(bodies))
+	for i, b := range bodies {
+		out[i] = ledger.Message{
+			ID: b.ID, Timestamp: b.Timestamp, Namespace: r.Namespace, Cluster: cluster, Topic: b.Topic, Sender: b.Sender,
+			Receiver: b.Receiver, Text: b.Text, Data: b.Data, Metadata: b.Metadata,
+		}
+	}
+	return out, nil
+}
+
+// MessageList are messages of a cluster.
+type MessageList struct {
+	Messages []ledger.Message `json:"messages" nullable:"false"`
+	More     bool             `json:"more,omitempty" doc:"there may be more; go on from the last sequence, or with a greater offset"`
+}
+
+// ClusterList is a page of clusters.
+type ClusterList struct {
+	Clusters   []store.ClusterInfo `json:"clusters" nullable:"false" doc:"by name"`
+	NextCursor string              `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+}
+
+type clusterCursor struct {
+	After string `json:"after"`
+}
+
+type (
+	messagesInput struct {
+		Cluster string `path:"cluster" doc:"the name of a cluster of agents, at most 256 bytes" example:"issue-17"`
+		Body    MessagesRequest
+	}
+	messageQuery struct {
+		MessageRange
+		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		Offset int    `query:"offset" minimum:"0" doc:"how many that match are passed over"`
+		Order  string `query:"order" enum:"asc,desc" default:"asc" doc:"desc is newest first"`
+	}
+	clusterList struct {
+		Scoped
+		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	}
+	clusterDelete struct {
+		ClusterKey
+		Erasable
+	}
+	messagesOutput    struct{ Body MessageList }
+	clusterOutput     struct{ Body engine.Cluster }
+	clusterListOutput struct{ Body ClusterList }
+)
+
+// maxPageBytes is how much text a page of messages holds, but for its last message.
+const maxPageBytes = 8 << 20
+
+const clusterPath = "/v1/ledger/{cluster}"
+
+// clusterVerb returns the path of what is below a cluster, as it is registered.
+func clusterVerb(name string) string {
+	return strings.Replace(verbPath("/v1/ledger", name), "{id}", "{cluster}", 1)
+}
+
+func (s *Server) ledgerRoutes() {
+	op := func(id, method, path, summary, about string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"ledger"}, Summary: summary, Description: about}
+	}
+	appending := op("append-messages", http.MethodPost, clusterVerb("messages"), "Append messages",
+		"Appends one message, or a batch: all of them or none. The answer comes when they are durable. Time and sequence grow with every message of a cluster.")
+	appending.DefaultStatus = http.StatusCreated
+	register(s, appending, s.appendMessages)
+	register(s, op("query-messages", http.MethodGet, clusterVerb("messages"), "Query messages",
+		"In the order in which they were appended. A cluster without messages is empty, not unknown."), s.queryMessages)
+	register(s, op("list-clusters", http.MethodGet, "/v1/ledger", "List clusters", "The clusters that have, or had, messages."), s.listClusters)
+	register(s, op("get-cluster", http.MethodGet, clusterPath, "Get a cluster", "How many messages it has, and what its models were paid for."), s.getCluster)
+	register(s, op("erase-cluster", http.MethodDelete, clusterPath, "Erase a cluster",
+		"Removes all messages of a cluster for good. Only with erase=true: there is no other way to delete one."), s.eraseCluster)
+	s.ledgerTransferRoutes()
+	s.ledgerStreamRoutes()
+}
+
+func (s *Server) appendMessages(ctx context.Context, in *messagesInput) (*messagesOutput, error) {
+	messages, err := in.Body.messages(in.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.engine.AppendMessages(ctx, messages)
+	return &messagesOutput{MessageList{Messages: stored}}, err
+}
+
+func (s *Server) queryMessages(ctx context.Context, in *messageQuery) (*messagesOutput, error) {
+	q, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+	q.Limit, q.Offset, q.Newest, q.MaxBytes = in.Limit, in.Offset, in.Order == "desc", maxPageBytes
+	found, err := s.engine.Messages(ctx, q)
+	size := 0
+	for _, m := range found {
+		size += m.Size()
+	}
+	return &messagesOutput{MessageList{found, q.Full(len(found), size)}}, err
+}
+
+func (s *Server) listClusters(ctx context.Context, in *clusterList) (*clusterListOutput, error) {
+	c, err := decodeCursor[clusterCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.engine.Clusters(ctx, in.Namespace, c.After, in.Limit)
+	list := ClusterList{Clusters: found}
+	if n := len(found); n > 0 && n == in.Limit {
+		list.NextCursor = encodeCursor(clusterCursor{found[n-1].Cluster})
+	}
+	return &clusterListOutput{list}, err
+}
+
+func (s *Server) getCluster(ctx context.Context, in *ClusterKey) (*clusterOutput, error) {
+	c, err := s.engine.Cluster(ctx, in.Namespace, in.Cluster)
+	return &clusterOutput{c}, err
+}
+
+func (s *Server) eraseCluster(ctx context.Context, in *clusterDelete) (*erasedOutput, error) {
+	if err := in.confirmed(); err != nil {
+		return nil, err
+	}
+	erased, err := s.engine.EraseCluster(ctx, in.Namespace, in.Cluster)
+	return &erasedOutput{erased}, err
+}

@@ -1,0 +1,208 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/store"
+)
+
+func clusterAt(cluster, below string) string { return "/v1/ledger/" + escaped(cluster) + below }
+
+// AppendMessages calls [engine.Engine.AppendMessages] on the server.
+func (c *Client) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
+	if len(messages) == 0 {
+		return []ledger.Message{}, nil
+	}
+	first := messages[0]
+	r := MessagesRequest{Namespace: first.Namespace}
+	for i, m := range messages {
+		if m.Namespace != first.Namespace || m.Cluster != first.Cluster {
+			return nil, ragctx.Invalid(fmt.Sprintf("messages[%d].cluster", i), "is another one than that of the first message; send a batch for each")
+		}
+		r.Messages = append(r.Messages, MessageBody{
+			ID: m.ID, Topic: m.Topic, Sender: m.Sender, Receiver: m.Receiver, Text: m.Text, Data: m.Data, Metadata: m.Metadata, Timestamp: m.Timestamp,
+		})
+	}
+	if len(messages) == 1 { // whose errors then name its fields
+		r.MessageBody, r.Messages = r.Messages[0], nil
+	}
+	var list MessageList
+	err := c.do(ctx, http.MethodPost, clusterAt(first.Cluster, "/messages"), nil, r, &list)
+	return list.Messages, err
+}
+
+func filtering(f ledger.Filter) url.Values {
+	q := in(f.Namespace)
+	for _, t := range f.Topics {
+		q.Add("topic", t)
+	}
+	set(q, "sender", f.Sender)
+	set(q, "receiver", f.Receiver)
+	return q
+}
+
+func ranging(m ledger.Query) url.Values {
+	q := filtering(m.Filter)
+	for _, p := range []struct {
+		name  string
+		value int64
+	}{
+		{"since", m.Since}, {"until", m.Until}, {"after", m.After}, {"after_seq", int64(m.AfterSeq)}, {"through_seq", int64(m.ThroughSeq)}, //nolint:gosec // 63 bits
+		{"limit", int64(m.Limit)}, {"offset", int64(m.Offset)},
+	} {
+		if p.value != 0 {
+			q.Set(p.name, strconv.FormatInt(p.value, 10))
+		}
+	}
+	if m.Newest {
+		q.Set("order", "desc")
+	}
+	return q
+}
+
+// Messages calls [engine.Engine.Messages] on the server, which has a limit of its own
+// for how many it returns.
+func (c *Client) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
+	var list MessageList
+	err := c.do(ctx, http.MethodGet, clusterAt(q.Cluster, "/messages"), ranging(q), nil, &list)
+	return list.Messages, err
+}
+
+// LastMessage calls [engine.Engine.LastMessage] on the server.
+func (c *Client) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
+	found, err := c.Messages(ctx, ledger.Query{Filter: ledger.Filter{Namespace: namespace, Cluster: cluster}, Limit: 1, Newest: true})
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return found[0].Sequence, nil
+}
+
+// FollowMessages calls [engine.Engine.FollowMessages] on the server. A stream that
+// breaks off is resumed where it was.
+func (c *Client) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
+	return func(yield func(ledger.Message, error) bool) {
+		for began := false; ; {
+			open, err := c.readStream(ctx, f, after, func(m ledger.Message) bool {
+				after = m.Sequence
+				return yield(m, nil)
+			})
+			began = began || open
+			if errors.Is(err, errNotRead) {
+				return
+			}
+			if err != nil && !(began && errors.Is(err, ragctx.ErrUnavailable)) || ctx.Err() != nil {
+				yield(ledger.Message{}, errors.Join(err, ctx.Err()))
+				return
+			}
+			select {
+			case <-time.After(reconnectIn):
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// readStream reads one stream until it ends, which is no error, or tell has enough.
+func (c *Client) readStream(ctx context.Context, f ledger.Filter, after ledger.Sequence, tell func(ledger.Message) bool) (open bool, err error) {
+	q := filtering(f)
+	q.Set("after_seq", after.String())
+	req, err := c.request(ctx, http.MethodGet, clusterAt(f.Cluster, "/stream"), q, nil)
+	if err != nil {
+		return false, err
+	}
+	resp, err := c.stream(req)
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	for lines := bufio.NewReader(resp.Body); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return true, nil //nolint:nilerr // the stream has ended
+		}
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if !ok {
+			continue
+		}
+		var m ledger.Message
+		if err := json.Unmarshal(data, &m); err != nil {
+			return true, fmt.Errorf("read message: %w", err)
+		}
+		if !tell(m) {
+			return true, errNotRead
+		}
+	}
+}
+
+// ExportMessages calls [engine.Engine.ExportMessages] on the server.
+func (c *Client) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
+	q.Limit, q.Offset, q.Newest = 0, 0, false
+	req, err := c.request(ctx, http.MethodGet, clusterAt(q.Cluster, "/export"), ranging(q), nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.stream(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return c.unreachable(ctx, fmt.Errorf("read messages: %w", err))
+	}
+	return nil
+}
+
+// ImportMessages calls [engine.Engine.ImportMessages] on the server.
+func (c *Client) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
+	var done ledger.Imported
+	req, err := c.request(ctx, http.MethodPost, clusterAt(cluster, "/import"), in(namespace), nil)
+	if err != nil {
+		return done, err
+	}
+	req.Body, req.ContentLength = io.NopCloser(r), -1
+	req.Header.Set("Content-Type", linesType)
+	err = c.answer(req, &done)
+	return done, err
+}
+
+// Clusters calls [engine.Engine.Clusters] on the server.
+func (c *Client) Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error) {
+	q := in(namespace)
+	q.Set("limit", strconv.Itoa(limit))
+	if after != "" {
+		q.Set("cursor", encodeCursor(clusterCursor{after}))
+	}
+	var list ClusterList
+	err := c.do(ctx, http.MethodGet, "/v1/ledger", q, nil, &list)
+	return list.Clusters, err
+}
+
+// Cluster calls [engine.Engine.Cluster] on the server.
+func (c *Client) Cluster(ctx context.Context, namespace, name string) (engine.Cluster, error) {
+	var info engine.Cluster
+	err := c.do(ctx, http.MethodGet, clusterAt(name, ""), in(namespace), nil, &info)
+	return info, err
+}
+
+// EraseCluster calls [engine.Engine.EraseCluster] on the server.
+func (c *Client) EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error) {
+	q := in(namespace)
+	q.Set("erase", "true")
+	var erased store.Erased
+	err := c.do(ctx, http.MethodDelete, clusterAt(name, ""), q, nil, &erased)
+	return erased, err
+}

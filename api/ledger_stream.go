@@ -1,0 +1,171 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/ledger"
+)
+
+// lastEventHeader is what a reader that reconnects sends.
+const lastEventHeader = "Last-Event-ID"
+
+type messageStream struct {
+	MessageFilter
+	After string `query:"after_seq" doc:"begin after this sequence; 0 is the beginning. Default is now"`
+	Last  string `header:"Last-Event-ID" doc:"the same, as a browser sends it that reconnects; it wins"`
+}
+
+// MessageFrame is a message as a WebSocket has it.
+type MessageFrame struct {
+	Type string         `json:"type" enum:"message"`
+	Data ledger.Message `json:"data"`
+}
+
+func (s *Server) ledgerStreamRoutes() {
+	frame := &huma.MediaType{}
+	register(s, huma.Operation{
+		OperationID: "stream-messages", Method: http.MethodGet, Path: clusterVerb("stream"), Tags: []string{"ledger"}, Summary: "Stream messages",
+		Description: "Messages as server-sent events called message, whose ids are sequences: those that are stored after the place where the stream begins, " +
+			"then those that are appended, each once and in order. Where it breaks off it can be resumed with the header " + lastEventHeader + ". " +
+			"Asked for with Upgrade: websocket, it is a WebSocket whose frames are the objects that are described here.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The stream.", Content: map[string]*huma.MediaType{eventsType: frame},
+		}},
+	}, s.streamMessages)
+	frame.Schema = s.schemaOf(reflect.TypeFor[MessageFrame]())
+}
+
+func (s *Server) streamMessages(ctx context.Context, in *messageStream) (*huma.StreamResponse, error) {
+	f := in.filter()
+	after, err := s.beginning(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hctx huma.Context) {
+		ctx, cancel := context.WithCancel(hctx.Context())
+		defer cancel()
+		open := s.messageEvents
+		if r := humaecho.Unwrap(hctx).Request(); r.Header.Get("Upgrade") != "" {
+			open = s.messageFrames
+		}
+		if err := open(ctx, hctx, s.follow(ctx, f, after)); err != nil {
+			s.log.DebugContext(ctx, "stream ended", "request_id", requestID(ctx), "error", err)
+		}
+	}}, nil
+}
+
+// beginning returns the sequence after which a stream begins. What is wrong with the
+// request must be said before the stream is begun.
+func (s *Server) beginning(ctx context.Context, in *messageStream) (ledger.Sequence, error) {
+	last, err := s.engine.LastMessage(ctx, in.Namespace, in.Cluster)
+	switch {
+	case err != nil:
+		return 0, err
+	case in.Last != "":
+		return sequenceOf(lastEventHeader, in.Last)
+	case in.After != "":
+		return sequenceOf("after_seq", in.After)
+	}
+	return last, nil
+}
+
+// told is a message, or why there are no more.
+type told struct {
+	message ledger.Message
+	err     error
+}
+
+// follow sends what a stream yields until it or ctx ends.
+func (s *Server) follow(ctx context.Context, f ledger.Filter, after ledger.Sequence) <-chan told {
+	out := make(chan told)
+	go func() {
+		defer close(out)
+		for m, err := range s.engine.FollowMessages(ctx, f, after) {
+			select {
+			case out <- told{m, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// tellMessages hands what is told to send, and idles in between, until the reader
+// has gone or the server stops.
+func (s *Server) tellMessages(ctx context.Context, messages <-chan told, send func(ledger.Message) error, idle func() error) error {
+	tick := time.NewTicker(keepAliveEvery)
+	defer tick.Stop()
+	for {
+		var err error
+		select {
+		case t, open := <-messages:
+			if !open || t.err != nil {
+				return t.err
+			}
+			err = send(t.message)
+		case <-tick.C:
+			err = idle()
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.stopping:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages <-chan told) error {
+	out := openStream(hctx)
+	if err := out.keepAlive(); err != nil { // the reader sees that it has begun
+		return err
+	}
+	return s.tellMessages(ctx, messages, func(m ledger.Message) error {
+		return out.eventWith("message", m.Sequence.String(), m)
+	}, out.keepAlive)
+}
+
+// messageFrames is messageEvents for a WebSocket. Whatever the reader sends ends it.
+func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages <-chan told) error {
+	s.sockets.Add(1)
+	defer s.sockets.Done()
+	c := humaecho.Unwrap(hctx)
+	// Origins have been checked; see [Server.guard].
+	conn, err := websocket.Accept(c.Response(), c.Request(), &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return err // which Accept has answered
+	}
+	defer conn.CloseNow()
+	ctx = conn.CloseRead(ctx)
+	write := func(m ledger.Message) error {
+		b, err := json.Marshal(MessageFrame{"message", m})
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, eventTimeout)
+		defer cancel()
+		return conn.Write(ctx, websocket.MessageText, b)
+	}
+	ping := func() error {
+		ctx, cancel := context.WithTimeout(ctx, eventTimeout)
+		defer cancel()
+		return conn.Ping(ctx)
+	}
+	err = s.tellMessages(ctx, messages, write, ping)
+	if err != nil && !errors.Is(err, ragctx.ErrClosed) {
+		return err
+	}
+	return conn.Close(websocket.StatusGoingAway, "the server stops; go on from the last sequence")
+}

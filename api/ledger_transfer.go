@@ -1,0 +1,71 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx/ledger"
+)
+
+type messageImport struct {
+	ClusterKey
+
+	c echo.Context
+}
+
+// Resolve implements [huma.Resolver]; it keeps the request.
+func (m *messageImport) Resolve(ctx huma.Context) []error {
+	m.c = humaecho.Unwrap(ctx)
+	return nil
+}
+
+type messageImportOutput struct{ Body ledger.Imported }
+
+func (s *Server) ledgerTransferRoutes() {
+	lines := &huma.MediaType{}
+	register(s, huma.Operation{
+		OperationID: "export-messages", Method: http.MethodGet, Path: clusterVerb("export"), Tags: []string{"ledger"}, Summary: "Export messages",
+		Description: "One JSON object per line, in the order in which they were appended.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The messages.", Content: map[string]*huma.MediaType{linesType: lines},
+		}},
+	}, s.exportMessages)
+	register(s, huma.Operation{
+		OperationID: "import-messages", Method: http.MethodPost, Path: clusterVerb("import"), Tags: []string{"ledger"},
+		Summary: "Import messages", DefaultStatus: http.StatusOK,
+		Description: "Takes what was exported, or what Zeroshot writes. Ids are kept, and times as far as they come after the cluster's newest message. " +
+			"A mistake in a line is that line's alone. Sending it again changes nothing.",
+		RequestBody: &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}},
+	}, s.importMessages)
+	lines.Schema = s.schemaOf(reflect.TypeFor[ledger.Message]())
+}
+
+func (s *Server) exportMessages(_ context.Context, in *MessageRange) (*huma.StreamResponse, error) {
+	q, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+	return s.streamed(linesType, "messages.ndjson", func(ctx context.Context, w io.Writer) error {
+		return s.engine.ExportMessages(ctx, q, w)
+	}), nil
+}
+
+func (s *Server) importMessages(ctx context.Context, in *messageImport) (*messageImportOutput, error) {
+	form, _, p := bulkType(in.c.Request().Header)
+	if p != nil || form {
+		return nil, newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read",
+			Fault{Location: "header.Content-Type", Message: "is not " + linesType + "; send one JSON object per line"})
+	}
+	body := s.bulkBody(&bulkInput{c: in.c}, nil)
+	done, err := s.engine.ImportMessages(ctx, in.Namespace, in.Cluster, body)
+	if body.err != nil {
+		return nil, bodyProblem(in.c, body.err, splitBulk)
+	}
+	return &messageImportOutput{done}, err
+}

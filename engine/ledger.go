@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"iter"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/store"
+)
+
+// spaceName returns the name of a namespace, which "" is the default of.
+func spaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace) }
+
+// AppendMessages appends messages of one cluster, all or none; see [ledger.Log]. They
+// are durable when it returns. Without a namespace they go to the default one.
+func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
+	in := make([]ledger.Message, len(messages))
+	for i, m := range messages {
+		m.Namespace = spaceName(m.Namespace)
+		in[i] = m
+	}
+	return e.ledger.Append(ctx, in)
+}
+
+// Messages returns the messages that match; see [ledger.Query].
+func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
+	q.Namespace = spaceName(q.Namespace)
+	return e.ledger.Query(ctx, q)
+}
+
+// LastMessage returns the sequence of a cluster's newest message, 0 if it has none.
+func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
+	return ledger.Last(ctx, e.ledger, ledger.Filter{Namespace: spaceName(namespace), Cluster: cluster})
+}
+
+// FollowMessages yields the messages that match and come after a sequence: what is
+// stored, then what is appended, until ctx or the engine ends; see [ledger.Follow].
+func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
+	f.Namespace = spaceName(f.Namespace)
+	return ledger.Follow(ctx, e.ledger, f, after)
+}
+
+// ExportMessages writes the messages that match, one JSON object per line.
+func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
+	q.Namespace = spaceName(q.Namespace)
+	return ledger.Export(ctx, e.ledger, q, w)
+}
+
+// ImportMessages appends the messages of an export to a cluster, with their ids and
+// times; see [ledger.Import].
+func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
+	return ledger.Import(ctx, e.ledger, spaceName(namespace), cluster, r)
+}
+
+// Clusters returns a page of the clusters of a namespace by name; the next one starts
+// after its last.
+func (e *Engine) Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error) {
+	if err := pageLimit(&limit); err != nil {
+		return nil, err
+	}
+	return e.ledger.Clusters(ctx, spaceName(namespace), after, limit)
+}
+
+// Cluster is a cluster and what its models were paid for.
+type Cluster struct {
+	store.ClusterInfo
+
+	// Tokens are sums by role; see [ledger.TokensByRole].
+	Tokens map[string]ledger.Usage `json:"tokens" doc:"by role, of the messages of the topic TOKEN_USAGE"`
+}
+
+// Cluster returns what is known of a cluster without its messages.
+func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, error) {
+	info, err := e.ledger.Cluster(ctx, spaceName(namespace), name)
+	if err != nil {
+		return Cluster{}, err
+	}
+	tokens, err := ledger.TokensByRole(ctx, e.ledger, ledger.Filter{Namespace: spaceName(namespace), Cluster: name})
+	return Cluster{info, tokens}, err
+}
+
+// EraseCluster removes the messages of a cluster for good, as [Engine.EraseDocument]
+// does.
+func (e *Engine) EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error) {
+	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.ledger.Erase(ctx, ns, name) })
+}
