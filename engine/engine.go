@@ -78,6 +78,8 @@ type Options struct {
 	TimeWeight float64
 	// Procedures says from which turns procedures are learnt.
 	Procedures skills.Gate
+	// Ledgers says what is made of the messages of clusters.
+	Ledgers Ledgers
 	// Providers are asked beside the built-in documents and memories.
 	Providers []resolve.Registered
 	// ProviderTimeout bounds each provider's part of a query; 0 is
@@ -138,6 +140,9 @@ type Engine struct {
 	events      eventSource
 	jobs        *jobs
 	ledger      *store.Ledger
+	states      *ledger.Snapshotter
+	packs       *ledger.Builder
+	tally       packTally
 	started     atomic.Bool // jobs were
 }
 
@@ -195,6 +200,9 @@ func (e *Engine) open(ctx context.Context) error {
 		memory.NewProvider(e.source(store.Memories), e.memories()),
 		skills.NewProvider(&shelf{engine: e}),
 	}
+	if err := e.openPacks(); err != nil {
+		return err
+	}
 	e.openJobs()
 	if err := e.openResolver(); err != nil {
 		return err
@@ -210,6 +218,7 @@ func (e *Engine) openResolver() error {
 	for _, p := range e.builtin {
 		providers = append(providers, resolve.Registered{Provider: p})
 	}
+	providers = append(providers, resolve.Registered{Provider: ledger.NewProvider(e.ledger, e.states.State)})
 	var watchers []watcher
 	var err error
 	if e.learner, err = e.newLearner(); err != nil {
@@ -248,6 +257,9 @@ func (e *Engine) Close() error {
 	e.eraser.close()
 	e.observer.close()
 	e.uses.close()
+	if e.states != nil {
+		e.states.Close()
+	}
 	if e.collections != nil {
 		errs = append(errs, e.collections.close())
 	}

@@ -22,7 +22,9 @@ func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) 
 		m.Namespace = spaceName(m.Namespace)
 		in[i] = m
 	}
-	return e.ledger.Append(ctx, in)
+	out, err := e.ledger.Append(ctx, in)
+	e.states.Touch(out)
+	return out, err
 }
 
 // Messages returns the messages that match; see [ledger.Query].
@@ -85,5 +87,11 @@ func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, 
 // EraseCluster removes the messages of a cluster for good, as [Engine.EraseDocument]
 // does.
 func (e *Engine) EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error) {
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.ledger.Erase(ctx, ns, name) })
+	return e.erase(ctx, namespace, func(ns int64) (erased store.Erased, err error) {
+		err = e.states.Hold(spaceName(namespace), name, func() error {
+			erased, err = e.ledger.Erase(ctx, ns, name)
+			return err
+		})
+		return erased, err
+	})
 }

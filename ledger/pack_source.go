@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -43,7 +42,7 @@ func (a *assembly) source(ctx context.Context, i int) pack.Candidate {
 func (a *assembly) messages(ctx context.Context, src Source, compact bool, r *SourceReport) (string, error) {
 	q := a.all()
 	q.Sender, q.Since, q.AfterSeq = src.Sender, src.Since.bound(a.Times), a.After
-	if _, several := src.wildcard(); !several {
+	if !src.several() {
 		q.Topics = []string{src.Topic}
 	}
 	found, err := a.read(ctx, q, src, src.take(compact), r)
@@ -76,7 +75,6 @@ func (a *assembly) read(ctx context.Context, q Query, src Source, t take, r *Sou
 	if t.amount > 0 {
 		q.Limit = min(t.amount+16, sourcePage)
 	}
-	prefix, several := src.wildcard()
 	var found []Message
 	looked, bytes := 0, 0
 	for {
@@ -86,7 +84,7 @@ func (a *assembly) read(ctx context.Context, q Query, src Source, t take, r *Sou
 		}
 		for _, m := range page {
 			switch {
-			case several && !strings.HasPrefix(m.Topic, prefix), a.isTrigger(m):
+			case !src.wants(m.Topic), a.isTrigger(m):
 				continue
 			case !Replayable(m):
 				r.Withheld++
@@ -165,7 +163,7 @@ func (a *assembly) count(ctx context.Context, q Query, src Source, r *SourceRepo
 		r.Reason = fmt.Sprintf("%d of %s, of which %d may not be shown again", r.InRange, of, r.Withheld)
 	default:
 		r.Reason = fmt.Sprintf("%d of %s, none but the triggering message", r.InRange, of)
-		if _, several := src.wildcard(); several {
+		if src.several() {
 			r.Reason = fmt.Sprintf("none of %d messages has %s", r.InRange, of)
 		}
 	}

@@ -136,8 +136,19 @@ func (s Source) Rank() pack.Priority {
 	}
 }
 
-// wildcard reports whether the source means several topics, and what they begin with.
-func (s Source) wildcard() (prefix string, ok bool) { return strings.CutSuffix(s.Topic, "*") }
+// several reports whether the source means more than one topic.
+func (s Source) several() bool { return strings.HasSuffix(s.Topic, "*") }
+
+// wants reports whether messages of a topic are meant.
+func (s Source) wants(topic string) bool {
+	prefix, several := strings.CutSuffix(s.Topic, "*")
+	return topic == s.Topic || several && strings.HasPrefix(topic, prefix)
+}
+
+// Wants reports whether messages of a topic are among the sources.
+func (s Strategy) Wants(topic string) bool {
+	return slices.ContainsFunc(s.Sources, func(src Source) bool { return src.Kind == FromMessages && src.wants(topic) })
+}
 
 // Budget returns the tokens that a context may have.
 func (s Strategy) Budget() int {
@@ -227,12 +238,9 @@ func (s Strategy) Warnings(topics []string) []Warning {
 
 // produced reports whether messages of the topic can be expected.
 func (s Source) produced(topics []string) bool {
-	if _, ok := s.wildcard(); ok {
-		return true
-	}
 	switch s.Topic {
 	case TopicIssueOpened, TopicClusterResumed, TopicStateSnapshot:
 		return true
 	}
-	return slices.Contains(topics, s.Topic)
+	return s.several() || slices.Contains(topics, s.Topic)
 }

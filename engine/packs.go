@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/pack"
+)
+
+// Ledgers configures what is made of the messages of clusters.
+type Ledgers struct {
+	// Sections are further topics whose messages change the state of a cluster, each
+	// with the section that it belongs to; see [ledger.CheckSections].
+	Sections map[string]string
+	// LogMetrics and PublishMetrics write the metrics of each context to the log, and
+	// as a message of the topic CONTEXT_METRICS to its cluster. They have no text of it.
+	LogMetrics     bool
+	PublishMetrics bool
+}
+
+// openPacks starts what is made of messages.
+func (e *Engine) openPacks() error {
+	folder, err := ledger.NewFolder(e.opts.Ledgers.Sections)
+	if err != nil {
+		return err
+	}
+	e.states = ledger.NewSnapshotter(e.ledger, folder, e.opts.Logger)
+	e.packs = &ledger.Builder{Log: e.ledger, Retrieve: e.retrieve}
+	return nil
+}
+
+// ClusterState returns where the work of a cluster stands after all its messages. It
+// writes nothing.
+func (e *Engine) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
+	s, err := e.states.State(ctx, spaceName(namespace), cluster)
+	if err == nil && s.IsZero() {
+		err = fmt.Errorf("%w: the cluster %s has no message that says where it stands", ragctx.ErrNotFound, ragctx.Clip(cluster))
+	}
+	return s, err
+}
+
+// Packed is the context of an agent with its metrics.
+type Packed struct {
+	ledger.Pack
+
+	Metrics ledger.Metrics
+}
+
+// Pack builds the context of an agent. Where the strategy wants the state of the cluster,
+// a state that is not yet published is published first.
+func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error) {
+	r.Namespace = spaceName(r.Namespace)
+	late := ""
+	if r.Strategy.Wants(ledger.TopicStateSnapshot) {
+		if _, err := e.states.Settle(ctx, r.Namespace, r.Cluster); err != nil {
+			if ctx.Err() != nil {
+				return Packed{}, err
+			}
+			e.opts.Logger.WarnContext(ctx, "a context has an old state", "namespace", r.Namespace, "cluster", r.Cluster, "error", err)
+			late = "the newest state could not be published; the context may have an older one"
+		}
+	}
+	p, err := e.packs.Build(ctx, r)
+	if err != nil {
+		return Packed{}, err
+	}
+	if late != "" {
+		p.Warnings = append(p.Warnings, ledger.Warning{Field: ledger.TopicStateSnapshot, Message: late})
+	}
+	out := Packed{Pack: p, Metrics: ledger.Measure(r, p)}
+	e.tally.add(out)
+	e.report(ctx, r, out.Metrics)
+	return out, nil
+}
+
+// report writes metrics to where they are wanted. That it fails costs no context.
+func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metrics) {
+	if !e.opts.Ledgers.LogMetrics && !e.opts.Ledgers.PublishMetrics {
+		return
+	}
+	raw, err := json.Marshal(m)
+	if err == nil && e.opts.Ledgers.LogMetrics {
+		e.opts.Logger.InfoContext(ctx, "[ContextMetrics]", "metrics", json.RawMessage(raw))
+	}
+	if err == nil && e.opts.Ledgers.PublishMetrics {
+		_, err = e.ledger.Append(ctx, []ledger.Message{{
+			Namespace: r.Namespace, Cluster: r.Cluster, Topic: ledger.TopicContextMetrics,
+			Sender: cmp.Or(r.Agent.ID, "ragctx"), Receiver: "system", Data: raw,
+		}})
+	}
+	if err != nil {
+		e.opts.Logger.WarnContext(ctx, "the metrics of a context were not published", "cluster", r.Cluster, "error", err)
+	}
+}
+
+// retrieve finds documents and memories for a context. What is found is escaped, so that
+// it cannot pass for a part of the context.
+func (e *Engine) retrieve(ctx context.Context, q ragctx.ContextQuery) (ledger.Retrieved, error) {
+	a, err := e.Context(ctx, q)
+	if err != nil {
+		return ledger.Retrieved{}, err
+	}
+	note := a.Note
+	if len(a.Degraded) > 0 {
+		note = strings.TrimPrefix(note+"; without "+strings.Join(a.Degraded, ", "), "; ")
+	}
+	return ledger.Retrieved{Text: a.Rendered(), Items: len(a.Items), Note: note}, nil
+}
+
+// PackTally counts contexts since the engine was opened.
+type PackTally struct {
+	Packs uint64
+	// Empty are those that have nothing of any source.
+	Empty uint64
+	// OverBudget are those whose required parts did not fit, Cut those that were
+	// shortened for the limit on characters.
+	OverBudget, Cut uint64
+	Tokens          uint64
+	// Parts counts parts by what became of them: full and compact, otherwise the
+	// reason that they are not there.
+	Parts map[string]uint64
+}
+
+// packTally is a PackTally that is counted on.
+type packTally struct {
+	mu sync.Mutex
+	PackTally
+}
+
+func (t *packTally) add(p Packed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Packs++
+	t.Tokens += uint64(max(p.Metrics.Total.EstimatedTokens, 0)) //nolint:gosec // not negative
+	for counter, is := range map[*uint64]bool{&t.Empty: p.Note != "", &t.OverBudget: p.Budget.OverBudgetTokens > 0, &t.Cut: p.MaxChars.Applied} {
+		if is {
+			*counter++
+		}
+	}
+	if t.Parts == nil {
+		t.Parts = make(map[string]uint64)
+	}
+	for _, d := range p.Decisions {
+		if d.Status == pack.Included {
+			t.Parts[d.Variant]++
+		} else {
+			t.Parts[string(d.Reason)]++
+		}
+	}
+}
+
+// PackTally returns what was counted.
+func (e *Engine) PackTally() PackTally {
+	e.tally.mu.Lock()
+	defer e.tally.mu.Unlock()
+	out := e.tally.PackTally
+	out.Parts = maps.Clone(out.Parts)
+	return out
+}

@@ -1,0 +1,194 @@
+package engine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/ledger"
+)
+
+// publish appends a message to the cluster "team".
+func (f *fixture) publish(topic, sender, text, data string) ledger.Message {
+	f.t.Helper()
+	m := ledger.Message{Cluster: "team", Topic: topic, Sender: sender, Text: text}
+	if data != "" {
+		m.Data = json.RawMessage(data)
+	}
+	out, err := f.AppendMessages(f.t.Context(), []ledger.Message{m})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return out[0]
+}
+
+func (f *fixture) topics(topics ...string) []ledger.Message {
+	f.t.Helper()
+	out, err := f.Messages(f.t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team", Topics: topics}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return out
+}
+
+func (f *fixture) pack(r ledger.PackRequest, strategy string) engine.Packed {
+	f.t.Helper()
+	var err error
+	if r.Strategy, _, err = ledger.ParseStrategy([]byte(strategy)); err != nil {
+		f.t.Fatal(err)
+	}
+	r.Cluster = "team"
+	p, err := f.Pack(f.t.Context(), r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return p
+}
+
+const withState = `{"sources":[{"topic":"STATE_SNAPSHOT","strategy":"latest","amount":1}]}`
+
+// §4.7: the snapshot reaches the worker's prompt, right after the message that it is of;
+// custom topics are sections by configuration; trap 35, also after a restart.
+func TestStateReachesThePrompt(t *testing.T) {
+	f := open(t, func(o *engine.Options) { o.Ledgers.Sections = map[string]string{"DEPLOYED": "deployment"} })
+	f.publish("PLAN_READY", "planner", "rotate the keys", "")
+	if p := f.pack(ledger.PackRequest{}, withState); !strings.Contains(p.Context, "state-snapshotter:\nPlan: rotate the keys\n") {
+		t.Errorf("context %q", p.Context)
+	}
+	f.publish("DEPLOYED", "ops", "to staging", "")
+	f.reopen() // perhaps before it was published
+	for range 2 {
+		p := f.pack(ledger.PackRequest{}, withState)
+		if !strings.Contains(p.Context, "Plan: rotate the keys\nDeployment: to staging\n") {
+			t.Errorf("context %q", p.Context)
+		}
+	}
+	s, err := f.ClusterState(t.Context(), "", "team")
+	if err != nil || s.Summary() != "Plan: rotate the keys\nDeployment: to staging" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if n := len(f.topics(ledger.TopicStateSnapshot)); n > 2 {
+		t.Errorf("%d snapshots of two states", n)
+	}
+	for _, name := range []string{"", "other"} {
+		if _, err := f.ClusterState(t.Context(), "foreign", name); err == nil {
+			t.Errorf("the cluster %q of another namespace has a state", name)
+		}
+	}
+	if _, err := f.ClusterState(t.Context(), "", "other"); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("a cluster without messages: %v", err)
+	}
+}
+
+// §4.7: loading a stopped cluster writes nothing.
+func TestLoadingAClusterWritesNothing(t *testing.T) {
+	f := open(t)
+	f.publish("ISSUE_OPENED", "user", "it fails", "")
+	f.pack(ledger.PackRequest{}, withState)
+	before := len(f.topics())
+	f.reopen()
+	if _, err := f.ClusterState(t.Context(), "", "team"); err != nil {
+		t.Error(err)
+	}
+	f.pack(ledger.PackRequest{}, withState)
+	f.reopen()
+	if n := len(f.topics()); n != before {
+		t.Errorf("%d messages, %d before", n, before)
+	}
+}
+
+// §4.5 and §4.7: metrics as one message and one line of the log, only where they are
+// switched on, without text of the context.
+func TestContextMetrics(t *testing.T) {
+	f := open(t)
+	f.publish("CHAT", "a", "secret", "")
+	const chat = `{"sources":[{"topic":"CHAT"}]}`
+	if f.pack(ledger.PackRequest{}, chat); len(f.topics(ledger.TopicContextMetrics)) != 0 {
+		t.Error("metrics without a switch")
+	}
+	var log bytes.Buffer
+	f = open(t, func(o *engine.Options) {
+		o.Ledgers, o.Logger = engine.Ledgers{LogMetrics: true, PublishMetrics: true}, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	f.publish("CHAT", "a", "secret", "")
+	p := f.pack(ledger.PackRequest{Agent: ledger.Agent{ID: "w1", Role: "worker"}}, chat)
+	got := f.topics(ledger.TopicContextMetrics)
+	if len(got) != 1 || got[0].Sender != "w1" || got[0].Receiver != "system" {
+		t.Fatalf("published %+v", got)
+	}
+	var m ledger.Metrics
+	if err := json.Unmarshal(got[0].Data, &m); err != nil || m.Total.Chars != len(p.Context) || m.AgentID != "w1" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if !strings.Contains(log.String(), `msg=[ContextMetrics] metrics="{`) || strings.Contains(log.String()+string(got[0].Data), "secret") {
+		t.Errorf("log %s, message %s", log.String(), got[0].Data)
+	}
+	if tally := f.PackTally(); tally.Packs != 1 || tally.Parts["full"] != 1 || tally.Tokens == 0 {
+		t.Errorf("tally %+v", tally)
+	}
+	f.pack(ledger.PackRequest{}, `{"sources":[{"topic":"NONE"}]}`)
+	if tally := f.PackTally(); tally.Empty != 1 || tally.Parts["empty"] != 1 {
+		t.Errorf("tally %+v", tally)
+	}
+}
+
+// Documents and memories are sources; messages are items of an answer that names their
+// cluster, and of no other.
+func TestLedgerAndRetrieval(t *testing.T) {
+	f := open(t)
+	f.put("keys", "# Keys\n\nSigning keys rotate every Monday.")
+	f.turn(ragctx.Turn{SessionID: "s", Prompt: "Who keeps the signing keys?", Response: "Ann keeps them."})
+	settled(t, f)
+	m := f.publish("REVIEW", "bob", "the signing keys are expired", "")
+	p := f.pack(ledger.PackRequest{Trigger: ledger.Trigger{Sequence: m.Sequence}},
+		`{"sources":[{"kind":"documents","amount":2},{"kind":"memories","query":"who keeps the keys"}]}`)
+	for _, want := range []string{"## Documents\n\n<context", "every Monday", "## Memories\n\n<context", "Ann keeps", "## Triggering Message"} {
+		if !strings.Contains(p.Context, want) {
+			t.Errorf("the context has no %q:\n%s", want, p.Context)
+		}
+	}
+	q := query("signing keys")
+	if ids := f.found(q); strings.Contains(strings.Join(ids, " "), m.ID) {
+		t.Errorf("without a cluster: %v", ids)
+	}
+	if ids := f.found(q.WithParam(ledger.ParamCluster, "team").WithTypes(ragctx.TypeMemory)); !strings.Contains(strings.Join(ids, " "), m.ID) {
+		t.Errorf("with the cluster: %v", ids)
+	}
+	q.Namespace = "foreign"
+	if ids := f.found(q.WithParam(ledger.ParamCluster, "team").WithTypes(ragctx.TypeMemory)); len(ids) != 0 {
+		t.Errorf("from another namespace: %v", ids)
+	}
+	r := ledger.PackRequest{Namespace: "foreign"}
+	if p := f.pack(r, `{"sources":[{"topic":"REVIEW"}]}`); p.Context != "" || !strings.Contains(p.Note, "has no messages") {
+		t.Errorf("another namespace sees %q, note %q", p.Context, p.Note)
+	}
+}
+
+// What an erased cluster said is not said again by a snapshot.
+func TestErasedClusterHasNoState(t *testing.T) {
+	f := open(t)
+	f.publish("PLAN_READY", "planner", "secret", "")
+	f.pack(ledger.PackRequest{}, withState)
+	if _, err := f.EraseCluster(t.Context(), "", "team"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.ClusterState(t.Context(), "", "team"); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("the state of an erased cluster: %v", err)
+	}
+	f.publish("ISSUE_OPENED", "user", "anew", "")
+	if p := f.pack(ledger.PackRequest{}, withState); strings.Contains(p.Context, "secret") || !strings.Contains(p.Context, "Task: anew") {
+		t.Errorf("context %q", p.Context)
+	}
+}
+
+func TestWrongSections(t *testing.T) {
+	_, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Ledgers: engine.Ledgers{Sections: map[string]string{"A": "Not a name"}}})
+	if !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("got %v", err)
+	}
+}
