@@ -48,6 +48,7 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 		s.log.WarnContext(ctx, "jobs could not be counted for the metrics", "error", err)
 	}
 	writeJobs(&e, jobs, err == nil)
+	writePacks(&e, s.engine.PackTally())
 	writeProcess(&e)
 	return &metricsOutput{expositionType, e.buf.Bytes()}, nil
 }

@@ -49,6 +49,7 @@ func (s *Server) routes() {
 	s.transferRoutes()
 	s.procedureRoutes()
 	s.ledgerRoutes()
+	s.packRoutes()
 	s.mem0Routes()
 	s.eraseRoutes()
 	s.reembedRoutes()

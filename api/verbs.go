@@ -23,6 +23,7 @@ var verbs = [...]verb{
 	{http.MethodGet, "/v1/ledger", "messages", "/messages"},
 	{http.MethodPost, "/v1/ledger", "messages", "/messages"},
 	{http.MethodGet, "/v1/ledger", "stream", "/stream"},
+	{http.MethodGet, "/v1/ledger", "snapshot", "/snapshot"},
 	{http.MethodGet, "/v1/ledger", "export", "/export"},
 	{http.MethodPost, "/v1/ledger", "import", "/import"},
 }

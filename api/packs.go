@@ -1,0 +1,184 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/pack"
+)
+
+// PackRequest asks for the context of an agent of a cluster.
+type PackRequest struct {
+	Namespace string          `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
+	Cluster   string          `json:"cluster" doc:"the cluster whose messages are looked at" example:"issue-17"`
+	Strategy  json.RawMessage `json:"strategy" doc:"what the context is made of: an object with sources and maxTokens, alone or as the contextStrategy of a larger one"`
+	Agent     PackAgent       `json:"agent,omitzero" doc:"who the context is for"`
+	Trigger   *PackTrigger    `json:"trigger,omitempty" doc:"the message that the agent was started by; it ends the context, in full, and is not shown among the sources"`
+	Parts     PackParts       `json:"parts,omitzero" doc:"texts that the context begins with"`
+	Times     ledger.Times    `json:"times,omitzero" doc:"what since can mean, in Unix milliseconds; what is absent is looked for among the messages of topic AGENT_LIFECYCLE"`
+	After     string          `json:"after_seq,omitempty" doc:"leaves out messages up to this sequence: through_seq of the context that the agent has already"`
+	Topics    []string        `json:"topics,omitempty" doc:"those that agents publish; a source of any other is warned of"`
+	UserID    string          `json:"user_id,omitempty" maxLength:"512" doc:"whose memories are found beside those of no user"`
+	Explain   bool            `json:"explain,omitempty" doc:"counts messages also for sources that have some, and adds the metrics"`
+}
+
+// PackAgent is who a context is for.
+type PackAgent struct {
+	ID        string `json:"id,omitempty" maxLength:"256" doc:"the sender of its messages" example:"worker-1"`
+	Role      string `json:"role,omitempty" maxLength:"256" doc:"a validator is told what those before it could not validate" example:"worker"`
+	Iteration int    `json:"iteration,omitempty" minimum:"0" doc:"the number of its run, for the metrics"`
+	Isolated  bool   `json:"isolated,omitempty" doc:"runs on another platform than the agents before it"`
+}
+
+// PackTrigger names a message by its sequence, or says it.
+type PackTrigger struct {
+	Sequence string          `json:"sequence,omitempty" doc:"of a message in the ledger; nothing else is needed then"`
+	ID       string          `json:"id,omitempty" doc:"keeps the message from being shown among the sources as well"`
+	Topic    string          `json:"topic,omitempty"`
+	Sender   string          `json:"sender,omitempty"`
+	Text     string          `json:"text,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty" doc:"any JSON"`
+}
+
+// PackParts are texts of the caller. Those that are empty are left out.
+type PackParts struct {
+	Header               string          `json:"header,omitempty"`
+	Instructions         string          `json:"instructions,omitempty"`
+	RepoTooling          string          `json:"repo_tooling,omitempty"`
+	CommandProofs        string          `json:"command_proofs,omitempty"`
+	QueuedGuidance       []string        `json:"queued_guidance,omitempty" doc:"for this context only"`
+	LegacyOutputSchema   string          `json:"legacy_output_schema,omitempty"`
+	RequiredQualityGates string          `json:"required_quality_gates,omitempty"`
+	JSONSchema           json.RawMessage `json:"json_schema,omitempty" doc:"what the agent's output must be like"`
+}
+
+// Request returns the request in the engine's vocabulary, with warnings about the
+// strategy.
+func (r PackRequest) Request() (ledger.PackRequest, []ledger.Warning, error) {
+	strategy, warnings, err := ledger.ParseStrategy(r.Strategy)
+	if f, ok := errors.AsType[*ragctx.FieldError](err); ok && f.Field != "strategy" {
+		f.Field = "strategy." + f.Field
+	}
+	if err != nil {
+		return ledger.PackRequest{}, nil, err
+	}
+	out := ledger.PackRequest{
+		Namespace: r.Namespace, Cluster: r.Cluster, Strategy: strategy, Agent: ledger.Agent(r.Agent), Parts: ledger.Parts(r.Parts),
+		Times: r.Times, Topics: r.Topics, UserID: r.UserID, Explain: r.Explain,
+	}
+	if out.After, err = sequenceOf("after_seq", r.After); err != nil {
+		return out, nil, err
+	}
+	if t := r.Trigger; t != nil {
+		out.Trigger = ledger.Trigger{ID: t.ID, Topic: t.Topic, Sender: t.Sender, Text: t.Text, Data: t.Data}
+		if out.Trigger.Sequence, err = sequenceOf("trigger.sequence", t.Sequence); err != nil {
+			return out, nil, err
+		}
+		if out.Trigger.IsZero() {
+			return out, nil, ragctx.Invalid("trigger", "says nothing; send the sequence of a message, or a topic and a text, or leave it out")
+		}
+	}
+	return out, warnings, nil
+}
+
+// PackAnswer is the context of an agent.
+type PackAnswer struct {
+	Context    string                `json:"context" doc:"what the agent is to be shown"`
+	Tokens     int                   `json:"tokens" doc:"estimated: a quarter of the characters"`
+	Budget     pack.Budget           `json:"budget"`
+	MaxChars   pack.Guard            `json:"max_chars" doc:"the limit of 500,000 characters"`
+	Decisions  []pack.Decision       `json:"decisions" nullable:"false" doc:"what became of each part, in order"`
+	Sources    []ledger.SourceReport `json:"sources" nullable:"false" doc:"what each source of the strategy has; counts are -1 where they were not asked for"`
+	Warnings   []ledger.Warning      `json:"warnings" nullable:"false"`
+	Note       string                `json:"note,omitempty" doc:"why the context has nothing of any source"`
+	ThroughSeq ledger.Sequence       `json:"through_seq" doc:"the newest message that there was"`
+	Metrics    *ledger.Metrics       `json:"metrics,omitempty" doc:"on request: the context in numbers, without a word of it"`
+}
+
+// NewPackAnswer returns the answer to a request, with what is warned of in its strategy.
+func NewPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) PackAnswer {
+	out := PackAnswer{
+		Context: p.Context, Tokens: p.Metrics.Total.EstimatedTokens, Budget: p.Budget, MaxChars: p.MaxChars, Decisions: p.Decisions,
+		Sources: p.Sources, Warnings: append(warnings, p.Warnings...), Note: p.Note, ThroughSeq: p.Through,
+	}
+	if out.Warnings == nil {
+		out.Warnings = []ledger.Warning{}
+	}
+	if explain {
+		out.Metrics = &p.Metrics
+	}
+	return out
+}
+
+// ClusterState is where the work of a cluster stands.
+type ClusterState struct {
+	State json.RawMessage `json:"state" doc:"version, updatedAt, clusterId, sourceMessageId, and the sections that there are: task, plan, progress, validation, debug, and those of the settings"`
+	Text  string          `json:"text" doc:"the same in a few lines"`
+}
+
+// NewClusterState returns a state as it is sent.
+func NewClusterState(s ledger.State) (ClusterState, error) {
+	raw, err := s.MarshalJSON()
+	return ClusterState{State: raw, Text: s.Summary()}, err
+}
+
+type (
+	packInput          struct{ Body PackRequest }
+	packOutput         struct{ Body PackAnswer }
+	clusterStateOutput struct{ Body ClusterState }
+)
+
+func (s *Server) packRoutes() {
+	register(s, huma.Operation{
+		OperationID: "pack", Method: http.MethodPost, Path: "/v1/packs", Tags: []string{"ledger"}, Summary: "Build the context of an agent",
+		Description: "From the messages of a cluster, documents and memories, under a budget. Required parts are always included; others where they fit, " +
+			"in full or compact, by priority. Every part has a decision with its reason, and a context without anything of any source says why.",
+	}, s.pack)
+	register(s, huma.Operation{
+		OperationID: "get-cluster-state", Method: http.MethodGet, Path: clusterVerb("snapshot"), Tags: []string{"ledger"},
+		Summary:     "Where the work of a cluster stands",
+		Description: "Folded from all its messages; nothing is written. The same is published as messages of the topic STATE_SNAPSHOT when it changes.",
+	}, s.clusterState)
+}
+
+func (s *Server) pack(ctx context.Context, in *packInput) (*packOutput, error) {
+	r, warnings, err := in.Body.Request()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.engine.Pack(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &packOutput{NewPackAnswer(p, warnings, in.Body.Explain)}, nil
+}
+
+func (s *Server) clusterState(ctx context.Context, in *ClusterKey) (*clusterStateOutput, error) {
+	state, err := s.engine.ClusterState(ctx, in.Namespace, in.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	out, err := NewClusterState(state)
+	return &clusterStateOutput{out}, err
+}
+
+// writePacks writes what was counted of contexts.
+func writePacks(e *exposition, t engine.PackTally) {
+	e.counter("ragctx_packs_total", "Contexts that were built for agents.", series{nil, float64(t.Packs)})
+	e.counter("ragctx_packs_empty_total", "Contexts that have nothing of any source.", series{nil, float64(t.Empty)})
+	e.counter("ragctx_packs_over_budget_total", "Contexts whose required parts exceeded their budget.", series{nil, float64(t.OverBudget)})
+	e.counter("ragctx_packs_cut_total", "Contexts that were shortened for the limit on characters.", series{nil, float64(t.Cut)})
+	e.counter("ragctx_packs_tokens_total", "Tokens of contexts, as they are estimated.", series{nil, float64(t.Tokens)})
+	var parts []series
+	for _, outcome := range []string{"full", "compact", string(pack.ReasonEmpty), string(pack.ReasonBudget), string(pack.ReasonMaxChars)} {
+		parts = append(parts, series{labels{"outcome", outcome}, float64(t.Parts[outcome])})
+	}
+	e.counter("ragctx_pack_parts_total", "Parts of contexts by what became of them.", parts...)
+}

@@ -1,0 +1,26 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/ragctx/ragctx/ledger"
+)
+
+// Pack asks the server for the context of an agent.
+func (c *Client) Pack(ctx context.Context, r PackRequest) (PackAnswer, error) {
+	var out PackAnswer
+	err := c.do(ctx, http.MethodPost, "/v1/packs", nil, r, &out)
+	return out, err
+}
+
+// ClusterState calls [engine.Engine.ClusterState] on the server.
+func (c *Client) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
+	var out ClusterState
+	var state ledger.State
+	err := c.do(ctx, http.MethodGet, "/v1/ledger/"+escaped(cluster)+"/snapshot", in(namespace), nil, &out)
+	if err == nil {
+		err = state.UnmarshalJSON(out.State)
+	}
+	return state, err
+}
