@@ -23,6 +23,7 @@ type backend interface {
 	jobRunner
 	memoryKeeper
 	procedureKeeper
+	ledgerKeeper
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.

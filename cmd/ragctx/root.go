@@ -42,7 +42,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
 	addSettings(flags, "data", "namespace", "log_level", "log_format")
 	root.AddCommand(
-		newServe(env), newIngest(env), newQuery(env), newRemember(env), newMemory(env), newProcedures(env),
+		newServe(env), newIngest(env), newQuery(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env),
 		newDocs(env), newJobs(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env),
 		newBench(env), newEval(env), newConfig(env), newVersion(env), newExtractWorker(env),
 	)
@@ -86,6 +86,15 @@ func atLeast(n int, what string) cobra.PositionalArgs {
 			return nil
 		}
 		return badUsage("needs %s", what)
+	}
+}
+
+func between(least, most int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) >= least && len(args) <= most {
+			return nil
+		}
+		return badUsage("takes %s, got %d arguments; quote text that has spaces", what, len(args))
 	}
 }
 

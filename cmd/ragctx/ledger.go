@@ -1,0 +1,329 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/store"
+)
+
+// ledgerKeeper is the part of a backend that is about ledgers.
+type ledgerKeeper interface {
+	AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error)
+	Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error)
+	FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error]
+	LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error)
+	ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error
+	ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error)
+	Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error)
+	EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error)
+}
+
+const ledgerHelp = `A ledger has the messages that the agents of a cluster send each other: in order,
+with a time that only grows, and never changed. Agents append to it, query it and
+follow it.`
+
+func newLedger(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Read, follow and write the messages of agents",
+		Long:  ledgerHelp,
+		Example: `  ragctx ledger publish issue-17 --topic PLAN_READY --sender planner "First the tests."
+  ragctx ledger tail issue-17 --follow
+  ragctx ledger export issue-17 issue-17.ndjson`,
+	}
+	group(cmd)
+	cmd.AddCommand(newLedgerTail(env), newLedgerPublish(env), newLedgerExport(env), newLedgerImport(env), newLedgerList(env), newLedgerErase(env))
+	return cmd
+}
+
+// clusterCommand completes a command whose first argument is a cluster.
+func clusterCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs,
+	run func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, args []string) error,
+) *cobra.Command {
+	cmd.Args = args
+	addSettings(cmd.Flags(), "server")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			f := ledger.Filter{Namespace: s.Namespace, Cluster: args[0]}
+			if err := f.Check(); err != nil {
+				return asUsage(err)
+			}
+			return run(ctx, cmd, b, f, args[1:])
+		})
+	}
+	return cmd
+}
+
+// messageFlags choose among the messages of a cluster.
+type messageFlags struct {
+	topics           []string
+	sender, receiver string
+}
+
+func (m *messageFlags) add(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&m.topics, "topic", nil, "only this topic; may be repeated")
+	flags.StringVar(&m.sender, "sender", "", "only of this sender")
+	flags.StringVar(&m.receiver, "receiver", "", "only to this receiver; broadcast is everyone")
+}
+
+func (m *messageFlags) narrow(f ledger.Filter) ledger.Filter {
+	f.Topics, f.Sender, f.Receiver = m.topics, m.sender, m.receiver
+	return f
+}
+
+func newLedgerTail(env lookupEnv) *cobra.Command {
+	var m messageFlags
+	var n int
+	var follow, asJSON bool
+	var after string
+	cmd := clusterCommand(env, &cobra.Command{
+		Use:   "tail CLUSTER",
+		Short: "Show the newest messages, and those that come",
+		Long: "Tail prints the newest messages of a cluster, oldest of them first, or with --after all\n" +
+			"that follow a sequence. With --follow it goes on with those that are appended, and takes\n" +
+			"up again where it was when the server has been away; it needs a server, as nobody else\n" +
+			"can write while a command has the data directory open.",
+		Example: `  ragctx ledger tail issue-17
+  ragctx ledger tail issue-17 --topic VALIDATION_RESULT --lines 5
+  ragctx ledger tail issue-17 --follow --json | jq .text`,
+	}, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, _ []string) error {
+		show := showMessage
+		if asJSON {
+			show = func(w io.Writer, m ledger.Message) error {
+				line, err := ledger.Line(m)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(w, "%s\n", line)
+				return err
+			}
+		}
+		t := tail{Filter: m.narrow(f), b: b, show: func(m ledger.Message) error { return show(cmd.OutOrStdout(), m) }}
+		if _, here := b.(local); here && follow {
+			return badUsage("--follow needs a server, and none has the data directory; start one with 'ragctx serve'")
+		}
+		if after != "" {
+			t.given = true
+			if err := t.after.UnmarshalText([]byte(after)); err != nil {
+				return asUsage(err)
+			}
+		}
+		return t.run(ctx, n, follow)
+	})
+	flags := cmd.Flags()
+	m.add(flags)
+	countVar(flags, &n, "lines", 20, 0, 1000, "how many messages to begin with")
+	flags.StringVar(&after, "after", "", "begin after this sequence")
+	flags.BoolVarP(&follow, "follow", "f", false, "go on with messages that are appended")
+	flags.BoolVar(&asJSON, "json", false, "print each message as a line of JSON")
+	return cmd
+}
+
+// tail prints messages.
+type tail struct {
+	ledger.Filter
+
+	b     backend
+	show  func(ledger.Message) error
+	after ledger.Sequence
+	given bool // that after is
+}
+
+func (t *tail) run(ctx context.Context, n int, follow bool) error {
+	switch last, err := t.b.LastMessage(ctx, t.Namespace, t.Cluster); {
+	case err != nil:
+		return err
+	case follow && t.given:
+		return t.follow(ctx)
+	case t.given:
+		return t.through(ctx, last)
+	default:
+		if err := t.newest(ctx, n, last); err != nil || !follow {
+			return err
+		}
+		t.after = last
+		return t.follow(ctx)
+	}
+}
+
+// newest prints n messages up to a sequence.
+func (t *tail) newest(ctx context.Context, n int, last ledger.Sequence) error {
+	if n == 0 || last == 0 {
+		return nil
+	}
+	var found []ledger.Message
+	for len(found) < n { // pages have limits of their own
+		page, err := t.b.Messages(ctx, ledger.Query{Filter: t.Filter, ThroughSeq: last, Limit: n - len(found), Offset: len(found), Newest: true})
+		if err != nil {
+			return err
+		}
+		if found = append(found, page...); len(page) == 0 {
+			break
+		}
+	}
+	for i := range found {
+		if err := t.show(found[len(found)-1-i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// through prints what is stored up to a sequence.
+func (t *tail) through(ctx context.Context, last ledger.Sequence) error {
+	for last > 0 {
+		page, err := t.b.Messages(ctx, ledger.Query{Filter: t.Filter, AfterSeq: t.after, ThroughSeq: last, Limit: 1000})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, m := range page {
+			if err := t.show(m); err != nil {
+				return err
+			}
+			t.after = m.Sequence
+		}
+	}
+	return nil
+}
+
+func (t *tail) follow(ctx context.Context) error {
+	for m, err := range t.b.FollowMessages(ctx, t.Filter, t.after) {
+		if err != nil {
+			return err
+		}
+		if err := t.show(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showMessage prints a message for people.
+func showMessage(w io.Writer, m ledger.Message) error {
+	to := ""
+	if m.Receiver != ledger.Broadcast {
+		to = " to " + printable(m.Receiver)
+	}
+	_, err := fmt.Fprintf(w, "%s  %s  %s  %s%s\n", m.Sequence, m.Time().Local().Format("2006-01-02 15:04:05.000"), printable(m.Topic), printable(m.Sender), to) //nolint:gosmopolitan // times are those of who asks
+	for _, part := range []string{m.Text, string(m.Data)} {
+		if part != "" && err == nil {
+			for line := range strings.Lines(strings.TrimRight(part, "\n")) {
+				if _, err = fmt.Fprintf(w, "    %s\n", printable(strings.TrimRight(line, "\r\n"))); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return err
+}
+
+func newLedgerPublish(env lookupEnv) *cobra.Command {
+	var m ledger.Message
+	var data, metadata string
+	cmd := clusterCommand(env, &cobra.Command{
+		Use:   "publish CLUSTER [TEXT]",
+		Short: "Append a message",
+		Long: "Publish appends a message to the ledger of a cluster and prints its sequence and its id\n" +
+			"once it is on disk. TEXT - is read from standard input.",
+		Example: `  ragctx ledger publish issue-17 --topic ISSUE_OPENED --sender system "The build is slow."
+  ragctx ledger publish issue-17 --topic VALIDATION_RESULT --sender judge --json-data '{"approved":true}'`,
+	}, between(1, 2, "one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, args []string) error {
+		m.Namespace, m.Cluster = f.Namespace, f.Cluster
+		if len(args) > 0 {
+			var err error
+			if m.Text, err = textArg(args[0], cmd.InOrStdin(), ledger.MaxMessageBytes); err != nil {
+				return err
+			}
+		}
+		m.Data, m.Metadata = json.RawMessage(data), json.RawMessage(metadata)
+		if _, err := ledger.Check([]ledger.Message{m}, ledger.Appending); err != nil {
+			return asUsage(err)
+		}
+		stored, err := b.AppendMessages(ctx, []ledger.Message{m})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", stored[0].Sequence, stored[0].ID)
+		return err
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&m.Topic, "topic", "", "what it is about, such as PLAN_READY")
+	flags.StringVar(&m.Sender, "sender", "", "who sends it")
+	flags.StringVar(&m.Receiver, "receiver", "", "whom it is meant for (default everyone)")
+	flags.StringVar(&data, "json-data", "", "data as JSON")
+	flags.StringVar(&metadata, "metadata", "", "metadata as JSON")
+	return cmd
+}
+
+func newLedgerList(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List clusters",
+		Long:  "List prints the clusters of the namespace by name, with how many messages they have.",
+		Example: `  ragctx ledger list
+  ragctx ledger list --json | jq -r '.[].cluster'`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				all := []store.ClusterInfo{}
+				for after := ""; ; after = all[len(all)-1].Cluster {
+					page, err := b.Clusters(ctx, s.Namespace, after, engine.MaxPage)
+					if err != nil {
+						return err
+					}
+					if all = append(all, page...); len(page) < engine.MaxPage {
+						return listClusters(cmd.OutOrStdout(), all, asJSON)
+					}
+				}
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func listClusters(w io.Writer, all []store.ClusterInfo, asJSON bool) error {
+	if asJSON {
+		return writeJSON(w, all)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, c := range all {
+		last := "-"
+		if c.LastTimestamp != 0 {
+			last = time.UnixMilli(c.LastTimestamp).Local().Format(time.DateTime) //nolint:gosmopolitan // times are those of who asks
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", printable(c.Cluster), strconv.Itoa(c.Messages), last)
+	}
+	return tw.Flush()
+}
+
+func newLedgerErase(env lookupEnv) *cobra.Command {
+	return clusterCommand(env, &cobra.Command{
+		Use:     "erase CLUSTER",
+		Short:   "Remove a cluster's messages for good",
+		Long:    "Erase removes all messages of a cluster from the database and its files. This cannot be\nundone.",
+		Example: `  ragctx ledger erase issue-17`,
+	}, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, _ []string) error {
+		erased, err := b.EraseCluster(ctx, f.Namespace, f.Cluster)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "erased %d messages\n", erased.Messages)
+		return err
+	})
+}
