@@ -10,6 +10,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/ragctx/ragctx"
 )
@@ -67,8 +68,12 @@ func NewSnapshotter(log Log, folder *Folder, warn *slog.Logger) *Snapshotter {
 	return s
 }
 
-// Close ends the work. What was not yet published is at the next [Snapshotter.Settle]
-// or message of the cluster. The log must be open until then.
+// closeTimeout is how long Close publishes what is due.
+const closeTimeout = 2 * time.Second
+
+// Close publishes what is due, as far as it does not take long, and ends the work. What
+// is left is published by the next [Snapshotter.Settle] or after the next message of the
+// cluster. The log must be open until then. It may be called more than once.
 func (s *Snapshotter) Close() {
 	s.cancel()
 	<-s.done
@@ -98,14 +103,28 @@ func (s *Snapshotter) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+			defer cancel()
+			s.settleDirty(last)
 			return
 		case <-s.wake:
+			s.settleDirty(ctx)
 		}
-		for _, key := range s.takeDirty() {
-			if _, err := s.Settle(ctx, key.namespace, key.cluster); err != nil && ctx.Err() == nil && !errors.Is(err, ragctx.ErrClosed) {
-				s.warn.WarnContext(ctx, "no snapshot of a cluster; the next message or question makes up for it",
-					"namespace", key.namespace, "cluster", key.cluster, "error", err)
-			}
+	}
+}
+
+// settleDirty publishes the states of the clusters that have news. Those that ctx leaves
+// no time for still have.
+func (s *Snapshotter) settleDirty(ctx context.Context) {
+	for _, key := range s.takeDirty() {
+		_, err := s.Settle(ctx, key.namespace, key.cluster)
+		switch {
+		case err == nil, errors.Is(err, ragctx.ErrClosed):
+		case ctx.Err() != nil:
+			s.touch(key)
+		default:
+			s.warn.WarnContext(ctx, "no snapshot of a cluster; the next message or question makes up for it",
+				"namespace", key.namespace, "cluster", key.cluster, "error", err)
 		}
 	}
 }

@@ -254,6 +254,20 @@ func TestSnapshotConcurrently(t *testing.T) {
 	}
 }
 
+// Closing publishes what is due.
+func TestSnapshotOnClose(t *testing.T) {
+	for range 20 {
+		log := newLog()
+		s := ledger.NewSnapshotter(log, folder(t, nil), slog.New(slog.DiscardHandler))
+		s.Touch(publish(t, log, ledger.Message{Topic: "PLAN_READY", Text: "p"}))
+		s.Close()
+		s.Close()
+		if n := len(stored(t, log, ledger.TopicStateSnapshot)); n != 1 {
+			t.Fatalf("%d snapshots after the end", n)
+		}
+	}
+}
+
 // A log that fails costs a snapshot, not the next one.
 func TestSnapshotAfterFailure(t *testing.T) {
 	log := &failing{Memory: newLog(), fail: true}
