@@ -24,6 +24,7 @@ type backend interface {
 	memoryKeeper
 	procedureKeeper
 	ledgerKeeper
+	packBuilder
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.
@@ -139,7 +140,7 @@ func held(e *engine.LockedError) error {
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*process, error) {
 	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Gauge: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
-		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(),
+		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(),
 	}
 	if err := s.useMemory(&o); err != nil {
 		return nil, err

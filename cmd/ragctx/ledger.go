@@ -45,7 +45,7 @@ func newLedger(env lookupEnv) *cobra.Command {
   ragctx ledger export issue-17 issue-17.ndjson`,
 	}
 	group(cmd)
-	cmd.AddCommand(newLedgerTail(env), newLedgerPublish(env), newLedgerExport(env), newLedgerImport(env), newLedgerList(env), newLedgerErase(env))
+	cmd.AddCommand(newLedgerTail(env), newLedgerPublish(env), newLedgerSnapshot(env), newLedgerExport(env), newLedgerImport(env), newLedgerList(env), newLedgerErase(env))
 	return cmd
 }
 

@@ -54,7 +54,7 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed) },
 	}
-	addSettings(cmd.Flags(), slices.Concat(names(embedSettings()), names(rerankSettings()), names(memorySettings()), names(modelSettings()), names(procedureSettings()), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
+	addSettings(cmd.Flags(), slices.Concat(names(embedSettings()), names(rerankSettings()), names(memorySettings()), names(modelSettings()), names(procedureSettings()), names(packSettings()), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd

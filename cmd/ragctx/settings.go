@@ -56,7 +56,7 @@ func allSettings() []setting {
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, slices.Concat(watchSettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings())...)
+	}, slices.Concat(watchSettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings(), packSettings())...)
 }
 
 // names lists the names of settings.

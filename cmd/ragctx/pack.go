@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/pack"
+)
+
+// packBuilder is the part of a backend that is about contexts of agents.
+type packBuilder interface {
+	Pack(ctx context.Context, r api.PackRequest) (api.PackAnswer, error)
+	ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error)
+}
+
+// Pack implements backend.
+func (l local) Pack(ctx context.Context, r api.PackRequest) (api.PackAnswer, error) {
+	ask, warnings, err := r.Request()
+	if err != nil {
+		return api.PackAnswer{}, err
+	}
+	p, err := l.Engine.Pack(ctx, ask)
+	if err != nil {
+		return api.PackAnswer{}, err
+	}
+	return api.NewPackAnswer(p, warnings, r.Explain), nil
+}
+
+const packHelp = `Pack prints what an agent of a cluster should see: the messages that a strategy
+chooses, documents and memories where it asks for them, and the message that the agent
+was started by. FILE has the strategy as JSON, alone or as the contextStrategy of a
+larger object; "-" is standard input.
+
+The context alone goes to standard output. Warnings, and why a context has nothing of
+any source, go to standard error.`
+
+const packExample = `  ragctx pack issue-17 --strategy worker.json --explain
+  ragctx pack issue-17 --strategy worker.json --agent worker-1 --role worker --trigger 42
+  ragctx pack issue-17 --strategy worker.json --json | jq .decisions`
+
+// packFlags are the flags of the command.
+type packFlags struct {
+	api.PackRequest
+
+	strategy, trigger string
+	header, guidance  []string
+	asJSON            bool
+}
+
+func newPack(env lookupEnv) *cobra.Command {
+	var f packFlags
+	cmd := &cobra.Command{
+		Use:     "pack CLUSTER",
+		Short:   "Print what an agent of a cluster should see",
+		Long:    packHelp,
+		Example: packExample,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, c ledger.Filter, _ []string) error {
+		return f.run(ctx, cmd, env, b, c)
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&f.strategy, "strategy", "", "file with the strategy, - for standard input; required")
+	flags.StringVar(&f.Agent.ID, "agent", "", "who the context is for: the sender of the agent's messages")
+	flags.StringVar(&f.Agent.Role, "role", "", "the agent's role; a validator is told what could not be validated")
+	countVar(flags, &f.Agent.Iteration, "iteration", 0, 0, 1<<30, "number of the agent's run, for the metrics")
+	flags.BoolVar(&f.Agent.Isolated, "isolated", false, "the agent runs on another platform than those before it")
+	flags.StringVar(&f.trigger, "trigger", "", "sequence of the message that the agent was started by")
+	flags.StringArrayVar(&f.header, "header", nil, "text that the context begins with; may be repeated")
+	flags.StringArrayVar(&f.guidance, "guidance", nil, "guidance for this context only; may be repeated")
+	flags.StringVar(&f.After, "after", "", "leave out messages up to this sequence")
+	flags.StringVar(&f.UserID, "user", "", "memories of this user, beside those of no user")
+	flags.BoolVar(&f.Explain, "explain", false, "tell on standard error what became of each part")
+	flags.BoolVar(&f.asJSON, "json", false, "print the whole answer as JSON")
+	return cmd
+}
+
+// maxStrategyBytes bounds the file of a strategy.
+const maxStrategyBytes = 1 << 20
+
+func (f packFlags) run(ctx context.Context, cmd *cobra.Command, env lookupEnv, b backend, c ledger.Filter) error {
+	if f.strategy == "" {
+		return badUsage("--strategy is missing; name a file, or - for standard input")
+	}
+	raw, err := readStrategy(f.strategy, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	r := f.PackRequest
+	r.Namespace, r.Cluster, r.Strategy = c.Namespace, c.Cluster, raw
+	r.Parts.Header, r.Parts.QueuedGuidance = strings.Join(f.header, "\n"), f.guidance
+	if f.trigger != "" {
+		r.Trigger = &api.PackTrigger{Sequence: f.trigger}
+	}
+	a, err := b.Pack(ctx, r)
+	if err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	for _, w := range a.Warnings {
+		fmt.Fprintf(stderr, "warning: %s\n", printable(w.String()))
+	}
+	if f.Explain {
+		explainPack(stderr, paint(stderr, env), a)
+	}
+	if a.Note != "" {
+		fmt.Fprintln(stderr, printable(a.Note))
+	}
+	if f.asJSON {
+		return writeJSON(cmd.OutOrStdout(), a)
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), a.Context)
+	return err
+}
+
+func readStrategy(file string, stdin io.Reader) (raw []byte, err error) {
+	from := stdin
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("strategy: %w", err)
+		}
+		defer func() { _ = opened.Close() }() // it was only read
+		from = opened
+	}
+	raw, err = io.ReadAll(io.LimitReader(from, maxStrategyBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("strategy: %w", err)
+	case len(raw) > maxStrategyBytes:
+		return nil, fmt.Errorf("strategy: %s has more than %d bytes", file, maxStrategyBytes)
+	}
+	return raw, nil
+}
+
+// explainPack tells what became of each part and of each source.
+func explainPack(w io.Writer, bold func(string) string, a api.PackAnswer) {
+	fmt.Fprintf(w, "%s %d tokens of %d, through sequence %d\n", bold("context"), a.Tokens, a.Budget.MaxTokens, a.ThroughSeq)
+	if over := a.Budget.OverBudgetTokens; over > 0 {
+		fmt.Fprintf(w, "required parts are %d tokens beyond the budget\n", over)
+	}
+	if a.MaxChars.Applied {
+		fmt.Fprintf(w, "cut from %d to %d characters\n", a.MaxChars.BeforeChars, a.MaxChars.AfterChars)
+	}
+	fmt.Fprintln(w, bold("parts"))
+	table(w, func(row func(...any)) {
+		row("part", "priority", "outcome", "chars", "tokens", "remarks")
+		for _, d := range a.Decisions {
+			outcome, remark := d.Variant, ""
+			if d.Status == pack.Skipped {
+				outcome, remark = string(d.Status), string(d.Reason)
+			}
+			if d.Truncated {
+				remark = "cut"
+			}
+			row(printable(d.ID), d.Priority, outcome, d.Chars, d.Tokens, remark)
+		}
+	})
+	if len(a.Sources) == 0 {
+		return
+	}
+	fmt.Fprintln(w, bold("sources"))
+	table(w, func(row func(...any)) {
+		row("source", "stored", "in range", "withheld", "selected", "remarks")
+		for _, s := range a.Sources {
+			remark := s.Reason
+			if s.Capped {
+				remark = "there is more than can be looked at"
+			}
+			row(printable(s.ID), counted(s.Stored), counted(s.InRange), s.Withheld, s.Selected, printable(remark))
+		}
+	})
+}
+
+// counted writes a count that may be missing.
+func counted(n int) string {
+	if n < 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+func newLedgerSnapshot(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "snapshot CLUSTER",
+		Short: "Show where the work of a cluster stands",
+		Long: "Snapshot shows what the messages of a cluster say about its task, plan, progress,\n" +
+			"validation and debugging. Nothing is written.",
+		Example: "  ragctx ledger snapshot issue-17\n  ragctx ledger snapshot issue-17 --json | jq .progress",
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, _ []string) error {
+		s, err := b.ClusterState(ctx, f.Namespace, f.Cluster)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return writeJSON(cmd.OutOrStdout(), s)
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), s.Summary())
+		return err
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole state as JSON")
+	return cmd
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/ledger"
+)
+
+// packSettings are the settings about what is made of the messages of agents.
+func packSettings() []setting {
+	return []setting{
+		{"snapshot_sections", "further topics that belong to the state of a cluster, each TOPIC=SECTION, separated by commas", fixed(""), checkSections},
+		{"context_metrics", "1 logs the metrics of each context that is built for an agent", fixed(""), nil},
+		{"context_metrics_ledger", "1 publishes them in its cluster, as messages of the topic " + ledger.TopicContextMetrics, fixed(""), nil},
+	}
+}
+
+// readSections reads topics with their sections.
+func readSections(text string) (map[string]string, error) {
+	out := make(map[string]string)
+	for pair := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		topic, section, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, fmt.Errorf("%q is no TOPIC=SECTION; write such as DEPLOYED=deployment", ragctx.Clip(pair))
+		}
+		out[strings.TrimSpace(topic)] = strings.TrimSpace(section)
+	}
+	return out, ledger.CheckSections(out)
+}
+
+func checkSections(text string) error {
+	_, err := readSections(text)
+	return err
+}
+
+// ledgers returns what the settings have made of messages. Only a 1 switches on.
+func (s *settings) ledgers() engine.Ledgers {
+	sections, _ := readSections(s.k.String("snapshot_sections")) // checked
+	return engine.Ledgers{
+		Sections: sections, LogMetrics: s.k.String("context_metrics") == "1", PublishMetrics: s.k.String("context_metrics_ledger") == "1",
+	}
+}
