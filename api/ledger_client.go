@@ -132,7 +132,7 @@ func (c *Client) readStream(ctx context.Context, f ledger.Filter, after ledger.S
 	for lines := bufio.NewReader(resp.Body); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return true, nil //nolint:nilerr // the stream has ended
+			return true, nil // the stream has ended
 		}
 		data, ok := bytes.CutPrefix(line, []byte("data: "))
 		if !ok {

@@ -147,7 +147,7 @@ func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages 
 	if err != nil {
 		return err // which Accept has answered
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }() // it is closed already, or there is nobody to tell
 	ctx = conn.CloseRead(ctx)
 	write := func(m ledger.Message) error {
 		b, err := json.Marshal(MessageFrame{"message", m})

@@ -171,8 +171,12 @@ func (q Query) Check() error {
 		field string
 		value int64
 	}{
-		{"since", q.Since}, {"until", q.Until}, {"after", q.After},
-		{"limit", int64(q.Limit)}, {"offset", int64(q.Offset)}, {"max_bytes", int64(q.MaxBytes)},
+		{"since", q.Since},
+		{"until", q.Until},
+		{"after", q.After},
+		{"limit", int64(q.Limit)},
+		{"offset", int64(q.Offset)},
+		{"max_bytes", int64(q.MaxBytes)},
 	} {
 		if n.value < 0 {
 			return ragctx.Invalid(n.field, "is %d; give 0 or more", n.value)

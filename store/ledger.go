@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -161,7 +162,7 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 // find finds the ledger, which is made if it is missing.
 func (a *appending) find(ctx context.Context) error {
 	name := a.messages[0].Cluster
-	err := a.tx.StmtContext(ctx, a.store.statements.find).QueryRowContext(ctx, a.namespace, name).Scan(&a.id, &a.outputs, &a.bytes, &a.last)
+	err := a.tx.StmtContext(ctx, a.store.statements.find).QueryRowContext(ctx, a.namespace, name).Scan(&a.id, &a.outputs, &a.bytes, &a.last) //nolint:sqlclosecheck // the transaction closes it
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -226,14 +227,14 @@ func (a *appending) write(ctx context.Context, insert *sql.Stmt, m *ledger.Messa
 func (a *appending) retain(ctx context.Context, insert *sql.Stmt) error {
 	var r ledger.Receipt
 	read := reader{namespace: a.messages[0].Namespace, cluster: a.messages[0].Cluster}
-	rows, err := a.tx.QueryContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? RETURNING `+messageColumns, a.id, ledger.TopicOmitted) //nolint:sqlclosecheck // scan closes it
+	rows, err := a.tx.QueryContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? RETURNING `+messageColumns, a.id, ledger.TopicOmitted)
 	if err != nil {
 		return err
 	}
 	if err := read.each(rows, func(m ledger.Message) error { r = ledger.ReceiptOf(m); return nil }); err != nil {
 		return err
 	}
-	rows, err = a.tx.QueryContext(ctx, `SELECT `+messageColumns+` FROM ledger_messages WHERE ledger = ? AND topic = ? ORDER BY seq`, a.id, ledger.TopicAgentOutput) //nolint:sqlclosecheck // scan closes it
+	rows, err = a.tx.QueryContext(ctx, `SELECT `+messageColumns+` FROM ledger_messages WHERE ledger = ? AND topic = ? ORDER BY seq`, a.id, ledger.TopicAgentOutput)
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (a *appending) retain(ctx context.Context, insert *sql.Stmt) error {
 	if err := a.write(ctx, insert, &m); err != nil {
 		return err
 	}
-	a.told = append(a.messages[:len(a.messages):len(a.messages)], m)
+	a.told = slices.Concat(a.messages, []ledger.Message{m})
 	return nil
 }
 

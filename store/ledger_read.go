@@ -60,9 +60,13 @@ func matching(q ledger.Query) (text string, args []any) {
 		on   bool
 		arg  any
 	}{
-		{`sender = ?`, q.Sender != "", q.Sender}, {`receiver = ?`, q.Receiver != "", q.Receiver},
-		{`at >= ?`, q.Since > 0, q.Since}, {`at <= ?`, q.Until > 0, q.Until}, {`at > ?`, q.After > 0, q.After},
-		{`seq > ?`, q.AfterSeq > 0, int64(q.AfterSeq)}, {`seq <= ?`, q.ThroughSeq > 0, int64(q.ThroughSeq)}, //nolint:gosec // checked before
+		{`sender = ?`, q.Sender != "", q.Sender},
+		{`receiver = ?`, q.Receiver != "", q.Receiver},
+		{`at >= ?`, q.Since > 0, q.Since},
+		{`at <= ?`, q.Until > 0, q.Until},
+		{`at > ?`, q.After > 0, q.After},
+		{`seq > ?`, q.AfterSeq > 0, int64(q.AfterSeq)},
+		{`seq <= ?`, q.ThroughSeq > 0, int64(q.ThroughSeq)}, //nolint:gosec // checked before
 	} {
 		if b.on {
 			c.and(b.cond, b.arg)
@@ -89,7 +93,7 @@ func (l *Ledger) Query(ctx context.Context, q ledger.Query) ([]ledger.Message, e
 	}
 	found, size := []ledger.Message{}, 0
 	err := l.store.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, text, append(args, limit, q.Offset)...) //nolint:sqlclosecheck // scan closes it
+		rows, err := tx.QueryContext(ctx, text, append(args, limit, q.Offset)...)
 		if err != nil {
 			return err
 		}
@@ -156,7 +160,7 @@ func (l *Ledger) clusters(ctx context.Context, where string, args ...any) ([]Clu
 	}
 	found := []ClusterInfo{}
 	err := l.store.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, selectCluster+where, args...) //nolint:sqlclosecheck // scan closes it
+		rows, err := tx.QueryContext(ctx, selectCluster+where, args...)
 		if err != nil {
 			return err
 		}

@@ -77,8 +77,13 @@ func testQuery(t *testing.T, w *world) {
 		}
 	}
 	for _, q := range []ledger.Query{
-		{}, {Filter: ledger.Filter{Namespace: "space"}}, {Filter: ledger.Filter{Cluster: "team"}},
-		{Filter: filter, Limit: -1}, {Filter: filter, Offset: -1}, {Filter: filter, Since: -1}, {Filter: filter, AfterSeq: 1 << 63},
+		{},
+		{Filter: ledger.Filter{Namespace: "space"}},
+		{Filter: ledger.Filter{Cluster: "team"}},
+		{Filter: filter, Limit: -1},
+		{Filter: filter, Offset: -1},
+		{Filter: filter, Since: -1},
+		{Filter: filter, AfterSeq: 1 << 63},
 	} {
 		_, err := w.Query(context.Background(), q)
 		wantError(t, err, ragctx.ErrInvalid, "a query that makes no sense")
