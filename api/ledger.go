@@ -192,7 +192,7 @@ func (s *Server) appendMessages(ctx context.Context, in *messagesInput) (*messag
 	if err != nil {
 		return nil, err
 	}
-	stored, err := s.engine.AppendMessages(ctx, messages)
+	stored, err := s.engine.AppendOnce(ctx, seedOf(ctx), messages)
 	return &messagesOutput{MessageList{Messages: stored}}, err
 }
 

@@ -3,8 +3,11 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/ledger"
@@ -25,6 +28,45 @@ func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) 
 	out, err := e.ledger.Append(ctx, in)
 	e.states.Touch(out)
 	return out, err
+}
+
+// AppendOnce is AppendMessages for a request that may come again with its seed, which
+// is unique: what was appended the first time is then returned. Without a seed it is
+// AppendMessages.
+func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.Message) ([]ledger.Message, error) {
+	if seed == "" || len(messages) == 0 {
+		return e.AppendMessages(ctx, messages)
+	}
+	in := make([]ledger.Message, len(messages))
+	for i, m := range messages {
+		m.ID = cmp.Or(m.ID, ledger.NewID(fmt.Sprintf("%s %d", seed, i)))
+		in[i] = m
+	}
+	stored, err := e.AppendMessages(ctx, in)
+	if !errors.Is(err, ragctx.ErrConflict) {
+		return stored, err
+	}
+	again, aerr := e.appended(ctx, in)
+	if aerr != nil || again == nil {
+		return nil, err
+	}
+	return again, nil
+}
+
+// appended returns what is stored of messages that were appended together; nil if they
+// were not.
+func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
+	q := ledger.Query{Filter: ledger.Filter{Namespace: spaceName(messages[0].Namespace), Cluster: messages[0].Cluster}, ID: messages[0].ID}
+	first, found, err := e.ledger.Find(ctx, q)
+	if err != nil || !found {
+		return nil, err
+	}
+	q.ID, q.AfterSeq, q.Limit = "", first.Sequence-1, len(messages)
+	stored, err := e.ledger.Query(ctx, q)
+	if err != nil || !slices.EqualFunc(stored, messages, func(a, b ledger.Message) bool { return a.ID == b.ID }) {
+		return nil, err
+	}
+	return stored, nil
 }
 
 // Messages returns the messages that match; see [ledger.Query].

@@ -72,7 +72,7 @@ func (m Message) check(field func(string) string) error {
 		}
 	}
 	if m.ID != "" && !ValidID(m.ID) {
-		return ragctx.Invalid(field("id"), "%q is not a message id; leave it out, or give \"msg_\" and 32 hexadecimal digits in lower case", ragctx.Clip(m.ID))
+		return badID(field("id"), m.ID)
 	}
 	if m.Timestamp < 0 {
 		return ragctx.Invalid(field("timestamp"), "is %d; give Unix time in milliseconds, or leave it out for now", m.Timestamp)
@@ -148,6 +148,10 @@ func plain(b json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
+func badID(field, id string) error {
+	return ragctx.Invalid(field, "%q is not a message id; leave it out, or give \"msg_\" and 32 hexadecimal digits in lower case", ragctx.Clip(id))
+}
+
 // ValidID reports whether s is a message id.
 func ValidID(s string) bool {
 	digits, ok := strings.CutPrefix(s, idPrefix)
@@ -166,6 +170,9 @@ func (f Filter) Check() error {
 func (q Query) Check() error {
 	if err := q.Filter.Check(); err != nil {
 		return err
+	}
+	if q.ID != "" && !ValidID(q.ID) {
+		return badID("id", q.ID)
 	}
 	for _, n := range []struct {
 		field string

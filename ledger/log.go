@@ -53,6 +53,8 @@ type Filter struct {
 // Query asks for messages. The zero value of a bound is no bound.
 type Query struct {
 	Filter
+	// ID is that of the only message that matches; "" is any.
+	ID string
 	// Since and Until bound the timestamp, both included; After bounds it, excluded.
 	Since, Until, After int64
 	// AfterSeq bounds the sequence, excluded; ThroughSeq bounds it, included.

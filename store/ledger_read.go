@@ -60,6 +60,7 @@ func matching(q ledger.Query) (text string, args []any) {
 		on   bool
 		arg  any
 	}{
+		{`id = ?`, q.ID != "", idBytes(q.ID)},
 		{`sender = ?`, q.Sender != "", q.Sender},
 		{`receiver = ?`, q.Receiver != "", q.Receiver},
 		{`at >= ?`, q.Since > 0, q.Since},

@@ -45,6 +45,9 @@ func testQuery(t *testing.T, w *world) {
 		{ledger.Query{Filter: ledger.Filter{Sender: "b"}}, "13579"},
 		{ledger.Query{Filter: ledger.Filter{Receiver: "judge"}}, "4"},
 		{ledger.Query{Filter: ledger.Filter{Sender: "a", Topics: []string{"X"}, Receiver: ledger.Broadcast}}, "06"},
+		{ledger.Query{ID: all[5].ID}, "5"},
+		{ledger.Query{ID: all[5].ID, Filter: ledger.Filter{Topics: []string{"X"}}}, ""},
+		{ledger.Query{ID: ledger.NewID("no such")}, ""},
 		{ledger.Query{Since: at(3)}, "3456789"},
 		{ledger.Query{Since: at(3) + 1}, "456789"},
 		{ledger.Query{Until: at(3)}, "0123"},
@@ -82,7 +85,7 @@ func testQuery(t *testing.T, w *world) {
 		{Filter: ledger.Filter{Cluster: "team"}},
 		{Filter: filter, Limit: -1},
 		{Filter: filter, Offset: -1},
-		{Filter: filter, Since: -1},
+		{Filter: filter, Since: -1}, {Filter: filter, ID: "5"},
 		{Filter: filter, AfterSeq: 1 << 63},
 	} {
 		_, err := w.Query(context.Background(), q)

@@ -1,0 +1,112 @@
+package engine_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/ledger"
+)
+
+func said(cluster string, texts ...string) []ledger.Message {
+	out := make([]ledger.Message, len(texts))
+	for i, text := range texts {
+		out[i] = ledger.Message{Cluster: cluster, Topic: "X", Sender: "worker", Text: text}
+	}
+	return out
+}
+
+// A request that comes again after its answer was lost finds its own work.
+func TestAppendOnce(t *testing.T) {
+	f := open(t)
+	first, err := f.AppendOnce(t.Context(), "seed", said("team", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.AppendOnce(t.Context(), "", said("team", "c")); err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.AppendOnce(t.Context(), "seed", said("team", "a", "b"))
+	if d := cmp.Diff(first, again); d != "" || err != nil {
+		t.Errorf("again: %v\n%s", err, d)
+	}
+	if _, err := f.AppendOnce(t.Context(), "seed", said("team", "a", "b", "c")); !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("more with the same seed: %v", err)
+	}
+	taken := said("team", "c")
+	taken[0].ID = first[1].ID
+	if _, err := f.AppendMessages(t.Context(), taken); !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("an id that is taken: %v", err)
+	}
+	found, err := f.Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}})
+	if len(found) != 3 || err != nil || found[0].Namespace != ragctx.DefaultNamespace {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// Ledgers outlive the process; subscribers and followers end with it.
+func TestLedgerReopened(t *testing.T) {
+	f := open(t)
+	stored, err := f.AppendMessages(t.Context(), said("team", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, ended := f.Engine, make(chan error)
+	go func() {
+		var last error
+		for _, err := range eng.FollowMessages(t.Context(), ledger.Filter{Cluster: "team"}, stored[0].Sequence) {
+			ended <- err
+			last = err
+		}
+		ended <- last
+	}()
+	if err := <-ended; err != nil { // it has begun
+		t.Fatal(err)
+	}
+	f.reopen()
+	if err := <-ended; !errors.Is(err, ragctx.ErrClosed) {
+		t.Errorf("following ended with %v", err)
+	}
+	<-ended
+	more, err := f.AppendMessages(t.Context(), said("team", "c"))
+	if err != nil || more[0].Sequence <= stored[1].Sequence || more[0].Timestamp <= stored[1].Timestamp {
+		t.Errorf("%+v, %v", more, err)
+	}
+	found, err := f.Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}})
+	if d := cmp.Diff(slices.Concat(stored, more), found); d != "" || err != nil {
+		t.Errorf("%v\n%s", err, d)
+	}
+	if r, err := f.Doctor(t.Context(), engine.DoctorOptions{Searching: -1}); err != nil || !r.Sound() || r.Store.Messages != 3 {
+		t.Errorf("%+v, %v", r.Store, err)
+	}
+}
+
+// Erasing a cluster leaves no byte of it in any file of the directory.
+func TestEraseCluster(t *testing.T) {
+	f := open(t)
+	const token = "Zqcluster"
+	for range 20 {
+		m := said(token, strings.Repeat(token+" ", 50), token)
+		m[0].Sender, m[0].Topic, m[0].Data = token, token, []byte(`"`+token+`"`)
+		if _, err := f.AppendMessages(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e, err := f.EraseCluster(t.Context(), "nowhere", token); err != nil || e.Messages != 0 {
+		t.Errorf("of another namespace: %+v, %v", e, err)
+	}
+	if e, err := f.EraseCluster(t.Context(), "", token); err != nil || e.Messages != 40 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if n := tracesIn(t, f.opts.Dir, token); len(n) != 0 {
+		t.Errorf("traces in %v", n)
+	}
+	if _, err := f.Cluster(t.Context(), "", token); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("the cluster: %v", err)
+	}
+}
