@@ -87,10 +87,13 @@ func (r *Receipt) Add(m Message) error {
 }
 
 // ReceiptOf returns the receipt that a message carries; that of nothing if it is
-// damaged or there is none.
+// damaged or there is none: it may have been imported.
 func ReceiptOf(m Message) Receipt {
 	var r Receipt
-	if json.Unmarshal(m.Data, &r) != nil || len(r.SHA256) != 2*sha256.Size {
+	if json.Unmarshal(m.Data, &r) != nil || r.Messages < 1 || r.Messages > 1<<53 || r.Bytes < 0 || r.Bytes > 1<<53 {
+		return Receipt{}
+	}
+	if head, err := hex.DecodeString(r.SHA256); err != nil || len(head) != sha256.Size {
 		return Receipt{}
 	}
 	return r
