@@ -42,7 +42,7 @@ type ContextRequest struct {
 	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"how much it counts against an item that it says what one before it says; 0 chooses by relevance alone"`
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
-	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off) and feedback (true switches it on); rerank false leaves the reranker out"`
+	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off) and feedback (true switches it on); rerank false leaves the reranker out; cluster names a ledger to look in"`
 }
 
 // FilterRequest is a [ragctx.Filter] as it is sent.
