@@ -39,8 +39,8 @@ type PackAgent struct {
 
 // PackTrigger names a message by its sequence, or says it.
 type PackTrigger struct {
-	Sequence string          `json:"sequence,omitempty" doc:"of a message in the ledger; nothing else is needed then"`
-	ID       string          `json:"id,omitempty" doc:"keeps the message from being shown among the sources as well"`
+	Sequence string          `json:"sequence,omitempty" doc:"of a message in the ledger; nothing else is needed then, nor with its id"`
+	ID       string          `json:"id,omitempty" doc:"of a message in the ledger, as above; beside a topic and a text it only keeps the message from being shown among the sources"`
 	Topic    string          `json:"topic,omitempty"`
 	Sender   string          `json:"sender,omitempty"`
 	Text     string          `json:"text,omitempty"`

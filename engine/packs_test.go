@@ -192,3 +192,52 @@ func TestWrongSections(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// §4.7: the replay filter holds after a reload.
+func TestReplayAfterReload(t *testing.T) {
+	f := open(t)
+	m := ledger.Message{Cluster: "team", Topic: "CHAT", Sender: "a", Text: "raw", Metadata: json.RawMessage(`{"contextSafe":false}`)}
+	if _, err := f.AppendMessages(t.Context(), []ledger.Message{m}); err != nil {
+		t.Fatal(err)
+	}
+	f.publish("CHAT", "a", "fine", "")
+	f.publish("CHAT", "a", "raw", `{"replayPolicy":"raw_log_only"}`)
+	for range 2 {
+		p := f.pack(ledger.PackRequest{}, `{"sources":[{"topic":"CHAT","amount":1}]}`)
+		if !strings.Contains(p.Context, "fine") || strings.Contains(p.Context, "raw") || p.Sources[0].Withheld == 0 {
+			t.Errorf("context %q, %+v", p.Context, p.Sources)
+		}
+		f.reopen()
+	}
+}
+
+// BenchmarkPack builds contexts of a cluster of 10,000 messages on disk.
+func BenchmarkPack(b *testing.B) {
+	e, err := engine.Open(b.Context(), engine.Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	for range 10 {
+		batch := make([]ledger.Message, 1000)
+		for i := range batch {
+			batch[i] = ledger.Message{Cluster: "team", Topic: "CHAT", Sender: "a", Text: "a message of an average length, as agents send them to each other all day"}
+		}
+		if _, err := e.AppendMessages(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, sources := range map[string]string{"latest": `{"topic":"CHAT","amount":20}`, "all": `{"topic":"CHAT"}`, "nothing": `{"topic":"NONE"}`} {
+		s, _, err := ledger.ParseStrategy([]byte(`{"sources":[` + sources + `]}`))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := e.Pack(b.Context(), ledger.PackRequest{Cluster: "team", Strategy: s}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

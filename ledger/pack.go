@@ -51,7 +51,7 @@ type Agent struct {
 }
 
 // Trigger is the message that an agent was started by. It is shown at the end, in
-// full, and not among the sources. Sequence alone names a message of the log.
+// full, and not among the sources. Sequence or ID alone names a message of the log.
 type Trigger struct {
 	Sequence Sequence
 	ID       string
@@ -228,24 +228,24 @@ func (a *assembly) all(topics ...string) Query {
 // findTrigger fills in a trigger that is only named.
 func (a *assembly) findTrigger(ctx context.Context) error {
 	t := &a.Trigger
-	if t.Sequence == 0 {
-		if t.ID != "" && t.Topic == "" {
-			return ragctx.Invalid("trigger.id", "does not find the message; send its sequence, or its topic, sender and text as well")
-		}
+	q, what := a.all(), "message "+ragctx.Clip(t.ID)
+	switch {
+	case t.Sequence > 0:
+		q.AfterSeq, q.ThroughSeq = t.Sequence-1, t.Sequence
+		what = "message of sequence " + t.Sequence.String()
+	case t.ID != "" && t.Topic == "":
+		q.ID, q.ThroughSeq = t.ID, 0
+	default:
 		return nil
 	}
-	q := a.all()
-	q.AfterSeq, q.ThroughSeq = t.Sequence-1, t.Sequence
-	found, err := a.Log.Query(ctx, q)
-	if err != nil {
-		return err
+	m, ok, err := a.Log.Find(ctx, q)
+	if err == nil && !ok {
+		err = fmt.Errorf("trigger: %w: the cluster has no %s", ragctx.ErrNotFound, what)
 	}
-	if len(found) == 0 {
-		return fmt.Errorf("trigger: %w: the cluster has no message of sequence %d", ragctx.ErrNotFound, t.Sequence)
+	if ok {
+		*t = Trigger{Sequence: m.Sequence, ID: m.ID, Topic: m.Topic, Sender: m.Sender, Text: m.Text, Data: m.Data}
 	}
-	m := found[0]
-	*t = Trigger{Sequence: m.Sequence, ID: m.ID, Topic: m.Topic, Sender: m.Sender, Text: m.Text, Data: m.Data}
-	return nil
+	return err
 }
 
 // isTrigger reports whether the message is shown as the trigger.

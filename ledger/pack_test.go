@@ -196,11 +196,13 @@ func TestReplay(t *testing.T) {
 		ledger.Message{Topic: "AGENT_OUTPUT", Text: "no"},
 		ledger.Message{Topic: "AGENT_OUTPUT", Text: "four", Metadata: meta(`{"replayPolicy":"context"}`)},
 		ledger.Message{Topic: "A", Text: "the trigger"})
-	p := build(t, log, ledger.PackRequest{
-		Strategy: strategy(t, `{"topic":"A","amount":2},{"topic":"AGENT_OUTPUT","amount":5}`), Trigger: ledger.Trigger{Sequence: m[8].Sequence},
-	})
+	both := strategy(t, `{"topic":"A","amount":2},{"topic":"AGENT_OUTPUT","amount":5}`)
+	p := build(t, log, ledger.PackRequest{Strategy: both, Trigger: ledger.Trigger{Sequence: m[8].Sequence}})
 	if got := shown(p.Context, "one", "two", "three", "four", "no", "the trigger"); got != "two three four the trigger" {
 		t.Errorf("got %q\n%s", got, p.Context)
+	}
+	if q := build(t, log, ledger.PackRequest{Strategy: both, Trigger: ledger.Trigger{ID: m[8].ID}}); q.Context != p.Context {
+		t.Errorf("with the trigger by its id:\n%s", q.Context)
 	}
 	if r := p.Sources[0]; r.Withheld != 3 || r.Selected != 2 {
 		t.Errorf("report %+v", r)
@@ -449,7 +451,7 @@ func TestPackErrors(t *testing.T) {
 		want string
 	}{
 		"foreign trigger":  {ledger.PackRequest{Trigger: ledger.Trigger{Sequence: 7}}, "the cluster has no message of sequence 7"},
-		"trigger by id":    {ledger.PackRequest{Trigger: ledger.Trigger{ID: "msg_x"}}, "trigger.id: does not find the message"},
+		"unknown trigger":  {ledger.PackRequest{Trigger: ledger.Trigger{ID: "msg_00112233445566778899aabbccddeeff"}}, "the cluster has no message msg_0011"},
 		"strategy":         {ledger.PackRequest{Strategy: ledger.Strategy{MaxTokens: -1}}, "maxTokens: is -1"},
 		"long part":        {ledger.PackRequest{Parts: ledger.Parts{RepoTooling: strings.Repeat("x", 1<<20+1)}}, "parts.repo_tooling: is 1048577 bytes long"},
 		"no retriever":     {ledger.PackRequest{Strategy: strategy(t, `{"kind":"documents"}`)}, "need an engine"},

@@ -73,7 +73,7 @@ func newPack(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.Agent.Role, "role", "", "the agent's role; a validator is told what could not be validated")
 	countVar(flags, &f.Agent.Iteration, "iteration", 0, 0, 1<<30, "number of the agent's run, for the metrics")
 	flags.BoolVar(&f.Agent.Isolated, "isolated", false, "the agent runs on another platform than those before it")
-	flags.StringVar(&f.trigger, "trigger", "", "sequence of the message that the agent was started by")
+	flags.StringVar(&f.trigger, "trigger", "", "sequence or id of the message that the agent was started by")
 	flags.StringArrayVar(&f.header, "header", nil, "text that the context begins with; may be repeated")
 	flags.StringArrayVar(&f.guidance, "guidance", nil, "guidance for this context only; may be repeated")
 	flags.StringVar(&f.After, "after", "", "leave out messages up to this sequence")
@@ -99,6 +99,9 @@ func (f packFlags) run(ctx context.Context, cmd *cobra.Command, env lookupEnv, b
 	r.Parts.Header, r.Parts.QueuedGuidance = strings.Join(f.header, "\n"), f.guidance
 	if f.trigger != "" {
 		r.Trigger = &api.PackTrigger{Sequence: f.trigger}
+		if strings.HasPrefix(f.trigger, "msg_") {
+			r.Trigger = &api.PackTrigger{ID: f.trigger}
+		}
 	}
 	a, err := b.Pack(ctx, r)
 	if err != nil {
