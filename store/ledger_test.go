@@ -38,7 +38,7 @@ func openLedger(t testing.TB, dir string, o ledger.Options) ledgertest.Log {
 }
 
 func TestLedger(t *testing.T) {
-	ledgertest.Test(t, openLedger, ledgertest.Options{})
+	ledgertest.Test(t, openLedger, ledgertest.Options{Checks: 20})
 }
 
 func words(cluster string, n int) []ledger.Message {

@@ -30,6 +30,9 @@ type Opener func(t testing.TB, dir string, o ledger.Options) Log
 type Options struct {
 	// Volatile says that the log keeps nothing.
 	Volatile bool
+	// Checks is how many random sequences of operations are tried, unless the flag of
+	// package rapid says so; 0 is its default. Durable logs take longer.
+	Checks int
 }
 
 // Test checks that the logs that open opens keep the contract of [ledger.Log].
@@ -64,7 +67,11 @@ func Test(t *testing.T, open Opener, o Options) {
 		if c.kept && o.Volatile {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(t, open)) })
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, open)
+			w.checks = o.Checks
+			c.test(t, w)
+		})
 	}
 }
 
@@ -86,6 +93,8 @@ type world struct {
 	dir   string
 	opts  ledger.Options
 	clock atomic.Int64 // ms
+
+	checks int
 }
 
 func newWorld(t *testing.T, open Opener) *world {

@@ -2,8 +2,10 @@ package ledgertest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 // testModel does the same at random to the log and to one in memory.
 func testModel(t *testing.T, w *world) {
 	model := newWorld(t, func(_ testing.TB, _ string, o ledger.Options) Log { return ledger.NewMemory(o) })
+	defer fewer(t, w.checks)()
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
@@ -36,6 +39,23 @@ func testModel(t *testing.T, w *world) {
 			},
 		})
 	})
+}
+
+// fewer has package rapid, whose flag is the only way to say so, try n sequences until
+// what it returns is called.
+func fewer(t *testing.T, n int) (restore func()) {
+	checks := flag.Lookup("rapid.checks")
+	was := checks.Value.String()
+	if n == 0 || was != checks.DefValue {
+		return func() {}
+	}
+	set := func(value string) {
+		if err := checks.Value.Set(value); err != nil {
+			t.Error(err)
+		}
+	}
+	set(strconv.Itoa(n))
+	return func() { set(was) }
 }
 
 // pair is a log and the one that says what is right.
@@ -124,7 +144,7 @@ func plain(messages []ledger.Message) []ledger.Message {
 
 // testReopen compares what is there before and after.
 func testReopen(t *testing.T, w *world) {
-	for range 3 {
+	for range 2 {
 		w.ten(t)
 		for range 70 {
 			w.append(t, msg(ledger.TopicAgentOutput, "o"))
@@ -144,7 +164,7 @@ func testReopen(t *testing.T, w *world) {
 // Trap 37: time grows also after a restart with the clock set back.
 func testReopenClock(t *testing.T, w *world) {
 	var last ledger.Message
-	for range 20 {
+	for range 8 {
 		w.clock.Add(rand.Int64N(2000) - time.Second.Milliseconds())
 		m := w.append(t, msg("X", ""), msg("X", ""))
 		if m[0].Timestamp <= last.Timestamp || m[0].Sequence <= last.Sequence {
