@@ -26,9 +26,9 @@ import (
 func TestKillLedger(t *testing.T) {
 	seed := cmp.Or(*killSeed, uint64(rand.Uint32()))
 	t.Logf("-kill.seed=%d", seed)
-	rounds := cmp.Or(*killRounds, 5)
-	if testing.Short() {
-		rounds = min(rounds, 3)
+	rounds := cmp.Or(*killRounds, 4)
+	if testing.Short() && *killRounds == 0 {
+		rounds = 2
 	}
 	k := &killLedger{killer: &killer{T: t, rand: rand.New(rand.NewPCG(seed, 2)), dir: t.TempDir()}}
 	for i := range killFollowers {
