@@ -16,7 +16,7 @@ const module = "github.com/ragctx/ragctx"
 // layers lists the packages from the bottom up. A package may import only
 // packages on a line above its own.
 var layers = []string{
-	"pack durable extract/internal/pdf",
+	"pack durable timing extract/internal/pdf",
 	". durable/faultfs",
 	"analysis chunk timeexpr outbound extract index/vector/kernel",
 	"expand fetch screen index/vector/hnsw",

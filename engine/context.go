@@ -10,6 +10,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/timing"
 )
 
 // Context answers what a model should see for a query: the best items of all
@@ -22,6 +23,7 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return resolve.Answer{}, err
 	}
+	defer timing.Start(ctx, timing.Engine).End()
 	a, err := e.resolver.Resolve(ctx, q)
 	if ns, nerr := e.namespace(ctx, q.Namespace, false); err == nil && nerr == nil {
 		e.uses.add(ns, a.Items, e.opts.Now())

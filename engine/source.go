@@ -10,6 +10,7 @@ import (
 	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/timing"
 )
 
 // source gives a provider its view of the engine: the store's texts and the
@@ -100,7 +101,10 @@ func (s source) search(
 func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, asked []index.Wording) (index.Result, error) {
 	var degraded []string
 	var err error
-	if iq.Vector, err = in.vectorFor(ctx, iq, asked); err != nil {
+	span := timing.Start(ctx, timing.Embed)
+	iq.Vector, err = in.vectorFor(ctx, iq, asked)
+	span.End()
+	if err != nil {
 		s.engine.opts.Logger.Log(ctx, levelOf(err), "embedder failed on a query", "error", err)
 		degraded = []string{"vector"}
 	}

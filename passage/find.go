@@ -7,6 +7,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/timeexpr"
+	"github.com/ragctx/ragctx/timing"
 )
 
 // Searcher is where hits come from.
@@ -46,7 +47,9 @@ func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Quer
 		if err != nil {
 			return Finding{}, fmt.Errorf("search: %w", err)
 		}
+		span := timing.Start(ctx, timing.Passages)
 		a, err := Assemble(ctx, src, Request{Query: q, Search: s, Hits: found.Hits, State: found.State, Whole: whole})
+		span.End()
 		if err != nil {
 			return Finding{}, err
 		}

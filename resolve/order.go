@@ -11,6 +11,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/expand"
+	"github.com/ragctx/ragctx/timing"
 )
 
 // Reranker scores how well texts answer a query; package rerank has one that
@@ -115,7 +116,9 @@ func (r *Resolver) order(ctx context.Context, q ragctx.ContextQuery, list []*can
 	}
 	top, rest := list[required:], []*candidate(nil)
 	if r.reranks(q) {
+		span := timing.Start(ctx, timing.Rerank)
 		n, err := r.rerank(ctx, q, top)
+		span.End()
 		if ctx.Err() != nil {
 			return o, fmt.Errorf("resolve context: %w", ctx.Err())
 		}

@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/timing"
 	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
@@ -206,7 +207,9 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery) (Answer, 
 	if err != nil {
 		return Answer{}, err
 	}
+	span := timing.Start(ctx, timing.Assemble)
 	ans, err := r.answer(ctx, q, entries, outcomes, newFitter(counter, renderer, q.Caps()))
+	span.End()
 	if err != nil {
 		return Answer{}, err
 	}

@@ -1,0 +1,64 @@
+package timing_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/timing"
+)
+
+func TestTrace(t *testing.T) {
+	now := time.Unix(0, 0)
+	tr := timing.New(func() time.Time { return now })
+	ctx := timing.With(t.Context(), tr)
+	for _, d := range []time.Duration{1500 * time.Microsecond, time.Millisecond} {
+		span := timing.Start(ctx, timing.Keyword)
+		now = now.Add(d)
+		span.End()
+	}
+	timing.Start(ctx, timing.Embed).End()
+	if d, ran := tr.Spent(timing.Keyword); d != 2500*time.Microsecond || !ran {
+		t.Errorf("keyword took %v, %v", d, ran)
+	}
+	if _, ran := tr.Spent(timing.Vector); ran {
+		t.Error("a stage that did not run did")
+	}
+	if got, want := tr.Header(), "embed;dur=0.0000, keyword;dur=2.5000"; got != want {
+		t.Errorf("header is %q, want %q", got, want)
+	}
+	if names := timing.Stages(); names[0] != "embed" || names[len(names)-1] != "engine" {
+		t.Errorf("stages are %q", names)
+	}
+}
+
+// TestWithout shows that a request that nobody asks about costs no allocation.
+func TestWithout(t *testing.T) {
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(100, func() { timing.Start(ctx, timing.Embed).End() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	var none *timing.Trace
+	timing.Start(timing.With(ctx, none), timing.Embed).End()
+	if got := none.Header(); got != "" {
+		t.Errorf("nothing is told as %q", got)
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	tr := timing.New(nil)
+	ctx := timing.With(context.Background(), tr)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			span := timing.Start(ctx, timing.Vector)
+			time.Sleep(time.Millisecond)
+			span.End()
+		})
+	}
+	wg.Wait()
+	if d, _ := tr.Spent(timing.Vector); d < 8*time.Millisecond {
+		t.Errorf("eight times a millisecond is %v", d)
+	}
+}
