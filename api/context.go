@@ -13,6 +13,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/timing"
 	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
@@ -107,7 +108,19 @@ func at(err error, field string, i int) error {
 
 type contextInput struct{ Body ContextRequest }
 
-type contextOutput struct{ Body resolve.Answer }
+// TimingHeader asks for the header Server-Timing when it is "true".
+const TimingHeader = "Ragctx-Timing"
+
+type timedInput struct {
+	contextInput
+
+	Timing bool `header:"Ragctx-Timing" doc:"true adds the header Server-Timing to the answer"`
+}
+
+type contextOutput struct {
+	ServerTiming string `header:"Server-Timing" doc:"where asked for: what each stage of the answer took in milliseconds. Documents and memories are searched side by side, and words and vectors within each, so the stages add up to more than engine, the whole"`
+	Body         resolve.Answer
+}
 
 type searchOutput struct{ Body engine.SearchResult }
 
@@ -148,13 +161,18 @@ func exampleAnswer() resolve.Answer {
 	}
 }
 
-func (s *Server) context(ctx context.Context, in *contextInput) (*contextOutput, error) {
+func (s *Server) context(ctx context.Context, in *timedInput) (*contextOutput, error) {
 	q, err := in.Body.query()
 	if err != nil {
 		return nil, err
 	}
+	var trace *timing.Trace
+	if in.Timing {
+		trace = timing.New(nil)
+		ctx = timing.With(ctx, trace)
+	}
 	a, err := s.engine.Context(ctx, q)
-	return &contextOutput{a}, err
+	return &contextOutput{trace.Header(), a}, err
 }
 
 func (s *Server) search(ctx context.Context, in *contextInput) (*searchOutput, error) {
