@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The generated language. Words are drawn as unevenly as languages draw them, so
+// that posting lists have the lengths that they have in practice; a third of the
+// words of a document belong to its topic, so that it resembles some documents more
+// than others.
+const (
+	commonWords   = 20_000
+	topics        = 200
+	topicWords    = 250
+	topicShare    = 0.35
+	zipfExponent  = 1.15
+	zipfOffset    = 4
+	leastSections = 3
+	moreSections  = 8
+)
+
+// Generated returns the i-th document of the generated corpus of a seed: Markdown
+// with a title and some sections, the same each time.
+func Generated(seed uint64, i int) string {
+	r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // i is not negative
+	p := prose{rand: r, common: rand.NewZipf(r, zipfExponent, zipfOffset, commonWords-1), topic: r.IntN(topics)}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n", p.phrase(3), p.paragraph())
+	for range leastSections + r.IntN(moreSections) {
+		fmt.Fprintf(&b, "\n## %s\n\n", p.phrase(2+r.IntN(3)))
+		for range 1 + r.IntN(2) {
+			fmt.Fprintf(&b, "%s\n", p.paragraph())
+		}
+	}
+	return b.String()
+}
+
+// prose writes text about a topic.
+type prose struct {
+	rand   *rand.Rand
+	common *rand.Zipf
+	topic  int
+}
+
+func (p prose) word() string {
+	if p.rand.Float64() < topicShare {
+		n := min(int(p.rand.ExpFloat64()*topicWords/5), topicWords-1)
+		return syllables(commonWords + p.topic*topicWords + n)
+	}
+	return syllables(int(p.common.Uint64())) //nolint:gosec // below commonWords
+}
+
+// phrase returns n words, the first with a capital letter.
+func (p prose) phrase(n int) string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = p.word()
+	}
+	first, size := utf8.DecodeRuneInString(words[0])
+	words[0] = string(unicode.ToUpper(first)) + words[0][size:]
+	return strings.Join(words, " ")
+}
+
+func (p prose) paragraph() string {
+	sentences := make([]string, 2+p.rand.IntN(4))
+	for i := range sentences {
+		sentences[i] = p.phrase(6+p.rand.IntN(10)) + "."
+	}
+	return strings.Join(sentences, " ") + "\n"
+}
