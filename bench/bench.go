@@ -1,10 +1,15 @@
 // Package bench measures a running server from outside: clients that ask for
 // context over HTTP and note how long every answer took.
 //
-// The loop is closed: each client waits for an answer before it asks again. So
-// the load adapts to the server, and a slow answer delays the questions behind
-// it instead of piling them up. Latencies of a closed loop are those of a fixed
-// number of callers; they say nothing about a fixed arrival rate.
+// In a closed loop each client waits for an answer before it asks again. So the
+// load adapts to the server, and a slow answer delays the questions behind it
+// instead of piling them up: latencies are those of so many patient callers.
+//
+// In an open loop questions are due by a schedule that knows nothing of the
+// answers, and each latency counts from when the question was due, not from when
+// it could be sent. A server that stops for a second then has a second of
+// questions that waited, as its callers would have; a closed loop would see one
+// slow answer (Gil Tene, "How NOT to Measure Latency": coordinated omission).
 package bench
 
 import (
@@ -21,12 +26,22 @@ import (
 // Defaults of [Options].
 const (
 	DefaultClients  = 4
-	DefaultDuration = 10 * time.Second
+	DefaultRepeat   = 5
+	DefaultDuration = 2 * time.Second
 	DefaultTimeout  = 30 * time.Second
+	DefaultInFlight = 256
 )
 
-// MaxClients is the largest number of concurrent clients.
-const MaxClients = 4096
+// MaxClients is the largest number of concurrent clients, MaxRate of requests per
+// second, and MaxRepeat of runs of each load.
+const (
+	MaxClients = 4096
+	MaxRate    = 1_000_000
+	MaxRepeat  = 50
+)
+
+// maxScheduled bounds how many requests of one run are due by a schedule.
+const maxScheduled = 10_000_000
 
 // Options says what to measure. URL and Queries are required.
 type Options struct {
@@ -34,26 +49,91 @@ type Options struct {
 	URL string
 	// Queries are asked in turn by all clients together, over and over.
 	Queries []ragctx.ContextQuery
-	// Clients ask at the same time; 0 is [DefaultClients].
-	Clients int
-	// Requests ends the run after that many answers, Duration after that time;
-	// with both, what comes first. With neither it is [DefaultDuration].
+	// Loads are measured in turns; none is one closed loop of [DefaultClients].
+	Loads []Load
+	// Repeat is how many runs each load gets; 0 is [DefaultRepeat].
+	Repeat int
+	// Requests ends a run after that many answers, Duration after that time; with
+	// both, what comes first. With neither it is [DefaultDuration].
 	Requests int
 	Duration time.Duration
 	// Warmup requests come first and are not measured.
 	Warmup int
 	// Timeout bounds one request; 0 is [DefaultTimeout].
 	Timeout time.Duration
-	// CPU returns the CPU time used so far by the server's process; nil or false
-	// if it is not known.
-	CPU func() (time.Duration, bool)
+	// Seed decides when the requests of an open loop are due, and what is ingested.
+	Seed uint64
+	// Usage returns what the server's process has used so far; nil if nothing is known
+	// of it.
+	Usage func() Usage
+	// Progress is told in a line what is being measured; nil for nobody.
+	Progress func(string)
 	// Setup describes what is measured; it is copied into the report.
 	Setup Setup
 }
 
+// Load is a way of asking.
+type Load struct {
+	// Clients of a closed loop ask at the same time. In an open loop so many requests
+	// are under way at most; 0 is [DefaultClients] and [DefaultInFlight].
+	Clients int `json:"clients"`
+	// Rate is how many requests are due in a second; 0 is a closed loop. Constant has
+	// them come at equal distances, otherwise they come by chance (a Poisson process).
+	Rate     float64 `json:"rate,omitempty"`
+	Constant bool    `json:"constant,omitempty"`
+	// Ingest is how many documents are written in a second meanwhile.
+	Ingest Ingest `json:"ingest,omitzero"`
+}
+
+// Ingest says how many documents are written in a second beside the questions:
+// into a namespace of their own, and into the one that is asked.
+type Ingest struct {
+	Own  float64 `json:"own,omitempty"`
+	Same float64 `json:"same,omitempty"`
+}
+
+// String describes a load in a few words, which are its name in reports.
+func (l Load) String() string {
+	name := fmt.Sprintf("%d clients", l.Clients)
+	switch {
+	case l.Rate > 0 && l.Constant:
+		name = fmt.Sprintf("%g/s evenly", l.Rate)
+	case l.Rate > 0:
+		name = fmt.Sprintf("%g/s", l.Rate)
+	case l.Clients == 1:
+		name = "1 client"
+	}
+	if l.Ingest.Own > 0 {
+		name += fmt.Sprintf(" + %g docs/s", l.Ingest.Own)
+	}
+	if l.Ingest.Same > 0 {
+		name += fmt.Sprintf(" + %g docs/s in the same namespace", l.Ingest.Same)
+	}
+	return name
+}
+
+func (l Load) withDefaults() Load {
+	switch {
+	case l.Clients != 0:
+	case l.Rate > 0:
+		l.Clients = DefaultInFlight
+	default:
+		l.Clients = DefaultClients
+	}
+	return l
+}
+
 func (o Options) withDefaults() Options {
-	if o.Clients == 0 {
-		o.Clients = DefaultClients
+	if len(o.Loads) == 0 {
+		o.Loads = []Load{{}}
+	}
+	loads := make([]Load, len(o.Loads))
+	for i, l := range o.Loads {
+		loads[i] = l.withDefaults()
+	}
+	o.Loads = loads
+	if o.Repeat == 0 {
+		o.Repeat = DefaultRepeat
 	}
 	if o.Requests == 0 && o.Duration == 0 {
 		o.Duration = DefaultDuration
@@ -61,8 +141,11 @@ func (o Options) withDefaults() Options {
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
 	}
-	if o.CPU == nil {
-		o.CPU = func() (time.Duration, bool) { return 0, false }
+	if o.Usage == nil {
+		o.Usage = func() Usage { return Usage{} }
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
 	}
 	return o
 }
@@ -74,8 +157,8 @@ func (o Options) validate() error {
 		return ragctx.Invalid("url", "%q is not a server; use one like http://127.0.0.1:7700", ragctx.Clip(o.URL))
 	case len(o.Queries) == 0:
 		return ragctx.Invalid("queries", "is empty; there is nothing to ask")
-	case o.Clients < 1 || o.Clients > MaxClients:
-		return ragctx.Invalid("clients", "is %d; use 1 to %d", o.Clients, MaxClients)
+	case o.Repeat < 1 || o.Repeat > MaxRepeat:
+		return ragctx.Invalid("repeat", "is %d; use 1 to %d", o.Repeat, MaxRepeat)
 	case o.Requests < 0:
 		return ragctx.Invalid("requests", "is %d; it cannot be negative", o.Requests)
 	case o.Duration < 0:
@@ -85,59 +168,106 @@ func (o Options) validate() error {
 	case o.Timeout < 0:
 		return ragctx.Invalid("timeout", "is %v; it cannot be negative", o.Timeout)
 	}
+	for i, l := range o.Loads {
+		if err := o.check(l, o.Loads[:i]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// Run measures a server. If ctx ends early, the report holds what was measured
-// until then and the error is ctx's. That no request succeeded is an error too.
+func (o Options) check(l Load, before []Load) error {
+	for _, b := range before {
+		if b == l {
+			return ragctx.Invalid("loads", "has %s twice", l)
+		}
+	}
+	expected := l.Rate * o.Duration.Seconds()
+	if o.Requests > 0 {
+		expected = float64(o.Requests)
+	}
+	switch {
+	case l.Clients < 1 || l.Clients > MaxClients:
+		return ragctx.Invalid("clients", "is %d; use 1 to %d", l.Clients, MaxClients)
+	case !(l.Rate >= 0 && l.Rate <= MaxRate):
+		return ragctx.Invalid("rate", "is %v requests per second; use at most %d", l.Rate, MaxRate)
+	case l.Rate > 0 && expected > maxScheduled:
+		return ragctx.TooLarge("rate", "makes %.0f requests due in one run; the limit is %d", expected, maxScheduled)
+	case !(l.Ingest.Own >= 0 && l.Ingest.Own <= MaxRate && l.Ingest.Same >= 0 && l.Ingest.Same <= MaxRate):
+		return ragctx.Invalid("ingest", "is %v and %v documents per second; use at most %d", l.Ingest.Own, l.Ingest.Same, MaxRate)
+	}
+	return nil
+}
+
+// Run measures a server. The loads take turns, so that a machine whose speed
+// drifts favours none of them. If ctx ends early, the report holds what was
+// measured until then and the error is ctx's. That no request succeeded is an
+// error too.
 func Run(ctx context.Context, o Options) (Report, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
 		return Report{}, err
 	}
-	load, err := newLoad(o)
+	r := newReport(o)
+	s, err := newSession(o)
 	if err != nil {
-		return Report{}, err
+		return r, err
 	}
-	defer load.client.CloseIdleConnections()
+	defer s.close()
 	if o.Warmup > 0 {
-		load.run(ctx, o.Warmup, 0)
+		s.asker.closed(ctx, o.Loads[0].Clients, o.Warmup, 0)
 	}
-	cpu, known := o.CPU()
-	samples, took := load.run(ctx, o.Requests, o.Duration)
-	r := summarize(samples, took)
-	r.Clients, r.Warmup, r.Setup = o.Clients, o.Warmup, o.Setup
-	r.Setup.Distinct = len(o.Queries)
-	if after, ok := o.CPU(); known && ok {
-		r.CPU = newCPU(after-cpu, len(samples))
+	r.Ingest = s.alone(ctx)
+	runs := make([][]run, len(o.Loads))
+	for n := range o.Repeat {
+		for i, l := range o.Loads {
+			if ctx.Err() != nil {
+				break
+			}
+			o.Progress(fmt.Sprintf("run %d of %d: %s", n+1, o.Repeat, l))
+			r.Control = append(r.Control, millis(control()))
+			runs[i] = append(runs[i], s.run(ctx, l, n))
+		}
+	}
+	for i, l := range o.Loads {
+		if len(runs[i]) > 0 {
+			r.Loads = append(r.Loads, measured(l, runs[i]))
+		}
+	}
+	if err := s.clean(ctx); err != nil {
+		return r, err
 	}
 	switch {
 	case ctx.Err() != nil:
 		return r, ctx.Err()
-	case r.Succeeded == 0:
-		return r, fmt.Errorf("no request succeeded: %w", firstError(samples))
+	case r.succeeded() == 0:
+		return r, fmt.Errorf("no request succeeded: %w", firstError(runs))
 	}
 	return r, nil
 }
 
-func firstError(samples []sample) error {
-	for _, s := range samples {
-		if s.err != nil {
-			return s.err
+func firstError(runs [][]run) error {
+	for _, of := range runs {
+		for _, r := range of {
+			for _, s := range r.samples {
+				if s.err != nil {
+					return s.err
+				}
+			}
 		}
 	}
 	return errors.New("none was answered in time")
 }
 
-// newClient returns a client that keeps one connection per worker open and does
-// not let a proxy or compression into the figures.
-func newClient(o Options) *http.Client {
+// newClient returns a client that keeps connections open, at most so many, and
+// does not let a proxy or compression into the figures.
+func newClient(connections int, timeout time.Duration) *http.Client {
 	return &http.Client{
-		Timeout: o.Timeout,
+		Timeout: timeout,
 		Transport: &http.Transport{
-			MaxIdleConns:        o.Clients,
-			MaxIdleConnsPerHost: o.Clients,
-			IdleConnTimeout:     o.Timeout,
+			MaxIdleConns:        connections,
+			MaxIdleConnsPerHost: connections,
+			IdleConnTimeout:     timeout,
 			DisableCompression:  true,
 		},
 	}

@@ -1,12 +1,12 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
@@ -27,13 +28,13 @@ func TestPercentileIsNearestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 300).Draw(t, "values")
 		p := float64(rapid.IntRange(1, 100).Draw(t, "p"))
-		times := make([]time.Duration, len(values))
+		times := make([]float64, len(values))
 		for i, v := range values {
-			times[i] = time.Duration(v)
+			times[i] = float64(v)
 		}
 		slices.Sort(times)
 		got := percentile(times, p)
-		share := func(limit time.Duration) int {
+		share := func(limit float64) int {
 			n := 0
 			for _, v := range times {
 				if v <= limit {
@@ -52,12 +53,12 @@ func TestPercentileIsNearestRank(t *testing.T) {
 }
 
 func TestLatency(t *testing.T) {
-	var times []time.Duration
-	for i := 100; i >= 1; i-- {
-		times = append(times, time.Duration(i)*time.Millisecond)
+	var times []float64
+	for i := 1000; i >= 1; i-- {
+		times = append(times, float64(i)/10)
 	}
-	want := Latency{Min: 1, Mean: 50.5, P50: 50, P90: 90, P95: 95, P99: 99, Max: 100}
-	if d := cmp.Diff(want, latencyOf(times)); d != "" {
+	want := Latency{Count: 1000, Min: 0.1, Mean: 50.05, P50: 50, P90: 90, P95: 95, P99: 99, P999: 99.9, Max: 100}
+	if d := cmp.Diff(want, latencyOf(times), cmpopts.EquateApprox(1e-12, 0)); d != "" {
 		t.Error(d)
 	}
 	if got := latencyOf(nil); got != (Latency{}) {
@@ -107,29 +108,47 @@ func queries(texts ...string) []ragctx.ContextQuery {
 }
 
 func TestRun(t *testing.T) {
-	f := &fake{seen: make(chan ragctx.ContextQuery, 200)}
-	cpu := time.Duration(0)
+	f := &fake{seen: make(chan ragctx.ContextQuery, 300)}
+	var cpu time.Duration
+	var lines []string
 	r, err := Run(t.Context(), Options{
-		URL: serve(t, f) + "/", Queries: queries("a", "b", "c"), Clients: 4, Requests: 100, Warmup: 10,
-		Setup: Setup{Documents: 7},
-		CPU:   func() (time.Duration, bool) { cpu += time.Second; return cpu, true },
+		URL: serve(t, f) + "/", Queries: queries("a", "b", "c"), Loads: []Load{{Clients: 4}, {Clients: 1}}, Repeat: 2, Requests: 50, Warmup: 10,
+		Setup: Setup{Documents: 7}, Seed: 3, Progress: func(line string) { lines = append(lines, line) },
+		Usage: func() Usage { return Usage{CPU: cpu, Anon: 5, File: 6} },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Report{
-		Setup: Setup{Documents: 7, Distinct: 3}, Loop: "closed", Clients: 4, Warmup: 10,
-		Requests: 100, Succeeded: 80, Failed: 20, Errors: map[string]int{"status 503": 20}, Empty: 20,
-		Bytes:  Size{Mean: (20*32 + 60*51) / 80., Max: 51},
-		Tokens: Size{Mean: 30, Max: 40}, Items: Size{Mean: 1.5, Max: 2},
-		CPU: &CPU{Seconds: 1, PerRequestMS: 10},
-	}
-	if r.Seconds <= 0 || r.PerSecond <= 0 || r.Latency.P50 <= 0 || r.Latency.P50 > r.Latency.P99 || r.Latency.P99 > r.Latency.Max {
-		t.Errorf("times are %+v", r)
-	}
-	r.Seconds, r.PerSecond, r.Latency = 0, 0, Latency{}
-	if d := cmp.Diff(want, r); d != "" {
+	if d := cmp.Diff(Setup{Documents: 7, Distinct: 3, Seed: 3, QueriesHash: hashOf(queries("a", "b", "c"))}, r.Setup); d != "" {
 		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"run 1 of 2: 4 clients", "run 1 of 2: 1 client", "run 2 of 2: 4 clients", "run 2 of 2: 1 client"}, lines); d != "" {
+		t.Error(d)
+	}
+	if r.Format != Format || r.Version != Version || r.Repeat != 2 || r.Requests != 50 || r.Warmup != 10 || len(r.Control) != 4 || len(r.Loads) != 2 {
+		t.Errorf("%+v", r)
+	}
+	want := Measurement{
+		Load: Load{Clients: 4}, Requests: 100, Succeeded: 80, Failed: 20, Errors: map[string]int{"status 503": 20}, Empty: 20,
+		Bytes: Size{Mean: (20*32 + 60*51) / 80., Max: 51}, Tokens: Size{Mean: 30, Max: 40}, Items: Size{Mean: 1.5, Max: 2},
+		Memory: &Memory{Anon: 5, File: 6},
+	}
+	times := cmpopts.IgnoreFields(Measurement{}, "Seconds", "PerSecond", "Latency", "Curve", "Timeline", "Runs")
+	if d := cmp.Diff(want, r.Loads[0], times); d != "" {
+		t.Error(d)
+	}
+	for _, m := range r.Loads {
+		l := m.Latency
+		if m.Seconds <= 0 || m.PerSecond <= 0 || l.Count != 80 || l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max || len(m.Runs) != 2 || m.Runs[1].P50 <= 0 {
+			t.Errorf("times are %+v", m)
+		}
+		count := 0
+		for _, at := range m.Timeline {
+			count += at.Count + at.Failed
+		}
+		if count != m.Requests || m.Curve[0].MS != l.Min {
+			t.Errorf("%d of %d requests are in the timeline; the curve begins with %v of %v", count, m.Requests, m.Curve[0], l)
+		}
 	}
 	counts := make(map[string]int)
 	for range f.asked.Load() {
@@ -139,7 +158,7 @@ func TestRun(t *testing.T) {
 			t.Fatalf("asked %+v", q)
 		}
 	}
-	if counts["a"] != 34+4 || counts["b"] != 33+3 || counts["c"] != 33+3 {
+	if counts["a"] != 4*17+4 || counts["b"] != 4*17+3 || counts["c"] != 4*16+3 {
 		t.Errorf("queries were asked %v times", counts)
 	}
 }
@@ -151,8 +170,8 @@ func TestRunEndsWithTheTime(t *testing.T) {
 		}
 		io.WriteString(w, `{"items": [{}], "total_tokens": 1}`)
 	})
-	r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Clients: 2, Duration: 50 * time.Millisecond})
-	if err != nil || r.Succeeded == 0 || r.Failed != 0 {
+	r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Repeat: 1, Duration: 50 * time.Millisecond})
+	if err != nil || r.succeeded() == 0 || r.Loads[0].Failed != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -171,8 +190,8 @@ func TestRunInterrupted(t *testing.T) {
 		}
 		io.WriteString(w, `{"items": [{}], "total_tokens": 1}`)
 	})
-	r, err := Run(ctx, Options{URL: serve(t, h), Queries: queries("a"), Clients: 1})
-	if !errors.Is(err, context.Canceled) || r.Succeeded != 10 || r.Failed != 0 {
+	r, err := Run(ctx, Options{URL: serve(t, h), Queries: queries("a"), Loads: []Load{{Clients: 1}}, Duration: time.Hour})
+	if !errors.Is(err, context.Canceled) || r.Loads[0].Succeeded != 10 || r.Loads[0].Failed != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -185,13 +204,13 @@ func TestRunFails(t *testing.T) {
 	})
 	cut := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for class, h := range map[string]http.Handler{"unreadable answer": garbage, "timeout": slow, "connection closed": cut} {
-		r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Requests: 3, Clients: 1, Timeout: 50 * time.Millisecond})
-		if err == nil || r.Errors[class] != 3 {
-			t.Errorf("%s: %v, %v", class, r.Errors, err)
+		r, err := Run(t.Context(), Options{URL: serve(t, h), Queries: queries("a"), Requests: 3, Repeat: 1, Timeout: 50 * time.Millisecond})
+		if err == nil || r.Loads[0].Errors[class] != 3 {
+			t.Errorf("%s: %v, %v", class, r.Loads, err)
 		}
 	}
-	if r, err := Run(t.Context(), Options{URL: "http://127.0.0.1:1", Queries: queries("a"), Requests: 1}); err == nil || r.Errors["dial failed"] != 1 {
-		t.Errorf("nobody listens: %v, %v", r.Errors, err)
+	if r, err := Run(t.Context(), Options{URL: "http://127.0.0.1:1", Queries: queries("a"), Requests: 1, Repeat: 1}); err == nil || r.Loads[0].Errors["dial failed"] != 1 {
+		t.Errorf("nobody listens: %v, %v", r.Loads, err)
 	}
 }
 
@@ -200,7 +219,11 @@ func TestRunRefuses(t *testing.T) {
 	for field, change := range map[string]func(*Options){
 		"url":      func(o *Options) { o.URL = "nonsense" },
 		"queries":  func(o *Options) { o.Queries = nil },
-		"clients":  func(o *Options) { o.Clients = MaxClients + 1 },
+		"clients":  func(o *Options) { o.Loads = []Load{{Clients: MaxClients + 1}} },
+		"rate":     func(o *Options) { o.Loads = []Load{{Rate: math.NaN()}} },
+		"ingest":   func(o *Options) { o.Loads = []Load{{Ingest: Ingest{Same: -1}}} },
+		"loads":    func(o *Options) { o.Loads = []Load{{Clients: 2}, {Clients: 2}} },
+		"repeat":   func(o *Options) { o.Repeat = MaxRepeat + 1 },
 		"requests": func(o *Options) { o.Requests = -1 },
 		"duration": func(o *Options) { o.Duration = -1 },
 		"warmup":   func(o *Options) { o.Warmup = -1 },
@@ -212,36 +235,6 @@ func TestRunRefuses(t *testing.T) {
 		if !errors.Is(err, ragctx.ErrInvalid) || !strings.HasPrefix(err.Error(), field+": ") {
 			t.Errorf("%s: %v", field, err)
 		}
-	}
-}
-
-func TestTable(t *testing.T) {
-	r := Report{
-		Setup:    Setup{Server: "http://x", InProcess: true, Namespace: "default", Documents: 2, Chunks: 9, Queries: "from q.txt", Distinct: 3, MaxTokens: 4000, Tokenizer: "o200k_base", Cores: 2},
-		Loop:     "closed",
-		Clients:  4,
-		Warmup:   50,
-		Requests: 10, Succeeded: 8, Failed: 2, Errors: map[string]int{"timeout": 1, "status 503": 1},
-		Seconds: 2, PerSecond: 4, Latency: Latency{1, 2, 3, 4, 5, 6, 7},
-		Bytes: Size{100, 200}, Tokens: Size{30, 40}, Items: Size{1.5, 2}, CPU: &CPU{1, 100},
-	}
-	want := `server      http://x (started for this run, in the same process)
-corpus      documents: 2, chunks: 9, namespace: default
-queries     3 distinct, from q.txt
-budget      4000 tokens (o200k_base)
-load        closed loop: 4 clients, each waits for its answer; 2 cores; 50 requests of warm-up
-requests    10 in 2.00 s, 2 failed (status 503: 1, timeout: 1), 0 answers empty
-throughput  4.0 requests/s
-latency ms  p50 3.00  p90 4.00  p95 5.00  p99 6.00  max 7.00  mean 2.00
-answer      mean 100 bytes, 30 tokens, 1.5 items; max 200 bytes, 40 tokens, 2 items
-cpu         100.00 ms per request, server and clients together
-`
-	var b bytes.Buffer
-	if err := WriteTable(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(want, b.String()); d != "" {
-		t.Error(d)
 	}
 }
 

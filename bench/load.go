@@ -21,7 +21,10 @@ const maxAnswer = 256 << 20
 
 // sample is one request.
 type sample struct {
-	took   time.Duration // until the last byte was read
+	at     time.Duration // when it was due, since the start of the run
+	took   time.Duration // from when it was due until the last byte was read
+	sent   time.Duration // the same from when it was sent
+	stages []stage       // that the server told
 	bytes  int
 	tokens int
 	items  int
@@ -29,54 +32,56 @@ type sample struct {
 	class  string // of err, for counting
 }
 
-// load asks the queries.
-type load struct {
-	client  *http.Client
-	url     string
-	bodies  [][]byte
-	clients int
+// asker asks the queries.
+type asker struct {
+	client *http.Client
+	url    string
+	bodies [][]byte
+	next   atomic.Int64 // query
 }
 
-func newLoad(o Options) (*load, error) {
-	l := &load{
-		client: newClient(o), clients: o.Clients,
-		url: strings.TrimRight(o.URL, "/") + "/v1/context",
-	}
+func newAsker(o Options, client *http.Client) (*asker, error) {
+	a := &asker{client: client, url: strings.TrimRight(o.URL, "/") + "/v1/context"}
 	for _, q := range o.Queries {
 		b, err := json.Marshal(q.WithDefaults())
 		if err != nil {
 			return nil, fmt.Errorf("encode query: %w", err)
 		}
-		l.bodies = append(l.bodies, b)
+		a.bodies = append(a.bodies, b)
 	}
-	return l, nil
+	return a, nil
 }
 
-// run asks until n requests are answered, the time is over or ctx is done; 0 is
-// no limit. A request that the end interrupts is not counted.
-func (l *load) run(ctx context.Context, n int, limit time.Duration) ([]sample, time.Duration) {
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+// body returns the query whose turn it is.
+func (a *asker) body() []byte { return a.bodies[int(a.next.Add(1)-1)%len(a.bodies)] }
+
+// closed has clients ask, each after its answer, until n requests are begun, the time
+// is over or ctx is done; 0 is no limit. Those that are under way then are waited
+// for: cutting them off would leave out the slow ones. Only what ctx interrupts is
+// not counted.
+func (a *asker) closed(ctx context.Context, clients, n int, limit time.Duration) ([]sample, time.Duration) {
 	var (
-		next    atomic.Int64
+		asked   atomic.Int64
 		wg      sync.WaitGroup
-		samples = make([][]sample, l.clients)
+		samples = make([][]sample, clients)
 		start   = time.Now()
 	)
-	for c := range l.clients {
+	a.next.Store(0) // every run asks the same
+	for c := range clients {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if n > 0 && i >= n {
+				if i := int(asked.Add(1)); n > 0 && i > n {
 					return
 				}
-				s := l.ask(ctx, l.bodies[i%len(l.bodies)])
+				at := time.Since(start)
+				if limit > 0 && at >= limit {
+					return
+				}
+				s := a.ask(ctx, a.body())
 				if ctx.Err() != nil && s.err != nil {
 					return
 				}
+				s.at, s.took = at, s.sent
 				samples[c] = append(samples[c], s)
 			}
 		})
@@ -85,20 +90,23 @@ func (l *load) run(ctx context.Context, n int, limit time.Duration) ([]sample, t
 	return slices.Concat(samples...), time.Since(start)
 }
 
-func (l *load) ask(ctx context.Context, body []byte) sample {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url, bytes.NewReader(body))
+func (a *asker) ask(ctx context.Context, body []byte) sample {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(body))
 	if err != nil {
 		return failed(err, "request")
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(timingHeader, "true")
 	start := time.Now()
-	res, err := l.client.Do(req)
+	res, err := a.client.Do(req)
 	if err != nil {
-		return failed(err, classOf(err))
+		f := failed(err, classOf(err))
+		f.sent = time.Since(start)
+		return f
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	s := sample{took: time.Since(start), bytes: len(answer)}
+	s := sample{sent: time.Since(start), bytes: len(answer)}
 	switch {
 	case err != nil:
 		s.err, s.class = err, classOf(err)
@@ -107,6 +115,7 @@ func (l *load) ask(ctx context.Context, body []byte) sample {
 		s.err = fmt.Errorf("%s: %s", s.class, problem(answer))
 	default:
 		s.read(answer)
+		s.stages = stagesOf(res.Header, s.sent)
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"slices"
@@ -124,6 +125,15 @@ func sentence(t Text) string {
 		return ""
 	}
 	return all[hash("sentence:"+t.ID)%uint64(len(all))]
+}
+
+// hashOf tells lists of queries apart.
+func hashOf(queries []ragctx.ContextQuery) string {
+	h := fnv.New64a()
+	for _, q := range queries {
+		h.Write([]byte(q.Query + "\x00"))
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 func hash(s string) uint64 {

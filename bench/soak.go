@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -98,7 +97,7 @@ func (o SoakOptions) validate() error {
 		return ragctx.Invalid("every", "is %v; it cannot be negative", o.Every)
 	}
 	return Options{
-		URL: o.URL, Queries: make([]ragctx.ContextQuery, 1), Clients: o.Clients, Duration: o.Duration, Timeout: o.Timeout,
+		URL: o.URL, Queries: make([]ragctx.ContextQuery, 1), Loads: []Load{{Clients: o.Clients}}, Repeat: 1, Duration: o.Duration, Timeout: o.Timeout,
 	}.validate()
 }
 
@@ -125,7 +124,7 @@ func RunSoak(ctx context.Context, o SoakOptions) (SoakReport, error) {
 	}
 	s := &soak{
 		opts: o, base: strings.TrimRight(o.URL, "/"), errors: make(map[string]int),
-		client: newClient(Options{Clients: o.Clients, Timeout: o.Timeout}),
+		client: newClient(o.Clients, o.Timeout),
 	}
 	defer s.client.CloseIdleConnections()
 	if err := s.fill(ctx); err != nil {
@@ -189,11 +188,7 @@ func (s *soak) failed(kind operationKind, err error) {
 	s.failures.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	class := classOf(err)
-	if answer, ok := errors.AsType[statusError](err); ok {
-		class = fmt.Sprintf("status %d", answer.code)
-	}
-	s.errors[kind.String()+" "+class]++
+	s.errors[kind.String()+" "+errorClass(err)]++
 }
 
 func (s *soak) newWorker(n int) *worker {

@@ -192,7 +192,7 @@ type statusError struct {
 // Error implements error.
 func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
 
-// send sends a request and reads the whole answer, so that the connection is used again.
+// send sends a request.
 func (s *soak) send(ctx context.Context, method, path string, body any) error {
 	var payload io.Reader
 	if body != nil {
@@ -209,14 +209,28 @@ func (s *soak) send(ctx context.Context, method, path string, body any) error {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := s.client.Do(req)
+	_, err = exchange(s.client, req)
+	return err
+}
+
+// exchange sends a request and reads the whole answer, so that the connection is used again.
+func exchange(client *http.Client, req *http.Request) ([]byte, error) {
+	res, err := client.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
 		err = statusError{res.StatusCode, problem(answer)}
 	}
-	return err
+	return answer, err
+}
+
+// errorClass names an error of exchange.
+func errorClass(err error) string {
+	if answer, ok := errors.AsType[statusError](err); ok {
+		return fmt.Sprintf("status %d", answer.code)
+	}
+	return classOf(err)
 }

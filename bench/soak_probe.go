@@ -36,6 +36,21 @@ func readProcess(proc string, r *Reading) {
 	if open, err := os.ReadDir(filepath.Join(proc, "fd")); err == nil {
 		r.Files = float64(len(open))
 	}
+	eachStatus(proc, func(name string, v float64) {
+		switch name {
+		case "RssAnon":
+			r.Memory = v * kernelUnit
+		case "Threads":
+			r.Threads = v
+		}
+	})
+}
+
+// kernelUnit is what the kernel counts memory in, in bytes.
+const kernelUnit = 1024
+
+// eachStatus calls see with the numbers in a process's status file.
+func eachStatus(proc string, see func(name string, v float64)) {
 	f, err := os.Open(filepath.Join(proc, "status")) //nolint:gosec // below /proc
 	if err != nil {
 		return
@@ -47,15 +62,8 @@ func readProcess(proc string, r *Reading) {
 		if len(fields) == 0 {
 			continue
 		}
-		v, err := strconv.ParseFloat(fields[0], 64)
-		if err != nil {
-			continue
-		}
-		switch name {
-		case "RssAnon":
-			r.Memory = v * 1024 // the kernel counts in units of 1,024 bytes
-		case "Threads":
-			r.Threads = v
+		if v, err := strconv.ParseFloat(fields[0], 64); err == nil {
+			see(name, v)
 		}
 	}
 }

@@ -9,26 +9,30 @@ import (
 	"text/tabwriter"
 )
 
+// leastTail is how many requests there have to be for p99.9 to say something: with
+// fewer it is the longest one.
+const leastTail = 1000
+
 // WriteTable writes a report for people.
 func WriteTable(w io.Writer, r Report) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(tw, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	if err := writeFacts(w, r); err != nil {
+		return err
 	}
-	s := r.Setup
-	row("server", "%s%s", s.Server, inProcess(s.InProcess))
-	row("corpus", "documents: %d, chunks: %d, namespace: %s", s.Documents, s.Chunks, s.Namespace)
-	row("queries", "%d distinct, %s", s.Distinct, s.Queries)
-	row("budget", "%d tokens (%s)", s.MaxTokens, s.Tokenizer)
-	row("load", "closed loop: %d clients, each waits for its answer; %d cores; %d requests of warm-up", r.Clients, s.Cores, r.Warmup)
-	row("requests", "%d in %.2f s, %d failed%s, %d answers empty", r.Requests, r.Seconds, r.Failed, kinds(r.Errors), r.Empty)
-	row("throughput", "%.1f requests/s", r.PerSecond)
-	l := r.Latency
-	row("latency ms", "p50 %.2f  p90 %.2f  p95 %.2f  p99 %.2f  max %.2f  mean %.2f", l.P50, l.P90, l.P95, l.P99, l.Max, l.Mean)
-	row("answer", "mean %.0f bytes, %.0f tokens, %.1f items; max %d bytes, %d tokens, %d items",
-		r.Bytes.Mean, r.Tokens.Mean, r.Items.Mean, r.Bytes.Max, r.Tokens.Max, r.Items.Max)
-	if r.CPU != nil {
-		row("cpu", "%.2f ms per request, server and clients together", r.CPU.PerRequestMS)
+	for _, part := range []func(io.Writer, Report){writeLoads, writeStages, writeErrors} {
+		fmt.Fprintln(w)
+		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		part(tw, r)
+		if err := tw.Flush(); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+	}
+	return nil
+}
+
+func writeFacts(w io.Writer, r Report) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range facts(r) {
+		fmt.Fprintf(tw, "%s\t%s\n", f.name, f.text)
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -36,9 +40,183 @@ func WriteTable(w io.Writer, r Report) error {
 	return nil
 }
 
+// fact is a line about what was measured.
+type fact struct{ name, text string }
+
+// facts returns what holds for all loads of a report.
+func facts(r Report) []fact {
+	s := r.Setup
+	out := []fact{
+		{"server", s.Server + inProcess(s.InProcess)},
+		{"corpus", fmt.Sprintf("documents: %d, chunks: %d, namespace: %s; %s", s.Documents, s.Chunks, s.Namespace, s.Corpus)},
+		{"queries", fmt.Sprintf("%d distinct, %s", s.Distinct, s.Queries)},
+		{"answers", fmt.Sprintf("at most %d tokens (%s) and %d items", s.MaxTokens, s.Tokenizer, s.MaxResults)},
+		{"machine", fmt.Sprintf("%s, %d cores", s.Machine, s.Cores)},
+		{"runs", fmt.Sprintf("%d of each load, %s, in turns; %d requests of warm-up", r.Repeat, runLength(r), r.Warmup)},
+	}
+	if w := r.Ingest; w != nil {
+		out = append(out, fact{"ingest alone", rates(*w)})
+	}
+	if d := r.Sizes; d != nil {
+		out = append(out, fact{"disk", fmt.Sprintf("%s: database %s, keyword index %s, vector index %s, other %s",
+			mebibytes(d.Total()), mebibytes(d.Database), mebibytes(d.Keyword), mebibytes(d.Vector), mebibytes(d.Other))})
+	}
+	if c := r.Recall; c != nil {
+		out = append(out, fact{"recall@10", fmt.Sprintf("%.3f (%.3f to %.3f with 95 %% confidence, of %d searches of the vector index compared with exact ones; median %s ms, exact %s ms)",
+			c.Value, c.Low, c.High, c.Samples, ms(c.P50MS), ms(c.ExactP50MS))})
+	}
+	if low, high, ok := spread(r.Control); ok {
+		out = append(out, fact{"control", fmt.Sprintf("a fixed computation took %s to %s ms: how steady the machine was", ms(low), ms(high))})
+	}
+	return out
+}
+
+func runLength(r Report) string {
+	var parts []string
+	if r.Requests > 0 {
+		parts = append(parts, fmt.Sprintf("%d requests", r.Requests))
+	}
+	if r.Seconds > 0 {
+		parts = append(parts, fmt.Sprintf("%g s", r.Seconds))
+	}
+	return strings.Join(parts, " or ") + " each"
+}
+
+func spread(all []float64) (low, high float64, ok bool) {
+	if len(all) == 0 {
+		return 0, 0, false
+	}
+	return slices.Min(all), slices.Max(all), true
+}
+
+func rates(w Written) string {
+	text := fmt.Sprintf("%.1f documents/s, %.0f chunks/s, %.2f MB/s (%d documents in %.1f s, p50 %s ms, p99 %s ms",
+		w.DocumentsPerSecond, w.ChunksPerSecond, w.BytesPerSecond/1e6, w.Documents, w.Seconds, ms(w.Latency.P50), ms(w.Latency.P99))
+	if w.CPU > 0 {
+		text += fmt.Sprintf(", %.3f ms of processor time per chunk", w.CPU)
+	}
+	if w.Failed > 0 {
+		text += fmt.Sprintf(", %d FAILED%s", w.Failed, kinds(w.Errors))
+	}
+	return text + ")"
+}
+
+func writeLoads(w io.Writer, r Report) {
+	fmt.Fprintln(w, "load\trequests\tfailed\tper second\tp50 ms\tp95\tp99\tp99.9\tmax\tcpu ms\tmemory\t")
+	for _, m := range r.Loads {
+		l := m.Latency
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", m.Load, m.Requests, m.Failed, m.PerSecond,
+			ms(l.P50), ms(l.P95), ms(l.P99), tail(l), ms(l.Max), cpu(m.CPU), memory(m.Memory))
+	}
+}
+
+func writeStages(w io.Writer, r Report) {
+	if len(stageNames(r)) == 0 {
+		fmt.Fprintln(w, "the server does not tell its stages\t")
+		return
+	}
+	fmt.Fprintln(w, "load\tstage\tp50 ms\tp95\tp99\tp99.9\tof requests\t")
+	for _, m := range r.Loads {
+		name := m.Load.String()
+		for _, s := range m.Stages {
+			l := s.Latency
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", name, s.Name, ms(l.P50), ms(l.P95), ms(l.P99), tail(l), l.Count)
+			name = ""
+		}
+	}
+}
+
+// stageNames returns the stages of all loads.
+func stageNames(r Report) (names []string) {
+	for _, m := range r.Loads {
+		for _, s := range m.Stages {
+			if !slices.Contains(names, s.Name) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
+}
+
+func (m Measurement) stage(name string) (Latency, bool) {
+	i := slices.IndexFunc(m.Stages, func(s StageLatency) bool { return s.Name == name })
+	if i < 0 {
+		return Latency{}, false
+	}
+	return m.Stages[i].Latency, true
+}
+
+// writeErrors says what else there is to say of each load.
+func writeErrors(w io.Writer, r Report) {
+	for _, m := range r.Loads {
+		for _, line := range remarks(m) {
+			fmt.Fprintf(w, "%s: %s\n", m.Load, line)
+		}
+	}
+}
+
+// remarks are what a reader of a load's figures should know beside them.
+func remarks(m Measurement) (out []string) {
+	out = append(out, fmt.Sprintf("answers have %.0f bytes, %.0f tokens and %.1f items in the mean; %d are empty",
+		m.Bytes.Mean, m.Tokens.Mean, m.Items.Mean, m.Empty))
+	if m.Failed > 0 {
+		out = append(out, fmt.Sprintf("%d requests FAILED%s; they have no latency", m.Failed, kinds(m.Errors)))
+	}
+	if m.Late != nil {
+		out = append(out, fmt.Sprintf("latency counts from when a request was due; from when it was sent p50 is %s ms, p99 %s ms, max %s ms. "+
+			"This side was late by p50 %s ms, p99 %s ms, max %s ms; %d requests waited as %d were under way",
+			ms(m.Sent.P50), ms(m.Sent.P99), ms(m.Sent.Max), ms(m.Late.P50), ms(m.Late.P99), ms(m.Late.Max), m.Waited, m.Clients))
+	}
+	if m.Own != nil {
+		out = append(out, fmt.Sprintf("written meanwhile, %g documents/s wanted: %s", m.Own.Wanted, rates(*m.Own)))
+	}
+	if m.Same != nil {
+		out = append(out, fmt.Sprintf("written meanwhile where the questions are asked, %g documents/s wanted: %s", m.Same.Wanted, rates(*m.Same)))
+	}
+	return out
+}
+
+// ms shows milliseconds with three digits that count.
+func ms(v float64) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case v >= 1:
+		return fmt.Sprintf("%.2f", v)
+	default:
+		return fmt.Sprintf("%.3f", v)
+	}
+}
+
+// tail shows p99.9 where there are requests enough.
+func tail(l Latency) string {
+	if l.Count < leastTail {
+		return "-"
+	}
+	return ms(l.P999)
+}
+
+func cpu(c *CPU) string {
+	if c == nil {
+		return "-"
+	}
+	return ms(c.PerRequestMS)
+}
+
+func memory(m *Memory) string {
+	if m == nil {
+		return "-"
+	}
+	return mebibytes(m.Anon) + " + " + mebibytes(m.File)
+}
+
+func mebibytes(n float64) string { return fmt.Sprintf("%.1f MiB", n/(1<<20)) }
+
 func inProcess(in bool) string {
 	if in {
-		return " (started for this run, in the same process)"
+		return " (started for this run, in the same process, whose processor time and memory count both sides)"
 	}
 	return ""
 }

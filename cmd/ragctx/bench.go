@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,29 +16,40 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/bench"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
-)
-
-// What is drawn when no queries are given.
-const (
-	drawDocuments = 200
-	drawQueries   = 200
 )
 
 // benchFlags are the flags of the command.
 type benchFlags struct {
 	queries               string
-	clients, requests     int
+	generate              int
+	settle                time.Duration
+	clients               []int
+	clientsGiven          bool
+	rates                 []float64
+	arrivals              string
+	ingest                []float64
+	repeat, requests      int
 	duration              time.Duration
 	maxTokens, maxResults int
 	tokenizer             string
-	warmup                int
-	json                  bool
+	warmup, pid           int
+	seed                  uint64
+	recall                time.Duration
+
+	json, html, compare string
+	anyway              bool
+	failIfSlower        float64
 }
 
-const benchHelp = `Bench measures how long answers take on your own data. Clients ask a server for
-context over HTTP, each waiting for its answer before it asks again (a closed
-loop), and every latency counts: percentiles are exact.
+const benchHelp = `Bench measures how long answers take on your own data, or with --generate on made
+up documents in a directory that is removed afterwards. Every latency counts:
+percentiles are exact.
+
+Clients ask a server for context over HTTP, each waiting for its answer before it
+asks again (a closed loop); --clients 1,2,4 is three loads. With --rate questions
+come by a schedule whether or not earlier ones were answered (an open loop), and a
+latency counts from when the question was due. --ingest measures each load again
+while documents are written. Each load is run --repeat times, the loads in turns.
 
 If a server has the data directory open, or --server names one, that is what is
 measured. Otherwise one is started in this process for the run; it is asked over
@@ -47,17 +57,21 @@ HTTP too, but then clients and server share the processors.
 
 Queries come from a file, one per line or as JSON lines with a field "text".
 Without a file they are drawn from the documents' own titles and sentences, which
-are easier to answer than real questions; the report says so.`
+are easier to answer than real questions; the report says so.
 
-const benchExample = `  ragctx bench --requests 1000
-  ragctx bench --queries questions.txt --clients 8 --duration 30s
-  ragctx bench --server http://127.0.0.1:7700 --max-tokens 8000 --json`
+--compare tells whether this is slower or faster than what an earlier --json file
+says, from the runs of both, and --fail-if-slower makes that the exit status.`
+
+const benchExample = `  ragctx bench --clients 1,2,4
+  ragctx bench --generate 20000 --rate 50,100 --ingest 10 --html report.html
+  ragctx bench --queries questions.txt --repeat 10 --json before.json
+  ragctx bench --queries questions.txt --repeat 10 --compare before.json --fail-if-slower 5`
 
 func newBench(env lookupEnv) *cobra.Command {
-	var f benchFlags
+	f := benchFlags{clients: []int{bench.DefaultClients}}
 	cmd := &cobra.Command{
 		Use:     "bench",
-		Short:   "Measure answer times on your own data",
+		Short:   "Measure answer times, on your own data or on made up documents",
 		Long:    benchHelp,
 		Example: benchExample,
 		Args:    none,
@@ -66,20 +80,40 @@ func newBench(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	addSettings(flags, "server", "vector_graph")
 	flags.StringVar(&f.queries, "queries", "", "file of queries (default: drawn from the documents)")
-	countVar(flags, &f.clients, "clients", bench.DefaultClients, 1, bench.MaxClients, "clients that ask at the same time")
-	countVar(flags, &f.requests, "requests", 0, 1, noLimit, "end after so many requests")
-	flags.DurationVar(&f.duration, "duration", 0, fmt.Sprintf("end after this time (default %v without --requests)", bench.DefaultDuration))
+	countVar(flags, &f.generate, "generate", 0, 1, maxGenerated, "measure so many chunks of made up documents instead of the data directory")
+	flags.DurationVar(&f.settle, "settle", -1, fmt.Sprintf("how long to wait once they are written (default %v from %d chunks on, so that indexes have merged)", settleTime, settleFrom))
+	flags.Var(counts{&f.clients, 1, bench.MaxClients}, "clients", "clients that ask at the same time, one load for each of a list; with --rate the most requests under way")
+	flags.Var(numbers{&f.rates, 0.001, bench.MaxRate, noLimit}, "rate", "requests per second, due whether or not earlier ones were answered; one load for each of a list")
+	flags.StringVar(&f.arrivals, "arrivals", poisson, "how requests of a rate come: "+poisson+" (by chance) or "+evenly)
+	flags.Var(numbers{&f.ingest, 0, bench.MaxRate, 2}, "ingest", "measure each load also while so many documents per second are written into a namespace of their own, and, by a second number, into the one that is asked")
+	countVar(flags, &f.repeat, "repeat", bench.DefaultRepeat, 1, bench.MaxRepeat, "runs of each load")
+	countVar(flags, &f.requests, "requests", 0, 1, noLimit, "end a run after so many requests")
+	flags.DurationVar(&f.duration, "duration", 0, fmt.Sprintf("end a run after this time (default %v without --requests)", bench.DefaultDuration))
 	countVar(flags, &f.maxTokens, "max-tokens", ragctx.DefaultMaxTokens, 1, ragctx.MaxTokensLimit, "token budget of each answer")
 	countVar(flags, &f.maxResults, "max-results", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "most items in each answer")
 	flags.StringVar(&f.tokenizer, "tokenizer", ragctx.DefaultTokenizer, "tokenizer that counts the budget")
 	countVar(flags, &f.warmup, "warmup", 50, 0, noLimit, "requests before the measured ones")
-	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
+	countVar(flags, &f.pid, "pid", 0, 1, 1<<31-1, "the server's process, for processor time and memory (default: that of the data directory)")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the documents that are made up and of when requests are due")
+	flags.DurationVar(&f.recall, "recall-time", 2*time.Second, "how long to measure what the vector index finds; 0 does not")
+	flags.StringVar(&f.json, "json", "", `write the report as JSON to a file; "-" prints it in place of the table`)
+	flags.StringVar(&f.html, "html", "", "write the report as a page with charts to a file, which needs nothing else")
+	flags.StringVar(&f.compare, "compare", "", "compare with an earlier report, written by --json")
+	flags.BoolVar(&f.anyway, "compare-anyway", false, "compare also with a report of another setup")
+	flags.Float64Var(&f.failIfSlower, "fail-if-slower", 0, "exit with status 1 if a latency is shown to be slower by so many percent")
 	cmd.AddCommand(newSoak(env))
 	return cmd
 }
 
+// How requests of a rate come.
+const (
+	poisson = "poisson"
+	evenly  = "even"
+)
+
 func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	ctx := cmd.Context()
+	f.clientsGiven = cmd.Flags().Changed("clients")
 	s, err := load(cmd, env)
 	if err != nil {
 		return err
@@ -88,49 +122,66 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.check(s, texts); err != nil {
+	if err := f.check(cmd, s, texts); err != nil {
 		return asUsage(err)
+	}
+	old, err := f.older()
+	if err != nil {
+		return err
+	}
+	if f.generate > 0 {
+		remove, err := s.elsewhere()
+		if err != nil {
+			return err
+		}
+		defer remove()
 	}
 	b, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	defer finish(b, &err)
-	url := b.URL
+	m := measurement{benchFlags: f, settings: s, old: old, opened: b, url: b.URL, pid: b.PID, progress: cmd.ErrOrStderr()}
 	if eng, ok := b.backend.(local); ok {
 		stop, base, err := serveHere(ctx, eng.Engine)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		url = base
+		m.url, m.pid = base, os.Getpid()
 	}
-	o, err := f.options(ctx, s, b, texts)
-	if err != nil {
+	if f.pid != 0 {
+		m.pid = f.pid
+	}
+	report, err := m.measure(ctx, texts)
+	if report.Loads == nil {
 		return err
 	}
-	o.URL, o.Setup.Server = url, url
-	report, err := bench.Run(ctx, o)
-	if report.Requests > 0 {
-		err = errors.Join(err, f.write(cmd.OutOrStdout(), report))
-	}
-	return err
-}
-
-func (f benchFlags) write(w io.Writer, r bench.Report) error {
-	if f.json {
-		return writeJSON(w, r)
-	}
-	return bench.WriteTable(w, r)
+	return errors.Join(err, f.tell(cmd.OutOrStdout(), report, old))
 }
 
 // check finds mistakes in the flags before anything is started.
-func (f benchFlags) check(s settings, texts []string) error {
+func (f benchFlags) check(cmd *cobra.Command, s settings, texts []string) error {
 	if err := knownTokenizer(f.tokenizer); err != nil {
 		return err
 	}
-	if f.duration < 0 {
+	switch {
+	case f.duration < 0:
 		return badUsage("--duration: is %v; it cannot be negative", f.duration)
+	case f.recall < 0 || f.recall > time.Hour:
+		return badUsage("--recall-time: is %v; use 0 to 1h", f.recall)
+	case f.arrivals != poisson && f.arrivals != evenly:
+		return badUsage("--arrivals: is %q; use %s or %s", ragctx.Clip(f.arrivals), poisson, evenly)
+	case len(f.rates) > 0 && len(f.clients) > 1:
+		return badUsage("--clients: is a list; with --rate it is one number, the most requests under way")
+	case f.generate > 0 && s.Server != "":
+		return badUsage("--generate: fills a directory of its own; leave --server out")
+	case f.generate > 0 && s.origin["data"] == fromFlag:
+		return badUsage("--generate: fills a directory of its own; leave --data out")
+	case f.failIfSlower < 0:
+		return badUsage("--fail-if-slower: is %v; use a percentage from 0", f.failIfSlower)
+	case cmd.Flags().Changed("fail-if-slower") && f.compare == "":
+		return badUsage("--fail-if-slower: needs --compare")
 	}
 	if len(texts) == 0 {
 		texts = []string{""}
@@ -154,78 +205,36 @@ func (f benchFlags) ask(s settings, texts []string) []ragctx.ContextQuery {
 	return out
 }
 
-// options puts the run together and takes stock of the corpus.
-func (f benchFlags) options(ctx context.Context, s settings, b opened, texts []string) (bench.Options, error) {
-	o := bench.Options{
-		Clients: f.clients, Requests: f.requests, Duration: f.duration, Warmup: f.warmup,
-		Setup: bench.Setup{
-			Namespace: s.Namespace, MaxTokens: f.maxTokens, Tokenizer: f.tokenizer, Cores: runtime.GOMAXPROCS(0),
-			Queries: "from " + f.queries, InProcess: b.URL == "",
-		},
+// loads returns what is measured: each number of clients or rate, and each of them
+// again beside an ingest.
+func (f benchFlags) loads() (out []bench.Load) {
+	var writes bench.Ingest
+	if len(f.ingest) > 0 {
+		writes.Own = f.ingest[0]
 	}
-	if o.Setup.InProcess {
-		o.CPU = processCPU
+	if len(f.ingest) > 1 {
+		writes.Same = f.ingest[1]
 	}
-	var sample []string
-	err := allDocuments(ctx, b, s.Namespace, "", func(page []store.Document) error {
-		for _, d := range page {
-			o.Setup.Documents++
-			o.Setup.Chunks += d.Chunks
-			sample = append(sample, d.ID)
-		}
-		return nil
-	})
-	if err != nil {
-		return o, err
-	}
-	if len(texts) == 0 {
-		o.Setup.Queries = "drawn from the documents' own titles and sentences (easier than real questions)"
-		if texts, err = draw(ctx, b, s.Namespace, sample); err != nil {
-			return o, err
+	add := func(l bench.Load) {
+		out = append(out, l)
+		if writes != (bench.Ingest{}) {
+			l.Ingest = writes
+			out = append(out, l)
 		}
 	}
-	o.Queries = f.ask(s, texts)
-	return o, nil
-}
-
-// draw makes queries of some of the documents.
-func draw(ctx context.Context, b backend, namespace string, ids []string) ([]string, error) {
-	var texts []bench.Text
-	for _, id := range bench.Sample(ids, drawDocuments) {
-		d, err := b.Document(ctx, namespace, id, 0)
-		if errors.Is(err, ragctx.ErrNotFound) {
-			continue // deleted meanwhile
+	for _, r := range f.rates {
+		l := bench.Load{Rate: r, Constant: f.arrivals == evenly}
+		if f.clientsGiven {
+			l.Clients = f.clients[0]
 		}
-		if err != nil {
-			return nil, err
+		add(l)
+	}
+	if len(f.rates) == 0 {
+		for _, n := range f.clients {
+			add(bench.Load{Clients: n})
 		}
-		t := bench.Text{ID: d.ID, Title: d.Title}
-		if d.Text != nil {
-			t.Body = *d.Text
-		}
-		texts = append(texts, t)
 	}
-	queries := bench.DrawQueries(texts, drawQueries)
-	if len(queries) == 0 {
-		return nil, fmt.Errorf("namespace %s has no documents to draw queries from; ingest some, or give --queries", namespace)
-	}
-	return queries, nil
-}
-
-func readQueries(path string) ([]string, error) {
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("queries: %w", err)
-	}
-	defer f.Close()
-	queries, err := bench.ReadQueries(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return queries, nil
+	return out
 }
 
 // serveHere serves eng on a free port until stop is called.
@@ -243,4 +252,23 @@ func serveHere(ctx context.Context, eng *engine.Engine) (stop func(), url string
 		_ = api.New(eng, api.Options{Log: slog.New(slog.DiscardHandler)}).Serve(ctx, ln)
 	}()
 	return func() { cancel(); <-done }, "http://" + ln.Addr().String(), nil
+}
+
+// tell writes a report wherever it is wanted, and compares it with an older one.
+func (f benchFlags) tell(stdout io.Writer, r bench.Report, old *bench.Report) error {
+	var c *bench.Comparison
+	if old != nil {
+		found, err := bench.Compare(*old, r, f.anyway)
+		if err != nil {
+			return errors.Join(err, f.write(stdout, r, nil))
+		}
+		c = &found
+	}
+	if err := f.write(stdout, r, c); err != nil || c == nil {
+		return err
+	}
+	if percent, what := c.SlowerBy(); f.failIfSlower > 0 && percent >= f.failIfSlower {
+		return fmt.Errorf("slower: %s takes %.1f %% more than in %s", what, percent, f.compare)
+	}
+	return nil
 }

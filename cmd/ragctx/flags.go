@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,4 +97,79 @@ func flagError(_ *cobra.Command, err error) error {
 		remedy = "use a number"
 	}
 	return badUsage("--%s: is %q; %s", bad.GetFlag().Name, ragctx.Clip(bad.GetValue()), remedy)
+}
+
+// counts is a flag's value: whole numbers within limits, separated by commas.
+type counts struct {
+	values      *[]int
+	least, most int
+}
+
+// String implements pflag.Value.
+func (c counts) String() string {
+	if c.values == nil {
+		return ""
+	}
+	text := make([]string, len(*c.values))
+	for i, n := range *c.values {
+		text[i] = strconv.Itoa(n)
+	}
+	return strings.Join(text, ",")
+}
+
+// Type implements pflag.Value.
+func (counts) Type() string { return "list" }
+
+// Set implements pflag.Value.
+func (c counts) Set(s string) error {
+	var all []int
+	for part := range strings.SplitSeq(s, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < c.least || n > c.most {
+			return fmt.Errorf("use a whole number from %d to %d, or several with commas", c.least, c.most)
+		}
+		all = append(all, n)
+	}
+	*c.values = all
+	return nil
+}
+
+// numbers is a flag's value: numbers within limits, separated by commas; limit of
+// them at most.
+type numbers struct {
+	values      *[]float64
+	least, most float64
+	limit       int
+}
+
+// String implements pflag.Value.
+func (n numbers) String() string {
+	if n.values == nil {
+		return ""
+	}
+	text := make([]string, len(*n.values))
+	for i, v := range *n.values {
+		text[i] = strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return strings.Join(text, ",")
+}
+
+// Type implements pflag.Value.
+func (numbers) Type() string { return "list" }
+
+// Set implements pflag.Value.
+func (n numbers) Set(s string) error {
+	var all []float64
+	for part := range strings.SplitSeq(s, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(v >= n.least && v <= n.most) {
+			return fmt.Errorf("use a number from %g to %.0f, or several with commas", n.least, n.most)
+		}
+		all = append(all, v)
+	}
+	if len(all) > n.limit {
+		return fmt.Errorf("use at most %d numbers", n.limit)
+	}
+	*n.values = all
+	return nil
 }

@@ -54,8 +54,8 @@ func TestJSON(t *testing.T) {
 		t.Errorf("docs list is %+v", list)
 	}
 	var b bench.Report
-	decoded(&b, "bench", "--requests", "4", "--warmup", "0", "--clients", "2", "--json")
-	if b.Succeeded != 4 || b.Setup.Documents != 2 || b.Latency.P50 <= 0 || b.Tokens.Max > b.Setup.MaxTokens {
+	decoded(&b, "bench", "--requests", "4", "--repeat", "1", "--warmup", "0", "--clients", "2", "--json", "-")
+	if m := b.Loads[0]; m.Succeeded != 4 || b.Setup.Documents != 2 || m.Latency.P50 <= 0 || m.Tokens.Max > b.Setup.MaxTokens || len(m.Stages) == 0 {
 		t.Errorf("bench reports %+v", b)
 	}
 	var settings []shownSetting

@@ -1,0 +1,298 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// OwnNamespace is where documents go that are written beside the questions, unless
+// they are to go where the questions are asked.
+const OwnNamespace = "ragctx-bench"
+
+// cleanTimeout bounds how long it takes to remove them.
+const cleanTimeout = 2 * time.Minute
+
+const (
+	// writerPool is how many ids of documents a writer uses. Beyond it documents are
+	// replaced, so that no run leaves the server with more than that.
+	writerPool = 256
+	// freeWriters write at the same time when there is no rate to keep.
+	freeWriters = 4
+)
+
+// writer puts generated documents into a namespace.
+type writer struct {
+	client    *http.Client
+	base      string
+	namespace string
+	seed      uint64
+	pool      int
+	next      atomic.Int64
+}
+
+func newWriter(client *http.Client, base, namespace string, seed uint64) *writer {
+	return &writer{client: client, base: strings.TrimRight(base, "/"), namespace: namespace, seed: seed ^ 0x1157, pool: writerPool}
+}
+
+// written is what a writer wrote.
+type written struct {
+	took   time.Duration
+	chunks int
+	bytes  int
+	times  []float64 // ms
+	errors map[string]int
+	failed int
+	first  error // that failed
+}
+
+func (w *written) add(o *written) {
+	w.took += o.took
+	w.merge(o)
+}
+
+// merge adds what was written at the same time.
+func (w *written) merge(o *written) {
+	w.chunks += o.chunks
+	w.bytes += o.bytes
+	w.times = append(w.times, o.times...)
+	w.failed += o.failed
+	if w.first == nil {
+		w.first = o.first
+	}
+	for class, n := range o.errors {
+		w.fail(class, n)
+	}
+}
+
+func (w *written) fail(class string, n int) {
+	if w.errors == nil {
+		w.errors = make(map[string]int)
+	}
+	w.errors[class] += n
+}
+
+// begin writes rate documents a second until ctx is done, and sends what was
+// written; nil at once if there is nothing to do.
+func (w *writer) begin(ctx context.Context, rate float64) <-chan *written {
+	out := make(chan *written, 1)
+	if w == nil || rate <= 0 {
+		out <- nil
+		return out
+	}
+	go func() { out <- w.paced(ctx, rate) }()
+	return out
+}
+
+// paced writes one document after the other. Each latency counts from when the
+// document was due.
+func (w *writer) paced(ctx context.Context, rate float64) *written {
+	var out written
+	start := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for i := 0; ; i++ {
+		due := start.Add(time.Duration(float64(i) / rate * float64(time.Second)))
+		if !sleepUntil(ctx, timer, due) || !w.one(ctx, &out, due) {
+			break
+		}
+	}
+	out.took = time.Since(start)
+	return &out
+}
+
+// free writes as fast as the server takes it, until ctx is done or as many chunks
+// are written; 0 is no limit. tell is told how many there are.
+func (w *writer) free(ctx context.Context, chunks int, tell func(int)) *written {
+	var (
+		out  written
+		mu   sync.Mutex
+		sum  atomic.Int64
+		wg   sync.WaitGroup
+		from = time.Now()
+	)
+	for range freeWriters {
+		wg.Go(func() {
+			var own written
+			for (chunks == 0 || sum.Load() < int64(chunks)) && own.failed == 0 {
+				before := own.chunks
+				if !w.one(ctx, &own, time.Now()) {
+					break
+				}
+				tell(int(sum.Add(int64(own.chunks - before))))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out.merge(&own)
+		})
+	}
+	wg.Wait()
+	out.took = time.Since(from)
+	return &out
+}
+
+// one writes the next document, and reports whether ctx let it.
+func (w *writer) one(ctx context.Context, out *written, due time.Time) bool {
+	i := int(w.next.Add(1)) - 1
+	text := Generated(w.seed, i)
+	put, err := w.put(ctx, w.id(i), text)
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		out.failed++
+		out.fail(errorClass(err), 1)
+		if out.first == nil {
+			out.first = err
+		}
+	default:
+		out.chunks += put
+		out.bytes += len(text)
+		out.times = append(out.times, millis(time.Since(due)))
+	}
+	return true
+}
+
+// id returns the id of the i-th document; there are pool ids, or without a pool
+// as many as documents.
+func (w *writer) id(i int) string {
+	if w.pool > 0 {
+		i %= w.pool
+	}
+	return fmt.Sprintf("ragctx-bench/%06d.md", i)
+}
+
+func (w *writer) path(id string) string {
+	return w.base + "/v1/documents/" + url.PathEscape(id) + "?namespace=" + url.QueryEscape(w.namespace)
+}
+
+// put stores a document and returns how many chunks it has.
+func (w *writer) put(ctx context.Context, id, text string) (int, error) {
+	body, err := json.Marshal(map[string]string{"text": text})
+	if err != nil {
+		return 0, err
+	}
+	answer, err := w.send(ctx, http.MethodPut, w.path(id), bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	var put struct{ Chunks int }
+	if err := json.Unmarshal(answer, &put); err != nil {
+		return 0, fmt.Errorf("answer is not JSON: %w", err)
+	}
+	return put.Chunks, nil
+}
+
+// clean erases what was written.
+func (w *writer) clean(ctx context.Context) error {
+	if w == nil {
+		return nil
+	}
+	// All at once: a server rewrites its indexes' files for all erasures that wait.
+	errs := make([]error, min(int(w.next.Load()), w.pool))
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = w.erase(ctx, w.id(i)) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return fmt.Errorf("remove what was written beside the questions, documents ragctx-bench/… in namespace %s: %w", w.namespace, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) erase(ctx context.Context, id string) error {
+	_, err := w.send(ctx, http.MethodDelete, w.path(id)+"&erase=true", nil)
+	if answer, ok := errors.AsType[statusError](err); ok && answer.code == http.StatusNotFound {
+		return nil // it was never written
+	}
+	return err
+}
+
+func (w *writer) send(ctx context.Context, method, target string, body io.Reader) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return exchange(w.client, req)
+}
+
+// Fill writes generated documents through a server, as fast as it takes them, until
+// a namespace has got so many chunks, or a few more. tell is told how many it has.
+func Fill(ctx context.Context, o FillOptions) (Written, error) {
+	if o.Tell == nil {
+		o.Tell = func(int) {}
+	}
+	if o.Usage == nil {
+		o.Usage = func() Usage { return Usage{} }
+	}
+	client := newClient(freeWriters, DefaultTimeout)
+	defer client.CloseIdleConnections()
+	w := newWriter(client, o.URL, o.Namespace, o.Seed)
+	w.pool = 0
+	before := o.Usage()
+	got := w.free(ctx, o.Chunks, o.Tell)
+	out := *writtenOf(0, got)
+	out.perChunk(o.Usage().CPU - before.CPU)
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	return out, got.first
+}
+
+// FillOptions says what [Fill] writes. URL and Chunks are required.
+type FillOptions struct {
+	URL       string
+	Namespace string // "" is the default one
+	Chunks    int
+	Seed      uint64
+	Usage     func() Usage
+	// Tell is called from several goroutines.
+	Tell func(chunks int)
+}
+
+// perChunk notes what the server's process used meanwhile.
+func (w *Written) perChunk(cpu time.Duration) {
+	if cpu > 0 && w.Chunks > 0 {
+		w.CPU = millis(cpu) / float64(w.Chunks)
+	}
+}
+
+// writtenBy sums up what was written in the runs of a load; nil if nothing was to be.
+func writtenBy(wanted float64, runs []*written) *Written {
+	if wanted <= 0 {
+		return nil
+	}
+	var sum written
+	for _, w := range runs {
+		if w != nil {
+			sum.add(w)
+		}
+	}
+	return writtenOf(wanted, &sum)
+}
+
+func writtenOf(wanted float64, w *written) *Written {
+	out := &Written{
+		Wanted: wanted, Documents: len(w.times), Chunks: w.chunks, Bytes: w.bytes, Failed: w.failed, Errors: w.errors,
+		Seconds: w.took.Seconds(), Latency: latencyOf(w.times),
+	}
+	if s := out.Seconds; s > 0 {
+		out.DocumentsPerSecond, out.ChunksPerSecond, out.BytesPerSecond = float64(out.Documents)/s, float64(out.Chunks)/s, float64(out.Bytes)/s
+	}
+	return out
+}

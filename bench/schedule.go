@@ -1,0 +1,116 @@
+package bench
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// schedule says when the requests of an open loop are due, since its start: n of
+// them, or those of a time, or what is less; 0 is no limit, and one of both is given.
+func schedule(l Load, n int, limit time.Duration, seed uint64) []time.Duration {
+	r := rand.New(rand.NewPCG(seed, 0x0be17)) //nolint:gosec // arrivals are no secret
+	gap := float64(time.Second) / l.Rate
+	var due []time.Duration
+	for at := 0.0; n == 0 || len(due) < n; {
+		if l.Constant {
+			at = float64(len(due)) * gap
+		} else {
+			at += r.ExpFloat64() * gap
+		}
+		if limit > 0 && at >= float64(limit) || len(due) == maxScheduled {
+			break
+		}
+		due = append(due, time.Duration(at))
+	}
+	return due
+}
+
+// generator tells how well the side that asks kept to its schedule.
+type generator struct {
+	// late is by how much requests were begun too late although nothing kept them.
+	late []float64 // ms
+	// waited counts those that waited for one under way to end, as there were as many
+	// as may be.
+	waited int
+}
+
+// open asks when requests are due after start, whatever became of those before, at
+// most limit at the same time. One that finds no place waits, and its time counts. It returns
+// when all are answered; once ctx is done no more are begun, and what that
+// interrupts is not counted.
+func (a *asker) open(ctx context.Context, start time.Time, due []time.Duration, limit int) ([]sample, generator, time.Duration) {
+	var (
+		wg      sync.WaitGroup
+		places  = make(chan struct{}, limit)
+		samples = make([]sample, len(due))
+		done    = make([]bool, len(due))
+		gen     generator
+		held    time.Duration // until when the schedule itself was held up
+	)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	a.next.Store(0)
+	for i, at := range due {
+		if !sleepUntil(ctx, timer, start.Add(at)) {
+			break
+		}
+		if at >= held {
+			gen.late = append(gen.late, millis(time.Since(start)-at))
+		}
+		waited, ok := take(ctx, places)
+		if !ok {
+			break
+		}
+		if waited {
+			held = time.Since(start)
+		}
+		if waited || at < held {
+			gen.waited++
+		}
+		wg.Go(func() {
+			defer func() { <-places }()
+			begun := time.Since(start)
+			s := a.ask(ctx, a.body())
+			s.at, s.took = at, begun-at+s.sent
+			samples[i], done[i] = s, ctx.Err() == nil || s.err == nil
+		})
+	}
+	wg.Wait()
+	took := time.Since(start)
+	kept := samples[:0]
+	for i, s := range samples {
+		if done[i] {
+			kept = append(kept, s)
+		}
+	}
+	return kept, gen, took
+}
+
+// sleepUntil reports whether ctx was not done before.
+func sleepUntil(ctx context.Context, timer *time.Timer, at time.Time) bool {
+	if d := time.Until(at); d > 0 {
+		timer.Reset(d)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// take takes a place, and reports whether it had to wait for it.
+func take(ctx context.Context, places chan struct{}) (waited, ok bool) {
+	select {
+	case places <- struct{}{}:
+		return false, true
+	default:
+	}
+	select {
+	case places <- struct{}{}:
+		return true, true
+	case <-ctx.Done():
+		return true, false
+	}
+}

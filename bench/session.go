@@ -1,0 +1,243 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+)
+
+// session is what the runs of one report have in common.
+type session struct {
+	opts   Options
+	client *http.Client
+	writes *http.Client // has patience: erasing takes its time
+	asker  *asker
+	own    *writer // beside the questions, or nil
+	same   *writer
+}
+
+func newSession(o Options) (*session, error) {
+	s := &session{opts: o}
+	most, own, same := 1, false, false
+	for _, l := range o.Loads {
+		most = max(most, l.Clients)
+		own, same = own || l.Ingest.Own > 0, same || l.Ingest.Same > 0
+	}
+	s.client, s.writes = newClient(most, o.Timeout), newClient(freeWriters, cleanTimeout)
+	var err error
+	if s.asker, err = newAsker(o, s.client); err != nil {
+		return nil, err
+	}
+	if own {
+		s.own = newWriter(s.writes, o.URL, OwnNamespace, o.Seed)
+	}
+	if same {
+		s.same = newWriter(s.writes, o.URL, o.Setup.Namespace, o.Seed+1)
+	}
+	return s, nil
+}
+
+func (s *session) close() {
+	s.client.CloseIdleConnections()
+	s.writes.CloseIdleConnections()
+}
+
+// clean removes what was written beside the questions, also when ctx is done.
+func (s *session) clean(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
+	defer cancel()
+	if err := s.own.clean(ctx); err != nil {
+		return err
+	}
+	return s.same.clean(ctx)
+}
+
+// alone writes for as long as a run takes, while nothing else goes on; nil if the
+// loads write nothing.
+func (s *session) alone(ctx context.Context) *Written {
+	w := cmp.Or(s.own, s.same)
+	if w == nil {
+		return nil
+	}
+	s.opts.Progress("ingest alone")
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.opts.Duration, DefaultDuration))
+	defer cancel()
+	before := s.opts.Usage()
+	out := writtenOf(0, w.free(ctx, 0, func(int) {}))
+	out.perChunk(s.opts.Usage().CPU - before.CPU)
+	return out
+}
+
+// run is one run of a load.
+type run struct {
+	samples   []sample
+	took      time.Duration
+	gen       generator
+	cpu       time.Duration // 0 if not known
+	memory    Memory
+	own, same *written
+}
+
+func (s *session) run(ctx context.Context, l Load, n int) run {
+	var r run
+	writing, stop := context.WithCancel(ctx)
+	written := s.ingest(writing, l.Ingest, &r)
+	watched, memory := s.watch(writing)
+	before := s.opts.Usage()
+	if l.Rate > 0 {
+		due := schedule(l, s.opts.Requests, s.opts.Duration, s.opts.Seed+uint64(n)) //nolint:gosec // n is small
+		r.samples, r.gen, r.took = s.asker.open(ctx, time.Now(), due, l.Clients)
+	} else {
+		r.samples, r.took = s.asker.closed(ctx, l.Clients, s.opts.Requests, s.opts.Duration)
+	}
+	r.cpu = s.opts.Usage().CPU - before.CPU
+	stop()
+	<-written
+	<-watched
+	r.memory = *memory
+	return r
+}
+
+// ingest writes until ctx is done, and then closes what it returns.
+func (s *session) ingest(ctx context.Context, l Ingest, r *run) <-chan struct{} {
+	done := make(chan struct{})
+	own := s.own.begin(ctx, l.Own)
+	same := s.same.begin(ctx, l.Same)
+	go func() {
+		defer close(done)
+		r.own, r.same = <-own, <-same
+	}()
+	return done
+}
+
+// watchEvery is how often the memory of the server's process is looked at.
+const watchEvery = 100 * time.Millisecond
+
+// watch notes the most memory that is seen until ctx is done, and then closes what
+// it returns.
+func (s *session) watch(ctx context.Context) (<-chan struct{}, *Memory) {
+	done, most := make(chan struct{}), new(Memory)
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		for {
+			u := s.opts.Usage()
+			most.Anon, most.File = max(most.Anon, u.Anon), max(most.File, u.File)
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return done, most
+}
+
+// measured puts the runs of a load together.
+func measured(l Load, runs []run) Measurement {
+	m := Measurement{Load: l, Timeline: timelineOf(runs)}
+	var took time.Duration
+	var all []sample
+	var late []float64
+	var cpu time.Duration
+	var memory Memory
+	var own, same []*written
+	for _, r := range runs {
+		all = append(all, r.samples...)
+		took += r.took
+		late = append(late, r.gen.late...)
+		m.Waited += r.gen.waited
+		cpu += r.cpu
+		memory.Anon, memory.File = max(memory.Anon, r.memory.Anon), max(memory.File, r.memory.File)
+		own, same = append(own, r.own), append(same, r.same)
+		m.Runs = append(m.Runs, figuresOf(r))
+	}
+	m.Seconds = took.Seconds()
+	m.count(all)
+	times := latencies(all, func(s sample) time.Duration { return s.took })
+	m.Latency = latencyOf(times)
+	m.Curve = curveOf(times)
+	m.Stages = stageLatencies(all)
+	if m.Succeeded > 0 && took > 0 {
+		m.PerSecond = float64(m.Succeeded) / took.Seconds()
+	}
+	if l.Rate > 0 {
+		sent := latencyOf(latencies(all, func(s sample) time.Duration { return s.sent }))
+		lateness := latencyOf(late)
+		m.Sent, m.Late = &sent, &lateness
+	}
+	if cpu > 0 {
+		m.CPU = newCPU(cpu, len(all))
+	}
+	if memory != (Memory{}) {
+		m.Memory = &memory
+	}
+	m.Own, m.Same = writtenBy(l.Ingest.Own, own), writtenBy(l.Ingest.Same, same)
+	return m
+}
+
+// latencies returns those of the requests that succeeded, in milliseconds.
+func latencies(samples []sample, of func(sample) time.Duration) []float64 {
+	var out []float64
+	for _, s := range samples {
+		if s.err == nil {
+			out = append(out, millis(of(s)))
+		}
+	}
+	return out
+}
+
+func figuresOf(r run) Figures {
+	times := latencies(r.samples, func(s sample) time.Duration { return s.took })
+	l := latencyOf(times)
+	f := Figures{P50: l.P50, P95: l.P95, P99: l.P99}
+	if r.took > 0 {
+		f.PerSecond = float64(l.Count) / r.took.Seconds()
+	}
+	if n := len(r.samples); n > 0 {
+		f.CPU = millis(r.cpu) / float64(n)
+	}
+	return f
+}
+
+func newCPU(d time.Duration, requests int) *CPU {
+	c := &CPU{Seconds: d.Seconds()}
+	if requests > 0 {
+		c.PerRequestMS = millis(d) / float64(requests)
+	}
+	return c
+}
+
+// count fills in what is counted of requests and answers.
+func (m *Measurement) count(samples []sample) {
+	m.Requests = len(samples)
+	errs := make(map[string]int)
+	for _, s := range samples {
+		if s.err != nil {
+			m.Failed++
+			errs[s.class]++
+			continue
+		}
+		m.Succeeded++
+		if s.items == 0 {
+			m.Empty++
+		}
+		m.Bytes.add(s.bytes)
+		m.Tokens.add(s.tokens)
+		m.Items.add(s.items)
+	}
+	if len(errs) > 0 {
+		m.Errors = errs
+	}
+	for _, size := range []*Size{&m.Bytes, &m.Tokens, &m.Items} {
+		size.Mean /= float64(max(m.Succeeded, 1))
+	}
+}
+
+// add sums up in Mean until it is divided.
+func (s *Size) add(n int) {
+	s.Mean += float64(n)
+	s.Max = max(s.Max, n)
+}

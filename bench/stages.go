@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx/timing"
+)
+
+// timingHeader asks a server for the times of its stages; servers that do not know
+// it ignore it.
+const timingHeader = "Ragctx-Timing"
+
+// stageHTTP is what is left of a request beside the server's engine: both ends of
+// HTTP and JSON, and the way between them.
+const stageHTTP = "http"
+
+// Limits of what a server may tell.
+const (
+	maxStages    = 32
+	maxStageName = 32
+)
+
+// stage is what a part of an answer took, in milliseconds.
+type stage struct {
+	name string
+	ms   float64
+}
+
+// stagesOf reads the stages of an answer that took so long.
+func stagesOf(h http.Header, took time.Duration) (out []stage) {
+	for _, line := range h.Values("Server-Timing") {
+		for metric := range strings.SplitSeq(line, ",") {
+			if s, ok := parseStage(metric); ok && len(out) < maxStages {
+				out = append(out, s)
+			}
+		}
+	}
+	if i := slices.IndexFunc(out, func(s stage) bool { return s.name == timing.Engine.String() }); i >= 0 {
+		out = append(out, stage{stageHTTP, max(0, millis(took)-out[i].ms)})
+	}
+	return out
+}
+
+// parseStage reads a metric of a Server-Timing header (W3C): a name and, among its
+// parameters, a duration.
+func parseStage(metric string) (stage, bool) {
+	name, params, _ := strings.Cut(metric, ";")
+	name = strings.TrimSpace(name)
+	if name == "" || len(name) > maxStageName || name == stageHTTP || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
+		return stage{}, false
+	}
+	for param := range strings.SplitSeq(params, ";") {
+		key, value, _ := strings.Cut(param, "=")
+		if !strings.EqualFold(strings.TrimSpace(key), "dur") {
+			continue
+		}
+		ms, err := strconv.ParseFloat(strings.Trim(strings.TrimSpace(value), `"`), 64)
+		return stage{name, ms}, err == nil && ms >= 0 && ms < 1e9
+	}
+	return stage{}, false
+}
+
+// stageLatencies summarises the stages of samples, in the order in which they run.
+// A stage counts where it ran.
+func stageLatencies(samples []sample) (out []StageLatency) {
+	times := make(map[string][]float64)
+	var names []string
+	for _, s := range samples {
+		for _, st := range s.stages {
+			if _, known := times[st.name]; !known {
+				if len(names) == maxStages+1 {
+					continue
+				}
+				names = append(names, st.name)
+			}
+			times[st.name] = append(times[st.name], st.ms)
+		}
+	}
+	order := timing.Stages()
+	place := func(name string) int {
+		if name == stageHTTP {
+			return 2 * len(order) // after the whole
+		}
+		if i := slices.Index(order, name); i >= 0 {
+			return 2 * i
+		}
+		return 2*len(order) - 3 // a stage that is not ours: before the whole
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
+	for _, name := range names {
+		out = append(out, StageLatency{name, latencyOf(times[name])})
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package bench
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx/store"
+)
+
+// Usage is what a process has used so far, and what it takes up. What is not known
+// is 0.
+type Usage struct {
+	CPU time.Duration
+	// Anon is memory of the process's own that is in RAM, File what of mapped files is
+	// there, which the system may take back at any time. In bytes.
+	Anon, File float64
+}
+
+// ProcessUsage returns the usage of a process on this machine, by /proc where there
+// is one.
+func ProcessUsage(pid int) Usage {
+	proc := filepath.Join("/proc", strconv.Itoa(pid))
+	u := Usage{CPU: processTime(proc)}
+	eachStatus(proc, func(name string, v float64) {
+		switch name {
+		case "RssAnon":
+			u.Anon = v * kernelUnit
+		case "RssFile":
+			u.File = v * kernelUnit
+		}
+	})
+	return u
+}
+
+// tick is the unit of process times; it has been this on all architectures that
+// Go runs on.
+const tick = 10 * time.Millisecond
+
+// processTime reads user and system time of a process, fields 14 and 15 of its stat
+// file (proc(5)); field 2 is a name that may hold anything, in parentheses.
+func processTime(proc string) time.Duration {
+	b, err := os.ReadFile(filepath.Join(proc, "stat")) //nolint:gosec // below /proc
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(fields) < 13 {
+		return 0
+	}
+	user, err1 := strconv.ParseInt(fields[11], 10, 64)
+	system, err2 := strconv.ParseInt(fields[12], 10, 64)
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	return time.Duration(user+system) * tick
+}
+
+// Sizes are what the parts of a data directory take up on disk, in bytes.
+type Sizes struct {
+	Database float64 `json:"database"`
+	Keyword  float64 `json:"keyword"`
+	Vector   float64 `json:"vector"`
+	Other    float64 `json:"other"` // catalogs of the indexes and what else is there
+}
+
+// Total is all of it.
+func (s Sizes) Total() float64 { return s.Database + s.Keyword + s.Vector + s.Other }
+
+// DirSizes sums up the files of a data directory. Files that come and go meanwhile
+// count or not.
+func DirSizes(dir string) (s Sizes) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil //nolint:nilerr // it is gone
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil //nolint:nilerr // it is gone
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		*s.part(strings.Split(filepath.ToSlash(rel), "/")) += float64(info.Size())
+		return nil
+	})
+	return s
+}
+
+// part returns what a file counts for, by its path: index/COLLECTION/LEG/….
+func (s *Sizes) part(path []string) *float64 {
+	switch {
+	case len(path) == 1 && strings.HasPrefix(path[0], store.DatabaseName):
+		return &s.Database
+	case len(path) > 3 && path[0] == store.IndexName && path[2] == "keyword":
+		return &s.Keyword
+	case len(path) > 3 && path[0] == store.IndexName && strings.HasPrefix(path[2], "vector"):
+		return &s.Vector
+	default:
+		return &s.Other
+	}
+}
+
+// Size of the work that [control] does: some milliseconds.
+const (
+	controlBytes = 64 << 10
+	controlSums  = 64
+)
+
+// control does the same work each time and returns how long that took. It tells
+// whether the machine itself was faster or slower: ragctx has no part in it.
+func control() time.Duration {
+	block := make([]byte, controlBytes)
+	start := time.Now()
+	for range controlSums {
+		sum := sha256.Sum256(block)
+		copy(block, sum[:])
+	}
+	return time.Since(start)
+}
+
+// Machine describes this machine: its processor, architecture and system.
+func Machine() string {
+	name := runtime.GOARCH
+	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(b)) {
+			if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
+				name = strings.TrimSpace(value) + ", " + name
+				break
+			}
+		}
+	}
+	return name + ", " + runtime.GOOS
+}

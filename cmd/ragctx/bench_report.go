@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ragctx/ragctx/bench"
+)
+
+// toStdout as a file's name is the standard output.
+const toStdout = "-"
+
+// older returns the report to compare with; nil if there is none to be.
+func (f benchFlags) older() (*bench.Report, error) {
+	if f.compare == "" {
+		return nil, nil //nolint:nilnil // as said
+	}
+	in, err := os.Open(f.compare)
+	if err != nil {
+		return nil, fmt.Errorf("compare: %w", err)
+	}
+	defer in.Close()
+	r, err := bench.ReadReport(in)
+	if err != nil {
+		return nil, fmt.Errorf("compare: %s: %w", f.compare, err)
+	}
+	return &r, nil
+}
+
+// write writes a report, and what a comparison says, in all forms that are wanted.
+func (f benchFlags) write(stdout io.Writer, r bench.Report, c *bench.Comparison) error {
+	var errs []error
+	if f.json != toStdout {
+		errs = append(errs, bench.WriteTable(stdout, r))
+		if c != nil {
+			fmt.Fprintf(stdout, "\ncompared with %s (%s):\n", printable(f.compare), printable(c.Since()))
+			errs = append(errs, bench.WriteComparison(stdout, *c))
+		}
+	}
+	if f.json != "" {
+		errs = append(errs, f.writeTo(stdout, f.json, func(w io.Writer) error { return writeJSON(w, r) }))
+	}
+	if f.html != "" {
+		errs = append(errs, f.writeTo(stdout, f.html, func(w io.Writer) error { return bench.WriteHTML(w, r, c) }))
+	}
+	return errors.Join(errs...)
+}
+
+// writeTo writes a file whole, or none.
+func (f benchFlags) writeTo(stdout io.Writer, name string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if name == toStdout {
+		_, err := stdout.Write(b.Bytes())
+		return err
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil { //nolint:gosec // a report is for everyone
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
