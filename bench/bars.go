@@ -14,20 +14,15 @@ const (
 	forestName = 230
 )
 
-// stageChart shows the stages of a load, on the same scale as those of the others.
-func stageChart(r Report, load int) chart {
-	m := r.Loads[load]
+// stageChart shows the stages of a load.
+func stageChart(r Report, at int) chart {
+	m := r.Loads[at]
+	load := colourOf(r, m.Load)
 	p := &picture{width: chartWidth, height: float64(len(m.Stages))*rowHeight + marginBelow}
 	bottom := p.height - marginBelow + 4
-	var values []float64
-	for _, of := range r.Loads {
-		for _, s := range of.Stages {
-			values = append(values, s.Latency.P99)
-		}
-	}
 	highest := 0.0
-	for _, v := range values {
-		highest = max(highest, v)
+	for _, s := range m.Stages {
+		highest = max(highest, s.Latency.P99)
 	}
 	// Bars begin at 0, so the scale is never logarithmic.
 	xs := scale{0, max(highest*1.04, 0.001), false, chartWidth - rowNames - marginRight}
@@ -48,9 +43,7 @@ func stageChart(r Report, load int) chart {
 	p.text("axis", "end", chartWidth-marginRight, p.height-4, "ms")
 	return chart{
 		Title: "Stages: " + m.Load.String(),
-		Caption: "Bars end at the median, strokes mark p95, dots p99. Documents and memories are searched side by side, and words and vectors within each, " +
-			"so stages add up to more than engine, the whole; http is what is left to the client's latency.",
-		SVG: p.svg("stages of " + m.Load.String()),
+		SVG:   p.svg("stages of " + m.Load.String()),
 	}
 }
 

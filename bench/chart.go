@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -137,6 +138,7 @@ type curve struct {
 	dashed bool
 	dots   bool // points that are not joined
 	points [][2]float64
+	breaks []int // points that are not joined with the one before
 }
 
 // axis names the values of a chart's lower side.
@@ -202,20 +204,22 @@ func lineChart(label, unit string, x axis, curves []curve, rules []float64) temp
 }
 
 func (c curve) draw(p *picture, place func([2]float64) [2]float64) {
-	points := make([][2]float64, len(c.points))
-	for i, at := range c.points {
-		points[i] = place(at)
-	}
 	kind := "curve"
 	if c.dashed {
 		kind = "curve dashed"
 	}
-	if !c.dots && len(points) > 1 {
-		p.path(class(kind, c.colour), points)
+	var part [][2]float64
+	for i, at := range c.points {
+		part = append(part, place(at))
+		if !c.dots && (i == len(c.points)-1 || slices.Contains(c.breaks, i+1)) {
+			p.path(class(kind, c.colour), part)
+			part = nil
+		}
 	}
-	if c.dots || len(points) <= 12 {
-		for i, at := range points {
-			p.dot(class("dot", c.colour), at[0], at[1], 2.5, c.name+": "+short(c.points[i][1]))
+	if c.dots || len(c.points) <= 12 {
+		for _, at := range c.points {
+			on := place(at)
+			p.dot(class("dot", c.colour), on[0], on[1], 2.5, c.name+": "+short(at[1]))
 		}
 	}
 }

@@ -21,6 +21,8 @@ const (
 	zipfOffset    = 4
 	leastSections = 3
 	moreSections  = 8
+
+	generatedChunks = 15 // that a document has, about
 )
 
 // Generated returns the i-th document of the generated corpus of a seed: Markdown

@@ -79,49 +79,100 @@ func legendOf(curves []curve) (out []legend) {
 // charts returns the figures of a report.
 func charts(r Report) (out []chart) {
 	out = append(out, percentiles(r))
+	out = append(out, hidden(r)...)
 	out = append(out, byLoad(r)...)
+	first := len(out)
 	for i, m := range r.Loads {
 		if len(m.Stages) > 0 {
 			out = append(out, stageChart(r, i))
 		}
 	}
+	if len(out) > first {
+		out[first].Caption = stagesCaption
+	}
+	first = len(out)
 	for _, m := range r.Loads {
 		if len(m.Timeline) > 1 {
 			out = append(out, timeChart(m))
 		}
 	}
+	if len(out) > first {
+		out[first].Caption = timesCaption
+	}
 	return out
 }
+
+// What is said of the first of several charts of a kind.
+const (
+	stagesCaption = "Bars end at the median, strokes mark p95, dots p99. Documents and memories are searched side by side, and words and vectors " +
+		"within each, so stages add up to more than engine, the whole; http is what is left to the client's latency."
+	timesCaption = "A dotted line begins a run. In between the other loads had their turn."
+)
 
 // percentiles shows each load's latencies from the median to the slowest.
 func percentiles(r Report) chart {
 	var curves []curve
 	deepest := 2.0
-	for i, m := range r.Loads {
-		c := curve{name: m.Load.String(), colour: i, dashed: m.Ingest != (Ingest{})}
+	for _, m := range r.Loads {
+		c := curve{name: m.Load.String(), colour: colourOf(r, m.Load), dashed: m.Ingest != (Ingest{})}
 		for _, p := range m.Curve {
 			depth := -math.Log10(1 - p.Percent/100)
 			deepest = max(deepest, depth)
 			c.points = append(c.points, [2]float64{depth, p.MS})
 		}
 		curves = append(curves, c)
-		if m.Sent != nil && m.Sent.Count > 0 {
-			curves = append(curves, curve{
-				name: m.Load.String() + ", from when sent", colour: i, dashed: true, points: sentCurve(*m.Sent),
-			})
+	}
+	x := percentAxis(deepest)
+	return chart{
+		Title:   "Latency by percentile",
+		Caption: "Each line ends where a single request is left. The right half of the chart is the slowest tenth of the requests and less.",
+		Legend:  legendOf(curves), SVG: lineChart("latency by percentile", "ms", x, curves, nil),
+	}
+}
+
+// colourOf gives a load the same colour beside an ingest and without.
+func colourOf(r Report, l Load) int {
+	l.Ingest = Ingest{}
+	var seen []Load
+	for _, o := range r.Loads {
+		if o.Ingest = (Ingest{}); !slices.Contains(seen, o.Load) {
+			seen = append(seen, o.Load)
 		}
 	}
+	return slices.Index(seen, l)
+}
+
+func percentAxis(deepest float64) axis {
 	x := axis{label: "share of requests that took at most so long", high: deepest}
 	for _, p := range []float64{0, 50, 90, 99, 99.9, 99.99, 99.999} {
 		if depth := -math.Log10(1 - p/100); depth <= deepest+1e-9 {
 			x.ticks = append(x.ticks, mark{depth, fmt.Sprintf("%g %%", p)})
 		}
 	}
-	return chart{
-		Title:   "Latency by percentile",
-		Caption: "Each line ends where a single request is left. The right half of the chart is the slowest tenth of the requests and less.",
-		Legend:  legendOf(curves), SVG: lineChart("latency by percentile", "ms", x, curves, nil),
+	return x
+}
+
+// hidden shows what counting from sending would hide of the last open loop.
+func hidden(r Report) []chart {
+	var last *Measurement
+	for i, m := range r.Loads {
+		if m.Sent != nil && m.Sent.Count > 0 && len(m.Curve) > 0 {
+			last = &r.Loads[i]
+		}
 	}
+	if last == nil {
+		return nil
+	}
+	due := curve{name: "from when they were due", colour: 0}
+	for _, p := range last.Curve {
+		due.points = append(due.points, [2]float64{-math.Log10(1 - p.Percent/100), p.MS})
+	}
+	curves := []curve{due, {name: "from when they were sent", colour: 1, dashed: true, points: sentCurve(*last.Sent)}}
+	return []chart{{
+		Title:   "What waiting adds: " + last.Load.String(),
+		Caption: "The gap is time that requests waited for their turn to be sent. Callers wait that long, too, so all other figures count it.",
+		Legend:  legendOf(curves), SVG: lineChart("latency since due and since sent", "ms", percentAxis(max(2, due.points[len(due.points)-1][0])), curves, nil),
+	}}
 }
 
 // sentCurve is what a generator would show that only counts from sending.
@@ -205,6 +256,7 @@ func timeChart(m Measurement) chart {
 	for i, t := range m.Timeline {
 		if i > 0 && t.Run != m.Timeline[i-1].Run {
 			rules = append(rules, t.Second)
+			half.breaks, slow.breaks = append(half.breaks, len(half.points)), append(slow.breaks, len(slow.points))
 		}
 		if t.Count > 0 {
 			half.points = append(half.points, [2]float64{t.Second, t.P50})
@@ -219,7 +271,7 @@ func timeChart(m Measurement) chart {
 	}
 	curves := []curve{worst, half, slow}
 	return chart{
-		Title: "Along the runs: " + m.Load.String(), Caption: "A vertical line begins a run. Between them the other loads had their turn.",
+		Title:  "Along the runs: " + m.Load.String(),
 		Legend: legendOf([]curve{half, slow, worst}), SVG: lineChart("latency along the runs", "ms", x, curves, rules),
 	}
 }

@@ -37,7 +37,7 @@ type writer struct {
 	namespace string
 	seed      uint64
 	pool      int
-	next      atomic.Int64
+	next      atomic.Int64 // document
 }
 
 func newWriter(client *http.Client, base, namespace string, seed uint64) *writer {
@@ -102,7 +102,7 @@ func (w *writer) paced(ctx context.Context, rate float64) *written {
 	defer timer.Stop()
 	for i := 0; ; i++ {
 		due := start.Add(time.Duration(float64(i) / rate * float64(time.Second)))
-		if !sleepUntil(ctx, timer, due) || !w.one(ctx, &out, due) {
+		if !sleepUntil(ctx, timer, due) || !w.one(ctx, &out, int(w.next.Add(1))-1, due) {
 			break
 		}
 	}
@@ -110,9 +110,9 @@ func (w *writer) paced(ctx context.Context, rate float64) *written {
 	return &out
 }
 
-// free writes as fast as the server takes it, until ctx is done or as many chunks
-// are written; 0 is no limit. tell is told how many there are.
-func (w *writer) free(ctx context.Context, chunks int, tell func(int)) *written {
+// free writes as fast as the server takes it, until ctx is done or as many documents
+// are written; 0 is no limit. tell is told how many chunks there are.
+func (w *writer) free(ctx context.Context, documents int, tell func(int)) *written {
 	var (
 		out  written
 		mu   sync.Mutex
@@ -123,9 +123,9 @@ func (w *writer) free(ctx context.Context, chunks int, tell func(int)) *written 
 	for range freeWriters {
 		wg.Go(func() {
 			var own written
-			for (chunks == 0 || sum.Load() < int64(chunks)) && own.failed == 0 {
-				before := own.chunks
-				if !w.one(ctx, &own, time.Now()) {
+			for own.failed == 0 {
+				before, i := own.chunks, int(w.next.Add(1))-1
+				if documents > 0 && i >= documents || !w.one(ctx, &own, i, time.Now()) {
 					break
 				}
 				tell(int(sum.Add(int64(own.chunks - before))))
@@ -140,9 +140,8 @@ func (w *writer) free(ctx context.Context, chunks int, tell func(int)) *written 
 	return &out
 }
 
-// one writes the next document, and reports whether ctx let it.
-func (w *writer) one(ctx context.Context, out *written, due time.Time) bool {
-	i := int(w.next.Add(1)) - 1
+// one writes the i-th document, and reports whether ctx let it.
+func (w *writer) one(ctx context.Context, out *written, i int, due time.Time) bool {
 	text := Generated(w.seed, i)
 	put, err := w.put(ctx, w.id(i), text)
 	switch {
@@ -231,8 +230,9 @@ func (w *writer) send(ctx context.Context, method, target string, body io.Reader
 	return exchange(w.client, req)
 }
 
-// Fill writes generated documents through a server, as fast as it takes them, until
-// a namespace has got so many chunks, or a few more. tell is told how many it has.
+// Fill writes generated documents through a server, as fast as it takes them. How
+// many there are depends on how many chunks are wanted and on nothing else, so that
+// the same are measured each time; their chunks are about as many.
 func Fill(ctx context.Context, o FillOptions) (Written, error) {
 	if o.Tell == nil {
 		o.Tell = func(int) {}
@@ -245,7 +245,7 @@ func Fill(ctx context.Context, o FillOptions) (Written, error) {
 	w := newWriter(client, o.URL, o.Namespace, o.Seed)
 	w.pool = 0
 	before := o.Usage()
-	got := w.free(ctx, o.Chunks, o.Tell)
+	got := w.free(ctx, max(1, (o.Chunks+generatedChunks/2)/generatedChunks), o.Tell)
 	out := *writtenOf(0, got)
 	out.perChunk(o.Usage().CPU - before.CPU)
 	if ctx.Err() != nil {

@@ -84,16 +84,22 @@ type Moment struct {
 	Max    float64 `json:"max"`
 }
 
-// moments is into how many a load's runs are divided, all together.
-const moments = 120
+// moments is into how many a load's runs are divided at most, all together, and
+// momentRequests how many requests each has at least in the mean.
+const (
+	moments        = 120
+	momentRequests = 10
+)
 
 // timelineOf divides runs into moments of equal length.
 func timelineOf(runs []run) (out []Moment) {
 	var total time.Duration
+	requests := 0
 	for _, r := range runs {
-		total += r.took
+		total, requests = total+r.took, requests+len(r.samples)
 	}
-	width := max(total/moments, 100*time.Millisecond)
+	parts := min(max(requests/momentRequests, 1), moments)
+	width := max(total/time.Duration(parts), time.Millisecond)
 	var before time.Duration
 	for n, r := range runs {
 		bins := make([][]float64, r.took/width+1)

@@ -28,6 +28,7 @@ type sample struct {
 	bytes  int
 	tokens int
 	items  int
+	less   bool // something did not contribute
 	err    error
 	class  string // of err, for counting
 }
@@ -125,12 +126,13 @@ func (s *sample) read(answer []byte) {
 	var a struct {
 		Items       []json.RawMessage `json:"items"`
 		TotalTokens int               `json:"total_tokens"`
+		Degraded    []json.RawMessage `json:"degraded"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
 		s.err, s.class = fmt.Errorf("answer is not JSON: %w", err), "unreadable answer"
 		return
 	}
-	s.tokens, s.items = a.TotalTokens, len(a.Items)
+	s.tokens, s.items, s.less = a.TotalTokens, len(a.Items), len(a.Degraded) > 0
 }
 
 func failed(err error, class string) sample { return sample{err: err, class: class} }

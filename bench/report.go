@@ -89,6 +89,9 @@ type Measurement struct {
 	Errors    map[string]int `json:"errors,omitempty"` // by kind
 	// Empty counts answers without items.
 	Empty int `json:"empty"`
+	// Degraded counts answers to which something did not contribute in time: they are
+	// quick for the wrong reason.
+	Degraded int `json:"degraded"`
 
 	Seconds float64 `json:"seconds"`
 	// PerSecond counts the requests that succeeded.

@@ -224,6 +224,9 @@ func (m *Measurement) count(samples []sample) {
 		if s.items == 0 {
 			m.Empty++
 		}
+		if s.less {
+			m.Degraded++
+		}
 		m.Bytes.add(s.bytes)
 		m.Tokens.add(s.tokens)
 		m.Items.add(s.items)

@@ -159,6 +159,9 @@ func writeErrors(w io.Writer, r Report) {
 func remarks(m Measurement) (out []string) {
 	out = append(out, fmt.Sprintf("answers have %.0f bytes, %.0f tokens and %.1f items in the mean; %d are empty",
 		m.Bytes.Mean, m.Tokens.Mean, m.Items.Mean, m.Empty))
+	if m.Degraded > 0 {
+		out = append(out, fmt.Sprintf("%d answers are DEGRADED: something did not contribute in time, so they are quicker than whole ones", m.Degraded))
+	}
 	if m.Failed > 0 {
 		out = append(out, fmt.Sprintf("%d requests FAILED%s; they have no latency", m.Failed, kinds(m.Errors)))
 	}

@@ -109,7 +109,7 @@ func (m *measurement) fill(ctx context.Context, o *bench.Options) (*bench.Writte
 	if m.generate == 0 {
 		return nil, nil //nolint:nilnil // as said
 	}
-	o.Setup.Corpus = fmt.Sprintf("made up for this run: %d chunks wanted, seed %d", m.generate, o.Seed)
+	o.Setup.Corpus = fmt.Sprintf("made up for this run: about %d chunks, seed %d", m.generate, o.Seed)
 	var told atomic.Int64
 	filled, err := bench.Fill(ctx, bench.FillOptions{
 		URL: m.url, Namespace: m.Namespace, Chunks: m.generate, Seed: o.Seed, Usage: o.Usage,
