@@ -65,7 +65,7 @@ func forest(changes []Change) template.HTML {
 	for _, t := range xs.ticks() {
 		x := left + xs.at(t)
 		p.line("grid", x, 0, x, bottom)
-		p.text("tick", "middle", x, bottom+15, fmt.Sprintf("%+g", t))
+		p.text("tick", "middle", x, bottom+15, signed(t))
 	}
 	p.line("rule", clip(0), 0, clip(0), bottom)
 	for i, c := range changes {
@@ -87,6 +87,13 @@ func forest(changes []Change) template.HTML {
 	}
 	p.text("axis", "end", chartWidth-marginRight, p.height-4, "% more than before")
 	return p.svg("changes with their intervals")
+}
+
+func signed(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%+g", v)
 }
 
 // clipped shortens a name to the room it has.

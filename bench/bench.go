@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -177,10 +178,8 @@ func (o Options) validate() error {
 }
 
 func (o Options) check(l Load, before []Load) error {
-	for _, b := range before {
-		if b == l {
-			return ragctx.Invalid("loads", "has %s twice", l)
-		}
+	if slices.Contains(before, l) {
+		return ragctx.Invalid("loads", "has %s twice", l)
 	}
 	expected := l.Rate * o.Duration.Seconds()
 	if o.Requests > 0 {

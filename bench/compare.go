@@ -263,6 +263,7 @@ func (c Comparison) Verdict() string {
 			faster = append(faster, ch.Load)
 		case TooFewRuns:
 			few = append(few, ch.Load)
+		default:
 		}
 	}
 	switch {

@@ -248,6 +248,10 @@ func growth(of []Measurement, open bool, ingest Ingest) []chart {
 	}
 }
 
+// leastP99 is how many requests there have to be for p99 to be another than the
+// slowest.
+const leastP99 = 100
+
 // timeChart shows a load's latencies along its runs.
 func timeChart(m Measurement) chart {
 	half, slow, worst := curve{name: "p50", colour: 0}, curve{name: "p99", colour: 2}, curve{name: "slowest", colour: 1, dots: true}
@@ -270,8 +274,11 @@ func timeChart(m Measurement) chart {
 		x.ticks = append(x.ticks, mark{t, short(t)})
 	}
 	curves := []curve{worst, half, slow}
+	if m.Requests < leastP99*len(m.Timeline) {
+		curves = curves[:2] // p99 of few is the slowest
+	}
 	return chart{
 		Title:  "Along the runs: " + m.Load.String(),
-		Legend: legendOf([]curve{half, slow, worst}), SVG: lineChart("latency along the runs", "ms", x, curves, rules),
+		Legend: legendOf(curves), SVG: lineChart("latency along the runs", "ms", x, curves, rules),
 	}
 }

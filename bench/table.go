@@ -138,14 +138,6 @@ func stageNames(r Report) (names []string) {
 	return names
 }
 
-func (m Measurement) stage(name string) (Latency, bool) {
-	i := slices.IndexFunc(m.Stages, func(s StageLatency) bool { return s.Name == name })
-	if i < 0 {
-		return Latency{}, false
-	}
-	return m.Stages[i].Latency, true
-}
-
 // writeErrors says what else there is to say of each load.
 func writeErrors(w io.Writer, r Report) {
 	for _, m := range r.Loads {
