@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// ragctxPeer is ragctx as a library. It is given documents, cuts and embeds them itself,
+// and embeds the questions: its times hold what the others are spared.
+type ragctxPeer struct{ engine *engine.Engine }
+
+func (p *ragctxPeer) setup() (version, text string, modes []string) {
+	return "", "in process, `engine.Hits`; a namespace for each scope", []string{"keyword", "vector", "hybrid"}
+}
+
+// lanes is how many documents are put at a time.
+const lanes = 8
+
+func (p *ragctxPeer) ingest(ctx context.Context, set dataset) error {
+	g, in := errgroup.WithContext(ctx)
+	g.SetLimit(lanes)
+	err := set.docs(func(d document) error {
+		g.Go(func() error {
+			_, err := p.engine.PutDocument(in, d.Scope, docs.Document{ExternalID: d.ID, Title: d.Title, Text: d.Text}, "")
+			return err
+		})
+		return in.Err()
+	})
+	if e := g.Wait(); e != nil {
+		err = e
+	}
+	if err == nil {
+		err = p.settled(ctx)
+	}
+	return err
+}
+
+// settled waits until the graph of vectors has all of them.
+func (p *ragctxPeer) settled(ctx context.Context) error {
+	for {
+		status, err := p.engine.VectorStatus(ctx)
+		if err != nil {
+			return err
+		}
+		var waiting int
+		for _, x := range status.Indexes {
+			waiting += x.Waiting
+		}
+		if waiting == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (p *ragctxPeer) open(ctx context.Context, store string) (err error) {
+	p.engine, err = engine.Open(ctx, engine.Options{Dir: filepath.Join(store, "data")})
+	return err
+}
+
+func (p *ragctxPeer) search(ctx context.Context, q question, k int) ([]any, error) {
+	var ranking index.Ranking
+	if q.Mode != "hybrid" {
+		ranking.Method = q.Mode
+	}
+	hits, degraded, err := p.engine.Hits(ctx, ragctx.ContextQuery{Query: q.Text, Namespace: q.Scope},
+		engine.HitsOptions{Kind: store.Documents, K: k, Ranking: ranking})
+	if err == nil && len(degraded) > 0 {
+		err = fmt.Errorf("%v did not run", degraded)
+	}
+	out := make([]any, len(hits))
+	for i, h := range hits {
+		out[i] = [2]any{h.Key, h.Ordinal}
+	}
+	return out, err
+}
+
+func (p *ragctxPeer) close() error {
+	if p.engine == nil {
+		return nil
+	}
+	return p.engine.Close()
+}
