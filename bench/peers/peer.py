@@ -32,7 +32,7 @@ SYSTEMS = {
     "ragctx-rest": ("ragctx, REST", "ragctx_rest.Rest"),
     "chroma": ("Chroma", "chroma.Chroma"),
     "lancedb": ("LanceDB", "lancedb_.Lance"),
-    "lancedb-ivf": ("LanceDB, IVF_PQ", "lancedb_.LanceIVF"),
+    "lancedb-hnsw": ("LanceDB with HNSW", "lancedb_.LanceHNSW"),
     "sqlite": ("SQLite FTS5 + sqlite-vec", "sqlite.SQLite"),
     "weaviate": ("Weaviate", "weaviate.Weaviate"),
     "chromem-go": ("chromem-go", None),

@@ -5,7 +5,7 @@
 #
 # --data DIR    judged collections, in the layout of "ragctx eval" (default $RAGCTX_EVAL_DATA)
 # --sets        those that are used (default: the eight that ragctx ranks by; none: "")
-# --only        systems (default all): ragctx, ragctx-rest, chroma, lancedb, lancedb-ivf, sqlite,
+# --only        systems (default all): ragctx, ragctx-rest, chroma, lancedb, lancedb-hnsw, sqlite,
 #               chromem-go, bleve, weaviate
 # --corpus      documents for speed: a folder or .tar.gz; may be repeated (default DIR/../trees/*.tar.gz)
 # --chunks      how many chunks of them (default 20000,100000; none: "")

@@ -5,7 +5,7 @@ os.environ.setdefault("LANCEDB_LOG", "error")  # it warns with every query
 
 import lancedb
 import pyarrow
-from lancedb.index import FTS, Bitmap, IvfPq
+from lancedb.index import FTS, Bitmap, HnswSq
 from lancedb.rerankers import RRFReranker
 
 from peer import Peer, version_of
@@ -14,7 +14,7 @@ from peer import Peer, version_of
 class Lance(Peer):
     """LanceDB in process, as its pages on hybrid search and on vector indexes have it: one
     column for words with an index, hybrid with its default, RRFReranker. Up to 100,000 rows
-    they call an index of vectors unnecessary; with it is LanceIVF."""
+    they call an index of vectors unnecessary; LanceHNSW has one all the same."""
 
     modes = ["keyword", "vector", "hybrid"]
     setup = "index `FTS()` and `RRFReranker()`; vectors without an index, as advised up to 100,000; scope by `where` with a bitmap index"
@@ -48,7 +48,7 @@ class Lance(Peer):
         self.chunks.create_index("text", config=FTS())
         self.chunks.create_index("scope", config=Bitmap())
         if self.indexed:
-            self.chunks.create_index("vector", config=IvfPq(distance_type="cosine"))
+            self.chunks.create_index("vector", config=HnswSq(distance_type="cosine", num_partitions=1))
         self.chunks.optimize()
 
     def open(self, store):
@@ -74,6 +74,9 @@ class Lance(Peer):
         return q.limit(k).select(["number", "text"]).to_arrow()["number"].to_pylist()
 
 
-class LanceIVF(Lance):
-    setup = "the same with an index `IvfPq()` of the vectors, defaults"
+class LanceHNSW(Lance):
+    """The index that its pages have for high recall at low latency, and one partition, as the
+    text of HnswSq has it for most tables."""
+
+    setup = "the same with an index `HnswSq(num_partitions=1)` of the vectors"
     indexed = True
