@@ -111,7 +111,7 @@ def ask(w, mode, data, queries):
 
 def ndcg(data, hits):
     """Mean nDCG@10 of documents, each at the place of its best chunk, as trec_eval has it."""
-    qrels = json.load(open(data.path("qrels.json")))
+    qrels = data.json("qrels.json")
     docs = [c["doc"] for c in data.lines("chunks.jsonl")]
     total = 0
     for q, found in zip(data.lines("queries.jsonl"), hits):
@@ -189,4 +189,5 @@ def main():
                 json.dump(report, f, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -45,10 +45,14 @@ class Data:
 
     def __init__(self, folder):
         self.folder = folder
-        self.info = json.load(open(self.path("info.json")))
+        self.info = self.json("info.json")
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+    def json(self, name):
+        with open(self.path(name), encoding="utf-8") as f:
+            return json.load(f)
 
     def lines(self, name):
         with open(self.path(name), encoding="utf-8") as f:

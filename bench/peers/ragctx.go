@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,17 +28,26 @@ func (p *ragctxPeer) setup() (version, text string, modes []string) {
 const lanes = 8
 
 func (p *ragctxPeer) ingest(ctx context.Context, set dataset) error {
+	var about info
+	if err := readJSON(set.path("info.json"), &about); err != nil {
+		return err
+	}
+	var chunks atomic.Int64
 	g, in := errgroup.WithContext(ctx)
 	g.SetLimit(lanes)
 	err := set.docs(func(d document) error {
 		g.Go(func() error {
-			_, err := p.engine.PutDocument(in, d.Scope, docs.Document{ExternalID: d.ID, Title: d.Title, Text: d.Text}, "")
+			put, err := p.engine.PutDocument(in, d.Scope, docs.Document{ExternalID: d.ID, Title: d.Title, Text: d.Text}, "")
+			chunks.Add(int64(put.Chunks))
 			return err
 		})
 		return in.Err()
 	})
 	if e := g.Wait(); e != nil {
 		err = e
+	}
+	if err == nil && chunks.Load() != int64(about.Chunks) {
+		err = fmt.Errorf("ragctx made %d chunks, the others are given %d", chunks.Load(), about.Chunks)
 	}
 	if err == nil {
 		err = p.settled(ctx)

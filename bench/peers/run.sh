@@ -47,6 +47,7 @@ if ! cmp -s "$here/requirements.txt" "$out/venv/requirements.txt"; then
   "$out/venv/bin/pip" install -q -r "$here/requirements.txt"
   cp "$here/requirements.txt" "$out/venv/"
 fi
+"$out/venv/bin/python" -B "$here/test_peers.py"
 (cd "$here" && go build -o "$out/peers" .)
 (cd "$here/../.." && CGO_ENABLED=0 go build -o "$out/ragctx" ./cmd/ragctx)
 export RAGCTX="$out/ragctx"
@@ -63,7 +64,7 @@ for s in ${sets//,/ }; do
   measured+=("$out/sets/$s")
 done
 
-"$out/venv/bin/python" "$here/measure.py" --only "$only" "$out" "${measured[@]}"
+"$out/venv/bin/python" -B "$here/measure.py" --only "$only" "$out" "${measured[@]}"
 refresh=("$here/../README.md")
 [ -z "$keep" ] || refresh=()
-"$out/venv/bin/python" "$here/table.py" "$out/report.json" "${refresh[@]}"
+"$out/venv/bin/python" -B "$here/table.py" "$out/report.json" "${refresh[@]}"

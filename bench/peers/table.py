@@ -160,4 +160,5 @@ def main():
             f.write(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 
-main()
+if __name__ == "__main__":
+    main()
