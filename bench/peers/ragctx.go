@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -69,34 +71,50 @@ func (p *ragctxPeer) settled(ctx context.Context) error {
 		if waiting == 0 {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
+		if err := pause(ctx); err != nil {
+			return err
 		}
 	}
 }
 
 func (p *ragctxPeer) open(ctx context.Context, store string) (err error) {
-	p.engine, err = engine.Open(ctx, engine.Options{Dir: filepath.Join(store, "data")})
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	p.engine, err = engine.Open(ctx, engine.Options{Dir: filepath.Join(store, "data"), Logger: log})
 	return err
 }
 
+// search asks until the answer is complete: after a start, a leg may be named that does
+// not have everything yet.
 func (p *ragctxPeer) search(ctx context.Context, q question, k int) ([]any, error) {
 	var ranking index.Ranking
 	if q.Mode != "hybrid" {
 		ranking.Method = q.Mode
 	}
-	hits, degraded, err := p.engine.Hits(ctx, ragctx.ContextQuery{Query: q.Text, Namespace: q.Scope},
-		engine.HitsOptions{Kind: store.Documents, K: k, Ranking: ranking})
-	if err == nil && len(degraded) > 0 {
-		err = fmt.Errorf("%v did not run", degraded)
+	for {
+		hits, degraded, err := p.engine.Hits(ctx, ragctx.ContextQuery{Query: q.Text, Namespace: q.Scope},
+			engine.HitsOptions{Kind: store.Documents, K: k, Ranking: ranking})
+		if err == nil && len(degraded) > 0 {
+			if err := pause(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		out := make([]any, len(hits))
+		for i, h := range hits {
+			out[i] = [2]any{h.Key, h.Ordinal}
+		}
+		return out, err
 	}
-	out := make([]any, len(hits))
-	for i, h := range hits {
-		out[i] = [2]any{h.Key, h.Ordinal}
+}
+
+// pause is the time between two looks at something that is not ready.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(10 * time.Millisecond):
+		return nil
 	}
-	return out, err
 }
 
 func (p *ragctxPeer) close() error {
