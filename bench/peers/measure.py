@@ -13,8 +13,10 @@ import math
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
@@ -26,25 +28,38 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 NEAR = 10  # what speed and recall are measured with
 DEEP = 100  # chunks of which documents are ranked, for nDCG@10
 WARM = 50  # queries before the first that counts
+LIMIT = 3600  # seconds for one command
 
 
 class Worker:
-    """A process that serves one system."""
+    """A process that serves one system, in a group of its own with what it starts."""
 
     def __init__(self, name, out):
         program = [sys.executable, os.path.join(HERE, "worker.py")] if SYSTEMS[name][1] else [os.path.join(out, "peers"), "serve"]
-        self.process = subprocess.Popen(program + [name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+        self.process = subprocess.Popen(program + [name], **pipes)
         self.pid = self.process.pid
 
     def do(self, what, **more):
-        self.process.stdin.write(json.dumps({"do": what, **more}) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
+        limit = threading.Timer(LIMIT, self.kill)
+        limit.start()
+        try:
+            self.process.stdin.write(json.dumps({"do": what, **more}) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        finally:
+            limit.cancel()
         if not line:
             raise RuntimeError(f"{what}: the process ended with {self.process.wait()}")
         answer = json.loads(line)
         self.pid = answer.get("pid", self.pid)
         return answer
+
+    def kill(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it has ended, and so has all that it started
 
     def memory(self):
         """Memory of the process that does the work, in MiB: its own, and with mapped files."""
@@ -56,8 +71,11 @@ class Worker:
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
+        try:
+            self.process.stdin.close()
+            self.process.wait(LIMIT)
+        finally:
+            self.kill()
 
 
 def measure(name, data, out):

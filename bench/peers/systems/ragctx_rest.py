@@ -34,8 +34,8 @@ class Rest(Peer):
             time.sleep(0.02)
 
     def open(self, store):
-        argv = [os.environ["RAGCTX"], "serve", "--addr", "127.0.0.1:0", "--data", os.path.join(store, "data")]
-        self.server = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        argv = [os.environ["RAGCTX"], "serve", "--addr", "127.0.0.1:0", "--log-level", "warn", "--data", os.path.join(store, "data")]
+        self.server = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
         self.pid = self.server.pid
         for line in self.server.stdout:
             if at := re.search(r"127\.0\.0\.1:\d+", line):
@@ -60,6 +60,8 @@ class Rest(Peer):
         return [place(i["id"]) for i in answer["items"]]
 
     def close(self):
+        if self.pid == os.getpid():
+            return
         self.http.close()
         self.server.terminate()
         self.server.wait()
