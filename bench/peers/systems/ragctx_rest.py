@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import time
+from urllib.parse import quote
 
 from peer import Peer
 
@@ -22,14 +23,18 @@ class Rest(Peer):
         scopes = {}
         for d in data.lines("docs.jsonl"):
             scopes.setdefault(d.get("scope", ""), []).append(d)
+        made = 0
         for scope, docs in scopes.items():
             body = "\n".join(json.dumps({"id": d["id"], "title": d.get("title", ""), "text": d["text"]}) for d in docs)
-            job = self.ask("POST", f"/v1/documents:bulk?wait=5m&namespace={scope}", body, "application/x-ndjson")
+            job = self.ask("POST", f"/v1/documents:bulk?wait=5m&namespace={quote(scope)}", body, "application/x-ndjson")
             while job["state"] in ("queued", "running"):
                 time.sleep(0.05)
                 job = self.ask("GET", "/v1/jobs/" + job["id"])
-            if job["state"] != "done" or job.get("failed"):
+            if job["state"] != "done" or job["counts"]["failed"]:
                 raise RuntimeError(f"ingest: {job}")
+            made += job["chunks"]
+        if made != data.info["chunks"]:
+            raise RuntimeError(f"ragctx made {made} chunks, the others are given {data.info['chunks']}")
         while any(i["waiting"] for i in self.ask("GET", "/v1/doctor")["indexes"]):
             time.sleep(0.02)
 
