@@ -36,7 +36,7 @@ func (f *fixture) say(t *testing.T, messages ...ledger.Message) []ledger.Message
 
 func TestLedger(t *testing.T) {
 	f := start(t, Options{})
-	m := say("PLAN_READY", "one")
+	m := say("PLAN", "one")
 	m.Data, m.Metadata = json.RawMessage(`{"a":[1,"x"]}`), json.RawMessage(`true`)
 	stored := append(f.say(t, m), f.say(t, say("X", "two"), say("Y", "three"))...)
 	if got := stored[0]; got.Text != "one" || string(got.Data) != string(m.Data) || !ledger.ValidID(got.ID) || got.Namespace != "space" || got.Receiver != ledger.Broadcast {
