@@ -42,12 +42,19 @@ func sound(b []byte) json.RawMessage {
 	return b
 }
 
-// matching returns the sequences that match, in the order of the query.
+// theLedger names the ledger of a query, for the statement that follows.
+const theLedger = `WITH this (id) AS (SELECT l.id FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE n.name = ? AND l.name = ? AND l.erased = 0) `
+
+// seqAt returns the sequence of the message nearest to a time that is compared with op.
+func seqAt(op, order string) string {
+	return `(SELECT seq FROM ledger_messages WHERE ledger = (SELECT id FROM this) AND at ` + op + ` ? ORDER BY at ` + order + ` LIMIT 1)`
+}
+
+// matching returns the statement for the sequences that match, which follows
+// theLedger. Bounds of time become bounds of the sequence, as they grow together: then
+// every index has the rows in the order of the answer.
 func matching(q ledger.Query) (text string, args []any) {
-	c := conditions{
-		sql:  `ledger = (SELECT l.id FROM ledgers l JOIN namespaces n ON n.id = l.namespace WHERE n.name = ? AND l.name = ? AND l.erased = 0)`,
-		args: []any{q.Namespace, q.Cluster},
-	}
+	c := conditions{sql: `ledger = (SELECT id FROM this)`, args: []any{q.Namespace, q.Cluster}}
 	switch len(q.Topics) {
 	case 0:
 	case 1:
@@ -63,9 +70,9 @@ func matching(q ledger.Query) (text string, args []any) {
 		{`id = ?`, q.ID != "", idBytes(q.ID)},
 		{`sender = ?`, q.Sender != "", q.Sender},
 		{`receiver = ?`, q.Receiver != "", q.Receiver},
-		{`at >= ?`, q.Since > 0, q.Since},
-		{`at <= ?`, q.Until > 0, q.Until},
-		{`at > ?`, q.After > 0, q.After},
+		{`seq >= ` + seqAt(`>=`, `ASC`), q.Since > 0, q.Since},
+		{`seq <= ` + seqAt(`<=`, `DESC`), q.Until > 0, q.Until},
+		{`seq >= ` + seqAt(`>`, `ASC`), q.After > 0, q.After},
 		{`seq > ?`, q.AfterSeq > 0, int64(q.AfterSeq)},
 		{`seq <= ?`, q.ThroughSeq > 0, int64(q.ThroughSeq)}, //nolint:gosec // checked before
 	} {
@@ -76,25 +83,29 @@ func matching(q ledger.Query) (text string, args []any) {
 	return `SELECT seq FROM ledger_messages WHERE ` + c.sql, c.args
 }
 
+// selecting is the query for the messages of an answer. The long columns are read of
+// what is returned only.
+func selecting(q ledger.Query) (text string, args []any) {
+	order, limit := ` ORDER BY seq`, q.Limit
+	if q.Newest {
+		order += ` DESC`
+	}
+	if limit == 0 {
+		limit = -1
+	}
+	text, args = matching(q)
+	return theLedger + `SELECT ` + messageColumns + ` FROM ledger_messages WHERE seq IN (` + text + order + ` LIMIT ? OFFSET ?)` + order, append(args, limit, q.Offset)
+}
+
 // Query implements [ledger.Log].
 func (l *Ledger) Query(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
 	if err := errors.Join(q.Check(), l.open()); err != nil {
 		return nil, err
 	}
-	order := ` ORDER BY seq`
-	if q.Newest {
-		order += ` DESC`
-	}
-	// The long columns are read of what is returned only.
-	text, args := matching(q)
-	text = `SELECT ` + messageColumns + ` FROM ledger_messages WHERE seq IN (` + text + order + ` LIMIT ? OFFSET ?)` + order
-	limit := q.Limit
-	if limit == 0 {
-		limit = -1
-	}
+	text, args := selecting(q)
 	found, size := []ledger.Message{}, 0
 	err := l.store.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, text, append(args, limit, q.Offset)...)
+		rows, err := tx.QueryContext(ctx, text, args...)
 		if err != nil {
 			return err
 		}
@@ -130,7 +141,7 @@ func (l *Ledger) Count(ctx context.Context, q ledger.Query) (n int, err error) {
 	}
 	text, args := matching(q)
 	err = l.store.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT count(*) FROM (`+text+`)`, args...).Scan(&n)
+		return tx.QueryRowContext(ctx, theLedger+`SELECT count(*) FROM (`+text+`)`, args...).Scan(&n)
 	})
 	if err != nil {
 		return 0, failed("count messages", err)
