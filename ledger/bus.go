@@ -8,9 +8,12 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// SubscriptionBuffer is how many messages a subscriber can be behind before it is
-// cut off.
-const SubscriptionBuffer = 256
+// A subscriber that is more behind than this is cut off: what waits for it is kept in
+// memory.
+const (
+	SubscriptionBuffer = 256     // messages
+	SubscriptionBytes  = 8 << 20 // of [Message.Size], but for a single message
+)
 
 // CutOffError ends a subscription whose subscriber was too slow.
 type CutOffError struct {
@@ -21,7 +24,7 @@ type CutOffError struct {
 
 // Error implements error.
 func (e *CutOffError) Error() string {
-	return fmt.Sprintf("the subscriber was more than %d messages behind and was cut off; go on after sequence %d", SubscriptionBuffer, e.After)
+	return fmt.Sprintf("the subscriber was more than %d messages or %d bytes behind and was cut off; go on after sequence %d", SubscriptionBuffer, SubscriptionBytes, e.After)
 }
 
 // Matches reports whether a message is meant.
@@ -38,6 +41,30 @@ type Subscription struct {
 	c      chan Message
 	last   Sequence
 	err    error
+
+	// sizes are those of the newest messages in c, in a ring that ends before next.
+	sizes [SubscriptionBuffer]int
+	next  int
+}
+
+// waiting returns the bytes in the channel, or more: some may have been taken since.
+func (s *Subscription) waiting() (size int) {
+	for i := range len(s.c) {
+		size += s.sizes[(s.next-1-i+2*SubscriptionBuffer)%SubscriptionBuffer]
+	}
+	return size
+}
+
+// put puts a message into the channel, and reports whether there was room.
+func (s *Subscription) put(m Message) bool {
+	if n := len(s.c); n == cap(s.c) || n > 0 && s.waiting()+m.Size() > SubscriptionBytes {
+		return false
+	}
+	s.sizes[s.next] = m.Size()
+	s.next = (s.next + 1) % SubscriptionBuffer
+	s.last = m.Sequence
+	s.c <- m // there is room, and nobody else puts
+	return true
 }
 
 // C returns the channel of messages. It is closed when the subscription ends, after
@@ -110,10 +137,7 @@ func (b *Bus) send(s *Subscription, m Message) {
 	if !s.filter.Matches(m) {
 		return
 	}
-	select {
-	case s.c <- m:
-		s.last = m.Sequence
-	default:
+	if !s.put(m) {
 		b.end(s, &CutOffError{After: s.last})
 	}
 }
