@@ -29,7 +29,7 @@ func newSession(o Options) (*session, error) {
 	if s.asker, err = newAsker(o, s.client); err != nil {
 		return nil, err
 	}
-	if own {
+	if own || same {
 		s.own = newWriter(s.writes, o.URL, OwnNamespace, o.Seed)
 	}
 	if same {
@@ -53,18 +53,17 @@ func (s *session) clean(ctx context.Context) error {
 	return s.same.clean(ctx)
 }
 
-// alone writes for as long as a run takes, while nothing else goes on; nil if the
-// loads write nothing.
+// alone writes into a namespace that nobody asks, for as long as a run takes, while
+// nothing else goes on; nil if the loads write nothing.
 func (s *session) alone(ctx context.Context) *Written {
-	w := cmp.Or(s.own, s.same)
-	if w == nil {
+	if s.own == nil {
 		return nil
 	}
 	s.opts.Progress("ingest alone")
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.opts.Duration, DefaultDuration))
 	defer cancel()
 	before := s.opts.Usage()
-	out := writtenOf(0, w.free(ctx, 0, func(int) {}))
+	out := writtenOf(0, s.own.free(ctx, 0, func(int) {}))
 	out.perChunk(s.opts.Usage().CPU - before.CPU)
 	return out
 }

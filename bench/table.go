@@ -13,6 +13,10 @@ import (
 // fewer it is the longest one.
 const leastTail = 1000
 
+// unsteady is by what factor the control may vary on a machine that has nothing else
+// to do.
+const unsteady = 1.5
+
 // WriteTable writes a report for people.
 func WriteTable(w io.Writer, r Report) error {
 	if err := writeFacts(w, r); err != nil {
@@ -66,7 +70,11 @@ func facts(r Report) []fact {
 			c.Value, c.Low, c.High, c.Samples, ms(c.P50MS), ms(c.ExactP50MS))})
 	}
 	if low, high, ok := spread(r.Control); ok {
-		out = append(out, fact{"control", fmt.Sprintf("a fixed computation took %s to %s ms: how steady the machine was", ms(low), ms(high))})
+		text := fmt.Sprintf("a fixed computation took %s to %s ms before the runs", ms(low), ms(high))
+		if high > unsteady*low {
+			text += ": the machine was NOT steady, so latencies tell of its other work as well; processor time does less"
+		}
+		out = append(out, fact{"control", text})
 	}
 	return out
 }
