@@ -2,11 +2,9 @@ package bench
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/ragctx/ragctx"
 )
@@ -243,88 +241,4 @@ func differences(old, now Report) (out []string) {
 		}
 	}
 	return out
-}
-
-// Since says of when the older report is.
-func (c Comparison) Since() string { return c.Old.Program + ", " + c.Old.Time }
-
-// Verdict says in a sentence what was shown of the median latency, which is what
-// is steady enough to be judged by.
-func (c Comparison) Verdict() string {
-	var slower, faster, few []string
-	for _, ch := range c.Changes {
-		if ch.Metric != metrics[0].name {
-			continue
-		}
-		switch ch.Outcome {
-		case Slower:
-			slower = append(slower, ch.Load)
-		case Faster:
-			faster = append(faster, ch.Load)
-		case TooFewRuns:
-			few = append(few, ch.Load)
-		default:
-		}
-	}
-	switch {
-	case len(slower) > 0 && len(faster) > 0:
-		return fmt.Sprintf("slower with %s, faster with %s", strings.Join(slower, " and "), strings.Join(faster, " and "))
-	case len(slower) > 0:
-		return "slower"
-	case len(faster) > 0:
-		return "faster"
-	case len(few) > 0:
-		return string(TooFewRuns)
-	default:
-		return string(NotShown)
-	}
-}
-
-// SlowerBy returns the largest share, in percent, by which a latency is shown to be
-// slower; 0 if none is.
-func (c Comparison) SlowerBy() (percent float64, what string) {
-	for _, ch := range c.Changes {
-		if ch.Outcome == Slower && (ch.Metric == "p50" || ch.Metric == "p99") && ch.Percent > percent {
-			percent, what = ch.Percent, ch.Metric+" with "+ch.Load
-		}
-	}
-	return percent, what
-}
-
-// Warnings say what makes a comparison less sure than it looks.
-func (c Comparison) Warnings() (out []string) {
-	if len(c.Differences) > 0 {
-		out = append(out, "the setups differ: "+strings.Join(c.Differences, "; "))
-	}
-	if c.Control.Outcome == Slower || c.Control.Outcome == Faster {
-		out = append(out, fmt.Sprintf("the machine itself was %s: a fixed computation took %+.0f %%, so the same may hold for the rest", c.Control.Outcome, c.Control.Percent))
-	}
-	if len(c.Alone) > 0 {
-		out = append(out, "only one of the reports has "+strings.Join(c.Alone, " and "))
-	}
-	return out
-}
-
-// WriteComparison writes a comparison for people.
-func WriteComparison(w io.Writer, c Comparison) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "load\t\told\tnew\tchange\t95 % interval\tp\t")
-	for _, ch := range c.Changes {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%+.1f %%\t%s\t%.3f\t  %s\n", ch.Load, ch.Metric, ms(ch.Old), ms(ch.New), ch.Percent, ch.interval(), ch.P, ch.Outcome)
-	}
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write comparison: %w", err)
-	}
-	for _, warning := range c.Warnings() {
-		fmt.Fprintln(w, "note:", warning)
-	}
-	_, err := fmt.Fprintln(w, "verdict:", c.Verdict())
-	return err
-}
-
-func (c Change) interval() string {
-	if c.Low == 0 && c.High == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%+.1f to %+.1f %%", c.Low, c.High)
 }
