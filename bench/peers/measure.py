@@ -148,13 +148,16 @@ def recall(data, hits):
     """Recall@10 against all products; what is as near as the tenth, within 1e-6, counts."""
     chunks = data.vectors("chunks.f32")
     number = {(c["doc"], c["ordinal"]): i for i, c in enumerate(data.lines("chunks.jsonl"))}
-    total = 0
-    for v, found in zip(data.vectors("queries.f32"), hits):
+    total = asked = 0
+    for q, v, found in zip(data.lines("queries.jsonl"), data.vectors("queries.f32"), hits):
+        if not q["embedded"]:
+            continue
+        asked += 1
         near = chunks @ v
         tenth = numpy.partition(near, -NEAR)[-NEAR] - 1e-6
         numbers = {h if isinstance(h, int) else number[tuple(h)] for h in found}
         total += sum(near[i] >= tenth for i in numbers) / NEAR
-    return float(total / len(hits))
+    return float(total / asked)
 
 
 def disk(folder):
@@ -175,7 +178,9 @@ def main():
     args.add_argument("out")
     args.add_argument("sets", nargs="+")
     o = args.parse_args()
-    only = [n for n in o.only.split(",") if n] or list(SYSTEMS)
+    named = [n for n in o.only.split(",") if n]
+    if unknown := set(named) - set(SYSTEMS):
+        args.error(f"--only: {', '.join(sorted(unknown))} is none of {', '.join(SYSTEMS)}")
     report = {
         "date": datetime.date.today().isoformat(),
         "machine": machine(),
@@ -188,7 +193,9 @@ def main():
         data = Data(folder)
         name = os.path.basename(folder)
         report["sets"][name] = data.info | {"judged": os.path.exists(data.path("qrels.json"))}
-        for system in only:
+        for system in SYSTEMS:
+            if named and system not in named:
+                continue
             kept = report["systems"].setdefault(system, {"title": SYSTEMS[system][0], "sets": {}})
             if system == "weaviate" and not os.environ.get("WEAVIATE"):
                 kept["why"] = "no binary given"
@@ -203,8 +210,13 @@ def main():
             kept.update({k: r.pop(k) for k in ("version", "setup", "modes") if k in r})
             kept["sets"][name] = r
             report["load"].append(os.getloadavg()[0])
-            with open(os.path.join(o.out, "report.json"), "w") as f:
-                json.dump(report, f, indent=1)
+            save(report, o.out)
+    save(report, o.out)
+
+
+def save(report, out):
+    with open(os.path.join(out, "report.json"), "w") as f:
+        json.dump(report, f, indent=1)
 
 
 if __name__ == "__main__":

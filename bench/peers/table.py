@@ -138,8 +138,9 @@ def page(report):
             out += speed(report, name)
     if judged:
         out += quality(report, judged)
-    out.append("**Where ragctx in process is behind the best of the others:**")
-    out.append("\n".join(losses(report)) or "- nowhere in this run")
+    if OURS in report["systems"]:
+        out.append("**Where ragctx in process is behind the best of the others:**")
+        out.append("\n".join(losses(report)) or "- nowhere in this run")
     how = []
     for s in report["systems"].values():
         line = f"- {s['title']} {s.get('version', '')}".rstrip()
