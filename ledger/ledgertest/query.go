@@ -85,7 +85,8 @@ func testQuery(t *testing.T, w *world) {
 		{Filter: ledger.Filter{Cluster: "team"}},
 		{Filter: filter, Limit: -1},
 		{Filter: filter, Offset: -1},
-		{Filter: filter, Since: -1}, {Filter: filter, ID: "5"},
+		{Filter: filter, Since: -1},
+		{Filter: filter, ID: "5"},
 		{Filter: filter, AfterSeq: 1 << 63},
 	} {
 		_, err := w.Query(context.Background(), q)
