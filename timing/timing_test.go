@@ -62,3 +62,25 @@ func TestConcurrent(t *testing.T) {
 		t.Errorf("eight times a millisecond is %v", d)
 	}
 }
+
+// BenchmarkStage is what a stage costs a request that nobody asks about, and one that
+// somebody does.
+func BenchmarkStage(b *testing.B) {
+	for name, tr := range map[string]*timing.Trace{"untraced": nil, "traced": timing.New(nil)} {
+		b.Run(name, func(b *testing.B) {
+			ctx := b.Context()
+			if tr != nil {
+				ctx = timing.With(ctx, tr)
+			}
+			for range 6 { // as deep as in a server
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithCancel(ctx)
+				defer cancel()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				timing.Start(ctx, timing.Keyword).End()
+			}
+		})
+	}
+}

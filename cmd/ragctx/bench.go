@@ -20,11 +20,13 @@ import (
 
 // benchFlags are the flags of the command.
 type benchFlags struct {
-	queries               string
-	generate              int
-	settle                time.Duration
-	clients               []int
-	clientsGiven          bool
+	queries  string
+	generate int
+	settle   time.Duration
+	clients  []int
+	// Whether these flags are there.
+	clientsGiven, settleGiven bool
+
 	rates                 []float64
 	arrivals              string
 	ingest                []float64
@@ -81,7 +83,7 @@ func newBench(env lookupEnv) *cobra.Command {
 	addSettings(flags, "server", "vector_graph")
 	flags.StringVar(&f.queries, "queries", "", "file of queries (default: drawn from the documents)")
 	countVar(flags, &f.generate, "generate", 0, 1, maxGenerated, "measure so many chunks of made up documents instead of the data directory")
-	flags.DurationVar(&f.settle, "settle", -1, fmt.Sprintf("how long to wait once they are written (default %v from %d chunks on, so that indexes have merged)", settleTime, settleFrom))
+	flags.DurationVar(&f.settle, "settle", 0, fmt.Sprintf("how long to wait once they are written, so that indexes have merged (default %v from %d chunks on)", settleTime, settleFrom))
 	flags.Var(counts{&f.clients, 1, bench.MaxClients}, "clients", "clients that ask at the same time, one load for each of a list; with --rate the most requests under way")
 	flags.Var(numbers{&f.rates, 0.001, bench.MaxRate, noLimit}, "rate", "requests per second, due whether or not earlier ones were answered; one load for each of a list")
 	flags.StringVar(&f.arrivals, "arrivals", poisson, "how requests of a rate come: "+poisson+" (by chance) or "+evenly)
@@ -113,7 +115,7 @@ const (
 
 func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	ctx := cmd.Context()
-	f.clientsGiven = cmd.Flags().Changed("clients")
+	f.clientsGiven, f.settleGiven = cmd.Flags().Changed("clients"), cmd.Flags().Changed("settle")
 	s, err := load(cmd, env)
 	if err != nil {
 		return err
@@ -124,6 +126,9 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	}
 	if err := f.check(cmd, s, texts); err != nil {
 		return asUsage(err)
+	}
+	if err := f.writable(); err != nil {
+		return err
 	}
 	old, err := f.older()
 	if err != nil {
@@ -168,6 +173,8 @@ func (f benchFlags) check(cmd *cobra.Command, s settings, texts []string) error 
 	switch {
 	case f.duration < 0:
 		return badUsage("--duration: is %v; it cannot be negative", f.duration)
+	case f.settle < 0:
+		return badUsage("--settle: is %v; it cannot be negative", f.settle)
 	case f.recall < 0 || f.recall > time.Hour:
 		return badUsage("--recall-time: is %v; use 0 to 1h", f.recall)
 	case f.arrivals != poisson && f.arrivals != evenly:

@@ -123,11 +123,8 @@ func (m *measurement) fill(ctx context.Context, o *bench.Options) (*bench.Writte
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
 	wait := m.settle
-	if wait < 0 {
-		wait = 0
-		if m.generate >= settleFrom {
-			wait = settleTime
-		}
+	if !m.settleGiven && m.generate >= settleFrom {
+		wait = settleTime
 	}
 	if wait > 0 {
 		fmt.Fprintf(m.progress, "waiting %v for the indexes to merge\n", wait)

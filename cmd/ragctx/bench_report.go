@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/ragctx/ragctx/bench"
 )
@@ -28,6 +29,19 @@ func (f benchFlags) older() (*bench.Report, error) {
 		return nil, fmt.Errorf("compare: %s: %w", f.compare, err)
 	}
 	return &r, nil
+}
+
+// writable finds out before anything is measured whether the reports have a place.
+func (f benchFlags) writable() error {
+	for flag, name := range map[string]string{"--json": f.json, "--html": f.html} {
+		if name == "" || name == toStdout {
+			continue
+		}
+		if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s: %s is in a directory that is not there", flag, printable(name))
+		}
+	}
+	return nil
 }
 
 // write writes a report, and what a comparison says, in all forms that are wanted.
