@@ -1,0 +1,161 @@
+package bench_test
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/clipperhouse/uax29/v2/sentences"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// unitBits are the bits of a unit's id that say which of its text's it is; those
+// above say which text.
+const unitBits = 20
+
+// order says where something stands in an order that has nothing to do with what it
+// says.
+func order(s string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	return h.Sum64()
+}
+
+// textFile is a file of a corpus; rel is its path there.
+type textFile struct{ path, rel string }
+
+// textFiles lists the texts below some directories, well mixed and always alike.
+func textFiles(dirs []string) (files []textFile, err error) {
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			if !slices.Contains([]string{".md", ".go", ".txt", ".jsonl"}, filepath.Ext(path)) {
+				return nil
+			}
+			rel, err := filepath.Rel(dir, path)
+			files = append(files, textFile{path, rel})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(files, func(a, b textFile) int {
+		return cmp.Or(cmp.Compare(order(a.rel), order(b.rel)), cmp.Compare(a.rel, b.rel))
+	})
+	return files, nil
+}
+
+// chunked makes units of texts as an engine does.
+type chunked struct {
+	texts uint64
+	units []index.TextUnit
+	most  int
+}
+
+func (c *chunked) full() bool { return len(c.units) >= c.most }
+
+// add adds a document, which is left out if it cannot be one.
+func (c *chunked) add(name, title, text string) {
+	p, err := docs.Prepare(docs.Document{ExternalID: name, Title: title, Text: text}, docs.Options{})
+	if err != nil || len(p.Chunks) >= 1<<unitBits {
+		return
+	}
+	c.texts++
+	for i, ch := range p.Chunks[:min(len(p.Chunks), c.most-len(c.units))] {
+		c.units = append(c.units, index.TextUnit{
+			ID: c.texts<<unitBits | uint64(i), Parent: c.texts,
+			Title: store.IndexTitle(p.Title, ch.Heading), Text: strings.Clone(ch.Text),
+		})
+	}
+}
+
+// read adds a file: a document, or one on each line.
+func (c *chunked) read(f textFile) error {
+	b, err := os.ReadFile(f.path)
+	if err != nil {
+		return err
+	}
+	if filepath.Ext(f.rel) != ".jsonl" {
+		c.add(f.rel, "", string(b))
+		return nil
+	}
+	lines := bufio.NewScanner(strings.NewReader(string(b)))
+	lines.Buffer(nil, len(b)+1)
+	for lines.Scan() && !c.full() {
+		var d struct {
+			ID          string `json:"_id"`
+			Title, Text string
+		}
+		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
+			return fmt.Errorf("%s: %w", f.rel, err)
+		}
+		c.add(d.ID, d.Title, d.Text)
+	}
+	return lines.Err()
+}
+
+// chunkTexts returns so many units of the texts below some directories.
+func chunkTexts(dirs []string, most int) (chunked, error) {
+	c := chunked{most: most}
+	files, err := textFiles(dirs)
+	for _, f := range files {
+		if err != nil || c.full() {
+			break
+		}
+		err = c.read(f)
+	}
+	if err == nil && !c.full() {
+		err = fmt.Errorf("%d files make %d chunks, not %d", len(files), len(c.units), most)
+	}
+	return c, err
+}
+
+// drawSentences returns n sentences of 6 to 15 words, at most one of each unit.
+func drawSentences(units []index.TextUnit, n int) (drawn []string) {
+	units = slices.Clone(units)
+	slices.SortFunc(units, func(a, b index.TextUnit) int {
+		return cmp.Compare(order(fmt.Sprint("query ", a.ID)), order(fmt.Sprint("query ", b.ID)))
+	})
+	seen := make(map[string]bool)
+	for _, u := range units {
+		if len(drawn) == n {
+			break
+		}
+		if s := sentenceOf(u.Text); s != "" && !seen[s] {
+			seen[s] = true
+			drawn = append(drawn, s)
+		}
+	}
+	return drawn
+}
+
+// sentenceOf returns the first sentence of a text that has 6 to 15 words and little
+// else.
+func sentenceOf(text string) string {
+	for s := sentences.FromString(text); s.Next(); {
+		words, signs := strings.Fields(s.Value()), 0
+		for _, w := range words {
+			if !strings.ContainsFunc(w, unicode.IsLetter) {
+				signs++
+			}
+		}
+		if len(words)-signs >= 6 && len(words) <= 15 && signs <= 2 {
+			return strings.Join(words, " ")
+		}
+	}
+	return ""
+}
