@@ -57,6 +57,9 @@ type QueryTerm struct {
 	Text  string
 	Count int // how often the query has it, at least 1
 	Kind  Kind
+	// Words says, of a gram, which words of the query have it: their places in the
+	// list, ascending.
+	Words []int
 }
 
 // Query returns the distinct terms of a query in the order in which they first
@@ -82,7 +85,7 @@ func QueryTerms(text string) []QueryTerm {
 
 func counted(text string, stop bool) []QueryTerm {
 	var c counter
-	t := tokenizer{stop: stop, emit: func(term []byte) { c.add(Word, term) }}
+	t := tokenizer{stop: stop, emit: func(term []byte) { c.emit(Word, term) }}
 	t.scan(text)
 	return slices.Clip(c.terms)
 }
@@ -91,9 +94,11 @@ func counted(text string, stop bool) []QueryTerm {
 type counter struct {
 	terms []QueryTerm
 	seen  map[string]int
+	word  int // place of the last word
 }
 
-func (c *counter) add(kind Kind, term []byte) {
+// add counts a term, and returns its place.
+func (c *counter) add(kind Kind, term []byte) int {
 	i, ok := c.seen[string(term)]
 	if !ok {
 		if c.seen == nil {
@@ -104,11 +109,23 @@ func (c *counter) add(kind Kind, term []byte) {
 		c.seen[c.terms[i].Text] = i
 	}
 	c.terms[i].Count++
+	return i
 }
 
-// spelt adds the grams of a word.
+func (c *counter) emit(kind Kind, term []byte) {
+	if i := c.add(kind, term); kind == Word {
+		c.word = i
+	}
+}
+
+// spelt adds the grams of the last word.
 func (c *counter) spelt(word []byte) {
-	Grams(word, func(gram []byte) { c.add(Gram, gram) })
+	Grams(word, func(gram []byte) {
+		g := &c.terms[c.add(Gram, gram)]
+		if i, found := slices.BinarySearch(g.Words, c.word); !found {
+			g.Words = slices.Insert(g.Words, i, c.word)
+		}
+	})
 }
 
 // Stem returns the term that a single word becomes, without taking compounds

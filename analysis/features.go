@@ -64,7 +64,7 @@ func QueryFeatures(text string) []QueryTerm {
 // nothing but stop words.
 func ContentFeatures(text string) []QueryTerm {
 	var c counter
-	t := tokenizer{stop: true, emit: func(term []byte) { c.add(Word, term) }, features: &features{emit: c.add, spelt: c.spelt}}
+	t := tokenizer{stop: true, emit: func(term []byte) { c.emit(Word, term) }, features: &features{emit: c.emit, spelt: c.spelt}}
 	t.scan(text)
 	return slices.Clip(c.terms)
 }

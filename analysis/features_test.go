@@ -101,12 +101,33 @@ func checkFeatures(t rapid.TB, text string) {
 		t.Fatalf("%d bytes of features of %d bytes", bytes, len(text))
 	}
 	features, content := QueryFeatures(text), ContentFeatures(text)
-	if len(content) > 0 && !slices.Equal(content, features) {
+	if len(content) > 0 && !cmp.Equal(content, features) {
 		t.Fatalf("%q: content features %v, query features %v", text, content, features)
 	}
 	for _, f := range features {
 		if kind, ok := all[f.Text]; !ok || kind != f.Kind || f.Count < 1 {
 			t.Fatalf("%q: query feature %+v is not among those of the text", text, f)
+		}
+		if (f.Kind == Gram) != (len(f.Words) > 0) || !slices.IsSorted(f.Words) ||
+			slices.ContainsFunc(f.Words, func(i int) bool { return features[i].Kind != Word }) {
+			t.Fatalf("%q: query feature %+v is of other words", text, f)
+		}
+	}
+}
+
+func TestGramsOfWords(t *testing.T) {
+	of := make(map[string][]string)
+	terms := QueryFeatures("Hardy cards harden cards harder userCard")
+	for _, f := range terms {
+		for _, i := range f.Words {
+			of[f.Text] = append(of[f.Text], terms[i].Text)
+		}
+	}
+	for gram, want := range map[string][]string{
+		"\x01_har": {"hardi", "harden", "harder"}, "\x01card": {"card"}, "\x01ard_": {"card"}, "\x01rden": {"harden"}, "\x01user": {"user"},
+	} {
+		if got := of[gram]; !slices.Equal(got, want) {
+			t.Errorf("%q is of %q, want %q", gram, got, want)
 		}
 	}
 }

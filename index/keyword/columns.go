@@ -11,7 +11,9 @@ type columns struct {
 	// parent, which are all in this segment, have places side by side, in the order
 	// of their ids.
 	place []uint32
-	// By place: the unit's id, its length, and the number of its parent, counted from 0.
+	// By place: the unit's number, its id, its length, and the number of its parent,
+	// counted from 0.
+	unit []uint32
 	ids  []uint64
 	size []uint32
 	text []uint32
@@ -35,7 +37,7 @@ func arrange(rows []row) columns {
 		return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.id, b.id))
 	})
 	c := columns{
-		place: make([]uint32, len(rows)), ids: make([]uint64, len(rows)), size: make([]uint32, len(rows)),
+		place: make([]uint32, len(rows)), unit: make([]uint32, len(rows)), ids: make([]uint64, len(rows)), size: make([]uint32, len(rows)),
 		text: make([]uint32, len(rows)), first: ^uint64(0),
 	}
 	texts := 0
@@ -51,7 +53,7 @@ func arrange(rows []row) columns {
 		}
 		text := len(c.parents) - 1
 		c.place[r.unit] = uint32(place)
-		c.ids[place], c.size[place], c.text[place] = r.id, r.length, uint32(text)
+		c.unit[place], c.ids[place], c.size[place], c.text[place] = r.unit, r.id, r.length, uint32(text)
 		c.whole[text] += r.length
 		c.count[text]++
 		c.length += uint64(r.length)

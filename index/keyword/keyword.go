@@ -50,6 +50,21 @@
 // three away. (In short parents that would blur what the best unit tells of the
 // parent.)
 //
+// # Two passes
+//
+// Grams have by far the longest lists, and most say what the words say. So a search
+// of many units takes two passes. The first scores words, openings, pairs, and the
+// grams of rare words, which fewer than 8 units have: those may be misspelt, and
+// their grams find what the words do not. The other grams count only in the texts of
+// the units on a short list: the accepted ones with the best scores so far, 500 and
+// as many as hits are asked for, at least. Hits are the best units of these texts.
+//
+// All features are looked up in all texts where the first pass finds fewer units, where
+// there are less than 32 times as many units as on the short list, since that is
+// faster, and where [index.LexicalQuery] says Only. Either way a unit that is found
+// has the same score, and Max counts all features: in sums, words and pairs come first,
+// then the grams of rare words, then the others, each in the order of the query.
+//
 // Groups of units are scored by their words alone, each as one text, among all
 // groups, dl being the number of units times their average length.
 //
@@ -114,12 +129,14 @@ type Options struct {
 	Logger *slog.Logger // silent by default
 
 	restful time.Duration // see rest
+	passes  passes
 }
 
 func (o Options) withDefaults() (Options, error) {
 	o.FlushUnits = cmp.Or(o.FlushUnits, DefaultFlushUnits)
 	o.LongText = cmp.Or(o.LongText, DefaultLongText)
 	o.restful = cmp.Or(o.restful, restful)
+	o.passes = o.passes.withDefaults()
 	if o.Origin == nil {
 		o.Origin = func() string { return "" }
 	}

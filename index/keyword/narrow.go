@@ -12,15 +12,18 @@ import (
 // it looks these units up in them. What it scores is a view of these units alone;
 // how many units and parents have a term is known of each part, or counted once.
 
-// narrowed is a segment that has some of the units of a part, all or none of each
-// parent. They are numbered anew.
-type narrowed struct {
-	segment // of the part; only among is asked of it
-
+// subset is some of the live units of a part, all or none of each parent.
+type subset struct {
 	of    part
-	units []uint32 // numbers in of, ascending
+	units []uint32 // numbers, ascending
 	set   *roaring.Bitmap
-	cols  columns
+}
+
+// narrowed is a subset as a segment, with units numbered anew.
+type narrowed struct {
+	segment // of the part, of which nothing but columns is asked
+
+	cols columns
 }
 
 func (s *narrowed) columns() *columns { return &s.cols }
@@ -28,7 +31,7 @@ func (s *narrowed) columns() *columns { return &s.cols }
 // narrow returns a view of the live ones among the units with the given ids, which
 // has no references, and the statistics of v.
 func (v *view) narrow(ids []uint64) (*view, error) {
-	n := &view{few: make([]*narrowed, 0, len(v.parts)), live: v.live, texts: v.texts, length: v.length, firsts: make([]int, 1), firstTexts: make([]int, 1)}
+	n := &view{few: make([]subset, 0, len(v.parts)), live: v.live, texts: v.texts, length: v.length, firsts: make([]int, 1), firstTexts: make([]int, 1)}
 	for i, p := range v.parts {
 		units, err := p.locate(ids, nil)
 		if err != nil {
@@ -36,18 +39,28 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 		}
 		units = slices.DeleteFunc(units, p.dead.has)
 		slices.Sort(units)
-		s := &narrowed{segment: p.segment, of: p, units: units, set: roaring.BitmapOf(units...)}
 		rows := make([]row, len(units))
 		for i, unit := range units {
 			rows[i] = p.columns().row(unit)
 			rows[i].unit = uint32(i)
 		}
-		s.cols = arrange(rows)
-		n.few, n.parts = append(n.few, s), append(n.parts, part{segment: s})
+		s := &narrowed{segment: p.segment, cols: arrange(rows)}
+		n.few, n.parts = append(n.few, subset{p, units, roaring.BitmapOf(units...)}), append(n.parts, part{segment: s})
 		n.firsts = append(n.firsts, n.firsts[i]+len(units))
 		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.parents))
 	}
 	return n, nil
+}
+
+// number gives units their numbers in the narrowed segment.
+func (s *subset) number(list []posting) {
+	at := 0
+	for i, e := range list {
+		for s.units[at] < e.unit {
+			at++
+		}
+		list[i].unit = uint32(at) //nolint:gosec // below 2³²
+	}
 }
 
 // spread is how many live units and parents have a term.
@@ -56,30 +69,32 @@ type spread struct{ units, texts int }
 // among asks a segment for a term in some of its units.
 type among struct {
 	lookup
+	subset
 
-	of      part
-	units   []uint32        // ascending and alive
-	set     *roaring.Bitmap // of the units
-	counted bool            // whether its spread is asked for
-	seen    *bitset         // empty before and after
+	counted bool    // whether its spread is asked for
+	seen    *bitset // empty before and after
 }
 
-// gatherAmong is gather for a view that was narrowed. It counts in all of the view
-// that this one was made of, unless limit is uncounted.
-func (s *scratch) gatherAmong(v *view, term string, most uint32, limit int) (bool, error) {
+// gatherAmong is gather for some of the units. It counts in all units, unless limit is
+// uncounted.
+func (s *scratch) gatherAmong(term string, most uint32, limit int, renumber bool) (bool, error) {
 	s.spread = spread{}
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
-	for _, n := range v.few {
-		q := among{lookup: lookup{term: term, most: most}, of: n.of, units: n.units, set: n.set, counted: limit != uncounted, seen: &s.seen}
+	for _, few := range s.few {
+		first := len(s.postings)
+		q := among{lookup: lookup{term: term, most: most}, subset: few, counted: limit != uncounted, seen: &s.seen}
 		var found spread
 		var err error
-		if s.postings, found, err = n.among(q, s.postings); err != nil {
+		if s.postings, found, err = few.of.among(q, s.postings); err != nil {
 			return false, err
 		}
 		s.spread.units += found.units
 		s.spread.texts += found.texts
 		if s.spread.units > limit {
 			return false, nil
+		}
+		if renumber {
+			few.number(s.postings[first:])
 		}
 		s.ends = append(s.ends, len(s.postings))
 	}
@@ -200,7 +215,7 @@ func (s *memorySegment) among(q among, to []posting) ([]posting, spread, error) 
 			at++
 		}
 		if at < len(q.units) && q.units[at] == e.unit {
-			to = append(to, posting{uint32(at), e.tf}) //nolint:gosec // below 2³²
+			to = append(to, e)
 		}
 	}
 	if !q.counted {

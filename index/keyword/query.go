@@ -11,6 +11,7 @@ type feature struct {
 	text   string
 	kind   analysis.Kind
 	weight float64
+	words  []int // of a gram: places of the words that have it
 }
 
 // featuresOf returns the distinct features of all that a query searches for, in
@@ -27,7 +28,9 @@ func featuresOf(q *index.LexicalQuery) []feature {
 func merged(texts []index.Wording, of func(text string) []analysis.QueryTerm) (features []feature) {
 	place := make(map[string]int) // kinds are different strings
 	for _, t := range texts {
-		for _, f := range of(t.Text) {
+		terms := of(t.Text)
+		places := make([]int, len(terms))
+		for n, f := range terms {
 			i, ok := place[f.Text]
 			if !ok {
 				i = len(features)
@@ -35,6 +38,12 @@ func merged(texts []index.Wording, of func(text string) []analysis.QueryTerm) (f
 				features = append(features, feature{text: f.Text, kind: f.Kind})
 			}
 			features[i].weight += t.Weight * float64(f.Count)
+			places[n] = i
+		}
+		for n, f := range terms {
+			for _, word := range f.Words {
+				features[places[n]].words = append(features[places[n]].words, places[word])
+			}
 		}
 	}
 	return features

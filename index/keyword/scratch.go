@@ -26,7 +26,8 @@ type scratch struct {
 
 	postings []posting // of the feature at hand, part by part
 	ends     []int     // where those of each part end
-	spread   spread    // of the feature at hand, where postings has not all; see [view.narrow]
+	few      []subset  // what postings are read of, part by part; nil is all units
+	spread   spread    // of the feature at hand, where postings has not all
 	seen     bitset    // empty but while that is counted
 
 	// All zeros between searches: scores, for the features so far.
@@ -38,16 +39,24 @@ type scratch struct {
 	touchedTextEnds []int
 
 	groups []int32 // see [groupScores]
+
+	short [][]uint32 // places of the units of the short list, part by part; nil without
 }
 
 func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
 	s.longText, s.weights, s.passage, s.opening = longText, kindWeightsOf(p), p.Passage, p.Opening
-	s.bound = 0
+	s.bound, s.few, s.short = 0, v.few, nil
 	s.unitSat = saturationOf(p, v.live, float64(v.length))
 	s.textSat = saturationOf(p, v.texts, float64(v.length))
 	units, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
 	s.units, s.texts = zeros(s.units, units), zeros(s.texts, texts)
 	s.near, s.inText = zeros(s.near, units), zeros(s.inText, texts)
+}
+
+// clear sets the scores to zero.
+func (s *scratch) clear(v *view) {
+	clear(s.units[:v.firsts[len(v.parts)]])
+	clear(s.texts[:v.firstTexts[len(v.parts)]])
 }
 
 // zeros returns n zeros, in the memory of s, which holds nothing else, if there is
@@ -62,8 +71,8 @@ func zeros[T float64 | uint32 | int32](s []T, n int) []T {
 // gather reads the live postings of a term that counts at most so often in a unit.
 // It reports false, and may have read nothing, if more than limit units have it.
 func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, error) {
-	if v.few != nil {
-		return s.gatherAmong(v, term, most, limit)
+	if s.few != nil {
+		return s.gatherAmong(term, most, limit, v.few != nil)
 	}
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
 	for _, p := range v.parts {
@@ -94,13 +103,17 @@ func of[T any](list []T, ends []int, part int) []T {
 	return list[start:ends[part]]
 }
 
+// frequency returns how many units have the feature at hand.
+func (s *scratch) frequency() int {
+	if s.few != nil {
+		return s.spread.units
+	}
+	return len(s.postings)
+}
+
 // add scores the feature at hand, and returns the most that a parent could get.
 func (s *scratch) add(v *view, weight float64) float64 {
-	df := len(s.postings)
-	if v.few != nil {
-		df = s.spread.units
-	}
-	idf := weight * inverseFrequency(v.live, df)
+	idf := weight * inverseFrequency(v.live, s.frequency())
 	s.bound += s.passage * idf
 	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
 	for i, p := range v.parts {
@@ -166,7 +179,7 @@ func (s *scratch) count(near []uint32, place, tf uint32) {
 // that one could get.
 func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 	df := len(s.touchedTexts)
-	if v.few != nil {
+	if s.few != nil {
 		df = s.spread.texts
 	}
 	idf = weight * inverseFrequency(v.texts, df)

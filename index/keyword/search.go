@@ -45,48 +45,46 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	params := q.Params.WithDefaults()
 	s.start(v, ix.opts.LongText, params)
 	groups := newGroupScores(v, s, q.Groups, params)
-	for _, f := range features {
-		if err := s.search(ctx, v, f, groups); err != nil {
-			if ctx.Err() != nil {
-				return index.LexicalResult{}, ctx.Err()
-			}
-			return index.LexicalResult{}, ix.damaged("search", err)
-		}
-	}
-	hits, err := s.rank(ctx, v, q)
+	best, err := s.passes(ctx, v, &q, features, ix.opts.passes, groups)
 	if err != nil {
-		return index.LexicalResult{}, err
+		if ctx.Err() != nil {
+			return index.LexicalResult{}, ctx.Err()
+		}
+		return index.LexicalResult{}, ix.damaged("search", err)
 	}
-	res := index.LexicalResult{Hits: hits, Max: s.bound, Groups: groups.scores()}
+	s.clear(v)
+	res := index.LexicalResult{Hits: best.sorted(), Max: s.bound, Groups: groups.scores()}
 	ix.scratch.Put(s)
 	return res, nil
 }
 
-// search adds what one feature of the query scores.
-func (s *scratch) search(ctx context.Context, v *view, f feature, groups *groupScores) error {
+// search adds what one feature of the query scores, and returns how many units have
+// it, if it counts.
+func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *groupScores) (units int, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return 0, err
 	}
 	weight := f.weight * s.weights[f.kind]
 	if weight == 0 {
-		return nil
+		return 0, nil
 	}
 	counts := false
-	err := guard(func() (err error) {
+	err = guard(func() (err error) {
 		counts, err = s.gather(v, f.text, kindFrequency[f.kind], limitOf(f.kind, v.live))
 		return err
 	})
 	if err != nil || !counts {
-		return err
+		return 0, err
 	}
+	units = s.frequency()
 	if f.kind == analysis.Word && groups != nil {
 		groups.add(v, s, weight)
 	}
 	idf := s.add(v, weight)
 	if f.kind == analysis.Word && s.opening > 0 {
-		return guard(func() error { return s.addOpenings(v, f.text, s.opening*idf) })
+		err = guard(func() error { return s.addOpenings(v, f.text, s.opening*idf) })
 	}
-	return nil
+	return units, err
 }
 
 func inverseFrequency(units, df int) float64 {
@@ -107,35 +105,41 @@ func saturationOf(p index.LexicalParams, units int, length float64) saturation {
 // of returns tf / (tf + k1·…).
 func (s saturation) of(tf, length float64) float64 { return tf / (tf + s.base + s.slope*length) }
 
-// rank returns the best units and sets the scores to zero.
-func (s *scratch) rank(ctx context.Context, v *view, q index.LexicalQuery) ([]index.Scored, error) {
-	best := top{k: max(q.K, 0)}
-	for i, p := range v.parts {
+// rank returns the k best of the units that have a score, or of those of the short
+// list.
+func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept) (top, error) {
+	best := top{k: max(k, 0)}
+	for part, p := range v.parts {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return best, err
 		}
-		units, texts := s.units[v.firsts[i]:v.firsts[i+1]], s.texts[v.firstTexts[i]:v.firstTexts[i+1]]
-		if best.k > 0 {
-			s.rankPart(&best, p.columns(), units, texts, q.Accept)
+		switch cols := p.columns(); {
+		case best.k == 0:
+		case s.short != nil:
+			for _, place := range s.short[part] {
+				s.offer(&best, v, part, cols, int(place), accept)
+			}
+		default:
+			for place, own := range s.units[v.firsts[part]:v.firsts[part+1]] {
+				if own != 0 {
+					s.offer(&best, v, part, cols, place, accept)
+				}
+			}
 		}
-		clear(units)
-		clear(texts)
 	}
-	return best.sorted(), nil
+	return best, nil
 }
 
-func (s *scratch) rankPart(best *top, cols *columns, units, texts []float64, accept index.Accept) {
-	for place, own := range units {
-		if own == 0 {
-			continue
-		}
-		score := min(texts[cols.text[place]]+s.passage*own, s.bound) // rounding can reach beyond
-		if best.full() && score < best.hits[0].Score {
-			continue
-		}
-		hit := index.Scored{ID: cols.ids[place], Score: score}
-		if best.admits(hit) && (accept == nil || accept(hit.ID)) {
-			best.push(hit)
-		}
+// offer adds a unit to the best if it is one of them.
+func (s *scratch) offer(best *top, v *view, part int, cols *columns, place int, accept index.Accept) {
+	at := v.firsts[part] + place
+	own := s.units[at]
+	score := min(s.texts[v.firstTexts[part]+int(cols.text[place])]+s.passage*own, s.bound) // rounding can reach beyond
+	if own == 0 || best.full() && score < best.hits[0].Score {
+		return
+	}
+	hit := found{index.Scored{ID: cols.ids[place], Score: score}, at}
+	if best.admits(hit) && (accept == nil || accept(hit.ID)) {
+		best.push(hit)
 	}
 }

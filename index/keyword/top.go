@@ -10,18 +10,25 @@ import (
 // top keeps the k best hits in a heap with the worst of them first.
 type top struct {
 	k    int
-	hits []index.Scored
+	hits []found
+}
+
+// found is a hit, and its place in all parts; see [view].
+type found struct {
+	index.Scored
+
+	place int
 }
 
 // compareHits orders best first, ties by ascending id.
-func compareHits(a, b index.Scored) int {
+func compareHits(a, b found) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 }
 
 func (t *top) full() bool { return len(t.hits) == t.k }
 
 // admits reports whether push would keep the hit.
-func (t *top) admits(hit index.Scored) bool {
+func (t *top) admits(hit found) bool {
 	if !t.full() {
 		return true
 	}
@@ -30,7 +37,7 @@ func (t *top) admits(hit index.Scored) bool {
 }
 
 // push adds a hit that is admitted.
-func (t *top) push(hit index.Scored) {
+func (t *top) push(hit found) {
 	if t.full() {
 		t.hits[0] = hit
 		t.down()
@@ -63,7 +70,15 @@ func (t *top) down() {
 	}
 }
 
+// sorted returns the hits, best first.
 func (t *top) sorted() []index.Scored {
 	slices.SortFunc(t.hits, compareHits)
-	return t.hits
+	var out []index.Scored
+	if len(t.hits) > 0 {
+		out = make([]index.Scored, len(t.hits))
+	}
+	for i, hit := range t.hits {
+		out[i] = hit.Scored
+	}
+	return out
 }

@@ -18,9 +18,8 @@ type segment interface {
 	// postings appends the postings of a term, by ascending unit, those of dead units
 	// left out, or returns errMany.
 	postings(q lookup, dead bitset, to []posting) ([]posting, error)
-	// among appends the postings of a term in some of the units, with their places
-	// there for numbers, and returns how many live units and parents have it in all, if
-	// that is asked for.
+	// among appends the postings of a term in some of the units, and returns how many
+	// live units and parents have it in all, if that is asked for.
 	among(q among, to []posting) ([]posting, spread, error)
 }
 
@@ -107,9 +106,9 @@ func withoutAll(parts []part, ids []uint64) ([]part, error) {
 // which keeps the stored segments open while a search reads them.
 type view struct {
 	refs  atomic.Int64
-	few   []*narrowed // the parts of a view of few units; see [view.narrow]
-	snap  *snapshot   // nil while nothing is stored
-	parts []part      // those of snap first
+	few   []subset  // what the parts of a view of few units are; see [view.narrow]
+	snap  *snapshot // nil while nothing is stored
+	parts []part    // those of snap first
 	// firsts and firstTexts number the units and parents of all parts through, by
 	// place: what those of each part start with, and at the end how many there are.
 	firsts, firstTexts []int

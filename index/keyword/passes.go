@@ -1,0 +1,125 @@
+package keyword
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/index"
+)
+
+// A search of many units has two passes, see the package comment.
+
+// passes are the numbers of that rule. The zero value stands for the defaults.
+type passes struct {
+	// rare is how many units have a word at least for its grams to be common.
+	rare int
+	// least is how many units are on the short list at least. It has as many as hits
+	// are asked for.
+	least int
+	// share is how many times more units there are than on the short list, at least,
+	// where looking up common grams for those alone is faster than reading them.
+	share int
+}
+
+func (p passes) withDefaults() passes {
+	return passes{cmp.Or(p.rare, 8), cmp.Or(p.least, 500), cmp.Or(p.share, 32)}
+}
+
+// listed returns how many units are on the short list for k hits among so many, 0
+// where there is none.
+func (p passes) listed(k, live int) int {
+	n := max(p.least, min(k, live))
+	if n > live/p.share {
+		return 0
+	}
+	return n
+}
+
+// passes scores the features of a query, and returns the best units.
+func (s *scratch) passes(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passes, groups *groupScores) (top, error) {
+	common, err := s.firstPass(ctx, v, features, p.rare, groups)
+	if err != nil {
+		return top{}, err
+	}
+	if n := p.listed(q.K, v.live); n > 0 && len(common) > 0 && q.Only == nil {
+		best, err := s.rank(ctx, v, n, q.Accept)
+		if err != nil {
+			return top{}, err
+		}
+		if best.full() {
+			s.shorten(v, best.hits)
+		}
+	}
+	for i := range common {
+		if _, err := s.search(ctx, v, &common[i], nil); err != nil {
+			return top{}, err
+		}
+	}
+	return s.rank(ctx, v, q.K, q.Accept)
+}
+
+// firstPass scores all features but the grams of common words, which it returns.
+func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, rare int, groups *groupScores) (common []feature, err error) {
+	seldom := make([]bool, len(features))
+	for i := range features {
+		f := &features[i]
+		if f.kind == analysis.Gram {
+			continue
+		}
+		units, err := s.search(ctx, v, f, groups)
+		if err != nil {
+			return nil, err
+		}
+		seldom[i] = f.kind == analysis.Word && units < rare
+	}
+	for _, f := range features {
+		switch {
+		case f.kind != analysis.Gram:
+		case !slices.ContainsFunc(f.words, func(word int) bool { return seldom[word] }):
+			common = append(common, f)
+		default:
+			if _, err := s.search(ctx, v, &f, nil); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return common, nil
+}
+
+// shorten has what is searched from now on looked up in the texts of some units
+// alone.
+func (s *scratch) shorten(v *view, list []found) {
+	slices.SortFunc(list, func(a, b found) int { return cmp.Compare(a.place, b.place) })
+	s.short, s.few = make([][]uint32, 0, len(v.parts)), make([]subset, 0, len(v.parts))
+	for i, p := range v.parts {
+		cols := p.columns()
+		var places, units []uint32
+		for ; len(list) > 0 && list[0].place < v.firsts[i+1]; list = list[1:] {
+			at := list[0].place - v.firsts[i]
+			if n := len(places); n > 0 && int(places[n-1]) >= at {
+				continue // of the same text
+			}
+			first, end := cols.around(at)
+			for place := first; place < end; place++ {
+				places = append(places, uint32(place)) //nolint:gosec // below 2³²
+				if unit := cols.unit[place]; !p.dead.has(unit) {
+					units = append(units, unit)
+				}
+			}
+		}
+		slices.Sort(units)
+		s.short, s.few = append(s.short, places), append(s.few, subset{p, units, roaring.BitmapOf(units...)})
+	}
+}
+
+// around returns the places of the units of the text that one is part of.
+func (c *columns) around(place int) (first, end int) {
+	text := c.text[place]
+	for first = place; first > 0 && c.text[first-1] == text; first-- {
+	}
+	return first, first + int(c.count[text])
+}

@@ -1,0 +1,198 @@
+package keyword
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/index"
+)
+
+// exhaustive has all features read in full, in the order of the passes.
+func exhaustive(rare int) passes { return passes{rare: rare, least: math.MaxInt} }
+
+// passWords have grams in common, and some are misspelt.
+var passWords = strings.Fields("harbour harbours harbuor harber lighthouse lighthuose light lights house stormy storms strom master masters mister the of")
+
+func drawPassText(rt *rapid.T, label string, most int) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(passWords), 0, most).Draw(rt, label), " ")
+}
+
+// TestPasses expects of a search what its rule says, in so many words, and that what
+// it finds scores what it scores when everything is read.
+func TestPasses(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		numbers := passes{rare: rapid.IntRange(1, 5).Draw(rt, "rare"), least: rapid.IntRange(1, 8).Draw(rt, "least"), share: 1}
+		dirs := []string{"", t.TempDir()}
+		two := mustOpen(t, dirs[rapid.IntRange(0, 1).Draw(rt, "on disk")], Options{LongText: 3, FlushUnits: 1 << 20, passes: numbers})
+		all := mustOpen(t, "", Options{LongText: 3, FlushUnits: 1 << 20, passes: exhaustive(numbers.rare)})
+		defer two.Close()
+		defer all.Close()
+		texts := make(map[uint64]string) // of live units
+		for seq := range uint64(rapid.IntRange(1, 4).Draw(rt, "batches")) {
+			var units []index.TextUnit
+			var gone []uint64
+			for p := range uint64(rapid.IntRange(1, 8).Draw(rt, "parents")) {
+				for n := range uint64(rapid.IntRange(1, 5).Draw(rt, "units")) {
+					u := index.TextUnit{ID: 100*seq + 10*p + n, Parent: 10*seq + p + 1, Text: drawPassText(rt, "text", 5)}
+					units, texts[u.ID] = append(units, u), u.Text
+				}
+			}
+			for id := range texts {
+				if id < 100*seq && id/10%4 == seq { // whole texts
+					gone = append(gone, id)
+					delete(texts, id)
+				}
+			}
+			for _, ix := range []*Index{two, all} {
+				if err := ix.Apply(t.Context(), seq+1, units, gone); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if rapid.Bool().Draw(rt, "flush") {
+				flush(t, two)
+			}
+		}
+		for range 4 {
+			q := index.LexicalQuery{Text: drawPassText(rt, "query", 4), K: rapid.IntRange(0, 12).Draw(rt, "k")}
+			q.More = append(q.More, index.Wording{Text: drawPassText(rt, "wording", 2), Weight: 0.5})
+			if every := rapid.Uint64Range(1, 3).Draw(rt, "every"); every > 1 {
+				q.Accept = func(id uint64) bool { return id/10%every == 0 }
+			}
+			q.Params.Passage = rapid.SampledFrom([]float64{0, -1, 2}).Draw(rt, "passage")
+			got, err := two.Search(t.Context(), q)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if d := gocmp.Diff(byTheRule(t, all, q, numbers, texts), got); d != "" {
+				rt.Fatalf("%+v of %v, with %+v (-want +got):\n%s", q, texts, numbers, d)
+			}
+		}
+	})
+}
+
+// byTheRule answers a question from the answer of an index that reads everything.
+func byTheRule(t *testing.T, all *Index, q index.LexicalQuery, p passes, texts map[uint64]string) index.LexicalResult {
+	t.Helper()
+	whole := q
+	whole.K = len(texts)
+	res, err := all.Search(t.Context(), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, late := firstScores(t, all, q, p.rare, texts)
+	if n := max(p.least, min(q.K, len(texts))); late && len(list) >= n && n <= len(texts) {
+		of := make(map[uint64]bool) // texts on the short list
+		for _, hit := range list[:n] {
+			of[hit.ID/10] = true
+		}
+		res.Hits = slices.DeleteFunc(res.Hits, func(h index.Scored) bool { return !of[h.ID/10] })
+	}
+	if res.Hits = res.Hits[:min(q.K, len(res.Hits))]; len(res.Hits) == 0 {
+		res.Hits = nil
+	}
+	return res
+}
+
+// firstScores returns what units score in the first pass, best first, and whether
+// something is left for the second.
+func firstScores(t *testing.T, all *Index, q index.LexicalQuery, rare int, texts map[uint64]string) (list []index.Scored, late bool) {
+	t.Helper()
+	has := make(map[string]int) // units by word
+	for _, text := range texts {
+		for _, word := range slices.Compact(slices.Sorted(slices.Values(analysis.Index(text)))) {
+			has[word]++
+		}
+	}
+	v := all.view.Load()
+	s := new(scratch)
+	s.start(v, all.opts.LongText, q.Params.WithDefaults())
+	var order [2][]feature
+	features := featuresOf(&q)
+	for _, f := range features {
+		seldom := func(i int) bool { return has[features[i].text] < rare }
+		if f.kind == analysis.Gram && !slices.ContainsFunc(f.words, seldom) {
+			late = true
+			continue
+		}
+		order[min(f.kind, 2)/2] = append(order[min(f.kind, 2)/2], f)
+	}
+	for _, f := range slices.Concat(order[0], order[1]) {
+		if _, err := s.search(t.Context(), v, &f, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	best, err := s.rank(t.Context(), v, len(texts), q.Accept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return best.sorted(), late
+}
+
+// Grams of a word that is rare find what is written otherwise, even where many units
+// have the other words; those of the others do not.
+func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
+	ix := mustOpen(t, t.TempDir(), Options{passes: passes{least: 20}})
+	var units []index.TextUnit
+	for id := range uint64(2000) {
+		units = append(units, index.TextUnit{ID: id, Parent: id, Text: fmt.Sprintf("ship number%d in the evening", id%100)})
+	}
+	units[77].Text = "the harbourmaster of ships"
+	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, ix)
+	for _, text := range []string{"ship harbuormaster", "harbourmasters ship"} {
+		if res := search(t, ix, text); len(res.Hits) == 0 || res.Hits[0].ID != 77 {
+			t.Errorf("%q finds %v first", text, res.Hits[:min(3, len(res.Hits))])
+		}
+	}
+}
+
+// Who asks for many units, or among few, has everything read.
+func TestShortLists(t *testing.T) {
+	p := passes{}.withDefaults()
+	for _, c := range []struct{ k, live, want int }{
+		{10, 100, 0}, {10, 15_999, 0}, {10, 16_000, 500}, {100, 1 << 20, 500}, {700, 1 << 20, 700}, {700, 22_399, 0}, {0, 1 << 20, 500},
+		{1 << 40, 1 << 20, 0}, {-1, 1 << 20, 500}, {1, 0, 0},
+	} {
+		if got := p.listed(c.k, c.live); got != c.want {
+			t.Errorf("%d hits among %d units: a short list of %d, want %d", c.k, c.live, got, c.want)
+		}
+	}
+	if n := exhaustive(8).withDefaults().listed(10, 1<<20); n != 0 {
+		t.Errorf("a short list of %d where there should be none", n)
+	}
+}
+
+// Hits that tie are those of the least ids.
+func TestTop(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var all []found
+		for i := range rapid.IntRange(0, 60).Draw(rt, "n") {
+			all = append(all, found{index.Scored{ID: uint64(i), Score: float64(rapid.IntRange(0, 4).Draw(rt, "score"))}, i})
+		}
+		all = rapid.Permutation(all).Draw(rt, "order")
+		best := top{k: rapid.IntRange(1, 70).Draw(rt, "k")}
+		for _, hit := range all {
+			if best.admits(hit) {
+				best.push(hit)
+			}
+		}
+		slices.SortFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+		var want []index.Scored
+		for _, hit := range all[:min(len(all), best.k)] {
+			want = append(want, hit.Scored)
+		}
+		if got := best.sorted(); !slices.Equal(got, want) {
+			rt.Fatalf("the best %d are %v, want %v", best.k, got, want)
+		}
+	})
+}
