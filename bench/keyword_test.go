@@ -131,7 +131,7 @@ func keywordKinds(accept index.Accept) (kinds []keywordKind) {
 	} {
 		for _, kind.q.K = range []int{10, 100, 1000} {
 			name := fmt.Sprintf("%s, K %d", kind.name, kind.q.K)
-			if strings.Contains(name, *keywordOnly) {
+			if strings.Contains(name+" ", *keywordOnly) {
 				kinds = append(kinds, keywordKind{name: name, q: kind.q})
 			}
 		}

@@ -96,30 +96,48 @@ func (s *scratch) shorten(v *view, list []found) {
 	slices.SortFunc(list, func(a, b found) int { return cmp.Compare(a.place, b.place) })
 	s.short, s.few = make([][]uint32, 0, len(v.parts)), make([]subset, 0, len(v.parts))
 	for i, p := range v.parts {
-		cols := p.columns()
-		var places, units []uint32
-		for ; len(list) > 0 && list[0].place < v.firsts[i+1]; list = list[1:] {
-			at := list[0].place - v.firsts[i]
-			if n := len(places); n > 0 && int(places[n-1]) >= at {
-				continue // of the same text
-			}
-			first, end := cols.around(at)
-			for place := first; place < end; place++ {
-				places = append(places, uint32(place)) //nolint:gosec // below 2³²
-				if unit := cols.unit[place]; !p.dead.has(unit) {
-					units = append(units, unit)
-				}
-			}
+		n := 0
+		for n < len(list) && list[n].place < v.firsts[i+1] {
+			n++
 		}
-		slices.Sort(units)
-		s.short, s.few = append(s.short, places), append(s.few, subset{p, units, roaring.BitmapOf(units...)})
+		places := p.columns().withSiblings(list[:n], v.firsts[i])
+		s.short, s.few = append(s.short, places), append(s.few, p.subset(places))
+		list = list[n:]
 	}
 }
 
-// around returns the places of the units of the text that one is part of.
-func (c *columns) around(place int) (first, end int) {
-	text := c.text[place]
-	for first = place; first > 0 && c.text[first-1] == text; first-- {
+// withSiblings returns the places of all units of the texts that some units are part
+// of. Both are ascending; the places of the latter are counted from first.
+func (c *columns) withSiblings(list []found, first int) (places []uint32) {
+	for _, hit := range list {
+		at := uint32(hit.place - first) //nolint:gosec // below 2³²
+		if n := len(places); n > 0 && places[n-1] >= at {
+			continue // of a text that is there
+		}
+		text := c.text[at]
+		for at > 0 && c.text[at-1] == text {
+			at--
+		}
+		for n := range c.count[text] {
+			places = append(places, at+n)
+		}
 	}
-	return first, first + int(c.count[text])
+	return places
+}
+
+// subset returns the live ones among the units with the given places.
+func (p part) subset(places []uint32) subset {
+	if len(places) == 0 {
+		return subset{of: p, set: roaring.New()}
+	}
+	cols := p.columns()
+	in := bitset(nil).clone(cols.units()) // which puts them in order
+	for _, place := range places {
+		if unit := cols.unit[place]; !p.dead.has(unit) {
+			in.set(unit)
+		}
+	}
+	s := subset{of: p, set: roaring.FromDense(in, false)}
+	s.units = s.set.ToArray()
+	return s
 }

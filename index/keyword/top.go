@@ -22,7 +22,14 @@ type found struct {
 
 // compareHits orders best first, ties by ascending id.
 func compareHits(a, b found) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	switch {
+	case a.Score > b.Score: // scores are numbers
+		return -1
+	case a.Score < b.Score:
+		return 1
+	default:
+		return cmp.Compare(a.ID, b.ID)
+	}
 }
 
 func (t *top) full() bool { return len(t.hits) == t.k }
