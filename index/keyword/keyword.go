@@ -56,7 +56,7 @@
 // of many units takes two passes. The first scores words, openings, pairs, and the
 // grams of rare words, which fewer than 8 units have: those may be misspelt, and
 // their grams find what the words do not. The other grams count only in the texts of
-// the units on a short list: the accepted ones with the best scores so far, 500 and
+// the units on a short list: the accepted ones with the best scores so far, 300 and
 // as many as hits are asked for, at least. Hits are the best units of these texts.
 //
 // All features are looked up in all texts where the first pass finds fewer units, where

@@ -17,6 +17,7 @@ type subset struct {
 	of    part
 	units []uint32 // numbers, ascending
 	set   *roaring.Bitmap
+	in    bitset // the same, nil where the units are few
 }
 
 // narrowed is a subset as a segment, with units numbered anew.
@@ -45,7 +46,7 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 			rows[i].unit = uint32(i)
 		}
 		s := &narrowed{segment: p.segment, cols: arrange(rows)}
-		n.few, n.parts = append(n.few, subset{p, units, roaring.BitmapOf(units...)}), append(n.parts, part{segment: s})
+		n.few, n.parts = append(n.few, subset{of: p, units: units, set: roaring.BitmapOf(units...)}), append(n.parts, part{segment: s})
 		n.firsts = append(n.firsts, n.firsts[i]+len(units))
 		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.parents))
 	}
@@ -110,7 +111,7 @@ type knownSpread struct {
 
 // Spreads are kept of terms that so many units of a part have, of so many terms.
 const (
-	spreadUnits = 256
+	spreadUnits = 32
 	spreadTerms = 1 << 15
 )
 

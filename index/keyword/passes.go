@@ -26,7 +26,7 @@ type passes struct {
 }
 
 func (p passes) withDefaults() passes {
-	return passes{cmp.Or(p.rare, 8), cmp.Or(p.least, 500), cmp.Or(p.share, 32)}
+	return passes{cmp.Or(p.rare, 8), cmp.Or(p.least, 300), cmp.Or(p.share, 32)}
 }
 
 // listed returns how many units are on the short list for k hits among so many, 0
@@ -137,7 +137,7 @@ func (p part) subset(places []uint32) subset {
 			in.set(unit)
 		}
 	}
-	s := subset{of: p, set: roaring.FromDense(in, false)}
+	s := subset{of: p, set: roaring.FromDense(in, true), in: in}
 	s.units = s.set.ToArray()
 	return s
 }

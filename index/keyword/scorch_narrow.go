@@ -67,6 +67,10 @@ func (s *storedSegment) counted(r *termReader, q among) (n spread, found []uint3
 	return n, found, err
 }
 
+// alike is how many times more units a list has than are looked for, at most, where
+// reading it all is faster than an intersection.
+const alike = 4
+
 // found returns those of the units that are looked for that are in r's list, until
 // the next use of r.
 func (s *storedSegment) found(r *termReader, q among) ([]uint32, error) {
@@ -76,9 +80,13 @@ func (s *storedSegment) found(r *termReader, q among) ([]uint32, error) {
 		return nil, fmt.Errorf("postings are a %T", r.iter)
 	}
 	r.nums = r.nums[:0]
+	b := bits.ActualBitmap()
 	if unit, ok := bits.DocNum1Hit(); ok && unit <= math.MaxUint32 && q.set.Contains(uint32(unit)) {
 		r.nums = append(r.nums, uint32(unit))
-	} else if b := bits.ActualBitmap(); b != nil {
+	} else if b != nil && q.in != nil && r.list.Count() <= uint64(alike*len(q.units)) {
+		r.read(b)
+		r.nums = q.in.those(r.nums)
+	} else if b != nil {
 		r.read(roaring.And(q.set, b))
 	}
 	return r.nums, nil

@@ -113,33 +113,45 @@ func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept)
 		if err := ctx.Err(); err != nil {
 			return best, err
 		}
-		switch cols := p.columns(); {
+		r := ranker{scratch: s, best: &best, cols: p.columns(), first: v.firsts[part], accept: accept}
+		r.texts = s.texts[v.firstTexts[part]:v.firstTexts[part+1]]
+		switch units := s.units[v.firsts[part]:v.firsts[part+1]]; {
 		case best.k == 0:
 		case s.short != nil:
 			for _, place := range s.short[part] {
-				s.offer(&best, v, part, cols, int(place), accept)
+				r.offer(int(place), units[place])
 			}
 		default:
-			for place, own := range s.units[v.firsts[part]:v.firsts[part+1]] {
-				if own != 0 {
-					s.offer(&best, v, part, cols, place, accept)
-				}
+			for place, own := range units {
+				r.offer(place, own)
 			}
 		}
 	}
 	return best, nil
 }
 
-// offer adds a unit to the best if it is one of them.
-func (s *scratch) offer(best *top, v *view, part int, cols *columns, place int, accept index.Accept) {
-	at := v.firsts[part] + place
-	own := s.units[at]
-	score := min(s.texts[v.firstTexts[part]+int(cols.text[place])]+s.passage*own, s.bound) // rounding can reach beyond
-	if own == 0 || best.full() && score < best.hits[0].Score {
+// ranker offers the units of a part to the best.
+type ranker struct {
+	*scratch
+
+	best   *top
+	cols   *columns
+	first  int       // number of the part's first place in all parts
+	texts  []float64 // what the part's texts score
+	accept index.Accept
+}
+
+// offer adds a unit that scores something itself to the best if it is one of them.
+func (r *ranker) offer(place int, own float64) {
+	if own == 0 {
 		return
 	}
-	hit := found{index.Scored{ID: cols.ids[place], Score: score}, at}
-	if best.admits(hit) && (accept == nil || accept(hit.ID)) {
-		best.push(hit)
+	score := min(r.texts[r.cols.text[place]]+r.passage*own, r.bound) // rounding can reach beyond
+	if r.best.full() && score < r.best.hits[0].Score {
+		return
+	}
+	hit := found{index.Scored{ID: r.cols.ids[place], Score: score}, r.first + place}
+	if r.best.admits(hit) && (r.accept == nil || r.accept(hit.ID)) {
+		r.best.push(hit)
 	}
 }

@@ -192,6 +192,18 @@ func (b bitset) has(i uint32) bool {
 
 func (b bitset) set(i uint32) { b[i>>6] |= 1 << (i & 63) }
 
+// those returns the members among numbers, in whose memory.
+func (b bitset) those(numbers []uint32) []uint32 {
+	n := 0
+	for _, i := range numbers {
+		numbers[n] = i // never beyond what was read
+		if b.has(i) {
+			n++
+		}
+	}
+	return numbers[:n]
+}
+
 // clone returns a copy with room for n units.
 func (b bitset) clone(n int) bitset {
 	if b == nil {
