@@ -160,8 +160,16 @@ func TestRareWordsAreFoundByTheirGrams(t *testing.T) {
 func TestShortLists(t *testing.T) {
 	p := passes{}.withDefaults()
 	for _, c := range []struct{ k, live, want int }{
-		{10, 100, 0}, {10, 9_599, 0}, {10, 9_600, 300}, {100, 1 << 20, 300}, {700, 1 << 20, 700}, {700, 22_399, 0}, {0, 1 << 20, 300},
-		{1 << 40, 1 << 20, 0}, {-1, 1 << 20, 300}, {1, 0, 0},
+		{10, 100, 0},
+		{10, 9_599, 0},
+		{10, 9_600, 300},
+		{100, 1 << 20, 300},
+		{700, 1 << 20, 700},
+		{700, 22_399, 0},
+		{0, 1 << 20, 300},
+		{1 << 40, 1 << 20, 0},
+		{-1, 1 << 20, 300},
+		{1, 0, 0},
 	} {
 		if got := p.listed(c.k, c.live); got != c.want {
 			t.Errorf("%d hits among %d units: a short list of %d, want %d", c.k, c.live, got, c.want)

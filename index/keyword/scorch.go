@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -200,13 +199,13 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 			if err != nil {
 				return nil, err
 			}
-			d = &derived{cols: cols, owners: sync.OnceValue(cols.owners)}
+			d = &derived{cols: cols, owners: sync.OnceValue(cols.owners), all: new(knownSpread)}
 		}
 		p := newPart(&storedSegment{seg: seg.Segment(), derived: d}, deadUnits(seg.Deleted(), d.cols.units()))
 		if d.known == nil || d.live != p.live { // fewer are alive: what was counted is too much
-			d.known, d.live = p.known, p.live
+			d.known, d.gone, d.live = p.known, p.gone, p.live
 		}
-		p.known = d.known
+		p.known, p.gone = d.known, d.gone
 		cache[seg.Id()] = d
 		snap.parts = append(snap.parts, p)
 	}
@@ -286,7 +285,9 @@ type storedSegment struct {
 type derived struct {
 	cols   *columns
 	owners func() owners
+	all    *knownSpread // dead units counted
 	known  *knownSpread // while so many units are alive
+	gone   *departed    // as well
 	live   int
 }
 
@@ -410,41 +411,6 @@ func (s *storedSegment) units(r *termReader, key []byte, limit int) (units []uin
 		return nil, errMany
 	}
 	return s.listed(r)
-}
-
-// listed returns the units in r's list, by ascending number, until the next use of
-// r.
-func (s *storedSegment) listed(r *termReader) ([]uint32, error) {
-	r.iter = r.list.Iterator(false, false, false, r.iter)
-	bits, ok := r.iter.(scorchsegment.OptimizablePostingsIterator)
-	if !ok {
-		return nil, fmt.Errorf("postings are a %T", r.iter)
-	}
-	r.nums = r.nums[:0]
-	if unit, ok := bits.DocNum1Hit(); ok {
-		r.nums = append(r.nums, uint32(min(unit, math.MaxUint32)))
-	} else if b := bits.ActualBitmap(); b != nil && !b.IsEmpty() {
-		r.read(b)
-	}
-	if n := len(r.nums); n > 0 && int(r.nums[n-1]) >= s.cols.units() {
-		return nil, fmt.Errorf("posting of unit %d of %d", r.nums[n-1], s.cols.units())
-	}
-	return r.nums, nil
-}
-
-// read reads a bitmap into nums.
-func (r *termReader) read(b *roaring.Bitmap) {
-	n := int(b.GetCardinality()) //nolint:gosec // at most 2³² units
-	r.nums = slices.Grow(r.nums, n)[:n]
-	it := b.ManyIterator()
-	for at := 0; at < n; {
-		got := it.NextMany(r.nums[at:])
-		if got == 0 {
-			r.nums = r.nums[:at]
-			return
-		}
-		at += got
-	}
 }
 
 // each calls fn for the postings of a term in a segment of so many units.

@@ -1,11 +1,7 @@
 package keyword
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/RoaringBitmap/roaring/v2"
-	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
 // among implements [segment].
@@ -45,26 +41,73 @@ func (s *storedSegment) among(q among, to []posting) ([]posting, spread, error) 
 // counted counts what is in r's list, unless that is known or not asked for, and
 // returns those of the units that are looked for.
 func (s *storedSegment) counted(r *termReader, q among) (n spread, found []uint32, err error) {
-	listed := int(r.list.Count()) //nolint:gosec // at most 2³²
-	if listed == 0 {
+	if r.list.Count() == 0 {
 		return n, nil, nil
 	}
-	single := q.of.dead == nil && len(s.cols.parents) == s.cols.units() // unit of each parent
-	n, ok := q.of.known.get(q.term)
-	switch {
-	case ok || !q.counted:
-	case single:
-		n = spread{listed, listed}
-	default:
-		units, err := s.listed(r)
-		if err != nil {
-			return n, nil, err
+	if q.counted {
+		var ok bool
+		if n, ok = q.of.known.get(q.term); !ok {
+			if n, err = s.count(r, q); err != nil {
+				return n, nil, err
+			}
+			q.of.known.put(q.term, n)
 		}
-		n = spreadOf(units, s.owners(), len(s.cols.parents), q.of.dead, q.seen)
-		q.of.known.put(q.term, n)
 	}
 	found, err = s.found(r, q)
 	return n, found, err
+}
+
+// count counts what is in r's list.
+func (s *storedSegment) count(r *termReader, q among) (spread, error) {
+	if q.of.dead == nil {
+		return s.countAll(r, q)
+	}
+	if r.list.Count() >= spreadUnits {
+		if gone, ok := q.of.gone.of(q.of); ok {
+			return s.countWithout(r, q, gone)
+		}
+	}
+	return s.spread(r, q, q.of.dead)
+}
+
+// countAll counts the dead, too, so that it stays true.
+func (s *storedSegment) countAll(r *termReader, q among) (n spread, err error) {
+	if len(s.cols.parents) == s.cols.units() { // unit of each parent
+		listed := int(r.list.Count()) //nolint:gosec // at most 2³²
+		return spread{listed, listed}, nil
+	}
+	n, ok := s.all.get(q.term)
+	if !ok {
+		if n, err = s.spread(r, q, nil); err == nil {
+			s.all.put(q.term, n)
+		}
+	}
+	return n, err
+}
+
+// countWithout counts all but the units that are gone, with their parents.
+func (s *storedSegment) countWithout(r *termReader, q among, gone *roaring.Bitmap) (spread, error) {
+	n, err := s.countAll(r, q)
+	if err != nil {
+		return n, err
+	}
+	_, list, err := r.bitmap()
+	if err != nil || list == nil {
+		return n, err
+	}
+	r.nums = r.nums[:0]
+	r.read(roaring.And(gone, list))
+	lost := spreadOf(r.nums, s.owners(), len(s.cols.parents), nil, q.seen)
+	return spread{n.units - lost.units, n.texts - lost.texts}, nil
+}
+
+// spread goes through r's list.
+func (s *storedSegment) spread(r *termReader, q among, dead bitset) (spread, error) {
+	units, err := s.listed(r)
+	if err != nil {
+		return spread{}, err
+	}
+	return spreadOf(units, s.owners(), len(s.cols.parents), dead, q.seen), nil
 }
 
 // alike is how many times more units a list has than are looked for, at most, where
@@ -74,19 +117,20 @@ const alike = 4
 // found returns those of the units that are looked for that are in r's list, until
 // the next use of r.
 func (s *storedSegment) found(r *termReader, q among) ([]uint32, error) {
-	r.iter = r.list.Iterator(false, false, false, r.iter)
-	bits, ok := r.iter.(scorchsegment.OptimizablePostingsIterator)
-	if !ok {
-		return nil, fmt.Errorf("postings are a %T", r.iter)
+	only, b, err := r.bitmap()
+	if err != nil {
+		return nil, err
 	}
 	r.nums = r.nums[:0]
-	b := bits.ActualBitmap()
-	if unit, ok := bits.DocNum1Hit(); ok && unit <= math.MaxUint32 && q.set.Contains(uint32(unit)) {
-		r.nums = append(r.nums, uint32(unit))
-	} else if b != nil && q.in != nil && r.list.Count() <= uint64(alike*len(q.units)) {
+	switch {
+	case b == nil:
+		if only >= 0 && q.set.Contains(uint32(only)) {
+			r.nums = append(r.nums, uint32(only))
+		}
+	case q.in != nil && r.list.Count() <= uint64(alike*len(q.units)):
 		r.read(b)
 		r.nums = q.in.those(r.nums)
-	} else if b != nil {
+	default:
 		r.read(roaring.And(q.set, b))
 	}
 	return r.nums, nil

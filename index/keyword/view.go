@@ -42,10 +42,11 @@ type part struct {
 	texts  int    // parents of the live units
 	length uint64 // sum of the lengths of the live units
 	known  *knownSpread
+	gone   *departed
 }
 
 func newPart(s segment, dead bitset) part {
-	p := part{segment: s, dead: dead, known: new(knownSpread)}
+	p := part{segment: s, dead: dead, known: new(knownSpread), gone: new(departed)}
 	cols := s.columns()
 	if dead == nil {
 		p.live, p.texts, p.length = cols.units(), len(cols.parents), cols.length
@@ -81,7 +82,7 @@ func (p part) without(ids []uint64) (part, error) {
 			continue
 		}
 		if !copied {
-			p.dead, p.known, copied = p.dead.clone(cols.units()), new(knownSpread), true
+			p.dead, p.known, p.gone, copied = p.dead.clone(cols.units()), new(knownSpread), new(departed), true
 		}
 		p.dead.set(unit)
 		p.live--
