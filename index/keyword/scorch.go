@@ -204,6 +204,9 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 		p := newPart(&storedSegment{seg: seg.Segment(), derived: d}, deadUnits(seg.Deleted(), d.cols.units()))
 		if d.known == nil || d.live != p.live { // fewer are alive: what was counted is too much
 			d.known, d.gone, d.live = p.known, p.gone, p.live
+			if p.dead == nil {
+				d.known = d.all
+			}
 		}
 		p.known, p.gone = d.known, d.gone
 		cache[seg.Id()] = d
