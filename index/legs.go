@@ -21,8 +21,9 @@ type Accept func(id uint64) bool
 
 // Only lists the ids of all units that may be hits, ascending; nil leaves that to
 // [Accept], which is asked in any case. Of a parent it has all units or none, and
-// [Groups] have no others. It changes nothing but the time that a search takes: a
-// leg looks at these units alone, and scores them as it does among all.
+// [Groups] have no others. It changes the time that a search takes, and where a leg
+// approximates, what it finds: it looks at these units alone, at all of them, and
+// scores them as it does among all.
 type Only []uint64
 
 // TextUnit is what a lexical leg indexes of a unit.
@@ -73,6 +74,9 @@ type Lexical interface {
 // The features of Text and of More are searched as one list, each with the sum of
 // what it counts in them; see [Wording]. Stop words are left out unless nothing
 // else is left in all of them together.
+//
+// Among many units a leg may look only at those that its rarer features find, if it
+// scores them as it would anyway; see package keyword.
 type LexicalQuery struct {
 	Text   string
 	More   []Wording

@@ -64,7 +64,11 @@ func TestPasses(t *testing.T) {
 			q := index.LexicalQuery{Text: drawPassText(rt, "query", 4), K: rapid.IntRange(0, 12).Draw(rt, "k")}
 			q.More = append(q.More, index.Wording{Text: drawPassText(rt, "wording", 2), Weight: 0.5})
 			if every := rapid.Uint64Range(1, 3).Draw(rt, "every"); every > 1 {
-				q.Accept = func(id uint64) bool { return id/10%every == 0 }
+				of := rapid.SampledFrom([]uint64{1, 10}).Draw(rt, "units or texts")
+				q.Accept = func(id uint64) bool { return id/of%every == 0 }
+			}
+			if rapid.Bool().Draw(rt, "grouped") {
+				q.Groups = &index.Groups{Of: func(id uint64) int32 { return int32(id/10%3) - 1 }, Sizes: []int32{9, 9}} //nolint:gosec // small
 			}
 			q.Params.Passage = rapid.SampledFrom([]float64{0, -1, 2}).Draw(rt, "passage")
 			got, err := two.Search(t.Context(), q)
