@@ -1,0 +1,263 @@
+package blockmax
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// ErrSize says that there is too much for one segment.
+var ErrSize = errors.New("blockmax: the words of a segment take more than 4 GiB, or a text has too many units")
+
+// mostUnits is how many units a text may have.
+const mostUnits = 1 << placeBits
+
+// Builder makes a segment.
+type Builder struct {
+	segment *Segment
+	records []uint32 // where they start
+	texts   []textPosting
+	entries []Posting // by offset in the text
+	near    []uint32  // by place in a long text
+	ofTexts front
+	ofUnits front
+	numbers []uint32
+	pairs   []byte
+}
+
+// textPosting is what a list has of a text.
+type textPosting struct {
+	text, tf uint32
+	units    uint32 // 0 where the text is a unit
+	opens    bool
+	entries  int // where those of its units start
+}
+
+// NewBuilder returns a builder for units of the given shape.
+func NewBuilder(shape Shape) *Builder {
+	return &Builder{segment: &Segment{Shape: shape, seed: maphash.MakeSeed()}}
+}
+
+// Add adds a word, once, with its postings, of which there are some, by ascending place.
+// Of those places in opens, ascending, too, are the units that say that it opens their
+// text.
+func (b *Builder) Add(term []byte, postings []Posting, opens []uint32) error {
+	if len(b.segment.data) > math.MaxUint32-1 {
+		return ErrSize
+	}
+	b.records = append(b.records, uint32(len(b.segment.data))) //nolint:gosec // checked
+	if err := b.gather(postings, opens); err != nil {
+		return err
+	}
+	to := binary.AppendUvarint(b.segment.data, uint64(len(term)))
+	to = append(to, term...)
+	if len(postings) == 1 {
+		b.segment.data = b.alone(to, postings[0])
+		return nil
+	}
+	to = binary.AppendUvarint(to, uint64(len(b.texts)))
+	to = binary.AppendUvarint(to, uint64(len(postings)-len(b.texts)))
+	blocks := (len(b.texts) + blockTexts - 1) / blockTexts
+	directory := len(to)
+	if blocks > 1 {
+		to = append(to, make([]byte, blocks*directoryEntry)...)
+	}
+	first, next := len(to), uint32(0)
+	for i := range blocks {
+		block := b.texts[i*blockTexts : min((i+1)*blockTexts, len(b.texts))]
+		if blocks > 1 {
+			entry := to[directory+i*directoryEntry:]
+			binary.LittleEndian.PutUint32(entry, block[len(block)-1].text)
+			binary.LittleEndian.PutUint32(entry[4:], uint32(len(to)-first)) //nolint:gosec // Segment checks the whole
+		}
+		to = b.block(to, block, next)
+		next = block[len(block)-1].text + 1
+	}
+	b.segment.data = to
+	return nil
+}
+
+// opensAlone says in the record of one unit that the word opens its text.
+const opensAlone = 1 << 4
+
+// alone appends the record of the one unit that has a word.
+func (b *Builder) alone(to []byte, p Posting) []byte {
+	to = binary.AppendUvarint(append(to, 0), uint64(p.Place))
+	last := byte(p.Tf - 1)
+	if b.texts[0].opens {
+		last |= opensAlone
+	}
+	return append(to, last)
+}
+
+// gather puts postings together by text.
+func (b *Builder) gather(postings []Posting, opens []uint32) error {
+	s := &b.segment.Shape
+	b.texts, b.entries = b.texts[:0], b.entries[:0]
+	for len(postings) > 0 {
+		t := textPosting{text: s.Owner[postings[0].Place], entries: len(b.entries)}
+		start, end := s.Start[t.text], s.Start[t.text+1]
+		if end-start > mostUnits {
+			return ErrSize
+		}
+		for len(postings) > 0 && postings[0].Place < end {
+			t.tf += postings[0].Tf
+			if end-start > 1 {
+				t.units++
+				b.entries = append(b.entries, Posting{postings[0].Place - start, postings[0].Tf})
+			}
+			postings = postings[1:]
+		}
+		for len(opens) > 0 && opens[0] < end {
+			t.opens = t.opens || opens[0] >= start
+			opens = opens[1:]
+		}
+		b.texts = append(b.texts, t)
+	}
+	return nil
+}
+
+// block appends a block whose texts have the numbers from first on.
+func (b *Builder) block(to []byte, texts []textPosting, first uint32) []byte {
+	var w widths
+	var distances, units uint32
+	ofTexts := b.numbers[:0]
+	for _, t := range texts {
+		distances |= t.text - first
+		ofTexts = append(ofTexts, t.text-first)
+		first = t.text + 1
+		w.tf = max(w.tf, bits.Len32(t.tf-1))
+		units |= t.units
+		w.opens = w.opens || t.opens
+		for _, e := range b.of(t) {
+			w.place = max(w.place, bits.Len32(e.Place))
+			w.unitTf = max(w.unitTf, bits.Len32(e.Tf-1))
+		}
+	}
+	b.numbers = ofTexts
+	w.text, w.units = bits.Len32(distances), bits.Len32(units)
+	to = binary.LittleEndian.AppendUint32(to, w.header())
+	to = b.fronts(to, texts)
+	to = pack(to, ofTexts, uint(w.text)) //nolint:gosec // not negative, as those below
+	to = b.pack(to, texts, w.tf, func(t textPosting) uint32 { return t.tf - 1 })
+	to = b.pack(to, texts, w.units, func(t textPosting) uint32 { return t.units })
+	if w.opens {
+		to = b.pack(to, texts, 1, func(t textPosting) uint32 {
+			if t.opens {
+				return 1
+			}
+			return 0
+		})
+	}
+	b.numbers = b.numbers[:0]
+	for _, t := range texts {
+		for _, e := range b.of(t) {
+			b.numbers = append(b.numbers, e.Place|(e.Tf-1)<<w.place)
+		}
+	}
+	return pack(to, b.numbers, uint(w.entry())) //nolint:gosec // not negative
+}
+
+// of returns the units of a text.
+func (b *Builder) of(t textPosting) []Posting { return b.entries[t.entries : t.entries+int(t.units)] }
+
+func (b *Builder) pack(to []byte, texts []textPosting, width int, number func(textPosting) uint32) []byte {
+	b.numbers = b.numbers[:0]
+	for _, t := range texts {
+		b.numbers = append(b.numbers, number(t))
+	}
+	return pack(to, b.numbers, uint(width)) //nolint:gosec // not negative
+}
+
+// fewTexts have no pairs: their postings say as much.
+const fewTexts = 8
+
+// fronts appends the pairs of texts, and those of units where some are not texts.
+func (b *Builder) fronts(to []byte, texts []textPosting) []byte {
+	if len(texts) <= fewTexts {
+		return append(to, 0)
+	}
+	s := &b.segment.Shape
+	parted := false
+	for _, t := range texts {
+		b.ofTexts.add(t.tf, s.Text[t.text])
+		parted = parted || t.units > 0
+	}
+	if parted {
+		for _, t := range texts {
+			b.frontOfUnits(t)
+		}
+	}
+	var ofTexts, ofUnits int
+	b.pairs, ofTexts = b.ofTexts.take(b.pairs[:0])
+	b.pairs, ofUnits = b.ofUnits.take(b.pairs)
+	return append(append(to, byte(ofTexts|ofUnits<<4)), b.pairs...) //nolint:gosec // at most mostPairs
+}
+
+func (b *Builder) frontOfUnits(t textPosting) {
+	s := &b.segment.Shape
+	start := s.Start[t.text]
+	switch n := s.units(t.text); {
+	case n == 1:
+		b.ofUnits.add(fifths*t.tf, s.Unit[start])
+	case n < s.Long:
+		for _, e := range b.of(t) {
+			b.ofUnits.add(fifths*e.Tf, s.Unit[start+e.Place])
+		}
+	default:
+		b.near = slices.Grow(b.near[:0], n)[:n]
+		clear(b.near)
+		for _, e := range b.of(t) {
+			s.SpillOver(b.near, e.Place, e.Tf)
+		}
+		for at, tf := range b.near {
+			if tf > 0 {
+				b.ofUnits.add((tf*fifths+Tenths-1)/Tenths, s.Unit[int(start)+at])
+			}
+		}
+	}
+}
+
+// Tenths is what one occurrence counts where words of units count for those beside them.
+const Tenths = 10
+
+// SpillOver counts occurrences in a unit of a long text there and beside it.
+func (s *Shape) SpillOver(near []uint32, place, tf uint32) {
+	near[place] += Tenths * tf
+	for d, share := range s.Spill {
+		if after := int(place) + d + 1; after < len(near) {
+			near[after] += share * tf
+		}
+		if before := int(place) - d - 1; before >= 0 {
+			near[before] += share * tf
+		}
+	}
+}
+
+// Segment returns the segment and ends the builder.
+func (b *Builder) Segment() (*Segment, error) {
+	s := b.segment
+	if len(s.data) > math.MaxUint32-1 {
+		return nil, ErrSize
+	}
+	data := make([]byte, len(s.data)+padding)
+	copy(data, s.data)
+	s.data = data
+	s.terms = len(b.records)
+	if s.terms == 0 {
+		return s, nil
+	}
+	s.table = make([]uint32, s.terms+s.terms/4+1)
+	for _, r := range b.records {
+		n, size := binary.Uvarint(s.data[r:])
+		at := slot(maphash.Bytes(s.seed, s.data[int(r)+size:][:n]), len(s.table))
+		for s.table[at] != 0 {
+			at = (at + 1) % len(s.table)
+		}
+		s.table[at] = r + 1
+	}
+	return s, nil
+}

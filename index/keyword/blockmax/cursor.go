@@ -1,0 +1,217 @@
+package blockmax
+
+// Saturation is tf / (tf + Base + Slope·length), which is below 1.
+type Saturation struct{ Base, Slope float64 }
+
+// Of returns the saturated frequency in a text of a length.
+func (s Saturation) Of(tf, length float64) float64 { return tf / (tf + s.Base + s.Slope*length) }
+
+// Term is a word of a question. A text that has it scores Text by its saturated
+// frequency, and Open once more if the word opens it; a unit scores Unit by its own, of
+// which Query.Passage counts.
+type Term struct {
+	List             List
+	Text, Unit, Open float64
+}
+
+// cursor is a word's place in its list.
+type cursor struct {
+	Term
+
+	passage    float64   // what a unit scores that counts
+	begin, end uint32    // the first text and the last one, or what is before and after them
+	bounds     []float64 // by block: the most that a unit of its texts scores by the word
+	most       float64   // in the window at hand
+	first      int       // the first block that may be in the window
+
+	scan, probe reader
+}
+
+// reader reads a list block by block.
+type reader struct {
+	block
+
+	number int // of the block that was read, -1 before the first
+	at     int // in it
+	rare   [2]float64
+	bound  float64
+}
+
+// start makes the cursor one for the term.
+func (c *cursor) start(t Term, s *scorer) {
+	c.Term, c.passage = t, t.Unit*s.passage
+	c.first, c.scan.number = 0, -1
+	c.bounds = c.bounds[:0]
+	blocks := t.List.blocks()
+	for number := range blocks {
+		c.bounds = append(c.bounds, s.bound(c, number))
+	}
+	if blocks > 1 {
+		c.begin, c.end, c.probe.number = 0, t.List.last(blocks-1), -1
+		return
+	}
+	s.load(&c.probe, c, 0)
+	texts := c.probe.texts
+	c.begin, c.end = texts[0], texts[len(texts)-1]
+}
+
+// last returns the last text of a block.
+func (c *cursor) last(number int) uint32 {
+	if len(c.bounds) == 1 {
+		return c.end
+	}
+	return c.List.last(number)
+}
+
+// scorer scores texts and units of a segment.
+type scorer struct {
+	segment         *Segment
+	ofText, ofUnits Saturation
+	passage         float64
+}
+
+// text returns what a frequency in a text scores.
+func (s *scorer) text(t *Term, text, tf uint32) float64 {
+	return t.Text * s.ofText.Of(float64(tf), float64(s.segment.Text[text]))
+}
+
+// bound returns the most that a unit of a block's texts scores by the word.
+func (s *scorer) bound(c *cursor, number int) float64 {
+	data := c.List.start(number)
+	if c.List.alone || data[head-1] == 0 {
+		return s.boundOfFew(c, number)
+	}
+	pairs := data[head-1]
+	most := c.Open
+	if w := widthsOf(uint32(data[0]) | uint32(data[1])<<8 | uint32(data[2])<<16 | uint32(data[3])<<24); !w.opens {
+		most = 0
+	}
+	ofTexts, ofUnits := pairs&mostPairs, pairs>>4
+	data = data[head:]
+	var text, unit float64
+	for range ofTexts {
+		tf, length := float64(data[0]), float64(lengthOf(data[1]))
+		inText, inUnit := s.ofText.Of(tf, length), s.ofUnits.Of(tf, length)
+		if data[0] == endless {
+			inText, inUnit = 1, 1
+		}
+		score := c.Text * inText
+		if ofUnits == 0 { // texts are units
+			score += c.passage * inUnit
+		}
+		text = max(text, score)
+		data = data[2:]
+	}
+	if ofUnits > 0 {
+		unit = c.passage * s.boundOfUnits(data, ofUnits)
+	}
+	return most + text + unit
+}
+
+// boundOfUnits returns the greatest saturation among the pairs of units.
+func (s *scorer) boundOfUnits(pairs []byte, n byte) (most float64) {
+	for range n {
+		if pairs[0] == endless {
+			return 1
+		}
+		most = max(most, s.ofUnits.Of(float64(pairs[0])/fifths, float64(lengthOf(pairs[1]))))
+		pairs = pairs[2:]
+	}
+	return most
+}
+
+// boundOfFew is bound for a block without pairs.
+func (s *scorer) boundOfFew(c *cursor, number int) (most float64) {
+	r := &c.probe
+	s.load(r, c, number)
+	for i := range r.texts {
+		most = max(most, s.score(r, c, i))
+	}
+	return most
+}
+
+// load reads a block.
+func (s *scorer) load(r *reader, c *cursor, number int) {
+	r.read(&c.List, number)
+	r.number, r.at = number, 0
+	if r.widths.units == 0 {
+		return // texts are units
+	}
+	shortest := 0.0
+	if r.bound = 1; !c.List.alone {
+		data := c.List.start(number)
+		if pairs := data[head-1]; pairs != 0 {
+			data = data[head+2*(pairs&mostPairs):]
+			r.bound = s.boundOfUnits(data, pairs>>4)
+			shortest = float64(lengthOf(data[2*(pairs>>4)-1])) // the last pair's
+		}
+	}
+	r.bound *= c.passage
+	for i := range r.rare {
+		r.rare[i] = min(r.bound, c.passage*s.ofUnits.Of(float64(i+1), shortest))
+	}
+}
+
+// score returns the most that a unit of a text scores by the word; just what it scores
+// where the text is a unit.
+func (s *scorer) score(r *reader, c *cursor, i int) float64 {
+	text, tf := r.texts[i], r.frequency(i)
+	score := s.text(&c.Term, text, tf)
+	switch {
+	case r.widths.units == 0 || r.has(i) == 0:
+		score += c.passage * s.ofUnits.Of(float64(tf), float64(s.segment.Text[text]))
+	case int(tf) <= len(r.rare):
+		score += r.rare[tf-1]
+	default:
+		score += r.bound
+	}
+	if r.opensText(i) {
+		score += c.Open
+	}
+	return score
+}
+
+// enter looks at the blocks that hold texts of the window from lo to before hi, and
+// reports whether there are any.
+func (c *cursor) enter(lo, hi uint32) bool {
+	if c.begin >= hi || c.end < lo {
+		return false
+	}
+	blocks := len(c.bounds)
+	for c.first < blocks && c.last(c.first) < lo {
+		c.first++
+	}
+	c.most = 0
+	for number := c.first; number < blocks; number++ {
+		if number > c.first && c.last(number-1)+1 >= hi {
+			break
+		}
+		c.most = max(c.most, c.bounds[number])
+	}
+	return c.first < blocks
+}
+
+// blockOf returns the block that may have a text, none of those before it; how many there
+// are if none may.
+func (c *cursor) blockOf(text uint32) int {
+	number := max(c.first, c.probe.number)
+	for number < len(c.bounds) && c.last(number) < text {
+		number++
+	}
+	return number
+}
+
+// seek reports whether a text, none of those before it, has the word. Then the probe is
+// at it.
+func (s *scorer) seek(c *cursor, text uint32) bool {
+	number := c.blockOf(text)
+	if number == len(c.bounds) {
+		return false
+	}
+	r := &c.probe
+	if number != r.number {
+		s.load(r, c, number)
+	}
+	r.at = skip(r.texts, r.at, text)
+	return r.at < len(r.texts) && r.texts[r.at] == text
+}

@@ -1,0 +1,68 @@
+package blockmax
+
+// Finder looks texts up in a list, in ascending order.
+type Finder struct {
+	list   List
+	block  block
+	number int // of the block that was read, -1 before the first
+	at     int // in it
+}
+
+// Start makes the finder one for a list.
+func (f *Finder) Start(l List) { f.list, f.number, f.at = l, -1, 0 }
+
+// Seek reports whether a text, none of those before it, has the word.
+func (f *Finder) Seek(text uint32) bool {
+	number, blocks := max(f.number, 0), f.list.blocks()
+	for number < blocks-1 && f.list.last(number) < text {
+		number++
+	}
+	if number != f.number {
+		f.block.read(&f.list, number)
+		f.number, f.at = number, 0
+	}
+	f.at = skip(f.block.texts, f.at, text)
+	return f.at < len(f.block.texts) && f.block.texts[f.at] == text
+}
+
+// Frequency returns how often the text has the word.
+func (f *Finder) Frequency() uint32 { return f.block.frequency(f.at) }
+
+// Opens reports whether the word opens the text.
+func (f *Finder) Opens() bool { return f.block.opensText(f.at) }
+
+// Postings appends those of the text's units, by places in the text.
+func (f *Finder) Postings(to []Posting) []Posting {
+	n := f.block.has(f.at)
+	if n == 0 {
+		return append(to, Posting{0, f.Frequency()})
+	}
+	for i := range n {
+		place, tf := f.block.unit(f.at, i)
+		to = append(to, Posting{place, tf})
+	}
+	return to
+}
+
+// skip returns where the numbers that are not below text start, at or after from.
+func skip(texts []uint32, from int, text uint32) int {
+	for from+8 < len(texts) && texts[from+8] < text {
+		from += 8
+	}
+	for from < len(texts) && texts[from] < text {
+		from++
+	}
+	return from
+}
+
+// EachText calls fn with the texts of a list, ascending, and how many of their units
+// have the word.
+func (l *List) EachText(fn func(text, units uint32)) {
+	var b block
+	for number := range l.blocks() {
+		b.read(l, number)
+		for i, text := range b.texts {
+			fn(text, max(b.has(i), 1))
+		}
+	}
+}
