@@ -77,6 +77,7 @@ func sum(open []engine.IndexVitals, leg func(index.Vitals) index.LegStats) (out 
 		}
 		o := &out[at]
 		o.Units, o.Pending, o.Bytes = o.Units+l.Units, o.Pending+l.Pending, o.Bytes+l.Bytes
+		o.Words.Units, o.Words.Bytes = o.Words.Units+l.Words.Units, o.Words.Bytes+l.Words.Bytes
 		o.Graph.Linked, o.Graph.Waiting = o.Graph.Linked+l.Graph.Linked, o.Graph.Waiting+l.Graph.Waiting
 		o.Graph.Deleted, o.Graph.Bytes = o.Graph.Deleted+l.Graph.Deleted, o.Graph.Bytes+l.Graph.Bytes
 	}
@@ -124,6 +125,8 @@ var keywordSizes = []legSize{
 	{"ragctx_keyword_units", "Texts in the keyword legs of open indexes.", func(l index.LegStats) float64 { return float64(l.Units) }},
 	{"ragctx_keyword_pending_units", "Texts that the index's files do not have yet.", func(l index.LegStats) float64 { return float64(l.Pending) }},
 	{"ragctx_keyword_bytes", "Size of the files of the keyword legs.", func(l index.LegStats) float64 { return float64(l.Bytes) }},
+	{"ragctx_keyword_memory_units", "Texts whose words are in memory; searches of others read files.", func(l index.LegStats) float64 { return float64(l.Words.Units) }},
+	{"ragctx_keyword_memory_bytes", "Memory that these words take.", func(l index.LegStats) float64 { return float64(l.Words.Bytes) }},
 }
 
 // legs writes families with a series for each kind of item and implementation.

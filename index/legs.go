@@ -163,6 +163,16 @@ type GraphStats struct {
 	Answers bool
 }
 
+// WordStats describes the words that a lexical leg keeps in memory, so that searches
+// need not read them where they are stored.
+type WordStats struct {
+	// Units counts the live units whose words are in memory. Those of others are
+	// searched as well, only not as fast.
+	Units int
+	// Bytes is the memory that they take.
+	Bytes int64
+}
+
 // LegStats describes a leg.
 type LegStats struct {
 	// Units is the number of live units; Pending counts those among them that
@@ -174,6 +184,8 @@ type LegStats struct {
 	Kind string
 	// Graph describes the graph of a dense leg; it is zero while there is none.
 	Graph GraphStats
+	// Words describes what a lexical leg has in memory; zero while there is nothing.
+	Words WordStats
 	// State and At are filled in by the [Hybrid]: how the leg is doing, and up to
 	// which change it has everything.
 	State State

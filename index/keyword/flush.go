@@ -200,5 +200,6 @@ func (ix *Index) adopt(snap *snapshot, st frozenState) error {
 	ix.cursor.Store(st.seq)
 	ix.frozen, ix.retryAt = 0, 0
 	ix.rest()
+	ix.derive()
 	return nil
 }

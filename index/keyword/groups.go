@@ -1,6 +1,9 @@
 package keyword
 
-import "github.com/ragctx/ragctx/index"
+import (
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/keyword/blockmax"
+)
 
 // groupScores scores groups of units, each as one text.
 type groupScores struct {
@@ -52,12 +55,34 @@ func (g *groupScores) add(v *view, s *scratch, weight float64) {
 			g.count(known[place]-2, e.tf)
 		}
 	}
+	for i, p := range s.lists.parts {
+		if p.words != nil && s.skip {
+			g.addList(v, i, p, s.lists.asked[len(s.lists.asked)-1].lists[i])
+		}
+	}
 	idf := weight * inverseFrequency(len(g.sizes), len(g.counts))
 	for _, group := range g.counts {
 		g.score[group] += idf * g.sat.of(float64(g.tf[group]), float64(g.sizes[group])*g.length)
 		g.tf[group] = 0
 	}
 	g.counts = g.counts[:0]
+}
+
+// addList counts what a part has in memory.
+func (g *groupScores) addList(v *view, part int, p partLists, list blockmax.List) {
+	if list.Texts == 0 {
+		return
+	}
+	cols, known := v.parts[part].columns(), g.known[v.firsts[part]:]
+	list.Each(func(e blockmax.Posting) {
+		if p.dead.has(cols.text[e.Place]) {
+			return
+		}
+		if known[e.Place] == 0 {
+			known[e.Place] = max(g.of(cols.ids[e.Place]), -1) + 2
+		}
+		g.count(known[e.Place]-2, e.Tf)
+	})
 }
 
 func (g *groupScores) count(group int32, tf uint32) {

@@ -68,6 +68,15 @@
 // Groups of units are scored by their words alone, each as one text, among all
 // groups, dl being the number of units times their average length.
 //
+// # Words in memory
+//
+// The words of stored segments are kept in memory, too, in lists that need not be read
+// in full; see package blockmax. They are read in the background once a segment is seen,
+// and until then, and for units that are not stored, postings are read. A search adds
+// what pairs and grams score, finds with the lists which units may be among the best,
+// and then scores their texts as it would without. So the answer is the same, bit for
+// bit.
+//
 // # Stored layout
 //
 // The directory holds "scorch", a scorch index, and the empty file "damaged"
@@ -130,6 +139,7 @@ type Options struct {
 
 	restful time.Duration // see rest
 	passes  passes
+	plain   bool // postings are read where they are stored, also those in memory
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -176,6 +186,7 @@ type Index struct {
 	merger     chan struct{} // holds a token while parts are merged on purpose
 	background sync.WaitGroup
 	flushing   atomic.Bool // a background flush is under way
+	deriving   atomic.Bool // words of segments are being read into memory
 	tidying    atomic.Bool // parts are merged in the background
 	stop       context.CancelFunc
 	life       context.Context //nolint:containedctx // ends background flushes with the index
@@ -215,6 +226,7 @@ func open(dir string, opts Options, openStore func(string) (store, error)) (*Ind
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	ix.rest()
+	ix.derive()
 	return ix, nil
 }
 
@@ -274,6 +286,12 @@ func (ix *Index) Stats() index.LegStats {
 	}
 	if v.snap != nil {
 		st.Bytes = v.snap.bytes
+	}
+	for _, p := range v.stored() {
+		if words, _ := p.inMemory(); words != nil {
+			st.Words.Units += p.live
+			st.Words.Bytes += words.Bytes()
+		}
 	}
 	return st
 }

@@ -3,6 +3,7 @@ package keyword
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -41,17 +42,23 @@ func (p passes) listed(k, live int) int {
 
 // passes scores the features of a query, and returns the best units.
 func (s *scratch) passes(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passes, groups *groupScores) (top, error) {
+	n := p.listed(q.K, v.live)
+	if n == 0 && s.weights[analysis.Gram] > 0 {
+		s.useLists(v, false) // reading grams in full takes far longer than words
+	}
 	common, err := s.firstPass(ctx, v, features, p.rare, groups)
 	if err != nil {
 		return top{}, err
 	}
-	if n := p.listed(q.K, v.live); n > 0 && len(common) > 0 && q.Only == nil {
+	if n > 0 && len(common) > 0 && q.Only == nil {
 		best, err := s.rank(ctx, v, n, q.Accept)
-		if err != nil {
+		switch {
+		case err != nil:
 			return top{}, err
-		}
-		if best.full() {
+		case best.full():
 			s.shorten(v, best.hits)
+		case s.lists.some:
+			return s.again(ctx, v, q, features, p)
 		}
 	}
 	for i := range common {
@@ -60,6 +67,15 @@ func (s *scratch) passes(ctx context.Context, v *view, q *index.LexicalQuery, fe
 		}
 	}
 	return s.rank(ctx, v, q.K, q.Accept)
+}
+
+// again scores all features once more, read in full where they are stored: the units that
+// were found are all that match, and few.
+func (s *scratch) again(ctx context.Context, v *view, q *index.LexicalQuery, features []feature, p passes) (top, error) {
+	s.clear(v)
+	s.start(v, s.longText, s.params)
+	p.share = math.MaxInt
+	return s.passes(ctx, v, q, features, p, nil)
 }
 
 // firstPass scores all features but the grams of common words, which it returns.
@@ -78,7 +94,7 @@ func (s *scratch) firstPass(ctx context.Context, v *view, features []feature, ra
 	}
 	for _, f := range features {
 		switch {
-		case f.kind != analysis.Gram:
+		case f.kind != analysis.Gram || s.weights[f.kind] == 0:
 		case !slices.ContainsFunc(f.words, func(word int) bool { return seldom[word] }):
 			common = append(common, f)
 		default:

@@ -15,6 +15,8 @@ import (
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 	bbolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
 
 // Only the files named after scorch know it. What they use is exported but not
@@ -292,6 +294,9 @@ type derived struct {
 	known  *knownSpread // while so many units are alive
 	gone   *departed    // as well
 	live   int
+
+	words    atomic.Pointer[blockmax.Segment] // in memory; nil until they are
+	wordless bool                             // they cannot be; only who derives them looks at this
 }
 
 // termReader holds what may be used again from one term to the next.

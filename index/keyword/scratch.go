@@ -18,6 +18,7 @@ var spill = [...]uint32{4, 2, 1}
 // numbered through by place, see [view]; of dead ones nothing is counted.
 type scratch struct {
 	longText         int // see [Options]
+	params           index.LexicalParams
 	weights          kindWeights
 	passage          float64 // what a unit's own score counts beside that of its parent
 	opening          float64 // what a word counts that opens a parent
@@ -41,27 +42,37 @@ type scratch struct {
 	groups []int32 // see [groupScores]
 
 	short [][]uint32 // places of the units of the short list, part by part; nil without
+
+	lists lists
+	skip  bool // the feature at hand is in lists, where parts have them
 }
 
 func (s *scratch) start(v *view, longText int, p index.LexicalParams) {
 	s.longText, s.weights, s.passage, s.opening = longText, kindWeightsOf(p), p.Passage, p.Opening
-	s.bound, s.few, s.short = 0, v.few, nil
+	s.bound, s.few, s.short, s.params = 0, v.few, nil, p
 	s.unitSat = saturationOf(p, v.live, float64(v.length))
 	s.textSat = saturationOf(p, v.texts, float64(v.length))
 	units, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
 	s.units, s.texts = zeros(s.units, units), zeros(s.texts, texts)
 	s.near, s.inText = zeros(s.near, units), zeros(s.inText, texts)
+	s.useLists(v, false)
 }
 
 // clear sets the scores to zero.
 func (s *scratch) clear(v *view) {
-	clear(s.units[:v.firsts[len(v.parts)]])
-	clear(s.texts[:v.firstTexts[len(v.parts)]])
+	for i, p := range s.lists.parts {
+		if p.words != nil {
+			s.forget(v, i, p.chosen)
+			continue
+		}
+		clear(s.units[v.firsts[i]:v.firsts[i+1]])
+		clear(s.texts[v.firstTexts[i]:v.firstTexts[i+1]])
+	}
 }
 
 // zeros returns n zeros, in the memory of s, which holds nothing else, if there is
 // enough.
-func zeros[T float64 | uint32 | int32](s []T, n int) []T {
+func zeros[T float64 | uint32 | uint64 | int32](s []T, n int) []T {
 	if n > cap(s) {
 		return make([]T, n, n+n/4)
 	}
@@ -75,7 +86,11 @@ func (s *scratch) gather(v *view, term string, most uint32, limit int) (bool, er
 		return s.gatherAmong(term, most, limit, v.few != nil)
 	}
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
-	for _, p := range v.parts {
+	for i, p := range v.parts {
+		if s.skip && s.lists.parts[i].words != nil {
+			s.ends = append(s.ends, len(s.postings))
+			continue
+		}
 		q := lookup{term: term, most: most, limit: limit}
 		if limit < unlimited {
 			q.limit += p.columns().units() - p.live - len(s.postings)
@@ -108,16 +123,20 @@ func (s *scratch) frequency() int {
 	if s.few != nil {
 		return s.spread.units
 	}
-	return len(s.postings)
+	return len(s.postings) + s.lists.spread.units
 }
 
 // add scores the feature at hand, and returns the most that a parent could get.
 func (s *scratch) add(v *view, weight float64) float64 {
 	idf := weight * inverseFrequency(v.live, s.frequency())
+	s.lists.unitIDF = idf
 	s.bound += s.passage * idf
 	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
 	for i, p := range v.parts {
 		s.addUnits(v, i, p.columns(), idf)
+		if s.few == nil && !s.skip && s.lists.parts[i].words != nil {
+			s.raise(v, i, p.columns())
+		}
 		s.touchedTextEnds = append(s.touchedTextEnds, len(s.touchedTexts))
 	}
 	return s.addTexts(v, weight)
@@ -139,12 +158,12 @@ func (s *scratch) addUnits(v *view, part int, cols *columns, idf float64) {
 			s.spill(near, cols.text, place, e.tf)
 			continue
 		}
-		units[place] += idf * s.unitSat.of(float64(e.tf), float64(cols.size[place]))
+		units[place] += s.unitSat.weighed(idf, float64(e.tf), cols.size[place])
 	}
 	for _, place := range s.touched {
 		tf := float64(near[place]) / tenths
 		near[place] = 0
-		units[place] += idf * s.unitSat.of(tf, float64(cols.size[place]))
+		units[place] += s.unitSat.weighed(idf, tf, cols.size[place])
 	}
 }
 
@@ -178,22 +197,28 @@ func (s *scratch) count(near []uint32, place, tf uint32) {
 // addTexts scores the parents in which something was counted, and returns the most
 // that one could get.
 func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
-	df := len(s.touchedTexts)
+	df := len(s.touchedTexts) + s.lists.spread.texts
 	if s.few != nil {
 		df = s.spread.texts
 	}
 	idf = weight * inverseFrequency(v.texts, df)
+	s.lists.textIDF = idf
 	s.bound += idf
+	s.scoreTexts(v, idf)
+	return idf
+}
+
+// scoreTexts scores the parents in which something was counted.
+func (s *scratch) scoreTexts(v *view, idf float64) {
 	for i, p := range v.parts {
 		cols := p.columns()
 		inText, texts := s.inText[v.firstTexts[i]:], s.texts[v.firstTexts[i]:]
 		for _, text := range of(s.touchedTexts, s.touchedTextEnds, i) {
 			tf := float64(inText[text])
 			inText[text] = 0
-			texts[text] += idf * s.textSat.of(tf, float64(cols.whole[text]))
+			texts[text] += s.textSat.weighed(idf, tf, cols.whole[text])
 		}
 	}
-	return idf
 }
 
 // addOpenings scores the parents that a word opens.

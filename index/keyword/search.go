@@ -44,6 +44,9 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	}
 	params := q.Params.WithDefaults()
 	s.start(v, ix.opts.LongText, params)
+	if !ix.opts.plain {
+		s.useLists(v, true)
+	}
 	groups := newGroupScores(v, s, q.Groups, params)
 	best, err := s.passes(ctx, v, &q, features, ix.opts.passes, groups)
 	if err != nil {
@@ -68,6 +71,10 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 	if weight == 0 {
 		return 0, nil
 	}
+	s.lists.spread = spread{}
+	if s.skip = f.kind == analysis.Word && s.lists.some; s.skip {
+		s.lookUp(v, f.text)
+	}
 	counts := false
 	err = guard(func() (err error) {
 		counts, err = s.gather(v, f.text, kindFrequency[f.kind], limitOf(f.kind, v.live))
@@ -81,6 +88,7 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 		groups.add(v, s, weight)
 	}
 	idf := s.add(v, weight)
+	s.ask()
 	if f.kind == analysis.Word && s.opening > 0 {
 		err = guard(func() error { return s.addOpenings(v, f.text, s.opening*idf) })
 	}
@@ -94,38 +102,54 @@ func inverseFrequency(units, df int) float64 {
 // smoothing is added to lengths; see the package comment.
 const smoothing = 20
 
-// saturation holds k1·(1 - b + b·(dl+20)/(avgdl+20)) as base + slope·dl.
-type saturation struct{ base, slope float64 }
+// saturation holds k1·(1 - b + b·(dl+20)/(avgdl+20)) as Base + Slope·dl.
+type saturation struct{ Base, Slope float64 }
 
 func saturationOf(p index.LexicalParams, units int, length float64) saturation {
 	avg := length/float64(max(units, 1)) + smoothing
-	return saturation{base: p.K1 * (1 - p.B + p.B*smoothing/avg), slope: p.K1 * p.B / avg}
+	return saturation{Base: p.K1 * (1 - p.B + p.B*smoothing/avg), Slope: p.K1 * p.B / avg}
 }
 
 // of returns tf / (tf + k1·…).
-func (s saturation) of(tf, length float64) float64 { return tf / (tf + s.base + s.slope*length) }
+func (s saturation) of(tf, length float64) float64 {
+	return tf / (tf + s.Base + float64(s.Slope*length))
+}
+
+// weighed returns what a feature of the weight adds to a score. Products are rounded
+// before they are added, on all machines alike.
+func (s saturation) weighed(weight, tf float64, length uint32) float64 {
+	return float64(weight * s.of(tf, float64(length)))
+}
+
+// joined returns the score of a unit: that of its text, and its own.
+func (s *scratch) joined(text, own float64) float64 {
+	return min(text+float64(s.passage*own), s.bound) // rounding can reach beyond
+}
 
 // rank returns the k best of the units that have a score, or of those of the short
 // list.
 func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept) (top, error) {
 	best := top{k: max(k, 0)}
-	for part, p := range v.parts {
+	for part := range v.parts {
 		if err := ctx.Err(); err != nil {
 			return best, err
 		}
-		r := ranker{scratch: s, best: &best, cols: p.columns(), first: v.firsts[part], accept: accept}
-		r.texts = s.texts[v.firstTexts[part]:v.firstTexts[part+1]]
+		r := s.ranker(v, part, &best, accept)
 		switch units := s.units[v.firsts[part]:v.firsts[part+1]]; {
 		case best.k == 0:
 		case s.short != nil:
 			for _, place := range s.short[part] {
 				r.offer(int(place), units[place])
 			}
+		case s.lists.parts[part].words != nil:
 		default:
 			for place, own := range units {
 				r.offer(place, own)
 			}
 		}
+	}
+	if s.short == nil && s.lists.some {
+		s.rankLists(v, &best, accept)
 	}
 	return best, nil
 }
@@ -141,12 +165,17 @@ type ranker struct {
 	accept index.Accept
 }
 
+func (s *scratch) ranker(v *view, part int, best *top, accept index.Accept) ranker {
+	texts := s.texts[v.firstTexts[part]:v.firstTexts[part+1]]
+	return ranker{scratch: s, best: best, cols: v.parts[part].columns(), first: v.firsts[part], texts: texts, accept: accept}
+}
+
 // offer adds a unit that scores something itself to the best if it is one of them.
 func (r *ranker) offer(place int, own float64) {
 	if own == 0 {
 		return
 	}
-	score := min(r.texts[r.cols.text[place]]+r.passage*own, r.bound) // rounding can reach beyond
+	score := r.joined(r.texts[r.cols.text[place]], own)
 	if r.best.full() && score < r.best.hits[0].Score {
 		return
 	}

@@ -46,7 +46,8 @@ func (k *knownSpread) put(term string, n spread) {
 type departed struct {
 	once sync.Once
 	set  *roaring.Bitmap
-	torn bool // some parent has living ones as well
+	text bitset // the parents of which no unit is alive
+	torn bool   // some parent has living ones as well
 }
 
 // of returns the dead units, and false if their parents are not all dead with them.
@@ -58,8 +59,13 @@ func (d *departed) of(p part) (*roaring.Bitmap, bool) {
 		for it := d.set.Iterator(); it.HasNext(); {
 			dead[cols.text[cols.place[it.Next()]]]++
 		}
+		d.text = d.text.clone(len(cols.parents))
 		for text, n := range dead {
-			d.torn = d.torn || n < cols.count[text]
+			if n < cols.count[text] {
+				d.torn = true
+			} else {
+				d.text.set(text)
+			}
 		}
 	})
 	return d.set, !d.torn

@@ -32,7 +32,18 @@ func compareHits(a, b found) int {
 	}
 }
 
+// worse reports whether a comes after b.
+func worse(a, b *found) bool { return a.Score < b.Score || a.Score == b.Score && a.ID > b.ID }
+
 func (t *top) full() bool { return len(t.hits) == t.k }
+
+// threshold returns what a hit must score to be kept, or more.
+func (t *top) threshold() float64 {
+	if !t.full() || t.k == 0 {
+		return 0
+	}
+	return t.hits[0].Score
+}
 
 // admits reports whether push would keep the hit.
 func (t *top) admits(hit found) bool {
@@ -53,7 +64,7 @@ func (t *top) push(hit found) {
 	t.hits = append(t.hits, hit)
 	for i := len(t.hits) - 1; i > 0; {
 		parent := (i - 1) / 2
-		if compareHits(t.hits[i], t.hits[parent]) <= 0 {
+		if !worse(&t.hits[i], &t.hits[parent]) {
 			return
 		}
 		t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
@@ -63,17 +74,17 @@ func (t *top) push(hit found) {
 
 func (t *top) down() {
 	for i := 0; ; {
-		worst := i
+		last := i
 		for _, child := range [...]int{2*i + 1, 2*i + 2} {
-			if child < len(t.hits) && compareHits(t.hits[child], t.hits[worst]) > 0 {
-				worst = child
+			if child < len(t.hits) && worse(&t.hits[child], &t.hits[last]) {
+				last = child
 			}
 		}
-		if worst == i {
+		if last == i {
 			return
 		}
-		t.hits[i], t.hits[worst] = t.hits[worst], t.hits[i]
-		i = worst
+		t.hits[i], t.hits[last] = t.hits[last], t.hits[i]
+		i = last
 	}
 }
 

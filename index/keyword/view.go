@@ -2,6 +2,8 @@ package keyword
 
 import (
 	"errors"
+	"iter"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 )
@@ -75,8 +77,7 @@ func (p part) without(ids []uint64) (part, error) {
 	}
 	cols := p.columns()
 	copied := false
-	gone := slices.DeleteFunc(slices.Clone(units), p.dead.has)
-	p.texts -= cols.countParents(slices.Values(gone))
+	var places []uint32
 	for _, unit := range units {
 		if p.dead.has(unit) {
 			continue
@@ -86,9 +87,33 @@ func (p part) without(ids []uint64) (part, error) {
 		}
 		p.dead.set(unit)
 		p.live--
-		p.length -= uint64(cols.size[cols.place[unit]])
+		place := cols.place[unit]
+		p.length -= uint64(cols.size[place])
+		places = append(places, place)
+	}
+	slices.Sort(places)
+	for i, place := range places {
+		if text := cols.text[place]; i == 0 || cols.text[places[i-1]] != text {
+			if !p.alive(cols, place) {
+				p.texts--
+			}
+		}
 	}
 	return p, nil
+}
+
+// alive reports whether a unit of the parent is alive that has one at place.
+func (p part) alive(cols *columns, place uint32) bool {
+	text := cols.text[place]
+	for place > 0 && cols.text[place-1] == text {
+		place--
+	}
+	for ; int(place) < len(cols.text) && cols.text[place] == text; place++ {
+		if !p.dead.has(cols.unit[place]) {
+			return true
+		}
+	}
+	return false
 }
 
 func withoutAll(parts []part, ids []uint64) ([]part, error) {
@@ -203,6 +228,19 @@ func (b bitset) those(numbers []uint32) []uint32 {
 		}
 	}
 	return numbers[:n]
+}
+
+// all yields the numbers in the set, ascending.
+func (b bitset) all() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i, word := range b {
+			for ; word != 0; word &= word - 1 {
+				if !yield(uint32(i<<6 + bits.TrailingZeros64(word))) { //nolint:gosec // at most 2³²
+					return
+				}
+			}
+		}
+	}
 }
 
 // clone returns a copy with room for n units.

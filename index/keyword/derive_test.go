@@ -1,0 +1,134 @@
+package keyword
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/keyword/blockmax"
+)
+
+// wordsOf writes down the words of a segment that a text might have.
+func wordsOf(words *blockmax.Segment, vocabulary []string) []string {
+	var out []string
+	for _, word := range vocabulary {
+		list, ok := words.Lookup(word)
+		if !ok {
+			continue
+		}
+		line := fmt.Sprintf("%q %d/%d:", word, list.Texts, list.Units)
+		list.Each(func(p blockmax.Posting) { line += fmt.Sprintf(" %d×%d", p.Place, p.Tf) })
+		list.EachOpened(func(text uint32) { line += fmt.Sprintf(" opens %d", text) })
+		out = append(out, line)
+	}
+	return out
+}
+
+// What scorch stores is read as words, without pairs and grams.
+func TestDeriveGolden(t *testing.T) {
+	ix := mustOpen(t, t.TempDir(), Options{})
+	units := []index.TextUnit{
+		{ID: 11, Parent: 9, Title: "Old harbour", Text: "Ships ships ships in parseHTTPRequest"},
+		{ID: 12, Parent: 9, Text: "a storm " + strings.Repeat("harbour ", 20)},
+		{ID: 13, Parent: 4, Title: "книги", Text: "学习 storm", Extra: "2023-05-08"},
+	}
+	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, ix)
+	waitDerived(t, ix)
+	words, _ := ix.view.Load().parts[0].inMemory()
+	vocabulary := []string{
+		"old", "harbour", "ship", "in", "parsehttprequest", "pars", "http", "request", "a", "storm", "книг", "学习",
+		"2023-05-08", "2023", "05", "08", "old harbour", "\x01ship", "\x02harbour", "harbour\x02",
+	}
+	want := []string{
+		`"old" 1/1: 1×2 opens 1`,
+		`"harbour" 1/2: 1×2 2×16 opens 1`,
+		`"ship" 1/1: 1×3 opens 1`,
+		`"in" 1/1: 1×1 opens 1`,
+		`"parsehttprequest" 1/1: 1×1 opens 1`,
+		`"pars" 1/1: 1×1 opens 1`,
+		`"http" 1/1: 1×1 opens 1`,
+		`"request" 1/1: 1×1 opens 1`,
+		`"a" 1/1: 2×1 opens 1`,
+		`"storm" 2/2: 0×1 2×1 opens 0 opens 1`,
+		`"книг" 1/1: 0×2 opens 0`,
+		`"学习" 1/1: 0×1 opens 0`,
+		`"2023-05-08" 1/1: 0×1`, `"2023" 1/1: 0×1`, `"05" 1/1: 0×1`, `"08" 1/1: 0×1`,
+	}
+	if d := gocmp.Diff(want, wordsOf(words, vocabulary)); d != "" {
+		t.Errorf("words (-want +read):\n%s", d)
+	}
+	if words.Terms() != len(want) {
+		t.Errorf("%d words, want %d", words.Terms(), len(want))
+	}
+	st := ix.Stats().Words
+	if st.Units != 3 || st.Bytes != words.Bytes() || st.Bytes < 100 {
+		t.Errorf("stats say %+v", st)
+	}
+}
+
+// What is read from scorch is what was analysed.
+func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
+	units := drawTexts(rand.New(rand.NewPCG(7, 7)), 0, 500, 9, 3000)
+	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20})
+	for from := 0; from < len(units); {
+		n := wholeParents(units[from:], 700)
+		if err := ix.Apply(t.Context(), uint64(from+1), units[from:from+n], nil); err != nil { //nolint:gosec // small
+			t.Fatal(err)
+		}
+		flush(t, ix)
+		from += n
+	}
+	waitDerived(t, ix)
+	all := analyse(units)
+	for term, i := range all.terms {
+		if strings.ContainsAny(term, " \x01\x02") {
+			continue
+		}
+		type have struct{ id, tf uint64 }
+		var want, got []have
+		for _, e := range all.lists[i] {
+			want = append(want, have{all.cols.row(e.unit).id, uint64(e.tf)})
+		}
+		for _, p := range ix.view.Load().parts {
+			words, _ := p.inMemory()
+			if list, ok := words.Lookup(term); ok {
+				list.Each(func(e blockmax.Posting) { got = append(got, have{p.columns().ids[e.Place], uint64(e.Tf)}) })
+			}
+		}
+		byID := func(a, b have) int { return cmp.Compare(a.id, b.id) }
+		slices.SortFunc(want, byID)
+		slices.SortFunc(got, byID)
+		if !slices.Equal(want, got) {
+			t.Fatalf("%q: %v was analysed, %v read", term, want, got)
+		}
+	}
+}
+
+// Whoever closes an index does not wait for words to be read.
+func TestCloseEndsDeriving(t *testing.T) {
+	ix := mustOpen(t, t.TempDir(), Options{})
+	if err := ix.Apply(t.Context(), 1, benchUnits(300), nil); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, ix)
+	waitDerived(t, ix)
+	s, ok := ix.view.Load().parts[0].segment.(*storedSegment)
+	if !ok {
+		t.Fatal("not stored")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if words, err := s.deriveWords(ctx, 1); words != nil || err == nil {
+		t.Errorf("read in spite of the end: %v", err)
+	}
+}

@@ -1,0 +1,185 @@
+package keyword
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
+
+	"github.com/ragctx/ragctx/index/keyword/blockmax"
+)
+
+// The dictionary of a segment has grams first, which start with a byte of 1, openings
+// next, and then words, their further occurrences and pairs mixed: the latter have a
+// space, which no word has, and a further occurrence ends in a byte below it. So words
+// are read without looking at what begins with a word and a space.
+const (
+	firstOpening = openingMark
+	afterOpening = "\x03"
+	firstWord    = "!"
+	pairSpace    = ' '
+)
+
+// solid is an automaton that accepts what has no space.
+type solid struct{}
+
+const (
+	going   = iota
+	stopped // at a space
+)
+
+func (solid) Start() int               { return going }
+func (solid) IsMatch(s int) bool       { return s == going }
+func (solid) CanMatch(s int) bool      { return s == going }
+func (solid) WillAlwaysMatch(int) bool { return false }
+func (solid) Accept(s int, b byte) int {
+	if b == pairSpace {
+		return stopped
+	}
+	return s
+}
+
+// wordReader reads the words of a segment in order.
+type wordReader struct {
+	*termReader
+	segment  *storedSegment
+	words    scorchsegment.DictionaryIterator
+	openings scorchsegment.DictionaryIterator
+	opening  string // the next word that opens something; "" after the last one
+
+	list   []posting
+	placed []blockmax.Posting
+	opens  []uint32
+	sorter placeSorter
+}
+
+// wordsEvery is after how many words of a segment it is asked whether to go on.
+const wordsEvery = 1 << 10
+
+// deriveWords reads the words of a segment into memory.
+func (s *storedSegment) deriveWords(ctx context.Context, long int) (*blockmax.Segment, error) {
+	dict, err := s.seg.Dictionary(termField)
+	if err != nil {
+		return nil, err
+	}
+	r := &wordReader{termReader: &termReader{dict: dict}, segment: s, sorter: placeSorter{cols: s.cols}}
+	r.words = dict.AutomatonIterator(solid{}, []byte(firstWord), nil)
+	r.openings = dict.AutomatonIterator(solid{}, []byte(firstOpening), []byte(afterOpening))
+	if err := r.nextOpening(); err != nil {
+		return nil, err
+	}
+	b := blockmax.NewBuilder(s.cols.shape(long))
+	key, err := next(r.words)
+	for n := 0; err == nil && key != ""; n++ {
+		if n%wordsEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		word := key
+		if key, err = r.read(word); err == nil {
+			err = b.Add([]byte(word), r.placed, r.opens)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.Segment()
+}
+
+// next returns the next key, "" after the last one.
+func next(keys scorchsegment.DictionaryIterator) (string, error) {
+	entry, err := keys.Next()
+	if err != nil || entry == nil {
+		return "", err
+	}
+	return entry.Term, nil
+}
+
+func (r *wordReader) nextOpening() error {
+	key, err := next(r.openings)
+	r.opening = strings.TrimPrefix(key, openingMark)
+	return err
+}
+
+// read reads a word with its further occurrences and openings, and returns the key after
+// those.
+func (r *wordReader) read(word string) (string, error) {
+	units, err := r.segment.units(r.termReader, []byte(word), math.MaxInt)
+	if err != nil {
+		return "", err
+	}
+	r.list = r.segment.begin(units, nil, r.list[:0])
+	key, err := next(r.words)
+	for ; err == nil && len(key) == len(word)+1 && key[len(word)] < pairSpace; key, err = next(r.words) {
+		if units, err = r.segment.units(r.termReader, []byte(key), math.MaxInt); err != nil {
+			return "", err
+		}
+		again(units, r.list)
+	}
+	if err != nil {
+		return "", err
+	}
+	r.placed = r.sorter.sort(r.list, r.placed[:0])
+	return key, r.readOpening(word)
+}
+
+func (r *wordReader) readOpening(word string) (err error) {
+	r.opens = r.opens[:0]
+	for err == nil && r.opening != "" && r.opening < word {
+		err = r.nextOpening()
+	}
+	if err != nil || r.opening != word {
+		return err
+	}
+	units, err := r.segment.units(r.termReader, []byte(openingMark+word), math.MaxInt)
+	for _, unit := range units {
+		r.opens = append(r.opens, r.segment.cols.place[unit])
+	}
+	slices.Sort(r.opens)
+	return err
+}
+
+// placeSorter puts postings in the order of their places.
+type placeSorter struct {
+	cols *columns
+	seen bitset
+	tf   []uint8
+}
+
+// fewPlaces is the share of all places, less than which are sorted rather than marked
+// in a set of all.
+const fewPlaces = 256
+
+func (s *placeSorter) sort(list []posting, to []blockmax.Posting) []blockmax.Posting {
+	units := s.cols.units()
+	if len(list) < units/fewPlaces || units < fewPlaces {
+		for _, e := range list {
+			to = append(to, blockmax.Posting{Place: s.cols.place[e.unit], Tf: e.tf})
+		}
+		slices.SortFunc(to, func(a, b blockmax.Posting) int { return int(a.Place) - int(b.Place) })
+		return to
+	}
+	if s.seen == nil {
+		s.seen, s.tf = s.seen.clone(units), make([]uint8, units)
+	}
+	for _, e := range list {
+		place := s.cols.place[e.unit]
+		s.seen.set(place)
+		s.tf[place] = uint8(e.tf) //nolint:gosec // at most MaxFrequency
+	}
+	for place := range s.seen.all() {
+		to = append(to, blockmax.Posting{Place: place, Tf: uint32(s.tf[place])})
+	}
+	clear(s.seen)
+	return to
+}
+
+// shape returns what block-max lists need to know of the units.
+func (c *columns) shape(long int) blockmax.Shape {
+	s := blockmax.Shape{Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.whole, Unit: c.size, Long: long, Spill: spill[:]}
+	for text, n := range c.count {
+		s.Start = append(s.Start, s.Start[text]+n)
+	}
+	return s
+}

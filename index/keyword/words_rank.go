@@ -1,0 +1,152 @@
+package keyword
+
+import (
+	"slices"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/keyword/blockmax"
+)
+
+// finds takes what a search of a part's lists finds.
+type finds struct {
+	*lists
+	best     *top // by scores that rounding may have changed
+	part     int
+	cols     *columns
+	first    int // place of the part's units in all parts
+	accept   index.Accept
+	accepted uint32 // the first place of the text at hand that is
+}
+
+// Wanted implements [blockmax.Sink].
+func (f *finds) Wanted(text uint32) bool {
+	start := f.lists.parts[f.part].words.Start
+	f.accepted = start[text]
+	if f.accept == nil {
+		return true
+	}
+	for ; f.accepted < start[text+1]; f.accepted++ {
+		if f.accept(f.cols.ids[f.accepted]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Offer implements [blockmax.Sink].
+func (f *finds) Offer(place uint32, score float64) float64 {
+	id := f.cols.ids[place]
+	if f.accept == nil || place == f.accepted || place > f.accepted && f.accept(id) {
+		f.found = append(f.found, candidate{f.part, place, score})
+		if hit := (found{index.Scored{ID: id, Score: score}, f.first + int(place)}); f.best.admits(hit) {
+			f.best.push(hit)
+		}
+	}
+	return f.best.threshold()
+}
+
+// rankLists puts the best units of parts whose words are in memory among the best of the
+// others. Their texts then have the scores that reading all postings would give them;
+// they are in chosen.
+func (s *scratch) rankLists(v *view, best *top, accept index.Accept) {
+	l := &s.lists
+	f := &finds{lists: l, best: &top{k: best.k, hits: slices.Clone(best.hits)}, accept: accept}
+	threshold := f.best.threshold()
+	for i, p := range l.parts {
+		if p.words == nil {
+			continue
+		}
+		if best.k > 0 {
+			f.part, f.cols, f.first = i, v.parts[i].columns(), v.firsts[i]
+			threshold = s.searchList(v, f, threshold)
+		}
+		s.forget(v, i, p.touched)
+	}
+	slack := blockmax.Slack(2 * len(l.asked))
+	l.found = slices.DeleteFunc(l.found, func(c candidate) bool { return c.score*slack < threshold })
+	for _, c := range l.found {
+		l.parts[c.part].chosen.set(v.parts[c.part].columns().text[c.place])
+	}
+	l.texts, l.textEnds = l.texts[:0], l.textEnds[:0]
+	for _, p := range l.parts {
+		if p.words != nil {
+			l.texts = slices.AppendSeq(l.texts, p.chosen.all())
+		}
+		l.textEnds = append(l.textEnds, len(l.texts))
+	}
+	for _, a := range l.asked {
+		s.settle(v, a)
+	}
+	for _, c := range l.found {
+		r := s.ranker(v, c.part, best, nil)
+		r.offer(int(c.place), s.units[r.first+int(c.place)])
+	}
+}
+
+// searchList searches the lists of a part.
+func (s *scratch) searchList(v *view, f *finds, threshold float64) float64 {
+	l, part := &s.lists, f.part
+	p := &l.parts[part]
+	l.terms = l.terms[:0]
+	for _, a := range l.asked {
+		if a.lists != nil && a.lists[part].Texts > 0 {
+			l.terms = append(l.terms, blockmax.Term{List: a.lists[part], Text: a.text, Unit: a.unit, Open: a.opening})
+		}
+	}
+	q := blockmax.Query{
+		Terms: l.terms, OfText: blockmax.Saturation(s.textSat), OfUnit: blockmax.Saturation(s.unitSat), Passage: s.passage, Dead: p.dead,
+	}
+	if len(l.ends) > 0 {
+		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.texts[v.firstTexts[part]:], Units: s.units[v.firsts[part]:], Most: l.most[v.firstTexts[part]:]}
+	}
+	return l.searcher.Search(p.words, q, threshold, f)
+}
+
+// settle adds what a feature scores in the texts with candidates.
+func (s *scratch) settle(v *view, a asked) {
+	l := &s.lists
+	s.postings, s.ends, l.opened = s.postings[:0], s.ends[:0], l.opened[:0]
+	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
+	for i, p := range l.parts {
+		cols := v.parts[i].columns()
+		switch {
+		case p.words == nil:
+		case a.lists == nil:
+			for _, e := range of(l.kept, l.ends, a.ends+i) {
+				if p.chosen.has(cols.text[cols.place[e.unit]]) {
+					s.postings = append(s.postings, e)
+				}
+			}
+		case a.lists[i].Texts > 0:
+			s.settleWord(v, i, a)
+		}
+		s.ends = append(s.ends, len(s.postings))
+		s.addUnits(v, i, cols, a.unit)
+		s.touchedTextEnds = append(s.touchedTextEnds, len(s.touchedTexts))
+	}
+	s.scoreTexts(v, a.text)
+	if a.opening > 0 {
+		for _, text := range l.opened {
+			s.texts[text] += a.opening
+		}
+	}
+}
+
+// settleWord reads the postings of a word in a part's texts with candidates.
+func (s *scratch) settleWord(v *view, part int, a asked) {
+	l := &s.lists
+	p, cols := &l.parts[part], v.parts[part].columns()
+	l.finder.Start(a.lists[part])
+	for _, text := range of(l.texts, l.textEnds, part) {
+		if !l.finder.Seek(text) {
+			continue
+		}
+		if l.finder.Opens() {
+			l.opened = append(l.opened, v.firstTexts[part]+int(text))
+		}
+		l.placed = l.finder.Postings(l.placed[:0])
+		for _, e := range l.placed {
+			s.postings = append(s.postings, posting{cols.unit[p.words.Start[text]+e.Place], e.Tf})
+		}
+	}
+}

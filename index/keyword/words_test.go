@@ -1,0 +1,152 @@
+package keyword
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// waitDerived waits until the words of all stored segments are in memory.
+func waitDerived(t rapid.TB, ix *Index) {
+	t.Helper()
+	for range 5000 {
+		v := ix.acquire()
+		missing := 0
+		for _, p := range v.stored() {
+			if words, _ := p.inMemory(); words == nil {
+				if _, whole := p.gone.of(p); whole {
+					missing++
+				}
+			}
+		}
+		v.release()
+		if missing == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("words are not in memory after 5 s")
+}
+
+// sameAsPlain compares an answer with that from postings read where they are stored.
+func sameAsPlain(t rapid.TB, ix *Index, q index.LexicalQuery) {
+	t.Helper()
+	ask := func(plain bool) index.LexicalResult {
+		ix.opts.plain = plain
+		res, err := ix.Search(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	want, got := ask(true), ask(false)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatalf("%+v (-plain +in memory):\n%s", q, d)
+	}
+}
+
+func drawText(r *rand.Rand, vocabulary, words int) string {
+	z := rand.NewZipf(r, 1.2, 3, uint64(vocabulary)) //nolint:gosec // small
+	var b strings.Builder
+	for range words {
+		fmt.Fprintf(&b, "w%x ", z.Uint64())
+	}
+	return b.String()
+}
+
+// drawTexts draws units of n texts, numbered so that texts are not in the order of
+// their units.
+func drawTexts(r *rand.Rand, from uint64, n, most, vocabulary int) (units []index.TextUnit) {
+	for i := range uint64(n) { //nolint:gosec // small
+		text := from + i
+		title := drawText(r, vocabulary, r.IntN(4))
+		many := 1 + r.IntN(most)
+		for unit := range uint64(many) { //nolint:gosec // small
+			units = append(units, index.TextUnit{
+				ID: text<<10 | unit, Parent: 1 + (text*7919)%100_003, Title: title, Text: drawText(r, vocabulary, 1+r.IntN(20)),
+			})
+		}
+	}
+	return units
+}
+
+// What words in memory find is what reading all postings finds, bit for bit.
+func TestWordsAreThoseStored(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		ix, err := Open(t.TempDir(), Options{LongText: rapid.IntRange(1, 9).Draw(rt, "long"), FlushUnits: 1 << 20, passes: drawPasses(rt)})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer ix.Close()
+		most, vocabulary := rapid.SampledFrom([]int{1, 3, 14}).Draw(rt, "units"), rapid.SampledFrom([]int{4, 60, 900}).Draw(rt, "vocabulary")
+		seq, next := uint64(0), uint64(0)
+		for range rapid.IntRange(1, 3).Draw(rt, "steps") {
+			n := rapid.SampledFrom([]int{1, 20, 160}).Draw(rt, "texts")
+			units := drawTexts(r, next, n, most, vocabulary)
+			next += uint64(n) //nolint:gosec // small
+			if seq++; ix.Apply(rt.Context(), seq, units, nil) != nil {
+				rt.Fatal("apply")
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "flush") > 0 {
+				if err := ix.Flush(rt.Context()); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			drop(rt, ix, units, &seq)
+			waitDerived(rt, ix)
+			for range 6 {
+				sameAsPlain(rt, ix, drawPlain(rt, r, vocabulary))
+			}
+		}
+	})
+}
+
+// drop deletes some texts, or, now and then, some units, which no caller should do.
+func drop(rt *rapid.T, ix *Index, units []index.TextUnit, seq *uint64) {
+	one, tear := rapid.IntRange(0, 5).Draw(rt, "drop"), rapid.IntRange(0, 9).Draw(rt, "tear") == 9
+	var ids []uint64
+	for _, u := range units {
+		if one > 0 && (tear && u.ID%17 == 0 || !tear && u.Parent%uint64(one*3) == 1) { //nolint:gosec // small
+			ids = append(ids, u.ID)
+		}
+	}
+	if *seq++; ix.Apply(rt.Context(), *seq, nil, ids) != nil {
+		rt.Fatal("delete")
+	}
+}
+
+func drawPlain(rt *rapid.T, r *rand.Rand, vocabulary int) index.LexicalQuery {
+	q := index.LexicalQuery{
+		Text: drawText(r, vocabulary, rapid.IntRange(1, 9).Draw(rt, "words")),
+		K:    rapid.SampledFrom([]int{0, 1, 3, 20, 100, 10_000}).Draw(rt, "k"),
+		Params: index.LexicalParams{
+			K1: rapid.SampledFrom([]float64{0, 0.01, 7}).Draw(rt, "k1"), B: rapid.SampledFrom([]float64{0, 0.01, 1}).Draw(rt, "b"),
+			Passage: rapid.SampledFrom([]float64{0, -1, 3}).Draw(rt, "passage"), Opening: rapid.SampledFrom([]float64{0, -1, 2}).Draw(rt, "opening"),
+			Pairs: rapid.SampledFrom([]float64{-1, -1, 0, 3}).Draw(rt, "pairs"), Grams: rapid.SampledFrom([]float64{-1, -1, 0}).Draw(rt, "grams"),
+		},
+	}
+	if rapid.Bool().Draw(rt, "more") {
+		q.More = []index.Wording{{Text: drawText(r, vocabulary, 3), Weight: 0.3}}
+	}
+	if nth := rapid.Uint64Range(0, 6).Draw(rt, "filter"); nth > 0 {
+		q.Accept = func(id uint64) bool { return id%nth == 0 }
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "groups") == 3 {
+		q.Groups = &index.Groups{Of: func(id uint64) int32 { return int32(id%5) - 1 }, Sizes: []int32{9, 9, 99, 2}} //nolint:gosec // small
+	}
+	return q
+}
+
+// drawPasses draws rules by which most searches take two passes.
+func drawPasses(rt *rapid.T) passes {
+	return passes{rapid.IntRange(1, 9).Draw(rt, "rare"), rapid.IntRange(1, 30).Draw(rt, "least"), rapid.IntRange(1, 3).Draw(rt, "share")}
+}
