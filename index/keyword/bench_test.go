@@ -43,6 +43,7 @@ func benchIndex(b *testing.B, dir string, units []index.TextUnit) *Index {
 	if err := ix.Flush(b.Context()); err != nil {
 		b.Fatal(err)
 	}
+	waitDerived(b, ix)
 	return ix
 }
 
@@ -98,4 +99,26 @@ func BenchmarkApplyOne(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func BenchmarkDeriveWords(b *testing.B) {
+	ix := benchIndex(b, b.TempDir(), benchUnits(10_000))
+	v := ix.acquire()
+	defer v.release()
+	units, bytes := 0, int64(0)
+	for b.Loop() {
+		for _, p := range v.stored() {
+			s, ok := p.segment.(*storedSegment)
+			if !ok {
+				b.Fatal("not stored")
+			}
+			words, err := s.deriveWords(b.Context(), DefaultLongText)
+			if err != nil {
+				b.Fatal(err)
+			}
+			units, bytes = units+p.live, bytes+words.Bytes()
+		}
+	}
+	b.ReportMetric(float64(bytes)/float64(units), "B/unit")
+	b.ReportMetric(float64(units)/b.Elapsed().Seconds(), "units/s")
 }
