@@ -83,19 +83,19 @@ func (c *chunked) add(name, title, text string) {
 	}
 }
 
-// read adds a file: a document, or one on each line.
-func (c *chunked) read(f textFile) error {
+// read adds what a file has: a document, or one on each line.
+func (f textFile) read(full func() bool, add func(name, title, text string)) error {
 	b, err := os.ReadFile(f.path)
 	if err != nil {
 		return err
 	}
 	if filepath.Ext(f.rel) != ".jsonl" {
-		c.add(f.rel, "", string(b))
+		add(f.rel, "", string(b))
 		return nil
 	}
 	lines := bufio.NewScanner(strings.NewReader(string(b)))
 	lines.Buffer(nil, len(b)+1)
-	for lines.Scan() && !c.full() {
+	for lines.Scan() && !full() {
 		var d struct {
 			ID          string `json:"_id"`
 			Title, Text string
@@ -103,7 +103,7 @@ func (c *chunked) read(f textFile) error {
 		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
 			return fmt.Errorf("%s: %w", f.rel, err)
 		}
-		c.add(d.ID, d.Title, d.Text)
+		add(d.ID, d.Title, d.Text)
 	}
 	return lines.Err()
 }
@@ -116,7 +116,7 @@ func chunkTexts(dirs []string, most int) (chunked, error) {
 		if err != nil || c.full() {
 			break
 		}
-		err = c.read(f)
+		err = f.read(c.full, c.add)
 	}
 	if err == nil && !c.full() {
 		err = fmt.Errorf("%d files make %d chunks, not %d", len(files), len(c.units), most)

@@ -1,0 +1,178 @@
+package bench_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/store"
+)
+
+// What a search of both legs costs in process among the chunks of real texts, beside
+// nothing and beside documents that are written:
+//
+//	go test ./bench -run TestHybrid -hybrid-corpus DIR,DIR -hybrid-dir DIR -timeout 1h -v
+//
+// Questions are those of TestKeywordLeg. -hybrid-dir is filled once and used again.
+var (
+	hybridCorpus = flag.String("hybrid-corpus", "", "directories with texts, by commas, that TestHybrid searches; \"\" leaves it out")
+	hybridChunks = flag.Int("hybrid-chunks", 100_000, "how many chunks of them it searches, about")
+	hybridDir    = flag.String("hybrid-dir", "", "the data directory; \"\" is a temporary one")
+	hybridAsked  = flag.Int("hybrid-asked", 2000, "how many questions it asks of each kind")
+	hybridRest   = flag.Duration("hybrid-rest", 0, "how long it waits before; an index that nothing is written to is tidied after 20 s")
+	hybridWrites = flag.Float64("hybrid-writes", 20, "documents that are written in a second, beside the questions; 0 is as many as can be")
+)
+
+// fillHybrid writes documents until there are so many chunks, and notes questions.
+func fillHybrid(ctx context.Context, e *engine.Engine, note string) error {
+	c, err := chunkTexts(strings.Split(*hybridCorpus, ","), *hybridChunks)
+	if err != nil {
+		return err
+	}
+	files, err := textFiles(strings.Split(*hybridCorpus, ","))
+	if err != nil {
+		return err
+	}
+	written := uint64(0)
+	full := func() bool { return written >= c.texts }
+	for _, f := range files {
+		if full() {
+			break
+		}
+		var failed error
+		err := f.read(full, func(name, title, text string) {
+			if _, err := e.PutDocument(ctx, "", docs.Document{ExternalID: name, Title: title, Text: text}, ""); err == nil {
+				written++
+			} else if !errors.Is(err, ragctx.ErrInvalid) {
+				failed = errors.Join(failed, err)
+			}
+		})
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+	}
+	b, err := json.Marshal(drawSentences(c.units, *hybridAsked))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(note, b, 0o600)
+}
+
+// filledHybrid opens the engine of the test, which it fills if it is empty.
+func filledHybrid(t *testing.T) (*engine.Engine, []string) {
+	t.Helper()
+	dir := *hybridDir
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	e, err := engine.Open(t.Context(), engine.Options{Dir: filepath.Join(dir, "data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	note := filepath.Join(dir, "questions.json")
+	b, err := os.ReadFile(note)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := fillHybrid(t.Context(), e, note); err != nil {
+			t.Fatal(err)
+		}
+		b, err = os.ReadFile(note)
+	}
+	var questions []string
+	if err == nil {
+		err = json.Unmarshal(b, &questions)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, questions
+}
+
+// write puts documents, each some that are there in a new order of their words, until
+// ctx ends, and returns how many.
+func write(ctx context.Context, e *engine.Engine, questions []string, perSecond float64) (written int, err error) {
+	start := time.Now()
+	for n := 0; ctx.Err() == nil; n++ {
+		if perSecond > 0 {
+			due := start.Add(time.Duration(float64(n) / perSecond * float64(time.Second)))
+			select {
+			case <-time.After(time.Until(due)):
+			case <-ctx.Done():
+				return written, nil
+			}
+		}
+		var text strings.Builder
+		for i := range 60 { // about ten chunks
+			fmt.Fprintf(&text, "%s. ", questions[(n*61+i)%len(questions)])
+		}
+		d := docs.Document{ExternalID: fmt.Sprintf("written-%d.md", n%256), Text: text.String()}
+		if _, err := e.PutDocument(ctx, "", d, ""); err != nil && ctx.Err() == nil {
+			return written, err
+		}
+		written++
+	}
+	return written, nil
+}
+
+// TestHybrid tells how long searches take, and how much processor time of all
+// threads together.
+func TestHybrid(t *testing.T) {
+	if *hybridCorpus == "" {
+		t.Skip("-hybrid-corpus names directories with texts")
+	}
+	e, questions := filledHybrid(t)
+	ask := func(method string, k int) {
+		o := engine.HitsOptions{Kind: store.Documents, K: k, Ranking: index.Ranking{Method: method}}
+		var took, used []time.Duration
+		for i := range *hybridAsked {
+			begin, before := time.Now(), processTime()
+			if _, _, err := e.Hits(t.Context(), ragctx.NewQuery(questions[i%len(questions)]), o); err != nil {
+				t.Fatal(err)
+			}
+			if i >= *hybridAsked/10 { // the first ones warm up
+				took, used = append(took, time.Since(begin)), append(used, processTime()-before)
+			}
+		}
+		t.Logf("%-8s K %2d: %s; processor time %s", method, k, percentiles(took), percentiles(used))
+	}
+	ask("convex", 10)
+	time.Sleep(*hybridRest)
+	stats, err := e.Stats(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", stats)
+	for _, method := range []string{"keyword", "vector", "convex"} {
+		ask(method, 10)
+		ask(method, 50)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var written atomic.Int64
+	done := make(chan error, 1)
+	go func() {
+		n, err := write(ctx, e, questions, *hybridWrites)
+		written.Store(int64(n))
+		done <- err
+	}()
+	begin := time.Now()
+	ask("convex", 10)
+	ask("convex", 50)
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("beside the last two %.0f documents a second were written", float64(written.Load())/time.Since(begin).Seconds())
+}
