@@ -29,7 +29,7 @@ func stageChart(r Report, at int) chart {
 	for _, t := range xs.ticks() {
 		x := rowNames + xs.at(t)
 		p.line("grid", x, 0, x, bottom)
-		p.text("tick", "middle", x, bottom+15, short(t))
+		p.below(x, bottom+15, short(t))
 	}
 	for i, s := range m.Stages {
 		l, y := s.Latency, float64(i)*rowHeight+rowHeight/2
@@ -65,7 +65,7 @@ func forest(changes []Change) template.HTML {
 	for _, t := range xs.ticks() {
 		x := left + xs.at(t)
 		p.line("grid", x, 0, x, bottom)
-		p.text("tick", "middle", x, bottom+15, signed(t))
+		p.below(x, bottom+15, signed(t))
 	}
 	p.line("rule", clip(0), 0, clip(0), bottom)
 	for i, c := range changes {

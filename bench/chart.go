@@ -131,6 +131,15 @@ func (p *picture) svg(label string) template.HTML {
 		`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">%s</svg>`, p.width, p.height, html.EscapeString(label), p.b.String()))
 }
 
+// below writes a value below an axis, and at its right end so that nothing is cut off.
+func (p *picture) below(x, y float64, label string) {
+	if x > p.width-2*marginRight {
+		p.text("tick", "end", p.width-2, y, label)
+		return
+	}
+	p.text("tick", "middle", x, y, label)
+}
+
 // curve is a line of a chart.
 type curve struct {
 	name   string
@@ -186,7 +195,7 @@ func lineChart(label, unit string, x axis, curves []curve, rules []float64) temp
 	for _, t := range x.ticks {
 		at := marginLeft + xs.at(t.at)
 		p.line("grid", at, marginTop, at, marginTop+high)
-		p.text("tick", "middle", at, marginTop+high+16, t.label)
+		p.below(at, marginTop+high+16, t.label)
 	}
 	for _, r := range rules {
 		at := marginLeft + xs.at(r)
