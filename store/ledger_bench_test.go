@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ragctx/ragctx/ledger"
 	"github.com/ragctx/ragctx/store"
 )
@@ -19,7 +21,7 @@ import (
 func BenchmarkLedgerAppend(b *testing.B) {
 	for _, size := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
-			l := openLedger(b, b.TempDir(), ledger.Options{})
+			l := openLedger(b, b.TempDir(), ledger.Options{NewID: orderedID})
 			defer l.Close()
 			const writers = 8
 			var left atomic.Int64
@@ -42,6 +44,9 @@ func BenchmarkLedgerAppend(b *testing.B) {
 	}
 }
 
+// orderedID makes ids as the engine does: in an index, each comes after those before.
+func orderedID() string { return uuid.Must(uuid.NewV7()).String() }
+
 func benchBatch(n, writer int) []ledger.Message {
 	batch := make([]ledger.Message, n)
 	for i := range batch {
@@ -62,7 +67,7 @@ func BenchmarkLedgerPublish(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	l := s.Ledger(ledger.Options{})
+	l := s.Ledger(ledger.Options{NewID: orderedID})
 	defer l.Close()
 	sub, err := l.Subscribe(ledger.Filter{Namespace: "default", Cluster: "team"})
 	if err != nil {
