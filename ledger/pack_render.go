@@ -31,7 +31,8 @@ func renderMessages(topic string, messages []Message) string {
 	return b.String()
 }
 
-// writeBody writes the text and the data of a message, each where there is one.
+// writeBody writes the text and the data of a message, each where there is one. Data is
+// indented, unless it nests so deep that this would be most of it.
 func writeBody(b *strings.Builder, text string, data json.RawMessage) {
 	if text != "" {
 		fmt.Fprintln(b, text)
@@ -40,9 +41,40 @@ func writeBody(b *strings.Builder, text string, data json.RawMessage) {
 		return
 	}
 	var indented bytes.Buffer
-	if json.Indent(&indented, data, "", "  ") == nil {
+	if indentedSize(data) > maxIndent*len(data) {
+		fmt.Fprintf(b, "Data: %s\n", data)
+	} else if json.Indent(&indented, data, "", "  ") == nil {
 		fmt.Fprintf(b, "Data: %s\n", indented.Bytes())
 	}
+}
+
+// maxIndent is how many times as long data may become by being indented: a message that
+// nests deep could fill the memory otherwise.
+const maxIndent = 16
+
+// indentedSize returns how long JSON is with an indent of two, or a little more.
+func indentedSize(data []byte) int {
+	size, level, inString := len(data), 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			level++
+			size += 1 + 2*level
+		case c == '}' || c == ']':
+			level--
+			size += 1 + 2*level
+		case c == ',':
+			size += 1 + 2*level
+		case c == ':':
+			size++
+		}
+	}
+	return size
 }
 
 // oneLine keeps names of others from beginning lines of their own.

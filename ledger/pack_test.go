@@ -181,6 +181,31 @@ Data: {
 	}
 }
 
+// Data that nests deep is shown as it is stored: every item of it would be indented.
+func TestRenderDeepData(t *testing.T) {
+	nested := func(depth int) json.RawMessage {
+		items := strings.TrimSuffix(strings.Repeat("0,", 1000), ",")
+		return json.RawMessage(strings.Repeat("[", depth) + items + strings.Repeat("]", depth))
+	}
+	for _, tt := range []struct {
+		data  json.RawMessage
+		plain bool
+	}{
+		{nested(5), false},
+		{nested(ledger.MaxDepth), true},
+		{json.RawMessage(`{"a":"` + strings.Repeat("[{", 1000) + `\\"}`), false},
+		{json.RawMessage(strings.Repeat(`{"k":`, 20) + `1` + strings.Repeat(`}`, 20)), false},
+	} {
+		p := build(t, newLog(), ledger.PackRequest{Trigger: ledger.Trigger{Topic: "START", Data: tt.data}})
+		if got := strings.Contains(p.Context, "Data: "+string(tt.data)+"\n"); got != tt.plain {
+			t.Errorf("%.40s…: shown as stored is %t", tt.data, got)
+		}
+		if n := len(p.Context); n > 17*len(tt.data)+100 {
+			t.Errorf("%.40s…: %d bytes have become %d", tt.data, len(tt.data), n)
+		}
+	}
+}
+
 // §4.7: replay filter; trap 29: neither messages that may not be shown again nor the
 // trigger use up the amount.
 func TestReplay(t *testing.T) {
