@@ -329,6 +329,8 @@ func TestSince(t *testing.T) {
 		{"last_agent_start", ledger.Times{}, "w1", "one two three"},
 		{"last_agent_start", ledger.Times{LastAgentStart: start + 4}, "w1", "two three"},
 		{"last_agent_start", ledger.Times{}, "w2", "zero one two three"},
+		{"cluster_start", ledger.Times{ClusterStart: -5}, "w1", "zero one two three"},
+		{"1969-07-20", ledger.Times{}, "w1", "zero one two three"}, // before there were timestamps
 		{"last_task_end", ledger.Times{ClusterStart: start + 4}, "w2", "two three"},
 	} {
 		p := build(t, log, ledger.PackRequest{

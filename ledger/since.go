@@ -74,18 +74,19 @@ type Times struct {
 	LastAgentStart int64 `json:"last_agent_start,omitempty"`
 }
 
-// bound returns the earliest time that s means, included; 0 is none.
+// bound returns the earliest time that s means, included; 0 is none, as no message is
+// earlier.
 func (s Since) bound(t Times) int64 {
 	switch s {
 	case "":
 		return 0
 	case SinceClusterStart:
-		return t.ClusterStart
+		return max(t.ClusterStart, 0)
 	case SinceLastTaskEnd:
-		return max(t.LastTaskEnd, t.ClusterStart)
+		return max(t.LastTaskEnd, t.ClusterStart, 0)
 	case SinceLastAgentStart:
-		return max(t.LastAgentStart, t.ClusterStart)
+		return max(t.LastAgentStart, t.ClusterStart, 0)
 	}
 	ms, _ := s.at()
-	return ms
+	return max(ms, 0)
 }
