@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -39,7 +40,7 @@ func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.
 	}
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
-		m.ID = cmp.Or(m.ID, ledger.NewID(fmt.Sprintf("%s %d", seed, i)))
+		m.Namespace, m.ID = spaceName(m.Namespace), cmp.Or(m.ID, ledger.NewID(fmt.Sprintf("%s %d", seed, i)))
 		in[i] = m
 	}
 	stored, err := e.AppendMessages(ctx, in)
@@ -56,17 +57,28 @@ func (e *Engine) AppendOnce(ctx context.Context, seed string, messages []ledger.
 // appended returns what is stored of messages that were appended together; nil if they
 // were not.
 func (e *Engine) appended(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
-	q := ledger.Query{Filter: ledger.Filter{Namespace: spaceName(messages[0].Namespace), Cluster: messages[0].Cluster}, ID: messages[0].ID}
+	q := ledger.Query{Filter: ledger.Filter{Namespace: messages[0].Namespace, Cluster: messages[0].Cluster}, ID: messages[0].ID}
 	first, found, err := e.ledger.Find(ctx, q)
 	if err != nil || !found {
 		return nil, err
 	}
 	q.ID, q.AfterSeq, q.Limit = "", first.Sequence-1, len(messages)
 	stored, err := e.ledger.Query(ctx, q)
-	if err != nil || !slices.EqualFunc(stored, messages, func(a, b ledger.Message) bool { return a.ID == b.ID }) {
+	if err != nil {
+		return nil, err
+	}
+	asked, err := ledger.Check(messages, ledger.Appending)
+	if err != nil || !slices.EqualFunc(stored, asked, same) {
 		return nil, err
 	}
 	return stored, nil
+}
+
+// same reports whether a message is stored as it was asked for: an id that the caller
+// chose may be that of another one.
+func same(stored, asked ledger.Message) bool {
+	return stored.ID == asked.ID && stored.Topic == asked.Topic && stored.Sender == asked.Sender && stored.Receiver == asked.Receiver &&
+		stored.Text == asked.Text && bytes.Equal(stored.Data, asked.Data) && bytes.Equal(stored.Metadata, asked.Metadata)
 }
 
 // Messages returns the messages that match; see [ledger.Query].

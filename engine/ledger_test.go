@@ -40,6 +40,9 @@ func TestAppendOnce(t *testing.T) {
 	}
 	taken := said("team", "c")
 	taken[0].ID = first[1].ID
+	if m, err := f.AppendOnce(t.Context(), "another", taken); !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("an id of another message was taken for it: %+v, %v", m, err)
+	}
 	if _, err := f.AppendMessages(t.Context(), taken); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("an id that is taken: %v", err)
 	}
