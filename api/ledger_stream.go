@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -55,7 +56,7 @@ func (s *Server) streamMessages(ctx context.Context, in *messageStream) (*huma.S
 		ctx, cancel := context.WithCancel(hctx.Context())
 		defer cancel()
 		open := s.messageEvents
-		if r := humaecho.Unwrap(hctx).Request(); r.Header.Get("Upgrade") != "" {
+		if r := humaecho.Unwrap(hctx).Request(); strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			open = s.messageFrames
 		}
 		if err := open(ctx, hctx, s.follow(ctx, f, after)); err != nil {

@@ -203,8 +203,28 @@ func TestLedgerEvents(t *testing.T) {
 	if len(got) != 1 || !strings.Contains(got[0], `"text":"5"`) {
 		t.Errorf("a stream from now has %q", got)
 	}
+	f.refusedUpgrade(t)
 	if err := f.stop(); err != nil { // does not wait for readers
 		t.Error(err)
+	}
+}
+
+// refusedUpgrade checks that a client that offers HTTP/2, as some always do, gets events.
+func (f *fixture) refusedUpgrade(t *testing.T) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+clusterAt(team.Cluster, "/stream"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Connection", "Upgrade")
+	req.Header.Set("Upgrade", "h2c")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != eventsType {
+		t.Errorf("an offer of HTTP/2 is answered by %s of %s", resp.Status, resp.Header.Get("Content-Type"))
 	}
 }
 
