@@ -100,8 +100,12 @@ func (l *Memory) append(ctx context.Context, messages []Message, mode Mode) ([]M
 // others.
 func unknown(stored, messages []Message, mode Mode) ([]Message, error) {
 	var out []Message
+	var r Receipt
+	if i := slices.IndexFunc(stored, func(m Message) bool { return m.Topic == TopicOmitted }); i >= 0 && mode == Importing {
+		r = ReceiptOf(stored[i])
+	}
 	for _, m := range messages {
-		known := slices.ContainsFunc(stored, func(s Message) bool {
+		known := r.Covers(m) || slices.ContainsFunc(stored, func(s Message) bool {
 			return m.ID == s.ID || m.Topic == TopicOmitted && s.Topic == TopicOmitted
 		})
 		if known && mode != Importing {

@@ -99,6 +99,12 @@ func ReceiptOf(m Message) Receipt {
 	return r
 }
 
+// Covers reports whether an output that is imported is not to be kept: it is not later
+// than the last one that the receipt accounts for, if it is not one of them.
+func (r Receipt) Covers(m Message) bool {
+	return m.Topic == TopicAgentOutput && m.Timestamp != 0 && m.Timestamp <= r.LastTimestamp
+}
+
 // Message returns the message that carries the receipt in a cluster.
 func (r Receipt) Message(namespace, cluster string) (Message, error) {
 	data, err := json.Marshal(r)

@@ -21,7 +21,8 @@ const (
 	// Appending gives messages the clock's time, or a later one that they ask for.
 	Appending Mode = iota
 	// Importing keeps the timestamps that messages have, as far as they come after
-	// the cluster's newest, and passes over messages whose id the cluster has.
+	// the cluster's newest, and passes over messages whose id the cluster has, and
+	// outputs that it would not keep, see [Receipt.Covers].
 	Importing
 )
 

@@ -175,10 +175,16 @@ func (a *appending) find(ctx context.Context) error {
 func (a *appending) unknown(ctx context.Context) error {
 	fresh := a.messages[:0:0]
 	receipt := false
+	omitted, err := a.omitted(ctx)
+	if err != nil {
+		return err
+	}
 	for _, m := range a.messages {
 		var known bool
 		var err error
 		switch {
+		case omitted.Covers(m):
+			known = true
 		case m.Topic == ledger.TopicOmitted:
 			known = receipt
 			if !known {
@@ -199,6 +205,20 @@ func (a *appending) unknown(ctx context.Context) error {
 	}
 	a.messages = fresh
 	return nil
+}
+
+// omitted returns the receipt for what the ledger has not kept, which only an import
+// needs: an append is later.
+func (a *appending) omitted(ctx context.Context) (r ledger.Receipt, err error) {
+	if a.mode != ledger.Importing {
+		return r, nil
+	}
+	rows, err := a.tx.QueryContext(ctx, `SELECT `+messageColumns+` FROM ledger_messages WHERE ledger = ? AND topic = ?`, a.id, ledger.TopicOmitted)
+	if err != nil {
+		return r, err
+	}
+	err = reader{}.each(rows, func(m ledger.Message) error { r = ledger.ReceiptOf(m); return nil })
+	return r, err
 }
 
 func (a *appending) exists(ctx context.Context, yes *bool, where string, arg any) error {

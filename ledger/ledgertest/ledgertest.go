@@ -58,6 +58,7 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"FollowSlow", testFollowSlow, false},
 		{"Writers", testWriters, false},
 		{"Retention", testRetention, false},
+		{"ImportOutputs", testImportOutputs, false},
 		{"Usage", testUsage, false},
 		{"Closed", testClosed, false},
 		{"Model", testModel, false},

@@ -103,6 +103,34 @@ func testTransfer(t *testing.T, w *world) {
 	}
 }
 
+// What retention has removed does not come back with the next import of the same file.
+func testImportOutputs(t *testing.T, w *world) {
+	var file strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&file, `{"id":"msg_%032x","timestamp":%d,"topic":%q,"sender":"s","text":"o"}`+"\n", i, start.UnixMilli()+int64(i)-1000, ledger.TopicAgentOutput)
+	}
+	var want []ledger.Message
+	for i := range 3 {
+		done, err := ledger.Import(context.Background(), w, "space", "team", strings.NewReader(file.String()))
+		if err != nil || done.Imported+done.Unchanged != 200 || i > 0 && done.Imported != 0 {
+			t.Errorf("import %d: %+v, %v", i, done, err)
+		}
+		got := w.all(t)
+		if i > 0 {
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("import %d has changed something:\n%s", i, d)
+			}
+		}
+		want = got
+	}
+	w.clock.Add(1000)
+	m := msg(ledger.TopicAgentOutput, "later")
+	m.Timestamp = w.clock.Load()
+	if got, err := w.Import(context.Background(), []ledger.Message{m}); len(got) != 1 || err != nil {
+		t.Errorf("a later output: %+v, %v", got, err)
+	}
+}
+
 // §4.1: of what agents put out the newest tail is kept, and one receipt says what is
 // not, with a chain of hashes.
 func testRetention(t *testing.T, w *world) {
