@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/ledger"
@@ -36,7 +37,7 @@ func (r reader) each(rows *sql.Rows, fn func(ledger.Message) error) error {
 }
 
 func sound(b []byte) json.RawMessage {
-	if b == nil || !json.Valid(b) {
+	if b == nil || !json.Valid(b) || !utf8.Valid(b) { // an answer with such a byte is no JSON
 		return nil
 	}
 	return b

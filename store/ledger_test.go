@@ -116,9 +116,12 @@ func TestDamagedMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := db.Exec(`UPDATE ledger_messages SET data = '"' || CAST(x'ff' AS TEXT) || '"' WHERE seq = ?`, int64(stored[2].Sequence)); err != nil {
+		t.Fatal(err)
+	}
 	got, err := l.Query(t.Context(), ledger.Query{Filter: ledger.Filter{Namespace: "default", Cluster: "team"}})
 	want := slices.Clone(stored)
-	want[1].Data, want[1].Metadata = nil, nil
+	want[1].Data, want[1].Metadata, want[2].Data = nil, nil, nil
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v\n%s", err, d)
 	}
