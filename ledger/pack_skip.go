@@ -11,8 +11,11 @@ import (
 const RoleValidator = "validator"
 
 // maxSkipResults is how many of the newest results of validation are looked at for what
-// cannot be validated.
-const maxSkipResults = 50
+// cannot be validated, maxSkipBytes how much of them.
+const (
+	maxSkipResults = 50
+	maxSkipBytes   = 8 << 20
+)
 
 const (
 	cannotValidate = "CANNOT_VALIDATE"
@@ -28,7 +31,7 @@ func (a *assembly) skipHints(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	q := a.all(TopicValidationResult)
-	q.Since, q.Newest, q.Limit, q.MaxBytes = a.Times.ClusterStart, true, maxSkipResults, sourceBytes
+	q.Since, q.Newest, q.Limit, q.MaxBytes = a.Times.ClusterStart, true, maxSkipResults, maxSkipBytes
 	results, err := a.Log.Query(ctx, q)
 	if err != nil {
 		return "", fmt.Errorf("results of validation: %w", err)

@@ -59,9 +59,10 @@ func (a *assembly) messages(ctx context.Context, src Source, compact bool, r *So
 }
 
 // sourceBytes bounds the size of the messages of one source; it is more than a context
-// can show. sourcePage is how many are read at a time.
+// can show, whose characters have at most three bytes. All sources of a strategy are in
+// memory together. sourcePage is how many are read at a time.
 const (
-	sourceBytes = 8 << 20
+	sourceBytes = 2 << 20
 	sourcePage  = 1000
 )
 

@@ -206,6 +206,24 @@ func TestRenderDeepData(t *testing.T) {
 	}
 }
 
+// What a source has in memory is bounded, though not below what a context can show.
+func TestSourceBytes(t *testing.T) {
+	log := newLog()
+	for i := range 8 {
+		texts(t, log, "A", fmt.Sprint("no", i, "\n", strings.Repeat("\u20ac", 300_000)))
+	}
+	for _, tt := range []struct{ choice, want string }{{"latest", "no5"}, {"oldest", "no0"}} {
+		s := strategy(t, `{"topic":"A","priority":"required","strategy":"`+tt.choice+`","compactAmount":8}`)
+		p := build(t, log, ledger.PackRequest{Strategy: s})
+		if r := p.Sources[0]; r.Selected != 3 || !r.Capped {
+			t.Errorf("%s: %+v", tt.choice, r)
+		}
+		if got := shown(p.Context, "no0", "no4", "no5"); got != tt.want || pack.Chars(p.Context) != ledger.MaxContextChars {
+			t.Errorf("%s: %d characters that begin with %q", tt.choice, pack.Chars(p.Context), got)
+		}
+	}
+}
+
 // §4.7: replay filter; trap 29: neither messages that may not be shown again nor the
 // trigger use up the amount.
 func TestReplay(t *testing.T) {

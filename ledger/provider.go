@@ -21,8 +21,11 @@ const (
 )
 
 // maxCandidates is how many of a cluster's newest messages are looked through for an
-// answer.
-const maxCandidates = 2000
+// answer, maxCandidateBytes how much of them.
+const (
+	maxCandidates     = 2000
+	maxCandidateBytes = 8 << 20
+)
 
 // Depths of an item in characters.
 const (
@@ -120,7 +123,7 @@ var ownTopics = []string{TopicStateSnapshot, TopicContextMetrics, TopicAgentLife
 // candidates returns the newest messages that may be shown and pass the filter, newest
 // first.
 func (p *Provider) candidates(ctx context.Context, q ragctx.ContextQuery, cluster string) ([]Message, error) {
-	ask := Query{Filter: Filter{Namespace: q.Namespace, Cluster: cluster}, Newest: true, Limit: maxCandidates, MaxBytes: sourceBytes}
+	ask := Query{Filter: Filter{Namespace: q.Namespace, Cluster: cluster}, Newest: true, Limit: maxCandidates, MaxBytes: maxCandidateBytes}
 	if !q.AsOf.IsZero() {
 		ask.Until = q.AsOf.UnixMilli()
 	}
