@@ -135,6 +135,9 @@ func (p *strategyParser) positive(f map[string]json.RawMessage, at, key string, 
 	}
 }
 
+// maxUnknown is how many fields of an object that are not known are named.
+const maxUnknown = 20
+
 // known warns of fields that are not among names.
 func (p *strategyParser) known(f map[string]json.RawMessage, at string, names ...string) {
 	var other []string
@@ -144,7 +147,11 @@ func (p *strategyParser) known(f map[string]json.RawMessage, at string, names ..
 		}
 	}
 	slices.Sort(other)
-	for _, key := range other {
+	for i, key := range other {
+		if i == maxUnknown {
+			p.warn(named(strings.TrimSuffix(at, ".")), fmt.Sprintf("has %d more fields that are not known", len(other)-i))
+			break
+		}
 		p.warn(at+ragctx.Clip(key), "is not known and does nothing; there are "+strings.Join(names, ", "))
 	}
 }

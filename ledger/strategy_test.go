@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -126,6 +127,19 @@ func TestStrategyWarnings(t *testing.T) {
 	}
 	if w := s.Warnings(nil); len(w) != 1 {
 		t.Errorf("without knowing what agents publish: %v", w)
+	}
+}
+
+// Many fields that are not known are not all named: the answer would be longer than
+// what was sent.
+func TestStrategyManyUnknown(t *testing.T) {
+	var in strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&in, `"x%d":1,`, i)
+	}
+	_, warnings, err := ledger.ParseStrategy([]byte(`{` + in.String() + `"sources":[]}`))
+	if n := len(warnings); err != nil || n != 21 || warnings[n-1].String() != "strategy: has 980 more fields that are not known" {
+		t.Errorf("%d warnings, the last is %v, %v", n, warnings[max(n-1, 0):], err)
 	}
 }
 
