@@ -19,7 +19,7 @@ type Log interface {
 	// A message's timestamp is the clock's or one more than that of the cluster's
 	// newest message, whichever is later. One that the caller asks for (not 0) is
 	// raised to that, never lowered. An id that the caller gives is kept; one that the
-	// namespace has already is a [ragctx.ErrConflict]. The sequence that the caller
+	// cluster has already is a [ragctx.ErrConflict]. The sequence that the caller
 	// gives is ignored.
 	//
 	// It checks everything before anything is written, see [Check]. Without messages
