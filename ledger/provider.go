@@ -20,8 +20,8 @@ const (
 	ParamCluster = "cluster"
 )
 
-// maxCandidates is how many of a cluster's newest messages are looked through for an
-// answer, maxCandidateBytes how much of them.
+// maxCandidates is how many of a cluster's newest messages that may be shown are looked
+// through for an answer, maxCandidateBytes how much of them.
 const (
 	maxCandidates     = 2000
 	maxCandidateBytes = 8 << 20
@@ -121,16 +121,34 @@ func sourceOf(cluster, topic string) string { return "ledger:" + cluster + "/" +
 var ownTopics = []string{TopicStateSnapshot, TopicContextMetrics, TopicAgentLifecycle, TopicOmitted, TopicTokenUsage}
 
 // candidates returns the newest messages that may be shown and pass the filter, newest
-// first.
-func (p *Provider) candidates(ctx context.Context, q ragctx.ContextQuery, cluster string) ([]Message, error) {
-	ask := Query{Filter: Filter{Namespace: q.Namespace, Cluster: cluster}, Newest: true, Limit: maxCandidates, MaxBytes: maxCandidateBytes}
+// first. It looks beyond those that do not, as what agents put out is most of a cluster.
+func (p *Provider) candidates(ctx context.Context, q ragctx.ContextQuery, cluster string) (found []Message, err error) {
+	ask := Query{Filter: Filter{Namespace: q.Namespace, Cluster: cluster}, Newest: true, Limit: sourcePage, MaxBytes: maxCandidateBytes}
 	if !q.AsOf.IsZero() {
 		ask.Until = q.AsOf.UnixMilli()
 	}
-	found, err := p.log.Query(ctx, ask)
-	return slices.DeleteFunc(found, func(m Message) bool {
-		return slices.Contains(ownTopics, m.Topic) || !Replayable(m) || !passes(m, q.Filter) || slices.Contains(q.Exclude, m.ID)
-	}), err
+	kept := 0
+	for looked := 0; looked < MaxSourceMessages; {
+		page, err := p.log.Query(ctx, ask)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range page {
+			if slices.Contains(ownTopics, m.Topic) || !Replayable(m) || !passes(m, q.Filter) || slices.Contains(q.Exclude, m.ID) {
+				continue
+			}
+			found = append(found, m)
+			if kept += m.Size(); len(found) == maxCandidates || kept >= maxCandidateBytes {
+				return found, nil
+			}
+		}
+		looked += len(page)
+		if !ask.Full(len(page), size(page)) || page[len(page)-1].Sequence == 1 {
+			return found, nil
+		}
+		ask.ThroughSeq = page[len(page)-1].Sequence - 1
+	}
+	return found, nil
 }
 
 // passes reports whether a message passes a filter. It has no tags.

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,5 +82,21 @@ func TestProvider(t *testing.T) {
 	}
 	if res, _ := p.Query(t.Context(), foreign); res.Note == "" {
 		t.Error("an empty answer does not say why")
+	}
+}
+
+// What may not be shown does not hide what was said before it.
+func TestProviderLooksBeyondOutput(t *testing.T) {
+	log := newLog()
+	snap := ledger.NewSnapshotter(log, folder(t, nil), slog.New(slog.DiscardHandler))
+	t.Cleanup(snap.Close)
+	said := publish(t, log, ledger.Message{Topic: "CHAT", Text: "the keys are in the vault"})
+	for range 6 {
+		publish(t, log, slices.Repeat([]ledger.Message{{Topic: "AGENT_OUTPUT", Text: "keys"}}, 500)...)
+	}
+	p := ledger.NewProvider(log, snap.State)
+	res, err := p.Query(t.Context(), ragctx.ContextQuery{Query: "keys"}.WithDefaults().WithParam(ledger.ParamCluster, "c"))
+	if err != nil || len(res.Items) != 1 || res.Items[0].ID != said[0].ID {
+		t.Errorf("%+v, %v", res, err)
 	}
 }
