@@ -103,6 +103,9 @@ func (f packFlags) run(ctx context.Context, cmd *cobra.Command, env lookupEnv, b
 			r.Trigger = &api.PackTrigger{ID: f.trigger}
 		}
 	}
+	if _, _, err := r.Request(); err != nil { // what is no JSON cannot be sent
+		return err
+	}
 	a, err := b.Pack(ctx, r)
 	if err != nil {
 		return err
