@@ -2,7 +2,9 @@ package keyword
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
@@ -17,48 +19,62 @@ func (ix *Index) derive() {
 		return
 	}
 	ix.background.Go(func() {
-		for ix.deriveAll(ix.life) {
+		for ix.deriveNext(ix.life) {
 		}
 	})
 }
 
-// deriveAll reads the words of all segments that searches see, and reports whether to
-// look again: others may be seen by then. If not, it is not deriving any more.
-func (ix *Index) deriveAll(ctx context.Context) bool {
+// deriveNext reads the words of a segment that searches see, and reports whether to look
+// again. If not, it is not deriving any more. It keeps files open for as long as that
+// segment is seen, and no longer: others may wait for them to go.
+func (ix *Index) deriveNext(ctx context.Context) bool {
 	v := ix.acquire()
 	if v == nil {
 		return false
 	}
 	defer v.release()
-	some := false
-	for _, p := range v.stored() {
-		s, ok := p.segment.(*storedSegment)
-		if !ok || s.words.Load() != nil || s.wordless {
-			continue
-		}
-		some = true
-		var words *blockmax.Segment
-		err := guard(func() (err error) {
-			words, err = s.deriveWords(ctx, ix.opts.LongText)
-			return err
-		})
-		if ctx.Err() != nil {
-			return false
-		}
-		if err != nil {
-			s.wordless = true
-			ix.opts.Logger.Warn("keyword index: words are not in memory", slog.String("dir", ix.dir), slog.Any("error", err))
-			continue
-		}
+	s := v.underived()
+	if s == nil {
+		ix.mu.Lock()
+		defer ix.mu.Unlock()
+		ix.deriving.Store(false)
+		return ix.view.Load() != v && !ix.closed && ix.deriving.CompareAndSwap(false, true)
+	}
+	wanted := func() bool { return ctx.Err() == nil && ix.sees(s.derived) }
+	var words *blockmax.Segment
+	err := guard(func() (err error) {
+		words, err = s.deriveWords(wanted, ix.opts.LongText)
+		return err
+	})
+	switch {
+	case errors.Is(err, errUnwanted):
+	case err != nil:
+		s.wordless = true
+		ix.opts.Logger.Warn("keyword index: words are not in memory", slog.String("dir", ix.dir), slog.Any("error", err))
+	default:
 		s.words.Store(words)
 	}
-	if some {
-		return true
+	return ctx.Err() == nil
+}
+
+// underived returns a segment whose words are to be read into memory, or nil. Only who
+// derives them may ask.
+func (v *view) underived() *storedSegment {
+	for _, p := range v.stored() {
+		if s, ok := p.segment.(*storedSegment); ok && s.words.Load() == nil && !s.wordless {
+			return s
+		}
 	}
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	ix.deriving.Store(false)
-	return ix.view.Load() != v && !ix.closed && ix.deriving.CompareAndSwap(false, true)
+	return nil
+}
+
+// sees reports whether searches see a segment.
+func (ix *Index) sees(d *derived) bool {
+	v := ix.view.Load()
+	return v != nil && slices.ContainsFunc(v.stored(), func(p part) bool {
+		s, ok := p.segment.(*storedSegment)
+		return ok && s.derived == d
+	})
 }
 
 // inMemory returns the part's words, and which of its texts are dead; nil where they are

@@ -2,7 +2,7 @@ package keyword
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -114,21 +114,56 @@ func TestDerivedWordsAreThoseAnalysed(t *testing.T) {
 	}
 }
 
-// Whoever closes an index does not wait for words to be read.
-func TestCloseEndsDeriving(t *testing.T) {
+// segmentOf returns the only segment of an index.
+func segmentOf(t *testing.T, ix *Index) *storedSegment {
+	t.Helper()
+	v := ix.view.Load()
+	if len(v.parts) != 1 {
+		t.Fatalf("%d parts", len(v.parts))
+	}
+	s, ok := v.parts[0].segment.(*storedSegment)
+	if !ok {
+		t.Fatal("not stored")
+	}
+	return s
+}
+
+// Whoever closes an index does not wait for words to be read, and who waits for files to
+// go does not wait for those of a segment that nobody sees any more.
+func TestDerivingEnds(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
 	if err := ix.Apply(t.Context(), 1, benchUnits(300), nil); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, ix)
 	waitDerived(t, ix)
-	s, ok := ix.view.Load().parts[0].segment.(*storedSegment)
-	if !ok {
-		t.Fatal("not stored")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if words, err := s.deriveWords(ctx, 1); words != nil || err == nil {
+	old := segmentOf(t, ix)
+	if words, err := old.deriveWords(func() bool { return false }, 1); words != nil || !errors.Is(err, errUnwanted) {
 		t.Errorf("read in spite of the end: %v", err)
+	}
+	if !ix.sees(old.derived) {
+		t.Error("a segment is not seen that searches see")
+	}
+	if err := ix.Apply(t.Context(), 2, nil, []uint64{benchUnits(1)[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	if !ix.sees(old.derived) {
+		t.Error("a segment of which a unit is deleted is not seen any more")
+	}
+	if err := ix.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if ix.sees(old.derived) {
+		t.Error("a segment is seen that was merged away")
+	}
+	waitDerived(t, ix)
+	if ix.view.Load().underived() != nil {
+		t.Error("not all words are in memory")
+	}
+	if err := ix.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ix.sees(old.derived) || ix.deriveNext(t.Context()) {
+		t.Error("something is read of an index that is closed")
 	}
 }

@@ -1,7 +1,7 @@
 package keyword
 
 import (
-	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -58,8 +58,11 @@ type wordReader struct {
 // wordsEvery is after how many words of a segment it is asked whether to go on.
 const wordsEvery = 1 << 10
 
-// deriveWords reads the words of a segment into memory.
-func (s *storedSegment) deriveWords(ctx context.Context, long int) (*blockmax.Segment, error) {
+// errUnwanted says that nobody wants the words of a segment any more.
+var errUnwanted = errors.New("keyword: words are not wanted")
+
+// deriveWords reads the words of a segment into memory, while they are wanted.
+func (s *storedSegment) deriveWords(wanted func() bool, long int) (*blockmax.Segment, error) {
 	dict, err := s.seg.Dictionary(termField)
 	if err != nil {
 		return nil, err
@@ -73,8 +76,8 @@ func (s *storedSegment) deriveWords(ctx context.Context, long int) (*blockmax.Se
 	b := blockmax.NewBuilder(s.cols.shape(long))
 	key, err := next(r.words)
 	for n := 0; err == nil && key != ""; n++ {
-		if n%wordsEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if n%wordsEvery == 0 && !wanted() {
+			return nil, errUnwanted
 		}
 		word := key
 		if key, err = r.read(word); err == nil {
