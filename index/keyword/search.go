@@ -56,6 +56,7 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 		return index.LexicalResult{}, ix.damaged("search", err)
 	}
 	s.clear(v)
+	s.letGo()
 	res := index.LexicalResult{Hits: best.sorted(), Max: s.bound, Groups: groups.scores()}
 	ix.scratch.Put(s)
 	return res, nil

@@ -56,6 +56,20 @@ type candidate struct {
 	score float64 // but for rounding
 }
 
+// letGo forgets the segments of a search: what waits for the next one must not keep in
+// memory what the index has no more.
+func (s *scratch) letGo() {
+	l := &s.lists
+	clear(l.asked)
+	clear(l.lists)
+	l.asked, l.lists = l.asked[:0], l.lists[:0]
+	for i := range l.parts {
+		l.parts[i].words, l.parts[i].dead = nil, nil
+	}
+	l.finder.Start(blockmax.List{})
+	s.few, s.short = nil, nil
+}
+
 // useLists makes ready for a search of v, by the words in memory if these are to be used.
 func (s *scratch) useLists(v *view, use bool) {
 	l := &s.lists

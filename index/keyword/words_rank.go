@@ -99,6 +99,7 @@ func (s *scratch) searchList(v *view, f *finds, threshold float64) float64 {
 	if len(l.ends) > 0 {
 		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.texts[v.firstTexts[part]:], Units: s.units[v.firsts[part]:], Most: l.most[v.firstTexts[part]:]}
 	}
+	defer clear(l.terms)
 	return l.searcher.Search(p.words, q, threshold, f)
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -108,6 +110,42 @@ func TestWordsAreThoseStored(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A search leaves nothing behind that keeps a segment in memory which the index has no
+// more, nor the words of units that were deleted with it.
+func TestSearchesLetGoOfSegments(t *testing.T) {
+	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20, passes: passes{share: 2, least: 10}})
+	units := drawTexts(rand.New(rand.NewPCG(3, 3)), 0, 500, 3, 200)
+	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, ix)
+	waitDerived(t, ix)
+	var used *scratch
+	for ok := false; !ok; used, ok = ix.scratch.Get().(*scratch) { // which may have been thrown away
+		if _, err := ix.Search(t.Context(), index.LexicalQuery{Text: "w1 w2 w3 w4 w5", K: 5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := weak.Make(segmentOf(t, ix).words.Load())
+	if err := ix.Apply(t.Context(), 2, nil, []uint64{units[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waitDerived(t, ix)
+	for range 100 {
+		if runtime.GC(); old.Value() == nil {
+			break
+		}
+		time.Sleep(time.Millisecond) // it may still be on a stack
+	}
+	if old.Value() != nil {
+		t.Error("the words of a segment that is gone are still in memory")
+	}
+	runtime.KeepAlive(used)
 }
 
 // drop deletes some texts, or, now and then, some units, which no caller should do.

@@ -54,6 +54,9 @@ type block struct {
 	alone [32]byte // the packed numbers of a word that is in one unit
 }
 
+// letGo forgets the list that was read.
+func (b *block) letGo() { b.tfs, b.units, b.opened, b.entries = nil, nil, nil, nil }
+
 // read reads a block of a list.
 func (b *block) read(l *List, number int) {
 	if l.alone {

@@ -8,8 +8,11 @@ type Finder struct {
 	at     int // in it
 }
 
-// Start makes the finder one for a list.
-func (f *Finder) Start(l List) { f.list, f.number, f.at = l, -1, 0 }
+// Start makes the finder one for a list; for the empty one it keeps no other in memory.
+func (f *Finder) Start(l List) {
+	f.list, f.number, f.at = l, -1, 0
+	f.block.letGo()
+}
 
 // Seek reports whether a text, none of those before it, has the word.
 func (f *Finder) Seek(text uint32) bool {

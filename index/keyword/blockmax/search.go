@@ -70,8 +70,19 @@ func (s *Searcher) Search(segment *Segment, q Query, threshold float64, sink Sin
 	for lo := uint32(0); lo < texts; lo += window {
 		s.window(lo, min(lo+window, texts))
 	}
-	s.query, s.sink = Query{}, nil
+	s.letGo()
 	return s.threshold
+}
+
+// letGo forgets the segment that was searched: a searcher that waits must not keep it in
+// memory.
+func (s *Searcher) letGo() {
+	for _, c := range s.cursors[:len(s.query.Terms)] {
+		c.List = List{}
+		c.scan.letGo()
+		c.probe.letGo()
+	}
+	s.segment, s.query, s.sink = nil, Query{}, nil
 }
 
 // Slack returns the factor by which a sum of so many terms may be too small.
