@@ -97,6 +97,24 @@ func TestLists(t *testing.T) {
 	})
 }
 
+// A word that nothing has, as in a file that is damaged, is none.
+func TestWordWithoutPostings(t *testing.T) {
+	b := NewBuilder(Shape{Owner: []uint32{0}, Start: []uint32{0, 1}, Text: []uint32{3}, Unit: []uint32{3}})
+	for _, postings := range [][]Posting{nil, {{0, 2}}} {
+		if err := b.Add(term(len(postings)), postings, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seg, err := b.Segment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := seg.Lookup("word0"); ok || seg.Terms() != 1 {
+		t.Errorf("of %d words, one has no postings", seg.Terms())
+	}
+	checkList(t, seg, "word1", listed{postings: []Posting{{0, 2}}})
+}
+
 func checkList(rt rapid.TB, seg *Segment, term string, w listed) {
 	rt.Helper()
 	l, ok := seg.Lookup(term)

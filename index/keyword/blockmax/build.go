@@ -41,10 +41,13 @@ func NewBuilder(shape Shape) *Builder {
 	return &Builder{segment: &Segment{Shape: shape, seed: maphash.MakeSeed()}}
 }
 
-// Add adds a word, once, with its postings, of which there are some, by ascending place.
+// Add adds a word, once, with its postings by ascending place; without any it adds nothing.
 // Of those places in opens, ascending, too, are the units that say that it opens their
 // text.
 func (b *Builder) Add(term []byte, postings []Posting, opens []uint32) error {
+	if len(postings) == 0 {
+		return nil
+	}
 	if len(b.segment.data) > math.MaxUint32-1 {
 		return ErrSize
 	}
