@@ -55,16 +55,18 @@ func (d *departed) of(p part) (*roaring.Bitmap, bool) {
 	d.once.Do(func() {
 		d.set = roaring.FromDense(p.dead, true)
 		cols := p.columns()
-		dead := make(map[uint32]uint32) // by parent
-		for it := d.set.Iterator(); it.HasNext(); {
-			dead[cols.text[cols.place[it.Next()]]]++
+		dead := make([]uint32, len(cols.parents))
+		for unit := range p.dead.all() {
+			dead[cols.text[cols.place[unit]]]++
 		}
 		d.text = d.text.clone(len(cols.parents))
 		for text, n := range dead {
-			if n < cols.count[text] {
+			switch n {
+			case 0:
+			case cols.count[text]:
+				d.text.set(uint32(text)) //nolint:gosec // at most 2³²
+			default:
 				d.torn = true
-			} else {
-				d.text.set(text)
 			}
 		}
 	})
