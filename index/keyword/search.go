@@ -150,7 +150,7 @@ func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept)
 		}
 	}
 	if s.short == nil && s.lists.some {
-		s.rankLists(v, &best, accept)
+		return best, s.rankLists(ctx, v, &best, accept)
 	}
 	return best, nil
 }

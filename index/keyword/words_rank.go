@@ -1,6 +1,7 @@
 package keyword
 
 import (
+	"context"
 	"slices"
 
 	"github.com/ragctx/ragctx/index"
@@ -48,13 +49,16 @@ func (f *finds) Offer(place uint32, score float64) float64 {
 // rankLists puts the best units of parts whose words are in memory among the best of the
 // others. Their texts then have the scores that reading all postings would give them;
 // they are in chosen.
-func (s *scratch) rankLists(v *view, best *top, accept index.Accept) {
+func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept index.Accept) error {
 	l := &s.lists
 	f := &finds{lists: l, best: &top{k: best.k, hits: slices.Clone(best.hits)}, accept: accept}
 	threshold := f.best.threshold()
 	for i, p := range l.parts {
 		if p.words == nil {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if best.k > 0 {
 			f.part, f.cols, f.first = i, v.parts[i].columns(), v.firsts[i]
@@ -81,6 +85,7 @@ func (s *scratch) rankLists(v *view, best *top, accept index.Accept) {
 		r := s.ranker(v, c.part, best, nil)
 		r.offer(int(c.place), s.units[r.first+int(c.place)])
 	}
+	return nil
 }
 
 // searchList searches the lists of a part.

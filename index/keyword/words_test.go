@@ -2,9 +2,11 @@ package keyword
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +148,29 @@ func TestSearchesLetGoOfSegments(t *testing.T) {
 		t.Error("the words of a segment that is gone are still in memory")
 	}
 	runtime.KeepAlive(used)
+}
+
+// Who gives up while parts are searched does not wait for all of them.
+func TestSearchOfPartsEndsEarly(t *testing.T) {
+	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20, passes: passes{share: 2, least: 10}})
+	for seq := range uint64(3) {
+		if err := ix.Apply(t.Context(), seq+1, drawTexts(rand.New(rand.NewPCG(3, seq)), seq*100, 100, 3, 40), nil); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, ix)
+	}
+	waitDerived(t, ix)
+	ctx, cancel := context.WithCancel(t.Context())
+	parts := ix.view.Load().parts
+	looked := make(map[int]bool)
+	_, err := ix.Search(ctx, index.LexicalQuery{Text: "w1 w2", K: 5, Accept: func(id uint64) bool {
+		cancel()
+		looked[slices.IndexFunc(parts, func(p part) bool { return p.columns().holds(id) })] = true
+		return true
+	}})
+	if !errors.Is(err, context.Canceled) || len(looked) != 1 || len(parts) < 2 {
+		t.Errorf("%d of %d parts were looked at, and the error is %v", len(looked), len(parts), err)
+	}
 }
 
 // drop deletes some texts, or, now and then, some units, which no caller should do.
