@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/ragctx/ragctx"
 )
@@ -116,7 +117,7 @@ func Compare(old, now Report, anyway bool) (Comparison, error) {
 		c.Changes = append(c.Changes, family...)
 	}
 	slices.SortStableFunc(c.Changes, func(a, b Change) int { return place(pairs, a) - place(pairs, b) })
-	if ch, ok := change(old.Control, now.Control); ok {
+	if ch, ok := change(thinned(old.Control), thinned(now.Control)); ok {
 		ch.Metric = "control"
 		family := []Change{ch}
 		judge(family, Slower)
@@ -205,6 +206,21 @@ func judge(family []Change, more Outcome) {
 	}
 }
 
+// thinned returns medians of neighbours, no more of them than a load has runs: there is a
+// control before each run of each load, and what the rank test takes grows with the fourth
+// power.
+func thinned(values []float64) []float64 {
+	n := len(values)
+	if n <= MaxRepeat {
+		return values
+	}
+	out := make([]float64, MaxRepeat)
+	for i := range out {
+		out[i] = median(values[i*n/MaxRepeat : (i+1)*n/MaxRepeat])
+	}
+	return out
+}
+
 func median(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)
@@ -237,8 +253,18 @@ func differences(old, now Report) (out []string) {
 		{"seconds in a run", old.Seconds, now.Seconds},
 	} {
 		if f.old != f.now {
-			out = append(out, fmt.Sprintf("%s: was %v, is %v", f.name, f.old, f.now))
+			out = append(out, printable(fmt.Sprintf("%s: was %v, is %v", f.name, f.old, f.now)))
 		}
 	}
 	return out
+}
+
+// printable replaces what would command a terminal: an older report may be anyone's.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }

@@ -187,6 +187,21 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// A report of many loads with many runs has more controls than a rank test can take.
+func TestCompareManyControls(t *testing.T) {
+	old, now := made(1, 1, 5, 10, 0.01), made(2, 1, 5, 10, 0.01)
+	old.Control, now.Control = make([]float64, 10_007), make([]float64, MaxRepeat+1)
+	for i := range old.Control {
+		old.Control[i] = 5 + float64(i%7)/100
+	}
+	for i := range now.Control {
+		now.Control[i] = 6 + float64(i%7)/100
+	}
+	if c := compared(t, old, now).Control; c.Outcome != Slower || math.Abs(c.Percent-20) > 1 || math.Abs(c.Old-5.03) > 0.01 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestCompareRefuses(t *testing.T) {
 	old, now := made(1, 1, 5, 10, 0.01), made(2, 1, 5, 10, 0.01)
 	now.Setup.Machine, now.Setup.Chunks = "another", 9
@@ -202,6 +217,12 @@ func TestCompareRefuses(t *testing.T) {
 	if _, err := Compare(old, now, false); err == nil || !strings.Contains(err.Error(), "no load in common") {
 		t.Errorf("other loads: %v", err)
 	}
+	// What an older report says commands no terminal.
+	old.Setup.Machine = "m\x1b[2J"
+	if _, err := Compare(old, now, false); err == nil || !strings.Contains(err.Error(), "machine: was m\uFFFD[2J, is m") {
+		t.Errorf("a machine with a command in its name: %v", err)
+	}
+	old.Setup.Machine = now.Setup.Machine
 	// A program of another version is what is compared.
 	now = made(2, 1, 5, 10, 0.01)
 	now.Setup.Program, now.Setup.Time, now.Setup.Server = "v2", "later", "http://elsewhere"
