@@ -169,6 +169,14 @@ func (o Options) validate() error {
 	case o.Timeout < 0:
 		return ragctx.Invalid("timeout", "is %v; it cannot be negative", o.Timeout)
 	}
+	return o.checkLoads()
+}
+
+// CheckLoads finds what [Run] would refuse in the loads and the length of their runs,
+// before anything is made ready for them.
+func CheckLoads(o Options) error { return o.withDefaults().checkLoads() }
+
+func (o Options) checkLoads() error {
 	for i, l := range o.Loads {
 		if err := o.check(l, o.Loads[:i]); err != nil {
 			return err

@@ -185,10 +185,13 @@ func (f benchFlags) check(cmd *cobra.Command, s settings, texts []string) error 
 		return badUsage("--generate: fills a directory of its own; leave --server out")
 	case f.generate > 0 && s.origin["data"] == fromFlag:
 		return badUsage("--generate: fills a directory of its own; leave --data out")
-	case f.failIfSlower < 0:
+	case !(f.failIfSlower >= 0): // which is no number either
 		return badUsage("--fail-if-slower: is %v; use a percentage from 0", f.failIfSlower)
 	case cmd.Flags().Changed("fail-if-slower") && f.compare == "":
 		return badUsage("--fail-if-slower: needs --compare")
+	}
+	if err := bench.CheckLoads(bench.Options{Loads: f.loads(), Requests: f.requests, Duration: f.duration}); err != nil {
+		return err
 	}
 	if len(texts) == 0 {
 		texts = []string{""}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -40,8 +41,31 @@ func (f benchFlags) writable() error {
 		if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
 			return fmt.Errorf("%s: %s is in a directory that is not there", flag, printable(name))
 		}
+		if err := mayWrite(name); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
 	}
 	return nil
+}
+
+// mayWrite finds out whether a file can be written, and leaves everything as it was.
+func mayWrite(name string) error {
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err := os.CreateTemp(filepath.Dir(name), ".ragctx-bench-")
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil || !info.Mode().IsRegular() && !info.IsDir() { // who reads a pipe would see its end
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // write writes a report, and what a comparison says, in all forms that are wanted.

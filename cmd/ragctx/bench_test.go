@@ -66,3 +66,29 @@ func TestLoads(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// TestWritable refuses what cannot be written before anything is measured, and leaves the
+// rest as it was.
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old.json")
+	if err := os.WriteFile(old, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"": "", toStdout: "", old: "", filepath.Join(dir, "new.json"): "", os.DevNull: "",
+		dir:                              "is a directory",
+		filepath.Join(dir, "no", "r"):    "is in a directory that is not there",
+		filepath.Join(old, "r"):          "is in a directory that is not there",
+		filepath.Join(dir, "a\x00.json"): "invalid argument",
+	} {
+		err := benchFlags{json: name}.writable()
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--json: ")) {
+			t.Errorf("%q: %v, want %q", name, err, want)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if b, _ := os.ReadFile(old); err != nil || len(entries) != 1 || string(b) != "{}" {
+		t.Errorf("afterwards there are %v, %q: %v", entries, b, err)
+	}
+}
