@@ -100,7 +100,7 @@ func Compare(old, now Report, anyway bool) (Comparison, error) {
 		}
 	}
 	if len(pairs) == 0 {
-		return c, ragctx.Invalid("compare", "the reports have no load in common; ask with the same --clients, --rate and --ingest")
+		return c, errNothingCommon()
 	}
 	for _, metric := range metrics {
 		var family []Change
@@ -127,17 +127,24 @@ func Compare(old, now Report, anyway bool) (Comparison, error) {
 }
 
 // Comparable finds what would keep the report of a run from being compared with an
-// older one, before it is made.
-func Comparable(old Report, o Options) error {
+// older one, before it is made; anyway is as for [Compare].
+func Comparable(old Report, o Options, anyway bool) error {
 	o = o.withDefaults()
-	if found := differences(old, newReport(o)); len(found) > 0 {
+	if found := differences(old, newReport(o)); len(found) > 0 && !anyway {
 		return differ(found)
+	}
+	if !slices.ContainsFunc(old.Loads, func(m Measurement) bool { return slices.Contains(o.Loads, m.Load) }) {
+		return errNothingCommon()
 	}
 	return nil
 }
 
+func errNothingCommon() error {
+	return ragctx.Invalid("compare", "the reports have no load in common; ask with the same --clients, --rate and --ingest")
+}
+
 func differ(differences []string) error {
-	return ragctx.Invalid("compare", "the reports are of different setups, so a difference would say little: %s", strings.Join(differences, "; "))
+	return ragctx.Invalid("compare", "the reports are of different setups, so a difference would say little: %s; use the same ones, or --compare-anyway", strings.Join(differences, "; "))
 }
 
 // place orders changes by their loads.

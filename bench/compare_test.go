@@ -217,6 +217,12 @@ func TestCompareRefuses(t *testing.T) {
 	if _, err := Compare(old, now, false); err == nil || !strings.Contains(err.Error(), "no load in common") {
 		t.Errorf("other loads: %v", err)
 	}
+	same := Options{Repeat: 5, Loads: []Load{{Clients: 1}}, Setup: old.Setup}
+	if old := newReport(same.withDefaults()); Comparable(Report{Setup: old.Setup, Seconds: old.Seconds, Loads: made(1, 1, 5, 10, 0).Loads}, same, false) != nil {
+		t.Error("what is the same is not comparable")
+	} else if err := Comparable(Report{Setup: old.Setup, Seconds: old.Seconds, Loads: now.Loads}, same, true); err == nil || !strings.Contains(err.Error(), "no load in common") {
+		t.Errorf("other loads, before they are measured: %v", err)
+	}
 	// What an older report says commands no terminal.
 	old.Setup.Machine = "m\x1b[2J"
 	if _, err := Compare(old, now, false); err == nil || !strings.Contains(err.Error(), "machine: was m\uFFFD[2J, is m") {

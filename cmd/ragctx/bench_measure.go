@@ -72,9 +72,9 @@ func (m *measurement) measure(ctx context.Context, texts []string) (bench.Report
 	if err := m.takeStock(ctx, &o, texts); err != nil {
 		return bench.Report{}, err
 	}
-	if m.old != nil && !m.anyway {
-		if err := bench.Comparable(*m.old, o); err != nil {
-			return bench.Report{}, fmt.Errorf("%w; use the same ones, or --compare-anyway", err)
+	if m.old != nil {
+		if err := bench.Comparable(*m.old, o, m.anyway); err != nil {
+			return bench.Report{}, err
 		}
 	}
 	r, err := bench.Run(ctx, o)
