@@ -223,6 +223,34 @@ func (c *Client) stream(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// download copies what a path answers to w.
+func (c *Client) download(ctx context.Context, path string, query url.Values, what string, w io.Writer) error {
+	req, err := c.request(ctx, http.MethodGet, path, query, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.stream(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return c.unreachable(ctx, fmt.Errorf("read %s: %w", what, err))
+	}
+	return nil
+}
+
+// upload posts lines of JSON of unknown length.
+func (c *Client) upload(ctx context.Context, path string, query url.Values, r io.Reader, out any) error {
+	req, err := c.request(ctx, http.MethodPost, path, query, nil)
+	if err != nil {
+		return err
+	}
+	req.Body, req.ContentLength = io.NopCloser(r), -1
+	req.Header.Set("Content-Type", linesType)
+	return c.answer(req, out)
+}
+
 func (c *Client) answer(req *http.Request, out any) error {
 	ctx := req.Context()
 	resp, err := c.http.Do(req)

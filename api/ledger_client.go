@@ -151,31 +151,13 @@ func (c *Client) readStream(ctx context.Context, f ledger.Filter, after ledger.S
 // ExportMessages calls [engine.Engine.ExportMessages] on the server.
 func (c *Client) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
 	q.Limit, q.Offset, q.Newest = 0, 0, false
-	req, err := c.request(ctx, http.MethodGet, clusterAt(q.Cluster, "/export"), ranging(q), nil)
-	if err != nil {
-		return err
-	}
-	resp, err := c.stream(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return c.unreachable(ctx, fmt.Errorf("read messages: %w", err))
-	}
-	return nil
+	return c.download(ctx, clusterAt(q.Cluster, "/export"), ranging(q), "messages", w)
 }
 
 // ImportMessages calls [engine.Engine.ImportMessages] on the server.
 func (c *Client) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
 	var done ledger.Imported
-	req, err := c.request(ctx, http.MethodPost, clusterAt(cluster, "/import"), in(namespace), nil)
-	if err != nil {
-		return done, err
-	}
-	req.Body, req.ContentLength = io.NopCloser(r), -1
-	req.Header.Set("Content-Type", linesType)
-	err = c.answer(req, &done)
+	err := c.upload(ctx, clusterAt(cluster, "/import"), in(namespace), r, &done)
 	return done, err
 }
 

@@ -251,30 +251,12 @@ func (c *Client) ExportMemories(ctx context.Context, namespace string, f store.M
 	if history {
 		q.Set("history", "true")
 	}
-	req, err := c.request(ctx, http.MethodGet, memoriesPath+":export", q, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := c.stream(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return c.unreachable(ctx, fmt.Errorf("read memories: %w", err))
-	}
-	return nil
+	return c.download(ctx, memoriesPath+":export", q, "memories", w)
 }
 
 // ImportMemories calls [ImportMemories] on the server.
 func (c *Client) ImportMemories(ctx context.Context, namespace string, r io.Reader) (MemoryImport, error) {
 	var done MemoryImport
-	req, err := c.request(ctx, http.MethodPost, memoriesPath+":import", in(namespace), nil)
-	if err != nil {
-		return done, err
-	}
-	req.Body, req.ContentLength = io.NopCloser(r), -1
-	req.Header.Set("Content-Type", linesType)
-	err = c.answer(req, &done)
+	err := c.upload(ctx, memoriesPath+":import", in(namespace), r, &done)
 	return done, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"unicode"
@@ -119,22 +120,39 @@ func checkJSON(field string, b json.RawMessage) error {
 	return ragctx.ValidText(field, string(b))
 }
 
-// depth returns how deep valid JSON nests.
-func depth(b []byte) int {
-	deepest, now, inString := 0, 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
+// signs returns the signs of valid JSON that are part of no string, each with how deep
+// it nests: brackets with what is inside of them.
+func signs(b []byte) iter.Seq2[byte, int] {
+	return func(yield func(byte, int) bool) {
+		level, inString := 0, false
+		for i := 0; i < len(b); i++ {
+			c := b[i]
+			switch {
+			case inString && c == '\\':
+				i++
+				continue
+			case c == '"':
+				inString = !inString
+				continue
+			case inString:
+				continue
+			case c == '{' || c == '[':
+				level++
+			}
+			if !yield(c, level) {
+				return
+			}
+			if c == '}' || c == ']' {
+				level--
+			}
 		}
+	}
+}
+
+// depth returns how deep valid JSON nests.
+func depth(b []byte) (deepest int) {
+	for _, level := range signs(b) {
+		deepest = max(deepest, level)
 	}
 	return deepest
 }

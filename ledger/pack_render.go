@@ -54,23 +54,12 @@ const maxIndent = 16
 
 // indentedSize returns how long JSON is with an indent of two, or a little more.
 func indentedSize(data []byte) int {
-	size, level, inString := len(data), 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			level++
+	size := len(data)
+	for c, level := range signs(data) {
+		switch c {
+		case '{', '[', '}', ']', ',':
 			size += 1 + 2*level
-		case c == '}' || c == ']':
-			level--
-			size += 1 + 2*level
-		case c == ',':
-			size += 1 + 2*level
-		case c == ':':
+		case ':':
 			size++
 		}
 	}
