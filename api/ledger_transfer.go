@@ -57,15 +57,10 @@ func (s *Server) exportMessages(_ context.Context, in *MessageRange) (*huma.Stre
 }
 
 func (s *Server) importMessages(ctx context.Context, in *messageImport) (*messageImportOutput, error) {
-	form, _, p := bulkType(in.c.Request().Header)
-	if p != nil || form {
-		return nil, newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read",
-			Fault{Location: "header.Content-Type", Message: "is not " + linesType + "; send one JSON object per line"})
-	}
-	body := s.bulkBody(&bulkInput{c: in.c}, nil)
-	done, err := s.engine.ImportMessages(ctx, in.Namespace, in.Cluster, body)
-	if body.err != nil {
-		return nil, bodyProblem(in.c, body.err, splitBulk)
-	}
-	return &messageImportOutput{done}, err
+	var out messageImportOutput
+	err := s.importLines(in.c, func(body io.Reader) (err error) {
+		out.Body, err = s.engine.ImportMessages(ctx, in.Namespace, in.Cluster, body)
+		return err
+	})
+	return &out, err
 }

@@ -231,17 +231,27 @@ func (s *Server) exportMemories(_ context.Context, in *memoryExport) (*huma.Stre
 }
 
 func (s *Server) importMemories(ctx context.Context, in *memoryImport) (*memoryImportOutput, error) {
-	form, _, p := bulkType(in.c.Request().Header)
+	var out memoryImportOutput
+	err := s.importLines(in.c, func(body io.Reader) (err error) {
+		out.Body, err = ImportMemories(ctx, s.engine, in.Namespace, body)
+		return err
+	})
+	return &out, err
+}
+
+// importLines has read take the body of a request that is one JSON object per line.
+func (s *Server) importLines(c echo.Context, read func(body io.Reader) error) error {
+	form, _, p := bulkType(c.Request().Header)
 	if p != nil || form {
-		return nil, newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read",
+		return newProblem(http.StatusUnsupportedMediaType, codeMediaType, "the body is of a type that the server does not read",
 			Fault{Location: "header.Content-Type", Message: "is not " + linesType + "; send one JSON object per line"})
 	}
-	body := s.bulkBody(&bulkInput{c: in.c}, nil)
-	done, err := ImportMemories(ctx, s.engine, in.Namespace, body)
+	body := s.bulkBody(&bulkInput{c: c}, nil)
+	err := read(body)
 	if body.err != nil {
-		return nil, bodyProblem(in.c, body.err, splitBulk)
+		return bodyProblem(c, body.err, splitBulk)
 	}
-	return &memoryImportOutput{done}, err
+	return err
 }
 
 // ExportMemories calls [ExportMemories] on the server.

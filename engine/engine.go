@@ -10,6 +10,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -269,11 +270,12 @@ func (e *Engine) Close() error {
 	return errors.Join(append(errs, e.lock.release())...)
 }
 
+// spaceName returns the name of a namespace, which "" is the default of.
+func spaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace) }
+
 // namespace returns the id of a namespace, made if missing when create is set.
 func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64, error) {
-	if name == "" {
-		name = ragctx.DefaultNamespace
-	}
+	name = spaceName(name)
 	if id, ok := e.namespaces.Load(name); ok {
 		return id.(int64), nil //nolint:forcetypeassert // only int64 is stored
 	}

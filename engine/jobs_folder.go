@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +43,7 @@ func (r folderRequest) options() IngestOptions {
 // request returns options as they are kept.
 func (o IngestOptions) request() (folderRequest, error) {
 	req := folderRequest{
-		Namespace: cmp.Or(o.Namespace, ragctx.DefaultNamespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata,
+		Namespace: spaceName(o.Namespace), Prefix: o.Prefix, Walk: o.Walk, Tags: o.Tags, Metadata: o.Metadata,
 		Chunk: o.Chunk, Reread: o.Reread, KeepEmpty: o.KeepEmpty,
 	}
 	if err := ragctx.ValidName("namespace", req.Namespace); err != nil {

@@ -109,7 +109,7 @@ func (p spooledPut) document(id string) docs.Document {
 func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, error) {
 	o.MaxItems = cmp.Or(o.MaxItems, DefaultMaxBulkItems)
 	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBulkBytes)
-	o.Namespace = cmp.Or(o.Namespace, ragctx.DefaultNamespace)
+	o.Namespace = spaceName(o.Namespace)
 	if err := ragctx.ValidName("namespace", o.Namespace); err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error)
 	if err := memory.ValidateTurn(t); err != nil {
 		return Extraction{}, err
 	}
-	t.Namespace = cmp.Or(t.Namespace, ragctx.DefaultNamespace)
+	t.Namespace = spaceName(t.Namespace)
 	t.ID = cmp.Or(t.ID, "dry-run")
 	if t.Occurred.IsZero() {
 		t.Occurred = e.opts.Now()

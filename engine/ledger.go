@@ -15,9 +15,6 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// spaceName returns the name of a namespace, which "" is the default of.
-func spaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace) }
-
 // AppendMessages appends messages of one cluster, all or none; see [ledger.Log]. They
 // are durable when it returns. Without a namespace they go to the default one.
 func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {

@@ -6,11 +6,12 @@ import (
 
 	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/keyword/blockmax"
 )
 
 // The terms of a unit of a long text count for those beside it too, less with the
 // distance: by spill, in tenths.
-const tenths = 10
+const tenths = blockmax.Tenths
 
 var spill = [...]uint32{4, 2, 1}
 
