@@ -1,0 +1,94 @@
+// Package access says who may do what: a [Grant] is what a caller was given, by an API
+// key or because no keys are asked for. Doors put it into the context of a request
+// ([With]); the engine asks it for everything that it does ([From]).
+package access
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Role is how much a caller may do. Each role may do what those below it may.
+type Role int
+
+// The roles, the weakest first.
+const (
+	None  Role = iota
+	Read       // ask, search, list, look at
+	Write      // store, change, delete
+	Admin      // all users of the namespaces; keys, namespaces, settings
+)
+
+var roleNames = [...]string{"none", "read", "write", "admin"}
+
+// String returns the role's name.
+func (r Role) String() string { return roleNames[r] }
+
+// ParseRole reads read, write or admin.
+func ParseRole(s string) (Role, error) {
+	if i := slices.Index(roleNames[1:], strings.ToLower(s)); i >= 0 {
+		return Role(i + 1), nil
+	}
+	return None, ragctx.Invalid("role", "%q is not a role; use read, write or admin", ragctx.Clip(s))
+}
+
+// Grant is what a caller may do. The zero value may do nothing.
+type Grant struct {
+	// Key is the id of the API key; empty without keys.
+	Key  string
+	Role Role
+	// Namespaces are those that can be reached; none means all.
+	Namespaces []string
+	// User is the only user that can be acted for; empty is any.
+	User string
+}
+
+// Full is the grant of whoever needs no key: this process itself, and callers of a
+// server without keys.
+func Full() Grant { return Grant{Role: Admin} }
+
+type contextKey struct{}
+
+// With returns ctx with a grant.
+func With(ctx context.Context, g Grant) context.Context {
+	return context.WithValue(ctx, contextKey{}, g)
+}
+
+// From returns the grant of ctx. A context without one belongs to this process, which
+// may do everything.
+func From(ctx context.Context) Grant {
+	if g, ok := ctx.Value(contextKey{}).(Grant); ok {
+		return g
+	}
+	return Full()
+}
+
+// Needs returns nil if the grant has the role, else a [ragctx.ErrDenied].
+func (g Grant) Needs(r Role) error {
+	if g.Role >= r {
+		return nil
+	}
+	return fmt.Errorf("%w: this needs the role %s, and the API key has %s; use a key of that role", ragctx.ErrDenied, r, g.Role)
+}
+
+// Reaches reports whether the grant reaches a namespace.
+func (g Grant) Reaches(namespace string) bool {
+	return len(g.Namespaces) == 0 || slices.Contains(g.Namespaces, namespace)
+}
+
+// ActAs returns the user that a request for user acts for: a key that is bound to a
+// user acts for that one, also when a request names none. Another one is a
+// [ragctx.ErrDenied].
+func (g Grant) ActAs(user string) (string, error) {
+	if g.User == "" || user == g.User {
+		return user, nil
+	}
+	if user == "" {
+		return g.User, nil
+	}
+	return "", fmt.Errorf("%w: user %q; the API key is bound to the user %q: leave user_id out", ragctx.ErrDenied, ragctx.Clip(user), ragctx.Clip(g.User))
+}
