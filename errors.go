@@ -14,6 +14,12 @@ var (
 	ErrConflict = errors.New("conflict")
 	ErrTooLarge = errors.New("too large")
 	ErrDenied   = errors.New("not allowed")
+	// ErrUnauthenticated says that an API key is missing or not a good one, ErrQuota
+	// that a namespace holds as much as it may, ErrLimited that the caller should ask
+	// again later.
+	ErrUnauthenticated = errors.New("not authenticated")
+	ErrQuota           = errors.New("quota exceeded")
+	ErrLimited         = errors.New("too many requests")
 )
 
 // Sentinels, continued: the server cannot do it now.
@@ -39,6 +45,9 @@ var errorCodes = []struct {
 	{ErrConflict, "conflict", 409},
 	{ErrTooLarge, "too_large", 413},
 	{ErrDenied, "denied", 403},
+	{ErrUnauthenticated, "unauthenticated", 401},
+	{ErrQuota, "quota_exceeded", 403},
+	{ErrLimited, "rate_limited", 429},
 	{ErrNoSpace, "no_space", 507},
 	{ErrProvider, "provider_failed", 502},
 	{ErrClosed, "unavailable", 503},

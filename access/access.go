@@ -36,6 +36,15 @@ func ParseRole(s string) (Role, error) {
 	return None, ragctx.Invalid("role", "%q is not a role; use read, write or admin", ragctx.Clip(s))
 }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (r *Role) UnmarshalText(b []byte) (err error) {
+	*r, err = ParseRole(string(b))
+	return err
+}
+
 // Grant is what a caller may do. The zero value may do nothing.
 type Grant struct {
 	// Key is the id of the API key; empty without keys.
@@ -78,6 +87,43 @@ func (g Grant) Needs(r Role) error {
 // Reaches reports whether the grant reaches a namespace.
 func (g Grant) Reaches(namespace string) bool {
 	return len(g.Namespaces) == 0 || slices.Contains(g.Namespaces, namespace)
+}
+
+// Enters returns nil if the grant reaches a namespace, else a [ragctx.ErrDenied] that
+// does not tell whether there is one of the name.
+func (g Grant) Enters(namespace string) error {
+	if g.Reaches(namespace) {
+		return nil
+	}
+	return fmt.Errorf("%w: namespace %q; the API key is for %s", ragctx.ErrDenied, ragctx.Clip(namespace), ragctx.Clip(strings.Join(g.Namespaces, ", ")))
+}
+
+// Whole returns nil if the grant is for all namespaces and users, as what concerns the
+// whole data directory needs; else a [ragctx.ErrDenied].
+func (g Grant) Whole() error {
+	if len(g.Namespaces) == 0 && g.User == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: this concerns all namespaces and users, and the API key is bound to some; use a key that is not bound", ragctx.ErrDenied)
+}
+
+// Shared returns nil if the grant may change what belongs to no user, such as documents
+// and ledgers; else a [ragctx.ErrDenied]. A key that is bound to a user sees it.
+func (g Grant) Shared() error {
+	if g.User == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: this belongs to all users of the namespace, and the API key is bound to the user %q; use a key without a user",
+		ragctx.ErrDenied, ragctx.Clip(g.User))
+}
+
+// Everyone returns nil if the grant may act for all users at once, which is an admin's;
+// else a [ragctx.ErrDenied].
+func (g Grant) Everyone() error {
+	if err := g.Shared(); err != nil {
+		return err
+	}
+	return g.Needs(Admin)
 }
 
 // ActAs returns the user that a request for user acts for: a key that is bound to a

@@ -15,16 +15,23 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 )
 
 const jsonType = "application/json"
 
-// admit lets a request through to its handler when its query string and body
-// are sound. Bodies are checked here, against the schema in the OpenAPI
+// admit lets a request through to its handler when its caller has the role for it and
+// its query string and body are sound. Bodies are checked here, against the schema in the OpenAPI
 // document, and not by huma: see checker.
 func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	op := ctx.Operation()
+	if role := roleOf(op.OperationID); role > access.None {
+		if err := access.From(ctx.Context()).Needs(role); err != nil {
+			s.handleError(s.problemOf(ctx.Context(), op, err), c)
+			return
+		}
+	}
 	if faults := checkQuery(c.QueryParams(), op); len(faults) > 0 {
 		s.handleError(invalid(faults...), c)
 		return

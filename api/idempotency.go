@@ -20,6 +20,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -42,7 +43,7 @@ var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation}
 func isWrite(op *huma.Operation) bool {
 	others := [...]string{
 		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages", "pack",
-		"mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3",
+		"mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3", "create-key",
 	}
 	return op.Method != http.MethodGet && !slices.Contains(others[:], op.OperationID)
 }
@@ -116,6 +117,9 @@ func requestKey(r *http.Request, op *huma.Operation, namespace string) (store.Re
 		return bad("is %d bytes long; use 1 to %d, such as a UUID", len(key), maxKeyBytes)
 	case strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
 		return bad("has characters other than printable ASCII; use letters, digits and dashes")
+	}
+	if by := access.From(r.Context()).Key; by != "" {
+		key = by + " " + key // what one caller was answered is no one else's
 	}
 	return store.RequestKey{Namespace: cmp.Or(namespace, ragctx.DefaultNamespace), Route: op.Method + " " + op.Path, Key: key}, nil
 }

@@ -22,6 +22,7 @@ func (s *Server) config() huma.Config {
 		"Null is the same as leaving an optional field out."
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // the document is served by s; the page would load scripts from elsewhere
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	c.Components.SecuritySchemes = securitySchemes()
 	c.CreateHooks = nil // no $schema links in answers
 	c.Transformers = []huma.Transformer{s.transform}
 	return c
@@ -59,6 +60,7 @@ func (s *Server) routes() {
 	s.systemRoutes()
 	s.metricsRoutes()
 	s.adminRoutes()
+	s.keyRoutes()
 	doc := s.api.OpenAPI()
 	for _, path := range slices.Collect(maps.Keys(doc.Paths)) {
 		if public := published(path); public != path {
@@ -91,6 +93,7 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 		Description: "What went wrong.",
 		Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},
 	}
+	describeRole(&op)
 	if isWrite(&op) {
 		describeKey(&op)
 	}

@@ -19,6 +19,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -53,6 +54,9 @@ type Options struct {
 	// their texts; 0 is [engine.DefaultMaxBulkItems] and [engine.DefaultMaxBulkBytes].
 	MaxBulkItems int
 	MaxBulkBytes int64
+	// RequireKeys asks for an API key also while there are none. They are asked for
+	// anyway as soon as there is one, and where other machines can reach the server.
+	RequireKeys bool
 	// ShutdownTimeout is how long requests in flight may take to finish once the
 	// server is told to stop; 0 is ten seconds.
 	ShutdownTimeout time.Duration
@@ -86,6 +90,7 @@ type Server struct {
 	api    huma.API
 	spec   []byte
 
+	public   atomic.Bool // whether other machines can reach it
 	underWay underWay
 	learning time.Duration // how long what is learnt from a turn is waited for
 	stopping chan struct{} // closed when the server is told to stop
@@ -100,7 +105,7 @@ func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), learning: mem0Learning, stopping: make(chan struct{})}
 	s.echo.HTTPErrorHandler = s.handleError
-	s.echo.Pre(s.observe, s.guard, checkURL) // in this order: what is refused is logged too
+	s.echo.Pre(s.observe, s.guard, s.authenticate, checkURL) // in this order: what is refused is logged too
 	s.api = humaecho.New(s.echo, s.config())
 	s.api.UseMiddleware(s.admit)
 	s.routes()

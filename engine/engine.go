@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/ledger"
@@ -136,6 +138,7 @@ type Engine struct {
 	observer    *observer
 	learner     *learner
 	uses        *uses
+	keys        *keyring
 	namespaces  sync.Map // name to id
 	taught      sync.Map // ids of namespaces in whose turns something was found
 	events      eventSource
@@ -188,6 +191,9 @@ func (e *Engine) open(ctx context.Context) error {
 	var err error
 	o := store.Options{Now: e.opts.Now, KeepVersions: e.opts.KeepVersions}
 	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o); err != nil {
+		return err
+	}
+	if e.keys, err = openKeyring(ctx, e.store, e.opts.Logger); err != nil {
 		return err
 	}
 	e.ledger = e.store.Ledger(ledger.Options{Now: e.opts.Now, NewID: e.opts.NewID})
@@ -258,6 +264,7 @@ func (e *Engine) Close() error {
 	e.eraser.close()
 	e.observer.close()
 	e.uses.close()
+	e.keys.close()
 	if e.states != nil {
 		e.states.Close()
 	}
@@ -273,9 +280,14 @@ func (e *Engine) Close() error {
 // spaceName returns the name of a namespace, which "" is the default of.
 func spaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace) }
 
-// namespace returns the id of a namespace, made if missing when create is set.
+// namespace returns the id of a namespace, made if missing when create is set. It is
+// where the wall between namespaces stands: one that the grant of ctx does not reach is
+// [ragctx.ErrDenied].
 func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64, error) {
 	name = spaceName(name)
+	if err := access.From(ctx).Enters(name); err != nil {
+		return 0, err
+	}
 	if id, ok := e.namespaces.Load(name); ok {
 		return id.(int64), nil //nolint:forcetypeassert // only int64 is stored
 	}
@@ -290,8 +302,12 @@ func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64
 	return id, nil
 }
 
-// Namespaces returns the names of all namespaces, sorted.
-func (e *Engine) Namespaces(ctx context.Context) ([]string, error) { return e.store.Namespaces(ctx) }
+// Namespaces returns the names of the namespaces that the grant of ctx reaches, sorted.
+func (e *Engine) Namespaces(ctx context.Context) ([]string, error) {
+	names, err := e.store.Namespaces(ctx)
+	g := access.From(ctx)
+	return slices.DeleteFunc(names, func(name string) bool { return !g.Reaches(name) }), err
+}
 
 // Ready reports whether the engine can answer.
 func (e *Engine) Ready(ctx context.Context) error {

@@ -24,6 +24,12 @@ type Owner struct {
 	PID int `json:"pid"`
 	// Address is where the owner serves HTTP, host:port; empty if it does not.
 	Address string `json:"address,omitempty"`
+	// Token is a key that the server takes besides API keys, as that of an admin: who
+	// can read the lock file could read and write everything beside it.
+	Token string `json:"token,omitempty"`
+	// Certificate is the SHA-256, in hex, of the certificate that the server shows;
+	// empty if it does not use TLS.
+	Certificate string `json:"certificate,omitempty"`
 }
 
 // LockedError says that another process has the data directory open.
@@ -72,6 +78,9 @@ func (l *lock) write(o Owner) error {
 	if err != nil {
 		return fmt.Errorf("write lock file: %w", err)
 	}
+	if err := os.Chmod(l.flock.Path(), 0o600); err != nil { // an earlier version may have made it
+		return fmt.Errorf("write lock file: %w", err)
+	}
 	if err := os.WriteFile(l.flock.Path(), append(b, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write lock file: %w", err)
 	}
@@ -82,8 +91,9 @@ func (l *lock) release() error {
 	return errors.Join(l.write(Owner{}), l.flock.Unlock())
 }
 
-// Announce writes the address at which this process serves the data directory
-// into its lock file, where commands look for it.
-func (e *Engine) Announce(address string) error {
-	return e.lock.write(Owner{PID: os.Getpid(), Address: address})
+// Announce writes the address at which this process serves the data directory into its
+// lock file, where commands look for it, with a token for them. certificate is as in
+// [Owner].
+func (e *Engine) Announce(address, certificate string) error {
+	return e.lock.write(Owner{PID: os.Getpid(), Address: address, Token: e.keys.localToken(), Certificate: certificate})
 }

@@ -92,7 +92,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	if err != nil {
 		return err
 	}
-	if err := eng.Announce(ln.Addr().String()); err != nil {
+	if err := eng.Announce(ln.Addr().String(), ""); err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	greet(ctx, cmd.OutOrStdout(), s, eng, ln.Addr().String())

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+)
+
+// The schemes in which a key may come, by their names in the OpenAPI document.
+const (
+	bearerScheme = "bearer"
+	headerScheme = "api_key"
+	apiKeyHeader = "X-API-Key"
+)
+
+// realm is what the server says of itself to who comes without a key.
+const realm = `Bearer realm="ragctx"`
+
+func securitySchemes() map[string]*huma.SecurityScheme {
+	return map[string]*huma.SecurityScheme{
+		bearerScheme: {Type: "http", Scheme: "bearer", Description: "An API key, as made by 'ragctx keys create'. Without any keys the server asks for none."},
+		headerScheme: {Type: "apiKey", In: "header", Name: apiKeyHeader, Description: "The same key, for clients that cannot set Authorization."},
+	}
+}
+
+// authenticate puts what the caller may do into the context of the request: what its API
+// key gives, or everything where no keys are asked for. A bad key is refused even then,
+// so that nobody mistakes a server without keys for one that knows theirs.
+func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if open(r.URL.Path) {
+			return next(c)
+		}
+		key, p := presentedKey(r.Header)
+		if p == nil && key == "" && s.asksForKeys() {
+			p = unauthenticated("the request has no API key", "header.Authorization", "is missing; send Authorization: Bearer and an API key")
+		}
+		if p != nil {
+			return s.refuse(c, p)
+		}
+		grant := access.Full()
+		if key != "" {
+			var err error
+			if grant, err = s.engine.Authenticate(key); err != nil {
+				return s.refuse(c, s.problemOf(r.Context(), &huma.Operation{}, err))
+			}
+		}
+		c.SetRequest(r.WithContext(access.With(r.Context(), grant)))
+		return next(c)
+	}
+}
+
+// open reports whether everyone may look at a path.
+func open(path string) bool { return path == "/healthz" || path == "/readyz" }
+
+// asksForKeys reports whether requests need an API key.
+func (s *Server) asksForKeys() bool {
+	return s.opts.RequireKeys || s.public.Load() || s.engine.NeedsKeys()
+}
+
+// presentedKey returns the key that a request came with; "" is none.
+func presentedKey(h http.Header) (string, *Problem) {
+	var keys []string
+	for _, v := range h.Values(echo.HeaderAuthorization) {
+		scheme, key, _ := strings.Cut(v, " ")
+		if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(key) == "" {
+			return "", unauthenticated("the API key is in a form that the server does not read", "header.Authorization", "is not Bearer and an API key")
+		}
+		keys = append(keys, strings.TrimSpace(key))
+	}
+	keys = append(keys, h.Values(apiKeyHeader)...)
+	switch {
+	case len(keys) == 0:
+		return "", nil
+	case len(keys) > 1:
+		return "", unauthenticated("the request has several API keys", "header.Authorization", fmt.Sprintf("and %s have %d keys; send one", apiKeyHeader, len(keys)))
+	}
+	return keys[0], nil
+}
+
+func unauthenticated(detail, location, message string) *Problem {
+	code, status := ragctx.CodeOf(ragctx.ErrUnauthenticated)
+	return newProblem(status, string(code), detail, Fault{Location: location, Message: message})
+}
+
+// refuse answers a request whose key is missing or bad.
+func (s *Server) refuse(c echo.Context, p *Problem) error {
+	if p.Status == http.StatusUnauthorized {
+		c.Response().Header().Set(echo.HeaderWWWAuthenticate, realm)
+	}
+	return p
+}

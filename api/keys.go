@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/engine"
+)
+
+const keysPath = "/v1/keys"
+
+// KeyRequest says what a new API key is for.
+type KeyRequest struct {
+	Name       string    `json:"name" minLength:"1" maxLength:"200" doc:"says what the key is for" example:"billing agent"`
+	Role       string    `json:"role" enum:"read,write,admin" doc:"read asks, searches and lists; write stores, changes and deletes, too; admin acts for all users and changes settings, too"`
+	Namespaces []string  `json:"namespaces,omitempty" maxItems:"100" doc:"the only namespaces that the key is for; default is all"`
+	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"the only user that the key acts for: it sees what is theirs and what is nobody's, and changes what is theirs; not for admins"`
+	Expires    time.Time `json:"expires,omitzero" doc:"when the key ends to be valid; default is never"`
+}
+
+// KeyPage is a page of API keys.
+type KeyPage struct {
+	Keys       []access.Key `json:"keys" nullable:"false" doc:"the oldest first, without their secrets"`
+	NextCursor string       `json:"next_cursor,omitempty" doc:"send it as cursor for the next page; absent on the last"`
+}
+
+type keyInput struct{ Body KeyRequest }
+
+type newKeyOutput struct{ Body engine.NewKey }
+
+type keyID struct {
+	ID string `path:"id" maxLength:"64" doc:"the key's id"`
+}
+
+type keyOutput struct{ Body access.Key }
+
+type keyList struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+type keyPageOutput struct{ Body KeyPage }
+
+type keyCursor struct {
+	ID string `json:"id"`
+}
+
+func (s *Server) keyRoutes() {
+	tags := []string{"keys"}
+	register(s, huma.Operation{
+		OperationID: "create-key", Method: http.MethodPost, Path: keysPath, Tags: tags, Summary: "Make an API key",
+		Description: "The answer has the key itself, this once: only its SHA-256 is kept. From the first key on, every request needs one. " +
+			"For admins of all namespaces.",
+		DefaultStatus: http.StatusCreated,
+	}, s.createKey)
+	register(s, huma.Operation{
+		OperationID: "list-keys", Method: http.MethodGet, Path: keysPath, Tags: tags, Summary: "List API keys",
+		Description: "Those that have expired are listed too, and those that were revoked for 90 days. For admins of all namespaces.",
+	}, s.listKeys)
+	register(s, huma.Operation{
+		OperationID: "revoke-key", Method: http.MethodDelete, Path: keysPath + "/{id}", Tags: tags, Summary: "Revoke an API key",
+		Description: "It is refused from now on, for good. Doing it again changes nothing. For admins of all namespaces.",
+	}, func(ctx context.Context, in *keyID) (*keyOutput, error) {
+		k, err := s.engine.RevokeKey(ctx, in.ID)
+		return &keyOutput{k}, err
+	})
+}
+
+func (s *Server) createKey(ctx context.Context, in *keyInput) (*newKeyOutput, error) {
+	r := in.Body
+	role, err := access.ParseRole(r.Role)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.engine.CreateKey(ctx, access.Key{Name: r.Name, Role: role, Namespaces: r.Namespaces, User: r.UserID, Expires: r.Expires})
+	return &newKeyOutput{k}, err
+}
+
+func (s *Server) listKeys(ctx context.Context, in *keyList) (*keyPageOutput, error) {
+	c, err := decodeCursor[keyCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := s.engine.Keys(ctx, c.ID, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	page := KeyPage{Keys: keys}
+	if len(keys) == in.Limit {
+		page.NextCursor = encodeCursor(keyCursor{keys[len(keys)-1].ID})
+	}
+	return &keyPageOutput{page}, nil
+}
+
+// CreateKey calls [engine.Engine.CreateKey] on the server.
+func (c *Client) CreateKey(ctx context.Context, k access.Key) (engine.NewKey, error) {
+	var made engine.NewKey
+	err := c.do(ctx, http.MethodPost, keysPath, nil, KeyRequest{k.Name, k.Role.String(), k.Namespaces, k.User, k.Expires}, &made)
+	return made, err
+}
+
+// Keys calls [engine.Engine.Keys] on the server.
+func (c *Client) Keys(ctx context.Context, after string, limit int) ([]access.Key, error) {
+	q := make(url.Values)
+	if limit != 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	if after != "" {
+		q.Set("cursor", encodeCursor(keyCursor{after}))
+	}
+	var page KeyPage
+	err := c.do(ctx, http.MethodGet, keysPath, q, nil, &page)
+	return page.Keys, err
+}
+
+// RevokeKey calls [engine.Engine.RevokeKey] on the server.
+func (c *Client) RevokeKey(ctx context.Context, id string) (access.Key, error) {
+	var k access.Key
+	err := c.do(ctx, http.MethodDelete, keysPath+"/"+url.PathEscape(id), nil, nil, &k)
+	return k, err
+}

@@ -1,0 +1,61 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/access"
+)
+
+// operationRoles says which role each operation needs. What an operation may see and
+// change beyond that is the engine's to say, by the grant in the context. An operation
+// that is missing needs an admin, and fails a test.
+var operationRoles = map[access.Role][]string{
+	access.None: {"healthz", "readyz"},
+	access.Read: {
+		"context", "search", "search-memories", "pack", "embeddings", "get-embedder", "vector-status", "metrics",
+		"list-documents", "get-document", "list-duplicates", "get-item", "get-ranking", "list-namespaces",
+		"list-jobs", "get-job", "list-job-items", "watch-job",
+		"list-clusters", "get-cluster", "get-cluster-state", "query-messages", "export-messages", "stream-messages",
+		"list-memories", "get-memory", "memory-history", "export-memories", "extract-memories", "list-quarantine", "memory-stats",
+		"list-memory-tags", "get-turn",
+		"list-procedures", "get-procedure", "preview-procedure", "procedure-history",
+		"mem0-ping", "mem0-list", "mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3", "mem0-get", "mem0-history",
+	},
+	access.Write: {
+		"put-document", "put-documents", "delete-document", "delete-job", "cancel-job", "retry-job",
+		"append-messages", "import-messages", "erase-cluster",
+		"remember", "remember-outcome", "change-memory", "delete-memory", "change-memory-tags", "put-memory-tags", "undo-memory",
+		"release-memory", "discard-memory", "import-memories", "prune-memories", "complete-turn", "undo-turn", "erase-session", "erase-user",
+		"put-draft", "delete-draft", "publish-procedure", "unpublish-procedure", "roll-back-procedure", "erase-procedure",
+		"mem0-add", "mem0-add-v3", "mem0-update", "mem0-delete", "mem0-delete-all",
+	},
+	access.Admin: {
+		"create-key", "list-keys", "revoke-key",
+		"put-ranking", "reembed", "snapshot", "doctor",
+	},
+}
+
+// roleOf returns the role that an operation needs.
+func roleOf(operation string) access.Role {
+	for role, operations := range operationRoles {
+		if slices.Contains(operations, operation) {
+			return role
+		}
+	}
+	return access.Admin
+}
+
+// describeRole says in the document what an operation needs.
+func describeRole(op *huma.Operation) {
+	role := roleOf(op.OperationID)
+	if op.Extensions == nil {
+		op.Extensions = make(map[string]any)
+	}
+	op.Extensions["x-required-role"] = role.String()
+	op.Security = []map[string][]string{}
+	if role > access.None {
+		op.Security = append(op.Security, map[string][]string{bearerScheme: {}}, map[string][]string{headerScheme: {}})
+	}
+}

@@ -1,0 +1,283 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/store"
+)
+
+// NewKey is an API key that was just made.
+type NewKey struct {
+	access.Key
+
+	// Text is what callers send. It is nowhere else and cannot be had again.
+	Text string `json:"key" doc:"what callers send; it is shown this once"`
+}
+
+// CreateKey makes an API key of what k says: its name, role, namespaces, user and
+// expiry. From then on every request to a server needs a key.
+func (e *Engine) CreateKey(ctx context.Context, k access.Key) (NewKey, error) {
+	if err := managesKeys(ctx); err != nil {
+		return NewKey{}, err
+	}
+	now := e.opts.Now().UTC().Truncate(time.Microsecond)
+	if err := k.Validate(now); err != nil {
+		return NewKey{}, err
+	}
+	text, prefix, hash := access.NewText()
+	made := access.Key{
+		ID: e.opts.NewID(), Name: k.Name, Prefix: prefix, Role: k.Role, Namespaces: slices.Compact(slices.Sorted(slices.Values(k.Namespaces))),
+		User: k.User, Created: now, Expires: k.Expires.UTC().Truncate(time.Microsecond),
+	}
+	if made.Namespaces == nil {
+		made.Namespaces = []string{}
+	}
+	stored := store.StoredKey{Key: made, Hash: hash}
+	if err := e.store.CreateKey(ctx, stored); err != nil {
+		return NewKey{}, err
+	}
+	e.keys.put(stored)
+	return NewKey{made, text}, nil
+}
+
+// Keys returns a page of the API keys, the oldest first, those that are not valid any
+// more included; the next one starts after the id of its last.
+func (e *Engine) Keys(ctx context.Context, after string, limit int) ([]access.Key, error) {
+	if err := managesKeys(ctx); err != nil {
+		return nil, err
+	}
+	if err := pageLimit(&limit); err != nil {
+		return nil, err
+	}
+	e.keys.flush(ctx) // so that the list says when they were used
+	all, err := e.store.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	start := 1 + slices.IndexFunc(all, func(k store.StoredKey) bool { return k.ID == after })
+	if after != "" && start == 0 {
+		return nil, ragctx.Invalid("cursor", "is after a key that is not listed any more; start again without it")
+	}
+	all = all[start:]
+	page := make([]access.Key, min(limit, len(all)))
+	for i := range page {
+		page[i] = all[i].Key
+	}
+	return page, nil
+}
+
+// RevokeKey ends an API key at once and for good.
+func (e *Engine) RevokeKey(ctx context.Context, id string) (access.Key, error) {
+	if err := managesKeys(ctx); err != nil {
+		return access.Key{}, err
+	}
+	k, err := e.store.RevokeKey(ctx, id)
+	if err != nil {
+		return access.Key{}, err
+	}
+	e.keys.put(k)
+	return k.Key, nil
+}
+
+// managesKeys refuses all but admins of all namespaces.
+func managesKeys(ctx context.Context) error {
+	g := access.From(ctx)
+	if err := g.Whole(); err != nil {
+		return err
+	}
+	return g.Needs(access.Admin)
+}
+
+// Authenticate returns what an API key or the local token gives. Anything else is
+// [ragctx.ErrUnauthenticated]. It touches no file.
+func (e *Engine) Authenticate(text string) (access.Grant, error) {
+	return e.keys.authenticate(text, e.opts.Now())
+}
+
+// NeedsKeys reports whether there is an API key that has not been revoked. Those that
+// have expired count: that the last one expires must not open the server to everyone.
+func (e *Engine) NeedsKeys() bool { return e.keys.held.Load() > 0 }
+
+// LocalKey is the key id of the grants of commands that read the local token; see
+// [Owner].
+const LocalKey = "local"
+
+// keyring are the API keys in memory.
+type keyring struct {
+	store *store.Store
+	log   *slog.Logger
+	held  atomic.Int64                // keys that are not revoked
+	local atomic.Pointer[access.Hash] // of the token that only this machine's owner of the data directory can read
+
+	mu       sync.RWMutex
+	byPrefix map[string]*heldKey
+
+	due chan struct{} // a use is to be noted
+	end context.CancelFunc
+	wg  sync.WaitGroup
+}
+
+type heldKey struct {
+	store.StoredKey
+
+	used  atomic.Int64 // Unix microseconds
+	noted atomic.Int64 // the use that is stored
+}
+
+// Uses are noted to the minute, and together if there are several keys.
+const (
+	useGrain  = time.Minute
+	useFlush  = 2 * time.Second
+	useBudget = 5 * time.Second // of the last flush
+)
+
+func openKeyring(ctx context.Context, s *store.Store, log *slog.Logger) (*keyring, error) {
+	all, err := s.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &keyring{store: s, log: log, byPrefix: make(map[string]*heldKey), due: make(chan struct{}, 1)}
+	for _, k := range all {
+		r.put(k)
+	}
+	ctx, r.end = context.WithCancel(context.WithoutCancel(ctx))
+	r.wg.Go(func() { r.loop(ctx) })
+	return r, nil
+}
+
+// put takes up a key, or its revocation.
+func (r *keyring) put(k store.StoredKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := &heldKey{StoredKey: k}
+	if !k.LastUsed.IsZero() {
+		held.used.Store(k.LastUsed.UnixMicro())
+		held.noted.Store(k.LastUsed.UnixMicro())
+	}
+	r.byPrefix[k.Prefix] = held
+	n := int64(0)
+	for _, h := range r.byPrefix {
+		if h.Revoked.IsZero() {
+			n++
+		}
+	}
+	r.held.Store(n)
+}
+
+// localToken makes another local token.
+func (r *keyring) localToken() string {
+	text := rand.Text()
+	hash := access.Hash(sha256.Sum256([]byte(text)))
+	r.local.Store(&hash)
+	return text
+}
+
+func (r *keyring) authenticate(text string, now time.Time) (access.Grant, error) {
+	prefix, hash, ok := access.ReadText(text)
+	if !ok {
+		return r.authenticateLocal(text)
+	}
+	r.mu.RLock()
+	k := r.byPrefix[prefix]
+	r.mu.RUnlock()
+	var want access.Hash
+	if k != nil {
+		want = k.Hash
+	}
+	if subtle.ConstantTimeCompare(hash[:], want[:]) != 1 || k == nil {
+		return access.Grant{}, fmt.Errorf("%w: the API key is unknown", ragctx.ErrUnauthenticated)
+	}
+	if state := k.State(now); state != "active" {
+		return access.Grant{}, fmt.Errorf("%w: the API key %s is %s; use another one", ragctx.ErrUnauthenticated, k.ID, state)
+	}
+	r.use(k, now)
+	return k.Grant(), nil
+}
+
+func (r *keyring) authenticateLocal(text string) (access.Grant, error) {
+	got := sha256.Sum256([]byte(text))
+	if want := r.local.Load(); want != nil && subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
+		g := access.Full()
+		g.Key = LocalKey
+		return g, nil
+	}
+	return access.Grant{}, fmt.Errorf("%w: the text is not that of an API key, which begins with rgx_", ragctx.ErrUnauthenticated)
+}
+
+// use remembers that a key was used, and has it noted if that was not done lately.
+func (r *keyring) use(k *heldKey, now time.Time) {
+	at := now.UnixMicro()
+	k.used.Store(at)
+	if at-k.noted.Load() < useGrain.Microseconds() {
+		return
+	}
+	select {
+	case r.due <- struct{}{}:
+	default:
+	}
+}
+
+func (r *keyring) loop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.due:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(useFlush):
+			r.flush(ctx)
+		}
+	}
+}
+
+// flush writes down when keys were used. What fails is tried with the next use.
+func (r *keyring) flush(ctx context.Context) {
+	last := make(map[string]time.Time)
+	var keys []*heldKey
+	r.mu.RLock()
+	for _, k := range r.byPrefix {
+		if at := k.used.Load(); at != k.noted.Load() {
+			last[k.ID] = time.UnixMicro(at).UTC()
+			keys = append(keys, k)
+		}
+	}
+	r.mu.RUnlock()
+	if len(last) == 0 {
+		return
+	}
+	if err := r.store.NoteKeyUses(ctx, last); err != nil {
+		if ctx.Err() == nil {
+			r.log.Warn("uses of API keys were not noted", "error", err)
+		}
+		return
+	}
+	for _, k := range keys {
+		k.noted.Store(last[k.ID].UnixMicro())
+	}
+}
+
+// close writes what was not noted.
+func (r *keyring) close() {
+	if r == nil {
+		return
+	}
+	r.end()
+	r.wg.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), useBudget)
+	defer cancel()
+	r.flush(ctx)
+}
