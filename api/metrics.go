@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
@@ -39,6 +40,9 @@ func (s *Server) metricsRoutes() {
 
 // metrics answers also when the database does not: then is the time to look at them.
 func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, error) {
+	if err := access.From(ctx).Whole(); err != nil {
+		return nil, err
+	}
 	var e exposition
 	e.gauge("ragctx_build_info", "What is running; the value is 1.", series{labels{"version", s.opts.Version, "go_version", runtime.Version()}, 1})
 	writeIndexes(&e, s.engine.OpenIndexes())

@@ -16,7 +16,7 @@ import (
 // Context answers what a model should see for a query: the best items of all
 // providers, fitted into the query's token budget and rendered.
 func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
-	q, err := e.check(q)
+	q, err := e.check(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
 	}
@@ -49,13 +49,20 @@ func (e *Engine) Warm(ctx context.Context, namespace string) error {
 	return ctx.Err()
 }
 
-// check fills in a query's defaults and time, and validates it.
-func (e *Engine) check(q ragctx.ContextQuery) (ragctx.ContextQuery, error) {
+// check fills in a query's defaults and time, validates it, and binds it to what the
+// grant of ctx reaches.
+func (e *Engine) check(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, error) {
 	q = q.WithDefaults()
 	if q.Now.IsZero() {
 		q.Now = e.opts.Now()
 	}
-	return q, q.Validate()
+	if err := q.Validate(); err != nil {
+		return q, err
+	}
+	if err := enters(ctx, q.Namespace); err != nil {
+		return q, err
+	}
+	return q, actAs(ctx, &q.UserID)
 }
 
 // SearchResult is a ranked list without a budget.
@@ -74,7 +81,7 @@ type SearchResult struct {
 // chosen for diversity as for [Engine.Context].
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	res := SearchResult{Items: []ragctx.ContextItem{}, Degraded: []string{}}
-	q, err := e.check(q)
+	q, err := e.check(ctx, q)
 	if err != nil {
 		return res, err
 	}

@@ -22,6 +22,9 @@ func (e *Engine) MemoryHistory(ctx context.Context, namespace, id string, by Vie
 	if err != nil {
 		return nil, err
 	}
+	if by, err = seenBy(ctx, by); err != nil {
+		return nil, err
+	}
 	return e.store.MemoryHistory(ctx, ns, id, by.User, by.Anyone)
 }
 
@@ -30,6 +33,9 @@ func (e *Engine) MemoryHistory(ctx context.Context, namespace, id string, by Vie
 func (e *Engine) UndoMemory(ctx context.Context, namespace, id string, by Viewer) (memory.Change, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
+		return memory.Change{}, err
+	}
+	if by, err = e.changedBy(ctx, namespace, id, by); err != nil {
 		return memory.Change{}, err
 	}
 	done, seq, err := e.store.Undo(ctx, ns, id, by.User, by.Anyone)
@@ -44,6 +50,9 @@ func (e *Engine) UndoMemory(ctx context.Context, namespace, id string, by Viewer
 func (e *Engine) UndoTurn(ctx context.Context, namespace, turn string, by Viewer) ([]string, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
+		return nil, err
+	}
+	if by, err = e.changedBy(ctx, namespace, turn, by); err != nil {
 		return nil, err
 	}
 	ids, seq, err := e.store.UndoTurn(ctx, ns, turn, by.User, by.Anyone)
@@ -67,6 +76,9 @@ func (e *Engine) Quarantine(ctx context.Context, namespace string, f store.Memor
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, 0, err
 	}
+	if err := boundFilter(ctx, &f); err != nil {
+		return nil, 0, err
+	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return []store.Quarantined{}, 0, nil
@@ -85,6 +97,9 @@ func (e *Engine) Quarantine(ctx context.Context, namespace string, f store.Memor
 func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Viewer) (memory.Memory, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
+		return memory.Memory{}, err
+	}
+	if by, err = e.changedBy(ctx, namespace, id, by); err != nil {
 		return memory.Memory{}, err
 	}
 	q, err := e.store.Quarantined(ctx, ns, id, by.User, by.Anyone)
@@ -112,6 +127,9 @@ func (e *Engine) DiscardMemory(ctx context.Context, namespace, id string, by Vie
 	if err != nil {
 		return err
 	}
+	if by, err = e.changedBy(ctx, namespace, id, by); err != nil {
+		return err
+	}
 	return e.store.Discard(ctx, ns, id, by.User, by.Anyone)
 }
 
@@ -131,6 +149,9 @@ func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.Me
 	out := Pruned{IDs: []string{}}
 	if p.MaxAge < 0 || p.MaxItems < 0 || !(p.MinImportance >= 0 && p.MinImportance <= 1) {
 		return out, ragctx.Invalid("policy", "has an age or a number below 0, or an importance outside of 0 to 1")
+	}
+	if err := boundFilter(ctx, &f); err != nil {
+		return out, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
@@ -152,6 +173,9 @@ func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.Me
 
 // MemoryStats counts memories by tier, type and state. Of the filter, the scope counts.
 func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error) {
+	if err := boundFilter(ctx, &f); err != nil {
+		return store.MemoryStats{}, err
+	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return store.MemoryStats{ByType: map[string]int{}, ByKind: map[string]int{}}, nil

@@ -151,6 +151,9 @@ type doctorRequest struct {
 // CheckUp runs [Engine.Doctor] as a job, whose result is a [Checkup] and which tells
 // its progress itself.
 func (e *Engine) CheckUp(ctx context.Context, o DoctorOptions) (Job, error) {
+	if err := managesAll(ctx); err != nil {
+		return Job{}, err
+	}
 	return e.submitJob(ctx, JobDoctor, "", doctorRequest{o.Repair, o.Searching})
 }
 

@@ -16,6 +16,9 @@ import (
 // names what a file was ingested from; "" for a document that came alone. A text that
 // is not kept as it is, by its MIME type, is converted: a web page, a notebook, a mail.
 func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+	if err := shares(ctx); err != nil {
+		return store.Put{}, err
+	}
 	if err := ragctx.ValidText("root", root); err != nil {
 		return store.Put{}, err
 	}
@@ -72,6 +75,9 @@ func (e *Engine) DropDocument(ctx context.Context, namespace string, f store.Fil
 }
 
 func (e *Engine) endDocument(ctx context.Context, namespace string, end func(ns int64) (uint64, error)) error {
+	if err := shares(ctx); err != nil {
+		return err
+	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
 		return err

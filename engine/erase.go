@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -89,6 +90,9 @@ func (r *eraser) close() {
 // An error after the document is gone from every answer says what still holds
 // its bytes; it is tried again in the background, and at the next opening.
 func (e *Engine) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
+	if err := shares(ctx); err != nil {
+		return store.Erased{}, err
+	}
 	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseDocument(ctx, ns, id) })
 }
 
@@ -96,21 +100,35 @@ func (e *Engine) EraseDocument(ctx context.Context, namespace, id string) (store
 // the turn that it was made of, as [Engine.EraseDocument] does. With anyUser it
 // may be anyone's.
 func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
+	by, err := e.changedBy(ctx, namespace, id, Viewer{user, anyUser})
+	if err != nil {
+		return store.Erased{}, err
+	}
 	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
-		return e.store.EraseMemory(ctx, ns, id, user, anyUser)
+		return e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone)
 	})
 }
 
 // EraseSession removes the turns and memories of a session of a user, or with
-// anyUser of everyone.
+// anyUser of everyone, which is for admins; who acts for one user erases what is theirs.
 func (e *Engine) EraseSession(ctx context.Context, namespace, session, user string, anyUser bool) (store.Erased, error) {
+	by, err := seenBy(ctx, Viewer{user, anyUser})
+	if err == nil && by.Anyone {
+		err = access.From(ctx).Everyone()
+	}
+	if err != nil {
+		return store.Erased{}, err
+	}
 	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
-		return e.store.EraseSession(ctx, ns, session, user, anyUser)
+		return e.store.EraseSession(ctx, ns, session, by.User, by.Anyone)
 	})
 }
 
 // EraseUser removes everything that belongs to a user in a namespace.
 func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.Erased, error) {
+	if err := actAs(ctx, &user); err != nil {
+		return store.Erased{}, err
+	}
 	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseUser(ctx, ns, user) })
 }
 
@@ -131,7 +149,7 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 		e.eraser.retry()
 	}
 	if e.started.Load() { // who opened it for one command leaves this to who opens it for good
-		e.tellTheRest(ctx) // what other turns say of what went is learnt again
+		e.tellTheRest(context.WithoutCancel(access.With(ctx, access.Full()))) // what other turns say of what went is learnt again
 	}
 	return erased, err
 }

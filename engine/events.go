@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/ragctx/ragctx"
@@ -25,8 +24,4 @@ func (e *Engine) emit(t ragctx.EventType, namespace, session string, data any) {
 		Seq: e.events.seq, ID: e.opts.NewID(), Type: t, Time: e.opts.Now().UTC(),
 		Namespace: namespace, SessionID: session, Data: data,
 	})
-}
-
-func notFound(what, id string) error {
-	return fmt.Errorf("%s %q: %w", what, ragctx.Clip(id), ragctx.ErrNotFound)
 }

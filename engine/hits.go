@@ -33,7 +33,7 @@ type Hit struct {
 // Hits returns the chunks that match a query, best first, and the names of
 // signals that did not run.
 func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions) ([]Hit, []string, error) {
-	q, err := e.check(q)
+	q, err := e.check(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}

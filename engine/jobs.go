@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -51,7 +52,14 @@ const (
 
 // Job returns a job.
 func (e *Engine) Job(ctx context.Context, id string) (Job, error) {
-	return e.jobs.look(ctx, id)
+	j, err := e.jobs.look(ctx, id)
+	if err == nil {
+		err = seesJob(ctx, j.Job)
+	}
+	if err != nil {
+		return Job{}, err
+	}
+	return j, nil
 }
 
 // ListJobs returns a page of jobs, the newest first.
@@ -59,6 +67,13 @@ func (e *Engine) ListJobs(ctx context.Context, f store.JobFilter) ([]Job, error)
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
+	g := access.From(ctx)
+	if f.Namespace != "" {
+		if err := g.Enters(f.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	f.Among = g.Namespaces
 	list, err := e.store.Jobs(ctx, f)
 	if err != nil {
 		return nil, err
@@ -82,6 +97,9 @@ func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 	if err != nil {
 		return nil, err
 	}
+	if err := seesJob(ctx, j); err != nil {
+		return nil, err
+	}
 	return e.store.JobItems(ctx, j.N, f)
 }
 
@@ -89,6 +107,9 @@ func (e *Engine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 // stays; what was not is dropped. A job that was cancelled already stays so; one
 // that has ended otherwise is [ragctx.ErrConflict].
 func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
+	if err := e.changesJob(ctx, id); err != nil {
+		return Job{}, err
+	}
 	r, err := e.jobs.cancel(ctx, id)
 	if err != nil {
 		return Job{}, err
@@ -114,6 +135,9 @@ func (e *Engine) CancelJob(ctx context.Context, id string) (Job, error) {
 // did not come to, or all of it if it has no items. Nothing to do again is
 // [ragctx.ErrConflict].
 func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
+	if err := e.changesJob(ctx, id); err != nil {
+		return Job{}, err
+	}
 	j, err := e.store.RetryJob(ctx, id)
 	if err != nil {
 		return Job{}, err
@@ -128,7 +152,11 @@ func (e *Engine) RetryJob(ctx context.Context, id string) (Job, error) {
 // is the last that is yielded.
 func (e *Engine) WatchJob(ctx context.Context, id string) iter.Seq2[Job, error] {
 	return func(yield func(Job, error) bool) {
-		if err := e.jobs.watch(ctx, id, yield); err != nil {
+		_, err := e.Job(ctx, id)
+		if err == nil {
+			err = e.jobs.watch(ctx, id, yield)
+		}
+		if err != nil {
 			yield(Job{}, err)
 		}
 	}

@@ -113,6 +113,12 @@ func (e *Engine) SpoolDocuments(ctx context.Context, o SpoolOptions) (*Spool, er
 	if err := ragctx.ValidName("namespace", o.Namespace); err != nil {
 		return nil, err
 	}
+	if err := enters(ctx, o.Namespace); err != nil {
+		return nil, err
+	}
+	if err := shares(ctx); err != nil {
+		return nil, err
+	}
 	s := &Spool{engine: e, opts: o, job: store.Job{
 		ID: o.ID, Kind: store.JobDocuments, Namespace: o.Namespace, State: store.JobSpooling, Request: []byte("{}"),
 	}}

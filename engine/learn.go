@@ -92,6 +92,9 @@ func (e *Engine) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error)
 	if err := memory.ValidateTurn(t); err != nil {
 		return Extraction{}, err
 	}
+	if err := actAs(ctx, &t.UserID); err != nil {
+		return Extraction{}, err
+	}
 	t.Namespace = spaceName(t.Namespace)
 	t.ID = cmp.Or(t.ID, "dry-run")
 	if t.Occurred.IsZero() {

@@ -21,7 +21,13 @@ func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) 
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
 		m.Namespace = spaceName(m.Namespace)
+		if err := enters(ctx, m.Namespace); err != nil {
+			return nil, err
+		}
 		in[i] = m
+	}
+	if err := shares(ctx); err != nil {
+		return nil, err
 	}
 	out, err := e.ledger.Append(ctx, in)
 	e.states.Touch(out)
@@ -81,11 +87,17 @@ func same(stored, asked ledger.Message) bool {
 // Messages returns the messages that match; see [ledger.Query].
 func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
 	q.Namespace = spaceName(q.Namespace)
+	if err := enters(ctx, q.Namespace); err != nil {
+		return nil, err
+	}
 	return e.ledger.Query(ctx, q)
 }
 
 // LastMessage returns the sequence of a cluster's newest message, 0 if it has none.
 func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
+	if err := enters(ctx, namespace); err != nil {
+		return 0, err
+	}
 	return ledger.Last(ctx, e.ledger, ledger.Filter{Namespace: spaceName(namespace), Cluster: cluster})
 }
 
@@ -93,18 +105,31 @@ func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (le
 // stored, then what is appended, until ctx or the engine ends; see [ledger.Follow].
 func (e *Engine) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
 	f.Namespace = spaceName(f.Namespace)
+	if err := enters(ctx, f.Namespace); err != nil {
+		return func(yield func(ledger.Message, error) bool) { yield(ledger.Message{}, err) }
+	}
 	return ledger.Follow(ctx, e.ledger, f, after)
 }
 
 // ExportMessages writes the messages that match, one JSON object per line.
 func (e *Engine) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
 	q.Namespace = spaceName(q.Namespace)
+	if err := enters(ctx, q.Namespace); err != nil {
+		return err
+	}
 	return ledger.Export(ctx, e.ledger, q, w)
 }
 
 // ImportMessages appends the messages of an export to a cluster, with their ids and
 // times; see [ledger.Import].
 func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
+	err := enters(ctx, namespace)
+	if err == nil {
+		err = shares(ctx)
+	}
+	if err != nil {
+		return ledger.Imported{}, err
+	}
 	return ledger.Import(ctx, e.ledger, spaceName(namespace), cluster, r)
 }
 
@@ -112,6 +137,9 @@ func (e *Engine) ImportMessages(ctx context.Context, namespace, cluster string, 
 // after its last.
 func (e *Engine) Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error) {
 	if err := pageLimit(&limit); err != nil {
+		return nil, err
+	}
+	if err := enters(ctx, namespace); err != nil {
 		return nil, err
 	}
 	return e.ledger.Clusters(ctx, spaceName(namespace), after, limit)
@@ -127,6 +155,9 @@ type Cluster struct {
 
 // Cluster returns what is known of a cluster without its messages.
 func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, error) {
+	if err := enters(ctx, namespace); err != nil {
+		return Cluster{}, err
+	}
 	info, err := e.ledger.Cluster(ctx, spaceName(namespace), name)
 	if err != nil {
 		return Cluster{}, err
@@ -138,6 +169,9 @@ func (e *Engine) Cluster(ctx context.Context, namespace, name string) (Cluster, 
 // EraseCluster removes the messages of a cluster for good, as [Engine.EraseDocument]
 // does.
 func (e *Engine) EraseCluster(ctx context.Context, namespace, name string) (store.Erased, error) {
+	if err := shares(ctx); err != nil {
+		return store.Erased{}, err
+	}
 	return e.erase(ctx, namespace, func(ns int64) (erased store.Erased, err error) {
 		err = e.states.Hold(spaceName(namespace), name, func() error {
 			erased, err = e.ledger.Erase(ctx, ns, name)

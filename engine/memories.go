@@ -31,6 +31,9 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	if err := memory.ValidateTurn(t); err != nil {
 		return TurnResult{}, err
 	}
+	if err := actAs(ctx, &t.UserID); err != nil {
+		return TurnResult{}, err
+	}
 	var redacted memory.Redacted
 	if !e.opts.KeepSecrets {
 		t, redacted = memory.RedactTurn(t)
@@ -111,6 +114,9 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int) (memor
 	if err := m.Validate(); err != nil {
 		return m, "", err
 	}
+	if err := actAs(ctx, &m.UserID); err != nil {
+		return m, "", err
+	}
 	if m.ID == "" {
 		m.ID = e.opts.NewID()
 	}
@@ -166,12 +172,16 @@ func (e *Engine) Memory(ctx context.Context, namespace, id, user string, anyUser
 	if err != nil {
 		return memory.Memory{}, err
 	}
+	by, err := seenBy(ctx, Viewer{user, anyUser})
+	if err != nil {
+		return memory.Memory{}, err
+	}
 	now := e.opts.Now()
 	m, err := e.store.Memory(ctx, ns, id, now)
 	if err != nil {
 		return m, err
 	}
-	if !anyUser && m.UserID != "" && m.UserID != user {
+	if !by.Anyone && m.UserID != "" && m.UserID != by.User {
 		return memory.Memory{}, notFound("memory", id)
 	}
 	m.Score = e.opts.Weights.Score(m.Importance, now.Sub(m.Occurred))
@@ -190,6 +200,9 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 	}
 	if f.State != "" && f.State != memory.Active && !f.AsOf.IsZero() {
 		return nil, store.Place{}, ragctx.Invalid("as_of", "is given beside a state, which is that of now; send one of them")
+	}
+	if err := boundFilter(ctx, &f); err != nil {
+		return nil, store.Place{}, err
 	}
 	if f.After.ID != "" {
 		f.Now = f.After.Now
@@ -217,8 +230,12 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 func (e *Engine) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	var seq uint64
+	by := Viewer{user, anyUser}
 	if err == nil {
-		seq, err = e.store.DeleteMemory(ctx, ns, id, user, anyUser)
+		by, err = e.changedBy(ctx, namespace, id, by)
+	}
+	if err == nil {
+		seq, err = e.store.DeleteMemory(ctx, ns, id, by.User, by.Anyone)
 	}
 	if isNotFound(err) {
 		return nil

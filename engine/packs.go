@@ -39,6 +39,9 @@ func (e *Engine) openPacks() error {
 // ClusterState returns where the work of a cluster stands after all its messages. It
 // writes nothing.
 func (e *Engine) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
+	if err := enters(ctx, namespace); err != nil {
+		return ledger.State{}, err
+	}
 	s, err := e.states.State(ctx, spaceName(namespace), cluster)
 	if err == nil && s.IsZero() {
 		err = fmt.Errorf("%w: the cluster %s has no message that says where it stands", ragctx.ErrNotFound, ragctx.Clip(cluster))
@@ -57,6 +60,12 @@ type Packed struct {
 // a state that is not yet published is published first.
 func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error) {
 	r.Namespace = spaceName(r.Namespace)
+	if err := enters(ctx, r.Namespace); err != nil {
+		return Packed{}, err
+	}
+	if err := actAs(ctx, &r.UserID); err != nil {
+		return Packed{}, err
+	}
 	late := ""
 	if r.Strategy.Wants(ledger.TopicStateSnapshot) {
 		if _, err := e.states.Settle(ctx, r.Namespace, r.Cluster); err != nil {

@@ -35,7 +35,7 @@ const unitsAtOnce = 5000
 // Within returns the ids of all memories in scope that lie within the time that
 // the question names, in the order of time, and false if it names none.
 func (e *Engine) Within(ctx context.Context, q ragctx.ContextQuery) (ids []string, read bool, err error) {
-	if q, err = e.check(q); err != nil {
+	if q, err = e.check(ctx, q); err != nil {
 		return nil, false, err
 	}
 	plan := e.plan(store.Memories, q)

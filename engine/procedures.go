@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/skills"
 	"github.com/ragctx/ragctx/screen"
@@ -29,9 +30,16 @@ func (k ProcedureKey) check() error {
 	return skills.ValidName(k.Name)
 }
 
+// procedureKey returns the key of a procedure that is looked at. Who is bound to a user
+// sees those of nobody, too.
 func (e *Engine) procedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
 	if err := k.check(); err != nil {
 		return store.ProcedureKey{}, err
+	}
+	if user := k.UserID; user != "" {
+		if err := actAs(ctx, &user); err != nil {
+			return store.ProcedureKey{}, err
+		}
 	}
 	ns, err := e.namespace(ctx, k.Namespace, create)
 	if isNotFound(err) {
@@ -40,10 +48,26 @@ func (e *Engine) procedureKey(ctx context.Context, k ProcedureKey, create bool) 
 	return store.ProcedureKey{Namespace: ns, Name: k.Name, Owner: k.Owner}, err
 }
 
+// ownProcedureKey is procedureKey for what changes a procedure. Who is bound to a user
+// changes that user's.
+func (e *Engine) ownProcedureKey(ctx context.Context, k ProcedureKey, create bool) (store.ProcedureKey, error) {
+	if err := actAs(ctx, &k.UserID); err != nil {
+		return store.ProcedureKey{}, err
+	}
+	return e.procedureKey(ctx, k, create)
+}
+
 // ListProcedures returns a page of procedures by name; the next one starts after its
 // last. What an entry takes does not depend on the length of the procedure.
 func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error) {
 	if err := pageLimit(&f.Limit); err != nil {
+		return nil, err
+	}
+	if f.AnyUser {
+		if err := access.From(ctx).Everyone(); err != nil {
+			return nil, err
+		}
+	} else if err := actAs(ctx, &f.UserID); err != nil {
 		return nil, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
@@ -58,11 +82,26 @@ func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.P
 
 // Procedure returns a procedure with its draft and its versions.
 func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
-	key, err := e.procedureKey(ctx, k, false)
-	if err != nil {
-		return skills.Procedure{}, err
+	return readOwn(ctx, k, func(k ProcedureKey) (skills.Procedure, error) {
+		key, err := e.procedureKey(ctx, k, false)
+		if err != nil {
+			return skills.Procedure{}, err
+		}
+		return e.store.Procedure(ctx, key)
+	})
+}
+
+// readOwn reads the procedure of a name. Who is bound to a user and names none means
+// that user's, or else nobody's.
+func readOwn[T any](ctx context.Context, k ProcedureKey, read func(ProcedureKey) (T, error)) (T, error) {
+	if user := access.From(ctx).User; user != "" && k.UserID == "" {
+		own := k
+		own.UserID = user
+		if found, err := read(own); !isNotFound(err) {
+			return found, err
+		}
 	}
-	return e.store.Procedure(ctx, key)
+	return read(k)
 }
 
 // PutDraft writes the draft of a procedure, which is made if there is none of the
@@ -72,7 +111,7 @@ func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b skills.Body) (s
 	if err := b.Validate(); err != nil {
 		return skills.Procedure{}, err
 	}
-	key, err := e.procedureKey(ctx, k, true)
+	key, err := e.ownProcedureKey(ctx, k, true)
 	if err != nil {
 		return skills.Procedure{}, err
 	}
@@ -82,7 +121,7 @@ func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b skills.Body) (s
 // DeleteDraft removes the draft of a procedure, and the procedure if nothing of it was
 // ever published. It is no error if there is none.
 func (e *Engine) DeleteDraft(ctx context.Context, k ProcedureKey) error {
-	key, err := e.procedureKey(ctx, k, false)
+	key, err := e.ownProcedureKey(ctx, k, false)
 	if isNotFound(err) {
 		return nil
 	}
@@ -95,7 +134,7 @@ func (e *Engine) DeleteDraft(ctx context.Context, k ProcedureKey) error {
 // Publish makes a version of the draft, which never changes, and shows it to agents in
 // the place of the one that they were shown.
 func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
-	key, err := e.procedureKey(ctx, k, false)
+	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
 		return skills.Procedure{}, err
 	}
@@ -104,7 +143,7 @@ func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (skills.Procedure,
 
 // Unpublish shows agents no version any more. All of them stay.
 func (e *Engine) Unpublish(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
-	key, err := e.procedureKey(ctx, k, false)
+	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
 		return skills.Procedure{}, err
 	}
@@ -116,7 +155,7 @@ func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (ski
 	if version < 1 {
 		return skills.Procedure{}, ragctx.Invalid("version", "is %d; use the number of a version, from 1", version)
 	}
-	key, err := e.procedureKey(ctx, k, false)
+	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
 		return skills.Procedure{}, err
 	}
@@ -141,24 +180,29 @@ func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version i
 	}
 	out := skills.ProcedurePreview{Line: skills.Line(k.Name, v.Trigger), Body: skills.Markdown(k.Name, v.Body)}
 	if v.Number > 0 {
-		out.ID = skills.ID{Owner: k.Owner, Name: k.Name, Version: v.Number}.String()
+		out.ID = skills.ID{Owner: p.Owner, Name: k.Name, Version: v.Number}.String()
 	}
 	return out, nil
 }
 
 // ProcedureHistory returns what happened to a procedure, oldest first.
 func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]skills.ProcedureChange, error) {
-	key, err := e.procedureKey(ctx, k, false)
-	if err != nil {
-		return nil, err
-	}
-	return e.store.ProcedureHistory(ctx, key)
+	return readOwn(ctx, k, func(k ProcedureKey) ([]skills.ProcedureChange, error) {
+		key, err := e.procedureKey(ctx, k, false)
+		if err != nil {
+			return nil, err
+		}
+		return e.store.ProcedureHistory(ctx, key)
+	})
 }
 
 // EraseProcedure removes a procedure for good, as [Engine.EraseDocument] does: its
 // draft, every version, and its history.
 func (e *Engine) EraseProcedure(ctx context.Context, k ProcedureKey) (store.Erased, error) {
 	if err := k.check(); err != nil {
+		return store.Erased{}, err
+	}
+	if err := actAs(ctx, &k.UserID); err != nil {
 		return store.Erased{}, err
 	}
 	return e.erase(ctx, k.Namespace, func(ns int64) (store.Erased, error) {
@@ -171,6 +215,9 @@ func (e *Engine) Skill(ctx context.Context, namespace, item string) (skills.ID, 
 	id, err := skills.ParseID(item)
 	if err != nil {
 		return id, skills.ProcedureVersion{}, err
+	}
+	if user := id.UserID; user != "" && actAs(ctx, &user) != nil {
+		return id, skills.ProcedureVersion{}, notFound("procedure", item) // as what is another user's is
 	}
 	key, err := e.procedureKey(ctx, ProcedureKey{namespace, id.Name, id.Owner}, false)
 	if err != nil {

@@ -30,6 +30,9 @@ type reembedRequest struct {
 // goes on after a restart; until the indexes change, cancelling the job leaves
 // everything as it was.
 func (e *Engine) Reembed(ctx context.Context, with embed.Embedder) (Job, error) {
+	if err := managesAll(ctx); err != nil {
+		return Job{}, err
+	}
 	to := with.Identity()
 	if e.embedderOf(to) == nil {
 		return Job{}, ragctx.Invalid("embedder", "%s cannot be opened again after a restart; give it with Options.Embedders", to)

@@ -22,6 +22,9 @@ func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer
 	if !isNotFound(err) {
 		return store.Quarantined{Memory: m}, err
 	}
+	if by, err = seenBy(ctx, by); err != nil {
+		return store.Quarantined{}, err
+	}
 	ns, nerr := e.namespace(ctx, namespace, false)
 	if nerr != nil {
 		return store.Quarantined{}, nerr
@@ -59,6 +62,10 @@ func (e *Engine) ReviseMemory(ctx context.Context, namespace, id string, by View
 }
 
 func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+	by, err := e.changedBy(ctx, namespace, id, by)
+	if err != nil {
+		return memory.Memory{}, "", err
+	}
 	old, err := e.Memory(ctx, namespace, id, by.User, by.Anyone)
 	if err != nil {
 		return old, "", err
@@ -85,6 +92,9 @@ func (e *Engine) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memo
 			*s, _ = memory.RedactText(*s)
 		}
 		m.About = &about
+	}
+	if err := actAs(ctx, &m.UserID); err != nil {
+		return m, "", err
 	}
 	old, err := e.Memory(ctx, m.Namespace, m.ID, m.UserID, false)
 	if err == nil && reflect.DeepEqual(asExported(m), asExported(old)) {
@@ -141,6 +151,9 @@ func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (sto
 	if err != nil {
 		return store.StoredTurn{}, err
 	}
+	if by, err = seenBy(ctx, by); err != nil {
+		return store.StoredTurn{}, err
+	}
 	return e.store.Turn(ctx, ns, id, by.User, by.Anyone)
 }
 
@@ -148,6 +161,9 @@ func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (sto
 // carry first, at most as many as its limit.
 func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.TagCount, error) {
 	if err := pageLimit(&f.Limit); err != nil {
+		return nil, err
+	}
+	if err := boundFilter(ctx, &f); err != nil {
 		return nil, err
 	}
 	ns, err := e.namespace(ctx, namespace, false)
@@ -163,6 +179,9 @@ func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.Memor
 
 // CountMemories counts the memories that a filter finds.
 func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.MemoryFilter) (int, error) {
+	if err := boundFilter(ctx, &f); err != nil {
+		return 0, err
+	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
 		return 0, nil
@@ -178,6 +197,9 @@ func (e *Engine) CountMemories(ctx context.Context, namespace string, f store.Me
 func (e *Engine) TurnChanges(ctx context.Context, namespace, turn string, by Viewer) ([]store.TurnChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
+		return nil, err
+	}
+	if by, err = seenBy(ctx, by); err != nil {
 		return nil, err
 	}
 	return e.store.TurnChanges(ctx, ns, turn, by.User, by.Anyone)

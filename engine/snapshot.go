@@ -13,6 +13,9 @@ import (
 // Snapshot writes one state of the data directory into a new file, while reads
 // and writes go on. [Restore] makes a data directory of it.
 func (e *Engine) Snapshot(ctx context.Context, path string, o store.SnapshotOptions) (store.SnapshotInfo, error) {
+	if err := managesAll(ctx); err != nil {
+		return store.SnapshotInfo{}, err
+	}
 	return e.store.Snapshot(ctx, path, o)
 }
 
@@ -35,5 +38,8 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 // WriteSnapshot writes what [Engine.Snapshot] does to w. The data directory needs
 // room for an uncompressed copy meanwhile.
 func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.SnapshotOptions) (store.SnapshotInfo, error) {
+	if err := managesAll(ctx); err != nil {
+		return store.SnapshotInfo{}, err
+	}
 	return e.store.WriteSnapshot(ctx, w, e.opts.Dir, o)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
 )
@@ -81,8 +82,11 @@ type IndexStatus struct {
 }
 
 // VectorStatus tells how vectors are searched, as far as that is known without
-// searching.
+// searching. It is about all namespaces.
 func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
+	if err := access.From(ctx).Whole(); err != nil {
+		return VectorStatus{}, err
+	}
 	s := VectorStatus{
 		Documents: e.VectorSearches(store.Documents).Report(), Memories: e.VectorSearches(store.Memories).Report(),
 		Indexes: []IndexStatus{},

@@ -249,6 +249,7 @@ type JobFilter struct {
 	State     JobState // "" is any
 	Kind      string   // "" is any
 	Namespace string   // "" is any
+	Among     []string // namespaces; none is all, and jobs that have none
 }
 
 // query returns the statement of a list and its arguments. A state in which jobs
@@ -270,6 +271,10 @@ func (f JobFilter) query() (string, []any) {
 	}
 	if f.Namespace != "" {
 		c.and(`namespace = ?`, f.Namespace)
+	}
+	if len(f.Among) > 0 {
+		names, _ := json.Marshal(f.Among) // strings: cannot fail
+		c.and(`namespace IN (SELECT value FROM json_each(?))`, string(names))
 	}
 	return `SELECT ` + jobColumns + ` FROM ` + from + ` WHERE ` + c.sql + ` ORDER BY n DESC LIMIT ?`, append(c.args, f.Limit)
 }
