@@ -3,6 +3,9 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,14 +41,56 @@ var _ engine.Lister = (*Client)(nil)
 // NewClient returns a client for the server at baseURL, such as
 // "http://127.0.0.1:7700". Redirects are not followed, and proxies not used:
 // the server is on this machine.
-func NewClient(baseURL string) *Client {
+func NewClient(baseURL string) *Client { return NewClientWith(baseURL, ClientOptions{}) }
+
+// ClientOptions configures a [Client]. The zero value works for a server without keys.
+type ClientOptions struct {
+	// Key is the API key that is sent.
+	Key string
+	// Certificate is the SHA-256, in hex, of the certificate that the server shows;
+	// where it is set, that one alone is believed, whatever its names and issuer.
+	Certificate string
+}
+
+// NewClientWith is [NewClient] with options.
+func NewClientWith(baseURL string, o ClientOptions) *Client {
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	if o.Certificate != "" {
+		transport.TLSClientConfig = &tls.Config{
+			MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does it
+			VerifyConnection: func(cs tls.ConnectionState) error { return verifyPin(cs, o.Certificate) },
+		}
+	}
 	return &Client{
 		base: strings.TrimRight(baseURL, "/"),
 		http: &http.Client{
-			Transport:     &http.Transport{MaxIdleConnsPerHost: 16},
+			Transport:     keyed{transport, o.Key},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
+}
+
+func verifyPin(cs tls.ConnectionState, pin string) error {
+	if sum := sha256.Sum256(cs.PeerCertificates[0].Raw); hex.EncodeToString(sum[:]) != pin {
+		return fmt.Errorf("%w: the server shows another certificate than it announced", ragctx.ErrUnavailable)
+	}
+	return nil
+}
+
+// keyed sends a key with every request.
+type keyed struct {
+	*http.Transport
+
+	key string
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	if k.key != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+k.key)
+	}
+	return k.Transport.RoundTrip(r)
 }
 
 // Close closes the client's idle connections.

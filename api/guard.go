@@ -3,8 +3,10 @@ package api
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -13,37 +15,94 @@ import (
 )
 
 // CheckListener refuses addresses that other machines can reach, with
-// [ragctx.ErrDenied]: there are no API keys, so whoever can connect can read and
-// delete everything.
-func CheckListener(a net.Addr) error {
-	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
+// [ragctx.ErrDenied], unless requests need a key there and nobody on the way can read it.
+func (s *Server) CheckListener(a net.Addr) error {
+	switch {
+	case isLocal(a):
 		return nil
+	case !s.asksForKeys():
+		return fmt.Errorf("%w: %s is not a loopback address, and without API keys everyone who can reach it would be admin; "+
+			"make a key with \"ragctx keys create\", or listen on 127.0.0.1 or [::1]", ragctx.ErrDenied, a)
+	case s.opts.TLS == nil && !s.opts.InsecureHTTP:
+		return fmt.Errorf("%w: %s is not a loopback address, and without TLS everyone on the way could read keys and texts; "+
+			"give a certificate (--tls-cert, --tls-key), or say --insecure-http where a reverse proxy ends TLS, "+
+			"or listen on 127.0.0.1 or [::1]", ragctx.ErrDenied, a)
 	}
-	return fmt.Errorf("%w: %s is not a loopback address, and without API keys everyone who can reach it would be admin; "+
-		"listen on 127.0.0.1 or [::1], and put a reverse proxy that authenticates in front", ragctx.ErrDenied, a)
+	return nil
 }
 
-// guard lets only this machine's own programs in. A web page whose name was
-// made to resolve to this machine (DNS rebinding) shows in the Host header, one
-// that sends requests across origins in Origin.
+// isLocal reports whether only this machine can reach an address.
+func isLocal(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// guard keeps out web pages of others. One whose name was made to resolve to this
+// machine (DNS rebinding) shows in the Host header, one that sends requests across
+// origins in Origin.
 func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if !isLoopback(hostname(r.Host)) {
-			return denied("header.Host", r.Host, "call the server as localhost, 127.0.0.1 or [::1]; a reverse proxy must set Host to that")
+		if !s.allowsHost(hostname(r.Host)) {
+			return denied("header.Host", r.Host, "call the server as localhost, 127.0.0.1 or [::1], or name this host in allow_server_hosts")
 		}
-		for _, origin := range r.Header.Values("Origin") {
-			if u, err := url.Parse(origin); err != nil || u.Host == "" || !isLoopback(u.Hostname()) {
-				return denied("header.Origin", origin, "only pages of this machine may call the server")
+		origins := r.Header.Values(echo.HeaderOrigin)
+		for _, origin := range origins {
+			if !s.allowsOrigin(origin) {
+				return denied("header.Origin", origin, "only pages of this machine may call the server, and those named in allow_origins")
 			}
+		}
+		if len(s.opts.AllowOrigins) > 0 {
+			c.Response().Header().Add(echo.HeaderVary, echo.HeaderOrigin)
+		}
+		if len(origins) == 1 && slices.Contains(s.opts.AllowOrigins, strings.ToLower(origins[0])) && s.shares(c, origins[0]) {
+			return nil
 		}
 		return next(c)
 	}
 }
 
+// allowsHost reports whether the server may be called by a name. A page has no key, so
+// where requests need one, a name that resolves to this machine is of no use to it.
+func (s *Server) allowsHost(host string) bool {
+	if isLoopback(host) || slices.Contains(s.opts.AllowHosts, strings.ToLower(host)) {
+		return true
+	}
+	return len(s.opts.AllowHosts) == 0 && s.asksForKeys()
+}
+
+func (s *Server) allowsOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && isLoopback(u.Hostname()) || slices.Contains(s.opts.AllowOrigins, strings.ToLower(origin))
+}
+
+// What pages of allowed origins may send and see.
+const (
+	corsMethods = "GET, POST, PUT, PATCH, DELETE"
+	corsSent    = "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id"
+	corsSeen    = "ETag, Idempotency-Replayed, Location, Retry-After, X-Request-Id"
+	corsSeconds = "600"
+)
+
+// shares lets a page see the answer. It reports whether the request was the browser's
+// question whether it may, and is answered with that.
+func (s *Server) shares(c echo.Context, origin string) bool {
+	r, h := c.Request(), c.Response().Header()
+	h.Set(echo.HeaderAccessControlAllowOrigin, origin)
+	h.Set(echo.HeaderAccessControlExposeHeaders, corsSeen)
+	if r.Method != http.MethodOptions || r.Header.Get(echo.HeaderAccessControlRequestMethod) == "" {
+		return false
+	}
+	h.Set(echo.HeaderAccessControlAllowMethods, corsMethods)
+	h.Set(echo.HeaderAccessControlAllowHeaders, corsSent)
+	h.Set(echo.HeaderAccessControlMaxAge, corsSeconds)
+	c.Response().WriteHeader(http.StatusNoContent)
+	return true
+}
+
 func denied(location, value, remedy string) *Problem {
 	code, status := ragctx.CodeOf(ragctx.ErrDenied)
-	return newProblem(status, string(code), "the request does not come from this machine",
+	return newProblem(status, string(code), "the request does not come from where it may",
 		Fault{Location: location, Message: fmt.Sprintf("is %q; %s", ragctx.Clip(value), remedy)})
 }
 

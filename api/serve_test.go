@@ -16,17 +16,18 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func TestServeRefusesPublicAddresses(t *testing.T) {
-	s := New(nil, Options{})
+	s := startPaused(t, Options{})
 	ln, err := net.Listen("tcp", "0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = s.Serve(t.Context(), ln)
-	if !errors.Is(err, ragctx.ErrDenied) || !strings.Contains(err.Error(), "reverse proxy") {
+	if !errors.Is(err, ragctx.ErrDenied) || !strings.Contains(err.Error(), "ragctx keys create") {
 		t.Errorf("err = %v", err)
 	}
 	if _, err := ln.Accept(); err == nil {
@@ -250,7 +251,12 @@ func TestGracefulShutdown(t *testing.T) {
 
 func TestShutdownIsBounded(t *testing.T) {
 	entered := make(chan struct{})
-	s := New(nil, Options{ShutdownTimeout: 10 * time.Millisecond})
+	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), PauseJobs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	s := New(eng, Options{ShutdownTimeout: 10 * time.Millisecond})
 	s.echo.GET("/stuck", func(c echo.Context) error {
 		close(entered)
 		<-c.Request().Context().Done() // told to give up in the end

@@ -5,14 +5,16 @@
 // are JSON; errors are problems as of RFC 9457 (see [Problem]) that name the
 // faulty field by its path, the limit and the remedy.
 //
-// There are no API keys: whoever can connect is admin. The server therefore
-// listens on loopback addresses only, and refuses requests whose Host or Origin
-// header names another machine.
+// Without API keys whoever can connect is admin. The server then listens on loopback
+// addresses only, and refuses requests whose Host or Origin header names another
+// machine. With keys every request but the health checks needs one, whose grant (see
+// package access) the engine obeys.
 package api
 
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -54,6 +56,19 @@ type Options struct {
 	// their texts; 0 is [engine.DefaultMaxBulkItems] and [engine.DefaultMaxBulkBytes].
 	MaxBulkItems int
 	MaxBulkBytes int64
+	// AllowHosts are names by which the server may be called, in lower case, besides
+	// those of this machine; none is any where requests need keys, and else none.
+	AllowHosts []string
+	// AllowOrigins are those of web pages that may call the server, such as
+	// https://app.example.com in lower case, besides pages of this machine.
+	AllowOrigins []string
+	// InsecureHTTP lets other machines reach the server without TLS: a reverse proxy
+	// in front ends it.
+	InsecureHTTP bool
+	// Limits bounds what each API key may ask.
+	Limits Limits
+	// TLS has the server speak HTTPS; nil is HTTP.
+	TLS *tls.Config
 	// RequireKeys asks for an API key also while there are none. They are asked for
 	// anyway as soon as there is one, and where other machines can reach the server.
 	RequireKeys bool
@@ -90,6 +105,7 @@ type Server struct {
 	api    huma.API
 	spec   []byte
 
+	limits   *limiter
 	public   atomic.Bool // whether other machines can reach it
 	underWay underWay
 	learning time.Duration // how long what is learnt from a turn is waited for
@@ -103,9 +119,9 @@ var _ http.Handler = (*Server)(nil)
 // New returns a server for eng, which stays the caller's to close.
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
-	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), learning: mem0Learning, stopping: make(chan struct{})}
+	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits), learning: mem0Learning, stopping: make(chan struct{})}
 	s.echo.HTTPErrorHandler = s.handleError
-	s.echo.Pre(s.observe, s.guard, s.authenticate, checkURL) // in this order: what is refused is logged too
+	s.echo.Pre(s.observe, s.guard, s.authenticate, s.limit, checkURL) // in this order: what is refused is logged too
 	s.api = humaecho.New(s.echo, s.config())
 	s.api.UseMiddleware(s.admit)
 	s.routes()
@@ -120,23 +136,31 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Serve answers on ln until ctx ends, and then for as long as
 // [Options].ShutdownTimeout until the requests in flight are done. It closes ln.
 // It returns nil after an orderly end, and fails at once with
-// [ragctx.ErrDenied] if ln is not a loopback address.
+// [ragctx.ErrDenied] if ln is an address that [Server.CheckListener] refuses.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	if err := CheckListener(ln.Addr()); err != nil {
+	if err := s.CheckListener(ln.Addr()); err != nil {
 		return errors.Join(err, ln.Close())
 	}
+	s.public.Store(!isLocal(ln.Addr())) // before anyone is let in: keys are asked for even if the last one is revoked
 	// Requests in flight outlive ctx, but not the shutdown timeout.
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		TLSConfig:   s.opts.TLS,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	srv.RegisterOnShutdown(func() { s.stopOnce.Do(func() { close(s.stopping) }) })
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(ln) }()
+	go func() {
+		if s.opts.TLS != nil {
+			failed <- srv.ServeTLS(ln, "", "") // the certificate is in the configuration
+			return
+		}
+		failed <- srv.Serve(ln)
+	}()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", errors.Join(err, srv.Close()))

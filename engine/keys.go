@@ -113,6 +113,7 @@ type keyring struct {
 
 	mu       sync.RWMutex
 	byPrefix map[string]*heldKey
+	token    string // that local is the hash of
 
 	due chan struct{} // a use is to be noted
 	end context.CancelFunc
@@ -166,12 +167,16 @@ func (r *keyring) put(k store.StoredKey) {
 	r.held.Store(n)
 }
 
-// localToken makes another local token.
+// localToken returns the local token, which is made when it is first asked for.
 func (r *keyring) localToken() string {
-	text := rand.Text()
-	hash := access.Hash(sha256.Sum256([]byte(text)))
-	r.local.Store(&hash)
-	return text
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.token == "" {
+		r.token = rand.Text()
+		hash := access.Hash(sha256.Sum256([]byte(r.token)))
+		r.local.Store(&hash)
+	}
+	return r.token
 }
 
 func (r *keyring) authenticate(text string, now time.Time) (access.Grant, error) {

@@ -22,8 +22,9 @@ func (e *Engine) FindMemory(ctx context.Context, namespace, id string, by Viewer
 	if !isNotFound(err) {
 		return store.Quarantined{Memory: m}, err
 	}
-	if by, err = seenBy(ctx, by); err != nil {
-		return store.Quarantined{}, err
+	by, berr := seenBy(ctx, by)
+	if berr != nil {
+		return store.Quarantined{}, berr
 	}
 	ns, nerr := e.namespace(ctx, namespace, false)
 	if nerr != nil {

@@ -24,6 +24,7 @@ type backend interface {
 	memoryKeeper
 	procedureKeeper
 	ledgerKeeper
+	keyKeeper
 	packBuilder
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
@@ -93,7 +94,11 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 		if err != nil {
 			return opened{}, err
 		}
-		return dial(url), nil
+		key, err := s.serverKey()
+		if err != nil {
+			return opened{}, err
+		}
+		return dial(url, api.ClientOptions{Key: key}), nil
 	}
 	give, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
@@ -107,7 +112,11 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 			return opened{}, err
 		}
 		if a := locked.Owner.Address; a != "" {
-			o := dial("http://" + clientHost(a))
+			scheme := "http://"
+			if locked.Owner.Certificate != "" {
+				scheme = "https://"
+			}
+			o := dial(scheme+clientHost(a), api.ClientOptions{Key: locked.Owner.Token, Certificate: locked.Owner.Certificate})
 			o.PID = locked.Owner.PID
 			return o, nil
 		}
@@ -122,8 +131,8 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 	}
 }
 
-func dial(url string) opened {
-	c := api.NewClient(url)
+func dial(url string, o api.ClientOptions) opened {
+	c := api.NewClientWith(url, o)
 	return opened{backend: remote{c}, URL: url, close: func() error { c.Close(); return nil }}
 }
 

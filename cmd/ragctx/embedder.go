@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -116,16 +114,10 @@ func (s *settings) readEmbedKey() error {
 	if s.embedKey != "" || name == "" {
 		return nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
+	var err error
+	if s.embedKey, err = readKeyFile(name); err != nil {
 		return fmt.Errorf("%s: %w", s.where("embed_key_file"), err)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxKeyBytes+1))
-	if err != nil || len(b) > maxKeyBytes {
-		return fmt.Errorf("%s: %w", s.where("embed_key_file"), cmp.Or(err, errors.New("is too long for a key")))
-	}
-	s.embedKey = strings.TrimSpace(string(b))
 	return nil
 }
 

@@ -26,7 +26,10 @@ With --docs it ingests these files and folders in the background, as jobs ('ragc
 jobs' shows them); questions are answered meanwhile, from what is there. With --watch
 it goes on to ingest what changes in them, told by the system, or with --poll at
 intervals. It also goes on with the jobs that were not done when the directory was
-last closed. There are no API keys, so it serves on loopback addresses only.
+last closed.
+
+Without API keys it serves on loopback addresses only. With keys ('ragctx keys') and a
+certificate (--tls-cert, --tls-key) it may serve other machines; see docs/security.md.
 
 With --embedder static:PATH a table of your own makes the vectors, within the program.
 With --embed-shape an embedding service makes the vectors. It is sent all texts and
@@ -54,7 +57,7 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed) },
 	}
-	addSettings(cmd.Flags(), slices.Concat(names(embedSettings()), names(rerankSettings()), names(memorySettings()), names(modelSettings()), names(procedureSettings()), names(packSettings()), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
+	addSettings(cmd.Flags(), slices.Concat(names(embedSettings()), names(rerankSettings()), names(memorySettings()), names(modelSettings()), names(procedureSettings()), names(packSettings()), names(securitySettings()), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
@@ -88,11 +91,21 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	defer func() { err = errors.Join(err, p.Close()) }()
 	eng := p.Engine
 	oversubscribe(env)
-	ln, err := listen(ctx, s.Addr)
+	o := api.Options{Log: log, Version: buildVersion()}
+	s.secure(&o)
+	cert, err := s.certificate(log)
 	if err != nil {
 		return err
 	}
-	if err := eng.Announce(ln.Addr().String(), ""); err != nil {
+	if cert != nil {
+		o.TLS = cert.config()
+	}
+	server := api.New(eng, o)
+	ln, err := listen(ctx, server, s.Addr)
+	if err != nil {
+		return err
+	}
+	if err := announce(eng, ln.Addr().String(), cert); err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	greet(ctx, cmd.OutOrStdout(), s, eng, ln.Addr().String())
@@ -111,7 +124,20 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 			}
 		})
 	}
-	return api.New(eng, api.Options{Log: log, Version: buildVersion()}).Serve(ctx, ln)
+	return server.Serve(ctx, ln)
+}
+
+// announce tells commands where the server is, and what certificate it shows.
+func announce(eng *engine.Engine, addr string, cert *certificate) error {
+	if cert == nil {
+		return eng.Announce(addr, "")
+	}
+	cert.changed = func(pin string) {
+		if err := eng.Announce(addr, pin); err != nil {
+			cert.log.Error("commands do not know of the new certificate", "error", err)
+		}
+	}
+	return eng.Announce(addr, cert.pin())
 }
 
 // oversubscribe gives Go twice as many processors as there are. Then no goroutine
@@ -126,13 +152,13 @@ func oversubscribe(env lookupEnv) {
 }
 
 // listen refuses what the server would refuse, before anything is announced.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
+func listen(ctx context.Context, server *api.Server, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("%w; choose another address with --addr", err)
 	}
-	if err := api.CheckListener(ln.Addr()); err != nil {
+	if err := server.CheckListener(ln.Addr()); err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
 	return ln, nil
@@ -153,7 +179,11 @@ func alreadyServed(err error) error {
 
 // greet says where the server is and what it has.
 func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, addr string) {
-	fmt.Fprintf(w, "ragctx serves http://%s (stop with Ctrl-C)\n", addr)
+	scheme := "http"
+	if s.k.String("tls_cert") != "" {
+		scheme = "https"
+	}
+	fmt.Fprintf(w, "ragctx serves %s://%s (stop with Ctrl-C)\n", scheme, addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
 	if s.embeds() {
 		fmt.Fprintf(w, "embedder: %s of %s; it is sent the texts and the questions\n", printable(s.k.String("embed_model")), s.k.String("embed_shape"))

@@ -56,7 +56,7 @@ func allSettings() []setting {
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, slices.Concat(watchSettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings(), packSettings())...)
+	}, slices.Concat([]setting{keySetting()}, watchSettings(), securitySettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings(), packSettings())...)
 }
 
 // names lists the names of settings.
@@ -101,7 +101,7 @@ func envName(setting string) string { return envPrefix + strings.ToUpper(setting
 // the flags, so the flags' own defaults stay empty.
 func addSettings(flags *pflag.FlagSet, names ...string) {
 	for _, s := range allSettings() {
-		if !slices.Contains(names, s.name) {
+		if !slices.Contains(names, s.name) && (s.name != "key_file" || !slices.Contains(names, "server")) {
 			continue
 		}
 		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
@@ -128,6 +128,7 @@ type settings struct {
 
 	embedKey string
 	modelKey string
+	apiKey   string
 
 	// named are URLs that the command names, whose hosts are allowed as well.
 	named        []string
@@ -180,7 +181,7 @@ func (s *settings) finish(env lookupEnv) error {
 		}
 	}
 	s.readReranker(env)
-	s.embedKey, s.modelKey = secret(env, embedKey), secret(env, modelKey)
+	s.embedKey, s.modelKey, s.apiKey = secret(env, embedKey), secret(env, modelKey), secret(env, apiKey)
 	abs, err := filepath.Abs(s.k.String("data"))
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/engine"
+)
+
+// keyKeeper is the part of a backend that is about API keys.
+type keyKeeper interface {
+	CreateKey(ctx context.Context, k access.Key) (engine.NewKey, error)
+	Keys(ctx context.Context, after string, limit int) ([]access.Key, error)
+	RevokeKey(ctx context.Context, id string) (access.Key, error)
+}
+
+const keysHelp = `Keys are what callers of a server prove who they are with. As long as there are
+none, a server listens on this machine alone and takes every request. From the first
+one on every request needs a key, sent as
+
+  Authorization: Bearer rgx_...
+
+Commands beside the data directory of a running server need none. For another server
+they send the key in ` + envPrefix + `KEY, or in the file that --key-file names.`
+
+func newKeys(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "Make, list and revoke API keys",
+		Long:  keysHelp,
+		Example: `  ragctx keys create "billing agent" --role write --only billing
+  ragctx keys list
+  ragctx keys revoke KEY_ID`,
+	}
+	group(cmd)
+	cmd.AddCommand(newKeysCreate(env), newKeysList(env), newKeysRevoke(env))
+	return cmd
+}
+
+func newKeysCreate(env lookupEnv) *cobra.Command {
+	var k access.Key
+	var role string
+	var ttl time.Duration
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an API key, which is printed this once",
+		Long: `Create makes an API key and prints it. It is not kept and cannot be shown again.
+
+A read key asks, searches and lists; a write key stores, changes and deletes, too; an
+admin acts for all users and changes settings, too. A key of a user sees what is that
+user's and what is nobody's, and changes what is that user's.`,
+		Example: `  ragctx keys create ops --role admin
+  ragctx keys create "billing agent" --role write --only billing --ttl 2160h
+  ragctx keys create "ada's editor" --role write --only team --user ada`,
+		Args: exactly(1, "one argument, the name that says what the key is for"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k.Name = args[0]
+			var err error
+			if k.Role, err = access.ParseRole(role); err != nil {
+				return badUsage("--role: %q is not a role; use read, write or admin", role)
+			}
+			if ttl < 0 {
+				return badUsage("--ttl: is %s; use a time such as 720h", ttl)
+			}
+			if ttl > 0 {
+				k.Expires = time.Now().Add(ttl)
+			}
+			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+				made, err := b.CreateKey(ctx, k)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), made)
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "key %s: %s; it is shown this once\n", made.ID, describeKey(made.Key))
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), made.Text)
+				return err
+			})
+		},
+	}
+	flags := cmd.Flags()
+	addSettings(flags, "server")
+	flags.StringVar(&role, "role", "read", "read, write or admin")
+	flags.StringArrayVar(&k.Namespaces, "only", nil, "a namespace that the key is for; may be repeated; without it all")
+	flags.StringVar(&k.User, "user", "", "the only user that the key acts for")
+	flags.DurationVar(&ttl, "ttl", 0, "how long the key is valid, such as 720h; without it until it is revoked")
+	flags.BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
+
+// describeKey says what a key may do.
+func describeKey(k access.Key) string {
+	text := k.Role.String() + ", " + namespacesOf(k)
+	if k.User != "" {
+		text += ", as " + printable(k.User)
+	}
+	if !k.Expires.IsZero() {
+		text += ", until " + k.Expires.Local().Format(time.DateTime)
+	}
+	return text
+}
+
+func namespacesOf(k access.Key) string {
+	if len(k.Namespaces) == 0 {
+		return "all namespaces"
+	}
+	return printable(strings.Join(k.Namespaces, ", "))
+}
+
+func newKeysList(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List API keys, without their secrets",
+		Example: "  ragctx keys list --json",
+		Args:    none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+				keys, err := allKeys(ctx, b)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), keys)
+				}
+				return writeKeys(cmd.OutOrStdout(), keys)
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func allKeys(ctx context.Context, from keyKeeper) ([]access.Key, error) {
+	keys, after := []access.Key{}, ""
+	for {
+		page, err := from.Keys(ctx, after, engine.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, page...)
+		if len(page) < engine.MaxPage {
+			return keys, nil
+		}
+		after = page[len(page)-1].ID
+	}
+}
+
+func writeKeys(w io.Writer, keys []access.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "KEY\tNAME\tBEGINS\tMAY\tSTATE\tUSED")
+	for _, k := range keys {
+		used := "never"
+		if !k.LastUsed.IsZero() {
+			used = k.LastUsed.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(tw, "%s\t%s\trgx_%s\t%s\t%s\t%s\n", printable(k.ID), printable(k.Name), printable(k.Prefix), describeKey(k), k.State(time.Now()), used)
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("write list: %w", err)
+	}
+	return nil
+}
+
+func newKeysRevoke(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "revoke KEY_ID",
+		Short:   "End an API key at once and for good",
+		Example: "  ragctx keys revoke 0198c7d2-4b7e-7f3a-9c55-2f1b7b6f6d10",
+		Args:    exactly(1, "one argument, the id of a key as 'ragctx keys list' shows it"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+				k, err := b.RevokeKey(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "revoked %s (%s)\n", printable(k.Name), k.ID)
+				return err
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	return cmd
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+)
+
+// apiKey is the environment variable with the key that commands send, without its prefix.
+const apiKey = "key"
+
+// securitySettings say who may reach a server, and with what key.
+func securitySettings() []setting {
+	flag := checkOneOf("true", "false")
+	return []setting{
+		{"require_keys", "true asks for API keys also while there are none", fixed("false"), flag},
+		{"tls_cert", "file with the certificate to serve HTTPS with, and those of its issuers, in PEM; read again when it changes", fixed(""), nil},
+		{"tls_key", "file with its private key, in PEM", fixed(""), nil},
+		{"insecure_http", "true serves other machines without TLS, for a reverse proxy that ends it", fixed("false"), flag},
+		{"allow_server_hosts", "names by which the server may be called, besides those of this machine, separated by commas; empty is any where keys are asked for", fixed(""), nil},
+		{"allow_origins", "web pages that may call the server, besides those of this machine, such as https://app.example.com, separated by commas", fixed(""), optional(checkOrigins)},
+		{"rate_limit", "requests a second of each API key; 0 is no limit", fixed("0"), checkNumber},
+		{"rate_burst", "requests of each API key at once after a pause; empty is twice the rate", fixed(""), optional(checkCount(1 << 20))},
+		{"concurrency_limit", "requests of each API key at a time; 0 is no limit", fixed("0"), checkUpTo(1 << 20)},
+	}
+}
+
+// keySetting is about commands that talk to a server.
+func keySetting() setting {
+	return setting{"key_file", "file with the API key for the server, unless " + envName(apiKey) + " has it", fixed(""), nil}
+}
+
+func checkUpTo(most int) func(string) error {
+	return func(v string) error {
+		if n, err := strconv.Atoi(v); err != nil || n < 0 || n > most {
+			return fmt.Errorf("is %q; use a whole number from 0 to %d", ragctx.Clip(v), most)
+		}
+		return nil
+	}
+}
+
+func checkOrigins(v string) error {
+	for _, o := range commaList(v) {
+		u, err := url.Parse(o)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != o {
+			return fmt.Errorf("has %q; use a scheme and a host, such as https://app.example.com", ragctx.Clip(o))
+		}
+	}
+	return nil
+}
+
+// commaList splits a list at commas, in lower case.
+func commaList(v string) (list []string) {
+	for part := range strings.SplitSeq(v, ",") {
+		if part = strings.ToLower(strings.TrimSpace(part)); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// secure fills in who may reach the server. The certificate comes with listening.
+func (s *settings) secure(o *api.Options) {
+	number := func(name string) float64 { x, _ := strconv.ParseFloat(s.k.String(name), 64); return x } // checked
+	o.RequireKeys, o.InsecureHTTP = s.k.String("require_keys") == "true", s.k.String("insecure_http") == "true"
+	o.AllowHosts, o.AllowOrigins = commaList(s.k.String("allow_server_hosts")), commaList(s.k.String("allow_origins"))
+	o.Limits = api.Limits{Rate: number("rate_limit"), Burst: int(number("rate_burst")), Concurrent: int(number("concurrency_limit"))}
+}
+
+// serverKey returns the API key for a server that the settings name; "" is none.
+func (s *settings) serverKey() (string, error) {
+	file := s.k.String("key_file")
+	if s.apiKey != "" || file == "" {
+		return s.apiKey, nil
+	}
+	key, err := readKeyFile(file)
+	if err == nil && (key == "" || strings.ContainsAny(key, " \t\r\n")) {
+		err = fmt.Errorf("%s does not hold a key and nothing else", file)
+	}
+	if err != nil {
+		return "", asUsage(fmt.Errorf("%s: %w", s.where("key_file"), err))
+	}
+	return key, nil
+}
+
+// certificate returns the certificate of the settings; nil is none.
+func (s *settings) certificate(log *slog.Logger) (*certificate, error) {
+	cert, key := s.k.String("tls_cert"), s.k.String("tls_key")
+	if cert == "" && key == "" {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	if cert == "" {
+		return nil, badUsage("%s is given without tls_cert; give both", s.where("tls_key"))
+	}
+	if key == "" {
+		return nil, badUsage("%s is given without tls_key; give both", s.where("tls_cert"))
+	}
+	c := &certificate{certFile: cert, keyFile: key, log: log}
+	if err := c.load(); err != nil {
+		return nil, badUsage("%s: %v", s.where("tls_cert"), err)
+	}
+	return c, nil
+}
+
+// readKeyFile returns the key that a file holds.
+func readKeyFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxKeyBytes+1))
+	if err != nil || len(b) > maxKeyBytes {
+		return "", cmp.Or(err, errors.New("is too long for a key"))
+	}
+	return strings.TrimSpace(string(b)), nil
+}
