@@ -98,6 +98,9 @@ func NewText() (text, prefix string, hash Hash) {
 	return text, prefix, sha256.Sum256([]byte(text))
 }
 
+// IsKey reports whether a text looks like that of a key.
+func IsKey(text string) bool { return strings.HasPrefix(text, scheme) }
+
 // ReadText returns the prefix of a key's text and what would be kept of it; false if the
 // text is not that of a key.
 func ReadText(text string) (prefix string, hash Hash, ok bool) {

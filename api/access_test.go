@@ -350,7 +350,7 @@ func TestKeysOverHTTP(t *testing.T) {
 	if rest, err := with.Keys(t.Context(), k.ID, 0); err != nil || len(rest) != 1 || rest[0].ID != soon.ID {
 		t.Errorf("second page %+v, %v", rest, err)
 	}
-	for _, header := range []string{"X-API-Key: " + k.Text, "Authorization: bearer " + k.Text} {
+	for _, header := range []string{"X-API-Key: " + k.Text, "Authorization: bearer " + k.Text, "Authorization: Token " + k.Text} {
 		if a := f.call(t, "GET", "/v1/keys", "", header); a.status != 200 || strings.Contains(a.body, k.Text[13:]) {
 			t.Errorf("%s: %d %s", header[:12], a.status, a.body)
 		}
@@ -372,8 +372,10 @@ func TestKeysOverHTTP(t *testing.T) {
 	if _, err := with.RevokeKey(t.Context(), k.ID); err != nil {
 		t.Error(err)
 	}
-	if a := f.call(t, "GET", "/v1/namespaces", ""); a.status != 200 {
-		t.Errorf("without any keys: %d", a.status)
+	for header, status := range map[string]int{"Accept: */*": 200, "Authorization: Token m0-abc": 200, "Authorization: Basic YTpi": 200, "Authorization: Bearer " + k.Text: 401} {
+		if a := f.call(t, "GET", "/v1/namespaces", "", header); a.status != status {
+			t.Errorf("without any keys, %s: %d, want %d", header, a.status, status)
+		}
 	}
 	for _, bad := range []access.Key{
 		{Role: access.Read}, {Name: "x", Role: access.Admin, User: "u"}, {Name: "x", Role: access.Read, Namespaces: []string{""}},

@@ -30,8 +30,9 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 }
 
 // authenticate puts what the caller may do into the context of the request: what its API
-// key gives, or everything where no keys are asked for. A bad key is refused even then,
-// so that nobody mistakes a server without keys for one that knows theirs.
+// key gives, or everything where no keys are asked for. What else clients send to a server
+// that asks for none is not looked at; a key of ours that it does not know is refused, so
+// that nobody mistakes it for one that does.
 func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -39,7 +40,9 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		key, p := presentedKey(r.Header)
-		if p == nil && key == "" && s.asksForKeys() {
+		if asks := s.asksForKeys(); !asks && !access.IsKey(key) {
+			key, p = "", nil
+		} else if asks && p == nil && key == "" {
 			p = unauthenticated("the request has no API key", "header.Authorization", "is missing; send Authorization: Bearer and an API key")
 		}
 		if p != nil {
@@ -70,7 +73,7 @@ func presentedKey(h http.Header) (string, *Problem) {
 	var keys []string
 	for _, v := range h.Values(echo.HeaderAuthorization) {
 		scheme, key, _ := strings.Cut(v, " ")
-		if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(key) == "" {
+		if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Token") || strings.TrimSpace(key) == "" { // Token is mem0's
 			return "", unauthenticated("the API key is in a form that the server does not read", "header.Authorization", "is not Bearer and an API key")
 		}
 		keys = append(keys, strings.TrimSpace(key))
