@@ -105,13 +105,19 @@ func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, an
 // anyUser of everyone.
 func (e *Engine) EraseSession(ctx context.Context, namespace, session, user string, anyUser bool) (store.Erased, error) {
 	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		e.attached.forget(func(k SessionKey) bool {
+			return k.Namespace == spaceName(namespace) && k.SessionID == session && (anyUser || k.UserID == user)
+		})
 		return e.store.EraseSession(ctx, ns, session, user, anyUser)
 	})
 }
 
 // EraseUser removes everything that belongs to a user in a namespace.
 func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.Erased, error) {
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseUser(ctx, ns, user) })
+	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		e.attached.forget(func(k SessionKey) bool { return k.Namespace == spaceName(namespace) && k.UserID == user })
+		return e.store.EraseUser(ctx, ns, user)
+	})
 }
 
 func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) (store.Erased, error)) (store.Erased, error) {
