@@ -25,6 +25,7 @@ type backend interface {
 	procedureKeeper
 	ledgerKeeper
 	packBuilder
+	providerKeeper
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.
@@ -168,7 +169,13 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	if err != nil {
 		return nil, err
 	}
-	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder() }}
+	closeProviders, err := s.useProviders(&o)
+	if err != nil {
+		_ = closeReaders()
+		closeEmbedder()
+		return nil, err
+	}
+	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder(); closeProviders() }}
 	if client != nil {
 		o.Reranker = client
 		rest := p.close
