@@ -3,8 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -41,4 +49,54 @@ func serveProviders(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := json.Marshal(map[string]any{"providers": settings})
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
+}
+
+// TestProvidersPage runs the program of docs/providers.md with the settings of that
+// page.
+func TestProvidersPage(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "providers.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	ln.Close()
+	home := t.TempDir()
+	for _, block := range regexp.MustCompile("(?ms)^```[a-z]+ ([a-z.]+)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		write(t, home, map[string]string{block[1]: strings.ReplaceAll(block[2], "9001", port)})
+	}
+	t.Setenv("ONCALL_SECRET", "4f1d0c9b8a7e6d5c")
+	program := exec.CommandContext(t.Context(), python, filepath.Join(home, "oncall.py"))
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		program.Process.Kill()
+		program.Wait()
+	})
+	ask := func() result {
+		return ragctxIn(t.Context(), t, home, "", "query", "who is on call today?", "--config", filepath.Join(home, "settings.json"), "--data", filepath.Join(home, "d"))
+	}
+	for range 500 { // until it listens
+		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+			conn.Close()
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	r := ask()
+	if !strings.Contains(r.stdout, "<context source=\"oncall:rota\" type=\"Resource\">\nOn call today: Ada Berg, 4711.\n</context>") {
+		t.Errorf("exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+	t.Setenv("ONCALL_SECRET", "another secret of the two")
+	if r = ask(); strings.Contains(r.stdout, "Ada Berg") || !strings.Contains(r.stderr, "401") {
+		t.Errorf("signed with another secret: exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
 }
