@@ -25,7 +25,7 @@ var layers = []string{
 	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote providers/skills assemble",
 	"store watch",
 	"engine",
-	"api mcpserver eval bench",
+	"api mcpserver eval bench examples/crm examples/docsfolder",
 	"web",
 	"cmd/ragctx",
 }

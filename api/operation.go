@@ -57,6 +57,7 @@ func (s *Server) routes() {
 	s.embedderRoutes()
 	s.embeddingRoutes()
 	s.rankingRoutes()
+	s.providerRoutes()
 	s.systemRoutes()
 	s.metricsRoutes()
 	s.adminRoutes()

@@ -20,6 +20,7 @@ var verbs = [...]verb{
 	{http.MethodPost, "/v1/memories", "discard", ":discard"},
 	{http.MethodPost, "/v1/turns", "undo", ":undo"},
 	{http.MethodGet, mem0Memories, "history", "/history"},
+	{http.MethodGet, "/v1/sessions", "providers", "/providers"},
 	{http.MethodGet, "/v1/ledger", "messages", "/messages"},
 	{http.MethodPost, "/v1/ledger", "messages", "/messages"},
 	{http.MethodGet, "/v1/ledger", "stream", "/stream"},
@@ -34,6 +35,9 @@ func verbPath(root, name string) string { return root + `\:` + name + "/{id}" }
 // published returns a path as callers write it.
 func published(path string) string {
 	path = strings.ReplaceAll(path, `\`, "")
+	if public, ok := publishedMember(path); ok {
+		return public
+	}
 	for _, v := range verbs {
 		if id, ok := strings.CutPrefix(path, v.root+":"+v.name+"/"); ok {
 			return v.root + "/" + id + v.suffix
@@ -47,6 +51,9 @@ func published(path string) string {
 // the slash as %2F.
 func routedPath(method string, u *url.URL) string {
 	sent := withoutSlash(u.EscapedPath())
+	if routed, ok := routedMember(sent); ok {
+		return routed
+	}
 	for _, v := range verbs {
 		id, below := strings.CutPrefix(sent, v.root+"/")
 		id, ends := strings.CutSuffix(id, v.suffix)

@@ -24,7 +24,11 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 		return resolve.Answer{}, err
 	}
 	defer timing.Start(ctx, timing.Engine).End()
-	a, err := e.resolver.Resolve(ctx, q)
+	own, err := e.ofSession(ctx, q)
+	if err != nil {
+		return resolve.Answer{}, err
+	}
+	a, err := e.resolver.Resolve(ctx, q, own...)
 	if ns, nerr := e.namespace(ctx, q.Namespace, false); err == nil && nerr == nil {
 		e.uses.add(ns, a.Items, e.opts.Now())
 	}

@@ -85,6 +85,9 @@ type Options struct {
 	Ledgers Ledgers
 	// Providers are asked beside the built-in documents and memories.
 	Providers []resolve.Registered
+	// SessionProviders are asked by the sessions that added them; see
+	// [Engine.UseProvider].
+	SessionProviders []resolve.Registered
 	// ProviderTimeout bounds each provider's part of a query; 0 is
 	// [resolve.DefaultTimeout].
 	ProviderTimeout time.Duration
@@ -135,6 +138,7 @@ type Engine struct {
 	courtesy    courtesy
 	builtin     []ragctx.ContextProvider // documents, memories, skills
 	resolver    *resolve.Resolver
+	attached    attached
 	observer    *observer
 	learner     *learner
 	uses        *uses
@@ -226,6 +230,7 @@ func (e *Engine) openResolver() error {
 		providers = append(providers, resolve.Registered{Provider: p})
 	}
 	providers = append(providers, resolve.Registered{Provider: ledger.NewProvider(e.ledger, e.states.State)})
+	builtin := len(providers)
 	var watchers []watcher
 	var err error
 	if e.learner, err = e.newLearner(); err != nil {
@@ -251,6 +256,10 @@ func (e *Engine) openResolver() error {
 	if err != nil {
 		return err
 	}
+	if err := e.attached.open(r, providers, builtin, e.opts.SessionProviders); err != nil {
+		return err
+	}
+	watchers = append(watchers, watcher{TurnObserver: sessionObserver{e}, name: sessionWatcher, timeout: tellTimeout, wants: e.attached.observes})
 	e.resolver, e.observer = r, newObserver(e.store, watchers, e.opts.Logger)
 	return nil
 }

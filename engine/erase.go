@@ -120,6 +120,9 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, session, user stri
 		return store.Erased{}, err
 	}
 	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		e.attached.forget(func(k SessionKey) bool {
+			return k.Namespace == spaceName(namespace) && k.SessionID == session && (by.Anyone || k.UserID == by.User)
+		})
 		return e.store.EraseSession(ctx, ns, session, by.User, by.Anyone)
 	})
 }
@@ -129,7 +132,10 @@ func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.E
 	if err := actAs(ctx, &user); err != nil {
 		return store.Erased{}, err
 	}
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseUser(ctx, ns, user) })
+	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		e.attached.forget(func(k SessionKey) bool { return k.Namespace == spaceName(namespace) && k.UserID == user })
+		return e.store.EraseUser(ctx, ns, user)
+	})
 }
 
 func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) (store.Erased, error)) (store.Erased, error) {

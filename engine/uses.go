@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -48,8 +49,8 @@ func (u *uses) add(ns int64, items []ragctx.ContextItem, now time.Time) {
 	defer u.mu.Unlock()
 	before := len(u.counts)
 	for _, it := range items {
-		if it.Type != ragctx.TypeMemory {
-			continue
+		if it.Provider != memory.Name {
+			continue // others may have ids of memories, too
 		}
 		k := use{ns, it.ID}
 		c := u.counts[k]

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -27,6 +28,10 @@ const (
 // Request is what [Client.Post] sends and how often.
 type Request struct {
 	Body []byte
+	// Header is sent beside what every request has; nil is nothing more.
+	Header http.Header
+	// Accepted takes status 202 and 204 for an answer as well.
+	Accepted bool
 	// MaxAnswer is the most bytes of an answer.
 	MaxAnswer int64
 	// Timeout bounds each attempt, Total all of them with the pauses between; 0 is
@@ -46,7 +51,7 @@ type Request struct {
 	Again func() bool
 }
 
-// Answer is what came back with status 200.
+// Answer is what came back with status 200, or another that was asked for.
 type Answer struct {
 	Body     []byte
 	Header   http.Header
@@ -187,6 +192,7 @@ func (c *Client) try(ctx context.Context, r Request) attempt {
 	if err != nil {
 		return attempt{err: errors.New("the URL cannot be asked")} // its text holds the URL
 	}
+	maps.Copy(req.Header, r.Header)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	c.authorize(req.Header)
@@ -195,7 +201,7 @@ func (c *Client) try(ctx context.Context, r Request) attempt {
 		return c.broken(whole, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	if !r.answers(resp.StatusCode) {
 		return c.refused(resp)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, r.MaxAnswer+1))
@@ -206,6 +212,10 @@ func (c *Client) try(ctx context.Context, r Request) attempt {
 		return attempt{err: fmt.Errorf("the answer has more than %d bytes", r.MaxAnswer)}
 	}
 	return attempt{answer: Answer{Body: body, Header: resp.Header}}
+}
+
+func (r *Request) answers(status int) bool {
+	return status == http.StatusOK || r.Accepted && (status == http.StatusAccepted || status == http.StatusNoContent)
 }
 
 // broken is the outcome of a request that had no whole answer. What is posted

@@ -121,25 +121,42 @@ func New(opts Options) (*Resolver, error) {
 // Add registers one more provider, after the others. Queries that are under way
 // do not see it.
 func (r *Resolver) Add(reg Registered) error {
+	p, err := r.Prepare(reg)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if slices.ContainsFunc(r.entries, func(e *entry) bool { return e.name == p.entry.name }) {
+		return fmt.Errorf("context provider %q is registered already: %w", p.entry.name, ragctx.ErrConflict)
+	}
+	r.entries = append(slices.Clip(r.entries), p.entry)
+	return nil
+}
+
+// Prepared is a provider that only the queries it is given to ask; see
+// [Resolver.Resolve].
+type Prepared struct{ entry *entry }
+
+// Provider returns the provider itself.
+func (p *Prepared) Provider() ragctx.ContextProvider { return p.entry.Provider }
+
+// Prepare readies a provider without registering it. It is prepared once for all of
+// its queries, as what it does with one says whether it is asked another.
+func (r *Resolver) Prepare(reg Registered) (*Prepared, error) {
 	if reg.Provider == nil {
-		return ragctx.Invalid("provider", "is missing")
+		return nil, ragctx.Invalid("provider", "is missing")
 	}
 	name := reg.Provider.Name()
 	if name == "" {
-		return ragctx.Invalid("provider", "has no name; a provider needs one that is short and stable")
+		return nil, ragctx.Invalid("provider", "has no name; a provider needs one that is short and stable")
 	}
 	reg.Timeout = cmp.Or(reg.Timeout, r.opts.Timeout)
 	e := &entry{Registered: reg, callee: callee{name: name}}
 	if p, ok := reg.Provider.(ragctx.FailurePolicy); ok {
 		e.failClosed = p.FailureMode() == ragctx.FailClosed
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if slices.ContainsFunc(r.entries, func(e *entry) bool { return e.name == name }) {
-		return fmt.Errorf("context provider %q is registered already: %w", name, ragctx.ErrConflict)
-	}
-	r.entries = append(slices.Clip(r.entries), e)
-	return nil
+	return &Prepared{e}, nil
 }
 
 // Remove unregisters a provider and reports whether there was one of that name.
@@ -180,8 +197,9 @@ func names(entries []*entry) []string {
 // Resolve answers q, whose unset fields get their defaults. It fails if q is
 // invalid, if ctx ends, or with [ragctx.ErrProvider] if a provider fails whose
 // failure mode is [ragctx.FailClosed]. Other failures of providers are part of
-// the answer.
-func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery) (Answer, error) {
+// the answer. Those in also are asked after the registered ones; their names must be
+// others.
+func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*Prepared) (Answer, error) {
 	q = q.WithDefaults()
 	if err := q.Validate(); err != nil {
 		return Answer{}, err
@@ -197,7 +215,11 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery) (Answer, 
 	if q.Now.IsZero() {
 		q.Now = r.opts.Now() // one clock for all providers
 	}
-	entries := concerned(r.snapshot(), q)
+	entries := slices.Clip(r.snapshot())
+	for _, p := range also {
+		entries = append(entries, p.entry)
+	}
+	entries = concerned(entries, q)
 	var total ragctx.ContextResolved
 	if len(entries) > 0 {
 		r.emit(ctx, q, ragctx.EventContextResolving, ragctx.ContextResolving{Providers: names(entries)})

@@ -154,6 +154,9 @@ func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *
 		if err != nil {
 			return err
 		}
+		if err := forgetSessionProviders(ctx, tx, sc); err != nil {
+			return err
+		}
 		text, err := json.Marshal(sc)
 		if err != nil {
 			return err

@@ -84,7 +84,7 @@ func older(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), `DROP TABLE ledger_messages; DROP TABLE ledgers; DROP TABLE voices; DROP TABLE facts; DROP TABLE provenance; DROP TABLE history; DROP TABLE quarantine;
+	if _, err := db.ExecContext(t.Context(), `DROP TABLE session_providers; DROP TABLE ledger_messages; DROP TABLE ledgers; DROP TABLE voices; DROP TABLE facts; DROP TABLE provenance; DROP TABLE history; DROP TABLE quarantine;
 		DROP TABLE uses; DROP TABLE untold; DROP TABLE procedure_history; DROP TABLE procedure_sources; DROP TABLE procedure_bodies;
 		DROP TABLE procedures; DROP INDEX items_working; DROP INDEX items_text; DROP INDEX items_text_of;
 		ALTER TABLE items DROP COLUMN text_hash; ALTER TABLE items DROP COLUMN text_of; ALTER TABLE items DROP COLUMN sketch;

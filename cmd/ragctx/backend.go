@@ -26,6 +26,7 @@ type backend interface {
 	ledgerKeeper
 	keyKeeper
 	packBuilder
+	providerKeeper
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.
@@ -177,7 +178,13 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	if err != nil {
 		return nil, err
 	}
-	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder() }}
+	closeProviders, err := s.useProviders(&o)
+	if err != nil {
+		_ = closeReaders()
+		closeEmbedder()
+		return nil, err
+	}
+	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder(); closeProviders() }}
 	if client != nil {
 		o.Reranker = client
 		rest := p.close

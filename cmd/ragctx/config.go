@@ -13,8 +13,8 @@ const configHelp = `Config shows every setting, its value and where the value co
 over the environment, the environment over the settings file, the file over the
 defaults.
 
-The settings file is a JSON object of strings; allow_hosts may be a list of them, and
-serve_docs a list of paths, URLs and sources:
+The settings file is a JSON object of strings; allow_hosts may be a list of them,
+serve_docs a list of paths, URLs and sources, and providers a list of providers:
 
   {"data": "/srv/ragctx", "namespace": "team", "log_level": "warn"}`
 
@@ -30,7 +30,7 @@ func newConfig(env lookupEnv) *cobra.Command {
 	}
 	group(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runConfig(cmd, env, asJSON) }
-	addSettings(cmd.Flags(), slices.Concat(names(embedSettings()), names(rerankSettings()), names(memorySettings()), names(modelSettings()), names(procedureSettings()), names(packSettings()), names(securitySettings()), []string{"addr", "server", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "keep_versions"})...)
+	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{"addr", "server", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "keep_versions"})...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	cmd.AddCommand(newConfigPath(env))
 	return cmd

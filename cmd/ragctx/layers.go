@@ -105,6 +105,8 @@ func settingText(name string, raw json.RawMessage) (string, error) {
 		return text, nil
 	case name == "serve_docs" && (raw[0] == '[' || raw[0] == '{'):
 		return string(raw), nil
+	case name == providersSetting && raw[0] == '[':
+		return string(raw), nil
 	case name == "allow_hosts" && json.Unmarshal(raw, &list) == nil && list != nil:
 		return strings.Join(list, ", "), nil
 	case name == "allow_hosts":

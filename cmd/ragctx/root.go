@@ -13,7 +13,7 @@ budget, what should the model see?
 It ingests documents, remembers conversations, searches both by keywords and by
 vectors, and fits the best of it into the budget. Everything stays in one data
 directory on this machine; nothing is sent anywhere, unless you name an embedding
-or a reranking service. Only pages that you name by their URLs are fetched.`
+or a reranking service or a provider of your own. Only pages that you name by their URLs are fetched.`
 
 const rootExample = `  # ask a folder of documents, in one go
   ragctx query --docs ./docs "how do I roll back a release?"
@@ -43,7 +43,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 	addSettings(flags, "data", "namespace", "log_level", "log_format")
 	root.AddCommand(
 		newServe(env), newIngest(env), newQuery(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env), newPack(env),
-		newDocs(env), newJobs(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env), newKeys(env),
+		newDocs(env), newJobs(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env), newKeys(env), newProviders(env),
 		newBench(env), newEval(env), newConfig(env), newVersion(env), newExtractWorker(env),
 	)
 	return root

@@ -37,7 +37,10 @@ questions; its key is read from ` + envPrefix + `EMBED_KEY. A data directory tha
 has filled is refused, unless --reembed changes it while the server answers.
 
 With --rerank-shape a reranking service scores what is found. It is sent the questions
-and the texts found; its key is read from ` + envPrefix + `RERANK_KEY.`
+and the texts found; its key is read from ` + envPrefix + `RERANK_KEY.
+
+The setting providers names programs of your own that are asked for context as well.
+They are sent the questions.`
 
 const serveExample = `  ragctx serve
   ragctx serve --docs ./docs --docs ./handbook=team
@@ -57,7 +60,7 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed) },
 	}
-	addSettings(cmd.Flags(), slices.Concat(names(embedSettings()), names(rerankSettings()), names(memorySettings()), names(modelSettings()), names(procedureSettings()), names(packSettings()), names(securitySettings()), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
+	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
@@ -191,6 +194,7 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	if s.reranks() {
 		fmt.Fprintf(w, "reranker: %s; it is sent the questions and the texts found\n", s.k.String("rerank_shape"))
 	}
+	s.greetProviders(w)
 	if st, err := eng.Stats(ctx, s.Namespace); err == nil {
 		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(s.Namespace), st.Documents, st.Memories)
 	}

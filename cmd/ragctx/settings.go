@@ -56,8 +56,17 @@ func allSettings() []setting {
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, slices.Concat([]setting{keySetting()}, watchSettings(), securitySettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings(), packSettings())...)
+	}, slices.Concat([]setting{keySetting()}, watchSettings(), serving())...)
 }
+
+// serving returns the groups of settings that the engine and the server of a data
+// directory have.
+func serving() []setting {
+	return slices.Concat(securitySettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings(), packSettings(), providerSettings())
+}
+
+// servedSettings lists the names of these settings.
+func servedSettings() []string { return names(serving()) }
 
 // names lists the names of settings.
 func names(all []setting) []string {
@@ -142,13 +151,14 @@ type settings struct {
 	Found      bool   // whether it exists
 	FileOrigin string // where File's name comes from
 
+	env    lookupEnv
 	k      *koanf.Koanf
 	origin map[string]string
 }
 
 // load reads the settings that hold for cmd.
 func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
-	s := settings{k: koanf.New("\x00"), origin: make(map[string]string)}
+	s := settings{env: env, k: koanf.New("\x00"), origin: make(map[string]string)}
 	var err error
 	if s.File, s.FileOrigin, err = configPath(cmd, env); err != nil {
 		return s, err

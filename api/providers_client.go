@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/ragctx/ragctx/engine"
+)
+
+// ListProviders calls [engine.Engine.Providers] on the server.
+func (c *Client) ListProviders(ctx context.Context) ([]engine.ProviderInfo, error) {
+	var list ProviderList
+	err := c.do(ctx, http.MethodGet, "/v1/providers", nil, nil, &list)
+	return list.Providers, err
+}
+
+// SessionProviders calls [engine.Engine.SessionProviders] on the server.
+func (c *Client) SessionProviders(ctx context.Context, k engine.SessionKey) ([]engine.SessionProvider, error) {
+	var list SessionProviderList
+	err := c.do(ctx, http.MethodGet, sessionAt(k)+"/providers", ofUser(k), nil, &list)
+	return list.Providers, err
+}
+
+// UseProvider calls [engine.Engine.UseProvider] on the server.
+func (c *Client) UseProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
+	var a ProviderAdded
+	err := c.do(ctx, http.MethodPut, sessionAt(k)+"/providers/"+url.PathEscape(name), ofUser(k), nil, &a)
+	return a.Added, err
+}
+
+// RemoveProvider calls [engine.Engine.RemoveProvider] on the server.
+func (c *Client) RemoveProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
+	var r ProviderRemoved
+	err := c.do(ctx, http.MethodDelete, sessionAt(k)+"/providers/"+url.PathEscape(name), ofUser(k), nil, &r)
+	return r.Removed, err
+}
+
+func sessionAt(k engine.SessionKey) string { return sessionsRoot + "/" + url.PathEscape(k.SessionID) }
+
+func ofUser(k engine.SessionKey) url.Values {
+	q := in(k.Namespace)
+	set(q, "user_id", k.UserID)
+	return q
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/engine"
+)
+
+// providerKeeper is the part of a backend that is about providers.
+type providerKeeper interface {
+	ListProviders(ctx context.Context) ([]engine.ProviderInfo, error)
+	SessionProviders(ctx context.Context, k engine.SessionKey) ([]engine.SessionProvider, error)
+	UseProvider(ctx context.Context, k engine.SessionKey, name string) (added bool, err error)
+	RemoveProvider(ctx context.Context, k engine.SessionKey, name string) (removed bool, err error)
+}
+
+// ListProviders implements backend.
+func (l local) ListProviders(context.Context) ([]engine.ProviderInfo, error) {
+	return l.Providers(), nil
+}
+
+const providersHelp = `Providers are what is asked for context: documents, memories, procedures and ledgers,
+which are built in, and programs of your own behind URLs, which the setting providers
+names. One of the scope session is asked only in sessions that have added it.`
+
+func newProviders(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "providers",
+		Short: "List providers, and choose those of a session",
+		Long:  providersHelp,
+		Example: `  ragctx providers list
+  ragctx providers add crm --session s-42
+  ragctx providers list --session s-42
+  ragctx providers remove crm --session s-42`,
+	}
+	group(cmd)
+	cmd.AddCommand(newProvidersList(env), newProvidersAdd(env), newProvidersRemove(env))
+	return cmd
+}
+
+// sessionFlags say which session is meant.
+func sessionFlags(cmd *cobra.Command, k *engine.SessionKey, help string) {
+	addSettings(cmd.Flags(), "server", providersSetting)
+	cmd.Flags().StringVar(&k.SessionID, "session", "", help)
+	cmd.Flags().StringVar(&k.UserID, "user", "", "user whose session it is (default none)")
+}
+
+func newProvidersList(env lookupEnv) *cobra.Command {
+	var k engine.SessionKey
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the providers, or those that a session has added", Args: none,
+		Example: "  ragctx providers list --session s-42",
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			w := cmd.OutOrStdout()
+			if k.SessionID == "" {
+				list, err := b.ListProviders(ctx)
+				return show(w, asJSON, list, err, writeProviders)
+			}
+			k.Namespace = s.Namespace
+			list, err := b.SessionProviders(ctx, k)
+			return show(w, asJSON, list, err, writeSessionProviders)
+		})
+	}
+	sessionFlags(cmd, &k, "a session, whose own providers are listed")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// show writes a list unless there is an error.
+func show[T any](w io.Writer, asJSON bool, list []T, err error, table func(io.Writer, []T) error) error {
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return writeJSON(w, list)
+	case len(list) == 0:
+		return nil
+	}
+	return table(w, list)
+}
+
+func writeProviders(w io.Writer, list []engine.ProviderInfo) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "NAME\tKIND\tSCOPE\tON FAILURE\tTURNS\tSTATE")
+	for _, p := range list {
+		turns, state := "-", "-"
+		if p.Turns {
+			turns = "told"
+		}
+		if p.Breaker != nil {
+			state = string(p.Breaker.State)
+			if !p.Breaker.Until.IsZero() {
+				state += " until " + p.Breaker.Until.Local().Format(time.TimeOnly)
+			}
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(p.Name), p.Kind, p.Scope, p.FailureMode, turns, state)
+	}
+	return tw.Flush()
+}
+
+func writeSessionProviders(w io.Writer, list []engine.SessionProvider) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "NAME\tADDED\tSTATE")
+	for _, p := range list {
+		state := "asked"
+		if !p.Available {
+			state = "not offered any more"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", printable(p.Name), p.Added.Local().Format(time.DateTime), state)
+	}
+	return tw.Flush()
+}
+
+// sessionProviderCommand completes a command that changes which providers a session asks.
+func sessionProviderCommand(env lookupEnv, cmd *cobra.Command, run func(context.Context, backend, engine.SessionKey, string) (string, error)) *cobra.Command {
+	var k engine.SessionKey
+	cmd.Args = exactly(1, "one NAME")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	sessionFlags(cmd, &k, "the session")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if k.SessionID == "" {
+			return badUsage("--session is missing; name the session")
+		}
+		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+			k.Namespace = s.Namespace
+			said, err := run(ctx, b, k, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), said)
+			return err
+		})
+	}
+	return cmd
+}
+
+func newProvidersAdd(env lookupEnv) *cobra.Command {
+	return sessionProviderCommand(env, &cobra.Command{
+		Use: "add NAME", Short: "Have a session ask a provider", Example: "  ragctx providers add crm --session s-42",
+	}, func(ctx context.Context, b backend, k engine.SessionKey, name string) (string, error) {
+		added, err := b.UseProvider(ctx, k, name)
+		if added {
+			return "added", err
+		}
+		return "the session asks it already", err
+	})
+}
+
+func newProvidersRemove(env lookupEnv) *cobra.Command {
+	return sessionProviderCommand(env, &cobra.Command{
+		Use: "remove NAME", Short: "End that a session asks a provider", Example: "  ragctx providers remove crm --session s-42",
+	}, func(ctx context.Context, b backend, k engine.SessionKey, name string) (string, error) {
+		removed, err := b.RemoveProvider(ctx, k, name)
+		if removed {
+			return "removed", err
+		}
+		return "the session did not ask it", err
+	})
+}

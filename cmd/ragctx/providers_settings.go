@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	program "github.com/ragctx/ragctx/providers/remote"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+// providersSetting names providers that are programs of their own.
+const providersSetting = "providers"
+
+// maxProviders bounds how many there are: all are asked at once, for every question.
+const maxProviders = 32
+
+func providerSettings() []setting {
+	return []setting{
+		{providersSetting, "providers behind URLs, a JSON list; each is sent the questions. The documentation of providers has their fields", fixed(""), nil},
+	}
+}
+
+// providerSetting is one provider as the operator writes it.
+type providerSetting struct {
+	Name        string               `json:"name"`
+	URL         string               `json:"url"`
+	TurnURL     string               `json:"turn_url"`
+	Types       []ragctx.ContextType `json:"types"`
+	Namespaces  []string             `json:"namespaces"`
+	Scope       engine.Scope         `json:"scope"`
+	FailureMode string               `json:"failure_mode"`
+	Timeout     duration             `json:"timeout"`
+	CacheTTL    duration             `json:"cache_ttl"`
+	// SecretEnv and SecretFile say where the secret is; the settings do not have it.
+	SecretEnv  string  `json:"secret_env"`
+	SecretFile string  `json:"secret_file"`
+	Priority   float64 `json:"priority"`
+	Trust      float64 `json:"trust"`
+	Freshness  float64 `json:"freshness"`
+	Required   bool    `json:"required"`
+	MaxItems   int     `json:"max_items"`
+	MaxBytes   int64   `json:"max_bytes"`
+	Retries    *int    `json:"retries"`
+}
+
+// duration is a time such as "800ms".
+type duration time.Duration
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *duration) UnmarshalText(b []byte) error {
+	t, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("%q is not a time such as 800ms or 30s", ragctx.Clip(string(b)))
+	}
+	*d = duration(t)
+	return nil
+}
+
+// readProviders reads the setting.
+func (s *settings) readProviders() ([]providerSetting, error) {
+	text := strings.TrimSpace(s.k.String(providersSetting))
+	if text == "" {
+		return nil, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	dec.DisallowUnknownFields()
+	var list []providerSetting
+	err := dec.Decode(&list)
+	if err == nil {
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("there is something after the list")
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, badUsage("%s: is not a JSON list of providers: %v", s.where(providersSetting), err)
+	case len(list) > maxProviders:
+		return nil, badUsage("%s: lists %d providers; the limit is %d", s.where(providersSetting), len(list), maxProviders)
+	}
+	return list, nil
+}
+
+// remoteProvider is a provider that can be closed.
+type remoteProvider interface {
+	ragctx.ContextProvider
+	Patience() time.Duration
+	Close()
+}
+
+// useProviders gives the engine the providers that the settings name. They are checked
+// here, where they are used: commands that ask a server need no secrets.
+func (s *settings) useProviders(o *engine.Options) (closeAll func(), err error) {
+	list, err := s.readProviders()
+	if err != nil {
+		return nil, err
+	}
+	var made []remoteProvider
+	closeAll = func() {
+		for _, p := range made {
+			p.Close()
+		}
+	}
+	for i, set := range list {
+		p, err := set.open(s.env, o)
+		if err == nil && slices.ContainsFunc(made, func(m remoteProvider) bool { return m.Name() == p.Name() }) {
+			err = fmt.Errorf("name: %q is there twice", p.Name())
+		}
+		if err != nil {
+			closeAll()
+			return nil, badUsage("%s: provider %d: %v", s.where(providersSetting), i+1, err)
+		}
+		made = append(made, p)
+		r := resolve.Registered{
+			Provider: p, Priority: set.Priority, Trust: set.Trust, Freshness: set.Freshness, Required: set.Required, Timeout: p.Patience(),
+		}
+		if set.Scope == engine.ScopeSession {
+			o.SessionProviders = append(o.SessionProviders, r)
+		} else {
+			o.Providers = append(o.Providers, r)
+		}
+	}
+	return closeAll, nil
+}
+
+// open makes a provider of its settings.
+func (p providerSetting) open(env lookupEnv, eo *engine.Options) (remoteProvider, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	secret, err := p.secret(env)
+	if err != nil {
+		return nil, err
+	}
+	o := program.Options{
+		Name: p.Name, URL: p.URL, TurnURL: p.TurnURL, Types: p.Types, Namespaces: p.Namespaces, Secret: secret,
+		Timeout: time.Duration(p.Timeout), CacheTTL: time.Duration(p.CacheTTL), MaxItems: p.MaxItems, MaxBytes: p.MaxBytes, Logger: eo.Logger,
+	}
+	if p.FailureMode == "fail_closed" {
+		o.FailureMode = ragctx.FailClosed
+	}
+	if p.Retries != nil {
+		if o.Retries = *p.Retries; o.Retries == 0 {
+			o.Retries = -1 // none, where 0 is the default
+		}
+	}
+	if o.TurnURL != "" {
+		return program.NewObserver(o)
+	}
+	return program.New(o)
+}
+
+// check finds what only settings can get wrong.
+func (p providerSetting) check() error {
+	for field, v := range map[string]float64{"priority": p.Priority, "trust": p.Trust, "freshness": p.Freshness} {
+		if !(v >= 0 && v <= 1) {
+			return ragctx.Invalid(field, "is %v; use 0 to 1", v)
+		}
+	}
+	switch {
+	case p.FailureMode != "" && p.FailureMode != "best_effort" && p.FailureMode != "fail_closed":
+		return ragctx.Invalid("failure_mode", "%q is unknown; use best_effort or fail_closed", ragctx.Clip(p.FailureMode))
+	case p.Scope != "" && p.Scope != engine.ScopeGlobal && p.Scope != engine.ScopeSession:
+		return ragctx.Invalid("scope", "%q is unknown; use global or session", ragctx.Clip(string(p.Scope)))
+	case p.SecretEnv != "" && p.SecretFile != "":
+		return ragctx.Invalid("secret_file", "contradicts secret_env; use one of them")
+	case p.Retries != nil && (*p.Retries < 0 || *p.Retries > 10):
+		return ragctx.Invalid("retries", "is %d; use 0 to 10", *p.Retries)
+	}
+	return nil
+}
+
+// secret reads what requests are signed with. A secret that is named and not there is
+// an error: a provider that expects signatures would refuse every question.
+func (p providerSetting) secret(env lookupEnv) (string, error) {
+	switch {
+	case p.SecretEnv != "":
+		v, _ := env(p.SecretEnv)
+		if v = strings.TrimSpace(v); v == "" {
+			return "", ragctx.Invalid("secret_env", "names %s, which is not set", ragctx.Clip(p.SecretEnv))
+		}
+		return v, nil
+	case p.SecretFile != "":
+		b, err := os.ReadFile(p.SecretFile)
+		if err != nil {
+			return "", ragctx.Invalid("secret_file", "cannot be read: %v", err)
+		}
+		v := strings.TrimSpace(string(b))
+		if v == "" {
+			return "", ragctx.Invalid("secret_file", "names an empty file")
+		}
+		return v, nil
+	}
+	return "", nil
+}
+
+// greetProviders says what leaves this program.
+func (s *settings) greetProviders(w io.Writer) {
+	list, _ := s.readProviders() // read before
+	for _, p := range list {
+		sent := "questions"
+		if p.TurnURL != "" {
+			sent += " and the turns"
+		}
+		of := ""
+		if p.Scope == engine.ScopeSession {
+			of = " of the sessions that add it"
+		}
+		fmt.Fprintf(w, "provider %s: %s; it is sent the %s%s\n", p.Name, origin(p.URL), sent, of)
+	}
+}
+
+// origin returns a URL without its path and query, which may tell a token.
+func origin(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "?"
+	}
+	return u.Scheme + "://" + u.Host
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+// attached are the providers beside the built-in ones, and which sessions ask them.
+type attached struct {
+	resolver *resolve.Resolver
+	// global are asked for every question; the first are the built-in ones. Neither list
+	// changes.
+	global  []resolve.Registered
+	builtin int
+	offered []offer
+	// told says that some provider of a session wants to be told of turns.
+	told atomic.Bool
+
+	mu    sync.Mutex
+	local map[SessionKey][]local // brought along in this process
+}
+
+// offer is a provider that sessions can add by its name.
+type offer struct {
+	reg   resolve.Registered
+	ready *resolve.Prepared
+}
+
+// local is a provider that one session asks.
+type local struct {
+	ready *resolve.Prepared
+	added time.Time
+}
+
+func (l local) name() string { return l.ready.Provider().Name() }
+
+func (a *attached) open(r *resolve.Resolver, global []resolve.Registered, builtin int, offered []resolve.Registered) error {
+	a.resolver, a.global, a.builtin, a.local = r, global, builtin, make(map[SessionKey][]local)
+	for _, reg := range offered {
+		p, err := r.Prepare(reg)
+		if err != nil {
+			return err
+		}
+		if name := reg.Provider.Name(); a.named(name) {
+			return fmt.Errorf("context provider %q is there twice: %w", ragctx.Clip(name), ragctx.ErrConflict)
+		}
+		a.offered = append(a.offered, offer{reg, p})
+		a.watch(reg.Provider)
+	}
+	return nil
+}
+
+// watch notes that there is one to be told of turns.
+func (a *attached) watch(p ragctx.ContextProvider) {
+	if _, ok := p.(ragctx.TurnObserver); ok {
+		a.told.Store(true)
+	}
+}
+
+// observes reports whether providers of a session may want to be told of a turn.
+func (a *attached) observes(ragctx.Turn) bool { return a.told.Load() }
+
+// named reports whether a provider of all sessions, or one that is offered, has a name.
+func (a *attached) named(name string) bool {
+	return slices.ContainsFunc(a.global, func(r resolve.Registered) bool { return r.Provider.Name() == name }) || a.offer(name) != nil
+}
+
+func (a *attached) offer(name string) *resolve.Prepared {
+	for _, o := range a.offered {
+		if o.reg.Provider.Name() == name {
+			return o.ready
+		}
+	}
+	return nil
+}
+
+// locals returns what a session brought along.
+func (a *attached) locals(k SessionKey) []local {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.local[k])
+}
+
+func (a *attached) remove(k SessionKey, name string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.local[k]
+	rest := slices.DeleteFunc(slices.Clone(before), func(l local) bool { return l.name() == name })
+	a.local[k] = rest // an empty list: the session is known
+	if before == nil {
+		delete(a.local, k)
+	}
+	return len(rest) < len(before)
+}
+
+// forget removes what was brought along by the sessions that match.
+func (a *attached) forget(matches func(SessionKey) bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for k := range a.local {
+		if matches(k) {
+			delete(a.local, k)
+		}
+	}
+}

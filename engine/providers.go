@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+// Scope says which questions a provider is asked.
+type Scope string
+
+// The scopes.
+const (
+	ScopeGlobal  Scope = "global"  // all that concern it
+	ScopeSession Scope = "session" // those of sessions that added it
+)
+
+// ProviderInfo describes a provider. It tells nothing secret: neither where a remote one
+// is nor what it is sent.
+type ProviderInfo struct {
+	Name  string `json:"name" example:"crm"`
+	Kind  string `json:"kind" enum:"builtin,remote,custom" doc:"part of ragctx, behind a URL, or part of the program that has ragctx in it"`
+	Scope Scope  `json:"scope" enum:"global,session" doc:"whether it is asked for every question, or for those of sessions that added it"`
+	// FailureMode is best_effort or fail_closed.
+	FailureMode string  `json:"failure_mode" enum:"best_effort,fail_closed" doc:"whether an answer does without it when it fails, or fails, too"`
+	TimeoutMS   int64   `json:"timeout_ms,omitempty" doc:"how long it may take; absent is the server's default"`
+	Priority    float64 `json:"priority,omitempty" doc:"raises the rank of its items, as trust and freshness do"`
+	Trust       float64 `json:"trust,omitempty"`
+	Freshness   float64 `json:"freshness,omitempty"`
+	Required    bool    `json:"required,omitempty" doc:"its items have a place before all others"`
+	Turns       bool    `json:"turns" doc:"whether it is told of completed turns"`
+	// Breaker is nil for providers that have none.
+	Breaker *BreakerInfo `json:"breaker,omitempty" doc:"of providers behind a URL: whether it is asked at present"`
+}
+
+// BreakerInfo is the state of a circuit breaker.
+type BreakerInfo struct {
+	State outbound.State `json:"state" enum:"closed,open,half-open" doc:"closed: it is asked; open: it failed several times in a row and is left alone; half-open: one question finds out whether it is back"`
+	Until time.Time      `json:"until,omitzero" doc:"until when it is left alone, if it is"`
+}
+
+// Providers describes the providers, those of all sessions first, in the order in which
+// they are asked. What sessions brought along in this process is not among them.
+func (e *Engine) Providers() []ProviderInfo {
+	out := make([]ProviderInfo, 0, len(e.attached.global)+len(e.attached.offered))
+	for i, r := range e.attached.global {
+		p := describe(r, ScopeGlobal)
+		if i < e.attached.builtin {
+			p.Kind = "builtin"
+		}
+		p.Turns = slices.ContainsFunc(e.observer.watchers, func(w watcher) bool { return w.name == p.Name })
+		out = append(out, p)
+	}
+	for _, o := range e.attached.offered {
+		out = append(out, describe(o.reg, ScopeSession))
+	}
+	return out
+}
+
+func describe(r resolve.Registered, scope Scope) ProviderInfo {
+	_, observes := r.Provider.(ragctx.TurnObserver)
+	i := ProviderInfo{
+		Name: r.Provider.Name(), Kind: "custom", Scope: scope, FailureMode: "best_effort", TimeoutMS: r.Timeout.Milliseconds(),
+		Priority: ragctx.Clamp01(r.Priority), Trust: ragctx.Clamp01(r.Trust), Freshness: ragctx.Clamp01(r.Freshness), Required: r.Required,
+		Turns: observes,
+	}
+	if k, ok := r.Provider.(interface{ Kind() string }); ok {
+		i.Kind = k.Kind()
+	}
+	if p, ok := r.Provider.(ragctx.FailurePolicy); ok && p.FailureMode() == ragctx.FailClosed {
+		i.FailureMode = "fail_closed"
+	}
+	if p, ok := r.Provider.(interface {
+		Breaker() (outbound.State, time.Time)
+	}); ok {
+		state, until := p.Breaker()
+		i.Breaker = &BreakerInfo{State: state, Until: until.UTC()}
+	}
+	return i
+}

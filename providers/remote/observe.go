@@ -1,0 +1,79 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
+)
+
+// turnTimeout bounds one attempt to tell of a turn, for which nobody waits.
+const turnTimeout = 10 * time.Second
+
+// Observer is a [Provider] that is told of completed turns as well.
+type Observer struct {
+	*Provider
+
+	tell *outbound.Client
+}
+
+// NewObserver returns a provider that is told of turns at its TurnURL, which is
+// required.
+func NewObserver(o Options) (*Observer, error) {
+	if o.TurnURL == "" {
+		return nil, ragctx.Invalid("turn_url", "is missing; without one the provider is not told of turns")
+	}
+	p, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	// A breaker of its own: a hook that fails says nothing about questions.
+	b := p.opts.Breaker
+	b.Now = p.opts.Now
+	return &Observer{p, p.client(o.TurnURL, outbound.NewBreaker(b))}, nil
+}
+
+// Close closes idle connections.
+func (o *Observer) Close() {
+	o.tell.Close()
+	o.Provider.Close()
+}
+
+// OnTurnComplete implements [ragctx.TurnObserver].
+func (o *Observer) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
+	if len(o.opts.Namespaces) > 0 && !slices.Contains(o.opts.Namespaces, t.Namespace) {
+		return nil
+	}
+	note := noteOf(t)
+	note.Provider, note.RequestID = o.opts.Name, o.opts.NewID()
+	body, err := json.Marshal(note)
+	if err != nil {
+		return fmt.Errorf("encode turn: %w", err)
+	}
+	_, err = o.tell.Post(ctx, outbound.Request{
+		Body: body, Header: o.sign(body), MaxAnswer: o.opts.MaxBytes, Accepted: true,
+		Timeout: turnTimeout, Retries: o.opts.Retries, Backoff: 10 * backoff,
+	})
+	return err
+}
+
+// noteOf returns a turn in both of its forms.
+func noteOf(t ragctx.Turn) TurnNote {
+	n := TurnNote{
+		Event: EventTurn, SessionID: t.SessionID, Prompt: t.Prompt, Response: t.Response, Messages: t.Transcript(), TurnID: t.ID,
+		Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, Occurred: t.Occurred,
+	}
+	for _, m := range n.Messages {
+		switch {
+		case n.Prompt == "" && m.Role == ragctx.RoleUser:
+			n.Prompt = m.Content.String()
+		case len(t.Messages) > 0 && m.Role == ragctx.RoleAssistant && m.Content.String() != "":
+			n.Response = m.Content.String() // the last one
+		}
+	}
+	return n
+}

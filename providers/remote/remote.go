@@ -1,0 +1,201 @@
+// Package remote asks context providers that are programs of their own, over HTTP.
+//
+// A question is posted to the provider's URL as JSON (see [Question]) and answered
+// with items:
+//
+//	{"items": [{"id": "account-17", "content": "...", "relevance": 0.8, "source": "crm:account-17"}]}
+//
+// With a turn hook, completed turns are posted to a second URL (see [TurnNote]). With
+// a secret, requests are signed; [Verify] checks that, and [Handler] makes a server
+// of a provider that is written in Go.
+//
+// A provider that is down costs nothing but its items: after some failures in a row
+// it is left alone for a while (package outbound). What comes back is not trusted. It
+// is read up to limits; an item that is not as agreed is left out, and the others
+// stay. What an item claims of its rank, such as that it is required, does not count.
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
+)
+
+// grace is how much longer than a provider may take one should wait for it: what it
+// did not do in time is its own failure then, which its breaker counts.
+const grace = 250 * time.Millisecond
+
+// backoff is about how long to wait before a request is repeated.
+const backoff = 50 * time.Millisecond
+
+// Provider is a provider behind a URL. It is safe for concurrent use.
+type Provider struct {
+	opts    Options
+	ask     *outbound.Client
+	breaker *outbound.Breaker
+	answers *answers
+}
+
+var (
+	_ ragctx.ContextProvider = (*Provider)(nil)
+	_ ragctx.FailurePolicy   = (*Provider)(nil)
+	_ ragctx.Selective       = (*Provider)(nil)
+	_ ragctx.TurnObserver    = (*Observer)(nil)
+)
+
+// New returns a provider. Options that cannot work are [ragctx.ErrInvalid]; the
+// provider is not asked. TurnURL is for [NewObserver].
+func New(o Options) (*Provider, error) {
+	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	p := &Provider{opts: o, answers: newAnswers(o.CacheTTL)}
+	o.Breaker.Now = o.Now
+	p.breaker = outbound.NewBreaker(o.Breaker)
+	p.ask = p.client(o.URL, p.breaker)
+	return p, nil
+}
+
+// client returns a client of one of the provider's URLs, which were checked.
+func (p *Provider) client(raw string, b *outbound.Breaker) *outbound.Client {
+	u, err := outbound.Endpoint(raw, "")
+	if err != nil {
+		panic(err) // a mistake in this package
+	}
+	return outbound.New(outbound.Options{URL: u, Parallel: 4, Breaker: b, Now: p.opts.Now, Sleep: p.opts.Sleep})
+}
+
+// Close closes idle connections.
+func (p *Provider) Close() { p.ask.Close() }
+
+// Name implements [ragctx.ContextProvider].
+func (p *Provider) Name() string { return p.opts.Name }
+
+// Kind says how the provider is reached.
+func (*Provider) Kind() string { return "remote" }
+
+// FailureMode implements [ragctx.FailurePolicy].
+func (p *Provider) FailureMode() ragctx.FailureMode { return p.opts.FailureMode }
+
+// Patience is how long an answer should be waited for: the timeout and a moment.
+func (p *Provider) Patience() time.Duration { return p.opts.Timeout + grace }
+
+// Breaker returns the state of the circuit breaker, and until when it is open if it is.
+func (p *Provider) Breaker() (outbound.State, time.Time) { return p.breaker.State() }
+
+// Concerns implements [ragctx.Selective]: questions of other namespaces, and those for
+// other types of items, are not sent.
+func (p *Provider) Concerns(q ragctx.ContextQuery) bool {
+	if len(p.opts.Namespaces) > 0 && !slices.Contains(p.opts.Namespaces, q.Namespace) {
+		return false
+	}
+	return slices.ContainsFunc(p.opts.Types, q.Wants)
+}
+
+// Query implements [ragctx.ContextProvider].
+func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
+	if p.opts.CacheTTL == 0 {
+		res, _, err := p.fresh(ctx, q)
+		return res, err
+	}
+	key, err := keyOf(q)
+	if err != nil {
+		return ragctx.ContextResult{}, err
+	}
+	now := p.opts.Now()
+	if body, ok := p.answers.get(key, q.Now, now); ok {
+		return read(q, &p.opts, body)
+	}
+	res, body, err := p.fresh(ctx, q)
+	if err == nil {
+		p.answers.put(key, body, q.Now, now)
+	}
+	return res, err
+}
+
+// fresh asks and reads the answer, which it returns as it came, too.
+func (p *Provider) fresh(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, []byte, error) {
+	id := p.opts.NewID()
+	body, err := p.question(ctx, id, q)
+	if err != nil {
+		return ragctx.ContextResult{}, nil, p.failed(ctx, id, err)
+	}
+	res, err := read(q, &p.opts, body)
+	if err != nil {
+		err = p.failed(ctx, id, err)
+	}
+	return res, body, err
+}
+
+// question sends a question and returns what came back.
+func (p *Provider) question(ctx context.Context, id string, q ragctx.ContextQuery) ([]byte, error) {
+	deadline := p.opts.Now().Add(p.opts.Timeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	body, err := json.Marshal(Question{Event: EventQuery, Provider: p.opts.Name, RequestID: id, Deadline: deadline.UTC(), Query: q})
+	if err != nil {
+		return nil, fmt.Errorf("encode question: %w", err)
+	}
+	answer, err := p.ask.Post(ctx, outbound.Request{
+		Body: body, Header: p.sign(body), MaxAnswer: p.opts.MaxBytes, Accepted: true,
+		Timeout: p.opts.Timeout, Total: p.opts.Timeout, Retries: p.opts.Retries, Backoff: backoff,
+	})
+	return answer.Body, err
+}
+
+// failed logs why a provider failed and returns what callers may read of it. They
+// have not configured it, and what a service says of itself is not for them.
+func (p *Provider) failed(ctx context.Context, id string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case errors.Is(err, outbound.ErrOpen):
+		return outbound.ErrOpen
+	}
+	p.opts.Logger.WarnContext(ctx, "provider's service failed", "provider", p.opts.Name, "provider_request", id, "error", err)
+	return fmt.Errorf("%w: its service failed; the log has the cause", ragctx.ErrUnavailable)
+}
+
+// sign returns the header of a request with that body.
+func (p *Provider) sign(body []byte) http.Header {
+	h := make(http.Header)
+	if p.opts.Secret != "" {
+		h.Set(SignatureHeader, Sign(p.opts.Secret, body, p.opts.Now()))
+	}
+	return h
+}
+
+// withDefaults returns o with every unset field filled.
+func (o Options) withDefaults() Options {
+	if len(o.Types) == 0 {
+		o.Types = []ragctx.ContextType{ragctx.TypeResource}
+	}
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
+	o.MaxItems = cmp.Or(o.MaxItems, DefaultMaxItems)
+	o.Retries = max(cmp.Or(o.Retries, DefaultRetries), 0)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = func() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }
+	}
+	return o
+}

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// SessionKey names a session of a user; "" is nobody. Sessions of the same id of two
+// users are two.
+type SessionKey struct {
+	Namespace     int64
+	User, Session string
+}
+
+// SessionProvider is a provider that a session asks.
+type SessionProvider struct {
+	Name  string
+	Added time.Time
+}
+
+// AddSessionProvider has a session ask a provider from now on, of at most limit. It
+// reports whether the provider is new to it.
+func (s *Store) AddSessionProvider(ctx context.Context, k SessionKey, name string, limit int) (added bool, err error) {
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		var have int
+		var has bool
+		if err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(max(name = ?), 0) FROM session_providers
+			WHERE namespace = ? AND session = ? AND user = ? AND removed = 0`, name, k.Namespace, k.Session, k.User).Scan(&have, &has); err != nil {
+			return err
+		}
+		if added = !has; has {
+			return nil
+		}
+		if have >= limit {
+			return ragctx.Invalid("name", "is one too many: the session asks %d providers, which is the limit; remove one", have)
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO session_providers (namespace, session, user, name, added) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET added = excluded.added, removed = 0`, k.Namespace, k.Session, k.User, name, s.now().UnixMicro())
+		return err
+	})
+	return added, failedIf("add provider to session", err)
+}
+
+// RemoveSessionProvider ends that a session asks a provider. It reports whether it did.
+func (s *Store) RemoveSessionProvider(ctx context.Context, k SessionKey, name string) (removed bool, err error) {
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE session_providers SET removed = 1
+			WHERE namespace = ? AND session = ? AND user = ? AND name = ? AND removed = 0`, k.Namespace, k.Session, k.User, name)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		removed = n > 0
+		return err
+	})
+	return removed, failedIf("remove provider from session", err)
+}
+
+// SessionProviders returns the providers that a session asks, in the order in which
+// they were added.
+func (s *Store) SessionProviders(ctx context.Context, k SessionKey) (list []SessionProvider, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT name, added FROM session_providers
+			WHERE namespace = ? AND session = ? AND user = ? AND removed = 0 ORDER BY added, name`, k.Namespace, k.Session, k.User)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var p SessionProvider
+			var added int64
+			err := rows.Scan(&p.Name, &added)
+			p.Added = time.UnixMicro(added).UTC()
+			list = append(list, p)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read providers of session: %w", err)
+	}
+	return list, nil
+}
+
+// SessionKnown reports whether a session had a turn, or was ever given a provider.
+func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_providers WHERE namespace = ?1 AND session = ?2 AND user = ?3)
+			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND session = ?2 AND user = ?3)`, k.Namespace, k.Session, k.User).Scan(&known)
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for session: %w", err)
+	}
+	return known, nil
+}
+
+// forgetSessionProviders removes what sessions in a scope have asked for.
+func forgetSessionProviders(ctx context.Context, tx *sql.Tx, sc scope) error {
+	if !sc.Turns || sc.Key != nil {
+		return nil
+	}
+	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
+	if sc.User != nil {
+		c.and(`user = ?`, *sc.User)
+	}
+	if sc.Session != nil {
+		c.and(`session = ?`, *sc.Session)
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM session_providers WHERE `+c.sql, c.args...)
+	return err
+}
