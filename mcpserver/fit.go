@@ -19,7 +19,9 @@ type sized struct {
 	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"the most tokens of the answer, counted exactly as o200k_base"`
 }
 
-func (p properties) maxTokens(fallback float64) { p.between("max_tokens", minTokens, maxTokens, fallback) }
+func (p properties) maxTokens(fallback float64) {
+	p.between("max_tokens", minTokens, maxTokens, fallback)
+}
 
 // cost counts the tokens of an answer, in the longer of its two forms.
 func (s *Server) cost(out any) (int, error) {

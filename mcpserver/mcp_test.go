@@ -85,7 +85,13 @@ func keyed(t *testing.T, s *mcpserver.Server, grants map[string]access.Grant) st
 		}
 		h.ServeHTTP(w, r)
 	}))
-	t.Cleanup(srv.Close)
+	t.Cleanup(func() {
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		srv.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return srv.URL
 }
 

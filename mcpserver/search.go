@@ -190,4 +190,3 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 	})
 	return out, err
 }
-

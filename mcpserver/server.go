@@ -116,7 +116,7 @@ type Server struct {
 	sessions         sessions
 }
 
-// New returns a server for eng, which stays the caller's to close.
+// New returns a server for eng, which stays the caller's to close, after the server.
 func New(eng Engine, o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{engine: eng, opts: o, log: o.Log, calls: make(chan struct{}, o.MaxCalls)}

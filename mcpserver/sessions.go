@@ -2,7 +2,9 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"sync"
 
@@ -23,10 +25,8 @@ func (s *Server) admit(ctx context.Context, req mcp.Request) error {
 		return nil // stdio has one
 	}
 	live := make(map[mcp.Session]bool)
-	for _, srv := range []*mcp.Server{s.reading, s.writing} {
-		for session := range srv.Sessions() {
-			live[session] = true
-		}
+	for session := range s.live() {
+		live[session] = true
 	}
 	t, who := &s.sessions, owner(ctx)
 	t.mu.Lock()
@@ -47,4 +47,26 @@ func (s *Server) admit(ctx context.Context, req mcp.Request) error {
 	}
 	t.owner[req.GetSession()] = who
 	return nil
+}
+
+// live yields the sessions that there are.
+func (s *Server) live() iter.Seq[*mcp.ServerSession] {
+	return func(yield func(*mcp.ServerSession) bool) {
+		for _, srv := range []*mcp.Server{s.reading, s.writing} {
+			for session := range srv.Sessions() {
+				if !yield(session) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Close ends all sessions, after the calls in them. The handler must not be asked any more.
+func (s *Server) Close() error {
+	var errs []error
+	for session := range s.live() {
+		errs = append(errs, session.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -115,6 +115,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 		})
 	}
 	agents := mcpserver.New(eng, mcpserver.Options{Log: log, Version: buildVersion()})
+	defer func() { err = errors.Join(err, agents.Close()) }()
 	return api.New(eng, api.Options{Log: log, MCP: agents.Handler(), Version: buildVersion()}).Serve(ctx, ln)
 }
 
