@@ -171,12 +171,8 @@ func (p properties) text(name string, most int, required bool) {
 
 // texts bounds a list and the texts in it.
 func (p properties) texts(name string, most, characters int) {
-	// A slice may be null in Go; the caller of a tool leaves it out.
-	p[name].Types, p[name].Type, p[name].MaxItems = nil, "array", &most
-	p[name].Items.MaxLength = &characters
-	if least := 1; p[name].Items.MinLength == nil {
-		p[name].Items.MinLength = &least
-	}
+	least := 1
+	p[name].MaxItems, p[name].Items.MaxLength, p[name].Items.MinLength = &most, &characters, &least
 }
 
 // oneOf lists the values of a text.

@@ -3,12 +3,18 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
@@ -324,8 +330,18 @@ func TestAnswersMatchSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := resolved.Validate(raw(t, s, tool.Name, args[tool.Name]).StructuredContent); err != nil {
-			t.Errorf("%s: %v", tool.Name, err)
+		for _, at := range []string{"", "empty"} {
+			given := maps.Clone(args[tool.Name])
+			if at != "" {
+				given["namespace"] = at
+			}
+			if res := raw(t, s, tool.Name, given); res.IsError {
+				if at == "" {
+					t.Errorf("%s: %s", tool.Name, textOf(res))
+				}
+			} else if err := resolved.Validate(res.StructuredContent); err != nil {
+				t.Errorf("%s: %v", tool.Name, err)
+			}
 		}
 		if tool.Annotations == nil || tool.Annotations.Title == "" || tool.Annotations.OpenWorldHint == nil || tool.Annotations.DestructiveHint == nil {
 			t.Errorf("%s has no annotations", tool.Name)
@@ -491,4 +507,48 @@ func TestBadArguments(t *testing.T) {
 	}
 	// Models write null for what they leave out.
 	call[results](t, s, "search", map[string]any{"query": "x", "limit": nil, "cursor": nil})
+}
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// TestToolsGolden keeps what models are told, and shows every change of it.
+func TestToolsGolden(t *testing.T) {
+	s := stdio(t, mcpserver.New(open(t), mcpserver.Options{Ingest: func(context.Context, string, []string) (engine.Job, error) { return engine.Job{}, nil }}))
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.MarshalIndent(list.Tools, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/tools.json"
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o750), os.WriteFile(golden, append(got, '\n'), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
+		t.Errorf("tools/list has changed (-want +got); look at it, then run with -update:\n%s", diff)
+	}
+	for _, tool := range list.Tools {
+		for name, p := range tool.InputSchema.(map[string]any)["properties"].(map[string]any) {
+			p := p.(map[string]any)
+			bounds := map[string][]string{"string": {"maxLength", "enum"}, "integer": {"maximum"}, "number": {"maximum"}, "array": {"maxItems"}}[p["type"].(string)]
+			if len(bounds) > 0 && !slices.ContainsFunc(bounds, func(b string) bool { return p[b] != nil }) {
+				t.Errorf("%s of %s has no bound", name, tool.Name)
+			}
+		}
+	}
+	// A model pays for this before it has done anything.
+	short, _ := json.Marshal(list.Tools)
+	if n := count(t, string(short)); n > 8000 {
+		t.Errorf("the tools take %d tokens", n)
+	} else {
+		t.Logf("the tools take %d tokens", n)
+	}
 }

@@ -80,7 +80,23 @@ func schemaOf[T any]() *jsonschema.Schema {
 	if err != nil {
 		panic(err) // a mistake in this package that no test run can miss
 	}
+	neverNull(schema)
 	return schema
+}
+
+// neverNull takes null away, which lists and pointers of Go could be: what is empty is an
+// empty list here, or left out, and not every client knows types that are lists.
+func neverNull(schema *jsonschema.Schema) {
+	if schema == nil {
+		return
+	}
+	if len(schema.Types) == 2 && schema.Types[0] == "null" {
+		schema.Type, schema.Types = schema.Types[1], nil
+	}
+	neverNull(schema.Items)
+	for _, p := range schema.Properties {
+		neverNull(p)
+	}
 }
 
 // hideFixed takes arguments away that could only repeat what is configured.
