@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -202,5 +203,58 @@ func TestMCPSaysWhatIsWrong(t *testing.T) {
 		if r := ragctxIn(t.Context(), t, t.TempDir(), "", args...); r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, want) {
 			t.Errorf("%q: exit %d, %q, %q", args, r.code, r.stdout, r.stderr)
 		}
+	}
+}
+
+// TestMCPDocs holds that the configurations of the documentation can be read, and name
+// flags that there are; and that it names every tool.
+func TestMCPDocs(t *testing.T) {
+	b, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(b), -1)
+	if len(blocks) < 8 {
+		t.Errorf("%d blocks of JSON", len(blocks))
+	}
+	for _, block := range blocks {
+		if !json.Valid([]byte(block[1])) {
+			t.Errorf("not JSON:\n%s", block[1])
+		}
+	}
+	commands := regexp.MustCompile("ragctx mcp((?: --[a-z-]+(?: [^\\s-`]+)?)*)").FindAllStringSubmatch(string(b), -1)
+	for _, c := range commands {
+		checkFlags(t, strings.Fields(c[1]))
+	}
+	for _, list := range regexp.MustCompile(`(?m)"?args"?(?::| =) (\[.*\])`).FindAllStringSubmatch(string(b), -1) {
+		var args []string
+		if err := json.Unmarshal([]byte(list[1]), &args); err != nil || args[0] != "mcp" {
+			t.Errorf("%s: %v", list[1], err)
+			continue
+		}
+		checkFlags(t, args[1:])
+	}
+	a := startAgent(t, t.TempDir())
+	list, err := a.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		if !strings.Contains(string(b), "| `"+tool.Name+"` |") {
+			t.Errorf("the documentation does not name %s", tool.Name)
+		}
+	}
+	a.end(t)
+}
+
+func checkFlags(t *testing.T, args []string) {
+	t.Helper()
+	root := newRoot(os.LookupEnv)
+	cmd, rest, err := root.Find(append([]string{"mcp"}, args...))
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err != nil {
+		t.Errorf("%q: %v", args, err)
 	}
 }
