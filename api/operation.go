@@ -76,6 +76,7 @@ func (s *Server) routes() {
 	if s.spec, err = json.MarshalIndent(doc, "", "  "); err != nil {
 		panic(err) // a mistake in this package that no test run can miss
 	}
+	s.mountMCP()
 	s.echo.GET("/openapi.json", func(c echo.Context) error {
 		return c.Blob(http.StatusOK, "application/openapi+json", s.spec)
 	})

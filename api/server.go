@@ -75,6 +75,9 @@ type Options struct {
 	// ShutdownTimeout is how long requests in flight may take to finish once the
 	// server is told to stop; 0 is ten seconds.
 	ShutdownTimeout time.Duration
+	// MCP answers at /mcp, behind all that requests pass here; nil is nothing. It is
+	// the Model Context Protocol over streamable HTTP, of which OpenAPI knows nothing.
+	MCP http.Handler
 	// Version is that of the program, for the OpenAPI document.
 	Version string
 

@@ -17,10 +17,13 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/mcpserver"
 )
 
 const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted.
 Other ragctx commands on the same data directory find the server and talk to it.
+Agents reach it at /mcp by the Model Context Protocol ('ragctx mcp' is for those that
+start their servers themselves).
 
 With --docs it ingests these files and folders in the background, as jobs ('ragctx
 jobs' shows them); questions are answered meanwhile, from what is there. With --watch
@@ -54,7 +57,7 @@ func newServe(env lookupEnv) *cobra.Command {
 	var reembed bool
 	cmd := &cobra.Command{
 		Use:     "serve",
-		Short:   "Serve the REST API",
+		Short:   "Serve the REST API, and agents at /mcp",
 		Long:    serveHelp,
 		Example: serveExample,
 		Args:    none,
@@ -103,6 +106,9 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	if cert != nil {
 		o.TLS = cert.config()
 	}
+	agents := mcpserver.New(eng, mcpserver.Options{Log: log, Version: o.Version})
+	defer func() { err = errors.Join(err, agents.Close()) }()
+	o.MCP = agents.Handler()
 	server := api.New(eng, o)
 	ln, err := listen(ctx, server, s.Addr)
 	if err != nil {

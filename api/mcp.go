@@ -1,0 +1,52 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+const mcpPath = "/mcp"
+
+// mountMCP lets agents in that speak the Model Context Protocol.
+func (s *Server) mountMCP() {
+	if s.opts.MCP == nil {
+		return
+	}
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+		s.echo.Add(method, mcpPath, s.mcp)
+	}
+}
+
+func (s *Server) mcp(c echo.Context) error {
+	r := c.Request()
+	if r.Method == http.MethodGet {
+		// A stream of what the server has to say stays open for as long as the session. It
+		// ends when the server stops, and its reader opens another one later.
+		_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Time{}) // where there is none, none is needed
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer s.whenStopping(ctx, cancel)()
+		r = r.WithContext(ctx)
+	}
+	s.opts.MCP.ServeHTTP(c.Response(), r)
+	return nil
+}
+
+// whenStopping calls fn once the server is told to stop, unless ctx has ended. The
+// function that it returns waits until that is decided.
+func (s *Server) whenStopping(ctx context.Context, fn func()) func() {
+	done, left := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(left)
+		select {
+		case <-s.stopping:
+			fn()
+		case <-ctx.Done():
+		case <-done:
+		}
+	}()
+	return func() { close(done); <-left }
+}

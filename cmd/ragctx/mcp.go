@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/mcpserver"
+)
+
+// mcpFlags are the flags of the command.
+type mcpFlags struct {
+	user, agent, session string
+	paths                []string
+	readOnly             bool
+}
+
+const mcpHelp = `Mcp speaks the Model Context Protocol on standard input and output, for editors and
+agents that start their servers themselves. It ends with its input. It opens the data
+directory, or talks to the server that has it; several may run side by side.
+
+The namespace, user, agent and session that are set here hold for all calls, and a model
+cannot change them. What is not set, a call may choose.
+
+Agents may store texts. Files and folders they may have ingested only from below an
+--allow-path, pages only from hosts of the setting allow_hosts.`
+
+const mcpExample = `  ragctx mcp
+  ragctx mcp --namespace work --user ada
+  ragctx mcp --read-only
+  claude mcp add ragctx -- ragctx mcp --allow-path .`
+
+func newMCP(env lookupEnv) *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use:     "mcp",
+		Short:   "Serve agents on standard input and output",
+		Long:    mcpHelp,
+		Example: mcpExample,
+		Args:    none,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runMCP(cmd, env, f) },
+	}
+	flags := cmd.Flags()
+	addSettings(flags, "server", "allow_hosts", "fetch_rate")
+	flags.StringVar(&f.user, "user", "", "act for this user: their memories beside those of no user")
+	flags.StringVar(&f.agent, "agent", "", "only memories of this agent, and what is remembered is the agent's")
+	flags.StringVar(&f.session, "session", "", "only memories of this session, and what is remembered is the session's")
+	flags.StringArrayVar(&f.paths, "allow-path", nil, "folder or file below which agents may have files ingested; may be repeated")
+	flags.BoolVar(&f.readOnly, "read-only", false, "offer only what changes nothing")
+	return cmd
+}
+
+func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
+	ctx := cmd.Context()
+	s, err := load(cmd, env)
+	if err != nil {
+		return err
+	}
+	log := s.logger(cmd.ErrOrStderr(), slog.LevelWarn)
+	files, err := s.allowed(f.paths)
+	if err != nil {
+		return err
+	}
+	a := &agentEngine{open: func(ctx context.Context) (opened, error) { return s.share(ctx, cmd.ErrOrStderr(), log) }, files: files}
+	if _, err := a.at(ctx, nil); err != nil { // what is wrong is said before the first message
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	o := mcpserver.Options{
+		Scope: mcpserver.Scope{UserID: f.user, AgentID: f.agent, SessionID: f.session}, Version: buildVersion(), Log: log,
+	}
+	if s.origin["namespace"] != fromDefault {
+		o.Scope.Namespace = s.Namespace
+	}
+	if files.any() {
+		o.Ingest = a.ingest
+	}
+	if f.readOnly {
+		ctx = access.With(ctx, access.Grant{Role: access.Read})
+	}
+	err = mcpserver.New(a, o).ServeStdio(ctx, io.NopCloser(cmd.InOrStdin()), cmd.OutOrStdout())
+	if ctx.Err() != nil {
+		return nil // told to end, which is how clients end it
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+)
+
+// allowedFiles says what agents may have ingested.
+type allowedFiles struct {
+	roots []string // absolute, without symbolic links
+	sites func() (*engine.Sites, error)
+	hosts bool // whether any page is allowed
+}
+
+// allowed returns what the flags and settings allow.
+func (s *settings) allowed(paths []string) (allowedFiles, error) {
+	f := allowedFiles{sites: s.sites, hosts: len(splitHosts(s.k.String("allow_hosts"))) > 0}
+	if err := exist(paths); err != nil {
+		return f, asUsage(fmt.Errorf("--allow-path: %w", err))
+	}
+	for _, p := range paths {
+		real, err := realPath(p)
+		if err != nil {
+			return f, asUsage(fmt.Errorf("--allow-path: %w", err))
+		}
+		f.roots = append(f.roots, real)
+	}
+	return f, nil
+}
+
+func (f allowedFiles) any() bool { return len(f.roots) > 0 || f.hosts }
+
+// check returns the paths as they are to be opened, or what is not allowed. URLs are
+// judged when they are fetched, with wherever they lead.
+func (f allowedFiles) check(paths []string) ([]string, error) {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		field := fmt.Sprintf("paths[%d]", i)
+		if strings.Contains(p, "://") {
+			if !f.hosts {
+				return nil, ragctx.Invalid(field, "is a URL, and no hosts are allowed; the operator names them with the setting allow_hosts")
+			}
+			out[i] = p
+			continue
+		}
+		real, err := realPath(p)
+		// What is not below a root is not told from what does not exist.
+		if err != nil || !f.holds(real) {
+			return nil, ragctx.Invalid(field, "%q is not below a path that is allowed; use %s", ragctx.Clip(p), f.named())
+		}
+		out[i] = real
+	}
+	return out, nil
+}
+
+func (f allowedFiles) holds(path string) bool {
+	for _, root := range f.roots {
+		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f allowedFiles) named() string {
+	if len(f.roots) == 0 {
+		return "URLs of the hosts that the operator allows"
+	}
+	return strings.Join(f.roots, ", ")
+}
+
+func realPath(p string) (string, error) {
+	abs, err := filepath.Abs(p)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// ingest begins a job that ingests what agents may have ingested.
+func (a *agentEngine) ingest(ctx context.Context, namespace string, paths []string) (engine.Job, error) {
+	paths, err := a.files.check(paths)
+	if err != nil {
+		return engine.Job{}, err
+	}
+	b, err := a.at(ctx, nil)
+	if err != nil {
+		return engine.Job{}, err
+	}
+	o := engine.IngestOptions{Namespace: namespace, Paths: paths, KeepEmpty: true, Progress: func(engine.IngestProgress) {}}
+	if l, here := b.backend.(local); here {
+		return l.IngestFolders(ctx, o)
+	}
+	return a.send(ctx, b.backend.(remote), o)
+}
+
+// send reads the files here and sends them to a server, whose machine may be another.
+func (a *agentEngine) send(ctx context.Context, to remote, o engine.IngestOptions) (engine.Job, error) {
+	sites, err := a.files.sites()
+	if err != nil {
+		return engine.Job{}, err
+	}
+	defer sites.Close()
+	read, closeReaders, err := readers()
+	if err != nil {
+		return engine.Job{}, err
+	}
+	defer func() { _ = closeReaders() }()
+	o.Open, o.Extract = sites.Open, read
+	up := &upload{opts: o, lister: to, report: engine.IngestReport{Skipped: []engine.Skipped{}}}
+	j, err := to.PutDocuments(ctx, o.Namespace, up.lines(ctx))
+	switch {
+	case up.err != nil:
+		return j, up.err
+	case err != nil && len(up.paths) == 0:
+		return j, ragctx.Invalid("paths", "have nothing to store: %d documents are as they were, %d files cannot be read", up.report.Unchanged, len(up.report.Skipped))
+	}
+	return j, err
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/ragctx/ragctx/api"
+)
+
+// share opens the backend that the settings name. Whoever has the data directory for as
+// long as an editor runs also serves it to this machine's other commands, and to the same
+// command of another editor.
+func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger) (opened, error) {
+	b, err := s.open(ctx, stderr)
+	l, here := b.backend.(local)
+	if err != nil || !here {
+		return b, err
+	}
+	o := api.Options{Log: log, Version: buildVersion()}
+	s.secure(&o)
+	server := api.New(l.Engine, o)
+	ln, err := listen(ctx, server, "127.0.0.1:0")
+	if err == nil {
+		err = l.Announce(ln.Addr().String(), "")
+	}
+	if err != nil {
+		return opened{}, errors.Join(err, b.Close())
+	}
+	l.StartJobs()
+	// It ends when it is closed, after the last call that is under way.
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, ln) }()
+	rest := b.close
+	b.close = func() error {
+		stop()
+		return errors.Join(<-served, rest())
+	}
+	return b, nil
+}

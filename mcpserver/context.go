@@ -1,0 +1,103 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/xmlfmt"
+)
+
+type contextArguments struct {
+	whose
+	sized
+
+	Query      string   `json:"query" jsonschema:"the question that is to be answered, in full, as the user asked it"`
+	Types      []string `json:"types,omitempty" jsonschema:"only these: resource (documents, code), memory (what was remembered) or skill (procedures); default is all"`
+	MaxResults int      `json:"max_results,omitempty" jsonschema:"the most passages"`
+	Exclude    []string `json:"exclude,omitempty" jsonschema:"ids of passages that you have already: what follows them is returned"`
+}
+
+// contextAnswer is what a model should see.
+type contextAnswer struct {
+	Notice      string     `json:"notice" jsonschema:"how the context is to be read"`
+	Context     string     `json:"context" jsonschema:"the best passages, as XML"`
+	TotalTokens int        `json:"total_tokens" jsonschema:"tokens of the context alone"`
+	Citations   []citation `json:"citations" jsonschema:"where each passage comes from, in the order of the context"`
+	Truncated   bool       `json:"truncated,omitempty" jsonschema:"there was more than fits; exclude what you have to see what follows"`
+	Degraded    []string   `json:"degraded,omitempty" jsonschema:"parts of the search that did not run"`
+	Note        string     `json:"note,omitempty" jsonschema:"why there is nothing"`
+}
+
+type citation struct {
+	ID        string  `json:"id" jsonschema:"opens the passage with fetch"`
+	Title     string  `json:"title,omitempty"`
+	Source    string  `json:"source,omitempty"`
+	Relevance float64 `json:"relevance" jsonschema:"the chance that it answers, 0 to 1"`
+}
+
+// text returns the answer for clients that show no structure: the passages as they are.
+func (a contextAnswer) text() string {
+	if a.Context == "" {
+		return "Nothing was found. " + a.Note
+	}
+	return a.Notice + "\n\n" + a.Context
+}
+
+func (s *Server) contextTool() tool {
+	return define(s, reading("context", "Context for a question",
+		"Returns what you should read before you answer a question: the best passages of documents, memories and procedures together, fitted into max_tokens, with the ids to cite. "+evidence,
+		func(p properties) {
+			p.text("query", ragctx.MaxQueryBytes/4, true) // in bytes at most that many
+			p.texts("types", 3, 16)
+			p["types"].Items.Enum = []any{"resource", "memory", "skill"}
+			p.between("max_results", 1, 100, ragctx.DefaultMaxResults)
+			p.texts("exclude", ragctx.MaxResultsLimit, 2*ragctx.MaxNameBytes)
+			p.maxTokens(fallbackTokens)
+		}), s.context)
+}
+
+func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (contextAnswer, error) {
+	q := query(at, in.Query, in.MaxResults)
+	q.Exclude, q.Format, q.MaxTokens = in.Exclude, xmlfmt.XML, in.MaxTokens
+	for _, t := range in.Types {
+		q.ContextTypes = append(q.ContextTypes, ragctx.ContextType(t))
+	}
+	for {
+		out, err := s.asked(ctx, q)
+		if err != nil {
+			return out, err
+		}
+		cost, err := s.cost(out)
+		if err != nil || cost <= in.MaxTokens {
+			return out, err
+		}
+		// What is beside the passages needs its tokens, too.
+		q.MaxTokens = min(q.MaxTokens, out.TotalTokens) - (cost - in.MaxTokens)
+		if q.MaxTokens < 1 {
+			return out, ragctx.Invalid("max_tokens", "is %d, too little for the best passage and its citation; ask for %d", in.MaxTokens, cost)
+		}
+	}
+}
+
+// asked asks the engine once.
+func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery) (contextAnswer, error) {
+	a, err := s.engine.Context(ctx, q)
+	if err != nil {
+		return contextAnswer{}, err
+	}
+	out := contextAnswer{
+		Notice: evidence, Context: a.Rendered(), TotalTokens: a.TotalTokens, Citations: make([]citation, len(a.Items)),
+		Truncated: a.Truncated, Degraded: a.Degraded, Note: a.Note,
+	}
+	for i, it := range a.Items {
+		out.Citations[i] = citation{ID: it.ID, Title: titleOf(it), Source: it.Source, Relevance: rounded(it.Relevance)}
+	}
+	return out, nil
+}
+
+// query returns a question within a scope.
+func query(at Scope, text string, results int) ragctx.ContextQuery {
+	return ragctx.ContextQuery{
+		Query: text, MaxResults: results, Namespace: at.Namespace, UserID: at.UserID, AgentID: at.AgentID, SessionID: at.SessionID,
+	}.WithDefaults()
+}
