@@ -44,6 +44,7 @@ var probes = map[string]probe{
 	"metrics": {whole, "/metrics", ""}, "doctor": {whole, "/v1/doctor", `{}`}, "vector-status": {whole, "/v1/doctor", ""},
 	"reembed": {whole, "/v1/reembed", `{"embedder":"static"}`}, "snapshot": {whole, "/v1/snapshot", ""},
 	"create-key": {whole, "/v1/keys", `{"name":"probe","role":"read"}`}, "list-keys": {whole, "/v1/keys", ""}, "revoke-key": {whole, "/v1/keys/none", ""},
+	"list-audit":   {namespace, "/v1/audit?namespace={ns}", ""},
 	"get-embedder": {anywhere, "/v1/embedder", ""}, "embeddings": {anywhere, "/v1/embeddings", `{"input":"a"}`},
 	"list-namespaces": {anywhere, "/v1/namespaces", ""}, "mem0-ping": {anywhere, "/mem0/v1/ping", ""},
 

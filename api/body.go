@@ -26,6 +26,8 @@ const jsonType = "application/json"
 func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	op := ctx.Operation()
+	var body []byte
+	defer func() { s.noteChange(c, op, body) }()
 	if role := roleOf(op.OperationID); role > access.None {
 		if err := access.From(ctx.Context()).Needs(role); err != nil {
 			s.handleError(s.problemOf(ctx.Context(), op, err), c)
@@ -37,7 +39,6 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	ctx = huma.WithValue(ctx, operationKey, op)
-	var body []byte
 	if op.RequestBody != nil {
 		if op.RequestBody.Content[jsonType] == nil {
 			next(ctx) // which reads the body piece by piece

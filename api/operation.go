@@ -62,6 +62,7 @@ func (s *Server) routes() {
 	s.metricsRoutes()
 	s.adminRoutes()
 	s.keyRoutes()
+	s.auditRoutes()
 	doc := s.api.OpenAPI()
 	for _, path := range slices.Collect(maps.Keys(doc.Paths)) {
 		if public := published(path); public != path {

@@ -32,7 +32,7 @@ var operationRoles = map[access.Role][]string{
 		"mem0-add", "mem0-add-v3", "mem0-update", "mem0-delete", "mem0-delete-all",
 	},
 	access.Admin: {
-		"create-key", "list-keys", "revoke-key",
+		"create-key", "list-keys", "revoke-key", "list-audit",
 		"put-ranking", "reembed", "snapshot", "doctor",
 	},
 }

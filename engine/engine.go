@@ -115,6 +115,9 @@ type Options struct {
 	// KeepJobs is how long a job can be looked at after it has ended; 0 is
 	// [DefaultKeepJobs].
 	KeepJobs time.Duration
+	// KeepAudit is how many entries of the audit log are kept; 0 is
+	// [DefaultKeepAudit], negative writes none.
+	KeepAudit int
 	// OnEvent receives events as they happen, in the caller's goroutine; it must
 	// not block.
 	OnEvent func(ragctx.Event)
@@ -143,6 +146,7 @@ type Engine struct {
 	learner     *learner
 	uses        *uses
 	keys        *keyring
+	auditor     *auditor
 	namespaces  sync.Map // name to id
 	taught      sync.Map // ids of namespaces in whose turns something was found
 	events      eventSource
@@ -221,6 +225,7 @@ func (e *Engine) open(ctx context.Context) error {
 	e.filler = newFiller(e)
 	e.eraser = startEraser(e)
 	e.uses = startUses(e)
+	e.auditor = startAuditor(e)
 	return e.resumeReembed(ctx)
 }
 
@@ -274,6 +279,7 @@ func (e *Engine) Close() error {
 	e.observer.close()
 	e.uses.close()
 	e.keys.close()
+	e.auditor.close()
 	if e.states != nil {
 		e.states.Close()
 	}

@@ -25,6 +25,7 @@ type backend interface {
 	procedureKeeper
 	ledgerKeeper
 	keyKeeper
+	AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error)
 	packBuilder
 	providerKeeper
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
@@ -150,7 +151,7 @@ func held(e *engine.LockedError) error {
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*process, error) {
 	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Gauge: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
-		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(),
+		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(), KeepAudit: s.keepAudit(),
 	}
 	if err := s.useMemory(&o); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
 )
 
 // apiKey is the environment variable with the key that commands send, without its prefix.
@@ -31,6 +32,7 @@ func securitySettings() []setting {
 		{"rate_limit", "requests a second of each API key; 0 is no limit", fixed("0"), checkNumber},
 		{"rate_burst", "requests of each API key at once after a pause; empty is twice the rate", fixed(""), optional(checkCount(1 << 20))},
 		{"concurrency_limit", "requests of each API key at a time; 0 is no limit", fixed("0"), checkUpTo(1 << 20)},
+		{"audit_keep", "entries of the audit log that are kept; 0 writes none", fixed(strconv.Itoa(engine.DefaultKeepAudit)), checkUpTo(1 << 30)},
 	}
 }
 
@@ -74,6 +76,14 @@ func (s *settings) secure(o *api.Options) {
 	o.RequireKeys, o.InsecureHTTP = s.k.String("require_keys") == "true", s.k.String("insecure_http") == "true"
 	o.AllowHosts, o.AllowOrigins = commaList(s.k.String("allow_server_hosts")), commaList(s.k.String("allow_origins"))
 	o.Limits = api.Limits{Rate: number("rate_limit"), Burst: int(number("rate_burst")), Concurrent: int(number("concurrency_limit"))}
+}
+
+// keepAudit is as in [engine.Options].
+func (s *settings) keepAudit() int {
+	if n, _ := strconv.Atoi(s.k.String("audit_keep")); n > 0 { // checked
+		return n
+	}
+	return -1
 }
 
 // serverKey returns the API key for a server that the settings name; "" is none.

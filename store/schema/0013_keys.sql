@@ -12,3 +12,16 @@ CREATE TABLE keys (
   revoked    INTEGER,
   used       INTEGER
 ) STRICT;
+
+-- What a server was asked to change, by whom, and with what result. It holds names and
+-- no contents.
+CREATE TABLE audit (
+  seq       INTEGER PRIMARY KEY AUTOINCREMENT,
+  at        INTEGER NOT NULL,
+  key       TEXT    NOT NULL, -- id of the API key; '' without one
+  request   TEXT    NOT NULL,
+  operation TEXT    NOT NULL,
+  namespace TEXT    NOT NULL, -- '' if it is about none
+  target    TEXT    NOT NULL, -- id of what it is about; '' once that is erased
+  status    INTEGER NOT NULL
+) STRICT;

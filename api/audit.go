@@ -1,0 +1,120 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/store"
+)
+
+const auditPath = "/v1/audit"
+
+// AuditPage is a page of the audit log.
+type AuditPage struct {
+	Entries    []store.AuditEntry `json:"entries" nullable:"false" doc:"the newest first"`
+	NextCursor string             `json:"next_cursor,omitempty" doc:"send it as cursor for the next page; absent on the last"`
+}
+
+type auditInput struct {
+	Namespace string `query:"namespace" maxLength:"512" doc:"only entries about this namespace"`
+	Key       string `query:"key_id" maxLength:"64" doc:"only what was asked with this API key"`
+	Limit     int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor    string `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+type auditOutput struct{ Body AuditPage }
+
+type auditCursor struct {
+	Before int64 `json:"before"`
+}
+
+func (s *Server) auditRoutes() {
+	register(s, huma.Operation{
+		OperationID: "list-audit", Method: http.MethodGet, Path: auditPath, Tags: []string{"keys"}, Summary: "What was changed, and by whom",
+		Description: "Every request that needs more than the role read is noted, with its answer's status, also when it was refused. Entries have names " +
+			"and no contents. For admins; one of some namespaces sees what concerns those.",
+	}, func(ctx context.Context, in *auditInput) (*auditOutput, error) {
+		c, err := decodeCursor[auditCursor](in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.engine.AuditLog(ctx, store.AuditFilter{Before: c.Before, Limit: in.Limit, Key: in.Key, Namespace: in.Namespace})
+		if err != nil {
+			return nil, err
+		}
+		page := AuditPage{Entries: found}
+		if len(found) == in.Limit {
+			page.NextCursor = encodeCursor(auditCursor{found[len(found)-1].Seq})
+		}
+		return &auditOutput{page}, nil
+	})
+}
+
+// noteChange notes a request that is answered, if it is one that changes something.
+func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte) {
+	if op.Method == http.MethodGet && op.OperationID != "snapshot" || roleOf(op.OperationID) <= access.Read {
+		return
+	}
+	r, resp := c.Request(), c.Response()
+	e := store.AuditEntry{
+		Key: access.From(r.Context()).Key, Request: requestID(r.Context()), Operation: op.OperationID, Status: resp.Status,
+		Namespace: s.namespaceAbout(c, op, body), Erases: r.URL.Query().Get("erase") == "true",
+	}
+	if !resp.Committed {
+		e.Status = http.StatusInternalServerError // the handler panicked
+	}
+	if values := c.ParamValues(); len(values) > 0 {
+		e.Target = ragctx.Clip(values[0])
+	}
+	s.engine.Audit(e)
+}
+
+// namespaceAbout returns the namespace that a request is about, "" if its operation knows
+// none. The body is read for it only where it may be there.
+func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte) string {
+	known := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool {
+		return p.In == "query" && (p.Name == "namespace" || p.Name == "project_id")
+	})
+	name := cmp.Or(c.QueryParam("namespace"), c.QueryParam("project_id"))
+	if name == "" && op.RequestBody != nil && op.RequestBody.Content[jsonType] != nil {
+		fields := s.api.OpenAPI().Components.Schemas.SchemaFromRef(op.RequestBody.Content[jsonType].Schema.Ref)
+		if fields != nil && (fields.Properties["namespace"] != nil || fields.Properties["project_id"] != nil) {
+			var in struct {
+				Namespace string `json:"namespace"`
+				Project   string `json:"project_id"`
+			}
+			_ = json.Unmarshal(body, &in) // where it is no JSON, the request was refused
+			name, known = cmp.Or(in.Namespace, in.Project), true
+		}
+	}
+	if !known {
+		return ""
+	}
+	return ragctx.Clip(cmp.Or(name, ragctx.DefaultNamespace))
+}
+
+// AuditLog calls [engine.Engine.AuditLog] on the server.
+func (c *Client) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error) {
+	q := make(url.Values)
+	set(q, "namespace", f.Namespace)
+	set(q, "key_id", f.Key)
+	if f.Limit != 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	if f.Before != 0 {
+		q.Set("cursor", encodeCursor(auditCursor{f.Before}))
+	}
+	var page AuditPage
+	err := c.do(ctx, http.MethodGet, auditPath, q, nil, &page)
+	return page.Entries, err
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/store"
+)
+
+// DefaultKeepAudit is how many entries of the audit log are kept.
+const DefaultKeepAudit = 100_000
+
+// Entries are written auditEvery after the first, or when there are auditMost. A caller
+// that comes to more waits until they are written: none is dropped.
+const (
+	auditEvery = time.Second
+	auditMost  = 1000
+)
+
+// Audit notes what a server was asked to change. The entry is written soon, and at the
+// latest when the engine is closed; what a crash loses is the last second. Its time is
+// filled in.
+func (e *Engine) Audit(entry store.AuditEntry) {
+	entry.At = e.opts.Now()
+	e.auditor.add(entry)
+}
+
+// AuditLog returns a page of the audit log, the newest entries first: those of the
+// namespaces that the grant of ctx reaches. It is for admins.
+func (e *Engine) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error) {
+	g := access.From(ctx)
+	if err := g.Everyone(); err != nil {
+		return nil, err
+	}
+	if f.Namespace != "" {
+		if err := g.Enters(f.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	if err := pageLimit(&f.Limit); err != nil {
+		return nil, err
+	}
+	f.Among = g.Namespaces
+	e.auditor.flush(ctx) // so that it has what was done before
+	return e.store.Audit(ctx, f)
+}
+
+// auditor holds entries that are not written yet.
+type auditor struct {
+	store *store.Store
+	log   *slog.Logger
+	keep  int
+
+	mu      sync.Mutex
+	waiting []store.AuditEntry
+	writing sync.Mutex // held while they are written, in order
+
+	due chan struct{}
+	end context.CancelFunc
+	wg  sync.WaitGroup
+}
+
+func startAuditor(e *Engine) *auditor {
+	a := &auditor{store: e.store, log: e.opts.Logger, keep: cmp.Or(e.opts.KeepAudit, DefaultKeepAudit), due: make(chan struct{}, 1)}
+	var ctx context.Context
+	ctx, a.end = context.WithCancel(context.Background())
+	a.wg.Go(func() { a.loop(ctx) })
+	return a
+}
+
+func (a *auditor) add(entry store.AuditEntry) {
+	if a.keep < 0 {
+		return
+	}
+	a.mu.Lock()
+	a.waiting = append(a.waiting, entry)
+	n := len(a.waiting)
+	a.mu.Unlock()
+	if n >= auditMost {
+		a.flush(context.Background())
+	} else if n == 1 {
+		select {
+		case a.due <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (a *auditor) loop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.due:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(auditEvery):
+			a.flush(ctx)
+		}
+	}
+}
+
+// flush writes what waits. What cannot be written goes to the program's log instead.
+func (a *auditor) flush(ctx context.Context) {
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	a.mu.Lock()
+	entries := a.waiting
+	a.waiting = nil
+	a.mu.Unlock()
+	if len(entries) == 0 {
+		return
+	}
+	if err := a.store.AddAudit(context.WithoutCancel(ctx), entries, a.keep); err != nil {
+		for _, e := range entries {
+			a.log.Error("the audit log has not got an entry", "error", err, "key_id", e.Key, "request_id", e.Request,
+				"operation", e.Operation, "namespace", e.Namespace, "status", e.Status)
+		}
+	}
+}
+
+// close writes what waits.
+func (a *auditor) close() {
+	if a == nil {
+		return
+	}
+	a.end()
+	a.wg.Wait()
+	a.flush(context.Background())
+}
