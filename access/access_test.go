@@ -48,3 +48,32 @@ func TestScope(t *testing.T) {
 		t.Errorf("the grant of the context is %+v", got)
 	}
 }
+
+func TestKeyTexts(t *testing.T) {
+	text, prefix, hash := access.NewText()
+	got, again, ok := access.ReadText(text)
+	if !ok || got != prefix || again != hash || !access.IsKey(text) {
+		t.Errorf("%q reads as %q, %v", text, got, ok)
+	}
+	if other, _, _ := access.NewText(); other == text {
+		t.Error("two keys are equal")
+	}
+	for _, bad := range []string{"", "rgx_", text[:len(text)-1], text + "x", text[4:], "RGX_" + text[4:], "rgx_" + prefix + "-" + text[13:]} {
+		if _, _, ok := access.ReadText(bad); ok {
+			t.Errorf("%q is taken for a key", bad)
+		}
+	}
+}
+
+func TestBoundGrants(t *testing.T) {
+	user, spaces := access.Grant{Role: access.Write, User: "ada"}, access.Grant{Role: access.Admin, Namespaces: []string{"a"}}
+	if user.Shared() == nil || user.Whole() == nil || user.Everyone() == nil || user.Enters("a") != nil {
+		t.Error("a grant for a user reaches too far, or not far enough")
+	}
+	if spaces.Shared() != nil || spaces.Whole() == nil || spaces.Everyone() != nil || spaces.Enters("a") != nil || spaces.Enters("b") == nil {
+		t.Error("a grant for namespaces reaches too far, or not far enough")
+	}
+	if (access.Grant{Role: access.Write}).Everyone() == nil || access.Full().Whole() != nil {
+		t.Error("only admins act for everyone")
+	}
+}

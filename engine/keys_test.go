@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/engine"
+)
+
+// TestKeysLast checks what of keys is there after a restart: themselves, their ends,
+// and when they were used.
+func TestKeysLast(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	o := engine.Options{Dir: t.TempDir(), PauseJobs: true, Now: func() time.Time { return now }}
+	open := func() *engine.Engine {
+		t.Helper()
+		e, err := engine.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	e := open()
+	if e.NeedsKeys() {
+		t.Error("keys are asked for though there are none")
+	}
+	made, err := e.CreateKey(t.Context(), access.Key{Name: "k", Role: access.Write, Namespaces: []string{"a"}, User: "u", Expires: now.Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := e.CreateKey(t.Context(), access.Key{Name: "gone", Role: access.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.RevokeKey(t.Context(), gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Authenticate(made.Text); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e = open()
+	defer func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	g, err := e.Authenticate(made.Text)
+	if err != nil || g.Role != access.Write || g.User != "u" || !g.Reaches("a") || g.Reaches("b") || g.Key != made.ID {
+		t.Errorf("the grant is %+v, %v", g, err)
+	}
+	if _, err := e.Authenticate(gone.Text); !errors.Is(err, ragctx.ErrUnauthenticated) {
+		t.Errorf("a revoked key after a restart: %v", err)
+	}
+	list, err := e.Keys(t.Context(), "", 0)
+	if err != nil || len(list) != 2 || !list[0].LastUsed.Equal(now) || !list[1].LastUsed.IsZero() || list[1].State(now) != "revoked" {
+		t.Errorf("keys %+v, %v", list, err)
+	}
+	now = now.Add(time.Hour)
+	if _, err := e.Authenticate(made.Text); !errors.Is(err, ragctx.ErrUnauthenticated) {
+		t.Errorf("an expired key: %v", err)
+	}
+	if !e.NeedsKeys() {
+		t.Error("the last key has expired, and none is asked for")
+	}
+	bound := access.With(t.Context(), access.Grant{Role: access.Admin, Namespaces: []string{"a"}})
+	if _, err := e.CreateKey(bound, access.Key{Name: "more", Role: access.Admin}); !errors.Is(err, ragctx.ErrDenied) {
+		t.Errorf("an admin of one namespace makes keys for all: %v", err)
+	}
+}
