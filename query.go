@@ -180,6 +180,13 @@ type ContextQuery struct {
 	// Diversity, 0 to 1, is how much it counts against an item that it says what
 	// one before it says; 0 chooses by relevance alone.
 	Diversity float64 `json:"diversity,omitempty"`
+	// Blocks splits the answer into a part that stays the same from query to query, of at
+	// most StableTokens, and the rest. 0 tokens are a quarter of MaxTokens, -1 is none.
+	Blocks       bool `json:"blocks,omitempty"`
+	StableTokens int  `json:"stable_tokens,omitempty"`
+	// Spotlight marks retrieved text word by word, so that a model can tell it from
+	// instructions.
+	Spotlight bool `json:"spotlight,omitempty"`
 	// Explain adds per-signal scores to the items; Exact asks the vector leg for
 	// an exhaustive search.
 	Explain bool `json:"explain,omitempty"`
@@ -275,6 +282,22 @@ func (q ContextQuery) Caps() Caps {
 	return c
 }
 
+// stableShare is the part of MaxTokens that the stable block has at most unless the query
+// says otherwise: one in so many.
+const stableShare = 4
+
+// StableBudget returns the most tokens of the stable block of q's answer.
+func (q ContextQuery) StableBudget() int {
+	switch {
+	case !q.Blocks || q.StableTokens < 0:
+		return 0
+	case q.StableTokens == 0:
+		return q.WithDefaults().MaxTokens / stableShare
+	default:
+		return min(q.StableTokens, q.WithDefaults().MaxTokens)
+	}
+}
+
 // share returns part/whole of n, rounded up.
 func share(n, part, whole int) int { return (n*part + whole - 1) / whole }
 
@@ -312,6 +335,8 @@ func (q ContextQuery) Validate() error {
 		return Invalid("max_results", "is %d; use 1 to %d", q.MaxResults, MaxResultsLimit)
 	case q.MaxTokens < 1 || q.MaxTokens > MaxTokensLimit:
 		return Invalid("max_tokens", "is %d; use 1 to %d", q.MaxTokens, MaxTokensLimit)
+	case q.StableTokens < -1 || q.StableTokens > MaxTokensLimit:
+		return Invalid("stable_tokens", "is %d; use 1 to %d, or -1 for none", q.StableTokens, MaxTokensLimit)
 	case !(q.MinRelevance >= 0 && q.MinRelevance <= 1):
 		return Invalid("min_relevance", "is %v; use 0 to 1", q.MinRelevance)
 	case !(q.Diversity >= 0 && q.Diversity <= 1):

@@ -108,6 +108,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"query":                  ragctx.NewQuery(strings.Repeat("x", ragctx.MaxQueryBytes+1)),
 		"max_results":            ragctx.NewQuery("q").WithMaxResults(-1),
 		"max_tokens":             ragctx.NewQuery("q").WithMaxTokens(ragctx.MaxTokensLimit + 1),
+		"stable_tokens":          {Query: "q", StableTokens: -2},
 		"min_relevance":          {Query: "q", MinRelevance: math.NaN()},
 		"diversity":              {Query: "q", Diversity: 1.5},
 		"preset":                 {Query: "q", Preset: "huge"},

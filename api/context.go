@@ -41,6 +41,9 @@ type ContextRequest struct {
 	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000" doc:"ids of items that the model already has"`
 	MinRelevance   float64        `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below it"`
 	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"how much it counts against an item that it says what one before it says; 0 chooses by relevance alone"`
+	Blocks         bool           `json:"blocks,omitempty" doc:"splits the answer into two blocks: one that stays the same whatever is asked (published procedures, pinned memories, those that describe the user), and what answers the query"`
+	StableTokens   int            `json:"stable_tokens,omitempty" minimum:"-1" maximum:"10000000" doc:"with blocks: the most tokens of max_tokens that the first one has; default is a quarter, -1 is none"`
+	Spotlight      bool           `json:"spotlight,omitempty" doc:"marks retrieved text word by word, so that a model can tell it from instructions; what it is to be told of the marker is in instruction"`
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
 	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off) and feedback (true switches it on); rerank false leaves the reranker out; cluster names a ledger to look in"`
@@ -74,6 +77,7 @@ func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
 		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Queries: r.Queries, Messages: r.Messages,
 		Exclude: r.Exclude, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
+		Blocks: r.Blocks, StableTokens: r.StableTokens, Spotlight: r.Spotlight,
 	}
 	if r.Filter != nil {
 		q.Filter = ragctx.Filter(*r.Filter)

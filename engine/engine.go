@@ -139,6 +139,8 @@ type Engine struct {
 	collections *collections
 	rankings    rankings
 	courtesy    courtesy
+	shelf       *shelf
+	markers     markers
 	builtin     []ragctx.ContextProvider // documents, memories, skills
 	resolver    *resolve.Resolver
 	attached    attached
@@ -210,10 +212,12 @@ func (e *Engine) open(ctx context.Context) error {
 	}
 	e.gauges = newGauges(e.opts.Gauge)
 	e.collections = newCollections(e.openIndex, e.opts.Logger)
+	e.shelf = &shelf{engine: e}
+	e.markers.store = e.store
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.source(store.Documents), e.documents()),
 		memory.NewProvider(e.source(store.Memories), e.memories()),
-		skills.NewProvider(&shelf{engine: e}),
+		skills.NewProvider(e.shelf),
 	}
 	if err := e.openPacks(); err != nil {
 		return err
@@ -256,6 +260,7 @@ func (e *Engine) openResolver() error {
 	r, err := resolve.New(resolve.Options{
 		Providers: providers, Timeout: e.opts.ProviderTimeout, Logger: e.opts.Logger, Now: e.opts.Now,
 		Reranker: e.opts.Reranker, RerankTop: e.opts.RerankTop, RerankTimeout: e.opts.RerankTimeout,
+		Standing: e.standing, Secret: e.markers.get,
 		OnEvent: func(_ context.Context, ev ragctx.Event) { e.emit(ev.Type, ev.Namespace, ev.SessionID, ev.Data) },
 	})
 	if err != nil {

@@ -9,20 +9,25 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/pack"
-	"github.com/ragctx/ragctx/xmlfmt"
 )
 
 // Answer is what a model should see, and how it came about. Everything but the
 // providers' times is a function of the query and of what the providers returned.
 type Answer struct {
-	// Items are in rank order, unless the query asked for diversity. Each has the content that is shown, that content's
+	// Items are in rank order, those of the stable block before the others, unless the query asked for diversity. Each has the content that is shown, that content's
 	// depth, and its exact token count.
 	Items []ragctx.ContextItem `json:"items"`
 	// XML is the rendered answer when the format is xml; Text is it for every
-	// other format. "" is an answer without items.
+	// other format. "" is an answer without items, and one in blocks.
 	XML  string `json:"xml"`
 	Text string `json:"text,omitempty"`
-	// TotalTokens is the exact count of the rendered answer, tags included.
+	// Blocks are the stable and the volatile part, where the query asks for blocks.
+	Blocks []PromptBlock `json:"blocks,omitempty" doc:"where asked for: the stable and the volatile block, in this order, in place of xml and text"`
+	// Instruction tells a model what the marker in XML or Text means, where the query
+	// asks for marked text. It belongs into the system prompt and is not counted.
+	Instruction string `json:"instruction,omitempty" doc:"what a system prompt should say of the marker in a spotlighted answer; not part of total_tokens"`
+	// TotalTokens is the exact count of the rendered answer, tags included; of one in
+	// blocks the sum of theirs.
 	TotalTokens int    `json:"total_tokens"`
 	Tokenizer   string `json:"tokenizer"`
 	Format      string `json:"format"`
@@ -36,12 +41,19 @@ type Answer struct {
 	// failed, provider:signal for a signal that did not run, and rerank for a
 	// reranker that failed.
 	Degraded []string `json:"degraded"`
-	// Note says why an answer is empty, per provider.
+	// Note says why nothing answers the query, per provider.
 	Note string `json:"note,omitempty"`
 }
 
-// Rendered returns the rendered answer in whatever format it has.
-func (a Answer) Rendered() string { return a.XML + a.Text }
+// Rendered returns the rendered answer in whatever format it has; blocks are joined by a
+// blank line.
+func (a Answer) Rendered() string {
+	out := a.XML + a.Text
+	for _, b := range a.Blocks {
+		out = Prompt(out, b.Text)
+	}
+	return out
+}
 
 // ProviderReport says what one provider contributed.
 type ProviderReport struct {
@@ -98,7 +110,7 @@ type Shortened struct {
 }
 
 // answer puts the outcomes together. The error is that of ctx.
-func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []*entry, outcomes []reply, f *fitter) (Answer, error) {
+func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []*entry, outcomes []reply, stable placement, f *fitter) (Answer, error) {
 	a := Answer{
 		Items: []ragctx.ContextItem{}, Providers: make([]ProviderReport, len(entries)),
 		Dropped: []Dropped{}, Shortened: []Shortened{}, Degraded: []string{}, // [] in JSON, not null
@@ -112,7 +124,9 @@ func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []
 		a.Dropped = append(a.Dropped, dropped...)
 		a.report(i, e.name, outcomes[i])
 	}
+	list, again := stable.without(list)
 	list, duplicates := merge(list)
+	duplicates = append(again, duplicates...)
 	for _, c := range duplicates {
 		a.drop(c, ReasonDuplicate, c.size)
 	}
@@ -126,18 +140,16 @@ func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []
 	}
 	list = ordered.list
 	keepWeakSmall(list)
+	if q.Spotlight {
+		f.spotlight(list)
+	}
 	p := f.fit(list)
 	a.account(f, list, p)
-	if len(p.items) > 0 {
-		a.Items = p.items
+	a.show(q, stable, p)
+	if stable.failed {
+		a.Degraded = append(a.Degraded, Stable)
 	}
-	a.TotalTokens = p.tokens
-	if a.Format == xmlfmt.XML {
-		a.XML = p.rendered
-	} else {
-		a.Text = p.rendered
-	}
-	if len(a.Items) == 0 {
+	if len(p.items) == 0 {
 		a.Note = a.whyEmpty(q, f, list)
 	}
 	return a, nil

@@ -13,14 +13,25 @@ import (
 // tokenizer, two have not been seen.
 const maxRounds = 4
 
+// fitting is how texts are counted, rendered and marked.
+type fitting struct {
+	counter  ragctx.Counter
+	renderer ragctx.Renderer
+	secret   []byte
+}
+
+// within returns a fitter for caps.
+func (f fitting) within(caps ragctx.Caps) *fitter {
+	return &fitter{meter: newMeter(f.counter, f.renderer), caps: caps, secret: f.secret}
+}
+
 // fitter fits candidates into the caps of a query.
 type fitter struct {
 	*meter
 	caps ragctx.Caps
-}
-
-func newFitter(c ragctx.Counter, r ragctx.Renderer, caps ragctx.Caps) *fitter {
-	return &fitter{meter: newMeter(c, r), caps: caps}
+	// instruction is what a model is told of marked text, whose marker depends on secret.
+	instruction string
+	secret      []byte
 }
 
 // placement is an answer in the making.
@@ -30,6 +41,10 @@ type placement struct {
 	tokens   int // of rendered
 	// decisions has one entry per candidate, in their order.
 	decisions []pack.Decision
+	// instruction is what a model is told of rendered.
+	instruction string
+	// failed says that there is nothing because it could not be read.
+	failed bool
 }
 
 // fit places the candidates, which come sorted. The tokens of the result never
@@ -155,6 +170,7 @@ func (f *form) described(m map[string]any) map[string]any {
 }
 
 func (f *fitter) weigh(p *placement) {
+	p.instruction = f.instruction
 	p.rendered = f.renderer.Render(p.items)
 	p.tokens = f.counter.Count(p.rendered)
 }

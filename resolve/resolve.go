@@ -72,6 +72,12 @@ type Options struct {
 	RerankTop     int
 	RerankTimeout time.Duration
 	Logger        *slog.Logger
+	// Standing returns what belongs into every prompt of a query's scope, for answers in
+	// blocks: the same whatever is asked, and most wanted first. Nil is nothing.
+	Standing func(ctx context.Context, q ragctx.ContextQuery) ([]Standing, error)
+	// Secret makes the markers of spotlighted text unpredictable to those who write it. It
+	// is asked for when a query wants them; nil is none.
+	Secret func(ctx context.Context) ([]byte, error)
 	// OnEvent is given each event with its type, namespace, session and data; the
 	// bus fills in the rest. It is called by the goroutine that calls Resolve.
 	OnEvent func(ctx context.Context, ev ragctx.Event)
@@ -215,6 +221,21 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 	if q.Now.IsZero() {
 		q.Now = r.opts.Now() // one clock for all providers
 	}
+	fit := fitting{counter: counter, renderer: renderer}
+	if q.Spotlight && r.opts.Secret != nil {
+		if fit.secret, err = r.opts.Secret(ctx); err != nil {
+			return Answer{}, fmt.Errorf("secret of markers: %w", err)
+		}
+	}
+	stable, err := r.standing(ctx, q, fit)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Answer{}, fmt.Errorf("resolve context: %w", ctx.Err())
+		}
+		r.opts.Logger.WarnContext(ctx, "the stable block failed", "error", err)
+		stable.failed = true
+	}
+	q, caps := besides(q, stable)
 	entries := slices.Clip(r.snapshot())
 	for _, p := range also {
 		entries = append(entries, p.entry)
@@ -230,7 +251,7 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 		return Answer{}, err
 	}
 	span := timing.Start(ctx, timing.Assemble)
-	ans, err := r.answer(ctx, q, entries, outcomes, newFitter(counter, renderer, q.Caps()))
+	ans, err := r.answer(ctx, q, entries, outcomes, stable, fit.within(caps))
 	span.End()
 	if err != nil {
 		return Answer{}, err

@@ -15,6 +15,8 @@ const (
 	// SettingUnembedded is the first unit that may lack a vector because the
 	// embedder failed; it is not set while there is none.
 	SettingUnembedded = "unembedded"
+	// SettingMarkers is what the markers in spotlighted text are made with.
+	SettingMarkers = "markers"
 )
 
 // Setting returns a setting of the data directory; "" if it is not set.

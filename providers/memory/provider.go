@@ -123,7 +123,7 @@ func (p *Provider) recall(ctx context.Context, q ragctx.ContextQuery) (ragctx.Co
 		return res, fmt.Errorf("recall memories: %w", err)
 	}
 	for _, m := range memories {
-		it := item(m, q.Depth)
+		it := Item(m, q.Depth)
 		if q.Explain {
 			it.Signals = map[string]float64{signal: m.Score}
 		}
@@ -135,8 +135,8 @@ func (p *Provider) recall(ctx context.Context, q ragctx.ContextQuery) (ragctx.Co
 	return res, nil
 }
 
-// item returns a recalled memory as an item.
-func item(m Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
+// Item returns a memory that was not searched for as an item; its relevance is its score.
+func Item(m Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 	it := ragctx.ContextItem{
 		ID: m.ID, Type: ragctx.TypeMemory, Source: "memory", Depth: depth, Content: m.Content,
 		Occurred: m.Occurred, Importance: m.Importance, Metadata: m.Metadata,

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/store"
+)
+
+// maxStanding bounds the memories of each kind, and the skills, that are looked at for a
+// stable block. More do not fit any that is worth sending.
+const maxStanding = 200
+
+// standing returns what belongs into every prompt of q's scope: pinned memories, what
+// describes the user, and published procedures, in this order the most wanted first, and
+// within each the most important. In the block procedures come first and what was written
+// last comes last, so that what is new changes the end of it.
+//
+// The session does not narrow it: what a user said in one holds in all.
+func (e *Engine) standing(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Standing, error) {
+	var found []standing
+	if q.Wants(ragctx.TypeMemory) {
+		for rank, f := range []store.MemoryFilter{{Pinned: true}, {Profile: true}} {
+			f.UserID, f.Filter, f.AsOf, f.Now = q.UserID, q.Filter, q.AsOf, q.Now
+			f.Exclude, f.Order, f.Limit = q.Exclude, store.ByImportance, maxStanding
+			memories, _, err := e.ListMemories(ctx, q.Namespace, f)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range memories {
+				if m.AgentID == "" || q.AgentID == "" || m.AgentID == q.AgentID {
+					found = append(found, standing{lasting(m, q.Depth), rank + 1, m.Recorded})
+				}
+			}
+		}
+	}
+	if q.Wants(ragctx.TypeSkill) {
+		q.Query, q.MaxResults = "", maxStanding
+		all, err := skills.NewProvider(e.shelf).Query(ctx, q.WithTypes(ragctx.TypeSkill))
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range all.Items {
+			it.Provider = skills.Name
+			found = append(found, standing{it.WithRelevance(0), 0, time.Time{}})
+		}
+	}
+	return placed(found), nil
+}
+
+// standing is an item of a stable block before it has its place.
+type standing struct {
+	ragctx.ContextItem
+
+	kind     int // in the order of the block
+	recorded time.Time
+}
+
+// lasting returns a memory as an item that does not change by itself: without a day and
+// without a score, which falls with time.
+func lasting(m memory.Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
+	m.Occurred, m.Score = time.Time{}, 0
+	it := memory.Item(m, depth)
+	it.Provider = memory.Name
+	return it
+}
+
+// placed gives the items their places, and leaves their order as it is.
+func placed(found []standing) []resolve.Standing {
+	order := make([]int, len(found))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := found[i], found[j]
+		return cmp.Or(cmp.Compare(a.kind, b.kind), a.recorded.Compare(b.recorded), cmp.Compare(a.ID, b.ID))
+	})
+	out := make([]resolve.Standing, len(found))
+	for place, i := range order {
+		out[i] = resolve.Standing{Item: found[i].ContextItem, Place: place}
+	}
+	return out
+}
+
+// markers keeps what the markers of spotlighted text are made with. It stays with the data
+// directory: with another one every prompt would change.
+type markers struct {
+	store *store.Store
+
+	mu     sync.Mutex
+	secret []byte
+}
+
+// get returns the secret, which is made when it is first asked for.
+func (m *markers) get(ctx context.Context) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.secret != nil {
+		return m.secret, nil
+	}
+	kept, err := m.store.Setting(ctx, store.SettingMarkers)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := hex.DecodeString(kept)
+	if err != nil || len(secret) == 0 {
+		secret = make([]byte, 32)
+		_, _ = rand.Read(secret) // it never fails
+		if err := m.store.SetSetting(ctx, store.SettingMarkers, hex.EncodeToString(secret)); err != nil {
+			return nil, err
+		}
+	}
+	m.secret = secret
+	return secret, nil
+}

@@ -1,0 +1,118 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+// block returns the stable block of an answer in blocks, and the whole answer.
+func (f *fixture) block(q ragctx.ContextQuery) (resolve.PromptBlock, resolve.Answer) {
+	f.t.Helper()
+	q.Blocks = true
+	a, err := f.Context(f.t.Context(), q)
+	if err != nil || len(a.Blocks) != 2 {
+		f.t.Fatalf("%d blocks, %v", len(a.Blocks), err)
+	}
+	return a.Blocks[0], a
+}
+
+func (f *fixture) note(m memory.Memory) {
+	f.t.Helper()
+	if _, _, err := f.Remember(f.t.Context(), m); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) release(k engine.ProcedureKey, trigger string) {
+	f.t.Helper()
+	if _, err := f.PutDraft(f.t.Context(), k, skills.Body{Trigger: trigger, Steps: []string{"go"}}); err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := f.Publish(f.t.Context(), k); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func TestStableBlock(t *testing.T) {
+	f := open(t, spelling)
+	f.put("release", "The release train leaves on Tuesday.")
+	f.note(memory.Memory{ID: "pin", Content: "Answer in short sentences.", Pinned: true, Importance: .4, Type: memory.Semantic})
+	f.note(memory.Memory{ID: "who", UserID: "ada", SessionID: "monday", Content: "Ada prefers tabs.", Profile: true, Importance: .9, Type: memory.Semantic})
+	f.note(memory.Memory{ID: "bob", UserID: "bob", Content: "Bob prefers spaces.", Profile: true, Importance: .9})
+	f.note(memory.Memory{ID: "other", AgentID: "coder", Content: "The coder works at night.", Pinned: true})
+	f.note(memory.Memory{ID: "plain", UserID: "ada", Content: "Ada went to the release train."})
+	f.release(engine.ProcedureKey{Name: "deploy"}, "Deploy the release train")
+	ask := func(text string) ragctx.ContextQuery {
+		q := query(text)
+		q.UserID, q.AgentID, q.SessionID = "ada", "writer", "friday"
+		return q
+	}
+	stable, a := f.block(ask("when does the release train leave?"))
+	want := []string{"deploy@1", "pin", "who"}
+	if d := cmp.Diff(want, names(stable.Items)); d != "" {
+		t.Errorf("%s\n%s", d, stable.Text)
+	}
+	if strings.Contains(stable.Text, "2026") {
+		t.Errorf("the stable block tells a time:\n%s", stable.Text)
+	}
+	for _, id := range stable.Items {
+		for _, other := range a.Blocks[1].Items {
+			if id == other {
+				t.Errorf("%s is in both blocks", id)
+			}
+		}
+	}
+	if !strings.Contains(a.Blocks[1].Text, "Tuesday") {
+		t.Errorf("volatile block:\n%s", a.Blocks[1].Text)
+	}
+	// Nothing of it depends on the question, the time or the process.
+	f.clock.set(t0.AddDate(0, 2, 0))
+	f.reopen()
+	for _, q := range []string{"", "deploy the release train", "tabs or spaces?"} {
+		if again, _ := f.block(ask(q)); again.Hash != stable.Hash {
+			t.Errorf("%q changes the stable block:\n%s", q, cmp.Diff(stable.Text, again.Text))
+		}
+	}
+	// What is new comes at the end.
+	f.note(memory.Memory{ID: "aaa", UserID: "ada", Content: "Ada lives in Lisbon.", Profile: true, Importance: 1, Type: memory.Semantic})
+	if more, _ := f.block(ask("q")); !strings.HasPrefix(more.Text, stable.Text) || len(more.Items) != 4 {
+		t.Errorf("after one more:\n%s", more.Text)
+	}
+	// A query that wants neither memories nor skills has none.
+	if none, _ := f.block(ask("q").WithTypes(ragctx.TypeResource)); len(none.Items) != 0 {
+		t.Errorf("with resources alone: %v", none.Items)
+	}
+}
+
+// names returns ids of skills without what stands before their names.
+func names(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = id[strings.LastIndexAny(id, ":/")+1:]
+	}
+	return out
+}
+
+// Markers are those of the data directory: a restart changes no prompt.
+func TestMarkersOutliveTheProcess(t *testing.T) {
+	f := open(t)
+	f.put("release", "The release train leaves on Tuesday.")
+	q := query("when does the release train leave?")
+	q.Spotlight = true
+	before, err := f.Context(t.Context(), q)
+	if err != nil || before.Instruction == "" || strings.Contains(before.XML, "leaves on") {
+		t.Fatalf("%+v, %v", before, err)
+	}
+	f.reopen()
+	if after, err := f.Context(t.Context(), q); err != nil || after.XML != before.XML {
+		t.Errorf("%s\n%v", cmp.Diff(before.XML, after.XML), err)
+	}
+}

@@ -1,0 +1,153 @@
+// Package session is about the messages of one conversation: which of them belong
+// together, what they cost, and which of them a model is shown when not all fit. It is
+// pure, and changes no message that it is given: what it makes are views.
+//
+// # Pairs
+//
+// A tool call and its results belong together. Providers refuse a conversation that has a
+// result without its call, or a call that was passed over, so a view has neither, and no
+// cut separates a pair ([Groups]). A call that has no result yet is pending while only
+// results come after it: its agent is about to answer it, and it stays. Once the
+// conversation has gone on without it, it is abandoned, and a view leaves it out.
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Span is a run of messages, To excluded.
+type Span struct{ From, To int }
+
+// Groups returns the shortest runs of messages that can be cut between: together they
+// are all messages, in order, and no tool call is in another run than a result of it. A
+// result belongs to the nearest call before it that has its id.
+func Groups(messages []ragctx.Message) []Span {
+	ends := make([]int, len(messages)) // by message: the last one that belongs to it
+	for i := range ends {
+		ends[i] = i
+	}
+	for result, call := range pair(messages).calls {
+		ends[call.message] = max(ends[call.message], result.message)
+	}
+	var out []Span
+	for from := 0; from < len(messages); {
+		to := from + 1
+		for i := from; i < to; i++ {
+			to = max(to, ends[i]+1)
+		}
+		out = append(out, Span{from, to})
+		from = to
+	}
+	return out
+}
+
+// place is a block of a message.
+type place struct{ message, block int }
+
+// pairing is which calls and results belong together.
+type pairing struct {
+	calls map[place]place // the call of each result that has one
+	// orphans are results without a call; pending and abandoned are calls without a
+	// result. All are in order.
+	orphans, pending, abandoned []place
+}
+
+// pair finds out what belongs together. Only assistants call tools: what claims to be a
+// call of somebody else is an abandoned one.
+func pair(messages []ragctx.Message) pairing {
+	p := pairing{calls: make(map[place]place)}
+	latest := make(map[string]place) // by id: the call that a result would answer
+	answered := make(map[place]bool)
+	var all []place
+	for i, m := range messages {
+		for j, b := range m.Content {
+			at := place{i, j}
+			switch b.Type {
+			case ragctx.BlockToolUse:
+				all = append(all, at)
+				if m.Role == ragctx.RoleAssistant {
+					latest[b.ID] = at
+				}
+			case ragctx.BlockToolResult:
+				call, ok := latest[b.ToolUseID]
+				if !ok || m.Role == ragctx.RoleAssistant || answered[call] {
+					p.orphans = append(p.orphans, at)
+					continue
+				}
+				p.calls[at], answered[call] = call, true
+			default:
+			}
+		}
+	}
+	last := lastTurn(messages)
+	for _, at := range all {
+		switch {
+		case answered[at]:
+		case at.message >= last && latest[messages[at.message].Content[at.block].ID] == at:
+			p.pending = append(p.pending, at)
+		default:
+			p.abandoned = append(p.abandoned, at)
+		}
+	}
+	return p
+}
+
+// lastTurn returns where the turn begins that an assistant has last, if nobody has spoken
+// since; otherwise the number of messages. An assistant may take several messages to say
+// what it calls, and their results are nobody's words.
+func lastTurn(messages []ragctx.Message) int {
+	first := len(messages)
+	for i, m := range slices.Backward(messages) {
+		switch {
+		case m.Role == ragctx.RoleAssistant:
+			first = i
+		case IsSystem(m):
+		case first < len(messages) || !onlyResults(m):
+			return first
+		}
+	}
+	return first
+}
+
+// onlyResults reports whether a message has tool results and nothing that is said.
+func onlyResults(m ragctx.Message) bool {
+	if m.Role == ragctx.RoleTool {
+		return true
+	}
+	found := false
+	for _, b := range m.Content {
+		if b.Type != ragctx.BlockToolResult && (b.Type != ragctx.BlockText || b.Text != "") {
+			return false
+		}
+		found = found || b.Type == ragctx.BlockToolResult
+	}
+	return found
+}
+
+// opens reports whether a conversation may begin with a message: a user speaks, and does
+// not only hand in results.
+func opens(m ragctx.Message) bool { return m.Role == ragctx.RoleUser && len(m.ToolResults()) == 0 }
+
+// instructs reports whether a message is a user's instruction: it has words of the user.
+func instructs(m ragctx.Message) bool {
+	return m.Role == ragctx.RoleUser && strings.TrimSpace(m.Content.String()) != ""
+}
+
+// LastInstruction returns the index of the newest message in which a user says
+// something, and -1 if there is none.
+func LastInstruction(messages []ragctx.Message) int {
+	for i, m := range slices.Backward(messages) {
+		if instructs(m) {
+			return i
+		}
+	}
+	return -1
+}
+
+// IsSystem reports whether a message is for the model alone, by its operator.
+func IsSystem(m ragctx.Message) bool {
+	return m.Role == ragctx.RoleSystem || m.Role == ragctx.RoleDeveloper
+}

@@ -1,0 +1,212 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Reason says why a message, or a part of one, is not in a view.
+type Reason string
+
+// The reasons.
+const (
+	ReasonBudget       Reason = "budget"          // the newer ones took the budget
+	ReasonBoundary     Reason = "boundary"        // it fits, but a conversation cannot begin with it
+	ReasonOrphanResult Reason = "orphan_result"   // a tool result whose call is not there
+	ReasonUnanswered   Reason = "unanswered_call" // a tool call that was passed over without a result
+)
+
+// Cut is a message that is not in a view, or of which a part is not.
+type Cut struct {
+	// Index is the message's place in the conversation.
+	Index int
+	// Partial says that the rest of the message is in the view.
+	Partial bool
+	// Tokens are what was saved.
+	Tokens int
+	Reason Reason
+}
+
+// View is what is shown of a conversation.
+type View struct {
+	// Messages are in the order of the conversation; Kept has the place of each in it.
+	// Those of which a part was left out are copies.
+	Messages []ragctx.Message
+	Kept     []int
+	// Tokens is what they cost; Over is by how much that exceeds the budget, which only
+	// what must stay can do.
+	Tokens, Over int
+	// Cuts are in the order of the conversation.
+	Cuts []Cut
+}
+
+// Limits are those of a view.
+type Limits struct {
+	// Tokens is the budget; what must stay may exceed it.
+	Tokens int
+	Scale  Scale
+	// Costs are those of the messages, where they are known; nil has them counted.
+	Costs []int
+}
+
+// Sound returns a conversation without tool results that have no call and without calls
+// that were abandoned. A message that consists of nothing else is left out.
+func Sound(messages []ragctx.Message, l Limits) View {
+	v, _ := sound(messages, l)
+	return v
+}
+
+// Truncate returns the newest messages of a conversation that fit into a budget, and
+// before them the system messages that it begins with. It is cut where no tool call is
+// separated from its result ([Groups]) and a user speaks next.
+//
+// Some messages stay whatever they cost: the system messages at the start, the newest
+// instruction of a user, and tool calls that are pending, each with what belongs to it.
+// Where the newest instruction is older than what fits, what is between is left out.
+//
+// The first message that does not fit ends the view: older and smaller ones are not
+// looked for.
+func Truncate(messages []ragctx.Message, l Limits) View {
+	whole, costs := sound(messages, l)
+	if whole.Tokens <= l.Tokens {
+		return whole
+	}
+	stay := essential(whole.Messages)
+	used := 0
+	for i, s := range stay {
+		if s {
+			used += costs[i]
+		}
+	}
+	first, begin := suffix(whole.Messages, stay, costs, l.Tokens-used)
+	v := View{Cuts: whole.Cuts}
+	for i, m := range whole.Messages {
+		if stay[i] || i >= begin {
+			v.Messages, v.Kept = append(v.Messages, m), append(v.Kept, whole.Kept[i])
+			v.Tokens += costs[i]
+			continue
+		}
+		reason := ReasonBudget
+		if i >= first {
+			reason = ReasonBoundary
+		}
+		v.Cuts = append(v.Cuts, Cut{Index: whole.Kept[i], Tokens: costs[i], Reason: reason})
+	}
+	v.Over = max(v.Tokens-l.Tokens, 0)
+	slices.SortStableFunc(v.Cuts, func(a, b Cut) int { return a.Index - b.Index })
+	return v
+}
+
+// sound is Sound with the costs of the view's messages.
+func sound(messages []ragctx.Message, l Limits) (v View, costs []int) {
+	known := l.Costs
+	if known == nil {
+		known = l.Scale.Messages(messages)
+	}
+	p := pair(messages)
+	out := make(map[int]map[int]Reason) // by message and block: why the block is left out
+	for _, list := range []struct {
+		of  []place
+		why Reason
+	}{{p.orphans, ReasonOrphanResult}, {p.abandoned, ReasonUnanswered}} {
+		for _, at := range list.of {
+			if out[at.message] == nil {
+				out[at.message] = make(map[int]Reason)
+			}
+			out[at.message][at.block] = list.why
+		}
+	}
+	for i, m := range messages {
+		cost, why := known[i], Reason("")
+		if len(out[i]) > 0 {
+			m.Content, why = without(m.Content, out[i])
+		}
+		if why != "" && blank(m.Content) || m.Role == ragctx.RoleTool && len(m.ToolResults()) == 0 {
+			v.Cuts = append(v.Cuts, Cut{Index: i, Tokens: cost, Reason: cmp.Or(why, ReasonOrphanResult)})
+			continue
+		}
+		if why != "" {
+			cost = l.Scale.Message(m)
+			v.Cuts = append(v.Cuts, Cut{Index: i, Partial: true, Tokens: max(known[i]-cost, 0), Reason: why})
+		}
+		v.Messages, v.Kept, costs = append(v.Messages, m), append(v.Kept, i), append(costs, cost)
+		v.Tokens += cost
+	}
+	v.Over = max(v.Tokens-l.Tokens, 0)
+	return v, costs
+}
+
+// without returns a content without some of its blocks, and why the first of them is
+// left out.
+func without(c ragctx.Content, out map[int]Reason) (rest ragctx.Content, why Reason) {
+	for j, b := range c {
+		if r, gone := out[j]; !gone {
+			rest = append(rest, b)
+		} else if why == "" {
+			why = r
+		}
+	}
+	return rest, why
+}
+
+// blank reports whether a content has nothing to show.
+func blank(c ragctx.Content) bool {
+	return !slices.ContainsFunc(c, func(b ragctx.Block) bool { return b.Type != ragctx.BlockText || b.Text != "" })
+}
+
+// essential returns for each message whether it must stay.
+func essential(messages []ragctx.Message) []bool {
+	stay := make([]bool, len(messages))
+	for i := 0; i < len(messages) && IsSystem(messages[i]); i++ {
+		stay[i] = true
+	}
+	must := []int{LastInstruction(messages)}
+	for _, at := range pair(messages).pending {
+		must = append(must, at.message)
+	}
+	for _, g := range Groups(messages) {
+		if slices.ContainsFunc(must, func(i int) bool { return g.From <= i && i < g.To }) {
+			for i := g.From; i < g.To; i++ {
+				stay[i] = true
+			}
+		}
+	}
+	return stay
+}
+
+// suffix returns where the newest messages begin that fit beside those that stay, and
+// where the view begins with them: at a message that a conversation can begin with, unless
+// an instruction that stays comes before, or there is no such message.
+func suffix(messages []ragctx.Message, stay []bool, costs []int, budget int) (first, begin int) {
+	groups := Groups(messages)
+	fit := len(groups)
+	for fit > 0 {
+		cost := 0
+		for i := groups[fit-1].From; i < groups[fit-1].To; i++ {
+			if !stay[i] {
+				cost += costs[i]
+			}
+		}
+		if cost > budget {
+			break
+		}
+		budget -= cost
+		fit--
+	}
+	if fit == len(groups) {
+		return len(messages), len(messages)
+	}
+	first = groups[fit].From
+	last := LastInstruction(messages)
+	if 0 <= last && last < first {
+		return first, first
+	}
+	for _, g := range groups[fit:] {
+		if opens(messages[g.From]) || g.From <= last && last < g.To {
+			return first, g.From
+		}
+	}
+	return first, first
+}

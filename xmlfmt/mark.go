@@ -1,0 +1,81 @@
+package xmlfmt
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Mark returns a renderer that writes what r does, with a marker in whatever was
+// retrieved: before each text, in place of white space between words, and at the ends of
+// lines, which stay. Texts of scripts without spaces get one every few letters. A model
+// that is told of the marker can tell retrieved text from instructions at every word
+// (Hines et al. 2024, datamarking). The marker has no white space, and none of it should
+// stand in the items.
+func Mark(r ragctx.Renderer, marker string) ragctx.Renderer { return marked{r, marker} }
+
+type marked struct {
+	ragctx.Renderer
+
+	marker string
+}
+
+// Render implements [ragctx.Renderer].
+func (m marked) Render(items []ragctx.ContextItem) string {
+	out := make([]ragctx.ContextItem, len(items))
+	for i, it := range items {
+		it.Content = m.marker + m.text(it.Content)
+		it.Source, it.Since = m.text(it.Source), m.text(it.Since)
+		out[i] = it
+	}
+	return m.Renderer.Render(out)
+}
+
+// unspaced are scripts that are written without spaces between words, of which at most
+// unspacedRun letters go without a marker.
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
+}
+
+const unspacedRun = 8
+
+func (m marked) text(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/4)
+	gap, run := false, 0
+	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
+		switch {
+		case breaksLine(r):
+			if !gap {
+				b.WriteString(m.marker)
+			}
+			b.WriteByte('\n')
+			gap, run = false, 0
+		case blank(r):
+			if !gap {
+				b.WriteString(m.marker)
+			}
+			gap, run = true, 0
+		default:
+			gap = false
+			if r < 0x0e00 || !unicode.In(r, unspaced...) { // none of them is below
+				run = 0
+			} else if run++; run > unspacedRun {
+				b.WriteString(m.marker)
+				run = 1
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func breaksLine(r rune) bool {
+	return '\n' <= r && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
+}
+
+// blank reports whether a character separates words, visibly or not.
+func blank(r rune) bool {
+	return unicode.IsSpace(r) || '\u200b' <= r && r <= '\u200d' || r == '\u2060' || r == '\ufeff' || r == '\u180e' || r == '\u2800' || r == '\u3164'
+}
