@@ -26,6 +26,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/events"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/ledger"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -110,9 +111,6 @@ type Options struct {
 	// KeepJobs is how long a job can be looked at after it has ended; 0 is
 	// [DefaultKeepJobs].
 	KeepJobs time.Duration
-	// OnEvent receives events as they happen, in the caller's goroutine; it must
-	// not block.
-	OnEvent func(ragctx.Event)
 
 	Now    func() time.Time // the clock; nil is the system's
 	NewID  func() string    // makes ids of turns and memories; nil is UUID v7
@@ -138,7 +136,7 @@ type Engine struct {
 	uses        *uses
 	namespaces  sync.Map // name to id
 	taught      sync.Map // ids of namespaces in whose turns something was found
-	events      eventSource
+	events      *events.Broker
 	jobs        *jobs
 	ledger      *store.Ledger
 	states      *ledger.Snapshotter
@@ -190,6 +188,7 @@ func (e *Engine) open(ctx context.Context) error {
 	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o); err != nil {
 		return err
 	}
+	e.openEvents()
 	e.ledger = e.store.Ledger(ledger.Options{Now: e.opts.Now, NewID: e.opts.NewID})
 	if err := e.openSpaces(ctx); err != nil {
 		return err
@@ -240,12 +239,12 @@ func (e *Engine) openResolver() error {
 	r, err := resolve.New(resolve.Options{
 		Providers: providers, Timeout: e.opts.ProviderTimeout, Logger: e.opts.Logger, Now: e.opts.Now,
 		Reranker: e.opts.Reranker, RerankTop: e.opts.RerankTop, RerankTimeout: e.opts.RerankTimeout,
-		OnEvent: func(_ context.Context, ev ragctx.Event) { e.emit(ev.Type, ev.Namespace, ev.SessionID, ev.Data) },
+		OnEvent: e.publish,
 	})
 	if err != nil {
 		return err
 	}
-	e.resolver, e.observer = r, newObserver(e.store, watchers, e.opts.Logger)
+	e.resolver, e.observer = r, newObserver(e, watchers)
 	return nil
 }
 
@@ -258,6 +257,9 @@ func (e *Engine) Close() error {
 	e.eraser.close()
 	e.observer.close()
 	e.uses.close()
+	if e.events != nil {
+		e.events.Close()
+	}
 	if e.states != nil {
 		e.states.Close()
 	}

@@ -104,14 +104,22 @@ func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, an
 // EraseSession removes the turns and memories of a session of a user, or with
 // anyUser of everyone.
 func (e *Engine) EraseSession(ctx context.Context, namespace, session, user string, anyUser bool) (store.Erased, error) {
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+	f := store.MemoryFilter{SessionID: session, UserID: user, AnyUser: anyUser, Own: !anyUser}
+	before := e.tiers(ctx, namespace, f)
+	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
 		return e.store.EraseSession(ctx, ns, session, user, anyUser)
 	})
+	e.cleared(ctx, namespace, f, before, took)
+	return took, err
 }
 
 // EraseUser removes everything that belongs to a user in a namespace.
 func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.Erased, error) {
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseUser(ctx, ns, user) })
+	f := store.MemoryFilter{UserID: user, Own: true}
+	before := e.tiers(ctx, namespace, f)
+	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseUser(ctx, ns, user) })
+	e.cleared(ctx, namespace, f, before, took)
+	return took, err
 }
 
 func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) (store.Erased, error)) (store.Erased, error) {

@@ -15,6 +15,8 @@ const (
 	// SettingUnembedded is the first unit that may lack a vector because the
 	// embedder failed; it is not set while there is none.
 	SettingUnembedded = "unembedded"
+	// SettingEvents is the sequence up to which events may have been numbered.
+	SettingEvents = "events"
 )
 
 // Setting returns a setting of the data directory; "" if it is not set.
