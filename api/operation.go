@@ -57,6 +57,7 @@ func (s *Server) routes() {
 	s.embeddingRoutes()
 	s.rankingRoutes()
 	s.systemRoutes()
+	s.eventRoutes()
 	s.metricsRoutes()
 	s.adminRoutes()
 	doc := s.api.OpenAPI()

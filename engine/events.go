@@ -41,21 +41,24 @@ func (e *Engine) openEvents() {
 }
 
 // LastEvent returns the sequence of the newest event: what [Engine.FollowEvents] yields
-// after it is new. It is the first to be called: before, no event is kept.
-func (e *Engine) LastEvent(ctx context.Context) (uint64, error) { return e.events.Last(ctx) }
+// after it is new. It is the first to be called: before, no event is kept. It fails for
+// a filter that is wrong, or that names a namespace out of reach.
+func (e *Engine) LastEvent(ctx context.Context, f events.Filter) (uint64, error) {
+	if err := f.Check(); err != nil {
+		return 0, err
+	}
+	if f.Namespace != "" && !access.From(ctx).Reaches(f.Namespace) {
+		return 0, fmt.Errorf("%w: the API key does not reach the namespace %q", ragctx.ErrDenied, ragctx.Clip(f.Namespace))
+	}
+	return e.events.Last(ctx)
+}
 
 // FollowEvents yields the events that match and come after a sequence, until ctx or the
 // engine ends; see [events.Broker.Follow]. The grant of ctx bounds what there is to see:
 // one that is bound to a user gets no event of others, nor of nobody.
-func (e *Engine) FollowEvents(ctx context.Context, f events.Filter, after uint64) (iter.Seq2[ragctx.Event, error], error) {
+func (e *Engine) FollowEvents(ctx context.Context, f events.Filter, after uint64) iter.Seq2[ragctx.Event, error] {
 	f.For = access.From(ctx)
-	if err := f.Check(); err != nil {
-		return nil, err
-	}
-	if f.Namespace != "" && !f.For.Reaches(f.Namespace) {
-		return nil, fmt.Errorf("%w: the API key does not reach the namespace %q", ragctx.ErrDenied, ragctx.Clip(f.Namespace))
-	}
-	return e.events.Follow(ctx, f, after), nil
+	return e.events.Follow(ctx, f, after)
 }
 
 // publish tells an event of the request that ctx belongs to.

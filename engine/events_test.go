@@ -20,18 +20,14 @@ import (
 func (f *fixture) listen(ctx context.Context) func() []ragctx.Event {
 	f.t.Helper()
 	eng := f.Engine
-	from, err := eng.LastEvent(ctx)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	found, err := eng.FollowEvents(ctx, events.Filter{}, from)
+	from, err := eng.LastEvent(ctx, events.Filter{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	return func() (all []ragctx.Event) {
 		f.t.Helper()
 		eng.Close()
-		for ev, err := range found {
+		for ev, err := range eng.FollowEvents(ctx, events.Filter{}, from) {
 			if errors.Is(err, ragctx.ErrClosed) {
 				break
 			}
@@ -134,7 +130,7 @@ func TestEventsOfTheGrant(t *testing.T) {
 			t.Errorf("%s: heard of %q, want %q", name, got, tt.want)
 		}
 	}
-	_, err := f.FollowEvents(as(access.Grant{Role: access.Read, Namespaces: []string{"a"}}), events.Filter{Namespace: "b"}, 0)
+	_, err := f.LastEvent(as(access.Grant{Role: access.Read, Namespaces: []string{"a"}}), events.Filter{Namespace: "b"})
 	if !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("another namespace: %v", err)
 	}
@@ -148,7 +144,7 @@ func TestEventsOverRestarts(t *testing.T) {
 	for _, at := range []time.Time{t0, t0.Add(time.Hour), t0.Add(-24 * time.Hour), t0.Add(time.Hour)} {
 		f.clock.set(at)
 		f.reopen()
-		begin, err := f.LastEvent(t.Context())
+		begin, err := f.LastEvent(t.Context(), events.Filter{})
 		if err != nil || begin <= last && last != 0 {
 			t.Fatalf("begins after %d at %v, has come to %d: %v", begin, at, last, err)
 		}
@@ -157,11 +153,7 @@ func TestEventsOverRestarts(t *testing.T) {
 		if _, _, err := f.Remember(t.Context(), memory.Memory{Content: "Something to remember."}); err != nil {
 			t.Fatal(err)
 		}
-		found, err := f.FollowEvents(t.Context(), events.Filter{}, came)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for ev, err := range found {
+		for ev, err := range f.FollowEvents(t.Context(), events.Filter{}, came) {
 			if lost, ok := ev.Data.(ragctx.EventsLost); err != nil || !ok || lost.From != came+1 || lost.To != begin {
 				t.Errorf("coming back is told %+v, %v", ev, err)
 			}

@@ -21,7 +21,7 @@ func TestUnsaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from, err := e.LastEvent(t.Context())
+	from, err := e.LastEvent(t.Context(), events.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
