@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/outbound"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/resolve"
@@ -42,7 +44,7 @@ func NewClient(baseURL string) *Client {
 	return &Client{
 		base: strings.TrimRight(baseURL, "/"),
 		http: &http.Client{
-			Transport:     &http.Transport{MaxIdleConnsPerHost: 16},
+			Transport:     &http.Transport{DialContext: outbound.Dial(net.Dialer{}), MaxIdleConnsPerHost: 16},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}

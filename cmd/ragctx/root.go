@@ -40,7 +40,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
-	addSettings(flags, "data", "namespace", "log_level", "log_format")
+	addSettings(flags, "data", "namespace", "offline", "log_level", "log_format")
 	root.AddCommand(
 		newServe(env), newIngest(env), newQuery(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env), newPack(env),
 		newDocs(env), newJobs(env), newEvents(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env),

@@ -155,6 +155,9 @@ func alreadyServed(err error) error {
 func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, addr string) {
 	fmt.Fprintf(w, "ragctx serves http://%s (stop with Ctrl-C)\n", addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
+	if s.k.String("offline") == "true" {
+		fmt.Fprintln(w, "offline: nothing but this machine is connected to")
+	}
 	if s.embeds() {
 		fmt.Fprintf(w, "embedder: %s of %s; it is sent the texts and the questions\n", printable(s.k.String("embed_model")), s.k.String("embed_shape"))
 	}
