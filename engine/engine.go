@@ -143,6 +143,8 @@ type Engine struct {
 	packs       *ledger.Builder
 	tally       packTally
 	started     atomic.Bool // jobs were
+	opened      time.Time
+	troubles    *troubles
 }
 
 // Open opens or creates a data directory. If another process has it open, the
@@ -156,7 +158,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, lock: l}
+	e := &Engine{opts: o, lock: l, opened: o.Now(), troubles: new(troubles)}
+	e.opts.Logger = slog.New(remembering{Handler: o.Logger.Handler(), to: e.troubles})
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}

@@ -25,6 +25,8 @@ type backend interface {
 	procedureKeeper
 	ledgerKeeper
 	packBuilder
+	// Status tells how the data directory is doing.
+	Status(ctx context.Context) (api.Status, error)
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.

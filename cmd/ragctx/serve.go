@@ -111,7 +111,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 			}
 		})
 	}
-	return api.New(eng, api.Options{Log: log, Version: buildVersion()}).Serve(ctx, ln)
+	return api.New(eng, api.Options{Log: eng.Logger(), Version: buildVersion()}).Serve(ctx, ln)
 }
 
 // oversubscribe gives Go twice as many processors as there are. Then no goroutine
