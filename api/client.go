@@ -134,6 +134,13 @@ func (c *Client) Search(ctx context.Context, q ragctx.ContextQuery) (engine.Sear
 	return r, err
 }
 
+// Explain calls [engine.Engine.Explain] on the server.
+func (c *Client) Explain(ctx context.Context, q ragctx.ContextQuery) (engine.Explanation, error) {
+	var x engine.Explanation
+	err := c.do(ctx, http.MethodPost, "/v1/explain", nil, contextRequest(q), &x)
+	return x, err
+}
+
 // CompleteTurn calls [engine.Engine.CompleteTurn] on the server.
 func (c *Client) CompleteTurn(ctx context.Context, t ragctx.Turn) (engine.TurnResult, error) {
 	var r engine.TurnResult

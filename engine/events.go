@@ -63,6 +63,9 @@ func (e *Engine) FollowEvents(ctx context.Context, f events.Filter, after uint64
 
 // publish tells an event of the request that ctx belongs to.
 func (e *Engine) publish(ctx context.Context, ev ragctx.Event) {
+	if ctx.Value(silent{}) != nil {
+		return
+	}
 	ev.RequestID = ragctx.RequestID(ctx)
 	e.events.Publish(ev)
 }
