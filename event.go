@@ -5,35 +5,56 @@ import "time"
 // EventType names what happened.
 type EventType string
 
-// The event types, each with the struct that its events carry as Data. Those
-// marked "not yet" are defined and not sent so far.
+// The event types, each with the struct that its events carry as Data. Those about
+// compaction are sent by whoever compacts a conversation.
 const (
 	EventContextResolving        EventType = "context_resolving"         // ContextResolving
 	EventContextResolved         EventType = "context_resolved"          // ContextResolved
-	EventContextWarning          EventType = "context_warning"           // ContextWarning, not yet
-	EventContextCompacting       EventType = "context_compacting"        // ContextCompacting, not yet
-	EventContextCompacted        EventType = "context_compacted"         // ContextCompacted, not yet
+	EventContextWarning          EventType = "context_warning"           // ContextWarning
+	EventContextCompacting       EventType = "context_compacting"        // ContextCompacting
+	EventContextCompacted        EventType = "context_compacted"         // ContextCompacted
 	EventMemoryStored            EventType = "memory_stored"             // MemoryStored
-	EventMemoryRecalled          EventType = "memory_recalled"           // MemoryRecalled, not yet
-	EventMemoriesSearched        EventType = "memories_searched"         // MemoriesSearched, not yet
-	EventMemoryCleared           EventType = "memory_cleared"            // MemoryCleared, not yet
-	EventPersistenceFailed       EventType = "persistence_failed"        // PersistenceFailed, not yet
-	EventMessagesMovedToBuffer   EventType = "messages_moved_to_buffer"  // MessagesMovedToBuffer, not yet
-	EventMessageBufferSummarized EventType = "message_buffer_summarized" // MessageBufferSummarized, not yet
+	EventMemoryRecalled          EventType = "memory_recalled"           // MemoryRecalled
+	EventMemoriesSearched        EventType = "memories_searched"         // MemoriesSearched
+	EventMemoryCleared           EventType = "memory_cleared"            // MemoryCleared
+	EventPersistenceFailed       EventType = "persistence_failed"        // PersistenceFailed
+	EventMessagesMovedToBuffer   EventType = "messages_moved_to_buffer"  // MessagesMovedToBuffer
+	EventMessageBufferSummarized EventType = "message_buffer_summarized" // MessageBufferSummarized
+	EventEventsLost              EventType = "events_lost"               // EventsLost
 )
 
+// EventTypes lists all types of events.
+func EventTypes() []EventType {
+	return []EventType{
+		EventContextResolving, EventContextResolved, EventContextWarning, EventContextCompacting, EventContextCompacted,
+		EventMemoryStored, EventMemoryRecalled, EventMemoriesSearched, EventMemoryCleared, EventPersistenceFailed,
+		EventMessagesMovedToBuffer, EventMessageBufferSummarized, EventEventsLost,
+	}
+}
+
 // Event is the envelope of everything that is published. Seq is strictly
-// increasing within a process; it begins anew with every start, so it cannot be
-// resumed from.
+// increasing within a data directory, also over restarts; it has gaps.
 type Event struct {
-	Seq       uint64    `json:"seq"`
-	ID        string    `json:"id"`
-	Type      EventType `json:"type"`
+	Seq       uint64    `json:"seq" doc:"grows with every event of the data directory, over restarts too; it has gaps"`
+	ID        string    `json:"id" doc:"unique"`
+	Type      EventType `json:"type" doc:"what happened; it says what data is"`
 	Time      time.Time `json:"time"`
 	Namespace string    `json:"namespace,omitempty"`
 	SessionID string    `json:"session_id,omitempty"`
-	RequestID string    `json:"request_id,omitempty"`
-	Data      any       `json:"data,omitempty"`
+	RequestID string    `json:"request_id,omitempty" doc:"of the request that it happened in, as in its header X-Request-ID"`
+	Data      any       `json:"data,omitempty" doc:"depends on type"`
+
+	// UserID is whose event it is. It decides who is told, and is not told itself.
+	UserID string `json:"-"`
+}
+
+// EventsLost is sent to a reader that was away for longer than events are kept, in
+// the place of those that it missed.
+type EventsLost struct {
+	// From and To are the first and the last sequence of what is missing, both
+	// inclusive. From is 0 where the reader's place is none of this data directory.
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
 }
 
 // ContextResolving is sent before providers are asked. It is not sent when there are none.

@@ -19,7 +19,7 @@ var layers = []string{
 	"pack durable timing extract/internal/pdf",
 	". durable/faultfs",
 	"access analysis chunk timeexpr outbound extract index/vector/kernel index/keyword/blockmax",
-	"expand fetch screen index/vector/hnsw",
+	"events expand fetch screen index/vector/hnsw",
 	"prose tokens embed llm rerank index session ledger xmlfmt",
 	"facts embed/static embed/remote index/vector index/keyword index/indextest ledger/ledgertest compact passage",
 	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote providers/skills assemble",

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/outbound"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/resolve"
@@ -54,7 +56,7 @@ type ClientOptions struct {
 
 // NewClientWith is [NewClient] with options.
 func NewClientWith(baseURL string, o ClientOptions) *Client {
-	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	transport := &http.Transport{DialContext: outbound.Dial(net.Dialer{}), MaxIdleConnsPerHost: 16}
 	if o.Certificate != "" {
 		transport.TLSClientConfig = &tls.Config{
 			MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does it
@@ -175,6 +177,13 @@ func (c *Client) Search(ctx context.Context, q ragctx.ContextQuery) (engine.Sear
 	var r engine.SearchResult
 	err := c.do(ctx, http.MethodPost, "/v1/search", nil, contextRequest(q), &r)
 	return r, err
+}
+
+// Explain calls [engine.Engine.Explain] on the server.
+func (c *Client) Explain(ctx context.Context, q ragctx.ContextQuery) (engine.Explanation, error) {
+	var x engine.Explanation
+	err := c.do(ctx, http.MethodPost, "/v1/explain", nil, contextRequest(q), &x)
+	return x, err
 }
 
 // CompleteTurn calls [engine.Engine.CompleteTurn] on the server.

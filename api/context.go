@@ -143,6 +143,23 @@ func (s *Server) contextRoutes() {
 		Summary: "Search documents and memories", DefaultStatus: http.StatusOK,
 		Description: "Returns the best items, best first, without a token budget: max_tokens, tokenizer, format and preset do not matter.",
 	}, s.search)
+	register(s, huma.Operation{
+		OperationID: "explain", Method: http.MethodPost, Path: "/v1/explain", Tags: []string{"context"},
+		Summary: "Why is my answer empty?", DefaultStatus: http.StatusOK,
+		Description: "Asks as /v1/context does and looks step by step for what keeps items from the answer: what there is and who sees it, what words and vectors find alone, " +
+			"what would be found without each condition, what the budget kept out.",
+	}, s.explain)
+}
+
+type explainOutput struct{ Body engine.Explanation }
+
+func (s *Server) explain(ctx context.Context, in *contextInput) (*explainOutput, error) {
+	q, err := in.Body.query()
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.engine.Explain(ctx, q)
+	return &explainOutput{x}, err
 }
 
 // exampleAnswer documents what the schema cannot: how the parts of an answer

@@ -2,129 +2,102 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
+	"iter"
 	"net/http"
+	"reflect"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
-	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/events"
 )
 
-const eventsType = "text/event-stream"
+const eventsPath = "/v1/events"
 
-const (
-	keepAliveEvery = 15 * time.Second // a comment, so that nobody on the way takes the stream for dead
-	eventTimeout   = 30 * time.Second // for a reader to take an event
-)
-
-// stream is a stream of server-sent events.
-type stream struct {
-	w   io.Writer
-	ctl *http.ResponseController
-	n   int
+type eventStream struct {
+	Namespace string   `query:"namespace" maxLength:"512" doc:"only events of this namespace; default is all that the caller reaches"`
+	Session   string   `query:"session_id" maxLength:"512" doc:"only events of this session"`
+	Types     []string `query:"type,explode" doc:"only events of this type; may be repeated"`
+	After     string   `query:"after" doc:"begin after this sequence; default is now"`
+	Last      string   `header:"Last-Event-ID" doc:"the same, as a browser sends it that reconnects; it wins"`
 }
 
-// openStream begins a stream as the answer to a request.
-func openStream(ctx huma.Context) *stream {
-	ctx.SetHeader("Content-Type", eventsType)
-	ctx.SetHeader("X-Accel-Buffering", "no")
-	resp := humaecho.Unwrap(ctx).Response()
-	ctx.SetStatus(http.StatusOK)
-	resp.WriteHeader(http.StatusOK)
-	return &stream{w: resp, ctl: http.NewResponseController(resp)}
-}
-
-// write sends text at once.
-func (s *stream) write(text string) error {
-	// The deadline for the whole answer does not suit one without an end.
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(eventTimeout)) // where there is none, none is needed
-	if _, err := io.WriteString(s.w, text); err != nil {
-		return err
+func (in eventStream) filter() events.Filter {
+	f := events.Filter{Namespace: in.Namespace, Session: in.Session}
+	for _, t := range in.Types {
+		if t != "" {
+			f.Types = append(f.Types, ragctx.EventType(t))
+		}
 	}
-	return s.ctl.Flush()
+	return f
 }
 
-// event sends an event, whose id is its number in the stream.
-func (s *stream) event(name string, data any) error {
-	s.n++
-	return s.eventWith(name, strconv.Itoa(s.n), data)
+func (s *Server) eventRoutes() {
+	frame := &huma.MediaType{}
+	register(s, huma.Operation{
+		OperationID: "stream-events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"system"}, Summary: "Stream what happens",
+		Description: "Server-sent events named by their type, whose ids are sequences and whose data are the objects that are described here: those after the " +
+			"place where the stream begins that are kept, then those that happen, each once and in order. Where it breaks off it can be resumed with the header " +
+			lastEventHeader + ". A reader that was away for too long, or over a restart, is first told " + string(ragctx.EventEventsLost) + ", whatever it asked for.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The stream.", Content: map[string]*huma.MediaType{eventsType: frame},
+		}},
+	}, s.streamEvents)
+	frame.Schema = s.schemaOf(reflect.TypeFor[ragctx.Event]())
 }
 
-func (s *stream) eventWith(name, id string, data any) error {
-	b, err := json.Marshal(data)
+func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.StreamResponse, error) {
+	f := in.filter()
+	after, err := s.engine.LastEvent(ctx, f)
 	if err != nil {
-		return fmt.Errorf("encode event: %w", err)
-	}
-	return s.write("event: " + name + "\nid: " + id + "\ndata: " + string(b) + "\n\n")
-}
-
-func (s *stream) keepAlive() error { return s.write(": still here\n\n") }
-
-func (s *Server) watchJob(ctx context.Context, in *JobKey) (*huma.StreamResponse, error) {
-	if _, err := s.engine.Job(ctx, in.ID); err != nil {
 		return nil, err
+	}
+	for _, given := range [...]struct{ field, text string }{{"after", in.After}, {lastEventHeader, in.Last}} {
+		if given.text == "" {
+			continue
+		}
+		if after, err = strconv.ParseUint(given.text, 10, 63); err != nil {
+			return nil, ragctx.Invalid(given.field, "is %q; send the sequence of an event, a whole number", ragctx.Clip(given.text))
+		}
 	}
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		ctx, cancel := context.WithCancel(hctx.Context())
 		defer cancel()
-		if err := s.tellJob(ctx, openStream(hctx), s.watch(ctx, in.ID)); err != nil {
+		out := openStream(hctx)
+		err := out.keepAlive() // the reader sees that it has begun
+		if err == nil {
+			err = relay(ctx, s.stopping, follow(ctx, s.engine.FollowEvents(ctx, f, after)), func(ev ragctx.Event) error {
+				return out.eventWith(string(ev.Type), strconv.FormatUint(ev.Seq, 10), ev)
+			}, out.keepAlive)
+		}
+		if err != nil {
 			s.log.DebugContext(ctx, "stream ended", "request_id", requestID(ctx), "error", err)
 		}
 	}}, nil
 }
 
-// news is a job as it is now, or why that cannot be seen.
-type news struct {
-	job engine.Job
-	err error
-}
-
-// watch sends what is told of a job until it has ended or ctx does.
-func (s *Server) watch(ctx context.Context, id string) <-chan news {
-	told := make(chan news)
-	go func() {
-		defer close(told)
-		for j, err := range s.engine.WatchJob(ctx, id) {
-			select {
-			case told <- news{j, err}:
-			case <-ctx.Done():
-				return
+// FollowEvents yields the events of the server that match and come after a sequence, or
+// without one from now on, until ctx ends. A stream that breaks off is resumed where it
+// was. The data of an event is as JSON has it.
+func (c *Client) FollowEvents(ctx context.Context, f events.Filter, after *uint64) iter.Seq2[ragctx.Event, error] {
+	return func(yield func(ragctx.Event, error) bool) {
+		err := resumed(ctx, func() (bool, error) {
+			q := in(f.Namespace)
+			set(q, "session_id", f.Session)
+			for _, t := range f.Types {
+				q.Add("type", string(t))
 			}
-		}
-	}()
-	return told
-}
-
-// tellJob writes what is told until the job has ended, the reader has gone or
-// the server stops.
-func (s *Server) tellJob(ctx context.Context, out *stream, told <-chan news) error {
-	tick := time.NewTicker(keepAliveEvery)
-	defer tick.Stop()
-	for {
-		var err error
-		select {
-		case n, ok := <-told:
-			switch {
-			case !ok:
-				return ctx.Err()
-			case n.err != nil:
-				return n.err
-			case n.job.State.Ended():
-				return out.event("end", n.job)
+			if after != nil {
+				q.Set("after", strconv.FormatUint(*after, 10))
 			}
-			err = out.event("progress", n.job)
-		case <-tick.C:
-			err = out.keepAlive()
-		case <-s.stopping:
-			return nil
-		}
+			return readStream(ctx, c, eventsPath, q, func(ev ragctx.Event) bool {
+				after = &ev.Seq
+				return yield(ev, nil)
+			})
+		})
 		if err != nil {
-			return err
+			yield(ragctx.Event{}, err)
 		}
 	}
 }

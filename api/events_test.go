@@ -5,38 +5,118 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// waiting returns a job that nobody runs: an ingest whose engine has its jobs paused.
-func (f *fixture) waiting(t *testing.T) engine.Job {
-	t.Helper()
-	j, err := f.client.PutDocuments(t.Context(), "", lines(BulkLine{ID: "a", Text: "alpha"}))
-	if err != nil || j.State != store.JobQueued {
-		t.Fatalf("%+v, %v", j, err)
+// TestEventStream: what a request does is told under its id, and a reader that comes
+// back misses nothing.
+func TestEventStream(t *testing.T) {
+	f := start(t, Options{})
+	first := f.eventsFrom(t, "?type=memory_stored&session_id=s")
+	remember := func(id, session string) {
+		t.Helper()
+		a := f.call(t, "POST", "/v1/memories", `{"id":"`+id+`","session_id":"`+session+`","content":"Releases are on Mondays.","importance":0.5}`, "X-Request-ID: r-"+id)
+		if a.status/100 != 2 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
 	}
-	return j
+	remember("1", "s")
+	remember("2", "other")
+	remember("3", "s")
+	one, three := <-first, <-first
+	var stored ragctx.MemoryStored
+	if err := json.Unmarshal([]byte(one.data), &one.Event); err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := json.Marshal(one.Data)
+	if err := json.Unmarshal(raw, &stored); err != nil {
+		t.Fatal(err)
+	}
+	if one.name != "memory_stored" || one.id != strconv.FormatUint(one.Seq, 10) || one.RequestID != "r-1" || one.Namespace != "default" ||
+		one.SessionID != "s" || stored.MemoryID != "1" || stored.Importance != 0.5 || stored.Tags == nil {
+		t.Errorf("%+v", one)
+	}
+	if !strings.Contains(three.data, `"memory_id":"3"`) {
+		t.Errorf("%+v", three)
+	}
+	again := f.eventsFrom(t, "?type=memory_stored", "Last-Event-ID: "+one.id)
+	if two := <-again; !strings.Contains(two.data, `"memory_id":"2"`) {
+		t.Errorf("%+v", two)
+	}
+	lost := f.eventsFrom(t, "?after=1")
+	if ev := <-lost; ev.name != "events_lost" || !strings.Contains(ev.data, `"from":2`) {
+		t.Errorf("%+v", ev)
+	}
+	for target, field := range map[string]string{
+		"?type=memory_store": "types[0]", "?after=x": "after", "?after=-1": "after", "?typ=x": "query.typ",
+	} {
+		if p := f.call(t, "GET", "/v1/events"+target, "").problem(t); p.Status != 422 || !strings.Contains(p.Errors[0].Location, field) {
+			t.Errorf("%s: %+v", target, p)
+		}
+	}
 }
 
-// event is a server-sent event.
-type event struct {
-	name string
-	job  engine.Job
-}
-
-// watch opens a stream and returns its events as they come.
-func (f *fixture) watch(t *testing.T, id string) <-chan event {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/v1/jobs/"+id+"/events", nil)
+// TestEventClient reads through the client, with the grant of whoever asks.
+func TestEventClient(t *testing.T) {
+	f := start(t, Options{})
+	begin, err := f.eng.LastEvent(t.Context(), events.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Last-Event-ID", "7")
+	for _, id := range []string{"1", "2"} {
+		if _, _, err := f.eng.Remember(t.Context(), memory.Memory{ID: id, Content: "Something to remember."}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for ev, err := range f.client.FollowEvents(t.Context(), events.Filter{Types: []ragctx.EventType{ragctx.EventMemoryStored}}, &begin) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; ev.Seq != begin+uint64(n) || ev.Type != ragctx.EventMemoryStored {
+			t.Errorf("%+v", ev)
+		}
+		if n == 2 {
+			break
+		}
+	}
+	for _, err := range f.client.FollowEvents(t.Context(), events.Filter{Types: []ragctx.EventType{"x"}}, nil) {
+		if err == nil || !strings.Contains(err.Error(), "types[0]") {
+			t.Errorf("%v", err)
+		}
+	}
+	_, err = f.streamEvents(access.With(t.Context(), access.Grant{Role: access.Read, Namespaces: []string{"a"}}), &eventStream{Namespace: "b"})
+	if code, status := ragctx.CodeOf(err); code != "denied" || status != http.StatusForbidden {
+		t.Errorf("another namespace: %v", err)
+	}
+}
+
+// streamed is an event as it comes over the wire.
+type streamed struct {
+	ragctx.Event
+
+	name, id, data string
+}
+
+// eventsFrom opens a stream, which has begun when it returns.
+func (f *fixture) eventsFrom(t *testing.T, query string, header ...string) <-chan streamed {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+"/v1/events"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Set(name, value)
+	}
 	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // the reader below closes it
 	if err != nil {
 		t.Fatal(err)
@@ -44,84 +124,28 @@ func (f *fixture) watch(t *testing.T, id string) <-chan event {
 	if ct := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || ct != "text/event-stream" {
 		t.Fatalf("%s, %q", resp.Status, ct)
 	}
-	out := make(chan event, 100)
+	out := make(chan streamed, 100)
+	done := make(chan struct{})
+	t.Cleanup(func() { cancel(); <-done })
 	go func() {
-		defer close(out)
+		defer close(done)
 		defer resp.Body.Close()
-		var e event
+		var ev streamed
 		for sc := bufio.NewScanner(resp.Body); sc.Scan(); {
-			name, value, _ := strings.Cut(sc.Text(), ": ")
-			switch name {
+			switch name, value, _ := strings.Cut(sc.Text(), ": "); name {
 			case "event":
-				e.name = value
+				ev.name = value
+			case "id":
+				ev.id = value
 			case "data":
-				if err := json.Unmarshal([]byte(value), &e.job); err != nil {
-					t.Error(err)
-				}
+				ev.data = value
 			case "":
-				out <- e
+				if ev.name != "" {
+					out <- ev
+				}
+				ev = streamed{}
 			}
 		}
 	}()
 	return out
-}
-
-func TestEvents(t *testing.T) {
-	f := startPaused(t, Options{})
-	j := f.waiting(t)
-	events := f.watch(t, j.ID)
-	if e := <-events; e.name != "progress" || e.job.ID != j.ID || e.job.State != store.JobQueued {
-		t.Errorf("%+v", e)
-	}
-	f.eng.StartJobs()
-	var last event
-	for last = range events {
-	}
-	if last.name != "end" || last.job.State != store.JobDone || last.job.Counts.Created != 1 {
-		t.Errorf("%+v", last)
-	}
-	if e, more := <-f.watch(t, j.ID); !more || e.name != "end" {
-		t.Errorf("a stream of a job that has ended: %+v", e)
-	}
-}
-
-// TestEventsEndWithTheServer: streams do not hold up its end.
-func TestEventsEndWithTheServer(t *testing.T) {
-	f := startPaused(t, Options{ShutdownTimeout: time.Minute})
-	j := f.waiting(t)
-	events := f.watch(t, j.ID)
-	<-events
-	waited := make(chan answer, 1)
-	go func() {
-		waited <- f.call(t, "POST", "/v1/documents:bulk?wait=5m", `{"id":"b","text":"beta"}`, asLines)
-	}()
-	for len(f.jobs(t)) < 2 {
-		time.Sleep(time.Millisecond)
-	}
-	stopped := make(chan error, 1)
-	go func() { stopped <- f.stop() }()
-	for range events {
-	}
-	if a := <-waited; a.status != 202 {
-		t.Errorf("a request that waits is answered %d: %s", a.status, a.body)
-	}
-	if err := <-stopped; err != nil {
-		t.Error(err)
-	}
-}
-
-// TestWatchingClient: a caller who has enough gets away.
-func TestWatchingClient(t *testing.T) {
-	f := startPaused(t, Options{})
-	j := f.waiting(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := f.client.WatchJob(ctx, j.ID, func(engine.Job) { cancel() }); err == nil {
-		t.Error("no error")
-	}
-	if got, err := f.client.CancelJob(t.Context(), j.ID); err != nil || got.State != store.JobCancelled {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if got, err := f.client.WatchJob(t.Context(), j.ID, func(engine.Job) {}); err != nil || got.State != store.JobCancelled {
-		t.Errorf("%+v, %v", got, err)
-	}
 }

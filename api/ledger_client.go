@@ -1,18 +1,13 @@
 package api
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
@@ -95,55 +90,16 @@ func (c *Client) LastMessage(ctx context.Context, namespace, cluster string) (le
 // breaks off is resumed where it was.
 func (c *Client) FollowMessages(ctx context.Context, f ledger.Filter, after ledger.Sequence) iter.Seq2[ledger.Message, error] {
 	return func(yield func(ledger.Message, error) bool) {
-		for began := false; ; {
-			open, err := c.readStream(ctx, f, after, func(m ledger.Message) bool {
+		err := resumed(ctx, func() (bool, error) {
+			q := filtering(f)
+			q.Set("after_seq", after.String())
+			return readStream(ctx, c, clusterAt(f.Cluster, "/stream"), q, func(m ledger.Message) bool {
 				after = m.Sequence
 				return yield(m, nil)
 			})
-			began = began || open
-			if errors.Is(err, errNotRead) {
-				return
-			}
-			if err != nil && !(began && errors.Is(err, ragctx.ErrUnavailable)) || ctx.Err() != nil {
-				yield(ledger.Message{}, errors.Join(err, ctx.Err()))
-				return
-			}
-			select {
-			case <-time.After(reconnectIn):
-			case <-ctx.Done():
-			}
-		}
-	}
-}
-
-// readStream reads one stream until it ends, which is no error, or tell has enough.
-func (c *Client) readStream(ctx context.Context, f ledger.Filter, after ledger.Sequence, tell func(ledger.Message) bool) (open bool, err error) {
-	q := filtering(f)
-	q.Set("after_seq", after.String())
-	req, err := c.request(ctx, http.MethodGet, clusterAt(f.Cluster, "/stream"), q, nil)
-	if err != nil {
-		return false, err
-	}
-	resp, err := c.stream(req)
-	if err != nil {
-		return false, err
-	}
-	defer resp.Body.Close()
-	for lines := bufio.NewReader(resp.Body); ; {
-		line, err := lines.ReadBytes('\n')
+		})
 		if err != nil {
-			return true, nil // the stream has ended
-		}
-		data, ok := bytes.CutPrefix(line, []byte("data: "))
-		if !ok {
-			continue
-		}
-		var m ledger.Message
-		if err := json.Unmarshal(data, &m); err != nil {
-			return true, fmt.Errorf("read message: %w", err)
-		}
-		if !tell(m) {
-			return true, errNotRead
+			yield(ledger.Message{}, err)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/coder/websocket"
 	"github.com/danielgtaylor/huma/v2"
@@ -59,7 +58,7 @@ func (s *Server) streamMessages(ctx context.Context, in *messageStream) (*huma.S
 		if r := humaecho.Unwrap(hctx).Request(); strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			open = s.messageFrames
 		}
-		if err := open(ctx, hctx, s.follow(ctx, f, after)); err != nil {
+		if err := open(ctx, hctx, follow(ctx, s.engine.FollowMessages(ctx, f, after))); err != nil {
 			s.log.DebugContext(ctx, "stream ended", "request_id", requestID(ctx), "error", err)
 		}
 	}}, nil
@@ -80,66 +79,18 @@ func (s *Server) beginning(ctx context.Context, in *messageStream) (ledger.Seque
 	return last, nil
 }
 
-// told is a message, or why there are no more.
-type told struct {
-	message ledger.Message
-	err     error
-}
-
-// follow sends what a stream yields until it or ctx ends.
-func (s *Server) follow(ctx context.Context, f ledger.Filter, after ledger.Sequence) <-chan told {
-	out := make(chan told)
-	go func() {
-		defer close(out)
-		for m, err := range s.engine.FollowMessages(ctx, f, after) {
-			select {
-			case out <- told{m, err}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out
-}
-
-// tellMessages hands what is told to send, and idles in between, until the reader
-// has gone or the server stops.
-func (s *Server) tellMessages(ctx context.Context, messages <-chan told, send func(ledger.Message) error, idle func() error) error {
-	tick := time.NewTicker(keepAliveEvery)
-	defer tick.Stop()
-	for {
-		var err error
-		select {
-		case t, open := <-messages:
-			if !open || t.err != nil {
-				return t.err
-			}
-			err = send(t.message)
-		case <-tick.C:
-			err = idle()
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-s.stopping:
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages <-chan told) error {
+func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages <-chan told[ledger.Message]) error {
 	out := openStream(hctx)
 	if err := out.keepAlive(); err != nil { // the reader sees that it has begun
 		return err
 	}
-	return s.tellMessages(ctx, messages, func(m ledger.Message) error {
+	return relay(ctx, s.stopping, messages, func(m ledger.Message) error {
 		return out.eventWith("message", m.Sequence.String(), m)
 	}, out.keepAlive)
 }
 
 // messageFrames is messageEvents for a WebSocket. Whatever the reader sends ends it.
-func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages <-chan told) error {
+func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages <-chan told[ledger.Message]) error {
 	s.sockets.Add(1)
 	defer s.sockets.Done()
 	c := humaecho.Unwrap(hctx)
@@ -164,7 +115,7 @@ func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages 
 		defer cancel()
 		return conn.Ping(ctx)
 	}
-	err = s.tellMessages(ctx, messages, write, ping)
+	err = relay(ctx, s.stopping, messages, write, ping)
 	if err != nil && !errors.Is(err, ragctx.ErrClosed) {
 		return err
 	}

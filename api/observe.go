@@ -9,21 +9,19 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
 )
 
 type contextKey int
 
 const (
-	requestIDKey contextKey = iota
-	operationKey
+	operationKey contextKey = iota
 	seedKey
 )
 
 // requestID returns the id of the request that ctx belongs to.
-func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey).(string)
-	return id
-}
+func requestID(ctx context.Context) string { return ragctx.RequestID(ctx) }
 
 const maxRequestID = 128
 
@@ -44,7 +42,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if !validRequestID(id) {
 			id = s.opts.NewID()
 		}
-		c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), requestIDKey, id)))
+		c.SetRequest(c.Request().WithContext(ragctx.WithRequestID(c.Request().Context(), id)))
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
 		c.Response().Header().Set("X-Content-Type-Options", "nosniff")
 		c.Response().Header().Set("Cache-Control", "no-store")

@@ -59,6 +59,7 @@ func (s *Server) routes() {
 	s.rankingRoutes()
 	s.providerRoutes()
 	s.systemRoutes()
+	s.eventRoutes()
 	s.metricsRoutes()
 	s.adminRoutes()
 	s.keyRoutes()

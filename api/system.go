@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
 )
 
 // Health is the answer of the health checks.
@@ -38,6 +39,35 @@ func (s *Server) systemRoutes() {
 	register(s, huma.Operation{
 		OperationID: "list-namespaces", Method: http.MethodGet, Path: "/v1/namespaces", Tags: tags, Summary: "List namespaces",
 	}, s.listNamespaces)
+	register(s, huma.Operation{
+		OperationID: "status", Method: http.MethodGet, Path: "/v1/status", Tags: tags, Summary: "How is the server doing?",
+		Description: "Sizes, counts, jobs, the embedder, and what does not work as it should, as far as that is known without looking through the data; that is a checkup's.",
+	}, s.status)
+}
+
+// Status is how the server is doing.
+type Status struct {
+	Version string `json:"version"`
+	engine.Status
+}
+
+type statusOutput struct{ Body Status }
+
+func (s *Server) status(ctx context.Context, _ *struct{}) (*statusOutput, error) {
+	st, err := s.engine.Status(ctx)
+	return &statusOutput{Status{s.opts.Version, st}}, err
+}
+
+// Status returns how the server is doing.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	var st Status
+	err := c.do(ctx, http.MethodGet, "/v1/status", nil, nil, &st)
+	return st, err
+}
+
+// Readyz reports whether the server can answer.
+func (c *Client) Readyz(ctx context.Context) error {
+	return c.do(ctx, http.MethodGet, "/readyz", nil, nil, nil)
 }
 
 func (s *Server) ready(ctx context.Context, _ *struct{}) (*healthOutput, error) {

@@ -16,12 +16,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
 )
 
 // Defaults of [Options].
@@ -272,6 +274,7 @@ func newClient(connections int, timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
 		Transport: &http.Transport{
+			DialContext:         outbound.Dial(net.Dialer{}),
 			MaxIdleConns:        connections,
 			MaxIdleConnsPerHost: connections,
 			IdleConnTimeout:     timeout,

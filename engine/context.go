@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 	"github.com/ragctx/ragctx/timing"
@@ -29,6 +30,9 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 		return resolve.Answer{}, err
 	}
 	a, err := e.resolver.Resolve(ctx, q, own...)
+	if err == nil {
+		e.recalled(ctx, q, a)
+	}
 	if ns, nerr := e.namespace(ctx, q.Namespace, false); err == nil && nerr == nil {
 		e.uses.add(ns, a.Items, e.opts.Now())
 	}
@@ -111,6 +115,9 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 			e.opts.Logger.WarnContext(ctx, "provider failed", "provider", p.Name(), "error", errs[i])
 			res.Degraded = append(res.Degraded, p.Name())
 			continue
+		}
+		if p.Name() == memory.Name {
+			e.searched(ctx, q, len(found[i].Items))
 		}
 		res.add(p.Name(), found[i], asked.MinRelevance)
 	}

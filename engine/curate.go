@@ -114,7 +114,8 @@ func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Vie
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	e.stored(namespace, q.Memory)
+	q.Namespace = namespace
+	e.stored(ctx, q.Memory)
 	if err := e.followMemories(ctx, ns, seq); err != nil {
 		return memory.Memory{}, err
 	}

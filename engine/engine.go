@@ -28,6 +28,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/events"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/ledger"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -118,9 +119,6 @@ type Options struct {
 	// KeepAudit is how many entries of the audit log are kept; 0 is
 	// [DefaultKeepAudit], negative writes none.
 	KeepAudit int
-	// OnEvent receives events as they happen, in the caller's goroutine; it must
-	// not block.
-	OnEvent func(ragctx.Event)
 
 	Now    func() time.Time // the clock; nil is the system's
 	NewID  func() string    // makes ids of turns and memories; nil is UUID v7
@@ -151,13 +149,15 @@ type Engine struct {
 	auditor     *auditor
 	namespaces  sync.Map // name to id
 	taught      sync.Map // ids of namespaces in whose turns something was found
-	events      eventSource
+	events      *events.Broker
 	jobs        *jobs
 	ledger      *store.Ledger
 	states      *ledger.Snapshotter
 	packs       *ledger.Builder
 	tally       packTally
 	started     atomic.Bool // jobs were
+	opened      time.Time
+	troubles    *troubles
 }
 
 // Open opens or creates a data directory. If another process has it open, the
@@ -171,7 +171,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, lock: l}
+	e := &Engine{opts: o, lock: l, opened: o.Now(), troubles: new(troubles)}
+	e.opts.Logger = slog.New(remembering{Handler: o.Logger.Handler(), to: e.troubles})
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -206,6 +207,7 @@ func (e *Engine) open(ctx context.Context) error {
 	if e.keys, err = openKeyring(ctx, e.store, e.opts.Logger); err != nil {
 		return err
 	}
+	e.openEvents()
 	e.ledger = e.store.Ledger(ledger.Options{Now: e.opts.Now, NewID: e.opts.NewID})
 	if err := e.openSpaces(ctx); err != nil {
 		return err
@@ -260,8 +262,7 @@ func (e *Engine) openResolver() error {
 	r, err := resolve.New(resolve.Options{
 		Providers: providers, Timeout: e.opts.ProviderTimeout, Logger: e.opts.Logger, Now: e.opts.Now,
 		Reranker: e.opts.Reranker, RerankTop: e.opts.RerankTop, RerankTimeout: e.opts.RerankTimeout,
-		Standing: e.standing, Secret: e.markers.get,
-		OnEvent: func(_ context.Context, ev ragctx.Event) { e.emit(ev.Type, ev.Namespace, ev.SessionID, ev.Data) },
+		Standing: e.standing, Secret: e.markers.get, OnEvent: e.publish,
 	})
 	if err != nil {
 		return err
@@ -270,7 +271,7 @@ func (e *Engine) openResolver() error {
 		return err
 	}
 	watchers = append(watchers, watcher{TurnObserver: sessionObserver{e}, name: sessionWatcher, timeout: tellTimeout, wants: e.attached.observes})
-	e.resolver, e.observer = r, newObserver(e.store, watchers, e.opts.Logger)
+	e.resolver, e.observer = r, newObserver(e, watchers)
 	return nil
 }
 
@@ -285,6 +286,9 @@ func (e *Engine) Close() error {
 	e.uses.close()
 	e.keys.close()
 	e.auditor.close()
+	if e.events != nil {
+		e.events.Close()
+	}
 	if e.states != nil {
 		e.states.Close()
 	}

@@ -119,12 +119,16 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, session, user stri
 	if err != nil {
 		return store.Erased{}, err
 	}
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+	f := store.MemoryFilter{SessionID: session, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
+	before := e.tiers(ctx, namespace, f)
+	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
 		e.attached.forget(func(k SessionKey) bool {
 			return k.Namespace == spaceName(namespace) && k.SessionID == session && (by.Anyone || k.UserID == by.User)
 		})
 		return e.store.EraseSession(ctx, ns, session, by.User, by.Anyone)
 	})
+	e.cleared(ctx, namespace, f, before, took)
+	return took, err
 }
 
 // EraseUser removes everything that belongs to a user in a namespace.
@@ -132,10 +136,14 @@ func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.E
 	if err := actAs(ctx, &user); err != nil {
 		return store.Erased{}, err
 	}
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+	f := store.MemoryFilter{UserID: user, Own: true}
+	before := e.tiers(ctx, namespace, f)
+	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
 		e.attached.forget(func(k SessionKey) bool { return k.Namespace == spaceName(namespace) && k.UserID == user })
 		return e.store.EraseUser(ctx, ns, user)
 	})
+	e.cleared(ctx, namespace, f, before, took)
+	return took, err
 }
 
 func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) (store.Erased, error)) (store.Erased, error) {

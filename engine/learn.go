@@ -150,7 +150,7 @@ func (l *learner) learn(ctx context.Context, t ragctx.Turn, dry bool) (Extractio
 		x.MemoryID, x.Op, x.Superseded = done.ID, done.Op, done.Superseded
 		if !dry && done.Op == memory.OpCreated {
 			l.engine.taught.Store(ns, struct{}{})
-			l.engine.stored(t.Namespace, lessons[i].Memory)
+			l.engine.stored(ctx, lessons[i].Memory)
 		}
 	}
 	return out, l.engine.followMemories(ctx, ns, seq)

@@ -80,7 +80,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 		return TurnResult{}, err
 	}
 	if res.Status == store.Created && m != nil {
-		e.stored(t.Namespace, *m)
+		e.stored(ctx, *m)
 	}
 	return res, nil
 }
@@ -150,19 +150,13 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int) (memor
 	}
 	m.Score = e.opts.Weights.Score(m.Importance, e.opts.Now().Sub(m.Occurred))
 	if status != store.Unchanged {
-		e.stored(m.Namespace, m)
+		e.stored(ctx, m)
 	}
 	return m, status, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
 }
 
 func (e *Engine) tier() store.Tier {
 	return store.Tier{Working: e.opts.MaxWorking, Weights: e.opts.Weights}
-}
-
-func (e *Engine) stored(namespace string, m memory.Memory) {
-	e.emit(ragctx.EventMemoryStored, namespace, m.SessionID, ragctx.MemoryStored{
-		MemoryID: m.ID, MemoryType: string(m.Type), Importance: m.Importance, Tags: m.Tags,
-	})
 }
 
 // Memory returns a memory of a user, or one that belongs to no user. With

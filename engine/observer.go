@@ -20,6 +20,9 @@ type observer struct {
 	store    *store.Store
 	watchers []watcher // in the order of registration
 	log      *slog.Logger
+	// unsaved is told of turns of which what a watcher of the engine's own makes could
+	// not be stored.
+	unsaved func(ctx context.Context, t ragctx.Turn, operation string, err error)
 
 	life context.Context //nolint:containedctx // ends what providers do with the engine
 	end  context.CancelFunc
@@ -80,9 +83,9 @@ const (
 	noteMost = 64
 )
 
-func newObserver(s *store.Store, watchers []watcher, log *slog.Logger) *observer {
+func newObserver(e *Engine, watchers []watcher) *observer {
 	o := &observer{
-		store: s, watchers: watchers, log: log, slot: make(chan struct{}, tellThreads),
+		store: e.store, watchers: watchers, log: e.opts.Logger, unsaved: e.unsaved, slot: make(chan struct{}, tellThreads),
 		threads: make(map[string][]toTell), waiting: make(map[int64]bool),
 	}
 	o.idle = sync.NewCond(&o.mu)
@@ -286,6 +289,9 @@ func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 	defer cancel()
 	if err = w.OnTurnComplete(ctx, t); err != nil {
 		o.log.Warn("provider failed on a completed turn", "provider", w.name, "turn", t.ID, "error", err)
+		if w.own && w.again(err) && o.life.Err() == nil {
+			o.unsaved(ctx, t, "learn for "+w.name, err)
+		}
 	}
 	return err
 }

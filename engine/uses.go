@@ -16,6 +16,8 @@ import (
 type uses struct {
 	store *store.Store
 	log   *slog.Logger
+	// unsaved is told of counts that could not be written.
+	unsaved func(context.Context, error)
 
 	mu     sync.Mutex
 	counts map[use]store.Use
@@ -36,7 +38,10 @@ const (
 )
 
 func startUses(e *Engine) *uses {
-	u := &uses{store: e.store, log: e.opts.Logger, counts: make(map[use]store.Use), due: make(chan struct{}, 1)}
+	u := &uses{
+		store: e.store, log: e.opts.Logger, counts: make(map[use]store.Use), due: make(chan struct{}, 1),
+		unsaved: func(ctx context.Context, err error) { e.unsaved(ctx, ragctx.Turn{}, "count uses of memories", err) },
+	}
 	var ctx context.Context
 	ctx, u.end = context.WithCancel(context.Background())
 	u.wg.Go(func() { u.loop(ctx) })
@@ -98,6 +103,7 @@ func (u *uses) flush(ctx context.Context) {
 	}
 	if err := u.store.NoteUses(ctx, all); err != nil && ctx.Err() == nil {
 		u.log.Warn("uses of memories were not counted", "error", err)
+		u.unsaved(ctx, err)
 	}
 }
 

@@ -124,8 +124,11 @@ func (e *Engine) namesOf(ctx context.Context) (map[int64]string, error) {
 // JobTally counts jobs: those that wait or run now, and those that have ended since
 // the data directory was opened.
 type JobTally struct {
-	Queued, Running         int
-	Done, Failed, Cancelled uint64
+	Queued    int    `json:"queued"`
+	Running   int    `json:"running"`
+	Done      uint64 `json:"done" doc:"since the start"`
+	Failed    uint64 `json:"failed" doc:"since the start"`
+	Cancelled uint64 `json:"cancelled" doc:"since the start"`
 }
 
 // JobTally counts jobs.

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"net/url"
 	"syscall"
+
+	"github.com/ragctx/ragctx/outbound"
 )
 
 // insideError is the error of a name that leads into a network of one's own.
@@ -40,14 +42,14 @@ func (c *Client) dialer(resolver *net.Resolver) func(ctx context.Context, networ
 				return &insideError{name, at.Addr().String()}
 			}
 		}
-		return d.DialContext(ctx, network, addr)
+		return outbound.Dial(d)(ctx, network, addr)
 	}
 }
 
 // proxy is that of the environment for a request. A proxy resolves names itself,
 // so what it may reach is its own to decide.
 func (c *Client) proxy(r *http.Request) (*url.URL, error) {
-	u, err := http.ProxyFromEnvironment(r)
+	u, err := outbound.Proxy(r)
 	if err != nil || u == nil {
 		return u, err
 	}

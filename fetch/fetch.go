@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
 )
 
 // Limits unless [Options] say otherwise.
@@ -192,6 +193,9 @@ func (c *Client) allowed(ctx context.Context, u *url.URL) error {
 func (c *Client) known(_ context.Context, u *url.URL) error {
 	if !c.opts.Hosts.allows(u) {
 		return refuse(u, "is on the host %s, which is not allowed; name it in allow_hosts", strings.ToLower(u.Host))
+	}
+	if outbound.Permit(u.Hostname()) != nil {
+		return refuse(u, "is not on this machine, and ragctx is offline; leave offline out to fetch it")
 	}
 	return nil
 }

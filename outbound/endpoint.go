@@ -25,6 +25,8 @@ func Endpoint(raw, key string) (*url.URL, error) {
 		return nil, ragctx.Invalid("url", "holds a user or password; use the key for what is secret")
 	case key != "" && u.Scheme == "http" && !nearby(u.Hostname()):
 		return nil, ragctx.Invalid("url", "is plain http, which would show the key to everyone on the way to %s; use https", u.Host)
+	case Permit(u.Hostname()) != nil:
+		return nil, ragctx.Invalid("url", "is not on this machine, and ragctx is offline; name a service at localhost, or leave offline out")
 	}
 	u.Fragment = ""
 	return u, nil

@@ -1,4 +1,5 @@
-// Package outbound posts JSON to services that the operator names, such as one
+// Package outbound is the way out. [Dial] makes all connections of this module, none but
+// to this machine after [GoOffline]; a [Client] posts JSON to services that the operator names, such as one
 // that reranks or embeds. What all of them need is here: limits for what is read,
 // repetitions with growing pauses, a circuit breaker, and care for what is secret.
 //
@@ -9,6 +10,7 @@ package outbound
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -54,7 +56,7 @@ func New(o Options) *Client {
 		o.Sleep = sleep
 	}
 	key := o.Key
-	proxy := http.ProxyFromEnvironment
+	proxy := Proxy
 	if o.URL.Scheme != "https" {
 		proxy = nil // it would read texts and key
 	}
@@ -62,7 +64,7 @@ func New(o Options) *Client {
 		url: o.URL.String(), breaker: o.Breaker, now: o.Now, sleep: o.Sleep,
 		http: &http.Client{
 			Transport: &http.Transport{
-				Proxy: proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: o.Parallel,
+				Proxy: proxy, DialContext: Dial(net.Dialer{}), ForceAttemptHTTP2: true, MaxIdleConnsPerHost: o.Parallel,
 				IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaderBytes,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -264,5 +264,5 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 }
 
 func (r *Resolver) emit(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {
-	r.opts.OnEvent(ctx, ragctx.Event{Type: t, Namespace: q.Namespace, SessionID: q.SessionID, Data: data})
+	r.opts.OnEvent(ctx, ragctx.Event{Type: t, Namespace: q.Namespace, SessionID: q.SessionID, UserID: q.UserID, Data: data})
 }

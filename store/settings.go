@@ -17,6 +17,8 @@ const (
 	SettingUnembedded = "unembedded"
 	// SettingMarkers is what the markers in spotlighted text are made with.
 	SettingMarkers = "markers"
+	// SettingEvents is the sequence up to which events may have been numbered.
+	SettingEvents = "events"
 )
 
 // Setting returns a setting of the data directory; "" if it is not set.

@@ -28,7 +28,11 @@ type backend interface {
 	AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error)
 	packBuilder
 	providerKeeper
+	// Status tells how the data directory is doing.
+	Status(ctx context.Context) (api.Status, error)
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
+	// Explain says why an answer is empty.
+	Explain(ctx context.Context, q ragctx.ContextQuery) (engine.Explanation, error)
 	// Document returns a document with its text and chunks; version 0 is the
 	// current one.
 	Document(ctx context.Context, namespace, id string, version int) (api.Document, error)

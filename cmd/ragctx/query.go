@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
@@ -65,20 +66,7 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	addSettings(flags, "server")
 	flags.StringArrayVar(&f.docs, "docs", nil, "file, folder or URL to ingest first; may be repeated")
-	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource, skill")
-	flags.StringVar(&f.depth, "depth", "", "abstract, overview or full (default overview)")
-	countVar(flags, &f.maxResults, "max-results", 0, 1, ragctx.MaxResultsLimit,
-		fmt.Sprintf("most items in the answer (default %d, or the preset's)", ragctx.DefaultMaxResults))
-	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
-		fmt.Sprintf("most tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
-	flags.StringVar(&f.preset, "preset", "", "set of caps: "+strings.Join(ragctx.PresetNames(), ", "))
-	flags.StringVar(&f.session, "session", "", "only memories of this session")
-	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
-	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
-	timeVar(flags, &f.asOf, "as-of", "answer from what was known then: "+timeForms)
-	timeVar(flags, &f.after, "after", "only what occurred then or later: "+timeForms)
-	timeVar(flags, &f.before, "before", "only what occurred before: "+timeForms)
-	flags.StringVar(&f.tokenizer, "tokenizer", "", "one of "+strings.Join(tokens.Names(), ", ")+" (default "+ragctx.DefaultTokenizer+")")
+	f.add(flags)
 	flags.StringVar(&f.format, "format", xmlfmt.XML, "xml, documents, text, or json for the whole answer with its accounts")
 	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
@@ -93,6 +81,24 @@ func newQuery(env lookupEnv) *cobra.Command {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	return cmd
+}
+
+// add adds the flags that are conditions and limits of a query.
+func (f *queryFlags) add(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource, skill")
+	flags.StringVar(&f.depth, "depth", "", "abstract, overview or full (default overview)")
+	countVar(flags, &f.maxResults, "max-results", 0, 1, ragctx.MaxResultsLimit,
+		fmt.Sprintf("most items in the answer (default %d, or the preset's)", ragctx.DefaultMaxResults))
+	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
+		fmt.Sprintf("most tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
+	flags.StringVar(&f.preset, "preset", "", "set of caps: "+strings.Join(ragctx.PresetNames(), ", "))
+	flags.StringVar(&f.session, "session", "", "only memories of this session")
+	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
+	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
+	timeVar(flags, &f.asOf, "as-of", "answer from what was known then: "+timeForms)
+	timeVar(flags, &f.after, "after", "only what occurred then or later: "+timeForms)
+	timeVar(flags, &f.before, "before", "only what occurred before: "+timeForms)
+	flags.StringVar(&f.tokenizer, "tokenizer", "", "one of "+strings.Join(tokens.Names(), ", ")+" (default "+ragctx.DefaultTokenizer+")")
 }
 
 // query returns the query that the flags ask for.

@@ -40,10 +40,10 @@ func newRoot(env lookupEnv) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
-	addSettings(flags, "data", "namespace", "log_level", "log_format")
+	addSettings(flags, "data", "namespace", "offline", "log_level", "log_format")
 	root.AddCommand(
-		newServe(env), newMCP(env), newIngest(env), newQuery(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env), newPack(env),
-		newDocs(env), newJobs(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env), newKeys(env), newAudit(env), newProviders(env),
+		newServe(env), newMCP(env), newIngest(env), newQuery(env), newExplain(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env), newPack(env),
+		newDocs(env), newJobs(env), newStatus(env), newEvents(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env), newKeys(env), newAudit(env), newProviders(env),
 		newBench(env), newEval(env), newConfig(env), newVersion(env), newExtractWorker(env),
 	)
 	return root

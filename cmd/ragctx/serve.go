@@ -97,7 +97,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	defer func() { err = errors.Join(err, p.Close()) }()
 	eng := p.Engine
 	oversubscribe(env)
-	o := api.Options{Log: log, Version: buildVersion()}
+	o := api.Options{Log: eng.Logger(), Version: buildVersion()}
 	s.secure(&o)
 	cert, err := s.certificate(log)
 	if err != nil {
@@ -106,7 +106,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	if cert != nil {
 		o.TLS = cert.config()
 	}
-	agents := mcpserver.New(eng, mcpserver.Options{Log: log, Version: o.Version})
+	agents := mcpserver.New(eng, mcpserver.Options{Log: o.Log, Version: o.Version})
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	o.MCP = agents.Handler()
 	server := api.New(eng, o)
@@ -194,6 +194,9 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	}
 	fmt.Fprintf(w, "ragctx serves %s://%s (stop with Ctrl-C)\n", scheme, addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
+	if s.k.String("offline") == "true" {
+		fmt.Fprintln(w, "offline: nothing but this machine is connected to")
+	}
 	if s.embeds() {
 		fmt.Fprintf(w, "embedder: %s of %s; it is sent the texts and the questions\n", printable(s.k.String("embed_model")), s.k.String("embed_shape"))
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/outbound"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -54,6 +55,7 @@ func allSettings() []setting {
 		{"vector_graph", "vector index: " + orList(vectorGraphs()), fixed(vectorGraphs()[0]), checkOneOf(vectorGraphs()...)},
 		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultGaugeShare, 'g', -1, 64)), checkShare},
 		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
+		{"offline", "true connects to nothing but this machine: no pages, and no services elsewhere", fixed("false"), checkOneOf("true", "false")},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
 	}, slices.Concat([]setting{keySetting()}, watchSettings(), serving())...)
@@ -115,8 +117,8 @@ func addSettings(flags *pflag.FlagSet, names ...string) {
 		}
 		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
 		flags.String(flagName(s.name), "", help)
-		if s.name == "watch" {
-			flags.Lookup("watch").NoOptDefVal = "true" // a flag alone
+		if s.name == "watch" || s.name == "offline" {
+			flags.Lookup(s.name).NoOptDefVal = "true" // a flag alone
 		}
 	}
 }
@@ -189,6 +191,9 @@ func (s *settings) finish(env lookupEnv) error {
 		if err := d.check(s.k.String(d.name)); err != nil {
 			return asUsage(fmt.Errorf("%s: %w", s.where(d.name), err))
 		}
+	}
+	if s.k.String("offline") == "true" {
+		outbound.GoOffline() // before anything else can connect
 	}
 	s.readReranker(env)
 	s.embedKey, s.modelKey, s.apiKey = secret(env, embedKey), secret(env, modelKey), secret(env, apiKey)

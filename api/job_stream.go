@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/engine"
+)
+
+func (s *Server) watchJob(ctx context.Context, in *JobKey) (*huma.StreamResponse, error) {
+	if _, err := s.engine.Job(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hctx huma.Context) {
+		ctx, cancel := context.WithCancel(hctx.Context())
+		defer cancel()
+		if err := s.tellJob(ctx, openStream(hctx), s.watch(ctx, in.ID)); err != nil {
+			s.log.DebugContext(ctx, "stream ended", "request_id", requestID(ctx), "error", err)
+		}
+	}}, nil
+}
+
+// news is a job as it is now, or why that cannot be seen.
+type news struct {
+	job engine.Job
+	err error
+}
+
+// watch sends what is told of a job until it has ended or ctx does.
+func (s *Server) watch(ctx context.Context, id string) <-chan news {
+	told := make(chan news)
+	go func() {
+		defer close(told)
+		for j, err := range s.engine.WatchJob(ctx, id) {
+			select {
+			case told <- news{j, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return told
+}
+
+// tellJob writes what is told until the job has ended, the reader has gone or
+// the server stops.
+func (s *Server) tellJob(ctx context.Context, out *stream, told <-chan news) error {
+	tick := time.NewTicker(keepAliveEvery)
+	defer tick.Stop()
+	for {
+		var err error
+		select {
+		case n, ok := <-told:
+			switch {
+			case !ok:
+				return ctx.Err()
+			case n.err != nil:
+				return n.err
+			case n.job.State.Ended():
+				return out.event("end", n.job)
+			}
+			err = out.event("progress", n.job)
+		case <-tick.C:
+			err = out.keepAlive()
+		case <-s.stopping:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

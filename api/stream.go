@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+)
+
+const eventsType = "text/event-stream"
+
+const (
+	keepAliveEvery = 15 * time.Second // a comment, so that nobody on the way takes the stream for dead
+	eventTimeout   = 30 * time.Second // for a reader to take an event
+)
+
+// stream is a stream of server-sent events.
+type stream struct {
+	w   io.Writer
+	ctl *http.ResponseController
+	n   int
+}
+
+// openStream begins a stream as the answer to a request.
+func openStream(ctx huma.Context) *stream {
+	ctx.SetHeader("Content-Type", eventsType)
+	ctx.SetHeader("X-Accel-Buffering", "no")
+	resp := humaecho.Unwrap(ctx).Response()
+	ctx.SetStatus(http.StatusOK)
+	resp.WriteHeader(http.StatusOK)
+	return &stream{w: resp, ctl: http.NewResponseController(resp)}
+}
+
+// write sends text at once.
+func (s *stream) write(text string) error {
+	// The deadline for the whole answer does not suit one without an end.
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(eventTimeout)) // where there is none, none is needed
+	if _, err := io.WriteString(s.w, text); err != nil {
+		return err
+	}
+	return s.ctl.Flush()
+}
+
+// event sends an event, whose id is its number in the stream.
+func (s *stream) event(name string, data any) error {
+	s.n++
+	return s.eventWith(name, strconv.Itoa(s.n), data)
+}
+
+func (s *stream) eventWith(name, id string, data any) error {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	return s.write("event: " + name + "\nid: " + id + "\ndata: " + string(b) + "\n\n")
+}
+
+func (s *stream) keepAlive() error { return s.write(": still here\n\n") }
+
+// told is what a stream yields, or why there is no more.
+type told[T any] struct {
+	what T
+	err  error
+}
+
+// follow sends what a stream yields until it or ctx ends.
+func follow[T any](ctx context.Context, all iter.Seq2[T, error]) <-chan told[T] {
+	out := make(chan told[T])
+	go func() {
+		defer close(out)
+		for what, err := range all {
+			select {
+			case out <- told[T]{what, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// relay hands what is told to send, and idles in between, until the reader has gone or
+// the server stops.
+func relay[T any](ctx context.Context, stopping <-chan struct{}, from <-chan told[T], send func(T) error, idle func() error) error {
+	tick := time.NewTicker(keepAliveEvery)
+	defer tick.Stop()
+	for {
+		var err error
+		select {
+		case t, open := <-from:
+			if !open || t.err != nil {
+				return t.err
+			}
+			err = send(t.what)
+		case <-tick.C:
+			err = idle()
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-stopping:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+)
+
+const statusHelp = `Status tells how a data directory and its server are doing: what there is of what, what
+takes how much room, and what does not work as it should. It looks at what is known
+already; 'ragctx doctor' looks through everything.
+
+The exit status is 1 if something does not work as it should. With --quiet it only tells
+whether a server can answer, by the exit status; that is what a health check needs, which
+leaves the data directory alone.`
+
+// Status implements backend.
+func (l local) Status(ctx context.Context) (api.Status, error) {
+	st, err := l.Engine.Status(ctx)
+	return api.Status{Version: buildVersion(), Status: st}, err
+}
+
+// report is a status and where it is from.
+type report struct {
+	// Server is the URL of the server; empty if this command has opened the data
+	// directory.
+	Server string `json:"server,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+	Data   string `json:"data,omitempty"`
+	api.Status
+}
+
+func newStatus(env lookupEnv) *cobra.Command {
+	var quiet, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Tell how the server and its data are doing",
+		Long:  statusHelp,
+		Example: `  ragctx status
+  ragctx status --json | jq .total
+  ragctx status --quiet && echo ready`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := load(cmd, env)
+			if err != nil {
+				return err
+			}
+			if quiet {
+				return s.ready(cmd.Context())
+			}
+			return runStatus(cmd, s, asJSON)
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing if a server can answer, and fail if none can")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func runStatus(cmd *cobra.Command, s settings, asJSON bool) (err error) {
+	ctx := cmd.Context()
+	b, err := s.open(ctx, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer finish(b, &err)
+	r := report{Server: b.URL, PID: b.PID}
+	if s.Server == "" {
+		r.Data = s.Data
+	}
+	if r.Status, err = b.Status(ctx); err != nil {
+		return err
+	}
+	if asJSON {
+		err = writeJSON(cmd.OutOrStdout(), r)
+	} else {
+		writeStatus(cmd.OutOrStdout(), r)
+	}
+	if err == nil && len(r.Degraded) > 0 {
+		err = errors.New("something does not work as it should; see above")
+	}
+	return err
+}
+
+// readyWithin is how long a health check waits for an answer.
+const readyWithin = 5 * time.Second
+
+// ready reports whether the server of the settings can answer. It must not open the data
+// directory, which would be in the way of a server that is about to.
+func (s settings) ready(ctx context.Context) error {
+	url := ""
+	if a := engine.OwnerOf(s.Data).Address; a != "" {
+		url = "http://" + clientHost(a)
+	}
+	url = cmp.Or(s.Server, url)
+	if url == "" {
+		return fmt.Errorf("%w: no server has the data directory %s", ragctx.ErrUnavailable, s.Data)
+	}
+	url, err := serverURL(url)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	c := api.NewClient(url)
+	defer c.Close()
+	return c.Readyz(ctx)
+}
+
+func writeStatus(w io.Writer, r report) {
+	if r.Server != "" {
+		fmt.Fprintf(w, "server: %s", r.Server)
+		if r.PID != 0 {
+			fmt.Fprintf(w, ", process %d", r.PID)
+		}
+		fmt.Fprintf(w, ", version %s, up %s\n", printable(r.Version), time.Duration(r.UptimeSeconds)*time.Second)
+	} else {
+		fmt.Fprintln(w, "server: none ('ragctx serve' starts one)")
+	}
+	if r.Data != "" {
+		fmt.Fprintf(w, "data directory: %s\n", printable(r.Data))
+	}
+	d := r.Directory
+	fmt.Fprintf(w, "size: %s (database %s, indexes %s, other %s)\n", size(d.Database+d.Indexes+d.Other), size(d.Database), size(d.Indexes), size(d.Other))
+	writeEmbedder(w, r.Embedder)
+	fmt.Fprintf(w, "jobs: %d running, %d waiting; since the start %d done, %d failed, %d cancelled\n",
+		r.Jobs.Running, r.Jobs.Queued, r.Jobs.Done, r.Jobs.Failed, r.Jobs.Cancelled)
+	fmt.Fprintf(w, "in all: %d documents, %d memories\n", r.Total.Documents, r.Total.Memories)
+	for _, n := range r.Namespaces {
+		fmt.Fprintf(w, "  namespace %s: %d documents, %d memories\n", printable(n.Name), n.Documents, n.Memories)
+	}
+	for _, t := range r.Troubles {
+		fmt.Fprintf(w, "%s %s %s %s\n", t.Time.Format(time.RFC3339), t.Level, printable(t.Message), printable(t.Details))
+	}
+	for _, what := range r.Degraded {
+		fmt.Fprintln(w, "NOT WELL:", printable(what))
+	}
+	if len(r.Degraded) == 0 {
+		fmt.Fprintln(w, "everything works")
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+)
+
+const whyHelp = `Explain asks a question as 'ragctx query' does, with the same conditions, and looks step by
+step for what keeps items from the answer: whether the namespace is there and has
+anything, how many memories the query sees, what words and vectors find alone, what
+would be found without each condition, and what the budget kept out. Lines that begin
+with NO name what is in the way, with a remedy.
+
+How an answer came about, item by item, is told by 'ragctx query --explain'.`
+
+func newExplain(env lookupEnv) *cobra.Command {
+	var f queryFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain TEXT",
+		Short: "Say why an answer is empty",
+		Long:  whyHelp,
+		Example: `  ragctx explain "how do I roll back a release?"
+  ragctx explain "what did we decide?" --user ada --session s-1`,
+		Args: exactly(1, "one TEXT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				text, err := textArg(args[0], cmd.InOrStdin(), ragctx.MaxQueryBytes)
+				if err != nil {
+					return err
+				}
+				q, err := f.query(s, text)
+				if err != nil {
+					return err
+				}
+				x, err := b.Explain(ctx, q)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), x)
+				}
+				writeExplanation(cmd.OutOrStdout(), x)
+				return nil
+			})
+		},
+	}
+	addSettings(cmd.Flags(), "server")
+	f.add(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func writeExplanation(w io.Writer, x engine.Explanation) {
+	for _, f := range x.Findings {
+		mark := "ok"
+		if f.Problem {
+			mark = "NO"
+		}
+		fmt.Fprintf(w, "%s  %s: %s\n", mark, f.Step, printable(f.Found))
+		if f.Remedy != "" {
+			fmt.Fprintf(w, "    %s\n", printable(f.Remedy))
+		}
+	}
+	fmt.Fprintf(w, "the answer has %d items\n", x.Items)
+}

@@ -1,0 +1,165 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// listen begins to hear of events with the grant of ctx. What it returns closes the
+// engine and gives those that happened in between.
+func (f *fixture) listen(ctx context.Context) func() []ragctx.Event {
+	f.t.Helper()
+	eng := f.Engine
+	from, err := eng.LastEvent(ctx, events.Filter{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return func() (all []ragctx.Event) {
+		f.t.Helper()
+		eng.Close()
+		for ev, err := range eng.FollowEvents(ctx, events.Filter{}, from) {
+			if errors.Is(err, ragctx.ErrClosed) {
+				break
+			}
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			all = append(all, ev)
+		}
+		return all
+	}
+}
+
+// TestEvents goes through everything that tells events, and compares all of each.
+func TestEvents(t *testing.T) {
+	f := open(t, spelling)
+	ctx := ragctx.WithRequestID(t.Context(), "request-1")
+	heard := f.listen(ctx)
+	put := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := f.PutDocument(ctx, "", docs.Document{ExternalID: "d", Text: "Rollbacks need a ticket."}, "")
+	put(err)
+	_, _, err = f.Remember(ctx, memory.Memory{ID: "m", UserID: "ada", SessionID: "s", Type: memory.Working, Content: "Rollbacks are done on Mondays.", Importance: 0.7, Tags: []string{"ops"}})
+	put(err)
+	q := query("rollbacks").WithTypes(ragctx.TypeMemory)
+	q.UserID, q.SessionID = "ada", "s"
+	answer, err := f.Context(ctx, q)
+	put(err)
+	_, err = f.Search(ctx, q)
+	put(err)
+	nothing := q
+	nothing.UserID = "bob"
+	_, err = f.Search(ctx, nothing)
+	put(err)
+	_, err = f.EraseSession(ctx, "", "s", "", true)
+	put(err)
+
+	var providers []string
+	for _, p := range answer.Providers {
+		providers = append(providers, p.Name)
+	}
+	relevance := answer.Items[0].Relevance
+	tokens := answer.Items[0].TokenCount
+	event := func(user string, t ragctx.EventType, data any) ragctx.Event {
+		return ragctx.Event{Type: t, Namespace: "default", SessionID: "s", UserID: user, RequestID: "request-1", Data: data}
+	}
+	searched := ragctx.MemoriesSearched{Query: "rollbacks", Tags: []string{}, ResultCount: 1}
+	want := []ragctx.Event{
+		event("ada", ragctx.EventMemoryStored, ragctx.MemoryStored{MemoryID: "m", MemoryType: "working", Importance: 0.7, Tags: []string{"ops"}}),
+		event("ada", ragctx.EventContextResolving, ragctx.ContextResolving{Providers: providers}),
+		event("ada", ragctx.EventContextResolved, ragctx.ContextResolved{TotalItems: 1, TotalTokens: tokens}),
+		event("ada", ragctx.EventMemoriesSearched, searched),
+		event("ada", ragctx.EventMemoryRecalled, ragctx.MemoryRecalled{MemoryID: "m", Content: "Rollbacks are done on Mondays.", Relevance: relevance}),
+		event("ada", ragctx.EventMemoriesSearched, searched),
+		event("", ragctx.EventMemoryCleared, ragctx.MemoryCleared{Tier: "long_term", Count: 1}),
+		event("", ragctx.EventMemoryCleared, ragctx.MemoryCleared{Tier: "short_term", Count: 1}),
+		event("", ragctx.EventMemoryCleared, ragctx.MemoryCleared{Tier: "working", Count: 1}),
+	}
+	got := heard()
+	first := got[0].Seq
+	for i, ev := range got {
+		if ev.ID == "" || ev.Time.IsZero() || ev.Seq != first+uint64(i) {
+			t.Errorf("incomplete: %+v", ev)
+		}
+		got[i].ID, got[i].Time, got[i].Seq = "", time.Time{}, 0
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestEventsOfTheGrant: a key hears of what it reaches, and of nothing else.
+func TestEventsOfTheGrant(t *testing.T) {
+	f := open(t)
+	as := func(g access.Grant) context.Context { return access.With(t.Context(), g) }
+	inA := f.listen(as(access.Grant{Role: access.Read, Namespaces: []string{"a"}}))
+	ofAda := f.listen(as(access.Grant{Role: access.Read, User: "ada"}))
+	none := f.listen(as(access.Grant{}))
+	for _, m := range []memory.Memory{
+		{ID: "1", Namespace: "a", UserID: "ada"}, {ID: "2", Namespace: "b", UserID: "ada"},
+		{ID: "3", Namespace: "a", UserID: "bob"}, {ID: "4", Namespace: "b"},
+	} {
+		m.Content = "Something to remember."
+		if _, _, err := f.Remember(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		heard func() []ragctx.Event
+		want  string
+	}{"namespace": {inA, "13"}, "user": {ofAda, "12"}, "none": {none, ""}} {
+		got := ""
+		for _, ev := range tt.heard() {
+			got += ev.Data.(ragctx.MemoryStored).MemoryID
+		}
+		if got != tt.want {
+			t.Errorf("%s: heard of %q, want %q", name, got, tt.want)
+		}
+	}
+	_, err := f.LastEvent(as(access.Grant{Role: access.Read, Namespaces: []string{"a"}}), events.Filter{Namespace: "b"})
+	if !errors.Is(err, ragctx.ErrDenied) {
+		t.Errorf("another namespace: %v", err)
+	}
+}
+
+// TestEventsOverRestarts: sequences go on, whatever the clock does, and a reader that
+// comes back is told that something may be missing.
+func TestEventsOverRestarts(t *testing.T) {
+	f := open(t)
+	var last uint64
+	for _, at := range []time.Time{t0, t0.Add(time.Hour), t0.Add(-24 * time.Hour), t0.Add(time.Hour)} {
+		f.clock.set(at)
+		f.reopen()
+		begin, err := f.LastEvent(t.Context(), events.Filter{})
+		if err != nil || begin <= last && last != 0 {
+			t.Fatalf("begins after %d at %v, has come to %d: %v", begin, at, last, err)
+		}
+		came := last
+		heard := f.listen(t.Context())
+		if _, _, err := f.Remember(t.Context(), memory.Memory{Content: "Something to remember."}); err != nil {
+			t.Fatal(err)
+		}
+		for ev, err := range f.FollowEvents(t.Context(), events.Filter{}, came) {
+			if lost, ok := ev.Data.(ragctx.EventsLost); err != nil || !ok || lost.From != came+1 || lost.To != begin {
+				t.Errorf("coming back is told %+v, %v", ev, err)
+			}
+			break
+		}
+		all := heard()
+		last = all[len(all)-1].Seq
+	}
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/store"
+)
+
+// maxStatusNamespaces is how many namespaces a status names.
+const maxStatusNamespaces = 100
+
+// Status is how a data directory is doing, as far as that is known without looking
+// through it.
+type Status struct {
+	Opened        time.Time      `json:"opened" doc:"when the data directory was opened"`
+	UptimeSeconds int64          `json:"uptime_seconds"`
+	Directory     DirectorySizes `json:"directory"`
+	// Namespaces are the largest ones that the caller reaches, Total counts all of these.
+	Total      NamespaceStatus   `json:"total" doc:"of all namespaces; its name is empty"`
+	Namespaces []NamespaceStatus `json:"namespaces" nullable:"false" doc:"the largest hundred"`
+	Jobs       JobTally          `json:"jobs"`
+	Embedder   EmbedderInfo      `json:"embedder"`
+	// Degraded says what does not work as it should now, one sentence each.
+	Degraded []string `json:"degraded" nullable:"false" doc:"what does not work as it should now; empty is well"`
+	// Troubles are the newest warnings and errors of the log; a caller that is bound to
+	// namespaces sees none.
+	Troubles []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first; they may be over"`
+}
+
+// DirectorySizes says what takes how many bytes in the data directory.
+type DirectorySizes struct {
+	Database int64 `json:"database_bytes" doc:"of the database and its log"`
+	Indexes  int64 `json:"index_bytes" doc:"of files that can be made again"`
+	Other    int64 `json:"other_bytes"`
+}
+
+// NamespaceStatus counts what a namespace holds now.
+type NamespaceStatus struct {
+	Name      string `json:"name"`
+	Documents int    `json:"documents"`
+	Memories  int    `json:"memories"`
+}
+
+// Status tells how the data directory is doing. It needs the role admin.
+func (e *Engine) Status(ctx context.Context) (Status, error) {
+	grant := access.From(ctx)
+	st := Status{
+		Opened: e.opened.UTC(), UptimeSeconds: int64(e.opts.Now().Sub(e.opened).Seconds()),
+		Embedder: e.EmbedderInfo(), Namespaces: []NamespaceStatus{}, Degraded: []string{}, Troubles: []Trouble{},
+	}
+	err := grant.Needs(access.Admin)
+	if err == nil {
+		st.Directory, err = e.sizes()
+	}
+	if err == nil {
+		st.Jobs, err = e.JobTally(ctx)
+	}
+	if err == nil {
+		err = e.countAll(ctx, grant, &st)
+	}
+	if err != nil {
+		return st, err
+	}
+	names, err := e.namesOf(ctx)
+	if err != nil {
+		return st, err
+	}
+	for _, i := range e.OpenIndexes() {
+		if name := names[i.ID.Namespace]; grant.Reaches(name) {
+			st.Degraded = append(st.Degraded, ailing(name, i)...)
+		}
+	}
+	slices.Sort(st.Degraded)
+	if s := st.Embedder.Service; s != nil && s.State != "closed" {
+		st.Degraded = append(st.Degraded, "the embedding service "+s.Service+" fails; questions are answered by words alone until it is back")
+	}
+	if e.store.Erasing() {
+		st.Degraded = append(st.Degraded, "an erasure is not complete; it is tried again")
+	}
+	if len(grant.Namespaces) == 0 {
+		st.Troubles = e.troubles.newest()
+	}
+	return st, nil
+}
+
+// countAll counts what the namespaces hold.
+func (e *Engine) countAll(ctx context.Context, grant access.Grant, st *Status) error {
+	all, err := e.store.CountAll(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		if !grant.Reaches(n.Name) {
+			continue
+		}
+		st.Total.Documents += n.Documents
+		st.Total.Memories += n.Memories
+		st.Namespaces = append(st.Namespaces, NamespaceStatus(n))
+	}
+	slices.SortStableFunc(st.Namespaces, func(a, b NamespaceStatus) int { return b.Documents + b.Memories - a.Documents - a.Memories })
+	st.Namespaces = st.Namespaces[:min(len(st.Namespaces), maxStatusNamespaces)]
+	return nil
+}
+
+// ailing says which legs of an index do not answer in full.
+func ailing(namespace string, i IndexVitals) (out []string) {
+	for _, l := range []struct {
+		name  string
+		state index.State
+	}{{"keyword", i.Lexical.State}, {"vector", i.Dense.State}} {
+		what := fmt.Sprintf("the %s index of %s in namespace %s ", l.name, i.ID.Kind, namespace)
+		switch l.state {
+		case index.Behind:
+			out = append(out, what+"is being made again; it does not have everything yet")
+		case index.Failed:
+			out = append(out, what+"failed and is opened again; the log has why")
+		}
+	}
+	return out
+}
+
+// sizes adds up the files of the data directory.
+func (e *Engine) sizes() (s DirectorySizes, err error) {
+	err = filepath.WalkDir(e.opts.Dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it went while others were looked at
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch name, _ := filepath.Rel(e.opts.Dir, path); {
+		case strings.HasPrefix(name, store.DatabaseName):
+			s.Database += info.Size()
+		case strings.HasPrefix(name, store.IndexName+string(filepath.Separator)):
+			s.Indexes += info.Size()
+		default:
+			s.Other += info.Size()
+		}
+		return nil
+	})
+	if err != nil {
+		return s, fmt.Errorf("look through the data directory: %w", err)
+	}
+	return s, nil
+}
+
+// Logger returns the log, whose warnings and errors are part of the [Status].
+func (e *Engine) Logger() *slog.Logger { return e.opts.Logger }
+
+// OwnerOf says who has a data directory open, without touching it: what the lock file
+// says, which outlives a process that was killed.
+func OwnerOf(dir string) Owner { return readOwner(dir) }

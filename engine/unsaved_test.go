@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/events"
+)
+
+// full is a watcher of the engine's own that cannot store what it makes.
+type full struct{}
+
+func (full) OnTurnComplete(context.Context, ragctx.Turn) error { return ragctx.ErrNoSpace }
+
+// TestUnsaved: what cannot be written while the answer stands is told.
+func TestUnsaved(t *testing.T) {
+	e, err := Open(t.Context(), Options{Dir: t.TempDir(), PauseJobs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	from, err := e.LastEvent(t.Context(), events.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e.uses.add(1, []ragctx.ContextItem{{ID: "m", Type: ragctx.TypeMemory}}, e.opts.Now())
+	e.uses.flush(t.Context())
+	turn := ragctx.Turn{ID: "t", SessionID: "s", UserID: "ada", Namespace: "a"}
+	e.observer.tellOne(watcher{TurnObserver: full{}, name: "skills", timeout: learnTimeout, own: true}, turn)
+
+	operations := map[string]string{"count uses of memories": "", "learn for skills": "s"}
+	e.events.Close()
+	for ev, err := range e.events.Follow(t.Context(), events.Filter{For: access.Full()}, from) {
+		if err != nil {
+			break // it is closed
+		}
+		failed, ok := ev.Data.(ragctx.PersistenceFailed)
+		session, expected := operations[failed.Operation]
+		if !ok || !expected || failed.SessionID != session || ev.SessionID != session || failed.Error == "" {
+			t.Errorf("%+v", ev)
+		}
+		delete(operations, failed.Operation)
+	}
+	if len(operations) > 0 {
+		t.Errorf("not told: %v", operations)
+	}
+}

@@ -1,0 +1,52 @@
+package ragctx_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDockerfile: the image is built with the Go that the module asks for, without cgo,
+// and runs as nobody in particular with a health check of its own.
+func TestDockerfile(t *testing.T) {
+	file, err := os.ReadFile("packaging/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)[1]
+	for _, line := range []string{
+		"FROM golang:" + string(version) + " AS build", "CGO_ENABLED=0", "FROM scratch", "USER 65532:65532", "VOLUME /data",
+		`CMD ["/ragctx", "status", "--quiet"]`, `ENTRYPOINT ["/ragctx"]`,
+	} {
+		if !strings.Contains(string(file), line) {
+			t.Errorf("no %s", line)
+		}
+	}
+}
+
+// TestUnit has systemd read the unit, with a program that is there in the place of ours.
+func TestUnit(t *testing.T) {
+	systemd, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not here")
+	}
+	unit, err := os.ReadFile("packaging/ragctx.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ragctx.service")
+	text := strings.ReplaceAll(string(unit), "/usr/local/bin/ragctx", "/bin/true")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), systemd, "verify", file).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+)
+
+// NamespaceCount counts the current items of a namespace.
+type NamespaceCount struct {
+	Name                string
+	Documents, Memories int
+}
+
+// CountAll counts the current items of every namespace, by name.
+func (s *Store) CountAll(ctx context.Context) (all []NamespaceCount, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT n.name,
+				(SELECT count(*) FROM items i WHERE i.namespace = n.id AND i.kind = ?1 AND i.superseded IS NULL),
+				(SELECT count(*) FROM items i WHERE i.namespace = n.id AND i.kind = ?2 AND i.superseded IS NULL)
+			FROM namespaces n ORDER BY n.name`, Documents, Memories) //nolint:sqlclosecheck // scan closes it
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var n NamespaceCount
+			err := rows.Scan(&n.Name, &n.Documents, &n.Memories)
+			all = append(all, n)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, failed("count items", err)
+	}
+	return all, nil
+}
