@@ -17,6 +17,21 @@ import (
 
 const eventsType = "text/event-stream"
 
+// eventsOf describes a stream of server-sent events, of which each is an object of the schema.
+func eventsOf(description string, names ...any) map[string]*huma.Response {
+	text := func(doc string, enum ...any) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeString, Description: doc, Enum: enum}
+	}
+	return map[string]*huma.Response{"200": {Description: description, Content: map[string]*huma.MediaType{eventsType: {Schema: &huma.Schema{
+		Type: huma.TypeObject, Description: "an event; lines that begin with a colon are none",
+		Properties: map[string]*huma.Schema{
+			"event": text("what it is", names...),
+			"id":    text("its place in the stream, for Last-Event-ID"),
+			"data":  text("JSON"),
+		},
+	}}}}}
+}
+
 const (
 	keepAliveEvery = 15 * time.Second // a comment, so that nobody on the way takes the stream for dead
 	eventTimeout   = 30 * time.Second // for a reader to take an event

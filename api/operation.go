@@ -69,6 +69,8 @@ func (s *Server) routes() {
 	for _, unused := range []string{"ErrorModel", "ErrorDetail"} {
 		delete(doc.Components.Schemas.Map(), unused)
 	}
+	readFieldDocs().describe(doc)
+	exemplify(doc)
 	var err error
 	if s.spec, err = json.MarshalIndent(doc, "", "  "); err != nil {
 		panic(err) // a mistake in this package that no test run can miss
