@@ -107,6 +107,9 @@ func New(eng *engine.Engine, o Options) *Server {
 	return s
 }
 
+// OpenAPI returns the OpenAPI document of a server of a version, in JSON.
+func OpenAPI(version string) []byte { return New(nil, Options{Version: version}).spec }
+
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.echo.ServeHTTP(w, plainPath(r))
