@@ -87,8 +87,9 @@ type Server struct {
 	spec   []byte
 
 	underWay underWay
-	learning time.Duration // how long what is learnt from a turn is waited for
-	stopping chan struct{} // closed when the server is told to stop
+	patience struct{ header, request time.Duration } // with senders
+	learning time.Duration                           // how long what is learnt from a turn is waited for
+	stopping chan struct{}                           // closed when the server is told to stop
 	stopOnce sync.Once
 	sockets  sync.WaitGroup // of WebSockets, which net/http knows nothing of
 }
@@ -99,6 +100,7 @@ var _ http.Handler = (*Server)(nil)
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), learning: mem0Learning, stopping: make(chan struct{})}
+	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.guard, checkURL) // in this order: what is refused is logged too
 	s.api = humaecho.New(s.echo, s.config())
@@ -127,7 +129,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	srv := &http.Server{
-		Handler: s, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		Handler: s, ReadHeaderTimeout: s.patience.header, ReadTimeout: s.patience.request, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
