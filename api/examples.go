@@ -27,8 +27,10 @@ type example struct {
 	Body   json.RawMessage `json:"body,omitempty"`
 	Status int             `json:"status"`
 	Answer json.RawMessage `json:"answer,omitempty"`
-	// Shown is written by hand, in place of an answer that is not the same every time.
-	Shown string `json:"shown,omitempty"`
+	// Shown is written by hand, in place of an answer that has no end or says too much;
+	// Varies says that the answer is not the same every time.
+	Shown  string `json:"shown,omitempty"`
+	Varies bool   `json:"varies,omitempty"`
 }
 
 func readExamples() (all []example) {

@@ -76,7 +76,9 @@ func (s *Server) routes() {
 		panic(err) // a mistake in this package that no test run can miss
 	}
 	s.echo.GET("/openapi.json", func(c echo.Context) error {
-		return c.Blob(http.StatusOK, "application/openapi+json", s.spec)
+		var err error
+		s.conditional(c, nil, func() { err = c.Blob(http.StatusOK, "application/openapi+json", s.spec) })
+		return err
 	})
 }
 
@@ -95,6 +97,9 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 	}
 	if isWrite(&op) {
 		describeKey(&op)
+	}
+	if _, has := tagged[op.OperationID]; has {
+		describeTag(&op)
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := h(ctx, in)
