@@ -155,6 +155,7 @@ func TestPipelining(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
 		if got := resp.Header.Get("X-Request-Id"); err != nil || resp.StatusCode != http.StatusOK || got != fmt.Sprintf("r-%d", i) {
 			t.Fatalf("answer %d: status %d of %q, %v", i, resp.StatusCode, got, err)
 		}
