@@ -101,7 +101,7 @@ type documentPut struct {
 	Title    string   `query:"title" maxLength:"2048" doc:"of a file; default is what it calls itself"`
 	Source   string   `query:"source" maxLength:"4096" doc:"of a file: where it comes from"`
 	Tags     []string `query:"tags,explode" maxItems:"64" doc:"of a file; may be repeated"`
-	Metadata string   `query:"metadata" maxLength:"65536" doc:"of a file: a JSON object" example:"{\"team\": \"ops\"}"`
+	Metadata string   `query:"metadata" maxLength:"16384" doc:"of a file: a JSON object; a longer one does not fit into a URL" example:"{\"team\": \"ops\"}"`
 	Occurred string   `query:"occurred" format:"date-time" doc:"of a file: when what it tells happened"`
 	Root     string   `query:"root" doc:"of a file: what it was ingested from"`
 
@@ -169,6 +169,7 @@ func (s *Server) documentRoutes() {
 	}, s.putDocument, http.StatusOK)
 	register(s, huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: "/v1/documents/{id}", Tags: tags, Summary: "Get a document",
+		Description: "The current version, or an earlier one that is still kept.",
 	}, s.getDocument)
 	register(s, huma.Operation{
 		OperationID: "list-documents", Method: http.MethodGet, Path: "/v1/documents", Tags: tags,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"reflect"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -34,17 +33,13 @@ func (in eventStream) filter() events.Filter {
 }
 
 func (s *Server) eventRoutes() {
-	frame := &huma.MediaType{}
 	register(s, huma.Operation{
 		OperationID: "stream-events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"system"}, Summary: "Stream what happens",
 		Description: "Server-sent events named by their type, whose ids are sequences and whose data are the objects that are described here: those after the " +
 			"place where the stream begins that are kept, then those that happen, each once and in order. Where it breaks off it can be resumed with the header " +
 			lastEventHeader + ". A reader that was away for too long, or over a restart, is first told " + string(ragctx.EventEventsLost) + ", whatever it asked for.",
-		Responses: map[string]*huma.Response{"200": {
-			Description: "The stream.", Content: map[string]*huma.MediaType{eventsType: frame},
-		}},
+		Responses: eventsOf("The stream. The data of its events are objects with seq, id, type, time, namespace, session_id, user_id, request_id and data."),
 	}, s.streamEvents)
-	frame.Schema = s.schemaOf(reflect.TypeFor[ragctx.Event]())
 }
 
 func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.StreamResponse, error) {

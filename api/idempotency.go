@@ -50,12 +50,12 @@ func isWrite(op *huma.Operation) bool {
 
 // describeKey adds the header to an operation's description.
 func describeKey(op *huma.Operation) {
-	limit := maxKeyBytes
+	least, limit := 1, maxKeyBytes
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: keyHeader, In: "header",
 		Description: "Makes sending the request again safe: within 24 hours the same request with the same key is answered " +
 			"as the first time, with the header " + replayedHeader + ": true, and done once. Another request with the key is 422.",
-		Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &limit},
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &limit},
 	})
 }
 

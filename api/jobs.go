@@ -60,6 +60,7 @@ func (s *Server) jobRoutes() {
 	}, s.listJobs)
 	register(s, huma.Operation{
 		OperationID: "get-job", Method: http.MethodGet, Path: "/v1/jobs/{id}", Tags: tags, Summary: "Get a job",
+		Description: "Also one that has ended, for 7 days.",
 	}, func(ctx context.Context, in *JobKey) (*jobOutput, error) {
 		j, err := s.engine.Job(ctx, in.ID)
 		return &jobOutput{j}, err
@@ -73,9 +74,7 @@ func (s *Server) jobRoutes() {
 		Description: "A stream of server-sent events: progress with the job as it is now, after each change but at most four times a second, " +
 			"and end with the job when it has ended, which ends the stream. Every stream begins with the present state, " +
 			"so nothing is missed by connecting again; Last-Event-ID is not needed.",
-		Responses: map[string]*huma.Response{"200": {
-			Description: "The events.", Content: map[string]*huma.MediaType{eventsType: {Schema: &huma.Schema{Type: huma.TypeString}}},
-		}},
+		Responses: eventsOf("The events. Their data are jobs.", "progress", "end"),
 	}, s.watchJob)
 	stop := huma.Operation{
 		OperationID: "cancel-job", Method: http.MethodPost, Path: "/v1/jobs/{id}/cancel", Tags: tags, Summary: "Cancel a job",

@@ -32,17 +32,14 @@ type MessageFrame struct {
 }
 
 func (s *Server) ledgerStreamRoutes() {
-	frame := &huma.MediaType{}
+	s.schemaOf(reflect.TypeFor[MessageFrame]()) // which no body has
 	register(s, huma.Operation{
 		OperationID: "stream-messages", Method: http.MethodGet, Path: clusterVerb("stream"), Tags: []string{"ledger"}, Summary: "Stream messages",
 		Description: "Messages as server-sent events called message, whose ids are sequences: those that are stored after the place where the stream begins, " +
 			"then those that are appended, each once and in order. Where it breaks off it can be resumed with the header " + lastEventHeader + ". " +
-			"Asked for with Upgrade: websocket, it is a WebSocket whose frames are the objects that are described here.",
-		Responses: map[string]*huma.Response{"200": {
-			Description: "The stream.", Content: map[string]*huma.MediaType{eventsType: frame},
-		}},
+			"Asked for with Upgrade: websocket, it is a WebSocket whose frames are the schema MessageFrame.",
+		Responses: eventsOf("The stream. The data of its events are messages.", "message"),
 	}, s.streamMessages)
-	frame.Schema = s.schemaOf(reflect.TypeFor[MessageFrame]())
 }
 
 func (s *Server) streamMessages(ctx context.Context, in *messageStream) (*huma.StreamResponse, error) {

@@ -44,7 +44,7 @@ type Mem0Memory struct {
 	AgentID        *string        `json:"agent_id"`
 	RunID          *string        `json:"run_id" doc:"the session"`
 	SessionID      *string        `json:"session_id" doc:"the same as run_id"`
-	Metadata       map[string]any `json:"metadata"`
+	Metadata       map[string]any `json:"metadata" nullable:"true"`
 	Categories     []string       `json:"categories" nullable:"false" doc:"the tags"`
 	CreatedAt      time.Time      `json:"created_at" doc:"when it occurred"`
 	UpdatedAt      time.Time      `json:"updated_at" doc:"when this version of it was recorded"`
@@ -124,7 +124,7 @@ func (s *Server) mem0Routes() {
 	}
 	const add1 = "With infer=true (the default) the messages are kept as a turn and found at once; what is learnt from it comes later, " +
 		"or with async_mode=false before the answer. With infer=false every message is a memory."
-	register(s, add("mem0-ping", http.MethodGet, "/v1/ping", "Is it there?", ""), s.mem0Ping)
+	register(s, add("mem0-ping", http.MethodGet, "/v1/ping", "Is it there?", "As clients of mem0 ask before anything else."), s.mem0Ping)
 	register(s, add("mem0-add", http.MethodPost, "/v1/memories", "Add memories", add1), s.mem0Add)
 	register(s, add("mem0-add-v3", http.MethodPost, "/v3/memories/add", "Add memories", add1), s.mem0Add)
 	register(s, add("mem0-list", http.MethodGet, "/v1/memories", "List memories",
@@ -136,9 +136,9 @@ func (s *Server) mem0Routes() {
 	register(s, add("mem0-search", http.MethodPost, "/v1/memories/search", "Search memories", "A list, or with output_format v1.1 an object."), s.mem0Search)
 	register(s, add("mem0-search-v2", http.MethodPost, "/v2/memories/search", "Search memories by filters", "A list."), s.mem0SearchV2)
 	register(s, add("mem0-search-v3", http.MethodPost, "/v3/memories/search", "Search memories by filters", "An object."), s.mem0SearchV3)
-	register(s, add("mem0-get", http.MethodGet, "/v1/memories/{id}", "Get a memory", ""), s.mem0Get)
+	register(s, add("mem0-get", http.MethodGet, "/v1/memories/{id}", "Get a memory", "As it is now."), s.mem0Get)
 	register(s, add("mem0-update", http.MethodPut, "/v1/memories/{id}", "Change a memory", "What is absent stays; metadata is merged."), s.mem0Update)
-	register(s, add("mem0-delete", http.MethodDelete, "/v1/memories/{id}", "Delete a memory", ""), s.mem0Delete)
+	register(s, add("mem0-delete", http.MethodDelete, "/v1/memories/{id}", "Delete a memory", "It is found no more; its history stays."), s.mem0Delete)
 	register(s, add("mem0-history", http.MethodGet, strings.TrimPrefix(verbPath(mem0Memories, "history"), mem0Prefix), "History of a memory", "Oldest first."), s.mem0History)
 }
 

@@ -114,7 +114,8 @@ func (s *Server) curationRoutes() {
 	}, s.releaseMemory)
 	register(s, huma.Operation{
 		OperationID: "discard-memory", Method: http.MethodPost, Path: verbPath("/v1/memories", "discard"), Tags: tags,
-		Summary: "Discard a memory in quarantine",
+		Summary:     "Discard a memory in quarantine",
+		Description: "It is removed without ever having been part of an answer.",
 	}, s.discardMemory)
 	register(s, huma.Operation{
 		OperationID: "prune-memories", Method: http.MethodPost, Path: prunePath, Tags: tags,

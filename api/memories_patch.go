@@ -110,12 +110,14 @@ func (s *Server) patchRoutes() {
 	register(s, huma.Operation{
 		OperationID: "put-memory-tags", Method: http.MethodPut, Path: verbPath("/v1/memories", "tags"), Tags: tags,
 		Summary: "Replace the tags of a memory", DefaultStatus: http.StatusOK,
+		Description: "Makes a new version, unless it has these tags already.",
 	}, func(ctx context.Context, in *tagsPutInput) (*memoryPutOutput, error) {
 		return s.revise(ctx, in.MemoryKey, memory.Patch{Tags: &in.Body.Tags})
 	})
 	register(s, huma.Operation{
 		OperationID: "change-memory-tags", Method: http.MethodPost, Path: verbPath("/v1/memories", "tags"), Tags: tags,
 		Summary: "Add and remove tags of a memory", DefaultStatus: http.StatusOK,
+		Description: "Makes a new version, unless nothing changes. A tag that is added and removed is removed.",
 	}, func(ctx context.Context, in *tagsInput) (*memoryPutOutput, error) {
 		return s.revise(ctx, in.MemoryKey, memory.Patch{AddTags: in.Body.Add, RemoveTags: in.Body.Remove})
 	})

@@ -74,13 +74,17 @@ func (s *Server) routes() {
 	for _, unused := range []string{"ErrorModel", "ErrorDetail"} {
 		delete(doc.Components.Schemas.Map(), unused)
 	}
+	readFieldDocs().describe(doc)
+	exemplify(doc)
 	var err error
 	if s.spec, err = json.MarshalIndent(doc, "", "  "); err != nil {
 		panic(err) // a mistake in this package that no test run can miss
 	}
 	s.mountMCP()
 	s.echo.GET("/openapi.json", func(c echo.Context) error {
-		return c.Blob(http.StatusOK, "application/openapi+json", s.spec)
+		var err error
+		s.conditional(c, nil, func() { err = c.Blob(http.StatusOK, "application/openapi+json", s.spec) })
+		return err
 	})
 }
 
@@ -100,6 +104,9 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 	describeRole(&op)
 	if isWrite(&op) {
 		describeKey(&op)
+	}
+	if _, has := tagged[op.OperationID]; has {
+		describeTag(&op)
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := h(ctx, in)

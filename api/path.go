@@ -20,7 +20,7 @@ import (
 // see [verb].
 func plainPath(r *http.Request) *http.Request {
 	plain, u := *r, *r.URL
-	u.Path, u.RawPath = routedPath(r.Method, r.URL), ""
+	u.Path, u.RawPath = routedPath(r.URL), ""
 	plain.URL = &u
 	return &plain
 }

@@ -111,8 +111,9 @@ type Server struct {
 	limits   *limiter
 	public   atomic.Bool // whether other machines can reach it
 	underWay underWay
-	learning time.Duration // how long what is learnt from a turn is waited for
-	stopping chan struct{} // closed when the server is told to stop
+	patience struct{ header, request time.Duration } // with senders
+	learning time.Duration                           // how long what is learnt from a turn is waited for
+	stopping chan struct{}                           // closed when the server is told to stop
 	stopOnce sync.Once
 	sockets  sync.WaitGroup // of WebSockets, which net/http knows nothing of
 }
@@ -123,6 +124,7 @@ var _ http.Handler = (*Server)(nil)
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits), learning: mem0Learning, stopping: make(chan struct{})}
+	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.guard, s.authenticate, s.limit, checkURL) // in this order: what is refused is logged too
 	s.api = humaecho.New(s.echo, s.config())
@@ -130,6 +132,9 @@ func New(eng *engine.Engine, o Options) *Server {
 	s.routes()
 	return s
 }
+
+// OpenAPI returns the OpenAPI document of a server of a version, in JSON.
+func OpenAPI(version string) []byte { return New(nil, Options{Version: version}).spec }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +154,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	srv := &http.Server{
-		Handler: s, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		Handler: s, ReadHeaderTimeout: s.patience.header, ReadTimeout: s.patience.request, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		TLSConfig:   s.opts.TLS,
 		BaseContext: func(net.Listener) context.Context { return base },

@@ -21,6 +21,21 @@ const (
 	eventTimeout   = 30 * time.Second // for a reader to take an event
 )
 
+// eventsOf describes a stream of server-sent events, of which each is an object of the schema.
+func eventsOf(description string, names ...any) map[string]*huma.Response {
+	text := func(doc string, enum ...any) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeString, Description: doc, Enum: enum}
+	}
+	return map[string]*huma.Response{"200": {Description: description, Content: map[string]*huma.MediaType{eventsType: {Schema: &huma.Schema{
+		Type: huma.TypeObject, Description: "an event; lines that begin with a colon are none",
+		Properties: map[string]*huma.Schema{
+			"event": text("what it is", names...),
+			"id":    text("its place in the stream, for Last-Event-ID"),
+			"data":  text("JSON"),
+		},
+	}}}}}
+}
+
 // stream is a stream of server-sent events.
 type stream struct {
 	w   io.Writer

@@ -29,6 +29,7 @@ func (s *Server) systemRoutes() {
 	tags := []string{"system"}
 	register(s, huma.Operation{
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Summary: "Is the process up?",
+		Description: "Looks at nothing; /readyz does.",
 	}, func(context.Context, *struct{}) (*healthOutput, error) {
 		return &healthOutput{Health{"ok"}}, nil
 	})
@@ -38,6 +39,7 @@ func (s *Server) systemRoutes() {
 	}, s.ready)
 	register(s, huma.Operation{
 		OperationID: "list-namespaces", Method: http.MethodGet, Path: "/v1/namespaces", Tags: tags, Summary: "List namespaces",
+		Description: "Those in which anything was ever stored.",
 	}, s.listNamespaces)
 	register(s, huma.Operation{
 		OperationID: "status", Method: http.MethodGet, Path: "/v1/status", Tags: tags, Summary: "How is the server doing?",

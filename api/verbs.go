@@ -1,32 +1,29 @@
 package api
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 )
 
-// verb is a route in whose path something follows the id. Echo's parameters take the
-// rest of a path, slashes included, only at its end, so such a route is registered
-// with the id moved there: root:name/{id} for root/{id} and the suffix.
-type verb struct{ method, root, name, suffix string }
+// verb is what may follow the id in a path. Echo's parameters take the rest of a path,
+// slashes included, only at its end, so a route of a verb is registered with the id moved
+// there: root:name/{id} for root/{id} and the suffix.
+type verb struct{ root, name, suffix string }
 
 var verbs = [...]verb{
-	{http.MethodGet, "/v1/memories", "history", "/history"},
-	{http.MethodPut, "/v1/memories", "tags", "/tags"},
-	{http.MethodPost, "/v1/memories", "tags", "/tags"},
-	{http.MethodPost, "/v1/memories", "undo", ":undo"},
-	{http.MethodPost, "/v1/memories", "release", ":release"},
-	{http.MethodPost, "/v1/memories", "discard", ":discard"},
-	{http.MethodPost, "/v1/turns", "undo", ":undo"},
-	{http.MethodGet, mem0Memories, "history", "/history"},
-	{http.MethodGet, "/v1/sessions", "providers", "/providers"},
-	{http.MethodGet, "/v1/ledger", "messages", "/messages"},
-	{http.MethodPost, "/v1/ledger", "messages", "/messages"},
-	{http.MethodGet, "/v1/ledger", "stream", "/stream"},
-	{http.MethodGet, "/v1/ledger", "snapshot", "/snapshot"},
-	{http.MethodGet, "/v1/ledger", "export", "/export"},
-	{http.MethodPost, "/v1/ledger", "import", "/import"},
+	{"/v1/memories", "history", "/history"},
+	{"/v1/memories", "tags", "/tags"},
+	{"/v1/memories", "undo", ":undo"},
+	{"/v1/memories", "release", ":release"},
+	{"/v1/memories", "discard", ":discard"},
+	{"/v1/turns", "undo", ":undo"},
+	{mem0Memories, "history", "/history"},
+	{"/v1/sessions", "providers", "/providers"},
+	{"/v1/ledger", "messages", "/messages"},
+	{"/v1/ledger", "stream", "/stream"},
+	{"/v1/ledger", "snapshot", "/snapshot"},
+	{"/v1/ledger", "export", "/export"},
+	{"/v1/ledger", "import", "/import"},
 }
 
 // verbPath returns the path of a verb as it is registered.
@@ -47,9 +44,10 @@ func published(path string) string {
 }
 
 // routedPath returns the path that echo routes by. Whether something is a verb is told
-// by the path as it was sent: an id that ends like one is sent with the colon as %3A or
-// the slash as %2F.
-func routedPath(method string, u *url.URL) string {
+// by the path as it was sent, whatever the method: an id that ends like one is sent with
+// the colon as %3A or the slash as %2F. Deleting the messages of a cluster, which nobody
+// can, must not delete a cluster of a longer name.
+func routedPath(u *url.URL) string {
 	sent := withoutSlash(u.EscapedPath())
 	if routed, ok := routedMember(sent); ok {
 		return routed
@@ -57,7 +55,7 @@ func routedPath(method string, u *url.URL) string {
 	for _, v := range verbs {
 		id, below := strings.CutPrefix(sent, v.root+"/")
 		id, ends := strings.CutSuffix(id, v.suffix)
-		if method != v.method || !below || !ends || id == "" {
+		if !below || !ends || id == "" {
 			continue
 		}
 		if plain, err := url.PathUnescape(id); err == nil {

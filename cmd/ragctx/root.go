@@ -44,7 +44,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 	root.AddCommand(
 		newServe(env), newMCP(env), newIngest(env), newQuery(env), newExplain(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env), newPack(env),
 		newDocs(env), newJobs(env), newStatus(env), newEvents(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env), newKeys(env), newAudit(env), newProviders(env),
-		newBench(env), newEval(env), newConfig(env), newVersion(env), newExtractWorker(env),
+		newBench(env), newEval(env), newConfig(env), newOpenAPI(env), newVersion(env), newExtractWorker(env),
 	)
 	return root
 }

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+)
+
+const (
+	tagHeader    = "ETag"
+	unlessHeader = "If-None-Match"
+)
+
+// tagged are the operations whose answers have a tag, by which a caller asks whether what it has
+// is still so. Of what the second says is left out, the tag is weak: that changes by being looked at.
+var tagged = map[string][]string{
+	"get-document":  nil,
+	"get-item":      nil,
+	"get-memory":    {"score", "access_count", "last_accessed"},
+	"get-procedure": nil,
+	"get-turn":      nil,
+}
+
+// describeTag adds the tag to an operation's description.
+func describeTag(op *huma.Operation) {
+	op.Parameters = append(op.Parameters, &huma.Param{
+		Name: unlessHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "the " + tagHeader + " of an answer before; if there would be the same again, the answer is 304 without a body",
+	})
+	op.Responses["304"] = &huma.Response{Description: "It is still what it was."}
+}
+
+// conditional lets next answer, and sends the answer with a tag, or 304 if the caller has it.
+func (s *Server) conditional(c echo.Context, passing []string, next func()) {
+	resp := c.Response()
+	w := &recorder{ResponseWriter: resp.Writer}
+	resp.Writer = w
+	defer func() { resp.Writer = w.ResponseWriter }() // also when next panics
+	next()
+	if w.status == http.StatusOK {
+		tag := tagOf(w.body.Bytes(), passing)
+		w.Header().Set(tagHeader, tag)
+		w.Header().Set(echo.HeaderCacheControl, "private, no-cache") // may be kept, if it is asked for again each time
+		if has(c.Request().Header.Values(unlessHeader), tag) {
+			w.status = http.StatusNotModified
+			w.body.Reset()
+			w.Header().Del(echo.HeaderContentType)
+		}
+	}
+	resp.Status, resp.Size = w.status, int64(w.body.Len())
+	w.ResponseWriter.WriteHeader(w.status)
+	if _, err := w.ResponseWriter.Write(w.body.Bytes()); err != nil {
+		s.log.DebugContext(c.Request().Context(), "write answer", "error", err)
+	}
+}
+
+// tagOf returns the tag of an answer: the hash of its bytes, or of all but the fields that pass.
+func tagOf(body []byte, passing []string) string {
+	weak := ""
+	if len(passing) > 0 {
+		weak = "W/"
+		fields := make(map[string]json.RawMessage)
+		_ = json.Unmarshal(body, &fields) // of our own: cannot fail
+		for _, name := range passing {
+			delete(fields, name)
+		}
+		body, _ = json.Marshal(fields) // sorted, so the same fields are the same bytes
+	}
+	sum := sha256.Sum256(body)
+	return weak + `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+}
+
+// has reports whether header lines name a tag, compared weakly (RFC 9110, 13.1.2).
+func has(lines []string, tag string) bool {
+	tag = strings.TrimPrefix(tag, "W/")
+	return slices.ContainsFunc(lines, func(line string) bool {
+		for one := range strings.SplitSeq(line, ",") { // our tags have no commas
+			one = strings.TrimSpace(one)
+			if one == "*" || strings.TrimPrefix(one, "W/") == tag {
+				return true
+			}
+		}
+		return false
+	})
+}

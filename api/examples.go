@@ -1,0 +1,145 @@
+package api
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// examplesText are requests in an order in which a new server can answer them, with what it
+// answered: a test sends them and compares. The first of an operation is its example.
+//
+//go:embed examples.json
+var examplesText []byte
+
+// example is a request and its answer.
+type example struct {
+	Operation string `json:"operation"`
+	Request   string `json:"request"`        // method and path; $op stands for the id in the answer of that operation
+	Type      string `json:"type,omitempty"` // of the body; default is JSON
+	// Body and Answer are JSON, or a text as a JSON string where they are of another type.
+	Body   json.RawMessage `json:"body,omitempty"`
+	Status int             `json:"status"`
+	Answer json.RawMessage `json:"answer,omitempty"`
+	// Shown is written by hand, in place of an answer that has no end or says too much;
+	// Varies says that the answer is not the same every time.
+	Shown  string `json:"shown,omitempty"`
+	Varies bool   `json:"varies,omitempty"`
+}
+
+func readExamples() (all []example) {
+	if err := json.Unmarshal(examplesText, &all); err != nil {
+		panic(err) // a mistake in this package that no test run can miss
+	}
+	return all
+}
+
+// exemplify gives the operations of doc their examples.
+func exemplify(doc *huma.OpenAPI) {
+	ops := make(map[string]*huma.Operation)
+	for _, op := range operations(doc) {
+		ops[op.OperationID] = op
+	}
+	ids := make(map[string]string)
+	for _, e := range readExamples() {
+		e.Request = resolved(e.Request, ids)
+		if id := idIn(e.Answer); id != "" {
+			ids[e.Operation] = id
+		}
+		if op := ops[e.Operation]; op != nil && op.Extensions["x-codeSamples"] == nil {
+			e.put(op)
+		}
+	}
+}
+
+// put makes e the example of op.
+func (e example) put(op *huma.Operation) {
+	if op.Extensions == nil {
+		op.Extensions = make(map[string]any)
+	}
+	op.Extensions["x-codeSamples"] = []map[string]string{{"lang": "shell", "source": e.curl()}}
+	if e.Body != nil {
+		op.RequestBody.Content[e.mediaType()].Example = e.Body
+	}
+	answer := e.Answer
+	if e.Shown != "" {
+		answer, _ = json.Marshal(e.Shown) // a string: cannot fail
+	}
+	if r := op.Responses[strconv.Itoa(e.Status)]; r != nil && answer != nil {
+		for _, media := range slices.Sorted(maps.Keys(r.Content)) {
+			own := *r.Content[media] // which other statuses share
+			own.Example = answer
+			r.Content = map[string]*huma.MediaType{media: &own}
+		}
+	}
+}
+
+func (e example) mediaType() string {
+	if e.Type == "" {
+		return jsonType
+	}
+	return e.Type
+}
+
+// curl returns the request as a command.
+func (e example) curl() string {
+	method, target, _ := strings.Cut(e.Request, " ")
+	var b strings.Builder
+	b.WriteString("curl -s ")
+	if method != "GET" {
+		fmt.Fprintf(&b, "-X %s ", method)
+	}
+	fmt.Fprintf(&b, "'http://127.0.0.1:7700%s'", target)
+	if e.Body == nil {
+		return b.String()
+	}
+	fmt.Fprintf(&b, " \\\n  -H 'Content-Type: %s' --data-binary @- <<'END'\n%s\nEND", e.mediaType(), strings.TrimSuffix(e.body(), "\n"))
+	return b.String()
+}
+
+// body returns the body as it is sent.
+func (e example) body() string {
+	var text string
+	if e.Type != "" && json.Unmarshal(e.Body, &text) == nil {
+		return text
+	}
+	return string(e.Body)
+}
+
+// resolved returns a request with the ids that it takes from answers before.
+func resolved(request string, ids map[string]string) string {
+	path, query, _ := strings.Cut(request, "?")
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		if op, is := strings.CutPrefix(p, "$"); is {
+			parts[i] = ids[op]
+		}
+	}
+	if query != "" {
+		query = "?" + query
+	}
+	return strings.Join(parts, "/") + query
+}
+
+// idIn returns the id of what an answer tells, or "".
+func idIn(answer json.RawMessage) string {
+	var told struct {
+		ID      string `json:"id"`
+		Results []struct {
+			ID string `json:"id"`
+		} `json:"results"`
+	}
+	if json.Unmarshal(answer, &told) != nil {
+		return ""
+	}
+	if told.ID == "" && len(told.Results) > 0 {
+		return told.Results[0].ID
+	}
+	return told.ID
+}

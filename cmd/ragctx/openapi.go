@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/api/reference"
+)
+
+const openAPIHelp = `OpenAPI prints the description of the REST API that programs read (OpenAPI 3.1, JSON):
+every route with its parameters, the objects that are sent and answered, and examples. A
+server has the same at /openapi.json. With --markdown it is written into a folder as pages
+for people; files of the same names are replaced.`
+
+func newOpenAPI(lookupEnv) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:     "openapi",
+		Short:   "Print the description of the REST API",
+		Long:    openAPIHelp,
+		Example: "  ragctx openapi > openapi.json\n  ragctx openapi --markdown ./reference",
+		Args:    none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			doc := api.OpenAPI(buildVersion())
+			if cmd.Flags().Changed("markdown") {
+				return writePages(cmd.OutOrStdout(), dir, doc)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", doc)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&dir, "markdown", "", "write pages of Markdown into this folder")
+	return cmd
+}
+
+// writePages writes the pages of an OpenAPI document into a folder, and says how many.
+func writePages(w io.Writer, dir string, doc []byte) error {
+	if dir == "" {
+		return badUsage("--markdown names no folder")
+	}
+	pages, err := reference.Pages(doc)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // pages for everybody
+		return fmt.Errorf("write pages: %w", err)
+	}
+	for name, page := range pages {
+		if err := os.WriteFile(filepath.Join(dir, name), page, 0o644); err != nil { //nolint:gosec // as above
+			return fmt.Errorf("write pages: %w", err)
+		}
+	}
+	_, err = fmt.Fprintf(w, "%d pages in %s\n", len(pages), dir)
+	return err
+}
