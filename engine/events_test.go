@@ -110,8 +110,10 @@ func TestEventsOfTheGrant(t *testing.T) {
 	ofAda := f.listen(as(access.Grant{Role: access.Read, User: "ada"}))
 	none := f.listen(as(access.Grant{}))
 	for _, m := range []memory.Memory{
-		{ID: "1", Namespace: "a", UserID: "ada"}, {ID: "2", Namespace: "b", UserID: "ada"},
-		{ID: "3", Namespace: "a", UserID: "bob"}, {ID: "4", Namespace: "b"},
+		{ID: "1", Namespace: "a", UserID: "ada"},
+		{ID: "2", Namespace: "b", UserID: "ada"},
+		{ID: "3", Namespace: "a", UserID: "bob"},
+		{ID: "4", Namespace: "b"},
 	} {
 		m.Content = "Something to remember."
 		if _, _, err := f.Remember(t.Context(), m); err != nil {

@@ -120,6 +120,7 @@ func ailing(namespace string, i IndexVitals) (out []string) {
 	}{{"keyword", i.Lexical.State}, {"vector", i.Dense.State}} {
 		what := fmt.Sprintf("the %s index of %s in namespace %s ", l.name, i.ID.Kind, namespace)
 		switch l.state {
+		case index.Ready:
 		case index.Behind:
 			out = append(out, what+"is being made again; it does not have everything yet")
 		case index.Failed:

@@ -17,7 +17,7 @@ func (s *Store) CountAll(ctx context.Context) (all []NamespaceCount, err error) 
 		rows, err := tx.QueryContext(ctx, `SELECT n.name,
 				(SELECT count(*) FROM items i WHERE i.namespace = n.id AND i.kind = ?1 AND i.superseded IS NULL),
 				(SELECT count(*) FROM items i WHERE i.namespace = n.id AND i.kind = ?2 AND i.superseded IS NULL)
-			FROM namespaces n ORDER BY n.name`, Documents, Memories) //nolint:sqlclosecheck // scan closes it
+			FROM namespaces n ORDER BY n.name`, Documents, Memories)
 		if err != nil {
 			return err
 		}
