@@ -158,7 +158,9 @@ func (a *agentEngine) DeleteMemory(ctx context.Context, namespace, id, user stri
 
 // EraseMemory implements mcpserver.Engine.
 func (a *agentEngine) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
-	return on(ctx, a, func(e mcpserver.Engine) (store.Erased, error) { return e.EraseMemory(ctx, namespace, id, user, anyUser) })
+	return on(ctx, a, func(e mcpserver.Engine) (store.Erased, error) {
+		return e.EraseMemory(ctx, namespace, id, user, anyUser)
+	})
 }
 
 // Job implements mcpserver.Engine.
