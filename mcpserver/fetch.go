@@ -144,4 +144,4 @@ func (s *Server) findSkill(ctx context.Context, at Scope, id string) (fetchAnswe
 }
 
 // viewer returns for whom single memories are looked at. Nobody sees everyone's.
-func (at Scope) viewer() engine.Viewer { return engine.Viewer{User: at.UserID} }
+func (s *Scope) viewer() engine.Viewer { return engine.Viewer{User: s.UserID} }

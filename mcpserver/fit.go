@@ -40,34 +40,30 @@ func (s *Server) cost(out any) (int, error) {
 	return n, nil
 }
 
-// fitList returns the answer with as many of the first n things as fit, and how many
-// these are. build makes the answer with k of them.
-func fitList[Out any](s *Server, limit, n int, build func(k int) Out) (Out, int, error) {
-	fits := func(k int) (bool, int, error) {
-		cost, err := s.cost(build(k))
-		return cost <= limit, cost, err
-	}
+// fitList returns the answer with as many of the first n things as fit. build makes the
+// answer with k of them.
+func fitList[Out any](s *Server, limit, n int, build func(k int) Out) (Out, error) {
 	low, high := 0, n // low fits, as far as is known; high is not ruled out
 	for low < high {
 		mid := (low + high + 1) / 2
-		ok, _, err := fits(mid)
+		cost, err := s.cost(build(mid))
 		if err != nil {
-			return build(0), 0, err
+			return build(0), err
 		}
-		if ok {
+		if cost <= limit {
 			low = mid
 		} else {
 			high = mid - 1
 		}
 	}
 	if low == 0 && n > 0 {
-		_, cost, err := fits(1)
+		cost, err := s.cost(build(1))
 		if err != nil {
-			return build(0), 0, err
+			return build(0), err
 		}
-		return build(0), 0, ragctx.Invalid("max_tokens", "is %d, and the next result alone needs %d; ask for at least that", limit, cost)
+		return build(0), ragctx.Invalid("max_tokens", "is %d, and the next result alone needs %d; ask for at least that", limit, cost)
 	}
-	return build(low), low, nil
+	return build(low), nil
 }
 
 // bytesPerToken is about what a token of English has. A page of a text is never longer

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -246,9 +247,7 @@ func TestHostileHTTP(t *testing.T) {
 		"accepts no streams": {initialize, with{"Accept": "text/html"}},
 	} {
 		headers := with{"Mcp-Session-Id": id}
-		for k, v := range c.headers {
-			headers[k] = v
-		}
+		maps.Copy(headers, c.headers)
 		status, body := send(t, "POST", url, c.body, headers)
 		if status >= 500 || status < 400 && !strings.Contains(body, `"error"`) {
 			t.Errorf("%s: %d %.200s", name, status, body)

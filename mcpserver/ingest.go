@@ -138,10 +138,9 @@ func (s *Server) jobStatus(ctx context.Context, at Scope, in jobArguments) (jobA
 	if err != nil {
 		return jobAnswer{}, err
 	}
-	out, _, err := fitList(s, in.MaxTokens, len(jobs), func(k int) jobAnswer {
+	return fitList(s, in.MaxTokens, len(jobs), func(k int) jobAnswer {
 		return jobAnswer{Jobs: jobs[:k], NextCursor: c.next(k, more || k < len(jobs))}
 	})
-	return out, err
 }
 
 // jobs returns a page of jobs, and whether there are more.

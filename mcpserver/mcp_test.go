@@ -352,7 +352,7 @@ func TestAnswersMatchSchemas(t *testing.T) {
 func TestPages(t *testing.T) {
 	eng := open(t)
 	ids := make(map[string]bool)
-	for _, name := range strings.Fields("a b c d e f g") {
+	for name := range strings.FieldsSeq("a b c d e f g") {
 		put(t, eng, "", name+".md", "# Zebra "+name+"\n\nZebras of kind "+name+" are striped.\n")
 		ids[name+".md"] = true
 	}
@@ -408,7 +408,7 @@ func TestMaxTokens(t *testing.T) {
 		long.WriteString("Zebra number " + strings.Repeat("縞馬 ", i%7) + `says "<hello>" & \ waves.` + "\n\n")
 	}
 	put(t, eng, "", "long.md", long.String())
-	for _, name := range strings.Fields("a b c d e f g h") {
+	for name := range strings.FieldsSeq("a b c d e f g h") {
 		put(t, eng, "", name+".md", "# Zebra "+name+"\n\n"+strings.Repeat("Zebras of kind "+name+" are striped. ", 30))
 	}
 	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))

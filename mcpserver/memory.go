@@ -64,14 +64,13 @@ func (s *Server) memorySearch(ctx context.Context, at Scope, in memorySearchArgu
 	for i, it := range items {
 		results[i] = memoryResult{ID: it.ID, Content: it.Content, Occurred: it.Occurred, Since: it.Since, Importance: it.Importance, Relevance: rounded(it.Relevance)}
 	}
-	out, _, err := fitList(s, in.MaxTokens, len(results), func(k int) memorySearchAnswer {
+	return fitList(s, in.MaxTokens, len(results), func(k int) memorySearchAnswer {
 		a := memorySearchAnswer{Memories: results[:k], NextCursor: c.next(k, more || k < len(results))}
 		if k > 0 {
 			a.Notice = evidence
 		}
 		return a
 	})
-	return out, err
 }
 
 type memoryAddArguments struct {
@@ -127,13 +126,15 @@ func (s *Server) memoryAdd(ctx context.Context, at Scope, in memoryAddArguments)
 		return memoryAddAnswer{}, err
 	}
 	out := memoryAddAnswer{ID: stored.ID, Status: status, Version: stored.Version}
-	if stored.Content != in.Content {
-		out.Content = stored.Content
-		if cost, err := s.cost(out); err != nil || cost > in.MaxTokens {
-			out.Content = ""
-		}
+	if stored.Content == in.Content {
+		return out, nil
 	}
-	return out, nil
+	out.Content = stored.Content
+	cost, err := s.cost(out)
+	if cost > in.MaxTokens {
+		out.Content = ""
+	}
+	return out, err
 }
 
 type memoryForgetArguments struct {
@@ -222,7 +223,7 @@ func (s *Server) memoryHistory(ctx context.Context, at Scope, in memoryHistoryAr
 	changes = changes[min(c.After, len(changes)):]
 	more := len(changes) > in.Limit
 	changes = changes[:min(in.Limit, len(changes))]
-	out, _, err = fitList(s, in.MaxTokens, len(changes), func(k int) memoryHistoryAnswer {
+	return fitList(s, in.MaxTokens, len(changes), func(k int) memoryHistoryAnswer {
 		a := out
 		a.Changes, a.NextCursor = changes[:k], c.next(k, more || k < len(changes))
 		if k > 0 {
@@ -230,5 +231,4 @@ func (s *Server) memoryHistory(ctx context.Context, at Scope, in memoryHistoryAr
 		}
 		return a
 	})
-	return out, err
 }

@@ -26,8 +26,10 @@ const (
 // parts names the parts of a scope as arguments of tools and as headers.
 func (s *Scope) parts() []part {
 	return []part{
-		{"namespace", NamespaceHeader, &s.Namespace}, {"user_id", UserHeader, &s.UserID},
-		{"agent_id", AgentHeader, &s.AgentID}, {"session_id", SessionHeader, &s.SessionID},
+		{"namespace", NamespaceHeader, &s.Namespace},
+		{"user_id", UserHeader, &s.UserID},
+		{"agent_id", AgentHeader, &s.AgentID},
+		{"session_id", SessionHeader, &s.SessionID},
 	}
 }
 

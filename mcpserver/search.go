@@ -67,14 +67,13 @@ func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (sear
 	all = all[min(c.After, len(all)):]
 	more := len(all) > limit
 	all = all[:min(limit, len(all))]
-	out, _, err := fitList(s, in.MaxTokens, len(all), func(k int) searchAnswer {
+	return fitList(s, in.MaxTokens, len(all), func(k int) searchAnswer {
 		a := searchAnswer{Results: all[:k]}
 		if pages {
 			a.NextCursor = c.next(k, more || k < len(all))
 		}
 		return a
 	})
-	return out, err
 }
 
 // whole returns what items are parts of, each once, in their order.
@@ -181,12 +180,11 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 		results[i].Lines, _ = it.Metadata["lines"].(string)
 		results[i].Heading, _ = it.Metadata["heading"].(string)
 	}
-	out, _, err := fitList(s, in.MaxTokens, len(results), func(k int) codeAnswer {
+	return fitList(s, in.MaxTokens, len(results), func(k int) codeAnswer {
 		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results))}
 		if k > 0 {
 			a.Notice = evidence
 		}
 		return a
 	})
-	return out, err
 }

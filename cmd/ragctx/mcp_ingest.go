@@ -24,11 +24,11 @@ func (s *settings) allowed(paths []string) (allowedFiles, error) {
 		return f, asUsage(fmt.Errorf("--allow-path: %w", err))
 	}
 	for _, p := range paths {
-		real, err := realPath(p)
+		resolved, err := realPath(p)
 		if err != nil {
 			return f, asUsage(fmt.Errorf("--allow-path: %w", err))
 		}
-		f.roots = append(f.roots, real)
+		f.roots = append(f.roots, resolved)
 	}
 	return f, nil
 }
@@ -48,12 +48,12 @@ func (f allowedFiles) check(paths []string) ([]string, error) {
 			out[i] = p
 			continue
 		}
-		real, err := realPath(p)
+		resolved, err := realPath(p)
 		// What is not below a root is not told from what does not exist.
-		if err != nil || !f.holds(real) {
+		if err != nil || !f.holds(resolved) {
 			return nil, ragctx.Invalid(field, "%q is not below a path that is allowed; use %s", ragctx.Clip(p), f.named())
 		}
-		out[i] = real
+		out[i] = resolved
 	}
 	return out, nil
 }
