@@ -189,11 +189,14 @@ func TestEveryRouteEveryRole(t *testing.T) {
 func tenants(t *testing.T, f *fixture) (all []caller) {
 	t.Helper()
 	for _, k := range []access.Key{
-		{Name: "reader", Role: access.Read}, {Name: "writer", Role: access.Write}, {Name: "admin", Role: access.Admin},
+		{Name: "reader", Role: access.Read},
+		{Name: "writer", Role: access.Write},
+		{Name: "admin", Role: access.Admin},
 		{Name: "reader of alpha", Role: access.Read, Namespaces: []string{"alpha"}},
 		{Name: "writer of alpha", Role: access.Write, Namespaces: []string{"alpha"}},
 		{Name: "admin of alpha", Role: access.Admin, Namespaces: []string{"alpha"}},
-		{Name: "ada reading", Role: access.Read, User: "ada"}, {Name: "ada writing", Role: access.Write, User: "ada"},
+		{Name: "ada reading", Role: access.Read, User: "ada"},
+		{Name: "ada writing", Role: access.Write, User: "ada"},
 		{Name: "ada writing in alpha", Role: access.Write, Namespaces: []string{"alpha"}, User: "ada"},
 	} {
 		made, err := f.eng.CreateKey(t.Context(), k)
@@ -261,7 +264,7 @@ func (f *fixture) try(t *testing.T, method string, p probe, c caller, jobOf map[
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == 401 && resp.Header.Get("WWW-Authenticate") == "" {
+	if resp.StatusCode == http.StatusUnauthorized && resp.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("%s: 401 without WWW-Authenticate", p.target)
 	}
 	return resp.StatusCode
