@@ -24,7 +24,9 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 		return resolve.Answer{}, err
 	}
 	defer timing.Start(ctx, timing.Engine).End()
+	q, unquoted := e.unquote(ctx, q)
 	a, err := e.resolver.Resolve(ctx, q)
+	a.Unquoted = unquoted
 	if ns, nerr := e.namespace(ctx, q.Namespace, false); err == nil && nerr == nil {
 		e.uses.add(ns, a.Items, e.opts.Now())
 	}
@@ -64,6 +66,9 @@ type SearchResult struct {
 	// Degraded names providers that failed, as provider:signal signals that did not
 	// run, and as rerank a reranker that failed.
 	Degraded []string `json:"degraded"`
+	// Unquoted lists what the query has between quotation marks if no text in scope has
+	// all of it in one place: it was searched for as words.
+	Unquoted []string `json:"unquoted,omitempty"`
 	// Times is what each provider took the question to say about time, by its name;
 	// only explained results have it.
 	Times map[string]ragctx.TimeReading `json:"times,omitempty"`
@@ -84,6 +89,7 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return res, err
 	}
+	q, res.Unquoted = e.unquote(ctx, q)
 	asked := e.resolver.Wider(q)
 	found := make([]ragctx.ContextResult, len(e.builtin))
 	errs := make([]error, len(e.builtin))

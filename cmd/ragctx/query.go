@@ -218,6 +218,9 @@ func inBrief(r engine.IngestReport) string {
 
 func writeAnswer(stdout, stderr io.Writer, format string, a resolve.Answer) error {
 	failed := noneAnswered(a)
+	if len(a.Unquoted) > 0 {
+		fmt.Fprintf(stderr, "nothing has %s in one place; searched for the words\n", printable(quoted(a.Unquoted)))
+	}
 	if len(a.Items) == 0 && failed == nil {
 		fmt.Fprintln(stderr, "empty answer:", printable(emptyBecause(a)))
 	}
@@ -248,6 +251,15 @@ func noneAnswered(a resolve.Answer) error {
 		return nil
 	}
 	return fmt.Errorf("no provider answered: %s", strings.Join(errs, "; "))
+}
+
+// quoted lists phrases: "a b", "c".
+func quoted(phrases []string) string {
+	marked := make([]string, len(phrases))
+	for i, p := range phrases {
+		marked[i] = `"` + p + `"`
+	}
+	return strings.Join(marked, ", ")
 }
 
 func emptyBecause(a resolve.Answer) string {
