@@ -7,10 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of phrases. A query of more phrases quotes rather than searches, and has none.
+// Limits of phrases. A query of more phrases, or of more bytes, quotes rather than
+// searches, and has none.
 const (
 	MaxPhrases     = 8
 	MaxPhraseWords = 32
+	MaxPhraseQuery = 512
 )
 
 // Phrase is what a query has between quotation marks: words that follow each other in
@@ -38,6 +40,9 @@ const overlap = "\x00"
 // inches and code stay what they are; a mark without its counterpart in the same line
 // is no mark. What has no word or more than [MaxPhraseWords] is no phrase.
 func Phrases(query string) []Phrase {
+	if len(query) > MaxPhraseQuery {
+		return nil
+	}
 	var out []Phrase
 	for i := 0; i < len(query); {
 		r, size := decode(query[i:])
@@ -116,7 +121,9 @@ func closes(s string, opening rune, closing string) int {
 const maxClosing = 16
 
 // closesSentence reports whether r may stand between a phrase and the next space.
-func closesSentence(r rune) bool { return unicode.IsPunct(r) && !strings.ContainsRune(`_-/\([{"'@#*&%`, r) }
+func closesSentence(r rune) bool {
+	return unicode.IsPunct(r) && !strings.ContainsRune(`_-/\([{"'@#*&%`, r)
+}
 
 // phraseOf returns the phrase of a text, and false if it is none.
 func phraseOf(text string) (Phrase, bool) {

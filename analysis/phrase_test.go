@@ -39,6 +39,7 @@ func TestPhrases(t *testing.T) {
 		{"spaces inside", `5 " storm " 6`, nil},
 		{"more than searched for", strings.Repeat(`"a b" `, analysis.MaxPhrases+1), nil},
 		{"long", `"` + strings.Repeat("word ", analysis.MaxPhraseWords) + `more"`, nil},
+		{"in a long text", `"storm season"` + strings.Repeat(" text", analysis.MaxPhraseQuery/5), nil},
 		{"invalid", "\"\xff\" \"a\xffb\"", []string{"a\xffb"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 	"github.com/ragctx/ragctx/timing"
@@ -27,10 +28,24 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 	q, unquoted := e.unquote(ctx, q)
 	a, err := e.resolver.Resolve(ctx, q)
 	a.Unquoted = unquoted
+	highlight(q, a.Items)
 	if ns, nerr := e.namespace(ctx, q.Namespace, false); err == nil && nerr == nil {
 		e.uses.add(ns, a.Items, e.opts.Now())
 	}
 	return a, err
+}
+
+// highlight says of each item where its content has the words of a query that asks
+// for it.
+func highlight(q ragctx.ContextQuery, items []ragctx.ContextItem) {
+	if !q.Highlight {
+		return
+	}
+	h := passage.HighlighterOf(q)
+	for i := range items {
+		found := h.In(items[i].Content)
+		items[i].Highlights = &found
+	}
 }
 
 // Warm opens the indexes of a namespace, as the first query would. Opening takes
@@ -117,6 +132,7 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 		return res, err
 	}
 	res.Items = ordered[:min(len(ordered), q.MaxResults)]
+	highlight(q, res.Items)
 	res.Degraded = append(res.Degraded, degraded...)
 	return res, nil
 }

@@ -42,7 +42,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
 	addSettings(flags, "data", "namespace", "log_level", "log_format")
 	root.AddCommand(
-		newServe(env), newIngest(env), newQuery(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env), newPack(env),
+		newServe(env), newIngest(env), newQuery(env), newSearch(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env), newPack(env),
 		newDocs(env), newJobs(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env),
 		newBench(env), newEval(env), newConfig(env), newVersion(env), newExtractWorker(env),
 	)
