@@ -21,7 +21,7 @@ import (
 // ContextRequest is a [ragctx.ContextQuery] as it is sent. What is absent has
 // its default; a limit that is given must be in its range.
 type ContextRequest struct {
-	Query          string         `json:"query" maxLength:"65536" doc:"the search text, usually the user's prompt; what it has between quotation marks must be in every document and memory found; empty asks /v1/context for the most important and most recent" example:"how do I roll back a deployment?"`
+	Query          string         `json:"query" maxLength:"65536" doc:"the search text, usually the user's prompt; empty asks /v1/context for the most important and most recent" example:"how do I roll back a deployment?"`
 	ContextTypes   []string       `json:"context_types,omitempty" maxItems:"16" doc:"the types of items wanted, in any letter case; none means every type. file and custom are other names of resource"`
 	Depth          string         `json:"depth,omitempty" doc:"how much of each hit is shown; L0, L1 and L2 are other names of abstract, overview and full" default:"overview"`
 	MaxResults     *int           `json:"max_results,omitempty" minimum:"1" maximum:"1000" doc:"the most items; default 10, or that of the preset"`
@@ -44,7 +44,7 @@ type ContextRequest struct {
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
 	Highlight      bool           `json:"highlight,omitempty" doc:"adds to the items where their content has the words of the query and its other wordings"`
-	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up, phrases (false switches each off) and feedback (true switches it on); rerank false leaves the reranker out; cluster names a ledger to look in"`
+	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off), feedback (true switches it on) and phrases (true: what the query has between quotation marks must be in every document and memory found; /v1/search has it on); rerank false leaves the reranker out; cluster names a ledger to look in"`
 }
 
 // FilterRequest is a [ragctx.Filter] as it is sent.

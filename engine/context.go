@@ -104,6 +104,9 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return res, err
 	}
+	if _, said := q.Params[passage.ParamPhrases]; !said {
+		q = q.WithParam(passage.ParamPhrases, true)
+	}
 	q, res.Unquoted = e.unquote(ctx, q)
 	asked := e.resolver.Wider(q)
 	found := make([]ragctx.ContextResult, len(e.builtin))

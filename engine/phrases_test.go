@@ -42,7 +42,7 @@ func TestPhrasesAreAMust(t *testing.T) {
 		{`"storm season" "lighthouse"`, []string{"other", "phrase", "t1", "t2", "titled", "words"}, []string{"storm season", "lighthouse"}},
 		{`storm season`, []string{"other", "phrase", "t1", "t2", "titled", "words"}, nil},
 	} {
-		q := ragctx.ContextQuery{Query: tt.query}
+		q := ragctx.ContextQuery{Query: tt.query}.WithParam("phrases", true)
 		for mode, ranking := range map[string]string{"both legs": "", "keyword": "keyword", "vector": "vector"} {
 			var keys []string
 			for _, kind := range []store.Kind{store.Documents, store.Memories} {
@@ -71,7 +71,7 @@ func TestPhrasesAreAMust(t *testing.T) {
 		if !slices.Equal(a.Unquoted, tt.unquoted) {
 			t.Errorf("%s: unquoted %q, want %q", tt.query, a.Unquoted, tt.unquoted)
 		}
-		found, err := f.Search(t.Context(), q)
+		found, err := f.Search(t.Context(), ragctx.ContextQuery{Query: tt.query})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,9 +80,13 @@ func TestPhrasesAreAMust(t *testing.T) {
 		}
 	}
 
-	off := ragctx.ContextQuery{Query: `"storm season"`}.WithParam("phrases", false)
-	if a := f.ask(off); len(names(a.Items)) != 6 || a.Unquoted != nil {
-		t.Errorf("without phrases: %v, unquoted %q", names(a.Items), a.Unquoted)
+	prompt := ragctx.ContextQuery{Query: `"storm season"`}
+	if a := f.ask(prompt); len(names(a.Items)) != 6 || a.Unquoted != nil {
+		t.Errorf("a prompt: %v, unquoted %q", names(a.Items), a.Unquoted)
+	}
+	found, err := f.Search(t.Context(), prompt.WithParam("phrases", false))
+	if err != nil || len(names(found.Items)) != 6 || found.Unquoted != nil {
+		t.Errorf("a search for words: %v, unquoted %q, %v", names(found.Items), found.Unquoted, err)
 	}
 }
 
@@ -97,7 +101,7 @@ func TestPhraseBehindMany(t *testing.T) {
 	f.put("many", b.String())
 	f.put("one", "# Elsewhere\n\nIn a long text about other things, such as ropes, boats and the weather in the harbour, the Bank of England is named once.")
 	for range 2 {
-		a := f.ask(ragctx.ContextQuery{Query: `rates of the "bank of England"`})
+		a := f.ask(ragctx.ContextQuery{Query: `rates of the "bank of England"`}.WithParam("phrases", true))
 		if got := names(a.Items); !slices.Equal(got, []string{"one"}) {
 			t.Errorf("found %v", got)
 		}

@@ -14,13 +14,14 @@ import (
 // wordings, and words of the conversation where it leans on that.
 func Wordings(q ragctx.ContextQuery) []index.Wording { return Weighted(expand.Read(q).Wordings) }
 
-// ParamPhrases is the parameter of a query that, when false, has what it puts into
-// quotation marks searched for as words.
+// ParamPhrases is the parameter of a query that, when true, makes a must of what it puts
+// into quotation marks. A search has it unless it says otherwise; what quotes in a
+// prompt is mostly no search, and is found better by its words.
 const ParamPhrases = "phrases"
 
 // Phrases returns the phrases of a query that every passage found is to have.
 func Phrases(q ragctx.ContextQuery) []analysis.Phrase {
-	if q.Params[ParamPhrases] == false {
+	if q.Params[ParamPhrases] != true {
 		return nil
 	}
 	return analysis.Phrases(q.Query)

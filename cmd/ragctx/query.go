@@ -231,7 +231,6 @@ func asIs(s string) string { return s }
 // writeAnswer writes an answer, what is not JSON as mark returns it.
 func writeAnswer(stdout, stderr io.Writer, format string, mark func(string) string, a resolve.Answer) error {
 	failed := noneAnswered(a)
-	tellUnquoted(stderr, a.Unquoted)
 	if len(a.Items) == 0 && failed == nil {
 		fmt.Fprintln(stderr, "empty answer:", printable(emptyBecause(a)))
 	}
