@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -16,7 +17,7 @@ func TestHighlightOnRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		items := append(f.ask(q).Items, found.Items...)
+		items := slices.Concat(f.ask(q).Items, found.Items)
 		if len(items) != 4 {
 			t.Fatalf("%d items, want two of each", len(items))
 		}
