@@ -38,6 +38,9 @@ type ContextItem struct {
 	// Signals explains the relevance, score by score; filled on request.
 	Signals map[string]float64 `json:"signals,omitempty"`
 
+	// Highlights say where Content has the words of the query; filled on request.
+	Highlights *Highlights `json:"highlights,omitempty"`
+
 	// Importance is a memory's weight, 0 to 1; it does not rank by itself.
 	Importance float64 `json:"importance,omitempty"`
 

@@ -191,6 +191,8 @@ type ContextQuery struct {
 	// an exhaustive search.
 	Explain bool `json:"explain,omitempty"`
 	Exact   bool `json:"exact,omitempty"`
+	// Highlight adds to the items where their content has the words of Query and Queries.
+	Highlight bool `json:"highlight,omitempty"`
 	// Params is passed to providers as it is.
 	Params map[string]any `json:"params,omitempty"`
 

@@ -133,6 +133,6 @@ func (c *counter) spelt(word []byte) {
 func Stem(word string) string {
 	var term string
 	t := tokenizer{emit: func(b []byte) { term = string(b) }}
-	t.simple(word)
+	t.simple(word, 0)
 	return term
 }

@@ -9,38 +9,38 @@ import (
 // tightest: a path is made of names, a name of words.
 var levels = [...]uint8{path, dot, dash, apostr}
 
-// span emits the terms of a word or compound.
-func (t *tokenizer) span(s string, joined bool) {
+// span emits the terms of a word or compound, which begins at a place of the text.
+func (t *tokenizer) span(s string, at int, joined bool) {
 	if !joined {
-		t.word(s)
+		t.word(s, at)
 		return
 	}
-	t.compound(trimPossessive(s), 0)
+	t.compound(trimPossessive(s), at, 0)
 }
 
-func (t *tokenizer) compound(s string, level int) {
+func (t *tokenizer) compound(s string, at, level int) {
 	if level == len(levels) {
-		t.word(s)
+		t.word(s, at)
 		return
 	}
 	sep := levels[level]
 	switch first := nextSep(s, sep); {
 	case first < 0:
-		t.compound(s, level+1)
+		t.compound(s, at, level+1)
 		return
 	case sep == dot && numeric(s):
-		t.numbers(s)
+		t.numbers(s, at)
 		return
 	case sep != apostr:
-		t.whole(s)
+		t.whole(s, at)
 	}
-	for s != "" {
+	for limit := at + len(s); s != ""; {
 		end := nextSep(s, sep)
 		if end < 0 {
 			end = len(s)
 		}
 		if part := s[:end]; part != "" {
-			t.compound(part, level+1)
+			t.compound(part, limit-len(s), level+1)
 		}
 		s = s[end:]
 		for s != "" {
@@ -118,14 +118,15 @@ func numeric(s string) bool {
 
 // numbers emits a number with its grouping commas removed, or the members of
 // a list written without spaces.
-func (t *tokenizer) numbers(s string) {
+func (t *tokenizer) numbers(s string, at int) {
 	whole, _, _ := strings.Cut(s, ".")
 	if grouped(whole) && !strings.Contains(s[len(whole):], ",") {
-		t.number(strings.ReplaceAll(s, ",", ""))
+		t.number(strings.ReplaceAll(s, ",", ""), at, at+len(s))
 		return
 	}
 	for n := range strings.SplitSeq(s, ",") {
-		t.number(n)
+		t.number(n, at, at+len(n))
+		at += len(n) + len(",")
 	}
 }
 
@@ -146,14 +147,15 @@ func grouped(s string) bool {
 	return true
 }
 
-func (t *tokenizer) number(s string) {
+func (t *tokenizer) number(s string, start, end int) {
 	if s != "" {
+		t.start, t.end = start, end
 		t.emitPart(s[:min(len(s), MaxTermRunes)])
 	}
 }
 
 // whole emits a compound as one term: normalised, in lower case, not stemmed.
-func (t *tokenizer) whole(s string) {
+func (t *tokenizer) whole(s string, at int) {
 	if len(s) > MaxTermRunes*utf8.UTFMax || utf8.RuneCountInString(s) > MaxTermRunes {
 		return
 	}
@@ -163,5 +165,6 @@ func (t *tokenizer) whole(s string) {
 			t.buf[i] = '/'
 		}
 	}
+	t.start, t.end = at, at+len(s)
 	t.emitFolded()
 }

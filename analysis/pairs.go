@@ -43,8 +43,13 @@ func unspacedRun(s string) int {
 
 // pairs emits the overlapping pairs of characters of a run; a character is a
 // letter with its marks.
-func (t *tokenizer) pairs(run string) {
+func (t *tokenizer) pairs(run string, at int) {
+	origin := run
 	run = normal(run)
+	var moved *movement
+	if t.spans && run != origin {
+		moved = movementOf(origin)
+	}
 	t.ends = t.ends[:0]
 	marks := 0
 	for i, r := range run {
@@ -59,11 +64,14 @@ func (t *tokenizer) pairs(run string) {
 	}
 	t.ends = append(t.ends, len(run))
 	if len(t.ends) == 1 {
+		t.start, t.end = at, at+len(origin)
 		t.emitPart(run)
 		return
 	}
 	start := 0
 	for i := 1; i < len(t.ends); i++ {
+		t.start, t.end = moved.back(start, t.ends[i])
+		t.start, t.end = at+t.start, at+t.end
 		t.emitPart(run[start:t.ends[i]])
 		start = t.ends[i-1]
 	}
@@ -76,6 +84,9 @@ const maxMarks = 8
 // emitPart emits a term that is not stemmed and has no grams.
 func (t *tokenizer) emitPart(s string) {
 	t.buf = append(t.buf[:0], s...)
+	if t.plain != nil {
+		t.plain(t.buf)
+	}
 	t.emit(t.buf)
 	if t.features != nil {
 		t.features.follow(t.buf)

@@ -13,6 +13,14 @@ type tokenizer struct {
 	ends []int  // ends of the characters of a run, for pairs
 
 	features *features // nil if only words are wanted
+
+	// start and end are the place in the text of the term that is emitted; where the
+	// normal form of a run moves its characters, only if spans is set.
+	start, end int
+	spans      bool
+	// plain is called for each word that has no parts, before its term is emitted, with
+	// the word as it is written; nil if that is not wanted.
+	plain func(word []byte)
 }
 
 // Kinds of ASCII bytes.
@@ -51,14 +59,14 @@ func (t *tokenizer) scan(text string) {
 			i += size
 		case unspaced(r):
 			end := i + unspacedRun(text[i:])
-			t.pairs(text[i:end])
+			t.pairs(text[i:end], i)
 			i = end
 		default:
 			n, joined := span(text[i:])
 			end := i + n
-			t.span(text[i:end], joined)
+			t.span(text[i:end], i, joined)
 			if n == 1 {
-				t.signed(text[i], text[end:])
+				t.signed(text[i], text[end:], i)
 			}
 			i = end
 		}
@@ -66,7 +74,7 @@ func (t *tokenizer) scan(text string) {
 }
 
 // signed emits the names of programming languages that end in signs.
-func (t *tokenizer) signed(letter byte, rest string) {
+func (t *tokenizer) signed(letter byte, rest string, at int) {
 	n := 0
 	switch {
 	case kinds[letter] != word:
@@ -80,6 +88,12 @@ func (t *tokenizer) signed(letter byte, rest string) {
 	}
 	if r, _ := decode(rest[n:]); startsWord(r) {
 		return
+	}
+	t.start, t.end = at, at+1+n
+	if t.plain != nil {
+		t.start = at + 1
+		t.plain([]byte(rest[:n]))
+		t.start = at
 	}
 	t.buf = append(t.buf[:0], lower(letter))
 	t.buf = append(t.buf, rest[:n]...)

@@ -9,18 +9,18 @@ import (
 
 // word emits a run of letters and digits, taken apart where its case says that
 // it was put together.
-func (t *tokenizer) word(s string) {
+func (t *tokenizer) word(s string, at int) {
 	if len(s) <= MaxTermRunes {
 		if cut := nextHump(s, 0); cut < len(s) {
-			t.simple(s)
+			t.simple(s, at)
 			for start := 0; start < len(s); {
-				t.atom(s[start:cut])
+				t.atom(s[start:cut], at+start)
 				start, cut = cut, nextHump(s, cut)
 			}
 			return
 		}
 	}
-	t.atom(s)
+	t.atom(s, at)
 }
 
 // nextHump returns the end of the part of a camel-case ASCII word that starts
@@ -57,24 +57,34 @@ func lower(c byte) byte {
 }
 
 // simple emits one word: folded, cut to length, stemmed by its script.
-func (t *tokenizer) simple(s string) {
+func (t *tokenizer) simple(s string, at int) {
 	t.fold(s)
 	if t.stop && isStop(t.buf) {
 		return
 	}
 	t.reduce()
+	t.start, t.end = at, at+len(s)
 	t.emitFolded()
 }
 
 // atom emits a word that has no parts, with its features if they are wanted.
-func (t *tokenizer) atom(s string) {
-	if t.features == nil {
-		t.simple(s)
+func (t *tokenizer) atom(s string, at int) {
+	if t.features == nil && t.plain == nil {
+		t.simple(s, at)
 		return
 	}
 	t.fold(s)
 	stop := isStop(t.buf)
 	if stop && t.stop {
+		return
+	}
+	t.start, t.end = at, at+len(s)
+	if t.plain != nil && len(t.buf) > 0 {
+		t.plain(t.buf)
+	}
+	if t.features == nil {
+		t.reduce()
+		t.emitFolded()
 		return
 	}
 	t.features.spell(t.buf)

@@ -46,7 +46,8 @@ type ContextRequest struct {
 	Spotlight      bool           `json:"spotlight,omitempty" doc:"marks retrieved text word by word, so that a model can tell it from instructions; what it is to be told of the marker is in instruction"`
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
-	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off) and feedback (true switches it on); rerank false leaves the reranker out; cluster names a ledger to look in"`
+	Highlight      bool           `json:"highlight,omitempty" doc:"adds to the items where their content has the words of the query and its other wordings"`
+	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off), feedback (true switches it on) and phrases (true: what the query has between quotation marks must be in every document and memory found; /v1/search has it on); rerank false leaves the reranker out; cluster names a ledger to look in"`
 }
 
 // FilterRequest is a [ragctx.Filter] as it is sent.
@@ -77,7 +78,7 @@ func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
 		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Queries: r.Queries, Messages: r.Messages,
 		Exclude: r.Exclude, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
-		Blocks: r.Blocks, StableTokens: r.StableTokens, Spotlight: r.Spotlight,
+		Blocks: r.Blocks, StableTokens: r.StableTokens, Spotlight: r.Spotlight, Highlight: r.Highlight,
 	}
 	if r.Filter != nil {
 		q.Filter = ragctx.Filter(*r.Filter)

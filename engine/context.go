@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
@@ -25,11 +26,14 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 		return resolve.Answer{}, err
 	}
 	defer timing.Start(ctx, timing.Engine).End()
+	q, unquoted := e.unquote(ctx, q)
 	own, err := e.ofSession(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
 	}
 	a, err := e.resolver.Resolve(ctx, q, own...)
+	a.Unquoted = unquoted
+	highlight(q, a.Items)
 	if err == nil {
 		e.recalled(ctx, q, a)
 	}
@@ -37,6 +41,19 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 		e.uses.add(ns, a.Items, e.opts.Now())
 	}
 	return a, err
+}
+
+// highlight says of each item where its content has the words of a query that asks
+// for it.
+func highlight(q ragctx.ContextQuery, items []ragctx.ContextItem) {
+	if !q.Highlight {
+		return
+	}
+	h := passage.HighlighterOf(q)
+	for i := range items {
+		found := h.In(items[i].Content)
+		items[i].Highlights = &found
+	}
 }
 
 // Warm opens the indexes of a namespace, as the first query would. Opening takes
@@ -79,6 +96,9 @@ type SearchResult struct {
 	// Degraded names providers that failed, as provider:signal signals that did not
 	// run, and as rerank a reranker that failed.
 	Degraded []string `json:"degraded"`
+	// Unquoted lists what the query has between quotation marks if no text in scope has
+	// all of it in one place: it was searched for as words.
+	Unquoted []string `json:"unquoted,omitempty"`
 	// Times is what each provider took the question to say about time, by its name;
 	// only explained results have it.
 	Times map[string]ragctx.TimeReading `json:"times,omitempty"`
@@ -99,6 +119,10 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return res, err
 	}
+	if _, said := q.Params[passage.ParamPhrases]; !said {
+		q = q.WithParam(passage.ParamPhrases, true)
+	}
+	q, res.Unquoted = e.unquote(ctx, q)
 	asked := e.resolver.Wider(q)
 	found := make([]ragctx.ContextResult, len(e.builtin))
 	errs := make([]error, len(e.builtin))
@@ -129,6 +153,7 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 		return res, err
 	}
 	res.Items = ordered[:min(len(ordered), q.MaxResults)]
+	highlight(q, res.Items)
 	res.Degraded = append(res.Degraded, degraded...)
 	return res, nil
 }

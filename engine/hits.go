@@ -37,6 +37,7 @@ func (e *Engine) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 	if err != nil {
 		return nil, nil, err
 	}
+	q, _ = e.unquote(ctx, q)
 	search := e.plan(o.Kind, q)
 	search.K = o.K
 	src := e.source(o.Kind)

@@ -57,7 +57,7 @@ func TestStableBlock(t *testing.T) {
 	}
 	stable, a := f.block(ask("when does the release train leave?"))
 	want := []string{"deploy@1", "pin", "who"}
-	if d := cmp.Diff(want, names(stable.Items)); d != "" {
+	if d := cmp.Diff(want, namesOf(stable.Items)); d != "" {
 		t.Errorf("%s\n%s", d, stable.Text)
 	}
 	if strings.Contains(stable.Text, "2026") {
@@ -93,7 +93,7 @@ func TestStableBlock(t *testing.T) {
 }
 
 // names returns ids of skills without what stands before their names.
-func names(ids []string) []string {
+func namesOf(ids []string) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		out[i] = id[strings.LastIndexAny(id, ":/")+1:]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 )
 
@@ -72,6 +73,20 @@ func (w *words) Search(_ context.Context, q index.LexicalQuery) (index.LexicalRe
 	}
 	res.Hits = best(res.Hits, q.K)
 	return res, w.broken
+}
+
+func (w *words) Holding(_ context.Context, terms []string) (ids []uint64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, text := range w.units {
+		have := make(map[string]bool)
+		analysis.Features(text, func(_ analysis.Kind, term []byte) { have[string(term)] = true })
+		if !slices.ContainsFunc(terms, func(t string) bool { return !have[t] }) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, w.broken
 }
 
 func among(only index.Only, id uint64) bool { return only == nil || slices.Contains(only, id) }

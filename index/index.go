@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/timeexpr"
 )
 
@@ -120,6 +121,10 @@ type Query struct {
 	// leaves its leg out.
 	Text   string
 	Vector []float32
+	// Phrases are what every hit has, as far as the lexical leg can tell: units that
+	// have their words one after the other. Who shows hits looks whether their
+	// texts do. While that leg lacks something, they are ignored here.
+	Phrases []analysis.Phrase
 	// More is searched by the lexical leg together with Text, or alone if Text is "".
 	// Lexical has the parameters of its score.
 	More    []Wording

@@ -53,12 +53,17 @@ type TextUnit struct {
 // Scores depend only on the live units, not on the order in which they came or
 // on how they are stored.
 //
-// Search and Stats may run beside Apply and Flush and see either the state
+// Holding returns the units that have all of some terms, which are features as
+// package analysis makes them of a unit's title, text and extra words, ascending; all
+// units if there are no terms.
+//
+// Search, Holding and Stats may run beside Apply and Flush and see either the state
 // before or after it. The caller calls Apply and Flush from one goroutine at a
 // time. After Close every method returns [ErrClosed], or a zero value.
 type Lexical interface {
 	Apply(ctx context.Context, seq uint64, upserts []TextUnit, deletes []uint64) error
 	Search(ctx context.Context, q LexicalQuery) (LexicalResult, error)
+	Holding(ctx context.Context, terms []string) ([]uint64, error)
 	Cursor() uint64
 	Flush(ctx context.Context) error
 	// Compact rewrites what is stored so that nothing of deleted units is left in

@@ -83,7 +83,7 @@ const leastDepth = 100
 // not be at the very top of either, and features look further yet.
 func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool) (a answers) {
 	view := h.view.Load()
-	accept, only := h.accept(view, q, state), h.only(view, q, state)
+	accept, only := h.holding(ctx, q, h.accept(view, q, state)), h.only(view, q, state)
 	depth := max(leastDepth, 2*q.K)
 	a.space = h.dense.Load()
 	var wg sync.WaitGroup

@@ -103,7 +103,7 @@ type Found struct {
 }
 
 // Resolve loads what was hit, in the order of the hits, and leaves out what the
-// store no longer has or the query may not see.
+// store no longer has, the query may not see, or has not the search's phrases.
 func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
 	ids := make([]uint64, len(r.Hits))
 	for i, h := range r.Hits {
@@ -122,7 +122,7 @@ func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
 	for _, h := range r.Hits {
 		u, ok := byID[h.ID]
 		it := items[u.Item]
-		if ok && it != nil && visible(it, &r) {
+		if ok && it != nil && visible(it, &r) && holds(r.Search.Phrases, &u, it) {
 			found = append(found, Found{Hit: h, Unit: u, Item: it})
 			newest[it.Key] = max(newest[it.Key], it.Version)
 		}

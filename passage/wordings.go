@@ -1,9 +1,11 @@
 package passage
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/expand"
 	"github.com/ragctx/ragctx/index"
 )
@@ -11,6 +13,31 @@ import (
 // Wordings returns what a query is searched for beside its question: its other
 // wordings, and words of the conversation where it leans on that.
 func Wordings(q ragctx.ContextQuery) []index.Wording { return Weighted(expand.Read(q).Wordings) }
+
+// ParamPhrases is the parameter of a query that, when true, makes a must of what it puts
+// into quotation marks. A search has it unless it says otherwise; what quotes in a
+// prompt is mostly no search, and is found better by its words.
+const ParamPhrases = "phrases"
+
+// Phrases returns the phrases of a query that every passage found is to have.
+func Phrases(q ragctx.ContextQuery) []analysis.Phrase {
+	if q.Params[ParamPhrases] != true {
+		return nil
+	}
+	return analysis.Phrases(q.Query)
+}
+
+// holds reports whether a unit has all phrases, each in its text, its headings or, as the
+// first of its item, its title.
+func holds(phrases []analysis.Phrase, u *Unit, it *Item) bool {
+	for i := range phrases {
+		p := &phrases[i]
+		if !p.In(u.Text) && !slices.ContainsFunc(u.Heading, p.In) && (u.Ordinal > 0 || !p.In(it.Title)) {
+			return false
+		}
+	}
+	return true
+}
 
 // wording returns the question in all its words.
 func wording(r Request) string {

@@ -43,6 +43,9 @@ type Answer struct {
 	Degraded []string `json:"degraded"`
 	// Note says why nothing answers the query, per provider.
 	Note string `json:"note,omitempty"`
+	// Unquoted lists what the query has between quotation marks if no document and no
+	// memory in scope has all of it in one place: it was searched for as words.
+	Unquoted []string `json:"unquoted,omitempty"`
 }
 
 // Rendered returns the rendered answer in whatever format it has; blocks are joined by a

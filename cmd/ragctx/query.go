@@ -14,6 +14,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
@@ -29,6 +30,7 @@ type queryFlags struct {
 	asOf, after, before   time.Time
 	tokenizer, format     string
 	explain, quiet        bool
+	highlight             bool
 	diversity             float64
 	noRerank, exact       bool
 }
@@ -71,6 +73,7 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
+	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with --format json say where they are")
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	for name, values := range map[string][]string{
@@ -109,7 +112,7 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 		Namespace: s.Namespace, UserID: f.user, SessionID: f.session, AgentID: f.agent,
 		AsOf: f.asOf, Filter: ragctx.Filter{OccurredAfter: f.after, OccurredBefore: f.before},
 		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
-		Diversity: f.diversity, Exact: f.exact,
+		Diversity: f.diversity, Exact: f.exact, Highlight: f.highlight,
 	}
 	if f.noRerank {
 		q = q.WithParam("rerank", false)
@@ -168,7 +171,13 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	if f.explain {
 		explain(stderr, paint(stderr, env), a, q, time.Since(start))
 	}
-	return writeAnswer(cmd.OutOrStdout(), stderr, f.format, a)
+	stdout := cmd.OutOrStdout()
+	mark := asIs
+	if f.highlight {
+		words, bold := passage.HighlighterOf(q), paint(stdout, env)
+		mark = func(s string) string { return marked(s, words.Matches(s), asIs, bold) }
+	}
+	return writeAnswer(stdout, stderr, f.format, mark, a)
 }
 
 // ingestFirst ingests what --docs names and says so in a line.
@@ -222,7 +231,11 @@ func inBrief(r engine.IngestReport) string {
 	return strings.Join(parts, ", ")
 }
 
-func writeAnswer(stdout, stderr io.Writer, format string, a resolve.Answer) error {
+// asIs is the identity.
+func asIs(s string) string { return s }
+
+// writeAnswer writes an answer, what is not JSON as mark returns it.
+func writeAnswer(stdout, stderr io.Writer, format string, mark func(string) string, a resolve.Answer) error {
 	failed := noneAnswered(a)
 	if len(a.Items) == 0 && failed == nil {
 		fmt.Fprintln(stderr, "empty answer:", printable(emptyBecause(a)))
@@ -234,7 +247,7 @@ func writeAnswer(stdout, stderr io.Writer, format string, a resolve.Answer) erro
 	if text == "" {
 		return failed
 	}
-	if _, err := io.WriteString(stdout, strings.TrimSuffix(text, "\n")+"\n"); err != nil {
+	if _, err := io.WriteString(stdout, mark(strings.TrimSuffix(text, "\n"))+"\n"); err != nil {
 		return fmt.Errorf("write answer: %w", err)
 	}
 	return nil

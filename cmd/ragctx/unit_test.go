@@ -262,7 +262,7 @@ func TestNoneAnswered(t *testing.T) {
 		{"all failed", []resolve.ProviderReport{failed, failed}, "no provider answered: docs: timed out; docs: timed out"},
 	} {
 		var stdout, stderr bytes.Buffer
-		err := writeAnswer(&stdout, &stderr, "xml", resolve.Answer{Providers: c.providers})
+		err := writeAnswer(&stdout, &stderr, "xml", asIs, resolve.Answer{Providers: c.providers})
 		if got := fmt.Sprint(err); got != cmp.Or(c.want, "<nil>") {
 			t.Errorf("%s: %s, want %q", c.name, got, c.want)
 		}

@@ -44,6 +44,7 @@ func TestLexical(t *testing.T, open func(t *testing.T, dir string) index.Lexical
 		"Unicode":          lexicalUnicode,
 		"Misspelt":         lexicalMisspelt,
 		"Phrase":           lexicalPhrase,
+		"Holding":          lexicalHolding,
 		"Beside":           lexicalBeside,
 		"Extra":            lexicalExtra,
 		"Groups":           lexicalGroups,

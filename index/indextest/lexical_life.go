@@ -119,9 +119,11 @@ func lexicalClosed(t *testing.T, open OpenLexical) {
 	}
 	ctx := t.Context()
 	_, searchErr := l.leg.Search(ctx, index.LexicalQuery{Text: "text", K: 1})
+	_, holdingErr := l.leg.Holding(ctx, []string{"text"})
 	for name, err := range map[string]error{
 		"Apply":   l.leg.Apply(ctx, 2, []index.TextUnit{{ID: 2}}, nil),
 		"Search":  searchErr,
+		"Holding": holdingErr,
 		"Flush":   l.leg.Flush(ctx),
 		"Compact": l.leg.Compact(ctx),
 		"Close":   l.leg.Close(),

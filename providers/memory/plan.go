@@ -34,10 +34,11 @@ const (
 // of hits.
 func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
-		Text:   q.Query,
-		More:   passage.Wordings(q),
-		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
-		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
+		Text:    q.Query,
+		Phrases: passage.Phrases(q),
+		More:    passage.Wordings(q),
+		Scope:   index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
+		Filter:  q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
 		Fusion: o.Fusion,
 	}
 	plan.Fusion.VectorShare = cmp.Or(plan.Fusion.VectorShare, DefaultVectorShare)
@@ -48,7 +49,7 @@ func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	}
 	if q.Params[ParamTime] != false {
 		if r, ok := timeexpr.Read(q.Query, q.Now); ok {
-			plan.Time = &index.Time{Reading: r, Weight: o.TimeWeight, List: r.Only && len(plan.More) == 0}
+			plan.Time = &index.Time{Reading: r, Weight: o.TimeWeight, List: r.Only && len(plan.More) == 0 && len(plan.Phrases) == 0}
 		}
 	}
 	return plan

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+)
+
+const searchHelp = `Search lists the passages of documents and the memories that match TEXT best, each
+with its relevance, its id, and the line or two that has most of the words, in
+bold on a terminal.
+
+What TEXT has between quotation marks must be in every one of them, as it is
+written. Where nothing has it all in one place, the words are searched for, and
+a line on standard error says so.`
+
+const searchExample = `  ragctx search "retry policy"
+  ragctx search '"connection refused" during backup' --limit 3
+  ragctx search "favourite tea" --types memory --user ada --json`
+
+// searchFlags are the flags of the command.
+type searchFlags struct {
+	types                []string
+	user, agent, session string
+	limit                int
+	exact, json          bool
+}
+
+func newSearch(env lookupEnv) *cobra.Command {
+	var f searchFlags
+	cmd := &cobra.Command{
+		Use:     "search TEXT",
+		Short:   "List what documents and memories say about something",
+		Long:    searchHelp,
+		Example: searchExample,
+		Args:    exactly(1, "one TEXT"),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				return runSearch(ctx, cmd, env, f, s, b, args[0])
+			})
+		},
+	}
+	flags := cmd.Flags()
+	addSettings(flags, "server")
+	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource")
+	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
+	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
+	flags.StringVar(&f.session, "session", "", "only memories of this session")
+	countVar(flags, &f.limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
+	flags.BoolVar(&f.exact, "exact", false, exactHelp)
+	flags.BoolVar(&f.json, "json", false, "print a JSON array, with the places of all words")
+	// It only fails for a flag that does not exist or has values already.
+	_ = cmd.RegisterFlagCompletionFunc("types", cobra.FixedCompletions([]string{"memory", "resource"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchFlags, s settings, b backend, arg string) error {
+	text, err := textArg(arg, cmd.InOrStdin(), ragctx.MaxQueryBytes)
+	if err != nil {
+		return err
+	}
+	q := ragctx.ContextQuery{
+		Query: text, Namespace: s.Namespace, UserID: f.user, AgentID: f.agent, SessionID: f.session,
+		MaxResults: f.limit, Exact: f.exact, Highlight: true,
+	}
+	for _, name := range f.types {
+		t, err := ragctx.ParseContextType(name)
+		if err != nil {
+			return asUsage(err)
+		}
+		q.ContextTypes = append(q.ContextTypes, t)
+	}
+	found, err := b.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	tellUnquoted(cmd.ErrOrStderr(), found.Unquoted)
+	stdout := cmd.OutOrStdout()
+	if f.json {
+		return writeJSON(stdout, found.Items)
+	}
+	return writeResults(stdout, paint(stdout, env), found.Items)
+}
+
+// tellUnquoted says which phrases nothing has.
+func tellUnquoted(w io.Writer, phrases []string) {
+	if len(phrases) == 0 {
+		return
+	}
+	shown := make([]string, len(phrases))
+	for i, p := range phrases {
+		shown[i] = `"` + printable(p) + `"`
+	}
+	fmt.Fprintf(w, "nothing has %s in one place; searched for the words\n", strings.Join(shown, " and "))
+}
+
+// writeResults writes what was found, each in a line with its fragment below.
+func writeResults(w io.Writer, bold func(string) string, items []ragctx.ContextItem) error {
+	for _, it := range items {
+		place := ""
+		if at := placeOf(it); at != "-" {
+			place = "  " + at
+		}
+		_, err := fmt.Fprintf(w, "%.2f  %s%s\n    %s\n", it.Relevance, printable(it.ID), place, fragmentOf(it, bold))
+		if err != nil {
+			return fmt.Errorf("write list: %w", err)
+		}
+	}
+	return nil
+}
+
+// fragmentOf returns the part of an item that answers best, in one line, with its
+// matches bold.
+func fragmentOf(it ragctx.ContextItem, bold func(string) string) string {
+	if it.Highlights == nil {
+		return brief(it.Content)
+	}
+	f := it.Highlights.Fragment
+	if f.Start < 0 || f.Start > f.End || f.End > len(it.Content) {
+		return brief(it.Content) // no answer of ours
+	}
+	var inside []ragctx.TextSpan
+	for _, m := range it.Highlights.Matches {
+		if m.Start >= f.Start && m.End <= f.End {
+			inside = append(inside, ragctx.TextSpan{Start: m.Start - f.Start, End: m.End - f.Start})
+		}
+	}
+	text := marked(it.Content[f.Start:f.End], inside, inOneLine, func(s string) string { return bold(inOneLine(s)) })
+	return cmp.Or(strings.TrimSpace(text), "-")
+}
+
+// inOneLine returns text as a terminal may see it, without ends of lines.
+func inOneLine(s string) string {
+	return printable(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, s))
+}
+
+// marked returns a text with the spans, which are in order and apart, made bold, and
+// the rest plain.
+func marked(text string, spans []ragctx.TextSpan, plain, bold func(string) string) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		if s.Start < at || s.End < s.Start || s.End > len(text) {
+			continue
+		}
+		b.WriteString(plain(text[at:s.Start]))
+		b.WriteString(bold(text[s.Start:s.End]))
+		at = s.End
+	}
+	return b.String() + plain(text[at:])
+}

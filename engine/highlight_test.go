@@ -1,0 +1,40 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+)
+
+func TestHighlightOnRequest(t *testing.T) {
+	f := open(t)
+	f.put("a", "# Harbour\n\nBefore the storms the harbour master checks the ropes.")
+	f.turn(ragctx.Turn{ID: "t1", SessionID: "s1", Prompt: "Which ropes break in storms?", Response: "Old ones."})
+	for _, on := range []bool{false, true} {
+		q := ragctx.ContextQuery{Query: "rope", Queries: []string{"a storm"}, Highlight: on}
+		found, err := f.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items := slices.Concat(f.ask(q).Items, found.Items)
+		if len(items) != 4 {
+			t.Fatalf("%d items, want two of each", len(items))
+		}
+		for _, it := range items {
+			if !on {
+				if it.Highlights != nil {
+					t.Errorf("%s has highlights that nobody asked for", it.ID)
+				}
+				continue
+			}
+			words := make(map[string]bool)
+			for _, m := range it.Highlights.Matches {
+				words[it.Content[m.Start:m.End]] = true
+			}
+			if len(words) != 2 || !words["ropes"] || !words["storms"] {
+				t.Errorf("%s highlights %v", it.ID, words)
+			}
+		}
+	}
+}

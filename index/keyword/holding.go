@@ -1,0 +1,85 @@
+package keyword
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// Holding implements [index.Lexical].
+func (ix *Index) Holding(ctx context.Context, terms []string) ([]uint64, error) {
+	v := ix.acquire()
+	if v == nil {
+		return nil, index.ErrClosed
+	}
+	defer v.release()
+	// Pairs of words, which are long, are rare: they leave little to be looked up.
+	terms = slices.Compact(slices.SortedFunc(slices.Values(terms), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	}))
+	var ids []uint64
+	for _, p := range v.parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := guard(func() (err error) {
+			ids, err = p.holding(terms, ids)
+			return err
+		})
+		if err != nil {
+			return nil, ix.damaged("look up terms", err)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// holding appends the ids of the live units that have all of the terms.
+func (p part) holding(terms []string, to []uint64) ([]uint64, error) {
+	cols := p.columns()
+	if len(terms) == 0 {
+		for unit := range uint32(cols.units()) { //nolint:gosec // at most 2³²
+			if !p.dead.has(unit) {
+				to = append(to, cols.row(unit).id)
+			}
+		}
+		return to, nil
+	}
+	var held, list []posting
+	for i, term := range terms {
+		var err error
+		if list, err = p.postings(lookup{term: term, most: 1, limit: math.MaxInt}, p.dead, list[:0]); err != nil {
+			return to, err
+		}
+		if i == 0 {
+			held, list = list, nil
+		} else {
+			held = both(held, list)
+		}
+		if len(held) == 0 {
+			return to, nil
+		}
+	}
+	for _, e := range held {
+		to = append(to, cols.row(e.unit).id)
+	}
+	return to, nil
+}
+
+// both returns the postings of a, in its memory, whose units b has as well.
+func both(a, b []posting) []posting {
+	n, at := 0, 0
+	for _, e := range a {
+		for at < len(b) && b[at].unit < e.unit {
+			at++
+		}
+		if at < len(b) && b[at].unit == e.unit {
+			a[n] = e
+			n++
+		}
+	}
+	return a[:n]
+}

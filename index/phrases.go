@@ -1,0 +1,33 @@
+package index
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ragctx/ragctx/timing"
+)
+
+// holding narrows what both legs may find to units that may hold q's phrases.
+func (h *Hybrid) holding(ctx context.Context, q *Query, accept Accept) Accept {
+	if len(q.Phrases) == 0 {
+		return accept
+	}
+	l, whole, ok := h.lexical.serving()
+	if !ok || !whole {
+		return accept // it cannot tell; the texts can
+	}
+	defer timing.Start(ctx, timing.Keyword).End()
+	var terms []string
+	for i := range q.Phrases {
+		terms = append(terms, q.Phrases[i].Terms()...)
+	}
+	units, err := l.Holding(ctx, terms)
+	if err != nil {
+		h.opts.Logger.WarnContext(ctx, "phrases were not looked up", "error", err)
+		return accept
+	}
+	return func(id uint64) bool {
+		_, found := slices.BinarySearch(units, id)
+		return found && (accept == nil || accept(id))
+	}
+}
