@@ -50,7 +50,13 @@ var probes = map[string]probe{
 
 	"context": {namespace, "/v1/context", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
 	"search":  {namespace, "/v1/search", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
+	"explain": {namespace, "/v1/explain", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
 	"pack":    {namespace, "/v1/packs", `{"namespace":"{ns}","cluster":"c","user_id":"{user}","strategy":{"sources":[{"topic":"T"}]}}`},
+
+	"status": {anywhere, "/v1/status", ""}, "stream-events": {namespace, "/v1/events?namespace={ns}", ""}, "list-providers": {anywhere, "/v1/providers", ""},
+	"list-session-providers":  {namespace, "/v1/sessions/s/providers?" + owner, ""},
+	"add-session-provider":    {namespace, "/v1/sessions/s/providers/crm?" + owner, ""},
+	"remove-session-provider": {namespace, "/v1/sessions/s/providers/crm?" + owner, ""},
 
 	"list-documents": {namespace, "/v1/documents?namespace={ns}", ""}, "get-document": {namespace, "/v1/documents/d?namespace={ns}", ""},
 	"put-document": {shared, "/v1/documents/d2?namespace={ns}", `{"text":"words"}`}, "delete-document": {shared, "/v1/documents/d2?namespace={ns}", ""},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,7 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/resolve"
 )
 
 // TestExamples sends the examples of the OpenAPI document to a server. With -update the
@@ -19,16 +23,20 @@ import (
 // the server is in a state to answer it, and runs it so.
 func TestExamples(t *testing.T) {
 	f := exampleServer(t)
+	owner, err := f.eng.CreateKey(t.Context(), access.Key{Name: "owner", Role: access.Admin})
+	if err != nil {
+		t.Fatal(err)
+	}
 	all := readExamples()
 	ids := make(map[string]string)
 	for i := range all {
 		e := &all[i]
-		got := f.answerTo(t, *e, ids)
-		if e.Shown != "" || e.Varies && e.Answer != nil {
-			continue
-		}
+		got := f.answerTo(t, *e, owner.Text, ids)
 		if id := idIn(got); id != "" {
 			ids[e.Operation] = id
+		}
+		if e.Shown != "" || e.Varies && e.Answer != nil {
+			continue
 		}
 		if diff := cmp.Diff(plain(t, e.Answer, nil), plain(t, got, nil), passing); diff != "" {
 			if !*update {
@@ -68,17 +76,27 @@ func exampleServer(t *testing.T) *fixture {
 	}()
 	return startWith(t, engine.Options{
 		PauseJobs: true, Now: func() time.Time { return at }, NewID: func() string { return <-next },
+		SessionProviders: []resolve.Registered{{Provider: crm{}}},
 	}, Options{})
 }
 
+// crm is a provider that the examples speak of.
+type crm struct{}
+
+func (crm) Name() string { return "crm" }
+
+func (crm) Query(context.Context, ragctx.ContextQuery) (ragctx.ContextResult, error) {
+	return ragctx.ContextResult{}, nil
+}
+
 // answerTo sends an example and returns what is answered, as JSON.
-func (f *fixture) answerTo(t *testing.T, e example, ids map[string]string) json.RawMessage {
+func (f *fixture) answerTo(t *testing.T, e example, key string, ids map[string]string) json.RawMessage {
 	t.Helper()
 	method, target, _ := strings.Cut(resolved(e.Request, ids), " ")
-	if strings.HasSuffix(strings.Split(target, "?")[0], "/stream") {
+	if path, _, _ := strings.Cut(target, "?"); strings.HasSuffix(path, "/stream") || path == eventsPath {
 		return nil // which has no end
 	}
-	a := f.call(t, method, target, e.body(), "Content-Type: "+e.mediaType())
+	a := f.call(t, method, target, e.body(), "Content-Type: "+e.mediaType(), "Authorization: Bearer "+key)
 	if a.status != e.Status {
 		t.Fatalf("%s: status %d, want %d: %s", e.Request, a.status, e.Status, a.body)
 	}

@@ -14,9 +14,10 @@ import (
 var operationRoles = map[access.Role][]string{
 	access.None: {"healthz", "readyz"},
 	access.Read: {
-		"context", "search", "search-memories", "pack", "embeddings", "get-embedder", "vector-status", "metrics",
+		"context", "search", "search-memories", "explain", "pack", "embeddings", "get-embedder", "vector-status", "metrics",
 		"list-documents", "get-document", "list-duplicates", "get-item", "get-ranking", "list-namespaces",
 		"list-jobs", "get-job", "list-job-items", "watch-job",
+		"stream-events", "list-providers", "list-session-providers",
 		"list-clusters", "get-cluster", "get-cluster-state", "query-messages", "export-messages", "stream-messages",
 		"list-memories", "get-memory", "memory-history", "export-memories", "extract-memories", "list-quarantine", "memory-stats",
 		"list-memory-tags", "get-turn",
@@ -28,11 +29,12 @@ var operationRoles = map[access.Role][]string{
 		"append-messages", "import-messages", "erase-cluster",
 		"remember", "remember-outcome", "change-memory", "delete-memory", "change-memory-tags", "put-memory-tags", "undo-memory",
 		"release-memory", "discard-memory", "import-memories", "prune-memories", "complete-turn", "undo-turn", "erase-session", "erase-user",
+		"add-session-provider", "remove-session-provider",
 		"put-draft", "delete-draft", "publish-procedure", "unpublish-procedure", "roll-back-procedure", "erase-procedure",
 		"mem0-add", "mem0-add-v3", "mem0-update", "mem0-delete", "mem0-delete-all",
 	},
 	access.Admin: {
-		"create-key", "list-keys", "revoke-key", "list-audit",
+		"create-key", "list-keys", "revoke-key", "list-audit", "status",
 		"put-ranking", "reembed", "snapshot", "doctor",
 	},
 }

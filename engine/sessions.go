@@ -41,6 +41,9 @@ type SessionProvider struct {
 // the caller acts for.
 func (e *Engine) session(ctx context.Context, k SessionKey) (SessionKey, error) {
 	k.Namespace = spaceName(k.Namespace)
+	if err := enters(ctx, k.Namespace); err != nil {
+		return k, err
+	}
 	if k.SessionID == "" {
 		return k, ragctx.Invalid("session_id", "is empty; name the session")
 	}

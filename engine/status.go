@@ -88,7 +88,7 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 		st.Degraded = append(st.Degraded, "an erasure is not complete; it is tried again")
 	}
 	if len(grant.Namespaces) == 0 {
-		st.Troubles = e.troubles.newest()
+		st.Troubles = append(st.Troubles, e.troubles.newest()...)
 	}
 	return st, nil
 }
