@@ -50,6 +50,7 @@ func (s *Server) routes() {
 	s.procedureRoutes()
 	s.ledgerRoutes()
 	s.packRoutes()
+	s.assembleRoutes()
 	s.mem0Routes()
 	s.eraseRoutes()
 	s.reembedRoutes()
