@@ -51,6 +51,7 @@ func (s *Server) routes() {
 	s.procedureRoutes()
 	s.ledgerRoutes()
 	s.packRoutes()
+	s.assembleRoutes()
 	s.mem0Routes()
 	s.eraseRoutes()
 	s.reembedRoutes()

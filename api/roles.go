@@ -14,7 +14,7 @@ import (
 var operationRoles = map[access.Role][]string{
 	access.None: {"healthz", "readyz"},
 	access.Read: {
-		"context", "search", "search-memories", "explain", "pack", "embeddings", "get-embedder", "vector-status", "metrics",
+		"context", "search", "search-memories", "explain", "assemble", "pack", "embeddings", "get-embedder", "vector-status", "metrics",
 		"list-documents", "get-document", "list-duplicates", "get-item", "get-ranking", "list-namespaces",
 		"list-jobs", "get-job", "list-job-items", "watch-job",
 		"stream-events", "list-providers", "list-session-providers",

@@ -1,0 +1,265 @@
+// Package assemble divides the tokens of one model call: among the system prompt, the
+// definitions of tools, context, the conversation, and what the model is to answer. It is
+// pure; who finds the context is asked in between, with what [Request.Plan] leaves it.
+//
+// What must be there comes first: the system prompt, the tools, the tokens of the answer,
+// and the messages that stay whatever they cost (see [session.Truncate]). Of what is left
+// context may take its share, and more if the whole conversation leaves more. The
+// conversation gets the rest.
+package assemble
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// Phase says what the model is called for.
+type Phase string
+
+// The phases.
+const (
+	Loop      Phase = "loop"      // to go on, with tools; the default
+	Synthesis Phase = "synthesis" // for the final answer, without tools, which then cost nothing
+)
+
+// Placement says where context goes.
+type Placement string
+
+// The placements.
+const (
+	Blocks  Placement = "blocks"  // the caller places it; the default
+	Prepend Placement = "prepend" // after the system prompt
+)
+
+// Defaults and limits of a [Request].
+const (
+	DefaultTotal        = 200_000
+	DefaultReserve      = 4096 // at most a quarter of the total
+	DefaultContextShare = .5
+	MaxMessages         = 10_000
+	MaxTools            = 1000
+)
+
+// Budget divides the tokens of a call. What is zero has its default.
+type Budget struct {
+	// Total is the model's window; Reserve of it are for its answer, -1 is none.
+	Total   int
+	Reserve int
+	// ContextShare is how much of what the system prompt, tools and reserve leave context
+	// may take from a conversation that needs it, 0 to 1; -1 is nothing.
+	ContextShare float64
+}
+
+func (b Budget) withDefaults() Budget {
+	if b.Total == 0 {
+		b.Total = DefaultTotal
+	}
+	switch b.Reserve {
+	case 0:
+		b.Reserve = min(DefaultReserve, b.Total/4)
+	case -1:
+		b.Reserve = 0
+	}
+	switch b.ContextShare {
+	case 0:
+		b.ContextShare = DefaultContextShare
+	case -1:
+		b.ContextShare = 0
+	}
+	return b
+}
+
+// Request asks for everything that a model call is made of.
+type Request struct {
+	SystemPrompt string
+	Messages     []ragctx.Message
+	// Context says what to look for. Without a query it is the newest instruction.
+	Context   ragctx.ContextQuery
+	Phase     Phase
+	Placement Placement
+	// Tools are definitions of tools, as the provider is sent them; ToolsTokens is what
+	// they cost, where that is known.
+	Tools       []json.RawMessage
+	ToolsTokens int
+	Budget      Budget
+	// KeptTokens is what context costs that the caller keeps from an earlier call of the
+	// same execution; nil has it looked for.
+	KeptTokens *int
+}
+
+// Validate checks what [ragctx.ContextQuery.Validate] does not.
+func (r Request) Validate() error {
+	b := r.Budget.withDefaults()
+	switch {
+	case r.Phase != "" && r.Phase != Loop && r.Phase != Synthesis:
+		return ragctx.Invalid("phase", "%q is unknown; use loop or synthesis", ragctx.Clip(string(r.Phase)))
+	case r.Placement != "" && r.Placement != Blocks && r.Placement != Prepend:
+		return ragctx.Invalid("placement", "%q is unknown; use blocks or prepend", ragctx.Clip(string(r.Placement)))
+	case len(r.Messages) > MaxMessages:
+		return ragctx.Invalid("messages", "are %d; the limit is %d: leave out the oldest", len(r.Messages), MaxMessages)
+	case len(r.Tools) > MaxTools:
+		return ragctx.Invalid("tools", "are %d; the limit is %d", len(r.Tools), MaxTools)
+	case b.Total < 1 || b.Total > ragctx.MaxTokensLimit:
+		return ragctx.Invalid("budget.total", "is %d; use 1 to %d", b.Total, ragctx.MaxTokensLimit)
+	case b.Reserve < 0 || b.Reserve >= b.Total:
+		return ragctx.Invalid("budget.reserve_output", "is %d of %d tokens; leave some for what the model is sent", b.Reserve, b.Total)
+	case !(b.ContextShare >= 0 && b.ContextShare <= 1):
+		return ragctx.Invalid("budget.context_share", "is %v; use 0 to 1, or -1 for nothing", r.Budget.ContextShare)
+	case r.ToolsTokens < 0 || r.ToolsTokens > ragctx.MaxTokensLimit:
+		return ragctx.Invalid("tools_tokens", "is %d; use 0 to %d", r.ToolsTokens, ragctx.MaxTokensLimit)
+	case r.KeptTokens != nil && (*r.KeptTokens < 0 || *r.KeptTokens > ragctx.MaxTokensLimit):
+		return ragctx.Invalid("context_tokens", "is %d; use 0 to %d", *r.KeptTokens, ragctx.MaxTokensLimit)
+	}
+	return nil
+}
+
+// Plan is a request whose tokens are divided.
+type Plan struct {
+	// Query is what to look for, within what context may take; Ask is whether to. Note
+	// says why not.
+	Query ragctx.ContextQuery
+	Ask   bool
+	Note  string
+
+	request Request
+	scale   session.Scale
+	costs   []int
+	budget  Budget
+	system  int
+	tools   int
+}
+
+// instructionRoom is kept for what a system prompt says of spotlighted blocks.
+const instructionRoom = 160
+
+// Plan divides the tokens of a valid request, all counted by c. That the system prompt and
+// the tools leave nothing is an error.
+func (r Request) Plan(c ragctx.Counter) (Plan, error) {
+	p := Plan{request: r, scale: session.Scale{Counter: c}, budget: r.Budget.withDefaults()}
+	p.costs = p.scale.Messages(r.Messages)
+	if p.system = c.Count(r.SystemPrompt); p.system > 0 {
+		p.system += session.MessageOverhead
+	}
+	if p.tools = r.ToolsTokens; p.tools == 0 {
+		p.tools = p.scale.Tools(r.Tools)
+	}
+	if r.Phase == Synthesis {
+		p.tools = 0
+	}
+	room := p.room(p.system)
+	if room <= 0 {
+		return p, ragctx.Invalid("budget.total", "is %d, of which %d are reserved; the system prompt takes %d and the tools %d: raise it, or send less",
+			p.budget.Total, p.budget.Reserve, p.system, p.tools)
+	}
+	p.ask(room)
+	return p, nil
+}
+
+// room returns what is left for messages and context beside a system prompt.
+func (p *Plan) room(system int) int { return p.budget.Total - p.budget.Reserve - p.tools - system }
+
+// ask decides what is looked for, and how much of it there may be. The stable block's
+// share depends on nothing that changes from turn to turn.
+func (p *Plan) ask(room int) {
+	q := p.request.Context.WithDefaults()
+	if strings.TrimSpace(q.Query) == "" {
+		q.Query = question(p.request.Messages)
+	}
+	q.Blocks = true
+	share := int(float64(room) * p.budget.ContextShare)
+	if q.StableTokens == 0 {
+		most := q.WithMaxTokens(min(q.MaxTokens, max(share, 1)))
+		q.StableTokens = max(most.StableBudget(), 1)
+	}
+	limits := session.Limits{Scale: p.scale, Costs: p.costs}
+	least, whole := session.Truncate(p.request.Messages, limits).Tokens, session.Sound(p.request.Messages, limits).Tokens
+	frame := 2 * session.MessageOverhead
+	if q.Spotlight {
+		frame += instructionRoom
+	}
+	q.MaxTokens = min(q.MaxTokens, max(share, room-whole)-frame, room-least-frame)
+	switch {
+	case p.request.KeptTokens != nil:
+	case q.Query == "":
+		p.Note = "there is neither a query nor a message of a user: no context was looked for"
+	case q.MaxTokens < 1:
+		p.Note = "what must be sent leaves no room for context"
+	default:
+		p.Query, p.Ask = q, true
+	}
+}
+
+// question returns what the user asked last, as far as it can be searched for.
+func question(messages []ragctx.Message) string {
+	i := session.LastInstruction(messages)
+	if i < 0 {
+		return ""
+	}
+	s := strings.ReplaceAll(messages[i].Content.String(), "\x00", " ")
+	return strings.ToValidUTF8(s[:min(len(s), ragctx.MaxQueryBytes)], "")
+}
+
+// Part is context that was found.
+type Part struct {
+	Text   string
+	Tokens int
+	// Instruction is what the system prompt has to say of it.
+	Instruction string
+}
+
+// Report says where the tokens went.
+type Report struct {
+	Total    int `json:"total" doc:"of the call"`
+	Reserved int `json:"reserved" doc:"for what the model answers"`
+	System   int `json:"system" doc:"the system prompt with what it says of the blocks, and separators; not the blocks"`
+	Tools    int `json:"tools" doc:"definitions of tools; none at synthesis"`
+	Stable   int `json:"stable"`
+	Volatile int `json:"volatile" doc:"what answers the query, or was kept by the caller"`
+	Messages int `json:"messages"`
+	Used     int `json:"used" doc:"all of these but what is reserved"`
+	Over     int `json:"over" doc:"by how many tokens used and reserved exceed the total; only messages that must stay do that"`
+}
+
+// Result is what a model is to be sent.
+type Result struct {
+	// SystemPrompt is as it was sent, or with context after it.
+	SystemPrompt string
+	View         session.View
+	Budget       Report
+	Note         string
+}
+
+// Compose puts a call together. The system prompt is complete, so it has the blocks if
+// they were to be prepended.
+func (p *Plan) Compose(systemPrompt string, stable, volatile Part) Result {
+	res := Result{SystemPrompt: systemPrompt, Note: p.Note}
+	r := Report{Total: p.budget.Total, Reserved: p.budget.Reserve, Tools: p.tools, Stable: stable.Tokens, Volatile: volatile.Tokens}
+	if p.request.KeptTokens != nil {
+		r.Volatile = *p.request.KeptTokens
+	}
+	if p.request.Placement == Prepend {
+		if systemPrompt != "" { // text that is joined has other tokens than its parts
+			r.System = session.MessageOverhead + p.scale.Counter.Count(systemPrompt) - stable.Tokens - volatile.Tokens
+		}
+	} else {
+		r.System = p.system
+		for _, part := range []Part{stable, volatile} {
+			if part.Text != "" {
+				r.System += session.MessageOverhead + p.scale.Counter.Count(part.Instruction)
+			}
+		}
+	}
+	fixed := r.System + r.Stable + r.Volatile
+	res.View = session.Truncate(p.request.Messages, session.Limits{Tokens: p.room(fixed), Scale: p.scale, Costs: p.costs})
+	r.Messages = res.View.Tokens
+	r.Used = r.Tools + fixed + r.Messages
+	r.Over = max(r.Used+r.Reserved-r.Total, 0)
+	if r.Over > 0 {
+		res.Note = strings.TrimPrefix(res.Note+"; the newest instruction, pending tool calls and system messages alone exceed the budget", "; ")
+	}
+	res.Budget = r
+	return res
+}
