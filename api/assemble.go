@@ -20,7 +20,7 @@ import (
 // AssembleRequest asks for everything that a model call is made of.
 type AssembleRequest struct {
 	SystemPrompt  string            `json:"system_prompt,omitempty" doc:"the agent's own"`
-	Messages      Conversation      `json:"messages,omitempty" doc:"the conversation, oldest first, without the system prompt"`
+	Messages      Conversation      `json:"messages,omitzero" doc:"the conversation, oldest first, without the system prompt"`
 	Query         string            `json:"query,omitempty" maxLength:"65536" doc:"what context is looked for; without it what the user said last"`
 	Phase         string            `json:"phase,omitempty" enum:"loop,synthesis" default:"loop" doc:"what the model is called for: to go on, or for the final answer, which needs no tools"`
 	Placement     string            `json:"placement,omitempty" enum:"blocks,prepend" default:"blocks" doc:"where context goes: blocks that the caller places, or after the system prompt and a blank line"`
