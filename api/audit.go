@@ -68,23 +68,27 @@ func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte) {
 	r, resp := c.Request(), c.Response()
 	e := store.AuditEntry{
 		Key: access.From(r.Context()).Key, Request: requestID(r.Context()), Operation: op.OperationID, Status: resp.Status,
-		Namespace: s.namespaceAbout(c, op, body), Erases: r.URL.Query().Get("erase") == "true",
+		Namespace: s.namespaceAbout(c, op, body),
 	}
 	if !resp.Committed {
 		e.Status = http.StatusInternalServerError // the handler panicked
 	}
+	e.Erases = e.Status < http.StatusMultipleChoices && r.URL.Query().Get("erase") == "true" && takes(op, "erase")
 	if values := c.ParamValues(); len(values) > 0 {
 		e.Target = ragctx.Clip(values[0])
 	}
 	s.engine.Audit(e)
 }
 
+// takes reports whether an operation has a parameter in the query.
+func takes(op *huma.Operation, name string) bool {
+	return slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name })
+}
+
 // namespaceAbout returns the namespace that a request is about, "" if its operation knows
 // none. The body is read for it only where it may be there.
 func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte) string {
-	known := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool {
-		return p.In == "query" && (p.Name == "namespace" || p.Name == "project_id")
-	})
+	known := takes(op, "namespace") || takes(op, "project_id")
 	name := cmp.Or(c.QueryParam("namespace"), c.QueryParam("project_id"))
 	if name == "" && op.RequestBody != nil && op.RequestBody.Content[jsonType] != nil {
 		fields := s.api.OpenAPI().Components.Schemas.SchemaFromRef(op.RequestBody.Content[jsonType].Schema.Ref)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -86,4 +87,33 @@ func adminKey(t *testing.T, f *fixture) string {
 		t.Fatal(err)
 	}
 	return k.Text
+}
+
+// TestRefusedErasuresLeaveTheLog: only what was erased loses its name.
+func TestRefusedErasuresLeaveTheLog(t *testing.T) {
+	f := startPaused(t, Options{})
+	reader, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
+	defer admin.Close()
+	if _, err := admin.PutDocument(t.Context(), "", docs.Document{ExternalID: "plan", Text: "the contents"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if a := f.call(t, "DELETE", "/v1/documents/plan?erase=true", "", "X-API-Key: "+reader.Text); a.status != 403 {
+		t.Errorf("a reader erases: %d", a.status)
+	}
+	if a := f.call(t, "PUT", "/v1/documents/plan?erase=true", `{"text":"x"}`, "X-API-Key: "+adminKey(t, f), "Content-Type: application/json"); a.status != 422 {
+		t.Errorf("a parameter that there is not: %d", a.status)
+	}
+	log, err := admin.AuditLog(t.Context(), store.AuditFilter{})
+	if err != nil || len(log) != 3 {
+		t.Fatalf("%+v, %v", log, err)
+	}
+	for _, e := range log {
+		if e.Target != "plan" {
+			t.Errorf("%+v has lost its name", e)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -48,14 +49,17 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if p != nil {
 			return s.refuse(c, p)
 		}
-		grant := access.Full()
+		grant, ctx := access.Full(), r.Context()
 		if key != "" {
 			var err error
 			if grant, err = s.engine.Authenticate(key); err != nil {
-				return s.refuse(c, s.problemOf(r.Context(), &huma.Operation{}, err))
+				return s.refuse(c, s.problemOf(ctx, &huma.Operation{}, err))
 			}
+			var done context.CancelFunc
+			ctx, done = s.engine.WhileValid(ctx, key)
+			defer done()
 		}
-		c.SetRequest(r.WithContext(access.With(r.Context(), grant)))
+		c.SetRequest(r.WithContext(access.With(ctx, grant)))
 		return next(c)
 	}
 }

@@ -16,6 +16,7 @@ const eventsPath = "/v1/events"
 
 type eventStream struct {
 	Namespace string   `query:"namespace" maxLength:"512" doc:"only events of this namespace; default is all that the caller reaches"`
+	User      string   `query:"user_id" maxLength:"512" doc:"only events of this user; without it an admin is told of everyone, others of what belongs to nobody"`
 	Session   string   `query:"session_id" maxLength:"512" doc:"only events of this session"`
 	Types     []string `query:"type,explode" doc:"only events of this type; may be repeated"`
 	After     string   `query:"after" doc:"begin after this sequence; default is now"`
@@ -23,7 +24,7 @@ type eventStream struct {
 }
 
 func (in eventStream) filter() events.Filter {
-	f := events.Filter{Namespace: in.Namespace, Session: in.Session}
+	f := events.Filter{Namespace: in.Namespace, User: in.User, Session: in.Session}
 	for _, t := range in.Types {
 		if t != "" {
 			f.Types = append(f.Types, ragctx.EventType(t))
@@ -79,6 +80,7 @@ func (c *Client) FollowEvents(ctx context.Context, f events.Filter, after *uint6
 	return func(yield func(ragctx.Event, error) bool) {
 		err := resumed(ctx, func() (bool, error) {
 			q := in(f.Namespace)
+			set(q, "user_id", f.User)
 			set(q, "session_id", f.Session)
 			for _, t := range f.Types {
 				q.Add("type", string(t))

@@ -37,6 +37,9 @@ func isLocal(a net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
+// fetchSite says in a browser's request whose page it comes from (Fetch Metadata).
+const fetchSite = "Sec-Fetch-Site"
+
 // guard keeps out web pages of others. One whose name was made to resolve to this
 // machine (DNS rebinding) shows in the Host header, one that sends requests across
 // origins in Origin.
@@ -51,6 +54,10 @@ func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 			if !s.allowsOrigin(origin) {
 				return denied("header.Origin", origin, "only pages of this machine may call the server, and those named in allow_origins")
 			}
+		}
+		// Browsers send no Origin with what a page only embeds or links to.
+		if site := r.Header.Get(fetchSite); len(origins) == 0 && (site == "cross-site" || site == "same-site") {
+			return denied("header."+fetchSite, site, "pages of other sites may not have the server asked")
 		}
 		if len(s.opts.AllowOrigins) > 0 {
 			c.Response().Header().Add(echo.HeaderVary, echo.HeaderOrigin)

@@ -136,14 +136,13 @@ func requestHash(r *http.Request) hash.Hash {
 
 // namespaceOf returns the namespace that a request names.
 func namespaceOf(r *http.Request, body []byte) string {
-	if ns := r.URL.Query().Get("namespace"); ns != "" {
-		return ns
-	}
 	var in struct {
 		Namespace string `json:"namespace"`
+		Project   string `json:"project_id"` // mem0's word
 	}
 	_ = json.Unmarshal(body, &in) // it has been checked, or there is none
-	return in.Namespace
+	q := r.URL.Query()
+	return cmp.Or(q.Get("namespace"), q.Get("project_id"), in.Namespace, in.Project)
 }
 
 // once answers a request that is sound: with next if it has no key or is new,

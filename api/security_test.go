@@ -10,8 +10,10 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
+	"io"
 	"math/big"
 	"net"
+	"net/http"
 	"testing"
 	"time"
 
@@ -48,6 +50,7 @@ func TestHostsAndOriginsThatAreAllowed(t *testing.T) {
 	f := startPaused(t, Options{AllowHosts: []string{"ctx.example.com"}, AllowOrigins: []string{"https://app.example.com"}})
 	for header, status := range map[string]int{
 		"Host: ctx.example.com:80": 200, "Host: CTX.example.com": 200, "Host: other.example.com": 403, "Host: localhost": 200,
+		"Sec-Fetch-Site: cross-site": 403, "Sec-Fetch-Site: same-site": 403, "Sec-Fetch-Site: none": 200, "Sec-Fetch-Site: same-origin": 200,
 		"Origin: https://app.example.com": 200, "Origin: http://app.example.com": 403, "Origin: https://app.example.com.evil.example": 403,
 	} {
 		if a := f.call(t, "GET", "/healthz", "", header); a.status != status {
@@ -183,4 +186,36 @@ func selfSigned(t *testing.T) tls.Certificate {
 		t.Fatal(err)
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// TestRevokedKeysEndTheirStreams: who reads a stream when the key goes hears no more.
+func TestRevokedKeysEndTheirStreams(t *testing.T) {
+	f := startPaused(t, Options{})
+	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
+	defer admin.Close()
+	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/v1/events", "/v1/ledger/c/stream"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-API-Key", made.Text)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v, %v", path, resp, err)
+		}
+		if _, err := f.eng.RevokeKey(t.Context(), made.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil { // it ends, or the test runs out of time
+			t.Logf("%s ended with %v", path, err)
+		}
+		_ = resp.Body.Close()
+		if made, err = f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -73,7 +73,7 @@ func (e *Engine) ListJobs(ctx context.Context, f store.JobFilter) ([]Job, error)
 			return nil, err
 		}
 	}
-	f.Among = g.Namespaces
+	f.Among, f.Named = g.Namespaces, g.Whole() != nil
 	list, err := e.store.Jobs(ctx, f)
 	if err != nil {
 		return nil, err

@@ -96,6 +96,13 @@ func (e *Engine) Authenticate(text string) (access.Grant, error) {
 	return e.keys.authenticate(text, e.opts.Now())
 }
 
+// WhileValid returns ctx with an end of its own: it is cancelled when the API key is
+// revoked or expires, so that streams of its holder end. The caller calls the other value
+// once it is done.
+func (e *Engine) WhileValid(ctx context.Context, text string) (context.Context, context.CancelFunc) {
+	return e.keys.whileValid(ctx, text, e.opts.Now())
+}
+
 // NeedsKeys reports whether there is an API key that has not been revoked. Those that
 // have expired count: that the last one expires must not open the server to everyone.
 func (e *Engine) NeedsKeys() bool { return e.keys.held.Load() > 0 }
@@ -125,6 +132,9 @@ type heldKey struct {
 
 	used  atomic.Int64 // Unix microseconds
 	noted atomic.Int64 // the use that is stored
+
+	valid  context.Context //nolint:containedctx // ends with the key, not with a call
+	revoke context.CancelFunc
 }
 
 // Uses are noted to the minute, and together if there are several keys.
@@ -152,7 +162,11 @@ func openKeyring(ctx context.Context, s *store.Store, log *slog.Logger) (*keyrin
 func (r *keyring) put(k store.StoredKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if old := r.byPrefix[k.Prefix]; old != nil && !k.Revoked.IsZero() {
+		old.revoke()
+	}
 	held := &heldKey{StoredKey: k}
+	held.valid, held.revoke = context.WithCancel(context.Background())
 	if !k.LastUsed.IsZero() {
 		held.used.Store(k.LastUsed.UnixMicro())
 		held.noted.Store(k.LastUsed.UnixMicro())
@@ -199,6 +213,24 @@ func (r *keyring) authenticate(text string, now time.Time) (access.Grant, error)
 	}
 	r.use(k, now)
 	return k.Grant(), nil
+}
+
+func (r *keyring) whileValid(ctx context.Context, text string, now time.Time) (context.Context, context.CancelFunc) {
+	prefix, _, _ := access.ReadText(text)
+	r.mu.RLock()
+	k := r.byPrefix[prefix]
+	r.mu.RUnlock()
+	if k == nil { // the local token, which ends with the process
+		return ctx, func() {}
+	}
+	var end context.CancelFunc
+	if k.Expires.IsZero() {
+		ctx, end = context.WithCancel(ctx)
+	} else {
+		ctx, end = context.WithTimeout(ctx, k.Expires.Sub(now))
+	}
+	stop := context.AfterFunc(k.valid, end)
+	return ctx, func() { stop(); end() }
 }
 
 func (r *keyring) authenticateLocal(text string) (access.Grant, error) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/ledger"
 	"github.com/ragctx/ragctx/pack"
 )
@@ -67,7 +68,12 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 		return Packed{}, err
 	}
 	late := ""
-	if r.Strategy.Wants(ledger.TopicStateSnapshot) {
+	publishes := mayPublish(ctx)
+	switch {
+	case !r.Strategy.Wants(ledger.TopicStateSnapshot):
+	case !publishes:
+		late = "the API key may not publish the newest state; the context may have an older one"
+	default:
 		if _, err := e.states.Settle(ctx, r.Namespace, r.Cluster); err != nil {
 			if ctx.Err() != nil {
 				return Packed{}, err
@@ -85,20 +91,26 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 	}
 	out := Packed{Pack: p, Metrics: ledger.Measure(r, p)}
 	e.tally.add(out)
-	e.report(ctx, r, out.Metrics)
+	e.report(ctx, r, out.Metrics, publishes)
 	return out, nil
 }
 
-// report writes metrics to where they are wanted. That it fails costs no context.
-func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metrics) {
-	if !e.opts.Ledgers.LogMetrics && !e.opts.Ledgers.PublishMetrics {
+// mayPublish reports whether the grant of ctx may append to ledgers.
+func mayPublish(ctx context.Context) bool {
+	return access.From(ctx).Needs(access.Write) == nil && shares(ctx) == nil
+}
+
+// report writes metrics to where they are wanted, to the ledger only for who may write to it. That it fails costs no context.
+func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metrics, publish bool) {
+	publish = publish && e.opts.Ledgers.PublishMetrics
+	if !e.opts.Ledgers.LogMetrics && !publish {
 		return
 	}
 	raw, err := json.Marshal(m)
 	if err == nil && e.opts.Ledgers.LogMetrics {
 		e.opts.Logger.InfoContext(ctx, "[ContextMetrics]", "metrics", json.RawMessage(raw))
 	}
-	if err == nil && e.opts.Ledgers.PublishMetrics {
+	if err == nil && publish {
 		_, err = e.ledger.Append(ctx, []ledger.Message{{
 			Namespace: r.Namespace, Cluster: r.Cluster, Topic: ledger.TopicContextMetrics,
 			Sender: cmp.Or(r.Agent.ID, "ragctx"), Receiver: "system", Data: raw,

@@ -187,17 +187,20 @@ func TestFilter(t *testing.T) {
 		b.Publish(ev)
 	}
 	b.Close()
-	read := access.Grant{Role: access.Read}
+	read, admin := access.Grant{Role: access.Read}, access.Full()
 	for name, tt := range map[string]struct {
 		filter events.Filter
 		want   []uint64
 	}{
-		"all":        {events.Filter{For: read}, []uint64{1, 2, 3}},
-		"namespace":  {events.Filter{For: read, Namespace: "a"}, []uint64{1, 3}},
-		"session":    {events.Filter{For: read, Session: "s"}, []uint64{1, 2}},
-		"types":      {events.Filter{For: read, Types: []ragctx.EventType{ragctx.EventMemoryCleared}}, []uint64{3}},
+		"all":        {events.Filter{For: admin}, []uint64{1, 2, 3}},
+		"namespace":  {events.Filter{For: admin, Namespace: "a"}, []uint64{1, 3}},
+		"session":    {events.Filter{For: admin, Session: "s"}, []uint64{1, 2}},
+		"nobody's":   {events.Filter{For: read}, []uint64{1}},
+		"a user's":   {events.Filter{For: read, User: "bob"}, []uint64{3}},
+		"another's":  {events.Filter{For: access.Grant{Role: access.Read, User: "ada"}, User: "bob"}, nil},
+		"types":      {events.Filter{For: admin, Types: []ragctx.EventType{ragctx.EventMemoryCleared}}, []uint64{3}},
 		"user":       {events.Filter{For: access.Grant{Role: access.Read, User: "ada"}}, []uint64{2}},
-		"namespaces": {events.Filter{For: access.Grant{Role: access.Read, Namespaces: []string{"b"}}}, []uint64{2}},
+		"namespaces": {events.Filter{For: access.Grant{Role: access.Admin, Namespaces: []string{"b"}}}, []uint64{2}},
 		"nobody":     {events.Filter{}, nil},
 	} {
 		var got []uint64

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,12 +13,13 @@ import (
 // Filter says which events a reader wants. The zero value lets none through: there is
 // nobody to tell.
 type Filter struct {
-	// Namespace and Session are those of the events; empty is any.
-	Namespace, Session string
+	// Namespace, User and Session are those of the events; empty is any.
+	Namespace, User, Session string
 	// Types are those of the events; none is any.
 	Types []ragctx.EventType
 	// For is who reads. A grant that is bound to namespaces or a user gets the events of
-	// these alone.
+	// these alone. Who is neither bound to a user nor admin, and names none, gets those of
+	// nobody, as with memories.
 	For access.Grant
 }
 
@@ -41,7 +43,9 @@ func typeNames() string {
 
 func (f Filter) matches(ev ragctx.Event) bool {
 	g := f.For
-	return g.Role >= access.Read && g.Reaches(ev.Namespace) && (g.User == "" || g.User == ev.UserID) &&
-		(f.Namespace == "" || f.Namespace == ev.Namespace) && (f.Session == "" || f.Session == ev.SessionID) &&
+	mine := cmp.Or(g.User, f.User)
+	everyones := g.Role >= access.Admin && mine == ""
+	return g.Role >= access.Read && g.Reaches(ev.Namespace) && (everyones || ev.UserID == mine) &&
+		(f.User == "" || f.User == mine) && (f.Namespace == "" || f.Namespace == ev.Namespace) && (f.Session == "" || f.Session == ev.SessionID) &&
 		(len(f.Types) == 0 || slices.Contains(f.Types, ev.Type))
 }

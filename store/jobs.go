@@ -250,6 +250,7 @@ type JobFilter struct {
 	Kind      string   // "" is any
 	Namespace string   // "" is any
 	Among     []string // namespaces; none is all, and jobs that have none
+	Named     bool     // leave out jobs of no namespace
 }
 
 // query returns the statement of a list and its arguments. A state in which jobs
@@ -271,6 +272,9 @@ func (f JobFilter) query() (string, []any) {
 	}
 	if f.Namespace != "" {
 		c.and(`namespace = ?`, f.Namespace)
+	}
+	if f.Named {
+		c.and(`namespace <> ''`)
 	}
 	if len(f.Among) > 0 {
 		names, _ := json.Marshal(f.Among) // strings: cannot fail

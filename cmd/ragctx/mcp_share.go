@@ -20,6 +20,7 @@ func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger)
 	}
 	o := api.Options{Log: log, Version: buildVersion()}
 	s.secure(&o)
+	o.RequireKeys = true // commands have the token beside the data directory
 	server := api.New(l.Engine, o)
 	ln, err := listen(ctx, server, "127.0.0.1:0")
 	if err == nil {

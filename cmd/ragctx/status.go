@@ -97,9 +97,17 @@ const readyWithin = 5 * time.Second
 // ready reports whether the server of the settings can answer. It must not open the data
 // directory, which would be in the way of a server that is about to.
 func (s settings) ready(ctx context.Context) error {
-	url := ""
-	if a := engine.OwnerOf(s.Data).Address; a != "" {
-		url = "http://" + clientHost(a)
+	url, owner := "", engine.OwnerOf(s.Data)
+	if owner.Address != "" {
+		scheme := "http://"
+		if owner.Certificate != "" {
+			scheme = "https://"
+		}
+		url = scheme + clientHost(owner.Address)
+	}
+	o := api.ClientOptions{Certificate: owner.Certificate}
+	if s.Server != "" {
+		o = api.ClientOptions{} // another one, which shows a certificate that is trusted
 	}
 	url = cmp.Or(s.Server, url)
 	if url == "" {
@@ -111,7 +119,7 @@ func (s settings) ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
-	c := api.NewClient(url)
+	c := api.NewClientWith(url, o)
 	defer c.Close()
 	return c.Readyz(ctx)
 }
