@@ -106,7 +106,7 @@ func TestEvents(t *testing.T) {
 func TestEventsOfTheGrant(t *testing.T) {
 	f := open(t)
 	as := func(g access.Grant) context.Context { return access.With(t.Context(), g) }
-	inA := f.listen(as(access.Grant{Role: access.Read, Namespaces: []string{"a"}}))
+	inA := f.listen(as(access.Grant{Role: access.Admin, Namespaces: []string{"a"}}))
 	ofAda := f.listen(as(access.Grant{Role: access.Read, User: "ada"}))
 	none := f.listen(as(access.Grant{}))
 	for _, m := range []memory.Memory{
