@@ -134,17 +134,24 @@ func openNamespaces(t *testing.T, dir string) *engine.Engine {
 func askNamespaces(t *testing.T, e *engine.Engine) (cold, warm []time.Duration) {
 	t.Helper()
 	order, s := rand.New(rand.NewPCG(5, 5)).Perm(*namespaces), newSpoken(1)
+	missed := 0
 	for _, n := range order[:min(*namespacesAsked, *namespaces)] {
 		for _, took := range []*[]time.Duration{&cold, &warm} {
 			q := ragctx.NewQuery(s.sentence(10))
 			q.Namespace = namespaceName(n)
 			begin := time.Now()
 			answer, err := e.Context(t.Context(), q)
-			if err != nil || len(answer.Items) == 0 {
-				t.Fatalf("%s: %d items, %v", q.Namespace, len(answer.Items), err)
-			}
 			*took = append(*took, time.Since(begin))
+			if err != nil || len(answer.Degraded) > 0 {
+				t.Fatalf("%s: without %v, %v", q.Namespace, answer.Degraded, err)
+			}
+			if len(answer.Items) == 0 { // none of its words may be there
+				missed++
+			}
 		}
+	}
+	if missed > len(cold)/50 {
+		t.Errorf("%d of %d questions found nothing", missed, 2*len(cold))
 	}
 	return cold, warm
 }
