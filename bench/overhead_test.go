@@ -21,7 +21,8 @@ func BenchmarkOverhead(b *testing.B) {
 	c := setup(b)
 	srv := httptest.NewServer(api.New(c.engine, api.Options{}))
 	defer srv.Close()
-	client := srv.Client()
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true}} // as callers on the same machine do
+	defer client.CloseIdleConnections()
 	var direct, added []time.Duration
 	inProcess := func(q ragctx.ContextQuery) time.Duration {
 		begin := time.Now()
