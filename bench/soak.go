@@ -16,7 +16,7 @@ import (
 // Defaults of [SoakOptions].
 const (
 	DefaultSoakDuration = 30 * time.Minute
-	DefaultSoakRate     = 40
+	DefaultSoakShare    = 0.7
 	DefaultSoakEvery    = 5 * time.Second
 	DefaultSoakPool     = 200
 )
@@ -29,9 +29,14 @@ type SoakOptions struct {
 	// and deleted. "" is "soak".
 	Namespace string
 	Duration  time.Duration // 0 is [DefaultSoakDuration]
-	// Rate is how many operations are begun per second; 0 is [DefaultSoakRate]. A
-	// server that is slower gets fewer.
+	// Rate is how many operations are due per second, whether those before are done or
+	// not; 0 is Share of what the server does in a closed loop, which is measured first.
 	Rate float64
+	// Share is part of what the server can do; 0 is [DefaultSoakShare].
+	Share float64
+	// MaxTail is how many times its p50 the p99 of a kind of operation may be; 0 does
+	// not judge it.
+	MaxTail float64
 	// Clients work at the same time; 0 is [DefaultClients].
 	Clients int
 	// Pool is how many documents and how many memories are alive at most; 0 is
@@ -66,8 +71,8 @@ func (o SoakOptions) withDefaults() SoakOptions {
 	if o.Namespace == "" {
 		o.Namespace = "soak"
 	}
-	if o.Rate == 0 {
-		o.Rate = DefaultSoakRate
+	if o.Share == 0 {
+		o.Share = DefaultSoakShare
 	}
 	if o.Clients == 0 {
 		o.Clients = DefaultClients
@@ -91,6 +96,10 @@ func (o SoakOptions) validate() error {
 	switch {
 	case o.Rate < 0 || o.Rate > 100_000:
 		return ragctx.Invalid("rate", "is %v operations per second; use 1 to 100000", o.Rate)
+	case o.Share < 0 || o.Share > 1:
+		return ragctx.Invalid("share", "is %v; use a part of what the server can do, above 0 and at most 1", o.Share)
+	case o.MaxTail < 0:
+		return ragctx.Invalid("max_tail", "is %v; it cannot be negative", o.MaxTail)
 	case o.Pool < o.Clients:
 		return ragctx.Invalid("pool", "is %d; use at least one item for each of the %d clients", o.Pool, o.Clients)
 	case o.Every < 0:
@@ -107,15 +116,19 @@ type soak struct {
 	base   string
 	client *http.Client
 
+	workers  []*worker
+	capacity float64 // operations per second in a closed loop; 0 if it was not measured
+
 	counts   [operationKinds]atomic.Int64
 	failures atomic.Int64
-	mu       sync.Mutex
-	errors   map[string]int // by kind; guarded by mu
+	mu       sync.Mutex                // guards what follows
+	errors   map[string]int            // by kind
+	took     [operationKinds][]float64 // ms from when an operation was due
 }
 
 // RunSoak keeps a server busy with turns, documents that come, change and go,
-// memories, and questions, at a steady rate, and reads from time to time what its
-// process takes up. If ctx ends early, the report holds what was read until then
+// memories, and questions, in an open loop of a steady rate, and reads from time to
+// time what its process takes up. If ctx ends early, the report holds what was read until then
 // and the error is ctx's.
 func RunSoak(ctx context.Context, o SoakOptions) (SoakReport, error) {
 	o = o.withDefaults()
@@ -130,19 +143,59 @@ func RunSoak(ctx context.Context, o SoakOptions) (SoakReport, error) {
 	if err := s.fill(ctx); err != nil {
 		return SoakReport{}, fmt.Errorf("first writes: %w", err)
 	}
+	if err := s.findRate(ctx); err != nil {
+		return SoakReport{}, err
+	}
 	readings := s.run(ctx)
 	return s.report(readings), ctx.Err()
 }
 
-// run works until the time is over, and returns the readings.
-func (s *soak) run(ctx context.Context) []Reading {
-	timed, cancel := context.WithTimeout(ctx, s.opts.Duration)
+// findRate measures what the server can do, unless the rate is given: operations of a
+// closed loop, after the first third, in which caches get warm.
+func (s *soak) findRate(ctx context.Context) error {
+	if s.opts.Rate > 0 {
+		return nil
+	}
+	span := min(mostMeasured, s.opts.Duration/4)
+	s.loop(ctx, span/3, nil)
+	begun, warm := time.Now(), s.sum()
+	s.loop(ctx, span, nil)
+	s.capacity = float64(s.sum()-warm) / time.Since(begun).Seconds()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.capacity == 0 {
+		return fmt.Errorf("what the server can do: no operation succeeded in %v%s", span, kinds(s.errors))
+	}
+	s.opts.Rate = s.opts.Share * s.capacity
+	for k := range s.counts {
+		s.counts[k].Store(0)
+	}
+	s.took = [operationKinds][]float64{}
+	return nil // failures stay: there should be none at any time
+}
+
+// mostMeasured is for how long is measured at most what the server can do.
+const mostMeasured = 30 * time.Second
+
+// loop has all clients work for a time.
+func (s *soak) loop(ctx context.Context, span time.Duration, p *pace) {
+	timed, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 	var wg sync.WaitGroup
-	for n := range s.opts.Clients {
-		wg.Go(func() { s.newWorker(n).work(timed) })
+	for _, w := range s.workers {
+		wg.Go(func() { w.work(timed, p) })
 	}
-	start := time.Now()
+	wg.Wait()
+}
+
+// run works until the time is over, and returns the readings.
+func (s *soak) run(ctx context.Context) []Reading {
+	start, ended := time.Now(), make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.loop(ctx, s.opts.Duration, newPace(start, s.opts.Rate, s.opts.Seed))
+	}()
 	tick := time.NewTicker(s.opts.Every)
 	defer tick.Stop()
 	var readings []Reading
@@ -156,8 +209,7 @@ func (s *soak) run(ctx context.Context) []Reading {
 		read()
 		select {
 		case <-tick.C:
-		case <-timed.Done():
-			wg.Wait()
+		case <-ended:
 			read()
 			return readings
 		}
@@ -175,6 +227,7 @@ func (s *soak) sum() (n int64) {
 func (s *soak) fill(ctx context.Context) error {
 	for n := range s.opts.Clients {
 		w := s.newWorker(n)
+		s.workers = append(s.workers, w)
 		for i := range w.share() {
 			if err := w.put(ctx, i); err != nil {
 				return err
@@ -189,6 +242,13 @@ func (s *soak) failed(kind operationKind, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.errors[kind.String()+" "+errorClass(err)]++
+}
+
+func (s *soak) succeeded(kind operationKind, took time.Duration) {
+	s.counts[kind].Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.took[kind] = append(s.took[kind], millis(took))
 }
 
 func (s *soak) newWorker(n int) *worker {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -48,17 +49,17 @@ type worker struct {
 // share is how many documents, and how many turns, the worker keeps alive.
 func (w *worker) share() int { return w.opts.Pool / w.opts.Clients }
 
-// work begins operations at the worker's part of the rate. What the server was
-// too slow for is left out, not made up for.
-func (w *worker) work(ctx context.Context) {
-	every := time.Duration(float64(w.opts.Clients) / w.opts.Rate * float64(time.Second))
-	tick := time.NewTicker(max(every, time.Microsecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+// work does what is due until ctx ends, and with no pace one operation after the
+// other. What the server was too slow for is late, and that counts.
+func (w *worker) work(ctx context.Context, p *pace) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		due := time.Now()
+		if p != nil {
+			if due = p.next(); !sleepUntil(ctx, timer, due) {
+				return
+			}
 		}
 		kind := w.draw()
 		err := w.do(ctx, kind)
@@ -68,9 +69,31 @@ func (w *worker) work(ctx context.Context) {
 		case err != nil:
 			w.failed(kind, err)
 		default:
-			w.counts[kind].Add(1)
+			w.succeeded(kind, time.Since(due))
 		}
 	}
+}
+
+// pace says when operations are due: at random times, as callers who know nothing of
+// each other come. It is safe for concurrent use.
+type pace struct {
+	start time.Time
+	gap   float64
+
+	mu   sync.Mutex // guards what follows
+	rand *rand.Rand
+	at   float64 // of the last one, since the start
+}
+
+func newPace(start time.Time, rate float64, seed uint64) *pace {
+	return &pace{start: start, gap: float64(time.Second) / rate, rand: rand.New(rand.NewPCG(seed, 0x0be17))} //nolint:gosec // arrivals are no secret
+}
+
+func (p *pace) next() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at += p.rand.ExpFloat64() * p.gap
+	return p.start.Add(time.Duration(p.at))
 }
 
 func (w *worker) draw() operationKind {

@@ -32,14 +32,21 @@ func NewReading() Reading {
 
 // SoakReport is the outcome of [RunSoak].
 type SoakReport struct {
-	Seconds    float64          `json:"seconds"`
-	History    bool             `json:"history"`
-	Operations map[string]int64 `json:"operations"` // by kind, those that succeeded
-	PerSecond  float64          `json:"per_second"`
-	Failed     int64            `json:"failed"`
-	Errors     map[string]int   `json:"errors,omitempty"` // by kind
-	Growth     []Growth         `json:"growth"`
-	Readings   []Reading        `json:"readings"`
+	Seconds float64 `json:"seconds"`
+	History bool    `json:"history"`
+	// Capacity is what the server did in a closed loop, in operations per second; 0 if
+	// the rate was given.
+	Capacity   float64            `json:"capacity_per_second,omitempty"`
+	Rate       float64            `json:"rate"`       // at which operations were due
+	Operations map[string]int64   `json:"operations"` // by kind, those that succeeded
+	Latency    map[string]Latency `json:"latency_ms"` // by kind, from when an operation was due
+	PerSecond  float64            `json:"per_second"`
+	Failed     int64              `json:"failed"`
+	Errors     map[string]int     `json:"errors,omitempty"` // by kind
+	Growth     []Growth           `json:"growth"`
+	// Faults are what speaks against the server; without any it has passed.
+	Faults   []string  `json:"faults,omitempty"`
+	Readings []Reading `json:"readings"`
 }
 
 // Growth says how a quantity changed over the second half of a soak, when
@@ -90,10 +97,12 @@ var series = []struct {
 
 func (s *soak) report(readings []Reading) SoakReport {
 	r := SoakReport{
-		History: s.opts.History, Operations: make(map[string]int64), Failed: s.failures.Load(), Errors: s.errors, Readings: readings,
+		History: s.opts.History, Capacity: s.capacity, Rate: s.opts.Rate, Operations: make(map[string]int64), Latency: make(map[string]Latency),
+		Failed: s.failures.Load(), Errors: s.errors, Readings: readings,
 	}
 	for k := range s.counts {
-		r.Operations[operationKind(k).String()] = s.counts[k].Load()
+		name := operationKind(k).String()
+		r.Operations[name], r.Latency[name] = s.counts[k].Load(), latencyOf(s.took[k])
 	}
 	if n := len(readings); n > 0 {
 		r.Seconds = readings[n-1].Seconds
@@ -107,7 +116,31 @@ func (s *soak) report(readings []Reading) SoakReport {
 			r.Growth = append(r.Growth, g)
 		}
 	}
+	r.Faults = faults(r, s.opts.MaxTail)
 	return r
+}
+
+// leastJudged is how many operations of a kind there have to be for their p99.
+const leastJudged = 100
+
+// faults are what speaks against a server: failures, memory or anything else of the
+// process that grows, and a kind of operation that takes now and then much longer than
+// usual. What is on disk may grow.
+func faults(r SoakReport, maxTail float64) (out []string) {
+	if r.Failed > 0 {
+		out = append(out, fmt.Sprintf("%d operations failed%s", r.Failed, kinds(r.Errors)))
+	}
+	for _, g := range r.Growth {
+		if g.Verdict == Growing && g.Name != "disk" {
+			out = append(out, fmt.Sprintf("%s%s: grows by %.2f ± %.2f per hour", g.Name, unit(g.Unit), g.PerHour, g.Error))
+		}
+	}
+	for k := range operationKinds {
+		if l := r.Latency[k.String()]; maxTail > 0 && l.Count >= leastJudged && l.P99 > maxTail*l.P50 {
+			out = append(out, fmt.Sprintf("%s: p99 is %.1f times p50, more than %g", k, l.P99/l.P50, maxTail))
+		}
+	}
+	return out
 }
 
 // growthOf fits a line to the second half of the readings.
@@ -185,13 +218,28 @@ func writeGrowth(w io.Writer, r SoakReport) error {
 	if r.History {
 		what = "what was replaced and deleted was kept as history"
 	}
-	fmt.Fprintf(w, "\n%.0f s, %.1f operations/s, %d failed%s; %s\nsecond half, by a fitted line:\n", r.Seconds, r.PerSecond, r.Failed, kinds(r.Errors), what)
+	fmt.Fprintf(w, "\n%.0f s, %.1f operations/s, %d failed%s; %s\n", r.Seconds, r.PerSecond, r.Failed, kinds(r.Errors), what)
+	if r.Capacity > 0 {
+		fmt.Fprintf(w, "due were %.1f operations/s, of %.1f that the server can do\n", r.Rate, r.Capacity)
+	}
+	for k := range operationKinds {
+		if l := r.Latency[k.String()]; l.Count > 0 {
+			fmt.Fprintf(w, "%s: p50 %.1f ms, p99 %.1f ms (%.1f times), max %.1f ms\n", k, l.P50, l.P99, l.P99/l.P50, l.Max)
+		}
+	}
+	fmt.Fprintln(w, "second half, by a fitted line:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, g := range r.Growth {
 		fmt.Fprintf(tw, "%s%s\tmean %.1f\t%+.2f ± %.2f per hour\t%s\n", g.Name, unit(g.Unit), g.Mean, g.PerHour, g.Error, g.Verdict)
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write report: %w", err)
+	}
+	for _, fault := range r.Faults {
+		fmt.Fprintf(w, "FAULT %s\n", fault)
+	}
+	if len(r.Faults) == 0 {
+		fmt.Fprintln(w, "passed")
 	}
 	return nil
 }

@@ -137,6 +137,47 @@ func TestSoak(t *testing.T) {
 	}
 }
 
+// TestSoakMeasures finds what a server can do, and asks for a part of that.
+func TestSoakMeasures(t *testing.T) {
+	r, err := RunSoak(t.Context(), SoakOptions{
+		URL: serve(t, &stock{documents: make(map[string]bool)}), Namespace: "n", Duration: 400 * time.Millisecond, Pool: 20, Every: 50 * time.Millisecond,
+	})
+	if err != nil || r.Capacity <= 0 || math.Abs(r.Rate-.7*r.Capacity) > 1e-6 {
+		t.Errorf("rate %v of %v, %v", r.Rate, r.Capacity, err)
+	}
+	if l := r.Latency["query"]; l.Count == 0 || l.P50 <= 0 || int64(l.Count) != r.Operations["query"] {
+		t.Errorf("latency %+v of %d questions", l, r.Operations["query"])
+	}
+	if r.Failed > 0 != (len(r.Faults) > 0) {
+		t.Errorf("%d failed; faults %q", r.Failed, r.Faults)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	well := func() SoakReport {
+		return SoakReport{
+			Growth:  []Growth{{Name: "memory", Verdict: Steady}, {Name: "disk", Verdict: Growing}, {Name: "threads", Verdict: TooShort}},
+			Latency: map[string]Latency{"query": {Count: leastJudged, P50: 2, P99: 10}, "put": {Count: leastJudged - 1, P50: 1, P99: 100}},
+		}
+	}
+	for name, change := range map[string]func(*SoakReport){
+		"":                        func(*SoakReport) {},
+		"2 operations failed":     func(r *SoakReport) { r.Failed = 2 },
+		"memory: grows by":        func(r *SoakReport) { r.Growth[0].Verdict = Growing },
+		"query: p99 is 5.5 times": func(r *SoakReport) { r.Latency["query"] = Latency{Count: leastJudged, P50: 2, P99: 11} },
+	} {
+		r := well()
+		change(&r)
+		got := faults(r, 5)
+		if name == "" && len(got) > 0 || name != "" && (len(got) != 1 || !strings.HasPrefix(got[0], name)) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := faults(SoakReport{Latency: map[string]Latency{"put": {Count: 1000, P50: 1, P99: 100}}}, 0); len(got) > 0 {
+		t.Errorf("not to be judged: %q", got)
+	}
+}
+
 func TestSoakInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := RunSoak(ctx, SoakOptions{
@@ -159,6 +200,8 @@ func TestSoakRefuses(t *testing.T) {
 		"clients":  func(o *SoakOptions) { o.Clients = -1 },
 		"rate":     func(o *SoakOptions) { o.Rate = -1 },
 		"pool":     func(o *SoakOptions) { o.Pool = 1 },
+		"share":    func(o *SoakOptions) { o.Share = 1.5 },
+		"max_tail": func(o *SoakOptions) { o.MaxTail = -1 },
 		"every":    func(o *SoakOptions) { o.Every = -1 },
 		"duration": func(o *SoakOptions) { o.Duration = -1 },
 	} {
@@ -191,6 +234,7 @@ func TestProcessProbe(t *testing.T) {
 func TestSoakTable(t *testing.T) {
 	r := SoakReport{
 		Seconds: 60, Operations: map[string]int64{"query": 30}, PerSecond: .5, Failed: 1, Errors: map[string]int{"put status 503": 1},
+		Capacity: 1, Rate: .7, Latency: map[string]Latency{"query": {Count: 30, P50: 2, P99: 5, Max: 9}}, Faults: []string{"1 operations failed"},
 		Growth: []Growth{{"memory", "MiB", 100, 2.5, 1, Steady}, {"open files", "", 30, 60, 1, Growing}},
 	}
 	for i := range 7 {
@@ -204,9 +248,12 @@ func TestSoakTable(t *testing.T) {
        60          30        100.0          -           -        -          30          -
 
 60 s, 0.5 operations/s, 1 failed (put status 503: 1); what was replaced and deleted was erased
+due were 0.7 operations/s, of 1.0 that the server can do
+query: p50 2.0 ms, p99 5.0 ms (2.5 times), max 9.0 ms
 second half, by a fitted line:
 memory, MiB  mean 100.0  +2.50 ± 1.00 per hour   steady
 open files   mean 30.0   +60.00 ± 1.00 per hour  grows
+FAULT 1 operations failed
 `
 	var b bytes.Buffer
 	if err := WriteSoakTable(&b, r, 3); err != nil {

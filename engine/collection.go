@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// Unused indexes are closed after idleAfter, the least recently used first when
-// more than maxOpen are open, so that any number of namespaces is cheap.
+// Unused indexes are closed after idleAfter, and the least recently used one before
+// another is opened when maxOpen are, so that any number of namespaces is cheap.
 const (
 	idleAfter = 10 * time.Minute
 	maxOpen   = 256
@@ -119,6 +119,9 @@ func (c *collections) load(ctx context.Context, col *collection, closing <-chan 
 			delete(c.all, col.id) // the next request tries again
 		}
 	}
+	// Whoever opens one makes room for it, so that no burst of namespaces is faster
+	// than the closing.
+	c.retire(c.excess()...)
 	idx, err := c.open(ctx, col.id)
 	if err != nil {
 		fail(err)
@@ -234,40 +237,40 @@ func (c *collections) janitor() {
 		case <-c.done:
 			return
 		case <-tick.C:
-			for _, col := range c.idle(time.Now()) {
-				c.retire(col)
-			}
+			c.retire(append(c.idle(time.Now()), c.excess()...)...)
 		}
 	}
 }
 
-// retire closes an index that idle took out of the map.
-func (c *collections) retire(col *collection) {
-	if err := col.index.Close(); err != nil {
-		c.log.Warn("close index", "error", err)
+// retire closes indexes that were dropped.
+func (c *collections) retire(list ...*collection) {
+	for _, col := range list {
+		if err := col.index.Close(); err != nil {
+			c.log.Warn("close index", "error", err)
+		}
+		c.mu.Lock()
+		close(c.closing[col.id])
+		delete(c.closing, col.id)
+		c.mu.Unlock()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	close(c.closing[col.id])
-	delete(c.closing, col.id)
 }
 
-// idle takes out of the map what is to be closed: the unused ones past their
-// time, and the least recently used past the limit.
-func (c *collections) idle(now time.Time) []*collection {
+// idle takes out of the map the unused indexes that are past their time.
+func (c *collections) idle(now time.Time) (out []*collection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var out []*collection
-	drop := func(col *collection) {
-		delete(c.all, col.id)
-		c.closing[col.id] = make(chan struct{})
-		out = append(out, col)
-	}
 	for _, col := range c.all {
 		if col.users == 0 && col.loaded() && now.Sub(col.used) > idleAfter {
-			drop(col)
+			out = append(out, c.drop(col))
 		}
 	}
+	return out
+}
+
+// excess takes out of the map the least recently used indexes past the limit.
+func (c *collections) excess() (out []*collection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for len(c.all) > maxOpen {
 		var oldest *collection
 		for _, col := range c.all {
@@ -278,9 +281,16 @@ func (c *collections) idle(now time.Time) []*collection {
 		if oldest == nil {
 			break
 		}
-		drop(oldest)
+		out = append(out, c.drop(oldest))
 	}
 	return out
+}
+
+// drop takes an index out of the map, to be retired. c.mu is held.
+func (c *collections) drop(col *collection) *collection {
+	delete(c.all, col.id)
+	c.closing[col.id] = make(chan struct{})
+	return col
 }
 
 func (c *collections) close() error {

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
@@ -33,11 +36,42 @@ func TestPeekIsNoUse(t *testing.T) {
 	if after, users := used(); looked != 1 || after != before || users != 0 {
 		t.Errorf("%d units; used then %d, now %d, by %d", looked, before, after, users)
 	}
-	for _, col := range c.idle(col(c).used.Add(2 * idleAfter)) {
-		c.retire(col)
-	}
+	c.retire(c.idle(col(c).used.Add(2 * idleAfter))...)
 	if n := len(e.OpenIndexes()); n != 0 {
 		t.Errorf("%d are open after they were not used", n)
+	}
+}
+
+// TestOpenIndexesAreBounded writes to more namespaces than may be open, and finds in each
+// what is there, whether it was closed meanwhile or not.
+func TestOpenIndexesAreBounded(t *testing.T) {
+	e, err := Open(t.Context(), Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	const writers, each = 4, maxOpen/4 + 16
+	name := func(w, n int) string { return fmt.Sprintf("n-%d-%d", w, n) }
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for n := range each {
+				if _, err := e.PutDocument(t.Context(), name(w, n), docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
+					t.Error(err)
+				}
+				if open := len(e.OpenIndexes()); open > maxOpen+writers {
+					t.Errorf("%d are open", open)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for n := range each {
+		q := ragctx.NewQuery("zebras")
+		q.Namespace = name(n%writers, n)
+		if a, err := e.Context(t.Context(), q); err != nil || len(a.Items) != 1 {
+			t.Errorf("%s: %d items, %v", q.Namespace, len(a.Items), err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,10 +14,19 @@ import (
 )
 
 const soakHelp = `Soak keeps a server busy with a mix of what agents do (half questions, a fifth
-turns, a fifth documents put or replaced, the rest memories and deletes) at a
-steady rate, and reads from time to time what its process takes up: memory, open
-files, threads, and the size of its data directory. At the end a line is fitted to
-the second half of the readings: so "memory does not grow" is a number.
+turns, a fifth documents put or replaced, the rest memories and deletes), and
+reads from time to time what its process takes up: memory, open files, threads,
+and the size of its data directory.
+
+First it measures what the server can do, with clients that each wait for their
+answers, for a quarter of the duration and at most 30 s. Then operations are due
+at 70 % of that, at random times, whether those before are done or not (an open
+loop; --rate and --share change that); their time counts from when they are due.
+At the end a line is fitted to the second half of the readings: so "memory does
+not grow" is a number.
+
+It ends with status 1 if an operation failed, if something of the process grows,
+or if the p99 of a kind of operation is more than five times its p50 (--max-tail).
 
 The ids come from a fixed pool, so as much is alive at the end as at the start.
 What is replaced or deleted would stay behind as history; the soak erases it, so
@@ -28,8 +38,8 @@ server has the data directory open, one is started in this process; then clients
 count as well.`
 
 const soakExample = `  ragctx serve --data ./soak-data &
-  ragctx bench soak --data ./soak-data --duration 30m
-  ragctx bench soak --data ./soak-data --duration 2m --every 1s --json > soak.json`
+  ragctx bench soak --data ./soak-data --duration 10m
+  ragctx bench soak --data ./soak-data --duration 2m --rate 40 --every 1s --json > soak.json`
 
 // soakRows is how many readings the table shows.
 const soakRows = 20
@@ -50,7 +60,9 @@ func newSoak(env lookupEnv) *cobra.Command {
 	addSettings(flags, "server", "vector_graph")
 	flags.DurationVar(&o.Duration, "duration", bench.DefaultSoakDuration, "how long")
 	flags.DurationVar(&o.Every, "every", bench.DefaultSoakEvery, "time between readings")
-	flags.Float64Var(&o.Rate, "rate", bench.DefaultSoakRate, "operations per second")
+	flags.Float64Var(&o.Rate, "rate", 0, "operations per second (default: --share of what the server can do)")
+	flags.Float64Var(&o.Share, "share", bench.DefaultSoakShare, "part of what the server can do")
+	flags.Float64Var(&o.MaxTail, "max-tail", 5, "how many times its p50 the p99 of a kind of operation may be; 0 does not judge it")
 	countVar(flags, &o.Clients, "clients", bench.DefaultClients, 1, bench.MaxClients, "clients that work at the same time")
 	countVar(flags, &o.Pool, "pool", bench.DefaultSoakPool, 1, noLimit, "documents, and turns, that are alive at a time")
 	flags.BoolVar(&o.History, "history", false, "keep what is replaced and deleted as history")
@@ -100,6 +112,9 @@ func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, as
 	report, err := bench.RunSoak(ctx, o)
 	if len(report.Readings) == 0 {
 		return err
+	}
+	if len(report.Faults) > 0 {
+		err = errors.Join(err, fmt.Errorf("the soak has found: %s", strings.Join(report.Faults, "; ")))
 	}
 	if asJSON {
 		return errors.Join(err, writeJSON(cmd.OutOrStdout(), report))

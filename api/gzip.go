@@ -1,0 +1,185 @@
+package api
+
+import (
+	"cmp"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/labstack/echo/v4"
+)
+
+// leastCompressed is how many bytes an answer has at least to be worth compressing:
+// below, it is one packet in any case.
+const leastCompressed = 1 << 10
+
+// compress sends answers in gzip to callers who ask for that. Streams of events stay as
+// they are, and so do answers that are compressed already, or that MCP or a WebSocket give.
+// What a page could learn from the length of an answer (BREACH) it cannot ask for: keys
+// are no cookies, which a browser would send by itself.
+func (s *Server) compress(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r, resp := c.Request(), c.Response()
+		if r.URL.Path == mcpPath || r.Method == http.MethodHead || r.Header.Get("Upgrade") != "" {
+			return next(c)
+		}
+		resp.Header().Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
+		if !wantsGzip(r.Header.Values(echo.HeaderAcceptEncoding)) {
+			return next(c)
+		}
+		w := &gzipWriter{ResponseWriter: resp.Writer}
+		resp.Writer = w
+		defer func() { resp.Writer = w.ResponseWriter }() // also when next panics: then the answer is cut
+		if err := next(c); err != nil {
+			return err
+		}
+		return w.finish()
+	}
+}
+
+// wantsGzip reports whether header lines ask for gzip (RFC 9110, 12.5.3) at least as
+// much as for an answer as it is.
+func wantsGzip(lines []string) bool {
+	weights := make(map[string]float64)
+	for _, line := range lines {
+		for one := range strings.SplitSeq(line, ",") {
+			name, params, _ := strings.Cut(strings.ToLower(one), ";")
+			weights[strings.TrimPrefix(strings.TrimSpace(name), "x-")] = weightOf(params)
+		}
+	}
+	q, named := weights["gzip"]
+	if !named {
+		q = weights["*"]
+	}
+	return q > 0 && q >= weights["identity"]
+}
+
+// weightOf reads the weight among the parameters of a coding; one that makes no sense
+// is 0, which asks for nothing.
+func weightOf(params string) float64 {
+	for one := range strings.SplitSeq(params, ";") {
+		if v, is := strings.CutPrefix(strings.TrimSpace(one), "q="); is {
+			q, err := strconv.ParseFloat(v, 64)
+			if err != nil || q > 1 {
+				return 0
+			}
+			return q
+		}
+	}
+	return 1
+}
+
+// compressible reports whether answers of a type are texts that are sent as a whole.
+func compressible(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil || media == eventsType {
+		return false
+	}
+	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || media == "application/json" || media == linesType
+}
+
+var gzipWriters = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	return w
+}}
+
+// gzipWriter compresses an answer from [leastCompressed] bytes on, or from the first
+// flush on.
+type gzipWriter struct {
+	http.ResponseWriter
+
+	status  int
+	held    []byte // what comes before it is decided
+	decided bool
+	gzip    *gzip.Writer // nil if the answer stays as it is
+}
+
+// Unwrap returns the writer underneath, for [http.ResponseController].
+func (w *gzipWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter]. The header is sent once it is decided
+// how.
+func (w *gzipWriter) WriteHeader(status int) {
+	if status < http.StatusOK {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.status = cmp.Or(w.status, status)
+}
+
+// Write implements [http.ResponseWriter].
+func (w *gzipWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	if w.decided {
+		return w.pass(p)
+	}
+	w.held = append(w.held, p...)
+	if len(w.held) < leastCompressed {
+		return len(p), nil
+	}
+	return len(p), w.decide(true)
+}
+
+func (w *gzipWriter) pass(p []byte) (int, error) {
+	if w.gzip != nil {
+		return w.gzip.Write(p)
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// decide sends the header, and what was held.
+func (w *gzipWriter) decide(worth bool) error {
+	w.decided = true
+	h := w.Header()
+	if tag := h.Get(tagHeader); strings.HasPrefix(tag, `"`) {
+		h.Set(tagHeader, "W/"+tag) // a strong one is of the very bytes; a 304 has that of the answer that it stands for
+	}
+	if worth && w.status != http.StatusPartialContent && h.Get(echo.HeaderContentEncoding) == "" && compressible(h.Get(echo.HeaderContentType)) {
+		h.Set(echo.HeaderContentEncoding, "gzip")
+		h.Del(echo.HeaderContentLength)
+		w.gzip, _ = gzipWriters.Get().(*gzip.Writer)
+		w.gzip.Reset(w.ResponseWriter)
+	}
+	w.ResponseWriter.WriteHeader(w.status)
+	if len(w.held) == 0 {
+		return nil
+	}
+	_, err := w.pass(w.held)
+	w.held = nil
+	return err
+}
+
+// FlushError sends what there is, for [http.ResponseController].
+func (w *gzipWriter) FlushError() error {
+	w.WriteHeader(http.StatusOK)
+	if !w.decided {
+		if err := w.decide(true); err != nil {
+			return err
+		}
+	}
+	if w.gzip != nil {
+		if err := w.gzip.Flush(); err != nil {
+			return err
+		}
+	}
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// finish ends an answer that was given in full.
+func (w *gzipWriter) finish() error {
+	if w.status == 0 {
+		return nil
+	}
+	var err error
+	if !w.decided {
+		err = w.decide(false)
+	}
+	if w.gzip != nil {
+		err = w.gzip.Close()
+		gzipWriters.Put(w.gzip)
+	}
+	return err
+}
