@@ -14,10 +14,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/timing"
 )
 
 type metricsOutput struct {
@@ -53,6 +55,11 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 	}
 	writeJobs(&e, jobs, err == nil)
 	writePacks(&e, s.engine.PackTally())
+	s.requests.write(&e)
+	writeAnswers(&e, s.engine.AnswerTally())
+	queries, documents := s.engine.EmbedderCalls()
+	writeEmbedder(&e, queries, documents)
+	writeEvents(&e, s.engine.EventTally())
 	writeProcess(&e)
 	return &metricsOutput{expositionType, e.buf.Bytes()}, nil
 }
@@ -205,6 +212,46 @@ func writeJobs(e *exposition, t engine.JobTally, known bool) {
 		series{labels{"state", string(store.JobDone)}, float64(t.Done)},
 		series{labels{"state", string(store.JobFailed)}, float64(t.Failed)},
 		series{labels{"state", string(store.JobCancelled)}, float64(t.Cancelled)})
+}
+
+func writeAnswers(e *exposition, t engine.AnswerTally) {
+	e.counter("ragctx_answers_total", "Contexts and searches: full; degraded, without a signal or a provider; others that are empty; failed.",
+		series{labels{"result", "full"}, float64(t.Full)}, series{labels{"result", "degraded"}, float64(t.Degraded)},
+		series{labels{"result", "empty"}, float64(t.Empty)}, series{labels{"result", "failed"}, float64(t.Failed)})
+	var took []durations
+	for i, stage := range timing.Stages() {
+		took = append(took, durations{labels{"stage", stage}, t.Stages[i]})
+	}
+	e.histogram("ragctx_answer_stage_duration_seconds",
+		"Time of the stages of an answer, summed over documents and memories, which are searched side by side; engine is a whole context.", took...)
+}
+
+func writeEmbedder(e *exposition, queries, documents engine.EmbedderCalls) {
+	var calls, failed, texts []series
+	var took []durations
+	for _, p := range []struct {
+		purpose string
+		engine.EmbedderCalls
+	}{{"queries", queries}, {"documents", documents}} {
+		l := labels{"purpose", p.purpose}
+		calls, failed = append(calls, series{l, float64(p.Took.Count)}), append(failed, series{l, float64(p.Failed)})
+		texts, took = append(texts, series{l, float64(p.Texts)}), append(took, durations{l, p.Took})
+	}
+	e.counter("ragctx_embedder_calls_total", "Calls of the embedder; a question that was asked just now needs none.", calls...)
+	e.counter("ragctx_embedder_failures_total", "Calls of the embedder that failed, also because the caller went away.", failed...)
+	e.counter("ragctx_embedder_texts_total", "Texts that the embedder embedded.", texts...)
+	e.histogram("ragctx_embedder_call_duration_seconds", "Time of calls of the embedder.", took...)
+}
+
+// writeEvents has a series for each type, also for those of which there are none.
+func writeEvents(e *exposition, told map[ragctx.EventType]uint64) {
+	var all []series
+	for _, t := range ragctx.EventTypes() {
+		if t != ragctx.EventEventsLost { // told to one reader
+			all = append(all, series{labels{"type", string(t)}, float64(told[t])})
+		}
+	}
+	e.counter("ragctx_events_total", "Events that were told; none before anybody asked for events.", all...)
 }
 
 // writeProcess has the names that Prometheus's own clients have.

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 )
 
 type contextKey int
@@ -50,7 +51,9 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			s.handleError(err, c)
 		}
-		s.access(c, time.Since(start))
+		took := time.Since(start)
+		s.requests.add(c, took)
+		s.access(c, took)
 		return nil
 	}
 }
@@ -62,8 +65,9 @@ func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 		if p == nil {
 			return
 		}
-		s.log.ErrorContext(c.Request().Context(), "request panicked",
-			"request_id", requestID(c.Request().Context()), "panic", p, "stack", string(debug.Stack()))
+		ctx := c.Request().Context()
+		s.log.LogAttrs(ctx, slog.LevelError, "request panicked",
+			slog.String("request_id", requestID(ctx)), keyAttr(ctx), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 		if c.Response().Committed || p == http.ErrAbortHandler { //nolint:errorlint // this very value, as net/http compares it
 			panic(http.ErrAbortHandler) // the caller must see that the answer is cut
 		}
@@ -72,7 +76,7 @@ func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 	return next(c)
 }
 
-// access logs a request. Health checks and metrics are of interest only
+// access logs a request, with the id of its API key. Health checks and metrics are of interest only
 // while debugging.
 func (s *Server) access(c echo.Context, took time.Duration) {
 	r, level := c.Request(), slog.LevelInfo
@@ -80,10 +84,18 @@ func (s *Server) access(c echo.Context, took time.Duration) {
 		level = slog.LevelDebug
 	}
 	s.log.LogAttrs(r.Context(), level, "request",
-		slog.String("request_id", requestID(r.Context())), slog.String("method", r.Method),
+		slog.String("request_id", requestID(r.Context())), keyAttr(r.Context()), slog.String("method", r.Method),
 		slog.String("route", published(c.Path())), slog.String("path", clipPath(r.URL.Path)),
 		slog.Int("status", c.Response().Status), slog.Int64("bytes", c.Response().Size),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000))
+}
+
+// keyAttr is the id of the API key that a request came with, and nothing without one.
+func keyAttr(ctx context.Context) slog.Attr {
+	if key := access.From(ctx).Key; key != "" {
+		return slog.String("key", key)
+	}
+	return slog.Attr{}
 }
 
 // clipPath bounds what a path takes in the log; ids are at most 512 bytes.

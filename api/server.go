@@ -109,6 +109,7 @@ type Server struct {
 	spec   []byte
 
 	limits   *limiter
+	requests requestTally
 	public   atomic.Bool // whether other machines can reach it
 	underWay underWay
 	patience struct{ header, request time.Duration } // with senders

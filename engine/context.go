@@ -18,6 +18,13 @@ import (
 // Context answers what a model should see for a query: the best items of all
 // providers, fitted into the query's token budget and rendered.
 func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
+	ctx, trace := timing.Of(ctx)
+	a, err := e.answer(ctx, q)
+	e.answers.add(trace, len(a.Items), a.Degraded, err)
+	return a, err
+}
+
+func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
 	q, err := e.check(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
@@ -108,6 +115,13 @@ type SearchResult struct {
 // MaxResults, without fitting them into a token budget. They are reranked and
 // chosen for diversity as for [Engine.Context].
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
+	ctx, trace := timing.Of(ctx)
+	res, err := e.ranked(ctx, q)
+	e.answers.add(trace, len(res.Items), res.Degraded, err)
+	return res, err
+}
+
+func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	res := SearchResult{Items: []ragctx.ContextItem{}, Degraded: []string{}}
 	q, err := e.check(ctx, q)
 	if err != nil {

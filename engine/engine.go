@@ -155,6 +155,8 @@ type Engine struct {
 	states      *ledger.Snapshotter
 	packs       *ledger.Builder
 	tally       packTally
+	answers     answerTally
+	embedding   embedderCalls
 	started     atomic.Bool // jobs were
 	opened      time.Time
 	troubles    *troubles

@@ -111,7 +111,7 @@ func (e *Engine) aim(ctx context.Context, to embed.Identity) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.next.Store(&space{id: id, identity: to, embedder: with})
+	e.spaces.next.Store(&space{id: id, identity: to, embedder: with, calls: &e.embedding})
 	return nil
 }
 

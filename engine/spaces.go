@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
@@ -23,6 +24,7 @@ type space struct {
 	identity embed.Identity
 	embedder embed.Embedder // nil if it cannot be had any more: its vectors cannot be asked
 	asked    asked
+	calls    *embedderCalls
 }
 
 func (s *space) name() string { return spaceOf(s.id) }
@@ -80,7 +82,7 @@ func (e *Engine) openSpaces(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity)})
+	e.spaces.current.Store(&space{id: active, identity: identity, embedder: e.embedderOf(identity), calls: &e.embedding})
 	if want == nil && e.spaces.current.Load().embedder == nil {
 		if next, ok := builtin.Successor(identity); ok {
 			e.opts.Logger.WarnContext(ctx, "the built-in table is another one; all texts are embedded again, and questions are answered by words until then",
@@ -127,7 +129,7 @@ func (e *Engine) settle(ctx context.Context, with embed.Embedder) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.current.Store(&space{id: id, identity: with.Identity(), embedder: with})
+	e.spaces.current.Store(&space{id: id, identity: with.Identity(), embedder: with, calls: &e.embedding})
 	return e.store.SetSetting(ctx, store.SettingEmbedder, spaceOf(id))
 }
 
@@ -212,7 +214,9 @@ func (s *space) embedded(ctx context.Context, text string) ([]float32, error) {
 }
 
 func (s *space) embedQuery(ctx context.Context, text string) ([]float32, error) {
+	began := time.Now()
 	v, err := s.embedder.EmbedQuery(ctx, text)
+	s.calls.queries.add(1, began, err)
 	if err != nil || !usable(v, s.identity.Dimensions) {
 		return nil, err
 	}
@@ -225,10 +229,12 @@ func (s *space) vectorsOf(ctx context.Context, texts []string) ([][]float32, err
 	if s.embedder == nil {
 		return nil, errNoEmbedder
 	}
+	began := time.Now()
 	vectors, err := s.embedder.EmbedDocuments(ctx, texts)
 	if err == nil && len(vectors) != len(texts) {
 		err = fmt.Errorf("embedder returned %d vectors for %d texts", len(vectors), len(texts))
 	}
+	s.calls.documents.add(len(texts), began, err)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -50,9 +51,10 @@ type Broker struct {
 	awake  atomic.Bool
 	mu     sync.Mutex
 	closed bool
-	last   uint64        // the newest sequence
-	kept   []keptEvent   // without a gap, up to last
-	bytes  int           // of what is kept
+	last   uint64      // the newest sequence
+	kept   []keptEvent // without a gap, up to last
+	bytes  int         // of what is kept
+	told   map[ragctx.EventType]uint64
 	news   chan struct{} // closed with the next event; nil while nobody waits
 }
 
@@ -72,7 +74,7 @@ func New(o Options) *Broker {
 	if o.NewID == nil {
 		o.NewID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	}
-	return &Broker{opts: o}
+	return &Broker{opts: o, told: make(map[ragctx.EventType]uint64)}
 }
 
 // Awake reports whether anybody ever asked for events; until then they need not be made.
@@ -90,6 +92,7 @@ func (b *Broker) Publish(ev ragctx.Event) {
 	defer b.mu.Unlock()
 	b.last++
 	ev.Seq = b.last
+	b.told[ev.Type]++
 	b.kept = append(b.kept, keptEvent{ev, size})
 	b.bytes += size
 	b.forget()
@@ -97,6 +100,13 @@ func (b *Broker) Publish(ev ragctx.Event) {
 		close(b.news)
 		b.news = nil
 	}
+}
+
+// Told counts the events that were numbered, by type.
+func (b *Broker) Told() map[ragctx.EventType]uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.told)
 }
 
 // forget drops the oldest events until the rest is within the limits; the newest

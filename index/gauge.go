@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ragctx/ragctx/timing"
 )
 
 // GaugeOptions says how a [Gauge] samples. The zero value works.
@@ -43,7 +45,7 @@ type Gauge struct {
 	above   *Gauge // counts all that this one does; nil at the top
 	sampler *sampler
 
-	took, exact clockwork
+	took, exact timing.Histogram
 
 	mu      sync.Mutex // guards what follows
 	samples []sample   // a ring once it is full
@@ -61,7 +63,7 @@ type sample struct {
 type Measured struct {
 	// Took are the searches that may approximate, Exact those that were asked for as
 	// exact ones, by a query or for a sample.
-	Took, Exact Durations
+	Took, Exact timing.Durations
 	// Recall is told from the newest 1,000 samples; nil without any.
 	Recall *Recall
 	// Skipped counts searches that were chosen and not compared: because others were
@@ -89,7 +91,7 @@ func (g *Gauge) Part() *Gauge { return &Gauge{above: g, sampler: g.sampler} }
 
 // Measured returns what was measured so far.
 func (g *Gauge) Measured() Measured {
-	m := Measured{Took: g.took.durations(), Exact: g.exact.durations()}
+	m := Measured{Took: g.took.Durations(), Exact: g.exact.Durations()}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	m.Recall = recallOf(slices.Concat(g.samples[g.oldest:], g.samples[:g.oldest]))
@@ -101,9 +103,9 @@ func (g *Gauge) Measured() Measured {
 func (g *Gauge) searched(exact bool, took time.Duration) {
 	for ; g != nil; g = g.above {
 		if exact {
-			g.exact.add(took)
+			g.exact.Add(took)
 		} else {
-			g.took.add(took)
+			g.took.Add(took)
 		}
 	}
 }

@@ -58,30 +58,6 @@ func TestWilsonHoldsTheTruth(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
-	var c clockwork
-	if d := c.durations(); d.Quantile(.5) != 0 || d.Mean() != 0 {
-		t.Errorf("of nothing: %v, %v", d.Quantile(.5), d.Mean())
-	}
-	for i := range 100 {
-		c.add(time.Duration(i+1) * 100 * time.Microsecond) // .1 to 10 ms
-	}
-	d := c.durations()
-	for q, want := range map[float64]time.Duration{0: 50, .5: 5000, .75: 7500, 1: 10000} {
-		if got := d.Quantile(q); (got - want*time.Microsecond).Abs() > 100*time.Microsecond {
-			t.Errorf("quantile %v is %v, want %v µs", q, got, want)
-		}
-	}
-	if d.Count != 100 || d.Mean() != 5050*time.Microsecond {
-		t.Errorf("%d, mean %v", d.Count, d.Mean())
-	}
-	c.add(time.Hour)
-	c.add(-time.Hour)
-	if d := c.durations(); d.Quantile(1) != 5*time.Second || d.Classes[0] != 1 {
-		t.Errorf("beyond all classes: %v, below: %d", d.Quantile(1), d.Classes[0])
-	}
-}
-
 // TestShare compares searches of an index that changes between the two with
 // searches of what both could see.
 func TestShare(t *testing.T) {

@@ -66,6 +66,16 @@ func With(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, contextKey{}, t)
 }
 
+// Of returns a context that carries a trace, and that trace: the one that ctx has, or
+// else a new one.
+func Of(ctx context.Context) (context.Context, *Trace) {
+	if t, _ := ctx.Value(contextKey{}).(*Trace); t != nil {
+		return ctx, t
+	}
+	t := New(nil)
+	return With(ctx, t), t
+}
+
 // Start begins a stage of the request that ctx belongs to.
 func Start(ctx context.Context, s Stage) Span {
 	t, _ := ctx.Value(contextKey{}).(*Trace)
@@ -111,4 +121,26 @@ func (t *Trace) Header() string {
 		}
 	}
 	return b.String()
+}
+
+// Histograms counts what the stages of many requests took. The zero value is empty; it
+// is safe for concurrent use.
+type Histograms [stages]Histogram
+
+// Add counts a request: each stage that ran, with all that it took.
+func (h *Histograms) Add(t *Trace) {
+	for s := range stages {
+		if d, ran := t.Spent(s); ran {
+			h[s].Add(d)
+		}
+	}
+}
+
+// Durations reads what was counted, by stage in the order of [Stages].
+func (h *Histograms) Durations() []Durations {
+	all := make([]Durations, stages)
+	for s := range h {
+		all[s] = h[s].Durations()
+	}
+	return all
 }

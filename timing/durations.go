@@ -1,4 +1,4 @@
-package index
+package timing
 
 import (
 	"slices"
@@ -56,25 +56,27 @@ func (d Durations) Quantile(q float64) time.Duration {
 	return durationBounds[len(durationBounds)-1]
 }
 
-// clockwork counts durations without a lock.
-type clockwork struct {
+// Histogram counts durations without a lock. The zero value is empty; it is safe for
+// concurrent use.
+type Histogram struct {
 	sum     atomic.Int64
 	classes [len(durationBounds) + 1]atomic.Uint64
 }
 
-func (c *clockwork) add(took time.Duration) {
+// Add counts one more.
+func (h *Histogram) Add(took time.Duration) {
 	took = max(0, took) // a clock that was set back
 	i, _ := slices.BinarySearch(durationBounds[:], took)
-	c.classes[i].Add(1)
-	c.sum.Add(int64(took))
+	h.classes[i].Add(1)
+	h.sum.Add(int64(took))
 }
 
-// durations reads what was counted. The count is that of the classes, so that the
+// Durations reads what was counted. The count is that of the classes, so that the
 // two agree while more is counted.
-func (c *clockwork) durations() Durations {
-	d := Durations{Sum: time.Duration(c.sum.Load()), Classes: make([]uint64, len(c.classes))}
-	for i := range c.classes {
-		d.Classes[i] = c.classes[i].Load()
+func (h *Histogram) Durations() Durations {
+	d := Durations{Sum: time.Duration(h.sum.Load()), Classes: make([]uint64, len(h.classes))}
+	for i := range h.classes {
+		d.Classes[i] = h.classes[i].Load()
 		d.Count += d.Classes[i]
 	}
 	return d

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx/timing"
+)
+
+// noRoute stands for the route of requests that have none, or were refused before they
+// came to it.
+const noRoute = "none"
+
+// operated are the methods that are told apart; the others are "other". A client can
+// make up methods, and must not make up series.
+var operated = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+}
+
+// endpoint is a route by the pattern that echo has of it, with a method.
+type endpoint struct{ path, method string }
+
+// echoParam is a parameter in a pattern of echo's.
+var echoParam = regexp.MustCompile(`(^|[^\\]):(\w+)`)
+
+// route is the pattern as the OpenAPI document has it.
+func (e endpoint) route() string {
+	return cmp.Or(published(echoParam.ReplaceAllString(e.path, "$1{$2}")), noRoute)
+}
+
+// requestTally counts requests. What it takes is bounded by the routes that there are.
+type requestTally struct {
+	mu   sync.RWMutex
+	done map[endpoint]*requestCounts
+}
+
+// requestCounts are those of one endpoint.
+type requestCounts struct {
+	took    timing.Histogram
+	mu      sync.Mutex
+	classes [6]uint64 // by the first digit of the status; 0 for what has none
+}
+
+func (t *requestTally) add(c echo.Context, took time.Duration) {
+	e := endpoint{c.Path(), c.Request().Method}
+	if !slices.Contains(operated, e.method) {
+		e.method = "other"
+	}
+	n := t.of(e)
+	n.took.Add(took)
+	class := c.Response().Status / 100
+	if class < 1 || class >= len(n.classes) {
+		class = 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.classes[class]++
+}
+
+func (t *requestTally) of(e endpoint) *requestCounts {
+	t.mu.RLock()
+	n := t.done[e]
+	t.mu.RUnlock()
+	if n != nil {
+		return n
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n = t.done[e]; n == nil {
+		n = new(requestCounts)
+		if t.done == nil {
+			t.done = make(map[endpoint]*requestCounts)
+		}
+		t.done[e] = n
+	}
+	return n
+}
+
+// write writes what was counted, by route and method.
+func (t *requestTally) write(e *exposition) {
+	t.mu.RLock()
+	done := maps.Clone(t.done)
+	t.mu.RUnlock()
+	var counts []series
+	var took []durations
+	for _, at := range slices.SortedFunc(maps.Keys(done), func(a, b endpoint) int {
+		return cmp.Or(cmp.Compare(a.route(), b.route()), cmp.Compare(a.method, b.method))
+	}) {
+		n, l := done[at], labels{"route", at.route(), "method", at.method}
+		n.mu.Lock()
+		classes := n.classes
+		n.mu.Unlock()
+		for class, count := range classes {
+			if count > 0 {
+				counts = append(counts, series{append(slices.Clip(l), "status", strconv.Itoa(class)+"xx"), float64(count)})
+			}
+		}
+		took = append(took, durations{l, n.took.Durations()})
+	}
+	e.counter("ragctx_http_requests_total", "Requests that were answered, by the class of their status; none is the route of those that have none.", counts...)
+	e.histogram("ragctx_http_request_duration_seconds", "Time from a request's header to the end of its answer; streams end when their reader leaves.", took...)
+}
