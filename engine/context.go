@@ -133,8 +133,10 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return res, err
 	}
-	if _, said := q.Params[passage.ParamPhrases]; !said {
-		q = q.WithParam(passage.ParamPhrases, true)
+	for _, param := range [...]string{passage.ParamPhrases, passage.ParamPatterns} {
+		if _, said := q.Params[param]; !said {
+			q = q.WithParam(param, true)
+		}
 	}
 	q, res.Unquoted = e.unquote(ctx, q)
 	asked := e.resolver.Wider(q)

@@ -89,6 +89,21 @@ func (w *words) Holding(_ context.Context, terms []string) (ids []uint64, err er
 	return ids, w.broken
 }
 
+func (w *words) Words(_ context.Context, p analysis.Pattern, n int) ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found []string
+	for _, text := range w.units {
+		for _, word := range analysis.Index(text) {
+			if p.Kind == analysis.Prefix && strings.HasPrefix(word, p.Text) && !slices.Contains(found, word) {
+				found = append(found, word)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found[:min(n, len(found))], w.broken
+}
+
 func among(only index.Only, id uint64) bool { return only == nil || slices.Contains(only, id) }
 
 func best(hits []index.Scored, k int) []index.Scored {

@@ -125,6 +125,8 @@ type Query struct {
 	// have their words one after the other. Who shows hits looks whether their
 	// texts do. While that leg lacks something, they are ignored here.
 	Phrases []analysis.Phrase
+	// Patterns stand for words of the collection, which are searched for as well.
+	Patterns []analysis.Pattern
 	// More is searched by the lexical leg together with Text, or alone if Text is "".
 	// Lexical has the parameters of its score.
 	More    []Wording

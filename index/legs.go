@@ -3,6 +3,8 @@ package index
 import (
 	"context"
 	"errors"
+
+	"github.com/ragctx/ragctx/analysis"
 )
 
 // ErrClosed is returned by a leg or index that has been closed.
@@ -57,13 +59,19 @@ type TextUnit struct {
 // package analysis makes them of a unit's title, text and extra words, ascending; all
 // units if there are no terms.
 //
-// Search, Holding and Stats may run beside Apply and Flush and see either the state
+// Words returns words of live units that match a pattern: at most n, those that most of
+// the units have first, and of those the first by their bytes. The text of a pattern of
+// kind Near is none of them, nor are stop words. Of a prefix that very many words have
+// a leg may look at some only.
+//
+// Search, Holding, Words and Stats may run beside Apply and Flush and see either the state
 // before or after it. The caller calls Apply and Flush from one goroutine at a
 // time. After Close every method returns [ErrClosed], or a zero value.
 type Lexical interface {
 	Apply(ctx context.Context, seq uint64, upserts []TextUnit, deletes []uint64) error
 	Search(ctx context.Context, q LexicalQuery) (LexicalResult, error)
 	Holding(ctx context.Context, terms []string) ([]uint64, error)
+	Words(ctx context.Context, p analysis.Pattern, n int) ([]string, error)
 	Cursor() uint64
 	Flush(ctx context.Context) error
 	// Compact rewrites what is stored so that nothing of deleted units is left in

@@ -24,7 +24,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	case "keyword":
 		q.Vector = nil
 	case "vector":
-		q.Text, q.More = "", nil
+		q.Text, q.More, q.Patterns = "", nil, nil
 	}
 	if h.gauge != nil { // which may search again when the caller has gone on
 		q.Filter = q.Filter.Clone()
@@ -93,7 +93,7 @@ func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool)
 		})
 	}
 	if q.worded() {
-		words := LexicalQuery{Text: q.Text, More: q.More, K: depth, Accept: accept, Only: only, Params: q.Lexical}
+		words := LexicalQuery{Text: q.Text, More: h.variants(ctx, q), K: depth, Accept: accept, Only: only, Params: q.Lexical}
 		if featured {
 			a.sessions = h.grouping(q, state)
 			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)

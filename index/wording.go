@@ -11,6 +11,9 @@ type Wording struct {
 	// text. One of 0 or less, or not a number, makes the wording be ignored; one above
 	// [MaxWordingWeight] counts as that.
 	Weight float64
+	// Term says that Text is a word as package analysis makes it of units, which counts
+	// by itself: as a [Lexical.Words] has found it.
+	Term bool
 }
 
 // MaxWordingWeight is the most that a wording weighs.

@@ -22,18 +22,18 @@ func TestWordingsReachTheLexicalLeg(t *testing.T) {
 		entry(2, 1, p, "green pear", 0, 1),
 		entry(3, 1, p, "blue plum"),
 	}})
-	more := []index.Wording{{"pear", 0.5}, {"plum", 0.25}}
+	more := []index.Wording{{Text: "pear", Weight: 0.5}, {Text: "plum", Weight: 0.25}}
 	params := index.LexicalParams{K1: 2, Grams: -1}
 	for name, c := range map[string]struct {
 		q     index.Query
 		want  []uint64
 		asked []index.Wording
 	}{
-		"text alone":           {index.Query{Text: "apple"}, []uint64{1}, []index.Wording{{"apple", 1}}},
-		"text and more":        {index.Query{Text: "apple", More: more}, []uint64{1, 2, 3}, append([]index.Wording{{"apple", 1}}, more...)},
+		"text alone":           {index.Query{Text: "apple"}, []uint64{1}, []index.Wording{{Text: "apple", Weight: 1}}},
+		"text and more":        {index.Query{Text: "apple", More: more}, []uint64{1, 2, 3}, append([]index.Wording{{Text: "apple", Weight: 1}}, more...)},
 		"more alone":           {index.Query{More: more}, []uint64{2, 3}, more},
 		"features":             {index.Query{More: more, Dialogue: &index.Dialogue{}}, []uint64{2, 3}, more},
-		"more that counts not": {index.Query{More: []index.Wording{{"pear", 0}, {"", 1}}}, nil, nil},
+		"more that counts not": {index.Query{More: []index.Wording{{Text: "pear"}, {Weight: 1}}}, nil, nil},
 		"vectors alone":        {index.Query{Text: "apple", More: more, Fusion: index.Fusion{Method: "vector"}}, nil, nil},
 		"more and a vector": {
 			index.Query{More: more, Vector: []float32{1, 0}, Fusion: index.Fusion{VectorWeight: 9}}, []uint64{1, 2, 3}, more,
@@ -71,14 +71,14 @@ func TestBadParamsAreNoFaultOfALeg(t *testing.T) {
 
 func TestWordings(t *testing.T) {
 	q := index.LexicalQuery{More: []index.Wording{
-		{"a", 1}, {"", 1}, {"b", 0}, {"c", -1}, {"d", math.NaN()}, {"e", math.Inf(1)}, {"f", 1e-9}, {"g", math.Inf(-1)},
+		{Text: "a", Weight: 1}, {Text: "", Weight: 1}, {Text: "b", Weight: 0}, {Text: "c", Weight: -1}, {Text: "d", Weight: math.NaN()}, {Text: "e", Weight: math.Inf(1)}, {Text: "f", Weight: 1e-9}, {Text: "g", Weight: math.Inf(-1)},
 	}}
-	want := []index.Wording{{"a", 1}, {"e", index.MaxWordingWeight}, {"f", 1e-9}}
+	want := []index.Wording{{Text: "a", Weight: 1}, {Text: "e", Weight: index.MaxWordingWeight}, {Text: "f", Weight: 1e-9}}
 	if got := q.Wordings(); !slices.Equal(got, want) {
 		t.Errorf("Wordings = %v, want %v", got, want)
 	}
 	q.Text = "text"
-	if got := q.Wordings(); !slices.Equal(got, append([]index.Wording{{"text", 1}}, want...)) {
+	if got := q.Wordings(); !slices.Equal(got, append([]index.Wording{{Text: "text", Weight: 1}}, want...)) {
 		t.Errorf("Wordings = %v, want the text before %v", got, want)
 	}
 }

@@ -27,6 +27,19 @@ func Phrases(q ragctx.ContextQuery) []analysis.Phrase {
 	return analysis.Phrases(q.Query)
 }
 
+// ParamPatterns is the parameter of a query that, when true, has words with a mark behind
+// them stand for others: storm* for what begins so, storm~ for what is spelt nearly so.
+// A search has it unless it says otherwise; in a prompt such marks mean something else.
+const ParamPatterns = "patterns"
+
+// Patterns returns the patterns of a query, whose words are searched for as well.
+func Patterns(q ragctx.ContextQuery) []analysis.Pattern {
+	if q.Params[ParamPatterns] != true {
+		return nil
+	}
+	return analysis.Patterns(q.Query)
+}
+
 // holds reports whether a unit has all phrases, each in its text, its headings or, as the
 // first of its item, its title.
 func holds(phrases []analysis.Phrase, u *Unit, it *Item) bool {
@@ -52,7 +65,7 @@ func wording(r Request) string {
 func Weighted(in []expand.Wording) []index.Wording {
 	var out []index.Wording
 	for _, w := range in {
-		out = append(out, index.Wording(w))
+		out = append(out, index.Wording{Text: w.Text, Weight: w.Weight})
 	}
 	return out
 }

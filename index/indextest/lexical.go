@@ -45,6 +45,8 @@ func TestLexical(t *testing.T, open func(t *testing.T, dir string) index.Lexical
 		"Misspelt":         lexicalMisspelt,
 		"Phrase":           lexicalPhrase,
 		"Holding":          lexicalHolding,
+		"Patterns":         lexicalPatterns,
+		"TermWordings":     lexicalTermWordings,
 		"Beside":           lexicalBeside,
 		"Extra":            lexicalExtra,
 		"Groups":           lexicalGroups,

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 )
 
@@ -120,7 +121,9 @@ func lexicalClosed(t *testing.T, open OpenLexical) {
 	ctx := t.Context()
 	_, searchErr := l.leg.Search(ctx, index.LexicalQuery{Text: "text", K: 1})
 	_, holdingErr := l.leg.Holding(ctx, []string{"text"})
+	_, wordsErr := l.leg.Words(ctx, analysis.Pattern{Text: "text"}, 1)
 	for name, err := range map[string]error{
+		"Words":   wordsErr,
 		"Apply":   l.leg.Apply(ctx, 2, []index.TextUnit{{ID: 2}}, nil),
 		"Search":  searchErr,
 		"Holding": holdingErr,

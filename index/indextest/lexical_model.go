@@ -350,6 +350,7 @@ func lexicalModel(t *testing.T, open OpenLexical, long int) {
 				query := drawQuery(rt)
 				model.compareQuery(l, query)
 				model.compareGroups(l, query)
+				l.wordsAre(model, drawPattern(rt), rapid.IntRange(1, 5).Draw(rt, "words"))
 				l.sameAmong(rt, query)
 			},
 		})

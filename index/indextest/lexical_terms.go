@@ -22,7 +22,11 @@ func modelTerms(q index.LexicalQuery) map[modelTerm]float64 {
 			if !(w.Weight > 0) {
 				continue
 			}
-			for _, t := range of(w.Text) {
+			terms := of(w.Text)
+			if w.Term {
+				terms = []analysis.QueryTerm{{Text: w.Text, Count: 1}}
+			}
+			for _, t := range terms {
 				weights[modelTerm{t.Kind, t.Text}] += float64(t.Count) * min(w.Weight, 1000)
 			}
 		}

@@ -77,6 +77,13 @@
 // and then scores their texts as it would without. So the answer is the same, bit for
 // bit.
 //
+// # Patterns
+//
+// [Index.Words] looks up words by how they begin and by what is one edit away: in the
+// dictionaries of stored segments with an automaton, and in the sorted words of those in
+// memory with the same one. It counts live units alone, so the answer does not depend on
+// how they are stored, as long as no segment has more than 8,192 words that match.
+//
 // # Stored layout
 //
 // The directory holds "scorch", a scorch index, and the empty file "damaged"

@@ -14,7 +14,8 @@ type memorySegment struct {
 	terms map[string]int    // place in lists
 	lists [][]posting
 
-	owners func() owners // once finished
+	owners     func() owners // once finished, as well as
+	vocabulary func() []string
 }
 
 func newMemorySegment(units int) *memorySegment {
@@ -28,7 +29,7 @@ func newMemorySegment(units int) *memorySegment {
 // finish is called when all units have been added.
 func (s *memorySegment) finish() {
 	s.cols, s.rows = arrange(s.rows), nil
-	s.owners = sync.OnceValue(s.cols.owners)
+	s.owners, s.vocabulary = sync.OnceValue(s.cols.owners), sync.OnceValue(s.sortedWords)
 }
 
 func (s *memorySegment) start(id, parent uint64) uint32 {

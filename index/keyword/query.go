@@ -28,7 +28,7 @@ func featuresOf(q *index.LexicalQuery) []feature {
 func merged(texts []index.Wording, of func(text string) []analysis.QueryTerm) (features []feature) {
 	place := make(map[string]int) // kinds are different strings
 	for _, t := range texts {
-		terms := of(t.Text)
+		terms := termsOf(t, of)
 		places := make([]int, len(terms))
 		for n, f := range terms {
 			i, ok := place[f.Text]
@@ -47,6 +47,14 @@ func merged(texts []index.Wording, of func(text string) []analysis.QueryTerm) (f
 		}
 	}
 	return features
+}
+
+// termsOf returns the features of a text, as of returns them, or the one that it is.
+func termsOf(t index.Wording, of func(text string) []analysis.QueryTerm) []analysis.QueryTerm {
+	if t.Term {
+		return []analysis.QueryTerm{{Text: t.Text, Count: 1, Kind: analysis.Word}}
+	}
+	return of(t.Text)
 }
 
 // kindWeights are what the kinds of features count, by [analysis.Kind].

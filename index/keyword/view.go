@@ -23,6 +23,9 @@ type segment interface {
 	// among appends the postings of a term in some of the units, and returns how many
 	// live units and parents have it in all, if that is asked for.
 	among(q among, to []posting) ([]posting, spread, error)
+	// match calls fn for the words that match, by their bytes, with the number of units
+	// that have them, dead ones counted.
+	match(m *matcher, fn func(word string, units int) error) error
 }
 
 // lookup asks a segment for a term, which no unit has more than most times. The

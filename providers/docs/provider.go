@@ -39,7 +39,7 @@ func NewProvider(source passage.Searcher, r Ranking) *Provider {
 // agent, so those narrow nothing.
 func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
-		Text: q.Query, Phrases: passage.Phrases(q), More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
+		Text: q.Query, Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
 	}
 	if q.Params[paramTime] != false {
 		if reading, ok := timeexpr.Read(q.Query, q.Now); ok {

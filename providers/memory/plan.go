@@ -35,10 +35,10 @@ const (
 func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
 		Text:    q.Query,
-		Phrases: passage.Phrases(q),
-		More:    passage.Wordings(q),
-		Scope:   index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
-		Filter:  q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
+		Phrases: passage.Phrases(q), Patterns: passage.Patterns(q),
+		More:   passage.Wordings(q),
+		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
+		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
 		Fusion: o.Fusion,
 	}
 	plan.Fusion.VectorShare = cmp.Or(plan.Fusion.VectorShare, DefaultVectorShare)

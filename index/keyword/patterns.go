@@ -1,0 +1,195 @@
+package keyword
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/blevesearch/vellum/levenshtein"
+
+	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/index"
+)
+
+// mostMatches is how many words of one segment are looked at for a pattern: those that
+// come first by their bytes.
+const mostMatches = 1 << 13
+
+// automaton reads the bytes of a word. It is what package vellum, which has the words of
+// stored segments, takes for one.
+type automaton interface {
+	Start() int
+	IsMatch(state int) bool
+	CanMatch(state int) bool
+	WillAlwaysMatch(state int) bool
+	Accept(state int, b byte) int
+}
+
+// matcher finds words of a sorted list: those from from, and before until, that the
+// automaton accepts. It accepts nothing but words: see [wholeWords].
+type matcher struct {
+	automaton   automaton
+	from, until string
+}
+
+// afterUTF8 is above every byte of valid text.
+const afterUTF8 = "\xff"
+
+// edits makes automata that accept what is one edit away.
+var edits = sync.OnceValues(func() (*levenshtein.LevenshteinAutomatonBuilder, error) {
+	return levenshtein.NewLevenshteinAutomatonBuilder(1, true)
+})
+
+func matcherOf(p analysis.Pattern) (matcher, error) {
+	if p.Kind == analysis.Prefix {
+		return matcher{wholeWords{anything{}}, max(p.Text, firstWord), p.Text + afterUTF8}, nil
+	}
+	builder, err := edits()
+	if err != nil {
+		return matcher{}, err
+	}
+	near, err := builder.BuildDfa(p.Text, 1)
+	if err != nil {
+		return matcher{}, err
+	}
+	return matcher{wholeWords{near}, firstWord, afterUTF8}, nil
+}
+
+// wholeWords keeps an automaton from what has a space or control character: pairs, and
+// further occurrences of words.
+type wholeWords struct{ automaton }
+
+// dead is the state of vellum's automata that nothing leads out of.
+const dead = 0
+
+func (w wholeWords) Accept(state int, b byte) int {
+	if b <= pairSpace {
+		return dead
+	}
+	return w.automaton.Accept(state, b)
+}
+
+// anything accepts all.
+type anything struct{}
+
+func (anything) Start() int               { return dead + 1 }
+func (anything) IsMatch(s int) bool       { return s != dead }
+func (anything) CanMatch(s int) bool      { return s != dead }
+func (anything) WillAlwaysMatch(int) bool { return false }
+func (anything) Accept(s int, _ byte) int { return s }
+
+// accepts reports whether the automaton accepts a word.
+func (m *matcher) accepts(word string) bool {
+	state := m.automaton.Start()
+	for i := 0; i < len(word) && m.automaton.CanMatch(state); i++ {
+		state = m.automaton.Accept(state, word[i])
+	}
+	return m.automaton.IsMatch(state)
+}
+
+// Words implements [index.Lexical].
+func (ix *Index) Words(ctx context.Context, p analysis.Pattern, n int) ([]string, error) {
+	v := ix.acquire()
+	if v == nil {
+		return nil, index.ErrClosed
+	}
+	defer v.release()
+	m, err := matcherOf(p)
+	if err != nil || n <= 0 {
+		return nil, err
+	}
+	units := make(map[string]int) // live ones that have the word
+	for _, part := range v.parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := guard(func() error { return part.count(&m, units) }); err != nil {
+			return nil, ix.damaged("look up words", err)
+		}
+	}
+	maps.DeleteFunc(units, func(word string, live int) bool {
+		return live == 0 || analysis.Stop(word) || p.Kind == analysis.Near && word == p.Text
+	})
+	words := slices.SortedFunc(maps.Keys(units), func(a, b string) int {
+		return cmp.Or(cmp.Compare(units[b], units[a]), cmp.Compare(a, b))
+	})
+	return slices.Clip(words[:min(n, len(words))]), nil
+}
+
+// count adds the numbers of live units that have each of the words that match.
+func (p part) count(m *matcher, to map[string]int) error {
+	var list []posting
+	return p.matches(m, func(word string, units int) (err error) {
+		if p.dead != nil {
+			if list, err = p.postings(lookup{term: word, most: 1, limit: math.MaxInt}, p.dead, list[:0]); err != nil {
+				return err
+			}
+			units = len(list)
+		}
+		to[word] += units
+		return nil
+	})
+}
+
+// errEnough ends the look at words that match.
+var errEnough = errors.New("keyword: enough words")
+
+// matches calls fn for the words of a segment that match, by their bytes, with the number
+// of units that have them, dead ones counted; see [mostMatches].
+func (p part) matches(m *matcher, fn func(word string, units int) error) error {
+	seen := 0
+	err := p.match(m, func(word string, units int) error {
+		if seen++; seen > mostMatches {
+			return errEnough
+		}
+		return fn(word, units)
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// sortedWords returns what is no gram, opening or pair among the terms.
+func (s *memorySegment) sortedWords() []string {
+	words := make([]string, 0, len(s.terms)/8)
+	for term := range s.terms {
+		if whole(term) {
+			words = append(words, term)
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// whole reports whether a term is a word.
+func whole(term string) bool {
+	for i := range len(term) {
+		if term[i] <= pairSpace {
+			return false
+		}
+	}
+	return true
+}
+
+// match implements [segment].
+func (s *memorySegment) match(m *matcher, fn func(word string, units int) error) error {
+	all := s.vocabulary()
+	first, _ := slices.BinarySearch(all, m.from)
+	for _, word := range all[first:] {
+		if word >= m.until {
+			break
+		}
+		if !m.accepts(word) {
+			continue
+		}
+		if err := fn(word, len(s.lists[s.terms[word]])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
