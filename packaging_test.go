@@ -22,7 +22,7 @@ func TestDockerfile(t *testing.T) {
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)[1]
 	for _, line := range []string{
-		"FROM golang:" + string(version) + " AS build", "CGO_ENABLED=0", "FROM scratch", "USER 65532:65532", "VOLUME /data",
+		"FROM golang:" + string(version) + " AS build", "CGO_ENABLED=0", "FROM scratch", "USER 65532:65532", "VOLUME /data", "ENV HOME=/data RAGCTX_DATA=/data RAGCTX_ADDR=0.0.0.0:7700",
 		`CMD ["/ragctx", "status", "--quiet"]`, `ENTRYPOINT ["/ragctx"]`,
 	} {
 		if !strings.Contains(string(file), line) {
@@ -31,7 +31,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// TestUnit has systemd read the unit, with a program that is there in the place of ours.
+// TestUnit has systemd read the unit and what lets others in, with a program that is there in the place of ours.
 func TestUnit(t *testing.T) {
 	systemd, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -44,6 +44,16 @@ func TestUnit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ragctx.service")
 	text := strings.ReplaceAll(string(unit), "/usr/local/bin/ragctx", "/bin/true")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more, err := os.ReadFile("packaging/tls.conf")
+	if err == nil {
+		err = os.Mkdir(file+".d", 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(file+".d", "tls.conf"), more, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.CommandContext(t.Context(), systemd, "verify", file).CombinedOutput(); err != nil || len(out) > 0 {

@@ -117,12 +117,8 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 		if !errors.As(err, &locked) {
 			return opened{}, err
 		}
-		if a := locked.Owner.Address; a != "" {
-			scheme := "http://"
-			if locked.Owner.Certificate != "" {
-				scheme = "https://"
-			}
-			o := dial(scheme+clientHost(a), api.ClientOptions{Key: locked.Owner.Token, Certificate: locked.Owner.Certificate})
+		if locked.Owner.Address != "" {
+			o := dial(reach(locked.Owner))
 			o.PID = locked.Owner.PID
 			return o, nil
 		}
@@ -135,6 +131,15 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 			return opened{}, held(locked)
 		}
 	}
+}
+
+// reach says how the server of a data directory is called.
+func reach(o engine.Owner) (url string, as api.ClientOptions) {
+	scheme := "http://"
+	if o.Certificate != "" {
+		scheme = "https://"
+	}
+	return scheme + clientHost(o.Address), api.ClientOptions{Key: o.Token, Certificate: o.Certificate}
 }
 
 func dial(url string, o api.ClientOptions) opened {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,29 +96,22 @@ const readyWithin = 5 * time.Second
 // ready reports whether the server of the settings can answer. It must not open the data
 // directory, which would be in the way of a server that is about to.
 func (s settings) ready(ctx context.Context) error {
-	url, owner := "", engine.OwnerOf(s.Data)
-	if owner.Address != "" {
-		scheme := "http://"
-		if owner.Certificate != "" {
-			scheme = "https://"
-		}
-		url = scheme + clientHost(owner.Address)
-	}
-	o := api.ClientOptions{Certificate: owner.Certificate}
+	var url string
+	var as api.ClientOptions
+	var err error
 	if s.Server != "" {
-		o = api.ClientOptions{} // another one, which shows a certificate that is trusted
+		url, err = serverURL(s.Server)
+	} else if o := engine.OwnerOf(s.Data); o.Address != "" {
+		url, as = reach(o)
+	} else {
+		err = fmt.Errorf("%w: no server has the data directory %s", ragctx.ErrUnavailable, s.Data)
 	}
-	url = cmp.Or(s.Server, url)
-	if url == "" {
-		return fmt.Errorf("%w: no server has the data directory %s", ragctx.ErrUnavailable, s.Data)
-	}
-	url, err := serverURL(url)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
-	c := api.NewClientWith(url, o)
+	c := api.NewClientWith(url, as)
 	defer c.Close()
 	return c.Readyz(ctx)
 }
