@@ -16,9 +16,9 @@ import (
 // Quotas say what a namespace may hold at most at a time; 0 is no limit. What was
 // replaced or deleted, and is kept for questions about earlier times, does not count.
 type Quotas struct {
-	Documents int   `json:"documents" minimum:"0" doc:"how many documents it may hold; 0 is no limit"`
-	Memories  int   `json:"memories" minimum:"0" doc:"how many memories it may hold, episodes of turns included; 0 is no limit"`
-	TextBytes int64 `json:"text_bytes" minimum:"0" doc:"how many bytes of text its documents and memories may have together; 0 is no limit"`
+	Documents int   `json:"documents" required:"false" minimum:"0" doc:"how many documents it may hold; 0 is no limit"`
+	Memories  int   `json:"memories" required:"false" minimum:"0" doc:"how many memories it may hold, episodes of turns included; 0 is no limit"`
+	TextBytes int64 `json:"text_bytes" required:"false" minimum:"0" doc:"how many bytes of text its documents and memories may have together; 0 is no limit"`
 }
 
 // Namespace is a namespace and what it holds now.
