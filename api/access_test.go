@@ -46,6 +46,8 @@ var probes = map[string]probe{
 	"create-key": {whole, "/v1/keys", `{"name":"probe","role":"read"}`}, "list-keys": {whole, "/v1/keys", ""}, "revoke-key": {whole, "/v1/keys/none", ""},
 	"list-audit":   {namespace, "/v1/audit?namespace={ns}", ""},
 	"get-embedder": {anywhere, "/v1/embedder", ""}, "embeddings": {anywhere, "/v1/embeddings", `{"input":"a"}`},
+	"get-namespace": {namespace, "/v1/namespaces/{ns}", ""}, "create-namespace": {whole, "/v1/namespaces", `{"name":"probe"}`},
+	"put-quotas": {whole, "/v1/namespaces/none/quotas", `{}`}, "erase-namespace": {whole, "/v1/namespaces/none?erase=true", ""},
 	"list-namespaces": {anywhere, "/v1/namespaces", ""}, "mem0-ping": {anywhere, "/mem0/v1/ping", ""},
 
 	"context":  {namespace, "/v1/context", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
@@ -100,6 +101,9 @@ func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte)
 			_ = json.Unmarshal(body, &in) // where it is no JSON, the request was refused
 			name, known = cmp.Or(in.Namespace, in.Project), true
 		}
+	}
+	if !known && strings.HasPrefix(op.Path, namespacesPath+"/") {
+		name, known = c.Param("name"), true
 	}
 	if !known {
 		return ""

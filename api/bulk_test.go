@@ -269,7 +269,7 @@ func TestBulkBodyBreaksOff(t *testing.T) {
 	if len(f.jobs(t)) > 0 || len(f.ids(t, "")) > 0 {
 		t.Error("something is left")
 	}
-	if names := into[NamespaceList](t, f.call(t, "GET", "/v1/namespaces", ""), 200); len(names.Namespaces) > 0 {
+	if names := into[NamespacePage](t, f.call(t, "GET", "/v1/namespaces", ""), 200); len(names.Namespaces) > 0 {
 		t.Errorf("namespaces %v", names)
 	}
 }

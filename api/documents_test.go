@@ -84,7 +84,7 @@ func TestDocumentLifecycle(t *testing.T) {
 	if item := into[Item](t, f.call(t, "GET", "/v1/items/a.md@1%230?namespace=n", ""), 200); item.Text != c.Text {
 		t.Errorf("citation of a deleted document: %+v", item)
 	}
-	if names := into[NamespaceList](t, f.call(t, "GET", "/v1/namespaces", ""), 200); len(names.Namespaces) != 1 {
+	if names := into[NamespacePage](t, f.call(t, "GET", "/v1/namespaces", ""), 200); len(names.Namespaces) != 1 {
 		t.Errorf("namespaces = %v", names)
 	}
 }

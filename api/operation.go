@@ -64,6 +64,7 @@ func (s *Server) routes() {
 	s.metricsRoutes()
 	s.adminRoutes()
 	s.keyRoutes()
+	s.namespaceRoutes()
 	s.auditRoutes()
 	doc := s.api.OpenAPI()
 	for _, path := range slices.Collect(maps.Keys(doc.Paths)) {

@@ -15,7 +15,7 @@ var operationRoles = map[access.Role][]string{
 	access.None: {"healthz", "readyz"},
 	access.Read: {
 		"context", "search", "search-memories", "explain", "assemble", "pack", "embeddings", "get-embedder", "vector-status", "metrics",
-		"list-documents", "get-document", "list-duplicates", "get-item", "get-ranking", "list-namespaces",
+		"list-documents", "get-document", "list-duplicates", "get-item", "get-ranking", "list-namespaces", "get-namespace",
 		"list-jobs", "get-job", "list-job-items", "watch-job",
 		"stream-events", "list-providers", "list-session-providers",
 		"list-clusters", "get-cluster", "get-cluster-state", "query-messages", "export-messages", "stream-messages",
@@ -35,6 +35,7 @@ var operationRoles = map[access.Role][]string{
 	},
 	access.Admin: {
 		"create-key", "list-keys", "revoke-key", "list-audit", "status",
+		"create-namespace", "put-quotas", "erase-namespace",
 		"put-ranking", "reembed", "snapshot", "doctor",
 	},
 }

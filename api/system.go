@@ -16,14 +16,7 @@ type Health struct {
 	Status string `json:"status" enum:"ok"`
 }
 
-// NamespaceList is the list of all namespaces.
-type NamespaceList struct {
-	Namespaces []string `json:"namespaces" nullable:"false" doc:"sorted"`
-}
-
 type healthOutput struct{ Body Health }
-
-type namespacesOutput struct{ Body NamespaceList }
 
 func (s *Server) systemRoutes() {
 	tags := []string{"system"}
@@ -37,10 +30,6 @@ func (s *Server) systemRoutes() {
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Summary: "Can the server answer?",
 		Description: "503 if the store does not answer.",
 	}, s.ready)
-	register(s, huma.Operation{
-		OperationID: "list-namespaces", Method: http.MethodGet, Path: "/v1/namespaces", Tags: tags, Summary: "List namespaces",
-		Description: "Those in which anything was ever stored.",
-	}, s.listNamespaces)
 	register(s, huma.Operation{
 		OperationID: "status", Method: http.MethodGet, Path: "/v1/status", Tags: tags, Summary: "How is the server doing?",
 		Description: "Sizes, counts, jobs, the embedder, and what does not work as it should, as far as that is known without looking through the data; that is a checkup's.",
@@ -77,12 +66,4 @@ func (s *Server) ready(ctx context.Context, _ *struct{}) (*healthOutput, error) 
 		return nil, fmt.Errorf("%w: %w", ragctx.ErrUnavailable, err)
 	}
 	return &healthOutput{Health{"ok"}}, nil
-}
-
-func (s *Server) listNamespaces(ctx context.Context, _ *struct{}) (*namespacesOutput, error) {
-	names, err := s.engine.Namespaces(ctx)
-	if names == nil {
-		names = []string{}
-	}
-	return &namespacesOutput{NamespaceList{names}}, err
 }

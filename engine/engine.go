@@ -147,7 +147,6 @@ type Engine struct {
 	uses        *uses
 	keys        *keyring
 	auditor     *auditor
-	namespaces  sync.Map // name to id
 	taught      sync.Map // ids of namespaces in whose turns something was found
 	events      *events.Broker
 	jobs        *jobs
@@ -314,18 +313,10 @@ func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64
 	if err := access.From(ctx).Enters(name); err != nil {
 		return 0, err
 	}
-	if id, ok := e.namespaces.Load(name); ok {
-		return id.(int64), nil //nolint:forcetypeassert // only int64 is stored
-	}
 	if err := ragctx.ValidName("namespace", name); err != nil {
 		return 0, err
 	}
-	id, err := e.store.Namespace(ctx, name, create)
-	if err != nil {
-		return 0, err
-	}
-	e.namespaces.Store(name, id)
-	return id, nil
+	return e.store.Namespace(ctx, name, create)
 }
 
 // Namespaces returns the names of the namespaces that the grant of ctx reaches, sorted.

@@ -181,6 +181,11 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	done := make([]int64, 0, len(pending))
 	for _, p := range pending {
 		done = append(done, p.ID)
+		for _, id := range p.Gone {
+			if err := e.removeIndex(ctx, id); err != nil {
+				return fmt.Errorf("erased, but the files of an index may still hold it; it is tried again: %w", err)
+			}
+		}
 		for id, seq := range p.Followed {
 			follow[id] = max(follow[id], seq)
 		}

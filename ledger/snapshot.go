@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -163,6 +164,20 @@ func (s *Snapshotter) Hold(namespace, cluster string, do func() error) error {
 		delete(s.states, key)
 		return progress{}, err
 	})
+	return err
+}
+
+// HoldAll is [Snapshotter.Hold] for all clusters of a namespace, and holds up those of
+// others as long.
+func (s *Snapshotter) HoldAll(namespace string, do func() error) error {
+	for i := range s.locks {
+		s.locks[i].Lock()
+		defer s.locks[i].Unlock()
+	}
+	err := do()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.states, func(key scope, _ progress) bool { return key.namespace == namespace })
 	return err
 }
 

@@ -14,10 +14,7 @@ type NamespaceCount struct {
 // CountAll counts the current items of every namespace, by name.
 func (s *Store) CountAll(ctx context.Context) (all []NamespaceCount, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT n.name,
-				(SELECT count(*) FROM items i WHERE i.namespace = n.id AND i.kind = ?1 AND i.superseded IS NULL),
-				(SELECT count(*) FROM items i WHERE i.namespace = n.id AND i.kind = ?2 AND i.superseded IS NULL)
-			FROM namespaces n ORDER BY n.name`, Documents, Memories)
+		rows, err := tx.QueryContext(ctx, `SELECT name, documents, memories FROM namespaces WHERE erased = 0 ORDER BY name`)
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,8 @@ type Pending struct {
 	// Followed says which indexes held something, and up to which change each
 	// must have followed to hold it no more.
 	Followed map[Collection]uint64
+	// Gone are those of erased namespaces, whose files are to be removed instead.
+	Gone []Collection
 }
 
 // scope says what an erasure is about: items and turns that have all of what is
@@ -53,6 +55,8 @@ type scope struct {
 	Procedure int64 `json:"procedure,omitempty"`
 	// Ledger is the row of the only thing that is meant, which nobody sees any more.
 	Ledger int64 `json:"ledger,omitempty"`
+	// Whole is the name that the namespace had, if all of it is meant.
+	Whole string `json:"whole,omitempty"`
 }
 
 // where returns the conditions on a row i of items or turns.
@@ -144,6 +148,15 @@ func (s *Store) EraseUser(ctx context.Context, ns int64, user string) (Erased, e
 // one that a crash interrupts goes on with the next opening. may checks whether it
 // is allowed, together with the note.
 func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *sql.Tx) error) (Erased, error) {
+	sc, e, err := s.intend(ctx, sc, may)
+	if err != nil {
+		return Erased{}, err
+	}
+	return s.carryOut(ctx, sc, e)
+}
+
+// intend notes an erasure.
+func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, *sql.Tx) error) (scope, Erased, error) {
 	var e Erased
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
 		if err := may(ctx, tx); err != nil {
@@ -161,11 +174,21 @@ func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *
 		if err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, `INSERT INTO erasures (scope) VALUES (?) RETURNING id`, string(text)).Scan(&e.Pending)
+		if err := tx.QueryRowContext(ctx, `INSERT INTO erasures (scope) VALUES (?) RETURNING id`, string(text)).Scan(&e.Pending); err != nil {
+			return err
+		}
+		if sc.Whole == "" {
+			return nil
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO erased_from (erasure, namespace, kind, seq) VALUES (?1, ?2, ?3, 0), (?1, ?2, ?4, 0)`,
+			e.Pending, sc.Namespace, Documents, Memories) // its indexes go, also if they are empty
+		return err
 	})
-	if err != nil {
-		return Erased{}, failed("erase", err)
-	}
+	return sc, e, failedIf("erase", err)
+}
+
+// carryOut hides what an erasure that is noted is about.
+func (s *Store) carryOut(ctx context.Context, sc scope, e Erased) (Erased, error) {
 	if err := s.hide(context.WithoutCancel(ctx), sc, &e); err != nil {
 		s.sweeper.resume(e.Pending, sc)
 		return Erased{}, fmt.Errorf("erase: it is noted, and tried again until it is done: %w", err)
@@ -211,6 +234,9 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 		return err
 	}
 	if err := s.eraseMessages(ctx, sc, e); err != nil {
+		return err
+	}
+	if err := s.eraseRests(ctx, sc, e); err != nil {
 		return err
 	}
 	if e.bereft != nil {
@@ -275,7 +301,7 @@ func (s *Store) hideItem(ctx context.Context, tx *sql.Tx, sc scope, n named, e *
 func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named, ids []int64, e *Erased) error {
 	for _, id := range ids {
 		in := Collection{sc.Namespace, n.kind}
-		if n.kind == Memories && (sc.Key == nil || *sc.Key != n.key) {
+		if n.kind == Memories && sc.Whole == "" && (sc.Key == nil || *sc.Key != n.key) {
 			if err := relearn(ctx, tx, sc.Namespace, id); err != nil {
 				return err
 			}
@@ -295,7 +321,7 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named,
 		return nil
 	}
 	e.Memories++
-	if sc.User == nil || sc.Session != nil { // of a user, all goes
+	if sc.Whole == "" && (sc.User == nil || sc.Session != nil) { // of a user, all goes
 		bereft, err := column[string](ctx, tx, supersededBy, sc.Namespace, n.key, 0)
 		if err != nil {
 			return err
@@ -334,9 +360,11 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 // forget removes copies of what a scope names from elsewhere in the database:
 // what jobs are still to write, and stored answers, which may repeat anything.
 func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope) error {
-	var namespace string
-	if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
-		return err
+	namespace := sc.Whole
+	if namespace == "" {
+		if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
+			return err
+		}
 	}
 	if sc.Kind == Documents && sc.Key != nil {
 		if err := forgetSpooled(ctx, tx, namespace, *sc.Key); err != nil {

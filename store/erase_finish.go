@@ -10,8 +10,8 @@ import (
 func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
 	var out []Pending
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT e.id, coalesce(f.namespace, 0), coalesce(f.kind, 0), coalesce(f.seq, 0)
-			FROM erasures e LEFT JOIN erased_from f ON f.erasure = e.id WHERE e.scope = '' ORDER BY e.id`)
+		rows, err := tx.QueryContext(ctx, `SELECT e.id, coalesce(f.namespace, 0), coalesce(f.kind, 0), coalesce(f.seq, 0), coalesce(n.erased, 0)
+			FROM erasures e LEFT JOIN erased_from f ON f.erasure = e.id LEFT JOIN namespaces n ON n.id = f.namespace WHERE e.scope = '' ORDER BY e.id`)
 		if err != nil {
 			return err
 		}
@@ -19,14 +19,18 @@ func (s *Store) ErasePending(ctx context.Context) ([]Pending, error) {
 			var id int64
 			var c Collection
 			var seq uint64
-			if err := rows.Scan(&id, &c.Namespace, &c.Kind, &seq); err != nil {
+			var gone bool
+			if err := rows.Scan(&id, &c.Namespace, &c.Kind, &seq, &gone); err != nil {
 				return err
 			}
 			if len(out) == 0 || out[len(out)-1].ID != id {
 				out = append(out, Pending{ID: id, Followed: make(map[Collection]uint64)})
 			}
-			if c.Namespace != 0 {
-				out[len(out)-1].Followed[c] = seq
+			switch last := &out[len(out)-1]; {
+			case gone:
+				last.Gone = append(last.Gone, c)
+			case c.Namespace != 0:
+				last.Followed[c] = seq
 			}
 			return nil
 		})

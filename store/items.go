@@ -146,12 +146,17 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (wr
 	})
 }
 
-// succeed ends old, if there is one, in favour of the version that write makes.
+// succeed ends old, if there is one, in favour of the version that write makes, as far
+// as the quotas of the namespace allow it.
 func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
 	write func(version int, now int64) (seq uint64, err error),
 ) (written, error) {
 	now := s.now().UTC().Truncate(time.Microsecond)
 	w := written{occurred: r.occurred, recorded: now}
+	room, err := roomIn(ctx, tx, r.namespace)
+	if err != nil {
+		return w, err
+	}
 	if err := tx.QueryRowContext(ctx, `SELECT max(0, coalesce(max(version), 0)) + 1 FROM items
 		WHERE namespace = ? AND kind = ? AND key = ?`, r.namespace, r.kind, r.key).Scan(&w.version); err != nil {
 		return w, err
@@ -161,7 +166,6 @@ func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
 			return w, err
 		}
 	}
-	var err error
 	if w.seq, err = write(w.version, now.UnixMicro()); err != nil {
 		return w, err
 	}
@@ -169,6 +173,9 @@ func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
 		if w.seq, err = s.ended(ctx, tx, r.namespace, r.kind, old.id); err != nil {
 			return w, err
 		}
+	}
+	if err := room.check(ctx, tx); err != nil {
+		return w, err
 	}
 	if r.kind == Documents && w.version > s.keep {
 		seq, err := s.prune(ctx, tx, r.namespace, r.key)
@@ -343,44 +350,6 @@ func decodeValues(s string) map[string]any {
 		return nil
 	}
 	return v
-}
-
-// Namespace returns the id of a namespace; with create it is made if missing.
-func (s *Store) Namespace(ctx context.Context, name string, create bool) (int64, error) {
-	var id int64
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT id FROM namespaces WHERE name = ?`, name).Scan(&id)
-	})
-	if err == nil {
-		return id, nil
-	}
-	if !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("find namespace: %w", err)
-	}
-	if !create {
-		return 0, fmt.Errorf("namespace %q: %w", ragctx.Clip(name), ragctx.ErrNotFound)
-	}
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `INSERT INTO namespaces (name, created) VALUES (?, ?)
-			ON CONFLICT (name) DO UPDATE SET name = name RETURNING id`, name, s.now().UnixMicro()).Scan(&id)
-	})
-	if err != nil {
-		return 0, fmt.Errorf("create namespace: %w", err)
-	}
-	return id, nil
-}
-
-// Namespaces returns the names of all namespaces, sorted.
-func (s *Store) Namespaces(ctx context.Context) ([]string, error) {
-	var names []string
-	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		names, err = column[string](ctx, tx, `SELECT name FROM namespaces ORDER BY name`)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list namespaces: %w", err)
-	}
-	return names, nil
 }
 
 // scan calls fn for each row and closes rows.

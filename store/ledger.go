@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ragctx/ragctx"
@@ -21,7 +20,6 @@ type Ledger struct {
 	store  *Store
 	opts   ledger.Options
 	bus    ledger.Bus
-	spaces sync.Map // ids of namespaces by name
 	closed atomic.Bool
 }
 
@@ -73,7 +71,7 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 	if err := l.open(); err != nil || len(messages) == 0 {
 		return []ledger.Message{}, err
 	}
-	ns, err := l.namespace(ctx, messages[0].Namespace)
+	ns, err := l.store.Namespace(ctx, messages[0].Namespace, true)
 	if err != nil {
 		return nil, err
 	}
@@ -83,17 +81,6 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 		return nil, failed("append to ledger", err)
 	}
 	return w.messages, nil
-}
-
-func (l *Ledger) namespace(ctx context.Context, name string) (int64, error) {
-	if id, ok := l.spaces.Load(name); ok {
-		return id.(int64), nil //nolint:forcetypeassert // only int64 is stored
-	}
-	id, err := l.store.Namespace(ctx, name, true)
-	if err == nil {
-		l.spaces.Store(name, id)
-	}
-	return id, err
 }
 
 // statements are those that the writer needs for every message: compiling them takes

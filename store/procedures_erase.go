@@ -62,6 +62,7 @@ func (s *Store) proceduresIn(ctx context.Context, sc scope) (rows []int64, err e
 	switch {
 	case sc.Procedure != 0:
 		c.and(`p.id = ?`, sc.Procedure)
+	case sc.Whole != "": // all of them
 	case !sc.Turns:
 		return nil, nil
 	default:

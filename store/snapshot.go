@@ -145,7 +145,7 @@ func (s *Store) describe(ctx context.Context, name string) (info SnapshotInfo, e
 		}
 	}
 	info = SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
-	err = db.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces),
+	err = db.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),
 		(SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL), (SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL),
 		(SELECT count(*) FROM turns), (SELECT count(*) FROM ledger_messages)`, Documents, Memories).
 		Scan(&info.Schema, &info.Namespaces, &info.Documents, &info.Memories, &info.Turns, &info.Messages)

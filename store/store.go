@@ -63,6 +63,7 @@ type Store struct {
 	sweeping sync.Mutex
 
 	openings openings
+	spaces   spaceIDs
 }
 
 // Open opens or creates the database file at path and brings its schema up to
@@ -245,6 +246,9 @@ func wrap(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err
+	}
+	if e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER { // none but those that guard what is erased
+		return fmt.Errorf("%w: the namespace was erased meanwhile; ask again, and what is written makes a new one of that name", ragctx.ErrConflict)
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:

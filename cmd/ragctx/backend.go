@@ -25,6 +25,7 @@ type backend interface {
 	procedureKeeper
 	ledgerKeeper
 	keyKeeper
+	spaceKeeper
 	AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error)
 	packBuilder
 	providerKeeper

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/store"
+)
+
+const namespacesPath = "/v1/namespaces"
+
+// NamespaceRequest names a new namespace and says what it may hold.
+type NamespaceRequest struct {
+	Name   string       `json:"name" minLength:"1" maxLength:"512" doc:"as requests name it" example:"billing"`
+	Quotas store.Quotas `json:"quotas,omitzero" doc:"what it may hold; default is any number"`
+}
+
+// NamespacePage is a page of namespaces.
+type NamespacePage struct {
+	Namespaces []string          `json:"namespaces" nullable:"false" doc:"their names, sorted"`
+	Details    []store.Namespace `json:"details" nullable:"false" doc:"what each of them holds, in the same order"`
+	NextCursor string            `json:"next_cursor,omitempty" doc:"send it as cursor for the next page; absent on the last"`
+}
+
+type namespaceList struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"1000"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+}
+
+// NamespaceKey is the parameter that names a namespace. It is exported for huma, which
+// passes over others.
+type NamespaceKey struct {
+	Name string `path:"name" maxLength:"512" doc:"the namespace's name"`
+}
+
+type namespaceInput struct{ Body NamespaceRequest }
+
+type quotasInput struct {
+	NamespaceKey
+	Body store.Quotas
+}
+
+type namespaceDelete struct {
+	NamespaceKey
+	Erasable
+}
+
+type namespaceOutput struct{ Body store.Namespace }
+
+type namespacePageOutput struct{ Body NamespacePage }
+
+type namespaceCursor struct {
+	Name string `json:"name"`
+}
+
+func (s *Server) namespaceRoutes() {
+	tags := []string{"namespaces"}
+	one := namespacesPath + "/{name}"
+	register(s, huma.Operation{
+		OperationID: "list-namespaces", Method: http.MethodGet, Path: namespacesPath, Tags: tags, Summary: "List namespaces",
+		Description: "Those that were made, or in which anything was stored, and that the caller reaches.",
+	}, s.listNamespaces)
+	register(s, huma.Operation{
+		OperationID: "create-namespace", Method: http.MethodPost, Path: namespacesPath, Tags: tags, Summary: "Make a namespace",
+		Description: "A namespace is also made, without quotas, by the first thing that is stored in it. What would make it hold more than its quotas allow " +
+			"is 403 with the code `quota_exceeded`. One that is there is 409. For admins of all namespaces.",
+		DefaultStatus: http.StatusCreated,
+	}, func(ctx context.Context, in *namespaceInput) (*namespaceOutput, error) {
+		n, err := s.engine.CreateNamespace(ctx, in.Body.Name, in.Body.Quotas)
+		return &namespaceOutput{n}, err
+	})
+	register(s, huma.Operation{
+		OperationID: "get-namespace", Method: http.MethodGet, Path: one, Tags: tags, Summary: "What does a namespace hold?",
+		Description: "And what may it. What was replaced or deleted, and is kept for questions about earlier times, is not counted.",
+	}, func(ctx context.Context, in *NamespaceKey) (*namespaceOutput, error) {
+		n, err := s.engine.DescribeNamespace(ctx, in.Name)
+		return &namespaceOutput{n}, err
+	})
+	register(s, huma.Operation{
+		OperationID: "put-quotas", Method: http.MethodPut, Path: one + "/quotas", Tags: tags, Summary: "Change the quotas of a namespace",
+		Description: "All of them: one that is absent is no limit. What the namespace holds beyond them stays, and may be replaced by what is not more. " +
+			"For admins of all namespaces.",
+	}, func(ctx context.Context, in *quotasInput) (*namespaceOutput, error) {
+		n, err := s.engine.SetQuotas(ctx, in.Name, in.Body)
+		return &namespaceOutput{n}, err
+	})
+	register(s, huma.Operation{
+		OperationID: "erase-namespace", Method: http.MethodDelete, Path: one, Tags: tags, Summary: "Erase a namespace",
+		Description: "Removes a namespace with its documents, memories, turns, ledgers, procedures and jobs for good, from the database, the indexes and their files. " +
+			"It is out of sight at once; requests that were writing into it are 409. What is written under its name from then on makes a new namespace, without quotas. " +
+			"Only with erase=true. For admins of all namespaces.",
+	}, func(ctx context.Context, in *namespaceDelete) (*erasedOutput, error) {
+		if err := in.confirmed(); err != nil {
+			return nil, err
+		}
+		erased, err := s.engine.EraseNamespace(ctx, in.Name)
+		return &erasedOutput{erased}, err
+	})
+}
+
+func (s *Server) listNamespaces(ctx context.Context, in *namespaceList) (*namespacePageOutput, error) {
+	c, err := decodeCursor[namespaceCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.engine.ListNamespaces(ctx, c.Name, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	page := NamespacePage{Details: found, Namespaces: []string{}}
+	for _, n := range found {
+		page.Namespaces = append(page.Namespaces, n.Name)
+	}
+	if len(found) == in.Limit {
+		page.NextCursor = encodeCursor(namespaceCursor{found[len(found)-1].Name})
+	}
+	return &namespacePageOutput{page}, nil
+}
+
+// CreateNamespace calls [engine.Engine.CreateNamespace] on the server.
+func (c *Client) CreateNamespace(ctx context.Context, name string, q store.Quotas) (n store.Namespace, err error) {
+	err = c.do(ctx, http.MethodPost, namespacesPath, nil, NamespaceRequest{name, q}, &n)
+	return n, err
+}
+
+// SetQuotas calls [engine.Engine.SetQuotas] on the server.
+func (c *Client) SetQuotas(ctx context.Context, name string, q store.Quotas) (n store.Namespace, err error) {
+	err = c.do(ctx, http.MethodPut, namespacePath(name)+"/quotas", nil, q, &n)
+	return n, err
+}
+
+// DescribeNamespace calls [engine.Engine.DescribeNamespace] on the server.
+func (c *Client) DescribeNamespace(ctx context.Context, name string) (n store.Namespace, err error) {
+	err = c.do(ctx, http.MethodGet, namespacePath(name), nil, nil, &n)
+	return n, err
+}
+
+// ListNamespaces calls [engine.Engine.ListNamespaces] on the server.
+func (c *Client) ListNamespaces(ctx context.Context, after string, limit int) ([]store.Namespace, error) {
+	q := make(url.Values)
+	if limit != 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	if after != "" {
+		q.Set("cursor", encodeCursor(namespaceCursor{after}))
+	}
+	var page NamespacePage
+	err := c.do(ctx, http.MethodGet, namespacesPath, q, nil, &page)
+	return page.Details, err
+}
+
+// EraseNamespace calls [engine.Engine.EraseNamespace] on the server.
+func (c *Client) EraseNamespace(ctx context.Context, name string) (e store.Erased, err error) {
+	err = c.do(ctx, http.MethodDelete, namespacePath(name), url.Values{"erase": {"true"}}, nil, &e)
+	return e, err
+}
+
+func namespacePath(name string) string { return namespacesPath + "/" + url.PathEscape(name) }

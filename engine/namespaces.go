@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/store"
+)
+
+// CreateNamespace makes a namespace and says what it may hold. It is for admins of all
+// namespaces; without it a namespace is made, without limits, with the first thing that
+// is stored in it.
+func (e *Engine) CreateNamespace(ctx context.Context, name string, q store.Quotas) (store.Namespace, error) {
+	if err := checkQuotas(ctx, name, q); err != nil {
+		return store.Namespace{}, err
+	}
+	return e.store.CreateNamespace(ctx, name, q)
+}
+
+// SetQuotas changes what a namespace may hold, from the next write on. What it holds
+// beyond that stays, and may be replaced by what is not more. It is for admins of all
+// namespaces.
+func (e *Engine) SetQuotas(ctx context.Context, name string, q store.Quotas) (store.Namespace, error) {
+	if err := checkQuotas(ctx, name, q); err != nil {
+		return store.Namespace{}, err
+	}
+	return e.store.SetQuotas(ctx, name, q)
+}
+
+func checkQuotas(ctx context.Context, name string, q store.Quotas) error {
+	if err := managesAll(ctx); err != nil {
+		return err
+	}
+	if err := namedSpace(name); err != nil {
+		return err
+	}
+	for _, n := range []struct {
+		field string
+		value int64
+	}{{"documents", int64(q.Documents)}, {"memories", int64(q.Memories)}, {"text_bytes", q.TextBytes}} {
+		if n.value < 0 {
+			return ragctx.Invalid("quotas."+n.field, "is %d; use 0 for no limit, or more", n.value)
+		}
+	}
+	return nil
+}
+
+// namedSpace checks the name of a namespace where none means the default one.
+func namedSpace(name string) error {
+	if name == "" {
+		return ragctx.Invalid("name", "is empty; name the namespace")
+	}
+	return ragctx.ValidName("name", name)
+}
+
+// DescribeNamespace returns what a namespace holds, and what it may hold.
+func (e *Engine) DescribeNamespace(ctx context.Context, name string) (store.Namespace, error) {
+	if err := namedSpace(name); err != nil {
+		return store.Namespace{}, err
+	}
+	if err := enters(ctx, name); err != nil {
+		return store.Namespace{}, err
+	}
+	return e.store.DescribeNamespace(ctx, name)
+}
+
+// ListNamespaces returns a page of the namespaces that the grant of ctx reaches, by
+// name; the next one starts after the name of its last.
+func (e *Engine) ListNamespaces(ctx context.Context, after string, limit int) ([]store.Namespace, error) {
+	if err := pageLimit(&limit); err != nil {
+		return nil, err
+	}
+	return e.store.ListNamespaces(ctx, store.NamespaceFilter{After: after, Limit: limit, Among: access.From(ctx).Namespaces})
+}
+
+// EraseNamespace removes a namespace for good, with everything in it, as
+// [Engine.EraseDocument] removes a document. Its jobs end. What is written under its
+// name from then on makes a new namespace, without quotas; what was about to be written
+// into the old one is [ragctx.ErrConflict]. It is for admins of all namespaces.
+func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased, error) {
+	if err := managesAll(ctx); err != nil {
+		return store.Erased{}, err
+	}
+	if err := namedSpace(name); err != nil {
+		return store.Erased{}, err
+	}
+	var f store.MemoryFilter
+	f.AnyUser = true
+	before := e.tiers(ctx, name, f)
+	took, err := e.erase(ctx, name, func(int64) (store.Erased, error) {
+		took, err := e.store.EraseNamespace(ctx, name, func(note func() error) error {
+			return e.jobs.leave(name, func() error { return e.states.HoldAll(name, note) })
+		})
+		e.attached.forget(func(k SessionKey) bool { return k.Namespace == name })
+		return took, err
+	})
+	e.cleared(ctx, name, f, before, took)
+	return took, err
+}
+
+// leave ends the jobs of a namespace that run, and does something while none begins.
+// What they were about to write, they do not: their contexts have ended.
+func (s *jobs) leave(namespace string, do func() error) error {
+	s.pick.Lock()
+	defer s.pick.Unlock()
+	s.mu.Lock()
+	for _, r := range s.running {
+		if r.snapshot().Namespace == namespace {
+			r.stop()
+		}
+	}
+	s.mu.Unlock()
+	return do()
+}
+
+// removeIndex removes the files of an index that nobody asks for any more. One that is
+// being opened or closed is waited for.
+func (e *Engine) removeIndex(ctx context.Context, id store.Collection) error {
+	remove := func() error {
+		if err := os.RemoveAll(e.indexDir(id)); err != nil {
+			return fmt.Errorf("remove index: %w", err)
+		}
+		return nil
+	}
+	for end := time.Now().Add(expungePatience); ; {
+		err := e.collections.without(ctx, id, remove)
+		if !errors.Is(err, ragctx.ErrConflict) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}

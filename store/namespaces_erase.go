@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+)
+
+// EraseNamespace removes a namespace and everything in it for good. It is out of sight
+// at once: what is written under its name from then on makes a new one, and who writes
+// with the old id is refused. note, which around calls at most once, is what does that:
+// around keeps others from writing under the name what they have read before.
+func (s *Store) EraseNamespace(ctx context.Context, name string, around func(note func() error) error) (Erased, error) {
+	var e Erased
+	ns, err := s.Namespace(ctx, name, false)
+	if err != nil {
+		return e, err
+	}
+	sc := scope{Namespace: ns, Turns: true, Whole: name}
+	err = around(func() (err error) {
+		sc, e, err = s.intend(ctx, sc, func(ctx context.Context, tx *sql.Tx) error { return bury(ctx, tx, ns, name) })
+		if err == nil {
+			s.spaces.drop(name)
+		}
+		return err
+	})
+	if err != nil {
+		return Erased{}, err
+	}
+	return s.carryOut(ctx, sc, e)
+}
+
+// tomb is the name of an erased namespace, which is also that of its jobs.
+const tomb = `char(0) || ?1`
+
+// bury takes a namespace, its ledgers and its jobs out of everyone's sight.
+func bury(ctx context.Context, tx *sql.Tx, ns int64, name string) error {
+	res, err := tx.ExecContext(ctx, `UPDATE namespaces SET name = `+tomb+`, erased = 1 WHERE id = ?1 AND name = ?2`, ns, name)
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n == 0 {
+		err = noNamespace(name) // somebody else was first
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE ledgers SET name = '', erased = 1 WHERE namespace = ? AND erased = 0`, ns); err != nil {
+		return err
+	}
+	// A job that is being taken in is not there for anyone, and is removed if nothing else does.
+	_, err = tx.ExecContext(ctx, `UPDATE jobs SET namespace = `+tomb+`, state = 'spooling', request = '{}', result = '' WHERE namespace = ?2`, ns, name)
+	return err
+}
+
+// rests are what is left of an erased namespace when its items, turns and versions of
+// procedures are gone, in parts of at most a thousand rows.
+var rests = [...]string{
+	`DELETE FROM history WHERE id IN (SELECT id FROM history WHERE namespace = ?1 LIMIT 1000)`,
+	`DELETE FROM quarantine WHERE id IN (SELECT id FROM quarantine WHERE namespace = ?1 LIMIT 1000)`,
+	`DELETE FROM uses WHERE namespace = ?1 AND key IN (SELECT key FROM uses WHERE namespace = ?1 LIMIT 1000)`,
+	`DELETE FROM procedures WHERE id IN (SELECT id FROM procedures WHERE namespace = ?1 LIMIT 100)`,
+	`DELETE FROM settings WHERE key GLOB 'ranking/' || ?1 || '/*'`,
+}
+
+// eraseRests removes what else belongs to a namespace that is erased.
+func (s *Store) eraseRests(ctx context.Context, sc scope, e *Erased) error {
+	if sc.Whole == "" {
+		return nil
+	}
+	var ledgers, jobs []int64
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		if ledgers, err = column[int64](ctx, tx, `SELECT id FROM ledgers WHERE namespace = ?`, sc.Namespace); err == nil {
+			jobs, err = column[int64](ctx, tx, `SELECT n FROM jobs WHERE namespace = `+tomb, sc.Namespace)
+		}
+		return err
+	})
+	for _, id := range ledgers {
+		if err == nil {
+			err = s.eraseMessages(ctx, scope{Ledger: id}, e)
+		}
+	}
+	for _, n := range jobs {
+		if err == nil {
+			err = s.DropJob(ctx, n)
+		}
+	}
+	for _, q := range rests {
+		for more := true; more && err == nil; {
+			more, err = s.wipe(ctx, q, sc.Namespace)
+		}
+	}
+	s.procedures.Add(1)
+	return failedIf("erase what is left of a namespace", err)
+}
+
+// wipe deletes some rows, and reports whether there were any.
+func (s *Store) wipe(ctx context.Context, query string, ns int64) (some bool, err error) {
+	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, query, ns)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		some = n > 0
+		return err
+	})
+	return some, err
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+)
+
+// room is what a namespace holds, and may hold, before a write.
+type room struct {
+	ns     int64
+	before Namespace
+}
+
+// roomIn looks how much room there is. It costs one look-up; triggers keep the counts.
+func roomIn(ctx context.Context, tx *sql.Tx, ns int64) (room, error) {
+	n, err := scanNamespace(tx.QueryRowContext(ctx, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns))
+	return room{ns, n}, err
+}
+
+// check refuses what the write has made more than the namespace may hold. What was too
+// much before, and did not grow, is none of its faults.
+func (r room) check(ctx context.Context, tx *sql.Tx) error {
+	q := r.before.Quotas
+	if q == (Quotas{}) {
+		return nil
+	}
+	after, err := roomIn(ctx, tx, r.ns)
+	if err != nil {
+		return err
+	}
+	was, is := r.before, after.before
+	for _, d := range []struct {
+		was, is, most int64
+		what          string
+	}{
+		{int64(was.Documents), int64(is.Documents), int64(q.Documents), "documents"},
+		{int64(was.Memories), int64(is.Memories), int64(q.Memories), "memories"},
+		{was.TextBytes, is.TextBytes, q.TextBytes, "bytes of text"},
+	} {
+		if d.most > 0 && d.is > d.most && d.is > d.was {
+			return fmt.Errorf("%w: namespace %q may hold %d %s, holds %d and would hold %d; delete some, or have an admin raise the quota",
+				ragctx.ErrQuota, ragctx.Clip(was.Name), d.most, d.what, d.was, d.is)
+		}
+	}
+	return nil
+}
