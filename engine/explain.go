@@ -89,6 +89,11 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	if err != nil {
 		return false, err
 	}
+	if access.From(ctx).User != "" { // how many others have is not told
+		if st.Memories, err = e.CountMemories(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID}); err != nil {
+			return false, err
+		}
+	}
 	empty := st.Documents+st.Memories == 0
 	remedy := ""
 	if empty {
