@@ -71,6 +71,10 @@ type Options struct {
 	// Ingest begins a job that ingests paths or URLs, by the rules of whoever runs the
 	// server; nil takes texts only.
 	Ingest func(ctx context.Context, namespace string, paths []string) (engine.Job, error)
+	// Changed is told of each call of a tool that needs more than the role read, once it is
+	// done or refused; ctx has the values of the request that brought it, and may have
+	// ended. It is called by several goroutines; nil tells nobody.
+	Changed func(ctx context.Context, c Change)
 	// MaxCalls is how many calls are worked on at a time; others wait. 0 is
 	// [DefaultMaxCalls].
 	MaxCalls int
