@@ -181,13 +181,14 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // ServeStdio answers one caller that writes to in and reads from out, with the grant of
-// ctx, until in or ctx ends. Nothing but messages of the protocol is written to out.
+// ctx, until in ends and its calls are answered, or ctx ends. Nothing but messages of the
+// protocol is written to out, one a line.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.Writer) error {
 	srv := s.writing
 	if access.From(ctx).Role < access.Write {
 		srv = s.reading
 	}
-	err := srv.Run(ctx, &mcp.IOTransport{Reader: in, Writer: notClosed{out}, MaxLineLength: maxFrameBytes})
+	err := srv.Run(ctx, lines{in, out})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -196,9 +197,3 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.Writer
 	}
 	return nil
 }
-
-// notClosed leaves a writer to its owner.
-type notClosed struct{ io.Writer }
-
-// Close implements [io.Closer].
-func (notClosed) Close() error { return nil }
