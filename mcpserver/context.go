@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/xmlfmt"
@@ -35,12 +37,18 @@ type citation struct {
 	Relevance float64 `json:"relevance" jsonschema:"the chance that it answers, 0 to 1"`
 }
 
-// text returns the answer for clients that show no structure: the passages as they are.
+// text returns the answer for clients that show no structure: the passages as they are,
+// and the ids to cite and to fetch.
 func (a contextAnswer) text() string {
 	if a.Context == "" {
 		return "Nothing was found. " + a.Note
 	}
-	return a.Notice + "\n\n" + a.Context
+	var b strings.Builder
+	b.WriteString(a.Notice + "\n\n" + a.Context + "\n\nTheir ids, in this order:")
+	for i, c := range a.Citations {
+		fmt.Fprintf(&b, "\n[%d] %s", i+1, c.ID)
+	}
+	return b.String()
 }
 
 func (s *Server) contextTool() tool {

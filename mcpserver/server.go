@@ -71,6 +71,10 @@ type Options struct {
 	// Ingest begins a job that ingests paths or URLs, by the rules of whoever runs the
 	// server; nil takes texts only.
 	Ingest func(ctx context.Context, namespace string, paths []string) (engine.Job, error)
+	// Changed is told of each call of a tool that needs more than the role read, once it is
+	// done or refused; ctx has the values of the request that brought it, and may have
+	// ended. It is called by several goroutines; nil tells nobody.
+	Changed func(ctx context.Context, c Change)
 	// MaxCalls is how many calls are worked on at a time; others wait. 0 is
 	// [DefaultMaxCalls].
 	MaxCalls int
@@ -177,13 +181,14 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // ServeStdio answers one caller that writes to in and reads from out, with the grant of
-// ctx, until in or ctx ends. Nothing but messages of the protocol is written to out.
+// ctx, until in ends and its calls are answered, or ctx ends. Nothing but messages of the
+// protocol is written to out, one a line.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.Writer) error {
 	srv := s.writing
 	if access.From(ctx).Role < access.Write {
 		srv = s.reading
 	}
-	err := srv.Run(ctx, &mcp.IOTransport{Reader: in, Writer: notClosed{out}, MaxLineLength: maxFrameBytes})
+	err := srv.Run(ctx, lines{in, out})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -192,9 +197,3 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.Writer
 	}
 	return nil
 }
-
-// notClosed leaves a writer to its owner.
-type notClosed struct{ io.Writer }
-
-// Close implements [io.Closer].
-func (notClosed) Close() error { return nil }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,20 +53,26 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 		Name: d.name, Title: d.title, Description: d.description, Annotations: &d.hints, InputSchema: schema, OutputSchema: schemaOf[Out](),
 	}}
 	t.handle = func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		var in In
+		change := Change{Tool: d.name, Status: http.StatusInternalServerError} // where the call panics
+		if d.role > access.Read && s.opts.Changed != nil {
+			defer func() { s.opts.Changed(ctx, change) }()
+		}
 		out, err := func() (out Out, err error) {
 			if err := access.From(ctx).Needs(d.role); err != nil {
 				return out, err
 			}
-			var in In
 			if err := args.read(req.Params.Arguments, &in); err != nil {
 				return out, err
 			}
 			at, err := s.scope(ctx, headerOf(req), in.asked())
+			change.Namespace = ragctx.Clip(at.Namespace)
 			if err != nil {
 				return out, err
 			}
 			return call(ctx, at, in)
 		}()
+		change.settle(ctx, in, out, err)
 		if err != nil {
 			return s.failed(ctx, d.name, err), nil
 		}

@@ -14,7 +14,7 @@ type AuditEntry struct {
 	At        time.Time `json:"at"`
 	Key       string    `json:"key_id,omitempty" doc:"of the API key; absent if none was asked for, local for commands beside the server"`
 	Request   string    `json:"request_id"`
-	Operation string    `json:"operation" doc:"as the OpenAPI document names it"`
+	Operation string    `json:"operation" doc:"as the OpenAPI document names it; of agents mcp: and the tool"`
 	Namespace string    `json:"namespace,omitempty" doc:"absent if it is about none"`
 	Target    string    `json:"target,omitempty" doc:"the id of what it is about, if the request names one and it was not erased since"`
 	Status    int       `json:"status" doc:"of the answer"`

@@ -14,10 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/mcpserver"
+	"github.com/ragctx/ragctx/store"
 )
 
 const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted.
@@ -106,7 +109,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	if cert != nil {
 		o.TLS = cert.config()
 	}
-	agents := mcpserver.New(eng, mcpserver.Options{Log: o.Log, Version: o.Version})
+	agents := mcpserver.New(eng, mcpserver.Options{Log: o.Log, Version: o.Version, Changed: noteAgents(eng)})
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	o.MCP = agents.Handler()
 	server := api.New(eng, o)
@@ -134,6 +137,16 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 		})
 	}
 	return server.Serve(ctx, ln)
+}
+
+// noteAgents returns what notes in the audit log what agents change.
+func noteAgents(eng *engine.Engine) func(context.Context, mcpserver.Change) {
+	return func(ctx context.Context, c mcpserver.Change) {
+		eng.Audit(store.AuditEntry{
+			Key: access.From(ctx).Key, Request: ragctx.RequestID(ctx), Operation: "mcp:" + c.Tool,
+			Namespace: c.Namespace, Target: c.Target, Status: c.Status, Erases: c.Erased,
+		})
+	}
 }
 
 // announce tells commands where the server is, and what certificate it shows.
