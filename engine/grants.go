@@ -31,8 +31,20 @@ func seenBy(ctx context.Context, by Viewer) (Viewer, error) {
 	return Viewer{User: by.User}, actAs(ctx, &by.User)
 }
 
-// changedBy is seenBy for what is about to change a memory or a turn.
+// changedBy is seenBy for what is about to change a memory or a turn, with all that was
+// of it.
 func (e *Engine) changedBy(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
+	return e.ownedBy(ctx, namespace, by, func(ns int64, user string) (bool, error) { return e.store.Nobodys(ctx, ns, id, user) })
+}
+
+// endedBy is changedBy for what ends only what there is now of a memory: nobody keeps
+// its user from that who had the id before.
+func (e *Engine) endedBy(ctx context.Context, namespace, id string, by Viewer) (Viewer, error) {
+	return e.ownedBy(ctx, namespace, by, func(ns int64, _ string) (bool, error) { return e.store.NobodysNow(ctx, ns, id) })
+}
+
+// ownedBy is seenBy where what is nobody's, as nobodys finds out, is not to be changed.
+func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobodys func(ns int64, user string) (bool, error)) (Viewer, error) {
 	g := access.From(ctx)
 	if g.User == "" {
 		return by, nil
@@ -48,8 +60,8 @@ func (e *Engine) changedBy(ctx context.Context, namespace, id string, by Viewer)
 	if err != nil {
 		return by, err
 	}
-	nobodys, err := e.store.Nobodys(ctx, ns, id, by.User)
-	if err == nil && nobodys {
+	shared, err := nobodys(ns, by.User)
+	if err == nil && shared {
 		err = g.Shared()
 	}
 	return by, err

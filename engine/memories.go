@@ -220,13 +220,14 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 }
 
 // DeleteMemory removes a memory from every answer at once. Questions about an
-// earlier time (as_of) still find it. It is no error if it is not there.
+// earlier time (as_of) still find it, unless it was only in quarantine. It is no error
+// if it is not there, as far as who asks may see.
 func (e *Engine) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	var seq uint64
 	by := Viewer{user, anyUser}
 	if err == nil {
-		by, err = e.changedBy(ctx, namespace, id, by)
+		by, err = e.endedBy(ctx, namespace, id, by)
 	}
 	if err == nil {
 		seq, err = e.store.DeleteMemory(ctx, ns, id, by.User, by.Anyone)
@@ -237,7 +238,7 @@ func (e *Engine) DeleteMemory(ctx context.Context, namespace, id, user string, a
 	if err != nil {
 		return err
 	}
-	return e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
+	return e.followMemories(ctx, ns, seq)
 }
 
 func isNotFound(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }

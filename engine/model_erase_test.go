@@ -173,6 +173,13 @@ func (s *space) others(id, user string) bool {
 		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != "" && v.mem.UserID != user })
 }
 
+// taken reports whether something under a memory's id is not this user's.
+func (s *space) taken(id, user string) bool {
+	t, told := s.turns[id]
+	return told && t.UserID != user ||
+		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != user })
+}
+
 // wantErased looks for what was erased: at any time, in both legs, and in the
 // bytes of all files.
 func (m *machine) wantErased(s *space, gone []*version) {

@@ -237,7 +237,7 @@ func (m *machine) turn() {
 	case t.ID == "":
 		t.ID = got.ID
 		fallthrough
-	case !told && was == nil:
+	case !told && was == nil && !s.taken(t.ID, t.UserID):
 		m.told(s, t, v, got, err)
 	case told && was != nil && reflect.DeepEqual(before, t):
 		if err != nil || got.Status != store.Unchanged || got.MemoryID != t.ID {
@@ -285,9 +285,9 @@ func (m *machine) remember() {
 			m.Fatalf("expired before it is stored: %v", err)
 		}
 		return
-	case old != nil && old.mem.UserID != v.mem.UserID:
+	case s.taken(k.id, v.mem.UserID):
 		if !errors.Is(err, ragctx.ErrConflict) {
-			m.Fatalf("memory of %q replaced by %q: %v", old.mem.UserID, v.mem.UserID, err)
+			m.Fatalf("%q took the id of another's memory: %v", v.mem.UserID, err)
 		}
 		return
 	}

@@ -100,20 +100,6 @@ func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyU
 	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, may)
 }
 
-// mayErase checks that a memory belongs to a user, or to nobody.
-func mayErase(ctx context.Context, tx *sql.Tx, ns int64, id, user string) error {
-	var others bool
-	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?2 AND key = ?3 AND seq > 0 AND user NOT IN ('', ?4))
-		OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND key = ?3 AND user NOT IN ('', ?4))
-		OR EXISTS (SELECT 1 FROM quarantine WHERE namespace = ?1 AND key = ?3 AND user NOT IN ('', ?4))
-		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?1 AND key = ?3 AND user NOT IN ('', ?4))`,
-		ns, Memories, id, user).Scan(&others)
-	if err == nil && others {
-		err = fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
-	}
-	return err
-}
-
 // anyone may erase what is asked for.
 func anyone(context.Context, *sql.Tx) error { return nil }
 

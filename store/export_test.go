@@ -31,6 +31,15 @@ func (s *Store) Slowly(ctx context.Context, key string) error {
 	})
 }
 
+// GiveFirst makes the first version of a memory another user's, as it was possible once
+// to take the id of what another had deleted.
+func (s *Store) GiveFirst(ctx context.Context, ns int64, id, to string) error {
+	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE items SET user = ? WHERE namespace = ? AND kind = ? AND key = ? AND version = 1`, to, ns, Memories, id)
+		return err
+	})
+}
+
 // Waiting returns how many urgent writes wait.
 func (s *Store) Waiting() int { return len(s.write.queue[High]) }
 

@@ -131,17 +131,3 @@ func readNames(s string) ([]string, error) {
 	}
 	return names, nil
 }
-
-// Nobodys reports whether anything of a memory or a turn, now or earlier, belongs to no
-// user. If anything of it belongs to another user, the error is [ragctx.ErrNotFound].
-func (s *Store) Nobodys(ctx context.Context, ns int64, id, user string) (nobodys bool, err error) {
-	err = s.view(ctx, func(tx *sql.Tx) error {
-		if err := mayErase(ctx, tx, ns, id, user); err != nil {
-			return err
-		}
-		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?2 AND key = ?3 AND seq > 0 AND user = '')
-			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND key = ?3 AND user = '')
-			OR EXISTS (SELECT 1 FROM quarantine WHERE namespace = ?1 AND key = ?3 AND user = '')`, ns, Memories, id).Scan(&nobodys)
-	})
-	return nobodys, failedIf("look whose memory it is", err)
-}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/facts"
 	"github.com/ragctx/ragctx/providers/memory"
 )
@@ -88,7 +89,8 @@ func (c *class) learn(ctx context.Context) (Learned, error) {
 		return Learned{}, err
 	}
 	if c.lesson.Quarantine != "" {
-		return Learned{ID: m.ID, Op: memory.OpQuarantined}, c.quarantine(ctx)
+		err := c.quarantine(ctx)
+		return Learned{ID: m.ID, Op: memory.OpQuarantined}, err
 	}
 	same, err := c.same(ctx)
 	if err != nil {
@@ -133,8 +135,13 @@ func (c *class) ownID(ctx context.Context) error {
 	m := &c.lesson.Memory
 	for {
 		old, err := findCurrent(ctx, c.tx, c.ns, Memories, m.ID)
-		if err != nil || old == nil {
+		if err != nil {
 			return err
+		}
+		if old == nil {
+			if err := mayTake(ctx, c.tx, c.ns, m.ID, m.UserID); !errors.Is(err, ragctx.ErrConflict) {
+				return err
+			}
 		}
 		m.ID += "+"
 	}
@@ -148,14 +155,14 @@ func (c *class) gone(ctx context.Context) (yes bool, err error) {
 }
 
 // learnt reports whether the turn has taught this before: what it says there is, or
-// was, a memory, or is in quarantine.
+// was, a memory, or is in quarantine, maybe under another id; see [class.ownID].
 func (c *class) learnt(ctx context.Context) (yes bool, err error) {
 	m := &c.lesson.Memory
 	a := m.About
 	err = c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM provenance p CROSS JOIN facts f ON f.item = p.item
 			CROSS JOIN items i ON i.id = p.item AND i.seq > 0 WHERE p.turn = ?1 AND f.namespace = ?2 AND f.user = ?3
 			AND (f.words = ?4 OR f.attribute <> '' AND f.subject = ?5 AND f.attribute = ?6 AND f.value = ?7))
-		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?2 AND turn = ?1 AND op = 'quarantined' AND key = ?8)`,
+		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?2 AND turn = ?1 AND op = 'quarantined' AND rtrim(key, '+') = ?8)`,
 		m.Sources[0].Turn, c.ns, m.UserID, facts.Key(m.Content), facts.Key(a.Subject), facts.Key(a.Attribute), facts.Key(a.Value), m.ID).Scan(&yes)
 	return yes, err
 }

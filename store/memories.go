@@ -15,9 +15,9 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// PutMemory stores a memory, or a new version of it when the id exists. A
-// memory of another user is never replaced. The same content again changes
-// nothing. One that does not say when it occurred did so now. It returns the
+// PutMemory stores a memory, or a new version of it when the id exists. An id of
+// which anything that was not erased is another user's, or nobody's, is a conflict,
+// also when that was deleted. The same content again changes nothing. One that does not say when it occurred did so now. It returns the
 // stored memory, what happened, and the sequence number to follow.
 //
 // Of working memories there are at most as many as tier says; those that score
@@ -44,9 +44,13 @@ func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c 
 			return fmt.Errorf("memory %q: %w: somebody has changed it in between; try again", ragctx.Clip(m.ID), ragctx.ErrConflict)
 		}
 		status = Created
-		if old != nil {
+		if old == nil {
+			if err := mayTake(ctx, tx, ns, m.ID, m.UserID); err != nil {
+				return err
+			}
+		} else {
 			if old.user != m.UserID {
-				return fmt.Errorf("memory %q: %w: it belongs to another user", ragctx.Clip(m.ID), ragctx.ErrConflict)
+				return taken(m.ID)
 			}
 			if bytes.Equal(old.hash, r.hash) {
 				status = Unchanged
@@ -165,16 +169,26 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 	return m, nil
 }
 
-// DeleteMemory ends a memory of the given user ("" with anyUser: of anyone).
-// It stays findable as of earlier times.
-func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (uint64, error) {
-	var seq uint64
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+// DeleteMemory ends a memory of the given user or of nobody (with anyUser: of anyone),
+// which stays findable as of earlier times, and discards what is in quarantine under
+// its id. If there is neither, the error is [ragctx.ErrNotFound]; seq is 0 if nothing
+// was there but in quarantine.
+func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (seq uint64, err error) {
+	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		seq = 0
+		// First, so that the newest change is the one that can be undone.
+		aside := s.leave(ctx, tx, ns, id, user, anyUser, memory.OpDiscarded, nothing)
+		if aside != nil && !errors.Is(aside, ragctx.ErrNotFound) {
+			return aside
+		}
 		old, err := findCurrent(ctx, tx, ns, Memories, id)
 		if err != nil {
 			return err
 		}
 		if old == nil || !anyUser && old.user != "" && old.user != user {
+			if aside == nil {
+				return nil
+			}
 			return fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 		}
 		if seq, err = s.end(ctx, tx, ns, Memories, old.id); err != nil {

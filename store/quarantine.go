@@ -24,8 +24,11 @@ type Quarantined struct {
 
 // quarantine puts the lesson where nobody finds it.
 func (c *class) quarantine(ctx context.Context) error {
-	m := c.lesson.Memory
-	if err := putAside(ctx, c.tx, c.ns, m, c.lesson.Quarantine, c.now()); err != nil {
+	m := &c.lesson.Memory
+	if err := c.ownID(ctx); err != nil {
+		return err
+	}
+	if err := putAside(ctx, c.tx, c.ns, *m, c.lesson.Quarantine, c.now()); err != nil {
 		return err
 	}
 	return c.note(ctx, c.tx, c.ns, entry{
@@ -33,6 +36,7 @@ func (c *class) quarantine(ctx context.Context) error {
 	})
 }
 
+// putAside puts a memory into quarantine, under an id that is free for it.
 func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason string, now time.Time) error {
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -42,18 +46,11 @@ func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason
 	if len(m.Sources) > 0 {
 		turn = m.Sources[0].Turn
 	}
-	res, err := tx.ExecContext(ctx, `INSERT INTO quarantine (namespace, key, user, agent, session, turn, body, reason, created)
+	_, err = tx.ExecContext(ctx, `INSERT INTO quarantine (namespace, key, user, agent, session, turn, body, reason, created)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (namespace, key) DO UPDATE SET
-			agent = excluded.agent, session = excluded.session, turn = excluded.turn, body = excluded.body, reason = excluded.reason
-		WHERE quarantine.user = excluded.user`,
+			agent = excluded.agent, session = excluded.session, turn = excluded.turn, body = excluded.body, reason = excluded.reason`,
 		ns, m.ID, m.UserID, m.AgentID, m.SessionID, turn, string(body), reason, now.UnixMicro())
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n > 0 {
-		return err
-	}
-	return fmt.Errorf("memory %q: %w: it is in quarantine and belongs to another user", ragctx.Clip(m.ID), ragctx.ErrConflict)
+	return err
 }
 
 // PutAside puts a memory that a caller sent into quarantine.
@@ -67,10 +64,8 @@ func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason 
 			return fmt.Errorf("memory %q: %w: what would replace it belongs into quarantine (%s); send it under another id",
 				ragctx.Clip(m.ID), ragctx.ErrConflict, reason)
 		}
-		if _, err := setAside(ctx, tx, ns, m.ID, "", true); err == nil {
-			if _, err := setAside(ctx, tx, ns, m.ID, m.UserID, false); err != nil {
-				return fmt.Errorf("memory %q: %w: it belongs to another user", ragctx.Clip(m.ID), ragctx.ErrConflict)
-			}
+		if err := mayTake(ctx, tx, ns, m.ID, m.UserID); err != nil {
+			return err
 		}
 		if err := putAside(ctx, tx, ns, m, reason, s.now()); err != nil {
 			return err
@@ -154,6 +149,9 @@ func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser 
 		if old != nil {
 			return 0, fmt.Errorf("memory %q: %w: another memory has taken its id", ragctx.Clip(id), ragctx.ErrConflict)
 		}
+		if err := mayTake(ctx, tx, ns, id, q.UserID); err != nil {
+			return 0, err
+		}
 		w, err := s.put(ctx, tx, memoryRecord(ns, q.Memory, c), nil)
 		seq = w.seq
 		return w.version, err
@@ -163,29 +161,39 @@ func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser 
 
 // Discard removes a memory from quarantine.
 func (s *Store) Discard(ctx context.Context, ns int64, id, user string, anyUser bool) error {
-	err := s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpDiscarded, func(context.Context, *sql.Tx, Quarantined) (int, error) { return 0, nil })
+	err := s.leaveQuarantine(ctx, ns, id, user, anyUser, memory.OpDiscarded, nothing)
 	return failedIf("discard memory", err)
 }
+
+// nothing becomes of what is discarded.
+func nothing(context.Context, *sql.Tx, Quarantined) (version int, err error) { return 0, nil }
 
 func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op memory.Op,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
 	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
-		q, err := setAside(ctx, tx, ns, id, user, anyUser)
-		if err != nil {
-			return err
-		}
-		version, err := fn(ctx, tx, q)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM quarantine WHERE namespace = ? AND key = ?`, ns, id); err != nil {
-			return err
-		}
-		turn := ""
-		if len(q.Sources) > 0 {
-			turn = q.Sources[0].Turn
-		}
-		return s.note(ctx, tx, ns, entry{key: id, op: op, version: version, by: memory.ByCaller, user: q.UserID, turn: turn})
+		return s.leave(ctx, tx, ns, id, user, anyUser, op, fn)
 	})
+}
+
+// leave takes a memory out of quarantine in a transaction.
+func (s *Store) leave(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, op memory.Op,
+	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
+) error {
+	q, err := setAside(ctx, tx, ns, id, user, anyUser)
+	if err != nil {
+		return err
+	}
+	version, err := fn(ctx, tx, q)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM quarantine WHERE namespace = ? AND key = ?`, ns, id); err != nil {
+		return err
+	}
+	turn := ""
+	if len(q.Sources) > 0 {
+		turn = q.Sources[0].Turn
+	}
+	return s.note(ctx, tx, ns, entry{key: id, op: op, version: version, by: memory.ByCaller, user: q.UserID, turn: turn})
 }

@@ -16,7 +16,8 @@ import (
 // PutTurn stores a turn word for word together with the episode made of it, all
 // or nothing; m is nil for a turn in which nothing was said. A turn whose id is
 // already there with the same content is [Unchanged]; with other content it is
-// a conflict, and so it is when its memory was deleted since. With tell it is noted,
+// a conflict, and so it is when its memory was deleted since, or when anything under its
+// id that was not erased is somebody else's. With tell it is noted,
 // in the same transaction, that providers are to be told of it; row finds it then.
 func (s *Store) PutTurn(ctx context.Context, ns int64, t ragctx.Turn, m *memory.Memory, c Content, tell bool) (st Status, seq uint64, row int64, err error) {
 	body, err := json.Marshal(t)
@@ -73,6 +74,10 @@ func checkTurn(ctx context.Context, tx *sql.Tx, ns int64, t ragctx.Turn, body st
 	refuse := func(why string) error {
 		return fmt.Errorf("turn %q: %w: %s; choose another id", ragctx.Clip(t.ID), ragctx.ErrConflict, why)
 	}
+	others, err := elsewhose(ctx, tx, ns, t.ID, t.UserID, true)
+	if err != nil {
+		return known, err
+	}
 	switch {
 	case known && user != t.UserID:
 		return known, refuse("the id is taken")
@@ -82,6 +87,8 @@ func checkTurn(ctx context.Context, tx *sql.Tx, ns int64, t ragctx.Turn, body st
 		return known, refuse("it was deleted")
 	case !known && m != nil:
 		return known, refuse("a memory has that id")
+	case !known && others:
+		return known, refuse("the id is taken")
 	}
 	return known, nil
 }
