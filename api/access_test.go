@@ -369,8 +369,12 @@ func TestKeysOverHTTP(t *testing.T) {
 		}
 	}
 	for _, header := range [][]string{
-		{"Authorization: Basic YTpi"}, {"Authorization: Bearer"}, {"Authorization: Bearer " + k.Text + "x"}, {"X-API-Key: "},
-		{"Authorization: Bearer " + k.Text, "X-API-Key: " + k.Text}, {"Authorization: Bearer " + soon.Text[:13] + k.Text[13:]},
+		{"Authorization: Basic YTpi"},
+		{"Authorization: Bearer"},
+		{"Authorization: Bearer " + k.Text + "x"},
+		{"X-API-Key: "},
+		{"Authorization: Bearer " + k.Text, "X-API-Key: " + k.Text},
+		{"Authorization: Bearer " + soon.Text[:13] + k.Text[13:]},
 	} {
 		if a := f.call(t, "GET", "/v1/namespaces", "", header...); a.status != 401 || a.problem(t).Code != "unauthenticated" {
 			t.Errorf("%v: %d %s", header, a.status, a.body)
@@ -391,8 +395,11 @@ func TestKeysOverHTTP(t *testing.T) {
 		}
 	}
 	for _, bad := range []access.Key{
-		{Role: access.Read}, {Name: "x", Role: access.Admin, User: "u"}, {Name: "x", Role: access.Read, Namespaces: []string{""}},
-		{Name: "x", Role: access.Read, Expires: time.Unix(1, 0)}, {Name: strings.Repeat("x", access.MaxKeyName+1), Role: access.Read},
+		{Role: access.Read},
+		{Name: "x", Role: access.Admin, User: "u"},
+		{Name: "x", Role: access.Read, Namespaces: []string{""}},
+		{Name: "x", Role: access.Read, Expires: time.Unix(1, 0)},
+		{Name: strings.Repeat("x", access.MaxKeyName+1), Role: access.Read},
 	} {
 		if _, err := f.client.CreateKey(t.Context(), bad); !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)

@@ -74,7 +74,7 @@ func TestCompressed(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1/documents/long.md": "gzip", "/v1/documents/short.md": "", "/openapi.json": "gzip", "/metrics": "gzip", "/v1/documents/none": "", "/healthz": "",
 	} {
-		plain, packed := get(t, "GET", f.url+path), get(t, "GET", f.url+path, "Accept-Encoding: br, gzip")
+		plain, packed := get(t, "GET", f.url+path), get(t, "GET", f.url+path, "Accept-Encoding: br, gzip") //nolint:bodyclose // get has it closed
 		if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != want || plain.StatusCode != packed.StatusCode {
 			t.Errorf("%s: %d %q, then %d %q", path, plain.StatusCode, plain.Header.Get("Content-Encoding"), packed.StatusCode, packed.Header.Get("Content-Encoding"))
 		}
@@ -96,12 +96,12 @@ func TestCompressed(t *testing.T) {
 func TestCompressedTag(t *testing.T) {
 	f := start(t, Options{})
 	url := f.url + "/openapi.json"
-	plain, packed := get(t, "GET", url).Header.Get("ETag"), get(t, "GET", url, "Accept-Encoding: gzip").Header.Get("ETag")
+	plain, packed := get(t, "GET", url).Header.Get("ETag"), get(t, "GET", url, "Accept-Encoding: gzip").Header.Get("ETag") //nolint:bodyclose // get has it closed
 	if packed != "W/"+plain {
 		t.Errorf("tags %s and %s", plain, packed)
 	}
 	for _, tag := range []string{plain, packed} {
-		res := get(t, "GET", url, "Accept-Encoding: gzip", "If-None-Match: "+tag)
+		res := get(t, "GET", url, "Accept-Encoding: gzip", "If-None-Match: "+tag) //nolint:bodyclose // get has it closed
 		if b := body(t, res); res.StatusCode != http.StatusNotModified || b != "" || res.Header.Get("Vary") == "" {
 			t.Errorf("%s: status %d, %d bytes, %v", tag, res.StatusCode, len(b), res.Header)
 		}
@@ -142,7 +142,7 @@ func TestCompressedStreams(t *testing.T) {
 	srv := httptest.NewServer(e)
 	defer srv.Close()
 	for path, want := range map[string]string{"/lines": "gzip", "/events": ""} {
-		res := get(t, "GET", srv.URL+path, "Accept-Encoding: gzip")
+		res := get(t, "GET", srv.URL+path, "Accept-Encoding: gzip") //nolint:bodyclose // get has it closed
 		if got := res.Header.Get("Content-Encoding"); got != want {
 			t.Errorf("%s: in %q", path, got)
 		}
@@ -161,12 +161,12 @@ func TestCompressedStreams(t *testing.T) {
 			}
 			asked <- struct{}{} // only now it goes on
 		}
-		if _, err := read.ReadByte(); err != io.EOF { //nolint:errorlint // as it is
+		if _, err := read.ReadByte(); err != io.EOF {
 			t.Errorf("%s: ends with %v", path, err)
 		}
 	}
 	for path, want := range map[string]string{"/packed": "br", "/file": "", "/none": ""} {
-		if res := get(t, "GET", srv.URL+path, "Accept-Encoding: gzip"); res.Header.Get("Content-Encoding") != want {
+		if res := get(t, "GET", srv.URL+path, "Accept-Encoding: gzip"); res.Header.Get("Content-Encoding") != want { //nolint:bodyclose // get has it closed
 			t.Errorf("%s: in %q", path, res.Header.Get("Content-Encoding"))
 		}
 	}
