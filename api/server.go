@@ -29,6 +29,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/docs"
 )
@@ -152,7 +153,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	s.public.Store(!isLocal(ln.Addr())) // before anyone is let in: keys are asked for even if the last one is revoked
 	// Requests in flight outlive ctx, but not the shutdown timeout.
-	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	// Who is not authenticated may do nothing, whatever becomes of a context on its way.
+	base, cancel := context.WithCancel(access.With(context.WithoutCancel(ctx), access.Grant{}))
 	defer cancel()
 	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: s.patience.header, ReadTimeout: s.patience.request, WriteTimeout: writeTimeout,

@@ -73,7 +73,10 @@ user's and what is nobody's, and changes what is that user's.`,
 			if ttl > 0 {
 				k.Expires = time.Now().Add(ttl)
 			}
-			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				if s.origin["namespace"] == fromFlag && len(k.Namespaces) == 0 {
+					return badUsage("--namespace does not say what the key is for; use --only %s", printable(s.Namespace))
+				}
 				made, err := b.CreateKey(ctx, k)
 				if err != nil {
 					return err

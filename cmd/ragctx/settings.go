@@ -41,6 +41,12 @@ type setting struct {
 	check func(value string) error   // nil accepts everything
 }
 
+// isSwitch reports whether a setting is true or false and nothing else. Its flag alone
+// is true; --flag=false is false.
+func (s setting) isSwitch() bool {
+	return s.check != nil && s.check("true") == nil && s.check("false") == nil && s.check("maybe") != nil
+}
+
 // allSettings returns every setting in the order in which they are shown.
 func allSettings() []setting {
 	return append([]setting{
@@ -117,8 +123,8 @@ func addSettings(flags *pflag.FlagSet, names ...string) {
 		}
 		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
 		flags.String(flagName(s.name), "", help)
-		if s.name == "watch" || s.name == "offline" {
-			flags.Lookup(s.name).NoOptDefVal = "true" // a flag alone
+		if s.isSwitch() {
+			flags.Lookup(flagName(s.name)).NoOptDefVal = "true" // a flag alone
 		}
 	}
 }
