@@ -159,13 +159,16 @@ func (s *soak) findRate(ctx context.Context) error {
 	span := min(mostMeasured, s.opts.Duration/4)
 	s.loop(ctx, span/3, nil)
 	begun, warm := time.Now(), s.sum()
-	s.loop(ctx, span, nil)
+	for s.sum()-warm < leastCounted && time.Since(begun) < mostMeasured && ctx.Err() == nil {
+		s.loop(ctx, span, nil)
+		span *= 2 // each cuts off what is under way
+	}
 	s.capacity = float64(s.sum()-warm) / time.Since(begun).Seconds()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if s.capacity == 0 {
-		return fmt.Errorf("what the server can do: no operation succeeded in %v%s", span, kinds(s.errors))
+		return fmt.Errorf("what the server can do: no operation succeeded in %v%s", time.Since(begun).Round(time.Millisecond), kinds(s.errors))
 	}
 	s.opts.Rate = s.opts.Share * s.capacity
 	for k := range s.counts {
@@ -175,8 +178,12 @@ func (s *soak) findRate(ctx context.Context) error {
 	return nil // failures stay: there should be none at any time
 }
 
-// mostMeasured is for how long is measured at most what the server can do.
-const mostMeasured = 30 * time.Second
+// What the server can do is measured for some time, and for longer if too little has
+// succeeded by then.
+const (
+	mostMeasured = 30 * time.Second
+	leastCounted = 20
+)
 
 // loop has all clients work for a time.
 func (s *soak) loop(ctx context.Context, span time.Duration, p *pace) {

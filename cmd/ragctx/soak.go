@@ -19,7 +19,7 @@ reads from time to time what its process takes up: memory, open files, threads,
 and the size of its data directory.
 
 First it measures what the server can do, with clients that each wait for their
-answers, for a quarter of the duration and at most 30 s. Then operations are due
+answers, for a quarter of the duration, about 30 s at most. Then operations are due
 at 70 % of that, at random times, whether those before are done or not (an open
 loop; --rate and --share change that); their time counts from when they are due.
 At the end a line is fitted to the second half of the readings: so "memory does
