@@ -181,7 +181,7 @@ func TestFaults(t *testing.T) {
 func TestSoakInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := RunSoak(ctx, SoakOptions{
-		URL: serve(t, &stock{documents: make(map[string]bool)}), Namespace: "n", Every: time.Millisecond, Pool: 4,
+		URL: serve(t, &stock{documents: make(map[string]bool)}), Namespace: "n", Every: time.Millisecond, Pool: 4, Rate: 1000,
 		Progress: func(r Reading) {
 			if r.Operations > 2 {
 				cancel()

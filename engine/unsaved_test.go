@@ -7,6 +7,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // full is a watcher of the engine's own that cannot store what it makes.
@@ -28,7 +29,7 @@ func TestUnsaved(t *testing.T) {
 	if err := e.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	e.uses.add(1, []ragctx.ContextItem{{ID: "m", Type: ragctx.TypeMemory}}, e.opts.Now())
+	e.uses.add(1, []ragctx.ContextItem{{ID: "m", Provider: memory.Name, Type: ragctx.TypeMemory}}, e.opts.Now())
 	e.uses.flush(t.Context())
 	turn := ragctx.Turn{ID: "t", SessionID: "s", UserID: "ada", Namespace: "a"}
 	e.observer.tellOne(watcher{TurnObserver: full{}, name: "skills", timeout: learnTimeout, own: true}, turn)
