@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -191,6 +192,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.Writer
 	err := srv.Run(ctx, lines{in, out})
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
+		return nil // the caller has gone, and wants no answer to what was under way
 	}
 	if err != nil {
 		return fmt.Errorf("serve stdio: %w", err)
