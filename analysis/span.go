@@ -26,7 +26,11 @@ func movementOf(run string) *movement {
 		n  int
 	)
 	for it.InitString(norm.NFKC, run); !it.Done(); {
+		from := it.Pos()
 		n += len(it.Next())
+		if it.Pos() == from && !it.Done() {
+			continue // one character that becomes several pieces (Thai sara am) ends with the last
+		}
 		m.before, m.after = append(m.before, it.Pos()), append(m.after, n)
 	}
 	return &m
