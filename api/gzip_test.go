@@ -113,7 +113,7 @@ func TestCompressedStreams(t *testing.T) {
 	asked := make(chan struct{})
 	s := &Server{}
 	e := echo.New()
-	e.Pre(s.compress)
+	e.Pre(s.encode)
 	lines := func(typ string) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			c.Response().Header().Set(echo.HeaderContentType, typ)
@@ -173,5 +173,43 @@ func TestCompressedStreams(t *testing.T) {
 	if res, err := srv.Client().Get(srv.URL + "/late"); err == nil {
 		_ = res.Body.Close()
 		t.Error("an answer that was cut looks whole")
+	}
+}
+
+// TestAnswersAsAWhole sends what nobody wants compressed with its length, unless it is long or comes
+// in pieces.
+func TestAnswersAsAWhole(t *testing.T) {
+	s := &Server{}
+	e := echo.New()
+	e.Pre(s.encode)
+	send := func(pieces ...int) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			for i, n := range pieces {
+				if i > 0 {
+					c.Response().Flush()
+				}
+				if _, err := c.Response().Write(make([]byte, n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	for path, want := range map[string]struct {
+		pieces []int
+		length int64
+	}{"/none": {nil, 0}, "/some": {[]int{40_000}, 40_000}, "/most": {[]int{mostHeld}, -1}, "/pieces": {[]int{4000, 1}, -1}} {
+		e.GET(path, send(want.pieces...))
+		srv := httptest.NewServer(e)
+		res := get(t, "GET", srv.URL+path) //nolint:bodyclose // get has it closed
+		n, err := io.Copy(io.Discard, res.Body)
+		total := 0
+		for _, p := range want.pieces {
+			total += p
+		}
+		if err != nil || n != int64(total) || res.ContentLength != want.length {
+			t.Errorf("%s: %d of %d bytes, %v; length %d, want %d", path, n, total, err, res.ContentLength, want.length)
+		}
+		srv.Close()
 	}
 }

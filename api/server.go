@@ -128,7 +128,7 @@ func New(eng *engine.Engine, o Options) *Server {
 	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits), learning: mem0Learning, stopping: make(chan struct{})}
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
-	s.echo.Pre(s.observe, s.compress, s.guard, s.authenticate, s.limit, checkURL) // in this order: what is refused is logged too
+	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL) // in this order: what is refused is logged too
 	s.api = humaecho.New(s.echo, s.config())
 	s.api.UseMiddleware(s.admit)
 	s.routes()
