@@ -39,13 +39,12 @@ type SoakOptions struct {
 	MaxTail float64
 	// Clients work at the same time; 0 is [DefaultClients].
 	Clients int
-	// Pool is how many documents and how many memories are alive at most; 0 is
+	// Pool is how many documents, how many memories and how many turns are alive, about; 0 is
 	// [DefaultSoakPool].
 	Pool int
-	// History leaves what is replaced and deleted behind as earlier versions, as a
-	// caller does who never erases anything. Then the data grows with every write,
-	// and the memory with it. Without it the soak erases as much as it writes, so
-	// that what grows is not data.
+	// History has nothing erased, as a caller does who keeps every conversation. Then
+	// the data grows with every turn, and the memory with it. Without it sessions are
+	// erased when newer ones have taken their place, so that what grows is not data.
 	History bool
 	// Every is the time between readings; 0 is [DefaultSoakEvery].
 	Every time.Duration

@@ -24,16 +24,18 @@ const (
 	putKind
 	deleteKind
 	rememberKind
+	eraseKind
 	operationKinds
 )
 
 // String returns the kind's name, as the report shows it.
 func (k operationKind) String() string {
-	return [...]string{"query", "turn", "put", "delete", "remember"}[k]
+	return [...]string{"query", "turn", "put", "delete", "remember", "erase"}[k]
 }
 
-// The mix, in percent. What is put is alive again before it is put the next time
-// in four of five cases, so that most puts are replacements.
+// The mix, in percent, beside the erasures, which are as many as sessions are over. What is
+// put is alive again before it is put the next time in four of five cases, so that most puts
+// are replacements.
 var mix = [operationKinds]int{askKind: 50, turnKind: 20, putKind: 20, deleteKind: 5, rememberKind: 5}
 
 // worker is one client of a soak. It has its own share of the ids.
@@ -42,9 +44,12 @@ type worker struct {
 
 	number int
 	rand   *rand.Rand
-	turns  []string // alive, the oldest first
-	told   int
+	told   int // turns
+	erased int // sessions, the oldest first
 }
+
+// sessionTurns is how many turns a session has.
+const sessionTurns = 20
 
 // share is how many documents, and how many turns, the worker keeps alive.
 func (w *worker) share() int { return w.opts.Pool / w.opts.Clients }
@@ -97,6 +102,9 @@ func (p *pace) next() time.Time {
 }
 
 func (w *worker) draw() operationKind {
+	if alive := w.told - w.erased*sessionTurns; !w.opts.History && alive >= max(w.share(), sessionTurns) {
+		return eraseKind
+	}
 	n := w.rand.IntN(100)
 	for k := range mix {
 		if n -= mix[k]; n < 0 {
@@ -117,6 +125,8 @@ func (w *worker) do(ctx context.Context, kind operationKind) error {
 		return w.remove(ctx, "documents", w.document(i))
 	case rememberKind:
 		return w.remember(ctx, i)
+	case eraseKind:
+		return w.erase(ctx)
 	default:
 		return w.ask(ctx)
 	}
@@ -134,35 +144,31 @@ func (w *worker) put(ctx context.Context, i int) error {
 		map[string]any{"text": text.String()})
 }
 
-// turn completes a turn; beyond the worker's share the oldest one goes.
-func (w *worker) turn(ctx context.Context) error {
-	w.told++
-	id := fmt.Sprintf("soak-%d-%d-%d", w.opts.Seed, w.number, w.told)
-	err := w.send(ctx, http.MethodPost, "/v1/turns", map[string]any{
-		"id": id, "namespace": w.opts.Namespace, "session_id": fmt.Sprintf("soak-%d", w.number), "prompt": w.words(12), "response": w.words(40),
-	})
-	if err != nil {
-		return err
-	}
-	w.turns = append(w.turns, id)
-	if len(w.turns) <= w.share() {
-		return nil
-	}
-	id, w.turns = w.turns[0], w.turns[1:]
-	return w.remove(ctx, "memories", id)
+// session names a session of the worker.
+func (w *worker) session(n int) string {
+	return fmt.Sprintf("soak-%d-%d-%d", w.opts.Seed, w.number, n)
 }
 
-// remember stores a memory, mostly in place of another, of which nothing is left
-// unless history is to stay.
+// turn completes the next turn of the worker's newest session.
+func (w *worker) turn(ctx context.Context) error {
+	session := w.session(w.told / sessionTurns)
+	w.told++
+	return w.send(ctx, http.MethodPost, "/v1/turns", map[string]any{
+		"id": fmt.Sprintf("%s-%d", session, w.told), "namespace": w.opts.Namespace, "session_id": session, "prompt": w.words(12), "response": w.words(40),
+	})
+}
+
+// erase removes the worker's oldest session for good.
+func (w *worker) erase(ctx context.Context) error {
+	session := w.session(w.erased)
+	w.erased++
+	return w.remove(ctx, "sessions", session, "erase", "true")
+}
+
+// remember stores a memory, mostly in place of another.
 func (w *worker) remember(ctx context.Context, i int) error {
-	id := fmt.Sprintf("soak-%d-%d", w.number, i)
-	if !w.opts.History {
-		if err := w.remove(ctx, "memories", id); err != nil {
-			return err
-		}
-	}
 	return w.send(ctx, http.MethodPost, "/v1/memories", map[string]any{
-		"id": id, "namespace": w.opts.Namespace, "content": w.words(20),
+		"id": fmt.Sprintf("soak-%d-%d", w.number, i), "namespace": w.opts.Namespace, "content": w.words(20),
 	})
 }
 
@@ -172,12 +178,11 @@ func (w *worker) ask(ctx context.Context) error {
 	})
 }
 
-// remove deletes something, with its earlier versions unless these are to stay.
-// That it is gone already is as good.
-func (w *worker) remove(ctx context.Context, what, id string) error {
+// remove deletes something. That it is gone already is as good.
+func (w *worker) remove(ctx context.Context, what, id string, params ...string) error {
 	q := url.Values{"namespace": {w.opts.Namespace}}
-	if !w.opts.History {
-		q.Set("erase", "true")
+	for i := 0; i < len(params); i += 2 {
+		q.Set(params[i], params[i+1])
 	}
 	err := w.send(ctx, http.MethodDelete, "/v1/"+what+"/"+url.PathEscape(id)+"?"+q.Encode(), nil)
 	if answer, ok := errors.AsType[statusError](err); ok && answer.code == http.StatusNotFound {

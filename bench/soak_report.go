@@ -214,9 +214,9 @@ func WriteSoakTable(w io.Writer, r SoakReport, rows int) error {
 }
 
 func writeGrowth(w io.Writer, r SoakReport) error {
-	what := "what was replaced and deleted was erased"
+	what := "sessions were erased once they were old"
 	if r.History {
-		what = "what was replaced and deleted was kept as history"
+		what = "nothing was erased"
 	}
 	fmt.Fprintf(w, "\n%.0f s, %.1f operations/s, %d failed%s; %s\n", r.Seconds, r.PerSecond, r.Failed, kinds(r.Errors), what)
 	if r.Capacity > 0 {

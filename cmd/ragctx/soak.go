@@ -28,10 +28,11 @@ not grow" is a number.
 It ends with status 1 if an operation failed, if something of the process grows,
 or if the p99 of a kind of operation is more than five times its p50 (--max-tail).
 
-The ids come from a fixed pool, so as much is alive at the end as at the start.
-What is replaced or deleted would stay behind as history; the soak erases it, so
-that growth is not data. With --history it stays, as it does for a caller who
-never erases anything.
+Documents and memories have ids of a fixed pool, and the oldest session is erased
+when its turns are more than the pool, so that as much is there at the end as at the
+start, but for ten earlier versions of each document, which all have after some
+minutes, and those of memories. With --history sessions stay, as they do for a
+caller who never erases anything.
 
 It writes into the namespace "soak" unless --namespace says otherwise. If no
 server has the data directory open, one is started in this process; then clients
@@ -65,7 +66,7 @@ func newSoak(env lookupEnv) *cobra.Command {
 	flags.Float64Var(&o.MaxTail, "max-tail", 5, "how many times its p50 the p99 of a kind of operation may be; 0 does not judge it")
 	countVar(flags, &o.Clients, "clients", bench.DefaultClients, 1, bench.MaxClients, "clients that work at the same time")
 	countVar(flags, &o.Pool, "pool", bench.DefaultSoakPool, 1, noLimit, "documents, and turns, that are alive at a time")
-	flags.BoolVar(&o.History, "history", false, "keep what is replaced and deleted as history")
+	flags.BoolVar(&o.History, "history", false, "erase no sessions")
 	flags.Uint64Var(&o.Seed, "seed", 0, "of the operations (default: a new one)")
 	countVar(flags, &pid, "pid", 0, 1, math.MaxInt32, "the server's process (default: that of the data directory)")
 	flags.BoolVar(&asJSON, "json", false, "print the report, with every reading, as JSON")
