@@ -99,16 +99,12 @@ func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 		return s, nil
 	}
 	room, full := b.opts.MessageTokens, false
-	sound := session.Sound(s.Messages, uncounted(len(s.Messages)))
-	waiting := pending(sound.Messages)
-	for n, i := range waiting {
-		waiting[n] = sound.Kept[i]
-	}
+	calls := waitingIn(s.Messages)
 	stays := make([]bool, len(s.Messages))
 	for _, g := range slices.Backward(session.Groups(s.Messages)) {
 		room -= total(costs[g.From:g.To])
 		full = full || room < 0
-		waits := slices.ContainsFunc(waiting, func(i int) bool { return g.From <= i && i < g.To })
+		waits := slices.ContainsFunc(calls, func(i int) bool { return g.From <= i && i < g.To })
 		for i := g.From; i < g.To; i++ {
 			stays[i] = !full || waits
 		}

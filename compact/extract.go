@@ -17,6 +17,9 @@ const (
 	goalChars          = 600
 )
 
+// AskedPrefix is how the lines begin in which a digest's state says what a user asked last.
+const AskedPrefix = "The user asked: "
+
 // Extract returns what messages say, in their own words and without a model: the first
 // instruction, sentences that constrain or decide, what tools were called with and what
 // failed, what is open and where things stand. Summaries among the messages are merged.
@@ -163,7 +166,7 @@ func (e *extractor) digest() Digest {
 	}
 	for _, s := range [...]string{e.request[1], e.request[0]} {
 		if s != "" {
-			d.State = appendScreened(d.State, line{text: "The user asked: " + s, user: true})
+			d.State = appendScreened(d.State, line{text: AskedPrefix + s, user: true})
 		}
 	}
 	for _, s := range e.said {

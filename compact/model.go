@@ -8,6 +8,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/prose"
 	"github.com/ragctx/ragctx/screen"
 )
 
@@ -54,14 +55,13 @@ func (c *Compactor) askModel(ctx context.Context, messages []ragctx.Message, own
 	if !ok || d.Empty() {
 		return Digest{}, answer.Usage, ErrLayout
 	}
-	d = believed(d, userWords(messages))
+	d = d.Believed(messages)
 	if own.Goal != "" {
 		d.Goal = own.Goal
 	}
 	if d.Empty() || d.Goal != "" && onlyGoal(d) {
 		return Digest{}, answer.Usage, ErrLayout
 	}
-	d.trim()
 	return d, answer.Usage, nil
 }
 
@@ -71,19 +71,22 @@ func onlyGoal(d Digest) bool {
 	return d.Empty()
 }
 
-// believed returns what of a model's digest may be shown.
-func believed(d Digest, user map[string]bool) Digest {
+// Believed returns what may be shown of a digest that a model made of messages: short
+// lines without secrets, and without orders that no user gave in them.
+func (d Digest) Believed(messages []ragctx.Message) Digest {
+	user := userWords(messages)
 	d.Goal = clean(d.Goal)
 	for _, p := range d.parts() {
 		var items []string
 		for _, s := range *p.items {
-			items = appendScreened(items, line{text: s, user: said(s, user)})
+			items = appendScreened(items, line{text: prose.Clip(s, itemChars), user: said(s, user)})
 		}
 		*p.items = items
 	}
 	if _, orders := screen.Instruction(d.Goal); orders && !said(d.Goal, user) {
 		d.Goal = ""
 	}
+	d.trim()
 	return d
 }
 
