@@ -69,7 +69,7 @@ type Warning struct {
 // changed.
 func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, error) {
 	w := c.newWork(conv)
-	res := Result{Messages: shown(w.items), Before: w.size(), After: w.size()}
+	res := Result{Messages: w.shown(), Before: w.size(), After: w.size()}
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
@@ -79,7 +79,7 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 		return res, nil
 	}
 	if c.opts.Strategy == Prune || c.opts.Strategy == Auto && c.opts.Policy != A3S {
-		if p, ok := w.prune(c.opts); ok && Keeps(before, shown(p.items)) == nil && p.cost() < w.cost() {
+		if p, ok := w.prune(c.opts); ok && keeps(before, p.shown()) == nil && p.cost() < w.cost() {
 			w = p
 		}
 	}
@@ -107,7 +107,7 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 // way that gives a view which holds.
 func (c *Compactor) summarise(ctx context.Context, w *work, limit int, res *Result) error {
 	reserve := min(c.opts.SummaryTokens, limit/4)
-	cutting := newCutter(shown(w.items), w.costs)
+	cutting := newCutter(w.shown(), w.costs)
 	cut, ok := cutting.cut(c.opts.KeepFirst, c.recent(len(w.items)), limit, reserve)
 	if !ok {
 		res.Reason = "there is nothing between the messages that stay"
@@ -208,7 +208,7 @@ func (c *Compactor) finish(res *Result, w *work, rec Record) {
 		rec.ID, rec.Created = c.opts.NewID(), c.opts.Now()
 	}
 	rec.Pruned = w.pruned
-	res.Messages, res.After = shown(w.items), w.size()
+	res.Messages, res.After = w.shown(), w.size()
 	rec.Before, rec.After = res.Before, res.After
 	res.Record = &rec
 	if limit := c.opts.Limit(); c.opts.Policy != A3S {
@@ -221,5 +221,5 @@ func verified(before, after *work) error {
 	if after.cost() >= before.cost() {
 		return errNotSmaller
 	}
-	return Keeps(shown(before.items), shown(after.items))
+	return keeps(before.shown(), after.shown())
 }

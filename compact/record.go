@@ -97,6 +97,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	raw = pruned(messages, at, records)
 	owner, begins := ranges(len(raw), at, records)
 	sound := session.Sound(raw, uncounted(len(raw)))
+	view = make([]item, 0, len(sound.Kept)+len(records))
 	next := 0 // of what is sound
 	for i := range raw {
 		if r := begins[i]; r > 0 {

@@ -30,10 +30,14 @@ func Verify(before, after []ragctx.Message, s session.Scale) error {
 
 // Keeps is [Verify] without the costs.
 func Keeps(before, after []ragctx.Message) error {
+	return keeps(session.Sound(before, uncounted(len(before))).Messages, after)
+}
+
+// keeps is Keeps for a view that is known to be sound.
+func keeps(before, after []ragctx.Message) error {
 	if len(session.Sound(after, uncounted(len(after))).Cuts) > 0 {
 		return errPairs
 	}
-	before = session.Sound(before, uncounted(len(before))).Messages
 	if i := lastInstruction(before); i >= 0 && !slices.ContainsFunc(after, func(m ragctx.Message) bool { return same(m, before[i]) }) {
 		return errInstruction
 	}

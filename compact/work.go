@@ -15,6 +15,16 @@ type work struct {
 	items  []item
 	costs  []int // of the items
 	pruned []Pruned
+
+	messages []ragctx.Message // of the items, once they were asked for
+}
+
+// shown returns the messages of the view.
+func (w *work) shown() []ragctx.Message {
+	if w.messages == nil {
+		w.messages = shown(w.items)
+	}
+	return w.messages
 }
 
 func (w *work) cost() int  { return total(w.costs) }
@@ -57,7 +67,7 @@ func (w *work) prune(o Options) (*work, bool) {
 			visible[it.from] = true
 		}
 	}
-	out := *w
+	out := work{conv: w.conv}
 	out.raw = slices.Clone(w.raw)
 	for _, p := range prune(w.raw, func(i int) bool { return !visible[i] }, o.scale(), min(ProtectedTokens, o.Window/4)) {
 		m := &out.raw[p.message]
@@ -85,7 +95,7 @@ func (w *work) prune(o Options) (*work, bool) {
 // material returns what is summarised: the conversation's messages in the range, those
 // without a place in the view among them, and earlier summaries.
 func (w *work) material(c cut) []ragctx.Message {
-	var out []ragctx.Message
+	out := make([]ragctx.Message, 0, len(w.raw))
 	next := w.items[c.from].from
 	for i := c.from; i < c.to; i++ {
 		it := &w.items[i]
@@ -172,7 +182,7 @@ func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (fr
 
 // with returns the work with a summary in the place of a range.
 func (w *work) with(c cut, rec Record, s session.Scale) *work {
-	out := *w
+	out := work{conv: w.conv, raw: w.raw, pruned: w.pruned}
 	out.items, out.costs = slices.Clone(w.items[:c.from]), slices.Clone(w.costs[:c.from])
 	m := rec.SummaryMessage()
 	out.items = append(out.items, item{message: m, from: w.items[c.from].from, to: w.items[c.to-1].to, summary: true})
