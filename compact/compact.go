@@ -223,3 +223,6 @@ func verified(before, after *work) error {
 	}
 	return keeps(before.shown(), after.shown())
 }
+
+// Options returns the options with their defaults.
+func (c *Compactor) Options() Options { return c.opts }

@@ -183,7 +183,7 @@ func TestLongTurn(t *testing.T) {
 		t.Errorf("the view begins with %s, %s, %s", res.Messages[0].ID, res.Messages[1].ID, res.Messages[2].ID)
 	}
 	text, ok := compact.SummaryText(res.Messages[1])
-	for _, part := range []string{"## Goal\nMend the parser", "## Commands\n- bash: go test ./parser -run Test0 → exit status 1", "## Errors\n", "unexpected token"} {
+	for _, part := range []string{"## Goal\n- Mend the parser", "## Commands\n- bash: go test ./parser -run Test0 → exit status 1", "## Errors\n", "unexpected token"} {
 		if !ok || !strings.Contains(text, part) {
 			t.Errorf("the summary lacks %q:\n%s", part, text)
 		}
@@ -319,7 +319,7 @@ Half of the tests pass.`
 		t.Fatalf("%+v %+v %v", res.Record, res.Warnings, err)
 	}
 	want := `## Goal
-Mend the parser, but do not change its interface.
+- Mend the parser, but do not change its interface.
 ## Constraints
 - do not change the interface
 ## Decisions

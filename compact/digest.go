@@ -58,7 +58,7 @@ func (d *Digest) String() string { return d.render(d.Goal, 1<<30, 1<<30) }
 func (d *Digest) render(goal string, most, chars int) string {
 	var b strings.Builder
 	if goal != "" {
-		b.WriteString("## Goal\n" + prose.Clip(goal, chars) + "\n")
+		b.WriteString("## Goal\n- " + prose.Clip(goal, chars) + "\n")
 	}
 	for _, p := range d.parts() {
 		if len(*p.items) == 0 {

@@ -196,12 +196,23 @@ func appendScreened(list []string, l line) []string {
 	return append(list, s)
 }
 
-// clean returns a line of a digest: short, on one line, without secrets and without
-// context that an engine put there.
+// clean returns a line of a digest: one line, without secrets, without context that an
+// engine put there, and without the signs by which the line would be read as another one.
 func clean(s string) string {
 	s, _ = screen.StripBlocks(s)
 	s, _ = screen.Redact(s)
-	return prose.Calm(oneLine(strings.ToValidUTF8(s, "�")))
+	s = prose.Calm(oneLine(strings.ToValidUTF8(s, "�")))
+	for {
+		bare := unlisted(strings.TrimLeft(s, "#> "))
+		if bare == s {
+			break
+		}
+		s = bare
+	}
+	if nothing(s) {
+		return ""
+	}
+	return s
 }
 
 // trail keeps the first and the last of what it is given.

@@ -3,7 +3,9 @@ package compact
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
@@ -22,6 +24,7 @@ type entry struct {
 	Text    string       `json:"text,omitempty"`
 	Calls   []entryCall  `json:"calls,omitempty"`
 	Results []entryValue `json:"results,omitempty"`
+	LeftOut int          `json:"left_out,omitempty"` // calls and results
 	Images  int          `json:"images,omitempty"`
 }
 
@@ -35,104 +38,105 @@ type entryValue struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
+// elisionRoom is kept for the line that says how many messages are left out.
+const elisionRoom = 64
+
 // Transcript returns messages as lines of JSON, one for each, with the calls of tools and
 // what they put out, and without secrets and context that an engine put there. No text
 // can end its line. It has at most most characters, brought to 512 to 600,000: of longer
-// ones the middle is left out, so that a third is from the beginning.
+// ones the middle is left out, so that a third is from the beginning and the newest
+// message is there.
 func Transcript(messages []ragctx.Message, most int) string {
-	most = min(max(most, leastInput), mostInput)
-	t := transcriber{each: max(most/8, 128)}
-	var head, tail []string
-	room := most - elisionRoom
-	first, last := 0, len(messages)
-	for ; first < last; first++ {
-		l := t.line(messages[first])
-		n := utf8.RuneCountInString(l) + 1
-		if n > room/3 && first > 0 || n > room {
-			break
-		}
-		if most-elisionRoom-room+n > (most-elisionRoom)/3 {
-			break
-		}
-		head, room = append(head, l), room-n
+	room := min(max(most, leastInput), mostInput) - elisionRoom
+	head, n := lines(slices.All(messages), room/3, room/2)
+	tail, m := lines(slices.Backward(messages[n:]), room-size(head), room/2)
+	slices.Reverse(tail)
+	if out := len(messages) - n - m; out > 0 {
+		head = append(head, encode(struct {
+			N int `json:"messages_left_out"`
+		}{out}))
 	}
-	for ; last > first; last-- {
-		l := t.line(messages[last-1])
-		n := utf8.RuneCountInString(l) + 1
-		if n > room {
-			break
-		}
-		tail, room = append(tail, l), room-n
-	}
-	var b bytes.Buffer
-	for _, l := range head {
-		b.WriteString(l + "\n")
-	}
-	if first < last {
-		b.WriteString(elision(last-first) + "\n")
-	}
-	for _, l := range slices.Backward(tail) {
+	var b strings.Builder
+	for _, l := range append(head, tail...) {
 		b.WriteString(l + "\n")
 	}
 	return b.String()
 }
 
-// elisionRoom is kept for the line that says how many messages are left out.
-const elisionRoom = 64
-
-func elision(n int) string {
-	return encode(struct {
-		N int `json:"messages_left_out"`
-	}{n})
+// lines returns lines of messages as long as they fit into room characters, each with at
+// most most, and how many they are.
+func lines(messages iter.Seq2[int, ragctx.Message], room, most int) (out []string, n int) {
+	for _, m := range messages {
+		l := transcribed(m, most)
+		if room -= utf8.RuneCountInString(l) + 1; room < 0 {
+			break
+		}
+		out = append(out, l)
+	}
+	return out, len(out)
 }
 
-// transcriber writes lines of a transcript, each text of at most each characters.
-type transcriber struct{ each int }
-
-func (t transcriber) line(m ragctx.Message) string {
-	e := entry{Role: string(m.Role)}
-	if text, ok := SummaryText(m); ok {
-		return t.bounded(entry{Role: "earlier summary", Text: t.clean(text)})
+func size(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		n += utf8.RuneCountInString(l) + 1
 	}
+	return n
+}
+
+// transcribed returns the line of a message, of less than most characters.
+func transcribed(m ragctx.Message, most int) string {
+	for each, parts := most/4, 64; ; each, parts = each/2, parts/2 {
+		s := encode(entryOf(m, each, parts))
+		if utf8.RuneCountInString(s) < most || parts == 1 {
+			return s
+		}
+	}
+}
+
+// entryOf returns the entry of a message with texts of at most each characters, and at
+// most parts of its calls and results.
+func entryOf(m ragctx.Message, each, parts int) entry {
+	if text, ok := SummaryText(m); ok {
+		return entry{Role: "earlier summary", Text: visible(text, each)}
+	}
+	e := entry{Role: string(m.Role)}
 	for _, b := range m.Content {
 		switch b.Type {
 		case ragctx.BlockToolUse:
-			e.Calls = append(e.Calls, entryCall{Tool: t.clean(b.Name), Input: t.clean(string(b.Input))})
+			if parts--; parts < 0 {
+				e.LeftOut++
+				continue
+			}
+			e.Calls = append(e.Calls, entryCall{Tool: visible(b.Name, min(each, callChars)), Input: visible(string(b.Input), each)})
 		case ragctx.BlockToolResult:
-			e.Results = append(e.Results, entryValue{Output: t.clean(b.Content.String()), Failed: b.IsError})
+			if parts--; parts < 0 {
+				e.LeftOut++
+				continue
+			}
+			e.Results = append(e.Results, entryValue{Output: visible(b.Content.String(), each), Failed: b.IsError})
 		case ragctx.BlockImage:
 			e.Images++
 		default:
-			e.Text = joined(e.Text, t.clean(b.Text))
+			e.Text = joined(e.Text, b.Text)
 		}
 	}
-	return t.bounded(e)
+	e.Text = visible(e.Text, each)
+	return e
 }
 
-// bounded returns the line of an entry. One with so many parts that it is too long has
-// only the first of them.
-func (t transcriber) bounded(e entry) string {
-	s := encode(e)
-	for utf8.RuneCountInString(s) > 3*t.each && len(e.Calls)+len(e.Results) > 1 {
-		e.Calls, e.Results = e.Calls[:(len(e.Calls)+1)/2], e.Results[:(len(e.Results)+1)/2]
-		s = encode(e)
-		if len(e.Calls) <= 1 && len(e.Results) <= 1 {
-			break
+// visible returns a text as a model may see it: bounded, which comes first, so that a file
+// in a message costs no time, without secrets and our own context.
+func visible(s string, chars int) string {
+	if len(s) > chars {
+		s = shorten(s, chars, cutMarker, 1, 3)
+	}
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' {
+			return ' '
 		}
-	}
-	if utf8.RuneCountInString(s) > 3*t.each {
-		e.Text = shorten(e.Text, t.each/2, cutMarker, 1, 3)
-		s = encode(e)
-	}
-	return s
-}
-
-// clean returns a text that may be shown: bounded before it is screened, so that a file in
-// a message costs no time.
-func (t transcriber) clean(s string) string {
-	if len(s) > t.each {
-		s = shorten(s, t.each, cutMarker, 1, 3)
-	}
+		return r
+	}, s)
 	s, _ = screen.StripBlocks(s)
 	s, _ = screen.Redact(s)
 	return s
