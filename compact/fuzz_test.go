@@ -19,7 +19,8 @@ func FuzzTexts(f *testing.F) {
 	f.Add("Goal: all", `{"paths":["a",""],"q":1}`, strings.Repeat("\x02", 4000), 0)
 	f.Fuzz(func(t *testing.T, text, input, output string, most int) {
 		messages := []ragctx.Message{
-			user(text), assistant(text), use("1", text, input), result("1", output), user(compact.Marker + text), {Role: ragctx.RoleAssistant, Content: slices.Repeat(use("2", "x", input).Content, 100)},
+			user(text), assistant(text), use("1", text, input), result("1", output), user(compact.Marker + text),
+			{Role: ragctx.RoleAssistant, Content: slices.Repeat(use("2", "x", input).Content, 100)},
 			user("the newest"),
 		}
 		transcript := compact.Transcript(messages, most)
