@@ -102,10 +102,19 @@ func (o Observation) without(messages []ragctx.Message, through string) []ragctx
 	if to <= 0 {
 		return messages
 	}
-	must := compact.Essential(messages)
+	must, groups := compact.Essential(messages), session.Groups(messages)
+	begin := 0 // a conversation begins with a user
+	for _, g := range groups {
+		m := messages[g.From]
+		opens := m.Role == ragctx.RoleUser && len(m.ToolResults()) == 0
+		if must[g.From] && !session.IsSystem(m) || opens && g.To > to {
+			begin = g.From
+			break
+		}
+	}
 	var out []ragctx.Message
-	for _, g := range session.Groups(messages) {
-		if g.To > to || must[g.From] {
+	for _, g := range groups {
+		if g.To > to && g.From >= begin || must[g.From] {
 			out = append(out, messages[g.From:g.To]...)
 		}
 	}
