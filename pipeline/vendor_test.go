@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +89,7 @@ func TestProvidersAcceptViews(t *testing.T) {
 		}
 		p, err := pipeline.Builtin(pipeline.Options{Counter: words{}}, pipeline.BuiltinOptions{
 			Observations: &pipeline.Observation{Notes: notes, KeepMessages: rapid.IntRange(-1, 6).Draw(t, "keep")},
-			Compaction:   &compact.Options{KeepFirst: rapid.IntRange(-1, 4).Draw(t, "first"), KeepLast: rapid.IntRange(1, 8).Draw(t, "last")},
+			Compaction:   &compact.Options{Policy: rapid.SampledFrom([]compact.Policy{compact.Adaptive, compact.A3S}).Draw(t, "policy"), MinMessages: 1, KeepFirst: rapid.IntRange(-1, 4).Draw(t, "first"), KeepLast: rapid.IntRange(1, 8).Draw(t, "last")},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -108,6 +109,33 @@ func TestProvidersAcceptViews(t *testing.T) {
 				if _, err := observer.Observe(context.Background(), scope, turn); err != nil {
 					t.Fatal(err)
 				}
+			}
+		}
+	})
+}
+
+func TestProvidersAcceptBuffers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, err := compact.NewBuffering(compact.BufferOptions{
+			MessageTokens: rapid.IntRange(1, 400).Draw(t, "messages"), BufferTokens: rapid.IntRange(1, 400).Draw(t, "buffer"), Options: compact.Options{Counter: words{}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s compact.Sections
+		for i := range rapid.IntRange(1, 4).Draw(t, "turns") {
+			turn := wellFormed(t, fmt.Sprint("t", i))
+			s.Messages = slices.Concat(s.Messages, turn)
+			all := compact.Apply(slices.Concat(s.Summary, s.Buffer, s.Messages), nil)
+			out, err := b.After(context.Background(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s = out.Sections
+			view := compact.Apply(slices.Concat(s.Summary, s.Buffer, s.Messages), nil)
+			accepted(t, view)
+			if err := compact.Keeps(all, view); err != nil {
+				t.Fatal(err)
 			}
 		}
 	})
