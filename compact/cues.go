@@ -1,0 +1,85 @@
+package compact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cue is what a word says of its sentence.
+type cue uint8
+
+const (
+	constrains cue = 1 << iota
+	decides
+	leavesOpen
+)
+
+// cueWords are words in English, German, French and Spanish that tell what a sentence is
+// for. They are single words, so that a sentence is read once.
+var cueWords = func() map[string]cue {
+	out := make(map[string]cue)
+	for c, words := range map[cue]string{
+		constrains: `must never always only avoid ensure require required requires prefer don't dont cannot mustn't shouldn't should without
+			muss müssen darf dürfen nie niemals immer nur keinesfalls ohne soll sollen
+			doit doivent jamais toujours seulement uniquement sans
+			debe deben nunca siempre solo solamente sin`,
+		decides: `decided decide decision chose chosen choose agreed instead settled switched switching adopt adopted
+			entschieden beschlossen stattdessen vereinbart gewählt
+			décidé choisi convenu plutôt
+			decidido elegido acordado`,
+		leavesOpen: `todo fixme unclear unsure unresolved undecided pending remaining
+			offen unklar ausstehend
+			incertain
+			pendiente`,
+	} {
+		for w := range strings.FieldsSeq(words) {
+			out[w] |= c
+		}
+	}
+	return out
+}()
+
+// longestCue is the longest of them, in bytes.
+var longestCue = func() int {
+	n := 0
+	for w := range cueWords {
+		n = max(n, len(w))
+	}
+	return n
+}()
+
+// cuesOf returns what the words of a sentence say of it.
+func cuesOf(sentence string) cue {
+	var found cue
+	var word [32]byte
+	n := 0
+	end := func() {
+		if 0 < n && n <= longestCue {
+			found |= cueWords[string(word[:n])]
+		}
+		n = 0
+	}
+	for _, r := range sentence {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		case r == '’':
+			r = '\''
+		case r >= utf8.RuneSelf:
+			if !unicode.IsLetter(r) {
+				end()
+				continue
+			}
+			r = unicode.ToLower(r)
+		case r != '\'' && (r < 'a' || 'z' < r):
+			end()
+			continue
+		}
+		if n+utf8.RuneLen(r) <= len(word) {
+			n += utf8.EncodeRune(word[n:], r)
+		}
+	}
+	end()
+	return found
+}

@@ -1,0 +1,210 @@
+package compact
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/prose"
+)
+
+// Digest is what a summary says, in the order in which it says it. Every summary has
+// this layout, whoever made it, so that the next one can merge it.
+type Digest struct {
+	// Goal is what the user wanted first, in their own words.
+	Goal string
+	// Constraints are what must or must not be done; Decisions what was agreed.
+	Constraints, Decisions []string
+	// Files are what was read and changed, Commands what was called with what outcome,
+	// Errors what failed.
+	Files, Commands, Errors []string
+	// Questions are open; State is where things stand, the newest last.
+	Questions, State []string
+}
+
+// itemChars is how long an item of a summary is at most, in characters.
+const itemChars = 240
+
+// part is a section of a digest: its lists hold at most most items.
+type part struct {
+	title string
+	items *[]string
+	most  int
+}
+
+// parts returns the sections that are lists.
+func (d *Digest) parts() []part {
+	return []part{
+		{"Constraints", &d.Constraints, 16},
+		{"Decisions", &d.Decisions, 16},
+		{"Files", &d.Files, 40},
+		{"Commands", &d.Commands, 24},
+		{"Errors", &d.Errors, 12},
+		{"Open questions", &d.Questions, 8},
+		{"Current state", &d.State, 12},
+	}
+}
+
+// Empty reports whether a digest says nothing.
+func (d *Digest) Empty() bool {
+	return d.Goal == "" && !slices.ContainsFunc(d.parts(), func(p part) bool { return len(*p.items) > 0 })
+}
+
+// String returns a digest as Markdown; sections that are empty are left out.
+func (d *Digest) String() string { return d.render(d.Goal, 1<<30, 1<<30) }
+
+// render is String with a goal in place of its own, lists of at most most items and
+// items of at most chars characters.
+func (d *Digest) render(goal string, most, chars int) string {
+	var b strings.Builder
+	if goal != "" {
+		b.WriteString("## Goal\n- " + prose.Clip(goal, chars) + "\n")
+	}
+	for _, p := range d.parts() {
+		if len(*p.items) == 0 {
+			continue
+		}
+		b.WriteString("## " + p.title + "\n")
+		for _, s := range middleOut(*p.items, most) {
+			b.WriteString("- " + prose.Clip(s, chars) + "\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// within returns a digest as Markdown of at most most tokens: lists and items become
+// shorter until it fits.
+func (d *Digest) within(most int, counter ragctx.Counter) string {
+	if most <= 0 {
+		return ""
+	}
+	for _, size := range [...]struct{ items, chars int }{{1 << 30, 1 << 30}, {12, itemChars}, {8, 160}, {4, 120}, {2, 100}, {1, 80}} {
+		if s := d.render(d.Goal, size.items, size.chars); counter.Count(s) <= most {
+			return s
+		}
+	}
+	return capped(d.render(d.Goal, 1, 60), most, counter)
+}
+
+// middleOut returns at most most items: what came first and what came last, as early
+// constraints matter, and so does what is new.
+func middleOut(items []string, most int) []string {
+	if len(items) <= most {
+		return items
+	}
+	head := most / 3
+	return append(slices.Clone(items[:head]), items[len(items)-(most-head):]...)
+}
+
+// trim brings all lists to their most items.
+func (d *Digest) trim() {
+	for _, p := range d.parts() {
+		*p.items = middleOut(*p.items, p.most)
+	}
+}
+
+// titles are what the sections are called, by people and models.
+var titles = map[string]string{
+	"goal": "goal", "goals": "goal", "objective": "goal", "task": "goal",
+	"constraints": "constraints", "constraint": "constraints", "preferences": "constraints", "requirements": "constraints",
+	"decisions": "decisions", "decisions made": "decisions", "key decisions": "decisions",
+	"files": "files", "files touched": "files", "files changed": "files",
+	"commands": "commands", "commands run": "commands",
+	"errors": "errors", "errors/issues": "errors", "issues": "errors", "errors and issues": "errors",
+	"open questions": "open questions", "questions": "open questions", "open": "open questions", "pending": "open questions",
+	"current state": "current state", "state": "current state", "status": "current state", "progress": "current state",
+}
+
+// ParseDigest reads a summary of the layout, with headings of any level or bold. Of a
+// text without any of its headings ok is false, and its lines are the state: summaries
+// of other makers are like that.
+func ParseDigest(text string) (d Digest, ok bool) {
+	lists := make(map[string]*[]string)
+	for _, p := range d.parts() {
+		lists[strings.ToLower(p.title)] = p.items
+	}
+	section := "current state"
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		title, rest := heading(line)
+		if title != "" {
+			section, ok, line = title, true, rest
+		}
+		line = unlisted(line)
+		switch {
+		case line == "" || nothing(line):
+		case section == "goal":
+			d.Goal = strings.TrimSpace(d.Goal + " " + line)
+		default:
+			list := lists[section]
+			*list = append(*list, line)
+		}
+	}
+	return d, ok
+}
+
+// unlisted returns a line without the sign or number of a list.
+func unlisted(line string) string {
+	line = strings.TrimSpace(strings.TrimLeft(line, "-*•"))
+	if rest := strings.TrimLeft(line, "0123456789"); len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
+		return strings.TrimSpace(rest[2:])
+	}
+	return line
+}
+
+// heading returns the section that a line begins, and what it says beside.
+func heading(line string) (title, rest string) {
+	bare := strings.TrimLeft(line, "#*0123456789. ")
+	marked := len(bare) < len(line)
+	name, rest, colon := strings.Cut(bare, ":")
+	if !marked && !colon {
+		return "", ""
+	}
+	name = strings.ToLower(strings.TrimSpace(strings.Trim(name, "*# ")))
+	return titles[name], strings.TrimSpace(strings.Trim(rest, "* "))
+}
+
+// nothing reports whether a line says that there is nothing to say.
+func nothing(line string) bool {
+	switch strings.ToLower(strings.Trim(line, "().-_* ")) {
+	case "none", "n/a", "nothing", "":
+		return true
+	}
+	return false
+}
+
+// merge returns a digest of what an earlier one and a later one say. Where things stood
+// is replaced by where they stand.
+func merge(earlier, later Digest) Digest {
+	out := later
+	if earlier.Goal != "" {
+		out.Goal = earlier.Goal
+	}
+	old := earlier.parts()
+	for i, p := range out.parts() {
+		switch p.title {
+		case "Current state", "Open questions":
+			if len(*p.items) == 0 {
+				*p.items = slices.Clone(*old[i].items)
+			}
+		default:
+			*p.items = union(*old[i].items, *p.items)
+		}
+	}
+	out.trim()
+	return out
+}
+
+// union returns what is in either list, once and where it is last.
+func union(a, b []string) []string {
+	seen := make(map[string]bool)
+	var out []string
+	for _, s := range slices.Backward(slices.Concat(a, b)) {
+		if key := strings.ToLower(s); !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}

@@ -1,0 +1,40 @@
+package compact
+
+import (
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// Essential returns for each message whether it stays whatever it costs: system messages
+// at the start, the newest instruction of a user and calls that wait for their results,
+// each with what belongs to it.
+func Essential(messages []ragctx.Message) []bool {
+	out := make([]bool, len(messages))
+	for i := 0; i < len(messages) && session.IsSystem(messages[i]); i++ {
+		out[i] = true
+	}
+	must := waitingIn(messages)
+	if last := lastInstruction(messages); last >= 0 {
+		must = append(must, last)
+	}
+	for _, g := range session.Groups(messages) {
+		if slices.ContainsFunc(must, func(i int) bool { return g.From <= i && i < g.To }) {
+			for i := g.From; i < g.To; i++ {
+				out[i] = true
+			}
+		}
+	}
+	return out
+}
+
+// waitingIn returns the messages with calls that wait for their results.
+func waitingIn(messages []ragctx.Message) []int {
+	sound := session.Sound(messages, uncounted(len(messages)))
+	out := pending(sound.Messages)
+	for n, i := range out {
+		out[n] = sound.Kept[i]
+	}
+	return out
+}

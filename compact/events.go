@@ -1,0 +1,44 @@
+package compact
+
+import "github.com/ragctx/ragctx"
+
+// Usage is how full the window of a session is.
+type Usage struct {
+	SessionID  string
+	Used, Most int // tokens
+}
+
+// percent returns the share of the window, 0 to 1 and more.
+func (u Usage) percent(used int) float64 {
+	if u.Most <= 0 {
+		return 0
+	}
+	return float64(used) / float64(u.Most)
+}
+
+// Warning returns the event of a session whose usage reached the threshold.
+func (o Options) Warning(u Usage) ragctx.ContextWarning {
+	return ragctx.ContextWarning{SessionID: u.SessionID, UsedTokens: u.Used, MaxTokens: u.Most, Percent: u.percent(u.Used), Threshold: o.threshold()}
+}
+
+// Compacting returns the event of a compaction that begins.
+func (o Options) Compacting(u Usage, messages int) ragctx.ContextCompacting {
+	return ragctx.ContextCompacting{ContextWarning: o.Warning(u), MessageCount: messages}
+}
+
+// Compacted returns the event of a compaction and the usage after it, which is what the
+// next decision is based on until a model reports its own. Where nothing was done there is
+// no event, and the usage is as before.
+func (r Result) Compacted(u Usage) (e ragctx.ContextCompacted, after Usage, ok bool) {
+	if r.Record == nil {
+		return e, u, false
+	}
+	saved := r.Before.Tokens - r.After.Tokens
+	after = u
+	after.Used = max(u.Used-saved, 0)
+	return ragctx.ContextCompacted{
+		SessionID: u.SessionID, BeforeMessages: r.Before.Messages, AfterMessages: r.After.Messages,
+		PercentBefore: u.percent(u.Used), PercentAfter: u.percent(after.Used), TokensSaved: saved,
+		Summary: r.Record.Summary, Reason: r.Record.Reason, Strategy: string(r.Record.Strategy),
+	}, after, true
+}

@@ -1,0 +1,102 @@
+package compact
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// PrunedMarker stands for the output of a tool, or the middle of one, that is not shown
+// any more.
+const PrunedMarker = "[output pruned: call the tool or read the source again if it is needed]"
+
+// ProtectedTokens is how much of the newest outputs of tools is never pruned, if a
+// quarter of the window is as much.
+const ProtectedTokens = 40_000
+
+// leastPart is what a part of an output must hold, in tokens, to be worth showing.
+const leastPart = 64
+
+// Pruned is the output of a tool that is not shown as a whole.
+type Pruned struct {
+	MessageID string `json:"message_id"`
+	Block     int    `json:"block" doc:"the place of the result in the message's content, from 0"`
+	Chars     int    `json:"chars" doc:"how many characters of it are shown, half of them from its beginning and half from its end; 0 is none"`
+}
+
+// pruning is an output of which chars characters are left.
+type pruning struct{ message, block, chars int }
+
+// prune says which outputs of tools are not to be shown, newest first, so that the newest
+// ones cost at most protect tokens: of the one that exceeds them a part is left, of older
+// ones nothing. The messages for which skip holds are left alone. What was pruned before
+// costs nothing, so that pruning twice changes nothing.
+func prune(messages []ragctx.Message, skip func(int) bool, s session.Scale, protect int) []pruning {
+	var out []pruning
+	marker := s.Counter.Count(PrunedMarker)
+	for i, m := range slices.Backward(messages) {
+		if skip(i) {
+			continue
+		}
+		for j, b := range slices.Backward(m.Content) {
+			if b.Type != ragctx.BlockToolResult || b.Content.String() == PrunedMarker {
+				continue
+			}
+			cost := s.Message(ragctx.Message{Content: b.Content}) - session.MessageOverhead
+			if cost <= protect {
+				protect -= cost
+				continue
+			}
+			chars, text := 0, b.Content.String()
+			if protect >= leastPart && !strings.Contains(text, PrunedMarker) {
+				chars = charsWithin(text, cost, protect, s.Counter)
+			}
+			if protect = 0; chars > 0 || cost > marker {
+				out = append(out, pruning{i, j, chars})
+			}
+		}
+	}
+	return out
+}
+
+// charsWithin returns how many characters of an output can be left within a budget that
+// it exceeds; 0 is none.
+func charsWithin(text string, cost, budget int, counter ragctx.Counter) int {
+	chars := len([]rune(text)) * budget / cost
+	for chars > 1 && counter.Count(shorten(text, chars, PrunedMarker, 1, 2)) > budget {
+		chars = chars * 9 / 10
+	}
+	return max(chars, 0)
+}
+
+// shorten returns a text of which chars characters are left, num/den of them from its
+// beginning and the others from its end, with a marker between.
+func shorten(text string, chars int, marker string, num, den int) string {
+	r := []rune(text)
+	if len(r) <= chars {
+		return text
+	}
+	head := chars * num / den
+	return strings.TrimSpace(string(r[:head])) + "\n" + marker + "\n" + strings.TrimSpace(string(r[len(r)-(chars-head):]))
+}
+
+// pruneBlock returns the content of a message of which the output in one block is pruned.
+func pruneBlock(c ragctx.Content, block, chars int) ragctx.Content {
+	if block < 0 || block >= len(c) || c[block].Type != ragctx.BlockToolResult {
+		return c
+	}
+	text := c[block].Content.String()
+	switch {
+	case chars == 0:
+		text = PrunedMarker
+	case strings.Contains(text, PrunedMarker): // it is pruned already
+		return c
+	default:
+		text = shorten(text, chars, PrunedMarker, 1, 2)
+	}
+	c = slices.Clone(c)
+	c[block].Content = ragctx.Text(text)
+	return c
+}

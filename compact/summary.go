@@ -1,0 +1,60 @@
+package compact
+
+import (
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Marker is how a summary begins. A message of a user that begins so is one.
+const Marker = "[Context Summary: The following is a summary of earlier conversation]"
+
+// MetaCompaction is the key of a summary's metadata that names its record.
+const MetaCompaction = "compaction"
+
+// SummaryMessage returns the message that stands for what a record covers.
+func (r Record) SummaryMessage() ragctx.Message {
+	m := ragctx.TextMessage(ragctx.RoleUser, Marker+"\n\n"+r.Summary)
+	m.ID, m.CreatedAt = r.ID, r.Created
+	if r.ID != "" {
+		m.Metadata = map[string]any{MetaCompaction: r.ID}
+	}
+	return m
+}
+
+// SummaryText returns the text of a summary without its marker; ok is false for what is
+// no summary.
+func SummaryText(m ragctx.Message) (text string, ok bool) {
+	if m.Role != ragctx.RoleUser || len(m.Content) == 0 || m.Content[0].Type != ragctx.BlockText {
+		return "", false
+	}
+	if text, ok = strings.CutPrefix(m.Content[0].Text, Marker); !ok {
+		return "", false
+	}
+	return strings.TrimSpace(text), true
+}
+
+// isSummary reports whether a message is a summary.
+func isSummary(m ragctx.Message) bool {
+	_, ok := SummaryText(m)
+	return ok
+}
+
+// cutMarker stands for the middle of a summary that was too long.
+const cutMarker = "[…]"
+
+// capped returns a text that costs at most most tokens: of one that is longer 40 % are
+// left from its beginning and the rest from its end.
+func capped(text string, most int, counter ragctx.Counter) string {
+	cost := counter.Count(text)
+	if cost <= most {
+		return text
+	}
+	chars := len([]rune(text)) * most / cost
+	out := shorten(text, chars, cutMarker, 2, 5)
+	for chars > 1 && counter.Count(out) > most {
+		chars = chars * 9 / 10
+		out = shorten(text, chars, cutMarker, 2, 5)
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package compact
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// work is a view with what it costs, and where it comes from.
+type work struct {
+	conv   Conversation
+	raw    []ragctx.Message // the conversation, pruned
+	items  []item
+	costs  []int // of the items
+	pruned []Pruned
+
+	messages []ragctx.Message // of the items, once they were asked for
+}
+
+// shown returns the messages of the view.
+func (w *work) shown() []ragctx.Message {
+	if w.messages == nil {
+		w.messages = shown(w.items)
+	}
+	return w.messages
+}
+
+func (w *work) cost() int  { return total(w.costs) }
+func (w *work) size() Size { return Size{Messages: len(w.items), Tokens: w.cost()} }
+
+func (c *Compactor) newWork(conv Conversation) *work {
+	if conv.Costs == nil {
+		conv.Costs = c.scale().Messages(conv.Messages)
+	}
+	w := &work{conv: conv}
+	w.items, w.raw = project(conv.Messages, conv.Records)
+	w.costs = w.priced(c.scale())
+	return w
+}
+
+// priced returns the costs of the items; those that are as they were in the conversation
+// are not counted again.
+func (w *work) priced(s session.Scale) []int {
+	out := make([]int, len(w.items))
+	for i := range w.items {
+		it := &w.items[i]
+		if it.to == it.from+1 && !it.summary && unchanged(it.message.Content, w.conv.Messages[it.from].Content) {
+			out[i] = w.conv.Costs[it.from]
+			continue
+		}
+		out[i] = s.Message(it.message)
+	}
+	return out
+}
+
+func unchanged(a, b ragctx.Content) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// prune returns the work with old outputs of tools pruned; ok is false if there are none.
+func (w *work) prune(o Options) (*work, bool) {
+	visible := make([]bool, len(w.raw))
+	for _, it := range w.items {
+		if !it.summary {
+			visible[it.from] = true
+		}
+	}
+	out := work{conv: w.conv}
+	out.raw = slices.Clone(w.raw)
+	for _, p := range prune(w.raw, func(i int) bool { return !visible[i] }, o.scale(), min(ProtectedTokens, o.Window/4)) {
+		m := &out.raw[p.message]
+		m.Content = pruneBlock(m.Content, p.block, p.chars)
+		out.pruned = append(out.pruned, Pruned{MessageID: m.ID, Block: p.block, Chars: p.chars})
+	}
+	if len(out.pruned) == 0 {
+		return nil, false
+	}
+	sound := session.Sound(out.raw, uncounted(len(out.raw)))
+	at := make(map[int]ragctx.Message, len(sound.Kept))
+	for k, i := range sound.Kept {
+		at[i] = sound.Messages[k]
+	}
+	out.items = slices.Clone(w.items)
+	for i := range out.items {
+		if m, ok := at[out.items[i].from]; ok && !out.items[i].summary {
+			out.items[i].message = m
+		}
+	}
+	out.costs = out.priced(o.scale())
+	return &out, true
+}
+
+// material returns what is summarised: the conversation's messages in the range, those
+// without a place in the view among them, and earlier summaries.
+func (w *work) material(c cut) []ragctx.Message {
+	out := make([]ragctx.Message, 0, len(w.raw))
+	next := w.items[c.from].from
+	for i := c.from; i < c.to; i++ {
+		it := &w.items[i]
+		for ; next < it.from; next++ {
+			out = append(out, w.raw[next]) // an orphan
+		}
+		switch {
+		case c.stays[i]:
+		case it.summary:
+			out = append(out, it.message)
+		default:
+			out = append(out, w.raw[it.from])
+		}
+		next = max(next, it.to)
+	}
+	end := len(w.raw)
+	if c.to < len(w.items) {
+		end = w.items[c.to].from
+	}
+	return append(out, w.raw[min(next, end):end]...)
+}
+
+// record returns the record of a summary of a range. Where the messages are a view, what
+// its summaries stand for is known from their records.
+func (w *work) record(c cut, text string, way Strategy, o Options) Record {
+	rec := Record{ID: o.NewID(), Created: o.Now(), Summary: text, Strategy: way}
+	known := make(map[string]*Record)
+	for i := range w.conv.Records {
+		known[w.conv.Records[i].ID] = &w.conv.Records[i]
+	}
+	delete(known, "")
+	within := make(map[string]bool) // messages in the ranges of summaries that are merged
+	n := 0
+	for i := c.from; i < c.to; i++ {
+		if c.stays[i] {
+			continue
+		}
+		n++
+		if r := known[w.items[i].message.ID]; r != nil && isSummary(w.items[i].message) {
+			rec.Supersedes = append(rec.Supersedes, r.ID)
+			for _, id := range r.Keep {
+				within[id] = true
+			}
+		}
+	}
+	rec.Reason = fmt.Sprintf("%d messages between the first and the last are one summary", n)
+	rec.From, rec.To, rec.Keep = w.span(c, known, within)
+	return rec
+}
+
+// span returns the ids of a record: where its range begins and ends, and what stays in it.
+// They are empty if one of them is missing or not unique.
+func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (from, to string, keep []string) {
+	last := c.from
+	for i := c.from; i < c.to; i++ {
+		if !c.stays[i] && !within[w.items[i].message.ID] {
+			last = i
+		}
+	}
+	from, to = w.items[c.from].message.ID, w.items[last].message.ID
+	at := places(w.raw)
+	if r := known[from]; r != nil && isSummary(w.items[c.from].message) {
+		from = r.From
+	} else if _, ok := at[from]; !ok {
+		return "", "", nil
+	}
+	if r := known[to]; r != nil && isSummary(w.items[last].message) {
+		to = r.To
+	} else if _, ok := at[to]; !ok {
+		return "", "", nil
+	}
+	for i := range w.items {
+		id := w.items[i].message.ID
+		if !c.stays[i] || !within[id] && (i < c.from || last < i) {
+			continue
+		}
+		if _, ok := at[id]; !ok {
+			return "", "", nil
+		}
+		keep = append(keep, id)
+	}
+	return from, to, keep
+}
+
+// with returns the work with a summary in the place of a range.
+func (w *work) with(c cut, rec Record, s session.Scale) *work {
+	out := work{conv: w.conv, raw: w.raw, pruned: w.pruned}
+	out.items, out.costs = slices.Clone(w.items[:c.from]), slices.Clone(w.costs[:c.from])
+	m := rec.SummaryMessage()
+	out.items = append(out.items, item{message: m, from: w.items[c.from].from, to: w.items[c.to-1].to, summary: true})
+	out.costs = append(out.costs, s.Message(m))
+	for i := c.from; i < len(w.items); i++ {
+		if c.stays[i] {
+			out.items, out.costs = append(out.items, w.items[i]), append(out.costs, w.costs[i])
+		}
+	}
+	return &out
+}

@@ -1,0 +1,103 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/session"
+)
+
+// Compaction is the stage that compacts a conversation when that is due, and persists the
+// result with its record. It does nothing where there are observations.
+type Compaction struct {
+	// Options say when and how; the budget's window and fixed tokens take the place of
+	// theirs. Counter must not be nil. Without a generator nothing is asked.
+	Options compact.Options
+	// Told is told of what happens, in order: compaction begins, then what came of it; nil
+	// tells nobody.
+	Told func(State, compact.Usage, *compact.Result)
+}
+
+// Name implements [Stage].
+func (Compaction) Name() string { return "compaction" }
+
+// Priority implements [Stage].
+func (Compaction) Priority() int { return CompactionPriority }
+
+// EstimateTokens implements [Stage].
+func (Compaction) EstimateTokens(context.Context, *State) int { return 0 }
+
+// Apply implements [Stage].
+func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error) {
+	switch {
+	case s.Observed || prefixAt(messages) >= 0:
+		return nil, Skipped("there are observations, which are this session's layer of compression")
+	case s.Layer != AnyLayer && s.Layer != LayerCompaction:
+		return nil, Skipped(fmt.Sprintf("the session's layer of compression is %s", s.Layer))
+	}
+	o := c.Options
+	if b.Window > 0 {
+		o.Window = b.Window
+	}
+	o.Fixed = max(b.Fixed, o.Fixed)
+	by, err := compact.New(o)
+	if err != nil {
+		return nil, err
+	}
+	usage, costs := c.usage(s, messages, o)
+	if !o.Due(usage.Used, usage.Most) {
+		return nil, Skipped(fmt.Sprintf("%d of %d tokens do not reach the threshold", usage.Used, usage.Most))
+	}
+	c.tell(s, usage, nil)
+	res, err := by.Compact(ctx, compact.Conversation{Messages: messages, Records: s.Records, Costs: costs})
+	if err != nil {
+		return nil, err
+	}
+	c.tell(s, usage, &res)
+	if res.Record == nil {
+		return nil, Skipped(res.Reason)
+	}
+	_, after, _ := res.Compacted(usage)
+	s.Used = after.Used
+	s.Records = append(slices.Clip(s.Records), *res.Record)
+	s.Persist(res.Messages)
+	return res.Messages, nil
+}
+
+// usage returns how full the window is: what the model reported, or what the messages
+// cost, which then are counted.
+func (c Compaction) usage(s *State, messages []ragctx.Message, o compact.Options) (u compact.Usage, costs []int) {
+	u = compact.Usage{SessionID: s.SessionID, Used: s.Used, Most: o.Window}
+	if u.Most == 0 {
+		u.Most = compact.DefaultWindow
+	}
+	costs = session.Scale{Counter: o.Counter}.Messages(messages)
+	if u.Used == 0 {
+		u.Used = o.Fixed
+		for _, n := range costs {
+			u.Used += n
+		}
+	}
+	return u, costs
+}
+
+func (c Compaction) tell(s *State, u compact.Usage, r *compact.Result) {
+	if c.Told != nil {
+		c.Told(*s, u, r)
+	}
+}
+
+// prefixAt returns where the prefix of observations is, -1 if there is none. It is known
+// by its marker, so that it is found again after a restart.
+func prefixAt(messages []ragctx.Message) int {
+	for i, m := range messages {
+		if session.IsSystem(m) && strings.HasPrefix(m.Content.String(), PrefixMarker) {
+			return i
+		}
+	}
+	return -1
+}

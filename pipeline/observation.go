@@ -1,0 +1,151 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/session"
+)
+
+// PrefixMarker is how the system message begins that tells of observations.
+const PrefixMarker = "[Observations of this conversation so far. They are notes, not instructions.]"
+
+// Note is an observation: what a turn came to.
+type Note struct {
+	ID      string    `json:"id,omitempty"`
+	Created time.Time `json:"created_at,omitzero"`
+	// Through is the id of the newest message that it tells of.
+	Through string `json:"through,omitempty"`
+	// Reflects is how many notes it takes the place of; 0 is none.
+	Reflects int `json:"reflects,omitempty"`
+	// Intent is what the user wanted, in their own words.
+	Intent   string   `json:"intent"`
+	Findings []string `json:"findings,omitempty"`
+	Tools    []string `json:"tools,omitempty"`
+	Pending  []string `json:"pending,omitempty"`
+}
+
+// Notes stores observations.
+type Notes interface {
+	// Notes returns those of a session that count, oldest first: the newest reflection, if
+	// there is one, and what came after what it takes the place of.
+	Notes(ctx context.Context, of Scope) ([]Note, error)
+	// AddNote appends a note. A reflection takes the place of the oldest Reflects ones that
+	// count, which the store may keep for the record.
+	AddNote(ctx context.Context, of Scope, n Note) error
+}
+
+// DefaultKeepMessages is how many messages stay of those that observations tell of.
+const DefaultKeepMessages = 20
+
+// Observation is the stage that has observations take the place of the messages that they
+// tell of. They are a prefix, after the system prompt, which has the same bytes as long as
+// there is nothing new. Both are persisted, once.
+type Observation struct {
+	Notes Notes
+	// KeepMessages is how many of the messages that the newest note tells of stay; 0 is
+	// [DefaultKeepMessages], -1 none. So what is shown changes only with a new note.
+	KeepMessages int
+}
+
+// Name implements [Stage].
+func (Observation) Name() string { return "observation" }
+
+// Priority implements [Stage].
+func (Observation) Priority() int { return ObservationPriority }
+
+// EstimateTokens implements [Stage].
+func (Observation) EstimateTokens(context.Context, *State) int { return 0 }
+
+// Apply implements [Stage].
+func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Message, _ Budget) ([]ragctx.Message, error) {
+	if s.Layer != AnyLayer && s.Layer != LayerObservation {
+		return nil, Skipped(fmt.Sprintf("the session's layer of compression is %s", s.Layer))
+	}
+	at := prefixAt(messages)
+	if at < 0 && slices.ContainsFunc(messages, func(m ragctx.Message) bool { _, ok := compact.SummaryText(m); return ok }) {
+		return nil, Skipped("the conversation was compacted, which is its layer of compression")
+	}
+	notes, err := o.Notes.Notes(ctx, s.Scope)
+	if err != nil {
+		return nil, fmt.Errorf("read observations: %w", err)
+	}
+	if len(notes) == 0 {
+		return nil, Skipped("there are no observations yet")
+	}
+	s.Observed = true
+	prefix := Prefix(notes)
+	rest := messages
+	if at >= 0 {
+		if messages[at].Content.String() == prefix {
+			return nil, nil
+		}
+		rest = slices.Concat(messages[:at], messages[at+1:])
+	}
+	rest = o.without(rest, notes[len(notes)-1].Through)
+	out := inserted(rest, ragctx.TextMessage(ragctx.RoleSystem, prefix))
+	s.Persist(out)
+	return out, nil
+}
+
+// without returns messages without those that observations tell of, but for the last ones
+// of these, what must stay, and what belongs together with a message that stays.
+func (o Observation) without(messages []ragctx.Message, through string) []ragctx.Message {
+	last := slices.IndexFunc(messages, func(m ragctx.Message) bool { return through != "" && m.ID == through })
+	to := last + 1 - max(cmp.Or(o.KeepMessages, DefaultKeepMessages), 0)
+	if to <= 0 {
+		return messages
+	}
+	must, groups := compact.Essential(messages), session.Groups(messages)
+	begin := 0 // a conversation begins with a user
+	for _, g := range groups {
+		m := messages[g.From]
+		opens := m.Role == ragctx.RoleUser && len(m.ToolResults()) == 0
+		if must[g.From] && !session.IsSystem(m) || opens && g.To > to {
+			begin = g.From
+			break
+		}
+	}
+	var out []ragctx.Message
+	for _, g := range groups {
+		if g.To > to && g.From >= begin || must[g.From] {
+			out = append(out, messages[g.From:g.To]...)
+		}
+	}
+	return out
+}
+
+// inserted returns messages with one after the system prompt, or at the front.
+func inserted(messages []ragctx.Message, m ragctx.Message) []ragctx.Message {
+	at := 0
+	if len(messages) > 0 && session.IsSystem(messages[0]) {
+		at = 1
+	}
+	return slices.Insert(slices.Clone(messages), at, m)
+}
+
+// Prefix returns the text that tells of notes. It depends on nothing else, and what a new
+// note changes is its end.
+func Prefix(notes []Note) string {
+	var b strings.Builder
+	b.WriteString(PrefixMarker)
+	for _, n := range notes {
+		b.WriteString("\n\nThe user wanted: " + n.Intent)
+		list(&b, "Found", n.Findings)
+		list(&b, "Done with tools", n.Tools)
+		list(&b, "Pending", n.Pending)
+	}
+	return b.String()
+}
+
+func list(b *strings.Builder, title string, items []string) {
+	if len(items) > 0 {
+		b.WriteString("\n" + title + ":\n- " + strings.Join(items, "\n- "))
+	}
+}

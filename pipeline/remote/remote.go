@@ -1,0 +1,257 @@
+// Package remote asks stages of a pipeline that are programs of their own, over HTTP.
+//
+// The messages are posted to the stage's URL as JSON (see [Request]) and answered with
+// what the stage makes of them (see [Answer]); without messages they stay as they are.
+//
+// A stage that is down is left out, and after some failures in a row it is left alone for
+// a while (package outbound). What comes back is not trusted: it is read up to limits, and
+// taken only if the system prompt, the newest instruction of the user, pairs of calls and
+// results, and calls that wait for their results are still there, and nothing new claims
+// to be a summary or an observation.
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/providers/remote"
+	"github.com/ragctx/ragctx/session"
+)
+
+// The defaults and limits of [Options].
+const (
+	DefaultTimeout  = 2 * time.Second
+	DefaultMaxBytes = 16 << 20
+	MaxTimeout      = time.Minute
+	MaxMessages     = 10_000
+	minSecret       = 16
+
+	grace = 250 * time.Millisecond // see Stage.Apply
+)
+
+// Options says which stage to ask and how. Name and URL are required.
+type Options struct {
+	// Name names the stage: at most 64 small letters, digits, hyphens, underscores, dots.
+	Name string
+	// Priority says when it runs; what it adds is made to fit below 30 only.
+	Priority int
+	// URL is where messages are posted to.
+	URL string
+	// Persist has the next run begin with what the stage returns.
+	Persist bool
+	// Timeout bounds an answer; 0 is [DefaultTimeout].
+	Timeout time.Duration
+	// Secret signs requests, as those to providers; empty does not.
+	Secret string
+	// MaxBytes bounds an answer; 0 is [DefaultMaxBytes].
+	MaxBytes int64
+	// Breaker says when the stage is left alone.
+	Breaker outbound.BreakerOptions
+
+	Logger *slog.Logger     // nil logs nothing
+	Now    func() time.Time // the clock; nil is the system's
+	NewID  func() string    // makes ids of requests; nil is a random one
+}
+
+// EventStage is the event of a request.
+const EventStage = "stage"
+
+// Request is what a stage is asked.
+type Request struct {
+	Event     string           `json:"event"`
+	Stage     string           `json:"stage"`
+	RequestID string           `json:"request_id"`
+	Deadline  time.Time        `json:"deadline"`
+	Phase     pipeline.Phase   `json:"phase"`
+	Namespace string           `json:"namespace,omitempty"`
+	UserID    string           `json:"user_id,omitempty"`
+	SessionID string           `json:"session_id,omitempty"`
+	Budget    Budget           `json:"budget"`
+	Messages  []ragctx.Message `json:"messages"`
+}
+
+// Budget is what the call may cost, in tokens; 0 is not known.
+type Budget struct {
+	Tokens int `json:"tokens"`
+	Window int `json:"window"`
+	Fixed  int `json:"fixed"`
+}
+
+// Answer is what a stage answers, or status 204. Without messages they stay as they are;
+// an empty list is one.
+type Answer struct {
+	Messages []ragctx.Message `json:"messages"`
+}
+
+// Stage is a stage behind a URL. It is safe for concurrent use.
+type Stage struct {
+	opts    Options
+	ask     *outbound.Client
+	breaker *outbound.Breaker
+}
+
+var _ pipeline.Stage = (*Stage)(nil)
+
+// New returns a stage. Options that cannot work are [ragctx.ErrInvalid]; nothing is asked.
+func New(o Options) (*Stage, error) {
+	if err := remote.ValidName(o.Name); err != nil {
+		return nil, err
+	}
+	u, err := outbound.Endpoint(o.URL, "")
+	switch {
+	case err != nil:
+		return nil, ragctx.Invalid("url", "is not a URL without user and password, such as http://127.0.0.1:9000/stage")
+	case o.Timeout < 0 || o.Timeout > MaxTimeout:
+		return nil, ragctx.Invalid("timeout", "is %v; use up to %v", o.Timeout, MaxTimeout)
+	case o.Secret != "" && len(o.Secret) < minSecret:
+		return nil, ragctx.Invalid("secret", "has %d bytes, which can be guessed; use at least %d", len(o.Secret), minSecret)
+	case o.MaxBytes < 0:
+		return nil, ragctx.Invalid("max_bytes", "is %d; use 1 or more", o.MaxBytes)
+	}
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	o.Breaker.Now = o.Now
+	s := &Stage{opts: o, breaker: outbound.NewBreaker(o.Breaker)}
+	s.ask = outbound.New(outbound.Options{URL: u, Parallel: 4, Breaker: s.breaker, Now: o.Now})
+	return s, nil
+}
+
+// Close closes idle connections.
+func (s *Stage) Close() { s.ask.Close() }
+
+// Name implements [pipeline.Stage].
+func (s *Stage) Name() string { return s.opts.Name }
+
+// Priority implements [pipeline.Stage].
+func (s *Stage) Priority() int { return s.opts.Priority }
+
+// EstimateTokens implements [pipeline.Stage].
+func (*Stage) EstimateTokens(context.Context, *pipeline.State) int { return 0 }
+
+// Breaker returns the state of the circuit breaker, and until when it is open if it is.
+func (s *Stage) Breaker() (outbound.State, time.Time) { return s.breaker.State() }
+
+// Apply implements [pipeline.Stage]. A stage that is too slow fails by its own timeout,
+// which its breaker counts, and not by the end of the request.
+func (s *Stage) Apply(ctx context.Context, st *pipeline.State, messages []ragctx.Message, b pipeline.Budget) ([]ragctx.Message, error) {
+	id := s.opts.NewID()
+	after, err := s.changed(ctx, id, st, messages, b)
+	if err != nil {
+		return nil, s.failed(ctx, id, err)
+	}
+	if after != nil && s.opts.Persist {
+		st.Persist(after)
+	}
+	return after, nil
+}
+
+// changed asks the stage and checks what it answers.
+func (s *Stage) changed(ctx context.Context, id string, st *pipeline.State, messages []ragctx.Message, b pipeline.Budget) ([]ragctx.Message, error) {
+	timeout := s.opts.Timeout
+	deadline := s.opts.Now().Add(timeout)
+	if d, ok := ctx.Deadline(); ok && d.Add(-grace).Before(deadline) {
+		deadline = d.Add(-grace)
+		timeout = max(deadline.Sub(s.opts.Now()), time.Millisecond)
+	}
+	body, err := json.Marshal(Request{
+		Event: EventStage, Stage: s.opts.Name, RequestID: id, Deadline: deadline.UTC(), Phase: cmp.Or(st.Phase, pipeline.Loop),
+		Namespace: st.Namespace, UserID: st.UserID, SessionID: st.SessionID, Budget: Budget(b), Messages: messages,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode messages: %w", err)
+	}
+	header := make(http.Header)
+	if s.opts.Secret != "" {
+		header.Set(remote.SignatureHeader, remote.Sign(s.opts.Secret, body, s.opts.Now()))
+	}
+	said, err := s.ask.Post(ctx, outbound.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes, Accepted: true, Timeout: timeout, Total: timeout})
+	if err != nil || len(said.Body) == 0 {
+		return nil, err
+	}
+	var answer Answer
+	if err := json.Unmarshal(said.Body, &answer); err != nil {
+		return nil, fmt.Errorf("read the stage's answer: %w", err)
+	}
+	if answer.Messages == nil {
+		return nil, nil
+	}
+	return answer.Messages, check(messages, answer.Messages)
+}
+
+// failed logs why a stage failed and returns what callers may read of it: they have not
+// configured it.
+func (s *Stage) failed(ctx context.Context, id string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, outbound.ErrOpen):
+		return outbound.ErrOpen
+	}
+	s.opts.Logger.WarnContext(ctx, "stage's service failed", "stage", s.opts.Name, "stage_request", id, "error", err)
+	return fmt.Errorf("%w: its service failed; the log has the cause", ragctx.ErrUnavailable)
+}
+
+// check finds what a stage may not have done to messages.
+func check(before, after []ragctx.Message) error {
+	if len(after) > MaxMessages {
+		return fmt.Errorf("the stage returned %d messages; the limit is %d", len(after), MaxMessages)
+	}
+	have := make(map[string]bool)
+	for _, m := range before {
+		if claims(m) {
+			have[m.Content.String()] = true
+		}
+	}
+	for i, m := range after {
+		if m.Role == "" {
+			return fmt.Errorf("message %d of the stage has no role", i)
+		}
+		if claims(m) && !have[m.Content.String()] {
+			return fmt.Errorf("message %d of the stage claims to be a summary or an observation", i)
+		}
+	}
+	next := 0
+	for i := 0; i < len(before) && session.IsSystem(before[i]); i++ {
+		for next < len(after) && (after[next].Role != before[i].Role || !reflect.DeepEqual(after[next].Content, before[i].Content)) {
+			if next++; i == 0 {
+				return errors.New("the stage changed the system prompt; it may add messages behind it")
+			}
+		}
+		if next++; next > len(after) {
+			return fmt.Errorf("the stage left out the system message %d", i)
+		}
+	}
+	if err := compact.Keeps(before, after); err != nil {
+		return fmt.Errorf("the stage's list cannot be shown: %w", err)
+	}
+	return nil
+}
+
+// claims reports whether a message is what only ragctx writes.
+func claims(m ragctx.Message) bool {
+	text := m.Content.String()
+	return strings.HasPrefix(text, compact.Marker) || strings.HasPrefix(text, pipeline.PrefixMarker)
+}

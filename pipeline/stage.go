@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
+)
+
+// The priorities of this package's stages. The gaps are for others.
+const (
+	ObservationPriority = 10
+	CompactionPriority  = 20
+	TruncationPriority  = 30
+)
+
+// Stage changes what a model is shown of a conversation.
+type Stage interface {
+	// Name is short, stable and unique in a pipeline. It names the stage in reports and logs.
+	Name() string
+	// Priority says when the stage runs: lower ones first, equal ones as they were
+	// registered.
+	Priority() int
+	// EstimateTokens says about how many tokens the stage will add; 0 if that means
+	// nothing. A pipeline never asks; it is for those who divide budgets.
+	EstimateTokens(ctx context.Context, s *State) int
+	// Apply returns what the stage makes of messages, which it must not change. Nil leaves
+	// them as they are, an empty list is one. With an error what it returns does not
+	// count, nor does what it persisted; [Skipped] says that there was nothing to do. It
+	// returns soon after ctx is done.
+	Apply(ctx context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error)
+}
+
+// Budget is what a model call may cost, in tokens.
+type Budget struct {
+	// Tokens is what the messages may cost; 0 is as much as they do.
+	Tokens int
+	// Window is the model's, Fixed what each call has beside the messages: system prompt,
+	// tools. A window of 0 is the stages' own.
+	Window, Fixed int
+}
+
+// Phase says what the model is called for.
+type Phase string
+
+// The phases. Stages run in both.
+const (
+	Loop      Phase = "loop"      // to go on, with tools; the default
+	Synthesis Phase = "synthesis" // for the final answer
+)
+
+// Layer is how a session is compressed. One excludes the others.
+type Layer string
+
+// The layers.
+const (
+	AnyLayer         Layer = ""            // observations where there are any, else compaction
+	LayerObservation Layer = "observation" // observations take the place of what they tell of
+	LayerCompaction  Layer = "compaction"  // a summary takes the place of older messages
+	LayerBuffer      Layer = "buffer"      // messages go into a buffer, which becomes a summary
+	LayerNone        Layer = "none"        // nothing but truncation
+)
+
+// Scope says whose conversation it is.
+type Scope struct{ Namespace, UserID, SessionID string }
+
+// State is what stages know of a session, from run to run. It belongs to one session and
+// is not safe for concurrent use.
+type State struct {
+	Scope
+
+	Phase Phase
+	Layer Layer
+	// Messages are what the next run begins with. A run does not write its result here;
+	// stages do what is to last, by Persist.
+	Messages []ragctx.Message
+	// Used is what the model said that its last call cost, in tokens; 0 is not known. A
+	// compaction brings it up to date.
+	Used int
+	// Records are the compactions so far, oldest first; the stage appends its own.
+	Records []compact.Record
+	// Observed says that there are observations.
+	Observed bool
+	// Data is for stages of others, by their names.
+	Data map[string]any
+}
+
+// Persist has the next run begin with messages.
+func (s *State) Persist(messages []ragctx.Message) { s.Messages = slices.Clip(messages) }
+
+// Skipped is the error of a stage that had nothing to do, and why.
+type Skipped string
+
+// Error implements error.
+func (s Skipped) Error() string { return string(s) }
