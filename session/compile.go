@@ -95,8 +95,11 @@ func NewCompiler(name string, sections ...string) (Compiler, error) {
 
 // valid returns a conversation that providers take: [Sound] without its figures.
 func valid(messages []ragctx.Message) []ragctx.Message {
-	return Sound(messages, Limits{Scale: Scale{free{}}, Costs: make([]int, len(messages))}).Messages
+	return Sound(messages, uncounted(len(messages))).Messages
 }
+
+// uncounted are the limits where the costs of n messages are not asked for.
+func uncounted(n int) Limits { return Limits{Scale: Scale{free{}}, Costs: make([]int, n)} }
 
 // free is a counter where costs do not matter.
 type free struct{}

@@ -42,28 +42,31 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 	if l.Scale.Counter == nil {
 		l.Scale.Counter = quarters{}
 	}
-	messages = valid(messages)
-	return Truncate(messages, Limits{Tokens: l.Tokens, Scale: l.Scale, Costs: l.costs(messages)}).Messages, nil
+	whole, costs, p := sound(messages, uncounted(len(messages)))
+	l.count(costs, whole.Messages, p)
+	for _, cost := range costs {
+		whole.Tokens += cost
+	}
+	return shorten(whole, costs, p, l.Tokens).Messages, nil
 }
 
-// costs returns the costs of the messages that matter: those that stay in any case, and
-// the newest until they are more than the budget. All older ones are left out whatever
-// they cost, so that the time taken is that of the budget and not of the conversation.
-func (l TokenLimit) costs(messages []ragctx.Message) []int {
-	out := make([]int, len(messages))
-	for i, stays := range essential(messages) {
+// count notes the costs of the messages that matter: those that stay in any case, and the
+// newest until they are more than the budget. All older ones are left out whatever they
+// cost, so that the time taken is that of the budget and not of the conversation.
+func (l TokenLimit) count(costs []int, messages []ragctx.Message, p pairing) {
+	clear(costs)
+	for i, stays := range essential(messages, p, groups(len(messages), p)) {
 		if stays {
-			out[i] = l.Scale.Message(messages[i])
+			costs[i] = l.Scale.Message(messages[i])
 		}
 	}
 	total := 0
 	for i := len(messages) - 1; i >= 0 && total <= l.Tokens; i-- {
-		if out[i] == 0 {
-			out[i] = l.Scale.Message(messages[i])
+		if costs[i] == 0 {
+			costs[i] = l.Scale.Message(messages[i])
 		}
-		total += out[i]
+		total += costs[i]
 	}
-	return out
 }
 
 // quarters counts a token for each four bytes begun.
@@ -89,8 +92,12 @@ func (r Recent) Compile(ctx context.Context, c Context, e Execution) ([]ragctx.M
 	if r.Messages <= 0 {
 		r.Messages = 20
 	}
-	messages = valid(messages)
-	return Truncate(messages, Limits{Tokens: r.Messages, Scale: Scale{free{}}, Costs: slices.Repeat([]int{1}, len(messages))}).Messages, nil
+	whole, costs, p := sound(messages, uncounted(len(messages)))
+	for i := range costs {
+		costs[i] = 1
+	}
+	whole.Tokens = len(costs)
+	return shorten(whole, costs, p, r.Messages).Messages, nil
 }
 
 // Retrieval puts what is found for the newest instruction before what another compiler
