@@ -18,7 +18,7 @@ const module = "github.com/ragctx/ragctx"
 var layers = []string{
 	"pack durable timing extract/internal/pdf",
 	". durable/faultfs",
-	"access analysis chunk timeexpr outbound extract index/vector/kernel index/keyword/blockmax",
+	"access analysis chunk timeexpr outbound extract index/vector/kernel index/keyword/blockmax session/wire session/wire/pairing",
 	"events expand fetch screen index/vector/hnsw",
 	"prose tokens embed llm rerank index session ledger xmlfmt api/reference",
 	"facts embed/static embed/remote index/vector index/keyword index/indextest ledger/ledgertest compact passage",

@@ -61,7 +61,7 @@ type pairing struct {
 }
 
 // pair finds out what belongs together. Only assistants call tools: what claims to be a
-// call of somebody else is an abandoned one.
+// call of somebody else is an abandoned one. Only users and tools hand in results.
 func pair(messages []ragctx.Message) pairing {
 	type call struct {
 		place
@@ -85,7 +85,7 @@ func pair(messages []ragctx.Message) pairing {
 				calls = append(calls, call{place: at, latest: m.Role == ragctx.RoleAssistant})
 			case ragctx.BlockToolResult:
 				k, ok := latest[b.ToolUseID]
-				if !ok || m.Role == ragctx.RoleAssistant || calls[k].answered {
+				if !ok || m.Role == ragctx.RoleAssistant || IsSystem(m) || calls[k].answered {
 					p.orphans = append(p.orphans, at)
 					continue
 				}
