@@ -252,3 +252,12 @@ func FuzzContext(f *testing.F) {
 		compareContexts(t, c, again)
 	})
 }
+
+func marshal(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

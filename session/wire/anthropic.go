@@ -84,10 +84,11 @@ func anthropicReader(x *extra, index int, l *losses) reader {
 					Data  []byte `json:"data"`
 				} `json:"source"`
 			}
-			if json.Unmarshal(raw, &w) != nil || w.Source.Type != "base64" {
-				return ragctx.Block{}, nil, nil
+			err := json.Unmarshal(raw, &w)
+			if err == nil && w.Source.Type != "base64" {
+				return ragctx.Block{}, nil, nil // by URL, or a file
 			}
-			return ragctx.Block{Type: ragctx.BlockImage, MediaType: w.Source.Media, Data: w.Source.Data}, anthropicImage, nil
+			return ragctx.Block{Type: ragctx.BlockImage, MediaType: w.Source.Media, Data: w.Source.Data}, anthropicImage, err
 		case "tool_use":
 			var b ragctx.Block
 			err := json.Unmarshal(raw, &b)
