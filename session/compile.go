@@ -93,9 +93,11 @@ func NewCompiler(name string, sections ...string) (Compiler, error) {
 	return nil, ragctx.Invalid("compiler", "%q is not a compiler; use %s", ragctx.Clip(name), strings.Join(CompilerNames(), ", "))
 }
 
-// valid returns a conversation that providers take: [Sound] without its figures.
+// valid returns a conversation that providers take: [Sound] without its figures. The list
+// that is given is not used any more.
 func valid(messages []ragctx.Message) []ragctx.Message {
-	return Sound(messages, uncounted(len(messages))).Messages
+	v, _, _ := sound(messages, uncounted(len(messages)))
+	return v.Messages
 }
 
 // uncounted are the limits where the costs of n messages are not asked for.

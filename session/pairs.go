@@ -1,6 +1,15 @@
-// Package session is about the messages of one conversation: which of them belong
-// together, what they cost, and which of them a model is shown when not all fit. It is
-// pure, and changes no message that it is given: what it makes are views.
+// Package session is about the messages of one conversation: where they are kept, which of
+// them belong together, what they cost, and which of them a model is shown. It is pure but
+// for what a [Storage] does, and changes no message that it is given: what it makes are
+// views.
+//
+// # Contexts
+//
+// A [Context] has all that belongs to a conversation, its messages in the sections of a
+// [Store]. Both are values that never change. A [Compiler] chooses what a model is shown of
+// one: summary, buffer and conversation, with the tool calls of the current execution
+// alone, unless another is asked for. A [Storage] keeps them, with the branches that arise
+// when somebody goes back and says something else.
 //
 // # Pairs
 //
@@ -34,7 +43,7 @@ func groups(n int, p pairing) []Span {
 	for _, l := range p.links {
 		ends[l.call.message] = max(ends[l.call.message], l.result.message)
 	}
-	var out []Span
+	out := make([]Span, 0, n)
 	for from := 0; from < n; {
 		to := from + 1
 		for i := from; i < to; i++ {

@@ -54,7 +54,7 @@ type Limits struct {
 // Sound returns a conversation without tool results that have no call and without calls
 // that were abandoned. A message that consists of nothing else is left out.
 func Sound(messages []ragctx.Message, l Limits) View {
-	v, _, _ := sound(messages, l)
+	v, _, _ := sound(slices.Clone(messages), l)
 	return v
 }
 
@@ -69,7 +69,7 @@ func Sound(messages []ragctx.Message, l Limits) View {
 // The first message that does not fit ends the view: older and smaller ones are not
 // looked for.
 func Truncate(messages []ragctx.Message, l Limits) View {
-	whole, costs, p := sound(messages, l)
+	whole, costs, p := sound(slices.Clone(messages), l)
 	return shorten(whole, costs, p, l.Tokens)
 }
 
@@ -87,7 +87,7 @@ func shorten(whole View, costs []int, p pairing, budget int) View {
 		}
 	}
 	first, begin := suffix(whole.Messages, runs, stay, costs, budget-used)
-	v := View{Cuts: whole.Cuts}
+	v := View{Cuts: slices.Grow(whole.Cuts, begin)}
 	for i, m := range whole.Messages {
 		if stay[i] || i >= begin {
 			v.Messages, v.Kept = append(v.Messages, m), append(v.Kept, whole.Kept[i])
@@ -106,12 +106,22 @@ func shorten(whole View, costs []int, p pairing, budget int) View {
 }
 
 // sound is Sound with the costs of the view's messages, and what belongs together in it.
+// Where nothing is left out the view's messages are the list that was given.
 func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing) {
 	known := l.Costs
 	if known == nil {
 		known = l.Scale.Messages(messages)
 	}
 	p = pair(messages)
+	if len(p.orphans)+len(p.abandoned) == 0 && !slices.ContainsFunc(messages, empty) {
+		v = View{Messages: messages, Kept: make([]int, len(messages))}
+		for i := range messages {
+			v.Kept[i] = i
+			v.Tokens += known[i]
+		}
+		v.Over = max(v.Tokens-l.Tokens, 0)
+		return v, known, p
+	}
 	out := make(map[int]map[int]Reason) // by message and block: why the block is left out
 	for _, list := range []struct {
 		of  []place
@@ -130,7 +140,7 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 		if len(out[i]) > 0 {
 			m.Content, why = without(m.Content, out[i])
 		}
-		if why != "" && blank(m.Content) || m.Role == ragctx.RoleTool && !slices.ContainsFunc(m.Content, isResult) {
+		if why != "" && blank(m.Content) || empty(m) {
 			v.Cuts = append(v.Cuts, Cut{Index: i, Tokens: cost, Reason: cmp.Or(why, ReasonOrphanResult)})
 			continue
 		}
@@ -146,6 +156,11 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 		p = pair(v.Messages)
 	}
 	return v, costs, p
+}
+
+// empty reports whether a message is a tool's and has no result.
+func empty(m ragctx.Message) bool {
+	return m.Role == ragctx.RoleTool && !slices.ContainsFunc(m.Content, isResult)
 }
 
 // without returns a content without some of its blocks, and why the first of them is

@@ -122,19 +122,16 @@ func background() context.Context { return context.Background() }
 
 // talk makes the session and appends messages to it, one per word: the section, and the
 // text after a colon.
-func (w *world) talk(k session.Key, words string) []ragctx.Message {
+func (w *world) talk(k session.Key, words string) {
 	w.t.Helper()
 	if ok, err := w.Has(background(), k); err != nil || !ok {
 		w.must(errors.Join(err, w.Create(background(), k)))
 	}
-	var out []ragctx.Message
 	for word := range strings.FieldsSeq(words) {
 		section, text, _ := strings.Cut(word, ":")
-		got, err := w.Append(background(), k, section, ragctx.TextMessage(ragctx.RoleUser, text))
+		_, err := w.Append(background(), k, section, ragctx.TextMessage(ragctx.RoleUser, text))
 		w.must(err)
-		out = append(out, got...)
 	}
-	return out
 }
 
 // words writes entries as talk reads them.
@@ -150,11 +147,11 @@ func words(entries []session.Entry) string {
 func written(s session.Store) string {
 	var out []string
 	for _, one := range s.Sections() {
-		word := one.Name
+		word := []string{one.Name}
 		for _, m := range one.Messages {
-			word += ":" + m.Content.String()
+			word = append(word, m.Content.String())
 		}
-		out = append(out, word)
+		out = append(out, strings.Join(word, ":"))
 	}
 	return strings.Join(out, " ")
 }
