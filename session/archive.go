@@ -21,9 +21,6 @@ type Archive struct {
 	Entries     []Entry
 	Labels      map[string]string
 	Compactions []Compaction
-	// Lost are messages that could not be read, by their ids, each with its parent's: a
-	// path goes on beyond them.
-	Lost map[string]string
 }
 
 // Store returns all messages in their sections.
@@ -36,8 +33,7 @@ func (a Archive) Store() Store {
 }
 
 // Path returns the entries from the first to the one with the id, or to the leaf if it is
-// "". Where parents form a circle or are missing it begins after the break; what was lost
-// is passed over.
+// "". Where parents form a circle or are missing it begins after the break.
 func (a Archive) Path(id string) ([]Entry, error) {
 	at := a.index()
 	if id == "" {
@@ -51,14 +47,10 @@ func (a Archive) Path(id string) ([]Entry, error) {
 func (a Archive) path(id string, at map[string]int) []Entry {
 	var out []Entry
 	seen := make(map[string]bool)
-	for id != "" && !seen[id] {
+	for i, ok := at[id]; ok && !seen[id]; i, ok = at[id] {
 		seen[id] = true
-		if i, ok := at[id]; ok {
-			out = append(out, a.Entries[i])
-			id = a.Entries[i].Message.ParentID
-			continue
-		}
-		id = a.Lost[id]
+		out = append(out, a.Entries[i])
+		id = a.Entries[i].Message.ParentID
 	}
 	slices.Reverse(out)
 	return out
@@ -74,9 +66,6 @@ func (a Archive) Fork(id string) (Archive, error) {
 	out := Archive{Parameters: a.Parameters, Entries: path}
 	if len(path) > 0 {
 		out.Leaf = path[len(path)-1].Message.ID
-	}
-	for i := 1; i < len(path); i++ { // what was lost between them is not there any more
-		path[i].Message.ParentID = path[i-1].Message.ID
 	}
 	out.Sections = StoreOf(path).Names()
 	out.keep(a.Labels, a.Compactions)
@@ -98,7 +87,7 @@ func (a *Archive) keep(labels map[string]string, compactions []Compaction) {
 // clone returns a copy that shares no list and no map.
 func (a Archive) clone() Archive {
 	a.Sections, a.Entries, a.Compactions = slices.Clone(a.Sections), slices.Clone(a.Entries), slices.Clone(a.Compactions)
-	a.Parameters, a.Labels, a.Lost = maps.Clone(a.Parameters), maps.Clone(a.Labels), maps.Clone(a.Lost)
+	a.Parameters, a.Labels = maps.Clone(a.Parameters), maps.Clone(a.Labels)
 	return a
 }
 

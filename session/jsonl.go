@@ -99,11 +99,11 @@ type Quarantined struct {
 
 // ReadJSONL reads what [WriteJSONL] writes, as far as it can be read: lines that are
 // damaged, cut off, of an unknown type, or about what is not there are returned with the
-// reason, and the rest is a session that can be imported. A message whose text is damaged
-// but not its place leaves its place in the path. An error is one of reading, or that
-// there is nothing of a session.
+// reason, and the rest is a session that can be imported. Where a message is damaged but
+// not its id and parent, what came after it comes after its parent. An error is one of
+// reading, or that there is nothing of a session.
 func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
-	p := parser{index: make(map[string]int), sections: make(map[string]bool)}
+	p := parser{index: make(map[string]int), lost: make(map[string]string), sections: make(map[string]bool)}
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		text, tooLong, err := readLine(in)
@@ -132,8 +132,7 @@ func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
 func readLine(r *bufio.Reader) (text []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(text)+len(part) > maxLine {
-			tooLong = true
+		if tooLong = tooLong || len(text)+len(part) > maxLine; tooLong {
 			text = text[:min(len(text), maxKept)]
 		} else {
 			text = append(text, part...)
@@ -153,6 +152,7 @@ type parser struct {
 	bad      []Quarantined
 	headed   bool
 	index    map[string]int
+	lost     map[string]string // by the id of a message that could not be read: its parent
 	sections map[string]bool
 	labels   []labelled
 	records  []recorded
@@ -251,10 +251,7 @@ func (p *parser) message(l line) error {
 	}
 	if err != nil {
 		if l.ID != "" {
-			if p.a.Lost == nil {
-				p.a.Lost = make(map[string]string)
-			}
-			p.a.Lost[l.ID] = l.ParentID
+			p.lost[l.ID] = l.ParentID
 		}
 		return err
 	}
@@ -266,11 +263,15 @@ func (p *parser) message(l line) error {
 
 // end settles what can only be told when all messages are there.
 func (p *parser) end() {
-	for id := range p.index {
-		delete(p.a.Lost, id)
+	for i := range p.a.Entries {
+		if m := &p.a.Entries[i].Message; p.gone(m.ParentID) {
+			m.ParentID = p.left(m.ParentID)
+		}
 	}
-	if _, ok := p.index[p.a.Leaf]; !ok {
-		p.a.Leaf = p.nearest(p.a.Leaf)
+	if n := len(p.a.Entries); p.a.Leaf != "" || !p.headed {
+		if p.a.Leaf = p.left(p.a.Leaf); p.a.Leaf == "" && n > 0 {
+			p.a.Leaf = p.a.Entries[n-1].Message.ID
+		}
 	}
 	for _, l := range p.labels {
 		switch _, ok := p.index[l.TargetID]; {
@@ -300,18 +301,27 @@ func (p *parser) end() {
 	slices.SortFunc(p.bad, func(a, b Quarantined) int { return a.Line - b.Line })
 }
 
-// nearest returns where a conversation goes on whose leaf is not there: at the message
-// before what was lost, or else at the last one.
-func (p *parser) nearest(leaf string) string {
-	seen := make(map[string]bool)
-	for id := leaf; id != "" && !seen[id]; id = p.a.Lost[id] {
-		seen[id] = true
-		if _, ok := p.index[id]; ok {
-			return id
-		}
+// gone reports whether a message is known to have been there.
+func (p *parser) gone(id string) bool {
+	_, there := p.index[id]
+	_, lost := p.lost[id]
+	return lost && !there
+}
+
+// left returns the nearest message that is there, of this one and those before it; "" if
+// none is. What was passed is noted as coming after it, so that no way is gone twice.
+func (p *parser) left(id string) string {
+	var passed []string
+	for p.gone(id) {
+		parent := p.lost[id]
+		p.lost[id] = "" // where a circle ends
+		passed, id = append(passed, id), parent
 	}
-	if n := len(p.a.Entries); n > 0 && (leaf != "" || !p.headed) {
-		return p.a.Entries[n-1].Message.ID
+	if _, there := p.index[id]; !there {
+		id = ""
 	}
-	return ""
+	for _, one := range passed {
+		p.lost[one] = id
+	}
+	return id
 }
