@@ -1,6 +1,15 @@
-// Package session is about the messages of one conversation: which of them belong
-// together, what they cost, and which of them a model is shown when not all fit. It is
-// pure, and changes no message that it is given: what it makes are views.
+// Package session is about the messages of one conversation: where they are kept, which of
+// them belong together, what they cost, and which of them a model is shown. It is pure but
+// for what a [Storage] does, and changes no message that it is given: what it makes are
+// views.
+//
+// # Contexts
+//
+// A [Context] has all that belongs to a conversation, its messages in the sections of a
+// [Store]. Both are values that never change. A [Compiler] chooses what a model is shown of
+// one: summary, buffer and conversation, with the tool calls of the current execution
+// alone, unless another is asked for. A [Storage] keeps them, with the branches that arise
+// when somebody goes back and says something else.
 //
 // # Pairs
 //
@@ -24,16 +33,18 @@ type Span struct{ From, To int }
 // Groups returns the shortest runs of messages that can be cut between: together they
 // are all messages, in order, and no tool call is in another run than a result of it. A
 // result belongs to the nearest call before it that has its id.
-func Groups(messages []ragctx.Message) []Span {
-	ends := make([]int, len(messages)) // by message: the last one that belongs to it
+func Groups(messages []ragctx.Message) []Span { return groups(len(messages), pair(messages)) }
+
+func groups(n int, p pairing) []Span {
+	ends := make([]int, n) // by message: the last one that belongs to it
 	for i := range ends {
 		ends[i] = i
 	}
-	for result, call := range pair(messages).calls {
-		ends[call.message] = max(ends[call.message], result.message)
+	for _, l := range p.links {
+		ends[l.call.message] = max(ends[l.call.message], l.result.message)
 	}
-	var out []Span
-	for from := 0; from < len(messages); {
+	out := make([]Span, 0, n)
+	for from := 0; from < n; {
 		to := from + 1
 		for i := from; i < to; i++ {
 			to = max(to, ends[i]+1)
@@ -47,49 +58,60 @@ func Groups(messages []ragctx.Message) []Span {
 // place is a block of a message.
 type place struct{ message, block int }
 
+// link is a call with its result.
+type link struct{ call, result place }
+
 // pairing is which calls and results belong together.
 type pairing struct {
-	calls map[place]place // the call of each result that has one
+	links []link
 	// orphans are results without a call; pending and abandoned are calls without a
 	// result. All are in order.
 	orphans, pending, abandoned []place
 }
 
 // pair finds out what belongs together. Only assistants call tools: what claims to be a
-// call of somebody else is an abandoned one.
+// call of somebody else is an abandoned one. Only users and tools hand in results.
 func pair(messages []ragctx.Message) pairing {
-	p := pairing{calls: make(map[place]place)}
-	latest := make(map[string]place) // by id: the call that a result would answer
-	answered := make(map[place]bool)
-	var all []place
+	type call struct {
+		place
+
+		answered, latest bool // latest says that a result would answer this one
+	}
+	var p pairing
+	var calls []call
+	latest := make(map[string]int) // by id: where the latest call is in calls
 	for i, m := range messages {
-		for j, b := range m.Content {
+		for j := range m.Content {
 			at := place{i, j}
-			switch b.Type {
+			switch b := &m.Content[j]; b.Type {
 			case ragctx.BlockToolUse:
-				all = append(all, at)
 				if m.Role == ragctx.RoleAssistant {
-					latest[b.ID] = at
+					if before, ok := latest[b.ID]; ok {
+						calls[before].latest = false
+					}
+					latest[b.ID] = len(calls)
 				}
+				calls = append(calls, call{place: at, latest: m.Role == ragctx.RoleAssistant})
 			case ragctx.BlockToolResult:
-				call, ok := latest[b.ToolUseID]
-				if !ok || m.Role == ragctx.RoleAssistant || answered[call] {
+				k, ok := latest[b.ToolUseID]
+				if !ok || m.Role == ragctx.RoleAssistant || IsSystem(m) || calls[k].answered {
 					p.orphans = append(p.orphans, at)
 					continue
 				}
-				p.calls[at], answered[call] = call, true
+				calls[k].answered = true
+				p.links = append(p.links, link{calls[k].place, at})
 			default:
 			}
 		}
 	}
 	last := lastTurn(messages)
-	for _, at := range all {
+	for _, c := range calls {
 		switch {
-		case answered[at]:
-		case at.message >= last && latest[messages[at.message].Content[at.block].ID] == at:
-			p.pending = append(p.pending, at)
+		case c.answered:
+		case c.message >= last && c.latest:
+			p.pending = append(p.pending, c.place)
 		default:
-			p.abandoned = append(p.abandoned, at)
+			p.abandoned = append(p.abandoned, c.place)
 		}
 	}
 	return p

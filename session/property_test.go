@@ -55,7 +55,7 @@ func checkPairs(t *rapid.T, view []ragctx.Message) {
 				}
 				open[b.ID] = i
 			case ragctx.BlockToolResult:
-				if _, called := open[b.ToolUseID]; !called || m.Role == ragctx.RoleAssistant {
+				if _, called := open[b.ToolUseID]; !called || m.Role == ragctx.RoleAssistant || session.IsSystem(m) {
 					t.Fatalf("message %d answers %s, which nobody called: %s", i, b.ToolUseID, words(view))
 				}
 				delete(open, b.ToolUseID)

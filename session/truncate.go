@@ -54,7 +54,7 @@ type Limits struct {
 // Sound returns a conversation without tool results that have no call and without calls
 // that were abandoned. A message that consists of nothing else is left out.
 func Sound(messages []ragctx.Message, l Limits) View {
-	v, _ := sound(messages, l)
+	v, _, _ := sound(slices.Clone(messages), l)
 	return v
 }
 
@@ -69,19 +69,25 @@ func Sound(messages []ragctx.Message, l Limits) View {
 // The first message that does not fit ends the view: older and smaller ones are not
 // looked for.
 func Truncate(messages []ragctx.Message, l Limits) View {
-	whole, costs := sound(messages, l)
-	if whole.Tokens <= l.Tokens {
+	whole, costs, p := sound(slices.Clone(messages), l)
+	return shorten(whole, costs, p, l.Tokens)
+}
+
+// shorten is Truncate of a sound conversation.
+func shorten(whole View, costs []int, p pairing, budget int) View {
+	if whole.Tokens <= budget {
 		return whole
 	}
-	stay := essential(whole.Messages)
+	runs := groups(len(whole.Messages), p)
+	stay := essential(whole.Messages, p, runs)
 	used := 0
 	for i, s := range stay {
 		if s {
 			used += costs[i]
 		}
 	}
-	first, begin := suffix(whole.Messages, stay, costs, l.Tokens-used)
-	v := View{Cuts: whole.Cuts}
+	first, begin := suffix(whole.Messages, runs, stay, costs, budget-used)
+	v := View{Cuts: slices.Grow(whole.Cuts, begin)}
 	for i, m := range whole.Messages {
 		if stay[i] || i >= begin {
 			v.Messages, v.Kept = append(v.Messages, m), append(v.Kept, whole.Kept[i])
@@ -94,18 +100,28 @@ func Truncate(messages []ragctx.Message, l Limits) View {
 		}
 		v.Cuts = append(v.Cuts, Cut{Index: whole.Kept[i], Tokens: costs[i], Reason: reason})
 	}
-	v.Over = max(v.Tokens-l.Tokens, 0)
+	v.Over = max(v.Tokens-budget, 0)
 	slices.SortStableFunc(v.Cuts, func(a, b Cut) int { return a.Index - b.Index })
 	return v
 }
 
-// sound is Sound with the costs of the view's messages.
-func sound(messages []ragctx.Message, l Limits) (v View, costs []int) {
+// sound is Sound with the costs of the view's messages, and what belongs together in it.
+// Where nothing is left out the view's messages are the list that was given.
+func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing) {
 	known := l.Costs
 	if known == nil {
 		known = l.Scale.Messages(messages)
 	}
-	p := pair(messages)
+	p = pair(messages)
+	if len(p.orphans)+len(p.abandoned) == 0 && !slices.ContainsFunc(messages, empty) {
+		v = View{Messages: messages, Kept: make([]int, len(messages))}
+		for i := range messages {
+			v.Kept[i] = i
+			v.Tokens += known[i]
+		}
+		v.Over = max(v.Tokens-l.Tokens, 0)
+		return v, known, p
+	}
 	out := make(map[int]map[int]Reason) // by message and block: why the block is left out
 	for _, list := range []struct {
 		of  []place
@@ -118,12 +134,13 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int) {
 			out[at.message][at.block] = list.why
 		}
 	}
+	v.Messages, v.Kept, costs = make([]ragctx.Message, 0, len(messages)), make([]int, 0, len(messages)), make([]int, 0, len(messages))
 	for i, m := range messages {
 		cost, why := known[i], Reason("")
 		if len(out[i]) > 0 {
 			m.Content, why = without(m.Content, out[i])
 		}
-		if why != "" && blank(m.Content) || m.Role == ragctx.RoleTool && len(m.ToolResults()) == 0 {
+		if why != "" && blank(m.Content) || empty(m) {
 			v.Cuts = append(v.Cuts, Cut{Index: i, Tokens: cost, Reason: cmp.Or(why, ReasonOrphanResult)})
 			continue
 		}
@@ -135,7 +152,15 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int) {
 		v.Tokens += cost
 	}
 	v.Over = max(v.Tokens-l.Tokens, 0)
-	return v, costs
+	if len(v.Cuts) > 0 {
+		p = pair(v.Messages)
+	}
+	return v, costs, p
+}
+
+// empty reports whether a message is a tool's and has no result.
+func empty(m ragctx.Message) bool {
+	return m.Role == ragctx.RoleTool && !slices.ContainsFunc(m.Content, isResult)
 }
 
 // without returns a content without some of its blocks, and why the first of them is
@@ -157,16 +182,16 @@ func blank(c ragctx.Content) bool {
 }
 
 // essential returns for each message whether it must stay.
-func essential(messages []ragctx.Message) []bool {
+func essential(messages []ragctx.Message, p pairing, runs []Span) []bool {
 	stay := make([]bool, len(messages))
 	for i := 0; i < len(messages) && IsSystem(messages[i]); i++ {
 		stay[i] = true
 	}
 	must := []int{LastInstruction(messages)}
-	for _, at := range pair(messages).pending {
+	for _, at := range p.pending {
 		must = append(must, at.message)
 	}
-	for _, g := range Groups(messages) {
+	for _, g := range runs {
 		if slices.ContainsFunc(must, func(i int) bool { return g.From <= i && i < g.To }) {
 			for i := g.From; i < g.To; i++ {
 				stay[i] = true
@@ -179,12 +204,11 @@ func essential(messages []ragctx.Message) []bool {
 // suffix returns where the newest messages begin that fit beside those that stay, and
 // where the view begins with them: at a message that a conversation can begin with, unless
 // an instruction that stays comes before, or there is no such message.
-func suffix(messages []ragctx.Message, stay []bool, costs []int, budget int) (first, begin int) {
-	groups := Groups(messages)
-	fit := len(groups)
+func suffix(messages []ragctx.Message, runs []Span, stay []bool, costs []int, budget int) (first, begin int) {
+	fit := len(runs)
 	for fit > 0 {
 		cost := 0
-		for i := groups[fit-1].From; i < groups[fit-1].To; i++ {
+		for i := runs[fit-1].From; i < runs[fit-1].To; i++ {
 			if !stay[i] {
 				cost += costs[i]
 			}
@@ -195,15 +219,15 @@ func suffix(messages []ragctx.Message, stay []bool, costs []int, budget int) (fi
 		budget -= cost
 		fit--
 	}
-	if fit == len(groups) {
+	if fit == len(runs) {
 		return len(messages), len(messages)
 	}
-	first = groups[fit].From
+	first = runs[fit].From
 	last := LastInstruction(messages)
 	if 0 <= last && last < first {
 		return first, first
 	}
-	for _, g := range groups[fit:] {
+	for _, g := range runs[fit:] {
 		if opens(messages[g.From]) || g.From <= last && last < g.To {
 			return first, g.From
 		}

@@ -1,0 +1,170 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Archive is all that a session has.
+type Archive struct {
+	ID        string
+	CreatedAt time.Time
+	// Leaf is the id of the message that the next one comes after; "" is none.
+	Leaf string
+	// Sections are the names of all sections in order, those without messages included.
+	Sections    []string
+	Parameters  map[string]any
+	Entries     []Entry
+	Labels      map[string]string
+	Compactions []Compaction
+}
+
+// Store returns all messages in their sections.
+func (a Archive) Store() Store {
+	s := Store{parameters: a.Parameters}
+	for _, name := range a.Sections {
+		s = s.put(section{name: name})
+	}
+	return s.Merge(StoreOf(a.Entries))
+}
+
+// Path returns the entries from the first to the one with the id, or to the leaf if it is
+// "". Where parents form a circle or are missing it begins after the break.
+func (a Archive) Path(id string) ([]Entry, error) {
+	at := a.index()
+	if id == "" {
+		id = a.Leaf
+	} else if _, ok := at[id]; !ok {
+		return nil, unknownMessage(id)
+	}
+	return a.path(id, at), nil
+}
+
+func (a Archive) path(id string, at map[string]int) []Entry {
+	var out []Entry
+	seen := make(map[string]bool)
+	for i, ok := at[id]; ok && !seen[id]; i, ok = at[id] {
+		seen[id] = true
+		out = append(out, a.Entries[i])
+		id = a.Entries[i].Message.ParentID
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Fork returns an archive of the path to a message, with its labels and the compactions of
+// what is on it.
+func (a Archive) Fork(id string) (Archive, error) {
+	path, err := a.Path(id)
+	if err != nil {
+		return Archive{}, err
+	}
+	out := Archive{Parameters: a.Parameters, Entries: path}
+	if len(path) > 0 {
+		out.Leaf = path[len(path)-1].Message.ID
+	}
+	out.Sections = StoreOf(path).Names()
+	out.keep(a.Labels, a.Compactions)
+	return out, nil
+}
+
+// keep takes over the labels and compactions of messages that are there.
+func (a *Archive) keep(labels map[string]string, compactions []Compaction) {
+	at := a.index()
+	has := func(id string) bool {
+		_, ok := at[id]
+		return ok || id == ""
+	}
+	a.Labels = maps.Clone(labels)
+	maps.DeleteFunc(a.Labels, func(id, _ string) bool { return !has(id) })
+	a.Compactions = slices.DeleteFunc(slices.Clone(compactions), func(c Compaction) bool { return !has(c.From) || !has(c.To) })
+}
+
+// clone returns a copy that shares no list and no map.
+func (a Archive) clone() Archive {
+	a.Sections, a.Entries, a.Compactions = slices.Clone(a.Sections), slices.Clone(a.Entries), slices.Clone(a.Compactions)
+	a.Parameters, a.Labels = maps.Clone(a.Parameters), maps.Clone(a.Labels)
+	return a
+}
+
+// index returns where each message is among the entries.
+func (a Archive) index() map[string]int {
+	at := make(map[string]int, len(a.Entries))
+	for i, e := range a.Entries {
+		at[e.Message.ID] = i
+	}
+	return at
+}
+
+// replaced returns the archive with a store in the place of its messages, as
+// [Storage.Save] says, and how many of the messages are new.
+func (a Archive) replaced(s Store, o Options) (out Archive, added int, err error) {
+	out = Archive{CreatedAt: a.CreatedAt, Sections: s.Names(), Parameters: s.Parameters(), Leaf: a.Leaf}
+	before, taken := a.index(), make(map[string]bool, s.Len())
+	linked := false
+	for _, one := range s.sections {
+		if err := checkName("sections", one.name); err != nil {
+			return Archive{}, 0, err
+		}
+		for i, m := range one.log.messages {
+			if err := o.complete(&m, fmt.Sprintf("sections[%q].messages[%d]", ragctx.Clip(one.name), i), func(id string) bool { return taken[id] }); err != nil {
+				return Archive{}, 0, err
+			}
+			if _, old := before[m.ID]; !old {
+				added++
+			}
+			taken[m.ID], linked = true, linked || m.ParentID != ""
+			out.Entries = append(out.Entries, Entry{one.name, m})
+		}
+	}
+	for i := 1; i < len(out.Entries) && !linked; i++ {
+		out.Entries[i].Message.ParentID = out.Entries[i-1].Message.ID
+	}
+	if n := len(out.Entries); !taken[out.Leaf] {
+		out.Leaf = ""
+		if n > 0 {
+			out.Leaf = out.Entries[n-1].Message.ID
+		}
+	}
+	out.keep(a.Labels, a.Compactions)
+	return out, added, nil
+}
+
+// Validate reports whether an archive can be imported: names and ids are in order, and the
+// leaf, labels and compactions are of messages that are there.
+func (a Archive) Validate() error {
+	o := Options{}.Or()
+	taken := make(map[string]bool, len(a.Entries))
+	for i, e := range a.Entries {
+		field := fmt.Sprintf("entries[%d]", i)
+		if err := checkName(field+".section", e.Section); err != nil {
+			return err
+		}
+		if e.Message.ID == "" {
+			return ragctx.Invalid(field+".id", "is empty; give each message an id")
+		}
+		if err := o.complete(&e.Message, field, func(id string) bool { return taken[id] }); err != nil {
+			return err
+		}
+		taken[e.Message.ID] = true
+	}
+	for _, id := range slices.Concat([]string{a.Leaf}, slices.Sorted(maps.Keys(a.Labels))) {
+		if id != "" && !taken[id] {
+			return unknownMessage(id)
+		}
+	}
+	for _, c := range a.Compactions {
+		if c.From != "" && !taken[c.From] || c.To != "" && !taken[c.To] {
+			return unknownMessage(c.From + "…" + c.To)
+		}
+	}
+	return nil
+}
+
+func unknownMessage(id string) error {
+	return &ragctx.FieldError{Field: "message_id", Problem: fmt.Sprintf("the session has no message with the id %q; list its path or its sections", ragctx.Clip(id)), Kind: ragctx.ErrNotFound}
+}

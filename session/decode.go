@@ -1,0 +1,81 @@
+package session
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// anyCall is a list of calls, each as it is written here or as OpenAI has it.
+type anyCall []ragctx.Block
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *anyCall) UnmarshalJSON(b []byte) error {
+	var list []struct {
+		callJSON
+
+		Function callJSON `json:"function"`
+	}
+	if !nothing(b) {
+		if err := json.Unmarshal(b, &list); err != nil {
+			return err
+		}
+	}
+	*c = nil
+	for _, one := range list {
+		call := one.callJSON
+		if one.Function.Name != "" {
+			call.Name, call.Arguments = one.Function.Name, one.Function.Arguments
+		}
+		*c = append(*c, ragctx.Block{Type: ragctx.BlockToolUse, ID: call.ID, Name: call.Name, Input: arguments(call.Arguments)})
+	}
+	return nil
+}
+
+// arguments reads the input of a call: an object, or one in a string. None is {}.
+func arguments(raw json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		if inner := compact(json.RawMessage(text)); strings.HasPrefix(inner, "{") && json.Valid([]byte(inner)) {
+			return json.RawMessage(inner)
+		}
+	}
+	if nothing(raw) || text == "" && string(raw) == `""` {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(compact(raw))
+}
+
+// result is the result of a call as it is written here, or with another content than a
+// text.
+type result ragctx.Block
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (r *result) UnmarshalJSON(b []byte) error {
+	var w struct {
+		resultJSON
+
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	content, err := readContent(w.Content)
+	if err != nil {
+		content = ragctx.Text(compact(w.Content)) // a value that a tool returned
+	}
+	*r = result{Type: ragctx.BlockToolResult, ToolUseID: w.CallID, Name: w.Tool, Content: content, IsError: w.IsError}
+	return nil
+}
+
+// dataURL returns what a data URL in base64 holds.
+func dataURL(url string) (media string, data []byte, ok bool) {
+	head, body, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,")
+	if !ok || !strings.HasPrefix(url, "data:") {
+		return "", nil, false
+	}
+	data, err := base64.StdEncoding.DecodeString(body)
+	return head, data, err == nil
+}

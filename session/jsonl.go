@@ -1,0 +1,327 @@
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// jsonlVersion is that of the form that [WriteJSONL] writes.
+const jsonlVersion = 1
+
+// maxLine is how many bytes a line may have that is read.
+const maxLine = 32 << 20
+
+// line is a record of any type.
+type line struct {
+	Type      string     `json:"type"`
+	Version   int        `json:"version,omitempty"`
+	ID        string     `json:"id"`
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+	// LeafID of a session; Sections are written where one of them has no messages.
+	LeafID     string   `json:"leafId,omitempty"`
+	Sections   []string `json:"sections,omitempty"`
+	Parameters object   `json:"parameters,omitempty"`
+	// ParentID, Section, Timestamp and Data of a message.
+	ParentID  string          `json:"parentId,omitempty"`
+	Section   *string         `json:"section,omitempty"`
+	Timestamp *time.Time      `json:"timestamp,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	// TargetID and Label of a label; null takes it away.
+	TargetID string  `json:"targetId,omitempty"`
+	Label    *string `json:"label,omitempty"`
+}
+
+// WriteJSONL writes a session, one record per line: a header {type session, version, id,
+// createdAt, leafId}, then a record {type message, id, parentId, section, timestamp, data}
+// for each message, and {type label, id, parentId, targetId, label}, {type compaction, id, data} for
+// what else there is. What is not in order ([Archive.Validate]) is not written.
+func WriteJSONL(w io.Writer, a Archive) error {
+	if err := a.Validate(); err != nil {
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	head := line{Type: "session", Version: jsonlVersion, ID: a.ID, CreatedAt: &a.CreatedAt, LeafID: a.Leaf, Parameters: a.Parameters}
+	if names := StoreOf(a.Entries).Names(); !slices.Equal(names, a.Sections) {
+		head.Sections = a.Sections
+	}
+	lines := []line{head}
+	for i, entry := range a.Entries {
+		data, err := EncodeMessage(entry.Message)
+		if err != nil {
+			return fmt.Errorf("entries[%d]: %w", i, err)
+		}
+		m := entry.Message
+		lines = append(lines, line{Type: "message", ID: m.ID, ParentID: m.ParentID, Section: &entry.Section, Timestamp: stamp(m.CreatedAt), Data: data})
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.Labels)) {
+		label := a.Labels[id]
+		lines = append(lines, line{Type: "label", ID: "label-" + id, ParentID: id, TargetID: id, Label: &label})
+	}
+	for _, c := range a.Compactions {
+		data, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("compaction %q: %w", ragctx.Clip(c.ID), err)
+		}
+		lines = append(lines, line{Type: "compaction", ID: c.ID, Timestamp: stamp(c.CreatedAt), Data: data})
+	}
+	for _, l := range lines {
+		if err := e.Encode(l); err != nil {
+			return fmt.Errorf("write a session: %w", err)
+		}
+	}
+	return nil
+}
+
+func stamp(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// Quarantined is a line that could not be taken.
+type Quarantined struct {
+	Line   int // from 1
+	Text   string
+	Reason string
+}
+
+// ReadJSONL reads what [WriteJSONL] writes, as far as it can be read: lines that are
+// damaged, cut off, of an unknown type, or about what is not there are returned with the
+// reason, and the rest is a session that can be imported. Where a message is damaged but
+// not its id and parent, what came after it comes after its parent. An error is one of
+// reading, or that there is nothing of a session.
+func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
+	p := parser{index: make(map[string]int), lost: make(map[string]string), sections: make(map[string]bool)}
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		text, tooLong, err := readLine(in)
+		if tooLong {
+			p.refuse(n, text, fmt.Errorf("longer than %d bytes", maxLine))
+		} else if len(bytes.TrimSpace(text)) > 0 {
+			if err := p.take(n, text); err != nil {
+				p.refuse(n, text, err)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return Archive{}, nil, fmt.Errorf("read a session: %w", err)
+		}
+	}
+	if !p.headed && len(p.a.Entries) == 0 {
+		return Archive{}, p.bad, ragctx.Invalid("session", "has neither a header nor a message that can be read; send lines of JSON, the first of type session")
+	}
+	p.end()
+	return p.a, p.bad, nil
+}
+
+// readLine reads a line of at most maxLine bytes, and passes over the rest of a longer one.
+func readLine(r *bufio.Reader) (text []byte, tooLong bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if tooLong = tooLong || len(text)+len(part) > maxLine; tooLong {
+			text = text[:min(len(text), maxKept)]
+		} else {
+			text = append(text, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, tooLong, err
+		}
+	}
+}
+
+// maxKept is how many bytes of a line are kept that could not be taken.
+const maxKept = 1000
+
+// parser makes an archive of lines.
+type parser struct {
+	a        Archive
+	bad      []Quarantined
+	headed   bool
+	index    map[string]int
+	lost     map[string]string // by the id of a message that could not be read: its parent
+	sections map[string]bool
+	labels   []labelled
+	records  []recorded
+}
+
+type labelled struct {
+	line
+	at   int
+	text []byte
+}
+
+type recorded struct {
+	Compaction
+	at   int
+	text []byte
+}
+
+func (p *parser) refuse(n int, text []byte, why error) {
+	text = bytes.TrimSpace(text)
+	p.bad = append(p.bad, Quarantined{n, string(bytes.ToValidUTF8(text[:min(len(text), maxKept)], []byte("\uFFFD"))), why.Error()})
+}
+
+func (p *parser) take(n int, text []byte) error {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return err
+	}
+	switch l.Type {
+	case "session":
+		return p.header(l)
+	case "message":
+		return p.message(l)
+	case "label":
+		p.labels = append(p.labels, labelled{l, n, text})
+	case "compaction":
+		var c Compaction
+		if err := json.Unmarshal(l.Data, &c); err != nil {
+			return err
+		}
+		p.records = append(p.records, recorded{c, n, text})
+	default:
+		return fmt.Errorf("the type %q is not known", ragctx.Clip(l.Type))
+	}
+	return nil
+}
+
+func (p *parser) header(l line) error {
+	switch {
+	case p.headed:
+		return errors.New("a second header")
+	case l.Version > jsonlVersion:
+		return fmt.Errorf("version %d is newer than %d", l.Version, jsonlVersion)
+	}
+	p.headed = true
+	p.a.ID, p.a.Leaf, p.a.Parameters = l.ID, l.LeafID, l.Parameters
+	if l.CreatedAt != nil {
+		p.a.CreatedAt = l.CreatedAt.UTC()
+	}
+	for _, name := range l.Sections {
+		p.name(name)
+	}
+	return nil
+}
+
+// name notes a section.
+func (p *parser) name(name string) {
+	if !p.sections[name] {
+		p.sections[name] = true
+		p.a.Sections = append(p.a.Sections, name)
+	}
+}
+
+func (p *parser) message(l line) error {
+	m, err := DecodeMessage(l.Data)
+	section := SectionMessages
+	if l.Section != nil {
+		section = *l.Section
+	}
+	if l.ID != "" {
+		m.ID = l.ID
+	}
+	m.ParentID = l.ParentID
+	if m.CreatedAt.IsZero() && l.Timestamp != nil {
+		m.CreatedAt = l.Timestamp.UTC()
+	}
+	if _, twice := p.index[m.ID]; twice {
+		return fmt.Errorf("another message has the id %q", ragctx.Clip(m.ID))
+	}
+	if err == nil && m.ID == "" {
+		err = errors.New("the message has no id")
+	}
+	for field, name := range map[string]string{"id": m.ID, "section": section} {
+		if err == nil {
+			err = checkName(field, name)
+		}
+	}
+	if err != nil {
+		if l.ID != "" {
+			p.lost[l.ID] = l.ParentID
+		}
+		return err
+	}
+	p.index[m.ID] = len(p.a.Entries)
+	p.a.Entries = append(p.a.Entries, Entry{section, m})
+	p.name(section)
+	return nil
+}
+
+// end settles what can only be told when all messages are there.
+func (p *parser) end() {
+	for i := range p.a.Entries {
+		if m := &p.a.Entries[i].Message; p.gone(m.ParentID) {
+			m.ParentID = p.left(m.ParentID)
+		}
+	}
+	if n := len(p.a.Entries); p.a.Leaf != "" || !p.headed {
+		if p.a.Leaf = p.left(p.a.Leaf); p.a.Leaf == "" && n > 0 {
+			p.a.Leaf = p.a.Entries[n-1].Message.ID
+		}
+	}
+	for _, l := range p.labels {
+		switch _, ok := p.index[l.TargetID]; {
+		case !ok:
+			p.refuse(l.at, l.text, fmt.Errorf("no message has the id %q", ragctx.Clip(l.TargetID)))
+		case l.Label == nil || *l.Label == "":
+			delete(p.a.Labels, l.TargetID)
+		default:
+			if p.a.Labels == nil {
+				p.a.Labels = make(map[string]string)
+			}
+			p.a.Labels[l.TargetID] = *l.Label
+		}
+	}
+	known := func(id string) bool {
+		_, ok := p.index[id]
+		return ok
+	}
+	for _, r := range p.records {
+		c, err := Options{}.Or().Record(r.Compaction, p.a.Compactions, known)
+		if err != nil {
+			p.refuse(r.at, r.text, err)
+			continue
+		}
+		p.a.Compactions = append(p.a.Compactions, c)
+	}
+	slices.SortFunc(p.bad, func(a, b Quarantined) int { return a.Line - b.Line })
+}
+
+// gone reports whether a message is known to have been there.
+func (p *parser) gone(id string) bool {
+	_, there := p.index[id]
+	_, lost := p.lost[id]
+	return lost && !there
+}
+
+// left returns the nearest message that is there, of this one and those before it; "" if
+// none is. What was passed is noted as coming after it, so that no way is gone twice.
+func (p *parser) left(id string) string {
+	var passed []string
+	for p.gone(id) {
+		parent := p.lost[id]
+		p.lost[id] = "" // where a circle ends
+		passed, id = append(passed, id), parent
+	}
+	if _, there := p.index[id]; !there {
+		id = ""
+	}
+	for _, one := range passed {
+		p.lost[one] = id
+	}
+	return id
+}

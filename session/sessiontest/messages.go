@@ -1,0 +1,285 @@
+package sessiontest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// spec 3.7: the parent is the leaf where none is named, and the leaf moves.
+func testAppend(t *testing.T, w *world) {
+	w.must(w.Create(background(), one))
+	at := time.Date(2020, 1, 1, 0, 0, 0, 5, time.UTC)
+	got, err := w.Append(background(), one, "messages", ragctx.TextMessage(ragctx.RoleUser, "a"), ragctx.Message{ID: "mine", CreatedAt: at, Role: ragctx.RoleAssistant, Content: ragctx.Text("b")})
+	w.must(err)
+	if len(got) != 2 || got[0].ID == "" || got[0].ParentID != "" || got[0].CreatedAt.Before(start) || got[1].ID != "mine" || got[1].ParentID != got[0].ID || !got[1].CreatedAt.Equal(at) {
+		t.Fatalf("appended %+v", got)
+	}
+	w.wantLeaf(one, "mine")
+	more, err := w.Append(background(), one, "buffer", ragctx.Message{ParentID: got[0].ID, Content: ragctx.Text("c")})
+	w.must(err)
+	if more[0].ParentID != got[0].ID || more[0].Role != ragctx.RoleUser {
+		t.Errorf("appended %+v", more)
+	}
+	w.wantLeaf(one, more[0].ID)
+	w.reopen()
+	e, err := w.Get(background(), one, "mine")
+	w.must(err)
+	if d := diff(session.Entry{Section: "messages", Message: got[1]}, e); d != "" {
+		t.Errorf("stored (-appended +stored):\n%s", d)
+	}
+	none, err := w.Append(background(), one, "new")
+	w.must(err)
+	if len(none) != 0 {
+		t.Errorf("nothing became %+v", none)
+	}
+	w.wantStore(one, "messages:a:b buffer:c")
+	w.wantLeaf(one, more[0].ID)
+}
+
+// What is refused changes nothing, not even the messages before it.
+func testRefused(_ *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2")
+	good := ragctx.TextMessage(ragctx.RoleUser, "x")
+	bad := func(change func(*ragctx.Message)) ragctx.Message {
+		m := good
+		change(&m)
+		return m
+	}
+	for name, c := range map[string]struct {
+		m    ragctx.Message
+		want error
+	}{
+		"an id again":      {bad(func(m *ragctx.Message) { m.ID = "id1" }), ragctx.ErrConflict},
+		"a long id":        {bad(func(m *ragctx.Message) { m.ID = strings.Repeat("x", session.MaxName+1) }), ragctx.ErrInvalid},
+		"a parent unknown": {bad(func(m *ragctx.Message) { m.ParentID = "?" }), ragctx.ErrInvalid},
+		"its own parent":   {bad(func(m *ragctx.Message) { m.ID, m.ParentID = "x", "x" }), ragctx.ErrInvalid},
+		"a role unknown":   {bad(func(m *ragctx.Message) { m.Role = "pirate" }), ragctx.ErrInvalid},
+	} {
+		_, err := w.Append(background(), one, "messages", good, c.m)
+		w.wantError(err, c.want, name)
+	}
+	_, err := w.Append(background(), one, strings.Repeat("x", session.MaxName+1), good)
+	w.wantError(err, ragctx.ErrInvalid, "a section with a long name")
+	w.wantStore(one, "messages:1:2")
+	w.wantLeaf(one, "id2")
+}
+
+// spec 3.7: the limit is of the newest ones.
+func testSection(t *testing.T, w *world) {
+	w.talk(one, "messages:1 buffer:2 messages:3 messages:4 :5 0:6")
+	for _, c := range []struct {
+		name  string
+		limit int
+		want  string
+	}{{"messages", 0, "1 3 4"}, {"messages", 2, "3 4"}, {"messages", 9, "1 3 4"}, {"buffer", 1, "2"}, {"", 0, "5"}, {"0", 1, "6"}, {"?", 0, ""}} {
+		got, err := w.Section(background(), one, c.name, c.limit)
+		w.must(err)
+		var texts []string
+		for _, m := range got {
+			texts = append(texts, m.Content.String())
+		}
+		if strings.Join(texts, " ") != c.want {
+			t.Errorf("%d of %q: %v, want %s", c.limit, c.name, texts, c.want)
+		}
+	}
+}
+
+// spec 3.7: to go back and say something else keeps what was said.
+func testBranches(_ *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2 buffer:3")
+	w.must(w.Navigate(background(), one, "id1"))
+	w.reopen()
+	w.wantLeaf(one, "id1")
+	w.talk(one, "messages:4 messages:5")
+	w.wantPath(one, "", "messages:1 messages:4 messages:5")
+	w.wantPath(one, "id3", "messages:1 messages:2 buffer:3")
+	w.wantPath(one, "id1", "messages:1")
+	w.must(w.Navigate(background(), one, ""))
+	w.wantPath(one, "", "")
+	w.talk(one, "messages:6")
+	w.wantPath(one, "", "messages:6")
+	w.wantStore(one, "messages:1:2:4:5:6 buffer:3")
+}
+
+// spec 3.7, r50t.4: a path ends where parents form a circle or are missing.
+func testCircles(_ *testing.T, w *world) {
+	message := func(id, parent string) ragctx.Message {
+		return ragctx.Message{ID: id, ParentID: parent, Role: ragctx.RoleUser, Content: ragctx.Text(id)}
+	}
+	_, err := w.Save(background(), one, session.Store{}.Append("messages", message("a", "b"), message("b", "a"), message("c", "b"), message("d", "gone"), message("e", "e")))
+	w.must(err)
+	w.reopen()
+	w.wantPath(one, "c", "messages:a messages:b messages:c")
+	w.wantPath(one, "a", "messages:b messages:a")
+	w.wantPath(one, "d", "messages:d")
+	w.wantPath(one, "e", "messages:e")
+	w.must(w.Fork(background(), one, "c", "fork"))
+	w.wantPath(session.Key{Namespace: one.Namespace, User: one.User, ID: "fork"}, "", "messages:a messages:b messages:c")
+}
+
+// spec 3.7, r50t.7: a fork has the path with its sections; one that is refused leaves
+// nothing.
+func testFork(t *testing.T, w *world) {
+	w.talk(one, "messages:1 buffer:2 messages:3")
+	w.must(w.Navigate(background(), one, "id2"))
+	w.talk(one, "messages:4")
+	w.must(w.Label(background(), one, "id1", "first"))
+	w.must(w.Label(background(), one, "id3", "elsewhere"))
+	for _, to := range []string{"id2", "id3"} {
+		_, err := w.AddCompaction(background(), one, session.Compaction{ID: "to " + to, From: "id1", To: to})
+		w.must(err)
+	}
+	fork := session.Key{Namespace: one.Namespace, User: one.User, ID: "fork"}
+	w.wantError(w.Fork(background(), one, "?", "fork"), ragctx.ErrNotFound, "to fork from nowhere")
+	if ok, err := w.Has(background(), fork); ok || err != nil {
+		t.Errorf("a fork from nowhere is there: %v", err)
+	}
+	before := w.export(one)
+	w.must(w.Fork(background(), one, "", "fork"))
+	w.wantError(w.Fork(background(), one, "", "fork"), ragctx.ErrConflict, "to fork again")
+	w.reopen()
+	w.wantPath(fork, "", "messages:1 buffer:2 messages:4")
+	w.wantStore(fork, "messages:1:4 buffer:2")
+	a := w.export(fork)
+	if d := diff(map[string]string{"id1": "first"}, a.Labels); d != "" || len(a.Compactions) != 1 || a.Compactions[0].ID != "to id2" {
+		t.Errorf("labels %s, compactions %+v", d, a.Compactions)
+	}
+	w.talk(fork, "messages:5")
+	if d := diff(before, w.export(one)); d != "" {
+		t.Errorf("the fork changed what it was made of:\n%s", d)
+	}
+}
+
+func testLabels(t *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2")
+	for _, l := range [][2]string{{"id1", "a"}, {"id2", "b"}, {"id1", "c"}, {"id2", ""}} {
+		w.must(w.Label(background(), one, l[0], l[1]))
+	}
+	w.reopen()
+	got, err := w.Labels(background(), one)
+	w.must(err)
+	if d := diff(map[string]string{"id1": "c"}, got); d != "" {
+		t.Error(d)
+	}
+	w.wantError(w.Label(background(), one, "id1", strings.Repeat("x", session.MaxName+1)), ragctx.ErrInvalid, "a long label")
+}
+
+func testCompactions(t *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2 messages:3")
+	a, err := w.AddCompaction(background(), one, session.Compaction{From: "id1", To: "id2", Record: json.RawMessage(`{"summary":"<x>"}`)})
+	w.must(err)
+	b, err := w.AddCompaction(background(), one, session.Compaction{ID: "b", CreatedAt: start})
+	w.must(err)
+	if a.ID == "" || a.CreatedAt.IsZero() || b.ID != "b" || !b.CreatedAt.Equal(start) {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	for name, c := range map[string]struct {
+		c    session.Compaction
+		want error
+	}{
+		"an id again":     {session.Compaction{ID: "b"}, ragctx.ErrConflict},
+		"a range of what": {session.Compaction{From: "?", To: "id1"}, ragctx.ErrInvalid},
+		"to what":         {session.Compaction{From: "id1", To: "?"}, ragctx.ErrInvalid},
+		"no JSON":         {session.Compaction{Record: json.RawMessage(`{`)}, ragctx.ErrInvalid},
+	} {
+		_, err := w.AddCompaction(background(), one, c.c)
+		w.wantError(err, c.want, name)
+	}
+	w.reopen()
+	list, err := w.Compactions(background(), one)
+	w.must(err)
+	if d := diff([]session.Compaction{a, b}, list); d != "" {
+		t.Errorf("(-added +stored):\n%s", d)
+	}
+	w.wantStore(one, "messages:1:2:3") // which stay as they are
+	got, err := w.UndoCompaction(background(), one)
+	w.must(err)
+	list, err = w.Compactions(background(), one)
+	w.must(err)
+	if d := diff([]session.Compaction{b, a}, []session.Compaction{got, list[0]}); d != "" || len(list) != 1 {
+		t.Errorf("undone %s, left %+v", d, list)
+	}
+}
+
+// What is given away is the caller's, and a store stays as it was when it was loaded.
+func testIsolation(t *testing.T, w *world) {
+	in := []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "1")}
+	w.must(w.Create(background(), one))
+	_, err := w.Append(background(), one, "messages", in...)
+	w.must(err)
+	in[0] = ragctx.TextMessage(ragctx.RoleUser, "changed")
+	loaded, err := w.Load(background(), one)
+	w.must(err)
+	w.must(w.Label(background(), one, "id1", "l"))
+	labels, err := w.Labels(background(), one)
+	w.must(err)
+	labels["id1"] = "changed"
+	path, err := w.Path(background(), one, "")
+	w.must(err)
+	path[0].Message.Content = ragctx.Text("changed")
+	section, err := w.Section(background(), one, "messages", 0)
+	w.must(err)
+	section[0].ID = "changed"
+	a, err := w.Export(background(), one)
+	w.must(err)
+	a.Entries[0].Section, a.Labels["id1"] = "changed", "changed"
+	w.talk(one, "messages:2")
+	w.wantStore(one, "messages:1:2")
+	w.wantPath(one, "", "messages:1 messages:2")
+	if labels, err := w.Labels(background(), one); err != nil || labels["id1"] != "l" {
+		t.Errorf("labels %v, %v", labels, err)
+	}
+	if written(loaded) != "messages:1" {
+		t.Errorf("a loaded store became %q", written(loaded))
+	}
+}
+
+// All that a message can have comes back.
+func testContents(t *testing.T, w *world) {
+	w.must(w.Create(background(), one))
+	appended, err := w.Append(background(), one, "messages",
+		ragctx.Message{Role: ragctx.RoleUser, Name: "ada", Content: ragctx.Content{{Type: ragctx.BlockText, Text: "look \u0000<&>漢"}, {Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("\x89PNG\x00")}}},
+		ragctx.Message{Role: ragctx.RoleAssistant, Reasoning: "hm", Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f", Input: json.RawMessage(`{"a":[1,null]}`)}}, Metadata: map[string]any{"is_trace": true, "deep": map[string]any{"x": []any{1.5, "y"}}}},
+		ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Content{
+			{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Text("one"), IsError: true},
+			{Type: ragctx.BlockToolResult, ToolUseID: "2", Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}}},
+		}},
+		ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "3", Content: ragctx.Text("plain")}}},
+	)
+	w.must(err)
+	w.reopen()
+	got, err := w.Section(background(), one, "messages", 0)
+	w.must(err)
+	if d := diff(appended, got); d != "" {
+		t.Errorf("(-appended +stored):\n%s", d)
+	}
+}
+
+// Writers that append beside each other make one conversation.
+func testWriters(t *testing.T, w *world) {
+	w.must(w.Create(background(), one))
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 10 {
+				if _, err := w.Append(background(), one, "messages", ragctx.TextMessage(ragctx.RoleUser, fmt.Sprint(i, " ", j))); err != nil {
+					t.Error(err)
+				}
+				if _, err := w.Path(background(), one, ""); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if path, err := w.Path(background(), one, ""); err != nil || len(path) != 40 {
+		t.Errorf("the path has %d of 40 messages, %v", len(path), err)
+	}
+}

@@ -1,0 +1,226 @@
+package sessiontest
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+func text(s string) ragctx.Message { return ragctx.TextMessage(ragctx.RoleUser, s) }
+
+// spec 3.7: saving replaces all, and says what it did.
+func testSave(t *testing.T, w *world) {
+	first := session.Store{}.Append("summary", text("s")).Append("messages", text("1"), text("2")).Append("empty", text("x")).Set(session.Section{Name: "empty"}).
+		WithParameters(map[string]any{"p": "v"})
+	r, err := w.Save(background(), one, first)
+	w.must(err)
+	if r.SessionID != one.ID || !r.Success || r.SectionsStored != 3 || r.MessagesStored != 3 || r.NewMessages != 3 || r.ErrorMessage != "" {
+		t.Errorf("%+v", r)
+	}
+	if r.StartedAt.Before(start) || r.FinishedAt.Before(r.StartedAt) || r.DurationMs != r.FinishedAt.Sub(r.StartedAt).Milliseconds() {
+		t.Errorf("times %+v", r)
+	}
+	w.wantPath(one, "", "summary:s messages:1 messages:2") // linked in their order
+	w.reopen()
+	loaded, err := w.Load(background(), one)
+	w.must(err)
+	if written(loaded) != "summary:s messages:1:2 empty" || loaded.Parameters()["p"] != "v" {
+		t.Errorf("loaded %q with %v", written(loaded), loaded.Parameters())
+	}
+	r, err = w.Save(background(), one, loaded.Append("messages", text("3")).Remove("summary").Remove("empty").WithParameters(map[string]any{"p": "w"}))
+	w.must(err)
+	if r.SectionsStored != 1 || r.MessagesStored != 3 || r.NewMessages != 1 {
+		t.Errorf("%+v", r)
+	}
+	w.reopen()
+	w.wantStore(one, "messages:1:2:3")
+	if again, err := w.Load(background(), one); err != nil || again.Parameters()["p"] != "w" {
+		t.Errorf("parameters %v, %v", again.Parameters(), err)
+	}
+}
+
+// spec 3.7: saving keeps the leaf that was navigated to, if it is still there; so do
+// labels and compactions.
+func testSaveLeaf(t *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2 messages:3")
+	w.must(w.Navigate(background(), one, "id2"))
+	w.must(w.Label(background(), one, "id2", "l"))
+	_, err := w.AddCompaction(background(), one, session.Compaction{ID: "c", From: "id1", To: "id2"})
+	w.must(err)
+	s, err := w.Load(background(), one)
+	w.must(err)
+	_, err = w.Save(background(), one, s)
+	w.must(err)
+	w.reopen()
+	w.wantLeaf(one, "id2")
+	if a := w.export(one); a.Labels["id2"] != "l" || len(a.Compactions) != 1 {
+		t.Errorf("%v, %+v", a.Labels, a.Compactions)
+	}
+	messages := s.Section("messages").Messages
+	_, err = w.Save(background(), one, s.Set(session.Section{Name: "messages", Messages: []ragctx.Message{messages[0], messages[2]}}))
+	w.must(err)
+	w.reopen()
+	w.wantLeaf(one, "id3")
+	if a := w.export(one); len(a.Labels) != 0 || len(a.Compactions) != 0 {
+		t.Errorf("%v, %+v", a.Labels, a.Compactions)
+	}
+}
+
+// spec 3.7, r50t.16: a save that is refused loses nothing.
+func testSaveRefused(t *testing.T, w *world) {
+	w.talk(one, "messages:1")
+	before := w.export(one)
+	twice := ragctx.Message{ID: "x", Role: ragctx.RoleUser}
+	for name, c := range map[string]struct {
+		s    session.Store
+		want error
+	}{
+		"an id in two sections": {session.Store{}.Append("a", twice).Append("b", twice), ragctx.ErrConflict},
+		"a role unknown":        {session.Store{}.Append("a", text("1"), ragctx.Message{Role: "pirate"}), ragctx.ErrInvalid},
+		"a long name":           {session.Store{}.Append(strings.Repeat("x", session.MaxName+1), text("1")), ragctx.ErrInvalid},
+	} {
+		r, err := w.Save(background(), one, c.s)
+		w.wantError(err, c.want, name)
+		if r.Success || r.ErrorMessage == "" || r.MessagesStored != 0 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	w.reopen()
+	if d := diff(before, w.export(one)); d != "" {
+		t.Error(d)
+	}
+}
+
+func testSaveEmpty(t *testing.T, w *world) {
+	w.talk(one, "messages:1")
+	_, err := w.Save(background(), one, session.Store{})
+	w.must(err)
+	w.wantStore(one, "")
+	w.wantLeaf(one, "")
+	if r, err := w.Save(background(), session.Key{ID: "new"}, session.Store{}); err != nil || !r.Success || r.MessagesStored != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if ok, err := w.Has(background(), session.Key{ID: "new"}); !ok || err != nil {
+		t.Errorf("it was not made: %v", err)
+	}
+}
+
+// A session that is exported, written, read and imported is the same.
+func testTransfer(t *testing.T, w *world) {
+	w.talk(one, "messages:1 buffer:2")
+	w.must(w.Navigate(background(), one, "id1"))
+	w.talk(one, "messages:3")
+	w.must(w.Label(background(), one, "id2", "l"))
+	_, err := w.AddCompaction(background(), one, session.Compaction{From: "id1", To: "id1", Record: []byte(`{"a":1}`)})
+	w.must(err)
+	a, err := w.Export(background(), one)
+	w.must(err)
+	var b bytes.Buffer
+	w.must(session.WriteJSONL(&b, a))
+	read, bad, err := session.ReadJSONL(&b)
+	w.must(err)
+	if d := diff(a, read); d != "" || len(bad) > 0 {
+		t.Errorf("quarantined %+v, (-written +read):\n%s", bad, d)
+	}
+	other := session.Key{Namespace: "else", ID: "where"}
+	w.must(w.Import(background(), other, read))
+	w.wantError(w.Import(background(), other, read), ragctx.ErrConflict, "to import it again")
+	w.reopen()
+	got, err := w.Export(background(), other)
+	w.must(err)
+	a.ID = other.ID
+	if d := diff(a, got); d != "" {
+		t.Errorf("(-exported +imported):\n%s", d)
+	}
+}
+
+func testImportRefused(t *testing.T, w *world) {
+	m := func(id string) session.Entry {
+		return session.Entry{Section: "messages", Message: ragctx.Message{ID: id, Role: ragctx.RoleUser}}
+	}
+	for name, c := range map[string]struct {
+		a    session.Archive
+		want error
+	}{
+		"no id":             {session.Archive{Entries: []session.Entry{m("")}}, ragctx.ErrInvalid},
+		"an id again":       {session.Archive{Entries: []session.Entry{m("a"), m("a")}}, ragctx.ErrConflict},
+		"a leaf unknown":    {session.Archive{Entries: []session.Entry{m("a")}, Leaf: "b"}, ragctx.ErrNotFound},
+		"a label of what":   {session.Archive{Labels: map[string]string{"a": "l"}}, ragctx.ErrNotFound},
+		"a range of what":   {session.Archive{Compactions: []session.Compaction{{From: "a"}}}, ragctx.ErrNotFound},
+		"a section unnamed": {session.Archive{Entries: []session.Entry{{Section: "\xff", Message: ragctx.Message{ID: "a"}}}}, ragctx.ErrInvalid},
+	} {
+		w.wantError(w.Import(background(), one, c.a), c.want, name)
+	}
+	if ok, err := w.Has(background(), one); ok || err != nil {
+		t.Errorf("it is there: %v", err)
+	}
+}
+
+// Random operations do the same to the storage as to [session.Memory], and what it keeps
+// is there after reopening.
+func testModel(t *testing.T, w *world) {
+	next := 0
+	rapid.Check(t, func(t *rapid.T) {
+		next++
+		k := session.Key{Namespace: "model", ID: fmt.Sprint(next)}
+		fork := session.Key{Namespace: "model", ID: k.ID + " fork"}
+		model := session.NewMemory(counted())
+		both := func(what string, f func(s session.Storage) error) {
+			a, b := f(w), f(model)
+			ca, _ := ragctx.CodeOf(a)
+			cb, _ := ragctx.CodeOf(b)
+			if (a == nil) != (b == nil) || ca != cb {
+				t.Fatalf("%s: %v, in memory %v", what, a, b)
+			}
+		}
+		both("create", func(s session.Storage) error { return s.Create(background(), k) })
+		id := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("m%d", rapid.IntRange(0, 12).Draw(t, "id")) })
+		name := rapid.SampledFrom([]string{"messages", "buffer", ""})
+		for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
+			at, section := id.Draw(t, "at"), name.Draw(t, "section")
+			other := rapid.SampledFrom([]string{"", at}).Draw(t, "maybe")
+			m := ragctx.Message{ID: fmt.Sprintf("m%d", i), ParentID: rapid.SampledFrom([]string{"", "", id.Draw(t, "parent")}).Draw(t, "under"), CreatedAt: start, Role: ragctx.RoleUser, Content: ragctx.Text(at)}
+			switch rapid.IntRange(0, 8).Draw(t, "operation") {
+			case 0:
+				both("navigate", func(s session.Storage) error { return s.Navigate(background(), k, other) })
+			case 1:
+				both("label", func(s session.Storage) error { return s.Label(background(), k, at, other) })
+			case 2:
+				both("compact", func(s session.Storage) error {
+					_, err := s.AddCompaction(background(), k, session.Compaction{ID: fmt.Sprint("c", i), From: at, To: at, CreatedAt: start})
+					return err
+				})
+			case 3:
+				both("undo", func(s session.Storage) error { _, err := s.UndoCompaction(background(), k); return err })
+			case 4:
+				both("save", func(s session.Storage) error {
+					store, err := s.Load(background(), k)
+					if err == nil {
+						_, err = s.Save(background(), k, store.Remove(section))
+					}
+					return err
+				})
+			case 5:
+				both("fork", func(s session.Storage) error { return s.Fork(background(), k, other, fork.ID) })
+			default:
+				both("append", func(s session.Storage) error { _, err := s.Append(background(), k, section, m); return err })
+			}
+		}
+		w.reopen()
+		for _, k := range []session.Key{k, fork} {
+			both("path", func(s session.Storage) error { _, err := s.Path(background(), k, ""); return err })
+			a, errA := w.Export(background(), k)
+			b, errB := model.Export(background(), k)
+			a.CreatedAt, b.CreatedAt = start, start
+			if d := diff(b, a); (errA == nil) != (errB == nil) || d != "" {
+				t.Fatalf("%v, in memory %v (-memory +storage):\n%s", errA, errB, d)
+			}
+		}
+	})
+}

@@ -1,0 +1,224 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/ragctx/ragctx"
+)
+
+// MaxName is how many bytes the id of a session or a message, the name of a section and a
+// label may have.
+const MaxName = 512
+
+// Key names a session. A session is its user's: keys of different users, or of none, name
+// different sessions.
+type Key struct{ Namespace, User, ID string }
+
+// Validate reports whether the key names something.
+func (k Key) Validate() error {
+	if k.ID == "" {
+		return ragctx.Invalid("session_id", "is empty; name the session")
+	}
+	return checkName("session_id", k.ID)
+}
+
+// Storage keeps sessions. Messages of a session are a tree: each has a parent, and the
+// next one's parent is the leaf, which can be moved. So one can go back and say something
+// else, and what was said before stays.
+//
+// Sessions that are not there are [ragctx.ErrNotFound] errors, but for Has and Save. What
+// is refused changes nothing. Implementations may be used concurrently; package
+// session/sessiontest checks them.
+type Storage interface {
+	// Create makes an empty session. It is an [ragctx.ErrConflict] if there is one.
+	Create(ctx context.Context, k Key) error
+	Has(ctx context.Context, k Key) (bool, error)
+	// Load returns all messages of all branches in their sections.
+	Load(ctx context.Context, k Key) (Store, error)
+	// Save puts a store in the place of all that a session has, or makes the session.
+	// Messages without an id get one. If none has a parent, each gets the one before it.
+	// The leaf stays where it is if its message does, and is the last one otherwise;
+	// labels and compactions of messages that are gone go with them.
+	Save(ctx context.Context, k Key, s Store) (Result, error)
+	Delete(ctx context.Context, k Key) error
+
+	// Append adds messages to a section, each after the one before it. The first one's
+	// parent is the leaf unless it names another; the last one is the leaf then. It
+	// returns them as they are kept, with ids and times where they had none.
+	Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error)
+	Get(ctx context.Context, k Key, id string) (Entry, error)
+	// Section returns the newest messages of a section in order, at most limit; 0 is all.
+	Section(ctx context.Context, k Key, name string, limit int) ([]ragctx.Message, error)
+
+	// Leaf returns the id of the message that the next one comes after; "" is none.
+	Leaf(ctx context.Context, k Key) (string, error)
+	// Navigate moves the leaf to a message, or with "" before the first one.
+	Navigate(ctx context.Context, k Key, id string) error
+	// Path returns the messages from the first one to the one named, or to the leaf if
+	// none is. Where parents form a circle or are missing it begins after the break.
+	Path(ctx context.Context, k Key, id string) ([]Entry, error)
+	// Fork makes the session "to" of the same user with the path to a message, its
+	// labels, and the compactions of what is on it.
+	Fork(ctx context.Context, k Key, id, to string) error
+
+	// Label names a message; "" takes the name away.
+	Label(ctx context.Context, k Key, id, label string) error
+	// Labels returns the labels by the ids of their messages.
+	Labels(ctx context.Context, k Key) (map[string]string, error)
+
+	// AddCompaction keeps a record beside the messages, which stay as they are. It
+	// returns it with its id and time.
+	AddCompaction(ctx context.Context, k Key, c Compaction) (Compaction, error)
+	// Compactions returns the records, oldest first.
+	Compactions(ctx context.Context, k Key) ([]Compaction, error)
+	// UndoCompaction removes the newest record and returns it.
+	UndoCompaction(ctx context.Context, k Key) (Compaction, error)
+
+	// Export returns all that a session has.
+	Export(ctx context.Context, k Key) (Archive, error)
+	// Import makes a session of an archive, whose id does not matter. It is an
+	// [ragctx.ErrConflict] if there is one.
+	Import(ctx context.Context, k Key, a Archive) error
+}
+
+// Entry is a message with its section.
+type Entry struct {
+	Section string
+	Message ragctx.Message
+}
+
+// StoreOf returns a store of entries, in their order.
+func StoreOf(entries []Entry) Store {
+	var s Store
+	for _, e := range entries {
+		s = s.Append(e.Section, e.Message)
+	}
+	return s
+}
+
+// Compaction is a record that a range of messages is shown as a summary.
+type Compaction struct {
+	ID        string    `json:"id"`
+	CreatedAt time.Time `json:"createdAt"`
+	// From and To are the ids of the first and the last message that it is about, if it
+	// is about any.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Record is what whoever compacts makes of it, as JSON.
+	Record json.RawMessage `json:"record,omitempty"`
+}
+
+// Result tells what saving a session did.
+type Result struct {
+	SessionID      string    `json:"sessionId"`
+	Success        bool      `json:"success"`
+	StartedAt      time.Time `json:"startedAt"`
+	FinishedAt     time.Time `json:"finishedAt"`
+	DurationMs     int64     `json:"durationMs"`
+	SectionsStored int       `json:"sectionsStored"`
+	MessagesStored int       `json:"messagesStored"`
+	NewMessages    int       `json:"newMessages"`
+	ErrorMessage   string    `json:"errorMessage,omitempty"`
+}
+
+// Options are those of a [Storage].
+type Options struct {
+	Now   func() time.Time // nil is the clock
+	NewID func() string    // ids of messages and records; nil is random UUIDs
+}
+
+// Or returns the options with what is missing.
+func (o Options) Or() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	return o
+}
+
+// Adopt returns messages as they are appended after a parent: with ids and times where
+// they have none, each the parent of the next. known says which messages there are
+// already, of which an id may not be taken again, and of which a parent must be one.
+func (o Options) Adopt(messages []ragctx.Message, parent string, known func(id string) bool) ([]ragctx.Message, error) {
+	out := slices.Clone(messages)
+	taken := make(map[string]bool, len(out))
+	for i := range out {
+		m := &out[i]
+		field := fmt.Sprintf("messages[%d]", i)
+		if m.ParentID == "" {
+			m.ParentID = parent
+		}
+		if m.ParentID != parent && !known(m.ParentID) && !taken[m.ParentID] {
+			return nil, ragctx.Invalid(field+".parent_id", "no message has the id %q; name one of the session, or none for the newest", ragctx.Clip(m.ParentID))
+		}
+		if err := o.complete(m, field, func(id string) bool { return taken[id] || known(id) }); err != nil {
+			return nil, err
+		}
+		taken[m.ID], parent = true, m.ID
+	}
+	return out, nil
+}
+
+// Record returns a compaction as it is added to others: with id and time where it has
+// none. known says which messages there are.
+func (o Options) Record(c Compaction, others []Compaction, known func(id string) bool) (Compaction, error) {
+	for _, end := range []struct{ field, id string }{{"from", c.From}, {"to", c.To}} {
+		if end.id != "" && !known(end.id) {
+			return c, ragctx.Invalid(end.field, "no message has the id %q; name one of the session", ragctx.Clip(end.id))
+		}
+	}
+	if len(c.Record) > 0 && !json.Valid(c.Record) {
+		return c, ragctx.Invalid("record", "is not JSON; send an object")
+	}
+	if c.ID == "" {
+		c.ID = o.NewID()
+	}
+	if slices.ContainsFunc(others, func(other Compaction) bool { return other.ID == c.ID }) {
+		return c, &ragctx.FieldError{Field: "id", Problem: fmt.Sprintf("another compaction has the id %q; give each its own, or none", ragctx.Clip(c.ID)), Kind: ragctx.ErrConflict}
+	}
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = o.Now().UTC()
+	}
+	return c, checkName("id", c.ID)
+}
+
+// complete checks a message, and gives it an id and a time if it has none.
+func (o Options) complete(m *ragctx.Message, field string, taken func(id string) bool) error {
+	role, err := ragctx.ParseRole(string(m.Role))
+	if err != nil {
+		return fmt.Errorf("%s: %w", field, err)
+	}
+	m.Role = role
+	if m.ID == "" {
+		m.ID = o.NewID()
+	}
+	if err := checkName(field+".id", m.ID); err != nil {
+		return err
+	}
+	if taken(m.ID) {
+		return &ragctx.FieldError{Field: field + ".id", Problem: fmt.Sprintf("another message has the id %q; give each its own, or none", ragctx.Clip(m.ID)), Kind: ragctx.ErrConflict}
+	}
+	if m.CreatedAt.IsZero() {
+		m.CreatedAt = o.Now().UTC()
+	}
+	return nil
+}
+
+func checkName(field, name string) error {
+	switch {
+	case len(name) > MaxName:
+		return ragctx.Invalid(field, "has %d bytes, the limit is %d; shorten it", len(name), MaxName)
+	case !utf8.ValidString(name):
+		return ragctx.Invalid(field, "is not UTF-8; encode it so")
+	}
+	return nil
+}

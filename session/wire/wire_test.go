@@ -1,0 +1,479 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/wire"
+	"github.com/ragctx/ragctx/session/wire/pairing"
+)
+
+var checks = map[wire.Vendor]func([]json.RawMessage) error{
+	wire.OpenAI: pairing.CheckOpenAI, wire.Anthropic: pairing.CheckAnthropic, wire.Gemini: pairing.CheckGemini,
+}
+
+func list(t testing.TB, text string) []json.RawMessage {
+	t.Helper()
+	var out []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return out
+}
+
+func equal(a, b any) bool {
+	return reflect.DeepEqual(value(a), value(b))
+}
+
+// value is what JSON means.
+func value(v any) (out any) {
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func text(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// stored returns messages as they come back from storage.
+func stored(t testing.TB, messages []ragctx.Message) []ragctx.Message {
+	t.Helper()
+	out := make([]ragctx.Message, len(messages))
+	for i, m := range messages {
+		b, err := session.EncodeMessage(m)
+		if err == nil {
+			out[i], err = session.DecodeMessage(b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// vendorLists are conversations as vendors document them, with fields and parts that only
+// they know.
+var vendorLists = map[wire.Vendor][]wire.Conversation{
+	wire.OpenAI: {
+		{Messages: raw(`[
+			{"role":"system","content":"Be brief."},{"role":"developer","content":[{"type":"text","text":"One."},{"type":"text","text":"Two.","x":1}]},
+			{"role":"user","name":"ada","content":[{"type":"text","text":"What is it?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,eA==","detail":"low"}}]},
+			{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1}"}},{"id":"b","type":"function","function":{"name":"g","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]},
+			{"role":"tool","tool_call_id":"b","content":"two"},{"role":"tool","tool_call_id":"a","content":[{"type":"text","text":"one"}]},
+			{"role":"assistant","content":"A cat.","audio":{"id":"v1"}},{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"eA==","format":"wav"}},{"type":"text","text":"And this?"}]},
+			{"role":"assistant","content":null,"refusal":"I cannot."},{"role":"user","content":"<&>"},
+			{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"not json"}}]},{"role":"tool","tool_call_id":"a","content":""},
+			{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/x.png"}}]},{"role":"user","content":[{"type":"text","text":"a list of one"}]}
+		]`)},
+	},
+	wire.Anthropic: {
+		{System: json.RawMessage(`"Be brief."`), Messages: raw(`[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"},{"role":"user","content":[{"type":"text","text":"one part"}]}]`)},
+		{System: json.RawMessage(`[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}]`), Messages: raw(`[
+			{"role":"user","content":[{"type":"text","text":"What is it?","cache_control":{"type":"ephemeral","ttl":"1h"}},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"eA=="}},{"type":"document","source":{"type":"url","url":"https://example.com"}}]},
+			{"role":"assistant","content":[{"type":"thinking","thinking":"Hm. ","signature":"s1"},{"type":"redacted_thinking","data":"zz"},{"type":"text","text":"Let me look."},{"type":"thinking","thinking":"So?","signature":"s2"},{"type":"tool_use","id":"a","name":"f","input":{"x":1}},{"type":"tool_use","id":"b","name":"g","input":{},"caller":{"type":"direct"}}]},
+			{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"two","is_error":true},{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"one"}],"cache_control":{"type":"ephemeral"}},{"type":"text","text":"Go on."}]},
+			{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"s3"},{"type":"tool_use","id":"c","name":"f","input":{"n":12345678901234567890}}]},
+			{"role":"user","content":[{"type":"tool_result","tool_use_id":"c"}]}
+		]`)},
+	},
+	wire.Gemini: {
+		{System: json.RawMessage(`{"parts":[{"text":"Be brief."}]}`), Messages: raw(`[
+			{"role":"user","parts":[{"text":"What is it?"},{"inlineData":{"mimeType":"image/png","data":"eA=="},"mediaResolution":{"level":"LOW"}},{"fileData":{"fileUri":"gs://x"}}]},
+			{"role":"model","parts":[{"text":"Hm.","thought":true},{"text":"Let me look."},{"functionCall":{"name":"f","args":{"x":1}},"thoughtSignature":"s"},{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g"}}]},
+			{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"one"}}},{"functionResponse":{"name":"f","response":{"a":{"b":[1]}}}},{"functionResponse":{"name":"g","response":{"error":"no"}}}]},
+			{"role":"model","parts":[{"functionCall":{"id":"x1","name":"f","args":{}}}]},
+			{"role":"user","parts":[{"functionResponse":{"id":"x1","name":"f","response":{"output":"{\"a\":1}"},"scheduling":"SILENT"}}]},
+			{"role":"model","parts":[{"text":"A cat."},{"text":"","thoughtSignature":"t"}]}
+		]`)},
+	},
+}
+
+func raw(text string) []json.RawMessage {
+	var out []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// What a vendor can say is the same after reading and writing, also when it was stored in
+// between.
+func TestIdentity(t *testing.T) {
+	for v, conversations := range vendorLists {
+		for i, c := range conversations {
+			if err := checks[v](c.Messages); err != nil {
+				t.Fatalf("%s %d breaks the vendor's rules: %v", v, i, err)
+			}
+			messages, lost, err := wire.Read(v, c)
+			if err != nil || len(lost) > 0 {
+				t.Fatalf("%s %d: lost %v, %v", v, i, lost, err)
+			}
+			for _, list := range [][]ragctx.Message{messages, stored(t, messages)} {
+				back, lost, err := wire.Write(v, list)
+				if err != nil || len(lost) > 0 {
+					t.Errorf("%s %d: lost %v, %v", v, i, lost, err)
+				}
+				for j := range c.Messages {
+					if j >= len(back.Messages) || !equal(c.Messages[j], back.Messages[j]) {
+						t.Errorf("%s %d, message %d:\n%s\n%s", v, i, j, text(c.Messages[j]), text(back.Messages[min(j, len(back.Messages)-1)]))
+					}
+				}
+				if !equal(c.System, back.System) || len(back.Messages) != len(c.Messages) {
+					t.Errorf("%s %d: system %s, %d messages", v, i, back.System, len(back.Messages))
+				}
+			}
+		}
+	}
+}
+
+// Across vendors the rules of the other one hold, and what is lost is listed.
+func TestAcrossVendors(t *testing.T) {
+	for from, conversations := range vendorLists {
+		for i, c := range conversations {
+			messages, _, err := wire.Read(from, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for to, check := range checks {
+				out, lost, err := wire.Write(to, messages)
+				if err == nil {
+					err = check(out.Messages)
+				}
+				if err != nil {
+					t.Errorf("%s %d to %s: %v\n%s", from, i, to, err, text(out.Messages))
+				}
+				if from != to && len(lost) == 0 && i == len(conversations)-1 {
+					t.Errorf("%s %d to %s lost nothing", from, i, to)
+				}
+				if again, _, err := wire.Read(to, out); err != nil || len(again) == 0 {
+					t.Errorf("%s %d to %s cannot be read: %v", from, i, to, err)
+				}
+			}
+		}
+	}
+}
+
+// talk reads a conversation as package session's tests do: a role, then calls (!id),
+// results (?id) or text, joined by +.
+func talk(in string) []ragctx.Message {
+	roles := map[byte]ragctx.Role{'s': ragctx.RoleSystem, 'u': ragctx.RoleUser, 'a': ragctx.RoleAssistant, 't': ragctx.RoleTool}
+	var out []ragctx.Message
+	for word := range strings.FieldsSeq(in) {
+		m := ragctx.Message{Role: roles[word[0]]}
+		for part := range strings.SplitSeq(word[1:], "+") {
+			switch part[0] {
+			case '!':
+				m.Content = append(m.Content, ragctx.Block{Type: ragctx.BlockToolUse, ID: part[1:], Name: "f", Input: []byte(`{}`)})
+			case '?':
+				m.Content = append(m.Content, ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: part[1:], Content: ragctx.Text("ok")})
+			default:
+				m.Content = append(m.Content, ragctx.Block{Type: ragctx.BlockText, Text: part})
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// Where results go, in the words of what is written.
+func TestPlaces(t *testing.T) {
+	for in, want := range map[string][2]string{ // OpenAI, Anthropic
+		"uhi a!1+!2 t?1 t?2 uok": {"user:text assistant:1,2 tool:1 tool:2 user:text", "user:text assistant:1,2 user:?1?2 user:text"},
+		"uhi a!1+!2 u?2+?1+so":   {"user:text assistant:1,2 tool:2 tool:1 user:text", "user:text assistant:1,2 user:?2?1text"},
+		"uhi a!1 ubtw t?1":       {"user:text assistant:1 tool:1 user:text", "user:text assistant:1 user:?1 user:text"},                    // a late result
+		"uhi a!1 a!2 t?2 t?1":    {"user:text assistant:1 tool:1 assistant:2 tool:2", "user:text assistant:1 user:?1 assistant:2 user:?2"}, // nested
+		"uhi a!1 a!2 t?2":        {"user:text assistant:1,2 tool:2", "user:text assistant:1,2 user:?2"},                                    // one is pending
+		"uhi a!1 snote ahm":      {"user:text system:text assistant:1", "user:text assistant:text1"},
+		"uhi a!1 t?1 a!1 t?1":    {"user:text assistant:1 tool:1 assistant:1 tool:1", "user:text assistant:1 user:?1 assistant:1-2 user:?1-2"}, // an id again
+		"uhi a!call.1 t?call.1":  {"user:text assistant:call.1 tool:call.1", "user:text assistant:call_1 user:?call_1"},
+		"uhi a!1 t?1+beside":     {"user:text assistant:1 tool:texttext1", "user:text assistant:1 user:?1"},
+	} {
+		for i, v := range []wire.Vendor{wire.OpenAI, wire.Anthropic} {
+			c, _, err := wire.Write(v, talk(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := shown(c.Messages); got != want[i] {
+				t.Errorf("%s for %s: %q, want %q", in, v, got, want[i])
+			}
+			if err := checks[v](c.Messages); err != nil {
+				t.Errorf("%s for %s: %v", in, v, err)
+			}
+		}
+		c, _, _ := wire.Write(wire.Gemini, talk(in))
+		if err := pairing.CheckGemini(c.Messages); err != nil {
+			t.Errorf("%s: %v: %s", in, err, text(c.Messages))
+		}
+	}
+}
+
+// shown writes roles with ids of calls and results.
+func shown(messages []json.RawMessage) string {
+	var words []string
+	for _, raw := range messages {
+		var m struct {
+			Role    string
+			Content json.RawMessage
+			Calls   []struct{ ID string } `json:"tool_calls"`
+			CallID  string                `json:"tool_call_id"`
+		}
+		_ = json.Unmarshal(raw, &m)
+		var parts []struct {
+			Type, ID string
+			Of       string `json:"tool_use_id"`
+		}
+		word, ids := "", []string{}
+		if json.Unmarshal(m.Content, &parts) != nil && len(m.Calls) == 0 && m.CallID == "" {
+			word = "text"
+		}
+		for _, p := range parts {
+			switch p.Type {
+			case "tool_use":
+				ids = append(ids, p.ID)
+			case "tool_result":
+				word += "?" + p.Of
+			default:
+				word += p.Type
+			}
+		}
+		for _, c := range m.Calls {
+			ids = append(ids, c.ID)
+		}
+		if word += strings.Join(ids, ",") + m.CallID; word != "" {
+			word = ":" + word
+		}
+		words = append(words, m.Role+word)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestLosses(t *testing.T) {
+	bad := ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: "1", IsError: true, Content: ragctx.Content{{Type: ragctx.BlockImage, Data: []byte("x")}}}
+	call := ragctx.Block{Type: ragctx.BlockToolUse, ID: "1", Name: "f", Input: json.RawMessage(`[1]`)}
+	messages := []ragctx.Message{
+		{Role: ragctx.RoleUser, Name: "Ada Lovelace", Content: ragctx.Content{{Type: ragctx.BlockText, Text: "hi"}}},
+		{Role: ragctx.RoleAssistant, Reasoning: "hm", Content: ragctx.Content{call, {Type: ragctx.BlockText, Text: "after"}}},
+		{Role: ragctx.RoleTool, Content: ragctx.Content{bad, {Type: ragctx.BlockText, Text: "beside"}}},
+		{Role: ragctx.RoleSystem, Content: ragctx.Content{{Type: ragctx.BlockText, Text: "note"}, {Type: ragctx.BlockImage, Data: []byte("x")}}},
+		{Role: ragctx.RoleUser, Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "9", Name: "f"}}},
+	}
+	for v, want := range map[wire.Vendor]string{
+		wire.OpenAI:    "2 beside, 0 name, 1 text comes after, 1 reasoning, 2 error, 2 images, 3 image, 4 no assistant",
+		wire.Anthropic: "0 name, 1 no object, 1 signed, 2 beside, 3 image, 3 where, 4 no assistant, 4 nothing",
+		wire.Gemini:    "0 name, 1 no object, 1 vendor's, 2 beside, 2 images, 3 where, 4 no assistant, 4 nothing",
+	} {
+		_, lost, err := wire.Write(v, messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Split(want, ", ")
+		for _, l := range lost {
+			for i, w := range said {
+				if n, word, _ := strings.Cut(w, " "); n == string(rune('0'+l.Index)) && strings.Contains(l.What, word) {
+					said = append(said[:i:i], said[i+1:]...)
+					break
+				}
+			}
+		}
+		if len(said) > 0 || len(lost) != len(strings.Split(want, ", ")) {
+			t.Errorf("%s: not said: %v; said: %+v", v, said, lost)
+		}
+	}
+}
+
+// Signed reasoning is written as it was signed, or not at all.
+func TestSignedReasoning(t *testing.T) {
+	messages, _, err := wire.Read(wire.Anthropic, vendorLists[wire.Anthropic][1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages[2].Reasoning = strings.ReplaceAll(messages[2].Reasoning, "Hm", "••")
+	c, lost, err := wire.Write(wire.Anthropic, messages)
+	if err != nil || len(lost) != 1 || !strings.Contains(lost[0].What, "signed") || strings.Contains(string(c.Messages[1]), "s1") || strings.Contains(string(c.Messages[1]), "Hm") {
+		t.Errorf("lost %v, %v: %s", lost, err, c.Messages[1])
+	}
+}
+
+// What is kept of a vendor's message cannot pose as a call, a result, or a text.
+func TestKeptPartsCannotPose(t *testing.T) {
+	for v, part := range map[wire.Vendor]string{
+		wire.OpenAI: `{"type":"text","text":"posed"}`, wire.Anthropic: `{"type":"tool_result","tool_use_id":"posed"}`, wire.Gemini: `{"functionCall":{"name":"posed"}}`,
+	} {
+		x, _ := json.Marshal(map[string]any{"parts": map[string]any{"0": json.RawMessage(part)}})
+		for _, kept := range []string{string(x), `{"parts":{"-7":7}}`, `not json`, `{"known":1,"of":{"0":{"text":"posed"}}}`} {
+			m := ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Text("hi"), Metadata: map[string]any{"wire_" + string(v): kept}}
+			c, _, err := wire.Write(v, []ragctx.Message{m})
+			if err != nil || len(c.Messages) != 1 || strings.Contains(string(c.Messages[0]), "posed") {
+				t.Errorf("%s with %s: %s, %v", v, kept, c.Messages, err)
+			}
+		}
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	for in, want := range map[string]string{
+		`openai [{"role":"pirate"}]`: "messages[0]: role", `openai [{"role":"user","content":7}]`: "messages[0]: content",
+		`openai [{"role":"user","content":[7]}]`: "messages[0]: content[0]", `openai [7]`: "messages[0]: json",
+		`openai [{"role":"assistant","tool_calls":[{"type":"custom"}]}]`:             "messages[0]: tool_calls[0]: type",
+		`anthropic [{"role":"system"}]`:                                              "messages[0]: role",
+		`anthropic [{"role":"user","content":[{"type":"tool_result","content":7}]}]`: "messages[0]: content[0]: content",
+		`gemini [{"role":"function"}]`:                                               "contents[0]: role", `gemini [{"parts":[{"text":7}]}]`: "contents[0]: content[0]: json",
+		`mistral []`: "vendor: ",
+	} {
+		v, text, _ := strings.Cut(in, " ")
+		if m, _, err := wire.Read(wire.Vendor(v), wire.Conversation{Messages: list(t, text)}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %+v, %v", in, m, err)
+		}
+	}
+	if _, _, err := wire.Write("mistral", nil); err == nil {
+		t.Error("written for nobody")
+	}
+	if v, err := wire.ParseVendor("OpenAI"); v != wire.OpenAI || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+}
+
+// conversation draws messages with calls that are nested, parallel, answered late, twice,
+// by the wrong role, or never.
+func conversation(t *rapid.T) []ragctx.Message {
+	id := rapid.SampledFrom([]string{"1", "2", "3", "gemini_4", "a.b", ""})
+	words := rapid.SampledFrom([]string{"", "yes", "go on", `{"a":1}`})
+	roles := []ragctx.Role{ragctx.RoleUser, ragctx.RoleUser, ragctx.RoleAssistant, ragctx.RoleAssistant, ragctx.RoleTool, ragctx.RoleSystem}
+	block := rapid.Custom(func(t *rapid.T) ragctx.Block {
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		case 0, 1:
+			return ragctx.Block{Type: ragctx.BlockToolUse, ID: id.Draw(t, "id"), Name: rapid.SampledFrom([]string{"f", "g"}).Draw(t, "tool"), Input: json.RawMessage(`{"a":1}`)}
+		case 2, 3:
+			return ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: id.Draw(t, "id"), Content: ragctx.Text(words.Draw(t, "result")), IsError: rapid.Bool().Draw(t, "error")}
+		case 4:
+			return ragctx.Block{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}
+		default:
+			return ragctx.Block{Type: ragctx.BlockText, Text: words.Draw(t, "text")}
+		}
+	})
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ragctx.Message {
+		m := ragctx.Message{Role: rapid.SampledFrom(roles).Draw(t, "role"), Reasoning: rapid.SampledFrom([]string{"", "", "hm"}).Draw(t, "reasoning")}
+		m.Content = rapid.SliceOfN(block, 0, 3).Draw(t, "content")
+		return m
+	}), 0, 16).Draw(t, "conversation")
+}
+
+// views returns what package session shows of a conversation.
+func views(t *rapid.T, messages []ragctx.Message) [][]ragctx.Message {
+	limits := session.Limits{Tokens: rapid.IntRange(0, 200).Draw(t, "budget"), Scale: session.Scale{Counter: letters{}}}
+	out := [][]ragctx.Message{session.Sound(messages, limits).Messages, session.Truncate(messages, limits).Messages}
+	c, e := session.Context{}, session.Execution{ID: "e1"}
+	for _, m := range messages {
+		if step := rapid.IntRange(0, 2).Draw(t, "step"); step > 0 {
+			c = c.WithStep(session.Step{Execution: session.Execution{ID: fmt.Sprint("e", step)}}, m)
+		} else {
+			c = c.WithAppendedMessages(m)
+		}
+	}
+	for _, name := range session.CompilerNames() {
+		compiler, err := session.NewCompiler(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiler = session.Decorate(compiler,
+			func(c session.Compiler) session.Compiler {
+				return session.TokenLimit{Compiler: c, Tokens: limits.Tokens, Scale: limits.Scale}
+			},
+			func(c session.Compiler) session.Compiler { return session.Recent{Compiler: c, Messages: 4} })
+		view, err := compiler.Compile(t.Context(), c, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, view)
+	}
+	return out
+}
+
+// Whatever a conversation is like: what package session shows of it is written by the
+// rules of each vendor, and what was written is read and written as the same.
+func TestEveryVendorTakesViews(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for _, view := range views(t, conversation(t)) {
+			before := text(view)
+			for v, check := range checks {
+				c, _, err := wire.Write(v, view)
+				if err == nil {
+					err = check(c.Messages)
+				}
+				if err != nil {
+					t.Fatalf("%s: %v\n%s\n%s", v, err, text(c.Messages), before)
+				}
+				back, _, err := wire.Read(v, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				again, _, _ := wire.Write(v, back)
+				if !equal(c, again) {
+					t.Fatalf("%s: %s\nand then %s", v, text(c), text(again))
+				}
+				if results(view) != results(back) {
+					t.Fatalf("%s: of %d results %d are left: %s", v, results(view), results(back), text(c.Messages))
+				}
+			}
+			if text(view) != before {
+				t.Fatal("the messages were changed")
+			}
+		}
+	})
+}
+
+// Whatever is read is written, and what was written is read as the same.
+func FuzzRead(f *testing.F) {
+	for v, conversations := range vendorLists {
+		for _, c := range conversations {
+			f.Add(string(v), []byte(c.System), []byte(text(c.Messages)))
+		}
+	}
+	f.Fuzz(func(t *testing.T, vendor string, system, messages []byte) {
+		var list []json.RawMessage
+		if json.Unmarshal(messages, &list) != nil {
+			return
+		}
+		v := wire.Vendor(vendor)
+		read, _, err := wire.Read(v, wire.Conversation{System: system, Messages: list})
+		if err != nil {
+			return
+		}
+		for to := range checks {
+			c, _, err := wire.Write(to, read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := wire.Read(to, c); err != nil {
+				t.Fatalf("%s to %s: %v: %s", v, to, err, text(c))
+			}
+		}
+	})
+}
+
+func results(messages []ragctx.Message) int {
+	n := 0
+	for _, m := range messages {
+		n += len(m.ToolResults())
+	}
+	return n
+}
+
+type letters struct{}
+
+func (letters) Name() string       { return "letters" }
+func (letters) Count(s string) int { return len(s) }
