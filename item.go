@@ -102,6 +102,21 @@ type ContextResult struct {
 	// Time is what the question was taken to say about time; filled on request, where
 	// it says something.
 	Time *TimeReading `json:"time,omitempty"`
+	// Corrections are words of the question that nothing in scope has, and that were read
+	// as others.
+	Corrections []Correction `json:"corrections,omitempty"`
+	// Terms is what was searched for beside the words of the question, as package analysis
+	// makes terms: [Highlights] have them as well.
+	Terms []string `json:"-"`
+}
+
+// Correction is a word of a question that no text has, and that was read as one that
+// texts have.
+type Correction struct {
+	Word string `json:"word"`
+	As   string `json:"as"` // in lower case
+	// Provider names who read it so, where several are asked.
+	Provider string `json:"provider,omitempty"`
 }
 
 // TimeReading is what a question says about time, and what came of it.

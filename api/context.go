@@ -47,7 +47,7 @@ type ContextRequest struct {
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
 	Highlight      bool           `json:"highlight,omitempty" doc:"adds to the items where their content has the words of the query and its other wordings"`
-	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off), feedback (true switches it on) and phrases (true: what the query has between quotation marks must be in every document and memory found; /v1/search has it on), and patterns (true: storm* and storm~ stand for words like them; /v1/search has it on); rerank false leaves the reranker out; cluster names a ledger to look in"`
+	ProviderParams map[string]any `json:"params,omitempty" doc:"passed to providers as it is; the built-in ones read time, dialogue, follow_up (false switches each off), feedback (true switches it on) and phrases (true: what the query has between quotation marks must be in every document and memory found; /v1/search has it on), and patterns (true: storm* and storm~ stand for words like them; /v1/search has it on); spelling false takes words that no text has as they are written; rerank false leaves the reranker out; cluster names a ledger to look in"`
 }
 
 // FilterRequest is a [ragctx.Filter] as it is sent.

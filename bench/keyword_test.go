@@ -127,6 +127,7 @@ func keywordKinds(accept index.Accept) (kinds []keywordKind) {
 		{name: "words, 5 %", q: index.LexicalQuery{Params: words, Accept: accept}},
 		{name: "words and pairs", q: index.LexicalQuery{Params: index.LexicalParams{Grams: -1}}},
 		{name: "all features"},
+		{name: "all features, spelling", q: index.LexicalQuery{Spelling: &index.Spelling{}}},
 		{name: "all features, 5 %", q: index.LexicalQuery{Accept: accept}},
 	} {
 		for _, kind.q.K = range []int{10, 100, 1000} {

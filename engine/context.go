@@ -40,7 +40,7 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Ans
 	}
 	a, err := e.resolver.Resolve(ctx, q, own...)
 	a.Unquoted = unquoted
-	highlight(q, a.Items)
+	highlight(q, a.Items, a.Terms)
 	if err == nil {
 		e.recalled(ctx, q, a)
 	}
@@ -51,12 +51,12 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Ans
 }
 
 // highlight says of each item where its content has the words of a query that asks
-// for it.
-func highlight(q ragctx.ContextQuery, items []ragctx.ContextItem) {
+// for it, and terms that were searched for beside them.
+func highlight(q ragctx.ContextQuery, items []ragctx.ContextItem, terms []string) {
 	if !q.Highlight {
 		return
 	}
-	h := passage.HighlighterOf(q)
+	h := passage.HighlighterOf(q).With(terms)
 	for i := range items {
 		found := h.In(items[i].Content)
 		items[i].Highlights = &found
@@ -106,6 +106,9 @@ type SearchResult struct {
 	// Unquoted lists what the query has between quotation marks if no text in scope has
 	// all of it in one place: it was searched for as words.
 	Unquoted []string `json:"unquoted,omitempty"`
+	// Corrections lists words of the query that no document, or no memory, in scope has,
+	// and that were read as others.
+	Corrections []ragctx.Correction `json:"corrections,omitempty"`
 	// Times is what each provider took the question to say about time, by its name;
 	// only explained results have it.
 	Times map[string]ragctx.TimeReading `json:"times,omitempty"`
@@ -169,7 +172,11 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 		return res, err
 	}
 	res.Items = ordered[:min(len(ordered), q.MaxResults)]
-	highlight(q, res.Items)
+	var terms []string
+	for _, f := range found {
+		terms = append(terms, f.Terms...)
+	}
+	highlight(q, res.Items, terms)
 	res.Degraded = append(res.Degraded, degraded...)
 	return res, nil
 }
@@ -181,6 +188,10 @@ func (r *SearchResult) add(provider string, found ragctx.ContextResult, least fl
 		if it.Relevance >= least && !slices.ContainsFunc(r.Items, func(o ragctx.ContextItem) bool { return o.Content == it.Content }) {
 			r.Items = append(r.Items, it)
 		}
+	}
+	for _, c := range found.Corrections {
+		c.Provider = provider
+		r.Corrections = append(r.Corrections, c)
 	}
 	if found.Time != nil {
 		if r.Times == nil {

@@ -26,7 +26,7 @@ func TestPatterns(t *testing.T) {
 		{"Harbuor~", true, []string{"harbour"}},
 		{"har*", false, nil},
 		{"Harbuor~", false, nil},
-		{"harbuor", true, nil},
+		{"harbuor", true, []string{"harbour"}},
 		{"Harbuor~", true, []string{"harbour"}},
 	} {
 		q := ragctx.ContextQuery{Query: tt.query}.WithParam("patterns", tt.patterns)

@@ -55,6 +55,7 @@ func Variants() []Variant {
 		{Name: "without anything of dialogues", Params: map[string]any{"dialogue": false}},
 		{Name: "without the weight of a named time", Ranking: index.Ranking{TimeWeight: none}},
 		{Name: "without reading times", Params: map[string]any{"time": false}},
+		{Name: "without reading misspelt words", Params: map[string]any{"spelling": false}},
 		{Name: "feedback", Adds: true, Params: map[string]any{"feedback": true}},
 	}
 }

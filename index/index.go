@@ -127,6 +127,9 @@ type Query struct {
 	Phrases []analysis.Phrase
 	// Patterns stand for words of the collection, which are searched for as well.
 	Patterns []analysis.Pattern
+	// Spelling has words that no text in Scope has read as words that texts have, by the
+	// lexical leg; see [Spelling].
+	Spelling bool
 	// More is searched by the lexical leg together with Text, or alone if Text is "".
 	// Lexical has the parameters of its score.
 	More    []Wording
@@ -188,6 +191,11 @@ type Result struct {
 	// Window is the time that the query's Time names among what it may see; nil if
 	// none.
 	Window *timeexpr.Window
+	// Corrections are the words of Text that were read otherwise; Terms is what was
+	// searched for beside the words of Text and More: what patterns and corrections
+	// stand for.
+	Corrections []Correction
+	Terms       []string
 }
 
 // Stats describes an index.

@@ -100,6 +100,28 @@ type LexicalQuery struct {
 	Params LexicalParams
 	// Groups asks for the scores of groups of units as well; nil does not.
 	Groups *Groups
+	// Spelling has words of Text that may be misspelt read as others; nil does not.
+	Spelling *Spelling
+}
+
+// Spelling has words that no text has read as words that texts have. A leg takes each
+// word of a query that may be misspelt, see [analysis.SpelledWords], and that no unit
+// has, for the one edit away that most units have, and searches for both. Of a query
+// with more than 8 words that no unit has, none is read otherwise.
+type Spelling struct {
+	// Within says whose words count; nil is those of all units. It is asked as an [Accept],
+	// and accepts all units of a parent or none. Where 4,096 units and more have a word it
+	// need not be asked for the word to be known.
+	Within Accept
+}
+
+// Correction is a word of a query that was read as another.
+type Correction struct {
+	Word string // as the query has it
+	As   string // the other one, folded as terms are, and
+	Term string // what the index knows it as
+	// Count is how often the query has the word.
+	Count int
 }
 
 // Groups puts units together, such as the turns of a session. A unit belongs to
@@ -123,6 +145,8 @@ type LexicalResult struct {
 	Hits   []Scored
 	Max    float64
 	Groups []float64
+	// Corrections are the words that were read otherwise, in the order of the query.
+	Corrections []Correction
 }
 
 // VectorUnit is what a dense leg indexes of a unit.

@@ -18,35 +18,35 @@ const (
 	variantWeight = 0.5
 )
 
-// variants returns what q is searched for beside its text: its wordings, and the words
-// that its patterns stand for.
-func (h *Hybrid) variants(ctx context.Context, q *Query) []Wording {
+// variants returns the words that q's patterns stand for, but for those that its text
+// has.
+func (h *Hybrid) variants(ctx context.Context, q *Query) (words []Wording) {
 	if len(q.Patterns) == 0 {
-		return q.More
+		return nil
 	}
 	l, _, ok := h.lexical.serving()
 	if !ok {
-		return q.More
+		return nil
 	}
 	defer timing.Start(ctx, timing.Keyword).End()
-	more, seen := slices.Clone(q.More), analysis.Query(q.Text)
+	seen := analysis.Query(q.Text)
 	for _, p := range q.Patterns {
 		most := mostNear
 		if p.Kind == analysis.Prefix {
 			most = mostBegun
 		}
-		words, err := l.Words(ctx, p, most)
+		matching, err := l.Words(ctx, p, most)
 		if err != nil {
 			h.opts.Logger.WarnContext(ctx, "words of a pattern were not looked up", "error", err)
-			return more
+			return words
 		}
-		weight := variantWeight / math.Sqrt(float64(len(words)))
-		for _, word := range words {
+		weight := variantWeight / math.Sqrt(float64(len(matching)))
+		for _, word := range matching {
 			if !slices.Contains(seen, word) {
 				seen = append(seen, word)
-				more = append(more, Wording{Text: word, Weight: weight, Term: true})
+				words = append(words, Wording{Text: word, Weight: weight, Term: true})
 			}
 		}
 	}
-	return more
+	return words
 }

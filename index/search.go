@@ -24,7 +24,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	case "keyword":
 		q.Vector = nil
 	case "vector":
-		q.Text, q.More, q.Patterns = "", nil, nil
+		q.Text, q.More, q.Patterns, q.Spelling = "", nil, nil, false
 	}
 	if h.gauge != nil { // which may search again when the caller has gone on
 		q.Filter = q.Filter.Clone()
@@ -63,6 +63,10 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 	}
 	res.Hits = relate(res.Hits, useWords && a.words.Max > 0 && q.Fusion.Method != "rrf")
 	res.Hits = res.Hits[:min(q.K, len(res.Hits))]
+	res.Corrections, res.Terms = a.words.Corrections, a.terms
+	for _, c := range res.Corrections {
+		res.Terms = append(res.Terms, c.Term)
+	}
 	return res, nil
 }
 
@@ -70,6 +74,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 type answers struct {
 	space             *space // that was searched
 	words             LexicalResult
+	terms             []string  // that patterns stand for
 	sessions          *grouping // that the lexical leg scored, or nil
 	near              []Scored
 	allWords, allNear bool // the leg had everything when it was asked
@@ -93,7 +98,14 @@ func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool)
 		})
 	}
 	if q.worded() {
-		words := LexicalQuery{Text: q.Text, More: h.variants(ctx, q), K: depth, Accept: accept, Only: only, Params: q.Lexical}
+		found := h.variants(ctx, q)
+		for _, w := range found {
+			a.terms = append(a.terms, w.Text)
+		}
+		words := LexicalQuery{Text: q.Text, More: slices.Concat(q.More, found), K: depth, Accept: accept, Only: only, Params: q.Lexical}
+		if q.Spelling {
+			words.Spelling = &Spelling{Within: h.within(view, q, state)}
+		}
 		if featured {
 			a.sessions = h.grouping(q, state)
 			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)
@@ -171,6 +183,12 @@ func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
 		}
 		return ok && q.visible(in.parents[i], state)
 	}
+}
+
+// within returns the predicate for what q could see without its filter.
+func (h *Hybrid) within(c *catalog, q *Query, state uint64) Accept {
+	whole := Query{Scope: Scope{User: q.Scope.User, AnyUser: q.Scope.AnyUser}, AsOf: q.AsOf, Now: q.Now}
+	return h.accept(c, &whole, state)
 }
 
 // alone lowers the floor of the dense leg where the lexical leg found nothing.

@@ -23,6 +23,8 @@ type Request struct {
 	Search index.Query
 	Hits   []index.Hit
 	State  uint64
+	// Terms are what was searched for beside the words of the query.
+	Terms []string
 	// Whole makes one item per text (a memory is a turn, whole), instead of one
 	// per passage.
 	Whole bool
@@ -212,7 +214,7 @@ type place struct {
 
 func newBuilder(src Source, req Request, runs []run) *builder {
 	b := &builder{
-		src: src, query: req.Query, terms: analysis.Query(wording(req)),
+		src: src, query: req.Query, terms: slices.Concat(analysis.Query(wording(req)), req.Terms),
 		taken: make(map[place]bool), runs: make(map[uint64]int), told: make(map[uint64]bool),
 	}
 	for _, r := range runs {

@@ -27,6 +27,10 @@ type Finding struct {
 	// Time is what the question was read to say about time, where that is to be
 	// explained.
 	Time *ragctx.TimeReading
+	// Corrections are the words of the question that were read as others; Terms is what
+	// was searched for beside its own.
+	Corrections []ragctx.Correction
+	Terms       []string
 }
 
 // How many units are asked for: at first a few per item, then four times as
@@ -48,7 +52,7 @@ func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Quer
 			return Finding{}, fmt.Errorf("search: %w", err)
 		}
 		span := timing.Start(ctx, timing.Passages)
-		a, err := Assemble(ctx, src, Request{Query: q, Search: s, Hits: found.Hits, State: found.State, Whole: whole})
+		a, err := Assemble(ctx, src, Request{Query: q, Search: s, Hits: found.Hits, State: found.State, Terms: found.Terms, Whole: whole})
 		span.End()
 		if err != nil {
 			return Finding{}, err
@@ -60,8 +64,17 @@ func Find(ctx context.Context, src Searcher, q ragctx.ContextQuery, s index.Quer
 		explainReading(q, s, a.Items)
 		return Finding{
 			Items: a.Items, More: a.More || len(found.Hits) == s.K, Degraded: found.Degraded, Time: readingOf(q, s, found.Window),
+			Corrections: corrections(found.Corrections), Terms: found.Terms,
 		}, nil
 	}
+}
+
+// corrections returns what an index read otherwise as callers are told.
+func corrections(read []index.Correction) (told []ragctx.Correction) {
+	for _, c := range read {
+		told = append(told, ragctx.Correction{Word: c.Word, As: c.As})
+	}
+	return told
 }
 
 // readingOf explains the time that a question names.

@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"maps"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,6 +32,18 @@ func NewHighlighter(texts ...string) Highlighter {
 		}
 	}
 	return h
+}
+
+// With returns a highlighter that finds some terms as well, as package analysis makes
+// them of texts.
+func (h Highlighter) With(terms []string) Highlighter {
+	all := Highlighter{terms: maps.Clone(h.terms)}
+	for _, term := range terms {
+		if _, ok := all.terms[term]; !ok {
+			all.terms[term] = len(all.terms)
+		}
+	}
+	return all
 }
 
 // HighlighterOf returns a highlighter of what a query asks in its own words.

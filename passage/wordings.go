@@ -40,6 +40,13 @@ func Patterns(q ragctx.ContextQuery) []analysis.Pattern {
 	return analysis.Patterns(q.Query)
 }
 
+// ParamSpelling is the parameter of a query that, when false, has its words searched for
+// as they are written alone, also those that no text has.
+const ParamSpelling = "spelling"
+
+// Spelling reports whether words that no text has are read as words that texts have.
+func Spelling(q ragctx.ContextQuery) bool { return q.Params[ParamSpelling] != false }
+
 // holds reports whether a unit has all phrases, each in its text, its headings or, as the
 // first of its item, its title.
 func holds(phrases []analysis.Phrase, u *Unit, it *Item) bool {

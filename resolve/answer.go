@@ -46,6 +46,12 @@ type Answer struct {
 	// Unquoted lists what the query has between quotation marks if no document and no
 	// memory in scope has all of it in one place: it was searched for as words.
 	Unquoted []string `json:"unquoted,omitempty"`
+	// Corrections lists words of the query that nothing a provider has in scope has, and
+	// that it read as others.
+	Corrections []ragctx.Correction `json:"corrections,omitempty"`
+	// Terms is what providers searched for beside the words of the query; see
+	// [ragctx.ContextResult].
+	Terms []string `json:"-"`
 }
 
 // Rendered returns the rendered answer in whatever format it has; blocks are joined by a
@@ -165,6 +171,11 @@ func (a *Answer) report(i int, name string, o reply) {
 		Degraded: slices.Sorted(slices.Values(o.result.Degraded)), Note: o.result.Note, Time: o.result.Time,
 	}
 	a.Truncated = a.Truncated || o.result.Truncated
+	for _, c := range o.result.Corrections {
+		c.Provider = name
+		a.Corrections = append(a.Corrections, c)
+	}
+	a.Terms = append(a.Terms, o.result.Terms...)
 	if o.err != nil {
 		a.Degraded = append(a.Degraded, name)
 	}

@@ -24,6 +24,9 @@ func explain(w io.Writer, bold func(string) string, a resolve.Answer, q ragctx.C
 	fmt.Fprintf(w, "%s %d of %d tokens (%s), %d items, %.1f ms\n", bold("answer"), a.TotalTokens, q.MaxTokens,
 		a.Tokenizer, len(a.Items), float64(took.Microseconds())/1000)
 	explainTimes(w, bold, a.Providers)
+	for _, line := range corrected(a.Corrections) {
+		fmt.Fprintf(w, "%s %s\n", bold("spelling"), line)
+	}
 	explainItems(w, bold, a.Items)
 	explainCuts(w, bold, a)
 	fmt.Fprintln(w, bold("providers"))

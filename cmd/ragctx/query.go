@@ -174,6 +174,9 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	stdout := cmd.OutOrStdout()
 	mark := asIs
 	if f.highlight {
+		for _, c := range a.Corrections {
+			q.Queries = append(q.Queries, c.As)
+		}
 		words, bold := passage.HighlighterOf(q), paint(stdout, env)
 		mark = func(s string) string { return marked(s, words.Matches(s), asIs, bold) }
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
 )
 
 const searchHelp = `Search lists the passages of documents and the memories that match TEXT best, each
@@ -19,7 +21,8 @@ bold on a terminal.
 
 What TEXT has between quotation marks must be in every one of them, as it is
 written. Where nothing has it all in one place, the words are searched for, and
-a line on standard error says so.`
+a line on standard error says so. Another one says where a word that nothing has was
+taken for one that is spelt nearly so.`
 
 const searchExample = `  ragctx search "retry policy"
   ragctx search '"connection refused" during backup' --limit 3
@@ -84,6 +87,9 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 		return err
 	}
 	tellUnquoted(cmd.ErrOrStderr(), found.Unquoted)
+	for _, line := range corrected(found.Corrections) {
+		fmt.Fprintln(cmd.ErrOrStderr(), line)
+	}
 	stdout := cmd.OutOrStdout()
 	if f.json {
 		return writeJSON(stdout, found.Items)
@@ -101,6 +107,40 @@ func tellUnquoted(w io.Writer, phrases []string) {
 		shown[i] = `"` + printable(p) + `"`
 	}
 	fmt.Fprintf(w, "nothing has %s in one place; searched for the words\n", strings.Join(shown, " and "))
+}
+
+// corrected says which words nothing has and what was looked for as well, in a line for
+// each reading of a word.
+func corrected(corrections []ragctx.Correction) []string {
+	var lines []string
+	told := make(map[ragctx.Correction]bool)
+	for _, c := range corrections {
+		reading := ragctx.Correction{Word: c.Word, As: c.As}
+		if told[reading] {
+			continue
+		}
+		told[reading] = true
+		var who []string
+		for _, o := range corrections {
+			if o.Word == c.Word && o.As == c.As {
+				who = append(who, "no "+textsOf(o.Provider))
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s has %s; looked for %s as well", strings.Join(who, " and "), printable(c.Word), printable(c.As)))
+	}
+	return lines
+}
+
+// textsOf says what a text of a provider is.
+func textsOf(provider string) string {
+	switch provider {
+	case docs.Name:
+		return "document"
+	case memory.Name:
+		return "memory"
+	default:
+		return "text of " + printable(provider)
+	}
 }
 
 // writeResults writes what was found, each in a line with its fragment below.

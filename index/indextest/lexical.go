@@ -46,6 +46,7 @@ func TestLexical(t *testing.T, open func(t *testing.T, dir string) index.Lexical
 		"Phrase":           lexicalPhrase,
 		"Holding":          lexicalHolding,
 		"Patterns":         lexicalPatterns,
+		"Spelling":         lexicalSpelling,
 		"TermWordings":     lexicalTermWordings,
 		"Beside":           lexicalBeside,
 		"Extra":            lexicalExtra,

@@ -236,10 +236,14 @@ func (m *lexModel) compare(l *lex, text string) {
 
 func (m *lexModel) compareQuery(l *lex, q index.LexicalQuery) {
 	l.t.Helper()
-	want, bound := m.search(q)
+	read, asked := m.corrections(q)
+	want, bound := m.search(asked)
 	off := scoreError * (1 + bound)
 	q.K = len(m.units) + 5
 	res := l.search(q)
+	if !slices.Equal(res.Corrections, read) {
+		l.t.Fatalf("%+v: corrections %+v, want %+v", q, res.Corrections, read)
+	}
 	if n := l.leg.Stats().Units; n != len(m.units) {
 		l.t.Fatalf("Units = %d, want %d", n, len(m.units))
 	}
@@ -278,7 +282,8 @@ func (m *lexModel) compareGroups(l *lex, q index.LexicalQuery) {
 			sizes[g]++
 		}
 	}
-	want := m.groups(q, of, sizes)
+	_, asked := m.corrections(q)
+	want := m.groups(asked, of, sizes)
 	q.K, q.Groups = 1, &index.Groups{Of: of, Sizes: sizes}
 	got := l.search(q).Groups
 	if len(got) != len(want) {
@@ -293,7 +298,7 @@ func (m *lexModel) compareGroups(l *lex, q index.LexicalQuery) {
 
 var modelWords = []string{
 	"ship", "ships", "harbour", "storm", "the", "of", "is", "user_id", "parseHTTPRequest", "1.5", "2023-05-08",
-	"книги", "книга", "学习", "機器学習", "ไทย", "كتاب", "Brücke", "http.Client", "a", "needle",
+	"needles", "книги", "книга", "学习", "機器学習", "ไทย", "كتاب", "Brücke", "http.Client", "a", "needle",
 }
 
 func drawWords(rt *rapid.T, label string, most int) string {
@@ -402,7 +407,7 @@ func sameBits(rt *rapid.T, l *lex, fresh index.Lexical, log lexLog) {
 	for range 3 {
 		q := drawQuery(rt)
 		q.K = rapid.IntRange(0, 20).Draw(rt, "k")
-		if a, b := l.search(q), other.search(q); a.Max != b.Max || !slices.Equal(a.Hits, b.Hits) {
+		if a, b := l.search(q), other.search(q); a.Max != b.Max || !slices.Equal(a.Hits, b.Hits) || !slices.Equal(a.Corrections, b.Corrections) {
 			rt.Fatalf("scores depend on how units are stored, for %+v:\n%s", q, fmt.Sprintf("%v\n%v", a, b))
 		}
 	}

@@ -64,6 +64,7 @@ func (p modelParams) weigh(terms map[modelTerm]float64) map[modelTerm]float64 {
 // drawQuery draws a query, half of the time of nothing but a text.
 func drawQuery(rt *rapid.T) index.LexicalQuery {
 	q := index.LexicalQuery{Text: drawWords(rt, "query", 4)}
+	drawSpelling(rt, &q)
 	if rapid.Bool().Draw(rt, "plain") {
 		return q
 	}

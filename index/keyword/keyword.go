@@ -84,6 +84,13 @@
 // memory with the same one. It counts live units alone, so the answer does not depend on
 // how they are stored, as long as no segment has more than 8,192 words that match.
 //
+// # Spelling
+//
+// A search may read words that no unit has as words one edit away, see [index.Spelling].
+// Here the edits are made and looked up, a few hundred for a word, as the misspelling
+// was made before the stemmer: what is one edit from a word is often far from its stem.
+// So no dictionary is walked, and it costs nothing where all words are known.
+//
 // # Stored layout
 //
 // The directory holds "scorch", a scorch index, and the empty file "damaged"

@@ -25,6 +25,10 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	if err := q.Params.Validate(); err != nil {
 		return index.LexicalResult{}, fmt.Errorf("keyword: search: %w", err)
 	}
+	read, err := ix.respell(ctx, v, &q)
+	if err != nil {
+		return index.LexicalResult{}, err
+	}
 	features := featuresOf(&q)
 	if len(features) == 0 {
 		return index.LexicalResult{Groups: noGroups(q.Groups)}, nil
@@ -57,7 +61,7 @@ func (ix *Index) Search(ctx context.Context, q index.LexicalQuery) (index.Lexica
 	}
 	s.clear(v)
 	s.letGo()
-	res := index.LexicalResult{Hits: best.sorted(), Max: s.bound, Groups: groups.scores()}
+	res := index.LexicalResult{Hits: best.sorted(), Max: s.bound, Groups: groups.scores(), Corrections: read}
 	ix.scratch.Put(s)
 	return res, nil
 }

@@ -126,12 +126,12 @@ func (p partLists) spreadOf(word string, list *blockmax.List, known *knownSpread
 	if ok {
 		return n
 	}
-	list.EachText(func(text, units uint32) {
+	for text, units := range list.All() {
 		if !p.dead.has(text) {
 			n.units += int(units)
 			n.texts++
 		}
-	})
+	}
 	known.put(word, n)
 	return n
 }

@@ -39,7 +39,7 @@ func NewProvider(source passage.Searcher, r Ranking) *Provider {
 // agent, so those narrow nothing.
 func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
-		Text: q.Query, Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
+		Text: q.Query, Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q), More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
 	}
 	if q.Params[paramTime] != false {
 		if reading, ok := timeexpr.Read(q.Query, q.Now); ok {
@@ -75,6 +75,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return res, fmt.Errorf("documents: %w", err)
 	}
 	res.Degraded, res.Truncated, res.Time = found.Degraded, found.More, found.Time
+	res.Corrections, res.Terms = found.Corrections, found.Terms
 	for _, it := range found.Items {
 		res.Add(it)
 	}

@@ -35,7 +35,7 @@ const (
 func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
 		Text:    q.Query,
-		Phrases: passage.Phrases(q), Patterns: passage.Patterns(q),
+		Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q),
 		More:   passage.Wordings(q),
 		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
 		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,

@@ -61,6 +61,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return res, fmt.Errorf("memories: %w", err)
 	}
 	res.Degraded, res.Truncated, res.Time = found.Degraded, found.More, found.Time
+	res.Corrections, res.Terms = found.Corrections, found.Terms
 	if err := p.update(ctx, q, found.Items); err != nil {
 		return res, fmt.Errorf("memories: %w", err)
 	}

@@ -1,5 +1,7 @@
 package blockmax
 
+import "iter"
+
 // Finder looks texts up in a list, in ascending order.
 type Finder struct {
 	list   List
@@ -58,14 +60,17 @@ func skip(texts []uint32, from int, text uint32) int {
 	return from
 }
 
-// EachText calls fn with the texts of a list, ascending, and how many of their units
-// have the word.
-func (l *List) EachText(fn func(text, units uint32)) {
-	var b block
-	for number := range l.blocks() {
-		b.read(l, number)
-		for i, text := range b.texts {
-			fn(text, max(b.has(i), 1))
+// All yields the texts of a list, ascending, and how many of their units have the word.
+func (l *List) All() iter.Seq2[uint32, uint32] {
+	return func(yield func(text, units uint32) bool) {
+		var b block
+		for number := range l.blocks() {
+			b.read(l, number)
+			for i, text := range b.texts {
+				if !yield(text, max(b.has(i), 1)) {
+					return
+				}
+			}
 		}
 	}
 }
