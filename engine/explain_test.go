@@ -84,7 +84,9 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 		"no question": {set(func(q *ragctx.ContextQuery) { q.Query, q.UserID = "", "bob" }), 0, []string{"scope"}, nil},
 		"only documents asked, no question": {
 			set(func(q *ragctx.ContextQuery) { q.Query, q.ContextTypes = "", []ragctx.ContextType{ragctx.TypeSkill} }),
-			0, []string{"conditions"}, []string{"context_types"},
+			0,
+			[]string{"conditions"},
+			[]string{"context_types"},
 		},
 		"types": {set(func(q *ragctx.ContextQuery) {
 			q.Query, q.ContextTypes = "manes", []ragctx.ContextType{ragctx.TypeMemory}

@@ -49,7 +49,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("%+v, logged %s", st.Troubles, &log)
 	}
 	for i := range 30 {
-		f.Logger().Error("again " + strings.Repeat("a", i+1))
+		f.Logger().Error("again", "letters", strings.Repeat("a", i+1))
 	}
 	own, err := f.Status(access.With(t.Context(), access.Grant{Role: access.Admin, Namespaces: []string{"a"}}))
 	if err != nil || len(own.Namespaces) != 1 || own.Total.Documents != 1 || own.Total.Memories != 0 || len(own.Troubles) != 0 {

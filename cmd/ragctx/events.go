@@ -137,9 +137,9 @@ func toldBy(ev ragctx.Event) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("write event: %w", err)
 	}
-	var fields map[string]any
-	if json.Unmarshal(data, &fields) != nil {
-		return strings.Join(append(parts, string(data)), " "), nil
+	var fields map[string]any // all data are objects; without any they are null
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return "", fmt.Errorf("read event: %w", err)
 	}
 	delete(fields, "session_id") // told already
 	for _, name := range slices.SortedFunc(maps.Keys(fields), inOrderOf(ev.Type)) {
