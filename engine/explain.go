@@ -23,7 +23,7 @@ type Finding struct {
 	Found   string `json:"found"`
 	Remedy  string `json:"remedy,omitempty"`
 	// Fields are the fields of the query that Found and Remedy speak of.
-	Fields []string `json:"fields,omitempty" doc:"of the query, by name, that found and remedy speak of"`
+	Fields []string `json:"fields,omitempty" nullable:"false" doc:"of the query, by name, that found and remedy speak of"`
 }
 
 // Explanation says why an answer is empty, or as short as it is.

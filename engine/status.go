@@ -25,7 +25,7 @@ type Status struct {
 	UptimeSeconds int64          `json:"uptime_seconds"`
 	Directory     DirectorySizes `json:"directory"`
 	// Namespaces are the largest ones that the caller reaches, Total counts all of these.
-	Total      NamespaceStatus   `json:"total" doc:"of all namespaces; it has no name"`
+	Total      Stats             `json:"total" doc:"of all namespaces"`
 	Namespaces []NamespaceStatus `json:"namespaces" nullable:"false" doc:"the largest hundred"`
 	Jobs       JobTally          `json:"jobs"`
 	Embedder   EmbedderInfo      `json:"embedder"`
@@ -45,7 +45,7 @@ type DirectorySizes struct {
 
 // NamespaceStatus counts what a namespace holds now.
 type NamespaceStatus struct {
-	Name      string `json:"name,omitempty"`
+	Name      string `json:"name"`
 	Documents int    `json:"documents"`
 	Memories  int    `json:"memories"`
 }
