@@ -66,6 +66,15 @@ func (a *attached) watch(p ragctx.ContextProvider) {
 // observes reports whether providers of a session may want to be told of a turn.
 func (a *attached) observes(ragctx.Turn) bool { return a.told.Load() }
 
+// registered returns the providers of all sessions and those that are offered.
+func (a *attached) registered() []resolve.Registered {
+	out := slices.Clone(a.global)
+	for _, o := range a.offered {
+		out = append(out, o.reg)
+	}
+	return out
+}
+
 // named reports whether a provider of all sessions, or one that is offered, has a name.
 func (a *attached) named(name string) bool {
 	return slices.ContainsFunc(a.global, func(r resolve.Registered) bool { return r.Provider.Name() == name }) || a.offer(name) != nil

@@ -18,8 +18,10 @@ type Checkup struct {
 	Indexes []IndexCheckup     `json:"indexes"`
 	// Embedder says whose vectors are searched, and what was asked of its service.
 	Embedder EmbedderInfo `json:"embedder"`
-	// Repaired lists the indexes that are being made again.
+	// Repaired counts the indexes that are being made again.
 	Repaired int `json:"repaired"`
+	// Degraded says what does not work as it should now, as in a [Status].
+	Degraded []string `json:"degraded" nullable:"false" doc:"what does not work as it should now; empty is well"`
 }
 
 // IndexCheckup is about the index of one kind of item in a namespace.
@@ -69,7 +71,7 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	}
 	left := max(0, cmp.Or(o.Searching, DefaultSearching))
 	each := left / 5
-	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.EmbedderInfo()}
+	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.EmbedderInfo(), Degraded: []string{}}
 	var err error
 	c.Store, err = e.store.Verify(ctx, store.VerifyOptions{
 		Embedder: e.spaces.current.Load().id, Progress: func(done, total int) { o.Progress("database", done, total) },
@@ -99,7 +101,8 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 			c.Indexes = append(c.Indexes, found)
 		}
 	}
-	return c, nil
+	c.Degraded, err = e.ailments(ctx)
+	return c, err
 }
 
 // audit compares an index with the store. o.Searching is what this index gets.

@@ -10,27 +10,31 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/passage"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 )
 
 // Finding is what one step of an [Explanation] found.
 type Finding struct {
-	Step string `json:"step" enum:"namespace,contents,scope,legs,providers,conditions,budget"`
+	Step string `json:"step" enum:"namespace,contents,scope,phrases,legs,providers,conditions,budget,match"`
 	// Problem says that this keeps items from the answer.
 	Problem bool   `json:"problem" doc:"this keeps items from the answer"`
 	Found   string `json:"found"`
 	Remedy  string `json:"remedy,omitempty"`
+	// Fields are the fields of the query that Found and Remedy speak of.
+	Fields []string `json:"fields,omitempty" nullable:"false" doc:"of the query, by name, that found and remedy speak of"`
 }
 
 // Explanation says why an answer is empty, or as short as it is.
 type Explanation struct {
 	Items    int       `json:"items" doc:"of the answer"`
-	Findings []Finding `json:"findings" nullable:"false" doc:"from what is asked first to what is asked last"`
+	Findings []Finding `json:"findings" nullable:"false" doc:"from what is asked first to what is asked last; an answer without items has a problem among them"`
 }
 
-func (x *Explanation) add(step string, problem bool, remedy, format string, args ...any) {
-	x.Findings = append(x.Findings, Finding{step, problem, fmt.Sprintf(format, args...), remedy})
+func (x *Explanation) add(step string, problem bool, remedy, format string, args ...any) *Finding {
+	x.Findings = append(x.Findings, Finding{Step: step, Problem: problem, Found: fmt.Sprintf(format, args...), Remedy: remedy})
+	return &x.Findings[len(x.Findings)-1]
 }
 
 // Explain asks a query as [Engine.Context] does, and looks step by step for what keeps
@@ -44,34 +48,56 @@ func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanatio
 		return x, err
 	}
 	ctx = context.WithValue(ctx, silent{}, true)
-	if there, err := e.explainContents(ctx, &x, q); err != nil || !there {
-		return x, err
-	}
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return x, err
 	}
-	if err := e.explainLegs(ctx, &x, q); err != nil {
+	asked, _ := e.unquote(ctx, q)
+	own, err := e.ofSession(ctx, q)
+	if err != nil {
 		return x, err
 	}
-	a, err := e.resolver.Resolve(ctx, q)
+	ask := func(q ragctx.ContextQuery) (resolve.Answer, error) { return e.resolver.Resolve(ctx, q, own...) }
+	a, err := ask(asked)
 	if err != nil {
 		return x, err
 	}
 	x.Items = len(a.Items)
-	explainProviders(&x, a)
-	if err := e.explainConditions(ctx, &x, q, a); err != nil {
+	st, err := e.explainContents(ctx, &x, q)
+	if err != nil {
+		return x, err
+	}
+	e.explainPhrases(ctx, &x, q)
+	if err := e.explainLegs(ctx, &x, asked, st); err != nil {
+		return x, err
+	}
+	e.explainProviders(&x, a)
+	if err := explainConditions(&x, asked, a, ask); err != nil {
 		return x, err
 	}
 	explainBudget(&x, q, a)
+	x.conclude(q)
 	return x, nil
+}
+
+// conclude says why there is nothing where no step did.
+func (x *Explanation) conclude(q ragctx.ContextQuery) {
+	if x.Items > 0 || slices.ContainsFunc(x.Findings, func(f Finding) bool { return f.Problem }) {
+		return
+	}
+	if q.Query == "" {
+		x.add("match", true, "ask a question: without one only memories are shown, the most important and most recent", "the query is empty, and there is no memory to show").Fields = []string{"query"}
+		return
+	}
+	x.add("match", true, "ask in other words, or look at what there is",
+		"nothing that there is has words of the question, or is near enough to it in meaning")
 }
 
 // silent marks the context of questions that nobody asked.
 type silent struct{}
 
-// explainContents reports whether there is anything in the namespace to be found.
-func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.ContextQuery) (bool, error) {
-	_, err := e.namespace(ctx, q.Namespace, false)
+// explainContents tells what there is in the namespace to be found.
+func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.ContextQuery) (st Stats, err error) {
+	_, err = e.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		names, err := e.Namespaces(ctx)
 		names = slices.DeleteFunc(names, func(n string) bool { return !access.From(ctx).Reaches(n) })
@@ -79,123 +105,171 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 		if len(names) > 0 {
 			remedy = "use one that there is: " + strings.Join(names[:min(len(names), 10)], ", ")
 		}
-		x.add("namespace", true, remedy, "there is no namespace %q", spaceName(q.Namespace))
-		return false, err
+		x.add("namespace", x.Items == 0, remedy, "there is no namespace %q", spaceName(q.Namespace))
+		return st, err
 	}
 	if err != nil {
-		return false, err
+		return st, err
 	}
-	st, err := e.Stats(ctx, q.Namespace)
-	if err != nil {
-		return false, err
+	if st, err = e.Stats(ctx, q.Namespace); err != nil {
+		return st, err
 	}
 	if access.From(ctx).User != "" { // how many others have is not told
 		if st.Memories, err = e.CountMemories(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID}); err != nil {
-			return false, err
+			return st, err
 		}
 	}
-	empty := st.Documents+st.Memories == 0
+	empty := st.Documents+st.Memories == 0 && x.Items == 0
 	remedy := ""
 	if empty {
 		remedy = "ingest documents or store turns first, or name another namespace"
 	}
 	x.add("contents", empty, remedy, "the namespace %s has %d documents and %d memories", spaceName(q.Namespace), st.Documents, st.Memories)
-	return !empty, e.explainScope(ctx, x, q, st.Memories)
+	return st, e.explainScope(ctx, x, q, st.Memories)
 }
 
 // explainScope tells how many of the memories the query sees.
 func (e *Engine) explainScope(ctx context.Context, x *Explanation, q ragctx.ContextQuery, all int) error {
+	if all == 0 || !q.Wants(ragctx.TypeMemory) {
+		return nil
+	}
 	seen, err := e.CountMemories(ctx, q.Namespace, store.MemoryFilter{UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID})
-	if err != nil || all == 0 {
+	if err != nil {
 		return err
 	}
-	remedy := ""
+	f := x.add("scope", seen == 0, "", "%d of %d memories are in the query's scope", seen, all)
 	switch {
 	case seen == all:
 	case q.UserID == "":
-		remedy = "send user_id: without it only memories of no user are seen"
+		f.Remedy, f.Fields = "send user_id: without it only memories of no user are seen", []string{"user_id"}
 	case q.SessionID != "" || q.AgentID != "":
-		remedy = "leave session_id and agent_id out: they narrow memories to those of one"
+		f.Remedy, f.Fields = "leave session_id and agent_id out: they narrow memories to those of one", []string{"session_id", "agent_id"}
 	default:
-		remedy = "the others belong to other users, and are not seen by this one"
+		f.Remedy = "the others belong to other users, and are not seen by this one"
 	}
-	x.add("scope", seen == 0, remedy, "%d of %d memories are in the query's scope", seen, all)
 	return nil
+}
+
+// explainPhrases tells which phrases are nowhere, whether or not they had to be.
+func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.ContextQuery) {
+	_, unquoted := e.unquote(ctx, q.WithParam(passage.ParamPhrases, true))
+	for _, phrase := range unquoted {
+		x.add("phrases", false, "", "nothing has %q in one place; its words were searched for", ragctx.Clip(phrase))
+	}
 }
 
 // legHits is how many hits of a leg are counted.
 const legHits = 50
 
-// explainLegs asks words and vectors alone.
-func (e *Engine) explainLegs(ctx context.Context, x *Explanation, q ragctx.ContextQuery) error {
+// explainLegs asks words and vectors alone, for what there is and is wanted.
+func (e *Engine) explainLegs(ctx context.Context, x *Explanation, q ragctx.ContextQuery, st Stats) error {
 	if q.Query == "" {
 		return nil
 	}
-	for _, kind := range []store.Kind{store.Documents, store.Memories} {
+	for _, k := range []struct {
+		kind  store.Kind
+		holds ragctx.ContextType
+		some  bool
+	}{{store.Documents, ragctx.TypeResource, st.Documents > 0}, {store.Memories, ragctx.TypeMemory, st.Memories > 0}} {
+		if !k.some || !q.Wants(k.holds) {
+			continue
+		}
 		for _, leg := range []string{"keyword", "vector"} {
-			hits, degraded, err := e.Hits(ctx, q, HitsOptions{Kind: kind, K: legHits, Ranking: index.Ranking{Method: leg}})
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			switch {
-			case err != nil:
-				x.add("legs", true, "see 'ragctx doctor'", "the %s search of %s failed: %v", leg, kind, err)
-			case slices.Contains(degraded, leg):
-				x.add("legs", true, "see 'ragctx status'; it is being made again, or its embedder fails", "the %s search of %s did not run", leg, kind)
-			default:
-				x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", leg, kind, len(hits), legHits)
+			if err := e.explainLeg(ctx, x, q, k.kind, leg); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-func explainProviders(x *Explanation, a resolve.Answer) {
+func (e *Engine) explainLeg(ctx context.Context, x *Explanation, q ragctx.ContextQuery, kind store.Kind, leg string) error {
+	hits, degraded, err := e.Hits(ctx, q, HitsOptions{Kind: kind, K: legHits, Ranking: index.Ranking{Method: leg}})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		x.add("legs", true, "see 'ragctx doctor'", "the %s search of %s failed: %v", leg, kind, err)
+	case slices.Contains(degraded, leg):
+		x.add("legs", true, "see 'ragctx status'; it is being made again, or its embedder fails", "the %s search of %s did not run", leg, kind)
+	default:
+		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", leg, kind, len(hits), legHits)
+	}
+	return nil
+}
+
+// explainProviders tells what each provider found. Of built-in ones that found nothing the
+// steps before have told.
+func (e *Engine) explainProviders(x *Explanation, a resolve.Answer) {
 	for _, p := range a.Providers {
+		own := slices.ContainsFunc(e.builtin, func(b ragctx.ContextProvider) bool { return b.Name() == p.Name })
 		switch {
 		case p.Error != "":
 			x.add("providers", true, "the log has why; the others answered without it", "%s failed: %s", p.Name, p.Error)
+		case p.Returned > 0:
+			x.add("providers", false, "", "%s found %d items, of which %d are shown", p.Name, p.Returned, p.Used)
+		case own:
 		case p.Note != "":
 			x.add("providers", false, "", "%s: %s", p.Name, p.Note)
 		default:
-			x.add("providers", false, "", "%s found %d items, of which %d are shown", p.Name, p.Returned, p.Used)
+			x.add("providers", false, "", "%s found nothing", p.Name)
 		}
 	}
 }
 
-// explainConditions asks again without each condition of the query, and tells what that
-// would show.
-func (e *Engine) explainConditions(ctx context.Context, x *Explanation, q ragctx.ContextQuery, a resolve.Answer) error {
-	for _, c := range []struct {
-		name  string
-		set   bool
-		relax func(*ragctx.ContextQuery)
-	}{
+// condition is a condition of a query.
+type condition struct {
+	field string
+	set   bool
+	relax func(*ragctx.ContextQuery)
+}
+
+func conditionsOf(q ragctx.ContextQuery) []condition {
+	all := []condition{
 		{"filter", !q.Filter.IsZero(), func(q *ragctx.ContextQuery) { q.Filter = ragctx.Filter{} }},
-		{"context_types", len(q.ContextTypes) > 0, func(q *ragctx.ContextQuery) { q.ContextTypes = nil }},
+		{"context_types", len(q.ContextTypes) > 0, func(q *ragctx.ContextQuery) { *q = q.WithTypes() }},
 		{"as_of", !q.AsOf.IsZero(), func(q *ragctx.ContextQuery) { q.AsOf = time.Time{} }},
 		{"min_relevance", q.MinRelevance > 0, func(q *ragctx.ContextQuery) { q.MinRelevance = 0 }},
 		{"exclude", len(q.Exclude) > 0, func(q *ragctx.ContextQuery) { q.Exclude = nil }},
 		{"session_id", q.SessionID != "", func(q *ragctx.ContextQuery) { q.SessionID = "" }},
 		{"agent_id", q.AgentID != "", func(q *ragctx.ContextQuery) { q.AgentID = "" }},
-	} {
-		if !c.set {
-			continue
-		}
+	}
+	return slices.DeleteFunc(all, func(c condition) bool { return !c.set })
+}
+
+// explainConditions asks again without each condition of the query, and without all of
+// them where none of them alone keeps the answer empty. It tells of those that would show
+// more.
+func explainConditions(x *Explanation, q ragctx.ContextQuery, a resolve.Answer, ask func(ragctx.ContextQuery) (resolve.Answer, error)) error {
+	conditions := conditionsOf(q)
+	gain := func(some ...condition) (bool, error) {
 		wider := q
-		c.relax(&wider)
-		without, err := e.resolver.Resolve(ctx, wider)
+		var fields []string
+		for _, c := range some {
+			c.relax(&wider)
+			fields = append(fields, c.field)
+		}
+		without, err := ask(wider)
+		if err != nil || len(without.Items) <= len(a.Items) {
+			return false, err
+		}
+		named := strings.Join(fields, ", ")
+		x.add("conditions", true, "check "+named+", or leave it out", "without %s %d items are shown instead of %d", named, len(without.Items), len(a.Items)).Fields = fields
+		return true, nil
+	}
+	gained := false
+	for _, c := range conditions {
+		alone, err := gain(c)
 		if err != nil {
 			return err
 		}
-		gained := len(without.Items) > len(a.Items)
-		remedy := ""
-		if gained {
-			remedy = "check " + c.name + ", or leave it out"
-		}
-		x.add("conditions", gained, remedy, "without %s %d items are shown instead of %d", c.name, len(without.Items), len(a.Items))
+		gained = gained || alone
 	}
-	return nil
+	if gained || len(conditions) < 2 || len(a.Items) > 0 {
+		return nil
+	}
+	_, err := gain(conditions...)
+	return err
 }
 
 // explainBudget tells what the limits kept out.
@@ -205,7 +279,7 @@ func explainBudget(x *Explanation, q ragctx.ContextQuery, a resolve.Answer) {
 		counts[d.Reason]++
 	}
 	if n := counts[resolve.ReasonBudget]; n > 0 || len(a.Items) == 0 && strings.HasPrefix(a.Note, "max_tokens") {
-		x.add("budget", true, "send a larger max_tokens", "max_tokens %d kept out %d items that fit otherwise; %d tokens are used", q.MaxTokens, n, a.TotalTokens)
+		x.add("budget", true, "send a larger max_tokens", "max_tokens %d kept out %d items that fit otherwise; %d tokens are used", q.MaxTokens, n, a.TotalTokens).Fields = []string{"max_tokens"}
 		return
 	}
 	x.add("budget", false, "", "%d of %d tokens are used", a.TotalTokens, q.MaxTokens)

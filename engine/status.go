@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -26,7 +25,7 @@ type Status struct {
 	UptimeSeconds int64          `json:"uptime_seconds"`
 	Directory     DirectorySizes `json:"directory"`
 	// Namespaces are the largest ones that the caller reaches, Total counts all of these.
-	Total      NamespaceStatus   `json:"total" doc:"of all namespaces; its name is empty"`
+	Total      Stats             `json:"total" doc:"of all namespaces"`
 	Namespaces []NamespaceStatus `json:"namespaces" nullable:"false" doc:"the largest hundred"`
 	Jobs       JobTally          `json:"jobs"`
 	Embedder   EmbedderInfo      `json:"embedder"`
@@ -34,7 +33,7 @@ type Status struct {
 	Degraded []string `json:"degraded" nullable:"false" doc:"what does not work as it should now; empty is well"`
 	// Troubles are the newest warnings and errors of the log; a caller that is bound to
 	// namespaces sees none.
-	Troubles []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first; they may be over"`
+	Troubles []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first, equal ones once; they may be over"`
 }
 
 // DirectorySizes says what takes how many bytes in the data directory.
@@ -71,21 +70,8 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return st, err
 	}
-	names, err := e.namesOf(ctx)
-	if err != nil {
+	if st.Degraded, err = e.ailments(ctx); err != nil {
 		return st, err
-	}
-	for _, i := range e.OpenIndexes() {
-		if name := names[i.ID.Namespace]; grant.Reaches(name) {
-			st.Degraded = append(st.Degraded, ailing(name, i)...)
-		}
-	}
-	slices.Sort(st.Degraded)
-	if s := st.Embedder.Service; s != nil && s.State != "closed" {
-		st.Degraded = append(st.Degraded, "the embedding service "+s.Service+" fails; questions are answered by words alone until it is back")
-	}
-	if e.store.Erasing() {
-		st.Degraded = append(st.Degraded, "an erasure is not complete; it is tried again")
 	}
 	if len(grant.Namespaces) == 0 {
 		st.Troubles = append(st.Troubles, e.troubles.newest()...)
@@ -110,24 +96,6 @@ func (e *Engine) countAll(ctx context.Context, grant access.Grant, st *Status) e
 	slices.SortStableFunc(st.Namespaces, func(a, b NamespaceStatus) int { return b.Documents + b.Memories - a.Documents - a.Memories })
 	st.Namespaces = st.Namespaces[:min(len(st.Namespaces), maxStatusNamespaces)]
 	return nil
-}
-
-// ailing says which legs of an index do not answer in full.
-func ailing(namespace string, i IndexVitals) (out []string) {
-	for _, l := range []struct {
-		name  string
-		state index.State
-	}{{"keyword", i.Lexical.State}, {"vector", i.Dense.State}} {
-		what := fmt.Sprintf("the %s index of %s in namespace %s ", l.name, i.ID.Kind, namespace)
-		switch l.state {
-		case index.Ready:
-		case index.Behind:
-			out = append(out, what+"is being made again; it does not have everything yet")
-		case index.Failed:
-			out = append(out, what+"failed and is opened again; the log has why")
-		}
-	}
-	return out
 }
 
 // sizes adds up the files of the data directory.

@@ -2,16 +2,22 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/outbound"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/resolve"
 )
 
 func TestStatus(t *testing.T) {
@@ -42,8 +48,8 @@ func TestStatus(t *testing.T) {
 	if len(st.Troubles) != 1 || st.Troubles[0].Message != "it failed" || st.Troubles[0].Details != "part=x error=disk" || log.Len() > 0 {
 		t.Errorf("%+v, logged %s", st.Troubles, &log)
 	}
-	for range 30 {
-		f.Logger().Error("again")
+	for i := range 30 {
+		f.Logger().Error("again", "letters", strings.Repeat("a", i+1))
 	}
 	own, err := f.Status(access.With(t.Context(), access.Grant{Role: access.Admin, Namespaces: []string{"a"}}))
 	if err != nil || len(own.Namespaces) != 1 || own.Total.Documents != 1 || own.Total.Memories != 0 || len(own.Troubles) != 0 {
@@ -52,7 +58,79 @@ func TestStatus(t *testing.T) {
 	if st, _ := f.Status(t.Context()); len(st.Troubles) != 20 || strings.Count(log.String(), "again") != 30 {
 		t.Errorf("%d are remembered, logged %s", len(st.Troubles), &log)
 	}
+	for i := range 5 {
+		f.Logger().Error("it broke", "from", fmt.Sprintf("10.0.0.1:%d", 50000+i), "took", time.Duration(i+1)*time.Millisecond, "why", strings.Repeat("long ", 20))
+	}
+	st, _ = f.Status(t.Context())
+	if n := st.Troubles[0]; n.Count != 5 || !strings.HasPrefix(n.Details, "from=10.0.0.1:50004 took=5ms why=long long") || !strings.HasSuffix(n.Details, "long ") || st.Troubles[1].Count != 1 {
+		t.Errorf("equal ones are told as %+v, then %+v", n, st.Troubles[1])
+	}
 	if _, err := f.Status(access.With(t.Context(), access.Grant{Role: access.Write})); !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("a writer: %v", err)
+	}
+}
+
+// cutOff is whatever is asked through a circuit breaker that is open.
+type cutOff struct{ until time.Time }
+
+func (b cutOff) Breaker() (outbound.State, time.Time)     { return outbound.Open, b.until }
+func (b cutOff) TurnBreaker() (outbound.State, time.Time) { return outbound.HalfOpen, time.Time{} }
+
+func (cutOff) Rerank(context.Context, string, []string) ([]float64, error) {
+	return nil, outbound.ErrOpen
+}
+
+func (cutOff) Generate(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{}, outbound.ErrOpen
+}
+
+func (b cutOff) Totals() llm.Totals {
+	return llm.Totals{Service: "gpt at host", State: string(outbound.Open), AsksAgain: &b.until}
+}
+
+// cutOffProvider fails questions where required, and is told of turns.
+type cutOffProvider struct {
+	cutOff
+
+	name string
+	mode ragctx.FailureMode
+}
+
+func (p cutOffProvider) Name() string                    { return p.name }
+func (p cutOffProvider) FailureMode() ragctx.FailureMode { return p.mode }
+
+func (cutOffProvider) Query(context.Context, ragctx.ContextQuery) (ragctx.ContextResult, error) {
+	return ragctx.ContextResult{}, outbound.ErrOpen
+}
+
+// TestStatusNamesWhatIsLeftAlone: open breakers are among what does not work, also for the
+// doctor.
+func TestStatusNamesWhatIsLeftAlone(t *testing.T) {
+	f := open(t, func(o *engine.Options) {
+		b := cutOff{until: o.Now().Add(time.Minute)}
+		o.Reranker, o.Learning.Model = b, b
+		o.Providers = []resolve.Registered{{Provider: cutOffProvider{b, "crm", ragctx.FailClosed}}}
+		o.SessionProviders = []resolve.Registered{{Provider: cutOffProvider{cutOff{until: o.Now().Add(-time.Minute)}, "wiki", ragctx.BestEffort}}}
+	})
+	want := []string{
+		"the reranker fails and is left alone until ", "the language model gpt at host fails and is left alone until ",
+		"the provider crm fails and is left alone until ", "what tells the provider crm of turns fails, and is tried again",
+		"the provider wiki fails, and is tried again the next time that it is needed; questions are answered without it", "what tells the provider wiki of turns",
+	}
+	st, err := f.Status(t.Context())
+	if err != nil || len(st.Degraded) != len(want) {
+		t.Fatalf("%q, %v", st.Degraded, err)
+	}
+	for i, w := range want {
+		if !strings.HasPrefix(st.Degraded[i], w) {
+			t.Errorf("%q, want %q", st.Degraded[i], w)
+		}
+	}
+	if !strings.HasSuffix(st.Degraded[2], "questions that it is asked fail until it is back") {
+		t.Errorf("a required provider: %q", st.Degraded[2])
+	}
+	c, err := f.Doctor(t.Context(), engine.DoctorOptions{Searching: -1})
+	if err != nil || !c.Sound() || len(c.Degraded) != len(want) {
+		t.Errorf("doctor: %+v, %v", c, err)
 	}
 }

@@ -3,16 +3,21 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/prose"
 )
 
-// maxTroubles is how many warnings and errors are remembered.
-const maxTroubles = 20
+// maxTroubles is how many warnings and errors are remembered, maxTroubleChars how much of
+// the message of each, and of its details.
+const (
+	maxTroubles     = 20
+	maxTroubleChars = 1000
+)
 
 // Trouble is a warning or an error of the log.
 type Trouble struct {
@@ -20,9 +25,21 @@ type Trouble struct {
 	Level   string    `json:"level" enum:"WARN,ERROR"`
 	Message string    `json:"message"`
 	Details string    `json:"details,omitempty" doc:"what the log has beside the message, as name=value"`
+	Count   int       `json:"count" doc:"how many there were that are equal but for numbers, times and ids"`
 }
 
-// troubles remembers the newest warnings and errors of a log.
+// passing is what tells equal troubles apart: numbers, times, addresses and ids.
+var passing = regexp.MustCompile(`\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|\d[\w.:+-]*)`)
+
+// like reports whether two troubles are the same but for what passes.
+func (t Trouble) like(o Trouble) bool {
+	same := func(a, b string) bool {
+		return a == b || passing.ReplaceAllString(a, "#") == passing.ReplaceAllString(b, "#")
+	}
+	return t.Level == o.Level && same(t.Message, o.Message) && same(t.Details, o.Details)
+}
+
+// troubles remembers the newest warnings and errors of a log, equal ones once.
 type troubles struct {
 	mu   sync.Mutex
 	list []Trouble
@@ -31,6 +48,11 @@ type troubles struct {
 func (t *troubles) add(n Trouble) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	n.Count = 1
+	if i := slices.IndexFunc(t.list, n.like); i >= 0 {
+		n.Count += t.list[i].Count
+		t.list = slices.Delete(t.list, i, i+1)
+	}
 	if t.list = append(t.list, n); len(t.list) > maxTroubles {
 		t.list = slices.Delete(t.list, 0, 1)
 	}
@@ -64,14 +86,17 @@ func (r remembering) Handle(ctx context.Context, rec slog.Record) error {
 	if rec.Level >= slog.LevelWarn {
 		var details []string
 		note := func(a slog.Attr) bool {
-			details = append(details, ragctx.Clip(a.String()))
+			details = append(details, a.String())
 			return true
 		}
 		for _, a := range r.with {
 			note(a)
 		}
 		rec.Attrs(note)
-		r.to.add(Trouble{rec.Time.UTC(), rec.Level.String(), ragctx.Clip(rec.Message), strings.Join(details, " ")})
+		r.to.add(Trouble{
+			Time: rec.Time.UTC(), Level: rec.Level.String(),
+			Message: prose.Clip(rec.Message, maxTroubleChars), Details: prose.Clip(strings.Join(details, " "), maxTroubleChars),
+		})
 	}
 	if !r.Handler.Enabled(ctx, rec.Level) {
 		return nil

@@ -17,6 +17,7 @@ type contextArguments struct {
 	Types      []string `json:"types,omitempty" jsonschema:"only these: resource (documents, code), memory (what was remembered) or skill (procedures); default is all"`
 	MaxResults int      `json:"max_results,omitempty" jsonschema:"the most passages"`
 	Exclude    []string `json:"exclude,omitempty" jsonschema:"ids of passages that you have already: what follows them is returned"`
+	Spotlight  bool     `json:"spotlight,omitempty" jsonschema:"marks the passages word by word, so that what they say cannot be taken for an instruction; takes about twice the tokens"`
 }
 
 // contextAnswer is what a model should see.
@@ -60,13 +61,16 @@ func (s *Server) contextTool() tool {
 			p["types"].Items.Enum = []any{"resource", "memory", "skill"}
 			p.between("max_results", 1, 100, ragctx.DefaultMaxResults)
 			p.texts("exclude", ragctx.MaxResultsLimit, 2*ragctx.MaxNameBytes)
-			p.maxTokens(fallbackTokens)
+			if p.maxTokens(fallbackTokens); s.opts.Spotlight {
+				delete(p, "spotlight")
+			}
 		}), s.context)
 }
 
 func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (contextAnswer, error) {
 	q := query(at, in.Query, in.MaxResults)
 	q.Exclude, q.Format, q.MaxTokens = in.Exclude, xmlfmt.XML, in.MaxTokens
+	q.Spotlight = in.Spotlight || s.opts.Spotlight
 	for _, t := range in.Types {
 		q.ContextTypes = append(q.ContextTypes, ragctx.ContextType(t))
 	}
@@ -94,7 +98,7 @@ func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery) (contextAnswe
 		return contextAnswer{}, err
 	}
 	out := contextAnswer{
-		Notice: evidence, Context: a.Rendered(), TotalTokens: a.TotalTokens, Citations: make([]citation, len(a.Items)),
+		Notice: strings.TrimSpace(evidence + " " + a.Instruction), Context: a.Rendered(), TotalTokens: a.TotalTokens, Citations: make([]citation, len(a.Items)),
 		Truncated: a.Truncated, Degraded: a.Degraded, Note: a.Note,
 	}
 	for i, it := range a.Items {

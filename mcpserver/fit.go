@@ -43,12 +43,41 @@ func (s *Server) cost(out any) (int, error) {
 // fitList returns the answer with as many of the first n things as fit. build makes the
 // answer with k of them.
 func fitList[Out any](s *Server, limit, n int, build func(k int) Out) (Out, error) {
+	k, err := fitting(s, limit, n, build)
+	if err != nil || k > 0 || n == 0 {
+		return build(k), err
+	}
+	cost, err := s.cost(build(1))
+	if err != nil {
+		return build(0), err
+	}
+	return build(0), ragctx.Invalid("max_tokens", "is %d, and the next result alone needs %d; ask for at least that", limit, cost)
+}
+
+// fitOne is [fitList], but where not one thing fits, of the first one the beginning of the
+// text that text points to is shown. build reads it.
+func fitOne[Out any](s *Server, limit, n int, build func(k int) Out, text func() *string) (Out, error) {
+	k, err := fitting(s, limit, n, build)
+	if err != nil || k > 0 || n == 0 {
+		return build(k), err
+	}
+	part := text()
+	all := *part
+	cut, _, err := fitText(s, limit, all, func(n int) Out {
+		*part = all[:n]
+		return build(1)
+	})
+	return cut, err
+}
+
+// fitting returns how many of the first n things fit.
+func fitting[Out any](s *Server, limit, n int, build func(k int) Out) (int, error) {
 	low, high := 0, n // low fits, as far as is known; high is not ruled out
 	for low < high {
 		mid := (low + high + 1) / 2
 		cost, err := s.cost(build(mid))
 		if err != nil {
-			return build(0), err
+			return 0, err
 		}
 		if cost <= limit {
 			low = mid
@@ -56,14 +85,7 @@ func fitList[Out any](s *Server, limit, n int, build func(k int) Out) (Out, erro
 			high = mid - 1
 		}
 	}
-	if low == 0 && n > 0 {
-		cost, err := s.cost(build(1))
-		if err != nil {
-			return build(0), err
-		}
-		return build(0), ragctx.Invalid("max_tokens", "is %d, and the next result alone needs %d; ask for at least that", limit, cost)
-	}
-	return build(low), nil
+	return low, nil
 }
 
 // bytesPerToken is about what a token of English has. A page of a text is never longer

@@ -31,6 +31,9 @@ type ingestAnswer struct {
 	Version int          `json:"version,omitempty"`
 	Chunks  int          `json:"chunks,omitempty"`
 	JobID   string       `json:"job_id,omitempty" jsonschema:"of the job that ingests paths; job_status says how far it is"`
+	// Unchanged and Skipped are of paths that need no job.
+	Unchanged int `json:"unchanged,omitempty" jsonschema:"where paths need no job: how many documents are as they were"`
+	Skipped   int `json:"skipped,omitempty" jsonschema:"where paths need no job: how many files cannot be read"`
 }
 
 // maxTextChars bounds the text of a document that comes in a message.
@@ -68,7 +71,10 @@ func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (inge
 		return ingestAnswer{}, ragctx.Invalid("paths", "come with id or text; send either paths, or a text with its id")
 	case len(in.Paths) > 0:
 		j, err := s.opts.Ingest(ctx, at.Namespace, in.Paths)
-		return ingestAnswer{JobID: j.ID}, err
+		if err != nil || j.ID != "" {
+			return ingestAnswer{JobID: j.ID}, err
+		}
+		return ingestAnswer{Status: store.Unchanged, Unchanged: j.Counts.Unchanged, Skipped: j.Counts.Skipped}, nil
 	case in.ID == "":
 		return ingestAnswer{}, ragctx.Invalid("id", "is missing; name the document, such as by its path or URL")
 	case in.Text == "":

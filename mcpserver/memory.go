@@ -33,6 +33,7 @@ type memoryResult struct {
 	Occurred   time.Time `json:"occurred,omitzero" jsonschema:"when it happened or was said"`
 	Since      string    `json:"since,omitempty" jsonschema:"what holds now instead of something in it"`
 	Importance float64   `json:"importance,omitempty" jsonschema:"its weight, 0 to 1"`
+	Truncated  bool      `json:"truncated,omitempty" jsonschema:"only the beginning of the content is here, as max_tokens has no room for more"`
 	Relevance  float64   `json:"relevance" jsonschema:"the chance that it answers, 0 to 1"`
 }
 
@@ -64,13 +65,13 @@ func (s *Server) memorySearch(ctx context.Context, at Scope, in memorySearchArgu
 	for i, it := range items {
 		results[i] = memoryResult{ID: it.ID, Content: it.Content, Occurred: it.Occurred, Since: it.Since, Importance: it.Importance, Relevance: rounded(it.Relevance)}
 	}
-	return fitList(s, in.MaxTokens, len(results), func(k int) memorySearchAnswer {
+	return fitOne(s, in.MaxTokens, len(results), func(k int) memorySearchAnswer {
 		a := memorySearchAnswer{Memories: results[:k], NextCursor: c.next(k, more || k < len(results))}
 		if k > 0 {
 			a.Notice = evidence
 		}
 		return a
-	})
+	}, func() *string { results[0].Truncated = true; return &results[0].Content })
 }
 
 type memoryAddArguments struct {

@@ -34,9 +34,15 @@ type searchResult struct {
 	ID    string `json:"id" jsonschema:"opens the whole with fetch"`
 	Title string `json:"title"`
 	URL   string `json:"url" jsonschema:"where it comes from: a page, or a resource of this server"`
+	// Relevance is not among the keys that OpenAI's clients expect.
+	Relevance float64 `json:"relevance,omitempty" jsonschema:"the chance that it answers, 0 to 1; only where limit or cursor was sent"`
 }
 
 const fallbackResults = 10
+
+// leastRelevance is what a result needs to be listed: to words that are nowhere something
+// is always nearest, and whoever sees no relevance would take it for an answer.
+const leastRelevance = 0.02
 
 func (s *Server) searchTool() tool {
 	return define(s, reading("search", "Search",
@@ -59,25 +65,27 @@ func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (sear
 	}
 	// A document has several passages; each is asked for once.
 	q := query(at, in.Query, min(4*(c.After+limit+1), ragctx.MaxResultsLimit))
+	q.MinRelevance = leastRelevance
 	found, err := s.engine.Search(ctx, q)
 	if err != nil {
 		return searchAnswer{}, err
 	}
-	all := whole(found.Items)
+	all := whole(found.Items, pages)
 	all = all[min(c.After, len(all)):]
 	more := len(all) > limit
 	all = all[:min(limit, len(all))]
-	return fitList(s, in.MaxTokens, len(all), func(k int) searchAnswer {
+	return fitOne(s, in.MaxTokens, len(all), func(k int) searchAnswer {
 		a := searchAnswer{Results: all[:k]}
 		if pages {
 			a.NextCursor = c.next(k, more || k < len(all))
 		}
 		return a
-	})
+	}, func() *string { return &all[0].Title })
 }
 
-// whole returns what items are parts of, each once, in their order.
-func whole(items []ragctx.ContextItem) []searchResult {
+// whole returns what items are parts of, each once, in their order; with their relevance
+// where that is wanted.
+func whole(items []ragctx.ContextItem, relevance bool) []searchResult {
 	out := make([]searchResult, 0, len(items))
 	seen := make(map[string]bool)
 	for _, it := range items {
@@ -87,7 +95,11 @@ func whole(items []ragctx.ContextItem) []searchResult {
 		}
 		if key := string(it.Type) + " " + id; !seen[key] {
 			seen[key] = true
-			out = append(out, searchResult{ID: id, Title: cmp.Or(titleOf(it), id), URL: urlOf(it.Type, id, it.Source)})
+			r := searchResult{ID: id, Title: cmp.Or(titleOf(it), id), URL: urlOf(it.Type, id, it.Source)}
+			if relevance {
+				r.Relevance = rounded(it.Relevance)
+			}
+			out = append(out, r)
 		}
 	}
 	return out
@@ -142,6 +154,7 @@ type codeResult struct {
 	Lines     string  `json:"lines,omitempty" jsonschema:"first-last"`
 	Heading   string  `json:"heading,omitempty" jsonschema:"what encloses it: functions, types, sections"`
 	Content   string  `json:"content"`
+	Truncated bool    `json:"truncated,omitempty" jsonschema:"only the beginning of the content is here, as max_tokens has no room for more"`
 	Relevance float64 `json:"relevance" jsonschema:"the chance that it answers, 0 to 1"`
 }
 
@@ -180,11 +193,11 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 		results[i].Lines, _ = it.Metadata["lines"].(string)
 		results[i].Heading, _ = it.Metadata["heading"].(string)
 	}
-	return fitList(s, in.MaxTokens, len(results), func(k int) codeAnswer {
+	return fitOne(s, in.MaxTokens, len(results), func(k int) codeAnswer {
 		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results))}
 		if k > 0 {
 			a.Notice = evidence
 		}
 		return a
-	})
+	}, func() *string { results[0].Truncated = true; return &results[0].Content })
 }

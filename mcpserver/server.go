@@ -70,8 +70,12 @@ type Options struct {
 	// Scope is fixed for all calls. What it leaves empty a caller chooses.
 	Scope Scope
 	// Ingest begins a job that ingests paths or URLs, by the rules of whoever runs the
-	// server; nil takes texts only.
+	// server; nil takes texts only. A job without an id was not needed: its counts say how
+	// many documents are as they were, and how many files were skipped.
 	Ingest func(ctx context.Context, namespace string, paths []string) (engine.Job, error)
+	// Spotlight marks the passages of all contexts word by word; without it a caller may
+	// ask for that.
+	Spotlight bool
 	// Changed is told of each call of a tool that needs more than the role read, once it is
 	// done or refused; ctx has the values of the request that brought it, and may have
 	// ended. It is called by several goroutines; nil tells nobody.

@@ -33,6 +33,27 @@ func TestBest(t *testing.T) {
 	}
 }
 
+// TestBestSaysSomething: what only introduces, and the head of a table, give way to what
+// says as much of the question.
+func TestBestSaysSomething(t *testing.T) {
+	text := "Example:\n\n| parameter | in | type |\n|---|:--|---|\n| limit | query | how many there are |\n\nWhat a parameter means:\n\nA page has ten.\n"
+	for query, want := range map[string]string{
+		"unrelated":     "| limit | query | how many there are |",
+		"page":          "A page has ten.",
+		"parameter":     "What a parameter means:",
+		"limit of type": "| limit | query | how many there are |",
+	} {
+		if got := prose.Best(text, analysis.Query(query)); got != want {
+			t.Errorf("best sentence for %q = %q, want %q", query, got, want)
+		}
+	}
+	for text, want := range map[string]string{"Example:\n": "Example:", "| a | b |\n|---|---|\n": "| a | b |", "| a | b |\n| c | d |\n": "| a | b |"} {
+		if got := prose.Best(text, nil); got != want {
+			t.Errorf("of %q %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestPlain(t *testing.T) {
 	for in, want := range map[string]string{
 		"see [the *guide*](a.md \"t\") now":      "see the guide now",

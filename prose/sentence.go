@@ -51,9 +51,10 @@ func initial(w string) bool { return len(w) == 2 && w[1] == '.' && w[0] >= 'A' &
 
 // Best returns the sentence of a Markdown or plain text that has the most
 // distinct terms of a query, the earliest of several, without markup. The terms
-// are those of [analysis.Query]. A heading counts only where there is nothing
-// else; text without sentences gives its best line. A sentence longer than
-// [MaxSentence] characters is cut; text without words gives "".
+// are those of [analysis.Query]. Of sentences with as many terms one that only
+// introduces what follows, such as "Example:", comes last. A heading, or the head of a
+// table, counts only where there is nothing else; text without sentences gives its best
+// line. A sentence longer than [MaxSentence] characters is cut; text without words gives "".
 func Best(text string, terms []string) string {
 	wanted := make(map[string]bool, len(terms))
 	for _, t := range terms {
@@ -67,10 +68,14 @@ func Best(text string, terms []string) string {
 				continue
 			}
 			Sentences(Plain(par.text), func(s string) bool {
-				if n := overlap(s, wanted); n > most && HasLetter(s) {
+				n := 2 * overlap(s, wanted)
+				if !strings.HasSuffix(s, ":") {
+					n++
+				}
+				if n > most && HasLetter(s) {
 					best, most = s, n
 				}
-				return most < len(wanted) || most <= 0
+				return most <= 2*len(wanted)
 			})
 		}
 		if best != "" {
@@ -103,7 +108,7 @@ func Paragraphs(text string) []string {
 
 type paragraph struct {
 	text    string
-	heading bool
+	heading bool // or the head of a table
 }
 
 func paragraphs(text string) []paragraph {
@@ -133,6 +138,10 @@ func paragraphs(text string) []paragraph {
 		case body == "" || item != body || code || strings.HasPrefix(body, "|"):
 			flush()
 		}
+		if last := len(out) - 1; last >= 0 && strings.HasPrefix(out[last].text, "|") && underline(body) {
+			out[last].heading = true
+			continue
+		}
 		if item = Calm(item); item != "" {
 			cur.WriteString(item)
 			cur.WriteByte('\n')
@@ -143,6 +152,11 @@ func paragraphs(text string) []paragraph {
 	}
 	flush()
 	return out
+}
+
+// underline reports whether a line is what stands under the head of a table.
+func underline(line string) bool {
+	return strings.HasPrefix(line, "|") && strings.Contains(line, "-") && strings.Trim(line, "|-: \t") == ""
 }
 
 // listItem returns a line without the marker of a list or quote.

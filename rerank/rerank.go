@@ -32,8 +32,9 @@ import (
 )
 
 const (
-	maxParallel    = 4       // requests of one call that are under way at a time
-	maxAnswerBytes = 4 << 20 // some services repeat the texts
+	maxParallel    = 4                 // requests of one call that are under way at a time
+	maxAnswerBytes = 4 << 20           // some services repeat the texts
+	breakAfter     = 2*maxParallel + 2 // failures in a row: the parts of one call may fail together
 )
 
 // Client asks one service. It is safe for concurrent use.
@@ -48,7 +49,8 @@ type Client struct {
 
 	maxDocuments, maxBytes, batch int
 
-	http *outbound.Client
+	http    *outbound.Client
+	breaker *outbound.Breaker
 }
 
 // New returns a client. Options that cannot work are [ragctx.ErrInvalid]; the
@@ -59,13 +61,18 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reranker: %w", err)
 	}
+	breaker := outbound.NewBreaker(outbound.BreakerOptions{After: breakAfter})
 	return &Client{
 		shape: o.Shape, scale: o.Scores, model: o.Model, host: u.Host, timeout: o.Timeout,
 		retries: o.Retries, backoff: o.Backoff,
 		maxDocuments: o.MaxDocuments, maxBytes: o.MaxBytes, batch: o.BatchSize,
-		http: outbound.New(outbound.Options{URL: u, Key: o.APIKey, Parallel: maxParallel}),
+		http: outbound.New(outbound.Options{URL: u, Key: o.APIKey, Parallel: maxParallel, Breaker: breaker}), breaker: breaker,
 	}, nil
 }
+
+// Breaker returns the state of the circuit breaker, and until when it is open if it is: a
+// service that is down costs questions no time then.
+func (c *Client) Breaker() (outbound.State, time.Time) { return c.breaker.State() }
 
 // Close closes idle connections.
 func (c *Client) Close() { c.http.Close() }

@@ -23,6 +23,7 @@ type backend interface {
 	jobRunner
 	memoryKeeper
 	procedureKeeper
+	assembler
 	ledgerKeeper
 	keyKeeper
 	spaceKeeper

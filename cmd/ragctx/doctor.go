@@ -25,6 +25,8 @@ many of the ten nearest the normal search finds of those that the exact one does
 --recall-time in all. If a server has the directory, it says the same of a sample of
 the questions that were asked since it opened the index.
 
+What 'ragctx status' finds not to work is told as well.
+
 With --repair every index that differs is thrown away and made again in the
 background. The database is never changed: what repairs that is a snapshot.
 
@@ -54,8 +56,11 @@ func newDoctor(env lookupEnv) *cobra.Command {
 				} else if err := writeJSON(cmd.OutOrStdout(), found); err != nil {
 					return err
 				}
-				if !found.Sound() && (found.Store.Damaged() || !repair) {
+				switch {
+				case !found.Sound() && (found.Store.Damaged() || !repair):
 					return errors.New("the data directory is not in order; see above")
+				case len(found.Degraded) > 0 && found.Repaired == 0:
+					return errors.New("something does not work as it should; see above")
 				}
 				return nil
 			})
@@ -131,6 +136,7 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 			fmt.Fprintln(w, "  thrown away; it is being made again")
 		}
 	}
+	writeDegraded(w, c.Degraded)
 }
 
 // writeVectors tells how the vectors of an index are searched, and what that finds.

@@ -1,18 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/prose"
 )
 
 const eventsHelp = `Events prints what happens in a server as it happens, until it is interrupted: which
@@ -45,7 +51,7 @@ func newEvents(env lookupEnv) *cobra.Command {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				server, ok := b.(eventTeller)
 				if !ok {
-					return badUsage("events are told by a server, and none has the data directory; start one with 'ragctx serve'")
+					return errors.New("events are told by a server, and none has the data directory; start one with 'ragctx serve'")
 				}
 				f := events.Filter{Session: session}
 				if s.origin["namespace"] != fromDefault {
@@ -96,22 +102,102 @@ func eventTypes() (names []string) {
 	return names
 }
 
-// writeEvent prints an event in a line.
+// writeEvent prints an event in a line: as JSON, or for people.
 func writeEvent(w io.Writer, ev ragctx.Event, asJSON bool) error {
-	of := any(ev)
-	if !asJSON {
-		of = ev.Data
-	}
-	text, err := json.Marshal(of)
-	if err != nil {
-		return fmt.Errorf("write event: %w", err)
-	}
-	line := string(text)
-	if !asJSON {
-		line = fmt.Sprintf("%s %s %s %s", ev.Time.Format(time.RFC3339), ev.Type, printable(ev.Namespace), printable(line))
+	line := ""
+	if asJSON {
+		text, err := json.Marshal(ev)
+		if err != nil {
+			return fmt.Errorf("write event: %w", err)
+		}
+		line = string(text)
+	} else {
+		told, err := toldBy(ev)
+		if err != nil {
+			return err
+		}
+		line = printable(told)
 	}
 	if _, err := fmt.Fprintln(w, line); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
 	return nil
+}
+
+// toldBy returns an event for people: when, what, where, and its data as name=value in the
+// order in which it is documented.
+func toldBy(ev ragctx.Event) (string, error) {
+	parts := []string{ev.Time.Local().Format(time.DateTime), string(ev.Type)}
+	for _, p := range []struct{ name, value string }{{"namespace", ev.Namespace}, {"session", ev.SessionID}, {"user", ev.UserID}} {
+		if p.value != "" {
+			parts = append(parts, p.name+"="+inWord(p.value))
+		}
+	}
+	data, err := json.Marshal(ev.Data)
+	if err != nil {
+		return "", fmt.Errorf("write event: %w", err)
+	}
+	var fields map[string]any // all data are objects; without any they are null
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return "", fmt.Errorf("read event: %w", err)
+	}
+	delete(fields, "session_id") // told already
+	for _, name := range slices.SortedFunc(maps.Keys(fields), inOrderOf(ev.Type)) {
+		parts = append(parts, name+"="+inBriefValue(fields[name]))
+	}
+	return strings.Join(parts, " "), nil
+}
+
+// fieldsOf are the fields of events that people look for first.
+var fieldsOf = map[ragctx.EventType][]string{
+	ragctx.EventContextResolved:   {"total_items", "total_tokens"},
+	ragctx.EventMemoryStored:      {"memory_id", "memory_type", "importance", "tags"},
+	ragctx.EventMemoryRecalled:    {"memory_id", "relevance", "content"},
+	ragctx.EventMemoriesSearched:  {"query", "result_count", "tags"},
+	ragctx.EventMemoryCleared:     {"tier", "count"},
+	ragctx.EventPersistenceFailed: {"operation", "error"},
+	ragctx.EventEventsLost:        {"from", "to"},
+}
+
+// inOrderOf compares names of fields: those that are looked for first come first, others
+// by the alphabet.
+func inOrderOf(t ragctx.EventType) func(a, b string) int {
+	place := func(name string) int {
+		if i := slices.Index(fieldsOf[t], name); i >= 0 {
+			return i
+		}
+		return len(fieldsOf[t])
+	}
+	return func(a, b string) int { return cmp.Or(place(a)-place(b), strings.Compare(a, b)) }
+}
+
+// shownChars is how much of a value is shown.
+const shownChars = 160
+
+// inBriefValue returns a value as people read it.
+func inBriefValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return inWord(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []any:
+		if len(v) == 0 {
+			return "-"
+		}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "-" // it was JSON a moment ago
+	}
+	return prose.Clip(string(text), shownChars)
+}
+
+// inWord returns a text in one line, in quotation marks unless it is a word.
+func inWord(s string) string {
+	s = prose.Clip(blanks.ReplaceAllLiteralString(s, " "), shownChars)
+	if s == "" || strings.ContainsAny(s, " \"=") {
+		return strconv.Quote(s)
+	}
+	return s
 }

@@ -23,6 +23,9 @@ const showDropped = 20
 func explain(w io.Writer, bold func(string) string, a resolve.Answer, q ragctx.ContextQuery, took time.Duration) {
 	fmt.Fprintf(w, "%s %d of %d tokens (%s), %d items, %.1f ms\n", bold("answer"), a.TotalTokens, q.MaxTokens,
 		a.Tokenizer, len(a.Items), float64(took.Microseconds())/1000)
+	for _, b := range a.Blocks {
+		fmt.Fprintf(w, "%s %s: %d items, %d tokens, sha256 %.12s\n", bold("block"), b.Name, len(b.Items), b.Tokens, b.Hash)
+	}
 	explainTimes(w, bold, a.Providers)
 	for _, line := range corrected(a.Corrections) {
 		fmt.Fprintf(w, "%s %s\n", bold("spelling"), line)

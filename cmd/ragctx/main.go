@@ -47,7 +47,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errInterrupted // what was cut off does not matter
 	}
-	fmt.Fprintln(stderr, "ragctx:", oneLine(err))
+	if !errors.Is(err, errSilent) {
+		fmt.Fprintln(stderr, "ragctx:", oneLine(err))
+	}
 	var usage *usageError
 	switch {
 	case errors.As(err, &usage):
@@ -62,6 +64,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // errInterrupted says that the user ended a command.
 var errInterrupted = errors.New("interrupted")
+
+// errSilent is told by the exit status alone.
+var errSilent = errors.New("it failed")
 
 // usageError is a mistake in the command line.
 type usageError struct{ err error }

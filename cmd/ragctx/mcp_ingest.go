@@ -8,6 +8,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
 )
 
 // allowedFiles says what agents may have ingested.
@@ -117,8 +118,11 @@ func (a *agentEngine) send(ctx context.Context, to remote, o engine.IngestOption
 	switch {
 	case up.err != nil:
 		return j, up.err
+	case err != nil && len(up.paths) == 0 && up.report.Unchanged > 0:
+		counts := store.JobCounts{Unchanged: up.report.Unchanged, Skipped: len(up.report.Skipped)}
+		return engine.Job{Job: store.Job{Counts: counts}}, nil
 	case err != nil && len(up.paths) == 0:
-		return j, ragctx.Invalid("paths", "have nothing to store: %d documents are as they were, %d files cannot be read", up.report.Unchanged, len(up.report.Skipped))
+		return j, ragctx.Invalid("paths", "have no file that can be read, of %d; name others", len(up.report.Skipped))
 	}
 	return j, err
 }

@@ -149,7 +149,18 @@ func TestMCP(t *testing.T) {
 		t.Error(text)
 	}
 	write(t, home, map[string]string{"notes/lion.md": "# Lions\n\nLions sleep.\n"})
+	for name := range strings.FieldsSeq("zebra lion") { // what was written just now is read again
+		before := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(home, "notes", name+".md"), before, before); err != nil {
+			t.Fatal(err)
+		}
+	}
 	second.awaitJob(t, second.call(t, "ingest", map[string]any{"paths": []string{filepath.Join(home, "notes")}}))
+
+	// A second time nothing has changed, which is an answer.
+	if text := second.call(t, "ingest", map[string]any{"paths": []string{filepath.Join(home, "notes")}}); !strings.Contains(text, `"status":"unchanged","unchanged":2`) {
+		t.Error(text)
+	}
 
 	first.end(t)
 	if text := second.call(t, "context", map[string]any{"query": "what do lions do?"}); !strings.Contains(text, "Lions sleep") {

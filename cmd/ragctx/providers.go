@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/outbound"
 )
 
 // providerKeeper is the part of a backend that is about providers.
@@ -92,19 +93,28 @@ func writeProviders(w io.Writer, list []engine.ProviderInfo) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "NAME\tKIND\tSCOPE\tON FAILURE\tTURNS\tSTATE")
 	for _, p := range list {
-		turns, state := "-", "-"
+		turns := "-"
 		if p.Turns {
 			turns = "told"
 		}
-		if p.Breaker != nil {
-			state = string(p.Breaker.State)
-			if !p.Breaker.Until.IsZero() {
-				state += " until " + p.Breaker.Until.Local().Format(time.TimeOnly)
-			}
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(p.Name), p.Kind, p.Scope, p.FailureMode, turns, state)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(p.Name), p.Kind, p.Scope, failures[p.FailureMode], turns, asked(p.Breaker))
 	}
 	return tw.Flush()
+}
+
+// failures say what becomes of an answer when a provider fails.
+var failures = map[string]string{"best_effort": "answered without", "fail_closed": "answer fails"}
+
+// asked says whether a provider is asked at present.
+func asked(b *engine.BreakerInfo) string {
+	switch {
+	case b == nil || b.State == outbound.Closed:
+		return "asked"
+	case b.State == outbound.Open && b.Until.After(time.Now()):
+		return "fails; left alone until " + b.Until.Local().Format(time.DateTime+" MST")
+	default:
+		return "fails; the next question tries it"
+	}
 }
 
 func writeSessionProviders(w io.Writer, list []engine.SessionProvider) error {

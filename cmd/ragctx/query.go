@@ -33,7 +33,11 @@ type queryFlags struct {
 	highlight             bool
 	diversity             float64
 	noRerank, exact       bool
+	blocks, spotlight     bool
+	stableTokens          int
 }
+
+const spotlightHelp = "mark retrieved text word by word, so that a model can tell it from instructions; it takes about twice the tokens"
 
 const exactHelp = "search vectors exhaustively, also where their index would approximate"
 
@@ -43,7 +47,12 @@ tags included, as the tokenizer counts it.
 
 With --docs it ingests first; what did not change since the last time costs next
 to nothing. The answer alone goes to standard output. TEXT "-" is read from
-standard input.`
+standard input.
+
+With --blocks the answer has two parts with a blank line between them: what belongs
+into every prompt, which stays the same whatever is asked, and what answers TEXT. What a
+system prompt should say of the marker of --spotlight goes to standard error, and with
+--format json stands in the answer.`
 
 const queryExample = `  ragctx query --docs ./docs "how do I roll back a release?"
   ragctx query "what did we decide about caching?" --types memory --session s1
@@ -73,6 +82,9 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
+	flags.BoolVar(&f.blocks, "blocks", false, "put what belongs into every prompt first, apart from what answers TEXT")
+	countVar(flags, &f.stableTokens, "stable-tokens", 0, -1, ragctx.MaxTokensLimit, "with --blocks: most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
+	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with --format json say where they are")
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
@@ -113,6 +125,7 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 		AsOf: f.asOf, Filter: ragctx.Filter{OccurredAfter: f.after, OccurredBefore: f.before},
 		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
 		Diversity: f.diversity, Exact: f.exact, Highlight: f.highlight,
+		Blocks: f.blocks, StableTokens: f.stableTokens, Spotlight: f.spotlight,
 	}
 	if f.noRerank {
 		q = q.WithParam("rerank", false)
@@ -250,10 +263,22 @@ func writeAnswer(stdout, stderr io.Writer, format string, mark func(string) stri
 	if text == "" {
 		return failed
 	}
+	for _, instruction := range instructions(a) {
+		fmt.Fprintln(stderr, "for the system prompt:", printable(instruction))
+	}
 	if _, err := io.WriteString(stdout, mark(strings.TrimSuffix(text, "\n"))+"\n"); err != nil {
 		return fmt.Errorf("write answer: %w", err)
 	}
 	return nil
+}
+
+// instructions returns what a system prompt should say of an answer.
+func instructions(a resolve.Answer) []string {
+	out := nonEmpty(a.Instruction)
+	for _, b := range a.Blocks {
+		out = append(out, nonEmpty(b.Instruction)...)
+	}
+	return out
 }
 
 // noneAnswered is the error of an answer that is empty because every provider

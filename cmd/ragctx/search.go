@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +34,7 @@ type searchFlags struct {
 	user, agent, session string
 	limit                int
 	exact, json          bool
+	highlight            bool
 }
 
 func newSearch(env lookupEnv) *cobra.Command {
@@ -60,6 +61,7 @@ func newSearch(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.session, "session", "", "only memories of this session")
 	countVar(flags, &f.limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
+	flags.BoolVar(&f.highlight, "highlight", true, "show the part that has most of the words, in bold on a terminal, and with --json say where they are")
 	flags.BoolVar(&f.json, "json", false, "print a JSON array, with the places of all words")
 	// It only fails for a flag that does not exist or has values already.
 	_ = cmd.RegisterFlagCompletionFunc("types", cobra.FixedCompletions([]string{"memory", "resource"}, cobra.ShellCompDirectiveNoFileComp))
@@ -73,7 +75,7 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 	}
 	q := ragctx.ContextQuery{
 		Query: text, Namespace: s.Namespace, UserID: f.user, AgentID: f.agent, SessionID: f.session,
-		MaxResults: f.limit, Exact: f.exact, Highlight: true,
+		MaxResults: f.limit, Exact: f.exact, Highlight: f.highlight,
 	}
 	for _, name := range f.types {
 		t, err := ragctx.ParseContextType(name)
@@ -178,15 +180,12 @@ func fragmentOf(it ragctx.ContextItem, bold func(string) string) string {
 	return cmp.Or(strings.TrimSpace(text), "-")
 }
 
-// inOneLine returns text as a terminal may see it, without ends of lines.
-func inOneLine(s string) string {
-	return printable(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return r
-	}, s))
-}
+// blanks are runs of white space.
+var blanks = regexp.MustCompile(`\s+`)
+
+// inOneLine returns text as a terminal may see it, with a space for each run of white
+// space.
+func inOneLine(s string) string { return printable(blanks.ReplaceAllLiteralString(s, " ")) }
 
 // marked returns a text with the spans, which are in order and apart, made bold, and
 // the rest plain.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,8 +20,8 @@ takes how much room, and what does not work as it should. It looks at what is kn
 already; 'ragctx doctor' looks through everything.
 
 The exit status is 1 if something does not work as it should. With --quiet it only tells
-whether a server can answer, by the exit status; that is what a health check needs, which
-leaves the data directory alone.`
+whether a server can answer, by the exit status, and prints nothing; that is what a health
+check needs, which leaves the data directory alone.`
 
 // Status implements backend.
 func (l local) Status(ctx context.Context) (api.Status, error) {
@@ -54,9 +55,9 @@ func newStatus(env lookupEnv) *cobra.Command {
 				return err
 			}
 			if quiet {
-				return s.ready(cmd.Context())
+				return silently(s.ready(cmd.Context()))
 			}
-			return runStatus(cmd, s, asJSON)
+			return runStatus(cmd, env, s, asJSON)
 		},
 	}
 	addSettings(cmd.Flags(), "server")
@@ -65,7 +66,7 @@ func newStatus(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func runStatus(cmd *cobra.Command, s settings, asJSON bool) (err error) {
+func runStatus(cmd *cobra.Command, env lookupEnv, s settings, asJSON bool) (err error) {
 	ctx := cmd.Context()
 	b, err := s.open(ctx, cmd.ErrOrStderr())
 	if err != nil {
@@ -82,7 +83,7 @@ func runStatus(cmd *cobra.Command, s settings, asJSON bool) (err error) {
 	if asJSON {
 		err = writeJSON(cmd.OutOrStdout(), r)
 	} else {
-		writeStatus(cmd.OutOrStdout(), r)
+		writeStatus(cmd.OutOrStdout(), r, widthOf(cmd.OutOrStdout(), env))
 	}
 	if err == nil && len(r.Degraded) > 0 {
 		err = errors.New("something does not work as it should; see above")
@@ -116,7 +117,18 @@ func (s settings) ready(ctx context.Context) error {
 	return c.Readyz(ctx)
 }
 
-func writeStatus(w io.Writer, r report) {
+// silently returns an error that is told by the exit status alone. Mistakes in the
+// command line are told all the same.
+func silently(err error) error {
+	var usage *usageError
+	if err == nil || errors.As(err, &usage) {
+		return err
+	}
+	return errSilent
+}
+
+// writeStatus writes a status; width is that of a terminal, and 0 elsewhere.
+func writeStatus(w io.Writer, r report, width int) {
 	if r.Server != "" {
 		fmt.Fprintf(w, "server: %s", r.Server)
 		if r.PID != 0 {
@@ -138,13 +150,28 @@ func writeStatus(w io.Writer, r report) {
 	for _, n := range r.Namespaces {
 		fmt.Fprintf(w, "  namespace %s: %d documents, %d memories\n", printable(n.Name), n.Documents, n.Memories)
 	}
-	for _, t := range r.Troubles {
-		fmt.Fprintf(w, "%s %s %s %s\n", t.Time.Format(time.RFC3339), t.Level, printable(t.Message), printable(t.Details))
-	}
-	for _, what := range r.Degraded {
-		fmt.Fprintln(w, "NOT WELL:", printable(what))
-	}
+	writeTroubles(w, r.Troubles, width)
+	writeDegraded(w, r.Degraded)
 	if len(r.Degraded) == 0 {
 		fmt.Fprintln(w, "everything works")
+	}
+}
+
+// writeTroubles writes warnings and errors, a line each.
+func writeTroubles(w io.Writer, list []engine.Trouble, width int) {
+	for _, t := range list {
+		times := ""
+		if t.Count > 1 {
+			times = fmt.Sprintf(" (%d times)", t.Count)
+		}
+		line := fmt.Sprintf("%s %s%s %s %s", t.Time.Local().Format(time.DateTime+" MST"), t.Level, times, printable(t.Message), printable(t.Details))
+		fmt.Fprintln(w, fitted(strings.TrimRight(line, " "), width))
+	}
+}
+
+// writeDegraded writes what does not work as it should.
+func writeDegraded(w io.Writer, what []string) {
+	for _, d := range what {
+		fmt.Fprintln(w, "NOT WELL:", printable(d))
 	}
 }

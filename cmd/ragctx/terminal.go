@@ -3,8 +3,10 @@ package main
 import (
 	"io"
 	"os"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
+	"github.com/vbauerster/mpb/v8/cwriter"
 )
 
 // isTerminal reports whether w is a terminal that understands cursor movement.
@@ -27,4 +29,25 @@ func paint(w io.Writer, env lookupEnv) func(string) string {
 		return func(s string) string { return s }
 	}
 	return func(s string) string { return "\x1b[1m" + s + "\x1b[0m" }
+}
+
+// widthOf returns how many characters a line of w has if it is a terminal, and else 0.
+func widthOf(w io.Writer, env lookupEnv) int {
+	if !isTerminal(w, env) {
+		return 0
+	}
+	width, _, err := cwriter.GetSize(int(w.(*os.File).Fd())) //nolint:gosec // descriptors are small
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// fitted cuts a line that is wider than a terminal; 0 is no terminal. Wide characters
+// count once.
+func fitted(line string, width int) string {
+	if width == 0 || utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	return string([]rune(line)[:width-1]) + "…"
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +18,10 @@ const whyHelp = `Explain asks a question as 'ragctx query' does, with the same c
 step for what keeps items from the answer: whether the namespace is there and has
 anything, how many memories the query sees, what words and vectors find alone, what
 would be found without each condition, and what the budget kept out. Lines that begin
-with NO name what is in the way, with a remedy.
+with NO name what is in the way, with a remedy; an empty answer has at least one.
+
+The exit status is 0 whatever is found; programs read --json, whose names are those of
+the REST API.
 
 How an answer came about, item by item, is told by 'ragctx query --explain'.`
 
@@ -28,7 +34,8 @@ func newExplain(env lookupEnv) *cobra.Command {
 		Long:  whyHelp,
 		Example: `  ragctx explain "how do I roll back a release?"
   ragctx explain "what did we decide?" --user ada --session s-1`,
-		Args: exactly(1, "one TEXT"),
+		Args:              exactly(1, "one TEXT"),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				text, err := textArg(args[0], cmd.InOrStdin(), ragctx.MaxQueryBytes)
@@ -57,15 +64,37 @@ func newExplain(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
+// flagsOf are the flags by which a query's fields are given here.
+var flagsOf = map[string]string{
+	"query": "TEXT", "user_id": "--user", "session_id": "--session", "agent_id": "--agent", "context_types": "--types", "as_of": "--as-of",
+	"filter": "--after and --before", "max_tokens": "--max-tokens",
+}
+
+// inFlags returns a text that speaks of fields of a query, speaking of flags.
+func inFlags(text string, fields []string) string {
+	for _, field := range fields {
+		if flag, ok := flagsOf[field]; ok {
+			text = regexp.MustCompile(`\b`+field+`\b`).ReplaceAllLiteralString(text, flag)
+		}
+	}
+	if rest, ok := strings.CutPrefix(text, "send "); ok && len(fields) > 0 {
+		return "use " + rest
+	}
+	return text
+}
+
+// stepsOf are the steps whose names are not for people.
+var stepsOf = map[string]string{"legs": "search"}
+
 func writeExplanation(w io.Writer, x engine.Explanation) {
 	for _, f := range x.Findings {
 		mark := "ok"
 		if f.Problem {
 			mark = "NO"
 		}
-		fmt.Fprintf(w, "%s  %s: %s\n", mark, f.Step, printable(f.Found))
+		fmt.Fprintf(w, "%s  %s: %s\n", mark, cmp.Or(stepsOf[f.Step], f.Step), printable(inFlags(f.Found, f.Fields)))
 		if f.Remedy != "" {
-			fmt.Fprintf(w, "    %s\n", printable(f.Remedy))
+			fmt.Fprintf(w, "    %s\n", printable(inFlags(f.Remedy, f.Fields)))
 		}
 	}
 	fmt.Fprintf(w, "the answer has %d items\n", x.Items)

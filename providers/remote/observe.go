@@ -18,7 +18,8 @@ const turnTimeout = 10 * time.Second
 type Observer struct {
 	*Provider
 
-	tell *outbound.Client
+	tell  *outbound.Client
+	turns *outbound.Breaker
 }
 
 // NewObserver returns a provider that is told of turns at its TurnURL, which is
@@ -34,8 +35,13 @@ func NewObserver(o Options) (*Observer, error) {
 	// A breaker of its own: a hook that fails says nothing about questions.
 	b := p.opts.Breaker
 	b.Now = p.opts.Now
-	return &Observer{p, p.client(o.TurnURL, outbound.NewBreaker(b))}, nil
+	turns := outbound.NewBreaker(b)
+	return &Observer{p, p.client(o.TurnURL, turns), turns}, nil
 }
+
+// TurnBreaker returns the state of the circuit breaker of the turns, and until when it is
+// open if it is.
+func (o *Observer) TurnBreaker() (outbound.State, time.Time) { return o.turns.State() }
 
 // Close closes idle connections.
 func (o *Observer) Close() {

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/tokens"
+)
+
+const assembleHelp = `Assemble puts a model call together: context for what the user said last, and as much
+of the conversation as fits beside it. It reads JSON from FILE or standard input, in one
+of three forms, and prints what the model is to be sent in the same form:
+
+  a request for /v1/assemble   its system_prompt and messages; with "placement": "blocks"
+                               the blocks as well, which are yours to place then
+  a list of messages           a list, the system prompt first
+  a request for a chat API     the request with other messages: an object with "model"
+                               and "messages", and "system" where the API has it; its tools
+                               and the tokens of its answer count
+
+Context follows the system prompt. What the flags say wins over what the file says.
+Nothing is stored.`
+
+const assembleExample = `  ragctx assemble request.json
+  ragctx assemble request.json --total 8000 --report
+  jq '.messages' chat.json | ragctx assemble --session s-1
+  ragctx assemble chat.json | curl -d @- -H 'Content-Type: application/json' $API/chat/completions`
+
+// maxAssembleBytes bounds what is read.
+const maxAssembleBytes = 32 << 20
+
+// assembler is the part of a backend that puts model calls together.
+type assembler interface {
+	Assemble(ctx context.Context, r api.AssembleRequest) (api.AssembleAnswer, error)
+}
+
+// Assemble implements backend.
+func (l local) Assemble(ctx context.Context, r api.AssembleRequest) (api.AssembleAnswer, error) {
+	q, err := r.Request()
+	if err != nil {
+		return api.AssembleAnswer{}, err
+	}
+	a, err := l.Engine.Assemble(ctx, q)
+	if err != nil {
+		return api.AssembleAnswer{}, err
+	}
+	return api.NewAssembleAnswer(r, a)
+}
+
+// assembleFlags are the flags of the command.
+type assembleFlags struct {
+	query, phase         string
+	total, reserve       int
+	maxTokens            int
+	user, agent, session string
+	tokenizer            string
+	spotlight            bool
+	report, json         bool
+}
+
+func newAssemble(env lookupEnv) *cobra.Command {
+	var f assembleFlags
+	cmd := &cobra.Command{
+		Use:     "assemble [FILE]",
+		Short:   "Put a model call together within a budget",
+		Long:    assembleHelp,
+		Example: assembleExample,
+		Args:    atMost(1, "one FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+				return runAssemble(ctx, cmd, env, f, s, b, args)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	addSettings(flags, "server")
+	flags.StringVar(&f.query, "query", "", "what context is looked for (default what the user said last)")
+	flags.StringVar(&f.phase, "phase", "", "loop, or synthesis, whose call has no tools (default loop)")
+	countVar(flags, &f.total, "total", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", assemble.DefaultTotal))
+	countVar(flags, &f.reserve, "reserve-output", 0, -1, ragctx.MaxTokensLimit,
+		fmt.Sprintf("of these for what the model answers; -1 is none (default %d, a quarter at most)", assemble.DefaultReserve))
+	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("most tokens of the context (default %d)", ragctx.DefaultMaxTokens))
+	flags.StringVar(&f.session, "session", "", "only memories of this session among those that answer")
+	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
+	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
+	flags.StringVar(&f.tokenizer, "tokenizer", "", "counts the tokens (default "+ragctx.DefaultTokenizer+")")
+	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
+	flags.BoolVar(&f.report, "report", false, "print where the tokens went, what was found and what was left out, instead")
+	flags.BoolVar(&f.json, "json", false, "print the whole answer as JSON, as /v1/assemble returns it")
+	for name, values := range map[string][]string{
+		"phase": {string(assemble.Loop), string(assemble.Synthesis)}, "tokenizer": tokens.Names(),
+	} {
+		// It only fails for a flag that does not exist or has values already.
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	return cmd
+}
+
+func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f assembleFlags, s settings, b backend, args []string) error {
+	if f.report && f.json {
+		return badUsage("--report and --json exclude each other")
+	}
+	body, err := readBody(args, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	c, err := readCall(body)
+	if err != nil {
+		return err
+	}
+	r := c.request()
+	f.apply(&r, s)
+	a, err := b.Assemble(ctx, r)
+	if err != nil {
+		return err
+	}
+	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if a.Note != "" && !f.report {
+		fmt.Fprintln(stderr, "note:", printable(a.Note))
+	}
+	switch {
+	case f.json:
+		return writeJSON(stdout, a)
+	case f.report:
+		return writeAssembly(stdout, paint(stdout, env), r, a)
+	}
+	out, err := c.answer(a)
+	if err != nil {
+		return err
+	}
+	return writeJSON(stdout, out)
+}
+
+// readBody reads the file that is named, or else standard input.
+func readBody(args []string, stdin io.Reader) ([]byte, error) {
+	name, in := "standard input", stdin
+	if len(args) == 1 && args[0] != "-" {
+		file, err := os.Open(args[0])
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		name, in = args[0], file
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxAssembleBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	case len(b) > maxAssembleBytes:
+		return nil, ragctx.TooLarge(name, "has more than %d bytes", maxAssembleBytes)
+	}
+	return b, nil
+}
+
+// apply puts what the flags and settings say into a request.
+func (f assembleFlags) apply(r *api.AssembleRequest, s settings) {
+	for _, field := range []struct {
+		to    *string
+		value string
+	}{{&r.Query, f.query}, {&r.Phase, f.phase}, {&r.UserID, f.user}, {&r.AgentID, f.agent}, {&r.SessionID, f.session}, {&r.Context.Tokenizer, f.tokenizer}} {
+		if field.value != "" {
+			*field.to = field.value
+		}
+	}
+	if r.Namespace == "" || s.origin["namespace"] != fromDefault {
+		r.Namespace = s.Namespace
+	}
+	if f.total != 0 {
+		r.Budget.Total = f.total
+	}
+	if f.reserve != 0 {
+		r.Budget.ReserveOutput = f.reserve
+	}
+	if f.maxTokens != 0 {
+		r.Context.MaxTokens = &f.maxTokens
+	}
+	r.Context.Spotlight = r.Context.Spotlight || f.spotlight
+	if r.Placement == "" {
+		r.Placement = string(assemble.Prepend)
+	}
+}
+
+// writeAssembly tells where the tokens of a call go, what was found and what was left
+// out.
+func writeAssembly(w io.Writer, bold func(string) string, r api.AssembleRequest, a api.AssembleAnswer) error {
+	b := a.Budget
+	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Total, b.Reserved, max(b.Total-b.Used-b.Reserved, 0))
+	found := make(map[string]int)
+	for _, block := range a.Blocks {
+		found[block.Name] = len(block.Items)
+	}
+	table(w, func(row func(...any)) {
+		row("system prompt", b.System, "")
+		row("tools", b.Tools, fmt.Sprintf("%d definitions", len(r.Tools)))
+		row("stable context", b.Stable, fmt.Sprintf("%d items", found["stable"]))
+		row("context", b.Volatile, fmt.Sprintf("%d items", found["volatile"]))
+		row("messages", b.Messages, fmt.Sprintf("%d of %d", len(a.Messages), len(r.Messages.Messages)))
+	})
+	if b.Over > 0 {
+		fmt.Fprintf(w, "%s by %d tokens\n", bold("OVER THE BUDGET"), b.Over)
+	}
+	if a.Context != nil {
+		fmt.Fprintf(w, "%s %s\n", bold("looked for"), brief(a.Context.Query))
+		if a.Context.Note != "" {
+			fmt.Fprintln(w, " ", printable(a.Context.Note))
+		}
+	}
+	explainItems(w, bold, a.Items)
+	if len(a.Dropped) > 0 {
+		fmt.Fprintln(w, bold("messages left out"))
+		table(w, func(row func(...any)) {
+			row("number", "role", "tokens", "reason", "")
+			for _, d := range a.Dropped {
+				whole := ""
+				if d.Partial {
+					whole = "in part"
+				}
+				row(d.Index+1, d.Role, d.Tokens, d.Reason, whole)
+			}
+		})
+	}
+	if a.Note != "" {
+		fmt.Fprintln(w, bold("note"), printable(a.Note))
+	}
+	return nil
+}
+
+// readCall reads what is to be assembled, in whatever form it has.
+func readCall(body []byte) (call, error) {
+	var head struct {
+		Model *json.RawMessage `json:"model"`
+	}
+	switch first := firstByte(body); {
+	case first == '[':
+		return readChat(map[string]json.RawMessage{"messages": body}, true)
+	case first != '{':
+		return nil, ragctx.Invalid("input", "is neither a JSON object nor a list of messages")
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return nil, ragctx.Invalid("input", "is not valid JSON: %v", err)
+	}
+	if head.Model == nil {
+		return readRequest(body)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, ragctx.Invalid("input", "is not valid JSON: %v", err)
+	}
+	return readChat(fields, false)
+}

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/outbound"
+)
+
+// ailments says what does not work as it should now, one sentence each, as far as the
+// grant of ctx reaches.
+func (e *Engine) ailments(ctx context.Context) ([]string, error) {
+	out := []string{}
+	grant := access.From(ctx)
+	names, err := e.namesOf(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, i := range e.OpenIndexes() {
+		if name := names[i.ID.Namespace]; grant.Reaches(name) {
+			out = append(out, ailing(name, i)...)
+		}
+	}
+	slices.Sort(out)
+	out = append(out, e.leftAlone()...)
+	if e.store.Erasing() {
+		out = append(out, "an erasure is not complete; it is tried again")
+	}
+	return out, nil
+}
+
+// ailing says which legs of an index do not answer in full.
+func ailing(namespace string, i IndexVitals) (out []string) {
+	for _, l := range []struct {
+		name  string
+		state index.State
+	}{{"keyword", i.Lexical.State}, {"vector", i.Dense.State}} {
+		what := fmt.Sprintf("the %s index of %s in namespace %s ", l.name, i.ID.Kind, namespace)
+		switch l.state {
+		case index.Ready:
+		case index.Behind:
+			out = append(out, what+"is being made again; it does not have everything yet")
+		case index.Failed:
+			out = append(out, what+"failed and is opened again; the log has why")
+		}
+	}
+	return out
+}
+
+// guarded is implemented by whatever asks a service through a circuit breaker.
+type guarded interface {
+	Breaker() (outbound.State, time.Time)
+}
+
+// guardedTurns is implemented by providers that are told of turns through a breaker of
+// its own.
+type guardedTurns interface {
+	TurnBreaker() (outbound.State, time.Time)
+}
+
+// leftAlone says which services are not asked at present because they fail, and what that
+// costs.
+func (e *Engine) leftAlone() (out []string) {
+	now := e.opts.Now()
+	add := func(state outbound.State, until time.Time, what, instead string) {
+		switch {
+		case state == outbound.Closed:
+		case state == outbound.Open && until.After(now):
+			out = append(out, fmt.Sprintf("%s fails and is left alone until %s; %s", what, until.UTC().Format(time.RFC3339), instead))
+		default:
+			out = append(out, fmt.Sprintf("%s fails, and is tried again the next time that it is needed; %s", what, instead))
+		}
+	}
+	if s := e.EmbedderInfo().Service; s != nil {
+		add(outbound.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service, "questions are answered by words alone until it is back")
+	}
+	if g, ok := e.opts.Reranker.(guarded); ok {
+		state, until := g.Breaker()
+		add(state, until, "the reranker", "answers are in the order of words and vectors until it is back")
+	}
+	if m, ok := e.opts.Learning.Model.(interface{ Totals() llm.Totals }); ok {
+		t := m.Totals()
+		add(outbound.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service, "what can be done by rules is, until it is back")
+	}
+	for _, r := range e.attached.registered() {
+		name := "the provider " + r.Provider.Name()
+		if g, ok := r.Provider.(guarded); ok {
+			state, until := g.Breaker()
+			instead := "questions are answered without it until it is back"
+			if p, ok := r.Provider.(ragctx.FailurePolicy); ok && p.FailureMode() == ragctx.FailClosed {
+				instead = "questions that it is asked fail until it is back"
+			}
+			add(state, until, name, instead)
+		}
+		if g, ok := r.Provider.(guardedTurns); ok {
+			state, until := g.TurnBreaker()
+			add(state, until, "what tells "+name+" of turns", "it does not hear of those that are completed until it is back")
+		}
+	}
+	return out
+}
+
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
