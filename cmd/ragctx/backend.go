@@ -107,6 +107,11 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 		}
 		return dial(url, api.ClientOptions{Key: key}), nil
 	}
+	if !s.begins {
+		if err := begun(s.Data); err != nil {
+			return opened{}, err
+		}
+	}
 	give, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	for {

@@ -154,6 +154,7 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	if err := exist(f.docs); err != nil {
 		return err
 	}
+	s.begins = len(f.docs) > 0 || s.k.String(providersSetting) != "" // there is something to ask
 	stderr := cmd.ErrOrStderr()
 	b, err := s.open(ctx, stderr)
 	if err != nil {

@@ -147,6 +147,9 @@ type settings struct {
 	modelKey string
 	apiKey   string
 
+	// begins says that the command may begin a data directory.
+	begins bool
+
 	// named are URLs that the command names, whose hosts are allowed as well.
 	named        []string
 	ignoreRobots bool
@@ -166,7 +169,7 @@ type settings struct {
 
 // load reads the settings that hold for cmd.
 func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
-	s := settings{env: env, k: koanf.New("\x00"), origin: make(map[string]string)}
+	s := settings{begins: begins(cmd), env: env, k: koanf.New("\x00"), origin: make(map[string]string)}
 	var err error
 	if s.File, s.FileOrigin, err = configPath(cmd, env); err != nil {
 		return s, err
