@@ -73,6 +73,9 @@ user's and what is nobody's, and changes what is that user's.`,
 			if ttl > 0 {
 				k.Expires = time.Now().Add(ttl)
 			}
+			if err := k.Validate(time.Now()); err != nil {
+				return asUsage(err)
+			}
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				if s.origin["namespace"] == fromFlag && len(k.Namespaces) == 0 {
 					return badUsage("--namespace does not say what the key is for; use --only %s", printable(s.Namespace))

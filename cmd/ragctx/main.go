@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errInterrupted // what was cut off does not matter
 	}
-	fmt.Fprintln(stderr, "ragctx:", oneLine(err))
+	fmt.Fprintln(stderr, "ragctx:", oneLine(forPeople(err)))
 	var usage *usageError
 	switch {
 	case errors.As(err, &usage):

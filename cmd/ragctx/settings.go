@@ -64,7 +64,7 @@ func allSettings() []setting {
 		{"offline", "true connects to nothing but this machine: no pages, and no services elsewhere", fixed("false"), checkOneOf("true", "false")},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, slices.Concat([]setting{keySetting()}, watchSettings(), serving())...)
+	}, slices.Concat(callSettings(), watchSettings(), serving())...)
 }
 
 // serving returns the groups of settings that the engine and the server of a data
@@ -114,11 +114,16 @@ func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "
 
 func envName(setting string) string { return envPrefix + strings.ToUpper(setting) }
 
-// addSettings adds flags for settings. Their values are read by [load], not from
+// addSettings adds flags for settings; what is about calling a server comes with "server". Their values are read by [load], not from
 // the flags, so the flags' own defaults stay empty.
 func addSettings(flags *pflag.FlagSet, names ...string) {
+	if slices.Contains(names, "server") {
+		for _, s := range callSettings() {
+			names = append(slices.Clip(names), s.name)
+		}
+	}
 	for _, s := range allSettings() {
-		if !slices.Contains(names, s.name) && (s.name != "key_file" || !slices.Contains(names, "server")) {
+		if !slices.Contains(names, s.name) {
 			continue
 		}
 		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
