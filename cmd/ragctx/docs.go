@@ -135,8 +135,6 @@ func newDocsGet(env lookupEnv) *cobra.Command {
   ragctx docs get docs/deploy.md --chunks
   ragctx docs get docs/deploy.md --json`,
 		Args: exactly(1, "one ID"),
-		// To complete ids, a data directory would have to be opened.
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return getDocument(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], chunks, asJSON)
@@ -192,8 +190,6 @@ func newDocsRemove(env lookupEnv) *cobra.Command {
 		Short:   "Remove documents from every answer",
 		Example: "  ragctx docs rm docs/old.md",
 		Args:    atLeast(1, "the ID of a document"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return removeDocuments(ctx, cmd.OutOrStdout(), b, s.Namespace, args)

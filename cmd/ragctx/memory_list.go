@@ -179,8 +179,7 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 			"find them. Without --user it sees the memories of no user.",
 		Example: `  ragctx memory search "favourite tea" --user ada
   ragctx memory search "what did we decide last week?" --session s1 --json`,
-		Args:              exactly(1, "one TEXT"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: exactly(1, "one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if scope.all {
 				return badUsage("--all-users: a search sees what one user does; name one with --user")

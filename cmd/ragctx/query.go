@@ -59,8 +59,6 @@ func newQuery(env lookupEnv) *cobra.Command {
 		Long:    queryHelp,
 		Example: queryExample,
 		Args:    exactly(1, "one TEXT"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runQuery(cmd, env, f, args[0])
 		},
@@ -76,13 +74,6 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with --format json say where they are")
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	for name, values := range map[string][]string{
-		"types": {"memory", "resource", "skill"}, "depth": {"abstract", "overview", "full"},
-		"preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
-	} {
-		// It only fails for a flag that does not exist or has values already.
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
 	return cmd
 }
 

@@ -41,8 +41,6 @@ func newSearch(env lookupEnv) *cobra.Command {
 		Long:    searchHelp,
 		Example: searchExample,
 		Args:    exactly(1, "one TEXT"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return runSearch(ctx, cmd, env, f, s, b, args[0])
@@ -58,8 +56,6 @@ func newSearch(env lookupEnv) *cobra.Command {
 	countVar(flags, &f.limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
 	flags.BoolVar(&f.json, "json", false, "print a JSON array, with the places of all words")
-	// It only fails for a flag that does not exist or has values already.
-	_ = cmd.RegisterFlagCompletionFunc("types", cobra.FixedCompletions([]string{"memory", "resource"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
