@@ -29,7 +29,9 @@ var codeSpan = regexp.MustCompile("`([^`]+)`")
 // TestRoutesPage compares the table of docs/rest.md with the routes that there are. What
 // ends with … in it stands for all below.
 func TestRoutesPage(t *testing.T) {
-	var doc struct{ Paths map[string]map[string]json.RawMessage }
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+	}
 	if err := json.Unmarshal(OpenAPI("test"), &doc); err != nil {
 		t.Fatal(err)
 	}

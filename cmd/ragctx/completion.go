@@ -59,23 +59,22 @@ type argument []cobra.CompletionFunc
 // arguments are what commands take, by their places; the last one is for all that follow
 // if the command takes any number.
 func arguments(env lookupEnv) map[string]argument {
-	file := cobra.CompletionFunc(completeFiles)
 	document, memory, quarantined := fromData(env, documentNames), fromData(env, memoryNames), fromData(env, quarantinedNames)
 	job, procedure, cluster := fromData(env, jobNames), fromData(env, procedureNames), fromData(env, clusterNames)
 	space, provider := fromData(env, namespaceNames), fromData(env, providerNames)
 	embedder := cobra.FixedCompletions(append(slices.Clone(embedders), engine.RemoteName), noFiles)
 	return map[string]argument{
-		"ingest": {file}, "snapshot": {file}, "restore": {file}, "memory import": {file}, "memory export": {file},
+		"ingest": {completeFiles}, "snapshot": {completeFiles}, "restore": {completeFiles}, "memory import": {completeFiles}, "memory export": {completeFiles},
 		"docs show": {document}, "docs get": {document}, "docs rm": {document},
 		"memory show": {memory}, "memory history": {memory}, "memory delete": {memory}, "memory undo": {memory}, "memory tag": {memory, cobra.NoFileCompletions},
 		"memory release": {quarantined}, "memory discard": {quarantined},
 		"jobs show": {job}, "jobs watch": {job}, "jobs cancel": {job}, "jobs retry": {job},
 		"keys revoke": {fromData(env, keyNames)}, "providers add": {provider}, "providers remove": {provider},
 		"namespaces show": {space}, "namespaces limit": {space}, "namespaces delete": {space},
-		"procedures show": {procedure}, "procedures edit": {procedure, file}, "procedures publish": {procedure}, "procedures unpublish": {procedure},
+		"procedures show": {procedure}, "procedures edit": {procedure, completeFiles}, "procedures publish": {procedure}, "procedures unpublish": {procedure},
 		"procedures rollback": {procedure}, "procedures preview": {procedure}, "procedures delete": {procedure},
 		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
-		"ledger export": {cluster, file}, "ledger import": {cluster, file}, "pack": {cluster},
+		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
 		"reembed": {embedder},
 	}
 }
