@@ -45,6 +45,9 @@ func newDocsList(env lookupEnv) *cobra.Command {
 				if err := allDocuments(ctx, b, s.Namespace, prefix, list.page); err != nil {
 					return err
 				}
+				if list.none() {
+					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "documents")
+				}
 				return list.end()
 			})
 		},
@@ -96,6 +99,9 @@ func writeRows(w io.Writer, rows [][]any) error {
 	}
 	return nil
 }
+
+// none reports whether people were shown nothing.
+func (l *documentList) none() bool { return !l.json && l.n == 0 }
 
 func (l *documentList) end() error {
 	if !l.json {

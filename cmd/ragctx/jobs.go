@@ -80,6 +80,9 @@ func newJobsList(env lookupEnv) *cobra.Command {
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), list)
 				}
+				if len(list) == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "no jobs")
+				}
 				return writeJobs(cmd.OutOrStdout(), list)
 			})
 		},

@@ -138,6 +138,9 @@ func newKeysList(env lookupEnv) *cobra.Command {
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), keys)
 				}
+				if len(keys) == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "no keys: a server takes every request of this machine, and listens for no other; see 'ragctx keys create'")
+				}
 				return writeKeys(cmd.OutOrStdout(), keys)
 			})
 		},

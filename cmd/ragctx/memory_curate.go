@@ -186,6 +186,9 @@ func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), all)
 				}
+				if len(all) == 0 {
+					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories in quarantine that these conditions see")
+				}
 				return writeQuarantine(cmd.OutOrStdout(), all)
 			})
 		},

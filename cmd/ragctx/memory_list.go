@@ -128,8 +128,11 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 			shown += len(page)
 			return writeMemories(w, page, shown == len(page))
 		})
-		if err == nil && fl.json {
+		switch {
+		case err == nil && fl.json:
 			err = writeJSON(w, all)
+		case err == nil && shown == 0:
+			tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories that these conditions see")
 		}
 		return err
 	})
@@ -194,6 +197,9 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), found.Items)
+				}
+				if len(found.Items) == 0 {
+					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories that match")
 				}
 				return writeFound(cmd.OutOrStdout(), found.Items)
 			})

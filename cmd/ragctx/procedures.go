@@ -105,6 +105,9 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), list)
 				}
+				if len(list) == 0 {
+					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "procedures that these conditions see")
+				}
 				return writeProcedures(cmd.OutOrStdout(), list)
 			})
 		},

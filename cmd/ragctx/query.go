@@ -160,6 +160,9 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	if err != nil {
 		return err
 	}
+	if len(a.Items) == 0 {
+		tellNowhere(ctx, stderr, b, s.Namespace)
+	}
 	if f.explain {
 		explain(stderr, paint(stderr, env), a, q, time.Since(start))
 	}

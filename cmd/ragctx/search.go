@@ -84,6 +84,9 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 	if f.json {
 		return writeJSON(stdout, found.Items)
 	}
+	if len(found.Items) == 0 {
+		tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "documents or memories that match")
+	}
 	return writeResults(stdout, paint(stdout, env), found.Items)
 }
 
