@@ -114,13 +114,14 @@ func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "
 
 func envName(setting string) string { return envPrefix + strings.ToUpper(setting) }
 
-// addSettings adds flags for settings; what is about calling a server comes with "server". Their values are read by [load], not from
+// besideServer are the settings whose flags come with that of the server to talk to.
+var besideServer = []string{"key_file", "ca_file"}
+
+// addSettings adds flags for settings. Their values are read by [load], not from
 // the flags, so the flags' own defaults stay empty.
 func addSettings(flags *pflag.FlagSet, names ...string) {
 	if slices.Contains(names, "server") {
-		for _, s := range callSettings() {
-			names = append(slices.Clip(names), s.name)
-		}
+		names = append(slices.Clip(names), besideServer...)
 	}
 	for _, s := range allSettings() {
 		if !slices.Contains(names, s.name) {
