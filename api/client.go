@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -52,6 +53,9 @@ type ClientOptions struct {
 	// Certificate is the SHA-256, in hex, of the certificate that the server shows;
 	// where it is set, that one alone is believed, whatever its names and issuer.
 	Certificate string
+	// RootCAs are what may vouch for the server's certificate otherwise; nil is what the
+	// system trusts.
+	RootCAs *x509.CertPool
 }
 
 // NewClientWith is [NewClient] with options.
@@ -59,6 +63,9 @@ func NewClientWith(baseURL string, o ClientOptions) *Client {
 	transport := &http.Transport{
 		DialContext: outbound.Dial(net.Dialer{}), MaxIdleConnsPerHost: 16,
 		DisableCompression: true, // most servers are on this machine, where packing takes longer than sending
+	}
+	if o.RootCAs != nil {
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs}
 	}
 	if o.Certificate != "" {
 		transport.TLSClientConfig = &tls.Config{

@@ -31,8 +31,9 @@ func (s *Server) mcp(c echo.Context) error {
 		defer s.whenStopping(ctx, cancel)()
 		r = r.WithContext(ctx)
 	}
-	s.opts.MCP.ServeHTTP(c.Response(), r)
-	return nil
+	w := &plainErrors{ResponseWriter: c.Response()}
+	s.opts.MCP.ServeHTTP(w, r)
+	return w.problem()
 }
 
 // whenStopping calls fn once the server is told to stop, unless ctx has ended. The

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -85,9 +86,29 @@ func (s *Server) access(c echo.Context, took time.Duration) {
 	}
 	s.log.LogAttrs(r.Context(), level, "request",
 		slog.String("request_id", requestID(r.Context())), keyAttr(r.Context()), slog.String("method", r.Method),
-		slog.String("route", published(c.Path())), slog.String("path", clipPath(r.URL.Path)),
+		slog.String("route", s.routeOf(c)), slog.String("path", clipPath(askedPath(r))),
 		slog.Int("status", c.Response().Status), slog.Int64("bytes", c.Response().Size),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000))
+}
+
+// routeOf returns the route of a request as the OpenAPI document has it, also of one that
+// was refused before it came there.
+func (s *Server) routeOf(c echo.Context) string {
+	if c.Path() == "" {
+		s.echo.Router().Find(c.Request().Method, c.Request().URL.Path, c)
+	}
+	return endpoint{c.Path(), c.Request().Method}.route()
+}
+
+// askedPath returns the path of a request as its sender meant it: what echo routes by has
+// what follows an id before it.
+func askedPath(r *http.Request) string {
+	sent, _, _ := strings.Cut(r.RequestURI, "?")
+	plain, err := url.PathUnescape(sent)
+	if err != nil || !strings.HasPrefix(plain, "/") {
+		return r.URL.Path // of a request that names the host as well, or was made in this process
+	}
+	return plain
 }
 
 // keyAttr is the id of the API key that a request came with, and nothing without one.

@@ -20,6 +20,7 @@ func (s *Server) config() huma.Config {
 	c.Info.Description = "The context engine an agent talks to before and after every model call. " +
 		"In paths, ids are percent-encoded UTF-8; a slash in an id may stand as it is. " +
 		"Null is the same as leaving an optional field out."
+	c.Servers = []*huma.Server{{URL: "/", Description: "the server that has this document"}, {URL: "http://127.0.0.1:7700", Description: "where ragctx serve is unless it is told otherwise"}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // the document is served by s; the page would load scripts from elsewhere
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = securitySchemes()

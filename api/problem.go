@@ -61,6 +61,9 @@ func invalid(faults ...Fault) *Problem {
 
 // Error implements error.
 func (p *Problem) Error() string {
+	if len(p.Errors) == 1 && strings.HasSuffix(p.Detail, p.Errors[0].Message) {
+		return p.Detail // it is the detail
+	}
 	var b strings.Builder
 	b.WriteString(p.Detail)
 	for i, f := range p.Errors {

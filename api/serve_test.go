@@ -87,8 +87,26 @@ func TestRequestIDs(t *testing.T) {
 		}
 	}
 	f.call(t, "GET", "/v1/documents/secret", "", "X-Request-Id: req-7")
-	if log := f.log.String(); !strings.Contains(log, "msg=request request_id=req-7 method=GET route=/v1/documents/:id path=/v1/documents/secret status=404") {
+	if log := f.log.String(); !strings.Contains(log, "msg=request request_id=req-7 method=GET route=/v1/documents/{id} path=/v1/documents/secret status=404") {
 		t.Errorf("access log:\n%s", log)
+	}
+}
+
+// TestAccessLog: the log has the path as it was asked, and the route as the OpenAPI
+// document has it, also of requests that were refused.
+func TestAccessLog(t *testing.T) {
+	f := start(t, Options{RequireKeys: true})
+	for path, want := range map[string]string{
+		"/v1/sessions/s%2F1/providers/wiki?x=1": "route=/v1/sessions/{id}/providers/{name} path=/v1/sessions/s/1/providers/wiki",
+		"/v1/memories/m-1/history":              "route=/v1/memories/{id}/history path=/v1/memories/m-1/history",
+		"/v1/nothing":                           "route=none path=/v1/nothing",
+	} {
+		if a := f.call(t, "GET", path, "", "X-Request-Id: refused"); a.status != 401 {
+			t.Errorf("%s: status %d", path, a.status)
+		}
+		if log := f.log.String(); !strings.Contains(log, want+" status=401") {
+			t.Errorf("%s: the log does not have %q:\n%s", path, want, log)
+		}
 	}
 }
 

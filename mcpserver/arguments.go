@@ -15,7 +15,10 @@ import (
 
 // arguments reads the arguments of a tool by the schema that callers are shown, so that
 // what it says is what holds. Schemas are flat: values, lists of texts, and free objects.
-type arguments struct{ schema *jsonschema.Schema }
+type arguments struct {
+	schema *jsonschema.Schema
+	hidden []string // that the tool would have, were they not configured
+}
 
 // read checks raw and decodes it into in. The error names the argument, the limit and the
 // remedy.
@@ -32,6 +35,9 @@ func (a arguments) read(raw json.RawMessage, in any) error {
 	maps.DeleteFunc(given, func(_ string, v json.RawMessage) bool { return string(v) == "null" }) // models write it for nothing
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		p := a.schema.Properties[name]
+		if slices.Contains(a.hidden, name) {
+			return ragctx.Invalid(name, "is set by whoever runs this; leave it out")
+		}
 		if p == nil {
 			return ragctx.Invalid(ragctx.Clip(name), "is not an argument of this tool; use %s", strings.Join(slices.Sorted(maps.Keys(a.schema.Properties)), ", "))
 		}

@@ -23,7 +23,7 @@ func FuzzArguments(f *testing.F) {
 	}
 	var schemas []arguments
 	for _, t := range New(nil, Options{}).tools() {
-		schemas = append(schemas, arguments{t.def.InputSchema.(*jsonschema.Schema)})
+		schemas = append(schemas, arguments{schema: t.def.InputSchema.(*jsonschema.Schema)})
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, a := range schemas {

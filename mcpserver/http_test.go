@@ -382,6 +382,9 @@ func TestResourcesAndPrompt(t *testing.T) {
 // TestFixedScope takes arguments away that could only repeat what is configured.
 func TestFixedScope(t *testing.T) {
 	s := stdio(t, mcpserver.New(open(t), mcpserver.Options{Scope: mcpserver.Scope{Namespace: "work", UserID: "ada"}}))
+	if got := failure(t, s, "search", map[string]any{"query": "x", "user_id": "ben"}); got != "invalid: user_id: is set by whoever runs this; leave it out" {
+		t.Errorf("an argument that is configured: %s", got)
+	}
 	list, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -46,8 +46,7 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 		}
 	}
 	d.limits(p)
-	s.hideFixed(schema)
-	args := arguments{schema}
+	args := arguments{schema, s.hideFixed(schema)}
 	d.hints.Title = d.title
 	t := tool{role: d.role, def: &mcp.Tool{
 		Name: d.name, Title: d.title, Description: d.description, Annotations: &d.hints, InputSchema: schema, OutputSchema: schemaOf[Out](),
@@ -106,14 +105,17 @@ func neverNull(schema *jsonschema.Schema) {
 	}
 }
 
-// hideFixed takes arguments away that could only repeat what is configured.
-func (s *Server) hideFixed(schema *jsonschema.Schema) {
+// hideFixed takes arguments away that could only repeat what is configured, and returns
+// their names.
+func (s *Server) hideFixed(schema *jsonschema.Schema) (hidden []string) {
 	for _, p := range s.opts.Scope.parts() {
-		if *p.value != "" {
+		if *p.value != "" && schema.Properties[p.argument] != nil {
 			delete(schema.Properties, p.argument)
 			schema.PropertyOrder = nil // names what is gone
+			hidden = append(hidden, p.argument)
 		}
 	}
+	return hidden
 }
 
 // answer returns an answer as structure and as text.

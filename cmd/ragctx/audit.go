@@ -38,6 +38,9 @@ func newAudit(env lookupEnv) *cobra.Command {
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), entries)
 				}
+				if len(entries) == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "nothing is noted that these conditions see")
+				}
 				return writeAudit(cmd.OutOrStdout(), entries)
 			})
 		},

@@ -102,11 +102,16 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 		if err != nil {
 			return opened{}, err
 		}
-		key, err := s.serverKey()
+		o, err := s.client()
 		if err != nil {
 			return opened{}, err
 		}
-		return dial(url, api.ClientOptions{Key: key}), nil
+		return dial(url, o), nil
+	}
+	if !s.begins {
+		if err := begun(s.Data); err != nil {
+			return opened{}, err
+		}
 	}
 	give, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
@@ -208,7 +213,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	}
 	if p.Engine, err = engine.Open(ctx, o); err != nil {
 		p.close()
-		return nil, err
+		return nil, s.taken(err)
 	}
 	return p, nil
 }

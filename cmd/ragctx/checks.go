@@ -19,8 +19,19 @@ func checkOneOf(values ...string) func(string) error {
 		if slices.Contains(values, v) {
 			return nil
 		}
-		return fmt.Errorf("%q is unknown; use %s", ragctx.Clip(v), orList(values))
+		return &unknownValue{v, values}
 	}
+}
+
+// unknownValue is the error of a value that is not one of those that are known.
+type unknownValue struct {
+	value string
+	known []string
+}
+
+// Error implements error.
+func (e *unknownValue) Error() string {
+	return fmt.Sprintf("%q is unknown; use %s", ragctx.Clip(e.value), orList(e.known))
 }
 
 // orList joins two or more values as a sentence does.
@@ -100,7 +111,7 @@ func serverURL(v string) (string, error) {
 func checkLevel(v string) error {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(v)); err != nil {
-		return fmt.Errorf("%q is unknown; use debug, info, warn or error", ragctx.Clip(v))
+		return &unknownValue{v, []string{"debug", "info", "warn", "error"}}
 	}
 	return nil
 }

@@ -13,10 +13,11 @@ const configHelp = `Config shows every setting, its value and where the value co
 over the environment, the environment over the settings file, the file over the
 defaults.
 
-The settings file is a JSON object of strings; allow_hosts may be a list of them,
-serve_docs a list of paths, URLs and sources, and providers a list of providers:
+The settings file is a JSON object. What has several values may be a list: allow_hosts,
+allow_server_hosts, allow_origins and snapshot_sections of strings, serve_docs of
+paths, URLs and sources, and providers of providers:
 
-  {"data": "/srv/ragctx", "namespace": "team", "log_level": "warn"}`
+  {"data": "/srv/ragctx", "namespace": "team", "log_level": "warn", "rate_limit": 20}`
 
 func newConfig(env lookupEnv) *cobra.Command {
 	var asJSON bool

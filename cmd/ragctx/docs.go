@@ -45,6 +45,9 @@ func newDocsList(env lookupEnv) *cobra.Command {
 				if err := allDocuments(ctx, b, s.Namespace, prefix, list.page); err != nil {
 					return err
 				}
+				if list.none() {
+					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "documents")
+				}
 				return list.end()
 			})
 		},
@@ -97,6 +100,9 @@ func writeRows(w io.Writer, rows [][]any) error {
 	return nil
 }
 
+// none reports whether people were shown nothing.
+func (l *documentList) none() bool { return !l.json && l.n == 0 }
+
 func (l *documentList) end() error {
 	if !l.json {
 		return nil
@@ -135,8 +141,6 @@ func newDocsGet(env lookupEnv) *cobra.Command {
   ragctx docs get docs/deploy.md --chunks
   ragctx docs get docs/deploy.md --json`,
 		Args: exactly(1, "one ID"),
-		// To complete ids, a data directory would have to be opened.
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return getDocument(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], chunks, asJSON)
@@ -192,8 +196,6 @@ func newDocsRemove(env lookupEnv) *cobra.Command {
 		Short:   "Remove documents from every answer",
 		Example: "  ragctx docs rm docs/old.md",
 		Args:    atLeast(1, "the ID of a document"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return removeDocuments(ctx, cmd.OutOrStdout(), b, s.Namespace, args)

@@ -36,8 +36,7 @@ func newDocsShow(env lookupEnv) *cobra.Command {
 		Example: `  ragctx docs show docs/deploy.md
   ragctx docs show docs/deploy.md --chunks
   ragctx docs show docs/deploy.md@2#14`,
-		Args:              exactly(1, "one ID"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: exactly(1, "one ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return showDocument(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], f)

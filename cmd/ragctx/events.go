@@ -91,7 +91,6 @@ func newEvents(env lookupEnv) *cobra.Command {
 	flags.StringVar(&after, "after", "", "begin after this sequence, with what the server keeps; default is now")
 	countVar(flags, &most, "count", 0, 1, noLimit, "end after so many events")
 	flags.BoolVar(&asJSON, "json", false, "print events as JSON, one to a line")
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(eventTypes(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return cmd
 }
 

@@ -80,6 +80,9 @@ func newJobsList(env lookupEnv) *cobra.Command {
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), list)
 				}
+				if len(list) == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "no jobs")
+				}
 				return writeJobs(cmd.OutOrStdout(), list)
 			})
 		},
@@ -124,8 +127,7 @@ func newJobsShow(env lookupEnv) *cobra.Command {
 		Short: "Show a job",
 		Example: `  ragctx jobs show JOB
   ragctx jobs show JOB --items failed`,
-		Args:              exactly(1, "one JOB"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: exactly(1, "one JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := optional(checkOneOf("all", "pending", "done", "failed", "skipped"))(items); err != nil {
 				return asUsage(fmt.Errorf("--items: %w", err))
@@ -281,7 +283,6 @@ func watchJob(ctx context.Context, w io.Writer, b backend, id string) error {
 // jobCommand completes a command that takes one job.
 func jobCommand(env lookupEnv, cmd *cobra.Command, run func(ctx context.Context, w io.Writer, b backend, id string) error) *cobra.Command {
 	cmd.Args = exactly(1, "one JOB")
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
 			return run(ctx, cmd.OutOrStdout(), b, args[0])

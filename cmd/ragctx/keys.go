@@ -73,6 +73,9 @@ user's and what is nobody's, and changes what is that user's.`,
 			if ttl > 0 {
 				k.Expires = time.Now().Add(ttl)
 			}
+			if err := k.Validate(time.Now()); err != nil {
+				return asUsage(err)
+			}
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				if s.origin["namespace"] == fromFlag && len(k.Namespaces) == 0 {
 					return badUsage("--namespace does not say what the key is for; use --only %s", printable(s.Namespace))
@@ -134,6 +137,9 @@ func newKeysList(env lookupEnv) *cobra.Command {
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), keys)
+				}
+				if len(keys) == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "no keys: a server takes every request of this machine, and listens for no other; see 'ragctx keys create'")
 				}
 				return writeKeys(cmd.OutOrStdout(), keys)
 			})

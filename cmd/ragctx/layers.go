@@ -64,7 +64,8 @@ func (s *settings) readFile() (map[string]any, error) {
 		return nil, fmt.Errorf("settings file: %w", err)
 	}
 	s.Found = true
-	return parseSettings(s.File, b)
+	values, err := parseSettings(s.File, b)
+	return values, asUsage(err)
 }
 
 // parseSettings reads a JSON object of settings, strictly: a misspelt setting
@@ -96,22 +97,47 @@ func parseSettings(path string, b []byte) (map[string]any, error) {
 	return out, nil
 }
 
+// listed are the settings that the file may have as lists of strings.
+var listed = []string{"allow_hosts", "allow_server_hosts", "allow_origins", "snapshot_sections"}
+
 // settingText returns a setting of the file as the text that it would be elsewhere.
 func settingText(name string, raw json.RawMessage) (string, error) {
-	var text string
-	var list []string
-	switch {
-	case json.Unmarshal(raw, &text) == nil && string(raw) != "null":
-		return text, nil
-	case name == "serve_docs" && (raw[0] == '[' || raw[0] == '{'):
-		return string(raw), nil
-	case name == providersSetting && raw[0] == '[':
-		return string(raw), nil
-	case name == "allow_hosts" && json.Unmarshal(raw, &list) == nil && list != nil:
-		return strings.Join(list, ", "), nil
-	case name == "allow_hosts":
-		return "", errors.New("is neither a string nor a list of strings")
-	default:
-		return "", errors.New("is not a string; write it in quotes")
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return "", fmt.Errorf("is not JSON: %w", err)
 	}
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case bool, float64:
+		return string(raw), nil
+	case []any:
+		if name == "serve_docs" || name == providersSetting {
+			return string(raw), nil
+		}
+		if text, ok := joined(v); ok && slices.Contains(listed, name) {
+			return text, nil
+		}
+	case map[string]any:
+		if name == "serve_docs" {
+			return string(raw), nil
+		}
+	}
+	if slices.Contains(listed, name) {
+		return "", errors.New("is neither a string nor a list of strings")
+	}
+	return "", errors.New("is neither a string nor a number, true or false")
+}
+
+// joined returns strings separated by commas.
+func joined(list []any) (string, bool) {
+	parts := make([]string, len(list))
+	for i, v := range list {
+		text, ok := v.(string)
+		if !ok {
+			return "", false
+		}
+		parts[i] = text
+	}
+	return strings.Join(parts, ", "), true
 }

@@ -286,6 +286,9 @@ func newLedgerList(env lookupEnv) *cobra.Command {
 						return err
 					}
 					if all = append(all, page...); len(page) < engine.MaxPage {
+						if len(all) == 0 && !asJSON {
+							tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "clusters")
+						}
 						return listClusters(cmd.OutOrStdout(), all, asJSON)
 					}
 				}

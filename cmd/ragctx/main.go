@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = errInterrupted // what was cut off does not matter
 	}
 	if !errors.Is(err, errSilent) {
-		fmt.Fprintln(stderr, "ragctx:", oneLine(err))
+		fmt.Fprintln(stderr, "ragctx:", oneLine(forPeople(err)))
 	}
 	var usage *usageError
 	switch {

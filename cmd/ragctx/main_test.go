@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"announced": announced, "held": isHeld, "newest": newestJob, "table": makeTable, "site": serveSite, "providers": serveProviders, "eventually": eventually, "until": until},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"announced": announced, "held": isHeld, "newest": newestJob, "table": makeTable, "site": serveSite, "providers": serveProviders, "eventually": eventually, "until": until, "certificate": makeCertificate},
 	})
 }
 

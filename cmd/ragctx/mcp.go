@@ -67,10 +67,14 @@ func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
 		return err
 	}
 	a := &agentEngine{open: func(ctx context.Context) (opened, error) { return s.share(ctx, cmd.ErrOrStderr(), log) }, files: files}
-	if _, err := a.at(ctx, nil); err != nil { // what is wrong is said before the first message
+	b, err := a.at(ctx, nil) // what is wrong is said before the first message
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
+	if _, err := b.ListNamespaces(ctx, "", 1); err != nil { // the cheapest question that asks for a key
+		return err
+	}
 	o := mcpserver.Options{
 		Scope: mcpserver.Scope{UserID: f.user, AgentID: f.agent, SessionID: f.session}, Spotlight: f.spotlight, Version: buildVersion(), Log: log,
 	}

@@ -111,7 +111,6 @@ func viewer(user string) engine.Viewer { return engine.Viewer{User: user, Anyone
 func memoryCommand(env lookupEnv, cmd *cobra.Command, fn func(ctx context.Context, w io.Writer, b backend, namespace, id string, by engine.Viewer) error) *cobra.Command {
 	var user string
 	cmd.Args = exactly(1, "one ID")
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 			return fn(ctx, cmd.OutOrStdout(), b, s.Namespace, args[0], viewer(user))

@@ -30,8 +30,7 @@ func newMemoryDelete(env lookupEnv) *cobra.Command {
 			"history and the turns that they were made of.",
 		Example: `  ragctx memory delete ID
   ragctx memory delete --erase ID`,
-		Args:              atLeast(1, "the ID of a memory"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: atLeast(1, "the ID of a memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return deleteMemories(ctx, cmd.OutOrStdout(), b, s.Namespace, args, viewer(user), erase)
@@ -75,7 +74,6 @@ func newMemoryTag(env lookupEnv) *cobra.Command {
 		Example: `  ragctx memory tag
   ragctx memory tag ID style french
   ragctx memory tag ID --remove draft`,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := scope.filter()
 			if err != nil {
@@ -187,6 +185,9 @@ func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), all)
+				}
+				if len(all) == 0 {
+					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories in quarantine that these conditions see")
 				}
 				return writeQuarantine(cmd.OutOrStdout(), all)
 			})

@@ -33,8 +33,7 @@ func newMemoryExtract(env lookupEnv) *cobra.Command {
 		Long:  extractHelp,
 		Example: `  ragctx memory extract "I'm allergic to peanuts." --user ada
   ragctx memory extract --turn - < turn.json`,
-		Args:              exactly(1, "one TEXT"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: exactly(1, "one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := textArg(args[0], cmd.InOrStdin(), api.DefaultMaxBodyBytes)
 			if err != nil {

@@ -128,8 +128,11 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 			shown += len(page)
 			return writeMemories(w, page, shown == len(page))
 		})
-		if err == nil && fl.json {
+		switch {
+		case err == nil && fl.json:
 			err = writeJSON(w, all)
+		case err == nil && shown == 0:
+			tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories that these conditions see")
 		}
 		return err
 	})
@@ -179,8 +182,7 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 			"find them. Without --user it sees the memories of no user.",
 		Example: `  ragctx memory search "favourite tea" --user ada
   ragctx memory search "what did we decide last week?" --session s1 --json`,
-		Args:              exactly(1, "one TEXT"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: exactly(1, "one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if scope.all {
 				return badUsage("--all-users: a search sees what one user does; name one with --user")
@@ -195,6 +197,9 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), found.Items)
+				}
+				if len(found.Items) == 0 {
+					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "memories that match")
 				}
 				return writeFound(cmd.OutOrStdout(), found.Items)
 			})

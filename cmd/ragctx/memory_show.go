@@ -162,7 +162,6 @@ func newMemoryUndo(env lookupEnv) *cobra.Command {
 			"before. With --turn it takes back what was learnt from a turn; the turn itself stays.",
 		Example: `  ragctx memory undo ID
   ragctx memory undo --turn TURN`,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (len(args) == 1) == (turn != "") || len(args) > 1 {
 				return badUsage("takes one ID, or --turn")

@@ -113,6 +113,9 @@ func newNamespacesList(env lookupEnv) *cobra.Command {
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), all)
 				}
+				if len(all) == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "no namespaces; the first thing that is stored in one makes it")
+				}
 				return writeNamespaces(cmd.OutOrStdout(), all)
 			})
 		},

@@ -61,8 +61,6 @@ func newPack(env lookupEnv) *cobra.Command {
 		Short:   "Print what an agent of a cluster should see",
 		Long:    packHelp,
 		Example: packExample,
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, c ledger.Filter, _ []string) error {
 		return f.run(ctx, cmd, env, b, c)
@@ -202,8 +200,6 @@ func newLedgerSnapshot(env lookupEnv) *cobra.Command {
 		Long: "Snapshot shows what the messages of a cluster say about its task, plan, progress,\n" +
 			"validation and debugging. Nothing is written.",
 		Example: "  ragctx ledger snapshot issue-17\n  ragctx ledger snapshot issue-17 --json | jq .progress",
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, b backend, f ledger.Filter, _ []string) error {
 		s, err := b.ClusterState(ctx, f.Namespace, f.Cluster)

@@ -68,7 +68,6 @@ func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
 ) *cobra.Command {
 	var owner skills.Owner
 	cmd.Args = exactly(n, what)
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	ownerFlags(cmd, &owner)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := skills.ValidName(args[0]); err != nil {
@@ -105,6 +104,9 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), list)
+				}
+				if len(list) == 0 {
+					tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "procedures that these conditions see")
 				}
 				return writeProcedures(cmd.OutOrStdout(), list)
 			})

@@ -134,7 +134,6 @@ func writeSessionProviders(w io.Writer, list []engine.SessionProvider) error {
 func sessionProviderCommand(env lookupEnv, cmd *cobra.Command, run func(context.Context, backend, engine.SessionKey, string) (string, error)) *cobra.Command {
 	var k engine.SessionKey
 	cmd.Args = exactly(1, "one NAME")
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	sessionFlags(cmd, &k, "the session")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if k.SessionID == "" {

@@ -72,22 +72,44 @@ func (s *settings) readProviders() ([]providerSetting, error) {
 	if text == "" {
 		return nil, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
-	dec.DisallowUnknownFields()
-	var list []providerSetting
-	err := dec.Decode(&list)
-	if err == nil {
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is something after the list")
+	var raw []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		return nil, badUsage(`%s: is not a JSON list, such as [{"name": "crm", "url": "http://127.0.0.1:9000/context"}]`, s.where(providersSetting))
+	}
+	if len(raw) > maxProviders {
+		return nil, badUsage("%s: lists %d providers; the limit is %d", s.where(providersSetting), len(raw), maxProviders)
+	}
+	list := make([]providerSetting, len(raw))
+	for i := range raw {
+		if err := list[i].read(raw[i]); err != nil {
+			return nil, badUsage("%s: provider %d: %v", s.where(providersSetting), i+1, err)
 		}
 	}
-	switch {
-	case err != nil:
-		return nil, badUsage("%s: is not a JSON list of providers: %v", s.where(providersSetting), err)
-	case len(list) > maxProviders:
-		return nil, badUsage("%s: lists %d providers; the limit is %d", s.where(providersSetting), len(list), maxProviders)
-	}
 	return list, nil
+}
+
+// read reads the settings of one provider, strictly.
+func (p *providerSetting) read(raw json.RawMessage) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(p)
+	switch bad, ok := errors.AsType[*json.UnmarshalTypeError](err); {
+	case ok && bad.Field == "":
+		return fmt.Errorf("is a %s; write a JSON object", bad.Value)
+	case ok:
+		return ragctx.Invalid(bad.Field, "is a %s, which it cannot be", bad.Value)
+	case err != nil:
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// taken says which setting gave a provider the name of another one.
+func (s *settings) taken(err error) error {
+	if errors.Is(err, ragctx.ErrConflict) && s.k.String(providersSetting) != "" {
+		return badUsage("%s: %v; choose another name", s.where(providersSetting), err)
+	}
+	return err
 }
 
 // remoteProvider is a provider that can be closed.

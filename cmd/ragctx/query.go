@@ -68,8 +68,6 @@ func newQuery(env lookupEnv) *cobra.Command {
 		Long:    queryHelp,
 		Example: queryExample,
 		Args:    exactly(1, "one TEXT"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runQuery(cmd, env, f, args[0])
 		},
@@ -88,13 +86,6 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with --format json say where they are")
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	for name, values := range map[string][]string{
-		"types": {"memory", "resource", "skill"}, "depth": {"abstract", "overview", "full"},
-		"preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
-	} {
-		// It only fails for a flag that does not exist or has values already.
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
 	return cmd
 }
 
@@ -167,6 +158,7 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	if err := exist(f.docs); err != nil {
 		return err
 	}
+	s.begins = len(f.docs) > 0 || s.k.String(providersSetting) != "" // there is something to ask
 	stderr := cmd.ErrOrStderr()
 	b, err := s.open(ctx, stderr)
 	if err != nil {
@@ -180,6 +172,9 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	a, err := b.Context(ctx, q)
 	if err != nil {
 		return err
+	}
+	if len(a.Items) == 0 {
+		tellNowhere(ctx, stderr, b, s.Namespace)
 	}
 	if f.explain {
 		explain(stderr, paint(stderr, env), a, q, time.Since(start))

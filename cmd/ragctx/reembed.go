@@ -36,9 +36,7 @@ func newReembed(env lookupEnv) *cobra.Command {
   ragctx reembed static:./my-table
   ragctx reembed remote --embed-shape ollama --embed-model nomic-embed-text`,
 		Args: exactly(1, "one EMBEDDER"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return runReembed(cmd, env, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runReembed(cmd, env, args[0]) },
 	}
 	addSettings(cmd.Flags(), append(names(embedSettings()), "server")...)
 	return cmd

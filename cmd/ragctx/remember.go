@@ -39,8 +39,6 @@ func newRemember(env lookupEnv) *cobra.Command {
 		Long:    rememberHelp,
 		Example: rememberExample,
 		Args:    exactly(1, "one TEXT"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runRemember(cmd, env, f, args[0])
 		},

@@ -46,6 +46,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 		newDocs(env), newJobs(env), newStatus(env), newEvents(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env), newKeys(env), newNamespaces(env), newAudit(env), newProviders(env),
 		newBench(env), newEval(env), newConfig(env), newOpenAPI(env), newVersion(env), newExtractWorker(env),
 	)
+	completed(root, env)
 	return root
 }
 

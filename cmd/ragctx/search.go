@@ -45,8 +45,6 @@ func newSearch(env lookupEnv) *cobra.Command {
 		Long:    searchHelp,
 		Example: searchExample,
 		Args:    exactly(1, "one TEXT"),
-
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				return runSearch(ctx, cmd, env, f, s, b, args[0])
@@ -63,8 +61,6 @@ func newSearch(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
 	flags.BoolVar(&f.highlight, "highlight", true, "show the part that has most of the words, in bold on a terminal, and with --json say where they are")
 	flags.BoolVar(&f.json, "json", false, "print a JSON array, with the places of all words")
-	// It only fails for a flag that does not exist or has values already.
-	_ = cmd.RegisterFlagCompletionFunc("types", cobra.FixedCompletions([]string{"memory", "resource"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -95,6 +91,9 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 	stdout := cmd.OutOrStdout()
 	if f.json {
 		return writeJSON(stdout, found.Items)
+	}
+	if len(found.Items) == 0 {
+		tellNone(ctx, cmd.ErrOrStderr(), b, s.Namespace, "documents or memories that match")
 	}
 	return writeResults(stdout, paint(stdout, env), found.Items)
 }

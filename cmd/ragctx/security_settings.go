@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -36,9 +37,12 @@ func securitySettings() []setting {
 	}
 }
 
-// keySetting is about commands that talk to a server.
-func keySetting() setting {
-	return setting{"key_file", "file with the API key for the server, unless " + envName(apiKey) + " has it", fixed(""), nil}
+// callSettings are about commands that talk to a server.
+func callSettings() []setting {
+	return []setting{
+		{"key_file", "file with the API key for the server, unless " + envName(apiKey) + " has it", fixed(""), nil},
+		{"ca_file", "file with the certificates, in PEM, that may vouch for the server, besides those of the system", fixed(""), nil},
+	}
 }
 
 func checkUpTo(most int) func(string) error {
@@ -100,6 +104,35 @@ func (s *settings) serverKey() (string, error) {
 		return "", asUsage(fmt.Errorf("%s: %w", s.where("key_file"), err))
 	}
 	return key, nil
+}
+
+// client says how the server that the settings name is called.
+func (s *settings) client() (o api.ClientOptions, err error) {
+	if o.Key, err = s.serverKey(); err != nil {
+		return o, err
+	}
+	o.RootCAs, err = s.trusted()
+	return o, err
+}
+
+// trusted returns what may vouch for the server's certificate; nil is what the system trusts.
+func (s *settings) trusted() (*x509.CertPool, error) {
+	file := s.k.String("ca_file")
+	if file == "" {
+		return nil, nil //nolint:nilnil // as in tls.Config
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, asUsage(fmt.Errorf("%s: %w", s.where("ca_file"), err))
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // a system without any
+	}
+	if !pool.AppendCertsFromPEM(b) {
+		return nil, badUsage("%s: %s holds no certificate in PEM", s.where("ca_file"), file)
+	}
+	return pool, nil
 }
 
 // certificate returns the certificate of the settings; nil is none.

@@ -64,7 +64,7 @@ func allSettings() []setting {
 		{"offline", "true connects to nothing but this machine: no pages, and no services elsewhere", fixed("false"), checkOneOf("true", "false")},
 		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
 		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, slices.Concat([]setting{keySetting()}, watchSettings(), serving())...)
+	}, slices.Concat(callSettings(), watchSettings(), serving())...)
 }
 
 // serving returns the groups of settings that the engine and the server of a data
@@ -114,11 +114,17 @@ func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "
 
 func envName(setting string) string { return envPrefix + strings.ToUpper(setting) }
 
+// besideServer are the settings whose flags come with that of the server to talk to.
+var besideServer = []string{"key_file", "ca_file"}
+
 // addSettings adds flags for settings. Their values are read by [load], not from
 // the flags, so the flags' own defaults stay empty.
 func addSettings(flags *pflag.FlagSet, names ...string) {
+	if slices.Contains(names, "server") {
+		names = append(slices.Clip(names), besideServer...)
+	}
 	for _, s := range allSettings() {
-		if !slices.Contains(names, s.name) && (s.name != "key_file" || !slices.Contains(names, "server")) {
+		if !slices.Contains(names, s.name) {
 			continue
 		}
 		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
@@ -147,6 +153,9 @@ type settings struct {
 	modelKey string
 	apiKey   string
 
+	// begins says that the command may begin a data directory.
+	begins bool
+
 	// named are URLs that the command names, whose hosts are allowed as well.
 	named        []string
 	ignoreRobots bool
@@ -166,7 +175,7 @@ type settings struct {
 
 // load reads the settings that hold for cmd.
 func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
-	s := settings{env: env, k: koanf.New("\x00"), origin: make(map[string]string)}
+	s := settings{begins: begins(cmd), env: env, k: koanf.New("\x00"), origin: make(map[string]string)}
 	var err error
 	if s.File, s.FileOrigin, err = configPath(cmd, env); err != nil {
 		return s, err

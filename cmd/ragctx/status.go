@@ -101,7 +101,9 @@ func (s settings) ready(ctx context.Context) error {
 	var as api.ClientOptions
 	var err error
 	if s.Server != "" {
-		url, err = serverURL(s.Server)
+		if url, err = serverURL(s.Server); err == nil {
+			as, err = s.client()
+		}
 	} else if o := engine.OwnerOf(s.Data); o.Address != "" {
 		url, as = reach(o)
 	} else {

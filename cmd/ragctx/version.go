@@ -59,7 +59,7 @@ func describe(info *debug.BuildInfo) build {
 	if info == nil {
 		return b
 	}
-	b.Version = cmp.Or(info.Main.Version, "(devel)")
+	b.Version = cmp.Or(strings.Trim(info.Main.Version, "()"), "devel")
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":

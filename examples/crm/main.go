@@ -47,9 +47,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if _, err := os.Stat(*accounts); err != nil {
+		return fmt.Errorf("%w; name the file of the accounts with -accounts", err)
+	}
 	provider := Snapshot{fileCRM(*accounts)}
 	if *listen != "" {
 		return serve(ctx, *listen, provider, out)
+	}
+	if flags.NArg() == 0 {
+		return errors.New("there is no question; ask one, or serve with -listen")
 	}
 	return ask(ctx, provider, *data, *user, strings.Join(flags.Args(), " "), out)
 }

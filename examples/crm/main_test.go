@@ -39,6 +39,17 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
+// TestMistakes: without its accounts or a question the program says what it needs.
+func TestMistakes(t *testing.T) {
+	for want, args := range map[string][]string{
+		"-accounts": {"Can I add another seat?"}, "no question": {"-accounts", accounts},
+	} {
+		if err := run(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
 // TestServed: a ragctx server asks the provider's program, and puts the account before
 // what it found itself.
 func TestServed(t *testing.T) {

@@ -55,6 +55,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if *listen != "" {
 		return serve(ctx, *listen, provider, out)
 	}
+	if flags.NArg() == 0 {
+		return errors.New("there is no question; ask one, or serve with -listen")
+	}
 	return ask(ctx, provider, *data, strings.Join(flags.Args(), " "), out)
 }
 

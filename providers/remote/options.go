@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -72,7 +73,11 @@ func (o Options) check() error {
 			continue
 		}
 		if _, err := outbound.Endpoint(u.url, ""); err != nil {
-			return ragctx.Invalid(u.field, "is not a URL without user and password, such as http://127.0.0.1:9000/context")
+			f, ok := errors.AsType[*ragctx.FieldError](err)
+			if !ok {
+				return err
+			}
+			return ragctx.Invalid(u.field, "%s", f.Problem)
 		}
 	}
 	for _, t := range o.Types {

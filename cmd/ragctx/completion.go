@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/eval"
+	"github.com/ragctx/ragctx/rerank"
+	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/xmlfmt"
+
+	embedding "github.com/ragctx/ragctx/embed/remote"
+)
+
+// What a shell is told about flags and arguments. A flag is meant by its name, or where
+// commands differ by command and name. What stands nowhere is completed by nothing: a
+// shell would otherwise offer files for it.
+
+// flagValues are the values that flags have. Settings are not among them whose check
+// knows its values.
+func flagValues() map[string][]string {
+	return map[string][]string{
+		"depth": {"abstract", "overview", "full"}, "preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
+		"types": {"memory", "resource", "skill"}, "search types": {"memory", "resource"},
+		"memory list type": memoryTypes, "memory export type": memoryTypes, "remember type": memoryTypes,
+		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
+		"memory list state": {"active", "superseded", "deleted", "expired"}, "memory list order": {"score", "recent", "importance", "id"},
+		"remember origin": {"user", "agent", "tool", "document"}, "keys create role": {"read", "write", "admin"}, "pack role": {"validator"},
+		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {"all", "pending", "done", "failed", "skipped"},
+		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
+		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
+		"embedder": embedders, "embed-shape": texts(embedding.Shapes()), "rerank-shape": texts(rerank.Shapes()), "rerank-scores": texts(rerank.Scales()),
+	}
+}
+
+var (
+	memoryTypes = []string{"episodic", "semantic", "procedural", "working"}
+	embedders   = []string{"static", "hashing"}
+)
+
+// The flags that are paths, of files and of directories.
+var (
+	fileFlags = []string{
+		"config", "key-file", "ca-file", "tls-cert", "tls-key", "embed-key-file", "docs", "source", "strategy", "queries", "allow-path",
+		"bench json", "bench html", "bench compare",
+	}
+	dirFlags = []string{"data", "markdown", "out"}
+)
+
+// argument completes arguments by their place.
+type argument []cobra.CompletionFunc
+
+// arguments are what commands take, by their places; the last one is for all that follow
+// if the command takes any number.
+func arguments(env lookupEnv) map[string]argument {
+	document, memory, quarantined := fromData(env, documentNames), fromData(env, memoryNames), fromData(env, quarantinedNames)
+	job, procedure, cluster := fromData(env, jobNames), fromData(env, procedureNames), fromData(env, clusterNames)
+	space, provider := fromData(env, namespaceNames), fromData(env, providerNames)
+	embedder := cobra.FixedCompletions(append(slices.Clone(embedders), engine.RemoteName), noFiles)
+	return map[string]argument{
+		"assemble": {completeFiles}, "ingest": {completeFiles}, "snapshot": {completeFiles}, "restore": {completeFiles}, "memory import": {completeFiles}, "memory export": {completeFiles},
+		"docs show": {document}, "docs get": {document}, "docs rm": {document},
+		"memory show": {memory}, "memory history": {memory}, "memory delete": {memory}, "memory undo": {memory}, "memory tag": {memory, cobra.NoFileCompletions},
+		"memory release": {quarantined}, "memory discard": {quarantined},
+		"jobs show": {job}, "jobs watch": {job}, "jobs cancel": {job}, "jobs retry": {job},
+		"keys revoke": {fromData(env, keyNames)}, "providers add": {provider}, "providers remove": {provider},
+		"namespaces show": {space}, "namespaces limit": {space}, "namespaces delete": {space},
+		"procedures show": {procedure}, "procedures edit": {procedure, completeFiles}, "procedures publish": {procedure}, "procedures unpublish": {procedure},
+		"procedures rollback": {procedure}, "procedures preview": {procedure}, "procedures delete": {procedure},
+		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
+		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
+		"reembed": {embedder},
+	}
+}
+
+// repeated are the commands that take any number of their last argument.
+var repeated = []string{"ingest", "docs rm", "memory delete", "memory tag"}
+
+const noFiles = cobra.ShellCompDirectiveNoFileComp
+
+func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+func completeDirs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// completed gives all commands of root their completions.
+func completed(root *cobra.Command, env lookupEnv) {
+	args, flags := arguments(env), flagCompletions(env)
+	var walk func(cmd *cobra.Command, name string)
+	walk = func(cmd *cobra.Command, name string) {
+		if !cmd.HasSubCommands() {
+			cmd.ValidArgsFunction = args[name].complete(slices.Contains(repeated, name))
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			fn := flags[name+" "+f.Name]
+			if fn == nil {
+				fn = flags[f.Name]
+			}
+			if fn == nil {
+				fn = cobra.NoFileCompletions
+			}
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, fn) // the flag exists, and has none
+		})
+		for _, c := range cmd.Commands() {
+			walk(c, strings.TrimSpace(name+" "+c.Name()))
+		}
+	}
+	walk(root, "")
+}
+
+// complete returns what completes arguments that are in places; the last one goes on.
+func (a argument) complete(goesOn bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		at := len(args)
+		if goesOn {
+			at = min(at, len(a)-1)
+		}
+		if at >= len(a) {
+			return nil, noFiles
+		}
+		return a[at](cmd, args, prefix)
+	}
+}
+
+// flagCompletions returns what completes flags, by their names.
+func flagCompletions(env lookupEnv) map[string]cobra.CompletionFunc {
+	all := make(map[string]cobra.CompletionFunc)
+	for _, s := range allSettings() {
+		if values := valuesOf(s.check); values != nil {
+			all[flagName(s.name)] = cobra.FixedCompletions(values, noFiles)
+		}
+	}
+	for name, values := range flagValues() {
+		all[name] = cobra.FixedCompletions(values, noFiles)
+	}
+	for _, name := range fileFlags {
+		all[name] = completeFiles
+	}
+	for _, name := range dirFlags {
+		all[name] = completeDirs
+	}
+	for _, name := range []string{"namespace", "keys create only", "audit of"} {
+		all[name] = fromData(env, namespaceNames)
+	}
+	all["audit key"] = fromData(env, keyNames)
+	return all
+}
+
+// valuesOf returns the values that a check knows; nil if it takes others.
+func valuesOf(check func(string) error) []string {
+	if check == nil {
+		return nil
+	}
+	if unknown, ok := errors.AsType[*unknownValue](check("\x00")); ok {
+		return unknown.known
+	}
+	return nil
+}
+
+// texts returns names as strings.
+func texts[S ~string](names []S) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = string(n)
+	}
+	return out
+}

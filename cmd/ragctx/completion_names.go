@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Somebody waits for the next key: completions have little time, and are few.
+const (
+	completeWithin = 2 * time.Second
+	completeLooks  = 1000 // names that are looked at
+	completeShows  = 100  // names that are offered
+)
+
+// named is something that can be meant by its name, and what it is.
+type named struct{ name, what string }
+
+// fromData completes names that a server or the data directory has. Whatever goes wrong
+// offers nothing: there is nobody to tell.
+func fromData(env lookupEnv, list func(ctx context.Context, s settings, b backend, prefix string) ([]named, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+		defer cancel()
+		s, err := load(cmd, env)
+		if err != nil {
+			return nil, noFiles
+		}
+		s.begins = false
+		b, err := s.open(ctx, io.Discard)
+		if err != nil {
+			return nil, noFiles
+		}
+		defer func() { _ = b.Close() }()
+		found, err := list(ctx, s, b.backend, prefix)
+		if err != nil {
+			return nil, noFiles
+		}
+		return offered(found, args, prefix), noFiles
+	}
+}
+
+// offered returns those of names that go on from prefix and are not given yet.
+func offered(all []named, given []string, prefix string) (out []cobra.Completion) {
+	seen := make(map[string]bool)
+	for _, g := range given {
+		seen[g] = true
+	}
+	for _, n := range all {
+		if strings.HasPrefix(n.name, prefix) && !seen[n.name] && len(out) < completeShows && printable(n.name) == n.name {
+			seen[n.name] = true
+			out = append(out, cobra.CompletionWithDesc(n.name, brief(n.what)))
+		}
+	}
+	return out
+}
+
+// namesOf makes names of a list.
+func namesOf[T any](list []T, err error, name func(T) named) ([]named, error) {
+	out := make([]named, len(list))
+	for i, v := range list {
+		out[i] = name(v)
+	}
+	return out, err
+}
+
+func documentNames(ctx context.Context, s settings, b backend, prefix string) ([]named, error) {
+	list, err := b.ListDocuments(ctx, s.Namespace, store.ListOptions{Prefix: prefix, Limit: completeShows})
+	return namesOf(list, err, func(d store.Document) named { return named{d.ID, d.Title} })
+}
+
+func memoryNames(ctx context.Context, s settings, b backend, _ string) (all []named, err error) {
+	err = api.EachPage(ctx, b, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency}, completeLooks, func(page []memory.Memory) error {
+		for _, m := range page {
+			all = append(all, named{m.ID, m.Content})
+		}
+		return nil
+	})
+	return all, err
+}
+
+func quarantinedNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
+	list, _, err := b.Quarantine(ctx, s.Namespace, store.MemoryFilter{AnyUser: true, Limit: completeLooks}, 0)
+	return namesOf(list, err, func(q store.Quarantined) named { return named{q.ID, q.Content} })
+}
+
+func jobNames(ctx context.Context, _ settings, b backend, _ string) ([]named, error) {
+	list, err := b.ListJobs(ctx, store.JobFilter{Limit: completeShows})
+	return namesOf(list, err, func(j engine.Job) named { return named{j.ID, fmt.Sprintf("%s, %s", j.Kind, j.State)} })
+}
+
+func keyNames(ctx context.Context, _ settings, b backend, _ string) ([]named, error) {
+	list, err := b.Keys(ctx, "", completeLooks)
+	return namesOf(list, err, func(k access.Key) named { return named{k.ID, k.Name + ": " + describeKey(k)} })
+}
+
+func namespaceNames(ctx context.Context, _ settings, b backend, _ string) ([]named, error) {
+	list, err := b.ListNamespaces(ctx, "", completeLooks)
+	return namesOf(list, err, func(n store.Namespace) named {
+		return named{n.Name, fmt.Sprintf("%d documents, %d memories", n.Documents, n.Memories)}
+	})
+}
+
+// providerNames are those of providers that sessions can add.
+func providerNames(ctx context.Context, _ settings, b backend, _ string) (names []named, err error) {
+	list, err := b.ListProviders(ctx)
+	for _, p := range list {
+		if p.Scope == engine.ScopeSession {
+			names = append(names, named{p.Name, p.Kind})
+		}
+	}
+	return names, err
+}
+
+func procedureNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
+	list, err := b.ListProcedures(ctx, s.Namespace, store.ProcedureFilter{AnyUser: true, Limit: completeLooks})
+	return namesOf(list, err, func(p skills.ProcedureEntry) named { return named{p.Name, p.Trigger} })
+}
+
+func clusterNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
+	list, err := b.Clusters(ctx, s.Namespace, "", completeLooks)
+	return namesOf(list, err, func(c store.ClusterInfo) named { return named{c.Cluster, fmt.Sprintf("%d messages", c.Messages)} })
+}
