@@ -117,6 +117,24 @@ func (g Grant) Shared() error {
 		ragctx.ErrDenied, ragctx.Clip(g.User))
 }
 
+// Within returns the grant narrowed to a namespace and a user; empty ones narrow nothing.
+// What is beyond the grant is not reached by the narrowed one either.
+func (g Grant) Within(namespace, user string) Grant {
+	if namespace != "" {
+		if !g.Reaches(namespace) {
+			return Grant{Key: g.Key}
+		}
+		g.Namespaces = []string{namespace}
+	}
+	if user != "" {
+		if g.User != "" && g.User != user {
+			return Grant{Key: g.Key}
+		}
+		g.User = user
+	}
+	return g
+}
+
 // Everyone returns nil if the grant may act for all users at once, which is an admin's;
 // else a [ragctx.ErrDenied].
 func (g Grant) Everyone() error {

@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -61,6 +62,26 @@ func TestKeyTexts(t *testing.T) {
 	for _, bad := range []string{"", "rgx_", text[:len(text)-1], text + "x", text[4:], "RGX_" + text[4:], "rgx_" + prefix + "-" + text[13:]} {
 		if _, _, ok := access.ReadText(bad); ok {
 			t.Errorf("%q is taken for a key", bad)
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	bound := access.Grant{Key: "k", Role: access.Write, Namespaces: []string{"a", "b"}, User: "ada"}
+	nothing := access.Grant{Key: "k"}
+	for name, c := range map[string]struct {
+		of              access.Grant
+		namespace, user string
+		want            access.Grant
+	}{
+		"not narrowed":      {bound, "", "", bound},
+		"a namespace":       {bound, "b", "ada", access.Grant{Key: "k", Role: access.Write, Namespaces: []string{"b"}, User: "ada"}},
+		"of all":            {access.Full(), "b", "bob", access.Grant{Role: access.Admin, Namespaces: []string{"b"}, User: "bob"}},
+		"another namespace": {bound, "c", "", nothing},
+		"another user":      {bound, "a", "bob", nothing},
+	} {
+		if got := c.of.Within(c.namespace, c.user); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }
