@@ -102,6 +102,9 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 			return opened{}, err
 		}
 		key, err := s.serverKey()
+		if err == nil && key != "" {
+			err = s.maySendKey(url)
+		}
 		if err != nil {
 			return opened{}, err
 		}

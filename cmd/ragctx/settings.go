@@ -118,7 +118,8 @@ func envName(setting string) string { return envPrefix + strings.ToUpper(setting
 // the flags, so the flags' own defaults stay empty.
 func addSettings(flags *pflag.FlagSet, names ...string) {
 	for _, s := range allSettings() {
-		if !slices.Contains(names, s.name) && (s.name != "key_file" || !slices.Contains(names, "server")) {
+		besideServer := (s.name == "key_file" || s.name == "insecure_http") && slices.Contains(names, "server")
+		if !slices.Contains(names, s.name) && !besideServer {
 			continue
 		}
 		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
