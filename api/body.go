@@ -27,7 +27,8 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	op := ctx.Operation()
 	var body []byte
-	defer func() { s.noteChange(c, op, body) }()
+	var made change
+	defer func() { s.noteChange(c, op, body, made) }()
 	if role := roleOf(op.OperationID); role > access.None {
 		if err := access.From(ctx.Context()).Needs(role); err != nil {
 			s.handleError(s.problemOf(ctx.Context(), op, err), c)
@@ -38,7 +39,8 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		s.handleError(invalid(faults...), c)
 		return
 	}
-	ctx = huma.WithValue(ctx, operationKey, op)
+	made.understood = true
+	ctx = huma.WithValue(huma.WithValue(ctx, operationKey, op), changeKey, &made)
 	if op.RequestBody != nil {
 		if op.RequestBody.Content[jsonType] == nil {
 			next(ctx) // which reads the body piece by piece

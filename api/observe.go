@@ -19,6 +19,7 @@ type contextKey int
 const (
 	operationKey contextKey = iota
 	seedKey
+	changeKey
 )
 
 // requestID returns the id of the request that ctx belongs to.

@@ -154,6 +154,7 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 	if err != nil {
 		return store.Erased{}, err
 	}
+	e.auditor.flush(ctx) // what was noted before has ids that are to go
 	erased, err := fn(ns)
 	if err == nil {
 		// Not in the caller's context: half an erasure is of no use to anyone.
