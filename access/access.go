@@ -89,6 +89,15 @@ func (g Grant) Reaches(namespace string) bool {
 	return len(g.Namespaces) == 0 || slices.Contains(g.Namespaces, namespace)
 }
 
+// Home returns the namespace that a request means which names none: that of the grant, if
+// it is for exactly one, else the default one.
+func (g Grant) Home() string {
+	if len(g.Namespaces) == 1 {
+		return g.Namespaces[0]
+	}
+	return ragctx.DefaultNamespace
+}
+
 // Enters returns nil if the grant reaches a namespace, else a [ragctx.ErrDenied] that
 // does not tell whether there is one of the name.
 func (g Grant) Enters(namespace string) error {

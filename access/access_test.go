@@ -94,6 +94,9 @@ func TestBoundGrants(t *testing.T) {
 	if spaces.Shared() != nil || spaces.Whole() == nil || spaces.Everyone() != nil || spaces.Enters("a") != nil || spaces.Enters("b") == nil {
 		t.Error("a grant for namespaces reaches too far, or not far enough")
 	}
+	if spaces.Home() != "a" || user.Home() != ragctx.DefaultNamespace || (access.Grant{Namespaces: []string{"a", "b"}}).Home() != ragctx.DefaultNamespace {
+		t.Error("only a grant for one namespace means that where none is named")
+	}
 	if (access.Grant{Role: access.Write}).Everyone() == nil || access.Full().Whole() != nil {
 		t.Error("only admins act for everyone")
 	}

@@ -40,6 +40,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	made.understood = true
+	atHome(c, op)
 	ctx = huma.WithValue(huma.WithValue(ctx, operationKey, op), changeKey, &made)
 	if op.RequestBody != nil {
 		if op.RequestBody.Content[jsonType] == nil {
@@ -50,7 +51,9 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		if op.RequestBody.Content[anyFile] != nil && isFile(c.Request().Header) {
 			body, p = s.readFile(c)
 		} else if body, p = s.readBody(c); p == nil {
-			p = s.checkBody(body, op)
+			if p = s.checkBody(body, op); p == nil {
+				body = s.bodyAtHome(c, op, body)
+			}
 		}
 		if p != nil {
 			s.handleError(p, c)

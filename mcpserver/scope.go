@@ -59,7 +59,7 @@ func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fix
 		}
 	}
 	if at.Namespace == "" {
-		at.Namespace = ragctx.DefaultNamespace
+		at.Namespace = access.From(ctx).Home()
 	}
 	at.UserID, err = access.From(ctx).ActAs(at.UserID)
 	return at, fixed, err
