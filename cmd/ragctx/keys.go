@@ -81,6 +81,9 @@ user's and what is nobody's, and changes what is that user's.`,
 				if err != nil {
 					return err
 				}
+				if n, err := validKeys(ctx, b); err == nil && n == 1 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "it is the first: from now on every request to a server of this data directory needs a key")
+				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), made)
 				}
@@ -159,6 +162,18 @@ func allKeys(ctx context.Context, from keyKeeper) ([]access.Key, error) {
 	}
 }
 
+// validKeys counts the keys that are not revoked, which a server asks for.
+func validKeys(ctx context.Context, from keyKeeper) (int, error) {
+	keys, err := allKeys(ctx, from)
+	n := 0
+	for _, k := range keys {
+		if k.Revoked.IsZero() {
+			n++
+		}
+	}
+	return n, err
+}
+
 func writeKeys(w io.Writer, keys []access.Key) error {
 	if len(keys) == 0 {
 		return nil
@@ -190,8 +205,11 @@ func newKeysRevoke(env lookupEnv) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "revoked %s (%s)\n", printable(k.Name), k.ID)
-				return err
+				fmt.Fprintf(cmd.ErrOrStderr(), "revoked %s (%s)\n", printable(k.Name), k.ID)
+				if n, err := validKeys(ctx, b); err == nil && n == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "no keys are left: a server of this machine alone takes every request now, unless it has --require-keys")
+				}
+				return nil
 			})
 		},
 	}
