@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -202,6 +204,9 @@ func newKeysRevoke(env lookupEnv) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
 				k, err := b.RevokeKey(ctx, args[0])
+				if errors.Is(err, ragctx.ErrNotFound) {
+					return fmt.Errorf("%w; send the id that stands under KEY in 'ragctx keys list'", err)
+				}
 				if err != nil {
 					return err
 				}
