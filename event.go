@@ -44,8 +44,8 @@ type Event struct {
 	RequestID string    `json:"request_id,omitempty" doc:"of the request that it happened in, as in its header X-Request-ID"`
 	Data      any       `json:"data,omitempty" doc:"depends on type"`
 
-	// UserID is whose event it is. It decides who is told, and is not told itself.
-	UserID string `json:"-"`
+	// UserID is whose event it is. It decides who is told.
+	UserID string `json:"user_id,omitempty" doc:"whose event it is; absent if nobody's"`
 }
 
 // EventsLost is sent to a reader that was away for longer than events are kept, in

@@ -38,7 +38,8 @@ type ContextItem struct {
 	// Signals explains the relevance, score by score; filled on request.
 	Signals map[string]float64 `json:"signals,omitempty"`
 
-	// Highlights say where Content has the words of the query; filled on request.
+	// Highlights say where Content has the words of the query; filled on request, for
+	// items within the first 8 MiB of an answer's contents.
 	Highlights *Highlights `json:"highlights,omitempty"`
 
 	// Importance is a memory's weight, 0 to 1; it does not rank by itself.

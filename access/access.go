@@ -89,6 +89,15 @@ func (g Grant) Reaches(namespace string) bool {
 	return len(g.Namespaces) == 0 || slices.Contains(g.Namespaces, namespace)
 }
 
+// Home returns the namespace that a request means which names none: that of the grant, if
+// it is for exactly one, else the default one.
+func (g Grant) Home() string {
+	if len(g.Namespaces) == 1 {
+		return g.Namespaces[0]
+	}
+	return ragctx.DefaultNamespace
+}
+
 // Enters returns nil if the grant reaches a namespace, else a [ragctx.ErrDenied] that
 // does not tell whether there is one of the name.
 func (g Grant) Enters(namespace string) error {
@@ -115,6 +124,24 @@ func (g Grant) Shared() error {
 	}
 	return fmt.Errorf("%w: this belongs to all users of the namespace, and the API key is bound to the user %q; use a key without a user",
 		ragctx.ErrDenied, ragctx.Clip(g.User))
+}
+
+// Within returns the grant narrowed to a namespace and a user; empty ones narrow nothing.
+// What is beyond the grant is not reached by the narrowed one either.
+func (g Grant) Within(namespace, user string) Grant {
+	if namespace != "" {
+		if !g.Reaches(namespace) {
+			return Grant{Key: g.Key}
+		}
+		g.Namespaces = []string{namespace}
+	}
+	if user != "" {
+		if g.User != "" && g.User != user {
+			return Grant{Key: g.Key}
+		}
+		g.User = user
+	}
+	return g
 }
 
 // Everyone returns nil if the grant may act for all users at once, which is an admin's;

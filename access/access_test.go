@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -65,6 +66,26 @@ func TestKeyTexts(t *testing.T) {
 	}
 }
 
+func TestWithin(t *testing.T) {
+	bound := access.Grant{Key: "k", Role: access.Write, Namespaces: []string{"a", "b"}, User: "ada"}
+	nothing := access.Grant{Key: "k"}
+	for name, c := range map[string]struct {
+		of              access.Grant
+		namespace, user string
+		want            access.Grant
+	}{
+		"not narrowed":      {bound, "", "", bound},
+		"a namespace":       {bound, "b", "ada", access.Grant{Key: "k", Role: access.Write, Namespaces: []string{"b"}, User: "ada"}},
+		"of all":            {access.Full(), "b", "bob", access.Grant{Role: access.Admin, Namespaces: []string{"b"}, User: "bob"}},
+		"another namespace": {bound, "c", "", nothing},
+		"another user":      {bound, "a", "bob", nothing},
+	} {
+		if got := c.of.Within(c.namespace, c.user); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 func TestBoundGrants(t *testing.T) {
 	user, spaces := access.Grant{Role: access.Write, User: "ada"}, access.Grant{Role: access.Admin, Namespaces: []string{"a"}}
 	if user.Shared() == nil || user.Whole() == nil || user.Everyone() == nil || user.Enters("a") != nil {
@@ -72,6 +93,9 @@ func TestBoundGrants(t *testing.T) {
 	}
 	if spaces.Shared() != nil || spaces.Whole() == nil || spaces.Everyone() != nil || spaces.Enters("a") != nil || spaces.Enters("b") == nil {
 		t.Error("a grant for namespaces reaches too far, or not far enough")
+	}
+	if spaces.Home() != "a" || user.Home() != ragctx.DefaultNamespace || (access.Grant{Namespaces: []string{"a", "b"}}).Home() != ragctx.DefaultNamespace {
+		t.Error("only a grant for one namespace means that where none is named")
 	}
 	if (access.Grant{Role: access.Write}).Everyone() == nil || access.Full().Whole() != nil {
 		t.Error("only admins act for everyone")

@@ -42,8 +42,8 @@ type auditCursor struct {
 func (s *Server) auditRoutes() {
 	register(s, huma.Operation{
 		OperationID: "list-audit", Method: http.MethodGet, Path: auditPath, Tags: []string{"keys"}, Summary: "What was changed, and by whom",
-		Description: "Every request that needs more than the role read is noted, with its answer's status, also when it was refused. Entries have names " +
-			"and no contents. For admins; one of some namespaces sees what concerns those.",
+		Description: "Every request that needs more than the role read is noted, with its answer's status, also when it was refused. As many of those that were " +
+			"refused are kept as of the others, so that none of them pushes the others out. Entries have names and no contents. For admins; one of some namespaces sees what concerns those.",
 	}, func(ctx context.Context, in *auditInput) (*auditOutput, error) {
 		c, err := decodeCursor[auditCursor](in.Cursor)
 		if err != nil {
@@ -61,15 +61,41 @@ func (s *Server) auditRoutes() {
 	})
 }
 
+// change is what is known of a request when it is answered.
+type change struct {
+	understood bool   // it was not refused before its body was to be read
+	target     string // the id of what it made
+}
+
+// making is implemented by outputs of operations that make something without naming it in
+// their path.
+type making interface{ made() string }
+
+func (o *newKeyOutput) made() string    { return o.Body.ID }
+func (o *memoryPutOutput) made() string { return o.Body.ID }
+func (o *turnOutput) made() string      { return o.Body.ID }
+func (o *jobOutput) made() string       { return o.Body.ID }
+func (o *bulkOutput) made() string      { return o.Body.ID }
+func (o *namespaceOutput) made() string { return o.Body.Name }
+
+// noteMade notes what a handler made.
+func noteMade(ctx context.Context, out any) {
+	if m, ok := out.(making); ok {
+		if c, ok := ctx.Value(changeKey).(*change); ok {
+			c.target = m.made()
+		}
+	}
+}
+
 // noteChange notes a request that is answered, if it is one that changes something.
-func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte) {
+func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte, made change) {
 	if op.Method == http.MethodGet && op.OperationID != "snapshot" || roleOf(op.OperationID) <= access.Read {
 		return
 	}
 	r, resp := c.Request(), c.Response()
 	e := store.AuditEntry{
 		Key: access.From(r.Context()).Key, Request: requestID(r.Context()), Operation: op.OperationID, Status: resp.Status,
-		Namespace: s.namespaceAbout(c, op, body),
+		Namespace: s.namespaceAbout(c, op, body, made.understood), Target: ragctx.Clip(made.target),
 	}
 	if !resp.Committed {
 		e.Status = http.StatusInternalServerError // the handler panicked
@@ -87,8 +113,9 @@ func takes(op *huma.Operation, name string) bool {
 }
 
 // namespaceAbout returns the namespace that a request is about, "" if its operation knows
-// none. The body is read for it only where it may be there.
-func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte) string {
+// none. The body is read for it only where it may be there. Where it was not to be read,
+// nobody said which one: it is that of the key, if that has only one.
+func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte, understood bool) string {
 	known := takes(op, "namespace") || takes(op, "project_id")
 	name := cmp.Or(c.QueryParam("namespace"), c.QueryParam("project_id"))
 	if name == "" && op.RequestBody != nil && op.RequestBody.Content[jsonType] != nil {
@@ -97,6 +124,11 @@ func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte)
 			var in struct {
 				Namespace string `json:"namespace"`
 				Project   string `json:"project_id"`
+			}
+			if own := access.From(c.Request().Context()).Namespaces; !understood && len(own) == 1 {
+				return ragctx.Clip(own[0])
+			} else if !understood {
+				return ""
 			}
 			_ = json.Unmarshal(body, &in) // where it is no JSON, the request was refused
 			name, known = cmp.Or(in.Namespace, in.Project), true

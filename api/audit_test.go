@@ -1,6 +1,9 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +16,7 @@ import (
 // TestAudit: what changes something is noted with who asked, without contents, and names
 // of what was erased go.
 func TestAudit(t *testing.T) {
-	f := startWith(t, engine.Options{PauseJobs: true, KeepAudit: 6}, Options{})
+	f := startWith(t, engine.Options{PauseJobs: true, KeepAudit: 10}, Options{})
 	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "w", Role: access.Write})
 	if err != nil {
 		t.Fatal(err)
@@ -22,22 +25,22 @@ func TestAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, json := "X-API-Key: "+made.Text, "Content-Type: application/json"
-	f.call(t, "PUT", "/v1/documents/gone?namespace=team", `{"text":"the contents"}`, key, json, "X-Request-Id: req-1")
-	f.call(t, "POST", "/v1/memories", `{"content":"the contents","namespace":"team"}`, key, json)
-	f.call(t, "POST", "/v1/memories", `{"content":"the contents"}`, key, json, "Idempotency-Key: a")
-	f.call(t, "PUT", "/v1/documents/kept", `{"text":3}`, key, json)
+	key, body := "X-API-Key: "+made.Text, "Content-Type: application/json"
+	f.call(t, "PUT", "/v1/documents/gone?namespace=team", `{"text":"the contents"}`, key, body, "X-Request-Id: req-1")
+	f.call(t, "POST", "/v1/memories", `{"content":"the contents","namespace":"team"}`, key, body)
+	f.call(t, "POST", "/v1/memories", `{"content":"the contents"}`, key, body, "Idempotency-Key: a")
+	f.call(t, "PUT", "/v1/documents/kept", `{"text":3}`, key, body)
 	f.call(t, "GET", "/v1/documents/gone?namespace=team", "", key)
-	f.call(t, "PUT", "/v1/documents/x?namespace=team", `{"text":"x"}`, "X-API-Key: "+reader.Text, json)
-	f.call(t, "PUT", "/v1/documents/x", `{"text":"x"}`, json) // by nobody
+	f.call(t, "PUT", "/v1/documents/x?namespace=team", `{"text":"x"}`, "X-API-Key: "+reader.Text, body)
+	f.call(t, "PUT", "/v1/documents/x", `{"text":"x"}`, body) // by nobody
 	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
 	defer admin.Close()
 	want := []store.AuditEntry{
-		{Key: reader.ID, Operation: "put-document", Namespace: "team", Target: "x", Status: 403},
-		{Key: made.ID, Operation: "put-document", Namespace: "default", Target: "kept", Status: 422},
-		{Key: made.ID, Operation: "remember", Namespace: "default", Status: 201},
-		{Key: made.ID, Operation: "remember", Namespace: "team", Status: 201},
-		{Key: made.ID, Operation: "put-document", Namespace: "team", Target: "gone", Status: 201},
+		{Key: reader.ID, KeyName: "r", Operation: "put-document", Namespace: "team", Target: "x", Status: 403},
+		{Key: made.ID, KeyName: "w", Operation: "put-document", Namespace: "default", Target: "kept", Status: 422},
+		{Key: made.ID, KeyName: "w", Operation: "remember", Namespace: "default", Status: 201},
+		{Key: made.ID, KeyName: "w", Operation: "remember", Namespace: "team", Status: 201},
+		{Key: made.ID, KeyName: "w", Operation: "put-document", Namespace: "team", Target: "gone", Status: 201},
 	}
 	check := func(want []store.AuditEntry) {
 		t.Helper()
@@ -49,6 +52,12 @@ func TestAudit(t *testing.T) {
 			if e.At.IsZero() || e.Request == "" || i > 0 && e.Seq >= got[i-1].Seq {
 				t.Errorf("entry %+v", e)
 			}
+			if e.Operation == "remember" && e.Status < 300 {
+				if e.Target == "" {
+					t.Errorf("%+v does not say what was made", e)
+				}
+				e.Target = ""
+			}
 			e.Seq, e.At, e.Request = 0, want[i].At, ""
 			if e != want[i] {
 				t.Errorf("entry %d is %+v, want %+v", i, e, want[i])
@@ -58,12 +67,7 @@ func TestAudit(t *testing.T) {
 	check(want)
 	f.call(t, "DELETE", "/v1/documents/gone?namespace=team&erase=true", "", key)
 	want[4].Target = ""
-	check(append([]store.AuditEntry{{Key: made.ID, Operation: "delete-document", Namespace: "team", Status: 204}}, want...))
-	f.call(t, "DELETE", "/v1/documents/none", "", key) // the oldest of more than six go
-	check(append([]store.AuditEntry{
-		{Key: made.ID, Operation: "delete-document", Namespace: "default", Target: "none", Status: 404},
-		{Key: made.ID, Operation: "delete-document", Namespace: "team", Status: 204},
-	}, want[:4]...))
+	check(append([]store.AuditEntry{{Key: made.ID, KeyName: "w", Operation: "delete-document", Namespace: "team", Status: 204}}, want...))
 	some, err := admin.AuditLog(t.Context(), store.AuditFilter{Key: reader.ID})
 	if err != nil || len(some) != 1 {
 		t.Errorf("of one key: %+v, %v", some, err)
@@ -115,5 +119,142 @@ func TestRefusedErasuresLeaveTheLog(t *testing.T) {
 		if e.Target != "plan" {
 			t.Errorf("%+v has lost its name", e)
 		}
+	}
+}
+
+// TestRefusalsPushNothingOut: what costs its caller nothing leaves the log of what was
+// done as it was.
+func TestRefusalsPushNothingOut(t *testing.T) {
+	const keep = 4
+	f := startWith(t, engine.Options{PauseJobs: true, KeepAudit: keep}, Options{})
+	reader, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
+	defer admin.Close()
+	put := func(id string) {
+		t.Helper()
+		if _, err := admin.PutDocument(t.Context(), "", docs.Document{ExternalID: id, Text: id}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := func() (done, refused []string) {
+		t.Helper()
+		entries, err := admin.AuditLog(t.Context(), store.AuditFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Status < 400 {
+				done = append(done, e.Target)
+			} else {
+				refused = append(refused, e.Target)
+			}
+		}
+		return done, refused
+	}
+	put("first")
+	for i := range 3 * keep {
+		f.call(t, "DELETE", fmt.Sprintf("/v1/documents/d%d", i), "", "X-API-Key: "+reader.Text)
+	}
+	if done, refused := log(); !slices.Equal(done, []string{"first"}) || len(refused) != keep || refused[0] != fmt.Sprint("d", 3*keep-1) {
+		t.Errorf("done %q, refused %q", done, refused)
+	}
+	for _, id := range []string{"2", "3", "4", "5"} {
+		put(id)
+	}
+	if done, refused := log(); !slices.Equal(done, []string{"5", "4", "3", "2"}) || len(refused) != keep {
+		t.Errorf("done %q, refused %q", done, refused)
+	}
+}
+
+// TestAuditNamesWhatWasMade also where the path of a request has no id.
+func TestAuditNamesWhatWasMade(t *testing.T) {
+	f := startPaused(t, Options{})
+	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
+	defer admin.Close()
+	key, body := "X-API-Key: "+adminKey(t, f), "Content-Type: application/json"
+	made := map[string]string{}
+	for op, c := range map[string]struct{ path, body string }{
+		"create-key":       {"/v1/keys", `{"name":"ops","role":"read"}`},
+		"remember":         {"/v1/memories", `{"content":"Tea at four."}`},
+		"remember-outcome": {"/v1/memories:outcome", `{"prompt":"make tea","result":"tea"}`},
+		"complete-turn":    {"/v1/turns", `{"prompt":"tea?","response":"yes"}`},
+		"create-namespace": {"/v1/namespaces", `{"name":"team"}`},
+	} {
+		a := f.call(t, "POST", c.path, c.body, key, body)
+		var out struct{ ID, Name string }
+		if err := json.Unmarshal([]byte(a.body), &out); err != nil || a.status >= 300 {
+			t.Fatalf("%s: %d %s", op, a.status, a.body)
+		}
+		made[op] = out.ID
+		if out.ID == "" {
+			made[op] = out.Name
+		}
+	}
+	log, err := admin.AuditLog(t.Context(), store.AuditFilter{})
+	if err != nil || len(log) != len(made) {
+		t.Fatalf("%+v, %v", log, err)
+	}
+	for _, e := range log {
+		if e.Target != made[e.Operation] || e.Target == "" || e.KeyName != "a" {
+			t.Errorf("%+v, want %q", e, made[e.Operation])
+		}
+	}
+}
+
+// TestErasureForgetsIDs of all that it erases, and of nothing that has the same id.
+func TestErasureForgetsIDs(t *testing.T) {
+	f := startPaused(t, Options{})
+	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
+	defer admin.Close()
+	key, body := "X-API-Key: "+adminKey(t, f), "Content-Type: application/json"
+	for _, id := range []string{"adas", "same"} {
+		f.call(t, "POST", "/v1/memories", `{"id":"`+id+`","content":"Tea for `+id+`.","user_id":"ada"}`, key, body)
+	}
+	f.call(t, "POST", "/v1/memories", `{"id":"bobs","content":"Coffee.","user_id":"bob"}`, key, body)
+	f.call(t, "POST", "/v1/turns", `{"id":"t1","prompt":"tea?","response":"yes","user_id":"ada","session_id":"s"}`, key, body)
+	f.call(t, "PUT", "/v1/documents/same", `{"text":"Same."}`, key, body)
+	f.call(t, "PUT", "/v1/documents/ada", `{"text":"Ada."}`, key, body)
+	f.call(t, "DELETE", "/v1/memories/adas?user_id=ada", "", key)
+	targets := func() string {
+		t.Helper()
+		log, err := admin.AuditLog(t.Context(), store.AuditFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, e := range log {
+			out = append(out, e.Operation+"="+e.Target)
+		}
+		slices.Sort(out)
+		return strings.Join(out, " ")
+	}
+	if a := f.call(t, "DELETE", "/v1/users/ada?erase=true", "", key); a.status >= 300 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	const want = "complete-turn= delete-memory= erase-user= put-document=ada put-document=same remember= remember= remember=bobs"
+	if got := targets(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// TestAuditOfUnreadBodies: what is refused before its body is read is in the namespace of
+// its key, if that has only one, and not in the default one.
+func TestAuditOfUnreadBodies(t *testing.T) {
+	f := startPaused(t, Options{})
+	admin := NewClientWith(f.url, ClientOptions{Key: adminKey(t, f)})
+	defer admin.Close()
+	for _, namespaces := range [][]string{{"team"}, {"team", "home"}, nil} {
+		k, err := f.eng.CreateKey(t.Context(), access.Key{Name: "r", Role: access.Read, Namespaces: namespaces})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.call(t, "POST", "/v1/memories", `{"content":"x","namespace":"team"}`, "X-API-Key: "+k.Text, "Content-Type: application/json")
+	}
+	log, err := admin.AuditLog(t.Context(), store.AuditFilter{})
+	if err != nil || len(log) != 3 || log[0].Namespace != "" || log[1].Namespace != "" || log[2].Namespace != "team" {
+		t.Errorf("%+v, %v", log, err)
 	}
 }

@@ -27,7 +27,8 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	op := ctx.Operation()
 	var body []byte
-	defer func() { s.noteChange(c, op, body) }()
+	var made change
+	defer func() { s.noteChange(c, op, body, made) }()
 	if role := roleOf(op.OperationID); role > access.None {
 		if err := access.From(ctx.Context()).Needs(role); err != nil {
 			s.handleError(s.problemOf(ctx.Context(), op, err), c)
@@ -38,7 +39,9 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		s.handleError(invalid(faults...), c)
 		return
 	}
-	ctx = huma.WithValue(ctx, operationKey, op)
+	made.understood = true
+	atHome(c, op)
+	ctx = huma.WithValue(huma.WithValue(ctx, operationKey, op), changeKey, &made)
 	if op.RequestBody != nil {
 		if op.RequestBody.Content[jsonType] == nil {
 			next(ctx) // which reads the body piece by piece
@@ -48,7 +51,9 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		if op.RequestBody.Content[anyFile] != nil && isFile(c.Request().Header) {
 			body, p = s.readFile(c)
 		} else if body, p = s.readBody(c); p == nil {
-			p = s.checkBody(body, op)
+			if p = s.checkBody(body, op); p == nil {
+				body = s.bodyAtHome(c, op, body)
+			}
 		}
 		if p != nil {
 			s.handleError(p, c)

@@ -86,8 +86,9 @@ func (s *Server) allowsOrigin(origin string) bool {
 // What pages of allowed origins may send and see.
 const (
 	corsMethods = "GET, POST, PUT, PATCH, DELETE"
-	corsSent    = "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id"
-	corsSeen    = "ETag, Idempotency-Replayed, Location, Retry-After, X-Request-Id"
+	corsSent    = "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id, " + corsAgents
+	corsSeen    = "ETag, Idempotency-Replayed, Location, Retry-After, X-Request-Id, Mcp-Session-Id, Mcp-Protocol-Version"
+	corsAgents  = "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Ragctx-Namespace, Ragctx-User, Ragctx-Agent, Ragctx-Session"
 	corsSeconds = "600"
 )
 

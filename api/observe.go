@@ -20,6 +20,7 @@ type contextKey int
 const (
 	operationKey contextKey = iota
 	seedKey
+	changeKey
 )
 
 // requestID returns the id of the request that ctx belongs to.

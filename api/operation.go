@@ -117,6 +117,7 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 			op, _ := ctx.Value(operationKey).(*huma.Operation)
 			return nil, s.problemOf(ctx, op, err)
 		}
+		noteMade(ctx, out)
 		return out, nil
 	})
 	for _, status := range also {

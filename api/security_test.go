@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,6 +66,16 @@ func TestHostsAndOriginsThatAreAllowed(t *testing.T) {
 	a = f.call(t, "OPTIONS", "/v1/context", "", "Origin: https://app.example.com", "Access-Control-Request-Method: POST")
 	if a.status != 204 || a.header.Get("Access-Control-Allow-Methods") == "" || a.header.Get("Access-Control-Allow-Headers") == "" {
 		t.Errorf("the browser's question: %d %v", a.status, a.header)
+	}
+	for header, parts := range map[string][]string{
+		"Access-Control-Allow-Headers":  {"Authorization", "Mcp-Session-Id", "Mcp-Protocol-Version", "Ragctx-User"},
+		"Access-Control-Expose-Headers": {"Etag", "Mcp-Session-Id"},
+	} {
+		for _, part := range parts {
+			if !strings.Contains(strings.ToLower(a.header.Get(header)), strings.ToLower(part)) {
+				t.Errorf("%s: %q lacks %s", header, a.header.Get(header), part)
+			}
+		}
 	}
 	if a := f.call(t, "GET", "/healthz", "", "Origin: http://localhost"); a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("a page that is not named sees answers")

@@ -11,7 +11,8 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// DefaultKeepAudit is how many entries of the audit log are kept.
+// DefaultKeepAudit is how many entries of the audit log are kept: as many of what was done,
+// and as many of what was refused.
 const DefaultKeepAudit = 100_000
 
 // Entries are written auditEvery after the first, or when there are auditMost. A caller
@@ -46,7 +47,12 @@ func (e *Engine) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.Aud
 	}
 	f.Among = g.Namespaces
 	e.auditor.flush(ctx) // so that it has what was done before
-	return e.store.Audit(ctx, f)
+	entries, err := e.store.Audit(ctx, f)
+	names := e.keys.names()
+	for i := range entries {
+		entries[i].KeyName = names[entries[i].Key]
+	}
+	return entries, err
 }
 
 // auditor holds entries that are not written yet.

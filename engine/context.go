@@ -40,7 +40,7 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Ans
 	}
 	a, err := e.resolver.Resolve(ctx, q, own...)
 	a.Unquoted = unquoted
-	highlight(q, a.Items, a.Terms)
+	highlight(ctx, q, a.Items, a.Terms)
 	if err == nil {
 		e.recalled(ctx, q, a)
 	}
@@ -50,14 +50,21 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Ans
 	return a, err
 }
 
+// maxHighlighted is how much of an answer's contents is searched for words.
+const maxHighlighted = 8 << 20 // bytes
+
 // highlight says of each item where its content has the words of a query that asks
-// for it, and terms that were searched for beside them.
-func highlight(q ragctx.ContextQuery, items []ragctx.ContextItem, terms []string) {
+// for it, and terms that were searched for beside them, for as long as somebody waits.
+func highlight(ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem, terms []string) {
 	if !q.Highlight {
 		return
 	}
 	h := passage.HighlighterOf(q).With(terms)
+	looked := 0
 	for i := range items {
+		if looked += len(items[i].Content); ctx.Err() != nil || i > 0 && looked > maxHighlighted {
+			return
+		}
 		found := h.In(items[i].Content)
 		items[i].Highlights = &found
 	}
@@ -116,7 +123,8 @@ type SearchResult struct {
 
 // Search returns the best items of documents and memories, best first, at most
 // MaxResults, without fitting them into a token budget. They are reranked and
-// chosen for diversity as for [Engine.Context].
+// chosen for diversity as for [Engine.Context], and each provider has as much time
+// as there.
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	ctx, trace := timing.Of(ctx)
 	res, err := e.ranked(ctx, q)
@@ -147,7 +155,11 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	errs := make([]error, len(e.builtin))
 	var wg sync.WaitGroup
 	for i, p := range e.builtin {
-		wg.Go(func() { found[i], errs[i] = p.Query(ctx, asked) })
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, cmp.Or(e.opts.ProviderTimeout, resolve.DefaultTimeout))
+			defer cancel()
+			found[i], errs[i] = p.Query(ctx, asked)
+		})
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil && !slices.Contains(errs, nil) {
@@ -176,7 +188,7 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	for _, f := range found {
 		terms = append(terms, f.Terms...)
 	}
-	highlight(q, res.Items, terms)
+	highlight(ctx, q, res.Items, terms)
 	res.Degraded = append(res.Degraded, degraded...)
 	return res, nil
 }

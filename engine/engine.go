@@ -239,9 +239,9 @@ func (e *Engine) open(ctx context.Context) error {
 func (e *Engine) openResolver() error {
 	var providers []resolve.Registered
 	for _, p := range e.builtin {
-		providers = append(providers, resolve.Registered{Provider: p})
+		providers = append(providers, resolve.Registered{Provider: p, Stored: true})
 	}
-	providers = append(providers, resolve.Registered{Provider: ledger.NewProvider(e.ledger, e.states.State)})
+	providers = append(providers, resolve.Registered{Stored: true, Provider: ledger.NewProvider(e.ledger, e.states.State)})
 	builtin := len(providers)
 	var watchers []watcher
 	var err error

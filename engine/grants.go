@@ -61,6 +61,9 @@ func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobod
 		return by, err
 	}
 	shared, err := nobodys(ns, by.User)
+	if isNotFound(err) {
+		return by, nil // it is another user's: what follows finds nothing, and says so as where there is nothing
+	}
 	if err == nil && shared {
 		err = g.Shared()
 	}

@@ -1,10 +1,15 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
 )
 
 func TestHighlightOnRequest(t *testing.T) {
@@ -36,5 +41,16 @@ func TestHighlightOnRequest(t *testing.T) {
 				t.Errorf("%s highlights %v", it.ID, words)
 			}
 		}
+	}
+}
+
+// TestSearchHasALimitOfTime as contexts have: a provider that is too slow is left out, or
+// is an error where all are.
+func TestSearchHasALimitOfTime(t *testing.T) {
+	f := open(t, func(o *engine.Options) { o.ProviderTimeout = time.Nanosecond })
+	f.put("a", "Storms come.")
+	found, err := f.Search(t.Context(), ragctx.NewQuery("storms"))
+	if !errors.Is(err, context.DeadlineExceeded) && !slices.Contains(found.Degraded, docs.Name) {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

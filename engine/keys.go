@@ -243,6 +243,17 @@ func (r *keyring) authenticateLocal(text string) (access.Grant, error) {
 	return access.Grant{}, fmt.Errorf("%w: the text is not that of an API key, which begins with rgx_", ragctx.ErrUnauthenticated)
 }
 
+// names returns what the keys are called, by their ids.
+func (r *keyring) names() map[string]string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	names := make(map[string]string, len(r.byPrefix))
+	for _, k := range r.byPrefix {
+		names[k.ID] = k.Name
+	}
+	return names
+}
+
 // use remembers that a key was used, and has it noted if that was not done lately.
 func (r *keyring) use(k *heldKey, now time.Time) {
 	at := now.UnixMicro()

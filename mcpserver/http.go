@@ -1,8 +1,11 @@
 package mcpserver
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,12 +35,46 @@ func (s *Server) Handler() http.Handler {
 	options.Stateless = true
 	stateless := mcp.NewStreamableHTTPHandler(serverFor, &options)
 	return carried(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isBatch(r) {
+			refuseBatch(w)
+			return
+		}
 		if r.Header.Get("Mcp-Protocol-Version") >= sessionless {
 			stateless.ServeHTTP(w, r)
 			return
 		}
 		stateful.ServeHTTP(w, r)
 	}))
+}
+
+// isBatch reports whether a request brings an array of messages, and leaves its body as it
+// is. What limits requests counts each as one call.
+func isBatch(r *http.Request) bool {
+	if r.Method != http.MethodPost {
+		return false
+	}
+	body := bufio.NewReader(r.Body)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, r.Body}
+	for range maxFrameBytes {
+		switch b, err := body.ReadByte(); {
+		case err != nil:
+			return false // the reader after this one meets it, too
+		case !strings.ContainsRune(" \t\r\n", rune(b)):
+			_ = body.UnreadByte() // one was just read
+			return b == '['
+		}
+	}
+	return false
+}
+
+func refuseBatch(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Connection", "close") // the rest is not read
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the body is an array of messages; send each in a request of its own"}}`)
 }
 
 const requestKey = "request" // in the extra information of a token

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/mcpserver"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
 )
 
 // versions are those of a client with sessions and of one without.
@@ -140,6 +143,72 @@ func send(t *testing.T, method, url, body string, headers with) (int, string) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	return res.StatusCode, string(b)
+}
+
+// TestBatchesAreRefused: what limits requests would count one as a single call.
+func TestBatchesAreRefused(t *testing.T) {
+	eng := open(t)
+	url := keyed(t, mcpserver.New(eng, mcpserver.Options{}), map[string]access.Grant{"one": {Key: "1", Role: access.Write}})
+	id := begin(t, url, "one")
+	add := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_add","arguments":{"content":"Zebras."}}}`
+	batch := " \r\n\t[" + fmt.Sprintf(add, 2) + "," + fmt.Sprintf(add, 3) + "]"
+	for _, version := range []string{"2025-03-26", "2025-06-18", "2026-07-28"} {
+		status, body := send(t, "POST", url, batch, with{"X-Grant": "one", "Mcp-Session-Id": id, "Mcp-Protocol-Version": version})
+		if status != http.StatusBadRequest || !strings.Contains(body, `"code":-32600`) || !strings.Contains(body, "in a request of its own") {
+			t.Errorf("%s: %d %s", version, status, body)
+		}
+	}
+	if status, body := send(t, "POST", url, "\n "+fmt.Sprintf(add, 4), with{"X-Grant": "one", "Mcp-Session-Id": id}); status != http.StatusOK || !strings.Contains(body, "created") {
+		t.Errorf("one message after white space: %d %s", status, body)
+	}
+	found, _, err := eng.ListMemories(t.Context(), "", store.MemoryFilter{Limit: 10})
+	if err != nil || len(found) != 1 {
+		t.Errorf("%d memories, %v", len(found), err)
+	}
+}
+
+// slowly is an engine whose searches wait.
+type slowly struct {
+	*engine.Engine
+
+	begun, end chan struct{}
+}
+
+func (s slowly) Search(ctx context.Context, q ragctx.ContextQuery) (engine.SearchResult, error) {
+	if q.Query == "slow" {
+		s.begun <- struct{}{}
+		<-s.end
+	}
+	return s.Engine.Search(ctx, q)
+}
+
+// TestCallsPerKey has a key with more slow calls than it has places, which keep only its
+// own calls waiting.
+func TestCallsPerKey(t *testing.T) {
+	const most = 2
+	eng := slowly{open(t), make(chan struct{}, 10), make(chan struct{})}
+	url := keyed(t, mcpserver.New(eng, mcpserver.Options{MaxCalls: 2 * most, MaxCallsPerKey: most}), map[string]access.Grant{
+		"one": {Key: "1", Role: access.Read}, "two": {Key: "2", Role: access.Read},
+	})
+	one, two := overHTTP(t, url, versions[1], with{"X-Grant": "one"}), overHTTP(t, url, versions[1], with{"X-Grant": "two"})
+	var calls sync.WaitGroup
+	for range 3 * most {
+		calls.Go(func() {
+			_, err := one.CallTool(context.WithoutCancel(t.Context()), &mcp.CallToolParams{Name: "search", Arguments: map[string]any{"query": "slow"}})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range most {
+		<-eng.begun
+	}
+	raw(t, two, "search", map[string]any{"query": "zebras"}) // the other key's is answered
+	if n := len(eng.begun); n > 0 {
+		t.Errorf("%d more calls of the key began", n)
+	}
+	close(eng.end)
+	calls.Wait()
 }
 
 // TestSessionLimits bounds sessions in all and for each key; one that ends makes room, by

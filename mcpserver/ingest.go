@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -170,6 +171,9 @@ func (s *Server) jobs(ctx context.Context, at Scope, in jobArguments, c cursor) 
 // job returns one job with what went wrong in it.
 func (s *Server) job(ctx context.Context, id string) (jobResult, error) {
 	j, err := s.engine.Job(ctx, id)
+	if err == nil && !access.From(ctx).Reaches(j.Namespace) { // an engine elsewhere knows nothing of the scope here
+		err = fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
 	if err != nil {
 		return jobResult{}, err
 	}

@@ -23,7 +23,7 @@ func (s *Server) addPrompt(srv *mcp.Server) {
 }
 
 func (s *Server) prompt(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	at, err := s.reader(ctx, headerOf(req))
+	ctx, at, err := s.reader(ctx, headerOf(req))
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (s *Server) resource(root string, read func(ctx context.Context, at Scope, 
 		if err != nil || id == "" || ragctx.ValidName("id", id) != nil {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
-		at, err := s.reader(ctx, headerOf(req))
+		ctx, at, err := s.reader(ctx, headerOf(req))
 		if err != nil {
 			return nil, err
 		}
@@ -69,12 +69,13 @@ func (s *Server) resource(root string, read func(ctx context.Context, at Scope, 
 	}
 }
 
-// reader returns the scope of something that is not a tool.
-func (s *Server) reader(ctx context.Context, h http.Header) (Scope, error) {
+// reader returns the scope of something that is not a tool, and ctx with the grant for it.
+func (s *Server) reader(ctx context.Context, h http.Header) (context.Context, Scope, error) {
 	if err := access.From(ctx).Needs(access.Read); err != nil {
-		return Scope{}, err
+		return ctx, Scope{}, err
 	}
-	return s.scope(ctx, h, Scope{})
+	at, fixed, err := s.scope(ctx, h, Scope{})
+	return fixed.within(ctx, access.Read), at, err
 }
 
 // hidden returns an error as far as callers can use it, and logs the rest.
@@ -94,7 +95,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	if req.Params.Ref == nil || req.Params.Ref.URI != documentRoot+"{id}" || req.Params.Argument.Name != "id" {
 		return out, nil
 	}
-	at, err := s.reader(ctx, headerOf(req))
+	ctx, at, err := s.reader(ctx, headerOf(req))
 	if err != nil {
 		return nil, err
 	}

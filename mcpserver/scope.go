@@ -38,28 +38,42 @@ type part struct {
 	value            *string
 }
 
-// scope returns the scope of a call. What is configured, here or where the caller's
-// requests are, a model cannot change: it may have read the wish in a document.
-func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (Scope, error) {
-	out := s.opts.Scope
-	args := asked.parts()
-	for i, p := range out.parts() {
+// scope returns the scope of a call, and the part of it that is configured, here or where
+// the caller's requests are. That a model cannot change: it may have read the wish in a
+// document.
+func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fixed Scope, err error) {
+	fixed = s.opts.Scope
+	for _, p := range fixed.parts() {
 		if err := fix(p.value, p.header, h.Get(p.header)); err != nil {
-			return out, err
+			return at, fixed, err
 		}
+	}
+	at = fixed
+	args := asked.parts()
+	for i, p := range at.parts() {
 		if err := fix(p.value, p.argument, *args[i].value); err != nil {
-			return out, err
+			return at, fixed, err
 		}
 		if err := ragctx.ValidName(p.argument, *p.value); err != nil {
-			return out, err
+			return at, fixed, err
 		}
 	}
-	if out.Namespace == "" {
-		out.Namespace = ragctx.DefaultNamespace
+	if at.Namespace == "" {
+		at.Namespace = access.From(ctx).Home()
 	}
-	var err error
-	out.UserID, err = access.From(ctx).ActAs(out.UserID)
-	return out, err
+	at.UserID, err = access.From(ctx).ActAs(at.UserID)
+	return at, fixed, err
+}
+
+// within returns ctx with a grant that ends where the configured scope ends, so that the
+// engine keeps the wall for every tool. What writes keeps the grant's users: documents,
+// which belong to none, are stored for everyone.
+func (s Scope) within(ctx context.Context, role access.Role) context.Context {
+	user := s.UserID
+	if role > access.Read {
+		user = ""
+	}
+	return access.With(ctx, access.From(ctx).Within(s.Namespace, user))
 }
 
 // fix sets a part that is open; one that is fixed stays.

@@ -59,6 +59,7 @@ var _ Engine = (*engine.Engine)(nil)
 // Defaults of [Options].
 const (
 	DefaultMaxCalls       = 64
+	DefaultCallsPerKey    = 16
 	DefaultMaxSessions    = 1000
 	DefaultSessionsPerKey = 100
 	DefaultSessionIdle    = 30 * time.Minute
@@ -80,9 +81,10 @@ type Options struct {
 	// done or refused; ctx has the values of the request that brought it, and may have
 	// ended. It is called by several goroutines; nil tells nobody.
 	Changed func(ctx context.Context, c Change)
-	// MaxCalls is how many calls are worked on at a time; others wait. 0 is
-	// [DefaultMaxCalls].
-	MaxCalls int
+	// MaxCalls is how many calls are worked on at a time, MaxCallsPerKey how many of one
+	// API key; others wait. 0 is [DefaultMaxCalls] and [DefaultCallsPerKey].
+	MaxCalls       int
+	MaxCallsPerKey int
 	// MaxSessions bounds the sessions over HTTP, MaxSessionsPerKey those of one API key,
 	// and SessionIdle is how long one may be silent; 0 means [DefaultMaxSessions],
 	// [DefaultSessionsPerKey] and [DefaultSessionIdle].
@@ -98,6 +100,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.MaxCalls = cmp.Or(o.MaxCalls, DefaultMaxCalls)
+	o.MaxCallsPerKey = cmp.Or(o.MaxCallsPerKey, DefaultCallsPerKey)
 	o.MaxSessions = cmp.Or(o.MaxSessions, DefaultMaxSessions)
 	o.MaxSessionsPerKey = cmp.Or(o.MaxSessionsPerKey, DefaultSessionsPerKey)
 	o.SessionIdle = cmp.Or(o.SessionIdle, DefaultSessionIdle)
@@ -118,7 +121,7 @@ type Server struct {
 	log    *slog.Logger
 
 	counter func() (ragctx.Counter, error)
-	calls   chan struct{} // a place for each call under way
+	calls   places
 
 	// What callers see follows their role: there is one server of the SDK for each.
 	reading, writing *mcp.Server
@@ -128,7 +131,7 @@ type Server struct {
 // New returns a server for eng, which stays the caller's to close, after the server.
 func New(eng Engine, o Options) *Server {
 	o = o.withDefaults()
-	s := &Server{engine: eng, opts: o, log: o.Log, calls: make(chan struct{}, o.MaxCalls)}
+	s := &Server{engine: eng, opts: o, log: o.Log, calls: newPlaces(o.MaxCalls, o.MaxCallsPerKey)}
 	s.counter = sync.OnceValues(func() (ragctx.Counter, error) { return tokens.New(ragctx.DefaultTokenizer) })
 	s.reading, s.writing = s.serverFor(access.Read), s.serverFor(access.Write)
 	return s
@@ -175,12 +178,11 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 				return nil, err
 			}
 		}
-		select {
-		case s.calls <- struct{}{}:
-			defer func() { <-s.calls }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		leave, err := s.calls.take(ctx, access.From(ctx).Key)
+		if err != nil {
+			return nil, err
 		}
+		defer leave()
 		return next(ctx, method, req)
 	}
 }

@@ -64,12 +64,12 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 			if err := args.read(req.Params.Arguments, &in); err != nil {
 				return out, err
 			}
-			at, err := s.scope(ctx, headerOf(req), in.asked())
+			at, fixed, err := s.scope(ctx, headerOf(req), in.asked())
 			change.Namespace = ragctx.Clip(at.Namespace)
 			if err != nil {
 				return out, err
 			}
-			return call(ctx, at, in)
+			return call(fixed.within(ctx, d.role), at, in)
 		}()
 		change.settle(ctx, in, out, err)
 		if err != nil {

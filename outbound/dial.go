@@ -29,13 +29,15 @@ func GoOffline() { offline.Store(true) }
 // Permit returns an [ErrOffline] about a host, which is a name or an address, that this
 // process may not connect to.
 func Permit(host string) error {
-	if !offline.Load() || onThisMachine(host) {
+	if !offline.Load() || OnThisMachine(host) {
 		return nil
 	}
 	return fmt.Errorf("%w: not to %s", ErrOffline, ragctx.Clip(host))
 }
 
-func onThisMachine(host string) bool {
+// OnThisMachine reports whether what is sent to a host stays on this machine. Names are
+// not resolved.
+func OnThisMachine(host string) bool {
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }

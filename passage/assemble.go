@@ -49,9 +49,9 @@ type Assembled struct {
 
 // Assemble returns the items for the request's hits, best first,
 // Query.MaxResults different ones at most. Copies of an item's text come with
-// it, so that whoever merges can say what was left out; they do not count, and
-// there are at most as many of them. Hits that the store no longer shows are
-// left out.
+// it, so that whoever merges can say what was left out; they do not count, have no
+// other forms, and there are at most as many of them. Hits that the store no longer
+// shows are left out, and what is beyond 32 MiB of texts is not read.
 func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	var a Assembled
 	runs, err := join(ctx, src, r)
@@ -67,26 +67,30 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		if slices.Contains(r.Query.Exclude, it.ID) {
 			continue
 		}
-		if a.Distinct == r.Query.MaxResults {
+		if a.Distinct == r.Query.MaxResults || b.spent() {
 			a.More = true
 			break
 		}
-		section, err := b.fill(ctx, run, &it)
-		if err != nil {
+		section := b.sectionName(run)
+		if section != "" && seen[section] {
+			continue // another passage of a section that is shown whole
+		}
+		if err := b.content(ctx, run, &it); err != nil {
 			return a, err
 		}
-		withoutPages(&it)
 		text := strings.Join(strings.Fields(it.Content), " ")
 		switch {
-		case section != "" && seen[section]:
-			continue // another passage of a section that is shown whole
 		case !seen[text]:
 			a.Distinct++
+			if err := b.forms(ctx, run, &it); err != nil {
+				return a, err
+			}
 		case copies < r.Query.MaxResults:
 			copies++
 		default:
 			continue
 		}
+		withoutPages(&it)
 		seen[text], seen[section] = true, true
 		a.Items, made = append(a.Items, it), append(made, run)
 	}
@@ -203,7 +207,8 @@ type builder struct {
 	taken map[place]bool
 	runs  map[uint64]int
 	// told are the items whose abstract an item shows already.
-	told map[uint64]bool
+	told  map[uint64]bool
+	texts texts
 }
 
 // place is a unit's place in its item.
@@ -215,7 +220,7 @@ type place struct {
 func newBuilder(src Source, req Request, runs []run) *builder {
 	b := &builder{
 		src: src, query: req.Query, terms: slices.Concat(analysis.Query(wording(req)), req.Terms),
-		taken: make(map[place]bool), runs: make(map[uint64]int), told: make(map[uint64]bool),
+		taken: make(map[place]bool), runs: make(map[uint64]int), told: make(map[uint64]bool), texts: texts{whole: make(map[uint64]string)},
 	}
 	for _, r := range runs {
 		b.runs[r.item.ID]++
@@ -284,44 +289,51 @@ func (r *run) page() int {
 // lines returns the lines from the first unit to the last.
 func lines(first, last Unit) string { return fmt.Sprintf("%d-%d", first.Start.Line, last.End.Line) }
 
-// fill sets the item's content at the depth asked for, and its other forms. It
-// returns the name of the section that a full item shows, or "".
-func (b *builder) fill(ctx context.Context, r run, it *ragctx.ContextItem) (section string, err error) {
-	overview, err := b.text(ctx, r)
-	if err != nil {
-		return "", err
+// content sets the item's content at the depth asked for.
+func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
+	if b.query.Depth != ragctx.DepthFull {
+		if it.Content, err = b.text(ctx, r); err == nil && b.query.Depth == ragctx.DepthAbstract {
+			it.Content = b.abstract(r.item, it.Content)
+		}
+		return err
 	}
-	abstract := b.abstract(r.item, overview)
+	start, end, _ := b.section(r)
+	if it.Content, err = b.read(ctx, r.item, start, end); err != nil {
+		return err
+	}
+	if r.item.Type == ragctx.TypeResource {
+		hit := r.units[0].Start // its line tells that of the section, without reading what precedes
+		it.Metadata["lines"] = lineRange(it.Content, hit.Line-strings.Count(it.Content[:hit.Byte-start], "\n"))
+	}
+	it.Content = strings.TrimSpace(it.Content)
+	return nil
+}
+
+// forms sets the item's other forms, beside its content.
+func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
 	switch b.query.Depth {
 	case ragctx.DepthAbstract:
-		it.Content = abstract
-		return "", nil
+		return nil
 	case ragctx.DepthFull:
-		start, end, whole := b.section(r)
-		if it.Content, err = b.src.Text(ctx, r.item.ID, start, end); err != nil {
-			return "", fmt.Errorf("read %s: %w", it.ID, err)
+		overview, err := b.text(ctx, r)
+		if err != nil {
+			return err
 		}
-		if r.item.Type == ragctx.TypeResource {
-			hit := r.units[0].Start // its line tells that of the section, without reading what precedes
-			it.Metadata["lines"] = lineRange(it.Content, hit.Line-strings.Count(it.Content[:hit.Byte-start], "\n"))
-		}
-		it.Content = strings.TrimSpace(it.Content)
-		if !whole && b.mayShowWhole(r.item) {
-			whole, err := b.src.Text(ctx, r.item.ID, 0, r.item.Bytes)
+		if _, _, whole := b.section(r); !whole && b.mayShowWhole(r.item) {
+			whole, err := b.read(ctx, r.item, 0, r.item.Bytes)
 			if err != nil {
-				return "", fmt.Errorf("read %s: %w", it.ID, err)
+				return err
 			}
 			it.Forms.Wider = ragctx.Form{Text: whole, Lines: lineRange(whole, 1)}
 		}
 		hit := lines(r.units[0], r.units[len(r.units)-1])
 		it.Forms.Shorter = shorter(it.Content, ragctx.Form{Depth: ragctx.DepthOverview, Text: overview, Lines: hit},
-			ragctx.Form{Depth: ragctx.DepthAbstract, Text: abstract, Lines: hit})
-		return strconv.FormatUint(r.item.ID, 10) + ":" + strconv.Itoa(start), nil
+			ragctx.Form{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, overview), Lines: hit})
+		return nil
 	default:
-		it.Content = overview
-		it.Forms.Shorter = shorter(overview, ragctx.Form{Depth: ragctx.DepthAbstract, Text: abstract})
-		it.Forms.Wider, err = b.wider(ctx, r, overview)
-		return "", err
+		it.Forms.Shorter = shorter(it.Content, ragctx.Form{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, it.Content)})
+		it.Forms.Wider, err = b.wider(ctx, r, it.Content)
+		return err
 	}
 }
 
@@ -341,7 +353,7 @@ func shorter(content string, forms ...ragctx.Form) []ragctx.Form {
 // text returns the passage itself, at most [OverviewChars] characters.
 func (b *builder) text(ctx context.Context, r run) (string, error) {
 	if len(r.more) > 0 && r.item.Bytes <= OverviewChars {
-		return b.src.Text(ctx, r.item.ID, 0, r.item.Bytes)
+		return b.read(ctx, r.item, 0, r.item.Bytes)
 	}
 	var parts []string
 	room := OverviewChars
@@ -362,11 +374,7 @@ func (b *builder) runText(ctx context.Context, r run) (string, error) {
 	if s, ok := joined(r.units); ok {
 		return s, nil
 	}
-	s, err := b.src.Text(ctx, r.item.ID, r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", r.item.Key, err)
-	}
-	return s, nil
+	return b.read(ctx, r.item, r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte)
 }
 
 // joined returns the text of units that follow each other, and false if their texts
@@ -403,9 +411,9 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.For
 	if from.ID == first.ID && to.ID == last.ID {
 		return ragctx.Form{}, nil
 	}
-	text, err := b.src.Text(ctx, r.item.ID, from.Start.Byte, to.End.Byte)
+	text, err := b.read(ctx, r.item, from.Start.Byte, to.End.Byte)
 	if err != nil {
-		return ragctx.Form{}, fmt.Errorf("read around %s: %w", r.item.Key, err)
+		return ragctx.Form{}, err
 	}
 	f := ragctx.Form{Text: text}
 	if r.item.Type == ragctx.TypeResource {
@@ -460,6 +468,15 @@ func (b *builder) grow(around []Unit, first, last Unit) (from, to Unit) {
 		}
 	}
 	return from, to
+}
+
+// sectionName names the section that an item shows whole; "" where it shows none.
+func (b *builder) sectionName(r run) string {
+	if b.query.Depth != ragctx.DepthFull {
+		return ""
+	}
+	start, _, _ := b.section(r)
+	return strconv.FormatUint(r.item.ID, 10) + ":" + strconv.Itoa(start)
 }
 
 // section returns the byte range of the innermost section around the run, and

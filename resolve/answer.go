@@ -89,7 +89,7 @@ const (
 	ReasonBudget       Reason = "budget"        // no form of it fits what was left of max_tokens
 	ReasonMaxResults   Reason = "max_results"   // better items used up max_results
 	ReasonSourceCap    Reason = "source_cap"    // its source had its share, and the others left no room
-	ReasonDuplicate    Reason = "duplicate"     // a better item has the same content, or source and id
+	ReasonDuplicate    Reason = "duplicate"     // a better item has the same content, or is the same of its provider
 	ReasonMinRelevance Reason = "min_relevance" // it is below the query's min_relevance
 	ReasonExcluded     Reason = "excluded"      // the query excludes its id
 	ReasonType         Reason = "type"          // the query does not want its type

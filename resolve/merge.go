@@ -20,6 +20,7 @@ type candidate struct {
 	rank     float64
 	size     int // rough tokens, for the order
 	hints    hints
+	stored   bool
 	provider int // position of its provider
 	index    int // position in its provider's result
 
@@ -31,7 +32,7 @@ type candidate struct {
 func newCandidate(e *entry, provider, index int, it ragctx.ContextItem) *candidate {
 	h := hints{e.Priority, e.Trust, e.Freshness}
 	c := &candidate{
-		item: it, hints: h, provider: provider, index: index, size: claimedTokens(it), rank: h.rank(it.Relevance),
+		item: it, hints: h, stored: e.Stored, provider: provider, index: index, size: claimedTokens(it), rank: h.rank(it.Relevance),
 	}
 	c.forms, c.preferred = ladder(it)
 	return c
@@ -77,18 +78,25 @@ func compare(a, b *candidate) int {
 }
 
 // merge sorts the candidates and keeps the better of each pair that has the same
-// content, or the same source and id. The source alone does not make a
-// duplicate: all passages of a document share it.
+// content, or the same source and id of the same provider: what one provider says
+// of its items does not put out those of another. The source alone does not make
+// a duplicate: all passages of a document share it. Of equal contents the stored one
+// is kept, whatever others claim, unless the other one is required.
 func merge(list []*candidate) (kept, duplicates []*candidate) {
-	type key struct{ source, id string }
+	type key struct {
+		provider   int
+		source, id string
+	}
 	slices.SortFunc(list, compare)
 	ids := make(map[key]bool, len(list))
 	contents := make(map[string]bool, len(list))
+	stored := storedContents(list)
 	var buf []byte
 	for _, c := range list {
-		k := key{c.item.Source, c.item.ID}
+		k := key{c.provider, c.item.Source, c.item.ID}
 		buf = normalise(buf[:0], c.item.Content)
-		if ids[k] || contents[string(buf)] {
+		gives := !c.stored && !c.item.Required && stored[string(buf)]
+		if gives || ids[k] || contents[string(buf)] {
 			duplicates = append(duplicates, c)
 			continue
 		}
@@ -96,6 +104,20 @@ func merge(list []*candidate) (kept, duplicates []*candidate) {
 		kept = append(kept, c)
 	}
 	return kept, duplicates
+}
+
+// storedContents returns the contents that are stored, where some candidates are not.
+func storedContents(list []*candidate) map[string]bool {
+	if !slices.ContainsFunc(list, func(c *candidate) bool { return !c.stored }) {
+		return nil
+	}
+	out := make(map[string]bool)
+	for _, c := range list {
+		if c.stored {
+			out[string(normalise(nil, c.item.Content))] = true
+		}
+	}
+	return out
 }
 
 // weak is the share of the best relevance below which an item does not grow:

@@ -37,9 +37,9 @@ func TestDuplicates(t *testing.T) {
 	r := newResolver(t, resolve.Options{},
 		fake{name: "one", items: []ragctx.ContextItem{
 			at(item("d#1", .9, "first passage"), "file:d"), at(item("d#2", .8, "second passage"), "file:d"),
-			at(item("same", .2, "old words"), "memory"),
 		}},
 		fake{name: "two", items: []ragctx.ContextItem{
+			at(item("same", .2, "old words"), "memory"),
 			item("copy", .3, " First\n\tPASSAGE "), at(item("same", .7, "new words"), "memory"), at(item("same", .1, "elsewhere"), "other"),
 		}},
 	)
@@ -52,6 +52,32 @@ func TestDuplicates(t *testing.T) {
 	}
 	if got := lost(a); got != "copy!duplicate same!duplicate" {
 		t.Errorf("lost: %s", got)
+	}
+}
+
+// TestClaimsPutNothingOut has a provider claim to be the best source of what others have.
+func TestClaimsPutNothingOut(t *testing.T) {
+	at := func(it ragctx.ContextItem, source string) ragctx.ContextItem { it.Source = source; return it }
+	stored := resolve.Registered{Stored: true, Provider: fake{name: "memory", items: []ragctx.ContextItem{
+		at(item("m1", .2, "the vault code is 7391"), "memory"), at(item("m2", .1, "tea at four"), "memory"),
+	}}}
+	claims := resolve.Registered{Provider: fake{name: "crm", items: []ragctx.ContextItem{
+		at(item("m1", 1, "the vault code is 0000"), "memory"), at(item("mine", 1, "Tea  at FOUR"), "memory"),
+	}}}
+	for name, c := range map[string]struct {
+		required    bool
+		shown, lost string
+	}{
+		"its word alone":           {false, "m1 m1 m2", "mine!duplicate"},
+		"required by the operator": {true, "mine m1 m1", "m2!duplicate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			claims.Required = c.required
+			a := mustResolve(t, newResolver(t, resolve.Options{Providers: []resolve.Registered{stored, claims}}), ragctx.NewQuery("q"))
+			if shown(a) != c.shown || lost(a) != c.lost {
+				t.Errorf("shown %s, lost %s", shown(a), lost(a))
+			}
+		})
 	}
 }
 

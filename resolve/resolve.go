@@ -51,6 +51,9 @@ type Registered struct {
 	// Required gives all the provider's items a place before all others, and
 	// exempts them from the query's minimum relevance.
 	Required bool
+	// Stored says that the provider's items are of the program's own store. What others
+	// claim of their relevance does not put out one with the same content.
+	Stored bool
 	// Timeout replaces [Options].Timeout for this provider.
 	Timeout time.Duration
 }

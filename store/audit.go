@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,35 +15,109 @@ type AuditEntry struct {
 	Seq       int64     `json:"seq" doc:"grows with every entry"`
 	At        time.Time `json:"at"`
 	Key       string    `json:"key_id,omitempty" doc:"of the API key; absent if none was asked for, local for commands beside the server"`
+	KeyName   string    `json:"key_name,omitempty" doc:"what the key is called, as long as it is listed"`
 	Request   string    `json:"request_id"`
 	Operation string    `json:"operation" doc:"as the OpenAPI document names it; of agents mcp: and the tool"`
 	Namespace string    `json:"namespace,omitempty" doc:"absent if it is about none"`
-	Target    string    `json:"target,omitempty" doc:"the id of what it is about, if the request names one and it was not erased since"`
+	Target    string    `json:"target,omitempty" doc:"the id of what it is about, as far as the request or its answer names one, and it was not erased since"`
 	Status    int       `json:"status" doc:"of the answer"`
 	// Erases says that the target was erased: its name goes as well.
 	Erases bool `json:"-"`
 }
 
-// AddAudit appends entries, and drops the oldest of more than keep.
+// refusedFrom is the status from which on a request was refused, or failed.
+const refusedFrom = 400
+
+// AddAudit appends entries, and drops the oldest of more than keep of what was done, and of
+// more than keep of what was refused: that costs its caller nothing, and must not push out
+// the rest.
 func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) error {
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		for _, e := range entries {
+		var first, last int64
+		for i, e := range entries {
 			if e.Erases {
-				if _, err := tx.ExecContext(ctx, `UPDATE audit SET target = '' WHERE namespace = ? AND target = ?`, e.Namespace, e.Target); err != nil {
+				if err := forgetTargets(ctx, tx, e.Namespace, subjectOf(e.Operation), []string{e.Target}); err != nil {
 					return err
 				}
 				e.Target = ""
 			}
-			_, err := tx.ExecContext(ctx, `INSERT INTO audit (at, key, request, operation, namespace, target, status) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-				e.At.UnixMicro(), e.Key, e.Request, e.Operation, e.Namespace, e.Target, e.Status)
+			err := tx.QueryRowContext(ctx, `INSERT INTO audit (at, key, request, operation, namespace, target, status) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+				e.At.UnixMicro(), e.Key, e.Request, e.Operation, e.Namespace, e.Target, e.Status).Scan(&last)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				first = last
+			}
+		}
+		// Counting them takes a while where many are kept, and a few more do no harm.
+		if step := int64(max(1, keep/100)); (first-1)/step == last/step {
+			return nil
+		}
+		for _, which := range [...]string{`status < ?1`, `status >= ?1`} {
+			_, err := tx.ExecContext(ctx, `DELETE FROM audit WHERE `+which+` AND seq <= (SELECT seq FROM audit WHERE `+which+` ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
+				refusedFrom, keep)
 			if err != nil {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM audit WHERE seq <= (SELECT coalesce(max(seq), 0) FROM audit) - ?`, keep)
-		return err
+		return nil
 	})
 	return failedIf("write the audit log", err)
+}
+
+// The kinds of things that operations are about. Different ones may have equal ids.
+const (
+	aboutDocument  = "document"
+	aboutMemory    = "memory" // and turns, which have the ids of theirs
+	aboutNamespace = "namespace"
+)
+
+// subjects tell what an operation is about by a part of its name; the first counts.
+var subjects = [...]struct{ part, subject string }{
+	{"document", aboutDocument},
+	{"ingest", aboutDocument},
+	{"memor", aboutMemory},
+	{"remember", aboutMemory},
+	{"turn", aboutMemory},
+	{"mem0", aboutMemory},
+	{"procedure", "procedure"},
+	{"draft", "procedure"},
+	{"cluster", "ledger"},
+	{"messages", "ledger"},
+	{"session", "session"},
+	{"user", "user"},
+	{"namespace", aboutNamespace},
+	{"quotas", aboutNamespace},
+	{"key", "key"},
+	{"job", "job"},
+}
+
+func subjectOf(operation string) string {
+	for _, s := range subjects {
+		if strings.Contains(operation, s.part) {
+			return s.subject
+		}
+	}
+	return operation
+}
+
+// forgetTargets takes ids of what was erased out of the entries about things of that kind.
+func forgetTargets(ctx context.Context, tx *sql.Tx, namespace, subject string, ids []string) error {
+	targets, _ := json.Marshal(ids) // strings: cannot fail
+	operations, err := column[string](ctx, tx, `SELECT DISTINCT operation FROM audit WHERE namespace = ? AND target IN (SELECT value FROM json_each(?))`,
+		namespace, string(targets))
+	if err != nil {
+		return err
+	}
+	operations = slices.DeleteFunc(operations, func(op string) bool { return subjectOf(op) != subject })
+	if len(operations) == 0 {
+		return nil
+	}
+	names, _ := json.Marshal(operations)
+	_, err = tx.ExecContext(ctx, `UPDATE audit SET target = '' WHERE namespace = ? AND target IN (SELECT value FROM json_each(?))
+		AND operation IN (SELECT value FROM json_each(?))`, namespace, string(targets), string(names))
+	return err
 }
 
 // AuditFilter narrows the audit log.

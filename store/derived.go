@@ -125,6 +125,11 @@ func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uin
 			return err
 		}
 	}
+	told, err := column[string](ctx, tx, `SELECT key FROM turns WHERE namespace = ? AND id IN (`+in+`)`, args...)
+	if err != nil {
+		return err
+	}
+	e.note(Memories, told...)
 	for _, q := range []string{
 		`DELETE FROM quarantine WHERE namespace = ? AND turn IN ` + keys,
 		`UPDATE history SET turn = '', reason = '' WHERE namespace = ? AND turn IN ` + keys,
@@ -141,7 +146,7 @@ func (s *Store) forgetTurns(ctx context.Context, tx *sql.Tx, sc scope, ids []uin
 }
 
 // forgetAside removes what is in quarantine of a scope.
-func forgetAside(ctx context.Context, tx *sql.Tx, sc scope) error {
+func forgetAside(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
 	for _, f := range []struct {
 		column string
@@ -164,6 +169,11 @@ func forgetAside(ctx context.Context, tx *sql.Tx, sc scope) error {
 			return err
 		}
 	}
+	aside, err := column[string](ctx, tx, `SELECT key FROM quarantine WHERE `+c.sql, c.args...)
+	if err != nil {
+		return err
+	}
+	e.note(Memories, aside...)
 	for _, q := range []string{
 		`DELETE FROM history WHERE op = 'quarantined' AND (namespace, key) IN (SELECT namespace, key FROM quarantine WHERE ` + c.sql + `)`,
 		`DELETE FROM quarantine WHERE ` + c.sql,

@@ -21,6 +21,8 @@ type Erased struct {
 	Messages   int `json:"messages" doc:"of ledgers"`
 	// bereft are memories whose place something took that is erased.
 	bereft *[]string
+	// gone are ids of what is erased.
+	gone *[]named
 	// Pending is the erasure that [Store.Scrub] completes; 0 if there was nothing.
 	Pending int64 `json:"-"`
 }
@@ -232,12 +234,13 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 		e.bereft = nil
 	}
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.forget(ctx, tx, sc); err != nil {
+		if err := s.forget(ctx, tx, sc, e); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE erasures SET scope = '' WHERE id = ?`, e.Pending)
 		return err
 	})
+	e.gone = nil
 	if err == nil {
 		s.sweeper.wake()
 	}
@@ -302,6 +305,9 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named,
 		}
 	}
 	e.Versions += len(ids)
+	if sc.Whole == "" {
+		e.note(n.kind, n.key)
+	}
 	if n.kind == Documents {
 		e.Documents++
 		return nil
@@ -318,6 +324,16 @@ func (s *Store) hideVersions(ctx context.Context, tx *sql.Tx, sc scope, n named,
 		*e.bereft = append(*e.bereft, bereft...)
 	}
 	return forgetHistory(ctx, tx, sc.Namespace, n.key)
+}
+
+// note remembers what is erased, whose ids go from elsewhere at the end.
+func (e *Erased) note(kind Kind, keys ...string) {
+	if e.gone == nil {
+		e.gone = new([]named)
+	}
+	for _, key := range keys {
+		*e.gone = append(*e.gone, named{kind, key})
+	}
 }
 
 // eraseTurns deletes the turns of a scope.
@@ -344,8 +360,9 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 }
 
 // forget removes copies of what a scope names from elsewhere in the database:
-// what jobs are still to write, and stored answers, which may repeat anything.
-func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope) error {
+// what jobs are still to write, ids in the audit log, and stored answers, which may repeat
+// anything.
+func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 	namespace := sc.Whole
 	if namespace == "" {
 		if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
@@ -357,8 +374,36 @@ func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope) error {
 			return err
 		}
 	}
-	if err := forgetAside(ctx, tx, sc); err != nil {
+	if err := forgetAside(ctx, tx, sc, e); err != nil {
+		return err
+	}
+	if err := forgetNoted(ctx, tx, namespace, sc, e); err != nil {
 		return err
 	}
 	return forgetAnswers(ctx, tx, namespace)
+}
+
+// forgetNoted takes the ids of what was erased out of the audit log; of a namespace that
+// is erased, all that are in it.
+func forgetNoted(ctx context.Context, tx *sql.Tx, namespace string, sc scope, e *Erased) error {
+	if sc.Whole != "" {
+		_, err := tx.ExecContext(ctx, `UPDATE audit SET target = '' WHERE namespace = ?1 AND target != ?1`, sc.Whole)
+		return err
+	}
+	if e.gone == nil {
+		return nil
+	}
+	ids := make(map[Kind][]string)
+	for _, n := range *e.gone {
+		ids[n.kind] = append(ids[n.kind], n.key)
+	}
+	for kind, subject := range map[Kind]string{Documents: aboutDocument, Memories: aboutMemory} {
+		if len(ids[kind]) == 0 {
+			continue
+		}
+		if err := forgetTargets(ctx, tx, namespace, subject, ids[kind]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -103,6 +103,9 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (opened, error) {
 			return opened{}, err
 		}
 		o, err := s.client()
+		if err == nil && o.Key != "" {
+			err = s.maySendKey(url)
+		}
 		if err != nil {
 			return opened{}, err
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/outbound"
 )
 
 // checkOneOf accepts the given values, of which there are two at least.
@@ -96,10 +97,14 @@ func checkServer(v string) error {
 	return err
 }
 
-// serverURL returns the base URL that v names; the scheme may be left out.
+// serverURL returns the base URL that v names. The scheme may be left out: it is http for
+// this machine, and https for others.
 func serverURL(v string) (string, error) {
 	if !strings.Contains(v, "://") {
-		v = "http://" + v
+		v = "https://" + v
+		if u, err := url.Parse(v); err == nil && outbound.OnThisMachine(u.Hostname()) {
+			v = "http://" + u.Host + u.RequestURI()
+		}
 	}
 	u, err := url.Parse(v)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -83,6 +85,9 @@ user's and what is nobody's, and changes what is that user's.`,
 				made, err := b.CreateKey(ctx, k)
 				if err != nil {
 					return err
+				}
+				if n, err := validKeys(ctx, b); err == nil && n == 1 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "it is the first: from now on every request to a server of this data directory needs a key")
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), made)
@@ -165,6 +170,18 @@ func allKeys(ctx context.Context, from keyKeeper) ([]access.Key, error) {
 	}
 }
 
+// validKeys counts the keys that are not revoked, which a server asks for.
+func validKeys(ctx context.Context, from keyKeeper) (int, error) {
+	keys, err := allKeys(ctx, from)
+	n := 0
+	for _, k := range keys {
+		if k.Revoked.IsZero() {
+			n++
+		}
+	}
+	return n, err
+}
+
 func writeKeys(w io.Writer, keys []access.Key) error {
 	if len(keys) == 0 {
 		return nil
@@ -193,11 +210,17 @@ func newKeysRevoke(env lookupEnv) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, _ settings, b backend) error {
 				k, err := b.RevokeKey(ctx, args[0])
+				if errors.Is(err, ragctx.ErrNotFound) {
+					return fmt.Errorf("%w; send the id that stands under KEY in 'ragctx keys list'", err)
+				}
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "revoked %s (%s)\n", printable(k.Name), k.ID)
-				return err
+				fmt.Fprintf(cmd.ErrOrStderr(), "revoked %s (%s)\n", printable(k.Name), k.ID)
+				if n, err := validKeys(ctx, b); err == nil && n == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "no keys are left: a server of this machine alone takes every request now, unless it has --require-keys")
+				}
+				return nil
 			})
 		},
 	}

@@ -73,7 +73,7 @@ func TestAgentsAreAudited(t *testing.T) {
 			t.Fatalf("%s %v: %+v, %v", tool, args, res, err)
 		}
 		namespace, _ := args["namespace"].(string)
-		want = append([]store.AuditEntry{{Key: made.ID, Operation: "mcp:" + tool, Namespace: namespace, Target: target, Status: status}}, want...)
+		want = append([]store.AuditEntry{{Key: made.ID, KeyName: made.Name, Operation: "mcp:" + tool, Namespace: namespace, Target: target, Status: status}}, want...)
 	}
 	check := func() {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/outbound"
 )
 
 // apiKey is the environment variable with the key that commands send, without its prefix.
@@ -27,7 +28,7 @@ func securitySettings() []setting {
 		{"require_keys", "true asks for API keys also while there are none", fixed("false"), flag},
 		{"tls_cert", "file with the certificate to serve HTTPS with, and those of its issuers, in PEM; read again when it changes", fixed(""), nil},
 		{"tls_key", "file with its private key, in PEM", fixed(""), nil},
-		{"insecure_http", "true serves other machines without TLS, for a reverse proxy that ends it", fixed("false"), flag},
+		{"insecure_http", "true serves other machines without TLS, for a reverse proxy that ends it; of commands: sends the API key without TLS", fixed("false"), flag},
 		{"allow_server_hosts", "names by which the server may be called, besides those of this machine, separated by commas; empty is any where keys are asked for", fixed(""), nil},
 		{"allow_origins", "web pages that may call the server, besides those of this machine, such as https://app.example.com, separated by commas", fixed(""), optional(checkOrigins)},
 		{"rate_limit", "requests a second of each API key; 0 is no limit", fixed("0"), checkNumber},
@@ -133,6 +134,16 @@ func (s *settings) trusted() (*x509.CertPool, error) {
 		return nil, badUsage("%s: %s holds no certificate in PEM", s.where("ca_file"), file)
 	}
 	return pool, nil
+}
+
+// maySendKey refuses servers on the way to which everyone could read a key.
+func (s *settings) maySendKey(server string) error {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme == "https" || outbound.OnThisMachine(u.Hostname()) || s.k.String("insecure_http") == "true" {
+		return err
+	}
+	return badUsage("%s: %s is plain http, which would show the API key to everyone on the way; use https, or say --insecure-http where nobody can listen",
+		s.where("server"), ragctx.Clip(server))
 }
 
 // certificate returns the certificate of the settings; nil is none.

@@ -199,6 +199,18 @@ func alreadyServed(err error) error {
 	}
 }
 
+// askedFor says whether requests need API keys.
+func (s *settings) askedFor(keys bool) string {
+	switch {
+	case keys:
+		return "API keys: asked for"
+	case s.k.String("require_keys") == "true":
+		return "API keys: asked for, and there are none; 'ragctx keys create' makes one"
+	default:
+		return "API keys: none; every program of this machine is admin"
+	}
+}
+
 // greet says where the server is and what it has.
 func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, addr string) {
 	scheme := "http"
@@ -207,6 +219,8 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	}
 	fmt.Fprintf(w, "ragctx serves %s://%s (stop with Ctrl-C)\n", scheme, addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
+	fmt.Fprintf(w, "agents: %s://%s/mcp\n", scheme, addr)
+	fmt.Fprintln(w, s.askedFor(eng.NeedsKeys()))
 	if s.k.String("offline") == "true" {
 		fmt.Fprintln(w, "offline: nothing but this machine is connected to")
 	}

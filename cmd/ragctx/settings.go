@@ -115,7 +115,7 @@ func flagName(setting string) string { return strings.ReplaceAll(setting, "_", "
 func envName(setting string) string { return envPrefix + strings.ToUpper(setting) }
 
 // besideServer are the settings whose flags come with that of the server to talk to.
-var besideServer = []string{"key_file", "ca_file"}
+var besideServer = []string{"insecure_http", "key_file", "ca_file"}
 
 // addSettings adds flags for settings. Their values are read by [load], not from
 // the flags, so the flags' own defaults stay empty.

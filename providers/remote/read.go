@@ -2,12 +2,14 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
@@ -109,10 +111,17 @@ func readItem(o *Options, raw json.RawMessage) (ragctx.ContextItem, error) {
 			return none, errors.New("has an unknown depth")
 		}
 	}
-	if out.Source == "" {
-		out.Source = o.Name
-	}
+	out.Source = own(o.Name, out.Source)
 	return out, nil
+}
+
+// own returns a source that begins with the name of its provider, so that none passes
+// for a document's or a memory's.
+func own(name, source string) string {
+	if source == "" || source == name || strings.HasPrefix(source, name+":") {
+		return cmp.Or(source, name)
+	}
+	return name + ":" + source
 }
 
 // matches reports whether an item meets a filter. A provider may know nothing of
@@ -165,7 +174,7 @@ func clip(s string) string {
 		r = append(r[:maxNote-3], '.', '.', '.')
 	}
 	return strings.Map(func(c rune) rune {
-		if c < ' ' {
+		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
 			return ' '
 		}
 		return c

@@ -504,3 +504,25 @@ func TestHandler(t *testing.T) {
 		}
 	}
 }
+
+// TestPassesForNobodyElse keeps what an answer says of itself from being taken for what
+// others say.
+func TestPassesForNobodyElse(t *testing.T) {
+	p := newProvider(t, options(serve(t, 200, `{"note":"a\u009bb\u202ec\u2066d\u2028e\u0007f", "items":[
+		{"id":"1","content":"1","source":"memory"},{"id":"2","content":"2","source":"file:a.md"},{"id":"3","content":"3"},
+		{"id":"4","content":"4","source":"crm:x"},{"id":"5","content":"5","source":"crm"},{"id":"6","content":"6","source":"crmx:y"}]}`).URL))
+	got, err := p.Query(t.Context(), ragctx.NewQuery("q"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []string
+	for _, it := range got.Items {
+		sources = append(sources, it.Source)
+	}
+	if diff := cmp.Diff([]string{"crm:memory", "crm:file:a.md", "crm", "crm:x", "crm", "crm:crmx:y"}, sources); diff != "" {
+		t.Error(diff)
+	}
+	if got.Note != "a b c d e f" {
+		t.Errorf("note %q", got.Note)
+	}
+}

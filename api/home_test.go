@@ -1,0 +1,43 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// TestAKeyOfOneNamespaceMeansIt where a request names none.
+func TestAKeyOfOneNamespaceMeansIt(t *testing.T) {
+	f := startPaused(t, Options{})
+	if _, err := f.eng.PutDocument(t.Context(), "team", docs.Document{ExternalID: "a", Text: "Tea in the team."}, ""); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		namespaces []string
+		status     int
+	}{"one": {[]string{"team"}, 200}, "two": {[]string{"team", "home"}, 403}} {
+		k, err := f.eng.CreateKey(t.Context(), access.Key{Name: name, Role: access.Write, Namespaces: c.namespaces})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, body := "X-API-Key: "+k.Text, "Content-Type: application/json"
+		for _, ask := range []struct{ method, path, body, want string }{
+			{"GET", "/v1/documents/a", "", "Tea in the team"},
+			{"GET", "/v1/documents", "", `"a"`},
+			{"POST", "/v1/context", `{"query":"tea"}`, "Tea in the team"},
+			{"POST", "/v1/search", ` { "query" : "tea" } `, "Tea in the team"},
+			{"PUT", "/v1/documents/a", `{"text":"Tea in the team."}`, `"unchanged"`},
+			{"POST", "/mem0/v1/memories/search/", `{"query":"tea","user_id":"ada"}`, "["},
+		} {
+			a := f.call(t, ask.method, ask.path, ask.body, key, body)
+			if a.status != c.status || c.status == 200 && !strings.Contains(a.body, ask.want) {
+				t.Errorf("%s: %s %s: %d %s", name, ask.method, ask.path, a.status, a.body)
+			}
+		}
+		if a := f.call(t, "POST", "/v1/context", `{"query":"tea","namespace":"default"}`, key, body); a.status != 403 {
+			t.Errorf("%s: what is named is not what is meant: %d", name, a.status)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package mcpserver_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/mcpserver"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/skills"
+)
+
+// TestScopeIsAWall asks for what is beyond the configured scope by ids, which no argument
+// of a scope guards.
+func TestScopeIsAWall(t *testing.T) {
+	eng := open(t)
+	for _, user := range []string{"", "ada", "bob"} {
+		k := engine.ProcedureKey{Namespace: "work", Name: "trick", Owner: skills.Owner{UserID: user}}
+		if _, err := eng.PutDraft(t.Context(), k, skills.Body{Trigger: "a trick", Steps: []string{"the trick of " + user}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eng.Publish(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		m := memory.Memory{ID: "m" + user, Namespace: "work", UserID: user, Type: memory.Semantic, Content: "zebras of " + user, Importance: .5}
+		if _, _, err := eng.Remember(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jobs := make(map[string]string)
+	for _, namespace := range []string{"work", "home"} {
+		j, err := eng.IngestFolders(t.Context(), engine.IngestOptions{Namespace: namespace, Paths: []string{t.TempDir()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs[namespace] = j.ID
+	}
+	scope := mcpserver.Scope{Namespace: "work", UserID: "ada"}
+	byHeaders := with{mcpserver.NamespaceHeader: "work", mcpserver.UserHeader: "ada"}
+	for name, s := range map[string]*mcp.ClientSession{
+		"stdio":   stdio(t, mcpserver.New(eng, mcpserver.Options{Scope: scope})),
+		"headers": overHTTP(t, keyed(t, mcpserver.New(eng, mcpserver.Options{}), nil), versions[0], byHeaders),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for id, text := range map[string]string{"procedure:trick": "trick of", "procedure:trick/ada": "trick of ada", "m": "zebras", "mada": "zebras of ada"} {
+				if got := textOf(raw(t, s, "fetch", map[string]any{"id": id})); !strings.Contains(got, text) {
+					t.Errorf("%s: %s", id, got)
+				}
+			}
+			for _, id := range []string{"procedure:trick/bob", "procedure:trick@1/bob", "mbob"} {
+				if got := failure(t, s, "fetch", map[string]any{"id": id}); !strings.HasPrefix(got, "not_found: ") {
+					t.Errorf("%s: %s", id, got)
+				}
+			}
+			if got := textOf(raw(t, s, "job_status", map[string]any{"id": jobs["work"]})); !strings.Contains(got, jobs["work"]) {
+				t.Error(got)
+			}
+			if got := failure(t, s, "job_status", map[string]any{"id": jobs["home"]}); !strings.HasPrefix(got, "not_found: ") {
+				t.Error(got)
+			}
+			// Documents belong to no user; who acts for one may store them all the same.
+			if got := raw(t, s, "ingest", map[string]any{"id": name + ".md", "text": "# Zebras\n"}); got.IsError {
+				t.Error(textOf(got))
+			}
+		})
+	}
+}
