@@ -24,7 +24,7 @@ type AuditEntry struct {
 
 // AddAudit appends entries, and drops the oldest of more than keep.
 func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		for _, e := range entries {
 			if e.Erases {
 				if _, err := tx.ExecContext(ctx, `UPDATE audit SET target = '' WHERE namespace = ? AND target = ?`, e.Namespace, e.Target); err != nil {

@@ -194,7 +194,7 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 			break
 		}
 		for len(found) > 0 {
-			err := s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+			err := s.slice(ctx, everywhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 				for n := sliceUnits; len(found) > 0; n += sliceUnits {
 					if err := s.hideItem(ctx, tx, sc, found[0], e); err != nil {
 						return err

@@ -39,7 +39,7 @@ func (s *Store) Begin(ctx context.Context, k RequestKey, hash []byte, seed strin
 	a, known, err := s.Answer(ctx, k, oldest)
 	if err == nil && !known {
 		a = Answer{Hash: hash, Seed: seed, Made: s.now().UTC().Truncate(time.Microsecond)}
-		err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO idempotency (namespace, route, key, hash, seed, created)
 				VALUES (?, ?, ?, ?, ?, ?)`, k.Namespace, k.Route, k.Key, hash, seed, a.Made.UnixMicro())
 			return err
@@ -78,7 +78,7 @@ func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE idempotency SET status = ?, header = ?, body = ?
 			WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`, a.Status, header, a.Body, k.Namespace, k.Route, k.Key, a.Seed)
 		return err
@@ -92,7 +92,7 @@ func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
 // DropRequest forgets a request that [Store.Begin] noted with a seed, as if it
 // had never come.
 func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) error {
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`,
 			k.Namespace, k.Route, k.Key, seed)
 		return err
@@ -107,7 +107,7 @@ func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) erro
 // answer may be as large as what it is about.
 func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
 	for n := int64(dropBatch); n == dropBatch; {
-		err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 			res, err := tx.ExecContext(ctx, dropAnswers, before.UnixMicro(), dropBatch)
 			if err != nil {
 				return err

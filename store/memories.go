@@ -35,7 +35,7 @@ func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c 
 	}
 	var status Status
 	var w written
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 // its id. If there is neither, the error is [ragctx.ErrNotFound]; seq is 0 if nothing
 // was there but in quarantine.
 func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (seq uint64, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0
 		// First, so that the newest change is the one that can be undone.
 		aside := s.leave(ctx, tx, ns, id, user, anyUser, memory.OpDiscarded, nothing)
@@ -200,4 +200,14 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 		return 0, failed("delete memory", err)
 	}
 	return seq, nil
+}
+
+// NextExpiry returns the first time after one at which something in a namespace expires,
+// earlier versions included; zero if nothing does.
+func (s *Store) NextExpiry(ctx context.Context, ns int64, after time.Time) (time.Time, error) {
+	var next sql.NullInt64
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT min(expires) FROM items WHERE namespace = ? AND expires > ?`, ns, after.UnixMicro()).Scan(&next)
+	})
+	return moment(next), failedIf("look for what expires", err)
 }
