@@ -98,12 +98,14 @@ type DocumentKey struct {
 // does not.
 type documentPut struct {
 	DocumentKey
-	Title    string   `query:"title" maxLength:"2048" doc:"of a file; default is what it calls itself"`
-	Source   string   `query:"source" maxLength:"4096" doc:"of a file: where it comes from"`
-	Tags     []string `query:"tags,explode" maxItems:"64" doc:"of a file; may be repeated"`
-	Metadata string   `query:"metadata" maxLength:"16384" doc:"of a file: a JSON object; a longer one does not fit into a URL" example:"{\"team\": \"ops\"}"`
-	Occurred string   `query:"occurred" format:"date-time" doc:"of a file: when what it tells happened"`
-	Root     string   `query:"root" doc:"of a file: what it was ingested from"`
+	Matching
+	IfNoneMatch string   `header:"If-None-Match" maxLength:"8192" doc:"*: the document is stored only if there is none of the id; else the answer is 412"`
+	Title       string   `query:"title" maxLength:"2048" doc:"of a file; default is what it calls itself"`
+	Source      string   `query:"source" maxLength:"4096" doc:"of a file: where it comes from"`
+	Tags        []string `query:"tags,explode" maxItems:"64" doc:"of a file; may be repeated"`
+	Metadata    string   `query:"metadata" maxLength:"16384" doc:"of a file: a JSON object; a longer one does not fit into a URL" example:"{\"team\": \"ops\"}"`
+	Occurred    string   `query:"occurred" format:"date-time" doc:"of a file: when what it tells happened"`
+	Root        string   `query:"root" doc:"of a file: what it was ingested from"`
 
 	RawBody []byte
 	file    bool
@@ -150,10 +152,14 @@ type duplicateListOutput struct{ Body DuplicateList }
 
 type documentPutOutput struct {
 	Status int
+	ETag   string `header:"ETag" doc:"of the version that is current now, for If-Match"`
 	Body   DocumentPut
 }
 
-type documentOutput struct{ Body Document }
+type documentOutput struct {
+	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this version, for If-Match"`
+	Body Document
+}
 
 type documentPageOutput struct{ Body DocumentPage }
 
@@ -207,7 +213,7 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 	if !in.Text {
 		out.Text = nil
 	}
-	return &documentOutput{out}, nil
+	return &documentOutput{tagOfRevision(d.Revision()), out}, nil
 }
 
 func (s *Server) listDuplicates(ctx context.Context, in *duplicateList) (*duplicateListOutput, error) {

@@ -90,23 +90,30 @@ func (r *eraser) close() {
 // An error after the document is gone from every answer says what still holds
 // its bytes; it is tried again in the background, and at the next opening.
 func (e *Engine) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
-	if err := shares(ctx); err != nil {
-		return store.Erased{}, err
-	}
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseDocument(ctx, ns, id) })
+	return e.If(store.Condition{}).EraseDocument(ctx, namespace, id)
 }
 
 // EraseMemory removes a memory of a user, or one that belongs to no user, and
 // the turn that it was made of, as [Engine.EraseDocument] does. With anyUser it
 // may be anyone's.
 func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
-	by, err := e.changedBy(ctx, namespace, id, Viewer{user, anyUser})
+	return e.eraseMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
+}
+
+func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewer, when store.Condition) (store.Erased, error) {
+	by, err := e.changedBy(ctx, namespace, id, by)
 	if err != nil {
 		return store.Erased{}, err
 	}
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
-		return e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone)
+	known := false
+	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		known = true
+		return e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone, when)
 	})
+	if err == nil && !known {
+		err = when.Missing("memory", id)
+	}
+	return took, err
 }
 
 // EraseSession removes the turns and memories of a session of a user, or with

@@ -86,18 +86,23 @@ func (sc scope) where(items bool) (string, []any) {
 
 // EraseDocument removes every version of a document, now and for all earlier
 // times. What never was is erased already: that is no error.
-func (s *Store) EraseDocument(ctx context.Context, ns int64, id string) (Erased, error) {
-	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id}, anyone)
+func (s *Store) EraseDocument(ctx context.Context, ns int64, id string, when ...Condition) (Erased, error) {
+	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id}, func(ctx context.Context, tx *sql.Tx) error {
+		return checkCurrent(ctx, tx, ns, Documents, id, when)
+	})
 }
 
 // EraseMemory removes every version of a memory, and the turn that it was made
 // of. Without anyUser it must be the user's or nobody's, as in [Store.DeleteMemory].
-func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (Erased, error) {
-	may := anyone
-	if !anyUser {
-		may = func(ctx context.Context, tx *sql.Tx) error { return mayErase(ctx, tx, ns, id, user) }
-	}
-	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, may)
+func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (Erased, error) {
+	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, func(ctx context.Context, tx *sql.Tx) error {
+		if !anyUser {
+			if err := mayErase(ctx, tx, ns, id, user); err != nil {
+				return err
+			}
+		}
+		return checkCurrent(ctx, tx, ns, Memories, id, when)
+	})
 }
 
 // anyone may erase what is asked for.

@@ -52,6 +52,7 @@ func (s *staging) has(id int64) bool {
 type staged struct {
 	record
 
+	when  []Condition
 	id    int64  // of its row, 0 before there is one
 	text  string // what is still to be written
 	units []Unit // likewise
@@ -64,7 +65,7 @@ type staged struct {
 // that is all. It reports whether there is more to do.
 func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough func(int) bool) (more bool, err error) {
 	if d.id == 0 {
-		if *p, _, err = s.judge(ctx, tx, d.record); err != nil || p.Status == Unchanged {
+		if *p, _, err = s.judge(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
 			return false, err
 		}
 		if err := s.begin(ctx, tx, d); err != nil {
@@ -91,11 +92,11 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 		}
 	}
 	var old *current
-	if *p, old, err = s.judge(ctx, tx, d.record); err != nil || p.Status == Unchanged {
+	if *p, old, err = s.judge(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
 		return false, err
 	}
 	w, err := s.publish(ctx, tx, d.record, d.id, old)
-	p.Version, p.Seq, d.pruned = w.version, w.seq, w.pruned
+	p.Version, p.Revision, p.Seq, d.pruned = w.version, w.revision(), w.seq, w.pruned
 	return false, err
 }
 
