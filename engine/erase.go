@@ -106,7 +106,7 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 		return store.Erased{}, err
 	}
 	known := false
-	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+	took, err := e.eraseTold(ctx, namespace, toldOfMemory(id), func(ns int64) (store.Erased, error) {
 		known = true
 		return e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone, when)
 	})
@@ -128,7 +128,7 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, session, user stri
 	}
 	f := store.MemoryFilter{SessionID: session, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
 	before := e.tiers(ctx, namespace, f)
-	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+	took, err := e.eraseTold(ctx, namespace, toldIn(session, by), func(ns int64) (store.Erased, error) {
 		e.attached.forget(func(k SessionKey) bool {
 			return k.Namespace == spaceName(namespace) && k.SessionID == session && (by.Anyone || k.UserID == by.User)
 		})
@@ -145,7 +145,7 @@ func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.E
 	}
 	f := store.MemoryFilter{UserID: user, Own: true}
 	before := e.tiers(ctx, namespace, f)
-	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+	took, err := e.eraseTold(ctx, namespace, toldOfUser(user), func(ns int64) (store.Erased, error) {
 		e.attached.forget(func(k SessionKey) bool { return k.Namespace == spaceName(namespace) && k.UserID == user })
 		return e.store.EraseUser(ctx, ns, user)
 	})

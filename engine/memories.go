@@ -244,4 +244,28 @@ func (e *Engine) deleteMemory(ctx context.Context, namespace, id string, by View
 	return e.followMemories(ctx, ns, seq)
 }
 
+// DeleteMemories deletes the memories that a filter finds, each as [Engine.DeleteMemory]
+// does, and tells how many went from each tier.
+func (e *Engine) DeleteMemories(ctx context.Context, namespace string, f store.MemoryFilter) error {
+	f.Limit = MaxPage
+	before := e.tiers(ctx, namespace, f)
+	var took store.Erased
+	defer func() { e.cleared(ctx, namespace, f, before, took) }()
+	for {
+		page, next, err := e.ListMemories(ctx, namespace, f)
+		if err != nil {
+			return err
+		}
+		for _, m := range page {
+			if err := e.DeleteMemory(ctx, namespace, m.ID, m.UserID, false); err != nil {
+				return err
+			}
+			took.Memories++
+		}
+		if next.ID == "" {
+			return nil
+		}
+	}
+}
+
 func isNotFound(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }
