@@ -21,6 +21,7 @@ type Erased struct {
 	Messages   int `json:"messages" doc:"of ledgers"`
 	// bereft are memories whose place something took that is erased.
 	bereft *[]string
+	again  bool // it goes on with what another attempt began
 	// Pending is the erasure that [Store.Scrub] completes; 0 if there was nothing.
 	Pending int64 `json:"-"`
 }
@@ -237,7 +238,7 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 		e.bereft = nil
 	}
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
-		if err := s.forget(ctx, tx, sc); err != nil {
+		if err := s.forget(ctx, tx, sc, e); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE erasures SET scope = '' WHERE id = ?`, e.Pending)
@@ -349,13 +350,17 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 }
 
 // forget removes copies of what a scope names from elsewhere in the database:
-// what jobs are still to write, and stored answers, which may repeat anything.
-func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope) error {
+// what jobs are still to write, and stored answers that may repeat it.
+func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 	namespace := sc.Whole
 	if namespace == "" {
 		if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
 			return err
 		}
+	}
+	before, err := rowsChanged(ctx, tx)
+	if err != nil {
+		return err
 	}
 	if sc.Kind == Documents && sc.Key != nil {
 		if err := forgetSpooled(ctx, tx, namespace, *sc.Key); err != nil {
@@ -365,5 +370,15 @@ func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope) error {
 	if err := forgetAside(ctx, tx, sc); err != nil {
 		return err
 	}
-	return forgetAnswers(ctx, tx, namespace)
+	after, err := rowsChanged(ctx, tx)
+	if err != nil || !e.again && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns == 0 {
+		return err // there was nothing, so no answer tells of it
+	}
+	return forgetAnswers(ctx, tx, namespace, sc)
+}
+
+// rowsChanged counts what was written by the connection of a transaction.
+func rowsChanged(ctx context.Context, tx *sql.Tx) (n int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&n)
+	return n, err
 }

@@ -125,9 +125,32 @@ func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
 const dropAnswers = `DELETE FROM idempotency WHERE (namespace, route, key) IN
 	(SELECT namespace, route, key FROM idempotency WHERE created < ? LIMIT ?)`
 
-// forgetAnswers removes the answers to requests of a namespace, which may repeat
-// what was stored.
-func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ?`, namespace)
+// forgetAnswers removes the answers to requests of a namespace that may repeat what was in a
+// scope: all but those of routes that have none of it to tell.
+func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string, sc scope) error {
+	query, args := `DELETE FROM idempotency WHERE namespace = ?`, []any{namespace}
+	for _, root := range unconcerned(sc) {
+		query += ` AND route NOT GLOB ? AND route NOT GLOB ?`
+		args = append(args, "* "+root, "* "+root+`[/:\]*`)
+	}
+	_, err := tx.ExecContext(ctx, query, args...)
 	return err
+}
+
+// unconcerned lists the roots of routes whose answers tell nothing of what is in a scope.
+// What is missing here loses its answers to no purpose; what is too much would keep them.
+func unconcerned(sc scope) []string {
+	const documents, memories, turns, procedures, ledgers, mem0 = "/v1/documents", "/v1/memories", "/v1/turns", "/v1/procedures", "/v1/ledger", "/mem0"
+	switch {
+	case sc.Whole != "":
+		return nil
+	case sc.Ledger != 0:
+		return []string{documents, memories, turns, procedures, mem0}
+	case sc.Procedure != 0:
+		return []string{documents, memories, ledgers}
+	case sc.Kind == Documents:
+		return []string{memories, turns, procedures, ledgers, mem0}
+	default: // memories of an id, a session or a user
+		return []string{documents, ledgers}
+	}
 }

@@ -73,7 +73,7 @@ func (w *sweeper) loop() {
 
 func (w *sweeper) work() error {
 	for id, sc := range w.unhidden() {
-		if err := w.store.hide(w.life, sc, &Erased{Pending: id}); err != nil {
+		if err := w.store.hide(w.life, sc, &Erased{Pending: id, again: true}); err != nil {
 			return err
 		}
 		w.mu.Lock()
