@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -140,12 +141,33 @@ type duplicateList struct {
 	Scoped
 	Prefix string `query:"prefix" maxLength:"512" doc:"only groups of which an id begins so" example:"docs/"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 }
 
 // DuplicateList are groups of documents that say the same or nearly the same.
 type DuplicateList struct {
 	Groups []docs.Duplicates `json:"groups" nullable:"false"`
 	Total  int               `json:"total" doc:"how many groups there are"`
+	// NextCursor is absent on the last page.
+	NextCursor string `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+}
+
+// pageOfDuplicates returns the groups after a cursor, at most limit.
+func pageOfDuplicates(all []docs.Duplicates, limit int, after duplicateCursor) DuplicateList {
+	list := DuplicateList{Total: len(all), Groups: all}
+	if after != (duplicateCursor{}) {
+		n := slices.IndexFunc(all, after.precedes)
+		if n < 0 {
+			n = len(all)
+		}
+		list.Groups = all[n:]
+	}
+	if len(list.Groups) > limit {
+		list.Groups = list.Groups[:limit]
+		last := list.Groups[limit-1]
+		list.NextCursor = encodeCursor(duplicateCursor{len(last.IDs), last.IDs[0]})
+	}
+	return list
 }
 
 type duplicateListOutput struct{ Body DuplicateList }
@@ -217,9 +239,12 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 }
 
 func (s *Server) listDuplicates(ctx context.Context, in *duplicateList) (*duplicateListOutput, error) {
+	after, err := decodeCursor[duplicateCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
 	found, err := s.engine.Duplicates(ctx, in.Namespace, in.Prefix)
-	n := len(found)
-	return &duplicateListOutput{DuplicateList{Groups: found[:min(n, in.Limit)], Total: n}}, err
+	return &duplicateListOutput{pageOfDuplicates(found, in.Limit, after)}, err
 }
 
 func (s *Server) listDocuments(ctx context.Context, in *documentList) (*documentPageOutput, error) {

@@ -163,8 +163,9 @@ func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (sto
 }
 
 // MemoryTags counts the tags of the memories that a filter finds: those that most
-// carry first, at most as many as its limit.
-func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.TagCount, error) {
+// carry first, at most as many as its limit, from the one after another on; the zero one
+// is the beginning.
+func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
@@ -179,7 +180,7 @@ func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.Memor
 		return nil, err
 	}
 	f.Now = e.opts.Now()
-	return e.store.MemoryTags(ctx, ns, f)
+	return e.store.MemoryTags(ctx, ns, f, after)
 }
 
 // CountMemories counts the memories that a filter finds.
