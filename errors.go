@@ -12,6 +12,8 @@ var (
 	ErrInvalid  = errors.New("invalid input")
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict")
+	// ErrPrecondition says that something is not as the caller said that it has to be.
+	ErrPrecondition = errors.New("not as the condition wants it")
 	ErrTooLarge = errors.New("too large")
 	ErrDenied   = errors.New("not allowed")
 	// ErrUnauthenticated says that an API key is missing or not a good one, ErrQuota
@@ -43,6 +45,7 @@ var errorCodes = []struct {
 	{ErrInvalid, "invalid", 422},
 	{ErrNotFound, "not_found", 404},
 	{ErrConflict, "conflict", 409},
+	{ErrPrecondition, "precondition_failed", 412},
 	{ErrTooLarge, "too_large", 413},
 	{ErrDenied, "denied", 403},
 	{ErrUnauthenticated, "unauthenticated", 401},

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -37,6 +38,7 @@ const maxProblemBytes = 1 << 20
 type Client struct {
 	base string
 	http *http.Client
+	when http.Header // what each request says of when it is to be done
 }
 
 var _ engine.Lister = (*Client)(nil)
@@ -354,6 +356,7 @@ func (c *Client) request(ctx context.Context, method, path string, q url.Values,
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ragctx.ErrInvalid, err)
 	}
+	maps.Copy(req.Header, c.when)
 	if body != nil {
 		req.Header.Set("Content-Type", jsonType)
 	}

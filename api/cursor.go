@@ -2,11 +2,14 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -27,6 +30,24 @@ type memoryCursor struct {
 // quarantineCursor says after which row a page starts.
 type quarantineCursor struct {
 	Row int64 `json:"row"`
+}
+
+// duplicateCursor says after which group a page starts: the largest come first, equal ones by
+// their first ids.
+type duplicateCursor struct {
+	Size  int    `json:"size"`
+	First string `json:"first"`
+}
+
+// precedes reports whether a group is on the page.
+func (c duplicateCursor) precedes(d docs.Duplicates) bool {
+	return cmp.Or(cmp.Compare(c.Size, len(d.IDs)), cmp.Compare(len(d.IDs[0]), len(c.First)), strings.Compare(d.IDs[0], c.First)) > 0
+}
+
+// tagCursor says after which tag a page starts.
+type tagCursor struct {
+	Tag   string `json:"tag"`
+	Count int    `json:"count"`
 }
 
 // Cursors are opaque to callers, and may be made anew in any release.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -98,12 +99,14 @@ type DocumentKey struct {
 // does not.
 type documentPut struct {
 	DocumentKey
-	Title    string   `query:"title" maxLength:"2048" doc:"of a file; default is what it calls itself"`
-	Source   string   `query:"source" maxLength:"4096" doc:"of a file: where it comes from"`
-	Tags     []string `query:"tags,explode" maxItems:"64" doc:"of a file; may be repeated"`
-	Metadata string   `query:"metadata" maxLength:"16384" doc:"of a file: a JSON object; a longer one does not fit into a URL" example:"{\"team\": \"ops\"}"`
-	Occurred string   `query:"occurred" format:"date-time" doc:"of a file: when what it tells happened"`
-	Root     string   `query:"root" doc:"of a file: what it was ingested from"`
+	Matching
+	IfNoneMatch string   `header:"If-None-Match" maxLength:"8192" doc:"*: the document is stored only if there is none of the id; else the answer is 412"`
+	Title       string   `query:"title" maxLength:"2048" doc:"of a file; default is what it calls itself"`
+	Source      string   `query:"source" maxLength:"4096" doc:"of a file: where it comes from"`
+	Tags        []string `query:"tags,explode" maxItems:"64" doc:"of a file; may be repeated"`
+	Metadata    string   `query:"metadata" maxLength:"16384" doc:"of a file: a JSON object; a longer one does not fit into a URL" example:"{\"team\": \"ops\"}"`
+	Occurred    string   `query:"occurred" format:"date-time" doc:"of a file: when what it tells happened"`
+	Root        string   `query:"root" doc:"of a file: what it was ingested from"`
 
 	RawBody []byte
 	file    bool
@@ -138,22 +141,47 @@ type duplicateList struct {
 	Scoped
 	Prefix string `query:"prefix" maxLength:"512" doc:"only groups of which an id begins so" example:"docs/"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 }
 
 // DuplicateList are groups of documents that say the same or nearly the same.
 type DuplicateList struct {
 	Groups []docs.Duplicates `json:"groups" nullable:"false"`
 	Total  int               `json:"total" doc:"how many groups there are"`
+	// NextCursor is absent on the last page.
+	NextCursor string `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+}
+
+// pageOfDuplicates returns the groups after a cursor, at most limit.
+func pageOfDuplicates(all []docs.Duplicates, limit int, after duplicateCursor) DuplicateList {
+	list := DuplicateList{Total: len(all), Groups: all}
+	if after != (duplicateCursor{}) {
+		n := slices.IndexFunc(all, after.precedes)
+		if n < 0 {
+			n = len(all)
+		}
+		list.Groups = all[n:]
+	}
+	if len(list.Groups) > limit {
+		list.Groups = list.Groups[:limit]
+		last := list.Groups[limit-1]
+		list.NextCursor = encodeCursor(duplicateCursor{len(last.IDs), last.IDs[0]})
+	}
+	return list
 }
 
 type duplicateListOutput struct{ Body DuplicateList }
 
 type documentPutOutput struct {
 	Status int
+	ETag   string `header:"ETag" doc:"of the version that is current now, for If-Match"`
 	Body   DocumentPut
 }
 
-type documentOutput struct{ Body Document }
+type documentOutput struct {
+	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this version, for If-Match"`
+	Body Document
+}
 
 type documentPageOutput struct{ Body DocumentPage }
 
@@ -207,13 +235,16 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 	if !in.Text {
 		out.Text = nil
 	}
-	return &documentOutput{out}, nil
+	return &documentOutput{tagOfRevision(d.Revision()), out}, nil
 }
 
 func (s *Server) listDuplicates(ctx context.Context, in *duplicateList) (*duplicateListOutput, error) {
+	after, err := decodeCursor[duplicateCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
 	found, err := s.engine.Duplicates(ctx, in.Namespace, in.Prefix)
-	n := len(found)
-	return &duplicateListOutput{DuplicateList{Groups: found[:min(n, in.Limit)], Total: n}}, err
+	return &duplicateListOutput{pageOfDuplicates(found, in.Limit, after)}, err
 }
 
 func (s *Server) listDocuments(ctx context.Context, in *documentList) (*documentPageOutput, error) {

@@ -18,11 +18,13 @@ type Erasable struct {
 
 type documentDelete struct {
 	DocumentKey
+	Matching
 	Erasable
 }
 
 type memoryDelete struct {
 	MemoryKey
+	Matching
 	Erasable
 }
 
@@ -72,18 +74,19 @@ func (e Erasable) confirmed() error {
 }
 
 func (s *Server) deleteDocument(ctx context.Context, in *documentDelete) (*struct{}, error) {
+	as := s.engine.If(in.when())
 	if in.Erase {
-		_, err := s.engine.EraseDocument(ctx, in.Namespace, in.ID)
+		_, err := as.EraseDocument(ctx, in.Namespace, in.ID)
 		return nil, err
 	}
-	return nil, s.engine.DeleteDocument(ctx, in.Namespace, in.ID)
+	return nil, as.DeleteDocument(ctx, in.Namespace, in.ID)
 }
 
 func (s *Server) deleteMemory(ctx context.Context, in *memoryDelete) (*struct{}, error) {
-	by := in.viewer()
+	as := s.engine.If(in.when())
 	if in.Erase {
-		_, err := s.engine.EraseMemory(ctx, in.Namespace, in.ID, by.User, by.Anyone)
+		_, err := as.EraseMemory(ctx, in.Namespace, in.ID, in.viewer())
 		return nil, err
 	}
-	return nil, s.engine.DeleteMemory(ctx, in.Namespace, in.ID, by.User, by.Anyone)
+	return nil, as.DeleteMemory(ctx, in.Namespace, in.ID, in.viewer())
 }

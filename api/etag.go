@@ -44,7 +44,7 @@ func (s *Server) conditional(c echo.Context, passing []string, next func()) {
 	defer func() { resp.Writer = w.ResponseWriter }() // also when next panics
 	next()
 	if w.status == http.StatusOK {
-		tag := tagOf(w.body.Bytes(), passing)
+		tag := tagOf(strings.Trim(w.Header().Get(tagHeader), `"`), w.body.Bytes(), passing)
 		w.Header().Set(tagHeader, tag)
 		w.Header().Set(echo.HeaderCacheControl, "private, no-cache") // may be kept, if it is asked for again each time
 		if has(c.Request().Header.Values(unlessHeader), tag) {
@@ -60,8 +60,9 @@ func (s *Server) conditional(c echo.Context, passing []string, next func()) {
 	}
 }
 
-// tagOf returns the tag of an answer: the hash of its bytes, or of all but the fields that pass.
-func tagOf(body []byte, passing []string) string {
+// tagOf returns the tag of an answer: the revision of what it shows, if that has one, and the
+// hash of its bytes, or of all but the fields that pass.
+func tagOf(revision string, body []byte, passing []string) string {
 	weak := ""
 	if len(passing) > 0 {
 		weak = "W/"
@@ -73,7 +74,10 @@ func tagOf(body []byte, passing []string) string {
 		body, _ = json.Marshal(fields) // sorted, so the same fields are the same bytes
 	}
 	sum := sha256.Sum256(body)
-	return weak + `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+	if revision != "" {
+		revision += "-"
+	}
+	return weak + `"` + revision + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
 
 // has reports whether header lines name a tag, compared weakly (RFC 9110, 13.1.2).

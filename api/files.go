@@ -17,6 +17,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/store"
@@ -81,16 +82,20 @@ func knownFile(media string) bool {
 }
 
 func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {
+	when, err := in.when()
+	if err != nil {
+		return nil, err
+	}
 	put := s.putText
 	if in.file {
 		put = s.putFile
 	}
-	done, err := put(ctx, in)
-	return &documentPutOutput{created(done.Status), DocumentPut{in.ID, done.Version, done.Status, done.Chunks}}, err
+	done, err := put(ctx, in, s.engine.If(when))
+	return &documentPutOutput{created(done.Status), tagOfRevision(done.Revision), DocumentPut{in.ID, done.Version, done.Status, done.Chunks}}, err
 }
 
 // putText stores a document that came as JSON.
-func (s *Server) putText(ctx context.Context, in *documentPut) (store.Put, error) {
+func (s *Server) putText(ctx context.Context, in *documentPut, to engine.Conditional) (store.Put, error) {
 	if faults := in.misplaced(); len(faults) > 0 {
 		return store.Put{}, invalid(faults...)
 	}
@@ -98,7 +103,7 @@ func (s *Server) putText(ctx context.Context, in *documentPut) (store.Put, error
 	if err := json.Unmarshal(in.RawBody, &body); err != nil {
 		return store.Put{}, invalid(Fault{Location: "body", Message: "cannot be read: " + err.Error()})
 	}
-	return s.engine.PutDocument(ctx, in.Namespace, docs.Document{
+	return to.PutDocument(ctx, in.Namespace, docs.Document{
 		ExternalID: in.ID, Title: body.Title, Source: body.Source, MIME: body.MIME, Text: body.Text,
 		Tags: body.Tags, Metadata: body.Metadata, Occurred: body.Occurred, Chunk: body.Chunk.options(),
 	}, body.Root)
@@ -126,7 +131,7 @@ func (d *documentPut) misplaced() []Fault {
 }
 
 // putFile stores a document that came as a file.
-func (s *Server) putFile(ctx context.Context, in *documentPut) (store.Put, error) {
+func (s *Server) putFile(ctx context.Context, in *documentPut, to engine.Conditional) (store.Put, error) {
 	d := docs.Document{ExternalID: in.ID, Title: in.Title, Source: in.Source, Tags: in.Tags, MIME: fileType(in.media)}
 	if in.Metadata != "" {
 		meta := Metadata{}
@@ -144,7 +149,7 @@ func (s *Server) putFile(ctx context.Context, in *documentPut) (store.Put, error
 		}
 		d.Occurred = t
 	}
-	return s.engine.PutFile(ctx, in.Namespace, d, in.RawBody, in.Root)
+	return to.PutFile(ctx, in.Namespace, d, in.RawBody, in.Root)
 }
 
 // fileType is what a declared type says of a file: nothing, if it only says that it

@@ -36,7 +36,7 @@ const (
 )
 
 // keptHeaders are the headers of an answer that are sent again with it.
-var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation}
+var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHeader}
 
 // isWrite reports whether an operation changes something that doing it again would
 // change once more, and so knows keys.
@@ -153,9 +153,14 @@ func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func
 		next("")
 		return nil
 	}
-	k, err := requestKey(r, op, namespaceOf(r, body))
+	namespace := namespaceOf(r, body)
+	k, err := requestKey(r, op, namespace)
 	if err != nil {
 		return err
+	}
+	if namespace != "" && !access.From(r.Context()).Reaches(namespace) {
+		next("") // which refuses it; nothing is noted of a namespace that is not the caller's
+		return nil
 	}
 	leave, err := s.underWay.enter(r.Context(), k)
 	if err != nil {
@@ -236,9 +241,12 @@ func (s *Server) note(ctx context.Context, k store.RequestKey, a store.Answer, w
 }
 
 // refused reports whether an answer with a status says that nothing was done, and
-// that another request is wanted.
+// that another request is wanted, or another API key.
 func refused(status int) bool {
-	return status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
+	return slices.Contains([]int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusPreconditionFailed,
+		http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity,
+	}, status)
 }
 
 // repeatable reports whether an answer with a status is the answer for good.

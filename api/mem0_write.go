@@ -243,19 +243,6 @@ func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0M
 		return nil, ragctx.Invalid("user_id", "is missing or *, and so are agent_id and run_id; name whose memories are to be deleted")
 	}
 	f := scope.memories()
-	f.Own, f.Limit = true, engine.MaxPage
-	for {
-		page, next, err := s.engine.ListMemories(ctx, in.ProjectID, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range page {
-			if err := s.engine.DeleteMemory(ctx, in.ProjectID, m.ID, m.UserID, false); err != nil {
-				return nil, err
-			}
-		}
-		if next.ID == "" {
-			return &mem0MessageOutput{Mem0Message{"Memories deleted successfully!"}}, nil
-		}
-	}
+	f.Own = true
+	return &mem0MessageOutput{Mem0Message{"Memories deleted successfully!"}}, s.engine.DeleteMemories(ctx, in.ProjectID, f)
 }

@@ -67,10 +67,18 @@ type memoryInput struct{ Body MemoryRequest }
 
 type memoryPutOutput struct {
 	Status int
+	ETag   string `header:"ETag" doc:"of the version that is current now, for If-Match"`
 	Body   MemoryPut
 }
 
-type memoryOutput struct{ Body store.Quarantined }
+func memoryPut(status int, m memory.Memory, done store.Status) *memoryPutOutput {
+	return &memoryPutOutput{status, memoryTag(m), MemoryPut{m, done}}
+}
+
+type memoryOutput struct {
+	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this version, for If-Match"`
+	Body store.Quarantined
+}
 
 // Viewed are the parameters of every route of one memory. It is exported for huma,
 // which passes over others.
@@ -121,10 +129,10 @@ func (s *Server) remember(ctx context.Context, in *memoryInput) (*memoryPutOutpu
 	}
 	m.ID = cmp.Or(m.ID, seedOf(ctx))
 	m, status, err := s.engine.Remember(ctx, m)
-	return &memoryPutOutput{created(status), MemoryPut{m, status}}, err
+	return memoryPut(created(status), m, status), err
 }
 
 func (s *Server) getMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {
 	m, err := s.engine.FindMemory(ctx, in.Namespace, in.ID, in.viewer())
-	return &memoryOutput{m}, err
+	return &memoryOutput{memoryTag(m.Memory), m}, err
 }

@@ -217,8 +217,15 @@ func (c *Client) MemoryStats(ctx context.Context, namespace string, f store.Memo
 }
 
 // MemoryTags calls [engine.Engine.MemoryTags] on the server.
-func (c *Client) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.TagCount, error) {
+func (c *Client) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error) {
+	q := narrowing(namespace, f)
+	if after != (store.TagCount{}) {
+		q.Set("cursor", encodeCursor(tagCursor(after)))
+	}
+	if f.Limit != 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
 	var list TagList
-	err := c.do(ctx, http.MethodGet, memoriesPath+":tags", narrowing(namespace, f), nil, &list)
+	err := c.do(ctx, http.MethodGet, memoriesPath+":tags", q, nil, &list)
 	return list.Tags, err
 }

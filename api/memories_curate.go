@@ -154,7 +154,7 @@ func (s *Server) getTurn(ctx context.Context, in *TurnKey) (*storedTurnOutput, e
 
 func (s *Server) releaseMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {
 	m, err := s.engine.ReleaseMemory(ctx, in.Namespace, in.ID, in.viewer())
-	return &memoryOutput{store.Quarantined{Memory: m}}, err
+	return &memoryOutput{memoryTag(m), store.Quarantined{Memory: m}}, err
 }
 
 func (s *Server) discardMemory(ctx context.Context, in *MemoryKey) (*struct{}, error) {

@@ -137,14 +137,16 @@ type quarantineList struct {
 
 // TagList are tags and how many memories carry each.
 type TagList struct {
-	Tags []store.TagCount `json:"tags" nullable:"false"`
+	Tags       []store.TagCount `json:"tags" nullable:"false"`
+	NextCursor string           `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
 }
 
 type tagListOutput struct{ Body TagList }
 
 type tagList struct {
 	MemoryNarrowing
-	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 }
 
 type memoryStatsOutput struct{ Body store.MemoryStats }
@@ -231,9 +233,19 @@ func (s *Server) listMemoryTags(ctx context.Context, in *tagList) (*tagListOutpu
 	if err != nil {
 		return nil, err
 	}
+	after, err := decodeCursor[tagCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
 	f.Limit = in.Limit
-	tags, err := s.engine.MemoryTags(ctx, in.Namespace, f)
-	return &tagListOutput{TagList{tags}}, err
+	page := TagList{}
+	if page.Tags, err = s.engine.MemoryTags(ctx, in.Namespace, f, store.TagCount(after)); err != nil {
+		return nil, err
+	}
+	if n := len(page.Tags); n == in.Limit {
+		page.NextCursor = encodeCursor(tagCursor(page.Tags[n-1]))
+	}
+	return &tagListOutput{page}, nil
 }
 
 func (s *Server) memoryStats(ctx context.Context, in *MemoryScope) (*memoryStatsOutput, error) {

@@ -86,16 +86,19 @@ type TagsPut struct {
 
 type patchInput struct {
 	MemoryKey
+	Matching
 	Body MemoryPatch
 }
 
 type tagsPutInput struct {
 	MemoryKey
+	Matching
 	Body TagsPut
 }
 
 type tagsInput struct {
 	MemoryKey
+	Matching
 	Body TagsRequest
 }
 
@@ -112,14 +115,14 @@ func (s *Server) patchRoutes() {
 		Summary: "Replace the tags of a memory", DefaultStatus: http.StatusOK,
 		Description: "Makes a new version, unless it has these tags already.",
 	}, func(ctx context.Context, in *tagsPutInput) (*memoryPutOutput, error) {
-		return s.revise(ctx, in.MemoryKey, memory.Patch{Tags: &in.Body.Tags})
+		return s.revise(ctx, in.MemoryKey, in.Matching, memory.Patch{Tags: &in.Body.Tags})
 	})
 	register(s, huma.Operation{
 		OperationID: "change-memory-tags", Method: http.MethodPost, Path: verbPath("/v1/memories", "tags"), Tags: tags,
 		Summary: "Add and remove tags of a memory", DefaultStatus: http.StatusOK,
 		Description: "Makes a new version, unless nothing changes. A tag that is added and removed is removed.",
 	}, func(ctx context.Context, in *tagsInput) (*memoryPutOutput, error) {
-		return s.revise(ctx, in.MemoryKey, memory.Patch{AddTags: in.Body.Add, RemoveTags: in.Body.Remove})
+		return s.revise(ctx, in.MemoryKey, in.Matching, memory.Patch{AddTags: in.Body.Add, RemoveTags: in.Body.Remove})
 	})
 }
 
@@ -128,10 +131,10 @@ func (s *Server) changeMemory(ctx context.Context, in *patchInput) (*memoryPutOu
 	if err != nil {
 		return nil, err
 	}
-	return s.revise(ctx, in.MemoryKey, p)
+	return s.revise(ctx, in.MemoryKey, in.Matching, p)
 }
 
-func (s *Server) revise(ctx context.Context, key MemoryKey, p memory.Patch) (*memoryPutOutput, error) {
-	m, status, err := s.engine.ReviseMemory(ctx, key.Namespace, key.ID, key.viewer(), p)
-	return &memoryPutOutput{http.StatusOK, MemoryPut{m, status}}, err
+func (s *Server) revise(ctx context.Context, key MemoryKey, as Matching, p memory.Patch) (*memoryPutOutput, error) {
+	m, status, err := s.engine.If(as.when()).ReviseMemory(ctx, key.Namespace, key.ID, key.viewer(), p)
+	return memoryPut(http.StatusOK, m, status), err
 }

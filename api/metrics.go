@@ -218,6 +218,9 @@ func writeAnswers(e *exposition, t engine.AnswerTally) {
 	e.counter("ragctx_answers_total", "Contexts and searches: full; degraded, without a signal or a provider; others that are empty; failed.",
 		series{labels{"result", "full"}, float64(t.Full)}, series{labels{"result", "degraded"}, float64(t.Degraded)},
 		series{labels{"result", "empty"}, float64(t.Empty)}, series{labels{"result", "failed"}, float64(t.Failed)})
+	e.counter("ragctx_answer_cache_total", "Contexts that may have been asked for just before, and were given again (hit) or not (miss).",
+		series{labels{"result", "hit"}, float64(t.Cache.Hits)}, series{labels{"result", "miss"}, float64(t.Cache.Misses)})
+	e.gauge("ragctx_answer_cache_bytes", "Memory of the answers that are kept.", series{nil, float64(t.Cache.Bytes)})
 	var took []durations
 	for i, stage := range timing.Stages() {
 		took = append(took, durations{labels{"stage", stage}, t.Stages[i]})

@@ -43,5 +43,5 @@ func (s *Server) rememberOutcome(ctx context.Context, in *outcomeInput) (*memory
 	m, status, err := s.engine.RememberOutcome(ctx, memory.Memory{
 		ID: cmp.Or(r.ID, seedOf(ctx)), Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID, Occurred: r.Occurred,
 	}, memory.Outcome{Prompt: r.Prompt, Tools: r.Tools, Result: r.Result, Error: r.Error})
-	return &memoryPutOutput{created(status), MemoryPut{m, status}}, err
+	return memoryPut(created(status), m, status), err
 }

@@ -19,7 +19,7 @@ type Problem struct {
 	Status int    `json:"status" doc:"the HTTP status" example:"422"`
 	Detail string `json:"detail" doc:"what went wrong, for people" example:"the request has an invalid value"`
 	// Code is the stable name of the kind of error, for programs.
-	Code      string  `json:"code" doc:"the kind of error, for programs: invalid, not_found, conflict, too_large, denied, unauthenticated, quota_exceeded, rate_limited, unavailable, no_space, provider_failed, timeout, internal, method_not_allowed or unsupported_media_type" example:"invalid"`
+	Code      string  `json:"code" doc:"the kind of error, for programs: invalid, not_found, conflict, precondition_failed, too_large, denied, unauthenticated, quota_exceeded, rate_limited, unavailable, no_space, provider_failed, timeout, internal, method_not_allowed or unsupported_media_type" example:"invalid"`
 	RequestID string  `json:"request_id" doc:"names the request in the server's log"`
 	Errors    []Fault `json:"errors" nullable:"false" doc:"what is wrong with the request, field by field"`
 }
@@ -76,7 +76,7 @@ func (p *Problem) Error() string {
 // Unwrap returns the sentinel that the code stands for, or nil.
 func (p *Problem) Unwrap() error {
 	for _, err := range [...]error{
-		ragctx.ErrInvalid, ragctx.ErrNotFound, ragctx.ErrConflict, ragctx.ErrTooLarge, ragctx.ErrDenied,
+		ragctx.ErrInvalid, ragctx.ErrNotFound, ragctx.ErrConflict, ragctx.ErrPrecondition, ragctx.ErrTooLarge, ragctx.ErrDenied,
 		ragctx.ErrUnauthenticated, ragctx.ErrQuota, ragctx.ErrLimited,
 		ragctx.ErrUnavailable, ragctx.ErrNoSpace, ragctx.ErrProvider, context.DeadlineExceeded, context.Canceled,
 	} {

@@ -56,7 +56,8 @@ func TestAnswersAreCounted(t *testing.T) {
 	f := start(t, Options{})
 	f.call(t, "PUT", "/v1/documents/a.md", `{"text":"Zebras have stripes."}`)
 	f.call(t, "POST", "/v1/context", `{"query":"zebras"}`)
-	f.call(t, "POST", "/v1/context", `{"query":"zebras"}`, TimingHeader+": true")
+	f.call(t, "POST", "/v1/context", `{"query":"zebras"}`) // given again
+	f.call(t, "POST", "/v1/context", `{"query":"zebras","max_results":9}`, TimingHeader+": true")
 	f.call(t, "POST", "/v1/search", `{"query":"zebras"}`)
 	f.call(t, "POST", "/v1/context", `{"query":"zebras","namespace":"nowhere"}`)
 	f.call(t, "POST", "/v1/search", `{"query":""}`)
@@ -66,11 +67,13 @@ func TestAnswersAreCounted(t *testing.T) {
 	f.call(t, "POST", "/v1/memories", `{"content":"Ada likes tea."}`)
 	s, _ := f.scrape(t)
 	for id, want := range map[string]float64{
-		`ragctx_answers_total{result="full"}`:                              3,
+		`ragctx_answers_total{result="full"}`:                              4,
 		`ragctx_answers_total{result="empty"}`:                             1,
 		`ragctx_answers_total{result="failed"}`:                            1,
 		`ragctx_answers_total{result="degraded"}`:                          0,
-		`ragctx_answer_stage_duration_seconds_count{stage="engine"}`:       3,
+		`ragctx_answer_cache_total{result="hit"}`:                          1,
+		`ragctx_answer_cache_total{result="miss"}`:                         2,
+		`ragctx_answer_stage_duration_seconds_count{stage="engine"}`:       4,
 		`ragctx_answer_stage_duration_seconds_count{stage="keyword"}`:      3,
 		`ragctx_answer_stage_duration_seconds_count{stage="rerank"}`:       0,
 		`ragctx_embedder_calls_total{purpose="queries"}`:                   1, // the question is the same

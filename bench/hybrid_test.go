@@ -78,7 +78,7 @@ func filledHybrid(t *testing.T) (*engine.Engine, []string) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	e, err := engine.Open(t.Context(), engine.Options{Dir: filepath.Join(dir, "data")})
+	e, err := engine.Open(t.Context(), engine.Options{Dir: filepath.Join(dir, "data"), AnswerCache: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func TestNamespaces(t *testing.T) {
 
 func openNamespaces(t *testing.T, dir string) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open(t.Context(), engine.Options{Dir: filepath.Join(dir, "data")})
+	e, err := engine.Open(t.Context(), engine.Options{Dir: filepath.Join(dir, "data"), AnswerCache: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ var shared = sync.OnceValues(func() (*corpus, error) {
 		return nil, err
 	}
 	ctx := context.Background()
-	e, err := engine.Open(ctx, engine.Options{Dir: dir})
+	e, err := engine.Open(ctx, engine.Options{Dir: dir, AnswerCache: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func BenchmarkHTTP(b *testing.B) {
 }
 
 func BenchmarkPutDocument(b *testing.B) {
-	e, err := engine.Open(b.Context(), engine.Options{Dir: b.TempDir()})
+	e, err := engine.Open(b.Context(), engine.Options{Dir: b.TempDir(), AnswerCache: -1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func BenchmarkPutDocument(b *testing.B) {
 }
 
 func BenchmarkTurn(b *testing.B) {
-	e, err := engine.Open(b.Context(), engine.Options{Dir: b.TempDir()})
+	e, err := engine.Open(b.Context(), engine.Options{Dir: b.TempDir(), AnswerCache: -1})
 	if err != nil {
 		b.Fatal(err)
 	}

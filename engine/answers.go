@@ -36,12 +36,14 @@ type AnswerTally struct {
 	Full, Degraded, Empty, Failed uint64
 	// Stages says how long each stage took, in the order of [timing.Stages].
 	Stages []timing.Durations
+	// Cache says how many contexts were given again.
+	Cache AnswerCacheTally
 }
 
 // AnswerTally returns what was counted.
 func (e *Engine) AnswerTally() AnswerTally {
 	t := &e.answers
-	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations()}
+	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(), e.recall.tally()}
 }
 
 // embedderCalls counts what embedders were asked.

@@ -42,6 +42,7 @@ func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, e
 	var out Assembled
 	if plan.Ask {
 		plan.Query.Messages, out.Asked = r.Messages, plan.Query.Query
+		plan.Query.Now = r.Context.Now // what the caller said of it
 		if out.Context, err = e.Context(ctx, plan.Query); err != nil {
 			return Assembled{}, err
 		}

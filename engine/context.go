@@ -25,6 +25,7 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 }
 
 func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
+	timed := !q.Now.IsZero()
 	q, err := e.check(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
@@ -33,21 +34,44 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Ans
 		return resolve.Answer{}, err
 	}
 	defer timing.Start(ctx, timing.Engine).End()
-	q, unquoted := e.unquote(ctx, q)
 	own, err := e.ofSession(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
 	}
+	known, keeps := e.recallable(ctx, q, own, timed)
+	if keeps {
+		if a, ok := e.recall.get(known.key, known.state, q.Now); ok {
+			e.resolver.Retell(ctx, q, a)
+			e.given(ctx, q, a)
+			return a, nil
+		}
+	}
+	a, err := e.fresh(ctx, q, own)
+	if err != nil {
+		return resolve.Answer{}, err
+	}
+	if keeps && ctx.Err() == nil { // who has gone has left highlights out
+		e.keep(ctx, known, q.Now, a)
+	}
+	e.given(ctx, q, a)
+	return a, nil
+}
+
+// fresh answers a checked question by asking the providers.
+func (e *Engine) fresh(ctx context.Context, q ragctx.ContextQuery, own []*resolve.Prepared) (resolve.Answer, error) {
+	q, unquoted := e.unquote(ctx, q)
 	a, err := e.resolver.Resolve(ctx, q, own...)
 	a.Unquoted = unquoted
 	highlight(ctx, q, a.Items, a.Terms)
-	if err == nil {
-		e.recalled(ctx, q, a)
-	}
-	if ns, nerr := e.namespace(ctx, q.Namespace, false); err == nil && nerr == nil {
+	return a, err
+}
+
+// given notes that an answer was given.
+func (e *Engine) given(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
+	e.recalled(ctx, q, a)
+	if ns, err := e.namespace(ctx, q.Namespace, false); err == nil {
 		e.uses.add(ns, a.Items, e.opts.Now())
 	}
-	return a, err
 }
 
 // maxHighlighted is how much of an answer's contents is searched for words.

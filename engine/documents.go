@@ -16,6 +16,10 @@ import (
 // names what a file was ingested from; "" for a document that came alone. A text that
 // is not kept as it is, by its MIME type, is converted: a web page, a notebook, a mail.
 func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
+	return e.putDocument(ctx, namespace, d, root, store.Condition{})
+}
+
+func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Document, root string, when store.Condition) (store.Put, error) {
 	if err := shares(ctx); err != nil {
 		return store.Put{}, err
 	}
@@ -30,7 +34,11 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 		return store.Put{}, err
 	}
 	d.Source = cmp.Or(d.Source, "docs:"+d.ExternalID)
-	ns, err := e.namespace(ctx, namespace, true)
+	missing := when.Missing("document", d.ExternalID)
+	ns, err := e.namespace(ctx, namespace, missing == nil)
+	if isNotFound(err) {
+		err = missing
+	}
 	if err != nil {
 		return store.Put{}, err
 	}
@@ -39,7 +47,7 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 	if err != nil {
 		return store.Put{}, err
 	}
-	if same { // perhaps written this very moment by another caller
+	if same && when.IsZero() { // perhaps written this very moment by another caller
 		return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 	}
 	e.courtesy.giveWay(ctx)
@@ -54,7 +62,7 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 		return store.Put{}, err
 	}
 	e.courtesy.giveWay(ctx)
-	put, err = e.store.PutDocument(ctx, ns, p, root, content)
+	put, err = e.store.PutDocument(ctx, ns, p, root, content, when)
 	if err != nil {
 		return store.Put{}, err
 	}
@@ -65,7 +73,7 @@ func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Docum
 // DeleteDocument removes a document from every answer at once. Questions about
 // an earlier time (as_of) still find it.
 func (e *Engine) DeleteDocument(ctx context.Context, namespace, id string) error {
-	return e.endDocument(ctx, namespace, func(ns int64) (uint64, error) { return e.store.DeleteDocument(ctx, ns, id) })
+	return e.If(store.Condition{}).DeleteDocument(ctx, namespace, id)
 }
 
 // DropDocument is [Engine.DeleteDocument] for a document that is still the version of

@@ -120,6 +120,10 @@ type Options struct {
 	// [DefaultKeepAudit], negative writes none.
 	KeepAudit int
 
+	// AnswerCache is how many bytes of answers of [Engine.Context] are kept, to be given
+	// again while nothing changed; 0 is [DefaultAnswerCache], negative keeps none.
+	AnswerCache int
+
 	Now    func() time.Time // the clock; nil is the system's
 	NewID  func() string    // makes ids of turns and memories; nil is UUID v7
 	Logger *slog.Logger
@@ -155,6 +159,7 @@ type Engine struct {
 	packs       *ledger.Builder
 	tally       packTally
 	answers     answerTally
+	recall      *answerCache
 	embedding   embedderCalls
 	started     atomic.Bool // jobs were
 	opened      time.Time
@@ -217,6 +222,7 @@ func (e *Engine) open(ctx context.Context) error {
 	e.collections = newCollections(e.openIndex, e.opts.Logger)
 	e.shelf = &shelf{engine: e}
 	e.markers.store = e.store
+	e.recall = newAnswerCache(e.opts.AnswerCache)
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.source(store.Documents), e.documents()),
 		memory.NewProvider(e.source(store.Memories), e.memories()),

@@ -90,27 +90,34 @@ func (r *eraser) close() {
 // An error after the document is gone from every answer says what still holds
 // its bytes; it is tried again in the background, and at the next opening.
 func (e *Engine) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
-	if err := shares(ctx); err != nil {
-		return store.Erased{}, err
-	}
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return e.store.EraseDocument(ctx, ns, id) })
+	return e.If(store.Condition{}).EraseDocument(ctx, namespace, id)
 }
 
 // EraseMemory removes a memory of a user, or one that belongs to no user, and
 // the turn that it was made of, as [Engine.EraseDocument] does. With anyUser it
 // may be anyone's.
 func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
-	by, err := e.changedBy(ctx, namespace, id, Viewer{user, anyUser})
+	return e.eraseMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
+}
+
+func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewer, when store.Condition) (store.Erased, error) {
+	by, err := e.changedBy(ctx, namespace, id, by)
 	if err != nil {
 		return store.Erased{}, err
 	}
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
-		took, err := e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone)
+	known := false
+	took, err := e.eraseTold(ctx, namespace, toldOfMemory(id), func(ns int64) (store.Erased, error) {
+		known = true
+		took, err := e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone, when)
 		if isNotFound(err) && access.From(ctx).User != "" {
-			return store.Erased{}, nil // what is another user's is not there, and what is not there is erased
+			return store.Erased{}, when.Missing("memory", id) // what is another user's is not there, and what is not there is erased
 		}
 		return took, err
 	})
+	if err == nil && !known {
+		err = when.Missing("memory", id)
+	}
+	return took, err
 }
 
 // EraseSession removes the turns and memories of a session of a user, or with
@@ -125,7 +132,7 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, session, user stri
 	}
 	f := store.MemoryFilter{SessionID: session, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
 	before := e.tiers(ctx, namespace, f)
-	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+	took, err := e.eraseTold(ctx, namespace, toldIn(session, by), func(ns int64) (store.Erased, error) {
 		e.attached.forget(func(k SessionKey) bool {
 			return k.Namespace == spaceName(namespace) && k.SessionID == session && (by.Anyone || k.UserID == by.User)
 		})
@@ -142,7 +149,7 @@ func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.E
 	}
 	f := store.MemoryFilter{UserID: user, Own: true}
 	before := e.tiers(ctx, namespace, f)
-	took, err := e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+	took, err := e.eraseTold(ctx, namespace, toldOfUser(user), func(ns int64) (store.Erased, error) {
 		e.attached.forget(func(k SessionKey) bool { return k.Namespace == spaceName(namespace) && k.UserID == user })
 		return e.store.EraseUser(ctx, ns, user)
 	})
@@ -182,6 +189,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	if err != nil || len(pending) == 0 {
 		return err
 	}
+	e.recall.clear() // what is out of sight in the database is not kept elsewhere
 	follow := make(map[store.Collection]uint64)
 	done := make([]int64, 0, len(pending))
 	for _, p := range pending {

@@ -20,11 +20,7 @@ import (
 // A file that cannot be read, or holds several documents, is [ragctx.ErrInvalid] about
 // the field body.
 func (e *Engine) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
-	d, err := e.fromFile(ctx, d, data)
-	if err != nil {
-		return store.Put{}, err
-	}
-	return e.PutDocument(ctx, namespace, d, root)
+	return e.If(store.Condition{}).PutFile(ctx, namespace, d, data, root)
 }
 
 // DocumentsIn yields the documents in a file, as they would be stored: one, or several

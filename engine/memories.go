@@ -109,7 +109,7 @@ func (e *Engine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, 
 }
 
 // remember is [Engine.Remember] over a version of the memory; 0 is any, also none.
-func (e *Engine) remember(ctx context.Context, m memory.Memory, over int) (memory.Memory, store.Status, error) {
+func (e *Engine) remember(ctx context.Context, m memory.Memory, over int, when ...store.Condition) (memory.Memory, store.Status, error) {
 	defer e.courtesy.hurry()()
 	if err := m.Validate(); err != nil {
 		return m, "", err
@@ -144,7 +144,7 @@ func (e *Engine) remember(ctx context.Context, m memory.Memory, over int) (memor
 	if err != nil {
 		return m, "", err
 	}
-	m, status, seq, err := e.store.ReplaceMemory(ctx, ns, m, content, e.tier(), over)
+	m, status, seq, err := e.store.ReplaceMemory(ctx, ns, m, content, e.tier(), over, when...)
 	if err != nil {
 		return m, "", err
 	}
@@ -223,22 +223,49 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 // earlier time (as_of) still find it, unless it was only in quarantine. It is no error
 // if it is not there, as far as who asks may see.
 func (e *Engine) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
+	return e.deleteMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
+}
+
+func (e *Engine) deleteMemory(ctx context.Context, namespace, id string, by Viewer, when store.Condition) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	var seq uint64
-	by := Viewer{user, anyUser}
 	if err == nil {
 		by, err = e.endedBy(ctx, namespace, id, by)
 	}
 	if err == nil {
-		seq, err = e.store.DeleteMemory(ctx, ns, id, by.User, by.Anyone)
+		seq, err = e.store.DeleteMemory(ctx, ns, id, by.User, by.Anyone, when)
 	}
 	if isNotFound(err) {
-		return nil
+		return when.Missing("memory", id)
 	}
 	if err != nil {
 		return err
 	}
 	return e.followMemories(ctx, ns, seq)
+}
+
+// DeleteMemories deletes the memories that a filter finds, each as [Engine.DeleteMemory]
+// does, and tells how many went from each tier.
+func (e *Engine) DeleteMemories(ctx context.Context, namespace string, f store.MemoryFilter) error {
+	f.Limit = MaxPage
+	before := e.tiers(ctx, namespace, f)
+	var took store.Erased
+	defer func() { e.cleared(ctx, namespace, f, before, took) }()
+	for {
+		page, next, err := e.ListMemories(ctx, namespace, f)
+		if err != nil {
+			return err
+		}
+		for _, m := range page {
+			if err := e.DeleteMemory(ctx, namespace, m.ID, m.UserID, false); err != nil {
+				return err
+			}
+			took.Memories++
+		}
+		if next.ID == "" {
+			return nil
+		}
+	}
 }
 
 func isNotFound(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }

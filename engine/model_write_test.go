@@ -149,7 +149,7 @@ func (m *machine) putDocument() {
 			want.Status, want.Version, v = store.Unchanged, old.number, old
 		}
 	}
-	if got.Seq = 0; got != want {
+	if got.Seq, got.Revision = 0, ""; got != want {
 		m.Fatalf("put says %+v, want %+v", got, want)
 	}
 	m.accept(s, v, want.Status)

@@ -92,7 +92,7 @@ func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased,
 	var f store.MemoryFilter
 	f.AnyUser = true
 	before := e.tiers(ctx, name, f)
-	took, err := e.erase(ctx, name, func(int64) (store.Erased, error) {
+	took, err := e.eraseTold(ctx, name, func(ragctx.Event) bool { return true }, func(int64) (store.Erased, error) {
 		took, err := e.store.EraseNamespace(ctx, name, func(note func() error) error {
 			return e.jobs.leave(name, func() error { return e.states.HoldAll(name, note) })
 		})

@@ -49,8 +49,12 @@ const (
 // ReviseMemory stores a new version of a memory with changes. One that changes nothing
 // makes no version.
 func (e *Engine) ReviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+	return e.reviseMemory(ctx, namespace, id, by, p, store.Condition{})
+}
+
+func (e *Engine) reviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition) (memory.Memory, store.Status, error) {
 	for attempt := 1; ; attempt++ {
-		m, status, err := e.revise(ctx, namespace, id, by, p)
+		m, status, err := e.revise(ctx, namespace, id, by, p, when)
 		if !errors.Is(err, ragctx.ErrConflict) || attempt == reviseAttempts {
 			return m, status, err
 		}
@@ -62,7 +66,7 @@ func (e *Engine) ReviseMemory(ctx context.Context, namespace, id string, by View
 	}
 }
 
-func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
+func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p memory.Patch, when store.Condition) (memory.Memory, store.Status, error) {
 	by, err := e.changedBy(ctx, namespace, id, by)
 	if err != nil {
 		return memory.Memory{}, "", err
@@ -73,9 +77,9 @@ func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p 
 	}
 	m := p.Apply(old)
 	if reflect.DeepEqual(m, old) {
-		return old, store.Unchanged, nil
+		return old, store.Unchanged, when.Check("memory", id, old.Version, old.Recorded)
 	}
-	return e.remember(ctx, m, old.Version)
+	return e.remember(ctx, m, old.Version, when)
 }
 
 // ImportMemory stores a memory as it was exported: with its id, its times, what was
@@ -159,8 +163,9 @@ func (e *Engine) Turn(ctx context.Context, namespace, id string, by Viewer) (sto
 }
 
 // MemoryTags counts the tags of the memories that a filter finds: those that most
-// carry first, at most as many as its limit.
-func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.TagCount, error) {
+// carry first, at most as many as its limit, from the one after another on; the zero one
+// is the beginning.
+func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func (e *Engine) MemoryTags(ctx context.Context, namespace string, f store.Memor
 		return nil, err
 	}
 	f.Now = e.opts.Now()
-	return e.store.MemoryTags(ctx, ns, f)
+	return e.store.MemoryTags(ctx, ns, f, after)
 }
 
 // CountMemories counts the memories that a filter finds.

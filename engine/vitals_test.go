@@ -60,7 +60,7 @@ func TestSearchesAreMeasured(t *testing.T) {
 
 // TestNothingIsMeasured switches it off.
 func TestNothingIsMeasured(t *testing.T) {
-	e := openWith(t, engine.Options{Dir: t.TempDir(), Gauge: index.GaugeOptions{Share: -1}})
+	e := openWith(t, engine.Options{Dir: t.TempDir(), Gauge: index.GaugeOptions{Share: -1}, AnswerCache: -1})
 	putMany(t, e, 0, 5)
 	for range 200 {
 		if _, err := e.Context(t.Context(), query("number 3")); err != nil {

@@ -51,9 +51,10 @@ type Broker struct {
 	awake  atomic.Bool
 	mu     sync.Mutex
 	closed bool
-	last   uint64      // the newest sequence
-	kept   []keptEvent // without a gap, up to last
-	bytes  int         // of what is kept
+	last   uint64        // the newest sequence
+	kept   []keptEvent   // without a gap, up to last
+	bytes  int           // of what is kept
+	purges atomic.Uint64 // how often some were forgotten
 	told   map[ragctx.EventType]uint64
 	news   chan struct{} // closed with the next event; nil while nobody waits
 }
@@ -102,6 +103,20 @@ func (b *Broker) Publish(ev ragctx.Event) {
 	}
 }
 
+// Forget drops the kept events that match, as what they tell has been erased. Their
+// sequences stay empty: who follows is told of neither them nor a loss.
+func (b *Broker) Forget(matches func(ragctx.Event) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, k := range b.kept {
+		if k.Type != "" && matches(k.Event) {
+			b.bytes += envelope - k.size
+			b.kept[i] = keptEvent{ragctx.Event{Seq: k.Seq}, envelope}
+		}
+	}
+	b.purges.Add(1)
+}
+
 // Told counts the events that were numbered, by type.
 func (b *Broker) Told() map[ragctx.EventType]uint64 {
 	b.mu.Lock()
@@ -119,9 +134,11 @@ func (b *Broker) forget() {
 	}
 }
 
+// envelope is about how many bytes an event takes beside what is in it.
+const envelope = 256
+
 // sizeOf returns about how many bytes of memory an event takes.
 func sizeOf(ev ragctx.Event) int {
-	const envelope = 256
 	size := envelope + len(ev.Namespace) + len(ev.SessionID) + len(ev.RequestID) + len(ev.UserID)
 	switch d := ev.Data.(type) {
 	case ragctx.MemoryRecalled: // there are many of these
@@ -168,12 +185,16 @@ func (b *Broker) Follow(ctx context.Context, f Filter, after uint64) iter.Seq2[r
 			return
 		}
 		for {
+			purges := b.purges.Load()
 			page, wait, err := b.since(after)
 			if err != nil {
 				yield(ragctx.Event{}, err)
 				return
 			}
 			for _, ev := range page {
+				if b.purges.Load() != purges {
+					break // some of the page may be forgotten by now
+				}
 				after = ev.Seq
 				if (f.matches(ev) || ev.Type == ragctx.EventEventsLost) && !yield(ev, nil) {
 					return

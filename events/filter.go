@@ -42,6 +42,9 @@ func typeNames() string {
 }
 
 func (f Filter) matches(ev ragctx.Event) bool {
+	if ev.Type == "" {
+		return false // it is forgotten
+	}
 	g := f.For
 	mine := cmp.Or(g.User, f.User)
 	everyones := g.Role >= access.Admin && mine == ""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,6 +63,26 @@ func (a Answer) Rendered() string {
 		out = Prompt(out, b.Text)
 	}
 	return out
+}
+
+// Clone returns a copy whose lists and items are the caller's to change.
+func (a Answer) Clone() Answer {
+	a.Items, a.Blocks, a.Providers = slices.Clone(a.Items), slices.Clone(a.Blocks), slices.Clone(a.Providers)
+	a.Dropped, a.Shortened = slices.Clone(a.Dropped), slices.Clone(a.Shortened)
+	a.Degraded, a.Unquoted = slices.Clone(a.Degraded), slices.Clone(a.Unquoted)
+	for i := range a.Items {
+		a.Items[i].Metadata = maps.Clone(a.Items[i].Metadata)
+	}
+	return a
+}
+
+// total is what is told of an answer.
+func (a Answer) total() (t ragctx.ContextResolved) {
+	t.TotalItems = len(a.Items)
+	for _, it := range a.Items {
+		t.TotalTokens += it.TokenCount
+	}
+	return t
 }
 
 // ProviderReport says what one provider contributed.

@@ -136,7 +136,7 @@ func (f *fitter) place(list []*candidate, decisions []pack.Decision) placement {
 		}
 		c := list[d.Index]
 		it := c.item
-		it.Content = d.Text
+		it.Content, it.Forms = d.Text, ragctx.Forms{} // the choice is made
 		if d.VariantIndex >= 0 {
 			shown := &c.forms[d.VariantIndex]
 			it.Depth, it.TokenCount = shown.depth, shown.tokens

@@ -244,26 +244,33 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 		entries = append(entries, p.entry)
 	}
 	entries = concerned(entries, q)
-	var total ragctx.ContextResolved
+	var ans Answer
 	if len(entries) > 0 {
 		r.emit(ctx, q, ragctx.EventContextResolving, ragctx.ContextResolving{Providers: names(entries)})
-		defer func() { r.emit(ctx, q, ragctx.EventContextResolved, total) }()
+		defer func() { r.emit(ctx, q, ragctx.EventContextResolved, ans.total()) }()
 	}
 	outcomes, err := r.ask(ctx, r.Wider(q), entries)
 	if err != nil {
 		return Answer{}, err
 	}
 	span := timing.Start(ctx, timing.Assemble)
-	ans, err := r.answer(ctx, q, entries, outcomes, stable, fit.within(caps))
+	ans, err = r.answer(ctx, q, entries, outcomes, stable, fit.within(caps))
 	span.End()
-	if err != nil {
-		return Answer{}, err
+	return ans, err
+}
+
+// Retell tells the events of an answer that is given again, as [Resolver.Resolve] told them
+// when it was made.
+func (r *Resolver) Retell(ctx context.Context, q ragctx.ContextQuery, a Answer) {
+	if len(a.Providers) == 0 {
+		return
 	}
-	total.TotalItems = len(ans.Items)
-	for _, it := range ans.Items {
-		total.TotalTokens += it.TokenCount
+	asked := make([]string, len(a.Providers))
+	for i, p := range a.Providers {
+		asked[i] = p.Name
 	}
-	return ans, nil
+	r.emit(ctx, q, ragctx.EventContextResolving, ragctx.ContextResolving{Providers: asked})
+	r.emit(ctx, q, ragctx.EventContextResolved, a.total())
 }
 
 func (r *Resolver) emit(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {

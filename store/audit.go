@@ -32,7 +32,7 @@ const refusedFrom = 400
 // more than keep of what was refused: that costs its caller nothing, and must not push out
 // the rest.
 func (s *Store) AddAudit(ctx context.Context, entries []AuditEntry, keep int) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		var first, last int64
 		for i, e := range entries {
 			if e.Erases {

@@ -332,12 +332,12 @@ func TestMemoryTags(t *testing.T) {
 		remember(t, f, memory.Memory{ID: fmt.Sprint(i), Content: "x", Tags: tags, UserID: []string{"", "", "", "ada"}[i]})
 	}
 	for limit, want := range map[int]string{10: "[{b 2} {a 1}]", 1: "[{b 2}]"} {
-		tags, err := f.MemoryTags(t.Context(), f.ns, store.MemoryFilter{Now: t0, Limit: limit})
+		tags, err := f.MemoryTags(t.Context(), f.ns, store.MemoryFilter{Now: t0, Limit: limit}, store.TagCount{})
 		if err != nil || fmt.Sprint(tags) != want {
 			t.Errorf("%v, %v; want %s", tags, err, want)
 		}
 	}
-	if tags, err := f.MemoryTags(t.Context(), f.ns, store.MemoryFilter{Now: t0, Limit: 9, Kinds: facts.Kinds()}); err != nil || tags == nil || len(tags) > 0 {
+	if tags, err := f.MemoryTags(t.Context(), f.ns, store.MemoryFilter{Now: t0, Limit: 9, Kinds: facts.Kinds()}, store.TagCount{}); err != nil || tags == nil || len(tags) > 0 {
 		t.Errorf("%v, %v", tags, err)
 	}
 }

@@ -36,6 +36,8 @@ type Put struct {
 	Status  Status `json:"status"`
 	Version int    `json:"version"`
 	Chunks  int    `json:"chunks"`
+	// Revision names the version that is current afterwards; see [Revision].
+	Revision string `json:"-"`
 	// Seq is the sequence number to follow.
 	Seq uint64 `json:"-"`
 }
@@ -46,12 +48,14 @@ type Put struct {
 func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root string) (Put, bool, error) {
 	var p Put
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `SELECT version, (SELECT count(*) FROM units WHERE item = i.id) FROM items i
+		var recorded sql.NullInt64
+		err := tx.QueryRowContext(ctx, `SELECT version, recorded, (SELECT count(*) FROM units WHERE item = i.id) FROM items i
 			WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL AND hash = ? AND root = ?`,
-			ns, Documents, id, hash, root).Scan(&p.Version, &p.Chunks)
+			ns, Documents, id, hash, root).Scan(&p.Version, &recorded, &p.Chunks)
 		if err != nil {
 			return err
 		}
+		p.Revision = Revision(p.Version, moment(recorded))
 		p.Seq, err = newest(ctx, tx, Collection{ns, Documents})
 		return err
 	})
@@ -67,19 +71,19 @@ func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root 
 
 // PutDocument stores a document, or a new version of it when the id exists with
 // other content, all chunks or none. root names what a file was ingested from;
-// a document of one root is not replaced from another.
-func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, root string, c Content) (Put, error) {
+// a document of one root is not replaced from another. All conditions must hold.
+func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, root string, c Content, when ...Condition) (Put, error) {
 	r := record{
 		namespace: ns, kind: Documents, key: doc.ExternalID, hash: doc.Hash[:],
 		title: doc.Title, source: doc.Source, mime: doc.MIME, root: root,
 		tags: doc.Tags, metadata: doc.Metadata, occurred: doc.Occurred, content: c,
 		textHash: textHash(c.Text), sketch: doc.Sketch,
 	}
-	d := &staged{record: r}
+	d := &staged{record: r, when: when}
 	var p Put
 	var err error
 	for more := true; more && err == nil; {
-		err = s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+		err = s.slice(ctx, ns, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 			more, err = s.step(ctx, tx, d, &p, enough)
 			return err
 		})
@@ -96,9 +100,12 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 
 // judge says what storing a document comes to, and returns the version that is
 // current before it.
-func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record) (Put, *current, error) {
+func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record, when []Condition) (Put, *current, error) {
 	p := Put{Status: Created, Chunks: len(r.content.Units)}
 	old, err := findCurrent(ctx, tx, r.namespace, Documents, r.key)
+	if err == nil {
+		err = checkAll(when, "document", r.key, old)
+	}
 	if err != nil || old == nil {
 		return p, nil, err
 	}
@@ -109,15 +116,15 @@ func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record) (Put, *current,
 	if p.Status = Replaced; bytes.Equal(old.hash, r.hash) && old.root == r.root {
 		p.Status = Unchanged
 		w, err := s.unchanged(ctx, tx, Collection{r.namespace, Documents}, old)
-		p.Version, p.Seq = w.version, w.seq
+		p.Version, p.Revision, p.Seq = w.version, w.revision(), w.seq
 		return p, old, err
 	}
 	return p, old, nil
 }
 
 // DeleteDocument ends a document. It stays findable as of earlier times.
-func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string) (uint64, error) {
-	return s.endDocument(ctx, ns, id, func(*current) bool { return true })
+func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string, when ...Condition) (uint64, error) {
+	return s.endDocument(ctx, ns, id, func(*current) bool { return true }, when...)
 }
 
 // DropDocument ends a document if it is still the version of the root that f names:
@@ -127,10 +134,13 @@ func (s *Store) DropDocument(ctx context.Context, ns int64, f FileState) (uint64
 }
 
 // endDocument ends the current version of a document if it is the one that is meant.
-func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func(*current) bool) (uint64, error) {
+func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func(*current) bool, when ...Condition) (uint64, error) {
 	var seq uint64
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Documents, id)
+		if err == nil {
+			err = checkAll(when, "document", id, old)
+		}
 		if err != nil {
 			return err
 		}

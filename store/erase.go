@@ -22,7 +22,8 @@ type Erased struct {
 	// bereft are memories whose place something took that is erased.
 	bereft *[]string
 	// gone are ids of what is erased.
-	gone *[]named
+	gone  *[]named
+	again bool // it goes on with what another attempt began
 	// Pending is the erasure that [Store.Scrub] completes; 0 if there was nothing.
 	Pending int64 `json:"-"`
 }
@@ -88,18 +89,23 @@ func (sc scope) where(items bool) (string, []any) {
 
 // EraseDocument removes every version of a document, now and for all earlier
 // times. What never was is erased already: that is no error.
-func (s *Store) EraseDocument(ctx context.Context, ns int64, id string) (Erased, error) {
-	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id}, anyone)
+func (s *Store) EraseDocument(ctx context.Context, ns int64, id string, when ...Condition) (Erased, error) {
+	return s.erase(ctx, scope{Namespace: ns, Kind: Documents, Key: &id}, func(ctx context.Context, tx *sql.Tx) error {
+		return checkCurrent(ctx, tx, ns, Documents, id, when)
+	})
 }
 
 // EraseMemory removes every version of a memory, and the turn that it was made
 // of. Without anyUser it must be the user's or nobody's, as in [Store.DeleteMemory].
-func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (Erased, error) {
-	may := anyone
-	if !anyUser {
-		may = func(ctx context.Context, tx *sql.Tx) error { return mayErase(ctx, tx, ns, id, user) }
-	}
-	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, may)
+func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (Erased, error) {
+	return s.erase(ctx, scope{Namespace: ns, Kind: Memories, Key: &id, Turns: true}, func(ctx context.Context, tx *sql.Tx) error {
+		if !anyUser {
+			if err := mayErase(ctx, tx, ns, id, user); err != nil {
+				return err
+			}
+		}
+		return checkCurrent(ctx, tx, ns, Memories, id, when)
+	})
 }
 
 // anyone may erase what is asked for.
@@ -196,7 +202,7 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 			break
 		}
 		for len(found) > 0 {
-			err := s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+			err := s.slice(ctx, everywhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 				for n := sliceUnits; len(found) > 0; n += sliceUnits {
 					if err := s.hideItem(ctx, tx, sc, found[0], e); err != nil {
 						return err
@@ -360,14 +366,17 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 }
 
 // forget removes copies of what a scope names from elsewhere in the database:
-// what jobs are still to write, ids in the audit log, and stored answers, which may repeat
-// anything.
+// what jobs are still to write, ids in the audit log, and stored answers that may repeat it.
 func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 	namespace := sc.Whole
 	if namespace == "" {
 		if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
 			return err
 		}
+	}
+	before, err := rowsChanged(ctx, tx)
+	if err != nil {
+		return err
 	}
 	if sc.Kind == Documents && sc.Key != nil {
 		if err := forgetSpooled(ctx, tx, namespace, *sc.Key); err != nil {
@@ -380,7 +389,17 @@ func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) err
 	if err := forgetNoted(ctx, tx, namespace, sc, e); err != nil {
 		return err
 	}
-	return forgetAnswers(ctx, tx, namespace)
+	after, err := rowsChanged(ctx, tx)
+	if err != nil || !e.again && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns == 0 {
+		return err // there was nothing, so no answer tells of it
+	}
+	return forgetAnswers(ctx, tx, namespace, sc)
+}
+
+// rowsChanged counts what was written by the connection of a transaction.
+func rowsChanged(ctx context.Context, tx *sql.Tx) (n int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&n)
+	return n, err
 }
 
 // forgetNoted takes the ids of what was erased out of the audit log; of a namespace that

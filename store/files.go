@@ -21,7 +21,7 @@ type FileState struct {
 // so that [Document.Stat] tells that they need not be read again. A document that is
 // not there, or is of another root or version, is left out. A new version starts without a state.
 func (s *Store) NoteFiles(ctx context.Context, ns int64, files []FileState) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		for _, f := range files {
 			_, err := tx.ExecContext(ctx, `UPDATE items SET stat = ?
 				WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL AND root = ? AND version = ? AND stat <> ?`,

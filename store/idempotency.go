@@ -39,7 +39,7 @@ func (s *Store) Begin(ctx context.Context, k RequestKey, hash []byte, seed strin
 	a, known, err := s.Answer(ctx, k, oldest)
 	if err == nil && !known {
 		a = Answer{Hash: hash, Seed: seed, Made: s.now().UTC().Truncate(time.Microsecond)}
-		err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO idempotency (namespace, route, key, hash, seed, created)
 				VALUES (?, ?, ?, ?, ?, ?)`, k.Namespace, k.Route, k.Key, hash, seed, a.Made.UnixMicro())
 			return err
@@ -78,7 +78,7 @@ func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE idempotency SET status = ?, header = ?, body = ?
 			WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`, a.Status, header, a.Body, k.Namespace, k.Route, k.Key, a.Seed)
 		return err
@@ -92,7 +92,7 @@ func (s *Store) Answered(ctx context.Context, k RequestKey, a Answer) error {
 // DropRequest forgets a request that [Store.Begin] noted with a seed, as if it
 // had never come.
 func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) error {
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ? AND route = ? AND key = ? AND seed = ?`,
 			k.Namespace, k.Route, k.Key, seed)
 		return err
@@ -107,7 +107,7 @@ func (s *Store) DropRequest(ctx context.Context, k RequestKey, seed string) erro
 // answer may be as large as what it is about.
 func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
 	for n := int64(dropBatch); n == dropBatch; {
-		err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 			res, err := tx.ExecContext(ctx, dropAnswers, before.UnixMicro(), dropBatch)
 			if err != nil {
 				return err
@@ -125,9 +125,32 @@ func (s *Store) PruneAnswers(ctx context.Context, before time.Time) error {
 const dropAnswers = `DELETE FROM idempotency WHERE (namespace, route, key) IN
 	(SELECT namespace, route, key FROM idempotency WHERE created < ? LIMIT ?)`
 
-// forgetAnswers removes the answers to requests of a namespace, which may repeat
-// what was stored.
-func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ?`, namespace)
+// forgetAnswers removes the answers to requests of a namespace that may repeat what was in a
+// scope: all but those of routes that have none of it to tell.
+func forgetAnswers(ctx context.Context, tx *sql.Tx, namespace string, sc scope) error {
+	query, args := `DELETE FROM idempotency WHERE namespace = ?`, []any{namespace}
+	for _, root := range unconcerned(sc) {
+		query += ` AND route NOT GLOB ? AND route NOT GLOB ?`
+		args = append(args, "* "+root, "* "+root+`[/:\]*`)
+	}
+	_, err := tx.ExecContext(ctx, query, args...)
 	return err
+}
+
+// unconcerned lists the roots of routes whose answers tell nothing of what is in a scope.
+// What is missing here loses its answers to no purpose; what is too much would keep them.
+func unconcerned(sc scope) []string {
+	const documents, memories, turns, procedures, ledgers, mem0 = "/v1/documents", "/v1/memories", "/v1/turns", "/v1/procedures", "/v1/ledger", "/mem0"
+	switch {
+	case sc.Whole != "":
+		return nil
+	case sc.Ledger != 0:
+		return []string{documents, memories, turns, procedures, mem0}
+	case sc.Procedure != 0:
+		return []string{documents, memories, ledgers}
+	case sc.Kind == Documents:
+		return []string{memories, turns, procedures, ledgers, mem0}
+	default: // memories of an id, a session or a user
+		return []string{documents, ledgers}
+	}
 }

@@ -93,11 +93,12 @@ type record struct {
 
 // current is what is known about the current version of an item.
 type current struct {
-	id      int64
-	version int
-	hash    []byte
-	root    string
-	user    string
+	id       int64
+	version  int
+	hash     []byte
+	root     string
+	user     string
+	recorded time.Time
 }
 
 // Status says what a write did.
@@ -112,15 +113,20 @@ const (
 	SetAside Status = "quarantined"
 )
 
+// revision names the version that was written.
+func (w written) revision() string { return Revision(w.version, w.recorded) }
+
 // findCurrent returns the current version of an item, or nil.
 func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) (*current, error) {
 	var c current
-	err := tx.QueryRowContext(ctx, `SELECT id, version, hash, root, user FROM items
+	var recorded sql.NullInt64
+	err := tx.QueryRowContext(ctx, `SELECT id, version, hash, root, user, recorded FROM items
 		WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL`, ns, k, key).
-		Scan(&c.id, &c.version, &c.hash, &c.root, &c.user)
+		Scan(&c.id, &c.version, &c.hash, &c.root, &c.user, &recorded)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // no row is no error
 	}
+	c.recorded = moment(recorded)
 	return &c, err
 }
 

@@ -101,7 +101,7 @@ func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 // CreateJob stores a new job, whose state is [JobSpooling] or [JobQueued]. It
 // sets the job's N and Created. An id that is taken is [ragctx.ErrConflict].
 func (s *Store) CreateJob(ctx context.Context, p Priority, j *Job) error {
-	err := s.write.do(ctx, p, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, p, func(ctx context.Context, tx *sql.Tx) error {
 		now := s.now().UTC().Truncate(time.Microsecond)
 		var place any
 		if j.State == JobQueued {
@@ -145,7 +145,7 @@ func (s *Store) QueueJob(ctx context.Context, n int64, t Tally) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		place, err := nextPlace(ctx, tx)
 		if err != nil {
 			return err
@@ -197,7 +197,7 @@ func (s *Store) SaveJob(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		return one(tx.ExecContext(ctx, `UPDATE jobs SET state = ?, stage = ?, items = ?, counts = ?, chunks = ?, bytes = ?,
 			total_bytes = ?, written = ?, error = ?, result = ?, started = ?, heartbeat = ?, finished = ?
 			WHERE n = ? AND state IN ('queued', 'running')`,

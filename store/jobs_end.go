@@ -16,7 +16,7 @@ const dropBatch = 256
 func (s *Store) DropItems(ctx context.Context, job int64, state ItemState) error {
 	for {
 		var n int64
-		err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 			c := conditions{sql: `job = ?`, args: []any{job}}
 			if state != "" {
 				c.and(`state = ?`, state)
@@ -43,7 +43,7 @@ func (s *Store) DropJob(ctx context.Context, job int64) error {
 	if err := s.DropItems(ctx, job, ""); err != nil {
 		return err
 	}
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM jobs WHERE n = ?`, job)
 		return err
 	})
@@ -57,7 +57,7 @@ func (s *Store) DropJob(ctx context.Context, job int64) error {
 // ended and is not yet again. It reports false if the job is in another state.
 func (s *Store) CancelWaiting(ctx context.Context, id string) (bool, error) {
 	var n int64
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE jobs SET state = 'cancelled', finished = ? WHERE id = ? AND state IN ('queued', 'running')`,
 			s.now().UnixMicro(), id)
 		if err != nil {

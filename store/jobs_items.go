@@ -47,7 +47,7 @@ type JobItem struct {
 
 // AddItems appends items to a job.
 func (s *Store) AddItems(ctx context.Context, job int64, items []JobItem) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		ins, err := tx.PrepareContext(ctx, `INSERT INTO job_items (job, n, key, op, state, status, field, error, bytes, chunks, body)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 		if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) AddItems(ctx context.Context, job int64, items []JobItem) error 
 
 // SettleItems stores what became of items. What is done or skipped loses its body.
 func (s *Store) SettleItems(ctx context.Context, job int64, items []JobItem) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		up, err := tx.PrepareContext(ctx, `UPDATE job_items SET state = ?1, status = ?2, field = ?3, error = ?4, chunks = ?5,
 			body = CASE WHEN ?1 = 'failed' THEN body END WHERE job = ?6 AND n = ?7 AND state = 'pending'`)
 		if err != nil {
@@ -233,7 +233,7 @@ func (c *JobCounts) Add(state ItemState, status Status, n int) {
 // anything to do again is [ragctx.ErrConflict].
 func (s *Store) RetryJob(ctx context.Context, id string) (Job, error) {
 	var j Job
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) (err error) {
 		j, err = scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM jobs WHERE id = ? AND state <> 'spooling'`, id))
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)

@@ -152,7 +152,7 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.write.do(t.Context(), High, func(ctx context.Context, tx *sql.Tx) error {
-		return errors.Join(forgetSpooled(ctx, tx, "n", "secret"), forgetAnswers(ctx, tx, "n"))
+		return errors.Join(forgetSpooled(ctx, tx, "n", "secret"), forgetAnswers(ctx, tx, "n", scope{}))
 	})
 	if err != nil {
 		t.Fatal(err)

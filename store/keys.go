@@ -76,7 +76,7 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM keys WHERE revoked < ?`, k.Created.Add(-keepRevoked).UnixMicro()); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 // as it is.
 func (s *Store) RevokeKey(ctx context.Context, id string) (StoredKey, error) {
 	var k StoredKey
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) (err error) {
 		k, err = scanKey(tx.QueryRowContext(ctx, `UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING `+keyColumns,
 			s.now().UnixMicro(), id))
 		if errors.Is(err, sql.ErrNoRows) {
@@ -111,7 +111,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (StoredKey, error) {
 
 // NoteKeyUses notes when requests came with API keys last, by their ids.
 func (s *Store) NoteKeyUses(ctx context.Context, last map[string]time.Time) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		for id, at := range last {
 			if _, err := tx.ExecContext(ctx, `UPDATE keys SET used = ? WHERE id = ?`, at.UnixMicro(), id); err != nil {
 				return err

@@ -41,7 +41,7 @@ type Learned struct {
 // turn is the later one. What was learnt from this turn before is not learnt again,
 // also if somebody has deleted it. With dry nothing is stored.
 func (s *Store) Learn(ctx context.Context, ns int64, lessons []Lesson, dry bool) (out []Learned, seq uint64, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		out, seq = make([]Learned, len(lessons)), 0
 		for i, l := range lessons {
 			c := class{Store: s, tx: tx, ns: ns, lesson: l, dry: dry}

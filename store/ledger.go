@@ -76,7 +76,7 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 		return nil, err
 	}
 	w := appending{Ledger: l, namespace: ns, messages: messages, mode: mode}
-	err = l.store.write.doThen(ctx, High, w.run, func() { l.bus.Publish(w.told) })
+	err = l.store.write.doThen(ctx, nowhere, High, w.run, func() { l.bus.Publish(w.told) })
 	if err != nil {
 		return nil, failed("append to ledger", err)
 	}

@@ -27,16 +27,19 @@ func (s *Store) PutMemory(ctx context.Context, ns int64, m memory.Memory, c Cont
 }
 
 // ReplaceMemory is [Store.PutMemory], but a conflict if the current version is not over,
-// or there is none. 0 is any.
-func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier, over int) (memory.Memory, Status, uint64, error) {
+// or there is none. 0 is any. All conditions must hold.
+func (s *Store) ReplaceMemory(ctx context.Context, ns int64, m memory.Memory, c Content, tier Tier, over int, when ...Condition) (memory.Memory, Status, uint64, error) {
 	r := memoryRecord(ns, m, c) // its hash is of what the caller gave, so before defaults
 	if r.occurred.IsZero() {
 		r.occurred = s.now().UTC().Truncate(time.Microsecond)
 	}
 	var status Status
 	var w written
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
+		if err == nil {
+			err = checkAll(when, "memory", m.ID, old)
+		}
 		if err != nil {
 			return err
 		}
@@ -172,20 +175,26 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 // DeleteMemory ends a memory of the given user or of nobody (with anyUser: of anyone),
 // which stays findable as of earlier times, and discards what is in quarantine under
 // its id. If there is neither, the error is [ragctx.ErrNotFound]; seq is 0 if nothing
-// was there but in quarantine.
-func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool) (seq uint64, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+// was there but in quarantine. All conditions must hold.
+func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (seq uint64, err error) {
+	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0
+		old, err := findCurrent(ctx, tx, ns, Memories, id)
+		if err != nil {
+			return err
+		}
+		if old != nil && !anyUser && old.user != "" && old.user != user {
+			old = nil
+		}
+		if err := checkAll(when, "memory", id, old); err != nil {
+			return err
+		}
 		// First, so that the newest change is the one that can be undone.
 		aside := s.leave(ctx, tx, ns, id, user, anyUser, memory.OpDiscarded, nothing)
 		if aside != nil && !errors.Is(aside, ragctx.ErrNotFound) {
 			return aside
 		}
-		old, err := findCurrent(ctx, tx, ns, Memories, id)
-		if err != nil {
-			return err
-		}
-		if old == nil || !anyUser && old.user != "" && old.user != user {
+		if old == nil {
 			if aside == nil {
 				return nil
 			}
@@ -200,4 +209,14 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 		return 0, failed("delete memory", err)
 	}
 	return seq, nil
+}
+
+// NextExpiry returns the first time after one at which something in a namespace expires,
+// earlier versions included; zero if nothing does.
+func (s *Store) NextExpiry(ctx context.Context, ns int64, after time.Time) (time.Time, error) {
+	var next sql.NullInt64
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT min(expires) FROM items WHERE namespace = ? AND expires > ?`, ns, after.UnixMicro()).Scan(&next)
+	})
+	return moment(next), failedIf("look for what expires", err)
 }

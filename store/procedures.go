@@ -44,7 +44,7 @@ type procedure struct {
 // as it is afterwards. With create it is made if it is missing.
 func (s *Store) changeProcedure(ctx context.Context, k ProcedureKey, create bool, what string, fn func(context.Context, *procedure) error) (skills.Procedure, error) {
 	var out skills.Procedure
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
 		err := p.find(ctx)
 		if errors.Is(err, ragctx.ErrNotFound) && create {
@@ -152,7 +152,7 @@ func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b skills.
 // DeleteProcedureDraft removes the draft of a procedure, and the procedure if nothing
 // of it was ever published. That there is none is no error.
 func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error {
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
 		if err := p.find(ctx); err != nil || !p.draft.Valid {
 			if errors.Is(err, ragctx.ErrNotFound) {

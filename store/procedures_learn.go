@@ -28,7 +28,7 @@ const maxLearned = 200
 // LearnProcedure stores what a turn teaches, once. It is a conflict if a procedure that
 // was known is not there any more, or one that was new is there by now.
 func (s *Store) LearnProcedure(ctx context.Context, l ProcedureLesson) (op skills.Op, err error) {
-	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, l.Key.Namespace, Low, func(ctx context.Context, tx *sql.Tx) error {
 		op = ""
 		p := &procedure{Store: s, tx: tx, key: l.Key, now: s.now().UnixMicro()}
 		if done, err := p.taught(ctx, l.Seen.Turn); err != nil || done {

@@ -55,7 +55,7 @@ func putAside(ctx context.Context, tx *sql.Tx, ns int64, m memory.Memory, reason
 
 // PutAside puts a memory that a caller sent into quarantine.
 func (s *Store) PutAside(ctx context.Context, ns int64, m memory.Memory, reason string) error {
-	err := s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Memories, m.ID)
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func nothing(context.Context, *sql.Tx, Quarantined) (version int, err error) { r
 func (s *Store) leaveQuarantine(ctx context.Context, ns int64, id, user string, anyUser bool, op memory.Op,
 	fn func(context.Context, *sql.Tx, Quarantined) (version int, err error),
 ) error {
-	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	return s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		return s.leave(ctx, tx, ns, id, user, anyUser, op, fn)
 	})
 }

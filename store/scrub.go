@@ -27,7 +27,7 @@ func (s *Store) clear(ctx context.Context) error {
 			return err
 		})
 		for len(dirty) > 0 && err == nil {
-			err = s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+			err = s.slice(ctx, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 				for n := 1; len(dirty) > 0; n++ {
 					if err := clearOne(ctx, tx, dirty[0]); err != nil {
 						return err

@@ -52,6 +52,7 @@ func (s *staging) has(id int64) bool {
 type staged struct {
 	record
 
+	when  []Condition
 	id    int64  // of its row, 0 before there is one
 	text  string // what is still to be written
 	units []Unit // likewise
@@ -64,7 +65,7 @@ type staged struct {
 // that is all. It reports whether there is more to do.
 func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough func(int) bool) (more bool, err error) {
 	if d.id == 0 {
-		if *p, _, err = s.judge(ctx, tx, d.record); err != nil || p.Status == Unchanged {
+		if *p, _, err = s.judge(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
 			return false, err
 		}
 		if err := s.begin(ctx, tx, d); err != nil {
@@ -91,11 +92,11 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 		}
 	}
 	var old *current
-	if *p, old, err = s.judge(ctx, tx, d.record); err != nil || p.Status == Unchanged {
+	if *p, old, err = s.judge(ctx, tx, d.record, d.when); err != nil || p.Status == Unchanged {
 		return false, err
 	}
 	w, err := s.publish(ctx, tx, d.record, d.id, old)
-	p.Version, p.Seq, d.pruned = w.version, w.seq, w.pruned
+	p.Version, p.Revision, p.Seq, d.pruned = w.version, w.revision(), w.seq, w.pruned
 	return false, err
 }
 
@@ -137,9 +138,9 @@ func hiddenVersion(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string
 }
 
 // slice runs fn, which does a part of a long write and ends it once enough,
-// given how many units it has done, says so.
-func (s *Store) slice(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx, enough func(n int) bool) error) error {
-	return s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+// given how many units it has done, says so. ns is where it makes a difference.
+func (s *Store) slice(ctx context.Context, ns int64, fn func(ctx context.Context, tx *sql.Tx, enough func(n int) bool) error) error {
+	return s.write.doIn(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
 		until := time.Now().Add(maxBatch)
 		return fn(ctx, tx, func(n int) bool {
 			return n%sliceUnits == 0 && (s.write.urgent() || time.Now().After(until))

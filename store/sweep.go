@@ -73,7 +73,7 @@ func (w *sweeper) loop() {
 
 func (w *sweeper) work() error {
 	for id, sc := range w.unhidden() {
-		if err := w.store.hide(w.life, sc, &Erased{Pending: id}); err != nil {
+		if err := w.store.hide(w.life, sc, &Erased{Pending: id, again: true}); err != nil {
 			return err
 		}
 		w.mu.Lock()
@@ -127,7 +127,7 @@ func (s *Store) sweep(ctx context.Context) error {
 	for len(ids) > 0 {
 		id := ids[0]
 		for more := true; more; {
-			err := s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+			err := s.slice(ctx, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 				more, err = dissolve(ctx, tx, id, enough)
 				return err
 			})
@@ -223,7 +223,7 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 			})
 		}
 		for len(o.keys) > 0 && err == nil {
-			err = s.slice(ctx, o.drop)
+			err = s.slice(ctx, nowhere, o.drop)
 		}
 		if err != nil {
 			return fmt.Errorf("drop vectors of what was removed: %w", err)

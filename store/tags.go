@@ -12,13 +12,15 @@ type TagCount struct {
 }
 
 // MemoryTags counts the tags of the memories that a filter finds: those that most
-// carry first, then by name, at most as many as the filter's limit.
-func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter) ([]TagCount, error) {
+// carry first, then by name, at most as many as the filter's limit, from the one after
+// another on; the zero one is the beginning.
+func (s *Store) MemoryTags(ctx context.Context, ns int64, f MemoryFilter, after TagCount) ([]TagCount, error) {
 	out := []TagCount{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		where, args := f.where(ns)
 		rows, err := tx.QueryContext(ctx, `SELECT w.value, count(*) FROM items i, json_each(i.tags) w WHERE `+where+`
-			GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`, append(args, f.Limit)...) //nolint:gosec // of constants
+			GROUP BY 1 HAVING ? = 0 OR count(*) < ? OR count(*) = ? AND w.value > ?
+			ORDER BY 2 DESC, 1 LIMIT ?`, append(args, after.Count, after.Count, after.Count, after.Tag, f.Limit)...) //nolint:gosec // of constants
 		if err != nil {
 			return err
 		}

@@ -146,7 +146,7 @@ func (s *Store) PruneMemories(ctx context.Context, ns int64, f MemoryFilter, p m
 	if dry {
 		err = s.view(ctx, func(tx *sql.Tx) error { return work(ctx, tx) })
 	} else {
-		err = s.write.do(ctx, Low, work)
+		err = s.write.doIn(ctx, ns, Low, work)
 	}
 	if err != nil {
 		return nil, 0, failed("prune memories", err)

@@ -96,7 +96,7 @@ func (s *Store) TakeBack(ctx context.Context, row int64) error {
 // AllTold notes that there is nobody to tell turns to any more. It reports whether
 // some are to be told again since they were read, of which that is not noted.
 func (s *Store) AllTold(ctx context.Context, turns []Untold) (again bool, err error) {
-	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		again = false
 		for _, u := range turns {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM untold WHERE turn = ? AND asked = ?`, u.Row, u.Asked); err != nil {
@@ -114,7 +114,7 @@ func (s *Store) AllTold(ctx context.Context, turns []Untold) (again bool, err er
 }
 
 func (s *Store) noteTold(ctx context.Context, query string, args ...any) error {
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, query, args...)
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 // as it was, and a merge loses its source. What the memory had superseded when it was
 // created comes back with that. A second undo takes back the change before.
 func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser bool) (done memory.Change, seq uint64, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
 			if err := mayErase(ctx, tx, ns, id, user); err != nil {
 				return err
@@ -40,7 +40,7 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 // that it added, and what it superseded. What was changed since is left as it is. It
 // returns the ids of the memories that changed.
 func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUser bool) (ids []string, seq uint64, err error) {
-	err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		ids = nil
 		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
 			GROUP BY key ORDER BY min(id)`, ns, turn)

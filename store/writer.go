@@ -37,6 +37,7 @@ type writer struct {
 	// committed is called after each commit; broken keeps the failure after which
 	// nothing more is written.
 	committed func()
+	commits   commits
 	broken    atomic.Pointer[error]
 	stop      chan struct{}
 	done      chan struct{}
@@ -46,6 +47,7 @@ type writer struct {
 type job struct {
 	ctx  context.Context //nolint:containedctx // the job travels to the writer together with its caller's context
 	run  func(context.Context, *sql.Tx) error
+	in   int64  // the namespace that answers may differ in afterwards; or everywhere, nowhere
 	then func() // called once what run did is durable, in the order of the writes
 	err  error
 	done chan struct{}
@@ -69,10 +71,16 @@ func (w *writer) do(ctx context.Context, p Priority, fn func(context.Context, *s
 	return w.submit(p, &job{ctx: ctx, run: fn, done: make(chan struct{})})
 }
 
-// doThen is do that calls then in the writer's goroutine before it returns, if fn and
+// doIn is do for what makes no difference to answers outside of a namespace, or to none
+// at all ([nowhere]).
+func (w *writer) doIn(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
+	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, done: make(chan struct{})})
+}
+
+// doThen is doIn that calls then in the writer's goroutine before it returns, if fn and
 // the commit went well. Jobs that follow wait for it, so it must not.
-func (w *writer) doThen(ctx context.Context, p Priority, fn func(context.Context, *sql.Tx) error, then func()) error {
-	return w.submit(p, &job{ctx: ctx, run: fn, then: then, done: make(chan struct{})})
+func (w *writer) doThen(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error, then func()) error {
+	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, then: then, done: make(chan struct{})})
 }
 
 func (w *writer) submit(p Priority, j *job) error {
@@ -209,6 +217,9 @@ func (w *writer) commit(first *job) {
 	if err != nil {
 		err = errors.Join(fmt.Errorf("commit: %w", err), ignoreDone(tx.Rollback()))
 		w.suspect(err)
+	}
+	for _, j := range jobs { // before anybody hears of it; also where nobody can tell what is on the disk
+		w.commits.add(j.in)
 	}
 	for _, j := range jobs {
 		if err == nil && j.then != nil {

@@ -79,7 +79,7 @@ func (p *ragctxPeer) settled(ctx context.Context) error {
 
 func (p *ragctxPeer) open(ctx context.Context, store string) (err error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	p.engine, err = engine.Open(ctx, engine.Options{Dir: filepath.Join(store, "data"), Logger: log})
+	p.engine, err = engine.Open(ctx, engine.Options{Dir: filepath.Join(store, "data"), Logger: log, AnswerCache: -1})
 	return err
 }
 

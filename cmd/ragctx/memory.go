@@ -27,7 +27,7 @@ type memoryKeeper interface {
 	UndoTurn(ctx context.Context, namespace, turn string, by engine.Viewer) ([]string, error)
 	DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error
 	EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error)
-	MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.TagCount, error)
+	MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error)
 	MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error)
 	Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error)
 	ReleaseMemory(ctx context.Context, namespace, id string, by engine.Viewer) (memory.Memory, error)

@@ -99,14 +99,21 @@ func newMemoryTag(env lookupEnv) *cobra.Command {
 }
 
 func writeTags(ctx context.Context, w io.Writer, b backend, namespace string, f store.MemoryFilter) error {
-	tags, err := b.MemoryTags(ctx, namespace, f)
-	if err != nil {
-		return err
+	f.Limit = engine.MaxPage
+	var last store.TagCount
+	for {
+		tags, err := b.MemoryTags(ctx, namespace, f, last)
+		if err != nil {
+			return err
+		}
+		for _, t := range tags {
+			fmt.Fprintf(w, "%7d  %s\n", t.Count, printable(t.Tag))
+			last = t
+		}
+		if len(tags) < f.Limit {
+			return nil
+		}
 	}
-	for _, t := range tags {
-		fmt.Fprintf(w, "%7d  %s\n", t.Count, printable(t.Tag))
-	}
-	return nil
 }
 
 func newMemoryStats(env lookupEnv) *cobra.Command {

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+const matchHeader = "If-Match"
+
+// Matching is the parameter of routes that change a document or a memory, and do so only if it
+// is as the caller knows it. It is exported for huma, which passes over others.
+type Matching struct {
+	IfMatch string `header:"If-Match" maxLength:"8192" doc:"the ETag of what the caller has read, or several: if something else is there by now, nothing is done and the answer is 412; * is that something is there"`
+}
+
+// when returns what the header asks for. Tags are compared by the revision in them: of what
+// they say beyond that, such as how the answer was packed or cut, nothing is at stake.
+func (m Matching) when() (c store.Condition) {
+	if strings.TrimSpace(m.IfMatch) == "" {
+		return c
+	}
+	c.Revisions = []string{} // names none: a tag that is none of ours is that of nothing
+	for tag := range strings.SplitSeq(m.IfMatch, ",") {
+		if tag = strings.TrimSpace(tag); tag == "*" {
+			return store.Condition{Any: true}
+		}
+		c.Revisions = append(c.Revisions, revisionIn(tag))
+	}
+	return c
+}
+
+// revisionIn returns the revision that a tag begins with, up to the hash; "" if it is no tag.
+func revisionIn(tag string) string {
+	opaque, ok := strings.CutPrefix(strings.TrimPrefix(tag, "W/"), `"`)
+	if !ok || !strings.HasSuffix(opaque, `"`) {
+		return ""
+	}
+	revision, _, _ := strings.Cut(strings.TrimSuffix(opaque, `"`), "-")
+	return revision
+}
+
+// tagOfRevision is the tag of something that is not shown; "" where it has no revision.
+func tagOfRevision(revision string) string {
+	if revision == "" {
+		return ""
+	}
+	return `"` + revision + `"`
+}
+
+func memoryTag(m memory.Memory) string { return tagOfRevision(store.Revision(m.Version, m.Recorded)) }
+
+// when returns what the headers ask for.
+func (d *documentPut) when() (store.Condition, error) {
+	c := d.Matching.when()
+	switch strings.TrimSpace(d.IfNoneMatch) {
+	case "":
+	case "*":
+		c.None = true
+	default:
+		return c, invalid(Fault{Location: "header." + unlessHeader, Message: "is not *; to store only over what you have read, send its tag as " + matchHeader})
+	}
+	return c, nil
+}
+
+// If returns a client whose requests change something only if it is so; see
+// [engine.Engine.If]. It is for one document or memory, and shares the connections of c.
+func (c *Client) If(when store.Condition) *Client {
+	header := make(http.Header)
+	switch {
+	case when.Any:
+		header.Set(matchHeader, "*")
+	case when.Revisions != nil:
+		tags := make([]string, len(when.Revisions))
+		for i, r := range when.Revisions {
+			tags[i] = tagOfRevision(r)
+		}
+		header.Set(matchHeader, strings.Join(tags, ", "))
+	}
+	if when.None {
+		header.Set(unlessHeader, "*")
+	}
+	return &Client{base: c.base, http: c.http, when: header}
+}

@@ -1,0 +1,225 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
+)
+
+// TestWritesWithConditions: what is done with a tag, or with none.
+func TestWritesWithConditions(t *testing.T) {
+	const document, note = "/v1/documents/a.md", "/v1/memories/m"
+	for name, tt := range map[string]struct {
+		method, path, body string
+		done               int
+	}{
+		"put document":    {"PUT", document, `{"text":"Something new."}`, 200},
+		"same document":   {"PUT", document, `{"text":"Alpha."}`, 200},
+		"put file":        {"PUT", document + "?title=x", "", 200},
+		"delete document": {"DELETE", document, "", 204},
+		"erase document":  {"DELETE", document + "?erase=true", "", 204},
+		"change memory":   {"PATCH", note, `{"importance":0.9}`, 200},
+		"change nothing":  {"PATCH", note, `{"content":"Beta."}`, 200},
+		"put tags":        {"PUT", note + "/tags", `{"tags":["x"]}`, 200},
+		"change tags":     {"POST", note + "/tags", `{"add":["y"]}`, 200},
+		"delete memory":   {"DELETE", note, "", 204},
+		"erase memory":    {"DELETE", note + "?erase=true", "", 204},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, Options{})
+			read := document
+			if tt.path[:len(note)] == note {
+				read = note
+			}
+			send := func(condition string) answer {
+				header := []string{condition}
+				body := tt.body
+				if name == "put file" {
+					header, body = append(header, "Content-Type: text/markdown"), "# A file"
+				}
+				return f.call(t, tt.method, tt.path, body, header...)
+			}
+			reset := func() (stale, tag string) {
+				f.call(t, "PUT", document, `{"text":"Older."}`)
+				f.call(t, "POST", "/v1/memories", `{"id":"m","content":"Older."}`)
+				stale = f.call(t, "GET", read, "").header.Get("ETag")
+				f.call(t, "PUT", document, `{"text":"Alpha."}`)
+				f.call(t, "POST", "/v1/memories", `{"id":"m","content":"Beta."}`)
+				return stale, f.call(t, "GET", read, "").header.Get("ETag")
+			}
+			stale, tag := reset()
+			for _, condition := range []string{stale, "W/" + stale, `"other"`, `""`, tag[1:], `"1.x", W/"2.y"`} {
+				if p := send("If-Match: " + condition).problem(t); p.Status != http.StatusPreconditionFailed || p.Code != "precondition_failed" {
+					t.Errorf("If-Match %s with %s there: %+v", condition, tag, p)
+				}
+			}
+			for what, condition := range map[string]func() string{
+				"the tag":       func() string { return tag },
+				"several":       func() string { return `"other", ` + tag },
+				"anything":      func() string { return "*" },
+				"a packed one":  func() string { return f.call(t, "GET", read, "", "Accept-Encoding: gzip").header.Get("ETag") },
+				"a plain one":   func() string { return f.call(t, "GET", read, "", "Accept-Encoding: identity").header.Get("ETag") },
+				"another's tag": func() string { return f.call(t, "GET", "/openapi.json", "").header.Get("ETag") },
+			} {
+				want := tt.done
+				if what == "another's tag" {
+					want = http.StatusPreconditionFailed
+				}
+				if a := send("If-Match: " + condition()); a.status != want {
+					t.Errorf("If-Match of %s: %d %s", what, a.status, a.body)
+				}
+				_, tag = reset()
+			}
+			f.call(t, "DELETE", read, "")
+			if a := send("If-Match: *"); a.status != 412 && a.status != 404 {
+				t.Errorf("of what is not there: %d %s", a.status, a.body)
+			}
+		})
+	}
+}
+
+// TestTagsOfWrites: what a write answers with is good for the next one, and a tag is never
+// that of a later life of the id.
+func TestTagsOfWrites(t *testing.T) {
+	f := start(t, Options{})
+	put := func(text, condition string) answer {
+		return f.call(t, "PUT", "/v1/documents/a.md", `{"text":"`+text+`"}`, condition)
+	}
+	first := put("One.", "If-None-Match: *")
+	second := put("Two.", "If-Match: "+first.header.Get("ETag"))
+	same := put("Two.", "If-Match: "+second.header.Get("ETag"))
+	if first.status != 201 || second.status != 200 || same.header.Get("ETag") != second.header.Get("ETag") || same.header.Get("ETag") == "" {
+		t.Errorf("%+v\n%+v\n%+v", first, second, same)
+	}
+	if p := put("Three.", "If-None-Match: *").problem(t); p.Status != 412 {
+		t.Errorf("over what is there: %+v", p)
+	}
+	if p := put("Three.", `If-None-Match: "x"`).problem(t); p.Status != 422 || p.Errors[0].Location != "header.If-None-Match" {
+		t.Errorf("If-None-Match with a tag: %+v", p)
+	}
+	f.call(t, "DELETE", "/v1/documents/a.md?erase=true", "")
+	put("One.", "Accept: */*")
+	if p := put("Two.", "If-Match: "+first.header.Get("ETag")).problem(t); p.Status != 412 {
+		t.Errorf("the tag of an erased document: %+v", p)
+	}
+	a := f.call(t, "POST", "/v1/memories", `{"id":"m","content":"Beta."}`)
+	if b := f.call(t, "PATCH", "/v1/memories/m", `{"importance":1}`, "If-Match: "+a.header.Get("ETag")); b.status != 200 || b.header.Get("ETag") == a.header.Get("ETag") {
+		t.Errorf("%d %v after %v", b.status, b.header, a.header)
+	}
+	if p := f.call(t, "PUT", "/v1/documents/x?namespace=nowhere", `{"text":"x"}`, "If-Match: *").problem(t); p.Status != 412 {
+		t.Errorf("in a namespace that is not there: %+v", p)
+	}
+	if a := f.call(t, "GET", "/v1/namespaces/nowhere", ""); a.status != 404 {
+		t.Errorf("the namespace was made: %d", a.status)
+	}
+}
+
+// TestOneOfManyWins: of writers with one condition, one succeeds.
+func TestOneOfManyWins(t *testing.T) {
+	f := start(t, Options{})
+	f.call(t, "POST", "/v1/memories", `{"id":"m","content":"Beta."}`)
+	for round := range 4 {
+		for name, try := range map[string]func(n int) (method, path, body, condition string){
+			"create": func(n int) (method, path, body, condition string) {
+				return "PUT", fmt.Sprintf("/v1/documents/%d", round), fmt.Sprintf(`{"text":"By %d."}`, n), "If-None-Match: *"
+			},
+			"replace": func(n int) (method, path, body, condition string) {
+				tag := f.call(t, "GET", fmt.Sprintf("/v1/documents/r%d", round), "").header.Get("ETag")
+				return "PUT", fmt.Sprintf("/v1/documents/r%d", round), fmt.Sprintf(`{"text":"By %d."}`, n), "If-Match: " + tag
+			},
+			"change": func(n int) (method, path, body, condition string) {
+				tag := f.call(t, "GET", "/v1/memories/m", "").header.Get("ETag")
+				return "PATCH", "/v1/memories/m", fmt.Sprintf(`{"content":"By %d in %d."}`, n, round), "If-Match: " + tag
+			},
+			"delete": func(int) (method, path, body, condition string) {
+				tag := f.call(t, "GET", fmt.Sprintf("/v1/documents/d%d", round), "").header.Get("ETag")
+				return "DELETE", fmt.Sprintf("/v1/documents/d%d", round), "", "If-Match: " + tag
+			},
+		} {
+			f.call(t, "PUT", fmt.Sprintf("/v1/documents/r%d", round), `{"text":"First."}`)
+			f.call(t, "PUT", fmt.Sprintf("/v1/documents/d%d", round), `{"text":"First."}`)
+			var won, lost atomic.Int32
+			var wg, ready sync.WaitGroup
+			ready.Add(6)
+			for n := range 6 {
+				wg.Go(func() {
+					method, path, body, condition := try(n)
+					ready.Done()
+					ready.Wait() // all have read the same
+					switch a := f.call(t, method, path, body, condition); a.status {
+					case 200, 201, 204:
+						won.Add(1)
+					case 412:
+						lost.Add(1)
+					default:
+						t.Errorf("%s: %d %s", name, a.status, a.body)
+					}
+				})
+			}
+			wg.Wait()
+			if won.Load() != 1 || lost.Load() != 5 {
+				t.Errorf("%s: %d of 6 writers won, %d lost", name, won.Load(), lost.Load())
+			}
+		}
+	}
+}
+
+func TestConditionsOfTheClient(t *testing.T) {
+	f := start(t, Options{})
+	ctx := t.Context()
+	if _, err := f.client.If(store.Condition{None: true}).PutDocument(ctx, "", docs.Document{ExternalID: "a", Text: "One."}, ""); err != nil {
+		t.Fatal(err)
+	}
+	d, err := f.client.Document(ctx, "", "a", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := f.client.If(store.Condition{Revisions: []string{d.Revision()}})
+	if _, err := as.PutDocument(ctx, "", docs.Document{ExternalID: "a", Text: "Two."}, ""); err != nil {
+		t.Error(err)
+	}
+	if err := as.DeleteDocument(ctx, "", "a"); !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("with the tag of before: %v", err)
+	}
+	if err := f.client.If(store.Condition{Any: true}).DeleteDocument(ctx, "", "a"); err != nil {
+		t.Error(err)
+	}
+	if err := f.client.If(store.Condition{Any: true}).DeleteMemory(ctx, "", "none", "", true); !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("of a memory that is not there: %v", err)
+	}
+}
+
+// TestRefusalsAreNotKept: what one API key may not do, or was not so, says nothing of the
+// next time, and a caller writes nothing where it has no business.
+func TestRefusalsAreNotKept(t *testing.T) {
+	f := start(t, Options{})
+	if _, _, err := f.eng.Remember(t.Context(), memory.Memory{Namespace: "mine", ID: "m", Content: "Beta."}); err != nil {
+		t.Fatal(err)
+	}
+	k := "Idempotency-Key: one"
+	f.call(t, "PUT", "/v1/documents/a", `{"text":"x"}`, k, "If-Match: *").problem(t)
+	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/a", `{"text":"x"}`, k), 201)
+	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "ada", Role: access.Write, Namespaces: []string{"mine"}, User: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	auth := "Authorization: Bearer " + made.Text
+	for _, tt := range []struct{ target, namespace string }{{"/v1/documents/a?namespace=mine", "mine"}, {"/v1/documents/a?namespace=other", "other"}} {
+		if a := f.call(t, "PUT", tt.target, `{"text":"x"}`, k, auth); a.status != http.StatusForbidden {
+			t.Fatalf("%s: %d", tt.target, a.status)
+		}
+		key := store.RequestKey{Namespace: tt.namespace, Route: "PUT /v1/documents/{id}", Key: made.ID + " one"}
+		if _, known, err := f.eng.KnownRequest(t.Context(), key); err != nil || known {
+			t.Errorf("%s: the refused request is kept (%v)", tt.target, err)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/resolve"
+)
+
+// Fresh answers as [Engine.Context] does, but for the cache and what is noted of answers.
+func (e *Engine) Fresh(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
+	q, err := e.check(ctx, q)
+	if err != nil {
+		return resolve.Answer{}, err
+	}
+	if err := e.Warm(ctx, q.Namespace); err != nil {
+		return resolve.Answer{}, err
+	}
+	own, err := e.ofSession(ctx, q)
+	if err != nil {
+		return resolve.Answer{}, err
+	}
+	return e.fresh(ctx, q, own)
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/store"
+)
+
+// eraseTold is erase of what events of the namespace may have told: those that match are
+// forgotten, once nobody finds any more what they tell, and once more in the end, for
+// answers that were under way.
+func (e *Engine) eraseTold(ctx context.Context, namespace string, matches func(ragctx.Event) bool, fn func(ns int64) (store.Erased, error)) (store.Erased, error) {
+	name := spaceName(namespace)
+	forget := func() {
+		e.events.Forget(func(ev ragctx.Event) bool { return ev.Namespace == name && matches(ev) })
+	}
+	defer forget()
+	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		defer forget()
+		return fn(ns)
+	})
+}
+
+// recalling reports whether an event has words of memories. Those of one may stand in what
+// was told of another: a turn is shown with the turns around it.
+func recalling(ev ragctx.Event) bool { return ev.Type == ragctx.EventMemoryRecalled }
+
+// toldOfMemory matches what may tell of a memory.
+func toldOfMemory(id string) func(ragctx.Event) bool {
+	return func(ev ragctx.Event) bool {
+		stored, ok := ev.Data.(ragctx.MemoryStored)
+		return ok && stored.MemoryID == id || recalling(ev)
+	}
+}
+
+// toldIn matches what may tell of a session, also what was asked in it.
+func toldIn(session string, by Viewer) func(ragctx.Event) bool {
+	return func(ev ragctx.Event) bool {
+		return ev.SessionID == session && (by.Anyone || ev.UserID == by.User) || recalling(ev)
+	}
+}
+
+// toldOfUser matches what may tell of a user, also what the user asked.
+func toldOfUser(user string) func(ragctx.Event) bool {
+	return func(ev ragctx.Event) bool { return ev.UserID == user || recalling(ev) }
+}
