@@ -40,8 +40,8 @@ func TestDeletedIDsAreNotTaken(t *testing.T) {
 		if _, err := f.UndoMemory(mine, "", "prefs", bound(owner)); err != nil {
 			t.Errorf("%s cannot undo: %v", owner, err)
 		}
-		if _, err := f.EraseMemory(theirs, "", "prefs", "", false); !errors.Is(err, ragctx.ErrNotFound) {
-			t.Errorf("%s erases it: %v", other, err)
+		if e, err := f.EraseMemory(theirs, "", "prefs", "", false); err != nil || e != (store.Erased{}) {
+			t.Errorf("%s erases it, and is told of more than nothing: %+v, %v", other, e, err)
 		}
 		if e, err := f.EraseMemory(mine, "", "prefs", "", false); err != nil || e.Versions != 2 {
 			t.Errorf("%s cannot erase it: %+v, %v", owner, e, err)

@@ -8,8 +8,8 @@ import (
 
 // Stats counts what a namespace holds.
 type Stats struct {
-	Documents int `json:"documents"`
-	Memories  int `json:"memories"`
+	Documents int `json:"documents" doc:"that are current"`
+	Memories  int `json:"memories" doc:"that are current"`
 }
 
 // Stats counts the current documents and memories of a namespace.

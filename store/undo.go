@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -38,12 +39,12 @@ func (s *Store) Undo(ctx context.Context, ns int64, id, user string, anyUser boo
 
 // UndoTurn takes back what was learnt from a turn: memories that it created, sources
 // that it added, and what it superseded. What was changed since is left as it is. It
-// returns the ids of the memories that changed.
+// returns the ids of the memories that changed, the oldest first.
 func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUser bool) (ids []string, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		ids = nil
 		keys, err := column[string](ctx, tx, `SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ? AND op IN ('created', 'merged')
-			GROUP BY key ORDER BY min(id)`, ns, turn)
+			GROUP BY key ORDER BY max(id) DESC`, ns, turn) // newest first: what one of them superseded is there again when its own turn comes
 		if err != nil {
 			return err
 		}
@@ -65,6 +66,7 @@ func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUs
 	if err != nil {
 		return nil, 0, failed("undo", err)
 	}
+	slices.Reverse(ids)
 	return ids, seq, nil
 }
 
