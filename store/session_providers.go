@@ -98,15 +98,9 @@ func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err
 
 // forgetSessionProviders removes what sessions in a scope have asked for.
 func forgetSessionProviders(ctx context.Context, tx *sql.Tx, sc scope) error {
-	if !sc.Turns || sc.Key != nil {
+	c, some := sc.sessions(`session`)
+	if !some {
 		return nil
-	}
-	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
-	if sc.User != nil {
-		c.and(`user = ?`, *sc.User)
-	}
-	if sc.Session != nil {
-		c.and(`session = ?`, *sc.Session)
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM session_providers WHERE `+c.sql, c.args...)
 	return err
