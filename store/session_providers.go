@@ -84,11 +84,13 @@ func (s *Store) SessionProviders(ctx context.Context, k SessionKey) (list []Sess
 	return list, nil
 }
 
-// SessionKnown reports whether a session had a turn, or was ever given a provider.
+// SessionKnown reports whether a session is stored, had a turn, or was ever given a
+// provider.
 func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_providers WHERE namespace = ?1 AND session = ?2 AND user = ?3)
-			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND session = ?2 AND user = ?3)`, k.Namespace, k.Session, k.User).Scan(&known)
+			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND session = ?2 AND user = ?3)
+			OR EXISTS (SELECT 1 FROM sessions WHERE namespace = ?1 AND name = ?2 AND user = ?3 AND erased = 0)`, k.Namespace, k.Session, k.User).Scan(&known)
 	})
 	if err != nil {
 		return false, fmt.Errorf("look for session: %w", err)

@@ -323,7 +323,7 @@ func (c *conversation) save(ctx context.Context, messages session.Store, o sessi
 	if err != nil {
 		return after, 0, err
 	}
-	stored, err := c.rows(ctx, `session = ? ORDER BY seq`, c.id)
+	stored, err := c.rows(ctx, sessionMessages, c.id)
 	if err != nil {
 		return after, 0, err
 	}

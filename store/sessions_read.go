@@ -37,7 +37,7 @@ func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archi
 		if out, err = c.describe(ctx); err != nil {
 			return err
 		}
-		stored, err = c.rows(ctx, `session = ? ORDER BY seq`, c.id)
+		stored, err = c.rows(ctx, sessionMessages, c.id)
 		return err
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archi
 // Get implements [session.Storage].
 func (s *Sessions) Get(ctx context.Context, k session.Key, id string) (out session.Entry, err error) {
 	err = s.store.readSession(ctx, k, func(c *conversation) error {
-		found, err := c.rows(ctx, `session = ? AND id = ?`, c.id, id)
+		found, err := c.rows(ctx, sessionMessage, c.id, id)
 		if err != nil || len(found) == 0 {
 			return orNoMessage(err, id)
 		}
@@ -69,7 +69,7 @@ func (s *Sessions) Section(ctx context.Context, k session.Key, name string, limi
 	}
 	var stored []messageRow
 	err := s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		stored, err = c.rows(ctx, `session = ? AND section = ? ORDER BY seq DESC LIMIT ?`, c.id, name, limit)
+		stored, err = c.rows(ctx, newestOfSection, c.id, name, limit)
 		return err
 	})
 	if err != nil {
@@ -101,14 +101,10 @@ func (s *Sessions) Path(ctx context.Context, k session.Key, id string) (out []se
 	return out, err
 }
 
-// path returns the path to a message, or to the leaf. UNION ends where parents form a
-// circle.
+// path returns the path to a message, or to the leaf.
 func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, error) {
 	to := cmp.Or(id, c.leaf)
-	found, err := c.rows(ctx, `seq IN (WITH RECURSIVE up (seq, parent) AS (
-			SELECT seq, parent FROM session_messages WHERE session = ?1 AND id = ?2
-			UNION SELECT m.seq, m.parent FROM up JOIN session_messages m ON m.session = ?1 AND m.id = up.parent)
-		SELECT seq FROM up)`, c.id, to)
+	found, err := c.rows(ctx, messagesOnThePath, c.id, to)
 	if err != nil {
 		return nil, err
 	}

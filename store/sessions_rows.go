@@ -85,9 +85,23 @@ type messageRow struct {
 	id, parent, section, data string
 }
 
-// rows returns messages that a condition holds of, with what orders them.
-func (c *conversation) rows(ctx context.Context, where string, args ...any) (out []messageRow, err error) {
-	rows, err := c.tx.QueryContext(ctx, `SELECT seq, id, parent, section, data FROM session_messages WHERE `+where, args...) //nolint:gosec // of constants
+// Queries of messages: of a session, one of them, the newest of a section, those on the
+// path to one, and all in the database after one. UNION ends where parents form a circle.
+const (
+	messageRows       = `SELECT seq, id, parent, section, data FROM session_messages WHERE `
+	sessionMessages   = messageRows + `session = ? ORDER BY seq`
+	sessionMessage    = messageRows + `session = ? AND id = ?`
+	newestOfSection   = messageRows + `session = ? AND section = ? ORDER BY seq DESC LIMIT ?`
+	messagesAfter     = messageRows + `seq > ? ORDER BY seq LIMIT ?`
+	messagesOnThePath = messageRows + `seq IN (WITH RECURSIVE up (seq, parent) AS (
+			SELECT seq, parent FROM session_messages WHERE session = ?1 AND id = ?2
+			UNION SELECT m.seq, m.parent FROM up JOIN session_messages m ON m.session = ?1 AND m.id = up.parent)
+		SELECT seq FROM up)`
+)
+
+// rows returns the messages of a query.
+func (c *conversation) rows(ctx context.Context, query string, args ...any) (out []messageRow, err error) {
+	rows, err := c.tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

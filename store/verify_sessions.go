@@ -12,7 +12,7 @@ func (s *Store) verifySessions(ctx context.Context, o VerifyOptions, r *VerifyRe
 	last, n := int64(0), page
 	for n == page {
 		err := s.view(ctx, func(tx *sql.Tx) error {
-			found, err := (&conversation{tx: tx}).rows(ctx, `seq > ? ORDER BY seq LIMIT ?`, last, page)
+			found, err := (&conversation{tx: tx}).rows(ctx, messagesAfter, last, page)
 			for _, m := range found {
 				if _, err := m.entry(); err != nil {
 					r.add(o, Finding{Severity: Damage, Check: "session", Item: fmt.Sprintf("message %d", m.seq), Detail: "it cannot be read, and is left out of its session"})
