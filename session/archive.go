@@ -39,7 +39,7 @@ func (a Archive) Path(id string) ([]Entry, error) {
 	if id == "" {
 		id = a.Leaf
 	} else if _, ok := at[id]; !ok {
-		return nil, unknownMessage(id)
+		return nil, NoMessage(id)
 	}
 	return a.path(id, at), nil
 }
@@ -100,14 +100,15 @@ func (a Archive) index() map[string]int {
 	return at
 }
 
-// replaced returns the archive with a store in the place of its messages, as
-// [Storage.Save] says, and how many of the messages are new.
-func (a Archive) replaced(s Store, o Options) (out Archive, added int, err error) {
+// Replaced returns the archive with a store in the place of its messages, as
+// [Storage.Save] says, and how many of the messages are new. Of the messages before it
+// needs only the ids.
+func (a Archive) Replaced(s Store, o Options) (out Archive, added int, err error) {
 	out = Archive{CreatedAt: a.CreatedAt, Sections: s.Names(), Parameters: s.Parameters(), Leaf: a.Leaf}
 	before, taken := a.index(), make(map[string]bool, s.Len())
 	linked := false
 	for _, one := range s.sections {
-		if err := checkName("sections", one.name); err != nil {
+		if err := CheckName("sections", one.name); err != nil {
 			return Archive{}, 0, err
 		}
 		for i, m := range one.log.messages {
@@ -141,7 +142,7 @@ func (a Archive) Validate() error {
 	taken := make(map[string]bool, len(a.Entries))
 	for i, e := range a.Entries {
 		field := fmt.Sprintf("entries[%d]", i)
-		if err := checkName(field+".section", e.Section); err != nil {
+		if err := CheckName(field+".section", e.Section); err != nil {
 			return err
 		}
 		if e.Message.ID == "" {
@@ -154,17 +155,18 @@ func (a Archive) Validate() error {
 	}
 	for _, id := range slices.Concat([]string{a.Leaf}, slices.Sorted(maps.Keys(a.Labels))) {
 		if id != "" && !taken[id] {
-			return unknownMessage(id)
+			return NoMessage(id)
 		}
 	}
 	for _, c := range a.Compactions {
 		if c.From != "" && !taken[c.From] || c.To != "" && !taken[c.To] {
-			return unknownMessage(c.From + "…" + c.To)
+			return NoMessage(c.From + "…" + c.To)
 		}
 	}
 	return nil
 }
 
-func unknownMessage(id string) error {
+// NoMessage is the error that a session has no message of an id.
+func NoMessage(id string) error {
 	return &ragctx.FieldError{Field: "message_id", Problem: fmt.Sprintf("the session has no message with the id %q; list its path or its sections", ragctx.Clip(id)), Kind: ragctx.ErrNotFound}
 }

@@ -246,7 +246,7 @@ func (p *parser) message(l line) error {
 	}
 	for field, name := range map[string]string{"id": m.ID, "section": section} {
 		if err == nil {
-			err = checkName(field, name)
+			err = CheckName(field, name)
 		}
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ragctx/ragctx"
 )
@@ -34,7 +35,7 @@ func NewMemory(o Options) *Memory { return &Memory{opts: o} }
 func (s *Memory) Create(ctx context.Context, k Key) error {
 	return s.write(ctx, k, func(old *kept) error {
 		if old != nil {
-			return conflict(k)
+			return k.Taken()
 		}
 		s.put(k, Archive{CreatedAt: s.opts.Or().Now().UTC()})
 		return nil
@@ -60,26 +61,19 @@ func (s *Memory) Load(ctx context.Context, k Key) (out Store, err error) {
 // Save implements [Storage].
 func (s *Memory) Save(ctx context.Context, k Key, store Store) (Result, error) {
 	o := s.opts.Or()
-	r := Result{SessionID: k.ID, StartedAt: o.Now().UTC()}
-	err := s.write(ctx, k, func(old *kept) error {
-		before := Archive{CreatedAt: r.StartedAt}
-		if old != nil {
-			before = old.Archive
-		}
-		after, added, err := before.replaced(store, o)
-		if err != nil {
+	return o.Saved(k, func(started time.Time) (after Archive, added int, err error) {
+		err = s.write(ctx, k, func(old *kept) error {
+			before := Archive{CreatedAt: started}
+			if old != nil {
+				before = old.Archive
+			}
+			if after, added, err = before.Replaced(store, o); err == nil {
+				s.put(k, after)
+			}
 			return err
-		}
-		s.put(k, after)
-		r.SectionsStored, r.MessagesStored, r.NewMessages = len(after.Sections), len(after.Entries), added
-		return nil
+		})
+		return after, added, err
 	})
-	r.FinishedAt = o.Now().UTC()
-	r.DurationMs = r.FinishedAt.Sub(r.StartedAt).Milliseconds()
-	if r.Success = err == nil; err != nil {
-		r.ErrorMessage = err.Error()
-	}
-	return r, err
 }
 
 // Delete implements [Storage].
@@ -93,7 +87,7 @@ func (s *Memory) Delete(ctx context.Context, k Key) error {
 // Append implements [Storage].
 func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) (out []ragctx.Message, err error) {
 	err = s.change(ctx, k, func(one *kept) error {
-		if err := checkName("section", section); err != nil {
+		if err := CheckName("section", section); err != nil {
 			return err
 		}
 		if out, err = s.opts.Or().Adopt(messages, one.Leaf, one.has); err != nil || len(out) == 0 {
@@ -117,7 +111,7 @@ func (s *Memory) Get(ctx context.Context, k Key, id string) (out Entry, err erro
 	err = s.read(ctx, k, func(one *kept) error {
 		i, ok := one.at[id]
 		if !ok {
-			return unknownMessage(id)
+			return NoMessage(id)
 		}
 		out = one.Entries[i]
 		return nil
@@ -155,7 +149,7 @@ func (s *Memory) Leaf(ctx context.Context, k Key) (out string, err error) {
 func (s *Memory) Navigate(ctx context.Context, k Key, id string) error {
 	return s.change(ctx, k, func(one *kept) error {
 		if id != "" && !one.has(id) {
-			return unknownMessage(id)
+			return NoMessage(id)
 		}
 		one.Archive.Leaf = id
 		return nil
@@ -166,7 +160,7 @@ func (s *Memory) Navigate(ctx context.Context, k Key, id string) error {
 func (s *Memory) Path(ctx context.Context, k Key, id string) (out []Entry, err error) {
 	err = s.read(ctx, k, func(one *kept) error {
 		if id != "" && !one.has(id) {
-			return unknownMessage(id)
+			return NoMessage(id)
 		}
 		out = one.path(cmp.Or(id, one.Archive.Leaf), one.at)
 		return nil
@@ -182,7 +176,7 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 	}
 	return s.change(ctx, k, func(one *kept) error {
 		if s.sessions[target] != nil {
-			return conflict(target)
+			return target.Taken()
 		}
 		fork, err := one.Fork(id)
 		if err != nil {
@@ -198,9 +192,9 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 func (s *Memory) Label(ctx context.Context, k Key, id, label string) error {
 	return s.change(ctx, k, func(one *kept) error {
 		if !one.has(id) {
-			return unknownMessage(id)
+			return NoMessage(id)
 		}
-		if err := checkName("label", label); err != nil {
+		if err := CheckName("label", label); err != nil {
 			return err
 		}
 		if one.Archive.Labels == nil {
@@ -272,7 +266,7 @@ func (s *Memory) Import(ctx context.Context, k Key, a Archive) error {
 	}
 	return s.write(ctx, k, func(old *kept) error {
 		if old != nil {
-			return conflict(k)
+			return k.Taken()
 		}
 		if a = a.clone(); a.CreatedAt.IsZero() {
 			a.CreatedAt = s.opts.Or().Now().UTC()
@@ -303,7 +297,7 @@ func (s *Memory) read(ctx context.Context, k Key, f func(*kept) error) error {
 	defer s.mu.RUnlock()
 	one := s.sessions[k]
 	if one == nil {
-		return noSession(k)
+		return k.Missing()
 	}
 	return f(one)
 }
@@ -312,7 +306,7 @@ func (s *Memory) read(ctx context.Context, k Key, f func(*kept) error) error {
 func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
 	return s.write(ctx, k, func(one *kept) error {
 		if one == nil {
-			return noSession(k)
+			return k.Missing()
 		}
 		return f(one)
 	})
@@ -326,12 +320,4 @@ func (s *Memory) write(ctx context.Context, k Key, f func(*kept) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return f(s.sessions[k])
-}
-
-func noSession(k Key) error {
-	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is no session %q; create it", ragctx.Clip(k.ID)), Kind: ragctx.ErrNotFound}
-}
-
-func conflict(k Key) error {
-	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is a session %q already; choose another id, or delete it", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }

@@ -26,7 +26,17 @@ func (k Key) Validate() error {
 	if k.ID == "" {
 		return ragctx.Invalid("session_id", "is empty; name the session")
 	}
-	return checkName("session_id", k.ID)
+	return CheckName("session_id", k.ID)
+}
+
+// Missing is the error that there is no such session.
+func (k Key) Missing() error {
+	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is no session %q; create it", ragctx.Clip(k.ID)), Kind: ragctx.ErrNotFound}
+}
+
+// Taken is the error that there is such a session already.
+func (k Key) Taken() error {
+	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is a session %q already; choose another id, or delete it", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }
 
 // Storage keeps sessions. Messages of a session are a tree: each has a parent, and the
@@ -145,6 +155,22 @@ func (o Options) Or() Options {
 	return o
 }
 
+// Saved calls save, which saves a session and says what the session is then and how many
+// messages are new, and tells what came of it.
+func (o Options) Saved(k Key, save func(started time.Time) (after Archive, added int, err error)) (Result, error) {
+	o = o.Or()
+	r := Result{SessionID: k.ID, StartedAt: o.Now().UTC()}
+	after, added, err := save(r.StartedAt)
+	if r.Success = err == nil; r.Success {
+		r.SectionsStored, r.MessagesStored, r.NewMessages = len(after.Sections), len(after.Entries), added
+	} else {
+		r.ErrorMessage = err.Error()
+	}
+	r.FinishedAt = o.Now().UTC()
+	r.DurationMs = r.FinishedAt.Sub(r.StartedAt).Milliseconds()
+	return r, err
+}
+
 // Adopt returns messages as they are appended after a parent: with ids and times where
 // they have none, each the parent of the next. known says which messages there are
 // already, of which an id may not be taken again, and of which a parent must be one.
@@ -188,7 +214,7 @@ func (o Options) Record(c Compaction, others []Compaction, known func(id string)
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = o.Now().UTC()
 	}
-	return c, checkName("id", c.ID)
+	return c, CheckName("id", c.ID)
 }
 
 // complete checks a message, and gives it an id and a time if it has none.
@@ -201,7 +227,7 @@ func (o Options) complete(m *ragctx.Message, field string, taken func(id string)
 	if m.ID == "" {
 		m.ID = o.NewID()
 	}
-	if err := checkName(field+".id", m.ID); err != nil {
+	if err := CheckName(field+".id", m.ID); err != nil {
 		return err
 	}
 	if taken(m.ID) {
@@ -213,7 +239,8 @@ func (o Options) complete(m *ragctx.Message, field string, taken func(id string)
 	return nil
 }
 
-func checkName(field, name string) error {
+// CheckName reports whether a name or an id is UTF-8 of at most [MaxName] bytes.
+func CheckName(field, name string) error {
 	switch {
 	case len(name) > MaxName:
 		return ragctx.Invalid(field, "has %d bytes, the limit is %d; shorten it", len(name), MaxName)

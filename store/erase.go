@@ -111,7 +111,8 @@ func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyU
 // anyone may erase what is asked for.
 func anyone(context.Context, *sql.Tx) error { return nil }
 
-// EraseSession removes the turns and memories of a session: of one user ("" is
+// EraseSession removes the turns and memories of a session, and its messages if it is
+// stored: of one user ("" is
 // those of nobody), or with anyUser all of them. Of a memory that was written in
 // several sessions, only the versions of this one go; one whose current version
 // goes is not there any more, though questions about earlier times find what
@@ -162,6 +163,9 @@ func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, 
 			return err
 		}
 		if err := forgetSessionProviders(ctx, tx, sc); err != nil {
+			return err
+		}
+		if err := hideSessions(ctx, tx, sc); err != nil {
 			return err
 		}
 		text, err := json.Marshal(sc)

@@ -128,6 +128,22 @@ func TestIndexesAreUsed(t *testing.T) {
 			"old answers", func() (string, []any) { return dropAnswers, []any{1, 9} },
 			[]string{"idempotency_created (created<?)", "PRIMARY KEY (namespace=? AND route=? AND key=?)"},
 		},
+		{
+			"messages of a session", func() (string, []any) { return sessionMessages, []any{1} },
+			[]string{"session_messages_session (session=?)"},
+		},
+		{
+			"a message of a session", func() (string, []any) { return sessionMessage, []any{1, "m"} },
+			[]string{"session_messages_id (session=? AND id=?)"},
+		},
+		{
+			"the newest messages of a section", func() (string, []any) { return newestOfSection, []any{1, "messages", 9} },
+			[]string{"session_messages_section (session=? AND section=?)"},
+		},
+		{
+			"a path", func() (string, []any) { return messagesOnThePath, []any{1, "m"} },
+			[]string{"m USING INDEX session_messages_id (session=? AND id=?)", "PRIMARY KEY (rowid=?)"},
+		},
 	} {
 		query, args := c.query()
 		plan := s.planOf(t, query, args...)
@@ -137,7 +153,7 @@ func TestIndexesAreUsed(t *testing.T) {
 			}
 		}
 		for step := range strings.SplitSeq(plan, "\n") {
-			if strings.HasPrefix(step, "SCAN items") || strings.HasPrefix(step, "SCAN jobs") && !strings.Contains(step, "jobs_active") ||
+			if strings.HasPrefix(step, "SCAN items") || strings.HasPrefix(step, "SCAN session") || strings.HasPrefix(step, "SCAN jobs") && !strings.Contains(step, "jobs_active") ||
 				strings.HasPrefix(step, "CORRELATED") && c.name == "overtaken items" {
 				t.Errorf("%s: %s", c.name, step)
 			}

@@ -84,11 +84,13 @@ func (s *Store) SessionProviders(ctx context.Context, k SessionKey) (list []Sess
 	return list, nil
 }
 
-// SessionKnown reports whether a session had a turn, or was ever given a provider.
+// SessionKnown reports whether a session is stored, had a turn, or was ever given a
+// provider.
 func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_providers WHERE namespace = ?1 AND session = ?2 AND user = ?3)
-			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND session = ?2 AND user = ?3)`, k.Namespace, k.Session, k.User).Scan(&known)
+			OR EXISTS (SELECT 1 FROM turns WHERE namespace = ?1 AND session = ?2 AND user = ?3)
+			OR EXISTS (SELECT 1 FROM sessions WHERE namespace = ?1 AND name = ?2 AND user = ?3 AND erased = 0)`, k.Namespace, k.Session, k.User).Scan(&known)
 	})
 	if err != nil {
 		return false, fmt.Errorf("look for session: %w", err)
@@ -98,15 +100,9 @@ func (s *Store) SessionKnown(ctx context.Context, k SessionKey) (known bool, err
 
 // forgetSessionProviders removes what sessions in a scope have asked for.
 func forgetSessionProviders(ctx context.Context, tx *sql.Tx, sc scope) error {
-	if !sc.Turns || sc.Key != nil {
+	c, some := sc.sessions(`session`)
+	if !some {
 		return nil
-	}
-	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
-	if sc.User != nil {
-		c.and(`user = ?`, *sc.User)
-	}
-	if sc.Session != nil {
-		c.and(`session = ?`, *sc.Session)
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM session_providers WHERE `+c.sql, c.args...)
 	return err

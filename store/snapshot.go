@@ -139,6 +139,7 @@ func (s *Store) describe(ctx context.Context, name string) (info SnapshotInfo, e
 		`DELETE FROM units WHERE item IN (SELECT id FROM items WHERE seq = 0)`,
 		blank + ` WHERE seq = 0`,
 		`DELETE FROM ledger_messages WHERE ledger IN (SELECT id FROM ledgers WHERE erased = 1)`,
+		`DELETE FROM sessions WHERE erased = 1`,
 	} {
 		if _, err := db.ExecContext(ctx, q); err != nil {
 			return info, wrap(err)

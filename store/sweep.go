@@ -120,6 +120,9 @@ func (w *sweeper) close() {
 func (s *Store) sweep(ctx context.Context) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
+	if err := s.sweepSessions(ctx); err != nil {
+		return fmt.Errorf("remove sessions: %w", err)
+	}
 	ids, err := s.hidden(ctx)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ const (
 type Finding struct {
 	Severity Severity `json:"severity"`
 	// Check names what was looked at: file, references, text, units, vectors,
-	// staged, erased, ledger.
+	// staged, erased, ledger, session.
 	Check  string `json:"check"`
 	Detail string `json:"detail"`
 	// Item is the id of the item that it is about, as in document "a" version 2.
@@ -76,7 +76,7 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, erro
 	}
 	r := VerifyReport{Findings: []Finding{}}
 	for _, check := range []func(context.Context, VerifyOptions, *VerifyReport) error{
-		s.verifyFile, s.verifyItems, s.verifyVectors, s.verifyLedgers, s.verifyLeftovers,
+		s.verifyFile, s.verifyItems, s.verifyVectors, s.verifyLedgers, s.verifySessions, s.verifyLeftovers,
 	} {
 		if err := check(ctx, o, &r); err != nil {
 			if !damaging(err) {

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/store"
+)
+
+// Sessions returns the conversations that are kept in the data directory. Their keys are
+// completed as those of all sessions: by the default namespace, and by the user that the
+// grant of a call's context acts for. [Engine.EraseSession], [Engine.EraseUser] and
+// [Engine.EraseNamespace] erase them.
+func (e *Engine) Sessions() session.Storage {
+	return conversations{e, e.store.Sessions(session.Options{Now: e.opts.Now, NewID: e.opts.NewID})}
+}
+
+// Notes returns the observations of those conversations, whose scopes are completed as
+// their keys are.
+func (e *Engine) Notes() pipeline.Notes { return notes{e, e.store.Notes()} }
+
+// conversations completes the keys of a storage.
+type conversations struct {
+	engine *Engine
+	stored *store.Sessions
+}
+
+// conversation completes a key.
+func (e *Engine) conversation(ctx context.Context, k session.Key) (session.Key, error) {
+	of, err := e.session(ctx, SessionKey{k.Namespace, k.User, k.ID})
+	if err == nil {
+		err = ragctx.ValidName("namespace", of.Namespace)
+	}
+	return session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID}, err
+}
+
+// entered calls fn with a complete key.
+func entered[T any](ctx context.Context, c conversations, k session.Key, fn func(context.Context, session.Key) (T, error)) (out T, err error) {
+	if k, err = c.engine.conversation(ctx, k); err != nil {
+		return out, err
+	}
+	return fn(ctx, k)
+}
+
+// changed is entered for what returns nothing.
+func (c conversations) changed(ctx context.Context, k session.Key, fn func(session.Key) error) error {
+	_, err := entered(ctx, c, k, func(_ context.Context, k session.Key) (struct{}, error) { return struct{}{}, fn(k) })
+	return err
+}
+
+func (c conversations) Create(ctx context.Context, k session.Key) error {
+	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Create(ctx, k) })
+}
+
+func (c conversations) Has(ctx context.Context, k session.Key) (bool, error) {
+	return entered(ctx, c, k, c.stored.Has)
+}
+
+func (c conversations) Load(ctx context.Context, k session.Key) (session.Store, error) {
+	return entered(ctx, c, k, c.stored.Load)
+}
+
+func (c conversations) Save(ctx context.Context, k session.Key, s session.Store) (session.Result, error) {
+	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) { return c.stored.Save(ctx, k, s) })
+}
+
+func (c conversations) Delete(ctx context.Context, k session.Key) error {
+	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Delete(ctx, k) })
+}
+
+func (c conversations) Append(ctx context.Context, k session.Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error) {
+	return entered(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
+		return c.stored.Append(ctx, k, section, messages...)
+	})
+}
+
+func (c conversations) Get(ctx context.Context, k session.Key, id string) (session.Entry, error) {
+	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Entry, error) { return c.stored.Get(ctx, k, id) })
+}
+
+func (c conversations) Section(ctx context.Context, k session.Key, name string, limit int) ([]ragctx.Message, error) {
+	return entered(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
+		return c.stored.Section(ctx, k, name, limit)
+	})
+}
+
+func (c conversations) Leaf(ctx context.Context, k session.Key) (string, error) {
+	return entered(ctx, c, k, c.stored.Leaf)
+}
+
+func (c conversations) Navigate(ctx context.Context, k session.Key, id string) error {
+	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Navigate(ctx, k, id) })
+}
+
+func (c conversations) Path(ctx context.Context, k session.Key, id string) ([]session.Entry, error) {
+	return entered(ctx, c, k, func(ctx context.Context, k session.Key) ([]session.Entry, error) { return c.stored.Path(ctx, k, id) })
+}
+
+func (c conversations) Fork(ctx context.Context, k session.Key, id, to string) error {
+	return c.changed(ctx, k, func(k session.Key) error {
+		target, err := c.engine.conversation(ctx, session.Key{Namespace: k.Namespace, User: k.User, ID: to})
+		if err != nil {
+			return err
+		}
+		return c.stored.Fork(ctx, k, id, target.ID)
+	})
+}
+
+func (c conversations) Label(ctx context.Context, k session.Key, id, label string) error {
+	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Label(ctx, k, id, label) })
+}
+
+func (c conversations) Labels(ctx context.Context, k session.Key) (map[string]string, error) {
+	return entered(ctx, c, k, c.stored.Labels)
+}
+
+func (c conversations) AddCompaction(ctx context.Context, k session.Key, one session.Compaction) (session.Compaction, error) {
+	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Compaction, error) {
+		return c.stored.AddCompaction(ctx, k, one)
+	})
+}
+
+func (c conversations) Compactions(ctx context.Context, k session.Key) ([]session.Compaction, error) {
+	return entered(ctx, c, k, c.stored.Compactions)
+}
+
+func (c conversations) UndoCompaction(ctx context.Context, k session.Key) (session.Compaction, error) {
+	return entered(ctx, c, k, c.stored.UndoCompaction)
+}
+
+func (c conversations) Export(ctx context.Context, k session.Key) (session.Archive, error) {
+	return entered(ctx, c, k, c.stored.Export)
+}
+
+func (c conversations) Import(ctx context.Context, k session.Key, a session.Archive) error {
+	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Import(ctx, k, a) })
+}
+
+// notes completes the scopes of observations.
+type notes struct {
+	engine *Engine
+	stored store.Notes
+}
+
+func (n notes) scope(ctx context.Context, of pipeline.Scope) (pipeline.Scope, error) {
+	k, err := n.engine.conversation(ctx, session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID})
+	return pipeline.Scope{Namespace: k.Namespace, UserID: k.User, SessionID: k.ID}, err
+}
+
+func (n notes) Notes(ctx context.Context, of pipeline.Scope) ([]pipeline.Note, error) {
+	of, err := n.scope(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	return n.stored.Notes(ctx, of)
+}
+
+func (n notes) AddNote(ctx context.Context, of pipeline.Scope, one pipeline.Note) error {
+	of, err := n.scope(ctx, of)
+	if err != nil {
+		return err
+	}
+	return n.stored.AddNote(ctx, of, one)
+}

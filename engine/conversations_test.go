@@ -1,0 +1,89 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/pipeline"
+	convo "github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/sessiontest"
+)
+
+// keptSessions are the sessions of an engine.
+type keptSessions struct {
+	convo.Storage
+
+	engine *engine.Engine
+}
+
+func (s keptSessions) Close() error { return s.engine.Close() }
+
+func TestConversations(t *testing.T) {
+	sessiontest.Test(t, func(t testing.TB, dir string, o convo.Options) sessiontest.Storage {
+		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Now: o.Now, NewID: o.NewID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keptSessions{e.Sessions(), e}
+	}, sessiontest.Options{Volatile: true}) // package store's tests reopen
+}
+
+// TestConversationsOfAUser: who acts for one user reaches no other's conversations, and
+// says whose they are without naming the user. They go with the session.
+func TestConversationsOfAUser(t *testing.T) {
+	f := open(t)
+	s := f.Sessions()
+	ben := convo.Key{Namespace: "default", User: "ben", ID: "s1"}
+	for _, k := range []convo.Key{ben, {ID: "s1"}} {
+		if err := s.Create(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann := access.With(t.Context(), access.Grant{Role: access.Write, User: "ann", Namespaces: []string{"default"}})
+	for name, try := range map[string]func(context.Context) error{
+		"another's":      func(ctx context.Context) error { _, err := s.Load(ctx, ben); return err },
+		"into another's": func(ctx context.Context) error { _, err := s.Append(ctx, ben, "messages"); return err },
+		"notes of another's": func(ctx context.Context) error {
+			_, err := f.Notes().Notes(ctx, pipeline.Scope{UserID: "ben", SessionID: "s1"})
+			return err
+		},
+		"another namespace": func(ctx context.Context) error { return s.Create(ctx, convo.Key{Namespace: "other", ID: "s"}) },
+		"notes of one's there": func(ctx context.Context) error {
+			return f.Notes().AddNote(ctx, pipeline.Scope{Namespace: "other", SessionID: "s"}, pipeline.Note{})
+		},
+	} {
+		if err := try(ann); !errors.Is(err, ragctx.ErrDenied) && !errors.Is(err, ragctx.ErrNotFound) || try(t.Context()) != nil && name == "another's" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if ok, err := s.Has(ann, convo.Key{ID: "s1"}); ok || err != nil {
+		t.Errorf("nobody's session is hers: %v", err)
+	}
+	if err := s.Create(ann, convo.Key{ID: "s1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Notes().AddNote(ann, pipeline.Scope{SessionID: "s1"}, pipeline.Note{Intent: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	hers := convo.Key{User: "ann", ID: "s1"}
+	f.reopen()
+	s = f.Sessions()
+	if ok, err := s.Has(t.Context(), hers); !ok || err != nil {
+		t.Errorf("after a restart: %v, %v", ok, err)
+	}
+	if list, err := f.SessionProviders(t.Context(), engine.SessionKey{UserID: "ann", SessionID: "s1"}); err != nil || len(list) != 0 {
+		t.Errorf("its providers: %v, %v", list, err)
+	}
+	if _, err := f.EraseSession(t.Context(), "", "s1", "ann", false); err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[convo.Key]bool{hers: false, ben: true, {ID: "s1"}: true} {
+		if ok, err := s.Has(t.Context(), k); ok != want || err != nil {
+			t.Errorf("%v: %v, %v", k, ok, err)
+		}
+	}
+}

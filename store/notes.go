@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+)
+
+// Notes are the durable [pipeline.Notes] of a store. They belong to a stored session: a
+// session that is not there has none and is given none, so that an observer that is late
+// brings back nothing of what was erased. They go when it goes.
+type Notes struct{ store *Store }
+
+var _ pipeline.Notes = Notes{}
+
+// Notes returns the observations that a store keeps.
+func (s *Store) Notes() Notes { return Notes{s} }
+
+// Notes implements [pipeline.Notes].
+func (n Notes) Notes(ctx context.Context, of pipeline.Scope) ([]pipeline.Note, error) {
+	var stored []string
+	err := n.store.readSession(ctx, noted(of), func(c *conversation) (err error) {
+		stored, err = column[string](ctx, c.tx, `SELECT note FROM session_notes WHERE session = ? ORDER BY n`, c.id)
+		return err
+	})
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return nil, nil
+	}
+	var out []pipeline.Note
+	for _, text := range stored {
+		var one pipeline.Note
+		if json.Unmarshal([]byte(text), &one) == nil { // one that is damaged is only an aid to memory
+			out = append(out, one)
+		}
+	}
+	return out, err
+}
+
+// AddNote implements [pipeline.Notes]. A session that is not stored is
+// [ragctx.ErrNotFound].
+func (n Notes) AddNote(ctx context.Context, of pipeline.Scope, one pipeline.Note) error {
+	text, err := json.Marshal(one)
+	if err != nil {
+		return ragctx.Invalid("note", "cannot be written: %v; send what JSON can hold", err)
+	}
+	return n.store.changeSession(ctx, noted(of), func(ctx context.Context, c *conversation) error {
+		var place sql.NullInt64 // that of the newest one that it takes the place of
+		if one.Reflects > 0 {
+			gone, err := column[int64](ctx, c.tx, `DELETE FROM session_notes WHERE n IN (SELECT n FROM session_notes WHERE session = ? ORDER BY n LIMIT ?) RETURNING n`, c.id, one.Reflects)
+			if err != nil {
+				return err
+			}
+			if len(gone) > 0 {
+				place = sql.NullInt64{Int64: slices.Max(gone), Valid: true}
+			}
+		}
+		_, err := c.tx.ExecContext(ctx, `INSERT INTO session_notes (n, session, note) VALUES (?, ?, ?)`, place, c.id, string(text))
+		return err
+	})
+}
+
+// noted returns the session of a scope.
+func noted(of pipeline.Scope) session.Key {
+	return session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID}
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+)
+
+// sessions returns the conditions on sessions that are in a scope, whose name is in a
+// column, or false if it is about none.
+func (sc scope) sessions(name string) (conditions, bool) {
+	c := conditions{sql: `namespace = ?`, args: []any{sc.Namespace}}
+	if sc.User != nil {
+		c.and(`user = ?`, *sc.User)
+	}
+	if sc.Session != nil {
+		c.and(name+` = ?`, *sc.Session)
+	}
+	return c, sc.Turns && sc.Key == nil
+}
+
+// hideSessions takes the stored sessions of a scope out of everyone's sight; the sweeper
+// removes them. One that is made later of the same name is another one.
+func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) error {
+	c, some := sc.sessions(`name`)
+	if !some {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE erased = 0 AND `+c.sql, c.args...)
+	return err
+}
+
+// sweepSessions removes the sessions that nobody sees any more, with all that they have.
+func (s *Store) sweepSessions(ctx context.Context) error {
+	var gone []int64
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		gone, err = column[int64](ctx, tx, `SELECT id FROM sessions WHERE erased = 1`)
+		return err
+	})
+	for _, id := range gone {
+		for more := true; more && err == nil; {
+			err = s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+				more, err = dropSession(ctx, tx, id, enough)
+				return err
+			})
+		}
+	}
+	return err
+}
+
+// dropSession deletes messages of a session until it is enough, and then the session. It
+// reports whether there is more.
+func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) (more bool, err error) {
+	for done := sliceUnits; ; done += sliceUnits {
+		res, err := tx.ExecContext(ctx, `DELETE FROM session_messages WHERE seq IN (SELECT seq FROM session_messages WHERE session = ? LIMIT ?)`, id, sliceUnits)
+		if err != nil {
+			return true, err
+		}
+		n, err := res.RowsAffected()
+		if err != nil {
+			return true, err
+		}
+		if n < sliceUnits {
+			break
+		}
+		if enough(done) {
+			return true, nil
+		}
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id = ?`, id)
+	return false, err
+}

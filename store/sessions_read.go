@@ -1,0 +1,195 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// Has implements [session.Storage].
+func (s *Sessions) Has(ctx context.Context, k session.Key) (bool, error) {
+	err := s.store.readSession(ctx, k, func(*conversation) error { return nil })
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Load implements [session.Storage].
+func (s *Sessions) Load(ctx context.Context, k session.Key) (session.Store, error) {
+	a, err := s.Export(ctx, k)
+	if err != nil {
+		return session.Store{}, err
+	}
+	return a.Store(), nil
+}
+
+// Export implements [session.Storage].
+func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archive, err error) {
+	var stored []messageRow
+	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
+		if out, err = c.describe(ctx); err != nil {
+			return err
+		}
+		stored, err = c.rows(ctx, sessionMessages, c.id)
+		return err
+	})
+	if err != nil {
+		return session.Archive{}, err
+	}
+	out.ID, out.Entries = k.ID, readable(stored)
+	return out, nil
+}
+
+// Get implements [session.Storage].
+func (s *Sessions) Get(ctx context.Context, k session.Key, id string) (out session.Entry, err error) {
+	err = s.store.readSession(ctx, k, func(c *conversation) error {
+		found, err := c.rows(ctx, sessionMessage, c.id, id)
+		if err != nil || len(found) == 0 {
+			return orNoMessage(err, id)
+		}
+		if out, err = found[0].entry(); err != nil {
+			return fmt.Errorf("%w: message %q is damaged: %v; restore a copy", ragctx.ErrUnavailable, ragctx.Clip(id), err)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Section implements [session.Storage].
+func (s *Sessions) Section(ctx context.Context, k session.Key, name string, limit int) ([]ragctx.Message, error) {
+	if limit <= 0 {
+		limit = -1 // SQLite's for all
+	}
+	var stored []messageRow
+	err := s.store.readSession(ctx, k, func(c *conversation) (err error) {
+		stored, err = c.rows(ctx, newestOfSection, c.id, name, limit)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(stored)
+	var out []ragctx.Message
+	for _, e := range readable(stored) {
+		out = append(out, e.Message)
+	}
+	return out, nil
+}
+
+// Leaf implements [session.Storage].
+func (s *Sessions) Leaf(ctx context.Context, k session.Key) (out string, err error) {
+	err = s.store.readSession(ctx, k, func(c *conversation) error {
+		out = c.leaf
+		return nil
+	})
+	return out, err
+}
+
+// Path implements [session.Storage]. It costs the path, not the session.
+func (s *Sessions) Path(ctx context.Context, k session.Key, id string) (out []session.Entry, err error) {
+	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
+		out, err = c.path(ctx, id)
+		return err
+	})
+	return out, err
+}
+
+// path returns the path to a message, or to the leaf.
+func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, error) {
+	to := cmp.Or(id, c.leaf)
+	found, err := c.rows(ctx, messagesOnThePath, c.id, to)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[string]messageRow, len(found))
+	for _, r := range found {
+		at[r.id] = r
+	}
+	if _, ok := at[to]; !ok && id != "" {
+		return nil, session.NoMessage(id)
+	}
+	var up []messageRow
+	for r, ok := at[to]; ok; r, ok = at[r.parent] {
+		up = append(up, r)
+		delete(at, r.id)
+	}
+	slices.Reverse(up)
+	return readable(up), nil
+}
+
+// Labels implements [session.Storage].
+func (s *Sessions) Labels(ctx context.Context, k session.Key) (out map[string]string, err error) {
+	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
+		out, err = c.labels(ctx)
+		return err
+	})
+	return out, err
+}
+
+// Compactions implements [session.Storage].
+func (s *Sessions) Compactions(ctx context.Context, k session.Key) (out []session.Compaction, err error) {
+	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
+		out, err = c.compactions(ctx)
+		return err
+	})
+	return out, err
+}
+
+// describe returns all that a session has but its messages.
+func (c *conversation) describe(ctx context.Context) (a session.Archive, err error) {
+	var created, parameters string
+	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).Scan(&created, &parameters); err != nil {
+		return a, err
+	}
+	a.CreatedAt, a.Leaf, a.Parameters = stamped(created), c.leaf, decode[map[string]any](parameters)
+	if a.Sections, err = column[string](ctx, c.tx, `SELECT name FROM session_sections WHERE session = ? ORDER BY n`, c.id); err != nil {
+		return a, err
+	}
+	if a.Labels, err = c.labels(ctx); err != nil {
+		return a, err
+	}
+	a.Compactions, err = c.compactions(ctx)
+	return a, err
+}
+
+func (c *conversation) labels(ctx context.Context) (map[string]string, error) {
+	rows, err := c.tx.QueryContext(ctx, `SELECT id, label FROM session_messages WHERE session = ? AND label <> ''`, c.id) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]string)
+	err = scan(rows, func() error {
+		var id, label string
+		err := rows.Scan(&id, &label)
+		out[id] = label
+		return err
+	})
+	return out, err
+}
+
+func (c *conversation) compactions(ctx context.Context) (out []session.Compaction, err error) {
+	rows, err := c.tx.QueryContext(ctx, `SELECT id, created, "from", "to", record FROM session_compactions WHERE session = ? ORDER BY n`, c.id)
+	if err != nil {
+		return nil, err
+	}
+	err = scan(rows, func() error {
+		var one session.Compaction
+		var created, record string
+		if err := rows.Scan(&one.ID, &created, &one.From, &one.To, &record); err != nil {
+			return err
+		}
+		if one.CreatedAt = stamped(created); record != "" {
+			one.Record = json.RawMessage(record)
+		}
+		out = append(out, one)
+		return nil
+	})
+	return out, err
+}

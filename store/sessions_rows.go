@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// insertSession writes a session that is not there.
+func insertSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, a session.Archive) error {
+	parameters, err := parametersText(a.Parameters)
+	if err != nil {
+		return err
+	}
+	c := &conversation{tx: tx, leaf: a.Leaf}
+	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, created, leaf, parameters) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, stamp(a.CreatedAt), a.Leaf, parameters).Scan(&c.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return k.Taken()
+	}
+	if err != nil {
+		return err
+	}
+	return c.fill(ctx, a)
+}
+
+// fill writes the sections, messages and compactions of an archive.
+func (c *conversation) fill(ctx context.Context, a session.Archive) error {
+	for _, name := range a.Sections {
+		if err := c.name(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := c.insert(ctx, a.Entries, a.Labels); err != nil {
+		return err
+	}
+	for _, one := range a.Compactions {
+		if err := c.record(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name notes a section.
+func (c *conversation) name(ctx context.Context, section string) error {
+	_, err := c.tx.ExecContext(ctx, `INSERT INTO session_sections (session, name) VALUES (?, ?) ON CONFLICT DO NOTHING`, c.id, section)
+	return err
+}
+
+// insert writes messages.
+func (c *conversation) insert(ctx context.Context, entries []session.Entry, labels map[string]string) error {
+	stmt, err := c.tx.PrepareContext(ctx, `INSERT INTO session_messages (session, id, parent, section, label, data) VALUES (?, ?, ?, ?, ?, ?)`)
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	for _, e := range entries {
+		data, err := messageText(e.Message)
+		if err != nil {
+			return err
+		}
+		if _, err := stmt.ExecContext(ctx, c.id, e.Message.ID, e.Message.ParentID, e.Section, labels[e.Message.ID], data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record writes a compaction.
+func (c *conversation) record(ctx context.Context, one session.Compaction) error {
+	_, err := c.tx.ExecContext(ctx, `INSERT INTO session_compactions (session, id, created, "from", "to", record) VALUES (?, ?, ?, ?, ?, ?)`,
+		c.id, one.ID, stamp(one.CreatedAt), one.From, one.To, string(one.Record))
+	return err
+}
+
+// messageRow is a message as it is stored.
+type messageRow struct {
+	seq                       int64
+	id, parent, section, data string
+}
+
+// Queries of messages: of a session, one of them, the newest of a section, those on the
+// path to one, and all in the database after one. UNION ends where parents form a circle.
+const (
+	messageRows       = `SELECT seq, id, parent, section, data FROM session_messages WHERE `
+	sessionMessages   = messageRows + `session = ? ORDER BY seq`
+	sessionMessage    = messageRows + `session = ? AND id = ?`
+	newestOfSection   = messageRows + `session = ? AND section = ? ORDER BY seq DESC LIMIT ?`
+	messagesAfter     = messageRows + `seq > ? ORDER BY seq LIMIT ?`
+	messagesOnThePath = messageRows + `seq IN (WITH RECURSIVE up (seq, parent) AS (
+			SELECT seq, parent FROM session_messages WHERE session = ?1 AND id = ?2
+			UNION SELECT m.seq, m.parent FROM up JOIN session_messages m ON m.session = ?1 AND m.id = up.parent)
+		SELECT seq FROM up)`
+)
+
+// rows returns the messages of a query.
+func (c *conversation) rows(ctx context.Context, query string, args ...any) (out []messageRow, err error) {
+	rows, err := c.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	err = scan(rows, func() error {
+		var r messageRow
+		err := rows.Scan(&r.seq, &r.id, &r.parent, &r.section, &r.data)
+		out = append(out, r)
+		return err
+	})
+	return out, err
+}
+
+// is reports whether a message is stored as it is.
+func (r messageRow) is(e session.Entry) bool {
+	if r.id != e.Message.ID || r.parent != e.Message.ParentID || r.section != e.Section {
+		return false
+	}
+	data, err := messageText(e.Message)
+	return err == nil && data == r.data
+}
+
+// entry reads a message.
+func (r messageRow) entry() (session.Entry, error) {
+	m, err := session.DecodeMessage([]byte(r.data))
+	m.ID, m.ParentID = r.id, r.parent
+	return session.Entry{Section: r.section, Message: m}, err
+}
+
+// readable returns the messages that can be read.
+func readable(rows []messageRow) []session.Entry {
+	out := make([]session.Entry, 0, len(rows))
+	for _, r := range rows {
+		if e, err := r.entry(); err == nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// messageText returns a message as it is stored: without the ids that have columns.
+func messageText(m ragctx.Message) (string, error) {
+	m.ID, m.ParentID = "", ""
+	data, err := session.EncodeMessage(m)
+	if err != nil {
+		return "", ragctx.Invalid("messages", "cannot be written: %v; send what JSON can hold", err)
+	}
+	return string(data), nil
+}
+
+func parametersText(p map[string]any) (string, error) {
+	if len(p) == 0 {
+		return "{}", nil
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return "", ragctx.Invalid("parameters", "cannot be written: %v; send what JSON can hold", err)
+	}
+	return string(b), nil
+}
+
+// stamp returns a time of a session as it is stored, to the nanosecond.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// stamped reads a stored time; one that is damaged is none.
+func stamped(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,307 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/sessiontest"
+	"github.com/ragctx/ragctx/store"
+)
+
+// durableSessions are sessions with their store.
+type durableSessions struct {
+	*store.Sessions
+
+	store *store.Store
+}
+
+func (s durableSessions) Close() error { return s.store.Close() }
+
+func TestSessions(t *testing.T) {
+	sessiontest.Test(t, func(t testing.TB, dir string, o session.Options) sessiontest.Storage {
+		s, err := store.Open(t.Context(), filepath.Join(dir, store.DatabaseName), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return durableSessions{s.Sessions(o), s}
+	}, sessiontest.Options{})
+}
+
+// converse makes a session in which all that it can hold says a token.
+func converse(t *testing.T, f *fixture, k session.Key, token string, messages int) {
+	t.Helper()
+	s := f.Sessions(session.Options{})
+	said := make([]ragctx.Message, messages)
+	for i := range said {
+		said[i] = ragctx.TextMessage(ragctx.RoleUser, strings.Repeat(token+" ", 1+i%20*50))
+		said[i].ID, said[i].Name = fmt.Sprint(token, i), token
+	}
+	_, err := s.Save(t.Context(), k, session.Store{}.Append("Zs"+token, said...).WithParameters(map[string]any{"p": token}))
+	if err == nil {
+		err = s.Label(t.Context(), k, said[0].ID, token)
+	}
+	if err == nil {
+		_, err = s.AddCompaction(t.Context(), k, session.Compaction{From: said[0].ID, To: said[0].ID, Record: []byte(`"` + token + `"`)})
+	}
+	if err == nil {
+		err = f.Notes().AddNote(t.Context(), scopeOf(k), pipeline.Note{Intent: token})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func scopeOf(k session.Key) pipeline.Scope {
+	return pipeline.Scope{Namespace: k.Namespace, UserID: k.User, SessionID: k.ID}
+}
+
+// Erased sessions are gone at once, from every file in the end, and for good. Others stay.
+func TestEraseSessions(t *testing.T) {
+	key := func(user, id string) session.Key { return session.Key{Namespace: "default", User: user, ID: id} }
+	all := map[string]session.Key{"Zqada1": key("ada", "1"), "Zqada2": key("ada", "2"), "Zqben1": key("ben", "1"), "Zqben2": key("ben", "2"), "Zqnobody1": key("", "1")}
+	for name, c := range map[string]struct {
+		erase func(f *fixture) (store.Erased, error)
+		gone  []string
+	}{
+		"a session": {func(f *fixture) (store.Erased, error) {
+			return f.EraseSession(t.Context(), f.ns, "1", "ada", false)
+		}, []string{"Zqada1"}},
+		"nobody's": {func(f *fixture) (store.Erased, error) {
+			return f.EraseSession(t.Context(), f.ns, "1", "", false)
+		}, []string{"Zqnobody1"}},
+		"everyone's": {func(f *fixture) (store.Erased, error) {
+			return f.EraseSession(t.Context(), f.ns, "1", "", true)
+		}, []string{"Zqada1", "Zqben1", "Zqnobody1"}},
+		"a user": {func(f *fixture) (store.Erased, error) {
+			return f.EraseUser(t.Context(), f.ns, "ben")
+		}, []string{"Zqben1", "Zqben2"}},
+		"a namespace": {func(f *fixture) (store.Erased, error) {
+			return f.EraseNamespace(t.Context(), "default", func(note func() error) error { return note() })
+		}, []string{"Zqada1", "Zqada2", "Zqben1", "Zqben2", "Zqnobody1"}},
+		"a document": {func(f *fixture) (store.Erased, error) { return f.EraseDocument(t.Context(), f.ns, "1") }, nil},
+		"a memory": {func(f *fixture) (store.Erased, error) {
+			return f.EraseMemory(t.Context(), f.ns, "1", "ada", true)
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fresh(t)
+			for token, k := range all {
+				converse(t, f, k, token, 25)
+			}
+			e, err := c.erase(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone := make(map[string]bool)
+			for _, token := range c.gone {
+				gone[token] = true
+			}
+			s := f.Sessions(session.Options{})
+			for token, k := range all {
+				_, err := s.Export(t.Context(), k)
+				notes, nerr := f.Notes().Notes(t.Context(), scopeOf(k))
+				if nerr != nil || errors.Is(err, ragctx.ErrNotFound) != gone[token] || (len(notes) == 0) != gone[token] {
+					t.Errorf("%s: %v; %d notes, %v", token, err, len(notes), nerr)
+				}
+				if !gone[token] {
+					continue
+				}
+				_, err = s.Append(t.Context(), k, "messages", ragctx.TextMessage(ragctx.RoleUser, token))
+				late := f.Notes().AddNote(t.Context(), scopeOf(k), pipeline.Note{Intent: token})
+				if !errors.Is(err, ragctx.ErrNotFound) || !errors.Is(late, ragctx.ErrNotFound) {
+					t.Errorf("%s: who comes late: %v, %v", token, err, late)
+				}
+				if err := s.Create(t.Context(), k); err != nil { // begins anew
+					t.Error(err)
+				}
+			}
+			f.scrub(t, e.Pending)
+			for token := range all {
+				if n := traces(t, f.path, token); (n == 0) != gone[token] {
+					t.Errorf("%d traces of %s", n, token)
+				}
+			}
+			if n := count(t, f.path, `SELECT count(*) FROM sessions`); n != len(all) {
+				t.Errorf("%d sessions, of which some begin anew", n)
+			}
+			r, err := f.Verify(t.Context(), store.VerifyOptions{Embedder: f.embedder})
+			if err != nil || len(r.Findings) != 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}
+
+// TestDeletedSessionsGo: what a deleted session leaves is removed, also after a restart.
+func TestDeletedSessionsGo(t *testing.T) {
+	f := fresh(t)
+	k := session.Key{Namespace: "default", ID: "s"}
+	converse(t, f, k, "Zqgone", 1500)
+	if err := f.Sessions(session.Options{}).Delete(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f = open(t, f.path)
+	if err := f.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"sessions", "session_sections", "session_messages", "session_compactions", "session_notes"} {
+		if n := count(t, f.path, `SELECT count(*) FROM `+table); n != 0 {
+			t.Errorf("%d rows in %s", n, table)
+		}
+	}
+}
+
+// TestDamagedSession: spec 3.7, r50t.12: what cannot be read hides nothing else, and its
+// ancestors stay on the path; a checkup names it.
+func TestDamagedSession(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
+	converse(t, f, k, "Zq", 4)
+	db, err := sql.Open("sqlite", "file:"+escape(f.path)+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `UPDATE session_messages SET data = '{"role":' WHERE id = 'Zq1'`); err != nil {
+		t.Fatal(err)
+	}
+	path, err := s.Path(t.Context(), k, "")
+	var ids []string
+	for _, e := range path {
+		ids = append(ids, e.Message.ID)
+	}
+	if d := cmp.Diff([]string{"Zq0", "Zq2", "Zq3"}, ids); d != "" || err != nil {
+		t.Errorf("%v\n%s", err, d)
+	}
+	if loaded, err := s.Load(t.Context(), k); err != nil || loaded.Len() != 3 {
+		t.Errorf("%d messages, %v", loaded.Len(), err)
+	}
+	if _, err := s.Get(t.Context(), k, "Zq1"); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Errorf("the message: %v", err)
+	}
+	r, err := f.Verify(t.Context(), store.VerifyOptions{})
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Check != "session" || r.Findings[0].Item != "message 2" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestSaveWritesWhatIsNew: messages at the beginning that stay are not written again.
+func TestSaveWritesWhatIsNew(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
+	converse(t, f, k, "Zq", 20)
+	const newest = `SELECT seq FROM sqlite_sequence WHERE name = 'session_messages'`
+	before := count(t, f.path, newest)
+	loaded, err := s.Load(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Save(t.Context(), k, loaded.Append("more", ragctx.TextMessage(ragctx.RoleUser, "one"), ragctx.TextMessage(ragctx.RoleUser, "two")))
+	if err != nil || r.MessagesStored != 22 || r.NewMessages != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if n := count(t, f.path, newest) - before; n != 2 {
+		t.Errorf("%d messages were written", n)
+	}
+	if labels, err := s.Labels(t.Context(), k); err != nil || labels["Zq0"] != "Zq" {
+		t.Errorf("%v, %v", labels, err)
+	}
+}
+
+// TestNotes compares the store's notes with those in memory, also after reopening.
+func TestNotes(t *testing.T) {
+	f := fresh(t)
+	ada, ben := session.Key{Namespace: "default", User: "ada", ID: "s"}, session.Key{Namespace: "default", User: "ben", ID: "s"}
+	for _, k := range []session.Key{ada, ben} {
+		if err := f.Sessions(session.Options{}).Create(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var model pipeline.MemoryNotes
+	compare := func() {
+		t.Helper()
+		for _, k := range []session.Key{ada, ben, {Namespace: "default", ID: "s"}, {Namespace: "none", ID: "s"}} {
+			want, _ := model.Notes(t.Context(), scopeOf(k))
+			got, err := f.Notes().Notes(t.Context(), scopeOf(k))
+			if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" || err != nil {
+				t.Errorf("%v: %v\n%s", k, err, d)
+			}
+		}
+	}
+	for i, reflects := range []int{0, 0, 0, 2, 0, 0, 9, 0, 1, 3} {
+		n := pipeline.Note{
+			ID: fmt.Sprint(i), Created: t0.Add(time.Duration(i)), Through: fmt.Sprint("m", i), Reflects: reflects, Intent: "to <see>",
+			Findings: []string{"a", "b"}, Tools: []string{"t"}, Pending: []string{"p"},
+		}
+		for j, k := range []session.Key{ada, ben} {
+			if i%3 < j {
+				continue
+			}
+			if err := errors.Join(model.AddNote(t.Context(), scopeOf(k), n), f.Notes().AddNote(t.Context(), scopeOf(k), n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		compare()
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f = open(t, f.path)
+	compare()
+	if err := f.Notes().AddNote(t.Context(), pipeline.Scope{SessionID: "?"}, pipeline.Note{}); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("of no session: %v", err)
+	}
+}
+
+func BenchmarkSessions(b *testing.B) {
+	st, err := store.Open(b.Context(), filepath.Join(b.TempDir(), store.DatabaseName), store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer st.Close()
+	s, k := st.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
+	said := make([]ragctx.Message, 10_000)
+	for i := range said {
+		said[i] = ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("so it goes ", 30))
+	}
+	if _, err := s.Save(b.Context(), k, session.Store{}.Append(session.SectionMessages, said...)); err != nil {
+		b.Fatal(err)
+	}
+	for name, do := range map[string]func(context.Context) error{
+		"append": func(ctx context.Context) error {
+			_, err := s.Append(ctx, k, session.SectionMessages, said[0])
+			return err
+		},
+		"newest": func(ctx context.Context) error {
+			_, err := s.Section(ctx, k, session.SectionMessages, 50)
+			return err
+		},
+		"path": func(ctx context.Context) error {
+			_, err := s.Path(ctx, k, "")
+			return err
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := do(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

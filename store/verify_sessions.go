@@ -1,0 +1,30 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// verifySessions reads the messages of sessions a few at a time.
+func (s *Store) verifySessions(ctx context.Context, o VerifyOptions, r *VerifyReport) error {
+	const page = 500
+	last, n := int64(0), page
+	for n == page {
+		err := s.view(ctx, func(tx *sql.Tx) error {
+			found, err := (&conversation{tx: tx}).rows(ctx, messagesAfter, last, page)
+			for _, m := range found {
+				if _, err := m.entry(); err != nil {
+					r.add(o, Finding{Severity: Damage, Check: "session", Item: fmt.Sprintf("message %d", m.seq), Detail: "it cannot be read, and is left out of its session"})
+				}
+				last = m.seq
+			}
+			n = len(found)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
