@@ -14,8 +14,8 @@ var (
 	ErrConflict = errors.New("conflict")
 	// ErrPrecondition says that something is not as the caller said that it has to be.
 	ErrPrecondition = errors.New("not as the condition wants it")
-	ErrTooLarge = errors.New("too large")
-	ErrDenied   = errors.New("not allowed")
+	ErrTooLarge     = errors.New("too large")
+	ErrDenied       = errors.New("not allowed")
 	// ErrUnauthenticated says that an API key is missing or not a good one, ErrQuota
 	// that a namespace holds as much as it may, ErrLimited that the caller should ask
 	// again later.

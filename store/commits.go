@@ -8,7 +8,7 @@ import (
 // What a write makes a difference to, beside a namespace, which has a positive id.
 const (
 	everywhere = 0
-	// nowhere is for what no answer shows: jobs, audit, counts, keys of requests, what is
+	// nowhere is for what no answer shows: jobs, audit, counts, keys of requests, conversations, what is
 	// hidden, and messages of ledgers.
 	nowhere = -1
 )

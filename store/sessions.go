@@ -84,7 +84,7 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 func (s *Store) changeSession(ctx context.Context, k session.Key, fn func(context.Context, *conversation) error) error {
 	ns, err := s.sessionSpace(ctx, k, false)
 	if err == nil {
-		err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 			c, err := findSession(ctx, tx, ns, k)
 			if err != nil {
 				return err
@@ -99,7 +99,7 @@ func (s *Store) changeSession(ctx context.Context, k session.Key, fn func(contex
 func (s *Store) makeSession(ctx context.Context, k session.Key, a session.Archive) error {
 	ns, err := s.sessionSpace(ctx, k, true)
 	if err == nil {
-		err = s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error { return insertSession(ctx, tx, ns, k, a) })
+		err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error { return insertSession(ctx, tx, ns, k, a) })
 	}
 	return failedIf("make session", err)
 }
@@ -127,7 +127,7 @@ func (s *Sessions) Save(ctx context.Context, k session.Key, messages session.Sto
 		if err != nil {
 			return after, 0, err
 		}
-		err = s.store.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.store.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
 			c, err := findSession(ctx, tx, ns, k)
 			if errors.Is(err, ragctx.ErrNotFound) {
 				if after, added, err = (session.Archive{CreatedAt: started}).Replaced(messages, s.opts); err == nil {

@@ -38,7 +38,7 @@ func (s *Store) sweepSessions(ctx context.Context) error {
 	})
 	for _, id := range gone {
 		for more := true; more && err == nil; {
-			err = s.slice(ctx, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+			err = s.slice(ctx, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 				more, err = dropSession(ctx, tx, id, enough)
 				return err
 			})
