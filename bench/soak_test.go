@@ -115,12 +115,18 @@ func TestSoak(t *testing.T) {
 	for _, history := range []bool{false, true} {
 		server := newStock()
 		reads := 0
-		r, err := RunSoak(t.Context(), SoakOptions{
-			URL: serve(t, server), Namespace: "n", Duration: 300 * time.Millisecond, Rate: 5000, Clients: 4, Pool: 20, History: history,
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := RunSoak(ctx, SoakOptions{
+			URL: serve(t, server), Namespace: "n", Duration: time.Minute, Rate: 5000, Clients: 4, Pool: 20, History: history,
 			Every: 10 * time.Millisecond,
 			Probe: func() Reading { reads++; r := NewReading(); r.Files = float64(reads); return r },
+			Progress: func(r Reading) {
+				if r.Operations > 1500 { // 300 turns, of which 20 a client are to stay
+					cancel()
+				}
+			},
 		})
-		if err != nil {
+		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		for k := range operationKinds {

@@ -27,6 +27,8 @@ end() {
 trap end EXIT
 
 (cd "$here/../.." && go build -o "$work/ragctx" ./cmd/ragctx)
+# The server asks for a key, so that what answers without one is found.
+key=$("$work/ragctx" keys create contract --data "$work/data" --role admin --json | grep -o 'rgx_[^"]*_[^"]*')
 "$work/ragctx" serve --addr 127.0.0.1:0 --data "$work/data" >"$work/out" 2>"$work/log" &
 server=$!
 url=
@@ -39,7 +41,7 @@ done
 
 cd "$work" # reports and examples of the run are not kept
 SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$here "$st" --config-file "$here/schemathesis.toml" run "$url/openapi.json" \
-  --max-time "$seconds" --request-timeout 30 --max-examples 25 --continue-on-failure --no-color "$@"
+  --header "Authorization: Bearer $key" --max-time "$seconds" --request-timeout 30 --max-examples 25 --continue-on-failure --no-color "$@"
 if grep -q 'request panicked\|request failed' "$work/log"; then
   grep 'request panicked\|request failed' "$work/log"
   exit 1
