@@ -84,9 +84,10 @@ func (g Grant) Needs(r Role) error {
 	return fmt.Errorf("%w: this needs the role %s, and the API key has %s; use a key of that role", ragctx.ErrDenied, r, g.Role)
 }
 
-// Reaches reports whether the grant reaches a namespace.
+// Reaches reports whether the grant reaches a namespace. One without a role reaches none,
+// so that a grant that was lost on its way opens nothing.
 func (g Grant) Reaches(namespace string) bool {
-	return len(g.Namespaces) == 0 || slices.Contains(g.Namespaces, namespace)
+	return g.Role > None && (len(g.Namespaces) == 0 || slices.Contains(g.Namespaces, namespace))
 }
 
 // Home returns the namespace that a request means which names none: that of the grant, if
@@ -104,12 +105,18 @@ func (g Grant) Enters(namespace string) error {
 	if g.Reaches(namespace) {
 		return nil
 	}
+	if err := g.Needs(Read); err != nil {
+		return err
+	}
 	return fmt.Errorf("%w: namespace %q; the API key is for %s", ragctx.ErrDenied, ragctx.Clip(namespace), ragctx.Clip(strings.Join(g.Namespaces, ", ")))
 }
 
 // Whole returns nil if the grant is for all namespaces and users, as what concerns the
 // whole data directory needs; else a [ragctx.ErrDenied].
 func (g Grant) Whole() error {
+	if err := g.Needs(Read); err != nil {
+		return err
+	}
 	if len(g.Namespaces) == 0 && g.User == "" {
 		return nil
 	}
@@ -119,6 +126,9 @@ func (g Grant) Whole() error {
 // Shared returns nil if the grant may change what belongs to no user, such as documents
 // and ledgers; else a [ragctx.ErrDenied]. A key that is bound to a user sees it.
 func (g Grant) Shared() error {
+	if err := g.Needs(Read); err != nil {
+		return err
+	}
 	if g.User == "" {
 		return nil
 	}

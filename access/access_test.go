@@ -101,3 +101,12 @@ func TestBoundGrants(t *testing.T) {
 		t.Error("only admins act for everyone")
 	}
 }
+
+// TestNothing: a grant without a role is none of all, whatever it does not name.
+func TestNothing(t *testing.T) {
+	for _, g := range []access.Grant{{}, {Key: "k"}, {Namespaces: []string{"a"}}, {User: "ada"}} {
+		if g.Reaches("a") || g.Enters("a") == nil || g.Whole() == nil || g.Shared() == nil || g.Everyone() == nil {
+			t.Errorf("%+v opens something", g)
+		}
+	}
+}

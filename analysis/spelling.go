@@ -29,6 +29,7 @@ type Spelled struct {
 // says itself what it stands for.
 func SpelledWords(query string) (words []Spelled) {
 	quoted := Phrases(query)
+	places := make(map[string]int) // of terms among words
 	t := tokenizer{}
 	for i := 0; i < len(query); {
 		r, size := decode(query[i:])
@@ -59,10 +60,11 @@ func SpelledWords(query string) (words []Spelled) {
 		w := Spelled{Folded: string(t.buf), Written: word, Count: 1}
 		t.reduce()
 		w.Term = string(t.buf)
-		if at := slices.IndexFunc(words, func(o Spelled) bool { return o.Term == w.Term }); at >= 0 {
+		if at, again := places[w.Term]; again {
 			words[at].Count++
 			continue
 		}
+		places[w.Term] = len(words)
 		words = append(words, w)
 	}
 	return words

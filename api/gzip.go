@@ -35,10 +35,15 @@ func (s *Server) encode(next echo.HandlerFunc) echo.HandlerFunc {
 		w := &encoder{ResponseWriter: resp.Writer, compress: wantsGzip(r.Header.Values(echo.HeaderAcceptEncoding))}
 		resp.Writer = w
 		defer func() { resp.Writer = w.ResponseWriter }() // also when next panics: then the answer is cut
-		if err := next(c); err != nil {
-			return err
+		err := next(c)
+		if err == nil {
+			return w.finish()
 		}
-		return w.finish()
+		if w.status != 0 {
+			s.log.WarnContext(r.Context(), "an answer was cut", "error", err)
+			panic(http.ErrAbortHandler) // the caller must see it
+		}
+		return err
 	}
 }
 

@@ -3,7 +3,9 @@ package api
 import (
 	"bufio"
 	"compress/gzip"
+	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -179,7 +181,7 @@ func TestCompressedStreams(t *testing.T) {
 // TestAnswersAsAWhole sends what nobody wants compressed with its length, unless it is long or comes
 // in pieces.
 func TestAnswersAsAWhole(t *testing.T) {
-	s := &Server{}
+	s := &Server{log: slog.New(slog.DiscardHandler)}
 	e := echo.New()
 	e.Pre(s.encode)
 	send := func(pieces ...int) echo.HandlerFunc {
@@ -211,5 +213,15 @@ func TestAnswersAsAWhole(t *testing.T) {
 			t.Errorf("%s: %d of %d bytes, %v; length %d, want %d", path, n, total, err, res.ContentLength, want.length)
 		}
 		srv.Close()
+	}
+	e.GET("/fails", func(c echo.Context) error {
+		_, _ = c.Response().Write(make([]byte, 10))
+		return errors.New("too late")
+	})
+	srv := httptest.NewServer(e)
+	defer srv.Close()
+	if res, err := srv.Client().Get(srv.URL + "/fails"); err == nil {
+		_ = res.Body.Close()
+		t.Error("an answer that failed half-way looks whole")
 	}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
@@ -20,7 +21,7 @@ func atHome(c echo.Context, op *huma.Operation) {
 	}
 	q := c.QueryParams()
 	for _, name := range spaceNames {
-		if takes(op, name) && !q.Has(name) {
+		if takes(op, name) && q.Get(name) == "" {
 			q.Set(name, g.Home())
 			c.Request().URL.RawQuery = q.Encode()
 		}
@@ -36,7 +37,7 @@ func (s *Server) bodyAtHome(c echo.Context, op *huma.Operation, body []byte) []b
 	}
 	for _, name := range spaceNames {
 		var fields map[string]json.RawMessage
-		if schema.Properties[name] == nil || json.Unmarshal(body, &fields) != nil || fields[name] != nil {
+		if schema.Properties[name] == nil || json.Unmarshal(body, &fields) != nil || !slices.Contains([]string{"", `""`, "null"}, string(fields[name])) {
 			continue
 		}
 		fields[name], _ = json.Marshal(g.Home()) // a string: cannot fail

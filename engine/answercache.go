@@ -56,6 +56,8 @@ type answerKey struct {
 type answerState struct {
 	commits             store.Commits
 	documents, memories index.Mark
+	// What is kept in memory of what is stored follows a moment after the commit.
+	procedures, rankings uint64
 }
 
 // keptAnswer is an answer for questions from a time on until another; a zero until is no end.
@@ -223,6 +225,7 @@ func (e *Engine) recallable(ctx context.Context, q ragctx.ContextQuery, own []*r
 	}
 	r.key.query = sha256.Sum256(asked)
 	r.state.commits = e.store.Commits(ns)
+	r.state.procedures, r.state.rankings = e.store.ProceduresState(), e.rankings.changes.Load()
 	for _, in := range [...]struct {
 		kind store.Kind
 		mark *index.Mark

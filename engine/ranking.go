@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
@@ -47,6 +48,8 @@ type rankings struct {
 
 	mu sync.Mutex // guards of; every search takes it, so it is held for no longer than a look
 	of map[store.Collection]index.Ranking
+
+	changes atomic.Uint64 // of what is in of, by set
 }
 
 func (r *rankings) get(ctx context.Context, s *store.Store, id store.Collection) (index.Ranking, error) {
@@ -94,6 +97,7 @@ func (r *rankings) set(ctx context.Context, s *store.Store, id store.Collection,
 		return err
 	}
 	r.keep(id, to)
+	r.changes.Add(1)
 	return nil
 }
 

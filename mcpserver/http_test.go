@@ -465,3 +465,31 @@ func TestFixedScope(t *testing.T) {
 		}
 	}
 }
+
+// TestScopeByHeaderIsWithinTheKey: what a request configures narrows its key, and opens nothing.
+func TestScopeByHeaderIsWithinTheKey(t *testing.T) {
+	eng := open(t)
+	put(t, eng, "secret", "s.md", "# Zebras\n\nThe secret zebra password is hunter2.\n")
+	if _, _, err := eng.Remember(t.Context(), memory.Memory{ID: "all", Namespace: "mine", Content: "Zebras belong to nobody."}); err != nil {
+		t.Fatal(err)
+	}
+	url := keyed(t, mcpserver.New(eng, mcpserver.Options{}), map[string]access.Grant{
+		"ada": {Key: "ada", Role: access.Write, Namespaces: []string{"mine"}, User: "ada"},
+		"w":   {Key: "w", Role: access.Write, Namespaces: []string{"mine"}},
+	})
+	for _, version := range versions {
+		s := overHTTP(t, url, version, with{"X-Grant": "ada", mcpserver.NamespaceHeader: "secret"})
+		for tool, args := range map[string]map[string]any{
+			"fetch": {"id": "s.md"}, "context": {"query": "secret zebra password"}, "search": {"query": "zebra"},
+			"ingest": {"id": "evil.md", "text": "# evil\n"}, "memory_add": {"content": "planted"},
+		} {
+			if got := textOf(raw(t, s, tool, args)); !strings.HasPrefix(got, "denied: ") {
+				t.Errorf("%s %s: %s", version, tool, got)
+			}
+		}
+		s = overHTTP(t, url, version, with{"X-Grant": "w", mcpserver.UserHeader: "ada"})
+		if got := raw(t, s, "memory_forget", map[string]any{"id": "all", "erase": true}); !got.IsError {
+			t.Errorf("%s: a memory of nobody is erased for a fixed user: %s", version, textOf(got))
+		}
+	}
+}

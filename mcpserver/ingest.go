@@ -42,7 +42,7 @@ const maxTextChars = 1 << 20
 
 func (s *Server) ingestTool() tool {
 	return define(s, definition{
-		name: "ingest", title: "Ingest", role: access.Write, hints: changing(true, true, s.opts.Ingest != nil),
+		name: "ingest", title: "Ingest", role: access.Write, forAll: true, hints: changing(true, true, s.opts.Ingest != nil),
 		description: "Stores a document, so that context, search and codesearch find it at once; the same id again replaces it. " + s.pathsAllowed(),
 		limits: func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, false)

@@ -75,7 +75,7 @@ func (s *Server) reader(ctx context.Context, h http.Header) (context.Context, Sc
 		return ctx, Scope{}, err
 	}
 	at, fixed, err := s.scope(ctx, h, Scope{})
-	return fixed.within(ctx, access.Read), at, err
+	return fixed.within(ctx, false), at, err
 }
 
 // hidden returns an error as far as callers can use it, and logs the rest.

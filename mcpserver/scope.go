@@ -48,6 +48,11 @@ func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fix
 			return at, fixed, err
 		}
 	}
+	if fixed.Namespace != "" {
+		if err := access.From(ctx).Enters(fixed.Namespace); err != nil {
+			return at, fixed, err
+		}
+	}
 	at = fixed
 	args := asked.parts()
 	for i, p := range at.parts() {
@@ -66,11 +71,11 @@ func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fix
 }
 
 // within returns ctx with a grant that ends where the configured scope ends, so that the
-// engine keeps the wall for every tool. What writes keeps the grant's users: documents,
-// which belong to none, are stored for everyone.
-func (s Scope) within(ctx context.Context, role access.Role) context.Context {
+// engine keeps the wall for every tool: what belongs to no user is not changed for a fixed
+// one. A tool that is for all has the users of the grant.
+func (s Scope) within(ctx context.Context, forAll bool) context.Context {
 	user := s.UserID
-	if role > access.Read {
+	if forAll {
 		user = ""
 	}
 	return access.With(ctx, access.From(ctx).Within(s.Namespace, user))

@@ -26,6 +26,7 @@ type tool struct {
 type definition struct {
 	name, title, description string
 	role                     access.Role
+	forAll                   bool // what it changes belongs to no user
 	hints                    mcp.ToolAnnotations
 	limits                   func(p properties)
 }
@@ -69,7 +70,7 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 			if err != nil {
 				return out, err
 			}
-			return call(fixed.within(ctx, d.role), at, in)
+			return call(fixed.within(ctx, d.forAll), at, in)
 		}()
 		change.settle(ctx, in, out, err)
 		if err != nil {

@@ -70,8 +70,13 @@ func (a Answer) Clone() Answer {
 	a.Items, a.Blocks, a.Providers = slices.Clone(a.Items), slices.Clone(a.Blocks), slices.Clone(a.Providers)
 	a.Dropped, a.Shortened = slices.Clone(a.Dropped), slices.Clone(a.Shortened)
 	a.Degraded, a.Unquoted = slices.Clone(a.Degraded), slices.Clone(a.Unquoted)
+	a.Corrections, a.Terms = slices.Clone(a.Corrections), slices.Clone(a.Terms)
 	for i := range a.Items {
-		a.Items[i].Metadata = maps.Clone(a.Items[i].Metadata)
+		it := &a.Items[i]
+		it.Metadata, it.Signals = maps.Clone(it.Metadata), maps.Clone(it.Signals)
+		if it.Highlights != nil {
+			it.Highlights = &ragctx.Highlights{Matches: slices.Clone(it.Highlights.Matches), Fragment: it.Highlights.Fragment}
+		}
 	}
 	return a
 }
