@@ -36,7 +36,7 @@ step 'test, race detector on'
 # with the race detector waits a second at its end by default, and there are hundreds.
 # SQLite is C in the form of Go, a connection's own: without the detector inside it tests
 # take a tenth of the time, and all that uses it is watched as before.
-GORACE=atexit_sleep_ms=50 go test -race -shuffle=on -count=1 \
+GORACE=atexit_sleep_ms=50 go test -race -shuffle=on -count=1 -timeout 30m \
   -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false ./...
 
 step 'random operations and kills'

@@ -3,6 +3,7 @@ package keyword
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if raceDetector { // a quarter of the random operations, unless the command line says otherwise
+		if err := flag.Set("rapid.checks", "25"); err != nil {
+			panic(err)
+		}
+	}
 	if dir := os.Getenv("KEYWORD_CRASH_DIR"); dir != "" {
 		crashChild(dir)
 	}

@@ -67,7 +67,7 @@ func TestTidy(t *testing.T) {
 	if mergeable(slices.Clone(before)) == 0 {
 		t.Fatalf("parts of %d units to begin with", before)
 	}
-	for end := time.Now().Add(10 * time.Second); mergeable(sizes(ix)) != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); mergeable(sizes(ix)) != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		// Scorch leaves alone what it has not written yet, which takes its time.
 		if err := ix.tidy(t.Context()); err != nil {
 			t.Fatal(err)
