@@ -223,3 +223,21 @@ func TestRefusalsAreNotKept(t *testing.T) {
 		}
 	}
 }
+
+// TestConditionsOfWhatIsGone: who lost a race against a delete is told so, whatever they wanted to do.
+func TestConditionsOfWhatIsGone(t *testing.T) {
+	f := start(t, Options{})
+	f.call(t, "POST", "/v1/memories", `{"id":"m","content":"Beta."}`)
+	tag := f.call(t, "GET", "/v1/memories/m", "").header.Get("ETag")
+	f.call(t, "DELETE", "/v1/memories/m", "")
+	for _, condition := range []string{tag, "*"} {
+		for method, body := range map[string]string{"PATCH": `{"importance":0.9}`, "DELETE": ""} {
+			if a := f.call(t, method, "/v1/memories/m", body, "If-Match: "+condition); a.status != http.StatusPreconditionFailed {
+				t.Errorf("%s if it is %s: %d", method, condition, a.status)
+			}
+		}
+	}
+	if a := f.call(t, "PATCH", "/v1/memories/m", `{"importance":0.9}`); a.status != http.StatusNotFound {
+		t.Errorf("without a condition: %d", a.status)
+	}
+}

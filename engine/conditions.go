@@ -57,7 +57,8 @@ func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (s
 
 // ReviseMemory is [Engine.ReviseMemory].
 func (c Conditional) ReviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
-	return c.engine.reviseMemory(ctx, namespace, id, by, p, c.when)
+	m, status, err := c.engine.reviseMemory(ctx, namespace, id, by, p, c.when)
+	return m, status, c.found(err, "memory", id)
 }
 
 // DeleteMemory is [Engine.DeleteMemory].

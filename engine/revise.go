@@ -72,9 +72,6 @@ func (e *Engine) revise(ctx context.Context, namespace, id string, by Viewer, p 
 		return memory.Memory{}, "", err
 	}
 	old, err := e.Memory(ctx, namespace, id, by.User, by.Anyone)
-	if isNotFound(err) && when.Missing("memory", id) != nil {
-		err = when.Missing("memory", id) // who lost a race against a delete is told so
-	}
 	if err != nil {
 		return old, "", err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/assemble"
-	"github.com/ragctx/ragctx/tokens"
 )
 
 const assembleHelp = `Assemble puts a model call together: context for what the user said last, and as much
@@ -95,12 +94,6 @@ func newAssemble(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.report, "report", false, "print where the tokens went, what was found and what was left out, instead")
 	flags.BoolVar(&f.json, "json", false, "print the whole answer as JSON, as /v1/assemble returns it")
-	for name, values := range map[string][]string{
-		"phase": {string(assemble.Loop), string(assemble.Synthesis)}, "tokenizer": tokens.Names(),
-	} {
-		// It only fails for a flag that does not exist or has values already.
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/eval"
 	"github.com/ragctx/ragctx/rerank"
@@ -27,6 +28,7 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"depth": {"abstract", "overview", "full"}, "preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
+		"phase": {string(assemble.Loop), string(assemble.Synthesis)},
 		"types": {"memory", "resource", "skill"}, "search types": {"memory", "resource"},
 		"memory list type": memoryTypes, "memory export type": memoryTypes, "remember type": memoryTypes,
 		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
