@@ -32,6 +32,7 @@ var (
 	hybridChunks = flag.Int("hybrid-chunks", 100_000, "how many chunks of them it searches, about")
 	hybridDir    = flag.String("hybrid-dir", "", "the data directory; \"\" is a temporary one")
 	hybridAsked  = flag.Int("hybrid-asked", 2000, "how many questions it asks of each kind")
+	hybridOnly   = flag.String("hybrid-only", "", "the kinds of search that it asks for, by a part of their names as \"vector   K 10\"; \"\" is all")
 	hybridRest   = flag.Duration("hybrid-rest", 0, "how long it waits before; an index that nothing is written to is tidied after 20 s")
 	hybridWrites = flag.Float64("hybrid-writes", 20, "documents that are written in a second, beside the questions; 0 is as many as can be")
 )
@@ -135,6 +136,10 @@ func TestHybrid(t *testing.T) {
 	}
 	e, questions := filledHybrid(t)
 	ask := func(method string, k int) {
+		name := fmt.Sprintf("%-8s K %2d", method, k)
+		if !strings.Contains(name, *hybridOnly) {
+			return
+		}
 		o := engine.HitsOptions{Kind: store.Documents, K: k, Ranking: index.Ranking{Method: method}}
 		var took, used []time.Duration
 		for i := range *hybridAsked {
@@ -146,7 +151,7 @@ func TestHybrid(t *testing.T) {
 				took, used = append(took, time.Since(begin)), append(used, processTime()-before)
 			}
 		}
-		t.Logf("%-8s K %2d: %s; processor time %s", method, k, percentiles(took), percentiles(used))
+		t.Logf("%s: %s; processor time %s", name, percentiles(took), percentiles(used))
 	}
 	ask("convex", 10)
 	time.Sleep(*hybridRest)

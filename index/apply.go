@@ -87,8 +87,10 @@ func (h *Hybrid) learn(ctx context.Context) error {
 // units: for a moment both versions of a document can be found, and the check
 // against the truth drops the old one; never neither.
 func (h *Hybrid) mark(b Batch) {
+	var changed []*parent
 	for _, e := range b.Ended {
 		if p := h.byParent[e.Parent]; p != nil {
+			changed = append(changed, p)
 			p.ended.Store(e.Seq)
 			p.superseded.Store(micros(e.At))
 			if p.thread != nil {
@@ -99,6 +101,7 @@ func (h *Hybrid) mark(b Batch) {
 	shorter := make(map[*thread]bool)
 	for _, r := range b.Removed {
 		if p := h.byParent[r.Parent]; p != nil {
+			changed = append(changed, p)
 			p.removed.Store(true)
 			delete(h.byParent, r.Parent)
 			if p.thread != nil {
@@ -113,7 +116,12 @@ func (h *Hybrid) mark(b Batch) {
 		return
 	}
 	next := *h.view.Load()
-	next.marked = true
+	if next.marked && len(next.plain.pages) > 0 {
+		next.plain = next.lessPlain(changed)
+	} else {
+		next.marked = true
+		next = next.withPlain()
+	}
 	h.gone += len(b.removedUnits())
 	if h.gone >= max(leastGone, len(next.ids)/8) {
 		next, h.gone = next.purged(), 0
@@ -151,7 +159,18 @@ func (h *Hybrid) catalogue(b Batch) {
 	next := view.with(fresh)
 	next.voices = voices
 	h.threads.add(fresh) // which are in order now
+	count(fresh)
 	h.view.Store(&next)
+}
+
+// count notes which units their parents have.
+func count(units []known) {
+	for _, u := range units {
+		if p := u.parent; p.units == 0 || u.id < p.first {
+			p.first = u.id
+		}
+		u.parent.units++
+	}
 }
 
 // intern returns the code of a voice, and the voices with it.

@@ -16,6 +16,11 @@ type parent struct {
 	superseded atomic.Int64 // Unix microseconds; noTime while current
 	ended      atomic.Uint64
 	removed    atomic.Bool
+
+	// The lowest id of its units in the catalog, and how many they are; whoever writes
+	// the catalog reads and writes these.
+	first uint64
+	units int
 }
 
 const noTime = math.MaxInt64
@@ -58,6 +63,8 @@ type catalog struct {
 	voices  []Voice  // distinct, without Timed; the first is nobody's
 	// marked is set once any parent stops being plain, or never was.
 	marked bool
+	// plain tells most units that are plain, once the view is marked.
+	plain plainUnits
 }
 
 // at returns the position of a unit.
@@ -96,12 +103,19 @@ func (c catalog) with(units []known) catalog {
 		c.ids, c.parents, c.ordinal, c.voice = c.ids[:at:at], c.parents[:at:at], c.ordinal[:at:at], c.voice[:at:at]
 		units = merged(older, units)
 	}
+	told := len(c.plain.pages) > 0
 	for _, u := range units {
 		c.marked = c.marked || !u.parent.plain()
 		c.ids = append(c.ids, u.id)
 		c.parents = append(c.parents, u.parent)
 		c.ordinal = append(c.ordinal, u.ordinal)
 		c.voice = append(c.voice, u.voice)
+	}
+	switch {
+	case told && len(units) > 0:
+		c.plain = c.morePlain(units)
+	case c.marked && !told:
+		c = c.withPlain()
 	}
 	return c
 }

@@ -139,6 +139,10 @@ func (h *Hybrid) adopt(c *catalog) {
 		units[i] = known{c.ids[i], p, c.ordinal[i], c.voice[i]}
 	}
 	h.threads.add(units)
+	count(units)
+	if c.marked {
+		*c = c.withPlain()
+	}
 	h.view.Store(c)
 }
 

@@ -171,10 +171,14 @@ func (s *space) similarity(name string, v []float32, id uint64) float64 {
 // newer than the catalog c is looked up in the current one: what it replaces may
 // be marked by now.
 func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
-	if !c.marked && q.Filter.IsZero() && q.Scope.Agent == "" && q.Scope.Session == "" && q.AsOf.IsZero() {
+	open := q.Filter.IsZero() && q.Scope.Agent == "" && q.Scope.Session == "" && q.AsOf.IsZero()
+	if open && !c.marked {
 		return nil
 	}
 	return func(id uint64) bool {
+		if open && c.plain.has(id) {
+			return true
+		}
 		in := c
 		i, ok := in.at(id)
 		if !ok {

@@ -54,9 +54,11 @@ func (f *finder) walk(nodes int) bool {
 		return false
 	}
 	f.start(at)
-	if f.plain() {
+	switch {
+	case f.plain():
 		f.beam(ef, 0)
-	} else if !f.sieve(at, ef, budget) {
+	case f.lenient() && f.sift(at, ef):
+	case !f.sieve(at, ef, budget):
 		return false
 	}
 	f.info.Visited += len(f.touched)
@@ -88,6 +90,50 @@ func (f *finder) sieve(from entry, ef, budget int) bool {
 func (f *finder) plain() bool {
 	c := &f.g.counts
 	return f.query.Accept == nil && c.held.Load() == c.live.Load()
+}
+
+// What is lenient: of lenientProbes nodes at most one in lenientShare is no result.
+const (
+	lenientProbes = 32
+	lenientShare  = 16
+)
+
+// lenient reports whether nearly all nodes are results, by the look of some: what was
+// replaced takes a small part of most collections, and all else is asked for.
+func (f *finder) lenient() bool {
+	chunks := f.d.chunks
+	probed, refused := 0, 0
+	for i := range lenientProbes {
+		slot := uint32(uint64(i) * uint64(len(chunks)) << chunkShift / lenientProbes) //nolint:gosec // below maxSlots
+		if c, at := f.d.chunk(slot); c.held.has(at) {
+			probed++
+			if !f.counts(slot) {
+				refused++
+			}
+		}
+	}
+	return probed > 0 && refused*lenientShare <= probed
+}
+
+// sift is sieve where nearly all nodes are results: a walk that asks nobody, and then
+// the few that are none are marked. If they are many here it reports false, and the walk
+// is to begin anew.
+func (f *finder) sift(from entry, ef int) bool {
+	f.beam(ef+ef/lenientShare, 0)
+	results := 0
+	for i := range f.pool {
+		if e := &f.pool[i]; f.counts(e.slot &^ marks) {
+			results++
+		} else {
+			e.slot |= passed
+		}
+	}
+	if results >= min(ef, len(f.pool)-len(f.pool)/lenientShare) {
+		return true
+	}
+	f.info.Visited += len(f.touched)
+	f.start(from)
+	return false
 }
 
 // unfold enters the results of the pool, with twins, enough of each family.

@@ -18,8 +18,8 @@ type Query struct {
 	Ef int
 
 	// Accept says whose vectors may be found; nil accepts all. It is asked during
-	// the search, only about those that are near enough, from the searching
-	// goroutine.
+	// the search, only about those that are near enough and a few others, from the
+	// searching goroutine.
 	Accept func(id uint64) bool
 
 	Exhaustive bool // compare all
