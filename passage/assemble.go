@@ -484,7 +484,7 @@ func (b *builder) sectionName(r run) string {
 func (b *builder) section(r run) (start, end int, whole bool) {
 	from, to := r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte
 	start, end = 0, r.item.Bytes
-	for _, s := range r.item.Outline {
+	for _, s := range r.item.outline() {
 		if s.Start <= from && s.End >= to && s.End-s.Start < end-start {
 			start, end = s.Start, s.End
 		}

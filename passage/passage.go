@@ -27,8 +27,9 @@ type Item struct {
 	Title   string
 	// Abstract is the item's gist in about 100 tokens; empty for short items.
 	Abstract string
-	// Outline lists the sections by byte range, in document order.
-	Outline []Section
+	// Outline returns the sections by byte range, in document order; nil is none. It is a
+	// function as most answers need no sections, and a long text has hundreds.
+	Outline func() []Section
 	// Values is the metadata with its JSON types; Parent.Metadata holds the same
 	// as strings, for filters.
 	Values map[string]any
@@ -44,6 +45,14 @@ type Section struct {
 	Level int    `json:"level"`
 	Start int    `json:"start"` // byte, heading included
 	End   int    `json:"end"`
+}
+
+// outline returns the sections of an item.
+func (it *Item) outline() []Section {
+	if it.Outline == nil {
+		return nil
+	}
+	return it.Outline()
 }
 
 // Unit is one stored chunk.

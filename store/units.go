@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -103,7 +104,7 @@ func scanItem(rows *sql.Rows) (*passage.Item, error) {
 		Tags: decode[[]string](tags), Metadata: Strings(it.Values),
 		Occurred: moment(occurred), Recorded: moment(recorded), Superseded: moment(superseded), Expires: moment(expires),
 	}
-	it.Outline = decode[[]passage.Section](outline)
+	it.Outline = sync.OnceValue(func() []passage.Section { return decode[[]passage.Section](outline) })
 	return &it, err
 }
 
