@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/ragctx/ragctx/index"
@@ -293,13 +294,27 @@ func Strings(m map[string]any) map[string]string {
 	return out
 }
 
-// list returns the placeholders and arguments of an IN list.
+// list returns the placeholders and arguments of an IN list. The last id is repeated so
+// that there are few lengths, and as few texts of statements to be compiled.
 func list(ids []uint64) (string, []any) {
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = int64(id) //nolint:gosec // row ids fit
+	args := make([]any, listed(len(ids)))
+	for i := range args {
+		args[i] = int64(ids[min(i, len(ids)-1)]) //nolint:gosec // row ids fit
 	}
-	return strings.TrimSuffix(strings.Repeat("?,", len(ids)), ","), args
+	return strings.TrimSuffix(strings.Repeat("?,", len(args)), ","), args
+}
+
+// listed returns the smallest of 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, … that is not below n;
+// long lists, of which SQLite would take no longer ones, stay as they are.
+func listed(n int) int {
+	if n < 2 || n > 1024 {
+		return n
+	}
+	size := 1 << bits.Len(uint(n-1)) //nolint:gosec // not negative
+	if n <= size*3/4 {
+		return size * 3 / 4
+	}
+	return size
 }
 
 // newest returns the sequence number of the last change of a collection.

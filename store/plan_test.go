@@ -281,3 +281,21 @@ func TestPruneManyAnswers(t *testing.T) {
 		}
 	}
 }
+
+func TestList(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 7: 8, 8: 8, 9: 12, 13: 16, 17: 24, 100: 128, 1024: 1024, 1025: 1025} {
+		ids := make([]uint64, n)
+		for i := range ids {
+			ids[i] = uint64(i) //nolint:gosec // not negative
+		}
+		in, args := list(ids)
+		if len(args) != want || strings.Count(in, "?") != want {
+			t.Errorf("%d ids: %d arguments for %q, want %d", n, len(args), in, want)
+		}
+		for i := range args {
+			if args[i] != int64(min(i, n-1)) {
+				t.Errorf("%d ids: argument %d is %v", n, i, args[i])
+			}
+		}
+	}
+}
