@@ -229,18 +229,29 @@ func (s *soak) sum() (n int64) {
 	return n
 }
 
-// fill writes the whole pool once, so that it does not grow while it is watched.
+// fillVersions is how often each document is put before a long soak: earlier versions
+// are kept, ten of each, and what the server can do depends on how much there is.
+const (
+	fillVersions = 11
+	longSoak     = 5 * time.Minute
+)
+
+// fill writes the whole pool, so that it does not grow while it is watched.
 func (s *soak) fill(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
 	for n := range s.opts.Clients {
 		w := s.newWorker(n)
 		s.workers = append(s.workers, w)
-		for i := range w.share() {
-			if err := w.put(ctx, i); err != nil {
-				return err
+		wg.Go(func() {
+			if err := w.fill(ctx); err != nil {
+				cancel(err)
 			}
-		}
+		})
 	}
-	return nil
+	wg.Wait()
+	return context.Cause(ctx)
 }
 
 func (s *soak) failed(kind operationKind, err error) {

@@ -54,6 +54,28 @@ const sessionTurns = 20
 // share is how many documents, and how many turns, the worker keeps alive.
 func (w *worker) share() int { return w.opts.Pool / w.opts.Clients }
 
+// fill writes the worker's share of the pool: documents with their earlier versions if
+// there is time for that, and turns until the first session is to be erased.
+func (w *worker) fill(ctx context.Context) error {
+	versions := 1
+	if w.opts.Duration >= longSoak {
+		versions = fillVersions
+	}
+	for range versions {
+		for i := range w.share() {
+			if err := w.put(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	for versions > 1 && w.told < w.share() {
+		if err := w.turn(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // work does what is due until ctx ends, and with no pace one operation after the
 // other. What the server was too slow for is late, and that counts.
 func (w *worker) work(ctx context.Context, p *pace) {

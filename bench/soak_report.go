@@ -120,15 +120,22 @@ func (s *soak) report(readings []Reading) SoakReport {
 	return r
 }
 
+// leastDone is the part of what was due that has to be done, or latencies are those of a
+// queue that grows, of which the longest are not much longer than the others.
+const leastDone = .97
+
 // leastJudged is how many operations of a kind there have to be for their p99.
 const leastJudged = 100
 
-// faults are what speaks against a server: failures, memory or anything else of the
+// faults are what speaks against a server: failures, more due than it does, memory or anything else of the
 // process that grows, and a kind of operation that takes now and then much longer than
 // usual. What is on disk may grow.
 func faults(r SoakReport, maxTail float64) (out []string) {
 	if r.Failed > 0 {
 		out = append(out, fmt.Sprintf("%d operations failed%s", r.Failed, kinds(r.Errors)))
+	}
+	if due := r.Rate * leastDone; r.PerSecond < due && r.Seconds >= longSoak.Seconds() {
+		out = append(out, fmt.Sprintf("the server fell behind: %.1f operations/s were done of %.1f that were due", r.PerSecond, r.Rate))
 	}
 	for _, g := range r.Growth {
 		if g.Verdict == Growing && g.Name != "disk" {

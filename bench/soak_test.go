@@ -173,6 +173,7 @@ func TestSoakMeasures(t *testing.T) {
 func TestFaults(t *testing.T) {
 	well := func() SoakReport {
 		return SoakReport{
+			Seconds: 600, Rate: 60, PerSecond: 59,
 			Growth:  []Growth{{Name: "memory", Verdict: Steady}, {Name: "disk", Verdict: Growing}, {Name: "threads", Verdict: TooShort}},
 			Latency: map[string]Latency{"query": {Count: leastJudged, P50: 2, P99: 10}, "put": {Count: leastJudged - 1, P50: 1, P99: 100}},
 		}
@@ -181,6 +182,7 @@ func TestFaults(t *testing.T) {
 		"":                        func(*SoakReport) {},
 		"2 operations failed":     func(r *SoakReport) { r.Failed = 2 },
 		"memory: grows by":        func(r *SoakReport) { r.Growth[0].Verdict = Growing },
+		"the server fell behind":  func(r *SoakReport) { r.Seconds, r.Rate, r.PerSecond = 600, 60, 52 },
 		"query: p99 is 5.5 times": func(r *SoakReport) { r.Latency["query"] = Latency{Count: leastJudged, P50: 2, P99: 11} },
 	} {
 		r := well()

@@ -18,20 +18,21 @@ turns, a fifth documents put or replaced, the rest memories and deletes), and
 reads from time to time what its process takes up: memory, open files, threads,
 and the size of its data directory.
 
-First it measures what the server can do, with clients that each wait for their
+First it writes as much as will be there all the time, earlier versions of documents
+included. Then it measures what the server can do, with clients that each wait for their
 answers, for a quarter of the duration, about 30 s at most. Then operations are due
 at 70 % of that, at random times, whether those before are done or not (an open
 loop; --rate and --share change that); their time counts from when they are due.
 At the end a line is fitted to the second half of the readings: so "memory does
 not grow" is a number.
 
-It ends with status 1 if an operation failed, if something of the process grows,
-or if the p99 of a kind of operation is more than five times its p50 (--max-tail).
+It ends with status 1 if an operation failed, if less than 97 % of what was due was
+done, if something of the process grows, or if the p99 of a kind of operation is more than five times its p50 (--max-tail).
 
 Documents and memories have ids of a fixed pool, and the oldest session is erased
 when its turns are more than the pool, so that as much is there at the end as at the
-start, but for ten earlier versions of each document, which all have after some
-minutes, and those of memories. With --history sessions stay, as they do for a
+start, but for earlier versions of memories; in a soak of less than five minutes also
+for those of documents, ten of each. With --history sessions stay, as they do for a
 caller who never erases anything.
 
 It writes into the namespace "soak" unless --namespace says otherwise. If no
