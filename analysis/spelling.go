@@ -2,7 +2,7 @@ package analysis
 
 import (
 	"bytes"
-	"slices"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,60 +14,75 @@ const MinSpelledRunes = 5
 
 // Spelled is a word of a query that may be misspelt.
 type Spelled struct {
-	// Term is what [Each] makes of the word, Folded the word as it is written, folded as
-	// terms are.
-	Term, Folded string
-	// Written is what the query has where the word is first, Count how often it has it.
-	Written string
-	Count   int
+	// Term is what [Each] makes of the word, Written what the query has, and Folded that,
+	// folded as terms are.
+	Term, Written, Folded string
 }
 
-// SpelledWords returns the distinct words of a query that may be misspelt, in order: of
-// at least [MinSpelledRunes] letters of one alphabet, and no stop words. What is part of a
-// compound is a name that somebody gave, as is what capitals take apart or has nothing
-// else; what stands in a phrase is meant as it is; and one with the mark of a [Pattern]
-// says itself what it stands for.
-func SpelledWords(query string) (words []Spelled) {
-	quoted := Phrases(query)
-	places := make(map[string]int) // of terms among words
-	t := tokenizer{}
-	for i := 0; i < len(query); {
-		r, size := decode(query[i:])
-		switch {
-		case !startsWord(r):
-			i += size
-			continue
-		case unspaced(r):
-			i += unspacedRun(query[i:])
-			continue
+// SpelledWords yields the words of a query that may be misspelt, in order and as often as
+// it has them: of at least [MinSpelledRunes] letters of one alphabet, and no stop words.
+// What is part of a compound is a name that somebody gave, as is what capitals take apart
+// or has nothing else; what stands in a phrase is meant as it is; and one with the mark of
+// a [Pattern] says itself what it stands for.
+func SpelledWords(query string) iter.Seq[Spelled] {
+	return func(yield func(Spelled) bool) {
+		quoted := Phrases(query)
+		t := tokenizer{}
+		for start, end := range spacedWords(query) {
+			for len(quoted) > 0 && quoted[0].End <= start {
+				quoted = quoted[1:]
+			}
+			if len(quoted) > 0 && quoted[0].Start <= start || marked(query, start, end) {
+				continue
+			}
+			if w, ok := t.spelled(query[start:end]); ok && !yield(w) {
+				return
+			}
 		}
-		n, joined := span(query[i:])
-		start, end := i, i+n
-		i = end
-		word := query[start:end]
-		if joined {
-			word = trimPossessive(word)
-			_, joined = span(word)
-		}
-		inPhrase := slices.ContainsFunc(quoted, func(p Phrase) bool { return p.Start <= start && start < p.End })
-		if joined || inPhrase || named(word) || marked(query, start, end) {
-			continue
-		}
-		t.fold(word)
-		if alphabetOf(t.buf) == nil || utf8.RuneCount(t.buf) < MinSpelledRunes || utf8.RuneCount(t.buf) > MaxTermRunes || isStop(t.buf) {
-			continue
-		}
-		w := Spelled{Folded: string(t.buf), Written: word, Count: 1}
-		t.reduce()
-		w.Term = string(t.buf)
-		if at, again := places[w.Term]; again {
-			words[at].Count++
-			continue
-		}
-		places[w.Term] = len(words)
-		words = append(words, w)
 	}
-	return words
+}
+
+// spacedWords yields where the words of a query begin and end, but for those of scripts
+// that put no spaces between them.
+func spacedWords(query string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		for i := 0; i < len(query); {
+			r, size := decode(query[i:])
+			switch {
+			case !startsWord(r):
+				i += size
+				continue
+			case unspaced(r):
+				i += unspacedRun(query[i:])
+				continue
+			}
+			n, _ := span(query[i:])
+			if !yield(i, i+n) {
+				return
+			}
+			i += n
+		}
+	}
+}
+
+// spelled returns a word, unless it is none that may be misspelt.
+func (t *tokenizer) spelled(word string) (Spelled, bool) {
+	_, joined := span(word)
+	if joined {
+		word = trimPossessive(word)
+		_, joined = span(word)
+	}
+	if joined || named(word) {
+		return Spelled{}, false
+	}
+	t.fold(word)
+	if alphabetOf(t.buf) == nil || utf8.RuneCount(t.buf) < MinSpelledRunes || utf8.RuneCount(t.buf) > MaxTermRunes || isStop(t.buf) {
+		return Spelled{}, false
+	}
+	w := Spelled{Folded: string(t.buf), Written: word}
+	t.reduce()
+	w.Term = string(t.buf)
+	return w, true
 }
 
 // named reports whether a word looks like the name of something in a program, or like

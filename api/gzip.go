@@ -100,6 +100,7 @@ type encoder struct {
 	http.ResponseWriter
 
 	compress bool // if that is worth while
+	whole    bool // what is written next is all of the answer
 
 	status  int
 	held    []byte // what comes before it is decided
@@ -127,13 +128,25 @@ func (w *encoder) Write(p []byte) (int, error) {
 		return w.pass(p)
 	}
 	enough := mostHeld
-	if w.compress {
+	switch {
+	case w.compress:
 		enough = leastCompressed
+	case w.whole && len(w.held) == 0:
+		return w.passWhole(p)
 	}
 	if w.held = append(w.held, p...); len(w.held) < enough {
 		return len(p), nil
 	}
 	return len(p), w.decide(w.compress)
+}
+
+// passWhole sends an answer as it is.
+func (w *encoder) passWhole(p []byte) (int, error) {
+	w.Header().Set(echo.HeaderContentLength, strconv.Itoa(len(p)))
+	if err := w.decide(false); err != nil {
+		return 0, err
+	}
+	return w.pass(p)
 }
 
 func (w *encoder) pass(p []byte) (int, error) {

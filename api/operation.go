@@ -24,6 +24,7 @@ func (s *Server) config() huma.Config {
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // the document is served by s; the page would load scripts from elsewhere
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = securitySchemes()
+	c.Formats = map[string]huma.Format{jsonType: jsonFormat, "json": jsonFormat}
 	c.CreateHooks = nil // no $schema links in answers
 	c.Transformers = []huma.Transformer{s.transform}
 	return c

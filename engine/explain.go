@@ -17,7 +17,7 @@ import (
 
 // Finding is what one step of an [Explanation] found.
 type Finding struct {
-	Step string `json:"step" enum:"namespace,contents,scope,phrases,legs,providers,conditions,budget,match"`
+	Step string `json:"step" enum:"namespace,contents,scope,phrases,spelling,legs,providers,conditions,budget,match"`
 	// Problem says that this keeps items from the answer.
 	Problem bool   `json:"problem" doc:"this keeps items from the answer"`
 	Found   string `json:"found"`
@@ -67,6 +67,7 @@ func (e *Engine) Explain(ctx context.Context, q ragctx.ContextQuery) (Explanatio
 		return x, err
 	}
 	e.explainPhrases(ctx, &x, q)
+	explainSpelling(&x, a)
 	if err := e.explainLegs(ctx, &x, asked, st); err != nil {
 		return x, err
 	}
@@ -155,6 +156,18 @@ func (e *Engine) explainPhrases(ctx context.Context, x *Explanation, q ragctx.Co
 	_, unquoted := e.unquote(ctx, q.WithParam(passage.ParamPhrases, true))
 	for _, phrase := range unquoted {
 		x.add("phrases", false, "", "nothing has %q in one place; its words were searched for", ragctx.Clip(phrase))
+	}
+}
+
+// explainSpelling tells which words are nowhere and what was looked for as well.
+func explainSpelling(x *Explanation, a resolve.Answer) {
+	var told []ragctx.Correction
+	for _, c := range a.Corrections {
+		c.Provider = "" // of each kind of texts; that neither has it is told once
+		if !slices.Contains(told, c) {
+			told = append(told, c)
+			x.add("spelling", false, "", "%q is in no text as it is written; %q was looked for as well", ragctx.Clip(c.Word), ragctx.Clip(c.As))
+		}
 	}
 }
 

@@ -120,6 +120,10 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 	}) {
 		t.Errorf("a phrase that is nowhere: %+v, %v", x, err)
 	}
+	x, err = f.Explain(t.Context(), set(func(q *ragctx.ContextQuery) { q.Query = "zebars" }))
+	if n := slices.IndexFunc(x.Findings, func(f engine.Finding) bool { return f.Step == "spelling" }); err != nil || n < 0 || x.Findings[n].Problem || !strings.Contains(x.Findings[n].Found, `"zebras"`) {
+		t.Errorf("a misspelt word: %+v, %v", x, err)
+	}
 }
 
 // TestExplainAsksProviders: where there is nothing of ours, what others answer is no

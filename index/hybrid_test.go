@@ -268,6 +268,44 @@ func TestScopeIsAWall(t *testing.T) {
 	})
 }
 
+// beaten is a lexical leg that something is written to just before it answers.
+type beaten struct {
+	*words
+
+	write func()
+}
+
+func (b *beaten) Search(ctx context.Context, q index.LexicalQuery) (index.LexicalResult, error) {
+	if write := b.write; write != nil {
+		b.write = nil
+		write()
+	}
+	return b.words.Search(ctx, q)
+}
+
+// TestWallOfCorrections has the first units that are somebody's come while a question is
+// answered that found everything everybody's.
+func TestWallOfCorrections(t *testing.T) {
+	leg := &beaten{words: newWords()}
+	h := newHarness(t, index.Options{Lexical: func() (index.Lexical, error) { return leg, nil }})
+	defer h.Close()
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Entry{entry(1, 1, &index.Parent{ID: 1, Recorded: t0}, "harbour", 1, 0)}})
+	ask := func() *index.Spelling {
+		search(t, h, index.Query{Text: "harbuor", Spelling: true})
+		return leg.asked.Spelling
+	}
+	if s := ask(); s.Within != nil {
+		t.Error("there is a wall where everything is everybody's")
+	}
+	leg.write = func() {
+		theirs := &index.Parent{ID: 2, User: "other", Recorded: t0}
+		apply(t, h, index.Batch{Seq: 2, Add: []index.Entry{entry(2, 2, theirs, "harbuor", 1, 0)}})
+	}
+	if s := ask(); s.Within == nil || s.Within(2) || !s.Within(1) {
+		t.Error("words of another user counted")
+	}
+}
+
 // allowed is the scope rule written out once more.
 func allowed(q index.Query, p *index.Parent) bool {
 	user := q.Scope.AnyUser || p.User == "" || p.User == q.Scope.User

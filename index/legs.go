@@ -110,9 +110,10 @@ type LexicalQuery struct {
 // with more than 8 words that no unit has, none is read otherwise.
 type Spelling struct {
 	// Within says whose words count; nil is those of all units. It is asked as an [Accept],
-	// and accepts all units of a parent or none. Where 4,096 units and more have a word it
-	// need not be asked for the word to be known.
+	// and accepts all units of a parent or none.
 	Within Accept
+	// Only lists what Within accepts, where that is little; else it is nil.
+	Only Only
 }
 
 // Correction is a word of a query that was read as another.

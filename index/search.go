@@ -103,14 +103,19 @@ func (h *Hybrid) ask(ctx context.Context, q *Query, state uint64, featured bool)
 			a.terms = append(a.terms, w.Text)
 		}
 		words := LexicalQuery{Text: q.Text, More: slices.Concat(q.More, found), K: depth, Accept: accept, Only: only, Params: q.Lexical}
-		if q.Spelling {
-			words.Spelling = &Spelling{Within: h.within(view, q, state)}
-		}
 		if featured {
 			a.sessions = h.grouping(q, state)
 			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)
 		}
+		if q.Spelling {
+			words.Spelling = h.spelling(view, q, state)
+		}
 		a.words, a.allWords, a.errWords = h.words(ctx, words)
+		if now := h.view.Load(); q.Spelling && words.Spelling.Within == nil && now.marked {
+			// What the leg has read may be somebody's, written since all was everybody's.
+			words.Spelling = h.spelling(now, q, state)
+			a.words, a.allWords, a.errWords = h.words(ctx, words)
+		}
 	}
 	wg.Wait()
 	return a
@@ -189,10 +194,14 @@ func (h *Hybrid) accept(c *catalog, q *Query, state uint64) Accept {
 	}
 }
 
-// within returns the predicate for what q could see without its filter.
-func (h *Hybrid) within(c *catalog, q *Query, state uint64) Accept {
+// spelling counts the words of what q could see without its filter.
+func (h *Hybrid) spelling(c *catalog, q *Query, state uint64) *Spelling {
 	whole := Query{Scope: Scope{User: q.Scope.User, AnyUser: q.Scope.AnyUser}, AsOf: q.AsOf, Now: q.Now}
-	return h.accept(c, &whole, state)
+	s := &Spelling{Within: h.accept(c, &whole, state)}
+	if s.Within != nil {
+		s.Only = h.only(c, &whole, state)
+	}
+	return s
 }
 
 // alone lowers the floor of the dense leg where the lexical leg found nothing.

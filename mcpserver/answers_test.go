@@ -78,6 +78,45 @@ func TestSearchHasAFloor(t *testing.T) {
 	}
 }
 
+// TestCorrectionsAreTold: answers say which words were read as others, once, and keep to
+// their limit also where words are long.
+func TestCorrectionsAreTold(t *testing.T) {
+	eng := open(t)
+	put(t, eng, "", "a.md", "# Harbours\n\nThe harbour closes in a storm.")
+	var long []string
+	for _, c := range "abcdefgh" {
+		long = append(long, strings.Repeat(string(c)+"xq", 21))
+	}
+	put(t, eng, "", "b.md", strings.Join(long, " "))
+	if _, _, err := eng.Remember(t.Context(), memory.Memory{Content: "The harbour of Elba."}); err != nil {
+		t.Fatal(err)
+	}
+	type corrected struct {
+		Corrections []struct{ Word, As string }
+	}
+	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	for _, tool := range []string{"context", "search", "codesearch", "memory_search"} {
+		args := map[string]any{"query": "the Harbuor"}
+		if tool == "search" {
+			if got := call[map[string]any](t, s, tool, args); got["corrections"] != nil {
+				t.Errorf("not in the shape that is expected: %v", got)
+			}
+			args["limit"] = 3
+		}
+		got := call[corrected](t, s, tool, args).Corrections
+		if len(got) != 1 || got[0].Word != "Harbuor" || got[0].As != "harbour" {
+			t.Errorf("%s: %+v", tool, got)
+		}
+		args["query"], args["max_tokens"] = strings.ReplaceAll(strings.Join(long, "s "), "xqs", "xqqs"), 200
+		if n := count(t, textOf(raw(t, s, tool, args))); n > 200 {
+			t.Errorf("%s: %d tokens within 200", tool, n)
+		}
+	}
+	if got := textOf(raw(t, s, "context", map[string]any{"query": "the Harbuor"})); !strings.HasPrefix(got, `Nothing has "Harbuor"; "harbour" was looked for as well. `) {
+		t.Error(got)
+	}
+}
+
 // TestFirstResultIsShortened: a small max_tokens has the beginning of the first result and
 // no error, and says so.
 func TestFirstResultIsShortened(t *testing.T) {

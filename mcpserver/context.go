@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -29,6 +30,7 @@ type contextAnswer struct {
 	Truncated   bool       `json:"truncated,omitempty" jsonschema:"there was more than fits; exclude what you have to see what follows"`
 	Degraded    []string   `json:"degraded,omitempty" jsonschema:"parts of the search that did not run"`
 	Note        string     `json:"note,omitempty" jsonschema:"why there is nothing"`
+	readOtherwise
 }
 
 type citation struct {
@@ -41,10 +43,13 @@ type citation struct {
 // text returns the answer for clients that show no structure: the passages as they are,
 // and the ids to cite and to fetch.
 func (a contextAnswer) text() string {
-	if a.Context == "" {
-		return "Nothing was found. " + a.Note
-	}
 	var b strings.Builder
+	for _, c := range a.Corrections {
+		fmt.Fprintf(&b, "Nothing has %q; %q was looked for as well. ", c.Word, c.As)
+	}
+	if a.Context == "" {
+		return b.String() + "Nothing was found. " + a.Note
+	}
 	b.WriteString(a.Notice + "\n\n" + a.Context + "\n\nTheir ids, in this order:")
 	for i, c := range a.Citations {
 		fmt.Fprintf(&b, "\n[%d] %s", i+1, c.ID)
@@ -75,7 +80,7 @@ func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (co
 		q.ContextTypes = append(q.ContextTypes, ragctx.ContextType(t))
 	}
 	for {
-		out, err := s.asked(ctx, q)
+		out, err := s.asked(ctx, q, in.MaxTokens)
 		if err != nil {
 			return out, err
 		}
@@ -91,8 +96,8 @@ func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (co
 	}
 }
 
-// asked asks the engine once.
-func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery) (contextAnswer, error) {
+// asked asks the engine once, for an answer of a size.
+func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery, size int) (contextAnswer, error) {
 	a, err := s.engine.Context(ctx, q)
 	if err != nil {
 		return contextAnswer{}, err
@@ -100,11 +105,38 @@ func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery) (contextAnswe
 	out := contextAnswer{
 		Notice: strings.TrimSpace(evidence + " " + a.Instruction), Context: a.Rendered(), TotalTokens: a.TotalTokens, Citations: make([]citation, len(a.Items)),
 		Truncated: a.Truncated, Degraded: a.Degraded, Note: a.Note,
+		readOtherwise: corrected(a.Corrections, size),
 	}
 	for i, it := range a.Items {
 		out.Citations[i] = citation{ID: it.ID, Title: titleOf(it), Source: it.Source, Relevance: rounded(it.Relevance)}
 	}
 	return out, nil
+}
+
+// readOtherwise says how a question was read.
+type readOtherwise struct {
+	Corrections []correction `json:"corrections,omitempty" jsonschema:"words of the query that no text has, and what was looked for as well"`
+}
+
+type correction struct {
+	Word string `json:"word"`
+	As   string `json:"as"`
+}
+
+// tokensPerCorrection is what of an answer's size makes room for one correction: a word
+// of the longest takes half of it, and an answer has at least one.
+const tokensPerCorrection = minTokens
+
+// corrected returns the distinct corrections among those of several providers that an
+// answer of a size has room for.
+func corrected(all []ragctx.Correction, size int) (told readOtherwise) {
+	for _, c := range all {
+		one := correction{c.Word, c.As}
+		if len(told.Corrections) < size/tokensPerCorrection && !slices.Contains(told.Corrections, one) {
+			told.Corrections = append(told.Corrections, one)
+		}
+	}
+	return told
 }
 
 // query returns a question within a scope.

@@ -120,7 +120,7 @@ func (s *Server) findPassage(ctx context.Context, at Scope, id string) (fetchAns
 }
 
 func (s *Server) findMemory(ctx context.Context, at Scope, id string) (fetchAnswer, int, error) {
-	m, err := s.engine.FindMemory(ctx, at.Namespace, id, at.viewer())
+	m, err := s.memory(ctx, at, id)
 	if err != nil {
 		return fetchAnswer{}, 0, err
 	}

@@ -25,6 +25,7 @@ type memorySearchAnswer struct {
 	Notice     string         `json:"notice,omitempty" jsonschema:"how the memories are to be read"`
 	Memories   []memoryResult `json:"memories" jsonschema:"the best memories, best first"`
 	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"for the next page"`
+	readOtherwise
 }
 
 type memoryResult struct {
@@ -66,7 +67,7 @@ func (s *Server) memorySearch(ctx context.Context, at Scope, in memorySearchArgu
 		results[i] = memoryResult{ID: it.ID, Content: it.Content, Occurred: it.Occurred, Since: it.Since, Importance: it.Importance, Relevance: rounded(it.Relevance)}
 	}
 	return fitOne(s, in.MaxTokens, len(results), func(k int) memorySearchAnswer {
-		a := memorySearchAnswer{Memories: results[:k], NextCursor: c.next(k, more || k < len(results))}
+		a := memorySearchAnswer{Memories: results[:k], NextCursor: c.next(k, more || k < len(results)), readOtherwise: corrected(found.Corrections, in.MaxTokens)}
 		if k > 0 {
 			a.Notice = evidence
 		}
@@ -122,6 +123,9 @@ func (s *Server) memoryAdd(ctx context.Context, at Scope, in memoryAddArguments)
 	if in.ExpiresIn > 0 {
 		m.Expires = s.opts.Now().Add(time.Duration(in.ExpiresIn) * time.Hour)
 	}
+	if err := s.mayTake(ctx, at, in.ID); err != nil {
+		return memoryAddAnswer{}, err
+	}
 	stored, status, err := s.engine.Remember(ctx, m)
 	if err != nil {
 		return memoryAddAnswer{}, err
@@ -164,12 +168,15 @@ func (s *Server) memoryForgetTool() tool {
 
 func (s *Server) memoryForget(ctx context.Context, at Scope, in memoryForgetArguments) (memoryForgetAnswer, error) {
 	out := memoryForgetAnswer{ID: in.ID, Status: "forgotten"}
-	_, err := s.engine.FindMemory(ctx, at.Namespace, in.ID, at.viewer())
+	_, err := s.memory(ctx, at, in.ID)
 	gone := errors.Is(err, ragctx.ErrNotFound)
 	if err != nil && !gone {
 		return out, err
 	}
+	_, narrow := narrowed(ctx)
 	switch {
+	case gone && narrow: // it may be another agent's
+		err = nil
 	case in.Erase: // also what is forgotten already
 		out.Status = "erased"
 		_, err = s.engine.EraseMemory(ctx, at.Namespace, in.ID, at.UserID, false)
@@ -216,6 +223,11 @@ func (s *Server) memoryHistory(ctx context.Context, at Scope, in memoryHistoryAr
 	c, err := page(in.Cursor, of("memory_history", at, in.ID), 1<<30)
 	if err != nil {
 		return out, err
+	}
+	if _, narrow := narrowed(ctx); narrow {
+		if _, err := s.memory(ctx, at, in.ID); err != nil {
+			return out, err
+		}
 	}
 	changes, err := s.engine.MemoryHistory(ctx, at.Namespace, in.ID, at.viewer())
 	if err != nil {

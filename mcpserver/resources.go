@@ -40,7 +40,7 @@ func (s *Server) addResources(srv *mcp.Server) {
 		Name: "memory", Title: "Memory", URITemplate: memoryRoot + "{id}", MIMEType: "text/plain",
 		Description: "The text of a memory. Its id is percent-encoded.",
 	}, s.resource(memoryRoot, func(ctx context.Context, at Scope, id string) (string, string, error) {
-		m, err := s.engine.FindMemory(ctx, at.Namespace, id, at.viewer())
+		m, err := s.memory(ctx, at, id)
 		return m.Content, "text/plain", err
 	}))
 }

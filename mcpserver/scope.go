@@ -2,10 +2,13 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/store"
 )
 
 // Scope says whose items a call works on, as in a [ragctx.ContextQuery]. An empty
@@ -72,13 +75,56 @@ func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fix
 
 // within returns ctx with a grant that ends where the configured scope ends, so that the
 // engine keeps the wall for every tool: what belongs to no user is not changed for a fixed
-// one. A tool that is for all has the users of the grant.
+// one. A tool that is for all has the users of the grant. Agents and conversations are no
+// walls of the engine: those that are fixed go along, for [Server.memory].
 func (s Scope) within(ctx context.Context, forAll bool) context.Context {
 	user := s.UserID
 	if forAll {
 		user = ""
 	}
+	ctx = context.WithValue(ctx, fixedKey{}, s)
 	return access.With(ctx, access.From(ctx).Within(s.Namespace, user))
+}
+
+// fixedKey is where the context of a call has the configured scope.
+type fixedKey struct{}
+
+// narrowed reports whether an agent or a conversation is configured, and the scope that
+// has them.
+func narrowed(ctx context.Context) (Scope, bool) {
+	fixed, _ := ctx.Value(fixedKey{}).(Scope)
+	return fixed, fixed.AgentID != "" || fixed.SessionID != ""
+}
+
+// memory returns a memory, also one in quarantine, if it is within the configured scope.
+// What is another agent's or of another conversation is as if it were not there.
+func (s *Server) memory(ctx context.Context, at Scope, id string) (store.Quarantined, error) {
+	m, err := s.engine.FindMemory(ctx, at.Namespace, id, at.viewer())
+	fixed, _ := narrowed(ctx)
+	if err == nil && (fixed.AgentID != "" && m.AgentID != fixed.AgentID || fixed.SessionID != "" && m.SessionID != fixed.SessionID) {
+		return store.Quarantined{}, fmt.Errorf("memory %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	return m, err
+}
+
+// mayTake refuses the id of a memory that is beyond the configured scope, or was before it
+// was forgotten: whoever replaces it would have its history.
+func (s *Server) mayTake(ctx context.Context, at Scope, id string) error {
+	if _, narrow := narrowed(ctx); !narrow || id == "" {
+		return nil
+	}
+	if _, err := s.memory(ctx, at, id); !errors.Is(err, ragctx.ErrNotFound) {
+		return err
+	}
+	_, err := s.engine.MemoryHistory(ctx, at.Namespace, id, at.viewer())
+	if err == nil {
+		return fmt.Errorf("memory %q: %w: the id was given before, by another agent or in another conversation, or is forgotten; use another one",
+			ragctx.Clip(id), ragctx.ErrConflict)
+	}
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // fix sets a part that is open; one that is fixed stays.

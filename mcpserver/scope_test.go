@@ -12,6 +12,79 @@ import (
 	"github.com/ragctx/ragctx/providers/skills"
 )
 
+// TestAgentAndSessionAreWalls does by ids what a configured agent, or conversation, is not
+// to do with memories of another one of the same user.
+func TestAgentAndSessionAreWalls(t *testing.T) {
+	eng := open(t)
+	remember := func(id, agent, session string) {
+		t.Helper()
+		m := memory.Memory{ID: id, UserID: "ada", AgentID: agent, SessionID: session, Type: memory.Semantic, Content: "zebras of " + agent + session, Importance: .5}
+		if _, _, err := eng.Remember(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, who := range []string{"mine", "theirs"} {
+		remember("agent-"+who, who, "")
+		remember("session-"+who, "", who)
+	}
+	remember("agent-gone", "theirs", "")
+	remember("session-gone", "", "theirs")
+	for _, id := range []string{"agent-gone", "session-gone"} {
+		if err := eng.DeleteMemory(t.Context(), "", id, "ada", false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, s := range map[string]*mcp.ClientSession{
+		"agent":   stdio(t, mcpserver.New(eng, mcpserver.Options{Scope: mcpserver.Scope{UserID: "ada", AgentID: "mine"}})),
+		"session": overHTTP(t, keyed(t, mcpserver.New(eng, mcpserver.Options{}), nil), versions[0], with{mcpserver.UserHeader: "ada", mcpserver.SessionHeader: "mine"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			own, others, gone := name+"-mine", name+"-theirs", name+"-gone"
+			read := func(id string) error {
+				_, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "ragctx://memory/" + id})
+				return err
+			}
+			if got := textOf(raw(t, s, "fetch", map[string]any{"id": own})); !strings.Contains(got, "zebras of mine") {
+				t.Error(got)
+			}
+			if got := raw(t, s, "memory_history", map[string]any{"id": own}); got.IsError || read(own) != nil {
+				t.Error(textOf(got), read(own))
+			}
+			for _, id := range []string{others, gone, "no-such"} {
+				for _, tool := range []string{"fetch", "memory_history"} {
+					if got := failure(t, s, tool, map[string]any{"id": id}); !strings.HasPrefix(got, "not_found: ") {
+						t.Errorf("%s of %s: %s", tool, id, got)
+					}
+				}
+				for _, erase := range []bool{false, true} {
+					if got := call[struct{ Status string }](t, s, "memory_forget", map[string]any{"id": id, "erase": erase}); got.Status != "not_found" {
+						t.Errorf("%s was %s", id, got.Status)
+					}
+				}
+				if read(id) == nil {
+					t.Errorf("%s was read as a resource", id)
+				}
+			}
+			for _, id := range []string{others, gone} {
+				if got := failure(t, s, "memory_add", map[string]any{"id": id, "content": "lions"}); !strings.HasPrefix(got, "conflict: ") {
+					t.Errorf("the id %s was taken: %s", id, got)
+				}
+				if h, err := eng.MemoryHistory(t.Context(), "", id, engine.Viewer{User: "ada"}); err != nil || h[0].Content != "zebras of theirs" {
+					t.Errorf("%s: %+v, %v", id, h, err)
+				}
+			}
+			for _, id := range []string{own, name + "-new"} {
+				if got := raw(t, s, "memory_add", map[string]any{"id": id, "content": "lions"}); got.IsError {
+					t.Error(textOf(got))
+				}
+				if got := call[struct{ Status string }](t, s, "memory_forget", map[string]any{"id": id, "erase": true}); got.Status != "erased" {
+					t.Errorf("%s was %s", id, got.Status)
+				}
+			}
+		})
+	}
+}
+
 // TestScopeIsAWall asks for what is beyond the configured scope by ids, which no argument
 // of a scope guards.
 func TestScopeIsAWall(t *testing.T) {

@@ -24,10 +24,11 @@ type searchArguments struct {
 }
 
 // searchAnswer has the shape that OpenAI's clients expect of a tool called search. A
-// cursor comes with it only where the caller pages.
+// cursor and corrections come with it only where the caller pages.
 type searchAnswer struct {
 	Results    []searchResult `json:"results" jsonschema:"the best results, best first"`
 	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"for the next page; only where limit or cursor was sent"`
+	readOtherwise
 }
 
 type searchResult struct {
@@ -77,7 +78,7 @@ func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (sear
 	return fitOne(s, in.MaxTokens, len(all), func(k int) searchAnswer {
 		a := searchAnswer{Results: all[:k]}
 		if pages {
-			a.NextCursor = c.next(k, more || k < len(all))
+			a.NextCursor, a.readOtherwise = c.next(k, more || k < len(all)), corrected(found.Corrections, in.MaxTokens)
 		}
 		return a
 	}, func() *string { return &all[0].Title })
@@ -146,6 +147,7 @@ type codeAnswer struct {
 	Notice     string       `json:"notice,omitempty" jsonschema:"how the results are to be read"`
 	Results    []codeResult `json:"results" jsonschema:"the best passages, best first"`
 	NextCursor string       `json:"next_cursor,omitempty" jsonschema:"for the next page"`
+	readOtherwise
 }
 
 type codeResult struct {
@@ -194,7 +196,7 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 		results[i].Heading, _ = it.Metadata["heading"].(string)
 	}
 	return fitOne(s, in.MaxTokens, len(results), func(k int) codeAnswer {
-		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results))}
+		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results)), readOtherwise: corrected(found.Corrections, in.MaxTokens)}
 		if k > 0 {
 			a.Notice = evidence
 		}

@@ -83,20 +83,6 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 	return w.messages, nil
 }
 
-// statements are those that the writer needs for every message: compiling them takes
-// longer than running them.
-type statements struct{ find, insert *sql.Stmt }
-
-func (s *statements) prepare(ctx context.Context, db *sql.DB) (err error) {
-	if s.find, err = db.PrepareContext(ctx, `SELECT id, outputs, bytes, coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = ledgers.id), 0)
-		FROM ledgers WHERE namespace = ? AND name = ? AND erased = 0`); err != nil {
-		return err
-	}
-	s.insert, err = db.PrepareContext(ctx, `INSERT INTO ledger_messages (ledger, at, id, topic, sender, receiver, text, data, metadata)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	return err
-}
-
 // appending is one append. It runs in the writer.
 type appending struct {
 	*Ledger
@@ -127,9 +113,8 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	outputs := a.outputs
-	insert := tx.StmtContext(ctx, a.store.statements.insert)
 	for i := range a.messages {
-		if err := a.write(ctx, insert, &a.messages[i]); err != nil {
+		if err := a.write(ctx, &a.messages[i]); err != nil {
 			return err
 		}
 	}
@@ -138,7 +123,7 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 		return nil
 	}
 	if a.opts.Retention.Exceeded(a.outputs, a.bytes) {
-		if err := a.retain(ctx, insert); err != nil {
+		if err := a.retain(ctx); err != nil {
 			return err
 		}
 	}
@@ -149,7 +134,8 @@ func (a *appending) run(ctx context.Context, tx *sql.Tx) error {
 // find finds the ledger, which is made if it is missing.
 func (a *appending) find(ctx context.Context) error {
 	name := a.messages[0].Cluster
-	err := a.tx.StmtContext(ctx, a.store.statements.find).QueryRowContext(ctx, a.namespace, name).Scan(&a.id, &a.outputs, &a.bytes, &a.last) //nolint:sqlclosecheck // the transaction closes it
+	err := a.tx.QueryRowContext(ctx, `SELECT id, outputs, bytes, coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = ledgers.id), 0)
+		FROM ledgers WHERE namespace = ? AND name = ? AND erased = 0`, a.namespace, name).Scan(&a.id, &a.outputs, &a.bytes, &a.last)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -213,11 +199,12 @@ func (a *appending) exists(ctx context.Context, yes *bool, where string, arg any
 }
 
 // write stores a message, whose timestamp is set.
-func (a *appending) write(ctx context.Context, insert *sql.Stmt, m *ledger.Message) error {
+func (a *appending) write(ctx context.Context, m *ledger.Message) error {
 	if m.ID == "" {
 		m.ID = ledger.NewID(a.opts.NewID())
 	}
-	res, err := insert.ExecContext(ctx, a.id, m.Timestamp, idBytes(m.ID), m.Topic, m.Sender, m.Receiver, m.Text, cell(m.Data), cell(m.Metadata))
+	res, err := a.tx.ExecContext(ctx, `INSERT INTO ledger_messages (ledger, at, id, topic, sender, receiver, text, data, metadata)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, a.id, m.Timestamp, idBytes(m.ID), m.Topic, m.Sender, m.Receiver, m.Text, cell(m.Data), cell(m.Metadata))
 	if err != nil {
 		return err
 	}
@@ -231,7 +218,7 @@ func (a *appending) write(ctx context.Context, insert *sql.Stmt, m *ledger.Messa
 }
 
 // retain removes the oldest outputs and writes the receipt.
-func (a *appending) retain(ctx context.Context, insert *sql.Stmt) error {
+func (a *appending) retain(ctx context.Context) error {
 	var r ledger.Receipt
 	read := reader{namespace: a.messages[0].Namespace, cluster: a.messages[0].Cluster}
 	rows, err := a.tx.QueryContext(ctx, `DELETE FROM ledger_messages WHERE ledger = ? AND topic = ? RETURNING `+messageColumns, a.id, ledger.TopicOmitted)
@@ -263,7 +250,7 @@ func (a *appending) retain(ctx context.Context, insert *sql.Stmt) error {
 		return err
 	}
 	m.Timestamp = a.last + 1
-	if err := a.write(ctx, insert, &m); err != nil {
+	if err := a.write(ctx, &m); err != nil {
 		return err
 	}
 	a.told = slices.Concat(a.messages, []ledger.Message{m})

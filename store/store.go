@@ -57,8 +57,6 @@ type Store struct {
 	// procedures counts what may have changed procedures; see ProceduresState.
 	procedures atomic.Uint64
 
-	statements statements // of the writer
-
 	sweeper  *sweeper
 	sweeping sync.Mutex
 
@@ -89,16 +87,13 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := checkLog(path); err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
-	wdb, err := connect(path, 1, "_txlock=immediate", "_pragma=wal_autocheckpoint(0)", "_pragma=secure_delete(1)",
+	wdb, err := connect(path, 1, "_pragma=wal_autocheckpoint(0)", "_pragma=secure_delete(1)",
 		fmt.Sprintf("_pragma=journal_size_limit(%d)", logKept))
 	if err != nil {
 		return err
 	}
 	if err := migrate(ctx, wdb); err != nil {
 		return errors.Join(err, wdb.Close())
-	}
-	if err := s.statements.prepare(ctx, wdb); err != nil {
-		return errors.Join(wrap(err), wdb.Close())
 	}
 	cdb, err := connect(path, 1, "_pragma=wal_autocheckpoint(0)")
 	if err != nil {
@@ -123,10 +118,11 @@ func (s *Store) open(ctx context.Context, path string) error {
 
 // connect returns a pool of n connections.
 func connect(path string, n int, params ...string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", dsn(path, params...))
+	c, err := newConnector(dsn(path, params...))
 	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
+		return nil, err
 	}
+	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db, nil

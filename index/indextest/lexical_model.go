@@ -244,6 +244,7 @@ func (m *lexModel) compareQuery(l *lex, q index.LexicalQuery) {
 	if !slices.Equal(res.Corrections, read) {
 		l.t.Fatalf("%+v: corrections %+v, want %+v", q, res.Corrections, read)
 	}
+	m.sameListed(l, q, read)
 	if n := l.leg.Stats().Units; n != len(m.units) {
 		l.t.Fatalf("Units = %d, want %d", n, len(m.units))
 	}

@@ -24,13 +24,18 @@ func (m *lexModel) corrections(q index.LexicalQuery) (read []index.Correction, a
 		}
 		return n
 	}
-	unknown := slices.DeleteFunc(analysis.SpelledWords(q.Text), func(w analysis.Spelled) bool { return units(w.Term) > 0 })
-	if len(unknown) > 8 {
+	unknown := slices.DeleteFunc(slices.Collect(analysis.SpelledWords(q.Text)), func(w analysis.Spelled) bool { return units(w.Term) > 0 })
+	count := make(map[string]int)
+	distinct := slices.DeleteFunc(slices.Clone(unknown), func(w analysis.Spelled) bool {
+		count[w.Term]++
+		return count[w.Term] > 1
+	})
+	if len(distinct) > 8 {
 		return nil, q
 	}
 	asked.More = slices.Clone(q.More)
-	for _, w := range unknown {
-		c, most := index.Correction{Word: w.Written, Count: w.Count}, 0
+	for _, w := range distinct {
+		c, most := index.Correction{Word: w.Written, Count: count[w.Term]}, 0
 		w.Respell(func(term, spelt []byte) {
 			if n := units(string(term)); n > most {
 				most, c.As, c.Term = n, string(spelt), string(term)
@@ -91,6 +96,25 @@ func lexicalSpelling(t *testing.T, open OpenLexical) {
 		m.compareQuery(l, q)
 	}
 	l.both(check)
+}
+
+// sameListed expects the same corrections where the units whose words count are listed.
+func (m *lexModel) sameListed(l *lex, q index.LexicalQuery, want []index.Correction) {
+	l.t.Helper()
+	if q.Spelling == nil || q.Spelling.Within == nil {
+		return
+	}
+	only := index.Only{}
+	for id := range m.units {
+		if q.Spelling.Within(id) {
+			only = append(only, id)
+		}
+	}
+	slices.Sort(only)
+	q.Spelling = &index.Spelling{Within: q.Spelling.Within, Only: only}
+	if got := l.search(q).Corrections; !slices.Equal(got, want) {
+		l.t.Fatalf("%q, by the words of %v: corrections %+v, want %+v", q.Text, only, got, want)
+	}
 }
 
 // misspelt are words of the model with one edit or more.

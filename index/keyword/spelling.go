@@ -14,10 +14,6 @@ import (
 // one that has more is of another language, or quotes something.
 const mostUnknown = 8
 
-// manyUnits is how many units have a word at least for it to be known whoever asks,
-// which spares looking for one that they may see.
-const manyUnits = 1 << 12
-
 // respell adds to what q searches for what its misspelt words are read as.
 func (ix *Index) respell(ctx context.Context, v *view, q *index.LexicalQuery) (read []index.Correction, err error) {
 	if q.Spelling == nil {
@@ -42,48 +38,103 @@ func (ix *Index) respell(ctx context.Context, v *view, q *index.LexicalQuery) (r
 
 // corrections returns the words of a query that are read as others; see [index.Spelling].
 func (v *view) corrections(ctx context.Context, q *index.LexicalQuery) (read []index.Correction, err error) {
-	var unknown []analysis.Spelled
-	for _, w := range analysis.SpelledWords(q.Text) {
-		known, err := v.knows(w.Term, q.Spelling.Within)
-		if err != nil {
-			return nil, err
-		}
-		if known {
-			continue
-		}
-		if unknown = append(unknown, w); len(unknown) > mostUnknown {
-			return nil, nil
-		}
-	}
+	unknown, err := v.unknown(ctx, q)
 	for _, w := range unknown {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		as, err := v.nearest(w, q.Spelling.Within)
+		as, err := v.nearest(w.Spelled, q.Spelling.Within)
 		if err != nil {
 			return nil, err
 		}
-		if as.Term != "" {
+		if as.Count = w.count; as.Term != "" {
 			read = append(read, as)
 		}
 	}
-	return read, nil
+	return read, err
 }
 
-// knows reports whether an accepted unit has a word, or many units.
-func (v *view) knows(word string, accept index.Accept) (bool, error) {
-	units, err := v.countUnits(word, nil, manyUnits)
-	if err != nil || units == 0 || accept == nil || units >= manyUnits {
+// unknownWord is a word that no unit has, and how often a query has it.
+type unknownWord struct {
+	analysis.Spelled
+
+	count int
+}
+
+// unknown returns the distinct words of a query that may be misspelt and that no accepted
+// unit has; none if there are too many.
+func (v *view) unknown(ctx context.Context, q *index.LexicalQuery) (words []unknownWord, err error) {
+	w := wall{view: v, Spelling: q.Spelling}
+	places := make(map[string]int) // of terms among words, -1 for those that are known
+	for s := range analysis.SpelledWords(q.Text) {
+		if at, again := places[s.Term]; again {
+			if at >= 0 {
+				words[at].count++
+			}
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		known, err := w.knows(s.Term)
+		switch {
+		case err != nil:
+			return nil, err
+		case known:
+			places[s.Term] = -1
+		case len(words) == mostUnknown:
+			return nil, nil
+		default:
+			places[s.Term] = len(words)
+			words = append(words, unknownWord{s, 1})
+		}
+	}
+	return words, nil
+}
+
+// wall says which words a view has for who may not see all of its units.
+type wall struct {
+	*index.Spelling
+
+	view *view
+	few  []subset // of the parts' units that count; made when they are asked for
+}
+
+// knows reports whether a unit that counts has a word.
+func (w *wall) knows(word string) (bool, error) {
+	if units, err := w.view.countUnits(word, nil, 1); err != nil || units == 0 || w.Within == nil {
 		return units > 0, err
 	}
-	units, err = v.countUnits(word, accept, 1)
+	if w.Only != nil {
+		return w.fewKnow(word)
+	}
+	units, err := w.view.countUnits(word, w.Within, 1)
 	return units > 0, err
+}
+
+// fewKnow reports whether one of few units has a word, which may be one of very many
+// others.
+func (w *wall) fewKnow(word string) (bool, error) {
+	if w.few == nil {
+		narrow, err := w.view.narrow(w.Only)
+		if err != nil {
+			return false, err
+		}
+		w.few = narrow.few
+	}
+	for _, few := range w.few {
+		found, _, err := few.of.among(among{lookup: lookup{term: word, most: 1, limit: math.MaxInt}, subset: few}, nil)
+		if err != nil || len(found) > 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // nearest returns the spelling of a word whose term most accepted units have; of several,
 // the first by its edit. Its Term is "" if there is none.
 func (v *view) nearest(w analysis.Spelled, accept index.Accept) (best index.Correction, err error) {
-	best.Word, best.Count = w.Written, w.Count
+	best.Word = w.Written
 	most := 0
 	w.Respell(func(term, spelt []byte) {
 		if err != nil || string(term) == best.Term {

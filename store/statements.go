@@ -1,0 +1,231 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// maxStatements is how many compiled statements a connection keeps; there are about two
+// hundred texts, of which few are in use all the time.
+const maxStatements = 64
+
+// keeping opens connections that compile a statement once. database/sql compiles what is
+// not prepared each time that it is used, which takes as long as to carry it out.
+type keeping struct{ driver.Connector }
+
+// newConnector opens connections to a database as [dsn] names it.
+func newConnector(name string) (driver.Connector, error) {
+	c, err := sqlite.NewConnector(name)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return keeping{c}, nil
+}
+
+// Connect implements [driver.Connector].
+func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := k.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inner, ok := c.(innerConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("open store: a connection of the driver is a %T", c), c.Close())
+	}
+	return &keepingConn{innerConn: inner, kept: make(map[string]*keptStatement)}, nil
+}
+
+// innerConn is what the driver's connections can do.
+type innerConn interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// keepingConn is a connection with its compiled statements. As all connections, it is
+// used by one goroutine at a time.
+type keepingConn struct {
+	innerConn
+
+	kept  map[string]*keptStatement // by text
+	clock uint64
+}
+
+// keptStatement is compiled. It is busy as long as its rows are read: the same text
+// within is compiled anew.
+type keptStatement struct {
+	innerStatement
+
+	text string
+	busy bool
+	used uint64 // by the connection's clock
+}
+
+type innerStatement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// ExecContext implements [driver.ExecerContext].
+func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	st, err := c.compiled(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if st == nil {
+		return c.innerConn.ExecContext(ctx, query, args)
+	}
+	res, err := st.ExecContext(ctx, args)
+	if err != nil {
+		c.forget(st)
+	}
+	return res, err
+}
+
+// QueryContext implements [driver.QueryerContext].
+func (c *keepingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	st, err := c.compiled(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if st == nil {
+		return c.innerConn.QueryContext(ctx, query, args)
+	}
+	rows, err := st.QueryContext(ctx, args)
+	if err != nil {
+		c.forget(st)
+		return nil, err
+	}
+	st.busy = true
+	return &keptRows{rows, c, st}, nil
+}
+
+// keptRows end the use of their statement.
+type keptRows struct {
+	driver.Rows
+
+	conn *keepingConn
+	of   *keptStatement
+}
+
+// Close implements [driver.Rows].
+func (r *keptRows) Close() error {
+	r.of.busy = false
+	err := r.Rows.Close()
+	if err != nil {
+		r.conn.forget(r.of)
+	}
+	return err
+}
+
+// BeginTx implements [driver.ConnBeginTx]. Who may write takes the lock at once: one that
+// had read before would fail where another has written meanwhile.
+func (c *keepingConn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error) {
+	begin := "BEGIN IMMEDIATE"
+	if o.ReadOnly {
+		begin = "BEGIN"
+	}
+	t := keptTx{c}
+	if err := t.run(begin); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// keptTx is a transaction. Its own statements do not end with a context: one that is
+// carried out and reported as failed would leave its connection in another state than
+// database/sql takes it to be in.
+type keptTx struct{ conn *keepingConn }
+
+func (t keptTx) run(statement string) error {
+	_, err := t.conn.ExecContext(context.Background(), statement, nil)
+	return err
+}
+
+// Commit implements [driver.Tx].
+func (t keptTx) Commit() error {
+	err := t.run("COMMIT")
+	if err != nil {
+		_ = t.Rollback() // the connection is to be free; it fails where SQLite has done it already
+	}
+	return err
+}
+
+// Rollback implements [driver.Tx].
+func (t keptTx) Rollback() error { return t.run("ROLLBACK") }
+
+// compiled returns a text's statement, and nil for what is not kept.
+func (c *keepingConn) compiled(ctx context.Context, query string) (*keptStatement, error) {
+	st := c.kept[query]
+	switch {
+	case st == nil && !keepable(query), st != nil && st.busy:
+		return nil, nil
+	case st == nil:
+		c.makeRoom()
+		compiled, err := c.PrepareContext(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		inner, ok := compiled.(innerStatement)
+		if !ok {
+			return nil, errors.Join(fmt.Errorf("a statement of the driver is a %T", compiled), compiled.Close())
+		}
+		st = &keptStatement{innerStatement: inner, text: query}
+		c.kept[query] = st
+	}
+	c.clock++
+	st.used = c.clock
+	return st, nil
+}
+
+// makeRoom forgets the statement that was not used for longest.
+func (c *keepingConn) makeRoom() {
+	if len(c.kept) < maxStatements {
+		return
+	}
+	var oldest *keptStatement
+	for _, st := range c.kept {
+		if !st.busy && (oldest == nil || st.used < oldest.used) {
+			oldest = st
+		}
+	}
+	if oldest != nil {
+		c.forget(oldest)
+	}
+}
+
+// forget ends a statement that is not busy: one that failed is compiled anew, whatever
+// the driver left in it.
+func (c *keepingConn) forget(st *keptStatement) {
+	delete(c.kept, st.text)
+	_ = st.Close() // it only frees memory
+}
+
+// keepable reports whether a text is one statement that is used again and again, and not
+// a change of the schema, a setting or a script.
+func keepable(query string) bool {
+	verbs := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "SAVEPOINT", "RELEASE", "BEGIN", "COMMIT", "ROLLBACK"}
+	for verb := range strings.FieldsSeq(query) {
+		return slices.Contains(verbs, verb) && !strings.Contains(query, ";")
+	}
+	return false
+}
+
+// Close implements [driver.Conn].
+func (c *keepingConn) Close() error {
+	for _, st := range c.kept {
+		_ = st.Close() // the connection's end frees what is left
+	}
+	return c.innerConn.Close()
+}
