@@ -150,14 +150,14 @@ func callAs(ctx context.Context, name string, method reflect.Value, g access.Gra
 	}
 	var out strings.Builder
 	for _, v := range call(args) {
-		if e, ok := v.Interface().(error); ok {
+		if e, ok := reflect.TypeAssert[error](v); ok {
 			err = e
 			continue
 		}
 		if v.Type().CanSeq2() && v.Kind() == reflect.Func && !v.IsNil() {
 			for one, failed := range v.Seq2() {
 				fmt.Fprintf(&out, "%+v", one)
-				if e, ok := failed.Interface().(error); ok {
+				if e, ok := reflect.TypeAssert[error](failed); ok {
 					err = e
 				}
 			}
@@ -185,7 +185,7 @@ func makeUp(v reflect.Value, written io.Writer, depth int) {
 		v.Set(reflect.ValueOf(written))
 		return
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // what else there is says nothing as it is
 	case reflect.String:
 		v.SetString(theirs)
 	case reflect.Int, reflect.Int64, reflect.Int32:
@@ -211,8 +211,8 @@ func makeUp(v reflect.Value, written io.Writer, depth int) {
 		makeUp(v.Elem(), written, depth+1)
 	case reflect.Func:
 		v.Set(reflect.MakeFunc(v.Type(), func([]reflect.Value) (out []reflect.Value) {
-			for i := range v.Type().NumOut() {
-				out = append(out, reflect.Zero(v.Type().Out(i)))
+			for kind := range v.Type().Outs() {
+				out = append(out, reflect.Zero(kind))
 			}
 			return out
 		}))
