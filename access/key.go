@@ -22,8 +22,8 @@ const (
 type Key struct {
 	ID   string `json:"id"`
 	Name string `json:"name" doc:"says what the key is for"`
-	// Prefix is the part of the key that is no secret.
-	Prefix     string    `json:"prefix" doc:"the part of the key that is no secret; the key begins with rgx_ and this"`
+	// Prefix is how the key begins, which is no secret.
+	Prefix     string    `json:"prefix" doc:"how the key begins, which is no secret" example:"rgx_9534cd5e"`
 	Role       Role      `json:"role" enum:"read,write,admin"`
 	Namespaces []string  `json:"namespaces" nullable:"false" doc:"those that the key is for; empty is all"`
 	User       string    `json:"user_id,omitempty" doc:"the only user that the key acts for"`
@@ -82,9 +82,10 @@ func (k Key) Grant() Grant {
 // cost every request.
 type Hash [sha256.Size]byte
 
-// The text of a key: the scheme, a prefix by which it is found, and random bytes.
+// The text of a key: its prefix, which is [Scheme] and some digits by which it is found,
+// and random bytes.
 const (
-	scheme      = "rgx_"
+	Scheme      = "rgx_"
 	prefixBytes = 4
 	secretBytes = 32
 )
@@ -93,21 +94,21 @@ const (
 func NewText() (text, prefix string, hash Hash) {
 	var b [prefixBytes + secretBytes]byte
 	_, _ = rand.Read(b[:]) // it never fails: see crypto/rand
-	prefix = hex.EncodeToString(b[:prefixBytes])
-	text = scheme + prefix + "_" + base64.RawURLEncoding.EncodeToString(b[prefixBytes:])
+	prefix = Scheme + hex.EncodeToString(b[:prefixBytes])
+	text = prefix + "_" + base64.RawURLEncoding.EncodeToString(b[prefixBytes:])
 	return text, prefix, sha256.Sum256([]byte(text))
 }
 
 // IsKey reports whether a text looks like that of a key.
-func IsKey(text string) bool { return strings.HasPrefix(text, scheme) }
+func IsKey(text string) bool { return strings.HasPrefix(text, Scheme) }
 
 // ReadText returns the prefix of a key's text and what would be kept of it; false if the
 // text is not that of a key.
 func ReadText(text string) (prefix string, hash Hash, ok bool) {
-	rest, ok := strings.CutPrefix(text, scheme)
-	prefix, secret, _ := strings.Cut(rest, "_")
-	if !ok || len(prefix) != hex.EncodedLen(prefixBytes) || len(secret) != base64.RawURLEncoding.EncodedLen(secretBytes) {
+	rest, ok := strings.CutPrefix(text, Scheme)
+	id, secret, _ := strings.Cut(rest, "_")
+	if !ok || len(id) != hex.EncodedLen(prefixBytes) || len(secret) != base64.RawURLEncoding.EncodedLen(secretBytes) {
 		return "", Hash{}, false
 	}
-	return prefix, sha256.Sum256([]byte(text)), true
+	return Scheme + id, sha256.Sum256([]byte(text)), true
 }

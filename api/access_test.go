@@ -344,7 +344,7 @@ func TestUserWall(t *testing.T) {
 func TestKeysOverHTTP(t *testing.T) {
 	f := startPaused(t, Options{})
 	k, err := f.client.CreateKey(t.Context(), access.Key{Name: "ops", Role: access.Admin})
-	if err != nil || !strings.HasPrefix(k.Text, "rgx_"+k.Prefix+"_") {
+	if err != nil || !strings.HasPrefix(k.Text, k.Prefix+"_") || !access.IsKey(k.Prefix) {
 		t.Fatalf("made %+v, %v", k, err)
 	}
 	if _, err := f.client.Keys(t.Context(), "", 0); err == nil || f.call(t, "GET", "/v1/keys", "").status != 401 {

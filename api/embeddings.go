@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
 )
@@ -20,11 +21,14 @@ import (
 const (
 	maxEmbeddingInputs = 2048 // as OpenAI has it
 	maxEmbeddingBytes  = 1 << 20
+	// maxReadersEmbedding is what those who may only read can send at once: about a
+	// quarter of a second of work.
+	maxReadersEmbedding = 512 << 10
 )
 
 // EmbeddingRequest asks for vectors, in OpenAI's shape.
 type EmbeddingRequest struct {
-	Input          EmbeddingInput `json:"input" doc:"a text, or up to 2048 texts, of at most 1 MiB each; tokens are not taken" example:"\"roll back a release\""`
+	Input          EmbeddingInput `json:"input" doc:"a text, or up to 2048 texts, of at most 1 MiB each, 512 KiB together with a read key; tokens are not taken" example:"\"roll back a release\""`
 	Model          string         `json:"model,omitempty" maxLength:"512" default:"static" doc:"static, the built-in table, or its full name"`
 	EncodingFormat string         `json:"encoding_format,omitempty" enum:"float,base64" default:"float" doc:"base64 is of 32-bit floats, little endian"`
 	Dimensions     *int           `json:"dimensions,omitempty" minimum:"1" maximum:"65536" doc:"must be that of the model"`
@@ -33,6 +37,13 @@ type EmbeddingRequest struct {
 
 // EmbeddingInput is a text or a list of texts.
 type EmbeddingInput []string
+
+func (in EmbeddingInput) bytes() (n int) {
+	for _, text := range in {
+		n += len(text)
+	}
+	return n
+}
 
 // Schema implements [huma.SchemaProvider].
 func (EmbeddingInput) Schema(huma.Registry) *huma.Schema {
@@ -150,6 +161,9 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 		if len(text) > maxEmbeddingBytes {
 			return Embeddings{}, ragctx.Invalid("input", "text %d, counted from 0, has %d bytes; the limit is %d", i, len(text), maxEmbeddingBytes)
 		}
+	}
+	if size := r.Input.bytes(); size > maxReadersEmbedding && access.From(ctx).Needs(access.Write) != nil {
+		return Embeddings{}, ragctx.TooLarge("input", "has %d bytes; the limit of a read key is %d: send fewer texts at once, or use a write key", size, maxReadersEmbedding)
 	}
 	vectors, err := model.EmbedDocuments(ctx, r.Input)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/embed/builtin"
 )
 
@@ -40,6 +41,20 @@ func TestEmbeddings(t *testing.T) {
 	a := f.call(t, "POST", "/v1/embeddings", `{"input":"人人生而自由","dimensions":256}`)
 	if a.status != 200 || !strings.Contains(a.body, `"embedding":[]`) {
 		t.Errorf("nothing to say: %d %s", a.status, a.body)
+	}
+}
+
+// TestEmbeddingsOfReaders: who may only read sends less at once.
+func TestEmbeddingsOfReaders(t *testing.T) {
+	text := strings.Repeat("roll back ", maxReadersEmbedding/20)
+	for role, fails := range map[access.Role]bool{access.Read: true, access.Write: false} {
+		ctx := access.With(t.Context(), access.Grant{Key: "k", Role: role})
+		if _, err := embeddings(ctx, EmbeddingRequest{Input: EmbeddingInput{text}}); err != nil {
+			t.Errorf("%s: half of the limit: %v", role, err)
+		}
+		if _, err := embeddings(ctx, EmbeddingRequest{Input: EmbeddingInput{text, text, strings.Repeat("x", 20)}}); errors.Is(err, ragctx.ErrTooLarge) != fails {
+			t.Errorf("%s: more than the limit: %v", role, err)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ const matchHeader = "If-Match"
 // Matching is the parameter of routes that change a document or a memory, and do so only if it
 // is as the caller knows it. It is exported for huma, which passes over others.
 type Matching struct {
-	IfMatch string `header:"If-Match" maxLength:"8192" doc:"the ETag of what the caller has read, or several: if something else is there by now, nothing is done and the answer is 412; * is that something is there"`
+	IfMatch string `header:"If-Match" maxLength:"8192" doc:"the ETag of what the caller has read, or several: if something else is there by now, nothing is done and the answer is 412; * is that something is there, of what is erased also in quarantine"`
 }
 
 // when returns what the header asks for. Tags are compared by the revision in them: of what

@@ -430,6 +430,48 @@ func TestAcknowledgedWritesAreInAnswers(t *testing.T) {
 	wg.Wait()
 }
 
+// TestRankingsAreInAnswers: whoever has changed a ranking gets answers by it, whatever others
+// ask meanwhile.
+func TestRankingsAreInAnswers(t *testing.T) {
+	f, _ := cached(t, spelling)
+	for n := range 12 {
+		f.put(fmt.Sprintf("d%d", n), fmt.Sprintf("%s The zebra of number %d.", strings.Repeat("A storm in the harbour. ", n), n))
+	}
+	q := query("zebra in the harbour").WithMaxResults(5)
+	ctx, end := context.WithCancel(t.Context())
+	var askers sync.WaitGroup
+	defer askers.Wait()
+	defer end()
+	for range 3 {
+		askers.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := f.Context(ctx, q); err != nil && ctx.Err() == nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	kept := f.hits(func() {
+		for round := range 60 {
+			if err := f.SetRanking(ctx, "", store.Documents, index.Ranking{Method: []string{"keyword", "vector"}[round%2]}); err != nil {
+				t.Fatal(err)
+			}
+			got := f.ask(q)
+			want, err := f.Fresh(ctx, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(want, got, same); diff != "" {
+				t.Fatalf("round %d (-fresh +kept):\n%s", round, diff)
+			}
+		}
+	})
+	if kept == 0 {
+		t.Error("nothing was given again")
+	}
+}
+
 func BenchmarkAnswers(b *testing.B) {
 	for name, size := range map[string]int{"hit": 0, "miss": -1} {
 		b.Run(name, func(b *testing.B) {

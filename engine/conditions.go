@@ -44,15 +44,17 @@ func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (s
 	if err := shares(ctx); err != nil {
 		return store.Erased{}, err
 	}
-	known := false
-	took, err := c.engine.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
-		known = true
-		return c.engine.store.EraseDocument(ctx, ns, id, c.when)
-	})
-	if err == nil && !known {
-		err = c.when.Missing("document", id)
+	if c.engine.nowhere(ctx, namespace) {
+		return store.Erased{}, c.when.Missing("document", id)
 	}
-	return took, err
+	return c.engine.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return c.engine.store.EraseDocument(ctx, ns, id, c.when) })
+}
+
+// nowhere reports whether there is no such namespace, in which nothing is erased and no
+// condition would be looked at.
+func (e *Engine) nowhere(ctx context.Context, namespace string) bool {
+	_, err := e.namespace(ctx, namespace, false)
+	return isNotFound(err)
 }
 
 // ReviseMemory is [Engine.ReviseMemory].

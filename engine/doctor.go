@@ -66,6 +66,9 @@ const DefaultSearching = 10 * time.Second
 // Doctor reads the whole data directory: the store against itself, and every
 // index against the store. It runs beside other work.
 func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
+	if err := managesAll(ctx); err != nil {
+		return Checkup{}, err
+	}
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}

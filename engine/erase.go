@@ -105,19 +105,16 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 	if err != nil {
 		return store.Erased{}, err
 	}
-	known := false
-	took, err := e.eraseTold(ctx, namespace, toldOfMemory(id), func(ns int64) (store.Erased, error) {
-		known = true
+	if e.nowhere(ctx, namespace) {
+		return store.Erased{}, when.Missing("memory", id)
+	}
+	return e.eraseTold(ctx, namespace, toldOfMemory(id), func(ns int64) (store.Erased, error) {
 		took, err := e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone, when)
 		if isNotFound(err) && access.From(ctx).User != "" {
 			return store.Erased{}, when.Missing("memory", id) // what is another user's is not there, and what is not there is erased
 		}
 		return took, err
 	})
-	if err == nil && !known {
-		err = when.Missing("memory", id)
-	}
-	return took, err
 }
 
 // EraseSession removes the turns and memories of a session of a user, or with

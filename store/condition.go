@@ -36,6 +36,9 @@ type Condition struct {
 // IsZero reports whether everything is as wanted.
 func (c Condition) IsZero() bool { return c.Revisions == nil && !c.Any && !c.None }
 
+// versioned reports whether the condition is about more than that there is something.
+func (c Condition) versioned() bool { return c.Revisions != nil || c.None }
+
 // Missing returns what is wrong with there being nothing under an id, or nil.
 func (c Condition) Missing(noun, id string) error {
 	if c.Revisions == nil && !c.Any {

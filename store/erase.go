@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -104,7 +105,13 @@ func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyU
 				return err
 			}
 		}
-		return checkCurrent(ctx, tx, ns, Memories, id, when)
+		err := checkCurrent(ctx, tx, ns, Memories, id, when)
+		if errors.Is(err, ragctx.ErrPrecondition) && !slices.ContainsFunc(when, Condition.versioned) {
+			if _, none := setAside(ctx, tx, ns, id, "", true); none == nil {
+				return nil // it has no version, but is there, and goes
+			}
+		}
+		return err
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -63,6 +64,7 @@ func scanKey(row interface{ Scan(...any) error }) (StoredKey, error) {
 		return k, fmt.Errorf("API key %s: its hash is damaged", k.ID)
 	}
 	copy(k.Hash[:], hash)
+	k.Prefix = access.Scheme + k.Prefix // which the table leaves out
 	if k.Namespaces, err = readNames(namespaces); err != nil {
 		return k, fmt.Errorf("API key %s: %w", k.ID, err)
 	}
@@ -88,7 +90,7 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 			return fmt.Errorf("%w: there are %d API keys, the most that there may be; revoke some first", ragctx.ErrQuota, n)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO keys (`+keyColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			k.ID, k.Name, k.Prefix, k.Hash[:], k.Role.String(), namespaces, k.User, k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
+			k.ID, k.Name, strings.TrimPrefix(k.Prefix, access.Scheme), k.Hash[:], k.Role.String(), namespaces, k.User, k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
 		return err
 	})
 	return failedIf("create API key", err)

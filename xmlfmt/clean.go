@@ -45,13 +45,17 @@ func firstUnclean(s string) int {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || r <= '\u009f' || r == '\uFFFE' || r == '\uFFFF' {
+		if r == utf8.RuneError && size == 1 || r <= '\u009f' || turns(r) || r == '\uFFFE' || r == '\uFFFF' {
 			return i
 		}
 		i += size
 	}
 	return len(s)
 }
+
+// turns reports whether a character makes what follows read in another order than it is
+// written in, for people alone. Marks of a direction, which languages need, do not.
+func turns(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
 
 // cleanLine is clean for text that has to stay on one line.
 func cleanLine(s string) string {

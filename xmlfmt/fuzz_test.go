@@ -53,7 +53,8 @@ func sanitised(s string) string {
 		_, size := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == utf8.RuneError && size == 1,
-			r < ' ' && r != '\t' && r != '\n', r >= 0x7f && r <= 0x9f, r == 0xFFFE, r == 0xFFFF:
+			r < ' ' && r != '\t' && r != '\n', r >= 0x7f && r <= 0x9f, r == 0xFFFE, r == 0xFFFF,
+			r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
 			r = 0xFFFD
 		}
 		out = append(out, r)

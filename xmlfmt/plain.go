@@ -40,8 +40,7 @@ const textIndent = "  "
 
 // renderText writes for people and for prompts without markup: a header line
 // that begins in the first column, then the content, every line of it indented.
-// Content thus cannot forge a header. Bidirectional controls are replaced here,
-// because their effect would run on beyond the item.
+// Content thus cannot forge a header.
 func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 	for i, it := range items {
 		if i > 0 {
@@ -51,16 +50,16 @@ func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 		b.WriteString(strconv.Itoa(i + 1))
 		b.WriteString("] ")
 		if it.Source != "" {
-			b.WriteString(dropLineTricks(cleanLine(it.Source), ' '))
+			b.WriteString(joinLines(cleanLine(it.Source), ' '))
 			b.WriteByte(' ')
 		}
 		b.WriteByte('(')
 		b.WriteString(it.Type.Label())
 		if h := head(it); h != "" {
-			b.WriteString(", " + dropLineTricks(h, ' '))
+			b.WriteString(", " + joinLines(h, ' '))
 		}
 		b.WriteByte(')')
-		for line := range strings.SplitSeq(dropLineTricks(clean(it.Content), '\n'), "\n") {
+		for line := range strings.SplitSeq(joinLines(clean(it.Content), '\n'), "\n") {
 			b.WriteByte('\n')
 			if line != "" {
 				b.WriteString(textIndent)
@@ -70,18 +69,14 @@ func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 	}
 }
 
-// dropLineTricks replaces the Unicode line and paragraph separators by sep and
-// bidirectional controls by U+FFFD.
-func dropLineTricks(s string, sep rune) string {
+// joinLines replaces the Unicode line and paragraph separators by sep.
+func joinLines(s string, sep rune) string {
 	if !strings.Contains(s, "\xe2") { // the first byte of each of them
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\u2028', r == '\u2029':
+		if r == '\u2028' || r == '\u2029' {
 			return sep
-		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return '\uFFFD'
 		}
 		return r
 	}, s)

@@ -6,7 +6,8 @@
 // are replaced:
 //
 //   - bytes that are not UTF-8, control characters other than tab and line
-//     feed, and the noncharacters U+FFFE and U+FFFF become U+FFFD;
+//     feed, those that turn the direction of text (embeddings, overrides and
+//     isolates), and the noncharacters U+FFFE and U+FFFF become U+FFFD;
 //   - carriage returns become line feeds (CR LF becomes one), as an XML parser
 //     would read them anyway;
 //   - in a source, which is one line, tabs and line feeds become spaces.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -108,6 +109,9 @@ user's and what is nobody's, and changes what is that user's.`,
 	return cmd
 }
 
+// minuteStamp is how tables tell times that need no seconds.
+const minuteStamp = "2006-01-02 15:04 MST"
+
 // describeKey says what a key may do.
 func describeKey(k access.Key) string {
 	text := k.Role.String() + ", " + namespacesOf(k)
@@ -115,7 +119,7 @@ func describeKey(k access.Key) string {
 		text += ", as " + printable(k.User)
 	}
 	if !k.Expires.IsZero() {
-		text += ", until " + k.Expires.Local().Format(time.DateTime)
+		text += ", until " + k.Expires.Local().Format(minuteStamp)
 	}
 	return text
 }
@@ -128,10 +132,10 @@ func namespacesOf(k access.Key) string {
 }
 
 func newKeysList(env lookupEnv) *cobra.Command {
-	var asJSON bool
+	var asJSON, ended bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List API keys, without their secrets",
+		Short:   "List API keys that are valid, without their secrets",
 		Example: "  ragctx keys list --json",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -140,10 +144,18 @@ func newKeysList(env lookupEnv) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				old := 0
+				if !ended {
+					n := len(keys)
+					keys = slices.DeleteFunc(keys, func(k access.Key) bool { return k.State(time.Now()) != "active" })
+					old = n - len(keys)
+				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), keys)
 				}
-				if len(keys) == 0 {
+				if old > 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%d that are revoked or expired are left out; --all lists them, too\n", old)
+				} else if len(keys) == 0 {
 					fmt.Fprintln(cmd.ErrOrStderr(), "no keys: a server takes every request of this machine, and listens for no other; see 'ragctx keys create'")
 				}
 				return writeKeys(cmd.OutOrStdout(), keys)
@@ -151,6 +163,7 @@ func newKeysList(env lookupEnv) *cobra.Command {
 		},
 	}
 	addSettings(cmd.Flags(), "server")
+	cmd.Flags().BoolVar(&ended, "all", false, "those that are revoked or expired, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
@@ -191,9 +204,9 @@ func writeKeys(w io.Writer, keys []access.Key) error {
 	for _, k := range keys {
 		used := "never"
 		if !k.LastUsed.IsZero() {
-			used = k.LastUsed.Local().Format(time.DateTime)
+			used = k.LastUsed.Local().Format(minuteStamp)
 		}
-		fmt.Fprintf(tw, "%s\t%s\trgx_%s\t%s\t%s\t%s\n", printable(k.ID), printable(k.Name), printable(k.Prefix), describeKey(k), k.State(time.Now()), used)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(k.ID), printable(k.Name), printable(k.Prefix), describeKey(k), k.State(time.Now()), used)
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)

@@ -12,7 +12,10 @@ import (
 // tellNone says on w, which is standard error, that a list is empty, as silence looks like
 // a mistake, and whether that is because there is no such namespace.
 func tellNone(ctx context.Context, w io.Writer, b spaceKeeper, namespace, what string) {
-	if !tellNowhere(ctx, w, b, namespace) {
+	switch {
+	case namespace == "": // the one that a server takes for it
+		fmt.Fprintf(w, "no %s\n", what)
+	case !tellNowhere(ctx, w, b, namespace):
 		fmt.Fprintf(w, "no %s in namespace %s\n", what, printable(namespace))
 	}
 }
@@ -20,6 +23,9 @@ func tellNone(ctx context.Context, w io.Writer, b spaceKeeper, namespace, what s
 // tellNowhere says on w that there is no such namespace, and reports whether that is so. The
 // default one is there as soon as it is needed.
 func tellNowhere(ctx context.Context, w io.Writer, b spaceKeeper, namespace string) bool {
+	if namespace == "" {
+		return false
+	}
 	_, err := b.DescribeNamespace(ctx, namespace)
 	missing := errors.Is(err, ragctx.ErrNotFound) && namespace != ragctx.DefaultNamespace
 	if missing {

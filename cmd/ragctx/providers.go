@@ -125,7 +125,7 @@ func writeSessionProviders(w io.Writer, list []engine.SessionProvider) error {
 		if !p.Available {
 			state = "not offered any more"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", printable(p.Name), p.Added.Local().Format(time.DateTime), state)
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", printable(p.Name), p.Added.Local().Format(minuteStamp), state)
 	}
 	return tw.Flush()
 }

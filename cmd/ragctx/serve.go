@@ -232,7 +232,7 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	}
 	s.greetProviders(w)
 	if st, err := eng.Stats(ctx, s.Namespace); err == nil {
-		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(s.Namespace), st.Documents, st.Memories)
+		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)), st.Documents, st.Memories)
 	}
 	if recall, approximate, err := eng.VectorRecall(ctx, s.Namespace); err == nil && approximate {
 		fmt.Fprintf(w, "vector graph %s finds %.0f %% of the nearest neighbours (measured recall@10); flat finds all\n", s.VectorGraph, 100*recall)

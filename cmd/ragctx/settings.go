@@ -227,6 +227,9 @@ func (s *settings) finish(env lookupEnv) error {
 	if s.origin["data"] == fromFlag && s.origin["server"] != fromFlag {
 		s.Server = ""
 	}
+	if s.Server != "" && s.origin["namespace"] == fromDefault {
+		s.Namespace = "" // that of the key, if it is for one, which only the server knows
+	}
 	return s.Level.UnmarshalText([]byte(s.k.String("log_level")))
 }
 

@@ -16,15 +16,16 @@ func (m *lexModel) corrections(q index.LexicalQuery) (read []index.Correction, a
 	if q.Spelling == nil {
 		return nil, q
 	}
-	units := func(term string) (n int) {
-		for id, u := range m.units {
-			if u.tf[term] > 0 && (q.Spelling.Within == nil || q.Spelling.Within(id)) {
-				n++
-			}
+	units := make(map[string]int) // that have a term
+	for id, u := range m.units {
+		if q.Spelling.Within != nil && !q.Spelling.Within(id) {
+			continue
 		}
-		return n
+		for term := range u.tf {
+			units[term]++
+		}
 	}
-	unknown := slices.DeleteFunc(slices.Collect(analysis.SpelledWords(q.Text)), func(w analysis.Spelled) bool { return units(w.Term) > 0 })
+	unknown := slices.DeleteFunc(slices.Collect(analysis.SpelledWords(q.Text)), func(w analysis.Spelled) bool { return units[w.Term] > 0 })
 	count := make(map[string]int)
 	distinct := slices.DeleteFunc(slices.Clone(unknown), func(w analysis.Spelled) bool {
 		count[w.Term]++
@@ -37,7 +38,7 @@ func (m *lexModel) corrections(q index.LexicalQuery) (read []index.Correction, a
 	for _, w := range distinct {
 		c, most := index.Correction{Word: w.Written, Count: count[w.Term]}, 0
 		w.Respell(func(term, spelt []byte) {
-			if n := units(string(term)); n > most {
+			if n := units[string(term)]; n > most {
 				most, c.As, c.Term = n, string(spelt), string(term)
 			}
 		})

@@ -132,7 +132,7 @@ func segmentOf(t *testing.T, ix *Index) *storedSegment {
 // go does not wait for those of a segment that nobody sees any more.
 func TestDerivingEnds(t *testing.T) {
 	ix := mustOpen(t, t.TempDir(), Options{})
-	if err := ix.Apply(t.Context(), 1, benchUnits(300), nil); err != nil {
+	if err := ix.Apply(t.Context(), 1, benchUnits(30), nil); err != nil {
 		t.Fatal(err)
 	}
 	flush(t, ix)

@@ -104,7 +104,10 @@ func TestFlushCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	units := benchUnits(3 * segmentUnits)
+	units := make([]index.TextUnit, 3*segmentUnits) // of a word each: it is about their number
+	for i := range units {
+		units[i] = index.TextUnit{ID: uint64(i), Parent: uint64(i), Text: "storm"}
+	}
 	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
 		t.Fatal(err)
 	}

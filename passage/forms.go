@@ -1,0 +1,115 @@
+package passage
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/prose"
+)
+
+// content sets the item's content at the depth asked for.
+func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
+	if b.query.Depth != ragctx.DepthFull {
+		if it.Content, err = b.text(ctx, r); err == nil && b.query.Depth == ragctx.DepthAbstract {
+			it.Content = b.abstract(r.item, it.Content)
+		}
+		return err
+	}
+	start, end, _ := b.section(r)
+	if it.Content, err = b.read(ctx, r.item, start, end); err != nil {
+		return err
+	}
+	if r.item.Type == ragctx.TypeResource {
+		hit := r.units[0].Start // its line tells that of the section, without reading what precedes
+		it.Metadata["lines"] = lineRange(it.Content, hit.Line-strings.Count(it.Content[:hit.Byte-start], "\n"))
+	}
+	it.Content = strings.TrimSpace(it.Content)
+	return nil
+}
+
+// forms sets the item's other forms, beside its content.
+func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
+	switch b.query.Depth {
+	case ragctx.DepthAbstract:
+		return nil
+	case ragctx.DepthFull:
+		overview, err := b.text(ctx, r)
+		if err != nil {
+			return err
+		}
+		if _, _, whole := b.section(r); !whole && b.mayShowWhole(r.item) {
+			whole, err := b.read(ctx, r.item, 0, r.item.Bytes)
+			if err != nil {
+				return err
+			}
+			it.Forms.Wider = ragctx.Form{Text: whole, Lines: lineRange(whole, 1)}
+		}
+		hit := lines(r.units[0], r.units[len(r.units)-1])
+		it.Forms.Shorter = shorter(it.Content, ragctx.Form{Depth: ragctx.DepthOverview, Text: overview, Lines: hit},
+			ragctx.Form{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, overview), Lines: hit})
+		return nil
+	default:
+		it.Forms.Shorter = shorter(it.Content, ragctx.Form{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, it.Content)})
+		it.Forms.Wider, err = b.wider(ctx, r, it.Content)
+		return err
+	}
+}
+
+// shorter keeps the forms that are in fact shorter than the text before them.
+func shorter(content string, forms ...ragctx.Form) []ragctx.Form {
+	var out []ragctx.Form
+	n := len(content)
+	for _, f := range forms {
+		if f.Text != "" && len(f.Text) < n {
+			out = append(out, f)
+			n = len(f.Text)
+		}
+	}
+	return out
+}
+
+// text returns the passage itself, at most [OverviewChars] characters.
+func (b *builder) text(ctx context.Context, r run) (string, error) {
+	if len(r.more) > 0 && r.item.Bytes <= OverviewChars {
+		return b.read(ctx, r.item, 0, r.item.Bytes)
+	}
+	var parts []string
+	room := OverviewChars
+	for _, run := range append([]run{r}, r.more...) {
+		s, err := b.runText(ctx, run)
+		if err != nil {
+			return "", err
+		}
+		if room -= len([]rune(s)) + len([]rune(Gap)); room < 0 && len(parts) > 0 {
+			break
+		}
+		parts = append(parts, s)
+	}
+	return prose.Clip(strings.Join(parts, Gap), OverviewChars), nil
+}
+
+func (b *builder) runText(ctx context.Context, r run) (string, error) {
+	if s, ok := joined(r.units); ok {
+		return s, nil
+	}
+	return b.read(ctx, r.item, r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte)
+}
+
+// joined returns the text of units that follow each other, and false if their texts
+// are not all of what lies between their ends.
+func joined(units []Unit) (string, bool) {
+	if len(units) == 1 {
+		return units[0].Text, true
+	}
+	var b strings.Builder
+	at := units[0].Start.Byte
+	for _, u := range units {
+		if u.Start.Byte != at || u.Start.Byte+len(u.Text) != u.End.Byte {
+			return "", false
+		}
+		b.WriteString(u.Text)
+		at = u.End.Byte
+	}
+	return b.String(), true
+}
