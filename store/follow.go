@@ -297,16 +297,16 @@ func Strings(m map[string]any) map[string]string {
 // list returns the placeholders and arguments of an IN list. The last id is repeated so
 // that there are few lengths, and as few texts of statements to be compiled.
 func list(ids []uint64) (string, []any) {
-	args := make([]any, listed(len(ids)))
+	args := make([]any, listLength(len(ids)))
 	for i := range args {
 		args[i] = int64(ids[min(i, len(ids)-1)]) //nolint:gosec // row ids fit
 	}
 	return strings.TrimSuffix(strings.Repeat("?,", len(args)), ","), args
 }
 
-// listed returns the smallest of 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, … that is not below n;
+// listLength returns the smallest of 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, … that is not below n;
 // long lists, of which SQLite would take no longer ones, stay as they are.
-func listed(n int) int {
+func listLength(n int) int {
 	if n < 2 || n > 1024 {
 		return n
 	}
