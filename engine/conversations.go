@@ -70,6 +70,18 @@ func (c conversations) Delete(ctx context.Context, k session.Key) error {
 	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Delete(ctx, k) })
 }
 
+func (c conversations) Version(ctx context.Context, k session.Key) (session.Version, error) {
+	return entered(ctx, c, k, c.stored.Version)
+}
+
+func (c conversations) Info(ctx context.Context, k session.Key) (session.Info, error) {
+	return entered(ctx, c, k, c.stored.Info)
+}
+
+func (c conversations) Annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
+	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Annotate(ctx, k, parameters) })
+}
+
 func (c conversations) Append(ctx context.Context, k session.Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error) {
 	return entered(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
 		return c.stored.Append(ctx, k, section, messages...)

@@ -22,8 +22,8 @@ type Note struct {
 	Created time.Time `json:"created_at,omitzero"`
 	// Through is the id of the newest message that it tells of.
 	Through string `json:"through,omitempty"`
-	// Reflects is how many notes it takes the place of; 0 is none.
-	Reflects int `json:"reflects,omitempty"`
+	// Reflects are the ids of the notes that it takes the place of.
+	Reflects []string `json:"reflects,omitempty"`
 	// Intent is what the user wanted, in their own words.
 	Intent   string   `json:"intent"`
 	Findings []string `json:"findings,omitempty"`
@@ -36,8 +36,9 @@ type Notes interface {
 	// Notes returns those of a session that count, oldest first: the newest reflection, if
 	// there is one, and what came after what it takes the place of.
 	Notes(ctx context.Context, of Scope) ([]Note, error)
-	// AddNote appends a note. A reflection takes the place of the oldest Reflects ones that
-	// count, which the store may keep for the record.
+	// AddNote appends a note. A reflection comes where the newest of those was that it takes
+	// the place of, which do not count any more. If one of them does not count already, as
+	// another reflection took it, that is an [ragctx.ErrConflict].
 	AddNote(ctx context.Context, of Scope, n Note) error
 }
 

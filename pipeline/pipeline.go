@@ -110,7 +110,7 @@ type Result struct {
 // looked at between stages; the result is what there was by then. The list is a new one,
 // and neither the input nor State.Messages is changed but by what stages persist.
 func (p *Pipeline) Run(ctx context.Context, s *State, messages []ragctx.Message, b Budget) (Result, error) {
-	r := run{pipeline: p, state: s, budget: b, costs: newCosts(p.opts.Counter), at: slices.Clone(messages)}
+	r := run{pipeline: p, state: s, budget: b, costs: newCosts(p.opts.Counter, s.Cost), at: slices.Clone(messages)}
 	r.tokens = r.costs.of(r.at)
 	stages := p.Stages()
 	for i, stage := range stages {
@@ -161,6 +161,9 @@ func (r *run) apply(ctx context.Context, stage Stage) {
 	rep.Persisted = !sameList(before.Messages, r.state.Messages)
 	if rep.Repeated > 0 && rep.Persisted {
 		r.state.Messages, _ = once(before.Messages, r.state.Messages)
+	}
+	if rep.Persisted && r.state.Kept != nil {
+		r.state.Kept(rep.Stage, before.Messages)
 	}
 	rep.MessagesAfter, rep.TokensAfter = len(r.at), r.tokens
 	r.reports = append(r.reports, rep)
@@ -220,7 +223,7 @@ func textOf(m ragctx.Message) (text, bool) {
 
 // costs are what messages cost, counted once for each content.
 type costs struct {
-	scale session.Scale
+	count func(ragctx.Message) int
 	known map[identity]int
 }
 
@@ -231,8 +234,12 @@ type identity struct {
 	name, reasoning string
 }
 
-func newCosts(c ragctx.Counter) costs {
-	return costs{session.Scale{Counter: c}, make(map[identity]int)}
+// newCosts returns costs that are counted by count, or if it is nil by c.
+func newCosts(c ragctx.Counter, count func(ragctx.Message) int) costs {
+	if count == nil {
+		count = session.Scale{Counter: c}.Message
+	}
+	return costs{count, make(map[identity]int)}
 }
 
 func (c costs) of(messages []ragctx.Message) int {
@@ -245,12 +252,12 @@ func (c costs) of(messages []ragctx.Message) int {
 
 func (c costs) message(m ragctx.Message) int {
 	if len(m.Content) == 0 {
-		return c.scale.Message(m)
+		return c.count(m)
 	}
 	id := identity{&m.Content[0], len(m.Content), m.Name, m.Reasoning}
 	n, ok := c.known[id]
 	if !ok {
-		n = c.scale.Message(m)
+		n = c.count(m)
 		c.known[id] = n
 	}
 	return n

@@ -27,7 +27,7 @@ func (Truncation) Priority() int { return TruncationPriority }
 func (Truncation) EstimateTokens(context.Context, *State) int { return 0 }
 
 // Apply implements [Stage].
-func (t Truncation) Apply(_ context.Context, _ *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error) {
+func (t Truncation) Apply(_ context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error) {
 	scale := session.Scale{Counter: t.Counter}
 	out := session.Sound(messages, session.Limits{Scale: scale, Costs: make([]int, len(messages))}).Messages
 	if t.MaxMessages > 0 {
@@ -42,7 +42,7 @@ func (t Truncation) Apply(_ context.Context, _ *State, messages []ragctx.Message
 		most = t.MaxTokens
 	}
 	if most > 0 {
-		out = session.Truncate(out, session.Limits{Tokens: most, Scale: scale, Steady: true}).Messages
+		out = session.Truncate(out, session.Limits{Tokens: most, Scale: scale, Costs: s.costs(scale, out), Steady: true}).Messages
 	}
 	if out == nil {
 		out = []ragctx.Message{} // nil would leave the messages as they are
