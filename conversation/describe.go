@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"maps"
 
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
@@ -17,6 +18,14 @@ type Summary struct {
 	Observations int
 }
 
+// SummaryOf returns what a session is whose observations are not counted.
+func SummaryOf(k session.Key, info session.Info) Summary {
+	out := Summary{Info: info, Key: k, Layer: layerOf(info.Parameters)}
+	out.Parameters = maps.Clone(info.Parameters)
+	delete(out.Parameters, ParameterLayer)
+	return out
+}
+
 // Describe returns what a session is, without reading its messages.
 func (s *Service) Describe(ctx context.Context, k session.Key) (Summary, error) {
 	k, err := s.opts.Admit(ctx, k)
@@ -27,7 +36,7 @@ func (s *Service) Describe(ctx context.Context, k session.Key) (Summary, error) 
 	if err != nil {
 		return Summary{}, err
 	}
-	out := Summary{Info: info, Key: k, Layer: layerOf(info.Parameters)}
+	out := SummaryOf(k, info)
 	if s.opts.Notes != nil {
 		notes, err := s.opts.Notes.Notes(ctx, scopeOf(k))
 		if err != nil {
