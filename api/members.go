@@ -6,22 +6,39 @@ import (
 )
 
 // members is a list below an id, each of whose entries has a path of its own:
-// root/{id}, the suffix and /{name}. The entry's name has no slash. As with a verb, the
-// route is registered with the id moved to the end.
-type members struct{ root, name, suffix string }
+// root/{id}, the suffix, a slash and the entry's name, and perhaps a tail. As with a verb,
+// the route is registered with the id moved to the end.
+type members struct {
+	root, name, suffix string
+	param              string // what the entry's name is called in the path
+	tail               string
+	// slashes says that the entry's name may have some, as %2F. It is then routed escaped,
+	// and for the handler to unescape.
+	slashes bool
+}
 
 var memberLists = [...]members{
-	{"/v1/sessions", "provider", "/providers"},
+	{root: sessionsRoot, name: "label", suffix: "/messages", param: "message", tail: "/label", slashes: true},
+	{root: sessionsRoot, name: "message", suffix: "/messages", param: "message", slashes: true},
+	{root: sessionsRoot, name: "section", suffix: "/sections", param: "name", slashes: true},
+	{root: sessionsRoot, name: "provider", suffix: "/providers", param: "name"},
 }
 
 // memberPath returns the path of an entry as it is registered.
-func memberPath(root, name string) string { return root + `\:` + name + "/{name}/{id}" }
+func memberPath(root, name string) string {
+	for _, m := range memberLists {
+		if m.root == root && m.name == name {
+			return root + `\:` + name + "/{" + m.param + "}/{id}"
+		}
+	}
+	panic("no list of members has the name " + name) // a mistake in this package that no test run can miss
+}
 
 // publishedMember returns the path of an entry as callers write it.
 func publishedMember(path string) (string, bool) {
 	for _, m := range memberLists {
-		if path == m.root+":"+m.name+"/{name}/{id}" {
-			return m.root + "/{id}" + m.suffix + "/{name}", true
+		if path == m.root+":"+m.name+"/{"+m.param+"}/{id}" {
+			return m.root + "/{id}" + m.suffix + "/{" + m.param + "}" + m.tail, true
 		}
 	}
 	return "", false
@@ -31,14 +48,21 @@ func publishedMember(path string) (string, bool) {
 func routedMember(sent string) (string, bool) {
 	for _, m := range memberLists {
 		rest, below := strings.CutPrefix(sent, m.root+"/")
+		rest, ends := strings.CutSuffix(rest, m.tail)
 		at := strings.LastIndexByte(rest, '/')
-		if !below || at < 0 {
+		if !below || !ends || at < 0 {
 			continue
 		}
 		id, in := strings.CutSuffix(rest[:at], m.suffix)
 		plain, err := url.PathUnescape(id)
 		name, nameErr := url.PathUnescape(rest[at+1:])
-		if in && id != "" && name != "" && !strings.Contains(name, "/") && err == nil && nameErr == nil {
+		if !in || id == "" || name == "" || err != nil || nameErr != nil {
+			continue
+		}
+		if m.slashes {
+			name = url.PathEscape(name)
+		}
+		if !strings.Contains(name, "/") {
 			return m.root + ":" + m.name + "/" + name + "/" + plain, true
 		}
 	}
