@@ -8,7 +8,8 @@ import (
 )
 
 // Truncation is the stage that has the newest messages fit: by number, then by tokens. It
-// is a view and persists nothing, or later iterations had lost what it left out.
+// is a view and persists nothing, or later iterations had lost what it left out. It cuts in
+// steps ([session.Limits].Steady).
 type Truncation struct {
 	// MaxMessages and MaxTokens are the most; 0 is no limit. The smaller of MaxTokens and
 	// the budget counts.
@@ -34,14 +35,14 @@ func (t Truncation) Apply(_ context.Context, s *State, messages []ragctx.Message
 		for i := range ones {
 			ones[i] = 1
 		}
-		out = session.Truncate(out, session.Limits{Tokens: t.MaxMessages, Scale: scale, Costs: ones}).Messages
+		out = session.Truncate(out, session.Limits{Tokens: t.MaxMessages, Scale: scale, Costs: ones, Steady: true}).Messages
 	}
 	most := b.Tokens
 	if t.MaxTokens > 0 && (most == 0 || t.MaxTokens < most) {
 		most = t.MaxTokens
 	}
 	if most > 0 {
-		out = session.Truncate(out, session.Limits{Tokens: most, Scale: scale, Costs: s.costs(scale, out)}).Messages
+		out = session.Truncate(out, session.Limits{Tokens: most, Scale: scale, Costs: s.costs(scale, out), Steady: true}).Messages
 	}
 	if out == nil {
 		out = []ragctx.Message{} // nil would leave the messages as they are

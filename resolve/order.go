@@ -11,6 +11,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/expand"
+	"github.com/ragctx/ragctx/pack"
 	"github.com/ragctx/ragctx/timing"
 )
 
@@ -53,13 +54,14 @@ func (r *Resolver) reranks(q ragctx.ContextQuery) bool {
 }
 
 // Wider returns q as providers are to be asked, so that [Resolver.Order] has
-// something to choose from: for more items where their order may change, and for
-// those of any relevance where the relevance may.
+// something to choose from: for more items where their order may change or some were
+// shown before, and for those of any relevance where the relevance may.
 func (r *Resolver) Wider(q ragctx.ContextQuery) ragctx.ContextQuery {
 	if r.reranks(q) {
 		q.MinRelevance = 0
 	}
 	q.MaxResults = min(max(q.MaxResults, r.pool(q)), ragctx.MaxResultsLimit)
+	q.Shown = nil // what others found is no provider's business
 	return q
 }
 
@@ -67,6 +69,9 @@ func (r *Resolver) Wider(q ragctx.ContextQuery) ragctx.ContextQuery {
 func (r *Resolver) pool(q ragctx.ContextQuery) (n int) {
 	if r.reranks(q) {
 		n = r.opts.RerankTop
+	}
+	if len(q.Shown) > 0 {
+		n = max(n, q.MaxResults+pack.DefaultHold)
 	}
 	if q.Diversity > 0 {
 		n = max(n, min(max(widerBy*q.MaxResults, leastChoice), maxDiverse))
