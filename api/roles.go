@@ -28,7 +28,7 @@ var operationRoles = map[access.Role][]string{
 		"put-document", "put-documents", "delete-document", "delete-job", "cancel-job", "retry-job",
 		"append-messages", "import-messages", "erase-cluster",
 		"remember", "remember-outcome", "change-memory", "delete-memory", "change-memory-tags", "put-memory-tags", "undo-memory",
-		"release-memory", "discard-memory", "import-memories", "prune-memories", "complete-turn", "undo-turn", "erase-session", "erase-user",
+		"release-memory", "discard-memory", "import-memories", "prune-memories", "complete-turn", "undo-turn", "assemble-session", "erase-session", "erase-user",
 		"add-session-provider", "remove-session-provider",
 		"put-draft", "delete-draft", "publish-procedure", "unpublish-procedure", "roll-back-procedure", "erase-procedure",
 		"mem0-add", "mem0-add-v3", "mem0-update", "mem0-delete", "mem0-delete-all",
