@@ -116,6 +116,7 @@ func (s *Server) assembleRoutes() {
 		Description: "Looks for context, and divides the tokens of the call among the system prompt, tools, context and the conversation, whose oldest messages " +
 			"are left out where no tool call is separated from its result. Nothing is stored. Equal requests have equal answers while nothing is written.",
 	}, s.assemble)
+	s.sessionAssembleRoutes()
 }
 
 func (s *Server) assemble(ctx context.Context, in *assembleInput) (*assembleOutput, error) {

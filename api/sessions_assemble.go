@@ -26,12 +26,15 @@ type SessionAssembleRequest struct {
 type SessionAssembleAnswer struct {
 	AssembleAnswer
 
-	Pipeline    []pipeline.Report    `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
-	Layer       pipeline.Layer       `json:"layer" enum:",observation,compaction,buffer,none" doc:"how the session is compressed; empty is observations where there are any, else compaction"`
-	Compactions []session.Compaction `json:"compactions,omitempty" doc:"records that this call made: of a compaction, or of a stage whose result lasts"`
-	Observed    int                  `json:"observed,omitempty" doc:"how many observations are shown"`
-	Leaf        string               `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
+	Pipeline    []StageReport  `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
+	Layer       pipeline.Layer `json:"layer" enum:",observation,compaction,buffer,none" doc:"how the session is compressed; empty is observations where there are any, else compaction"`
+	Compactions []string       `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
+	Observed    int            `json:"observed,omitempty" doc:"how many observations are shown"`
+	Leaf        string         `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
 }
+
+// StageReport says what a stage did.
+type StageReport pipeline.Report
 
 type (
 	sessionAssembleInput struct {
@@ -64,7 +67,13 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if err != nil {
 		return nil, err
 	}
-	out := SessionAssembleAnswer{Pipeline: a.Stages.Reports, Layer: a.Stages.Layer, Compactions: a.Stages.Records, Observed: len(a.Stages.Notes)}
+	out := SessionAssembleAnswer{Layer: a.Stages.Layer, Observed: len(a.Stages.Notes)}
+	for _, r := range a.Stages.Reports {
+		out.Pipeline = append(out.Pipeline, StageReport(r))
+	}
+	for _, c := range a.Stages.Records {
+		out.Compactions = append(out.Compactions, c.ID)
+	}
 	if n := len(a.Stages.Path); n > 0 {
 		out.Leaf = a.Stages.Path[n-1]
 	}
