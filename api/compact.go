@@ -64,7 +64,14 @@ type CompactAnswer struct {
 	Record     *compact.Record   `json:"record,omitempty" doc:"what is shown in the place of which messages; absent if nothing was done"`
 	Buffer     *Buffered         `json:"buffer,omitempty" doc:"what the policy buffer did; absent if nothing, or of another policy"`
 	Warnings   []compact.Warning `json:"warnings" nullable:"false" doc:"the ways of summarising that failed before one did not"`
-	Usage      *llm.Usage        `json:"usage,omitempty" doc:"what the model cost; absent if none was asked"`
+	Usage      *ModelUsage       `json:"usage,omitempty" doc:"what the model cost; absent if none was asked"`
+}
+
+// ModelUsage is what a model cost, in tokens.
+type ModelUsage struct {
+	PromptTokens     int  `json:"prompt_tokens" doc:"of what it was asked"`
+	CompletionTokens int  `json:"completion_tokens" doc:"of what it answered"`
+	Estimated        bool `json:"estimated,omitempty" doc:"the service did not count; the numbers are made from the length of the texts"`
 }
 
 // Buffered is what the policy buffer did.
@@ -84,7 +91,7 @@ type CompactStatelessAnswer struct {
 // StoredCompaction is a record of a session: a compaction, or what a stage has put in the
 // place of messages.
 type StoredCompaction struct {
-	ID      string          `json:"id"`
+	ID      string          `json:"id" doc:"unique in the session"`
 	Created time.Time       `json:"created_at" doc:"when it was made"`
 	From    string          `json:"from,omitempty" doc:"the first message that it is about"`
 	To      string          `json:"to,omitempty" doc:"the last one"`
@@ -179,7 +186,7 @@ func compacted(r compact.Result) CompactAnswer {
 		out.Reason = r.Record.Reason
 	}
 	if r.Usage != (llm.Usage{}) {
-		out.Usage = &r.Usage
+		out.Usage = (*ModelUsage)(&r.Usage)
 	}
 	return out
 }

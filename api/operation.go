@@ -14,7 +14,6 @@ import (
 
 	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/llm"
 	"github.com/ragctx/ragctx/pipeline"
 )
 
@@ -47,7 +46,6 @@ var schemaPrefixes = map[string]string{
 	reflect.TypeFor[ledger.Message]().PkgPath(): "Ledger",
 	reflect.TypeFor[compact.Record]().PkgPath(): "Compaction",
 	reflect.TypeFor[pipeline.Note]().PkgPath():  "Pipeline",
-	reflect.TypeFor[llm.Usage]().PkgPath():      "Model",
 }
 
 // routes registers every route and makes the OpenAPI document.

@@ -12,8 +12,10 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/store"
 )
 
 // SessionRequest makes a session.
@@ -56,10 +58,24 @@ func sessionOf(d conversation.Summary) Session {
 // anyLayer is what [pipeline.AnyLayer] is called.
 const anyLayer pipeline.Layer = "any"
 
+// SessionEntry is a session in a list, where what it has is not counted.
+type SessionEntry struct {
+	ID         string         `json:"id" doc:"names the session, among those of its user"`
+	Namespace  string         `json:"namespace"`
+	UserID     string         `json:"user_id,omitempty" doc:"whose session it is; absent for nobody's"`
+	CreatedAt  time.Time      `json:"created_at" doc:"when it was made"`
+	UpdatedAt  time.Time      `json:"updated_at" doc:"when it was changed last"`
+	Leaf       string         `json:"leaf,omitempty" doc:"the message that the next one comes after; absent before the first"`
+	Messages   int            `json:"messages" doc:"how many messages it has, on all branches"`
+	Bytes      int64          `json:"bytes"`
+	Layer      pipeline.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
+	Parameters map[string]any `json:"parameters,omitempty" doc:"values of your own"`
+}
+
 // SessionPage is a page of sessions.
 type SessionPage struct {
-	Sessions   []Session `json:"sessions" nullable:"false" doc:"what changed last first"`
-	NextCursor string    `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	Sessions   []SessionEntry `json:"sessions" nullable:"false" doc:"what changed last first"`
+	NextCursor string         `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
 }
 
 // ForkRequest makes a session of a branch of another.
@@ -81,9 +97,10 @@ type (
 	sessionInput struct{ Body SessionRequest }
 	sessionList  struct {
 		Scoped
-		UserID string `query:"user_id" maxLength:"512" doc:"whose sessions; without it nobody's"`
-		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+		UserID   string `query:"user_id" maxLength:"512" doc:"whose sessions; without it nobody's"`
+		AllUsers bool   `query:"all_users" doc:"those of all users, for admins"`
+		Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		Cursor   string `query:"cursor" doc:"next_cursor of the page before"`
 	}
 	sessionPatchInput struct {
 		SessionKey
@@ -237,23 +254,25 @@ func fieldNamed(err error, field string) error {
 }
 
 func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPageOutput, error) {
-	c, err := decodeCursor[sessionCursor](in.Cursor)
-	if err != nil {
-		return nil, err
+	if in.AllUsers && in.UserID != "" {
+		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
 	}
-	found, err := s.engine.SessionList(ctx, in.Namespace, in.UserID, session.Info{UpdatedAt: c.Updated, ID: c.ID}, in.Limit)
-	page := SessionPage{Sessions: make([]Session, len(found))}
+	f := engine.SessionFilter{UserID: in.UserID, AnyUser: in.AllUsers, Limit: in.Limit}
+	if in.Cursor != "" {
+		after, err := decodeCursor[store.SessionPlace](in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		f.After = &after
+	}
+	found, next, err := s.engine.SessionList(ctx, in.Namespace, f)
+	page := SessionPage{Sessions: make([]SessionEntry, len(found))}
 	for i, d := range found {
-		page.Sessions[i] = sessionOf(d)
+		one := sessionOf(d)
+		page.Sessions[i] = SessionEntry{one.ID, one.Namespace, one.UserID, one.CreatedAt, one.UpdatedAt, one.Leaf, one.Messages, one.Bytes, one.Layer, one.Parameters}
 	}
-	if n := len(found); n > 0 && n == in.Limit {
-		page.NextCursor = encodeCursor(sessionCursor{found[n-1].UpdatedAt, found[n-1].ID})
+	if next != nil {
+		page.NextCursor = encodeCursor(*next)
 	}
 	return &sessionPageOutput{page}, err
-}
-
-// sessionCursor says after which session a page starts.
-type sessionCursor struct {
-	Updated time.Time `json:"updated"`
-	ID      string    `json:"id"`
 }

@@ -64,9 +64,9 @@ type Appended struct {
 
 // AppendedMessage is a message as it was stored, without what it says.
 type AppendedMessage struct {
-	ID       string      `json:"id"`
+	ID       string      `json:"id" doc:"as it was sent, or chosen by the server"`
 	ParentID string      `json:"parent_id,omitempty" doc:"the message that it comes after; absent for the first"`
-	Role     ragctx.Role `json:"role" enum:"system,developer,user,assistant,tool"`
+	Role     ragctx.Role `json:"role" enum:"system,developer,user,assistant,tool" doc:"who speaks"`
 }
 
 // SessionMessage is a message with where it is.
@@ -139,7 +139,7 @@ type LabelRequest struct {
 
 // Label is the name of a message.
 type Label struct {
-	MessageID string `json:"message_id"`
+	MessageID string `json:"message_id" doc:"the message that it is the name of"`
 	Label     string `json:"label" doc:"the name that it was given"`
 }
 

@@ -46,10 +46,7 @@ const maxSessionLines = 4 * session.MaxBytes
 type sessionImportOutput struct{ Body SessionImport }
 
 func (s *Server) sessionTransferRoutes() {
-	lines := &huma.MediaType{Schema: &huma.Schema{
-		Type: huma.TypeObject, Description: "a record: of type session, message, label or compaction",
-		Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Description: "what the record is"}},
-	}}
+	lines := new(huma.MediaType)
 	export := sessionOp("export-session", http.MethodGet, verbPath(sessionsRoot, "export"), "Export a session",
 		"One JSON object per line: the session, then its messages of all branches, its labels and its compactions. Observations are not part of it.")
 	export.Responses = map[string]*huma.Response{"200": {Description: "The session.", Content: map[string]*huma.MediaType{linesType: lines}}}
@@ -60,6 +57,11 @@ func (s *Server) sessionTransferRoutes() {
 	take.DefaultStatus = http.StatusCreated
 	take.RequestBody = &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}}
 	register(s, take, s.importSession)
+	// Huma would read a body whose schema it knew, whole.
+	lines.Schema = &huma.Schema{
+		Type: huma.TypeObject, Description: "a record: of type session, message, label or compaction",
+		Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Description: "what the record is"}},
+	}
 }
 
 func (s *Server) exportSession(_ context.Context, in *SessionKey) (*huma.StreamResponse, error) {
