@@ -94,6 +94,8 @@ type ContextCompacted struct {
 	Summary        string  `json:"summary,omitempty"`
 	Reason         string  `json:"reason"`
 	Strategy       string  `json:"strategy"`
+	// Warnings say which ways of summarising failed before, and why.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // MemoryStored is sent when a memory is persisted.
