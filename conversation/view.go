@@ -146,7 +146,7 @@ func (v *viewing) stages(ctx context.Context) (*pipeline.Pipeline, error) {
 		MaxTokens:   least(set.Truncate.MaxTokens, v.options.Compile.MaxTokens),
 	}
 	if v.service.opts.Notes != nil && !set.Observation.Disabled {
-		b.Observations = &pipeline.Observation{Notes: &v.notes}
+		b.Observations = &pipeline.Observation{Notes: &v.notes, Steady: true}
 	}
 	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
 		o := v.service.compaction(v.scale.Counter)
