@@ -210,10 +210,10 @@ func TestCompaction(t *testing.T) {
 			m := newScripted(t, rules, window, task)
 			a := newAgent(t, protocol, server, m)
 			create(t, a, pipeline.LayerCompaction)
-			turns(t, a, m, 1, 9)
+			turns(t, a, m, 1, 6)
 			heard := m.requests()
 			first, last := heard[0].all(), heard[len(heard)-1].all()
-			if len(heard) != 9*3 || strings.Contains(first, compact.Marker) || strings.Count(last, compact.Marker) != 1 || !strings.Contains(last, "Task 1: compare") {
+			if len(heard) != 6*3 || strings.Contains(first, compact.Marker) || strings.Count(last, compact.Marker) != 1 || !strings.Contains(last, "Task 1: compare") {
 				t.Errorf("%d requests, of which the last is\n%s", len(heard), last)
 			}
 			if !strings.Contains(first, "platform team carries the pager") || !strings.Contains(last, "platform team carries the pager") {
@@ -241,8 +241,8 @@ func TestObservation(t *testing.T) {
 			m := newScripted(t, rules, window, task)
 			a := newAgent(t, protocol, server, m)
 			create(t, a, pipeline.LayerObservation)
-			for n := 1; n <= 9; n++ {
-				turns(t, a, m, n, n)
+			for n := range 5 {
+				turns(t, a, m, n+1, n+1)
 				observed(t, eng)
 			}
 			heard := m.requests()
@@ -263,15 +263,15 @@ func TestTrouble(t *testing.T) {
 			m := newScripted(t, rules, window*3/4, task) // less than the agent believes
 			a := newAgent(t, protocol, server, m)
 			m.trouble = []http.Header{{"Status": {"429"}, "Retry-After": {"0"}}, {"Status": {"529"}}}
-			turns(t, a, m, 1, 6)
-			if len(m.trouble) > 0 || len(m.requests()) != 6*3 {
+			turns(t, a, m, 1, 4)
+			if len(m.trouble) > 0 || len(m.requests()) != 4*3 {
 				t.Errorf("%d requests, %v is left", len(m.requests()), m.trouble)
 			}
 			m.trouble = []http.Header{{"Status": {"401"}}}
-			if _, err := a.Turn(t.Context(), question(7)); err == nil || !strings.Contains(err.Error(), "401") {
+			if _, err := a.Turn(t.Context(), question(5)); err == nil || !strings.Contains(err.Error(), "401") {
 				t.Errorf("a wrong key: %v", err)
 			}
-			turns(t, a, m, 8, 8) // and the conversation goes on
+			turns(t, a, m, 6, 6) // and the conversation goes on
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -110,9 +111,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h := s.trouble[0]
 		s.trouble = s.trouble[1:]
 		status, _ := strconv.Atoi(h.Get("Status"))
-		for name, value := range h {
-			w.Header()[name] = value
-		}
+		maps.Copy(w.Header(), h)
 		s.answer(w, status, s.vendor.refuse(status, "overloaded_error", "try again"))
 		return
 	}

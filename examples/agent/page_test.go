@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/engine"
 )
 
@@ -67,8 +68,9 @@ func TestPython(t *testing.T) {
 			if out, err := cmd.CombinedOutput(); err != nil || string(out) != want.String() {
 				t.Errorf("%v, it prints\n%s", err, out)
 			}
-			if n := len(m.requests()); n != turns*3 {
-				t.Errorf("%d requests", n)
+			heard := m.requests()
+			if len(heard) != turns*3 || !strings.Contains(heard[len(heard)-1].all(), compact.Marker) {
+				t.Errorf("%d requests, and no summary", len(heard))
 			}
 		})
 	}

@@ -16,7 +16,10 @@ func TestRules(t *testing.T) {
 		good   string
 		bad    map[string]string
 	}{
-		"openai": {openAIRules{}, http.Header{"Authorization": {"Bearer key"}}, `{"model":"m","max_completion_tokens":9,
+		"openai": {
+			openAIRules{},
+			http.Header{"Authorization": {"Bearer key"}},
+			`{"model":"m","max_completion_tokens":9,
 			"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}],
 			"messages":[{"role":"system","content":"s"},{"role":"user","content":"u"},
 			{"role":"assistant","content":null,"refusal":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},
@@ -33,8 +36,12 @@ func TestRules(t *testing.T) {
 				`{"role":"tool","tool_call_id":"1"`: `{"role":"tool","tool_call_id":"2"`,
 				`,
 			{"role":"tool","tool_call_id":"1","content":"r"}`: ``,
-			}},
-		"anthropic": {anthropicRules{}, http.Header{"X-Api-Key": {"key"}, "Anthropic-Version": {"2023-06-01"}}, `{"model":"m","max_tokens":9,
+			},
+		},
+		"anthropic": {
+			anthropicRules{},
+			http.Header{"X-Api-Key": {"key"}, "Anthropic-Version": {"2023-06-01"}},
+			`{"model":"m","max_tokens":9,
 			"tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}],
 			"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],
 			"messages":[{"role":"user","content":"u"},
@@ -50,7 +57,8 @@ func TestRules(t *testing.T) {
 				`"is_error":false},{"type":"text","text":"t"}]}]}`:                                                   `"is_error":false},{"type":"text","text":"t"}]},{"role":"assistant","content":"a"}]}`,
 				`{"type":"tool_result","tool_use_id":"1","content":"r","is_error":false},{"type":"text","text":"t"}`: `{"type":"text","text":"t"},{"type":"tool_result","tool_use_id":"1","content":"r"}`,
 				`"text":"t"`: `"text":"t","id":"m1"`,
-			}},
+			},
+		},
 	} {
 		hear := func(body string) error {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
