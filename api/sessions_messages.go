@@ -216,16 +216,11 @@ func seeded(messages []ragctx.Message, seed string) {
 	}
 }
 
-// appendOnce appends messages, and makes the session where that is wanted. If the request
-// is repeated after it was done and before it was answered, it finds its own messages.
+// appendOnce appends messages. If the request is repeated after it was done and before it
+// was answered, it finds its own messages.
 func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest, messages []ragctx.Message) ([]ragctx.Message, error) {
 	section := cmp.Or(r.Section, session.SectionMessages)
-	if r.Create {
-		if err := s.engine.Sessions().Create(ctx, k); err != nil && !errors.Is(err, ragctx.ErrConflict) {
-			return nil, err
-		}
-	}
-	stored, err := s.engine.Conversations().Append(ctx, k, section, r.Step.step(), messages...)
+	stored, err := s.appendMaking(ctx, k, r, section, messages)
 	if !errors.Is(err, ragctx.ErrConflict) || seedOf(ctx) == "" {
 		return stored, err
 	}
@@ -237,6 +232,19 @@ func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest,
 		stored = append(stored, e.Message)
 	}
 	return stored, nil
+}
+
+// appendMaking appends messages, and makes the session first where it is not there and
+// that is wanted. Mostly it is there.
+func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendRequest, section string, messages []ragctx.Message) ([]ragctx.Message, error) {
+	stored, err := s.engine.Conversations().Append(ctx, k, section, r.Step.step(), messages...)
+	if !r.Create || !errors.Is(err, ragctx.ErrNotFound) {
+		return stored, err
+	}
+	if err := s.engine.Sessions().Create(ctx, k); err != nil && !errors.Is(err, ragctx.ErrConflict) {
+		return nil, err
+	}
+	return s.engine.Conversations().Append(ctx, k, section, r.Step.step(), messages...)
 }
 
 func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*sessionMessagesOutput, error) {
