@@ -78,6 +78,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		return Compacted{}, err
 	}
 	var out Compacted
+	c.cost = l.costs(c.scale)
 	c.watch = s.watch(ctx, k, c.by.Options())
 	if out.Result, err = c.compact(ctx, k.ID, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
@@ -115,7 +116,11 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 		return session.Compaction{}, err
 	}
 	defer give()
-	return s.opts.Storage.UndoCompaction(ctx, k)
+	c, err := s.opts.Storage.UndoCompaction(ctx, k)
+	if err == nil {
+		s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.undone(v, c) })
+	}
+	return c, err
 }
 
 // compactable reports whether a session may be compacted: a session has one layer of
@@ -148,6 +153,7 @@ type compactor struct {
 	options CompactOptions
 	by      *compact.Compactor
 	scale   scale
+	cost    func(ragctx.Message) int
 	watch   pipeline.Watch
 }
 
@@ -167,16 +173,16 @@ func (s *Service) compactor(o CompactOptions) (*compactor, error) {
 	with.KeepFirst, with.KeepLast = cmp.Or(o.KeepFirst, with.KeepFirst), cmp.Or(o.KeepLast, with.KeepLast)
 	with.Threshold = cmp.Or(o.Threshold, with.Threshold)
 	by, err := compact.New(with)
-	return &compactor{options: o, by: by, scale: scale}, err
+	return &compactor{options: o, by: by, scale: scale, cost: scale.message}, err
 }
 
 // compact compacts a conversation, or does not where it is not due and has to be.
 func (c *compactor) compact(ctx context.Context, id string, messages []ragctx.Message, records []compact.Record) (compact.Result, error) {
-	conv := compact.Conversation{Messages: messages, Records: records, Costs: c.scale.messages(messages)}
+	conv := compact.Conversation{Messages: messages, Records: records, Costs: each(c.cost, messages)}
 	shown := compact.Apply(messages, records)
 	size := compact.Size{Messages: len(shown)}
-	for _, m := range shown {
-		size.Tokens += c.scale.message(m)
+	for _, n := range each(c.cost, shown) {
+		size.Tokens += n
 	}
 	usage := compact.Usage{SessionID: id, Used: cmp.Or(c.options.Used, c.options.Fixed+size.Tokens), Most: c.by.Options().Window}
 	due := c.by.Options().Due(usage.Used, usage.Most)

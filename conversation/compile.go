@@ -72,7 +72,11 @@ func (s *Service) Compile(ctx context.Context, k session.Key, o CompileOptions) 
 	if err != nil {
 		return Compiled{}, err
 	}
-	return s.compile(ctx, l.base(o.Raw), o)
+	scale, err := s.scale(o.Tokenizer)
+	if err != nil {
+		return Compiled{}, err
+	}
+	return l.base(o.Raw).limited(ctx, o, scale, l.costs(scale))
 }
 
 // CompileStore returns what a model is shown of a store that the caller has.
@@ -80,15 +84,16 @@ func (s *Service) CompileStore(ctx context.Context, store session.Store, o Compi
 	if o.Leaf != "" {
 		return Compiled{}, ragctx.Invalid("leaf", "is of stored sessions; send the messages of the branch")
 	}
-	return s.compile(ctx, base{store: store}, o)
-}
-
-func (s *Service) compile(ctx context.Context, b base, o CompileOptions) (Compiled, error) {
-	if err := o.validate(); err != nil {
-		return Compiled{}, err
-	}
 	scale, err := s.scale(o.Tokenizer)
 	if err != nil {
+		return Compiled{}, err
+	}
+	return base{store: store}.limited(ctx, o, scale, scale.message)
+}
+
+// limited compiles within the limits.
+func (b base) limited(ctx context.Context, o CompileOptions, scale scale, cost func(ragctx.Message) int) (Compiled, error) {
+	if err := o.validate(); err != nil {
 		return Compiled{}, err
 	}
 	messages, err := b.compile(ctx, o)
@@ -96,7 +101,7 @@ func (s *Service) compile(ctx context.Context, b base, o CompileOptions) (Compil
 		return Compiled{}, err
 	}
 	out := Compiled{Sections: b.store.Names()}
-	v := limited{scale: scale, View: session.View{Messages: messages}, costs: scale.messages(messages)}
+	v := limited{scale: scale, View: session.View{Messages: messages}, costs: each(cost, messages)}
 	v.limit(o.MaxMessages, ones(len(messages)))
 	v.limit(o.MaxTokens, v.costs)
 	out.Messages, out.Cuts, out.Over = v.Messages, v.cuts, v.Over

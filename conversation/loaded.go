@@ -18,6 +18,7 @@ type loaded struct {
 	records records
 	layer   pipeline.Layer
 	bytes   int
+	tables  *tables // of costs
 }
 
 // leaf returns the id of the last message, "" if there is none.
@@ -69,6 +70,17 @@ func (l *loaded) recorded(v session.Version, c session.Compaction) *loaded {
 	return &out
 }
 
+// undone returns the branch without the newest record, nil if that is another one.
+func (l *loaded) undone(v session.Version, c session.Compaction) *loaded {
+	if l.records.before == nil || l.records.id != c.ID {
+		return nil
+	}
+	out := *l
+	out.version, out.records = v, *l.records.before
+	out.bytes -= len(c.Record)
+	return &out
+}
+
 // attempts is how often a session is read that others change meanwhile.
 const attempts = 3
 
@@ -111,7 +123,7 @@ func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*loaded
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{layer: layerOf(info.Parameters)}
+	l := &loaded{layer: layerOf(info.Parameters), tables: new(tables)}
 	if l.entries, err = s.opts.Storage.Path(ctx, k, cmp.Or(leaf, info.Leaf)); err != nil {
 		return nil, err
 	}

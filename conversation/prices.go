@@ -51,31 +51,18 @@ func (c scale) message(m ragctx.Message) int {
 	return n
 }
 
-// messages returns what each message costs.
-func (c scale) messages(list []ragctx.Message) []int {
-	out := make([]int, len(list))
-	for i, m := range list {
-		out[i] = c.message(m)
-	}
-	return out
+// tables are what the messages of a branch cost, by tokenizer. They grow with the branch.
+type tables struct {
+	mu sync.Mutex
+	of map[string]*table
 }
 
-// once returns a function that says what messages cost and looks at each content in memory
-// once; it is for one run, and for one goroutine.
-func (c scale) once() func(ragctx.Message) int {
-	known := make(map[*ragctx.Block]priced)
-	return func(m ragctx.Message) int {
-		if len(m.Content) == 0 {
-			return c.message(m)
-		}
-		key := &m.Content[0]
-		if p, ok := known[key]; ok && p.blocks == len(m.Content) && p.name == m.Name && p.reasoning == m.Reasoning {
-			return p.cost
-		}
-		n := c.message(m)
-		known[key] = priced{len(m.Content), m.Name, m.Reasoning, n}
-		return n
-	}
+// table is what messages of a branch cost, by their contents in memory, which are those of
+// everything that is made of the branch and leaves a message as it is.
+type table struct {
+	mu    sync.RWMutex
+	of    map[*ragctx.Block]priced
+	known int // messages of the branch
 }
 
 // priced is what tells messages apart that share a content in memory, and their cost.
@@ -83,6 +70,58 @@ type priced struct {
 	blocks          int
 	name, reasoning string
 	cost            int
+}
+
+// costs returns a function that says what messages cost by a scale.
+func (l *loaded) costs(c scale) func(ragctx.Message) int {
+	l.tables.mu.Lock()
+	if l.tables.of == nil {
+		l.tables.of = make(map[string]*table)
+	}
+	t := l.tables.of[c.name]
+	if t == nil {
+		t = &table{of: make(map[*ragctx.Block]priced, len(l.entries))}
+		l.tables.of[c.name] = t
+	}
+	l.tables.mu.Unlock()
+	t.learn(l.entries, c)
+	return func(m ragctx.Message) int {
+		if n, ok := t.cost(m); ok {
+			return n
+		}
+		return c.message(m)
+	}
+}
+
+// learn notes what the messages of a branch cost that are not known.
+func (t *table) learn(entries []session.Entry, c scale) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for ; t.known < len(entries); t.known++ {
+		if m := entries[t.known].Message; len(m.Content) > 0 {
+			t.of[&m.Content[0]] = priced{len(m.Content), m.Name, m.Reasoning, c.message(m)}
+		}
+	}
+}
+
+// cost returns what a message costs, if its content is one of the branch.
+func (t *table) cost(m ragctx.Message) (n int, ok bool) {
+	if len(m.Content) == 0 {
+		return 0, false
+	}
+	t.mu.RLock()
+	p, ok := t.of[&m.Content[0]]
+	t.mu.RUnlock()
+	return p.cost, ok && p.blocks == len(m.Content) && p.name == m.Name && p.reasoning == m.Reasoning
+}
+
+// each returns what each message costs.
+func each(cost func(ragctx.Message) int, messages []ragctx.Message) []int {
+	out := make([]int, len(messages))
+	for i, m := range messages {
+		out[i] = cost(m)
+	}
+	return out
 }
 
 // hash returns a hash of all that a message's cost depends on.

@@ -110,11 +110,16 @@ func equal(a, b ragctx.Message) bool {
 type records struct {
 	compactions []compact.Record
 	stages      []StageRecord
+
+	id     string   // of the newest one
+	before *records // without it
 }
 
 // with returns the records and one more. One that cannot be read counts as none: it is
 // there to be undone, and the messages are what they were.
 func (r records) with(c session.Compaction) records {
+	before := r
+	r.id, r.before = c.ID, &before
 	var kind struct {
 		Kind string `json:"kind"`
 	}

@@ -114,7 +114,7 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	cost := v.scale.once()
+	cost := v.branch.costs(v.scale)
 	state := pipeline.State{
 		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.options.Used,
 		Records: begin.records, Messages: messages, Cost: cost,
@@ -128,11 +128,8 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 		return View{}, err
 	}
 	out := View{
-		Messages: res.Messages, Costs: make([]int, len(res.Messages)), Reports: res.Reports,
+		Messages: res.Messages, Costs: each(cost, res.Messages), Reports: res.Reports,
 		Layer: v.branch.layer, Records: v.made, Used: state.Used, Path: v.branch.path(),
-	}
-	for i, m := range res.Messages {
-		out.Costs[i] = cost(m)
 	}
 	if state.Observed {
 		out.Notes = v.notes.read

@@ -142,7 +142,12 @@ func (r *run) apply(ctx context.Context, stage Stage) {
 	rep := Report{Stage: stage.Name(), Priority: stage.Priority(), MessagesBefore: len(r.at), TokensBefore: r.tokens}
 	before := *r.state
 	start := r.pipeline.opts.Now()
-	out, err := safely(ctx, stage, r.state, slices.Clone(r.at), r.budget)
+	given := r.at
+	_, own := stage.(interface{ ours() })
+	if !own {
+		given = slices.Clone(r.at) // others may change it although they must not
+	}
+	out, err := safely(ctx, stage, r.state, given, r.budget)
 	rep.Duration = r.pipeline.opts.Now().Sub(start)
 	if err != nil {
 		*r.state = before
@@ -155,7 +160,10 @@ func (r *run) apply(ctx context.Context, stage Stage) {
 		rep.Error = err.Error()
 		r.pipeline.opts.Logger.WarnContext(ctx, "stage failed and is left out", "stage", stage.Name(), "session_id", r.state.SessionID, "error", err)
 	case out != nil:
-		r.at, rep.Repeated = once(r.at, out)
+		if !own {
+			out, rep.Repeated = once(r.at, out)
+		}
+		r.at = out
 		r.tokens = r.costs.of(r.at)
 	}
 	rep.Persisted = !sameList(before.Messages, r.state.Messages)
@@ -223,7 +231,8 @@ func textOf(m ragctx.Message) (text, bool) {
 
 // costs are what messages cost, counted once for each content.
 type costs struct {
-	count func(ragctx.Message) int
+	cost  func(ragctx.Message) int // what is known elsewhere; nil is counted here
+	scale session.Scale
 	known map[identity]int
 }
 
@@ -234,12 +243,9 @@ type identity struct {
 	name, reasoning string
 }
 
-// newCosts returns costs that are counted by count, or if it is nil by c.
-func newCosts(c ragctx.Counter, count func(ragctx.Message) int) costs {
-	if count == nil {
-		count = session.Scale{Counter: c}.Message
-	}
-	return costs{count, make(map[identity]int)}
+// newCosts returns costs that cost says, or if it is nil, that c counts.
+func newCosts(c ragctx.Counter, cost func(ragctx.Message) int) costs {
+	return costs{cost, session.Scale{Counter: c}, make(map[identity]int)}
 }
 
 func (c costs) of(messages []ragctx.Message) int {
@@ -251,13 +257,16 @@ func (c costs) of(messages []ragctx.Message) int {
 }
 
 func (c costs) message(m ragctx.Message) int {
+	if c.cost != nil {
+		return c.cost(m)
+	}
 	if len(m.Content) == 0 {
-		return c.count(m)
+		return c.scale.Message(m)
 	}
 	id := identity{&m.Content[0], len(m.Content), m.Name, m.Reasoning}
 	n, ok := c.known[id]
 	if !ok {
-		n = c.count(m)
+		n = c.scale.Message(m)
 		c.known[id] = n
 	}
 	return n

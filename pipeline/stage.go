@@ -33,6 +33,11 @@ type Stage interface {
 	Apply(ctx context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error)
 }
 
+// The stages of this package change no list that they are given, and add nothing twice.
+func (Observation) ours() {}
+func (Compaction) ours()  {}
+func (Truncation) ours()  {}
+
 // Budget is what a model call may cost, in tokens.
 type Budget struct {
 	// Tokens is what the messages may cost; 0 is as much as they do.

@@ -27,8 +27,7 @@ func (Truncation) EstimateTokens(context.Context, *State) int { return 0 }
 
 // Apply implements [Stage].
 func (t Truncation) Apply(_ context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error) {
-	scale := session.Scale{Counter: t.Counter}
-	out := session.Sound(messages, session.Limits{Scale: scale, Costs: make([]int, len(messages))}).Messages
+	scale, out := session.Scale{Counter: t.Counter}, messages
 	if t.MaxMessages > 0 {
 		ones := make([]int, len(out))
 		for i := range ones {
@@ -40,8 +39,11 @@ func (t Truncation) Apply(_ context.Context, s *State, messages []ragctx.Message
 	if t.MaxTokens > 0 && (most == 0 || t.MaxTokens < most) {
 		most = t.MaxTokens
 	}
-	if most > 0 {
+	switch {
+	case most > 0:
 		out = session.Truncate(out, session.Limits{Tokens: most, Scale: scale, Costs: s.costs(scale, out)}).Messages
+	case t.MaxMessages <= 0:
+		out = session.Sound(out, session.Limits{Scale: scale, Costs: make([]int, len(out))}).Messages
 	}
 	if out == nil {
 		out = []ragctx.Message{} // nil would leave the messages as they are
