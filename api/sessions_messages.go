@@ -155,9 +155,9 @@ func (s *Server) sessionMessageRoutes() {
 	register(s, appending, s.appendToSession)
 	register(s, sessionOp("list-session-messages", http.MethodGet, verbPath(sessionsRoot, "messages"), "Messages of a session",
 		"The newest ones of the branch that the leaf is on, or of a section, as they were said: without compactions. What a model is to be shown is what compile answers."), s.sessionMessages)
-	register(s, sessionOp("get-session-message", http.MethodGet, memberPath(sessionsRoot, "message"), "Get a message of a session",
+	register(s, sessionOp("get-session-message", http.MethodGet, memberPath("message"), "Get a message of a session",
 		"With its section and its label."), s.sessionMessage)
-	register(s, sessionOp("label-session-message", http.MethodPut, memberPath(sessionsRoot, "label"), "Name a message",
+	register(s, sessionOp("label-session-message", http.MethodPut, memberPath("label"), "Name a message",
 		"A message has one label; another one takes its place, and an empty one takes it away."), s.labelMessage)
 	register(s, sessionOp("list-session-labels", http.MethodGet, verbPath(sessionsRoot, "labels"), "Labels of a session", "The messages that have a name."), s.sessionLabels)
 }
