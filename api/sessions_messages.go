@@ -191,7 +191,7 @@ func (s *Server) heardAfter(ctx context.Context, k session.Key, parent string, s
 	if v, err := vendor(said.Format); err != nil || v != wire.Gemini {
 		return s.heard(said, "messages")
 	}
-	path, err := s.engine.Sessions().Path(ctx, k, parent) // whose calls results without ids answer
+	path, err := s.engine.Conversations().Branch(ctx, k, parent) // whose calls results without ids answer
 	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 		return nil, nil, err
 	}
@@ -269,23 +269,20 @@ func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*session
 
 // listed returns the messages that are asked for, of which a page is the end.
 func (s *Server) listed(ctx context.Context, in *messageList) ([]session.Entry, error) {
-	k, stored := in.kept(), s.engine.Sessions()
+	k := in.kept()
 	switch {
 	case in.Section != "" && in.Leaf != "":
 		return nil, ragctx.Invalid("leaf", "contradicts section, which is of all branches; send one of them")
 	case in.Section != "":
-		return sectionBefore(ctx, stored, k, in)
+		return sectionBefore(ctx, s.engine.Sessions(), k, in)
 	case in.Leaf != "" && in.Before != "":
 		return nil, ragctx.Invalid("leaf", "contradicts before, which names a message of a branch; send one of them")
 	case in.Before != "":
-		path, err := stored.Path(ctx, k, in.Before)
-		if err != nil {
-			return nil, noMessageIn(err, "before")
-		}
-		return path[:max(len(path)-1, 0)], nil
+		branch, err := s.engine.Conversations().BranchBefore(ctx, k, in.Before)
+		return branch, noMessageIn(err, "before")
 	}
-	path, err := stored.Path(ctx, k, in.Leaf)
-	return path, noMessageIn(err, "leaf")
+	branch, err := s.engine.Conversations().Branch(ctx, k, in.Leaf)
+	return branch, noMessageIn(err, "leaf")
 }
 
 // noMessageIn returns the error that there is no message as one about the field that names
