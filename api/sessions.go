@@ -184,18 +184,11 @@ func (s *Server) sessionAt(ctx context.Context, k session.Key) (*sessionOutput, 
 }
 
 func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
-	k := in.kept()
-	if in.Body.Layer != nil {
-		if err := s.engine.Conversations().SetLayer(ctx, k, pipeline.Layer(*in.Body.Layer)); err != nil {
-			return nil, err
-		}
+	c := conversation.Changes{Layer: (*pipeline.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
+	if err := s.engine.Conversations().Change(ctx, in.kept(), c); err != nil {
+		return nil, err
 	}
-	if len(in.Body.Parameters) > 0 {
-		if err := s.engine.Conversations().SetParameters(ctx, k, in.Body.Parameters); err != nil {
-			return nil, err
-		}
-	}
-	return s.sessionAt(ctx, k)
+	return s.sessionAt(ctx, in.kept())
 }
 
 func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutput, error) {
