@@ -129,11 +129,11 @@ func (s *Server) compactRoutes() {
 	register(s, sessionOp("compact-session", http.MethodPost, verbPath(sessionsRoot, "compact"), "Make a session shorter",
 		"Stores a record of what is shown in the place of older messages, which stay. The newest instruction and calls that wait for their results are not touched. "+
 			"That nothing can be gained is no error. Whoever follows events is told."), s.compactSession)
-	register(s, sessionOp("undo-compaction", http.MethodPost, verbPath(sessionsRoot, "undo-compaction"), "Undo a compaction",
+	register(s, sessionOp("undo-session-compaction", http.MethodPost, verbPath(sessionsRoot, "undo-compaction"), "Undo a compaction",
 		"Removes the newest record of a session and answers it: what it was about is shown again. There being none is 404."), s.undoCompaction)
-	register(s, sessionOp("list-compactions", http.MethodGet, verbPath(sessionsRoot, "compactions"), "Compactions of a session",
+	register(s, sessionOp("list-session-compactions", http.MethodGet, verbPath(sessionsRoot, "compactions"), "Compactions of a session",
 		"The records of what is shown in the place of messages."), s.listCompactions)
-	register(s, sessionOp("list-observations", http.MethodGet, verbPath(sessionsRoot, "observations"), "Observations of a session",
+	register(s, sessionOp("list-session-observations", http.MethodGet, verbPath(sessionsRoot, "observations"), "Observations of a session",
 		"What long turns came to, as it is shown in the place of their messages."), s.listObservations)
 	register(s, sessionOp("compact", http.MethodPost, "/v1/compact", "Make a conversation shorter",
 		"The same for messages that are in the request, which need ids for the record to be of use. Nothing is stored, and nobody told."), s.compact)

@@ -591,3 +591,45 @@ func quoted(text string) []byte {
 	b, _ := json.Marshal(text) // a text: cannot fail
 	return b
 }
+
+// TestAuditOfSessions: the log names the session that was changed, until it is erased.
+func TestAuditOfSessions(t *testing.T) {
+	f := start(t, Options{})
+	said := f.talk(t, session.Key{ID: "s"}, "one")
+	if _, err := f.client.LabelMessage(t.Context(), session.Key{ID: "s"}, said.Leaf, "here"); err != nil {
+		t.Fatal(err)
+	}
+	targets := func() (out []string) {
+		for _, e := range into[AuditPage](t, f.call(t, "GET", "/v1/audit", ""), 200).Entries {
+			out = append(out, e.Operation+" "+e.Target)
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"label-session-message s", "append-session-messages s"}, targets()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := f.client.EraseSession(t.Context(), session.Key{ID: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"erase-session ", "label-session-message ", "append-session-messages "}, targets()); diff != "" {
+		t.Errorf("after erasing (-want +got):\n%s", diff)
+	}
+}
+
+// TestTagOfASession: whoever has what there is need not be sent it again.
+func TestTagOfASession(t *testing.T) {
+	f := start(t, Options{})
+	said := f.talk(t, session.Key{ID: "s"}, "one")
+	for _, target := range []string{"/v1/sessions/s", "/v1/sessions/s/messages/" + said.Leaf} {
+		tag := f.call(t, "GET", target, "").header.Get(tagHeader)
+		if a := f.call(t, "GET", target, "", unlessHeader+": "+tag); a.status != 304 || a.body != "" {
+			t.Errorf("%s: %d", target, a.status)
+		}
+		if _, err := f.client.LabelMessage(t.Context(), session.Key{ID: "s"}, said.Leaf, "at "+target); err != nil {
+			t.Fatal(err)
+		}
+		if a := f.call(t, "GET", target, "", unlessHeader+": "+tag); a.status != 200 {
+			t.Errorf("%s after a change: %d", target, a.status)
+		}
+	}
+}
