@@ -132,8 +132,11 @@ func (a Archive) info() Info {
 
 // Annotate implements [Storage].
 func (s *Memory) Annotate(ctx context.Context, k Key, parameters map[string]any) error {
-	return s.change(ctx, k, func(one *kept) (err error) {
-		one.Parameters, err = Annotated(one.Parameters, parameters)
+	return s.change(ctx, k, func(one *kept) error {
+		all, err := Annotated(one.Parameters, parameters)
+		if err == nil {
+			one.Parameters = all
+		}
 		return err
 	})
 }
