@@ -20,7 +20,7 @@ const ownForm = "ragctx"
 type Said struct {
 	Format   string          `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"whose form system and messages have"`
 	System   json.RawMessage `json:"system,omitempty" doc:"what stands beside the messages: Anthropic's system, Gemini's systemInstruction; other forms have none"`
-	Messages SaidMessages    `json:"messages,omitempty" doc:"oldest first: OpenAI's and Anthropic's messages, Gemini's contents, or ragctx's own"`
+	Messages SaidMessages    `json:"messages,omitzero" doc:"oldest first: OpenAI's and Anthropic's messages, Gemini's contents, or ragctx's own"`
 }
 
 // SaidMessages are messages in a form.
@@ -62,9 +62,9 @@ func vendor(format string) (wire.Vendor, error) {
 	return v, nil
 }
 
-// heard reads a conversation. What is wrong with a message of ragctx's form is told of its
-// fields, whose path begins with at.
-func (s *Server) heard(said Said, at string) ([]ragctx.Message, []FormLoss, error) {
+// heard reads a conversation that follows messages, if there are any. What is wrong with a
+// message of ragctx's form is told of its fields, whose path begins with at.
+func (s *Server) heard(said Said, at string, before ...ragctx.Message) ([]ragctx.Message, []FormLoss, error) {
 	v, err := vendor(said.Format)
 	if err != nil {
 		return nil, nil, err
@@ -73,7 +73,7 @@ func (s *Server) heard(said Said, at string) ([]ragctx.Message, []FormLoss, erro
 		messages, err := s.own(said, at)
 		return messages, []FormLoss{}, err
 	}
-	messages, losses, err := wire.Read(v, wire.Conversation{System: said.System, Messages: said.Messages})
+	messages, losses, err := wire.ReadNext(v, before, wire.Conversation{System: said.System, Messages: said.Messages})
 	if err != nil {
 		return nil, nil, ragctx.Invalid(at, "cannot be read in the form of %s: %v; send what its documentation says, or name another format", v, err)
 	}
@@ -119,7 +119,7 @@ func spoken(format string, messages []ragctx.Message) (Said, []FormLoss, error) 
 	}
 	if v != "" {
 		c, losses, err := wire.Write(v, messages)
-		return Said{Format: string(v), System: c.System, Messages: c.Messages}, lossesOf(losses), err
+		return Said{Format: string(v), System: c.System, Messages: append(SaidMessages{}, c.Messages...)}, lossesOf(losses), err
 	}
 	out := Said{Format: ownForm, Messages: make(SaidMessages, len(messages))}
 	for i, m := range messages {

@@ -18,9 +18,9 @@ type members struct {
 }
 
 var memberLists = [...]members{
-	{root: sessionsRoot, name: "label", suffix: "/messages", param: "message", tail: "/label", slashes: true},
-	{root: sessionsRoot, name: "message", suffix: "/messages", param: "message", slashes: true},
-	{root: sessionsRoot, name: "section", suffix: "/sections", param: "name", slashes: true},
+	{root: sessionsRoot, name: "label", suffix: "/messages", param: "message_id", tail: "/label", slashes: true},
+	{root: sessionsRoot, name: "message", suffix: "/messages", param: "message_id", slashes: true},
+	{root: sessionsRoot, name: "section", suffix: "/sections", param: "section", slashes: true},
 	{root: sessionsRoot, name: "provider", suffix: "/providers", param: "name"},
 }
 

@@ -13,7 +13,7 @@ import (
 // passes over others.
 type SessionKey struct {
 	Scoped
-	ID     string `path:"id" maxLength:"512" doc:"the session's id; a slash in it before providers is sent as %2F" example:"s-42"`
+	ID     string `path:"id" maxLength:"512" doc:"the session's id; a slash in it is sent as %2F" example:"s-42"`
 	UserID string `query:"user_id" maxLength:"512" doc:"the user whose session it is; without it nobody's. Sessions of the same id of two users are two"`
 }
 

@@ -52,6 +52,9 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (S
 	if err != nil {
 		return Summary{}, err
 	}
+	if err := ownParameters(o.Parameters); err != nil {
+		return Summary{}, err
+	}
 	a := session.Archive{CreatedAt: s.opts.Now().UTC()}
 	a.Parameters = session.Store{}.WithParameters(o.Parameters).Parameters()
 	if layer != pipeline.AnyLayer {
@@ -167,10 +170,18 @@ func (s *Service) SetLayer(ctx context.Context, k session.Key, layer pipeline.La
 
 // SetParameters lays parameters over those of a session; nil takes one away.
 func (s *Service) SetParameters(ctx context.Context, k session.Key, parameters map[string]any) error {
-	if _, own := parameters[ParameterLayer]; own {
-		return ragctx.Invalid("parameters."+ParameterLayer, "is the session's layer of compression; set the layer")
+	if err := ownParameters(parameters); err != nil {
+		return err
 	}
 	return s.annotate(ctx, k, parameters)
+}
+
+// ownParameters refuses parameters of callers that mean something here.
+func ownParameters(parameters map[string]any) error {
+	if _, meant := parameters[ParameterLayer]; meant {
+		return ragctx.Invalid("parameters."+ParameterLayer, "is the session's layer of compression; set the layer")
+	}
+	return nil
 }
 
 func (s *Service) annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
