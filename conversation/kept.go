@@ -93,7 +93,7 @@ func (c *kept) set(k session.Key, l *loaded) {
 	if at := c.of[k]; at != nil {
 		c.drop(at)
 	}
-	if l.bytes > c.limit/2 {
+	if c.limit < 1 || l.bytes > c.limit/2 {
 		return
 	}
 	c.of[k] = c.recent.PushFront(&keptSession{k, l})

@@ -67,7 +67,7 @@ func (c *conversation) reflected(ctx context.Context, one pipeline.Note) (place 
 	}
 	var places []int64
 	var notes []pipeline.Note
-	rows, err := c.tx.QueryContext(ctx, `SELECT n, note FROM session_notes WHERE session = ? ORDER BY n`, c.id)
+	rows, err := c.tx.QueryContext(ctx, `SELECT n, note FROM session_notes WHERE session = ? ORDER BY n`, c.id) //nolint:sqlclosecheck // scan closes it
 	if err != nil {
 		return place, err
 	}

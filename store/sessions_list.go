@@ -59,7 +59,7 @@ func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) 
 		f.Limit++
 		err = s.store.view(ctx, func(tx *sql.Tx) error {
 			query, args := f.query(ns)
-			rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
+			rows, err := tx.QueryContext(ctx, query, args...)
 			if err != nil {
 				return err
 			}
