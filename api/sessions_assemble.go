@@ -61,7 +61,7 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.engine.AssembleSession(ctx, session.Key{Namespace: in.Namespace, User: in.UserID, ID: in.ID}, engine.SessionRequest{
+	a, err := s.engine.AssembleSession(ctx, in.kept(), engine.SessionRequest{
 		Request: c.Request, Leaf: in.Body.Leaf, Execution: session.Execution{ID: in.Body.ExecutionID}, Used: in.Body.UsedTokens,
 	})
 	if err != nil {

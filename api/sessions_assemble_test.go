@@ -13,9 +13,9 @@ import (
 	"github.com/ragctx/ragctx/session/wire/pairing"
 )
 
-// talk stores a conversation of so many turns with calls of tools, all of one execution,
+// workedOn stores a conversation of so many turns with calls of tools, all of one execution,
 // and a last instruction that is about the library.
-func (f *fixture) talk(t *testing.T, id string, turns int) {
+func (f *fixture) workedOn(t *testing.T, id string, turns int) {
 	t.Helper()
 	all := f.eng.Conversations()
 	k := session.Key{ID: id}
@@ -50,7 +50,7 @@ func (f *fixture) assembledSession(t *testing.T, id, body string) (SessionAssemb
 func TestAssembleSessionInEachForm(t *testing.T) {
 	f := start(t, Options{})
 	f.library(t)
-	f.talk(t, "s", 3)
+	f.workedOn(t, "s", 3)
 	for format, check := range map[string]func([]json.RawMessage) error{
 		"openai": pairing.CheckOpenAI, "anthropic": pairing.CheckAnthropic, "gemini": pairing.CheckGemini, "ragctx": func([]json.RawMessage) error { return nil },
 	} {
@@ -96,7 +96,7 @@ func TestAssembleSessionInEachForm(t *testing.T) {
 func TestAssembleSessionCompacts(t *testing.T) {
 	f := start(t, Options{})
 	f.library(t)
-	f.talk(t, "s", 40)
+	f.workedOn(t, "s", 40)
 	body := `{"format":"anthropic","budget":{"total":4000,"reserve_output":200}}`
 	a, raw := f.assembledSession(t, "s", body)
 	if len(a.Compactions) != 1 || a.Budget.Over != 0 || a.Budget.Used > 3800 || !strings.Contains(raw, "Context Summary") {
@@ -112,7 +112,7 @@ func TestAssembleSessionCompacts(t *testing.T) {
 
 func TestAssembleSessionFaults(t *testing.T) {
 	f := start(t, Options{})
-	f.talk(t, "s", 1)
+	f.workedOn(t, "s", 1)
 	if got := f.call(t, "POST", "/v1/sessions/none/assemble", `{}`); got.status != 404 {
 		t.Errorf("a session that is not there: %d %s", got.status, got.body)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/expand"
-	"github.com/ragctx/ragctx/pack"
 	"github.com/ragctx/ragctx/timing"
 )
 
@@ -54,8 +53,9 @@ func (r *Resolver) reranks(q ragctx.ContextQuery) bool {
 }
 
 // Wider returns q as providers are to be asked, so that [Resolver.Order] has
-// something to choose from: for more items where their order may change or some were
-// shown before, and for those of any relevance where the relevance may.
+// something to choose from: for more items where their order may change, and for
+// those of any relevance where the relevance may. Items that were shown before are asked for
+// no differently: more of them would be other passages, and other bytes.
 func (r *Resolver) Wider(q ragctx.ContextQuery) ragctx.ContextQuery {
 	if r.reranks(q) {
 		q.MinRelevance = 0
@@ -69,9 +69,6 @@ func (r *Resolver) Wider(q ragctx.ContextQuery) ragctx.ContextQuery {
 func (r *Resolver) pool(q ragctx.ContextQuery) (n int) {
 	if r.reranks(q) {
 		n = r.opts.RerankTop
-	}
-	if len(q.Shown) > 0 {
-		n = max(n, q.MaxResults+pack.DefaultHold)
 	}
 	if q.Diversity > 0 {
 		n = max(n, min(max(widerBy*q.MaxResults, leastChoice), maxDiverse))
