@@ -149,8 +149,8 @@ func (s *Server) sessionRoutes() {
 	register(s, sessionOp("get-session", http.MethodGet, sessionPath, "What does a session have?", "Its sections, branches, compactions and observations, without what was said."),
 		func(ctx context.Context, in *SessionKey) (*sessionOutput, error) { return s.sessionAt(ctx, in.kept()) })
 	register(s, sessionOp("change-session", http.MethodPatch, sessionPath, "Change a session", "Its layer of compression, and values of your own."), s.changeSession)
-	register(s, sessionOp("put-session-section", http.MethodPut, memberPath(sessionsRoot, "section"), "Replace a section", "Puts messages in the place of those of a section, or makes it. Compactions and labels of messages that are gone go with them."), s.putSection)
-	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath(sessionsRoot, "section"), "Remove a section", "With its messages, of all branches. One that is not there is 404."), s.deleteSection)
+	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Puts messages in the place of those of a section, or makes it. Compactions and labels of messages that are gone go with them."), s.putSection)
+	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section", "With its messages, of all branches. One that is not there is 404."), s.deleteSection)
 	fork := sessionOp("fork-session", http.MethodPost, verbPath(sessionsRoot, "fork"), "Make a session of a branch", "Copies the messages up to one of them into a new session, with their labels and compactions. The two know nothing of each other from then on.")
 	fork.DefaultStatus = http.StatusCreated
 	register(s, fork, s.forkSession)
@@ -184,18 +184,11 @@ func (s *Server) sessionAt(ctx context.Context, k session.Key) (*sessionOutput, 
 }
 
 func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
-	k := in.kept()
-	if in.Body.Layer != nil {
-		if err := s.engine.Conversations().SetLayer(ctx, k, pipeline.Layer(*in.Body.Layer)); err != nil {
-			return nil, err
-		}
+	c := conversation.Changes{Layer: (*pipeline.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
+	if err := s.engine.Conversations().Change(ctx, in.kept(), c); err != nil {
+		return nil, err
 	}
-	if len(in.Body.Parameters) > 0 {
-		if err := s.engine.Conversations().SetParameters(ctx, k, in.Body.Parameters); err != nil {
-			return nil, err
-		}
-	}
-	return s.sessionAt(ctx, k)
+	return s.sessionAt(ctx, in.kept())
 }
 
 func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutput, error) {

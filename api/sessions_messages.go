@@ -155,9 +155,9 @@ func (s *Server) sessionMessageRoutes() {
 	register(s, appending, s.appendToSession)
 	register(s, sessionOp("list-session-messages", http.MethodGet, verbPath(sessionsRoot, "messages"), "Messages of a session",
 		"The newest ones of the branch that the leaf is on, or of a section, as they were said: without compactions. What a model is to be shown is what compile answers."), s.sessionMessages)
-	register(s, sessionOp("get-session-message", http.MethodGet, memberPath(sessionsRoot, "message"), "Get a message of a session",
+	register(s, sessionOp("get-session-message", http.MethodGet, memberPath("message"), "Get a message of a session",
 		"With its section and its label."), s.sessionMessage)
-	register(s, sessionOp("label-session-message", http.MethodPut, memberPath(sessionsRoot, "label"), "Name a message",
+	register(s, sessionOp("label-session-message", http.MethodPut, memberPath("label"), "Name a message",
 		"A message has one label; another one takes its place, and an empty one takes it away."), s.labelMessage)
 	register(s, sessionOp("list-session-labels", http.MethodGet, verbPath(sessionsRoot, "labels"), "Labels of a session", "The messages that have a name."), s.sessionLabels)
 }
@@ -191,7 +191,7 @@ func (s *Server) heardAfter(ctx context.Context, k session.Key, parent string, s
 	if v, err := vendor(said.Format); err != nil || v != wire.Gemini {
 		return s.heard(said, "messages")
 	}
-	path, err := s.engine.Sessions().Path(ctx, k, parent) // whose calls results without ids answer
+	path, err := s.engine.Conversations().Branch(ctx, k, parent) // whose calls results without ids answer
 	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 		return nil, nil, err
 	}
@@ -269,23 +269,20 @@ func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*session
 
 // listed returns the messages that are asked for, of which a page is the end.
 func (s *Server) listed(ctx context.Context, in *messageList) ([]session.Entry, error) {
-	k, stored := in.kept(), s.engine.Sessions()
+	k := in.kept()
 	switch {
 	case in.Section != "" && in.Leaf != "":
 		return nil, ragctx.Invalid("leaf", "contradicts section, which is of all branches; send one of them")
 	case in.Section != "":
-		return sectionBefore(ctx, stored, k, in)
+		return sectionBefore(ctx, s.engine.Sessions(), k, in)
 	case in.Leaf != "" && in.Before != "":
 		return nil, ragctx.Invalid("leaf", "contradicts before, which names a message of a branch; send one of them")
 	case in.Before != "":
-		path, err := stored.Path(ctx, k, in.Before)
-		if err != nil {
-			return nil, noMessageIn(err, "before")
-		}
-		return path[:max(len(path)-1, 0)], nil
+		branch, err := s.engine.Conversations().BranchBefore(ctx, k, in.Before)
+		return branch, noMessageIn(err, "before")
 	}
-	path, err := stored.Path(ctx, k, in.Leaf)
-	return path, noMessageIn(err, "leaf")
+	branch, err := s.engine.Conversations().Branch(ctx, k, in.Leaf)
+	return branch, noMessageIn(err, "leaf")
 }
 
 // noMessageIn returns the error that there is no message as one about the field that names

@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ragctx/ragctx"
@@ -157,23 +158,44 @@ func (s *Service) Remove(ctx context.Context, k session.Key, section string) err
 
 // SetLayer says which layer of compression a session has.
 func (s *Service) SetLayer(ctx context.Context, k session.Key, layer pipeline.Layer) error {
-	layer, err := ParseLayer(string(layer))
-	if err != nil {
-		return err
-	}
-	var value any // nil takes the parameter away
-	if layer != pipeline.AnyLayer {
-		value = string(layer)
-	}
-	return s.annotate(ctx, k, map[string]any{ParameterLayer: value})
+	return s.Change(ctx, k, Changes{Layer: &layer})
 }
 
 // SetParameters lays parameters over those of a session; nil takes one away.
 func (s *Service) SetParameters(ctx context.Context, k session.Key, parameters map[string]any) error {
-	if err := ownParameters(parameters); err != nil {
+	return s.Change(ctx, k, Changes{Parameters: parameters})
+}
+
+// Changes are what [Service.Change] changes of a session. What is nil stays.
+type Changes struct {
+	Layer *pipeline.Layer
+	// Parameters are laid over those that there are; nil takes one away.
+	Parameters map[string]any
+}
+
+// Change changes a session, all of it or nothing.
+func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
+	if err := ownParameters(c.Parameters); err != nil {
 		return err
 	}
-	return s.annotate(ctx, k, parameters)
+	parameters := maps.Clone(c.Parameters)
+	if parameters == nil {
+		parameters = make(map[string]any, 1)
+	}
+	if c.Layer != nil {
+		layer, err := ParseLayer(string(*c.Layer))
+		if err != nil {
+			return err
+		}
+		if parameters[ParameterLayer] = string(layer); layer == pipeline.AnyLayer {
+			parameters[ParameterLayer] = nil
+		}
+	}
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return err
+	}
+	return s.opts.Storage.Annotate(ctx, k, parameters)
 }
 
 // ownParameters refuses parameters of callers that mean something here.
@@ -182,14 +204,6 @@ func ownParameters(parameters map[string]any) error {
 		return ragctx.Invalid("parameters."+ParameterLayer, "is the session's layer of compression; set the layer")
 	}
 	return nil
-}
-
-func (s *Service) annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
-	k, err := s.opts.Admit(ctx, k)
-	if err != nil {
-		return err
-	}
-	return s.opts.Storage.Annotate(ctx, k, parameters)
 }
 
 // store changes what a session has, while nothing is appended to it by the service.
