@@ -159,11 +159,16 @@ func (r Request) Plan(c ragctx.Counter) (Plan, error) {
 	return p, nil
 }
 
-// Fixed returns the tokens of the model's window, and how many of them are for what is not
-// in messages: the system prompt, the tools and the model's answer.
+// Fixed returns the tokens of the model's window but those that context may take from a
+// conversation, and how many of them are for what is not in messages: the system prompt,
+// the tools and the model's answer. So a conversation that is compacted within that window
+// is not cut for the context's sake.
 func (r Request) Fixed(c ragctx.Counter) (window, fixed int) {
 	p := r.divided(c)
-	return p.budget.Total, p.budget.Reserve + p.tools + p.system
+	room := p.room(p.system)
+	q := r.Context.WithDefaults()
+	context := min(q.MaxTokens+frame(q), int(float64(room)*p.budget.ContextShare))
+	return p.budget.Total - max(context, 0), p.budget.Total - room
 }
 
 // divided returns a plan with what does not depend on messages.
@@ -199,11 +204,8 @@ func (p *Plan) ask(room int) {
 	}
 	limits := session.Limits{Scale: p.scale, Costs: p.costs}
 	least, whole := session.Truncate(p.request.Messages, limits).Tokens, session.Sound(p.request.Messages, limits).Tokens
-	frame := 2 * session.MessageOverhead
-	if q.Spotlight {
-		frame += instructionRoom
-	}
-	q.MaxTokens = min(q.MaxTokens, max(share, room-whole)-frame, room-least-frame)
+	beside := frame(q)
+	q.MaxTokens = min(q.MaxTokens, max(share, room-whole)-beside, room-least-beside)
 	switch {
 	case p.request.KeptTokens != nil:
 	case q.Query == "":
@@ -211,8 +213,17 @@ func (p *Plan) ask(room int) {
 	case q.MaxTokens < 1:
 		p.Note = "what must be sent leaves no room for context"
 	default:
-		p.Query, p.Ask, p.context = q, true, q.MaxTokens+frame
+		p.Query, p.Ask, p.context = q, true, q.MaxTokens+beside
 	}
+}
+
+// frame returns what context costs beside its own tokens.
+func frame(q ragctx.ContextQuery) int {
+	n := 2 * session.MessageOverhead
+	if q.Spotlight {
+		n += instructionRoom
+	}
+	return n
 }
 
 // question returns what the user asked last, as far as it can be searched for.
