@@ -16,13 +16,8 @@ import (
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/wire"
-	"github.com/ragctx/ragctx/session/wire/pairing"
 	"github.com/ragctx/ragctx/tokens"
 )
-
-var vendorChecks = map[wire.Vendor]func([]json.RawMessage) error{
-	wire.OpenAI: pairing.CheckOpenAI, wire.Anthropic: pairing.CheckAnthropic, wire.Gemini: pairing.CheckGemini,
-}
 
 // anyTalk draws messages with calls that are nested, parallel, answered late, twice, by the
 // wrong role, or never, and results that answer nothing; some are traces of an execution.
