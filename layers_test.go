@@ -25,7 +25,7 @@ var layers = []string{
 	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote providers/skills assemble",
 	"store watch pipeline/remote conversation",
 	"engine",
-	"api mcpserver eval bench examples/crm examples/docsfolder",
+	"api mcpserver eval bench examples/agent examples/crm examples/docsfolder",
 	"web",
 	"cmd/ragctx",
 }

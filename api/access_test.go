@@ -50,11 +50,12 @@ var probes = map[string]probe{
 	"put-quotas": {whole, "/v1/namespaces/none/quotas", `{}`}, "erase-namespace": {whole, "/v1/namespaces/none?erase=true", ""},
 	"list-namespaces": {anywhere, "/v1/namespaces", ""}, "mem0-ping": {anywhere, "/mem0/v1/ping", ""},
 
-	"context":  {namespace, "/v1/context", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
-	"search":   {namespace, "/v1/search", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
-	"explain":  {namespace, "/v1/explain", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
-	"assemble": {namespace, "/v1/assemble", `{"query":"a","namespace":"{ns}","user_id":"{user}","messages":[{"role":"user","content":"a"}]}`},
-	"pack":     {namespace, "/v1/packs", `{"namespace":"{ns}","cluster":"c","user_id":"{user}","strategy":{"sources":[{"topic":"T"}]}}`},
+	"context":          {namespace, "/v1/context", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
+	"search":           {namespace, "/v1/search", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
+	"explain":          {namespace, "/v1/explain", `{"query":"a","namespace":"{ns}","user_id":"{user}"}`},
+	"assemble":         {namespace, "/v1/assemble", `{"query":"a","namespace":"{ns}","user_id":"{user}","messages":[{"role":"user","content":"a"}]}`},
+	"assemble-session": {namespace, "/v1/sessions/s/assemble?" + owner, `{"query":"a"}`},
+	"pack":             {namespace, "/v1/packs", `{"namespace":"{ns}","cluster":"c","user_id":"{user}","strategy":{"sources":[{"topic":"T"}]}}`},
 
 	"status": {anywhere, "/v1/status", ""}, "stream-events": {namespace, "/v1/events?namespace={ns}", ""}, "list-providers": {anywhere, "/v1/providers", ""},
 	"list-session-providers":  {namespace, "/v1/sessions/s/providers?" + owner, ""},

@@ -30,7 +30,7 @@ var operationRoles = map[access.Role][]string{
 		"put-document", "put-documents", "delete-document", "delete-job", "cancel-job", "retry-job",
 		"append-messages", "import-messages", "erase-cluster",
 		"remember", "remember-outcome", "change-memory", "delete-memory", "change-memory-tags", "put-memory-tags", "undo-memory",
-		"release-memory", "discard-memory", "import-memories", "prune-memories", "complete-turn", "undo-turn", "erase-session", "erase-user",
+		"release-memory", "discard-memory", "import-memories", "prune-memories", "complete-turn", "undo-turn", "assemble-session", "erase-session", "erase-user",
 		"add-session-provider", "remove-session-provider",
 		"create-session", "change-session", "append-session-messages", "label-session-message", "put-session-section", "delete-session-section",
 		"compact-session", "undo-session-compaction", "fork-session", "navigate-session", "import-session",

@@ -20,6 +20,7 @@ var verbs = [...]verb{
 	{mem0Memories, "history", "/history"},
 	{sessionsRoot, "providers", "/providers"},
 	{sessionsRoot, "messages", "/messages"},
+	{sessionsRoot, "assemble", "/assemble"},
 	{sessionsRoot, "compile", "/compile"},
 	{sessionsRoot, "compact", "/compact"},
 	{sessionsRoot, "undo-compaction", "/undo-compaction"},

@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ragctx/ragctx"
@@ -146,7 +147,7 @@ func (v *viewing) stages(ctx context.Context) (*pipeline.Pipeline, error) {
 		MaxTokens:   least(set.Truncate.MaxTokens, v.options.Compile.MaxTokens),
 	}
 	if v.service.opts.Notes != nil && !set.Observation.Disabled {
-		b.Observations = &pipeline.Observation{Notes: &v.notes}
+		b.Observations = &pipeline.Observation{Notes: &v.notes, Steady: true}
 	}
 	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
 		o := v.service.compaction(v.scale.Counter)
@@ -172,6 +173,10 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 	}
 	if err == nil {
 		c, err = v.service.record(ctx, v.key, c)
+	}
+	if errors.Is(err, ragctx.ErrTooLarge) { // the view is as good without being kept
+		v.service.opts.Logger.WarnContext(ctx, "what a stage made is not kept", "stage", stage, "session_id", v.key.ID, "error", err)
+		return
 	}
 	if err != nil {
 		v.err = fmt.Errorf("keep what the stage %s made: %w", stage, err)

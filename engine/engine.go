@@ -167,6 +167,7 @@ type Engine struct {
 	tally         packTally
 	answers       answerTally
 	recall        *answerCache
+	shown         shown
 	embedding     embedderCalls
 	started       atomic.Bool // jobs were
 	opened        time.Time

@@ -85,20 +85,18 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	return res.Messages, nil
 }
 
-// usage returns how full the window is: what the model reported, or what the messages
-// cost, which then are counted.
+// usage returns how full the window is: what the model reported or what the messages cost,
+// whichever is more. The model may not have been shown all of them, or not the newest.
 func (c Compaction) usage(s *State, messages []ragctx.Message, o compact.Options) (u compact.Usage, costs []int) {
-	u = compact.Usage{SessionID: s.SessionID, Used: s.Used, Most: o.Window}
+	u = compact.Usage{SessionID: s.SessionID, Used: o.Fixed, Most: o.Window}
 	if u.Most == 0 {
 		u.Most = compact.DefaultWindow
 	}
 	costs = s.costs(session.Scale{Counter: o.Counter}, messages)
-	if u.Used == 0 {
-		u.Used = o.Fixed
-		for _, n := range costs {
-			u.Used += n
-		}
+	for _, n := range costs {
+		u.Used += n
 	}
+	u.Used = max(u.Used, s.Used)
 	return u, costs
 }
 

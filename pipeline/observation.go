@@ -53,7 +53,15 @@ type Observation struct {
 	// KeepMessages is how many of the messages that the newest note tells of stay; 0 is
 	// [DefaultKeepMessages], -1 none. So what is shown changes only with a new note.
 	KeepMessages int
+	// Steady has new notes wait, and their messages stay, until they become a reflection or
+	// tell of many messages: each change of the prefix is one of all that comes after it,
+	// which no cache of the prompt survives. It is for whole conversations, which a prefix
+	// was not persisted in.
+	Steady bool
 }
+
+// steadyMessages is how many messages new notes tell of that do not wait.
+const steadyMessages = 60
 
 // Name implements [Stage].
 func (Observation) Name() string { return "observation" }
@@ -81,6 +89,9 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 		return nil, Skipped("there are no observations yet")
 	}
 	s.Observed = true
+	if o.Steady && at < 0 {
+		notes = settled(notes, messages)
+	}
 	prefix := Prefix(notes)
 	rest := messages
 	if at >= 0 {
@@ -93,6 +104,22 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 	out := inserted(rest, ragctx.TextMessage(ragctx.RoleSystem, prefix))
 	s.Persist(out)
 	return out, nil
+}
+
+// settled returns the notes that are shown: the first one, reflections, and those after
+// which enough was said. Later notes and messages do not change that.
+func settled(notes []Note, messages []ragctx.Message) []Note {
+	places := make(map[string]int, len(messages))
+	for i, m := range messages {
+		places[m.ID] = i
+	}
+	shown, told := 0, 0
+	for i, n := range notes {
+		if at := places[n.Through]; i == 0 || len(n.Reflects) > 0 || at-told >= steadyMessages {
+			shown, told = i+1, at
+		}
+	}
+	return notes[:shown]
 }
 
 // without returns messages without those that observations tell of, but for the last ones

@@ -299,7 +299,8 @@ func (p *parser) end() {
 		return ok
 	}
 	for _, r := range p.records {
-		c, err := Options{}.Or().Record(r.Compaction, p.a.Compactions, known)
+		have, taken := recordsOf(p.a.Compactions)
+		c, err := Options{}.Or().Record(r.Compaction, have, taken, known)
 		if err != nil {
 			p.refuse(r.at, r.text, err)
 			continue

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/ragctx/ragctx"
 )
@@ -13,10 +14,11 @@ import (
 const (
 	MaxAppend       = 1000     // messages that are appended at a time
 	MaxMessageBytes = 16 << 20 // of a message, as Bytes counts
-	MaxMessages     = 100_000  // of a session
+	MaxMessages     = 50_000   // of a session
 	MaxBytes        = 64 << 20 // of a session's messages
-	// MaxParameters is how many bytes of JSON the parameters of a session have.
-	MaxParameters = 64 << 10
+	MaxRecords      = 1000     // of a session: compactions
+	MaxRecordBytes  = 16 << 20 // of a session's records
+	MaxParameters   = 64 << 10 // bytes of JSON of a session's parameters
 )
 
 // Bytes returns about how large a message is: what is said in it, and its metadata.
@@ -82,6 +84,41 @@ func (s Size) Plus(entries []Entry) (Size, error) {
 		return s, tooLarge("messages", "make the session hold %d bytes, the limit is %d; begin another session", s.Bytes, MaxBytes)
 	}
 	return s, nil
+}
+
+// CheckSize returns the size of an archive's messages. That it has more than a session may
+// is an [ragctx.ErrTooLarge].
+func (a Archive) CheckSize() (Size, error) {
+	records, _ := recordsOf(a.Compactions)
+	if err := records.check(); err != nil {
+		return Size{}, err
+	}
+	if _, err := Annotated(nil, a.Parameters); err != nil {
+		return Size{}, err
+	}
+	return Size{}.Plus(a.Entries)
+}
+
+// Records is how many records a session has, and how large they are.
+type Records struct {
+	Number int
+	Bytes  int64
+}
+
+func (r Records) check() error {
+	if r.Number > MaxRecords || r.Bytes > MaxRecordBytes {
+		return tooLarge("compactions", "make the session have %d of %d bytes, the limits are %d and %d; undo some", r.Number, r.Bytes, MaxRecords, MaxRecordBytes)
+	}
+	return nil
+}
+
+// recordsOf returns how much records are, and what says whether an id is taken.
+func recordsOf(all []Compaction) (size Records, taken func(id string) bool) {
+	for _, c := range all {
+		size.Number++
+		size.Bytes += int64(len(c.Record))
+	}
+	return size, func(id string) bool { return slices.ContainsFunc(all, func(c Compaction) bool { return c.ID == id }) }
 }
 
 // CheckAppend reports whether so many messages can be appended at a time.

@@ -284,7 +284,8 @@ func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err 
 // AddCompaction implements [Storage].
 func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction) (Compaction, error) {
 	err := s.change(ctx, k, func(one *kept) (err error) {
-		if c, err = s.opts.Or().Record(c, one.Archive.Compactions, one.has); err == nil {
+		have, taken := recordsOf(one.Archive.Compactions)
+		if c, err = s.opts.Or().Record(c, have, taken, one.has); err == nil {
 			one.Archive.Compactions = append(one.Archive.Compactions, c)
 		}
 		return err
@@ -346,7 +347,7 @@ func (one *kept) has(id string) bool {
 }
 
 func (s *Memory) put(k Key, a Archive) error {
-	size, err := Size{}.Plus(a.Entries)
+	size, err := a.CheckSize()
 	if err != nil {
 		return err
 	}

@@ -248,8 +248,13 @@ func (o Options) Adopt(messages []ragctx.Message, parent string, known func(id s
 }
 
 // Record returns a compaction as it is added to others: with id and time where it has
-// none. known says which messages there are.
-func (o Options) Record(c Compaction, others []Compaction, known func(id string) bool) (Compaction, error) {
+// none. taken says which ids they have, and known which messages there are.
+func (o Options) Record(c Compaction, others Records, taken, known func(id string) bool) (Compaction, error) {
+	others.Number++
+	others.Bytes += int64(len(c.Record))
+	if err := others.check(); err != nil {
+		return c, err
+	}
 	for _, end := range []struct{ field, id string }{{"from", c.From}, {"to", c.To}} {
 		if end.id != "" && !known(end.id) {
 			return c, ragctx.Invalid(end.field, "no message has the id %q; name one of the session", ragctx.Clip(end.id))
@@ -261,7 +266,7 @@ func (o Options) Record(c Compaction, others []Compaction, known func(id string)
 	if c.ID == "" {
 		c.ID = o.NewID()
 	}
-	if slices.ContainsFunc(others, func(other Compaction) bool { return other.ID == c.ID }) {
+	if taken(c.ID) {
 		return c, &ragctx.FieldError{Field: "id", Problem: fmt.Sprintf("another compaction has the id %q; give each its own, or none", ragctx.Clip(c.ID)), Kind: ragctx.ErrConflict}
 	}
 	if c.CreatedAt.IsZero() {

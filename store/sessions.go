@@ -239,12 +239,19 @@ func (s *Sessions) Label(ctx context.Context, k session.Key, id, label string) e
 // AddCompaction implements [session.Storage].
 func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session.Compaction) (session.Compaction, error) {
 	err := s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
-		others, err := c.compactions(ctx)
+		var others session.Records
+		err := c.tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(octet_length(record)), 0) FROM session_compactions WHERE session = ?`, c.id).
+			Scan(&others.Number, &others.Bytes)
 		if err != nil {
 			return err
 		}
 		known, failed := c.known(ctx)
-		if one, err = s.opts.Record(one, others, known); *failed != nil || err != nil {
+		taken := func(id string) (yes bool) {
+			err := c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_compactions WHERE session = ? AND id = ?)`, c.id, id).Scan(&yes)
+			*failed = errors.Join(*failed, err)
+			return yes
+		}
+		if one, err = s.opts.Record(one, others, taken, known); *failed != nil || err != nil {
 			return errors.Join(*failed, err)
 		}
 		return c.record(ctx, one)
@@ -255,15 +262,15 @@ func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session
 // UndoCompaction implements [session.Storage].
 func (s *Sessions) UndoCompaction(ctx context.Context, k session.Key) (out session.Compaction, err error) {
 	err = s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
-		all, err := c.compactions(ctx)
+		all, err := c.compactions(ctx, `n = (SELECT max(n) FROM session_compactions WHERE session = ?)`)
 		if err != nil {
 			return err
 		}
 		if len(all) == 0 {
 			return fmt.Errorf("undo a compaction: the session has none: %w", ragctx.ErrNotFound)
 		}
-		out = all[len(all)-1]
-		_, err = c.tx.ExecContext(ctx, `DELETE FROM session_compactions WHERE n = (SELECT max(n) FROM session_compactions WHERE session = ?)`, c.id)
+		out = all[0]
+		_, err = c.tx.ExecContext(ctx, `DELETE FROM session_compactions WHERE session = ? AND id = ?`, c.id, out.ID)
 		return err
 	})
 	return out, err

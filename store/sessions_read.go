@@ -189,7 +189,7 @@ func (s *Sessions) Labels(ctx context.Context, k session.Key) (out map[string]st
 // Compactions implements [session.Storage].
 func (s *Sessions) Compactions(ctx context.Context, k session.Key) (out []session.Compaction, err error) {
 	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		out, err = c.compactions(ctx)
+		out, err = c.compactions(ctx, allCompactions)
 		return err
 	})
 	return out, err
@@ -208,7 +208,7 @@ func (c *conversation) describe(ctx context.Context) (a session.Archive, err err
 	if a.Labels, err = c.labels(ctx); err != nil {
 		return a, err
 	}
-	a.Compactions, err = c.compactions(ctx)
+	a.Compactions, err = c.compactions(ctx, allCompactions)
 	return a, err
 }
 
@@ -227,8 +227,12 @@ func (c *conversation) labels(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-func (c *conversation) compactions(ctx context.Context) (out []session.Compaction, err error) {
-	rows, err := c.tx.QueryContext(ctx, `SELECT id, created, "from", "to", record FROM session_compactions WHERE session = ? ORDER BY n`, c.id)
+// allCompactions are those of a session.
+const allCompactions = `session = ?`
+
+// compactions returns the records that meet a condition on the session.
+func (c *conversation) compactions(ctx context.Context, which string) (out []session.Compaction, err error) {
+	rows, err := c.tx.QueryContext(ctx, `SELECT id, created, "from", "to", record FROM session_compactions WHERE `+which+` ORDER BY n`, c.id)
 	if err != nil {
 		return nil, err
 	}

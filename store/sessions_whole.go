@@ -23,7 +23,7 @@ type newSession struct {
 
 // prepared returns an archive as it is written.
 func (s *Sessions) prepared(a session.Archive) (newSession, error) {
-	size, err := session.Size{}.Plus(a.Entries)
+	size, err := a.CheckSize()
 	if err != nil {
 		return newSession{}, err
 	}

@@ -30,6 +30,7 @@ type backend interface {
 	AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error)
 	packBuilder
 	providerKeeper
+	sessionKeeper
 	// Status tells how the data directory is doing.
 	Status(ctx context.Context) (api.Status, error)
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)

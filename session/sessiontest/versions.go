@@ -150,6 +150,8 @@ func testLimits(t *testing.T, w *world) {
 	w.must(w.Import(background(), session.Key{Namespace: "ns", ID: "full"}, archive(full)))
 	_, err = w.Append(background(), session.Key{Namespace: "ns", ID: "full"}, "messages", ragctx.TextMessage(ragctx.RoleUser, "x"))
 	w.wantError(err, ragctx.ErrTooLarge, "a full session")
+	_, err = w.AddCompaction(background(), one, session.Compaction{Record: []byte(`"` + strings.Repeat("x", session.MaxRecordBytes) + `"`)})
+	w.wantError(err, ragctx.ErrTooLarge, "a large record")
 	w.wantStore(one, "")
 }
 
