@@ -46,7 +46,7 @@ type erasedOutput struct{ Body store.Erased }
 func (s *Server) eraseRoutes() {
 	register(s, huma.Operation{
 		OperationID: "erase-session", Method: http.MethodDelete, Path: "/v1/sessions/{id}", Tags: []string{"memories"}, Summary: "Erase a session",
-		Description: "Removes a stored session for good, with its branches, compactions and observations, and the turns and memories of a session of that id. Only with erase=true: there is no other way to delete a session.",
+		Description: "Removes a stored session for good, with its branches, compactions and observations and the sessions that were forked off it, and the turns and memories of a session of that id. Only with erase=true: there is no other way to delete a session.",
 	}, func(ctx context.Context, in *sessionDelete) (*erasedOutput, error) {
 		if err := in.confirmed(); err != nil {
 			return nil, err

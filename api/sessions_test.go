@@ -497,6 +497,20 @@ func TestSessionFaults(t *testing.T) {
 	}
 }
 
+// TestChangingASession: a change is made whole or not at all.
+func TestChangingASession(t *testing.T) {
+	f := start(t, Options{})
+	f.talk(t, session.Key{ID: "s"}, "one")
+	long, none := strings.Repeat("x", session.MaxParameters), "none"
+	_, err := f.client.ChangeSession(t.Context(), session.Key{ID: "s"}, SessionPatch{Layer: &none, Parameters: Metadata{"a": long}})
+	if !errors.Is(err, ragctx.ErrTooLarge) || where(err) != "body.parameters" {
+		t.Errorf("too much: %v", err)
+	}
+	if d, err := f.client.DescribeSession(t.Context(), session.Key{ID: "s"}); err != nil || d.Layer != anyLayer {
+		t.Errorf("half of it was done: %+v, %v", d, err)
+	}
+}
+
 // TestAppendingAgain: a request with a key appends once, also if the process ended
 // between the work and the answer.
 func TestAppendingAgain(t *testing.T) {
