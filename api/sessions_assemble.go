@@ -29,7 +29,7 @@ type SessionAssembleAnswer struct {
 	Pipeline    []StageReport  `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
 	Layer       pipeline.Layer `json:"layer" enum:",observation,compaction,buffer,none" doc:"how the session is compressed; empty is observations where there are any, else compaction"`
 	Compactions []string       `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
-	Observed    int            `json:"observed,omitempty" doc:"how many observations are shown"`
+	Observed    int            `json:"observed,omitempty" doc:"how many observations of it there are"`
 	Leaf        string         `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
 }
 

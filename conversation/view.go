@@ -44,7 +44,7 @@ type View struct {
 	Messages []ragctx.Message
 	Costs    []int // of the messages, in tokens of the tokenizer
 	Reports  []pipeline.Report
-	// Notes are the observations that were shown, oldest first.
+	// Notes are the observations that count, oldest first; the newest may not be shown yet.
 	Notes []pipeline.Note
 	// Layer is the session's, and Records are the compactions and persisted stages that
 	// were made on the way.
