@@ -5,8 +5,7 @@ import "time"
 // EventType names what happened.
 type EventType string
 
-// The event types, each with the struct that its events carry as Data. Those about
-// compaction are sent by whoever compacts a conversation.
+// The event types, each with the struct that its events carry as Data.
 const (
 	EventContextResolving        EventType = "context_resolving"         // ContextResolving
 	EventContextResolved         EventType = "context_resolved"          // ContextResolved

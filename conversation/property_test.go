@@ -75,7 +75,7 @@ func TestKeptIsAsStored(t *testing.T) {
 			must(err)
 			return c.Messages
 		}
-		for n := range rapid.IntRange(1, 12).Draw(t, "operations") {
+		for n := range rapid.IntRange(1, mostOperations).Draw(t, "operations") {
 			before := show(fresh, true)
 			switch rapid.SampledFrom([]string{"say", "say", "say", "view", "view", "compact", "undo", "observe", "layer", "back"}).Draw(t, "operation") {
 			case "say":

@@ -266,6 +266,26 @@ func TestSavesAtTheSameTime(t *testing.T) {
 	}
 }
 
+// TestFullSession: a session that holds all that it may takes nothing more.
+func TestFullSession(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
+	converse(t, f, k, "Zq", 2)
+	db, err := sql.Open("sqlite", "file:"+escape(f.path)+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, full := range []string{fmt.Sprint(`bytes = `, session.MaxBytes), fmt.Sprint(`bytes = 0, messages = `, session.MaxMessages)} {
+		if _, err := db.ExecContext(t.Context(), `UPDATE sessions SET `+full); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Append(t.Context(), k, "messages", ragctx.TextMessage(ragctx.RoleUser, "x")); !errors.Is(err, ragctx.ErrTooLarge) {
+			t.Errorf("%s: %v", full, err)
+		}
+	}
+}
+
 // TestListSessions: those that were changed last come first, page by page, within the walls.
 func TestListSessions(t *testing.T) {
 	f := fresh(t)

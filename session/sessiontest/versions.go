@@ -147,22 +147,7 @@ func testLimits(t *testing.T, w *world) {
 	full := session.Store{}.Append("messages", big, big, big, big)
 	_, err = w.Save(background(), one, full.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "x")))
 	w.wantError(err, ragctx.ErrTooLarge, "a large session")
-	w.must(w.Import(background(), session.Key{Namespace: "ns", ID: "full"}, archive(full)))
-	_, err = w.Append(background(), session.Key{Namespace: "ns", ID: "full"}, "messages", ragctx.TextMessage(ragctx.RoleUser, "x"))
-	w.wantError(err, ragctx.ErrTooLarge, "a full session")
 	_, err = w.AddCompaction(background(), one, session.Compaction{Record: []byte(`"` + strings.Repeat("x", session.MaxRecordBytes) + `"`)})
 	w.wantError(err, ragctx.ErrTooLarge, "a large record")
 	w.wantStore(one, "")
-}
-
-// archive returns an archive of a store whose messages have no ids.
-func archive(s session.Store) session.Archive {
-	a := session.Archive{Sections: s.Names()}
-	for _, one := range s.Sections() {
-		for _, m := range one.Messages {
-			m.ID = fmt.Sprint("m", len(a.Entries))
-			a.Entries = append(a.Entries, session.Entry{Section: one.Name, Message: m})
-		}
-	}
-	return a
 }
