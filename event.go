@@ -5,8 +5,7 @@ import "time"
 // EventType names what happened.
 type EventType string
 
-// The event types, each with the struct that its events carry as Data. Those about
-// compaction are sent by whoever compacts a conversation.
+// The event types, each with the struct that its events carry as Data.
 const (
 	EventContextResolving        EventType = "context_resolving"         // ContextResolving
 	EventContextResolved         EventType = "context_resolved"          // ContextResolved
@@ -94,6 +93,8 @@ type ContextCompacted struct {
 	Summary        string  `json:"summary,omitempty"`
 	Reason         string  `json:"reason"`
 	Strategy       string  `json:"strategy"`
+	// Warnings say which ways of summarising failed before, and why.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // MemoryStored is sent when a memory is persisted.

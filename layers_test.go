@@ -23,9 +23,9 @@ var layers = []string{
 	"prose tokens embed llm rerank index session ledger xmlfmt api/reference",
 	"facts embed/static embed/remote index/vector index/keyword index/indextest ledger/ledgertest session/sessiontest compact passage",
 	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote providers/skills assemble",
-	"store watch pipeline/remote",
+	"store watch pipeline/remote conversation",
 	"engine",
-	"api mcpserver eval bench examples/crm examples/docsfolder",
+	"api mcpserver eval bench examples/agent examples/crm examples/docsfolder",
 	"web",
 	"cmd/ragctx",
 }

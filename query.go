@@ -175,6 +175,10 @@ type ContextQuery struct {
 	Messages []Message `json:"messages,omitempty"`
 	// Exclude lists ids of items the model already has.
 	Exclude []string `json:"exclude,omitempty"`
+	// Shown lists ids of items that the model was shown, in order. They keep their places
+	// while their rank changes little, so that what follows them in a prompt comes from its
+	// cache.
+	Shown []string `json:"shown,omitempty"`
 	// MinRelevance drops items below it, 0 to 1.
 	MinRelevance float64 `json:"min_relevance,omitempty"`
 	// Diversity, 0 to 1, is how much it counts against an item that it says what
@@ -347,6 +351,8 @@ func (q ContextQuery) Validate() error {
 		return Invalid("preset", "%q is unknown; use %s", Clip(q.Preset), strings.Join(PresetNames(), ", "))
 	case len(q.Exclude) > MaxResultsLimit:
 		return Invalid("exclude", "lists %d ids; the limit is %d", len(q.Exclude), MaxResultsLimit)
+	case len(q.Shown) > MaxResultsLimit:
+		return Invalid("shown", "lists %d ids; the limit is %d", len(q.Shown), MaxResultsLimit)
 	case len(q.Filter.Tags) > MaxFilterValues, len(q.Filter.Metadata) > MaxFilterValues, len(q.Filter.Sources) > MaxFilterValues:
 		return Invalid("filter", "has more than %d values in one list", MaxFilterValues)
 	case !q.Filter.OccurredBefore.IsZero() && !q.Filter.OccurredAfter.Before(q.Filter.OccurredBefore):

@@ -62,7 +62,11 @@ func TestAssembleOverHTTP(t *testing.T) {
 		t.Error("an equal request has another context")
 	}
 	// The client says the same.
-	r := AssembleRequest{Messages: Conversation{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "how do I roll back a deployment?")}}}
+	said, err := SaidOf([]ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "how do I roll back a deployment?")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := AssembleRequest{Said: said}
 	if got, err := f.client.Assemble(t.Context(), r); err != nil || len(got.Messages) != 1 || got.Blocks[0].Hash != a.Blocks[0].Hash {
 		t.Errorf("client: %+v, %v", got, err)
 	}

@@ -102,7 +102,7 @@ func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte, mad
 	}
 	e.Erases = e.Status < http.StatusMultipleChoices && r.URL.Query().Get("erase") == "true" && takes(op, "erase")
 	if values := c.ParamValues(); len(values) > 0 {
-		e.Target = ragctx.Clip(values[0])
+		e.Target = ragctx.Clip(values[len(values)-1]) // routes of [members] end with whose they are
 	}
 	s.engine.Audit(e)
 }

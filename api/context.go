@@ -39,6 +39,7 @@ type ContextRequest struct {
 	Queries        []string       `json:"queries,omitempty" maxItems:"8" doc:"other wordings of the query, each counting half; with the query 65536 bytes at most"`
 	Messages       Messages       `json:"messages,omitempty" doc:"the conversation so far, newest last; a query that leans on it is searched with words of it"`
 	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000" doc:"ids of items that the model already has"`
+	Shown          []string       `json:"shown,omitempty" maxItems:"1000" doc:"ids of items that the model was shown last time, in order: they keep their places while their rank changes little, so that what follows them in a prompt comes from its cache"`
 	MinRelevance   float64        `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below it"`
 	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"how much it counts against an item that it says what one before it says; 0 chooses by relevance alone"`
 	Blocks         bool           `json:"blocks,omitempty" doc:"splits the answer into two blocks: one that stays the same whatever is asked (published procedures, pinned memories, those that describe the user), and what answers the query"`
@@ -77,7 +78,7 @@ func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 	q := ragctx.ContextQuery{
 		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
 		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Queries: r.Queries, Messages: r.Messages,
-		Exclude: r.Exclude, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
+		Exclude: r.Exclude, Shown: r.Shown, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
 		Blocks: r.Blocks, StableTokens: r.StableTokens, Spotlight: r.Spotlight, Highlight: r.Highlight,
 	}
 	if r.Filter != nil {

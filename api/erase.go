@@ -31,7 +31,8 @@ type memoryDelete struct {
 type sessionDelete struct {
 	Scoped
 	Erasable
-	ID string `path:"id" maxLength:"512" doc:"the session's id"`
+	ID     string `path:"id" maxLength:"512" doc:"the session's id"`
+	UserID string `query:"user_id" maxLength:"512" doc:"whose session it is; without it that of all users, which is for admins"`
 }
 
 type userDelete struct {
@@ -45,12 +46,12 @@ type erasedOutput struct{ Body store.Erased }
 func (s *Server) eraseRoutes() {
 	register(s, huma.Operation{
 		OperationID: "erase-session", Method: http.MethodDelete, Path: "/v1/sessions/{id}", Tags: []string{"memories"}, Summary: "Erase a session",
-		Description: "Removes the turns and memories of a session, of all users, for good. Only with erase=true: there is no other way to delete a session.",
+		Description: "Removes a stored session for good, with its branches, compactions and observations and the sessions that were forked off it, and the turns and memories of a session of that id. Only with erase=true: there is no other way to delete a session.",
 	}, func(ctx context.Context, in *sessionDelete) (*erasedOutput, error) {
 		if err := in.confirmed(); err != nil {
 			return nil, err
 		}
-		erased, err := s.engine.EraseSession(ctx, in.Namespace, in.ID, "", true)
+		erased, err := s.engine.EraseSession(ctx, in.Namespace, in.ID, in.UserID, in.UserID == "")
 		return &erasedOutput{erased}, err
 	})
 	register(s, huma.Operation{

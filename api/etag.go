@@ -24,7 +24,10 @@ var tagged = map[string][]string{
 	"get-item":      nil,
 	"get-memory":    {"score", "access_count", "last_accessed"},
 	"get-procedure": nil,
+	"get-session":   nil,
 	"get-turn":      nil,
+
+	"get-session-message": nil,
 }
 
 // describeTag adds the tag to an operation's description.

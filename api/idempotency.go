@@ -42,7 +42,8 @@ var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHe
 // change once more, and so knows keys.
 func isWrite(op *huma.Operation) bool {
 	others := [...]string{
-		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages", "pack", "assemble", "explain",
+		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages", "pack", "assemble", "explain", "compile-session", "compile", "compact",
+		"import-session",
 		"mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3", "create-key",
 	}
 	return op.Method != http.MethodGet && !slices.Contains(others[:], op.OperationID)

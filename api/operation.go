@@ -12,7 +12,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/pipeline"
 )
 
 func (s *Server) config() huma.Config {
@@ -33,11 +35,18 @@ func (s *Server) config() huma.Config {
 // schemaName is the name of a type in the document. Messages of ledgers, for one, are
 // not those of conversations.
 func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	if of := reflect.TypeFor[ledger.Message](); t.PkgPath() == of.PkgPath() {
-		return "Ledger" + name
+	of := t
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
 	}
-	return name
+	return schemaPrefixes[of.PkgPath()] + huma.DefaultSchemaNamer(t, hint)
+}
+
+// schemaPrefixes are of the types of packages that have names in common with others.
+var schemaPrefixes = map[string]string{
+	reflect.TypeFor[ledger.Message]().PkgPath(): "Ledger",
+	reflect.TypeFor[compact.Record]().PkgPath(): "Compaction",
+	reflect.TypeFor[pipeline.Note]().PkgPath():  "Pipeline",
 }
 
 // routes registers every route and makes the OpenAPI document.
@@ -51,6 +60,7 @@ func (s *Server) routes() {
 	s.curationRoutes()
 	s.transferRoutes()
 	s.procedureRoutes()
+	s.sessionRoutes()
 	s.ledgerRoutes()
 	s.packRoutes()
 	s.assembleRoutes()

@@ -143,6 +143,12 @@ func (s *Server) locate(op *huma.Operation, field string) string {
 	if field == "body" {
 		return field
 	}
+	if field == "session_id" && strings.HasPrefix(op.Path, sessionsRoot) {
+		if op.Path == sessionsRoot {
+			return "body.id"
+		}
+		return "path.id"
+	}
 	if op.RequestBody != nil && op.RequestBody.Content[jsonType] != nil {
 		body := s.api.OpenAPI().Components.Schemas.SchemaFromRef(op.RequestBody.Content[jsonType].Schema.Ref)
 		root, _, _ := strings.Cut(field, ".")

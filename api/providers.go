@@ -13,7 +13,7 @@ import (
 // passes over others.
 type SessionKey struct {
 	Scoped
-	ID     string `path:"id" maxLength:"512" doc:"the session's id; a slash in it before providers is sent as %2F" example:"s-42"`
+	ID     string `path:"id" maxLength:"512" doc:"the session's id; a slash in it is sent as %2F" example:"s-42"`
 	UserID string `query:"user_id" maxLength:"512" doc:"the user whose session it is; without it nobody's. Sessions of the same id of two users are two"`
 }
 
@@ -74,7 +74,7 @@ func (s *Server) providerRoutes() {
 		return &sessionProviderListOutput{SessionProviderList{list}}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "add-session-provider", Method: http.MethodPut, Path: memberPath(sessionsRoot, "provider"), Tags: tags,
+		OperationID: "add-session-provider", Method: http.MethodPut, Path: memberPath("provider"), Tags: tags,
 		Summary:     "Have a session ask a provider",
 		Description: "One of those that the operator offers to sessions. It is asked for questions with this session_id, and told of the session's turns if it wants to be, from now on and after a restart.",
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerAddedOutput, error) {
@@ -82,7 +82,7 @@ func (s *Server) providerRoutes() {
 		return &providerAddedOutput{ProviderAdded{added}}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "remove-session-provider", Method: http.MethodDelete, Path: memberPath(sessionsRoot, "provider"), Tags: tags,
+		OperationID: "remove-session-provider", Method: http.MethodDelete, Path: memberPath("provider"), Tags: tags,
 		Summary:     "End that a session asks a provider",
 		Description: "A provider that the session does not ask is no error. A session that is not known is answered with 404.", DefaultStatus: http.StatusOK,
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerRemovedOutput, error) {

@@ -10,6 +10,7 @@ package assemble
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -32,6 +33,11 @@ type Placement string
 const (
 	Blocks  Placement = "blocks"  // the caller places it; the default
 	Prepend Placement = "prepend" // after the system prompt
+	// Inline is the stable block after the system prompt, and the other one before what the
+	// user said last, in the same message: so all before it comes from a prompt's cache in
+	// the next turn, and all of it in the calls of this one. Without words of a user it is
+	// as Prepend.
+	Inline Placement = "inline"
 )
 
 // Defaults and limits of a [Request].
@@ -76,6 +82,8 @@ func (b Budget) withDefaults() Budget {
 type Request struct {
 	SystemPrompt string
 	Messages     []ragctx.Message
+	// Costs are those of the first messages, where they are known; the others are counted.
+	Costs []int
 	// Context says what to look for. Without a query it is the newest instruction.
 	Context   ragctx.ContextQuery
 	Phase     Phase
@@ -96,8 +104,8 @@ func (r Request) Validate() error {
 	switch {
 	case r.Phase != "" && r.Phase != Loop && r.Phase != Synthesis:
 		return ragctx.Invalid("phase", "%q is unknown; use loop or synthesis", ragctx.Clip(string(r.Phase)))
-	case r.Placement != "" && r.Placement != Blocks && r.Placement != Prepend:
-		return ragctx.Invalid("placement", "%q is unknown; use blocks or prepend", ragctx.Clip(string(r.Placement)))
+	case r.Placement != "" && r.Placement != Blocks && r.Placement != Prepend && r.Placement != Inline:
+		return ragctx.Invalid("placement", "%q is unknown; use blocks, prepend or inline", ragctx.Clip(string(r.Placement)))
 	case len(r.Messages) > MaxMessages:
 		return ragctx.Invalid("messages", "are %d; the limit is %d: leave out the oldest", len(r.Messages), MaxMessages)
 	case len(r.Tools) > MaxTools:
@@ -130,6 +138,7 @@ type Plan struct {
 	budget  Budget
 	system  int
 	tools   int
+	context int // the most that context may cost with its frame, if it is looked for
 }
 
 // instructionRoom is kept for what a system prompt says of spotlighted blocks.
@@ -138,17 +147,9 @@ const instructionRoom = 160
 // Plan divides the tokens of a valid request, all counted by c. That the system prompt and
 // the tools leave nothing is an error.
 func (r Request) Plan(c ragctx.Counter) (Plan, error) {
-	p := Plan{request: r, scale: session.Scale{Counter: c}, budget: r.Budget.withDefaults()}
-	p.costs = p.scale.Messages(r.Messages)
-	if p.system = c.Count(r.SystemPrompt); p.system > 0 {
-		p.system += session.MessageOverhead
-	}
-	if p.tools = r.ToolsTokens; p.tools == 0 {
-		p.tools = p.scale.Tools(r.Tools)
-	}
-	if r.Phase == Synthesis {
-		p.tools = 0
-	}
+	p := r.divided(c)
+	known := r.Costs[:min(len(r.Costs), len(r.Messages))]
+	p.costs = append(slices.Clip(known), p.scale.Messages(r.Messages[len(known):])...)
 	room := p.room(p.system)
 	if room <= 0 {
 		return p, ragctx.Invalid("budget.total", "is %d, of which %d are reserved; the system prompt takes %d and the tools %d: raise it, or send less",
@@ -158,6 +159,33 @@ func (r Request) Plan(c ragctx.Counter) (Plan, error) {
 	return p, nil
 }
 
+// Fixed returns the tokens of the model's window but those that context may take from a
+// conversation, and how many of them are for what is not in messages: the system prompt,
+// the tools and the model's answer. So a conversation that is compacted within that window
+// is not cut for the context's sake.
+func (r Request) Fixed(c ragctx.Counter) (window, fixed int) {
+	p := r.divided(c)
+	room := p.room(p.system)
+	q := r.Context.WithDefaults()
+	context := min(q.MaxTokens+frame(q), int(float64(room)*p.budget.ContextShare))
+	return p.budget.Total - max(context, 0), p.budget.Total - room
+}
+
+// divided returns a plan with what does not depend on messages.
+func (r Request) divided(c ragctx.Counter) Plan {
+	p := Plan{request: r, scale: session.Scale{Counter: c}, budget: r.Budget.withDefaults()}
+	if p.system = c.Count(r.SystemPrompt); p.system > 0 {
+		p.system += session.MessageOverhead
+	}
+	if p.tools = r.ToolsTokens; p.tools == 0 {
+		p.tools = p.scale.Tools(r.Tools)
+	}
+	if r.Phase == Synthesis {
+		p.tools = 0
+	}
+	return p
+}
+
 // room returns what is left for messages and context beside a system prompt.
 func (p *Plan) room(system int) int { return p.budget.Total - p.budget.Reserve - p.tools - system }
 
@@ -165,10 +193,10 @@ func (p *Plan) room(system int) int { return p.budget.Total - p.budget.Reserve -
 // share depends on nothing that changes from turn to turn.
 func (p *Plan) ask(room int) {
 	q := p.request.Context.WithDefaults()
+	q.Blocks, q.Messages = true, talk(p.request.Messages)
 	if strings.TrimSpace(q.Query) == "" {
 		q.Query = question(p.request.Messages)
 	}
-	q.Blocks = true
 	share := int(float64(room) * p.budget.ContextShare)
 	if q.StableTokens == 0 {
 		most := q.WithMaxTokens(min(q.MaxTokens, max(share, 1)))
@@ -176,11 +204,8 @@ func (p *Plan) ask(room int) {
 	}
 	limits := session.Limits{Scale: p.scale, Costs: p.costs}
 	least, whole := session.Truncate(p.request.Messages, limits).Tokens, session.Sound(p.request.Messages, limits).Tokens
-	frame := 2 * session.MessageOverhead
-	if q.Spotlight {
-		frame += instructionRoom
-	}
-	q.MaxTokens = min(q.MaxTokens, max(share, room-whole)-frame, room-least-frame)
+	beside := frame(q)
+	q.MaxTokens = min(q.MaxTokens, max(share, room-whole)-beside, room-least-beside)
 	switch {
 	case p.request.KeptTokens != nil:
 	case q.Query == "":
@@ -188,8 +213,17 @@ func (p *Plan) ask(room int) {
 	case q.MaxTokens < 1:
 		p.Note = "what must be sent leaves no room for context"
 	default:
-		p.Query, p.Ask = q, true
+		p.Query, p.Ask, p.context = q, true, q.MaxTokens+beside
 	}
+}
+
+// frame returns what context costs beside its own tokens.
+func frame(q ragctx.ContextQuery) int {
+	n := 2 * session.MessageOverhead
+	if q.Spotlight {
+		n += instructionRoom
+	}
+	return n
 }
 
 // question returns what the user asked last, as far as it can be searched for.
@@ -202,12 +236,30 @@ func question(messages []ragctx.Message) string {
 	return strings.ToValidUTF8(s[:min(len(s), ragctx.MaxQueryBytes)], "")
 }
 
+// talk returns the newest messages that a question may lean on: up to what the user said
+// last, so that what tools say after it does not change what is found for it.
+func talk(messages []ragctx.Message) []ragctx.Message {
+	const most = 100
+	if i := session.LastInstruction(messages); i >= 0 {
+		messages = messages[:i+1]
+	}
+	return messages[max(0, len(messages)-most):]
+}
+
 // Part is context that was found.
 type Part struct {
 	Text   string
 	Tokens int
-	// Instruction is what the system prompt has to say of it.
+	// Instruction is what a model has to be told of it.
 	Instruction string
+}
+
+// whole returns the text behind what is said of it.
+func (p Part) whole() string { return paragraphs(p.Instruction, p.Text) }
+
+// paragraphs joins texts with a blank line; those that are empty are left out.
+func paragraphs(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n\n")
 }
 
 // Report says where the tokens went.
@@ -228,32 +280,29 @@ type Result struct {
 	// SystemPrompt is as it was sent, or with context after it.
 	SystemPrompt string
 	View         session.View
-	Budget       Report
-	Note         string
+	// Carrier is the message of the view that context was put into, -1 if none was.
+	Carrier int
+	Budget  Report
+	Note    string
 }
 
-// Compose puts a call together. The system prompt is complete, so it has the blocks if
-// they were to be prepended.
-func (p *Plan) Compose(systemPrompt string, stable, volatile Part) Result {
-	res := Result{SystemPrompt: systemPrompt, Note: p.Note}
+// Compose puts a call together of the context that was found.
+func (p *Plan) Compose(stable, volatile Part) Result {
+	res := Result{Carrier: -1, Note: p.Note}
 	r := Report{Total: p.budget.Total, Reserved: p.budget.Reserve, Tools: p.tools, Stable: stable.Tokens, Volatile: volatile.Tokens}
 	if p.request.KeptTokens != nil {
 		r.Volatile = *p.request.KeptTokens
 	}
-	if p.request.Placement == Prepend {
-		if systemPrompt != "" { // text that is joined has other tokens than its parts
-			r.System = session.MessageOverhead + p.scale.Counter.Count(systemPrompt) - stable.Tokens - volatile.Tokens
-		}
-	} else {
-		r.System = p.system
-		for _, part := range []Part{stable, volatile} {
-			if part.Text != "" {
-				r.System += session.MessageOverhead + p.scale.Counter.Count(part.Instruction)
-			}
-		}
-	}
+	res.SystemPrompt, r.System = p.prompt(stable, volatile)
 	fixed := r.System + r.Stable + r.Volatile
-	res.View = session.Truncate(p.request.Messages, session.Limits{Tokens: p.room(fixed), Scale: p.scale, Costs: p.costs})
+	// What context leaves of its part stays free: a budget that is another one in every turn
+	// would cut the conversation elsewhere in every turn.
+	room := min(p.room(fixed), p.room(p.system+p.context))
+	res.View = session.Truncate(p.request.Messages, session.Limits{Tokens: room, Scale: p.scale, Costs: p.costs, Steady: true})
+	if p.request.Placement == Inline && volatile.Text != "" {
+		res.Carrier = session.LastInstruction(res.View.Messages)
+		carry(res.View.Messages, res.Carrier, volatile.whole())
+	}
 	r.Messages = res.View.Tokens
 	r.Used = r.Tools + fixed + r.Messages
 	r.Over = max(r.Used+r.Reserved-r.Total, 0)
@@ -262,4 +311,33 @@ func (p *Plan) Compose(systemPrompt string, stable, volatile Part) Result {
 	}
 	res.Budget = r
 	return res
+}
+
+// prompt returns the system prompt with the context that goes there, and what it costs
+// without that, together with the frames of what goes elsewhere.
+func (p *Plan) prompt(stable, volatile Part) (text string, tokens int) {
+	text, tokens = p.request.SystemPrompt, p.system
+	inside := 0
+	for i, part := range []Part{stable, volatile} {
+		switch {
+		case part.Text == "":
+		case p.request.Placement == Prepend, p.request.Placement == Inline && (i == 0 || session.LastInstruction(p.request.Messages) < 0):
+			text = paragraphs(text, part.whole())
+			inside += part.Tokens
+			tokens = session.MessageOverhead + p.scale.Counter.Count(text) - inside // text that is joined has other tokens than its parts
+		default:
+			tokens += session.MessageOverhead + p.scale.Counter.Count(part.Instruction)
+		}
+	}
+	return text, tokens
+}
+
+// carry puts a text before the words of a message, and does nothing for -1.
+func carry(messages []ragctx.Message, at int, text string) {
+	if at < 0 {
+		return
+	}
+	m := &messages[at]
+	words := slices.IndexFunc(m.Content, func(b ragctx.Block) bool { return b.Type == ragctx.BlockText })
+	m.Content = slices.Insert(slices.Clone(m.Content), words, ragctx.Block{Type: ragctx.BlockText, Text: text})
 }

@@ -81,7 +81,7 @@ func TestTools(t *testing.T) {
 	tools := []json.RawMessage{[]byte(`{"name": "f"}`)} // 12 bytes and the frame
 	for phase, want := range map[assemble.Phase]int{assemble.Loop: 12 + session.ToolOverhead, assemble.Synthesis: 0} {
 		p := plan(t, assemble.Request{Tools: tools, Phase: phase})
-		if got := p.Compose("", assemble.Part{}, assemble.Part{}).Budget.Tools; got != want {
+		if got := p.Compose(assemble.Part{}, assemble.Part{}).Budget.Tools; got != want {
 			t.Errorf("%s: %d tokens, want %d", phase, got, want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestBudgetAddsUp(t *testing.T) {
 			n = rapid.IntRange(0, p.Query.MaxTokens-n).Draw(t, "volatile")
 			volatile = assemble.Part{Text: strings.Repeat("v", n), Tokens: n}
 		}
-		res := p.Compose(r.SystemPrompt, stable, volatile)
+		res := p.Compose(stable, volatile)
 		b := res.Budget
 		if b.Used != b.System+b.Tools+b.Stable+b.Volatile+b.Messages || b.Over != max(b.Used+b.Reserved-b.Total, 0) || b.Messages != res.View.Tokens {
 			t.Fatalf("budget %+v", b)

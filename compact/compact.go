@@ -37,6 +37,9 @@ type Conversation struct {
 	// Costs are those of the messages in the compactor's counter, where they are known;
 	// nil has them counted.
 	Costs []int
+	// Begun is told once, with the size of the view, that there is something to gain, before
+	// a model is asked; nil is not.
+	Begun func(Size)
 }
 
 // Result is what came of a compaction.
@@ -95,6 +98,7 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 	}
 	switch {
 	case len(w.pruned) > 0:
+		w.begin()
 		res.Reason = ""
 		c.finish(&res, w, Record{Strategy: Prune, Reason: fmt.Sprintf("%d old outputs of tools are pruned", len(w.pruned))})
 	case res.Reason == "":
@@ -119,6 +123,7 @@ func (c *Compactor) summarise(ctx context.Context, w *work, limit int, res *Resu
 		return nil
 	}
 	material := w.material(cut)
+	w.begin()
 	own := Extract(material)
 	if !slices.ContainsFunc(material, isSummary) || own.Goal == "" {
 		own.Goal = firstGoal(w.raw)

@@ -33,12 +33,16 @@ func (r Result) Compacted(u Usage) (e ragctx.ContextCompacted, after Usage, ok b
 	if r.Record == nil {
 		return e, u, false
 	}
+	var warnings []string
+	for _, w := range r.Warnings {
+		warnings = append(warnings, string(w.Strategy)+": "+w.Reason)
+	}
 	saved := r.Before.Tokens - r.After.Tokens
 	after = u
 	after.Used = max(u.Used-saved, 0)
 	return ragctx.ContextCompacted{
 		SessionID: u.SessionID, BeforeMessages: r.Before.Messages, AfterMessages: r.After.Messages,
 		PercentBefore: u.percent(u.Used), PercentAfter: u.percent(after.Used), TokensSaved: saved,
-		Summary: r.Record.Summary, Reason: r.Record.Reason, Strategy: string(r.Record.Strategy),
+		Summary: r.Record.Summary, Reason: r.Record.Reason, Strategy: string(r.Record.Strategy), Warnings: warnings,
 	}, after, true
 }

@@ -3,6 +3,7 @@ package compact
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/session"
@@ -17,6 +18,7 @@ type work struct {
 	pruned []Pruned
 
 	messages []ragctx.Message // of the items, once they were asked for
+	begin    func()           // tells, once, that there is something to gain
 }
 
 // shown returns the messages of the view.
@@ -37,6 +39,12 @@ func (c *Compactor) newWork(conv Conversation) *work {
 	w := &work{conv: conv}
 	w.items, w.raw = project(conv.Messages, conv.Records)
 	w.costs = w.priced(c.scale())
+	size := w.size()
+	w.begin = sync.OnceFunc(func() {
+		if conv.Begun != nil {
+			conv.Begun(size)
+		}
+	})
 	return w
 }
 
@@ -67,7 +75,7 @@ func (w *work) prune(o Options) (*work, bool) {
 			visible[it.from] = true
 		}
 	}
-	out := work{conv: w.conv}
+	out := work{conv: w.conv, begin: w.begin}
 	out.raw = slices.Clone(w.raw)
 	for _, p := range prune(w.raw, func(i int) bool { return !visible[i] }, o.scale(), min(ProtectedTokens, o.Window/4)) {
 		m := &out.raw[p.message]
@@ -182,7 +190,7 @@ func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (fr
 
 // with returns the work with a summary in the place of a range.
 func (w *work) with(c cut, rec Record, s session.Scale) *work {
-	out := work{conv: w.conv, raw: w.raw, pruned: w.pruned}
+	out := work{conv: w.conv, raw: w.raw, pruned: w.pruned, begin: w.begin}
 	out.items, out.costs = slices.Clone(w.items[:c.from]), slices.Clone(w.costs[:c.from])
 	m := rec.SummaryMessage()
 	out.items = append(out.items, item{message: m, from: w.items[c.from].from, to: w.items[c.to-1].to, summary: true})

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/tokens"
@@ -12,6 +13,8 @@ import (
 type Assembled struct {
 	assemble.Result
 
+	// Messages are what the view is of.
+	Messages []ragctx.Message
 	// Asked is what was looked for, and Context what was found, in blocks; without any if
 	// nothing was looked for.
 	Asked   string
@@ -24,37 +27,43 @@ type Assembled struct {
 // each call of one execution see the same context. To keep it whatever is written, they
 // keep the first answer's blocks and send its tokens ([assemble.Request.KeptTokens]).
 func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, error) {
-	if err := r.Validate(); err != nil {
-		return Assembled{}, err
-	}
-	q, err := e.check(ctx, r.Context)
+	q, counter, err := e.assembling(ctx, r)
 	if err != nil {
 		return Assembled{}, err
 	}
-	counter, err := tokens.New(q.Tokenizer)
+	return e.assemble(ctx, r, counter, q.SessionID)
+}
+
+// assembling checks a request, and returns its completed query and who counts.
+func (e *Engine) assembling(ctx context.Context, r assemble.Request) (q ragctx.ContextQuery, c ragctx.Counter, err error) {
+	if err = r.Validate(); err == nil {
+		q, err = e.check(ctx, r.Context)
+	}
+	if err == nil {
+		c, err = tokens.New(q.Tokenizer)
+	}
+	return q, c, err
+}
+
+// assemble puts the call of a checked request together. The providers of a session are
+// asked, too.
+func (e *Engine) assemble(ctx context.Context, r assemble.Request, c ragctx.Counter, of string) (Assembled, error) {
+	plan, err := r.Plan(c)
 	if err != nil {
 		return Assembled{}, err
 	}
-	plan, err := r.Plan(counter)
-	if err != nil {
-		return Assembled{}, err
-	}
-	var out Assembled
+	out := Assembled{Messages: r.Messages}
 	if plan.Ask {
-		plan.Query.Messages, out.Asked = r.Messages, plan.Query.Query
+		out.Asked = plan.Query.Query
 		plan.Query.Now = r.Context.Now // what the caller said of it
-		if out.Context, err = e.Context(ctx, plan.Query); err != nil {
+		if out.Context, err = e.contextOf(ctx, plan.Query, of); err != nil {
 			return Assembled{}, err
 		}
 	}
 	var parts [2]assemble.Part
-	prompt := r.SystemPrompt
 	for i, b := range out.Context.Blocks {
 		parts[i] = assemble.Part{Text: b.Text, Tokens: b.Tokens, Instruction: b.Instruction}
-		if r.Placement == assemble.Prepend {
-			prompt = resolve.Prompt(resolve.Prompt(prompt, b.Instruction), b.Text)
-		}
 	}
-	out.Result = plan.Compose(prompt, parts[0], parts[1])
+	out.Result = plan.Compose(parts[0], parts[1])
 	return out, nil
 }

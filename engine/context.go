@@ -18,13 +18,19 @@ import (
 // Context answers what a model should see for a query: the best items of all
 // providers, fitted into the query's token budget and rendered.
 func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
+	return e.contextOf(ctx, q, q.SessionID)
+}
+
+// contextOf is Context with the providers of a session of the query's user, whether or not
+// the query is narrowed to it.
+func (e *Engine) contextOf(ctx context.Context, q ragctx.ContextQuery, of string) (resolve.Answer, error) {
 	ctx, trace := timing.Of(ctx)
-	a, err := e.answer(ctx, q)
+	a, err := e.answer(ctx, q, of)
 	e.answers.add(trace, len(a.Items), a.Degraded, err)
 	return a, err
 }
 
-func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
+func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, of string) (resolve.Answer, error) {
 	timed := !q.Now.IsZero()
 	q, err := e.check(ctx, q)
 	if err != nil {
@@ -34,7 +40,9 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Ans
 		return resolve.Answer{}, err
 	}
 	defer timing.Start(ctx, timing.Engine).End()
-	own, err := e.ofSession(ctx, q)
+	asking := q
+	asking.SessionID = of
+	own, err := e.ofSession(ctx, asking)
 	if err != nil {
 		return resolve.Answer{}, err
 	}

@@ -1,20 +1,115 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/store"
 )
+
+// openConversations makes the service over what is kept in the data directory.
+func (e *Engine) openConversations() (err error) {
+	e.conversations, err = conversation.New(conversation.Options{
+		Storage: e.Sessions(), Notes: e.Notes(), Generator: e.opts.Learning.Model, Settings: e.opts.Conversation, Stages: e.opts.Stages,
+		Admit: e.conversation, Tell: e.tellOf, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
+	})
+	return err
+}
+
+// Conversations answers what a model is to be shown of the conversations that are kept in
+// the data directory. Keys are completed as those of [Engine.Sessions].
+func (e *Engine) Conversations() *conversation.Service { return e.conversations }
+
+// tellOf tells events of a session.
+func (e *Engine) tellOf(ctx context.Context, k session.Key, events ...ragctx.Event) {
+	for _, ev := range events {
+		ev.Namespace, ev.UserID, ev.SessionID = k.Namespace, k.User, k.ID
+		e.publish(ctx, ev)
+	}
+}
+
+// SessionFilter says which sessions are listed.
+type SessionFilter struct {
+	// UserID is whose they are; "" is nobody's. With AnyUser everyone's are listed, which is
+	// for admins.
+	UserID  string
+	AnyUser bool
+	// After is where the page before ended; nil is the beginning. Limit is at most 1,000; 0
+	// is 50.
+	After *store.SessionPlace
+	Limit int
+}
+
+// SessionList returns the stored conversations of a namespace, those that were changed last
+// first, and where the next page begins; nil is the end. Their sections are not counted.
+func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]conversation.Summary, *store.SessionPlace, error) {
+	by, err := seenBy(ctx, Viewer{f.UserID, f.AnyUser})
+	if err == nil && by.Anyone {
+		err = access.From(ctx).Everyone()
+	}
+	if err == nil {
+		err = enters(ctx, namespace)
+	}
+	if err == nil && (f.Limit < 0 || f.Limit > 1000) {
+		err = ragctx.Invalid("limit", "is %d; use 1 to 1000", f.Limit)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	list, next, err := e.keptSessions().List(ctx, spaceName(namespace), store.SessionFilter{
+		User: by.User, AnyUser: by.Anyone, After: f.After, Limit: cmp.Or(f.Limit, 50),
+	})
+	out := make([]conversation.Summary, len(list))
+	for i, one := range list {
+		out[i] = conversation.SummaryOf(session.Key{Namespace: spaceName(namespace), User: one.User, ID: one.ID}, one.Info)
+	}
+	return out, next, err
+}
+
+// observeTimeout is how long a turn may take to be observed: a model may be asked twice.
+const observeTimeout = 2*pipeline.DefaultObserverTimeout + tellTimeout
+
+// conversationObserver notes what turns of stored conversations came to.
+type conversationObserver struct{ engine *Engine }
+
+// observes reports whether a turn belongs to a stored conversation.
+func (o conversationObserver) observes(t ragctx.Turn) bool {
+	if o.engine.opts.Conversation.Observation.Disabled {
+		return false
+	}
+	has, err := o.engine.keptSessions().Has(context.Background(), turnKey(t))
+	return has && err == nil
+}
+
+// OnTurnComplete implements [ragctx.TurnObserver].
+func (o conversationObserver) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
+	_, err := o.engine.conversations.Observe(ctx, turnKey(t))
+	if isNotFound(err) {
+		return nil // it was erased since
+	}
+	return err
+}
+
+// turnKey returns the key of a turn's conversation.
+func turnKey(t ragctx.Turn) session.Key {
+	return session.Key{Namespace: spaceName(t.Namespace), User: t.UserID, ID: t.SessionID}
+}
+
+func (e *Engine) keptSessions() *store.Sessions {
+	return e.store.Sessions(session.Options{Now: e.opts.Now, NewID: e.opts.NewID})
+}
 
 // Sessions returns the conversations that are kept in the data directory. Their keys are
 // completed as those of all sessions: by the default namespace, and by the user that the
 // grant of a call's context acts for. [Engine.EraseSession], [Engine.EraseUser] and
 // [Engine.EraseNamespace] erase them.
 func (e *Engine) Sessions() session.Storage {
-	return conversations{e, e.store.Sessions(session.Options{Now: e.opts.Now, NewID: e.opts.NewID})}
+	return conversations{e, e.keptSessions()}
 }
 
 // Notes returns the observations of those conversations, whose scopes are completed as
@@ -67,7 +162,22 @@ func (c conversations) Save(ctx context.Context, k session.Key, s session.Store)
 }
 
 func (c conversations) Delete(ctx context.Context, k session.Key) error {
-	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Delete(ctx, k) })
+	return c.changed(ctx, k, func(k session.Key) error {
+		defer c.engine.conversations.Forget(func(one session.Key) bool { return one == k })
+		return c.stored.Delete(ctx, k)
+	})
+}
+
+func (c conversations) Version(ctx context.Context, k session.Key) (session.Version, error) {
+	return entered(ctx, c, k, c.stored.Version)
+}
+
+func (c conversations) Info(ctx context.Context, k session.Key) (session.Info, error) {
+	return entered(ctx, c, k, c.stored.Info)
+}
+
+func (c conversations) Annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
+	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Annotate(ctx, k, parameters) })
 }
 
 func (c conversations) Append(ctx context.Context, k session.Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error) {

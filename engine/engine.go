@@ -27,10 +27,12 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/events"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/skills"
@@ -80,6 +82,10 @@ type Options struct {
 	// memories and documents. 0 means the defaults, negative none.
 	Dialogue   index.Dialogue
 	TimeWeight float64
+	// Conversation says how stored conversations are compressed. Stages run beside those of
+	// package pipeline for what a model is shown of them.
+	Conversation conversation.Settings
+	Stages       []pipeline.Stage
 	// Procedures says from which turns procedures are learnt.
 	Procedures skills.Gate
 	// Ledgers says what is made of the messages of clusters.
@@ -131,39 +137,41 @@ type Options struct {
 
 // Engine is an open data directory. Its methods are safe for concurrent use.
 type Engine struct {
-	opts        Options
-	lock        *lock
-	store       *store.Store
-	spaces      spaces
-	filler      *filler
-	eraser      *eraser
-	gauges      gauges
-	collections *collections
-	rankings    rankings
-	courtesy    courtesy
-	shelf       *shelf
-	markers     markers
-	builtin     []ragctx.ContextProvider // documents, memories, skills
-	resolver    *resolve.Resolver
-	attached    attached
-	observer    *observer
-	learner     *learner
-	uses        *uses
-	keys        *keyring
-	auditor     *auditor
-	taught      sync.Map // ids of namespaces in whose turns something was found
-	events      *events.Broker
-	jobs        *jobs
-	ledger      *store.Ledger
-	states      *ledger.Snapshotter
-	packs       *ledger.Builder
-	tally       packTally
-	answers     answerTally
-	recall      *answerCache
-	embedding   embedderCalls
-	started     atomic.Bool // jobs were
-	opened      time.Time
-	troubles    *troubles
+	opts          Options
+	lock          *lock
+	store         *store.Store
+	spaces        spaces
+	filler        *filler
+	eraser        *eraser
+	gauges        gauges
+	collections   *collections
+	rankings      rankings
+	courtesy      courtesy
+	shelf         *shelf
+	markers       markers
+	builtin       []ragctx.ContextProvider // documents, memories, skills
+	resolver      *resolve.Resolver
+	attached      attached
+	conversations *conversation.Service
+	observer      *observer
+	learner       *learner
+	uses          *uses
+	keys          *keyring
+	auditor       *auditor
+	taught        sync.Map // ids of namespaces in whose turns something was found
+	events        *events.Broker
+	jobs          *jobs
+	ledger        *store.Ledger
+	states        *ledger.Snapshotter
+	packs         *ledger.Builder
+	tally         packTally
+	answers       answerTally
+	recall        *answerCache
+	shown         shown
+	embedding     embedderCalls
+	started       atomic.Bool // jobs were
+	opened        time.Time
+	troubles      *troubles
 }
 
 // Open opens or creates a data directory. If another process has it open, the
@@ -231,6 +239,9 @@ func (e *Engine) open(ctx context.Context) error {
 	if err := e.openPacks(); err != nil {
 		return err
 	}
+	if err := e.openConversations(); err != nil {
+		return err
+	}
 	e.openJobs()
 	if err := e.openResolver(); err != nil {
 		return err
@@ -278,6 +289,9 @@ func (e *Engine) openResolver() error {
 		return err
 	}
 	watchers = append(watchers, watcher{TurnObserver: sessionObserver{e}, name: sessionWatcher, timeout: tellTimeout, wants: e.attached.observes})
+	watchers = append(watchers, watcher{
+		TurnObserver: conversationObserver{e}, name: "conversations", timeout: observeTimeout, own: true, wants: conversationObserver{e}.observes,
+	})
 	e.resolver, e.observer = r, newObserver(e, watchers)
 	return nil
 }

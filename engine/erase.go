@@ -186,7 +186,9 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	if err != nil || len(pending) == 0 {
 		return err
 	}
+	e.shown.clear()
 	e.recall.clear() // what is out of sight in the database is not kept elsewhere
+	e.conversations.Forget(nil)
 	follow := make(map[store.Collection]uint64)
 	done := make([]int64, 0, len(pending))
 	for _, p := range pending {

@@ -34,10 +34,21 @@ func toldOfMemory(id string) func(ragctx.Event) bool {
 	}
 }
 
+// quoting reports whether an event has words of a stored conversation. Those of one stand
+// in what was told of its forks.
+func quoting(ev ragctx.Event) bool {
+	switch ev.Type {
+	case ragctx.EventContextCompacted, ragctx.EventMessagesMovedToBuffer, ragctx.EventMessageBufferSummarized:
+		return true
+	default:
+		return false
+	}
+}
+
 // toldIn matches what may tell of a session, also what was asked in it.
 func toldIn(session string, by Viewer) func(ragctx.Event) bool {
 	return func(ev ragctx.Event) bool {
-		return ev.SessionID == session && (by.Anyone || ev.UserID == by.User) || recalling(ev)
+		return (ev.SessionID == session || quoting(ev)) && (by.Anyone || ev.UserID == by.User) || recalling(ev)
 	}
 }
 

@@ -6,8 +6,9 @@ import "github.com/ragctx/ragctx/compact"
 type BuiltinOptions struct {
 	// Observations are shown; nil has no such stage.
 	Observations *Observation
-	// Compaction is done; nil has no such stage.
+	// Compaction is done, and Watch told of it; nil has no such stage.
 	Compaction *compact.Options
+	Watch      Watch
 	// MaxMessages and MaxTokens are those of [Truncation], which is always there.
 	MaxMessages, MaxTokens int
 	// Extra stages are registered after these.
@@ -32,7 +33,7 @@ func Builtin(o Options, b BuiltinOptions) (*Pipeline, error) {
 		if err := options.Validate(); err != nil {
 			return nil, err
 		}
-		stages = append(stages, Compaction{Options: options})
+		stages = append(stages, Compaction{Options: options, Watch: b.Watch})
 	}
 	stages = append(stages, Truncation{MaxMessages: b.MaxMessages, MaxTokens: b.MaxTokens, Counter: p.opts.Counter})
 	for _, s := range append(stages, b.Extra...) {

@@ -17,9 +17,18 @@ type Compaction struct {
 	// Options say when and how; the budget's window and fixed tokens take the place of
 	// theirs. Counter must not be nil. Without a generator nothing is asked.
 	Options compact.Options
-	// Told is told of what happens, in order: compaction begins, then what came of it; nil
-	// tells nobody.
-	Told func(State, compact.Usage, *compact.Result)
+	Watch   Watch
+}
+
+// Watch is told of compactions, in this order. What is nil is not called.
+type Watch struct {
+	// Due is told that the threshold is reached.
+	Due func(State, compact.Usage)
+	// Begun is told that there is something to compact in a view of so many messages, which
+	// may take a model's time now.
+	Begun func(s State, u compact.Usage, messages int)
+	// Done is told what came of it.
+	Done func(State, compact.Usage, compact.Result)
 }
 
 // Name implements [Stage].
@@ -52,12 +61,20 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	if !o.Due(usage.Used, usage.Most) {
 		return nil, Skipped(fmt.Sprintf("%d of %d tokens do not reach the threshold", usage.Used, usage.Most))
 	}
-	c.tell(s, usage, nil)
-	res, err := by.Compact(ctx, compact.Conversation{Messages: messages, Records: s.Records, Costs: costs})
+	if c.Watch.Due != nil {
+		c.Watch.Due(*s, usage)
+	}
+	conv := compact.Conversation{Messages: messages, Records: s.Records, Costs: costs}
+	if c.Watch.Begun != nil {
+		conv.Begun = func(view compact.Size) { c.Watch.Begun(*s, usage, view.Messages) }
+	}
+	res, err := by.Compact(ctx, conv)
 	if err != nil {
 		return nil, err
 	}
-	c.tell(s, usage, &res)
+	if c.Watch.Done != nil {
+		c.Watch.Done(*s, usage, res)
+	}
 	if res.Record == nil {
 		return nil, Skipped(res.Reason)
 	}
@@ -68,27 +85,19 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	return res.Messages, nil
 }
 
-// usage returns how full the window is: what the model reported, or what the messages
-// cost, which then are counted.
+// usage returns how full the window is: what the model reported or what the messages cost,
+// whichever is more. The model may not have been shown all of them, or not the newest.
 func (c Compaction) usage(s *State, messages []ragctx.Message, o compact.Options) (u compact.Usage, costs []int) {
-	u = compact.Usage{SessionID: s.SessionID, Used: s.Used, Most: o.Window}
+	u = compact.Usage{SessionID: s.SessionID, Used: o.Fixed, Most: o.Window}
 	if u.Most == 0 {
 		u.Most = compact.DefaultWindow
 	}
-	costs = session.Scale{Counter: o.Counter}.Messages(messages)
-	if u.Used == 0 {
-		u.Used = o.Fixed
-		for _, n := range costs {
-			u.Used += n
-		}
+	costs = s.costs(session.Scale{Counter: o.Counter}, messages)
+	for _, n := range costs {
+		u.Used += n
 	}
+	u.Used = max(u.Used, s.Used)
 	return u, costs
-}
-
-func (c Compaction) tell(s *State, u compact.Usage, r *compact.Result) {
-	if c.Told != nil {
-		c.Told(*s, u, r)
-	}
 }
 
 // prefixAt returns where the prefix of observations is, -1 if there is none. It is known

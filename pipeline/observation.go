@@ -22,8 +22,8 @@ type Note struct {
 	Created time.Time `json:"created_at,omitzero"`
 	// Through is the id of the newest message that it tells of.
 	Through string `json:"through,omitempty"`
-	// Reflects is how many notes it takes the place of; 0 is none.
-	Reflects int `json:"reflects,omitempty"`
+	// Reflects are the ids of the notes that it takes the place of.
+	Reflects []string `json:"reflects,omitempty"`
 	// Intent is what the user wanted, in their own words.
 	Intent   string   `json:"intent"`
 	Findings []string `json:"findings,omitempty"`
@@ -36,8 +36,9 @@ type Notes interface {
 	// Notes returns those of a session that count, oldest first: the newest reflection, if
 	// there is one, and what came after what it takes the place of.
 	Notes(ctx context.Context, of Scope) ([]Note, error)
-	// AddNote appends a note. A reflection takes the place of the oldest Reflects ones that
-	// count, which the store may keep for the record.
+	// AddNote appends a note. A reflection comes where the newest of those was that it takes
+	// the place of, which do not count any more. If one of them does not count already, as
+	// another reflection took it, that is an [ragctx.ErrConflict].
 	AddNote(ctx context.Context, of Scope, n Note) error
 }
 
@@ -52,7 +53,15 @@ type Observation struct {
 	// KeepMessages is how many of the messages that the newest note tells of stay; 0 is
 	// [DefaultKeepMessages], -1 none. So what is shown changes only with a new note.
 	KeepMessages int
+	// Steady has new notes wait, and their messages stay, until they become a reflection or
+	// tell of many messages: each change of the prefix is one of all that comes after it,
+	// which no cache of the prompt survives. It is for whole conversations, which a prefix
+	// was not persisted in.
+	Steady bool
 }
+
+// steadyMessages is how many messages new notes tell of that do not wait.
+const steadyMessages = 60
 
 // Name implements [Stage].
 func (Observation) Name() string { return "observation" }
@@ -80,6 +89,9 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 		return nil, Skipped("there are no observations yet")
 	}
 	s.Observed = true
+	if o.Steady && at < 0 {
+		notes = settled(notes, messages)
+	}
 	prefix := Prefix(notes)
 	rest := messages
 	if at >= 0 {
@@ -92,6 +104,22 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 	out := inserted(rest, ragctx.TextMessage(ragctx.RoleSystem, prefix))
 	s.Persist(out)
 	return out, nil
+}
+
+// settled returns the notes that are shown: the first one, reflections, and those after
+// which enough was said. Later notes and messages do not change that.
+func settled(notes []Note, messages []ragctx.Message) []Note {
+	places := make(map[string]int, len(messages))
+	for i, m := range messages {
+		places[m.ID] = i
+	}
+	shown, told := 0, 0
+	for i, n := range notes {
+		if at := places[n.Through]; i == 0 || len(n.Reflects) > 0 || at-told >= steadyMessages {
+			shown, told = i+1, at
+		}
+	}
+	return notes[:shown]
 }
 
 // without returns messages without those that observations tell of, but for the last ones

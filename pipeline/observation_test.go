@@ -90,13 +90,13 @@ func TestReflections(t *testing.T) {
 		}
 	}
 	have, err := notes.Notes(context.Background(), scope)
-	if err != nil || len(have) != 1 || have[0].Reflects != 3 || have[0].Through != "t2-13" || !strings.HasPrefix(have[0].Intent, "Find out why") {
+	if err != nil || len(have) != 1 || len(have[0].Reflects) != 3 || have[0].Through != "t2-13" || !strings.HasPrefix(have[0].Intent, "Find out why") {
 		t.Fatalf("%+v, %v", have, err)
 	}
 	if _, err := ob.Observe(context.Background(), scope, turn(3)); err != nil {
 		t.Fatal(err)
 	}
-	if have, _ = notes.Notes(context.Background(), scope); len(have) != 2 || have[1].Reflects != 0 {
+	if have, _ = notes.Notes(context.Background(), scope); len(have) != 2 || len(have[1].Reflects) != 0 {
 		t.Errorf("%+v", have)
 	}
 }

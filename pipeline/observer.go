@@ -140,9 +140,14 @@ func (o *Observer) reflect(ctx context.Context, of Scope, notes []Note, out *Obs
 		return fmt.Errorf("reflect on observations: %w", err)
 	}
 	r := noteOf(d, noteReflect)
-	r.Reflects, r.Through = len(notes), notes[len(notes)-1].Through
+	for _, n := range notes {
+		r.Reflects = append(r.Reflects, n.ID)
+	}
+	r.Through = notes[len(notes)-1].Through
 	var err error
-	out.Reflection, err = o.add(ctx, of, r)
+	if out.Reflection, err = o.add(ctx, of, r); errors.Is(err, ragctx.ErrConflict) {
+		return nil // another observer has reflected on some of them
+	}
 	return err
 }
 

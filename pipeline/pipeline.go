@@ -110,7 +110,7 @@ type Result struct {
 // looked at between stages; the result is what there was by then. The list is a new one,
 // and neither the input nor State.Messages is changed but by what stages persist.
 func (p *Pipeline) Run(ctx context.Context, s *State, messages []ragctx.Message, b Budget) (Result, error) {
-	r := run{pipeline: p, state: s, budget: b, costs: newCosts(p.opts.Counter), at: slices.Clone(messages)}
+	r := run{pipeline: p, state: s, budget: b, costs: newCosts(p.opts.Counter, s.Cost), at: slices.Clone(messages)}
 	r.tokens = r.costs.of(r.at)
 	stages := p.Stages()
 	for i, stage := range stages {
@@ -142,7 +142,12 @@ func (r *run) apply(ctx context.Context, stage Stage) {
 	rep := Report{Stage: stage.Name(), Priority: stage.Priority(), MessagesBefore: len(r.at), TokensBefore: r.tokens}
 	before := *r.state
 	start := r.pipeline.opts.Now()
-	out, err := safely(ctx, stage, r.state, slices.Clone(r.at), r.budget)
+	given := r.at
+	_, own := stage.(interface{ ours() })
+	if !own {
+		given = slices.Clone(r.at) // others may change it although they must not
+	}
+	out, err := safely(ctx, stage, r.state, given, r.budget)
 	rep.Duration = r.pipeline.opts.Now().Sub(start)
 	if err != nil {
 		*r.state = before
@@ -155,12 +160,18 @@ func (r *run) apply(ctx context.Context, stage Stage) {
 		rep.Error = err.Error()
 		r.pipeline.opts.Logger.WarnContext(ctx, "stage failed and is left out", "stage", stage.Name(), "session_id", r.state.SessionID, "error", err)
 	case out != nil:
-		r.at, rep.Repeated = once(r.at, out)
+		if !own {
+			out, rep.Repeated = once(r.at, out)
+		}
+		r.at = out
 		r.tokens = r.costs.of(r.at)
 	}
 	rep.Persisted = !sameList(before.Messages, r.state.Messages)
 	if rep.Repeated > 0 && rep.Persisted {
 		r.state.Messages, _ = once(before.Messages, r.state.Messages)
+	}
+	if rep.Persisted && r.state.Kept != nil {
+		r.state.Kept(rep.Stage, before.Messages)
 	}
 	rep.MessagesAfter, rep.TokensAfter = len(r.at), r.tokens
 	r.reports = append(r.reports, rep)
@@ -220,6 +231,7 @@ func textOf(m ragctx.Message) (text, bool) {
 
 // costs are what messages cost, counted once for each content.
 type costs struct {
+	cost  func(ragctx.Message) int // what is known elsewhere; nil is counted here
 	scale session.Scale
 	known map[identity]int
 }
@@ -231,8 +243,9 @@ type identity struct {
 	name, reasoning string
 }
 
-func newCosts(c ragctx.Counter) costs {
-	return costs{session.Scale{Counter: c}, make(map[identity]int)}
+// newCosts returns costs that cost says, or if it is nil, that c counts.
+func newCosts(c ragctx.Counter, cost func(ragctx.Message) int) costs {
+	return costs{cost, session.Scale{Counter: c}, make(map[identity]int)}
 }
 
 func (c costs) of(messages []ragctx.Message) int {
@@ -244,6 +257,9 @@ func (c costs) of(messages []ragctx.Message) int {
 }
 
 func (c costs) message(m ragctx.Message) int {
+	if c.cost != nil {
+		return c.cost(m)
+	}
 	if len(m.Content) == 0 {
 		return c.scale.Message(m)
 	}

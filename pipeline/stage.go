@@ -6,6 +6,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/session"
 )
 
 // The priorities of this package's stages. The gaps are for others.
@@ -31,6 +32,11 @@ type Stage interface {
 	// returns soon after ctx is done.
 	Apply(ctx context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error)
 }
+
+// The stages of this package change no list that they are given, and add nothing twice.
+func (Observation) ours() {}
+func (Compaction) ours()  {}
+func (Truncation) ours()  {}
 
 // Budget is what a model call may cost, in tokens.
 type Budget struct {
@@ -84,6 +90,25 @@ type State struct {
 	Observed bool
 	// Data is for stages of others, by their names.
 	Data map[string]any
+
+	// Cost says what a message costs, in the tokens of the pipeline's counter, for those who
+	// know it; nil has messages counted.
+	Cost func(ragctx.Message) int
+	// Kept is told of each stage that put something into the state, and what there was
+	// before the stage; nil is not. The state has it then.
+	Kept func(stage string, before []ragctx.Message)
+}
+
+// costs returns what messages cost.
+func (s *State) costs(scale session.Scale, messages []ragctx.Message) []int {
+	if s.Cost == nil {
+		return scale.Messages(messages)
+	}
+	out := make([]int, len(messages))
+	for i, m := range messages {
+		out[i] = s.Cost(m)
+	}
+	return out
 }
 
 // Persist has the next run begin with messages.

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/wire"
+	"github.com/ragctx/ragctx/session/wire/pairing"
 )
 
 // wellFormed draws turns as the providers of models document them: a user speaks, an
@@ -50,32 +53,24 @@ func wellFormed(t *rapid.T, name string) []ragctx.Message {
 	return out
 }
 
-// accepted fails if a list is not as the providers document it.
+// vendorChecks are the rules of vendors, which share no code with what makes the lists.
+var vendorChecks = map[wire.Vendor]func([]json.RawMessage) error{
+	wire.OpenAI: pairing.CheckOpenAI, wire.Anthropic: pairing.CheckAnthropic, wire.Gemini: pairing.CheckGemini,
+}
+
+// accepted fails if a list is not as the vendors document it.
 func accepted(t *rapid.T, messages []ragctx.Message) {
-	open := make(map[string]bool)
-	begun := false
-	for i, m := range messages {
-		if session.IsSystem(m) {
-			if len(open) > 0 {
-				t.Fatalf("message %d comes between calls and their results", i)
-			}
-			continue
+	first := slices.IndexFunc(messages, func(m ragctx.Message) bool { return !session.IsSystem(m) })
+	if first >= 0 && (messages[first].Role != ragctx.RoleUser || len(messages[first].ToolResults()) > 0) {
+		t.Fatalf("the conversation begins with a message of %s: %s", messages[first].Role, texts(messages))
+	}
+	for vendor, check := range vendorChecks {
+		c, _, err := wire.Write(vendor, messages)
+		if err == nil {
+			err = check(c.Messages)
 		}
-		if !begun && (m.Role != ragctx.RoleUser || len(m.ToolResults()) > 0) {
-			t.Fatalf("the conversation begins with a message of %s: %s", m.Role, texts(messages))
-		}
-		begun = true
-		for _, r := range m.ToolResults() {
-			if !open[r.ToolUseID] {
-				t.Fatalf("message %d answers %s, which is not waiting", i, r.ToolUseID)
-			}
-			delete(open, r.ToolUseID)
-		}
-		if len(open) > 0 && len(m.ToolResults()) == 0 {
-			t.Fatalf("message %d comes between calls and their results", i)
-		}
-		for _, c := range m.ToolUses() {
-			open[c.ID] = true
+		if err != nil {
+			t.Fatalf("%s: %v: %s", vendor, err, texts(messages))
 		}
 	}
 }

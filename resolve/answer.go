@@ -178,9 +178,10 @@ func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []
 	if q.Spotlight {
 		f.spotlight(list)
 	}
+	list, places := hold(q, list)
 	p := f.fit(list)
 	a.account(f, list, p)
-	a.show(q, stable, p)
+	a.show(q, stable, f.arranged(p, list, places))
 	if stable.failed {
 		a.Degraded = append(a.Degraded, Stable)
 	}

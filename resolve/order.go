@@ -54,12 +54,14 @@ func (r *Resolver) reranks(q ragctx.ContextQuery) bool {
 
 // Wider returns q as providers are to be asked, so that [Resolver.Order] has
 // something to choose from: for more items where their order may change, and for
-// those of any relevance where the relevance may.
+// those of any relevance where the relevance may. Items that were shown before are asked for
+// no differently: more of them would be other passages, and other bytes.
 func (r *Resolver) Wider(q ragctx.ContextQuery) ragctx.ContextQuery {
 	if r.reranks(q) {
 		q.MinRelevance = 0
 	}
 	q.MaxResults = min(max(q.MaxResults, r.pool(q)), ragctx.MaxResultsLimit)
+	q.Shown = nil // what others found is no provider's business
 	return q
 }
 

@@ -47,7 +47,7 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 	for _, cost := range costs {
 		whole.Tokens += cost
 	}
-	return shorten(whole, costs, p, l.Tokens).Messages, nil
+	return shorten(whole, costs, p, Limits{Tokens: l.Tokens}).Messages, nil
 }
 
 // count notes the costs of the messages that matter: those that stay in any case, and the
@@ -97,7 +97,7 @@ func (r Recent) Compile(ctx context.Context, c Context, e Execution) ([]ragctx.M
 		costs[i] = 1
 	}
 	whole.Tokens = len(costs)
-	return shorten(whole, costs, p, r.Messages).Messages, nil
+	return shorten(whole, costs, p, Limits{Tokens: r.Messages}).Messages, nil
 }
 
 // Retrieval puts what is found for the newest instruction before what another compiler

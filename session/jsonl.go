@@ -17,8 +17,13 @@ import (
 // jsonlVersion is that of the form that [WriteJSONL] writes.
 const jsonlVersion = 1
 
-// maxLine is how many bytes a line may have that is read.
-const maxLine = 32 << 20
+// Of what is read a line may have so many bytes, there may be so many lines, and so many
+// of them may be put aside: more is no session that was ever written.
+const (
+	maxLine  = 32 << 20
+	maxLines = 1_000_000
+	maxBad   = 10_000
+)
 
 // line is a record of any type.
 type line struct {
@@ -101,11 +106,14 @@ type Quarantined struct {
 // damaged, cut off, of an unknown type, or about what is not there are returned with the
 // reason, and the rest is a session that can be imported. Where a message is damaged but
 // not its id and parent, what came after it comes after its parent. An error is one of
-// reading, or that there is nothing of a session.
+// reading, or that there is nothing of a session, or far too much.
 func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
 	p := parser{index: make(map[string]int), lost: make(map[string]string), sections: make(map[string]bool)}
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
+		if n > maxLines || len(p.bad) > maxBad {
+			return Archive{}, p.bad, ragctx.TooLarge("session", "has more than %d lines, or more than %d that cannot be read; import what is a session", maxLines, maxBad)
+		}
 		text, tooLong, err := readLine(in)
 		if tooLong {
 			p.refuse(n, text, fmt.Errorf("longer than %d bytes", maxLine))
@@ -291,7 +299,8 @@ func (p *parser) end() {
 		return ok
 	}
 	for _, r := range p.records {
-		c, err := Options{}.Or().Record(r.Compaction, p.a.Compactions, known)
+		have, taken := recordsOf(p.a.Compactions)
+		c, err := Options{}.Or().Record(r.Compaction, have, taken, known)
 		if err != nil {
 			p.refuse(r.at, r.text, err)
 			continue

@@ -17,13 +17,17 @@ type Memory struct {
 	opts     Options
 	mu       sync.RWMutex
 	sessions map[Key]*kept
+	made     int64 // sessions so far
 }
 
-// kept is a session with where its messages are.
+// kept is a session with where its messages are, and when it was changed last.
 type kept struct {
 	Archive
 
-	at map[string]int
+	at      map[string]int
+	size    Size
+	version Version
+	updated time.Time
 }
 
 var _ Storage = (*Memory)(nil)
@@ -37,8 +41,7 @@ func (s *Memory) Create(ctx context.Context, k Key) error {
 		if old != nil {
 			return k.Taken()
 		}
-		s.put(k, Archive{CreatedAt: s.opts.Or().Now().UTC()})
-		return nil
+		return s.put(k, Archive{CreatedAt: s.opts.Or().Now().UTC()})
 	})
 }
 
@@ -67,10 +70,10 @@ func (s *Memory) Save(ctx context.Context, k Key, store Store) (Result, error) {
 			if old != nil {
 				before = old.Archive
 			}
-			if after, added, err = before.Replaced(store, o); err == nil {
-				s.put(k, after)
+			if after, added, err = before.Replaced(store, o); err != nil {
+				return err
 			}
-			return err
+			return s.put(k, after)
 		})
 		return after, added, err
 	})
@@ -84,6 +87,60 @@ func (s *Memory) Delete(ctx context.Context, k Key) error {
 	})
 }
 
+// Version implements [Storage].
+func (s *Memory) Version(ctx context.Context, k Key) (out Version, err error) {
+	err = s.read(ctx, k, func(one *kept) error {
+		out = one.version
+		return nil
+	})
+	return out, err
+}
+
+// Info implements [Storage].
+func (s *Memory) Info(ctx context.Context, k Key) (out Info, err error) {
+	err = s.read(ctx, k, func(one *kept) error {
+		out = one.info()
+		out.ID, out.Version, out.UpdatedAt = k.ID, one.version, one.updated
+		return nil
+	})
+	return out, err
+}
+
+// info returns what an archive says of its session.
+func (a Archive) info() Info {
+	out := Info{
+		CreatedAt: a.CreatedAt, Leaf: a.Leaf, Sections: []SectionInfo{}, Parameters: maps.Clone(a.Parameters),
+		Labels: len(a.Labels), Compactions: len(a.Compactions),
+	}
+	size, _ := Size{}.Plus(a.Entries) // which was checked
+	out.Messages, out.Bytes = size.Messages, size.Bytes
+	count, parents := make(map[string]int), make(map[string]bool)
+	for _, e := range a.Entries {
+		count[e.Section]++
+		parents[e.Message.ParentID] = true
+	}
+	for _, name := range a.Sections {
+		out.Sections = append(out.Sections, SectionInfo{name, count[name]})
+	}
+	for _, e := range a.Entries {
+		if !parents[e.Message.ID] {
+			out.Branches++
+		}
+	}
+	return out
+}
+
+// Annotate implements [Storage].
+func (s *Memory) Annotate(ctx context.Context, k Key, parameters map[string]any) error {
+	return s.change(ctx, k, func(one *kept) error {
+		all, err := Annotated(one.Parameters, parameters)
+		if err == nil {
+			one.Parameters = all
+		}
+		return err
+	})
+}
+
 // Append implements [Storage].
 func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) (out []ragctx.Message, err error) {
 	err = s.change(ctx, k, func(one *kept) error {
@@ -93,10 +150,16 @@ func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...
 		if out, err = s.opts.Or().Adopt(messages, one.Leaf, one.has); err != nil || len(out) == 0 {
 			return err
 		}
-		for _, m := range out {
-			one.at[m.ID] = len(one.Entries)
-			one.Entries = append(one.Entries, Entry{section, m})
+		entries := EntriesOf(section, out)
+		size, err := one.size.Plus(entries)
+		if err != nil {
+			return err
 		}
+		for _, e := range entries {
+			one.at[e.Message.ID] = len(one.Entries)
+			one.Entries = append(one.Entries, e)
+		}
+		one.size = size
 		if !slices.Contains(one.Sections, section) {
 			one.Sections = append(one.Sections, section)
 		}
@@ -174,7 +237,10 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 	if err := target.Validate(); err != nil {
 		return err
 	}
-	return s.change(ctx, k, func(one *kept) error {
+	return s.write(ctx, k, func(one *kept) error {
+		if one == nil {
+			return k.Missing()
+		}
 		if s.sessions[target] != nil {
 			return target.Taken()
 		}
@@ -183,8 +249,7 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 			return err
 		}
 		fork.CreatedAt = s.opts.Or().Now().UTC()
-		s.put(target, fork)
-		return nil
+		return s.put(target, fork)
 	})
 }
 
@@ -219,7 +284,8 @@ func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err 
 // AddCompaction implements [Storage].
 func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction) (Compaction, error) {
 	err := s.change(ctx, k, func(one *kept) (err error) {
-		if c, err = s.opts.Or().Record(c, one.Archive.Compactions, one.has); err == nil {
+		have, taken := recordsOf(one.Archive.Compactions)
+		if c, err = s.opts.Or().Record(c, have, taken, one.has); err == nil {
 			one.Archive.Compactions = append(one.Archive.Compactions, c)
 		}
 		return err
@@ -271,8 +337,7 @@ func (s *Memory) Import(ctx context.Context, k Key, a Archive) error {
 		if a = a.clone(); a.CreatedAt.IsZero() {
 			a.CreatedAt = s.opts.Or().Now().UTC()
 		}
-		s.put(k, a)
-		return nil
+		return s.put(k, a)
 	})
 }
 
@@ -281,11 +346,28 @@ func (one *kept) has(id string) bool {
 	return ok
 }
 
-func (s *Memory) put(k Key, a Archive) {
+func (s *Memory) put(k Key, a Archive) error {
+	size, err := a.CheckSize()
+	if err != nil {
+		return err
+	}
 	if s.sessions == nil {
 		s.sessions = make(map[Key]*kept)
 	}
-	s.sessions[k] = &kept{a, a.index()}
+	one := s.sessions[k]
+	if one == nil {
+		s.made++
+		one = &kept{version: Version{Session: s.made}}
+		s.sessions[k] = one
+	}
+	one.Archive, one.at, one.size = a, a.index(), size
+	s.changed(one)
+	return nil
+}
+
+// changed notes that a session was changed.
+func (s *Memory) changed(one *kept) {
+	one.version, one.updated = one.version.Next(), s.opts.Or().Now().UTC()
 }
 
 // read calls f with a session while nobody changes it.
@@ -308,7 +390,11 @@ func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
 		if one == nil {
 			return k.Missing()
 		}
-		return f(one)
+		err := f(one)
+		if err == nil {
+			s.changed(one)
+		}
+		return err
 	})
 }
 

@@ -59,9 +59,17 @@ type Storage interface {
 	Save(ctx context.Context, k Key, s Store) (Result, error)
 	Delete(ctx context.Context, k Key) error
 
+	// Version tells the states of a session apart. It costs one look-up.
+	Version(ctx context.Context, k Key) (Version, error)
+	// Info returns what a session is, without reading its messages.
+	Info(ctx context.Context, k Key) (Info, error)
+	// Annotate lays parameters over those of a session; nil takes one away.
+	Annotate(ctx context.Context, k Key, parameters map[string]any) error
+
 	// Append adds messages to a section, each after the one before it. The first one's
 	// parent is the leaf unless it names another; the last one is the leaf then. It
-	// returns them as they are kept, with ids and times where they had none.
+	// returns them as they are kept, with ids and times where they had none. What is more
+	// than the limits of this package is an [ragctx.ErrTooLarge].
 	Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error)
 	Get(ctx context.Context, k Key, id string) (Entry, error)
 	// Section returns the newest messages of a section in order, at most limit; 0 is all.
@@ -98,10 +106,52 @@ type Storage interface {
 	Import(ctx context.Context, k Key, a Archive) error
 }
 
+// Version is a state of a session. Every change of a session is counted, and one that is
+// made again after it was deleted is another session.
+type Version struct{ Session, Changes int64 }
+
+// Next returns the version after one change.
+func (v Version) Next() Version { return Version{v.Session, v.Changes + 1} }
+
+// Info is what a session is.
+type Info struct {
+	ID        string    `json:"id"`
+	CreatedAt time.Time `json:"created_at"`
+	// UpdatedAt is when it was changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+	Version   Version   `json:"-"`
+	Leaf      string    `json:"leaf,omitempty"`
+	// Sections are in order; Messages is how many all of them have, and Bytes about how
+	// large these are.
+	Sections   []SectionInfo  `json:"sections"`
+	Messages   int            `json:"messages"`
+	Bytes      int64          `json:"bytes"`
+	Parameters map[string]any `json:"parameters,omitempty"`
+	// Branches is how many messages nothing comes after.
+	Branches    int `json:"branches"`
+	Labels      int `json:"labels"`
+	Compactions int `json:"compactions"`
+}
+
+// SectionInfo is how many messages a section has.
+type SectionInfo struct {
+	Name     string `json:"name"`
+	Messages int    `json:"messages"`
+}
+
 // Entry is a message with its section.
 type Entry struct {
 	Section string
 	Message ragctx.Message
+}
+
+// EntriesOf returns messages as entries of a section.
+func EntriesOf(section string, messages []ragctx.Message) []Entry {
+	out := make([]Entry, len(messages))
+	for i, m := range messages {
+		out[i] = Entry{section, m}
+	}
+	return out
 }
 
 // StoreOf returns a store of entries, in their order.
@@ -175,6 +225,9 @@ func (o Options) Saved(k Key, save func(started time.Time) (after Archive, added
 // they have none, each the parent of the next. known says which messages there are
 // already, of which an id may not be taken again, and of which a parent must be one.
 func (o Options) Adopt(messages []ragctx.Message, parent string, known func(id string) bool) ([]ragctx.Message, error) {
+	if err := CheckAppend(messages); err != nil {
+		return nil, err
+	}
 	out := slices.Clone(messages)
 	taken := make(map[string]bool, len(out))
 	for i := range out {
@@ -195,8 +248,13 @@ func (o Options) Adopt(messages []ragctx.Message, parent string, known func(id s
 }
 
 // Record returns a compaction as it is added to others: with id and time where it has
-// none. known says which messages there are.
-func (o Options) Record(c Compaction, others []Compaction, known func(id string) bool) (Compaction, error) {
+// none. taken says which ids they have, and known which messages there are.
+func (o Options) Record(c Compaction, others Records, taken, known func(id string) bool) (Compaction, error) {
+	others.Number++
+	others.Bytes += int64(len(c.Record))
+	if err := others.check(); err != nil {
+		return c, err
+	}
 	for _, end := range []struct{ field, id string }{{"from", c.From}, {"to", c.To}} {
 		if end.id != "" && !known(end.id) {
 			return c, ragctx.Invalid(end.field, "no message has the id %q; name one of the session", ragctx.Clip(end.id))
@@ -208,7 +266,7 @@ func (o Options) Record(c Compaction, others []Compaction, known func(id string)
 	if c.ID == "" {
 		c.ID = o.NewID()
 	}
-	if slices.ContainsFunc(others, func(other Compaction) bool { return other.ID == c.ID }) {
+	if taken(c.ID) {
 		return c, &ragctx.FieldError{Field: "id", Problem: fmt.Sprintf("another compaction has the id %q; give each its own, or none", ragctx.Clip(c.ID)), Kind: ragctx.ErrConflict}
 	}
 	if c.CreatedAt.IsZero() {

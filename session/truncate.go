@@ -49,6 +49,11 @@ type Limits struct {
 	Scale  Scale
 	// Costs are those of the messages, where they are known; nil has them counted.
 	Costs []int
+	// Steady has a conversation that does not fit cut in steps of an eighth to a quarter of
+	// the budget, so that the view begins with the same message for many turns: what a
+	// provider has cached of a prompt ends where it changes. Where the steps are depends on
+	// the messages before them alone.
+	Steady bool
 }
 
 // Sound returns a conversation without tool results that have no call and without calls
@@ -70,11 +75,12 @@ func Sound(messages []ragctx.Message, l Limits) View {
 // looked for.
 func Truncate(messages []ragctx.Message, l Limits) View {
 	whole, costs, p := sound(slices.Clone(messages), l)
-	return shorten(whole, costs, p, l.Tokens)
+	return shorten(whole, costs, p, l)
 }
 
 // shorten is Truncate of a sound conversation.
-func shorten(whole View, costs []int, p pairing, budget int) View {
+func shorten(whole View, costs []int, p pairing, l Limits) View {
+	budget := l.Tokens
 	if whole.Tokens <= budget {
 		return whole
 	}
@@ -86,7 +92,11 @@ func shorten(whole View, costs []int, p pairing, budget int) View {
 			used += costs[i]
 		}
 	}
-	first, begin := suffix(whole.Messages, runs, stay, costs, budget-used)
+	fit := fitting(runs, stay, costs, budget-used)
+	if l.Steady {
+		fit = stepped(whole.Messages, runs, costs, fit, budget)
+	}
+	first, begin := beginning(whole.Messages, runs[fit:])
 	v := View{Cuts: slices.Grow(whole.Cuts, begin)}
 	for i, m := range whole.Messages {
 		if stay[i] || i >= begin {
@@ -201,10 +211,9 @@ func essential(messages []ragctx.Message, p pairing, runs []Span) []bool {
 	return stay
 }
 
-// suffix returns where the newest messages begin that fit beside those that stay, and
-// where the view begins with them: at a message that a conversation can begin with, unless
-// an instruction that stays comes before, or there is no such message.
-func suffix(messages []ragctx.Message, runs []Span, stay []bool, costs []int, budget int) (first, begin int) {
+// fitting returns from which run on the newest messages fit beside those that stay; the
+// number of runs if none do.
+func fitting(runs []Span, stay []bool, costs []int, budget int) int {
 	fit := len(runs)
 	for fit > 0 {
 		cost := 0
@@ -219,15 +228,46 @@ func suffix(messages []ragctx.Message, runs []Span, stay []bool, costs []int, bu
 		budget -= cost
 		fit--
 	}
-	if fit == len(runs) {
+	return fit
+}
+
+// stepped returns the first run from fit on in which a step ends, or fit if none does. A
+// step is a power of two of tokens, counted from the start of what is said, so that neither
+// later messages nor a budget that is a little different move it.
+func stepped(messages []ragctx.Message, runs []Span, costs []int, fit, budget int) int {
+	const share = 4 // a step is at most this part of the budget
+	step := 1
+	for step*2 <= budget/share {
+		step *= 2
+	}
+	at := 0
+	for n, g := range runs {
+		before := at
+		for i := g.From; i < g.To; i++ {
+			if at > 0 || !IsSystem(messages[i]) {
+				at += costs[i]
+			}
+		}
+		if n >= fit && (before+step-1)/step < (at+step-1)/step {
+			return n
+		}
+	}
+	return fit
+}
+
+// beginning returns where the runs begin that fit, and where the view begins with them: at
+// a message that a conversation can begin with, unless an instruction that stays comes
+// before, or there is no such message.
+func beginning(messages []ragctx.Message, fit []Span) (first, begin int) {
+	if len(fit) == 0 {
 		return len(messages), len(messages)
 	}
-	first = runs[fit].From
+	first = fit[0].From
 	last := LastInstruction(messages)
 	if 0 <= last && last < first {
 		return first, first
 	}
-	for _, g := range runs[fit:] {
+	for _, g := range fit {
 		if opens(messages[g.From]) || g.From <= last && last < g.To {
 			return first, g.From
 		}

@@ -20,6 +20,7 @@ type Erased struct {
 	// Procedures counts versions and drafts.
 	Procedures int `json:"procedures" doc:"versions and drafts of procedures"`
 	Messages   int `json:"messages" doc:"of ledgers"`
+	Sessions   int `json:"sessions" doc:"stored conversations, with the forks of them"`
 	// bereft are memories whose place something took that is erased.
 	bereft *[]string
 	// gone are ids of what is erased.
@@ -172,7 +173,7 @@ func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, 
 		if err := forgetSessionProviders(ctx, tx, sc); err != nil {
 			return err
 		}
-		if err := hideSessions(ctx, tx, sc); err != nil {
+		if e.Sessions, err = hideSessions(ctx, tx, sc); err != nil {
 			return err
 		}
 		text, err := json.Marshal(sc)

@@ -49,20 +49,48 @@ func (n Notes) AddNote(ctx context.Context, of pipeline.Scope, one pipeline.Note
 	if err != nil {
 		return ragctx.Invalid("note", "cannot be written: %v; send what JSON can hold", err)
 	}
-	return n.store.changeSession(ctx, noted(of), func(ctx context.Context, c *conversation) error {
-		var place sql.NullInt64 // that of the newest one that it takes the place of
-		if one.Reflects > 0 {
-			gone, err := column[int64](ctx, c.tx, `DELETE FROM session_notes WHERE n IN (SELECT n FROM session_notes WHERE session = ? ORDER BY n LIMIT ?) RETURNING n`, c.id, one.Reflects)
-			if err != nil {
-				return err
-			}
-			if len(gone) > 0 {
-				place = sql.NullInt64{Int64: slices.Max(gone), Valid: true}
-			}
+	return n.store.changeSession(ctx, noted(of), n.store.now, func(ctx context.Context, c *conversation) error {
+		place, err := c.reflected(ctx, one)
+		if err != nil {
+			return err
 		}
-		_, err := c.tx.ExecContext(ctx, `INSERT INTO session_notes (n, session, note) VALUES (?, ?, ?)`, place, c.id, string(text))
+		_, err = c.tx.ExecContext(ctx, `INSERT INTO session_notes (n, session, note) VALUES (?, ?, ?)`, place, c.id, string(text))
 		return err
 	})
+}
+
+// reflected removes the notes that one takes the place of, and returns the place of the
+// newest of them, if there are any.
+func (c *conversation) reflected(ctx context.Context, one pipeline.Note) (place sql.NullInt64, err error) {
+	if len(one.Reflects) == 0 {
+		return place, nil
+	}
+	var places []int64
+	var notes []pipeline.Note
+	rows, err := c.tx.QueryContext(ctx, `SELECT n, note FROM session_notes WHERE session = ? ORDER BY n`, c.id) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return place, err
+	}
+	err = scan(rows, func() error {
+		var n int64
+		var text string
+		err := rows.Scan(&n, &text)
+		places, notes = append(places, n), append(notes, decode[pipeline.Note](text))
+		return err
+	})
+	if err != nil {
+		return place, err
+	}
+	gone, err := one.Replaces(notes)
+	if err != nil {
+		return place, err
+	}
+	for _, i := range gone {
+		if _, err := c.tx.ExecContext(ctx, `DELETE FROM session_notes WHERE n = ?`, places[i]); err != nil {
+			return place, err
+		}
+	}
+	return sql.NullInt64{Int64: places[slices.Max(gone)], Valid: true}, nil
 }
 
 // noted returns the session of a scope.

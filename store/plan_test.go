@@ -141,6 +141,26 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"session_messages_section (session=? AND section=?)"},
 		},
 		{
+			"the newest sessions of a user", func() (string, []any) {
+				return SessionFilter{User: "ada", After: &SessionPlace{1, 1}, Limit: 9}.query(1)
+			},
+			[]string{"sessions_user (namespace=? AND user=? AND updated<?)"},
+		},
+		{
+			"the newest sessions", func() (string, []any) {
+				return SessionFilter{AnyUser: true, After: &SessionPlace{1, 1}, Limit: 9}.query(1)
+			},
+			[]string{"sessions_recent (namespace=? AND updated<?)"},
+		},
+		{
+			"the leaves of a session", func() (string, []any) { return sessionLeaves, []any{1} },
+			[]string{"session_messages_parent (session=? AND parent=?)"},
+		},
+		{
+			"messages by section", func() (string, []any) { return sessionCounts, []any{1} },
+			[]string{"session_messages_section (session=? AND section=?)"},
+		},
+		{
 			"a path", func() (string, []any) { return messagesOnThePath, []any{1, "m"} },
 			[]string{"m USING INDEX session_messages_id (session=? AND id=?)", "PRIMARY KEY (rowid=?)"},
 		},

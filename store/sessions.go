@@ -1,12 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -36,17 +34,19 @@ func (s *Store) Sessions(o session.Options) *Sessions {
 
 // conversation is a session in a transaction.
 type conversation struct {
-	tx   *sql.Tx
-	id   int64
-	leaf string
+	tx      *sql.Tx
+	id      int64
+	leaf    string
+	version int64
+	size    session.Size
 }
 
 // findSession finds a session. Who took the id of a namespace before it was erased finds
 // none.
 func findSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (*conversation, error) {
 	c := &conversation{tx: tx}
-	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf FROM sessions s JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
-		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).Scan(&c.id, &c.leaf)
+	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf, s.version, s.messages, s.bytes FROM sessions s JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
+		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).Scan(&c.id, &c.leaf, &c.version, &c.size.Messages, &c.size.Bytes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, k.Missing()
 	}
@@ -80,33 +80,61 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 	return failedIf("read session", err)
 }
 
-// changeSession calls fn with a session in the writer.
-func (s *Store) changeSession(ctx context.Context, k session.Key, fn func(context.Context, *conversation) error) error {
+// changeSession calls fn with a session in the writer, and counts the change.
+func (s *Store) changeSession(ctx context.Context, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error) error {
 	ns, err := s.sessionSpace(ctx, k, false)
 	if err == nil {
-		err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error {
 			c, err := findSession(ctx, tx, ns, k)
 			if err != nil {
 				return err
 			}
-			return fn(ctx, c)
+			if err := fn(ctx, c); err != nil {
+				return err
+			}
+			return c.changed(ctx, now())
 		})
 	}
 	return failedIf("write session", err)
 }
 
+// writeSessions calls fn in the writer. That a namespace would hold more than it may is an
+// error.
+func (s *Store) writeSessions(ctx context.Context, ns int64, fn func(context.Context, *sql.Tx) error) error {
+	return s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
+		room, err := roomIn(ctx, tx, ns)
+		if err != nil {
+			return err
+		}
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		return room.check(ctx, tx)
+	})
+}
+
+// changed writes what a session's row says after a change.
+func (c *conversation) changed(ctx context.Context, now time.Time) error {
+	_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET version = version + 1, updated = ?, leaf = ?, messages = ?, bytes = ? WHERE id = ?`,
+		now.UnixNano(), c.leaf, c.size.Messages, c.size.Bytes, c.id)
+	return err
+}
+
 // makeSession makes a session of an archive.
-func (s *Store) makeSession(ctx context.Context, k session.Key, a session.Archive) error {
-	ns, err := s.sessionSpace(ctx, k, true)
+func (s *Sessions) makeSession(ctx context.Context, k session.Key, a session.Archive) error {
+	ns, err := s.store.sessionSpace(ctx, k, true)
 	if err == nil {
-		err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error { return insertSession(ctx, tx, ns, k, a) })
+		var one newSession
+		if one, err = s.prepared(a); err == nil {
+			err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error { return one.insert(ctx, tx, ns, k) })
+		}
 	}
 	return failedIf("make session", err)
 }
 
 // Create implements [session.Storage].
 func (s *Sessions) Create(ctx context.Context, k session.Key) error {
-	return s.store.makeSession(ctx, k, session.Archive{CreatedAt: s.opts.Now().UTC()})
+	return s.makeSession(ctx, k, session.Archive{CreatedAt: s.opts.Now().UTC()})
 }
 
 // Import implements [session.Storage].
@@ -117,38 +145,13 @@ func (s *Sessions) Import(ctx context.Context, k session.Key, a session.Archive)
 	if a.CreatedAt.IsZero() {
 		a.CreatedAt = s.opts.Now().UTC()
 	}
-	return s.store.makeSession(ctx, k, a)
-}
-
-// Save implements [session.Storage].
-func (s *Sessions) Save(ctx context.Context, k session.Key, messages session.Store) (session.Result, error) {
-	return s.opts.Saved(k, func(started time.Time) (after session.Archive, added int, err error) {
-		ns, err := s.store.sessionSpace(ctx, k, true)
-		if err != nil {
-			return after, 0, err
-		}
-		err = s.store.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
-			c, err := findSession(ctx, tx, ns, k)
-			if errors.Is(err, ragctx.ErrNotFound) {
-				if after, added, err = (session.Archive{CreatedAt: started}).Replaced(messages, s.opts); err == nil {
-					err = insertSession(ctx, tx, ns, k, after)
-				}
-				return err
-			}
-			if err != nil {
-				return err
-			}
-			after, added, err = c.save(ctx, messages, s.opts)
-			return err
-		})
-		return after, added, failedIf("save session", err)
-	})
+	return s.makeSession(ctx, k, a)
 }
 
 // Delete implements [session.Storage]. Its messages are out of sight at once, and removed
 // in slices in the background.
 func (s *Sessions) Delete(ctx context.Context, k session.Key) error {
-	err := s.store.changeSession(ctx, k, func(ctx context.Context, c *conversation) error {
+	err := s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
 		_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE id = ?`, c.id)
 		return err
 	})
@@ -158,10 +161,30 @@ func (s *Sessions) Delete(ctx context.Context, k session.Key) error {
 	return err
 }
 
+// Annotate implements [session.Storage].
+func (s *Sessions) Annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
+	return s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+		var have string
+		if err := c.tx.QueryRowContext(ctx, `SELECT parameters FROM sessions WHERE id = ?`, c.id).Scan(&have); err != nil {
+			return err
+		}
+		all, err := session.Annotated(decode[map[string]any](have), parameters)
+		if err != nil {
+			return err
+		}
+		text, err := parametersText(all)
+		if err != nil {
+			return err
+		}
+		_, err = c.tx.ExecContext(ctx, `UPDATE sessions SET parameters = ? WHERE id = ?`, text, c.id)
+		return err
+	})
+}
+
 // Append implements [session.Storage].
 func (s *Sessions) Append(ctx context.Context, k session.Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error) {
 	var out []ragctx.Message
-	err := s.store.changeSession(ctx, k, func(ctx context.Context, c *conversation) error {
+	err := s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
 		if err := session.CheckName("section", section); err != nil {
 			return err
 		}
@@ -169,17 +192,16 @@ func (s *Sessions) Append(ctx context.Context, k session.Key, section string, me
 		if out, err = c.adopt(ctx, messages, s.opts); err != nil || len(out) == 0 {
 			return err
 		}
-		entries := make([]session.Entry, len(out))
-		for i, m := range out {
-			entries[i] = session.Entry{Section: section, Message: m}
-		}
-		if err := c.name(ctx, section); err != nil {
+		entries := session.EntriesOf(section, out)
+		if c.size, err = c.size.Plus(entries); err != nil {
 			return err
 		}
-		if err := c.insert(ctx, entries, nil); err != nil {
+		rows, err := encoded(entries, nil)
+		if err != nil {
 			return err
 		}
-		return c.navigate(ctx, out[len(out)-1].ID)
+		c.leaf = out[len(out)-1].ID
+		return errors.Join(c.name(ctx, section), c.insert(ctx, rows))
 	})
 	if err != nil {
 		return nil, err
@@ -189,52 +211,20 @@ func (s *Sessions) Append(ctx context.Context, k session.Key, section string, me
 
 // Navigate implements [session.Storage].
 func (s *Sessions) Navigate(ctx context.Context, k session.Key, id string) error {
-	return s.store.changeSession(ctx, k, func(ctx context.Context, c *conversation) error {
+	return s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
 		if id != "" {
 			if known, err := c.has(ctx, id); err != nil || !known {
 				return orNoMessage(err, id)
 			}
 		}
-		return c.navigate(ctx, id)
-	})
-}
-
-// Fork implements [session.Storage].
-func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error {
-	target := session.Key{Namespace: k.Namespace, User: k.User, ID: to}
-	if err := target.Validate(); err != nil {
-		return err
-	}
-	return s.store.changeSession(ctx, k, func(ctx context.Context, c *conversation) error {
-		var ns int64
-		if err := c.tx.QueryRowContext(ctx, `SELECT namespace FROM sessions WHERE id = ?`, c.id).Scan(&ns); err != nil {
-			return err
-		}
-		if _, err := findSession(ctx, c.tx, ns, target); !errors.Is(err, ragctx.ErrNotFound) {
-			return cmp.Or(err, target.Taken())
-		}
-		a, err := c.describe(ctx)
-		if err != nil {
-			return err
-		}
-		if a.Entries, err = c.path(ctx, id); err != nil {
-			return err
-		}
-		a.Leaf = ""
-		if n := len(a.Entries); n > 0 {
-			a.Leaf = a.Entries[n-1].Message.ID
-		}
-		if a, err = a.Fork(""); err != nil {
-			return err
-		}
-		a.CreatedAt = s.opts.Now().UTC()
-		return insertSession(ctx, c.tx, ns, target, a)
+		c.leaf = id
+		return nil
 	})
 }
 
 // Label implements [session.Storage].
 func (s *Sessions) Label(ctx context.Context, k session.Key, id, label string) error {
-	return s.store.changeSession(ctx, k, func(ctx context.Context, c *conversation) error {
+	return s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
 		if known, err := c.has(ctx, id); err != nil || !known {
 			return orNoMessage(err, id)
 		}
@@ -248,13 +238,20 @@ func (s *Sessions) Label(ctx context.Context, k session.Key, id, label string) e
 
 // AddCompaction implements [session.Storage].
 func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session.Compaction) (session.Compaction, error) {
-	err := s.store.changeSession(ctx, k, func(ctx context.Context, c *conversation) error {
-		others, err := c.compactions(ctx)
+	err := s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+		var others session.Records
+		err := c.tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(octet_length(record)), 0) FROM session_compactions WHERE session = ?`, c.id).
+			Scan(&others.Number, &others.Bytes)
 		if err != nil {
 			return err
 		}
 		known, failed := c.known(ctx)
-		if one, err = s.opts.Record(one, others, known); *failed != nil || err != nil {
+		taken := func(id string) (yes bool) {
+			err := c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_compactions WHERE session = ? AND id = ?)`, c.id, id).Scan(&yes)
+			*failed = errors.Join(*failed, err)
+			return yes
+		}
+		if one, err = s.opts.Record(one, others, taken, known); *failed != nil || err != nil {
 			return errors.Join(*failed, err)
 		}
 		return c.record(ctx, one)
@@ -264,16 +261,16 @@ func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session
 
 // UndoCompaction implements [session.Storage].
 func (s *Sessions) UndoCompaction(ctx context.Context, k session.Key) (out session.Compaction, err error) {
-	err = s.store.changeSession(ctx, k, func(ctx context.Context, c *conversation) error {
-		all, err := c.compactions(ctx)
+	err = s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+		all, err := c.compactions(ctx, `n = (SELECT max(n) FROM session_compactions WHERE session = ?)`)
 		if err != nil {
 			return err
 		}
 		if len(all) == 0 {
 			return fmt.Errorf("undo a compaction: the session has none: %w", ragctx.ErrNotFound)
 		}
-		out = all[len(all)-1]
-		_, err = c.tx.ExecContext(ctx, `DELETE FROM session_compactions WHERE n = (SELECT max(n) FROM session_compactions WHERE session = ?)`, c.id)
+		out = all[0]
+		_, err = c.tx.ExecContext(ctx, `DELETE FROM session_compactions WHERE session = ? AND id = ?`, c.id, out.ID)
 		return err
 	})
 	return out, err
@@ -309,52 +306,4 @@ func (c *conversation) known(ctx context.Context) (known func(id string) bool, f
 func (c *conversation) has(ctx context.Context, id string) (yes bool, err error) {
 	err = c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_messages WHERE session = ? AND id = ?)`, c.id, id).Scan(&yes)
 	return yes, err
-}
-
-func (c *conversation) navigate(ctx context.Context, id string) error {
-	_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET leaf = ? WHERE id = ?`, id, c.id)
-	return err
-}
-
-// save puts a store in the place of what the session has. Messages at its beginning that
-// stay as they are are not written again.
-func (c *conversation) save(ctx context.Context, messages session.Store, o session.Options) (after session.Archive, added int, err error) {
-	before, err := c.describe(ctx)
-	if err != nil {
-		return after, 0, err
-	}
-	stored, err := c.rows(ctx, sessionMessages, c.id)
-	if err != nil {
-		return after, 0, err
-	}
-	for _, r := range stored {
-		before.Entries = append(before.Entries, session.Entry{Message: ragctx.Message{ID: r.id}})
-	}
-	if after, added, err = before.Replaced(messages, o); err != nil {
-		return after, 0, err
-	}
-	same := 0
-	for same < len(stored) && same < len(after.Entries) && stored[same].is(after.Entries[same]) {
-		same++
-	}
-	if same < len(stored) {
-		if _, err := c.tx.ExecContext(ctx, `DELETE FROM session_messages WHERE session = ? AND seq >= ?`, c.id, stored[same].seq); err != nil {
-			return after, 0, err
-		}
-	}
-	for _, q := range []string{`DELETE FROM session_sections WHERE session = ?`, `DELETE FROM session_compactions WHERE session = ?`} {
-		if _, err := c.tx.ExecContext(ctx, q, c.id); err != nil {
-			return after, 0, err
-		}
-	}
-	parameters, err := parametersText(after.Parameters)
-	if err != nil {
-		return after, 0, err
-	}
-	if _, err := c.tx.ExecContext(ctx, `UPDATE sessions SET leaf = ?, parameters = ? WHERE id = ?`, after.Leaf, parameters, c.id); err != nil {
-		return after, 0, err
-	}
-	rest := after
-	rest.Entries = slices.Clone(after.Entries[same:])
-	return after, added, c.fill(ctx, rest)
 }

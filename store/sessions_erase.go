@@ -18,15 +18,24 @@ func (sc scope) sessions(name string) (conditions, bool) {
 	return c, sc.Turns && sc.Key == nil
 }
 
-// hideSessions takes the stored sessions of a scope out of everyone's sight; the sweeper
-// removes them. One that is made later of the same name is another one.
-func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) error {
+// hideSessions takes the stored sessions of a scope out of everyone's sight, and the forks
+// that have their messages; the sweeper removes them. It returns how many these are. One
+// that is made later of the same name is another one.
+func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	c, some := sc.sessions(`name`)
 	if !some {
-		return nil
+		return 0, nil
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE erased = 0 AND `+c.sql, c.args...)
-	return err
+	res, err := tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE erased = 0 AND id IN (
+		WITH RECURSIVE gone (id) AS (
+			SELECT id FROM sessions WHERE erased = 0 AND `+c.sql+`
+			UNION SELECT f.id FROM gone JOIN sessions f ON f.origin = gone.id)
+		SELECT id FROM gone)`, c.args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
 }
 
 // sweepSessions removes the sessions that nobody sees any more, with all that they have.
@@ -65,6 +74,10 @@ func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) boo
 		if enough(done) {
 			return true, nil
 		}
+	}
+	// Forks of it are then forks of what it was a fork of.
+	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET origin = (SELECT origin FROM sessions WHERE id = ?1) WHERE origin = ?1`, id); err != nil {
+		return true, err
 	}
 	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id = ?`, id)
 	return false, err

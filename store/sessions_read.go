@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/session"
@@ -83,6 +84,58 @@ func (s *Sessions) Section(ctx context.Context, k session.Key, name string, limi
 	return out, nil
 }
 
+// Version implements [session.Storage].
+func (s *Sessions) Version(ctx context.Context, k session.Key) (out session.Version, err error) {
+	err = s.store.readSession(ctx, k, func(c *conversation) error {
+		out = session.Version{Session: c.id, Changes: c.version}
+		return nil
+	})
+	return out, err
+}
+
+// Info implements [session.Storage].
+func (s *Sessions) Info(ctx context.Context, k session.Key) (out session.Info, err error) {
+	err = s.store.readSession(ctx, k, func(c *conversation) error {
+		out, err = c.info(ctx)
+		return err
+	})
+	return out, err
+}
+
+// The leaves of a session, and how many messages each of its sections has.
+const (
+	sessionLeaves = `SELECT count(*) FROM session_messages m WHERE m.session = ?1
+		AND NOT EXISTS (SELECT 1 FROM session_messages c WHERE c.session = ?1 AND c.parent = m.id)`
+	sessionCounts = `SELECT s.name, (SELECT count(*) FROM session_messages m WHERE m.session = s.session AND m.section = s.name)
+		FROM session_sections s WHERE s.session = ? ORDER BY s.n`
+)
+
+// info returns what a session is.
+func (c *conversation) info(ctx context.Context) (out session.Info, err error) {
+	var created, parameters string
+	var updated int64
+	err = c.tx.QueryRowContext(ctx, `SELECT name, created, updated, parameters, (`+sessionLeaves+`),
+			(SELECT count(*) FROM session_messages WHERE session = ?1 AND label <> ''), (SELECT count(*) FROM session_compactions WHERE session = ?1)
+		FROM sessions WHERE id = ?1`, c.id).Scan(&out.ID, &created, &updated, &parameters, &out.Branches, &out.Labels, &out.Compactions)
+	if err != nil {
+		return out, err
+	}
+	out.CreatedAt, out.UpdatedAt, out.Leaf, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), c.leaf, decode[map[string]any](parameters)
+	out.Version, out.Messages, out.Bytes = session.Version{Session: c.id, Changes: c.version}, c.size.Messages, c.size.Bytes
+	rows, err := c.tx.QueryContext(ctx, sessionCounts, c.id)
+	if err != nil {
+		return out, err
+	}
+	out.Sections = []session.SectionInfo{}
+	err = scan(rows, func() error {
+		var one session.SectionInfo
+		err := rows.Scan(&one.Name, &one.Messages)
+		out.Sections = append(out.Sections, one)
+		return err
+	})
+	return out, err
+}
+
 // Leaf implements [session.Storage].
 func (s *Sessions) Leaf(ctx context.Context, k session.Key) (out string, err error) {
 	err = s.store.readSession(ctx, k, func(c *conversation) error {
@@ -136,7 +189,7 @@ func (s *Sessions) Labels(ctx context.Context, k session.Key) (out map[string]st
 // Compactions implements [session.Storage].
 func (s *Sessions) Compactions(ctx context.Context, k session.Key) (out []session.Compaction, err error) {
 	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		out, err = c.compactions(ctx)
+		out, err = c.compactions(ctx, allCompactions)
 		return err
 	})
 	return out, err
@@ -155,7 +208,7 @@ func (c *conversation) describe(ctx context.Context) (a session.Archive, err err
 	if a.Labels, err = c.labels(ctx); err != nil {
 		return a, err
 	}
-	a.Compactions, err = c.compactions(ctx)
+	a.Compactions, err = c.compactions(ctx, allCompactions)
 	return a, err
 }
 
@@ -174,8 +227,12 @@ func (c *conversation) labels(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-func (c *conversation) compactions(ctx context.Context) (out []session.Compaction, err error) {
-	rows, err := c.tx.QueryContext(ctx, `SELECT id, created, "from", "to", record FROM session_compactions WHERE session = ? ORDER BY n`, c.id)
+// allCompactions are those of a session.
+const allCompactions = `session = ?`
+
+// compactions returns the records that meet a condition on the session.
+func (c *conversation) compactions(ctx context.Context, which string) (out []session.Compaction, err error) {
+	rows, err := c.tx.QueryContext(ctx, `SELECT id, created, "from", "to", record FROM session_compactions WHERE `+which+` ORDER BY n`, c.id)
 	if err != nil {
 		return nil, err
 	}

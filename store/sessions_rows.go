@@ -2,41 +2,37 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/session"
 )
 
-// insertSession writes a session that is not there.
-func insertSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, a session.Archive) error {
-	parameters, err := parametersText(a.Parameters)
-	if err != nil {
-		return err
+// newMessage is a message as it is to be stored.
+type newMessage struct{ id, parent, section, label, data string }
+
+// encoded returns entries as they are stored.
+func encoded(entries []session.Entry, labels map[string]string) ([]newMessage, error) {
+	out := make([]newMessage, len(entries))
+	for i, e := range entries {
+		data, err := messageText(e.Message)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = newMessage{e.Message.ID, e.Message.ParentID, e.Section, labels[e.Message.ID], data}
 	}
-	c := &conversation{tx: tx, leaf: a.Leaf}
-	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, created, leaf, parameters) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, stamp(a.CreatedAt), a.Leaf, parameters).Scan(&c.id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return k.Taken()
-	}
-	if err != nil {
-		return err
-	}
-	return c.fill(ctx, a)
+	return out, nil
 }
 
-// fill writes the sections, messages and compactions of an archive.
-func (c *conversation) fill(ctx context.Context, a session.Archive) error {
+// fill writes messages, and the sections and compactions of their archive.
+func (c *conversation) fill(ctx context.Context, a session.Archive, messages []newMessage) error {
 	for _, name := range a.Sections {
 		if err := c.name(ctx, name); err != nil {
 			return err
 		}
 	}
-	if err := c.insert(ctx, a.Entries, a.Labels); err != nil {
+	if err := c.insert(ctx, messages); err != nil {
 		return err
 	}
 	for _, one := range a.Compactions {
@@ -54,18 +50,14 @@ func (c *conversation) name(ctx context.Context, section string) error {
 }
 
 // insert writes messages.
-func (c *conversation) insert(ctx context.Context, entries []session.Entry, labels map[string]string) error {
+func (c *conversation) insert(ctx context.Context, messages []newMessage) error {
 	stmt, err := c.tx.PrepareContext(ctx, `INSERT INTO session_messages (session, id, parent, section, label, data) VALUES (?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
 	defer stmt.Close()
-	for _, e := range entries {
-		data, err := messageText(e.Message)
-		if err != nil {
-			return err
-		}
-		if _, err := stmt.ExecContext(ctx, c.id, e.Message.ID, e.Message.ParentID, e.Section, labels[e.Message.ID], data); err != nil {
+	for _, m := range messages {
+		if _, err := stmt.ExecContext(ctx, c.id, m.id, m.parent, m.section, m.label, m.data); err != nil {
 			return err
 		}
 	}
@@ -115,12 +107,8 @@ func (c *conversation) rows(ctx context.Context, query string, args ...any) (out
 }
 
 // is reports whether a message is stored as it is.
-func (r messageRow) is(e session.Entry) bool {
-	if r.id != e.Message.ID || r.parent != e.Message.ParentID || r.section != e.Section {
-		return false
-	}
-	data, err := messageText(e.Message)
-	return err == nil && data == r.data
+func (r messageRow) is(m newMessage) bool {
+	return r.id == m.id && r.parent == m.parent && r.section == m.section && r.data == m.data
 }
 
 // entry reads a message.

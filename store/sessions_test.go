@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -166,6 +168,216 @@ func TestDeletedSessionsGo(t *testing.T) {
 	}
 }
 
+// TestErasedForks: who erases a session erases the forks that have its messages, also those
+// of a fork that is gone.
+func TestErasedForks(t *testing.T) {
+	f := fresh(t)
+	s := f.Sessions(session.Options{})
+	k := func(id string) session.Key { return session.Key{Namespace: "default", User: "ada", ID: id} }
+	converse(t, f, k("s"), "Zq", 4)
+	converse(t, f, k("other"), "Zr", 4)
+	for _, to := range [][2]string{{"s", "fork"}, {"fork", "fork of it"}, {"other", "its fork"}} {
+		if err := s.Fork(t.Context(), k(to[0]), "", to[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Delete(t.Context(), k("fork")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the deleted session is removed", func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
+	e, err := f.EraseSession(t.Context(), f.ns, "s", "ada", false)
+	if err != nil || e.Sessions != 2 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	for id, want := range map[string]bool{"s": false, "fork": false, "fork of it": false, "other": true, "its fork": true} {
+		if has, err := s.Has(t.Context(), k(id)); has != want || err != nil {
+			t.Errorf("%s is there: %v, %v", id, has, err)
+		}
+	}
+}
+
+// TestSaveKeepsDamage: who saves has not seen what cannot be read, so it stays for a copy
+// to be restored.
+func TestSaveKeepsDamage(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
+	converse(t, f, k, "Zq", 4)
+	db, err := sql.Open("sqlite", "file:"+escape(f.path)+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `UPDATE session_messages SET data = '{"role":' WHERE id = 'Zq3'`); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := s.Load(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Save(t.Context(), k, loaded.Set(session.Section{Name: session.SectionSummary, Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "before")}})); err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := s.Leaf(t.Context(), k)
+	if n := count(t, f.path, `SELECT count(*) FROM session_messages WHERE data = '{"role":' AND parent = 'Zq2'`); n != 1 || leaf != "Zq3" || err != nil {
+		t.Errorf("%d damaged messages, leaf %q, %v", n, leaf, err)
+	}
+	info, err := s.Info(t.Context(), k)
+	if err != nil || info.Messages != 5 {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+// TestSavesAtTheSameTime: of saves at the same time one is the last, whole, and what is
+// appended meanwhile is not half there.
+func TestSavesAtTheSameTime(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
+	converse(t, f, k, "Zq", 4)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 5 {
+				var store session.Store
+				for n := range 30 {
+					store = store.Append(session.SectionMessages, ragctx.Message{ID: fmt.Sprintf("%d.%d.%d", i, j, n), Role: ragctx.RoleUser, Content: ragctx.Text(fmt.Sprint(i, j))})
+				}
+				if _, err := s.Save(context.Background(), k, store); err != nil {
+					t.Error(err)
+				}
+				if err := s.Fork(context.Background(), k, "", fmt.Sprintf("fork %d.%d", i, j)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	path, err := s.Path(t.Context(), k, "")
+	if err != nil || len(path) != 30 {
+		t.Fatalf("%d messages, %v", len(path), err)
+	}
+	for _, e := range path {
+		if e.Message.Content.String() != path[0].Message.Content.String() {
+			t.Errorf("%s beside %s", e.Message.ID, path[0].Message.ID)
+		}
+	}
+	info, err := s.Info(t.Context(), k)
+	if err != nil || info.Messages != 30 || info.Branches != 1 {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+// TestFullSession: a session that holds all that it may takes nothing more.
+func TestFullSession(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
+	converse(t, f, k, "Zq", 2)
+	db, err := sql.Open("sqlite", "file:"+escape(f.path)+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, full := range []string{fmt.Sprint(`bytes = `, session.MaxBytes), fmt.Sprint(`bytes = 0, messages = `, session.MaxMessages)} {
+		if _, err := db.ExecContext(t.Context(), `UPDATE sessions SET `+full); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Append(t.Context(), k, "messages", ragctx.TextMessage(ragctx.RoleUser, "x")); !errors.Is(err, ragctx.ErrTooLarge) {
+			t.Errorf("%s: %v", full, err)
+		}
+	}
+}
+
+// TestListSessions: those that were changed last come first, page by page, within the walls.
+func TestListSessions(t *testing.T) {
+	f := fresh(t)
+	s := f.Sessions(session.Options{})
+	for i, user := range []string{"ada", "ben", "ada", "", "ada"} {
+		converse(t, f, session.Key{Namespace: "default", User: user, ID: fmt.Sprint("s", i)}, "Zq", 2)
+	}
+	converse(t, f, session.Key{Namespace: "elsewhere", User: "ada", ID: "s"}, "Zq", 2)
+	if err := s.Label(t.Context(), session.Key{Namespace: "default", User: "ada", ID: "s0"}, "Zq1", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), session.Key{Namespace: "default", User: "ada", ID: "s2"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		user   string
+		anyone bool
+		want   []string
+	}{{"ada", false, []string{"s0", "s4"}}, {"", false, []string{"s3"}}, {"", true, []string{"s0", "s4", "s3", "s1"}}, {"zoe", false, nil}} {
+		var got []string
+		filter := store.SessionFilter{User: c.user, AnyUser: c.anyone, Limit: 1}
+		for {
+			list, next, err := s.List(t.Context(), "default", filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range list {
+				got = append(got, one.ID)
+				if one.Messages != 2 || one.Leaf != "Zq1" || one.Bytes == 0 || one.UpdatedAt.Before(one.CreatedAt) {
+					t.Errorf("%+v", one)
+				}
+			}
+			if filter.After = next; next == nil {
+				break
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("of %q: %v, want %v", c.user, got, c.want)
+		}
+	}
+	if list, _, err := s.List(t.Context(), "none", store.SessionFilter{Limit: 1}); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// TestSessionQuota: what sessions say counts as text of their namespace, until they go.
+func TestSessionQuota(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
+	if _, err := f.SetQuotas(t.Context(), "default", store.Quotas{TextBytes: 100}); err != nil {
+		t.Fatal(err)
+	}
+	held := func(want int64) {
+		t.Helper()
+		n, err := f.DescribeNamespace(t.Context(), "default")
+		if err != nil || n.TextBytes != want {
+			t.Errorf("%d bytes, want %d: %v", n.TextBytes, want, err)
+		}
+	}
+	say := func(k session.Key, bytes int) error {
+		_, err := s.Append(t.Context(), k, session.SectionMessages, ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("x", bytes)))
+		return err
+	}
+	if err := errors.Join(s.Create(t.Context(), k), say(k, 60)); err != nil {
+		t.Fatal(err)
+	}
+	held(60)
+	if err := say(k, 41); !errors.Is(err, ragctx.ErrQuota) {
+		t.Errorf("one byte too many: %v", err)
+	}
+	if err := s.Fork(t.Context(), k, "", "fork"); !errors.Is(err, ragctx.ErrQuota) {
+		t.Errorf("a fork: %v", err)
+	}
+	if _, err := s.Save(t.Context(), k, session.Store{}.Append("messages", ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("y", 101)))); !errors.Is(err, ragctx.ErrQuota) {
+		t.Errorf("saved: %v", err)
+	}
+	held(60)
+	if err := say(k, 40); err != nil {
+		t.Fatal(err)
+	}
+	held(100)
+	if err := s.Label(t.Context(), k, "", "x"); errors.Is(err, ragctx.ErrQuota) {
+		t.Errorf("what does not grow: %v", err)
+	}
+	if err := s.Delete(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	held(0)
+	eventually(t, "the deleted session is removed", func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
+	held(0)
+}
+
 // TestDamagedSession: spec 3.7, r50t.12: what cannot be read hides nothing else, and its
 // ancestors stay on the path; a checkup names it.
 func TestDamagedSession(t *testing.T) {
@@ -243,7 +455,7 @@ func TestNotes(t *testing.T) {
 			}
 		}
 	}
-	for i, reflects := range []int{0, 0, 0, 2, 0, 0, 9, 0, 1, 3} {
+	for i, reflects := range [][]string{nil, nil, nil, {"0", "1"}, nil, nil, {"2", "5"}, nil, {"5"}, {"3"}} { // of ada's, the 6th takes the 5th
 		n := pipeline.Note{
 			ID: fmt.Sprint(i), Created: t0.Add(time.Duration(i)), Through: fmt.Sprint("m", i), Reflects: reflects, Intent: "to <see>",
 			Findings: []string{"a", "b"}, Tools: []string{"t"}, Pending: []string{"p"},
@@ -252,8 +464,9 @@ func TestNotes(t *testing.T) {
 			if i%3 < j {
 				continue
 			}
-			if err := errors.Join(model.AddNote(t.Context(), scopeOf(k), n), f.Notes().AddNote(t.Context(), scopeOf(k), n)); err != nil {
-				t.Fatal(err)
+			a, b := model.AddNote(t.Context(), scopeOf(k), n), f.Notes().AddNote(t.Context(), scopeOf(k), n)
+			if lost := i == 8 && k == ada; errors.Is(a, ragctx.ErrConflict) != lost || errors.Is(b, ragctx.ErrConflict) != lost || (b == nil) == lost {
+				t.Fatalf("%d of %s: %v, in memory %v", i, k.User, b, a)
 			}
 		}
 		compare()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -21,9 +20,9 @@ of three forms, and prints what the model is to be sent in the same form:
   a request for /v1/assemble   its system_prompt and messages; with "placement": "blocks"
                                the blocks as well, which are yours to place then
   a list of messages           a list, the system prompt first
-  a request for a chat API     the request with other messages: an object with "model"
-                               and "messages", and "system" where the API has it; its tools
-                               and the tokens of its answer count
+  a request for a chat API     the request with other messages, in the form of OpenAI,
+                               Anthropic ("system" beside "messages") or Gemini
+                               ("contents"); its tools and the tokens of its answer count
 
 Context follows the system prompt. What the flags say wins over what the file says.
 Nothing is stored.`
@@ -43,15 +42,15 @@ type assembler interface {
 
 // Assemble implements backend.
 func (l local) Assemble(ctx context.Context, r api.AssembleRequest) (api.AssembleAnswer, error) {
-	q, err := r.Request()
+	c, err := r.Call()
 	if err != nil {
 		return api.AssembleAnswer{}, err
 	}
-	a, err := l.Engine.Assemble(ctx, q)
+	a, err := l.Engine.Assemble(ctx, c.Request)
 	if err != nil {
 		return api.AssembleAnswer{}, err
 	}
-	return api.NewAssembleAnswer(r, a)
+	return c.Answer(a)
 }
 
 // assembleFlags are the flags of the command.
@@ -190,12 +189,18 @@ func writeAssembly(w io.Writer, bold func(string) string, r api.AssembleRequest,
 	for _, block := range a.Blocks {
 		found[block.Name] = len(block.Items)
 	}
+	shown := len(r.Messages)
+	for _, d := range a.Dropped {
+		if !d.Partial {
+			shown--
+		}
+	}
 	table(w, func(row func(...any)) {
 		row("system prompt", b.System, "")
 		row("tools", b.Tools, fmt.Sprintf("%d definitions", len(r.Tools)))
 		row("stable context", b.Stable, fmt.Sprintf("%d items", found["stable"]))
 		row("context", b.Volatile, fmt.Sprintf("%d items", found["volatile"]))
-		row("messages", b.Messages, fmt.Sprintf("%d of %d", len(a.Messages), len(r.Messages.Messages)))
+		row("messages", b.Messages, fmt.Sprintf("%d of %d", shown, len(r.Messages)))
 	})
 	if b.Over > 0 {
 		fmt.Fprintf(w, "%s by %d tokens\n", bold("OVER THE BUDGET"), b.Over)
@@ -224,28 +229,4 @@ func writeAssembly(w io.Writer, bold func(string) string, r api.AssembleRequest,
 		fmt.Fprintln(w, bold("note"), printable(a.Note))
 	}
 	return nil
-}
-
-// readCall reads what is to be assembled, in whatever form it has.
-func readCall(body []byte) (call, error) {
-	var head struct {
-		Model *json.RawMessage `json:"model"`
-	}
-	switch first := firstByte(body); {
-	case first == '[':
-		return readChat(map[string]json.RawMessage{"messages": body}, true)
-	case first != '{':
-		return nil, ragctx.Invalid("input", "is neither a JSON object nor a list of messages")
-	}
-	if err := json.Unmarshal(body, &head); err != nil {
-		return nil, ragctx.Invalid("input", "is not valid JSON: %v", err)
-	}
-	if head.Model == nil {
-		return readRequest(body)
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return nil, ragctx.Invalid("input", "is not valid JSON: %v", err)
-	}
-	return readChat(fields, false)
 }

@@ -2,13 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"maps"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/session/wire"
 )
 
 // call is a model call that is to be put together, in the form in which it came.
@@ -16,6 +18,24 @@ type call interface {
 	request() api.AssembleRequest
 	// answer returns what the model is to be sent, in the same form.
 	answer(a api.AssembleAnswer) (any, error)
+}
+
+// readCall reads what is to be assembled, in whatever form it has.
+func readCall(body []byte) (call, error) {
+	switch first := firstByte(body); {
+	case first == '[':
+		return readChat(map[string]json.RawMessage{"messages": body}, true)
+	case first != '{':
+		return nil, ragctx.Invalid("input", "is neither a JSON object nor a list of messages")
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, ragctx.Invalid("input", "is not valid JSON: %v", err)
+	}
+	if fields["model"] == nil && fields["contents"] == nil {
+		return readRequest(body)
+	}
+	return readChat(fields, false)
 }
 
 func firstByte(b []byte) byte {
@@ -43,9 +63,10 @@ func (c ownCall) request() api.AssembleRequest { return c.AssembleRequest }
 func (c ownCall) answer(a api.AssembleAnswer) (any, error) {
 	out := struct {
 		SystemPrompt string               `json:"system_prompt,omitempty"`
+		System       json.RawMessage      `json:"system,omitempty"`
 		Messages     []json.RawMessage    `json:"messages"`
 		Blocks       []api.AssembledBlock `json:"blocks,omitempty"`
-	}{SystemPrompt: a.SystemPrompt, Messages: a.Messages}
+	}{SystemPrompt: a.SystemPrompt, System: a.System, Messages: a.Messages}
 	if c.Placement == string(assemble.Blocks) {
 		out.Blocks = a.Blocks
 	}
@@ -56,64 +77,71 @@ func (c ownCall) answer(a api.AssembleAnswer) (any, error) {
 type chatCall struct {
 	fields map[string]json.RawMessage
 	bare   bool // only the messages are wanted
-	sent   []chatMessage
-	// prompt is the system prompt, which the API takes as the field system or as the first
-	// message: head is that one.
-	prompt string
-	apart  bool
-	head   json.RawMessage
 	read   api.AssembleRequest
-}
-
-// chatMessage is a message of a chat API: with calls and results of tools beside its
-// content, or among the blocks of it.
-type chatMessage struct {
-	raw json.RawMessage
-	ragctx.Message
+	// messages and system are the names of the fields that are read and written.
+	messages, system string
+	head             json.RawMessage // the message with the system prompt, in ragctx's own form
 }
 
 func readChat(fields map[string]json.RawMessage, bare bool) (call, error) {
-	c := &chatCall{fields: fields, bare: bare}
-	var raw []json.RawMessage
-	if err := json.Unmarshal(fields["messages"], &raw); err != nil {
-		return nil, ragctx.Invalid("messages", "are no list of messages: %v", err)
+	c := &chatCall{fields: fields, bare: bare, messages: "messages", system: "system"}
+	if fields["contents"] != nil {
+		c.messages, c.system, c.read.Format = "contents", "systemInstruction", string(wire.Gemini)
 	}
-	for i, r := range raw {
-		m, err := readMessage(r)
-		if err != nil {
-			return nil, ragctx.Invalid(fmt.Sprintf("messages[%d]", i), "is no message: %v", err)
-		}
-		c.sent = append(c.sent, chatMessage{r, m})
+	if err := json.Unmarshal(fields[c.messages], &c.read.Messages); err != nil {
+		return nil, ragctx.Invalid(c.messages, "are no list of messages: %v", err)
 	}
-	if err := c.takePrompt(); err != nil {
-		return nil, err
+	c.read.System = fields[c.system]
+	noMarks := false
+	c.read.CacheControl = &noMarks
+	c.read.Format = cmp.Or(c.read.Format, formOf(c.read.System, c.read.Messages))
+	if c.read.Format == "" {
+		c.takePrompt()
 	}
-	if err := c.readLimits(); err != nil {
-		return nil, err
-	}
-	c.read.SystemPrompt = c.prompt
-	for _, m := range c.sent {
-		c.read.Messages.Messages = append(c.read.Messages.Messages, m.Message)
-	}
-	return c, nil
+	return c, c.readLimits()
 }
 
-// takePrompt takes the system prompt from where it is.
-func (c *chatCall) takePrompt() error {
-	if system, ok := c.fields["system"]; ok {
-		c.apart = true
-		if err := json.Unmarshal(system, &c.prompt); err != nil {
-			return ragctx.Invalid("system", "is no text; send the system prompt as a string")
+// formOf returns whose form messages have. Calls and results of tools are beside the
+// content in OpenAI's, and among its parts in Anthropic's and ragctx's own (""), of which
+// only the latter has system messages and messages of tools.
+func formOf(system json.RawMessage, messages []json.RawMessage) string {
+	if system != nil {
+		return string(wire.Anthropic)
+	}
+	among, others := false, false
+	for _, raw := range messages {
+		var m struct {
+			Role    string `json:"role"`
+			Content any    `json:"content"`
 		}
-		return nil
+		if json.Unmarshal(raw, &m) != nil {
+			continue
+		}
+		others = others || m.Role != "user" && m.Role != "assistant"
+		parts, _ := m.Content.([]any)
+		for _, part := range parts {
+			fields, _ := part.(map[string]any)
+			among = among || fields["type"] == "tool_use" || fields["type"] == "tool_result"
+		}
 	}
-	if len(c.sent) == 0 {
-		return nil
+	switch {
+	case !among:
+		return string(wire.OpenAI)
+	case others:
+		return ""
 	}
-	if first := c.sent[0]; first.Role == ragctx.RoleSystem || first.Role == ragctx.RoleDeveloper {
-		c.head, c.prompt, c.sent = first.raw, first.Content.String(), c.sent[1:]
+	return string(wire.Anthropic)
+}
+
+// takePrompt takes the system prompt from the first message.
+func (c *chatCall) takePrompt() {
+	var first ragctx.Message
+	if len(c.read.Messages) == 0 || json.Unmarshal(c.read.Messages[0], &first) != nil {
+		return
 	}
-	return nil
+	if first.Role == ragctx.RoleSystem || first.Role == ragctx.RoleDeveloper {
+		c.head, c.read.SystemPrompt, c.read.Messages = c.read.Messages[0], first.Content.String(), c.read.Messages[1:]
+	}
 }
 
 // readLimits reads the tools and the tokens of the answer.
@@ -136,27 +164,24 @@ func (c *chatCall) readLimits() error {
 func (c *chatCall) request() api.AssembleRequest { return c.read }
 
 func (c *chatCall) answer(a api.AssembleAnswer) (any, error) {
-	messages, err := c.shown(a)
-	if err != nil {
-		return nil, err
-	}
-	if a.SystemPrompt != "" && !c.apart {
+	messages := a.Messages
+	if a.SystemPrompt != "" {
 		first, err := c.first(a.SystemPrompt)
 		if err != nil {
 			return nil, err
 		}
-		messages = slices.Insert(messages, 0, first)
+		messages = append([]json.RawMessage{first}, messages...)
 	}
 	if c.bare {
 		return messages, nil
 	}
-	out := make(map[string]any, len(c.fields))
-	for name, value := range c.fields {
+	out := make(map[string]any, len(c.fields)+1)
+	for name, value := range maps.All(c.fields) {
 		out[name] = value
 	}
-	out["messages"] = messages
-	if c.apart {
-		out["system"] = a.SystemPrompt
+	out[c.messages] = messages
+	if a.System != nil {
+		out[c.system] = a.System
 	}
 	return out, nil
 }
@@ -170,162 +195,9 @@ func (c *chatCall) first(prompt string) (json.RawMessage, error) {
 		}
 	}
 	fields["content"] = prompt
-	return rawJSON(fields)
-}
-
-// rawJSON writes JSON without escapes that only browsers need.
-func rawJSON(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("write message: %w", err)
-	}
-	return bytes.TrimSpace(buf.Bytes()), nil
-}
-
-// shown returns the messages of the answer as they were sent, without the calls that it
-// left out of them.
-func (c *chatCall) shown(a api.AssembleAnswer) ([]json.RawMessage, error) {
-	gone, partial := make(map[int]bool), make(map[int]bool)
-	for _, d := range a.Dropped {
-		gone[d.Index] = gone[d.Index] || !d.Partial
-		partial[d.Index] = true
-	}
-	out := []json.RawMessage{}
-	for i, m := range c.sent {
-		switch {
-		case gone[i]:
-		case len(out) >= len(a.Messages):
-			return nil, fmt.Errorf("the answer has %d messages, and lists too few as left out", len(a.Messages))
-		case !partial[i]:
-			out = append(out, m.raw)
-		default:
-			cut, err := m.without(a.Messages[len(out)])
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, cut)
-		}
-	}
-	return out, nil
-}
-
-// without returns the message with no more than the view shows of it.
-func (m chatMessage) without(view json.RawMessage) (json.RawMessage, error) {
-	var kept ragctx.Message
-	if err := json.Unmarshal(view, &kept); err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(m.raw, &fields); err != nil {
-		return nil, fmt.Errorf("read message: %w", err)
-	}
-	if fields["tool_calls"] == nil {
-		return view, nil
-	}
-	var calls []json.RawMessage
-	if err := json.Unmarshal(fields["tool_calls"], &calls); err != nil {
-		return nil, fmt.Errorf("read message: %w", err)
-	}
-	calls = slices.DeleteFunc(calls, func(raw json.RawMessage) bool {
-		var tool chatTool
-		return json.Unmarshal(raw, &tool) != nil ||
-			!slices.ContainsFunc(kept.ToolUses(), func(b ragctx.Block) bool { return b.ID == tool.ID })
-	})
-	delete(fields, "tool_calls")
-	if len(calls) > 0 {
-		b, err := rawJSON(calls)
-		if err != nil {
-			return nil, err
-		}
-		fields["tool_calls"] = b
-	}
-	return rawJSON(fields)
-}
-
-// chatTool is a call of a tool.
-type chatTool struct {
-	ID       string `json:"id"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-}
-
-// block returns the call as a block.
-func (t chatTool) block() ragctx.Block {
-	input := json.RawMessage(t.Function.Arguments)
-	if !json.Valid(input) {
-		input, _ = json.Marshal(t.Function.Arguments) // a model wrote it; a string can be encoded
-	}
-	return ragctx.Block{Type: ragctx.BlockToolUse, ID: t.ID, Name: t.Function.Name, Input: input}
-}
-
-// readMessage reads a message of a chat API, or one of ours.
-func readMessage(raw json.RawMessage) (ragctx.Message, error) {
-	var beside struct {
-		Role    ragctx.Role     `json:"role"`
-		Name    string          `json:"name"`
-		Content json.RawMessage `json:"content"`
-		Calls   []chatTool      `json:"tool_calls"`
-		Of      string          `json:"tool_call_id"`
-	}
-	if err := json.Unmarshal(raw, &beside); err != nil {
-		return ragctx.Message{}, err
-	}
-	m := ragctx.Message{Role: beside.Role, Name: beside.Name}
-	if m.Role == "" {
-		m.Role = ragctx.RoleUser
-	}
-	var err error
-	if m.Content, err = readContent(beside.Content); err != nil {
-		return m, err
-	}
-	for _, t := range beside.Calls {
-		m.Content = append(m.Content, t.block())
-	}
-	if beside.Of != "" {
-		m.Content = ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: beside.Of, Content: m.Content}}
-	}
-	return m, nil
-}
-
-// readContent reads a text, or parts. A part of a kind that is unknown here counts as
-// what it is in JSON.
-func readContent(raw json.RawMessage) (ragctx.Content, error) {
-	var parts []json.RawMessage
-	switch firstByte(raw) {
-	case 0, 'n':
-		return nil, nil
-	case '"':
-		var c ragctx.Content
-		err := json.Unmarshal(raw, &c)
-		return c, err
-	}
-	if err := json.Unmarshal(raw, &parts); err != nil {
-		return nil, err
-	}
-	out := make(ragctx.Content, len(parts))
-	for i, part := range parts {
-		var kind struct {
-			Type string `json:"type"`
-		}
-		if err := json.Unmarshal(part, &kind); err != nil {
-			return nil, err
-		}
-		switch kind.Type {
-		case "text", "image", "tool_use", "tool_result":
-			var one ragctx.Content
-			if err := json.Unmarshal(slices.Concat([]byte("["), part, []byte("]")), &one); err != nil {
-				return nil, err
-			}
-			out[i] = one[0]
-		case "image_url", "input_image":
-			out[i] = ragctx.Block{Type: ragctx.BlockImage}
-		default:
-			out[i] = ragctx.Block{Type: ragctx.BlockText, Text: string(part)}
-		}
-	}
-	return out, nil
+	err := enc.Encode(fields)
+	return buf.Bytes(), err
 }

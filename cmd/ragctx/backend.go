@@ -30,6 +30,7 @@ type backend interface {
 	AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error)
 	packBuilder
 	providerKeeper
+	sessionKeeper
 	// Status tells how the data directory is doing.
 	Status(ctx context.Context) (api.Status, error)
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
@@ -171,7 +172,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Gauge: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(), KeepAudit: s.keepAudit(),
-		AnswerCache: s.answerCache(),
+		AnswerCache: s.answerCache(), Conversation: s.conversation(),
 	}
 	if err := s.useMemory(&o); err != nil {
 		return nil, err
@@ -205,7 +206,14 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 		closeEmbedder()
 		return nil, err
 	}
-	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder(); closeProviders() }}
+	closeStages, err := s.useStages(&o)
+	if err != nil {
+		_ = closeReaders()
+		closeEmbedder()
+		closeProviders()
+		return nil, err
+	}
+	p := &process{close: func() { _ = closeReaders(); sites.Close(); closeEmbedder(); closeProviders(); closeStages() }}
 	if client != nil {
 		o.Reranker = client
 		rest := p.close

@@ -19,7 +19,7 @@ import (
 // or change what is there: one that is not there is a slip in a path, and to begin
 // it would hide that.
 var beginners = []string{
-	"serve", "mcp", "ingest", "remember", "memory import", "procedures edit", "ledger publish", "ledger import",
+	"serve", "mcp", "ingest", "remember", "memory import", "procedures edit", "sessions create", "sessions append", "sessions import", "ledger publish", "ledger import",
 	"namespaces create", "keys create", "bench", "bench soak",
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/eval"
 	"github.com/ragctx/ragctx/rerank"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 
@@ -37,6 +38,8 @@ func flagValues() map[string][]string {
 		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {"all", "pending", "done", "failed", "skipped"},
 		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
 		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
+		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
+		"sessions append format": forms, "sessions compile format": forms,
 		"embedder": embedders, "embed-shape": texts(embedding.Shapes()), "rerank-shape": texts(rerank.Shapes()), "rerank-scores": texts(rerank.Scales()),
 	}
 }
@@ -50,7 +53,7 @@ var (
 var (
 	fileFlags = []string{
 		"config", "key-file", "ca-file", "tls-cert", "tls-key", "embed-key-file", "docs", "source", "strategy", "queries", "allow-path",
-		"bench json", "bench html", "bench compare",
+		"bench json", "bench html", "bench compare", "sessions append messages",
 	}
 	dirFlags = []string{"data", "markdown", "out"}
 )
@@ -63,7 +66,7 @@ type argument []cobra.CompletionFunc
 func arguments(env lookupEnv) map[string]argument {
 	document, memory, quarantined := fromData(env, documentNames), fromData(env, memoryNames), fromData(env, quarantinedNames)
 	job, procedure, cluster := fromData(env, jobNames), fromData(env, procedureNames), fromData(env, clusterNames)
-	space, provider := fromData(env, namespaceNames), fromData(env, providerNames)
+	space, provider, talk := fromData(env, namespaceNames), fromData(env, providerNames), fromData(env, sessionNames)
 	embedder := cobra.FixedCompletions(append(slices.Clone(embedders), engine.RemoteName), noFiles)
 	return map[string]argument{
 		"assemble": {completeFiles}, "ingest": {completeFiles}, "snapshot": {completeFiles}, "restore": {completeFiles}, "memory import": {completeFiles}, "memory export": {completeFiles},
@@ -77,6 +80,9 @@ func arguments(env lookupEnv) map[string]argument {
 		"procedures rollback": {procedure}, "procedures preview": {procedure}, "procedures delete": {procedure},
 		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
 		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
+		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions compact": {talk}, "sessions undo": {talk},
+		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions observations": {talk}, "sessions delete": {talk},
+		"sessions export": {talk, completeFiles}, "sessions import": {cobra.NoFileCompletions, completeFiles},
 		"reembed": {embedder},
 	}
 }

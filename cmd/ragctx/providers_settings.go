@@ -41,16 +41,21 @@ type providerSetting struct {
 	FailureMode string               `json:"failure_mode"`
 	Timeout     duration             `json:"timeout"`
 	CacheTTL    duration             `json:"cache_ttl"`
-	// SecretEnv and SecretFile say where the secret is; the settings do not have it.
-	SecretEnv  string  `json:"secret_env"`
-	SecretFile string  `json:"secret_file"`
-	Priority   float64 `json:"priority"`
-	Trust      float64 `json:"trust"`
-	Freshness  float64 `json:"freshness"`
-	Required   bool    `json:"required"`
-	MaxItems   int     `json:"max_items"`
-	MaxBytes   int64   `json:"max_bytes"`
-	Retries    *int    `json:"retries"`
+	secretSource
+	Priority  float64 `json:"priority"`
+	Trust     float64 `json:"trust"`
+	Freshness float64 `json:"freshness"`
+	Required  bool    `json:"required"`
+	MaxItems  int     `json:"max_items"`
+	MaxBytes  int64   `json:"max_bytes"`
+	Retries   *int    `json:"retries"`
+}
+
+// secretSource says where the secret is that requests are signed with; the settings do not
+// have it.
+type secretSource struct {
+	SecretEnv  string `json:"secret_env"`
+	SecretFile string `json:"secret_file"`
 }
 
 // duration is a time such as "800ms".
@@ -68,31 +73,36 @@ func (d *duration) UnmarshalText(b []byte) error {
 
 // readProviders reads the setting.
 func (s *settings) readProviders() ([]providerSetting, error) {
-	text := strings.TrimSpace(s.k.String(providersSetting))
+	return readPrograms[providerSetting](s, providersSetting, "provider", maxProviders, `[{"name": "crm", "url": "http://127.0.0.1:9000/context"}]`)
+}
+
+// readPrograms reads a setting that lists programs of a kind.
+func readPrograms[T any](s *settings, name, kind string, most int, example string) ([]T, error) {
+	text := strings.TrimSpace(s.k.String(name))
 	if text == "" {
 		return nil, nil
 	}
 	var raw []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
-		return nil, badUsage(`%s: is not a JSON list, such as [{"name": "crm", "url": "http://127.0.0.1:9000/context"}]`, s.where(providersSetting))
+		return nil, badUsage(`%s: is not a JSON list, such as %s`, s.where(name), example)
 	}
-	if len(raw) > maxProviders {
-		return nil, badUsage("%s: lists %d providers; the limit is %d", s.where(providersSetting), len(raw), maxProviders)
+	if len(raw) > most {
+		return nil, badUsage("%s: lists %d %ss; the limit is %d", s.where(name), len(raw), kind, most)
 	}
-	list := make([]providerSetting, len(raw))
+	list := make([]T, len(raw))
 	for i := range raw {
-		if err := list[i].read(raw[i]); err != nil {
-			return nil, badUsage("%s: provider %d: %v", s.where(providersSetting), i+1, err)
+		if err := readStrictly(raw[i], &list[i]); err != nil {
+			return nil, badUsage("%s: %s %d: %v", s.where(name), kind, i+1, err)
 		}
 	}
 	return list, nil
 }
 
-// read reads the settings of one provider, strictly.
-func (p *providerSetting) read(raw json.RawMessage) error {
+// readStrictly reads the settings of one program.
+func readStrictly(raw json.RawMessage, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	err := dec.Decode(p)
+	err := dec.Decode(into)
 	switch bad, ok := errors.AsType[*json.UnmarshalTypeError](err); {
 	case ok && bad.Field == "":
 		return fmt.Errorf("is a %s; write a JSON object", bad.Value)
@@ -193,8 +203,6 @@ func (p providerSetting) check() error {
 		return ragctx.Invalid("failure_mode", "%q is unknown; use best_effort or fail_closed", ragctx.Clip(p.FailureMode))
 	case p.Scope != "" && p.Scope != engine.ScopeGlobal && p.Scope != engine.ScopeSession:
 		return ragctx.Invalid("scope", "%q is unknown; use global or session", ragctx.Clip(string(p.Scope)))
-	case p.SecretEnv != "" && p.SecretFile != "":
-		return ragctx.Invalid("secret_file", "contradicts secret_env; use one of them")
 	case p.Retries != nil && (*p.Retries < 0 || *p.Retries > 10):
 		return ragctx.Invalid("retries", "is %d; use 0 to 10", *p.Retries)
 	}
@@ -202,9 +210,11 @@ func (p providerSetting) check() error {
 }
 
 // secret reads what requests are signed with. A secret that is named and not there is
-// an error: a provider that expects signatures would refuse every question.
-func (p providerSetting) secret(env lookupEnv) (string, error) {
+// an error: a program that expects signatures would refuse every request.
+func (p secretSource) secret(env lookupEnv) (string, error) {
 	switch {
+	case p.SecretEnv != "" && p.SecretFile != "":
+		return "", ragctx.Invalid("secret_file", "contradicts secret_env; use one of them")
 	case p.SecretEnv != "":
 		v, _ := env(p.SecretEnv)
 		if v = strings.TrimSpace(v); v == "" {

@@ -42,7 +42,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
 	addSettings(flags, "data", "namespace", "offline", "log_level", "log_format")
 	root.AddCommand(
-		newServe(env), newMCP(env), newIngest(env), newQuery(env), newAssemble(env), newSearch(env), newExplain(env), newRemember(env), newMemory(env), newProcedures(env), newLedger(env), newPack(env),
+		newServe(env), newMCP(env), newIngest(env), newQuery(env), newAssemble(env), newSearch(env), newExplain(env), newRemember(env), newMemory(env), newSessions(env), newProcedures(env), newLedger(env), newPack(env),
 		newDocs(env), newJobs(env), newStatus(env), newEvents(env), newSnapshot(env), newRestore(env), newDoctor(env), newReembed(env), newKeys(env), newNamespaces(env), newAudit(env), newProviders(env),
 		newBench(env), newEval(env), newConfig(env), newOpenAPI(env), newVersion(env), newExtractWorker(env),
 	)

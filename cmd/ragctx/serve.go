@@ -231,6 +231,7 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 		fmt.Fprintf(w, "reranker: %s; it is sent the questions and the texts found\n", s.k.String("rerank_shape"))
 	}
 	s.greetProviders(w)
+	s.greetStages(w)
 	if st, err := eng.Stats(ctx, s.Namespace); err == nil {
 		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)), st.Documents, st.Memories)
 	}

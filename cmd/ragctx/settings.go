@@ -70,7 +70,7 @@ func allSettings() []setting {
 // serving returns the groups of settings that the engine and the server of a data
 // directory have.
 func serving() []setting {
-	return slices.Concat(securitySettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings(), packSettings(), providerSettings(), answerSettings())
+	return slices.Concat(securitySettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(), procedureSettings(), packSettings(), providerSettings(), conversationSettings(), answerSettings())
 }
 
 // servedSettings lists the names of these settings.

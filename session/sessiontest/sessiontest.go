@@ -61,6 +61,10 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"Isolation", testIsolation},
 		{"Contents", testContents},
 		{"Canceled", testCanceled},
+		{"Versions", testVersions},
+		{"Info", testInfo},
+		{"Parameters", testParameters},
+		{"Limits", testLimits},
 		{"Writers", testWriters},
 		{"Model", testModel},
 	} {

@@ -27,7 +27,7 @@ func (anthropic) renamed(id string) string {
 	return idSigns.ReplaceAllString(cmp.Or(id, "call"), "_")
 }
 
-func (anthropic) read(c Conversation, l *losses) ([]ragctx.Message, error) {
+func (anthropic) read(c Conversation, _ []ragctx.Message, l *losses) ([]ragctx.Message, error) {
 	var out []ragctx.Message
 	if len(c.System) > 0 {
 		m, x := ragctx.Message{Role: ragctx.RoleSystem}, extra{}

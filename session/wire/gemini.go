@@ -33,7 +33,7 @@ type geminiWire struct {
 	Parts []json.RawMessage `json:"parts"`
 }
 
-func (gemini) read(c Conversation, _ *losses) ([]ragctx.Message, error) {
+func (gemini) read(c Conversation, before []ragctx.Message, _ *losses) ([]ragctx.Message, error) {
 	var out []ragctx.Message
 	if len(c.System) > 0 {
 		m, err := readGemini(c.System, ragctx.RoleSystem, nil)
@@ -42,7 +42,7 @@ func (gemini) read(c Conversation, _ *losses) ([]ragctx.Message, error) {
 		}
 		out = append(out, m)
 	}
-	ids := names{open: make(map[string][]string)}
+	ids := namesAfter(before)
 	for i, raw := range c.Messages {
 		m, err := readGemini(raw, "", ids.identify)
 		if err != nil {
@@ -57,6 +57,23 @@ func (gemini) read(c Conversation, _ *losses) ([]ragctx.Message, error) {
 type names struct {
 	given int
 	open  map[string][]string // by name: the ids given to calls that have no result yet
+}
+
+// namesAfter are the names that a conversation goes on with.
+func namesAfter(before []ragctx.Message) names {
+	n := names{open: make(map[string][]string)}
+	for _, m := range before {
+		for _, b := range m.Content {
+			switch {
+			case b.Type == ragctx.BlockToolUse && strings.HasPrefix(b.ID, noID):
+				n.given++
+				n.open[b.Name] = append(n.open[b.Name], b.ID)
+			case b.Type == ragctx.BlockToolResult && strings.HasPrefix(b.ToolUseID, noID):
+				n.open[b.Name] = slices.DeleteFunc(n.open[b.Name], func(id string) bool { return id == b.ToolUseID })
+			}
+		}
+	}
+	return n
 }
 
 // identify gives a call that has no id one, and a result that of the first open call of

@@ -34,7 +34,7 @@ type openAIWire struct {
 	Reasoning  string            `json:"reasoning_content"`
 }
 
-func (openAI) read(c Conversation, _ *losses) ([]ragctx.Message, error) {
+func (openAI) read(c Conversation, _ []ragctx.Message, _ *losses) ([]ragctx.Message, error) {
 	out := make([]ragctx.Message, len(c.Messages))
 	for i, raw := range c.Messages {
 		var err error

@@ -58,7 +58,7 @@ type Loss struct {
 
 // form reads and writes one vendor's messages.
 type form interface {
-	read(c Conversation, l *losses) ([]ragctx.Message, error)
+	read(c Conversation, before []ragctx.Message, l *losses) ([]ragctx.Message, error)
 	write(messages []indexed, l *losses) Conversation
 	// renamed says what ids of calls must be like.
 	renamed(id string) string
@@ -67,14 +67,18 @@ type form interface {
 var vendors = map[Vendor]form{OpenAI: openAI{}, Anthropic: anthropic{}, Gemini: gemini{}}
 
 // Read returns a vendor's conversation as messages, the system prompt first.
-func Read(v Vendor, c Conversation) ([]ragctx.Message, []Loss, error) {
+func Read(v Vendor, c Conversation) ([]ragctx.Message, []Loss, error) { return ReadNext(v, nil, c) }
+
+// ReadNext is [Read] of what follows messages that are there already. Gemini's calls may
+// have no ids; their results find them among those before.
+func ReadNext(v Vendor, before []ragctx.Message, c Conversation) ([]ragctx.Message, []Loss, error) {
 	f, ok := vendors[v]
 	if !ok {
 		_, err := ParseVendor(string(v))
 		return nil, nil, err
 	}
 	var l losses
-	messages, err := f.read(c, &l)
+	messages, err := f.read(c, before, &l)
 	return messages, l.list, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -477,3 +478,25 @@ type letters struct{}
 
 func (letters) Name() string       { return "letters" }
 func (letters) Count(s string) int { return len(s) }
+
+// TestGeminiInPieces: calls without ids keep theirs apart over several reads, and results
+// find them.
+func TestGeminiInPieces(t *testing.T) {
+	call := `{"role":"model","parts":[{"functionCall":{"name":"look","args":{}}}]}`
+	result := `{"role":"user","parts":[{"functionResponse":{"name":"look","response":{"output":"x"}}}]}`
+	var all []ragctx.Message
+	for _, piece := range []string{call, call, result, call, result, result} {
+		next, losses, err := wire.ReadNext(wire.Gemini, all, wire.Conversation{Messages: []json.RawMessage{json.RawMessage(piece)}})
+		if err != nil || len(losses) > 0 {
+			t.Fatalf("%v, %v", losses, err)
+		}
+		all = append(all, next...)
+	}
+	var got []string
+	for _, m := range all {
+		got = append(got, m.Content[0].ID+m.Content[0].ToolUseID)
+	}
+	if want := []string{"gemini_1", "gemini_2", "gemini_1", "gemini_3", "gemini_2", "gemini_3"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

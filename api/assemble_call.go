@@ -1,0 +1,210 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/wire"
+)
+
+// AssembleCall is a request that was read, with what its answer needs of how it was sent.
+type AssembleCall struct {
+	Request assemble.Request
+
+	vendor wire.Vendor       // "" is ragctx's own form
+	sent   []json.RawMessage // messages in ragctx's own form; nil has them written
+	head   *ragctx.Message   // the vendor's message with the system prompt
+	skip   int               // how many messages of the request the system prompt was
+	marks  bool              // where a cache is to hold
+	losses []FormLoss
+}
+
+// Call reads a request.
+func (r AssembleRequest) Call() (AssembleCall, error) {
+	v, err := vendor(r.Format)
+	if err != nil {
+		return AssembleCall{}, err
+	}
+	if v != "" {
+		messages, losses, err := wire.Read(v, wire.Conversation{System: r.System, Messages: r.Messages})
+		if err != nil {
+			return AssembleCall{}, ragctx.Invalid("messages", "cannot be read in the form of %s: %v; send what its documentation says, or name another format", v, err)
+		}
+		return r.call(messages, lossesOf(losses))
+	}
+	messages := make([]ragctx.Message, len(r.Messages))
+	for i, raw := range r.Messages {
+		messages[i].Role = ragctx.RoleUser
+		if err := json.Unmarshal(raw, &messages[i]); err != nil {
+			return AssembleCall{}, ragctx.Invalid(fmt.Sprintf("messages[%d]", i), "cannot be read: %v", err)
+		}
+	}
+	return r.call(messages, nil)
+}
+
+// call returns the call of a request whose messages are read.
+func (r AssembleRequest) call(messages []ragctx.Message, losses []FormLoss) (AssembleCall, error) {
+	c, err := r.AssembleOptions.call(r.Said, messages, losses)
+	c.Request.Context.Namespace, c.Request.Context.UserID, c.Request.Context.SessionID = r.Namespace, r.UserID, r.SessionID
+	c.Request.KeptTokens = r.ContextTokens
+	if c.vendor == "" {
+		c.sent = r.Messages
+	}
+	return c, err
+}
+
+// call returns the call of a conversation that was read.
+func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []FormLoss) (AssembleCall, error) {
+	q, err := ContextRequest(o.Context).query()
+	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
+		f.Field = "context." + f.Field
+	}
+	if err != nil {
+		return AssembleCall{}, err
+	}
+	q.Query, q.AgentID = o.Query, o.AgentID
+	c := AssembleCall{losses: losses, marks: o.CacheControl == nil || *o.CacheControl}
+	if c.vendor, err = vendor(said.Format); err != nil {
+		return AssembleCall{}, err
+	}
+	c.Request = assemble.Request{
+		SystemPrompt: o.SystemPrompt, Messages: messages, Context: q, Phase: assemble.Phase(o.Phase), Placement: assemble.Placement(o.Placement),
+		Tools: o.Tools, ToolsTokens: o.ToolsTokens,
+		Budget: assemble.Budget{Total: o.Budget.Total, Reserve: o.Budget.ReserveOutput, ContextShare: o.Budget.ContextShare},
+	}
+	if c.vendor != "" {
+		c.takePrompt(len(said.System) > 0)
+		if c.Request.Placement == "" {
+			c.Request.Placement = assemble.Inline
+		}
+	}
+	return c, nil
+}
+
+// takePrompt takes the system prompt from where the vendor has it, unless the request has
+// another one, beside which the vendor's stays a message. beside says that the first
+// message is none of the list.
+func (c *AssembleCall) takePrompt(beside bool) {
+	list := c.Request.Messages
+	n := slices.IndexFunc(list, func(m ragctx.Message) bool { return !session.IsSystem(m) })
+	if n < 0 {
+		n = len(list)
+	}
+	if beside {
+		c.skip = -1
+	}
+	if n == 0 || c.Request.SystemPrompt != "" {
+		return
+	}
+	texts := make([]string, n)
+	for i, m := range list[:n] {
+		texts[i] = m.Content.String()
+	}
+	head := list[0]
+	c.head, c.skip = &head, c.skip+n
+	c.Request.SystemPrompt, c.Request.Messages = strings.Join(texts, "\n\n"), list[n:]
+}
+
+// Answer returns what the model is to be sent.
+func (c AssembleCall) Answer(a engine.Assembled) (AssembleAnswer, error) {
+	out := AssembleAnswer{
+		Format: ownForm, Blocks: []AssembledBlock{}, Items: a.Context.Items, Budget: a.Budget, Dropped: []DroppedMessage{}, Note: a.Note,
+	}
+	if out.Items == nil {
+		out.Items = []ragctx.ContextItem{}
+	}
+	for _, b := range a.Context.Blocks {
+		out.Blocks = append(out.Blocks, AssembledBlock{b, places[b.Name]})
+	}
+	for _, cut := range a.View.Cuts {
+		m := a.Messages[cut.Index]
+		out.Dropped = append(out.Dropped, DroppedMessage{cut.Index + c.skip, m.ID, m.Role, cut.Partial, cut.Tokens, cut.Reason})
+	}
+	if len(a.Context.Blocks) > 0 {
+		out.Context = &AssembledContext{
+			Query: a.Asked, Truncated: a.Context.Truncated, Providers: a.Context.Providers, Dropped: a.Context.Dropped,
+			Shortened: a.Context.Shortened, Degraded: a.Context.Degraded, Note: a.Context.Note,
+		}
+	}
+	if c.vendor != "" {
+		return out, c.write(&out, a)
+	}
+	var err error
+	out.SystemPrompt = a.SystemPrompt
+	out.Messages, err = c.own(a)
+	return out, err
+}
+
+// write puts the system prompt and the messages into an answer as the vendor wants them.
+func (c AssembleCall) write(out *AssembleAnswer, a engine.Assembled) error {
+	list := a.View.Messages
+	if a.SystemPrompt != "" {
+		list = slices.Concat([]ragctx.Message{c.prompt(a.SystemPrompt)}, list)
+	}
+	said, losses, err := wire.Write(c.vendor, list)
+	if err != nil {
+		return err
+	}
+	if c.vendor == wire.Anthropic && c.marks {
+		said = wire.Cached(said)
+	}
+	out.Format, out.System, out.Messages = string(c.vendor), said.System, said.Messages
+	if out.Messages == nil {
+		out.Messages = []json.RawMessage{}
+	}
+	for _, l := range losses {
+		if a.SystemPrompt != "" {
+			l.Index--
+		}
+		if l.Index >= 0 {
+			l.Index = a.View.Kept[l.Index] + c.skip
+		}
+		c.losses = append(c.losses, FormLoss(l))
+	}
+	out.Losses = c.losses
+	return nil
+}
+
+// prompt returns the message with the system prompt, with whatever else it had.
+func (c AssembleCall) prompt(text string) ragctx.Message {
+	m := ragctx.Message{Role: ragctx.RoleSystem}
+	if c.head != nil {
+		m = *c.head
+	}
+	if m.Content.String() != text {
+		m.Content = ragctx.Text(text)
+	}
+	return m
+}
+
+// own returns the messages of a view in ragctx's own form, those that are whole as they
+// were sent.
+func (c AssembleCall) own(a engine.Assembled) ([]json.RawMessage, error) {
+	changed := map[int]bool{}
+	for _, cut := range a.View.Cuts {
+		changed[cut.Index] = true
+	}
+	out := make([]json.RawMessage, len(a.View.Messages))
+	for i, m := range a.View.Messages {
+		if at := a.View.Kept[i]; c.sent != nil && !changed[at] && i != a.Carrier {
+			out[i] = c.sent[at]
+			continue
+		}
+		var raw bytes.Buffer
+		enc := json.NewEncoder(&raw)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(m); err != nil {
+			return nil, fmt.Errorf("message %d: %w", a.View.Kept[i], err)
+		}
+		out[i] = bytes.TrimSpace(raw.Bytes())
+	}
+	return out, nil
+}

@@ -1,0 +1,181 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/tokens"
+)
+
+// CompileRules say what of a conversation a model is shown.
+type CompileRules struct {
+	ExecutionRequest
+	Compiler    string   `json:"compiler,omitempty" doc:"how messages are chosen: default is summary, buffer and messages in that order, with the traces of the execution alone"`
+	Select      []string `json:"select,omitempty" maxItems:"100" doc:"the sections, in that order, for a compiler that has a choice"`
+	MaxTokens   int      `json:"max_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the messages may cost; the oldest are left out, but not what must stay. 0 is no limit"`
+	MaxMessages int      `json:"max_messages,omitempty" minimum:"0" maximum:"1000000" doc:"how many messages there may be; 0 is no limit"`
+	Tokenizer   string   `json:"tokenizer,omitempty" doc:"how tokens are counted"`
+}
+
+// TransformSchema implements [huma.SchemaTransformer], also of what it is part of.
+func (CompileRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	named(s, "compiler", "default", session.CompilerNames()...)
+	named(s, "tokenizer", ragctx.DefaultTokenizer, tokens.Names()...)
+	return s
+}
+
+// named documents which names a field can have, which the packages below judge.
+func named(s *huma.Schema, field, usual string, names ...string) {
+	s.Properties[field].Extensions = map[string]any{"enum": names}
+	s.Properties[field].Default = usual
+}
+
+func (r CompileRules) options() conversation.CompileOptions {
+	return conversation.CompileOptions{
+		Compiler: r.Compiler, Sections: r.Select, Execution: r.execution(),
+		MaxTokens: r.MaxTokens, MaxMessages: r.MaxMessages, Tokenizer: r.Tokenizer,
+	}
+}
+
+// CompileRequest asks what a model is shown of a session.
+type CompileRequest struct {
+	CompileRules
+	Leaf   string `json:"leaf,omitempty" maxLength:"512" doc:"the last message of another branch; default is the leaf"`
+	Raw    bool   `json:"raw,omitempty" doc:"shows what was said, without compactions and what stages have put in its place"`
+	Format string `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"whose form the answer has"`
+}
+
+// CompileSections is a conversation as it is sent to be compiled: messages, or sections of
+// them, with the compactions of what they say.
+type CompileSections struct {
+	Said
+	Sections []SectionRequest `json:"sections,omitempty" maxItems:"100" doc:"in the place of messages, which are the section messages alone; of the form of format, too"`
+	Records  []compact.Record `json:"records,omitempty" maxItems:"1000" doc:"the compactions of the messages, oldest first, as /v1/compact answered them"`
+}
+
+// SectionRequest is a section as it is sent.
+type SectionRequest struct {
+	Name     string       `json:"name" maxLength:"512" doc:"each name once" example:"messages"`
+	Messages SaidMessages `json:"messages" doc:"oldest first"`
+}
+
+// CompileStatelessRequest asks what a model is shown of a conversation that nobody stores.
+type CompileStatelessRequest struct {
+	CompileSections
+	CompileRules
+}
+
+// CompileAnswer is what a model is shown of a conversation.
+type CompileAnswer struct {
+	Said
+	Tokens     int                `json:"tokens" doc:"what the messages cost"`
+	OverTokens int                `json:"over_tokens,omitempty" doc:"by how much that exceeds max_tokens, which only what must stay can do"`
+	Sections   []string           `json:"sections" nullable:"false" doc:"the sections that there are"`
+	Dropped    []conversation.Cut `json:"dropped" nullable:"false" doc:"the messages that the limits have left out, oldest first"`
+	Losses     []FormLoss         `json:"losses" nullable:"false" doc:"what cannot be said in the form of the answer, or was lost of that of the request"`
+}
+
+type (
+	compileInput struct {
+		SessionKey
+		Body CompileRequest
+	}
+	compileStatelessInput struct{ Body CompileStatelessRequest }
+	compileOutput         struct{ Body CompileAnswer }
+)
+
+func (s *Server) compileRoutes() {
+	register(s, sessionOp("compile-session", http.MethodPost, verbPath(sessionsRoot, "compile"), "What is a model shown of a session?",
+		"Chooses messages of the branch, with summaries in the place of what was compacted, and cuts them where no tool call is separated from its result. Nothing is stored, and nothing compacted."), s.compileSession)
+	register(s, sessionOp("compile", http.MethodPost, "/v1/compile", "What is a model shown of a conversation?",
+		"The same for messages or sections that are in the request. Nothing is stored."), s.compile)
+}
+
+func (s *Server) compileSession(ctx context.Context, in *compileInput) (*compileOutput, error) {
+	o := in.Body.options()
+	o.Leaf, o.Raw = in.Body.Leaf, in.Body.Raw
+	c, err := s.engine.Conversations().Compile(ctx, in.kept(), o)
+	if err != nil {
+		return nil, noMessageIn(err, "leaf")
+	}
+	return compiled(c, in.Body.Format, nil)
+}
+
+func (s *Server) compile(ctx context.Context, in *compileStatelessInput) (*compileOutput, error) {
+	store, losses, err := s.sectionsOf(in.Body.CompileSections)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.engine.Conversations().CompileStore(ctx, store, in.Body.options())
+	if err != nil {
+		return nil, err
+	}
+	return compiled(c, in.Body.Format, losses)
+}
+
+// compiled returns an answer in a form.
+func compiled(c conversation.Compiled, format string, lost []FormLoss) (*compileOutput, error) {
+	said, losses, err := spoken(format, c.Messages)
+	out := CompileAnswer{
+		Said: said, Tokens: c.Tokens, OverTokens: c.Over, Sections: c.Sections, Dropped: c.Cuts, Losses: slices.Concat(lost, losses),
+	}
+	if out.Dropped == nil {
+		out.Dropped = []conversation.Cut{}
+	}
+	if out.Losses == nil {
+		out.Losses = []FormLoss{}
+	}
+	return &compileOutput{out}, err
+}
+
+// at returns where in the request the messages of a section are.
+func (r CompileSections) at(section int) string {
+	if r.Sections == nil {
+		return "messages"
+	}
+	return fmt.Sprintf("sections[%d].messages", section)
+}
+
+// sectionsOf returns a store of what was sent, as its records show it.
+func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error) {
+	sections := r.Sections
+	if sections == nil {
+		sections = []SectionRequest{{Name: session.SectionMessages, Messages: r.Messages}}
+	} else if len(r.Messages) > 0 {
+		return session.Store{}, nil, ragctx.Invalid("sections", "stand beside messages; send one of them")
+	}
+	var store session.Store
+	var lost []FormLoss
+	for i, one := range sections {
+		said := Said{Format: r.Format, Messages: one.Messages}
+		if i == 0 {
+			said.System = r.System
+		}
+		messages, losses, err := s.heard(said, r.at(i))
+		if err != nil {
+			return session.Store{}, nil, err
+		}
+		if len(r.Records) > 0 {
+			messages = compact.Apply(messages, r.Records)
+		}
+		if store, err = store.Add(session.Section{Name: one.Name, Messages: messages}); err != nil {
+			return session.Store{}, nil, err
+		}
+		lost = append(lost, losses...)
+	}
+	return store, lost, nil
+}
+
+// CompileSession asks what a model is shown of a session.
+func (c *Client) CompileSession(ctx context.Context, k session.Key, r CompileRequest) (out CompileAnswer, err error) {
+	err = c.do(ctx, http.MethodPost, keptAt(k)+"/compile", ofKept(k), r, &out)
+	return out, err
+}

@@ -1,0 +1,148 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/session/wire"
+)
+
+// ownForm is the form of conversations that is none of a vendor's.
+const ownForm = "ragctx"
+
+// Said is a conversation in a form: ragctx's, or that of a vendor of models.
+type Said struct {
+	Format   string          `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"whose form system and messages have"`
+	System   json.RawMessage `json:"system,omitempty" doc:"what stands beside the messages: Anthropic's system, Gemini's systemInstruction; other forms have none"`
+	Messages SaidMessages    `json:"messages,omitzero" doc:"oldest first: OpenAI's and Anthropic's messages, Gemini's contents, or ragctx's own"`
+}
+
+// SaidMessages are messages in a form.
+type SaidMessages []json.RawMessage
+
+// Schema implements [huma.SchemaProvider].
+func (SaidMessages) Schema(r huma.Registry) *huma.Schema {
+	limit := assemble.MaxMessages
+	return &huma.Schema{Type: huma.TypeArray, MaxItems: &limit, Items: &huma.Schema{AnyOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[message](), true, ""),
+		{Type: huma.TypeObject, Description: "a message as the vendor has it"},
+	}}}
+}
+
+// FormLoss is something that cannot be said in another form.
+type FormLoss struct {
+	Index int    `json:"index" doc:"the message's place in the list that was read or written; -1 is the system prompt"`
+	What  string `json:"what" doc:"what is lost"`
+}
+
+// lossesOf returns losses as they are told.
+func lossesOf(list []wire.Loss) []FormLoss {
+	out := make([]FormLoss, len(list))
+	for i, l := range list {
+		out[i] = FormLoss(l)
+	}
+	return out
+}
+
+// vendor returns whose form a conversation has; "" is ragctx's own.
+func vendor(format string) (wire.Vendor, error) {
+	if format == "" || strings.EqualFold(format, ownForm) {
+		return "", nil
+	}
+	v, err := wire.ParseVendor(format)
+	if err != nil {
+		return "", ragctx.Invalid("format", "%q is not a form of conversations; use %s, openai, anthropic or gemini", ragctx.Clip(format), ownForm)
+	}
+	return v, nil
+}
+
+// heard reads a conversation that follows messages, if there are any. What is wrong with a
+// message of ragctx's form is told of its fields, whose path begins with at.
+func (s *Server) heard(said Said, at string, before ...ragctx.Message) ([]ragctx.Message, []FormLoss, error) {
+	v, err := vendor(said.Format)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v == "" {
+		messages, err := s.own(said, at)
+		return messages, []FormLoss{}, err
+	}
+	messages, losses, err := wire.ReadNext(v, before, wire.Conversation{System: said.System, Messages: said.Messages})
+	if err != nil {
+		return nil, nil, ragctx.Invalid(at, "cannot be read in the form of %s: %v; send what its documentation says, or name another format", v, err)
+	}
+	return messages, lossesOf(losses), nil
+}
+
+// own reads messages in ragctx's form.
+func (s *Server) own(said Said, at string) ([]ragctx.Message, error) {
+	if len(said.System) > 0 {
+		return nil, ragctx.Invalid("system", "stands beside the messages only in the forms of anthropic and gemini; send a message with the role system")
+	}
+	schema := s.schemaOf(reflect.TypeFor[message]())
+	var faults []Fault
+	for i, raw := range said.Messages {
+		found, serr := checkJSON(raw, schema, s.api.OpenAPI().Components.Schemas)
+		if serr != nil {
+			return nil, ragctx.Invalid(fmt.Sprintf("%s[%d]", at, i), "%s", serr.Message)
+		}
+		for _, f := range found {
+			faults = append(faults, Fault{fmt.Sprintf("body.%s[%d]%s", at, i, strings.TrimPrefix(f.Location, "body")), f.Message})
+		}
+	}
+	if len(faults) > 0 {
+		return nil, invalid(faults[:min(len(faults), maxFaults)]...)
+	}
+	out := make([]ragctx.Message, len(said.Messages))
+	for i, raw := range said.Messages {
+		if err := json.Unmarshal(raw, &out[i]); err != nil {
+			return nil, ragctx.Invalid(fmt.Sprintf("%s[%d]", at, i), "cannot be read: %v", err)
+		}
+		if out[i].Role == "" {
+			out[i].Role = ragctx.RoleUser
+		}
+	}
+	return out, nil
+}
+
+// spoken returns messages in a form, and what cannot be said in it.
+func spoken(format string, messages []ragctx.Message) (Said, []FormLoss, error) {
+	v, err := vendor(format)
+	if err != nil {
+		return Said{}, nil, err
+	}
+	if v != "" {
+		c, losses, err := wire.Write(v, messages)
+		return Said{Format: string(v), System: c.System, Messages: append(SaidMessages{}, c.Messages...)}, lossesOf(losses), err
+	}
+	out := Said{Format: ownForm, Messages: make(SaidMessages, len(messages))}
+	for i, m := range messages {
+		if out.Messages[i], err = json.Marshal(m); err != nil {
+			return Said{}, nil, fmt.Errorf("message %d: %w", i, err)
+		}
+	}
+	return out, []FormLoss{}, nil
+}
+
+// SaidOf returns messages in ragctx's form.
+func SaidOf(messages []ragctx.Message) (Said, error) {
+	said, _, err := spoken(ownForm, messages)
+	return said, err
+}
+
+// Read returns the messages of ragctx's form.
+func (s Said) Read() ([]ragctx.Message, error) {
+	out := make([]ragctx.Message, len(s.Messages))
+	for i, raw := range s.Messages {
+		if err := json.Unmarshal(raw, &out[i]); err != nil {
+			return nil, fmt.Errorf("message %d: %w", i, err)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,271 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/store"
+)
+
+// SessionRequest makes a session.
+type SessionRequest struct {
+	Said
+	ID         string   `json:"id,omitempty" maxLength:"512" doc:"chosen by the server if absent. One that is there is 409"`
+	Namespace  string   `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
+	UserID     string   `json:"user_id,omitempty" maxLength:"512" doc:"whose session it is; without it nobody's"`
+	Layer      string   `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" default:"any" doc:"how it is compressed: any is observations where there are any, else compaction"`
+	Parameters Metadata `json:"parameters,omitempty" doc:"values of your own, at most 64 KiB of JSON"`
+}
+
+// SessionPatch changes a session. What is absent stays.
+type SessionPatch struct {
+	Layer      *string  `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
+	Parameters Metadata `json:"parameters,omitempty" doc:"values to set; null takes one away"`
+}
+
+// Session is what a stored session is, without its messages.
+type Session struct {
+	session.Info
+
+	Namespace    string         `json:"namespace"`
+	UserID       string         `json:"user_id,omitempty" doc:"whose session it is; absent for nobody's"`
+	Layer        pipeline.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
+	Observations int            `json:"observations" doc:"how many notes there are of what long turns came to"`
+}
+
+// sessionOf returns a session as it is answered. Its layer is no parameter for callers.
+func sessionOf(d conversation.Summary) Session {
+	out := Session{Info: d.Info, Namespace: d.Key.Namespace, UserID: d.Key.User, Layer: cmp.Or(d.Layer, anyLayer), Observations: d.Observations}
+	out.Parameters = maps.Clone(out.Parameters)
+	delete(out.Parameters, conversation.ParameterLayer)
+	if out.Sections == nil {
+		out.Sections = []session.SectionInfo{}
+	}
+	return out
+}
+
+// anyLayer is what [pipeline.AnyLayer] is called.
+const anyLayer pipeline.Layer = "any"
+
+// SessionEntry is a session in a list, where what it has is not counted.
+type SessionEntry struct {
+	ID         string         `json:"id" doc:"names the session, among those of its user"`
+	Namespace  string         `json:"namespace"`
+	UserID     string         `json:"user_id,omitempty" doc:"whose session it is; absent for nobody's"`
+	CreatedAt  time.Time      `json:"created_at" doc:"when it was made"`
+	UpdatedAt  time.Time      `json:"updated_at" doc:"when it was changed last"`
+	Leaf       string         `json:"leaf,omitempty" doc:"the message that the next one comes after; absent before the first"`
+	Messages   int            `json:"messages" doc:"how many messages it has, on all branches"`
+	Bytes      int64          `json:"bytes"`
+	Layer      pipeline.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
+	Parameters map[string]any `json:"parameters,omitempty" doc:"values of your own"`
+}
+
+// SessionPage is a page of sessions.
+type SessionPage struct {
+	Sessions   []SessionEntry `json:"sessions" nullable:"false" doc:"what changed last first"`
+	NextCursor string         `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+}
+
+// ForkRequest makes a session of a branch of another.
+type ForkRequest struct {
+	To        string `json:"to,omitempty" maxLength:"512" doc:"the id of the new session, of the same user; chosen by the server if absent. One that is there is 409"`
+	MessageID string `json:"message_id,omitempty" maxLength:"512" doc:"the last message of it; default is the leaf"`
+}
+
+// NavigateRequest moves the leaf of a session.
+type NavigateRequest struct {
+	MessageID string `json:"message_id" maxLength:"512" doc:"the message that the next one is to come after; empty is before the first"`
+}
+
+func (k SessionKey) kept() session.Key {
+	return session.Key{Namespace: k.Namespace, User: k.UserID, ID: k.ID}
+}
+
+type (
+	sessionInput struct{ Body SessionRequest }
+	sessionList  struct {
+		Scoped
+		UserID   string `query:"user_id" maxLength:"512" doc:"whose sessions; without it nobody's"`
+		AllUsers bool   `query:"all_users" doc:"those of all users, for admins"`
+		Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		Cursor   string `query:"cursor" doc:"next_cursor of the page before"`
+	}
+	sessionPatchInput struct {
+		SessionKey
+		Body SessionPatch
+	}
+	sectionInput struct {
+		SectionKey
+		Body Said
+	}
+	forkInput struct {
+		SessionKey
+		Body ForkRequest
+	}
+	navigateInput struct {
+		SessionKey
+		Body NavigateRequest
+	}
+	sessionOutput     struct{ Body Session }
+	newSessionOutput  struct{ Body Session }
+	sessionPageOutput struct{ Body SessionPage }
+)
+
+func (o *newSessionOutput) made() string { return o.Body.ID }
+
+// SectionKey are the parameters that name a section. It is exported for huma, which
+// passes over others.
+type SectionKey struct {
+	SessionKey
+	Name string `path:"section" doc:"the section's name, at most 512 bytes; a slash in it is sent as %2F" example:"messages"`
+}
+
+func (k SectionKey) section() (string, error) { return memberName("section", k.Name) }
+
+const sessionPath = sessionsRoot + "/{id}"
+
+// sessionOp describes an operation on sessions.
+func sessionOp(id, method, path, summary, about string) huma.Operation {
+	return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"sessions"}, Summary: summary, Description: about, DefaultStatus: http.StatusOK}
+}
+
+func (s *Server) sessionRoutes() {
+	create := sessionOp("create-session", http.MethodPost, sessionsRoot, "Make a session", "With messages, if there are any: all of it or nothing.")
+	create.DefaultStatus = http.StatusCreated
+	register(s, create, s.createSession)
+	register(s, sessionOp("list-sessions", http.MethodGet, sessionsRoot, "List sessions", "The stored sessions of a user, or of nobody. A conversation of which only turns were sent is none of them."), s.listSessions)
+	register(s, sessionOp("get-session", http.MethodGet, sessionPath, "What does a session have?", "Its sections, branches, compactions and observations, without what was said."),
+		func(ctx context.Context, in *SessionKey) (*sessionOutput, error) { return s.sessionAt(ctx, in.kept()) })
+	register(s, sessionOp("change-session", http.MethodPatch, sessionPath, "Change a session", "Its layer of compression, and values of your own."), s.changeSession)
+	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Puts messages in the place of those of a section, or makes it. Compactions and labels of messages that are gone go with them."), s.putSection)
+	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section", "With its messages, of all branches. One that is not there is 404."), s.deleteSection)
+	fork := sessionOp("fork-session", http.MethodPost, verbPath(sessionsRoot, "fork"), "Make a session of a branch", "Copies the messages up to one of them into a new session, with their labels and compactions. What is said in one from then on is not said in the other; erasing the first erases the second, too, which has its messages.")
+	fork.DefaultStatus = http.StatusCreated
+	register(s, fork, s.forkSession)
+	register(s, sessionOp("navigate-session", http.MethodPost, verbPath(sessionsRoot, "navigate"), "Go back in a session", "Moves the leaf, so that the next message comes after another one. What was said after it stays, as a branch."), s.navigateSession)
+	s.sessionMessageRoutes()
+	s.sessionTransferRoutes()
+	s.compileRoutes()
+	s.compactRoutes()
+}
+
+func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessionOutput, error) {
+	r := in.Body
+	messages, _, err := s.heard(r.Said, "messages")
+	if err != nil {
+		return nil, err
+	}
+	k := session.Key{Namespace: r.Namespace, User: r.UserID, ID: cmp.Or(r.ID, seedOf(ctx), s.opts.NewID())}
+	d, err := s.engine.Conversations().Create(ctx, k, conversation.CreateOptions{Parameters: r.Parameters, Layer: pipeline.Layer(r.Layer), Messages: messages})
+	return &newSessionOutput{sessionOf(d)}, err
+}
+
+func (s *Server) describeSession(ctx context.Context, k session.Key) (Session, error) {
+	d, err := s.engine.Conversations().Describe(ctx, k)
+	return sessionOf(d), err
+}
+
+// sessionAt answers what a session has.
+func (s *Server) sessionAt(ctx context.Context, k session.Key) (*sessionOutput, error) {
+	d, err := s.describeSession(ctx, k)
+	return &sessionOutput{d}, err
+}
+
+func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
+	c := conversation.Changes{Layer: (*pipeline.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
+	if err := s.engine.Conversations().Change(ctx, in.kept(), c); err != nil {
+		return nil, err
+	}
+	return s.sessionAt(ctx, in.kept())
+}
+
+func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutput, error) {
+	name, err := in.section()
+	if err != nil {
+		return nil, err
+	}
+	messages, _, err := s.heard(in.Body, "messages")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.engine.Conversations().Edit(ctx, in.kept(), name, messages); err != nil {
+		return nil, err
+	}
+	return s.sessionAt(ctx, in.kept())
+}
+
+func (s *Server) deleteSection(ctx context.Context, in *SectionKey) (*sessionOutput, error) {
+	name, err := in.section()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.engine.Conversations().Remove(ctx, in.kept(), name); err != nil {
+		return nil, err
+	}
+	return s.sessionAt(ctx, in.kept())
+}
+
+func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOutput, error) {
+	to := in.kept()
+	to.ID = cmp.Or(in.Body.To, seedOf(ctx), s.opts.NewID())
+	err := s.engine.Sessions().Fork(ctx, in.kept(), in.Body.MessageID, to.ID)
+	if errors.Is(err, ragctx.ErrConflict) {
+		err = fieldNamed(err, "to")
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.describeSession(ctx, to)
+	return &newSessionOutput{d}, err
+}
+
+func (s *Server) navigateSession(ctx context.Context, in *navigateInput) (*sessionOutput, error) {
+	if err := s.engine.Sessions().Navigate(ctx, in.kept(), in.Body.MessageID); err != nil {
+		return nil, err
+	}
+	return s.sessionAt(ctx, in.kept())
+}
+
+// fieldNamed returns an error about a field as one about another.
+func fieldNamed(err error, field string) error {
+	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
+		return &ragctx.FieldError{Field: field, Problem: f.Problem, Kind: f.Kind}
+	}
+	return err
+}
+
+func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPageOutput, error) {
+	if in.AllUsers && in.UserID != "" {
+		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
+	}
+	f := engine.SessionFilter{UserID: in.UserID, AnyUser: in.AllUsers, Limit: in.Limit}
+	if in.Cursor != "" {
+		after, err := decodeCursor[store.SessionPlace](in.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		f.After = &after
+	}
+	found, next, err := s.engine.SessionList(ctx, in.Namespace, f)
+	page := SessionPage{Sessions: make([]SessionEntry, len(found))}
+	for i, d := range found {
+		one := sessionOf(d)
+		page.Sessions[i] = SessionEntry{one.ID, one.Namespace, one.UserID, one.CreatedAt, one.UpdatedAt, one.Leaf, one.Messages, one.Bytes, one.Layer, one.Parameters}
+	}
+	if next != nil {
+		page.NextCursor = encodeCursor(*next)
+	}
+	return &sessionPageOutput{page}, err
+}

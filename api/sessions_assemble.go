@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+)
+
+// SessionAssembleRequest asks for everything that a model call of a session is made of. Its
+// messages follow those of the session.
+type SessionAssembleRequest struct {
+	Said
+	AssembleOptions
+
+	UsedTokens  int    `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the model said that the last call cost, by which compaction is due or not; without it the messages are counted"`
+	Leaf        string `json:"leaf,omitempty" maxLength:"512" doc:"the id of the message that the branch ends with; without it the session's. Another branch is only looked at: what stages want to last is not kept"`
+	ExecutionID string `json:"execution_id,omitempty" maxLength:"512" doc:"whose traces are shown: messages that were appended as steps of another execution, but for final ones, are not"`
+}
+
+// SessionAssembleAnswer is what a model is to be sent.
+type SessionAssembleAnswer struct {
+	AssembleAnswer
+
+	Pipeline    []StageReport  `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
+	Layer       pipeline.Layer `json:"layer" enum:",observation,compaction,buffer,none" doc:"how the session is compressed; empty is observations where there are any, else compaction"`
+	Compactions []string       `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
+	Observed    int            `json:"observed,omitempty" doc:"how many observations of it there are"`
+	Leaf        string         `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
+}
+
+// StageReport says what a stage did.
+type StageReport pipeline.Report
+
+type (
+	sessionAssembleInput struct {
+		SessionKey
+		Body SessionAssembleRequest
+	}
+	sessionAssembleOutput struct{ Body SessionAssembleAnswer }
+)
+
+func (s *Server) sessionAssembleRoutes() {
+	register(s, huma.Operation{
+		OperationID: "assemble-session", Method: http.MethodPost, Path: verbPath(sessionsRoot, "assemble"), Tags: []string{"sessions"}, Summary: "Put a model call of a session together",
+		Description: "Runs the session's stages (observations, compaction when it is due, truncation, those of the operator), looks for context, and divides the tokens of the call. " +
+			"Messages of the request follow those of the session and are not stored; what stages want to last is. Ask it before each call of the model, and append what the model and its tools say.",
+	}, s.assembleSession)
+}
+
+func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) (*sessionAssembleOutput, error) {
+	messages, losses, err := s.heard(in.Body.Said, "messages")
+	if err != nil {
+		return nil, err
+	}
+	c, err := in.Body.call(in.Body.Said, messages, losses)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.engine.AssembleSession(ctx, in.kept(), engine.SessionRequest{
+		Request: c.Request, Leaf: in.Body.Leaf, Execution: session.Execution{ID: in.Body.ExecutionID}, Used: in.Body.UsedTokens,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := SessionAssembleAnswer{Layer: a.Stages.Layer, Observed: len(a.Stages.Notes)}
+	for _, r := range a.Stages.Reports {
+		out.Pipeline = append(out.Pipeline, StageReport(r))
+	}
+	for _, c := range a.Stages.Records {
+		out.Compactions = append(out.Compactions, c.ID)
+	}
+	if n := len(a.Stages.Path); n > 0 {
+		out.Leaf = a.Stages.Path[n-1]
+	}
+	out.AssembleAnswer, err = c.Answer(a.Assembled)
+	return &sessionAssembleOutput{out}, err
+}

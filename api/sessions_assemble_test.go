@@ -1,0 +1,132 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/wire/pairing"
+)
+
+// workedOn stores a conversation of so many turns with calls of tools, all of one execution,
+// and a last instruction that is about the library.
+func (f *fixture) workedOn(t *testing.T, id string, turns int) {
+	t.Helper()
+	all := f.eng.Conversations()
+	k := session.Key{ID: id}
+	if _, err := all.Create(t.Context(), k, conversation.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var messages []ragctx.Message
+	for i := range turns {
+		call := fmt.Sprint("call ", i) // an id that Anthropic does not take
+		messages = append(messages, ragctx.TextMessage(ragctx.RoleUser, fmt.Sprintf("Please look at part %d of the plan.", i)),
+			ragctx.Message{Role: ragctx.RoleAssistant, Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: call, Name: "look", Input: json.RawMessage(`{"part":1}`)}}},
+			ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: call, Content: ragctx.Text(strings.Repeat("all is well there ", 20))}}},
+			ragctx.TextMessage(ragctx.RoleAssistant, "We decided to leave that part as it is."))
+	}
+	messages = append(messages, ragctx.TextMessage(ragctx.RoleUser, "how do I roll back a deployment?"))
+	if _, err := all.Append(t.Context(), k, "", session.Step{}, messages...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// assembledSession asks for a call of a session, which must be answered.
+func (f *fixture) assembledSession(t *testing.T, id, body string) (SessionAssembleAnswer, string) {
+	t.Helper()
+	got := f.call(t, "POST", "/v1/sessions/"+id+"/assemble", body)
+	var a SessionAssembleAnswer
+	if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != 200 {
+		t.Fatalf("status %d, %v: %s", got.status, err, got.body)
+	}
+	return a, got.body
+}
+
+func TestAssembleSessionInEachForm(t *testing.T) {
+	f := start(t, Options{})
+	f.library(t)
+	f.workedOn(t, "s", 3)
+	for format, check := range map[string]func([]json.RawMessage) error{
+		"openai": pairing.CheckOpenAI, "anthropic": pairing.CheckAnthropic, "gemini": pairing.CheckGemini, "ragctx": func([]json.RawMessage) error { return nil },
+	} {
+		body := `{"format":"` + format + `","system_prompt":"You are helpful.","placement":"inline"}`
+		a, raw := f.assembledSession(t, "s", body)
+		if err := check(a.Messages); err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+		whole := a.SystemPrompt + string(a.System) + fmt.Sprintf("%s", a.Messages)
+		for _, want := range []string{"You are helpful.", "Answer briefly.", "deploy rollback", "part 0 of the plan", "how do I roll back a deployment?"} {
+			if strings.Count(whole, want) != 1 {
+				t.Errorf("%s: %q is there %d times: %s", format, want, strings.Count(whole, want), raw)
+			}
+		}
+		if at := strings.Index(whole, "deploy rollback"); at < strings.Index(whole, "leave that part") || at > strings.Index(whole, "how do I roll back") {
+			t.Errorf("%s: the context is not right before the question: %s", format, whole)
+		}
+		if marks := strings.Count(whole, "cache_control"); marks != 4 && format == "anthropic" || marks > 0 && format != "anthropic" {
+			t.Errorf("%s: %d marks of a cache", format, marks)
+		}
+		if len(a.Pipeline) == 0 || a.Leaf == "" || a.Format != format {
+			t.Errorf("%s: %s", format, raw)
+		}
+		if again, _ := f.assembledSession(t, "s", body); fmt.Sprintf("%s", again.Messages) != fmt.Sprintf("%s", a.Messages) {
+			t.Errorf("%s: an equal request has another answer", format)
+		}
+	}
+	// What follows is not stored, and in the form that is asked for.
+	a, raw := f.assembledSession(t, "s", `{"format":"openai","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"x","type":"function","function":{"name":"look","arguments":"{}"}}]},{"role":"tool","tool_call_id":"x","content":"deep"}],"cache_control":false}`)
+	if n := len(a.Messages); n != 16 || !strings.Contains(string(a.Messages[n-1]), "deep") || a.Context.Query != "how do I roll back a deployment?" {
+		t.Errorf("%d messages: %s", n, raw)
+	}
+	if b, _ := f.assembledSession(t, "s", `{}`); len(b.Messages) != 13 || len(b.Blocks) != 2 {
+		t.Errorf("%d messages stored", len(b.Messages))
+	}
+	k := engine.SessionKey{SessionID: "s"}
+	if got, err := f.client.AssembleSession(t.Context(), k, SessionAssembleRequest{}); err != nil || len(got.Messages) != 13 {
+		t.Errorf("client: %v", err)
+	}
+}
+
+// A conversation that fills the window is compacted, once, and what is sent fits.
+func TestAssembleSessionCompacts(t *testing.T) {
+	f := start(t, Options{})
+	f.library(t)
+	f.workedOn(t, "s", 40)
+	body := `{"format":"anthropic","budget":{"total":4000,"reserve_output":200}}`
+	a, raw := f.assembledSession(t, "s", body)
+	if len(a.Compactions) != 1 || a.Budget.Over != 0 || a.Budget.Used > 3800 || !strings.Contains(raw, "Context Summary") {
+		t.Fatalf("%d compactions, budget %+v", len(a.Compactions), a.Budget)
+	}
+	if err := pairing.CheckAnthropic(a.Messages); err != nil {
+		t.Error(err)
+	}
+	if again, _ := f.assembledSession(t, "s", body); len(again.Compactions) != 0 || fmt.Sprintf("%s", again.Messages) != fmt.Sprintf("%s", a.Messages) {
+		t.Errorf("compacted again, or another answer: %+v", again.Pipeline)
+	}
+}
+
+func TestAssembleSessionFaults(t *testing.T) {
+	f := start(t, Options{})
+	f.workedOn(t, "s", 1)
+	if got := f.call(t, "POST", "/v1/sessions/none/assemble", `{}`); got.status != 404 {
+		t.Errorf("a session that is not there: %d %s", got.status, got.body)
+	}
+	for body, want := range map[string]string{
+		`{"format":"cohere"}`:                                          "body.format",
+		`{"used_tokens":-1}`:                                           "body.used_tokens",
+		`{"placement":"end"}`:                                          "body.placement",
+		`{"messages":[{"role":"judge"}]}`:                              "body.messages[0].role",
+		`{"context":{"session_id":"x"}}`:                               "body.context.session_id",
+		`{"format":"openai","messages":[{"role":"user","content":5}]}`: "body.messages",
+	} {
+		p := f.call(t, "POST", "/v1/sessions/s/assemble", body).problem(t)
+		if p.Status != 422 || len(p.Errors) == 0 || p.Errors[0].Location != want {
+			t.Errorf("%s: %+v, want a fault of %s", body, p, want)
+		}
+	}
+}

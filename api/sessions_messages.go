@@ -1,0 +1,409 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/wire"
+)
+
+// AppendRequest is what is said in a session.
+type AppendRequest struct {
+	Said
+	Section  string       `json:"section,omitempty" maxLength:"512" doc:"where the messages go; default is messages, the conversation"`
+	ParentID string       `json:"parent_id,omitempty" maxLength:"512" doc:"the message that the first one comes after; default is the leaf. Another one begins a branch"`
+	Step     *StepRequest `json:"step,omitempty" doc:"says that the messages are a step of an agent; all but the final one's are traces"`
+	Create   bool         `json:"create,omitempty" doc:"makes the session if there is none"`
+}
+
+// StepRequest is one step of an execution: an answer of the model with what its tools
+// returned.
+type StepRequest struct {
+	ExecutionRequest
+	StepID         string            `json:"step_id,omitempty" maxLength:"512" doc:"names the step"`
+	Final          bool              `json:"final,omitempty" doc:"the messages are the answer, and so part of the conversation; all that comes before is trace"`
+	ToolExecutions map[string]string `json:"tool_executions,omitempty" doc:"the ids of the runs of tools, by the ids of their calls"`
+}
+
+// ExecutionRequest names one run of an agent, from a user's instruction to the answer.
+type ExecutionRequest struct {
+	ExecutionID string `json:"execution_id,omitempty" maxLength:"512" doc:"one run of an agent, from a user's instruction to the answer"`
+	AgentID     string `json:"agent_id,omitempty" maxLength:"512" doc:"whose run it is"`
+}
+
+func (e ExecutionRequest) execution() session.Execution {
+	return session.Execution{ID: e.ExecutionID, AgentID: e.AgentID}
+}
+
+// step returns the step that messages are of; the zero value is none.
+func (r *StepRequest) step() session.Step {
+	if r == nil {
+		return session.Step{}
+	}
+	return session.Step{Execution: r.execution(), ID: r.StepID, Final: r.Final, ToolExecutions: r.ToolExecutions}
+}
+
+// Appended tells which messages a session got.
+type Appended struct {
+	Messages []AppendedMessage `json:"messages" nullable:"false" doc:"those that were stored, in order"`
+	Leaf     string            `json:"leaf" doc:"the id of the last one, which the next one comes after"`
+	Losses   []FormLoss        `json:"losses" nullable:"false" doc:"what the vendor's form could say and is not kept"`
+}
+
+// AppendedMessage is a message as it was stored, without what it says.
+type AppendedMessage struct {
+	ID       string      `json:"id" doc:"as it was sent, or chosen by the server"`
+	ParentID string      `json:"parent_id,omitempty" doc:"the message that it comes after; absent for the first"`
+	Role     ragctx.Role `json:"role" enum:"system,developer,user,assistant,tool" doc:"who speaks"`
+}
+
+// SessionMessage is a message with where it is.
+type SessionMessage struct {
+	ragctx.Message
+
+	Section string `json:"section"`
+	Label   string `json:"label,omitempty"`
+}
+
+// Schema implements [huma.SchemaProvider].
+func (SessionMessage) Schema(r huma.Registry) *huma.Schema {
+	s := huma.SchemaFromType(r, reflect.TypeFor[message]()) // a new one
+	s.Properties["section"] = &huma.Schema{Type: huma.TypeString, Description: "the section that it is in"}
+	s.Properties["label"] = &huma.Schema{Type: huma.TypeString, Description: "the name that it was given; absent if none"}
+	return s
+}
+
+// SessionMessages are messages of a session.
+type SessionMessages struct {
+	Messages []SessionMessage `json:"messages" nullable:"false" doc:"oldest first"`
+	Before   string           `json:"before,omitempty" doc:"send it as before for the messages that come before these; absent if there are none"`
+}
+
+// MessageKey are the parameters that name a message of a session. It is exported for
+// huma, which passes over others.
+type MessageKey struct {
+	SessionKey
+	Message string `path:"message_id" doc:"the message's id, at most 512 bytes; a slash in it is sent as %2F" example:"m-1"`
+}
+
+// message returns the id of the message.
+func (k MessageKey) message() (string, error) { return memberName("message_id", k.Message) }
+
+// memberName returns the name of an entry that may have slashes, of how it is routed.
+func memberName(field, routed string) (string, error) {
+	name, err := url.PathUnescape(routed)
+	if err != nil {
+		return "", ragctx.Invalid(field, "cannot be read; percent-encode it")
+	}
+	return name, ragctx.ValidName(field, name)
+}
+
+type (
+	appendInput struct {
+		SessionKey
+		Body AppendRequest
+	}
+	appendOutput struct{ Body Appended }
+	messageList  struct {
+		SessionKey
+		Section string `query:"section" maxLength:"512" doc:"only messages of this section, of all branches; default is the branch up to leaf, of all sections"`
+		Leaf    string `query:"leaf" maxLength:"512" doc:"the last message of another branch"`
+		Before  string `query:"before" maxLength:"512" doc:"only messages before this one: before of the answer with what comes after them"`
+		Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"the newest so many"`
+	}
+	sessionMessagesOutput struct{ Body SessionMessages }
+	sessionMessageOutput  struct{ Body SessionMessage }
+	labelInput            struct {
+		MessageKey
+		Body LabelRequest
+	}
+	labelsOutput struct{ Body LabelList }
+)
+
+// LabelRequest names a message.
+type LabelRequest struct {
+	Label string `json:"label" maxLength:"512" doc:"the name; empty takes it away" example:"before the refactoring"`
+}
+
+// Label is the name of a message.
+type Label struct {
+	MessageID string `json:"message_id" doc:"the message that it is the name of"`
+	Label     string `json:"label" doc:"the name that it was given"`
+}
+
+// LabelList are the labels of a session.
+type LabelList struct {
+	Labels []Label `json:"labels" nullable:"false" doc:"in order of the messages' ids"`
+}
+
+func (s *Server) sessionMessageRoutes() {
+	appending := sessionOp("append-session-messages", http.MethodPost, verbPath(sessionsRoot, "messages"), "Append messages to a session",
+		"Each message comes after the one before it, the first one after the leaf, and the last one is the leaf then. The answer comes when they are durable: all of them or none.")
+	appending.DefaultStatus = http.StatusCreated
+	register(s, appending, s.appendToSession)
+	register(s, sessionOp("list-session-messages", http.MethodGet, verbPath(sessionsRoot, "messages"), "Messages of a session",
+		"The newest ones of the branch that the leaf is on, or of a section, as they were said: without compactions. What a model is to be shown is what compile answers."), s.sessionMessages)
+	register(s, sessionOp("get-session-message", http.MethodGet, memberPath("message"), "Get a message of a session",
+		"With its section and its label."), s.sessionMessage)
+	register(s, sessionOp("label-session-message", http.MethodPut, memberPath("label"), "Name a message",
+		"A message has one label; another one takes its place, and an empty one takes it away."), s.labelMessage)
+	register(s, sessionOp("list-session-labels", http.MethodGet, verbPath(sessionsRoot, "labels"), "Labels of a session", "The messages that have a name."), s.sessionLabels)
+}
+
+func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendOutput, error) {
+	r, k := in.Body, in.kept()
+	messages, losses, err := s.heardAfter(ctx, k, r.ParentID, r.Said)
+	if err != nil {
+		return nil, err
+	}
+	if len(messages) == 0 {
+		return nil, ragctx.Invalid("messages", "are none; send at least one")
+	}
+	if r.ParentID != "" {
+		messages[0].ParentID = r.ParentID
+	}
+	seeded(messages, seedOf(ctx))
+	stored, err := s.appendOnce(ctx, k, r, messages)
+	if err != nil {
+		return nil, err
+	}
+	out := Appended{Losses: losses, Leaf: stored[len(stored)-1].ID}
+	for _, m := range stored {
+		out.Messages = append(out.Messages, AppendedMessage{m.ID, m.ParentID, m.Role})
+	}
+	return &appendOutput{out}, nil
+}
+
+// heardAfter reads what is said in a session.
+func (s *Server) heardAfter(ctx context.Context, k session.Key, parent string, said Said) ([]ragctx.Message, []FormLoss, error) {
+	if v, err := vendor(said.Format); err != nil || v != wire.Gemini {
+		return s.heard(said, "messages")
+	}
+	path, err := s.engine.Conversations().Branch(ctx, k, parent) // whose calls results without ids answer
+	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
+		return nil, nil, err
+	}
+	return s.heard(said, "messages", messagesOf(path)...)
+}
+
+// messagesOf returns the messages of entries.
+func messagesOf(entries []session.Entry) []ragctx.Message {
+	out := make([]ragctx.Message, len(entries))
+	for i, e := range entries {
+		out[i] = e.Message
+	}
+	return out
+}
+
+// seeded gives messages without an id one that a repetition of the request gives again.
+func seeded(messages []ragctx.Message, seed string) {
+	for i := range messages {
+		if seed != "" && messages[i].ID == "" {
+			messages[i].ID = fmt.Sprintf("%s-%d", seed, i)
+		}
+	}
+}
+
+// appendOnce appends messages. If the request is repeated after it was done and before it
+// was answered, it finds its own messages.
+func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest, messages []ragctx.Message) ([]ragctx.Message, error) {
+	section := cmp.Or(r.Section, session.SectionMessages)
+	stored, err := s.appendMaking(ctx, k, r, section, messages)
+	if !errors.Is(err, ragctx.ErrConflict) || seedOf(ctx) == "" {
+		return stored, err
+	}
+	for i := range messages {
+		e, getErr := s.engine.Sessions().Get(ctx, k, messages[i].ID)
+		if getErr != nil || e.Section != section {
+			return nil, err
+		}
+		stored = append(stored, e.Message)
+	}
+	return stored, nil
+}
+
+// appendMaking appends messages, and makes the session first where it is not there and
+// that is wanted. Mostly it is there.
+func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendRequest, section string, messages []ragctx.Message) ([]ragctx.Message, error) {
+	stored, err := s.engine.Conversations().Append(ctx, k, section, r.Step.step(), messages...)
+	if !r.Create || !errors.Is(err, ragctx.ErrNotFound) {
+		return stored, err
+	}
+	if err := s.engine.Sessions().Create(ctx, k); err != nil && !errors.Is(err, ragctx.ErrConflict) {
+		return nil, err
+	}
+	return s.engine.Conversations().Append(ctx, k, section, r.Step.step(), messages...)
+}
+
+func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*sessionMessagesOutput, error) {
+	found, err := s.listed(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := s.engine.Sessions().Labels(ctx, in.kept())
+	if err != nil {
+		return nil, err
+	}
+	page, more := newest(found, in.Limit)
+	out := SessionMessages{Messages: make([]SessionMessage, len(page))}
+	for i, e := range page {
+		out.Messages[i] = SessionMessage{e.Message, e.Section, labels[e.Message.ID]}
+	}
+	if more {
+		out.Before = page[0].Message.ID
+	}
+	return &sessionMessagesOutput{out}, nil
+}
+
+// listed returns the messages that are asked for, of which a page is the end.
+func (s *Server) listed(ctx context.Context, in *messageList) ([]session.Entry, error) {
+	k := in.kept()
+	switch {
+	case in.Section != "" && in.Leaf != "":
+		return nil, ragctx.Invalid("leaf", "contradicts section, which is of all branches; send one of them")
+	case in.Section != "":
+		return sectionBefore(ctx, s.engine.Sessions(), k, in)
+	case in.Leaf != "" && in.Before != "":
+		return nil, ragctx.Invalid("leaf", "contradicts before, which names a message of a branch; send one of them")
+	case in.Before != "":
+		branch, err := s.engine.Conversations().BranchBefore(ctx, k, in.Before)
+		return branch, noMessageIn(err, "before")
+	}
+	branch, err := s.engine.Conversations().Branch(ctx, k, in.Leaf)
+	return branch, noMessageIn(err, "leaf")
+}
+
+// noMessageIn returns the error that there is no message as one about the field that names
+// it.
+func noMessageIn(err error, field string) error {
+	if f, ok := errors.AsType[*ragctx.FieldError](err); ok && f.Field == "message_id" {
+		return fieldNamed(err, field)
+	}
+	return err
+}
+
+// sectionBefore returns messages of a section that a page is the end of.
+func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, in *messageList) ([]session.Entry, error) {
+	limit := in.Limit + 1 // one more says that there are more
+	if in.Before != "" {
+		limit = 0
+	}
+	messages, err := stored.Section(ctx, k, in.Section, limit)
+	if err != nil {
+		return nil, err
+	}
+	if in.Before != "" {
+		at := slices.IndexFunc(messages, func(m ragctx.Message) bool { return m.ID == in.Before })
+		if at < 0 {
+			return nil, ragctx.Invalid("before", "the section has no message with the id %q; send before as it was given", ragctx.Clip(in.Before))
+		}
+		messages = messages[:at]
+	}
+	out := make([]session.Entry, len(messages))
+	for i, m := range messages {
+		out[i] = session.Entry{Section: in.Section, Message: m}
+	}
+	return out, nil
+}
+
+// newest returns at most limit entries, and no more bytes than a page holds but for the
+// last message, and whether there are more.
+func newest(entries []session.Entry, limit int) (page []session.Entry, more bool) {
+	size, from := 0, len(entries)
+	for ; from > 0 && len(entries)-from < limit; from-- {
+		b, _ := json.Marshal(entries[from-1].Message) // what cannot be written is told of where it is sent
+		if size += len(b); size > maxPageBytes && from < len(entries) {
+			break
+		}
+	}
+	return entries[from:], from > 0
+}
+
+func (s *Server) sessionMessage(ctx context.Context, in *MessageKey) (*sessionMessageOutput, error) {
+	id, err := in.message()
+	if err != nil {
+		return nil, err
+	}
+	return s.oneMessage(ctx, in.kept(), id)
+}
+
+func (s *Server) oneMessage(ctx context.Context, k session.Key, id string) (*sessionMessageOutput, error) {
+	e, err := s.engine.Sessions().Get(ctx, k, id)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := s.engine.Sessions().Labels(ctx, k)
+	return &sessionMessageOutput{SessionMessage{e.Message, e.Section, labels[id]}}, err
+}
+
+func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*sessionMessageOutput, error) {
+	id, err := in.message()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.engine.Sessions().Label(ctx, in.kept(), id, in.Body.Label); err != nil {
+		return nil, err
+	}
+	return s.oneMessage(ctx, in.kept(), id)
+}
+
+func (s *Server) sessionLabels(ctx context.Context, in *SessionKey) (*labelsOutput, error) {
+	labels, err := s.engine.Sessions().Labels(ctx, in.kept())
+	out := LabelList{Labels: []Label{}}
+	for id, label := range labels {
+		out.Labels = append(out.Labels, Label{id, label})
+	}
+	slices.SortFunc(out.Labels, func(a, b Label) int { return cmp.Compare(a.MessageID, b.MessageID) })
+	return &labelsOutput{out}, err
+}
+
+// AppendToSession appends messages to a session.
+func (c *Client) AppendToSession(ctx context.Context, k session.Key, r AppendRequest) (out Appended, err error) {
+	err = c.do(ctx, http.MethodPost, keptAt(k)+"/messages", ofKept(k), r, &out)
+	return out, err
+}
+
+// SessionMessages returns the newest messages of a section, or where that is "" of the
+// branch up to leaf; before narrows them to what comes before a message.
+func (c *Client) SessionMessages(ctx context.Context, k session.Key, section, leaf, before string, limit int) (out SessionMessages, err error) {
+	q := ofKept(k)
+	set(q, "section", section)
+	set(q, "leaf", leaf)
+	set(q, "before", before)
+	if limit != 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	err = c.do(ctx, http.MethodGet, keptAt(k)+"/messages", q, nil, &out)
+	return out, err
+}
+
+// SessionMessage returns a message of a session.
+func (c *Client) SessionMessage(ctx context.Context, k session.Key, id string) (out SessionMessage, err error) {
+	err = c.do(ctx, http.MethodGet, keptAt(k)+"/messages/"+escaped(id), ofKept(k), nil, &out)
+	return out, err
+}
+
+// LabelMessage names a message of a session; "" takes the name away.
+func (c *Client) LabelMessage(ctx context.Context, k session.Key, id, label string) (out SessionMessage, err error) {
+	err = c.do(ctx, http.MethodPut, keptAt(k)+"/messages/"+escaped(id)+"/label", ofKept(k), LabelRequest{label}, &out)
+	return out, err
+}
+
+// SessionLabels returns the labels of a session.
+func (c *Client) SessionLabels(ctx context.Context, k session.Key) ([]Label, error) {
+	var out LabelList
+	err := c.do(ctx, http.MethodGet, keptAt(k)+"/labels", ofKept(k), nil, &out)
+	return out.Labels, err
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx/session"
+)
+
+// SessionImport tells what an import made.
+type SessionImport struct {
+	Session     Session        `json:"session" doc:"the session that was made"`
+	Quarantined []SessionFault `json:"quarantined" nullable:"false" doc:"the lines that could not be taken, of the first 1000; the rest is a session all the same"`
+	Failed      int            `json:"failed" doc:"how many lines could not be taken"`
+}
+
+// SessionFault is a line that could not be taken.
+type SessionFault struct {
+	Line   int    `json:"line" doc:"from 1"`
+	Text   string `json:"text" doc:"the line, or its beginning"`
+	Reason string `json:"reason" doc:"why it could not be taken"`
+}
+
+type sessionImport struct {
+	SessionKey
+
+	c echo.Context
+}
+
+// Resolve implements [huma.Resolver]; it keeps the request.
+func (i *sessionImport) Resolve(ctx huma.Context) []error {
+	i.c = humaecho.Unwrap(ctx)
+	return nil
+}
+
+// maxSessionLines is how many bytes a session may have that is imported: JSON writes the
+// largest one longer than it is.
+const maxSessionLines = 4 * session.MaxBytes
+
+type sessionImportOutput struct{ Body SessionImport }
+
+func (s *Server) sessionTransferRoutes() {
+	lines := new(huma.MediaType)
+	export := sessionOp("export-session", http.MethodGet, verbPath(sessionsRoot, "export"), "Export a session",
+		"One JSON object per line: the session, then its messages of all branches, its labels and its compactions. Observations are not part of it.")
+	export.Responses = map[string]*huma.Response{"200": {Description: "The session.", Content: map[string]*huma.MediaType{linesType: lines}}}
+	register(s, export, s.exportSession)
+	take := sessionOp("import-session", http.MethodPost, verbPath(sessionsRoot, "import"), "Import a session",
+		"Makes a session of what was exported, also of Cognesy's files. Ids and times are kept, but for the id of the session. A line that cannot be read is put aside, and what comes after a message that "+
+			"is lost comes after the one before it. A session of the id that is there already is 409.")
+	take.DefaultStatus = http.StatusCreated
+	take.RequestBody = &huma.RequestBody{Required: true, Description: "One JSON object per line.", Content: map[string]*huma.MediaType{linesType: lines}}
+	register(s, take, s.importSession)
+	// Huma would read a body whose schema it knew, whole.
+	lines.Schema = &huma.Schema{
+		Type: huma.TypeObject, Description: "a record: of type session, message, label or compaction",
+		Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Description: "what the record is"}},
+	}
+}
+
+func (s *Server) exportSession(_ context.Context, in *SessionKey) (*huma.StreamResponse, error) {
+	return s.streamed(linesType, "session.jsonl", func(ctx context.Context, w io.Writer) error {
+		a, err := s.engine.Sessions().Export(ctx, in.kept())
+		if err != nil {
+			return err
+		}
+		return session.WriteJSONL(w, a)
+	}), nil
+}
+
+func (s *Server) importSession(ctx context.Context, in *sessionImport) (*sessionImportOutput, error) {
+	k := in.kept()
+	var out SessionImport
+	err := s.importLines(in.c, func(body io.Reader) error {
+		a, bad, err := session.ReadJSONL(http.MaxBytesReader(in.c.Response().Writer, io.NopCloser(body), maxSessionLines))
+		if _, long := errors.AsType[*http.MaxBytesError](err); long {
+			return bodyProblem(in.c, err, "import a session of its newer messages")
+		}
+		if err != nil {
+			return err
+		}
+		out.Failed, out.Quarantined = len(bad), []SessionFault{}
+		for _, q := range bad[:min(len(bad), maxLineErrors)] {
+			out.Quarantined = append(out.Quarantined, SessionFault(q))
+		}
+		return s.engine.Sessions().Import(ctx, k, a)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Session, err = s.describeSession(ctx, k)
+	return &sessionImportOutput{out}, err
+}
+
+// ExportSession writes a session as JSON lines.
+func (c *Client) ExportSession(ctx context.Context, k session.Key, w io.Writer) error {
+	return c.download(ctx, keptAt(k)+"/export", ofKept(k), "session", w)
+}
+
+// ImportSession makes a session of JSON lines.
+func (c *Client) ImportSession(ctx context.Context, k session.Key, r io.Reader) (out SessionImport, err error) {
+	err = c.upload(ctx, keptAt(k)+"/import", ofKept(k), r, &out)
+	return out, err
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/pipeline"
+)
+
+// conversationSettings are the settings about how long conversations are made shorter.
+func conversationSettings() []setting {
+	flag, most := checkOneOf("true", "false"), checkUpTo(1<<20)
+	return []setting{
+		{"observation_enabled", "true notes what long turns of stored conversations came to, and shows these notes in the place of old messages", fixed("true"), flag},
+		{"observation_min_messages", "messages of a turn that is observed, at least", fixed(strconv.Itoa(pipeline.DefaultMinMessages)), checkCount(1 << 20)},
+		{"observation_reflection_threshold", "how many observations become one; 0 is never", fixed(strconv.Itoa(pipeline.DefaultReflectionThreshold)), checkReflection},
+		{"compaction_enabled", "true compacts stored conversations when that is due", fixed("true"), flag},
+		{"compaction_keep_first", "messages that a compaction leaves at the beginning", fixed(strconv.Itoa(compact.DefaultKeepFirst)), most},
+		{"compaction_keep_last", "messages that it leaves at the end, at most", fixed(strconv.Itoa(compact.DefaultKeepLast)), most},
+		{"compaction_threshold", "share of the model's window from which on compacting is due, 0.05 to 1", fixed(fmt.Sprint(compact.DefaultThreshold)), checkThreshold},
+		{"truncate_max_messages", "messages of a stored conversation that a model is shown at most; 0 is no limit", fixed("0"), most},
+		{"truncate_max_tokens", "tokens of them at most; 0 is no limit but the budget of the call", fixed("0"), checkUpTo(ragctx.MaxTokensLimit)},
+		{stagesSetting, "stages behind URLs, a JSON list; each is sent the messages of stored conversations. The documentation of long conversations has their fields", fixed(""), nil},
+	}
+}
+
+func checkReflection(v string) error {
+	if n, err := strconv.Atoi(v); err != nil || n < 0 || n == 1 || n > 1<<20 {
+		return fmt.Errorf("is %q; use a whole number from 2 to %d, or 0 for never", ragctx.Clip(v), 1<<20)
+	}
+	return nil
+}
+
+func checkThreshold(v string) error {
+	if f, err := strconv.ParseFloat(v, 64); err != nil || !(f >= .05 && f <= 1) {
+		return fmt.Errorf("is %q; use 0.05 to 1", ragctx.Clip(v))
+	}
+	return nil
+}
+
+// conversation returns the settings, which were checked one by one.
+func (s *settings) conversation() (out conversation.Settings) {
+	count := func(name string) int { n, _ := strconv.Atoi(s.k.String(name)); return n }
+	none := func(n int) int { // 0 is the default there, and -1 none
+		if n == 0 {
+			return -1
+		}
+		return n
+	}
+	out.Observation = conversation.ObservationSettings{
+		Disabled: s.k.String("observation_enabled") != "true", MinMessages: count("observation_min_messages"),
+		ReflectionThreshold: none(count("observation_reflection_threshold")),
+	}
+	threshold, _ := strconv.ParseFloat(s.k.String("compaction_threshold"), 64)
+	out.Compaction = conversation.CompactionSettings{
+		Disabled: s.k.String("compaction_enabled") != "true", Threshold: threshold,
+		KeepFirst: none(count("compaction_keep_first")), KeepLast: none(count("compaction_keep_last")),
+	}
+	out.Truncate = conversation.TruncateSettings{MaxMessages: count("truncate_max_messages"), MaxTokens: count("truncate_max_tokens")}
+	return out
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+)
+
+// sessionKeeper is the part of a backend that is about sessions: a client of the API, with
+// a server or without.
+type sessionKeeper interface{ APIClient() *api.Client }
+
+// APIClient implements backend.
+func (l local) APIClient() *api.Client { return api.NewInside(l.Engine) }
+
+// APIClient implements backend.
+func (r remote) APIClient() *api.Client { return r.Client }
+
+const sessionsHelp = `A session keeps a conversation: messages of users, models and tools, as they were
+said. What a model is shown of it is compiled, older parts as a summary where it became
+long. Nothing is lost by that: one can go back, undo, and go on from any message.`
+
+func newSessions(env lookupEnv) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "Keep conversations, and see what a model is shown of them",
+		Long:  sessionsHelp,
+		Example: `  ragctx sessions append s-42 "How do I roll back?" --create
+  ragctx sessions messages s-42
+  ragctx sessions compile s-42 --max-tokens 8000 --format openai
+  ragctx sessions compact s-42
+  ragctx sessions fork s-42 s-43 --message ID`,
+	}
+	group(cmd)
+	cmd.AddCommand(
+		newSessionsList(env), newSessionsShow(env), newSessionsCreate(env), newSessionsAppend(env), newSessionsMessages(env), newSessionsCompile(env), newSessionsCompact(env),
+		newSessionsUndo(env), newSessionsFork(env), newSessionsNavigate(env), newSessionsLabel(env), newSessionsExport(env), newSessionsImport(env), newSessionsObservations(env),
+		newSessionsDelete(env),
+	)
+	return cmd
+}
+
+// talk is a session that a command is about.
+type talk struct {
+	*api.Client
+
+	key  session.Key
+	args []string // those after the session
+	in   io.Reader
+	out  io.Writer
+	err  io.Writer
+}
+
+// sessionCommand completes a command whose first argument is a session.
+func sessionCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs, run func(context.Context, talk) error) *cobra.Command {
+	var user string
+	cmd.Args = args
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withSessions(cmd, env, func(ctx context.Context, namespace string, t talk) error {
+			t.key, t.args = session.Key{Namespace: namespace, User: user, ID: args[0]}, args[1:]
+			if err := t.key.Validate(); err != nil {
+				return asUsage(err)
+			}
+			return run(ctx, t)
+		})
+	}
+	addSettings(cmd.Flags(), "server")
+	sessionUser(cmd.Flags(), &user)
+	return cmd
+}
+
+func sessionUser(flags *pflag.FlagSet, user *string) {
+	flags.StringVar(user, "user", "", "user whose session it is (default nobody's)")
+}
+
+// withSessions calls fn with a client for sessions.
+func withSessions(cmd *cobra.Command, env lookupEnv, fn func(ctx context.Context, namespace string, t talk) error) error {
+	return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
+		return fn(ctx, s.Namespace, talk{Client: b.APIClient(), in: cmd.InOrStdin(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()})
+	})
+}
+
+// say prints a line, or JSON in its place.
+func (t talk) say(asJSON bool, v any, line string, args ...any) error {
+	if asJSON {
+		return writeJSON(t.out, v)
+	}
+	_, err := fmt.Fprintf(t.out, line+"\n", args...)
+	return err
+}
+
+func jsonFlag(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
+}
+
+func newSessionsList(env lookupEnv) *cobra.Command {
+	var user string
+	var most int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List sessions",
+		Long:    "List prints the sessions of a user, or nobody's, those that changed last first.",
+		Example: "  ragctx sessions list --user ada\n  ragctx sessions list --json | jq -r '.[].id'",
+		Args:    none,
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return withSessions(cmd, env, func(ctx context.Context, namespace string, t talk) error {
+			all, err := sessionsOf(ctx, t.Client, namespace, user, most)
+			if err == nil && len(all) == 0 && !asJSON {
+				fmt.Fprintf(t.err, "no sessions in namespace %s of %s\n", printable(namespace), whose(user))
+			}
+			return show(t.out, asJSON, all, err, writeSessions)
+		})
+	}
+	addSettings(cmd.Flags(), "server")
+	cmd.Flags().StringVar(&user, "user", "", "user whose sessions are listed (default nobody's)")
+	countVar(cmd.Flags(), &most, "limit", 1000, 1, noLimit, "how many at most")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func whose(user string) string {
+	if user == "" {
+		return "nobody"
+	}
+	return "user " + printable(user)
+}
+
+// sessionsOf returns the sessions that changed last.
+func sessionsOf(ctx context.Context, c *api.Client, namespace, user string, most int) ([]api.SessionEntry, error) {
+	all, cursor := []api.SessionEntry{}, ""
+	for {
+		page, err := c.ListSessions(ctx, namespace, user, cursor, min(most-len(all), engine.MaxPage))
+		if err != nil {
+			return nil, err
+		}
+		all, cursor = append(all, page.Sessions...), page.NextCursor
+		if cursor == "" || len(all) >= most {
+			return all, nil
+		}
+	}
+}
+
+func writeSessions(w io.Writer, all []api.SessionEntry) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "SESSION\tMESSAGES\tSIZE\tLAYER\tCHANGED")
+	for _, s := range all {
+		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\n", printable(s.ID), s.Messages, size(s.Bytes), s.Layer, s.UpdatedAt.Local().Format(time.DateTime)) //nolint:gosmopolitan // times are those of who asks
+	}
+	return tw.Flush()
+}
+
+func newSessionsShow(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "show SESSION", Short: "Show what a session has",
+		Long:    "Show prints the sections, branches, labels, compactions and observations of a session,\nwithout what was said.",
+		Example: "  ragctx sessions show s-42",
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		s, err := t.DescribeSession(ctx, t.key)
+		if err != nil || asJSON {
+			return writeUnless(err, t.out, s)
+		}
+		labels, err := t.SessionLabels(ctx, t.key)
+		if err != nil {
+			return err
+		}
+		writeSession(t.out, s, labels)
+		return nil
+	})
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// writeUnless writes JSON unless there is an error.
+func writeUnless(err error, w io.Writer, v any) error {
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, v)
+}
+
+func writeSession(w io.Writer, s api.Session, labels []api.Label) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-13s %s\n", name+":", printable(value))
+		}
+	}
+	fmt.Fprintln(w, printable(s.ID))
+	line("user", s.UserID)
+	line("layer", string(s.Layer))
+	line("created", s.CreatedAt.Local().Format(time.DateTime)) //nolint:gosmopolitan // times are those of who asks
+	line("changed", s.UpdatedAt.Local().Format(time.DateTime)) //nolint:gosmopolitan // times are those of who asks
+	line("size", size(s.Bytes))
+	var sections []string
+	for _, one := range s.Sections {
+		sections = append(sections, fmt.Sprintf("%s (%d messages)", one.Name, one.Messages))
+	}
+	line("sections", strings.Join(sections, ", "))
+	line("leaf", s.Leaf)
+	line("branches", strconv.Itoa(s.Branches))
+	line("compactions", strconv.Itoa(s.Compactions))
+	line("observations", strconv.Itoa(s.Observations))
+	for _, l := range labels {
+		line("label", l.Label+" is "+l.MessageID)
+	}
+}
+
+func newSessionsCreate(env lookupEnv) *cobra.Command {
+	var r api.SessionRequest
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "create [SESSION]", Short: "Make a session",
+		Long:    "Create makes a session without messages and prints its id, which is chosen where none is\ngiven. 'ragctx sessions append --create' makes one with its first message.",
+		Example: "  ragctx sessions create s-42 --layer compaction\n  ragctx sessions create --user ada",
+		Args:    atMost(1, "one SESSION"),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r.ID = strings.Join(args, "")
+		return withSessions(cmd, env, func(ctx context.Context, namespace string, t talk) error {
+			r.Namespace = namespace
+			s, err := t.CreateSession(ctx, r)
+			if err != nil {
+				return err
+			}
+			return t.say(asJSON, s, "%s", printable(s.ID))
+		})
+	}
+	addSettings(cmd.Flags(), "server")
+	sessionUser(cmd.Flags(), &r.UserID)
+	cmd.Flags().StringVar(&r.Layer, "layer", "", "how it is compressed: "+strings.Join(layers, ", ")+" (default any: observations where there are some, else compaction)")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// layers are the ways in which a session can be compressed.
+var layers = []string{"any", string(pipeline.LayerObservation), string(pipeline.LayerCompaction), string(pipeline.LayerBuffer), string(pipeline.LayerNone)}
+
+func newSessionsDelete(env lookupEnv) *cobra.Command {
+	var erase bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "delete SESSION", Short: "Remove a session for good",
+		Long: "Delete removes a conversation, and the turns and memories of the session: those of --user,\n" +
+			"or without it of all users. This cannot be undone, so it wants --erase.",
+		Example: "  ragctx sessions delete s-42 --erase",
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		if !erase {
+			return badUsage("--erase is missing; this cannot be undone")
+		}
+		if _, err := t.EraseSession(ctx, t.key); err != nil {
+			return err
+		}
+		return t.say(false, nil, "erased")
+	})
+	cmd.Flags().BoolVar(&erase, "erase", false, "say that it is to be gone for good")
+	return cmd
+}

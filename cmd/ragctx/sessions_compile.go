@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/tokens"
+)
+
+func newSessionsCompile(env lookupEnv) *cobra.Command {
+	var r api.CompileRequest
+	var asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "compile SESSION", Short: "Show what a model is shown of a session",
+		Long: "Compile prints the messages that a model is shown: summaries in the place of what was\n" +
+			"compacted, without what tools said in earlier executions, and no more than fits. With\n" +
+			"--format it prints them as JSON in the form of a vendor. Nothing is stored.",
+		Example: `  ragctx sessions compile s-42 --max-tokens 8000
+  ragctx sessions compile s-42 --format anthropic
+  ragctx sessions compile s-42 --compiler all --raw`,
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		a, err := t.CompileSession(ctx, t.key, r)
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return writeJSON(t.out, a)
+		case r.Format != "":
+			return writeJSON(t.out, a.Said)
+		}
+		return writeCompiled(t.out, t.err, a)
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&r.Compiler, "compiler", "", "how messages are chosen: "+strings.Join(session.CompilerNames(), ", "))
+	flags.StringArrayVar(&r.Select, "section", nil, "section to be shown, for a compiler that has a choice; may be repeated")
+	flags.StringVar(&r.ExecutionID, "execution", "", "execution whose traces are shown")
+	flags.StringVar(&r.Leaf, "leaf", "", "last message of another branch")
+	countVar(flags, &r.MaxTokens, "max-tokens", 0, 0, ragctx.MaxTokensLimit, "tokens that the messages may cost; 0 is no limit")
+	countVar(flags, &r.MaxMessages, "max-messages", 0, 0, noLimit, "how many messages there may be; 0 is no limit")
+	flags.StringVar(&r.Tokenizer, "tokenizer", "", "counts the tokens: "+strings.Join(tokens.Names(), ", "))
+	flags.BoolVar(&r.Raw, "raw", false, "show what was said, without compactions")
+	flags.StringVar(&r.Format, "format", "", formatHelp("the answer, as JSON"))
+	flags.BoolVar(&asJSON, "json", false, "print the whole answer as JSON")
+	return cmd
+}
+
+func writeCompiled(w, about io.Writer, a api.CompileAnswer) error {
+	messages, err := a.Read()
+	if err != nil {
+		return err
+	}
+	for _, m := range messages {
+		if err := writeSaid(w, strings.TrimSpace(string(m.Role)+"  "+printable(m.Name)), m); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(about, "%d messages, %d tokens; %d left out\n", len(messages), a.Tokens, len(a.Dropped))
+	return err
+}
+
+// The ways in which a session is compacted.
+var (
+	policies   = []string{string(compact.Adaptive), string(compact.A3S), string(conversation.PolicyBuffer)}
+	strategies = []string{string(compact.Auto), string(compact.Prune), string(compact.LLM), string(compact.Extractive)}
+)
+
+func newSessionsCompact(env lookupEnv) *cobra.Command {
+	var r api.CompactRules
+	var ifDue, asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "compact SESSION", Short: "Make what is shown of a session shorter",
+		Long: "Compact stores a summary that is shown in the place of older messages, which stay as they\n" +
+			"were said. 'ragctx sessions undo' takes it back.",
+		Example: `  ragctx sessions compact s-42
+  ragctx sessions compact s-42 --window 32000 --if-due`,
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		r.Force = new(!ifDue)
+		a, err := t.CompactSession(ctx, t.key, r)
+		if err != nil || asJSON {
+			return writeUnless(err, t.out, a)
+		}
+		for _, w := range a.Warnings {
+			fmt.Fprintf(t.err, "%s: %s\n", w.Strategy, printable(w.Reason))
+		}
+		if !a.Compacted {
+			return t.say(false, nil, "nothing was done: %s", printable(a.Reason))
+		}
+		return t.say(false, nil, "%d messages of %d tokens became %d of %d", a.Before.Messages, a.Before.Tokens, a.After.Messages, a.After.Tokens)
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&r.Policy, "policy", "", "where the cuts are: "+strings.Join(policies, ", ")+" (default that of the session's layer)")
+	flags.StringVar(&r.Strategy, "strategy", "", "how: "+strings.Join(strategies, ", ")+" (default auto)")
+	countVar(flags, &r.Window, "window", 0, 0, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", compact.DefaultWindow))
+	countVar(flags, &r.KeepFirst, "keep-first", 0, -1, 1000, "how many messages stay at the beginning; -1 is none (default 2)")
+	countVar(flags, &r.KeepLast, "keep-last", 0, -1, 1000, "how many messages stay at the end; -1 is none (default 20)")
+	flags.Float64Var(&r.Threshold, "threshold", 0, "share of the window from which on it is due (default 0.8)")
+	flags.BoolVar(&ifDue, "if-due", false, "do nothing unless it is due")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newSessionsUndo(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "undo SESSION", Short: "Take back the newest compaction",
+		Long:    "Undo removes the newest summary of a session, or what a stage of your own has put in the\nplace of messages; these are shown again.",
+		Example: "  ragctx sessions undo s-42",
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		c, err := t.UndoCompaction(ctx, t.key)
+		if err != nil {
+			return err
+		}
+		return t.say(asJSON, c, "undone: %s of %s", printable(c.ID), c.Created.Local().Format(time.DateTime)) //nolint:gosmopolitan // times are those of who asks
+	})
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newSessionsObservations(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "observations SESSION", Short: "Show what long turns came to",
+		Long:    "Observations prints the notes that are shown in the place of the messages of long turns.",
+		Example: "  ragctx sessions observations s-42 --json",
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		notes, err := t.Observations(ctx, t.key)
+		if err == nil && len(notes) == 0 && !asJSON {
+			fmt.Fprintln(t.err, "no observations")
+		}
+		return show(t.out, asJSON, notes, err, writeNotes)
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func writeNotes(w io.Writer, notes []pipeline.Note) error {
+	for _, n := range notes {
+		kind := "of a turn"
+		if len(n.Reflects) > 0 {
+			kind = fmt.Sprintf("of %d others", len(n.Reflects))
+		}
+		fmt.Fprintf(w, "%s  %s\n", n.Created.Local().Format(time.DateTime), kind) //nolint:gosmopolitan // times are those of who asks
+		fmt.Fprintf(w, "    wanted: %s\n", printable(n.Intent))
+		for _, list := range []struct {
+			name  string
+			items []string
+		}{{"found", n.Findings}, {"done", n.Tools}, {"pending", n.Pending}} {
+			for _, item := range list.items {
+				if _, err := fmt.Fprintf(w, "    %s: %s\n", list.name, printable(item)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/session"
+)
+
+// maxTalkBytes bounds what is appended at once.
+const maxTalkBytes = 32 << 20
+
+func newSessionsAppend(env lookupEnv) *cobra.Command {
+	var r api.AppendRequest
+	var role, file string
+	var asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "append SESSION [TEXT]", Short: "Append what was said",
+		Long: "Append adds a message to a session and prints its id once it is on disk. TEXT - is read\n" +
+			"from standard input. With --messages it adds the messages of a JSON list, in ragctx's\n" +
+			"form or a vendor's, all of them or none.",
+		Example: `  ragctx sessions append s-42 "How do I roll back?" --create
+  ragctx sessions append s-42 "With 'deploy undo'." --role assistant
+  jq .messages chat.json | ragctx sessions append s-42 --messages - --format openai --create`,
+	}, between(1, 2, "one SESSION and at most one TEXT"), func(ctx context.Context, t talk) error {
+		var err error
+		if r.Messages, err = t.said(role, file); err != nil {
+			return err
+		}
+		done, err := t.AppendToSession(ctx, t.key, r)
+		if err != nil || asJSON {
+			return writeUnless(err, t.out, done)
+		}
+		for _, l := range done.Losses {
+			fmt.Fprintf(t.err, "message %d: %s cannot be kept\n", l.Index, printable(l.What))
+		}
+		for _, m := range done.Messages {
+			fmt.Fprintln(t.out, printable(m.ID))
+		}
+		return nil
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&role, "role", string(ragctx.RoleUser), "who says TEXT: "+strings.Join(roles, ", "))
+	flags.StringVar(&file, "messages", "", "file of a JSON list of messages in the place of TEXT; - is standard input")
+	flags.StringVar(&r.Format, "format", "", formatHelp("the messages"))
+	flags.StringVar(&r.Section, "section", "", "where they go (default messages, the conversation)")
+	flags.StringVar(&r.ParentID, "parent", "", "message that they come after (default the newest)")
+	flags.BoolVar(&r.Create, "create", false, "make the session if there is none")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// The roles and forms of messages.
+var (
+	roles = []string{string(ragctx.RoleUser), string(ragctx.RoleAssistant), string(ragctx.RoleSystem), string(ragctx.RoleDeveloper), string(ragctx.RoleTool)}
+	forms = []string{"ragctx", "openai", "anthropic", "gemini"}
+)
+
+func formatHelp(of string) string {
+	return fmt.Sprintf("form of %s: %s (default %s)", of, strings.Join(forms, ", "), forms[0])
+}
+
+// said returns the messages that are to be appended.
+func (t talk) said(role, file string) ([]json.RawMessage, error) {
+	switch {
+	case file == "" && len(t.args) == 0:
+		return nil, badUsage("there is nothing to append; give a TEXT, or --messages")
+	case file != "" && len(t.args) > 0:
+		return nil, badUsage("a TEXT and --messages exclude each other")
+	case file == "":
+		text, err := textArg(t.args[0], t.in, maxTalkBytes)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := json.Marshal(ragctx.TextMessage(ragctx.Role(role), text))
+		return []json.RawMessage{raw}, err
+	}
+	b, err := readBody([]string{file}, t.in)
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(b, &list); err != nil {
+		return nil, fmt.Errorf("%s is no JSON list of messages: %w", file, err)
+	}
+	return list, nil
+}
+
+func newSessionsMessages(env lookupEnv) *cobra.Command {
+	var section, leaf string
+	var most int
+	var asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "messages SESSION", Short: "Show what was said",
+		Long: "Messages prints the newest messages of a session as they were said, oldest of them first:\n" +
+			"those up to its leaf, up to another message with --leaf, or those of a section. What a\n" +
+			"model is shown instead is told by 'ragctx sessions compile'.",
+		Example: `  ragctx sessions messages s-42
+  ragctx sessions messages s-42 --limit 5 --json | jq '.[].content'`,
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		all, err := t.newest(ctx, section, leaf, most)
+		return show(t.out, asJSON, all, err, writeTalk)
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&section, "section", "", "only messages of this section, of all branches")
+	flags.StringVar(&leaf, "leaf", "", "last message of another branch")
+	countVar(flags, &most, "limit", 20, 1, noLimit, "how many at most")
+	flags.BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// newest returns the newest messages; pages have limits of their own.
+func (t talk) newest(ctx context.Context, section, leaf string, most int) ([]api.SessionMessage, error) {
+	all, before := []api.SessionMessage{}, ""
+	for {
+		page, err := t.SessionMessages(ctx, t.key, section, leaf, before, min(most-len(all), 1000))
+		if err != nil {
+			return nil, err
+		}
+		all, before, leaf = append(page.Messages, all...), page.Before, ""
+		if before == "" || len(all) >= most {
+			return all, nil
+		}
+	}
+}
+
+// writeTalk prints messages for people.
+func writeTalk(w io.Writer, all []api.SessionMessage) error {
+	for _, m := range all {
+		about := fmt.Sprintf("%s  %s  %s", printable(m.ID), m.CreatedAt.Local().Format(time.DateTime), m.Role) //nolint:gosmopolitan // times are those of who asks
+		if m.Name != "" {
+			about += " " + printable(m.Name)
+		}
+		if m.Section != session.SectionMessages {
+			about += "  in " + printable(m.Section)
+		}
+		if m.Label != "" {
+			about += "  [" + printable(m.Label) + "]"
+		}
+		if err := writeSaid(w, about, m.Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSaid prints what a message says, below what it is.
+func writeSaid(w io.Writer, about string, m ragctx.Message) error {
+	if _, err := fmt.Fprintln(w, about); err != nil {
+		return err
+	}
+	for _, part := range saidIn(m.Content) {
+		for line := range strings.Lines(strings.TrimRight(part, "\n")) {
+			if _, err := fmt.Fprintf(w, "    %s\n", visible(strings.TrimRight(line, "\r\n"))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// saidIn returns the parts of a content as texts.
+func saidIn(c ragctx.Content) []string {
+	var out []string
+	for _, b := range c {
+		switch b.Type {
+		case ragctx.BlockText:
+			out = append(out, b.Text)
+		case ragctx.BlockImage:
+			out = append(out, fmt.Sprintf("(an image, %s)", b.MediaType))
+		case ragctx.BlockToolUse:
+			out = append(out, fmt.Sprintf("%s calls %s %s", b.ID, b.Name, b.Input))
+		case ragctx.BlockToolResult:
+			failed := ""
+			if b.IsError {
+				failed = ", which failed"
+			}
+			out = append(out, fmt.Sprintf("result of %s%s", b.ToolUseID, failed))
+			out = append(out, saidIn(b.Content)...)
+		}
+	}
+	return out
+}
+
+func newSessionsLabel(env lookupEnv) *cobra.Command {
+	return sessionCommand(env, &cobra.Command{
+		Use: "label SESSION MESSAGE [LABEL]", Short: "Name a message",
+		Long:    "Label gives a message a name, in the place of the one that it has. Without LABEL it has\nnone any more. 'ragctx sessions show' lists them.",
+		Example: "  ragctx sessions label s-42 ID \"before the refactoring\"",
+	}, between(2, 3, "one SESSION, one MESSAGE and at most one LABEL"), func(ctx context.Context, t talk) error {
+		m, err := t.LabelMessage(ctx, t.key, t.args[0], strings.Join(t.args[1:], ""))
+		switch {
+		case err != nil:
+			return err
+		case m.Label == "":
+			return t.say(false, nil, "%s has no label", printable(m.ID))
+		}
+		return t.say(false, nil, "%s is labelled %s", printable(m.ID), printable(m.Label))
+	})
+}
+
+func newSessionsNavigate(env lookupEnv) *cobra.Command {
+	return sessionCommand(env, &cobra.Command{
+		Use: "navigate SESSION [MESSAGE]", Short: "Go back to a message",
+		Long: "Navigate has the next message of a session come after the one that is named, or without\n" +
+			"one before the first. What was said after it stays, as a branch: it is where one goes\n" +
+			"by the id of its last message.",
+		Example: "  ragctx sessions navigate s-42 ID",
+	}, between(1, 2, "one SESSION and at most one MESSAGE"), func(ctx context.Context, t talk) error {
+		s, err := t.NavigateSession(ctx, t.key, strings.Join(t.args, ""))
+		switch {
+		case err != nil:
+			return err
+		case s.Leaf == "":
+			return t.say(false, nil, "the next message is the first of a branch")
+		}
+		return t.say(false, nil, "the next message comes after %s", printable(s.Leaf))
+	})
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/durable"
+)
+
+func newSessionsFork(env lookupEnv) *cobra.Command {
+	var r api.ForkRequest
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "fork SESSION [NEW]", Short: "Go on from a message in a session of its own",
+		Long:    "Fork copies a session up to a message into a new one of the same user, and prints its id,\nwhich is chosen where none is given.",
+		Example: "  ragctx sessions fork s-42 s-43\n  ragctx sessions fork s-42 --message ID",
+	}, between(1, 2, "one SESSION and at most one NEW"), func(ctx context.Context, t talk) error {
+		r.To = strings.Join(t.args, "")
+		s, err := t.ForkSession(ctx, t.key, r)
+		if err != nil {
+			return err
+		}
+		return t.say(false, nil, "%s", printable(s.ID))
+	})
+	cmd.Flags().StringVar(&r.MessageID, "message", "", "last message of it (default the newest)")
+	return cmd
+}
+
+func newSessionsExport(env lookupEnv) *cobra.Command {
+	return sessionCommand(env, &cobra.Command{
+		Use: "export SESSION [FILE]", Short: "Write a session as JSON lines",
+		Long: "Export writes all that a session has but its observations, of all branches, one JSON\n" +
+			"object per line, for 'ragctx sessions import'. Without FILE, or with -, it goes to\n" +
+			"standard output.",
+		Example: "  ragctx sessions export s-42 s-42.jsonl",
+	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t talk) error {
+		write := func(w io.Writer) error { return t.ExportSession(ctx, t.key, w) }
+		if len(t.args) == 0 || t.args[0] == "-" {
+			return write(t.out)
+		}
+		return durable.WriteFile(durable.OS{}, t.args[0], write)
+	})
+}
+
+func newSessionsImport(env lookupEnv) *cobra.Command {
+	return sessionCommand(env, &cobra.Command{
+		Use: "import SESSION FILE", Short: "Make a session that was exported",
+		Long: "Import makes a session of what was exported, also of Cognesy's files, with its ids and\n" +
+			"times. Lines that cannot be read are named and passed over. FILE - is standard input.",
+		Example: "  ragctx sessions import s-42 s-42.jsonl\n  ragctx sessions export s-42 | ragctx sessions import s-42 - --data ./new",
+	}, exactly(2, "one SESSION and one FILE"), func(ctx context.Context, t talk) error {
+		r := io.NopCloser(t.in)
+		if t.args[0] != "-" {
+			f, err := os.Open(t.args[0])
+			if err != nil {
+				return err
+			}
+			r = f
+		}
+		defer r.Close()
+		done, err := t.ImportSession(ctx, t.key, r)
+		if err != nil {
+			return err
+		}
+		for _, q := range done.Quarantined {
+			fmt.Fprintf(t.err, "line %d: %s\n", q.Line, printable(q.Reason))
+		}
+		return t.say(false, nil, "%d messages imported, %d lines passed over", done.Session.Messages, done.Failed)
+	})
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/pipeline"
+	stage "github.com/ragctx/ragctx/pipeline/remote"
+)
+
+// stagesSetting names stages of the pipeline that are programs of their own.
+const stagesSetting = "stages"
+
+// maxStages bounds how many there are: all are asked one after the other, for every view.
+const maxStages = 16
+
+// defaultStagePriority is after observations and before compaction.
+const defaultStagePriority = 15
+
+// stageSetting is one stage as the operator writes it.
+type stageSetting struct {
+	Name     string   `json:"name"`
+	URL      string   `json:"url"`
+	Priority int      `json:"priority"`
+	Persist  bool     `json:"persist"`
+	Timeout  duration `json:"timeout"`
+	secretSource
+	MaxBytes int64 `json:"max_bytes"`
+}
+
+// readStages reads the setting.
+func (s *settings) readStages() ([]stageSetting, error) {
+	return readPrograms[stageSetting](s, stagesSetting, "stage", maxStages, `[{"name": "redact", "url": "http://127.0.0.1:9000/stage"}]`)
+}
+
+// useStages gives the engine the stages that the settings name.
+func (s *settings) useStages(o *engine.Options) (closeAll func(), err error) {
+	list, err := s.readStages()
+	if err != nil {
+		return nil, err
+	}
+	var made []*stage.Stage
+	closeAll = func() {
+		for _, one := range made {
+			one.Close()
+		}
+	}
+	for i, set := range list {
+		one, err := set.open(s.env, o)
+		if err == nil && taken(o.Stages, one.Name()) {
+			err = fmt.Errorf("name: %q is taken; give each stage a name of its own", one.Name())
+		}
+		if err != nil {
+			closeAll()
+			return nil, badUsage("%s: stage %d: %v", s.where(stagesSetting), i+1, err)
+		}
+		made, o.Stages = append(made, one), append(o.Stages, one)
+	}
+	return closeAll, nil
+}
+
+// taken reports whether a stage has a name, of the program's own ones as well.
+func taken(stages []pipeline.Stage, name string) bool {
+	own := []pipeline.Stage{pipeline.Observation{}, pipeline.Compaction{}, pipeline.Truncation{}}
+	return slices.ContainsFunc(append(own, stages...), func(s pipeline.Stage) bool { return s.Name() == name })
+}
+
+// open makes a stage of its settings.
+func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stage.Stage, error) {
+	secret, err := set.secret(env)
+	if err != nil {
+		return nil, err
+	}
+	return stage.New(stage.Options{
+		Name: set.Name, URL: set.URL, Priority: cmp.Or(set.Priority, defaultStagePriority), Persist: set.Persist,
+		Timeout: time.Duration(set.Timeout), Secret: secret, MaxBytes: set.MaxBytes, Logger: o.Logger,
+	})
+}
+
+// greetStages says what leaves this program.
+func (s *settings) greetStages(w io.Writer) {
+	list, _ := s.readStages() // read before
+	for _, one := range list {
+		fmt.Fprintf(w, "stage %s: %s; it is sent the messages of stored conversations\n", one.Name, origin(one.URL))
+	}
+}

@@ -1,0 +1,229 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+)
+
+// PolicyBuffer is the policy that moves messages into a buffer, which becomes a summary
+// ([compact.Buffering]). It is for stored sessions.
+const PolicyBuffer compact.Policy = "buffer"
+
+// CompactOptions say how a conversation is compacted. The zero value has the settings of
+// the service.
+type CompactOptions struct {
+	Policy   compact.Policy // adaptive, a3s or buffer
+	Strategy compact.Strategy
+	// Window is the model's, in tokens; Fixed of it are system prompt and tools. Used is
+	// what the model said that its last call cost; 0 has the messages counted.
+	Window, Fixed, Used int
+	KeepFirst, KeepLast int
+	Threshold           float64
+	// IfDue compacts only when Used reaches the threshold; else it is done in any case.
+	IfDue bool
+	// Execution is the one whose traces are part of the conversation.
+	Execution session.Execution
+	// Tokenizer is one of [tokens.Names]; "" is [DefaultTokenizer].
+	Tokenizer string
+}
+
+// Compacted is what came of a compaction.
+type Compacted struct {
+	compact.Result
+
+	// Stored is the record in the session; nil if there is none.
+	Stored *session.Compaction
+	// Moved and Summarized are what the buffer policy did, where it did something.
+	Moved      *ragctx.MessagesMovedToBuffer
+	Summarized *ragctx.MessageBufferSummarized
+}
+
+// Compact makes what is shown of a session shorter, and stores the record of it. Where
+// nothing can be gained it does nothing, and Reason says why. A session that has another
+// layer of compression is an [ragctx.ErrConflict].
+func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) (Compacted, error) {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return Compacted{}, err
+	}
+	c, err := s.compactor(o)
+	if err != nil {
+		return Compacted{}, err
+	}
+	give, err := s.work.take(ctx, k)
+	if err != nil {
+		return Compacted{}, err
+	}
+	defer give()
+	l, err := s.load(ctx, k, "")
+	if err != nil {
+		return Compacted{}, err
+	}
+	if err := s.compactable(ctx, k, l, o.Policy); err != nil {
+		return Compacted{}, err
+	}
+	if o.Policy == PolicyBuffer {
+		_, out, err := s.buffer(ctx, k, l, c.scale)
+		return out, err
+	}
+	begin := l.base(false)
+	messages, err := begin.compile(ctx, CompileOptions{Execution: o.Execution})
+	if err != nil {
+		return Compacted{}, err
+	}
+	var out Compacted
+	c.cost = l.costs(c.scale)
+	c.watch = s.watch(ctx, k, c.by.Options())
+	if out.Result, err = c.compact(ctx, k.ID, messages, begin.records); err != nil || out.Record == nil {
+		return out, err
+	}
+	stored, err := ofCompaction(*out.Record)
+	if err == nil {
+		stored, err = s.record(ctx, k, stored)
+	}
+	out.Stored = &stored
+	return out, err
+}
+
+// CompactMessages compacts messages that the caller has, with the records so far, oldest
+// first. Nothing is stored, and nobody is told.
+func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message, records []compact.Record, o CompactOptions) (compact.Result, error) {
+	if o.Policy == PolicyBuffer {
+		return compact.Result{}, ragctx.Invalid("policy", "buffer is for stored sessions; use adaptive or a3s")
+	}
+	c, err := s.compactor(o)
+	if err != nil {
+		return compact.Result{}, err
+	}
+	return c.compact(ctx, "", messages, records)
+}
+
+// Undo removes the newest record of a session, of a compaction or of what a stage has
+// persisted, and returns it: the next view is what it was before.
+func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, error) {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return session.Compaction{}, err
+	}
+	give, err := s.work.take(ctx, k)
+	if err != nil {
+		return session.Compaction{}, err
+	}
+	defer give()
+	c, err := s.opts.Storage.UndoCompaction(ctx, k)
+	if err == nil {
+		s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.undone(v, c) })
+	}
+	return c, err
+}
+
+// compactable reports whether a session may be compacted: a session has one layer of
+// compression.
+func (s *Service) compactable(ctx context.Context, k session.Key, l *loaded, by compact.Policy) error {
+	wants := pipeline.LayerCompaction
+	if by == PolicyBuffer {
+		wants = pipeline.LayerBuffer
+	}
+	if l.layer != wants && (l.layer != pipeline.AnyLayer || wants == pipeline.LayerBuffer) {
+		return taken("the session's layer of compression is %q, and this is %s; set the layer first", l.layer, wants)
+	}
+	if l.layer != pipeline.AnyLayer || s.opts.Notes == nil || s.opts.Settings.Observation.Disabled {
+		return nil
+	}
+	notes := branchNotes{of: s.opts.Notes, branch: l}
+	if have, err := notes.Notes(ctx, scopeOf(k)); err != nil || len(have) > 0 {
+		return cmp.Or(err, taken("there are observations, which are this session's layer of compression; set the layer to compaction first"))
+	}
+	return nil
+}
+
+// taken is the error that a session has another layer of compression.
+func taken(format string, args ...any) error {
+	return &ragctx.FieldError{Field: "layer", Problem: fmt.Sprintf(format, args...), Kind: ragctx.ErrConflict}
+}
+
+// compactor compacts by the options of a call.
+type compactor struct {
+	options CompactOptions
+	by      *compact.Compactor
+	scale   scale
+	cost    func(ragctx.Message) int
+	watch   pipeline.Watch
+}
+
+func (s *Service) compactor(o CompactOptions) (*compactor, error) {
+	if o.Used < 0 || o.Used > ragctx.MaxTokensLimit {
+		return nil, ragctx.Invalid("used_tokens", "is %d; use 0 to %d", o.Used, ragctx.MaxTokensLimit)
+	}
+	scale, err := s.scale(o.Tokenizer)
+	if err != nil {
+		return nil, err
+	}
+	with := s.compaction(scale.Counter)
+	if with.Policy = o.Policy; o.Policy == PolicyBuffer {
+		with.Policy = ""
+	}
+	with.Strategy, with.Window, with.Fixed = o.Strategy, o.Window, o.Fixed
+	with.KeepFirst, with.KeepLast = cmp.Or(o.KeepFirst, with.KeepFirst), cmp.Or(o.KeepLast, with.KeepLast)
+	with.Threshold = cmp.Or(o.Threshold, with.Threshold)
+	by, err := compact.New(with)
+	return &compactor{options: o, by: by, scale: scale, cost: scale.message}, err
+}
+
+// compact compacts a conversation, or does not where it is not due and has to be.
+func (c *compactor) compact(ctx context.Context, id string, messages []ragctx.Message, records []compact.Record) (compact.Result, error) {
+	conv := compact.Conversation{Messages: messages, Records: records, Costs: each(c.cost, messages)}
+	shown := compact.Apply(messages, records)
+	size := compact.Size{Messages: len(shown)}
+	for _, n := range each(c.cost, shown) {
+		size.Tokens += n
+	}
+	usage := compact.Usage{SessionID: id, Used: cmp.Or(c.options.Used, c.options.Fixed+size.Tokens), Most: c.by.Options().Window}
+	due := c.by.Options().Due(usage.Used, usage.Most)
+	if !due && c.options.IfDue {
+		reason := fmt.Sprintf("%d of %d tokens do not reach the threshold", usage.Used, usage.Most)
+		return compact.Result{Messages: shown, Before: size, After: size, Reason: reason}, ctx.Err()
+	}
+	if due && c.watch.Due != nil {
+		c.watch.Due(pipeline.State{}, usage)
+	}
+	if c.watch.Begun != nil {
+		conv.Begun = func(view compact.Size) { c.watch.Begun(pipeline.State{}, usage, view.Messages) }
+	}
+	res, err := c.by.Compact(ctx, conv)
+	if err == nil && c.watch.Done != nil {
+		c.watch.Done(pipeline.State{}, usage, res)
+	}
+	return res, err
+}
+
+// watch returns what tells of the compactions of a session.
+func (s *Service) watch(ctx context.Context, k session.Key, o compact.Options) pipeline.Watch {
+	return pipeline.Watch{
+		Due: func(_ pipeline.State, u compact.Usage) {
+			s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: o.Warning(u)})
+		},
+		Begun: func(_ pipeline.State, u compact.Usage, messages int) {
+			s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextCompacting, Data: o.Compacting(u, messages)})
+		},
+		Done: func(_ pipeline.State, u compact.Usage, r compact.Result) {
+			s.warn(ctx, k, r.Warnings)
+			if e, _, ok := r.Compacted(u); ok {
+				s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextCompacted, Data: e})
+			}
+		},
+	}
+}
+
+// warn logs the ways of summarising that failed.
+func (s *Service) warn(ctx context.Context, k session.Key, warnings []compact.Warning) {
+	for _, w := range warnings {
+		s.opts.Logger.WarnContext(ctx, "a summary failed, and the next way is taken", "session_id", k.ID, "strategy", w.Strategy, "reason", w.Reason)
+	}
+}

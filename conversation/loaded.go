@@ -1,0 +1,162 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+)
+
+// loaded is a branch of a session as it was at a version. It does not change.
+type loaded struct {
+	version session.Version
+	entries []session.Entry // from the first message to the leaf
+	store   session.Store   // of the entries
+	records records
+	layer   pipeline.Layer
+	bytes   int
+	tables  *tables // of costs
+}
+
+// leaf returns the id of the last message, "" if there is none.
+func (l *loaded) leaf() string {
+	if n := len(l.entries); n > 0 {
+		return l.entries[n-1].Message.ID
+	}
+	return ""
+}
+
+// path returns the ids of the messages.
+func (l *loaded) path() []string {
+	out := make([]string, len(l.entries))
+	for i, e := range l.entries {
+		out[i] = e.Message.ID
+	}
+	return out
+}
+
+// has reports whether a message is on the branch.
+func (l *loaded) has(id string) bool { return l.place(id) >= 0 }
+
+// place returns where a message is, -1 if nowhere. What is asked for is mostly new.
+func (l *loaded) place(id string) int {
+	for i, e := range slices.Backward(l.entries) {
+		if e.Message.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// appended returns the branch with more messages of a section.
+func (l *loaded) appended(v session.Version, section string, messages []ragctx.Message) *loaded {
+	out := *l
+	out.version, out.store = v, l.store.Append(section, messages...)
+	for _, m := range messages {
+		out.entries = append(out.entries, session.Entry{Section: section, Message: m})
+		out.bytes += messageBytes(m)
+	}
+	return &out
+}
+
+// recorded returns the branch with one more record.
+func (l *loaded) recorded(v session.Version, c session.Compaction) *loaded {
+	out := *l
+	out.version, out.records = v, l.records.with(c)
+	out.bytes += len(c.Record)
+	return &out
+}
+
+// undone returns the branch without the newest record, nil if that is another one.
+func (l *loaded) undone(v session.Version, c session.Compaction) *loaded {
+	if l.records.before == nil || l.records.id != c.ID {
+		return nil
+	}
+	out := *l
+	out.version, out.records = v, *l.records.before
+	out.bytes -= len(c.Record)
+	return &out
+}
+
+// attempts is how often a session is read that others change meanwhile.
+const attempts = 3
+
+// load returns a branch of a session, to its leaf or to a message. What is in memory is
+// used while the storage has the same version.
+func (s *Service) load(ctx context.Context, k session.Key, leaf string) (*loaded, error) {
+	began := s.kept.begin()
+	v, err := s.opts.Storage.Version(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if leaf == "" {
+		if l := s.kept.get(k, v); l != nil {
+			return l, nil
+		}
+	}
+	for try := 1; ; try++ {
+		l, err := s.read(ctx, k, leaf)
+		if err != nil {
+			return nil, err
+		}
+		l.version = v
+		now, err := s.opts.Storage.Version(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if now == v && leaf == "" {
+			s.kept.put(began, k, l)
+		}
+		if now == v || try == attempts {
+			return l, nil
+		}
+		v = now
+	}
+}
+
+// read reads a branch. Who asks looks at the version before and after.
+func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*loaded, error) {
+	info, err := s.opts.Storage.Info(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{layer: layerOf(info.Parameters), tables: new(tables)}
+	if l.entries, err = s.opts.Storage.Path(ctx, k, cmp.Or(leaf, info.Leaf)); err != nil {
+		return nil, err
+	}
+	stored, err := s.opts.Storage.Compactions(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	l.store = session.StoreOf(l.entries)
+	for _, c := range stored {
+		l.records = l.records.with(c)
+		l.bytes += len(c.Record)
+	}
+	for _, e := range l.entries {
+		l.bytes += messageBytes(e.Message)
+	}
+	return l, nil
+}
+
+// messageBytes returns about how much memory a message takes, of which a branch has two
+// headers.
+func messageBytes(m ragctx.Message) int {
+	const headers, block, entry = 320, 200, 64
+	n := headers + len(m.ID) + len(m.ParentID) + len(m.Name) + len(m.Reasoning) + entry*len(m.Metadata)
+	for _, b := range m.Content {
+		n += block + blockBytes(b)
+	}
+	return n
+}
+
+func blockBytes(b ragctx.Block) int {
+	n := len(b.Text) + len(b.Data) + len(b.Input) + len(b.ID) + len(b.Name) + len(b.ToolUseID)
+	for _, inner := range b.Content {
+		n += blockBytes(inner)
+	}
+	return n
+}

@@ -1,0 +1,96 @@
+package conversation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+)
+
+// Observe notes what a session came to since it was observed last: the branch after the
+// newest observation of it, up to the leaf, is the turn. Where nothing is noted,
+// [pipeline.Observed].Reason says why.
+func (s *Service) Observe(ctx context.Context, k session.Key) (pipeline.Observed, error) {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return pipeline.Observed{}, err
+	}
+	if s.opts.Notes == nil || s.opts.Settings.Observation.Disabled {
+		return pipeline.Observed{Reason: "observation is switched off"}, nil
+	}
+	give, err := s.work.take(ctx, k)
+	if err != nil {
+		return pipeline.Observed{}, err
+	}
+	defer give()
+	l, err := s.load(ctx, k, "")
+	if err != nil {
+		return pipeline.Observed{}, err
+	}
+	if reason := l.unobserved(); reason != "" {
+		return pipeline.Observed{Reason: reason}, nil
+	}
+	o := s.opts.Settings.observer()
+	o.Generator, o.Now, o.NewID = s.opts.Generator, s.opts.Now, s.opts.NewID
+	notes := branchNotes{of: s.opts.Notes, branch: l}
+	observer, err := pipeline.NewObserver(&notes, o)
+	if err != nil {
+		return pipeline.Observed{}, err
+	}
+	before, err := notes.Notes(ctx, scopeOf(k))
+	if err != nil {
+		return pipeline.Observed{}, fmt.Errorf("read observations: %w", err)
+	}
+	var turn []ragctx.Message
+	for _, e := range l.entries[l.observed(before):] {
+		turn = append(turn, e.Message)
+	}
+	if len(turn) == 0 {
+		return pipeline.Observed{Reason: "nothing was said since it was observed"}, nil
+	}
+	return observer.Observe(ctx, scopeOf(k), turn)
+}
+
+// unobserved says why a session is not observed, "" if it is.
+func (l *loaded) unobserved() string {
+	switch {
+	case l.layer != pipeline.AnyLayer && l.layer != pipeline.LayerObservation:
+		return fmt.Sprintf("the session's layer of compression is %s", l.layer)
+	case l.layer == pipeline.AnyLayer && l.compacted():
+		return "the conversation was compacted, which is its layer of compression"
+	}
+	return ""
+}
+
+// compacted reports whether a compaction is about the branch.
+func (l *loaded) compacted() bool {
+	for _, r := range l.records.compactions {
+		if l.has(r.From) && l.has(r.To) {
+			return true
+		}
+	}
+	return false
+}
+
+// observed returns how many messages the newest note tells of.
+func (l *loaded) observed(notes []pipeline.Note) int {
+	last := -1
+	for _, n := range notes {
+		last = max(last, l.place(n.Through))
+	}
+	return last + 1
+}
+
+// Observations returns the observations of a session that count, oldest first.
+func (s *Service) Observations(ctx context.Context, k session.Key) ([]pipeline.Note, error) {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.opts.Storage.Version(ctx, k); err != nil || s.opts.Notes == nil {
+		return nil, err
+	}
+	return s.opts.Notes.Notes(ctx, scopeOf(k))
+}

@@ -1,0 +1,149 @@
+package conversation
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/session"
+)
+
+// KindStage is the kind of a record that a stage made; records of compactions have none.
+const KindStage = "stage"
+
+// StageRecord is what a stage wants to last: the next view begins with its messages,
+// after which come those that were said since.
+type StageRecord struct {
+	Kind  string `json:"kind"`
+	Stage string `json:"stage"`
+	// Through is the id of the newest message that the stage saw.
+	Through  string         `json:"through"`
+	Messages []StageMessage `json:"messages"`
+}
+
+// StageMessage is a message of the session, by its id, or one that the stage has made of
+// it or added. In JSON it is a string or a message.
+type StageMessage struct {
+	ID   string
+	Made *ragctx.Message
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (m StageMessage) MarshalJSON() ([]byte, error) {
+	if m.Made != nil {
+		return json.Marshal(m.Made)
+	}
+	return json.Marshal(m.ID)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *StageMessage) UnmarshalJSON(b []byte) error {
+	*m = StageMessage{}
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &m.ID)
+	}
+	return json.Unmarshal(b, &m.Made)
+}
+
+// stageRecord returns a stage's messages as they are stored.
+func (l *loaded) stageRecord(stage string, messages []ragctx.Message) (session.Compaction, error) {
+	of := make(map[string]ragctx.Message, len(l.entries))
+	for _, e := range l.entries {
+		of[e.Message.ID] = e.Message
+	}
+	r := StageRecord{Kind: KindStage, Stage: stage, Through: l.leaf(), Messages: make([]StageMessage, len(messages))}
+	for i, m := range messages {
+		if stored, ok := of[m.ID]; ok && equal(stored, m) {
+			r.Messages[i].ID = m.ID
+		} else {
+			r.Messages[i].Made = &m
+		}
+	}
+	raw, err := json.Marshal(r)
+	return session.Compaction{To: r.Through, Record: raw}, err
+}
+
+// since returns what a stage has left of the branch up to a place, and what came after.
+func (l *loaded) since(r StageRecord, at int) session.Store {
+	of := make(map[string]session.Entry, at+1)
+	for _, e := range l.entries[:at+1] {
+		of[e.Message.ID] = e
+	}
+	var left []session.Entry
+	for _, m := range r.Messages {
+		e, ok := of[cmp.Or(m.ID, m.made().ID)]
+		switch {
+		case m.Made != nil:
+			left = append(left, session.Entry{Section: cmp.Or(e.Section, session.SectionMessages), Message: *m.Made})
+		case ok:
+			left = append(left, e)
+		}
+	}
+	return session.StoreOf(append(left, l.entries[at+1:]...))
+}
+
+func (m StageMessage) made() ragctx.Message {
+	if m.Made == nil {
+		return ragctx.Message{}
+	}
+	return *m.Made
+}
+
+// same reports whether two lists say the same.
+func same(a, b []ragctx.Message) bool { return slices.EqualFunc(a, b, equal) }
+
+// equal reports whether two messages say the same; mostly they are one in memory.
+func equal(a, b ragctx.Message) bool {
+	if a.ID != b.ID || len(a.Content) != len(b.Content) {
+		return false
+	}
+	if len(a.Content) > 0 && &a.Content[0] == &b.Content[0] && a.Role == b.Role && a.Name == b.Name && a.Reasoning == b.Reasoning {
+		return true
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// records are those of a session, oldest first.
+type records struct {
+	compactions []compact.Record
+	stages      []StageRecord
+
+	id     string   // of the newest one
+	before *records // without it
+}
+
+// with returns the records and one more. One that cannot be read counts as none: it is
+// there to be undone, and the messages are what they were.
+func (r records) with(c session.Compaction) records {
+	before := r
+	r.id, r.before = c.ID, &before
+	var kind struct {
+		Kind string `json:"kind"`
+	}
+	if len(c.Record) == 0 || json.Unmarshal(c.Record, &kind) != nil {
+		return r
+	}
+	switch kind.Kind {
+	case "":
+		var one compact.Record
+		if json.Unmarshal(c.Record, &one) == nil {
+			one.ID = c.ID
+			r.compactions = append(slices.Clip(r.compactions), one)
+		}
+	case KindStage:
+		var one StageRecord
+		if json.Unmarshal(c.Record, &one) == nil {
+			r.stages = append(slices.Clip(r.stages), one)
+		}
+	}
+	return r
+}
+
+// ofCompaction returns a record as it is stored.
+func ofCompaction(r compact.Record) (session.Compaction, error) {
+	raw, err := json.Marshal(r)
+	return session.Compaction{ID: r.ID, CreatedAt: r.Created, From: r.From, To: r.To, Record: raw}, err
+}

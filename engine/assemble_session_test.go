@@ -1,0 +1,89 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/resolve"
+	convo "github.com/ragctx/ragctx/session"
+)
+
+// callOf asks for a call of a session and returns it with the ids of its volatile block.
+func (f *fixture) callOf(k convo.Key, r engine.SessionRequest) (engine.AssembledSession, string) {
+	f.t.Helper()
+	a, err := f.AssembleSession(f.t.Context(), k, r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, b := range a.Context.Blocks {
+		if b.Name == resolve.Volatile {
+			return a, strings.Join(b.Items, " ")
+		}
+	}
+	return a, ""
+}
+
+// What the calls of one question were shown stays where it was, whatever is written
+// meanwhile; the next question has its own, and after an erasure nothing is remembered.
+func TestCallsOfAQuestionKeepTheirContext(t *testing.T) {
+	f := open(t)
+	f.put("a", "The harbour opens at six in the morning.")
+	k := convo.Key{ID: "s"}
+	f.converse(t.Context(), k, ragctx.TextMessage(ragctx.RoleUser, "when does the harbour open?"))
+	inline := engine.SessionRequest{Request: assemble.Request{Placement: assemble.Inline}}
+	first, items := f.callOf(k, inline)
+	if items != "a@1#0" {
+		t.Fatalf("shown %q", items)
+	}
+	f.put("b", "When does the harbour open? The harbour does open at six.")
+	again, items := f.callOf(k, inline)
+	if items != "a@1#0 b@1#0" {
+		t.Errorf("shown %q: what was shown is not first any more", items)
+	}
+	words := func(a engine.AssembledSession) string { return a.View.Messages[a.Carrier].Content[0].Text }
+	if !strings.HasPrefix(words(again), words(first)) {
+		t.Errorf("%q does not begin with %q", words(again), words(first))
+	}
+	if _, items := f.callOf(k, engine.SessionRequest{Request: assemble.Request{Context: ragctx.ContextQuery{Query: "does the harbour open?"}}}); items != "b@1#0 a@1#0" {
+		t.Errorf("another question is shown %q", items)
+	}
+	if _, items = f.callOf(k, inline); items != "b@1#0 a@1#0" {
+		t.Errorf("the first question asked again later is shown %q", items)
+	}
+	f.callOf(k, engine.SessionRequest{Request: assemble.Request{Context: ragctx.ContextQuery{Shown: []string{"a@1#0"}}}})
+	if _, items := f.callOf(k, inline); items != "a@1#0 b@1#0" {
+		t.Errorf("what the caller says was shown is not remembered: %q", items)
+	}
+	if _, err := f.EraseUser(t.Context(), "", "somebody"); err != nil {
+		t.Fatal(err)
+	}
+	f.turn(ragctx.Turn{UserID: "ann", SessionID: "x", Prompt: "hello", Response: "hello"})
+	if _, err := f.EraseUser(t.Context(), "", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if _, items := f.callOf(k, inline); items != "b@1#0 a@1#0" {
+		t.Errorf("after an erasure it is remembered that %q", items)
+	}
+}
+
+// A session's call is for its user, finds memories of all their sessions, and what follows
+// the stored messages is not stored.
+func TestCallOfASession(t *testing.T) {
+	f := open(t)
+	f.turn(ragctx.Turn{UserID: "ann", SessionID: "before", Prompt: "My berth is number seven.", Response: "Noted."})
+	f.turn(ragctx.Turn{UserID: "ben", SessionID: "before", Prompt: "My berth is number nine.", Response: "Noted."})
+	k := convo.Key{User: "ann", ID: "s"}
+	f.converse(t.Context(), k, ragctx.TextMessage(ragctx.RoleUser, "hello"), ragctx.TextMessage(ragctx.RoleAssistant, "hello"))
+	a, _ := f.callOf(k, engine.SessionRequest{Request: assemble.Request{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "which berth is mine?")}}})
+	text := a.Context.Rendered()
+	if !strings.Contains(text, "number seven") || strings.Contains(text, "number nine") || a.Asked != "which berth is mine?" || len(a.View.Messages) != 3 {
+		t.Errorf("asked %q of %d messages: %s", a.Asked, len(a.View.Messages), text)
+	}
+	if c, err := f.Conversations().Compile(t.Context(), k, conversation.CompileOptions{}); err != nil || len(c.Messages) != 2 {
+		t.Errorf("%d messages are stored, %v", len(c.Messages), err)
+	}
+}

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+)
+
+// What sessions may hold, so that one can be read into memory, and no write keeps others
+// waiting for long.
+const (
+	MaxAppend       = 1000     // messages that are appended at a time
+	MaxMessageBytes = 16 << 20 // of a message, as Bytes counts
+	MaxMessages     = 50_000   // of a session
+	MaxBytes        = 64 << 20 // of a session's messages
+	MaxRecords      = 1000     // of a session: compactions
+	MaxRecordBytes  = 16 << 20 // of a session's records
+	MaxParameters   = 64 << 10 // bytes of JSON of a session's parameters
+)
+
+// Bytes returns about how large a message is: what is said in it, and its metadata.
+func Bytes(m ragctx.Message) int64 {
+	n := len(m.Name) + len(m.Reasoning) + valueBytes(m.Metadata)
+	for _, b := range m.Content {
+		n += blockBytes(b)
+	}
+	return int64(n)
+}
+
+func blockBytes(b ragctx.Block) int {
+	n := len(b.Text) + len(b.Data) + len(b.ID) + len(b.Name) + len(b.Input) + len(b.ToolUseID)
+	for _, inner := range b.Content {
+		n += blockBytes(inner)
+	}
+	return n
+}
+
+// valueBytes returns about how many bytes a value of JSON has.
+func valueBytes(v any) int {
+	const other = 8
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case map[string]any:
+		n := 0
+		for key, one := range v {
+			n += len(key) + valueBytes(one)
+		}
+		return n
+	case []any:
+		n := 0
+		for _, one := range v {
+			n += valueBytes(one)
+		}
+		return n
+	}
+	return other
+}
+
+// Size is how much a session holds.
+type Size struct {
+	Messages int
+	Bytes    int64
+}
+
+// Plus returns the size with more entries. That one of them is too large, or that they
+// make the session too large, is an [ragctx.ErrTooLarge].
+func (s Size) Plus(entries []Entry) (Size, error) {
+	for i, e := range entries {
+		n := Bytes(e.Message)
+		if n > MaxMessageBytes {
+			return s, tooLarge(fmt.Sprintf("messages[%d]", i), "has %d bytes, the limit is %d; shorten it, or keep large contents elsewhere", n, MaxMessageBytes)
+		}
+		s.Messages++
+		s.Bytes += n
+	}
+	switch {
+	case s.Messages > MaxMessages:
+		return s, tooLarge("messages", "make the session hold %d, the limit is %d; begin another session", s.Messages, MaxMessages)
+	case s.Bytes > MaxBytes:
+		return s, tooLarge("messages", "make the session hold %d bytes, the limit is %d; begin another session", s.Bytes, MaxBytes)
+	}
+	return s, nil
+}
+
+// CheckSize returns the size of an archive's messages. That it has more than a session may
+// is an [ragctx.ErrTooLarge].
+func (a Archive) CheckSize() (Size, error) {
+	records, _ := recordsOf(a.Compactions)
+	if err := records.check(); err != nil {
+		return Size{}, err
+	}
+	if _, err := Annotated(nil, a.Parameters); err != nil {
+		return Size{}, err
+	}
+	return Size{}.Plus(a.Entries)
+}
+
+// Records is how many records a session has, and how large they are.
+type Records struct {
+	Number int
+	Bytes  int64
+}
+
+func (r Records) check() error {
+	if r.Number > MaxRecords || r.Bytes > MaxRecordBytes {
+		return tooLarge("compactions", "make the session have %d of %d bytes, the limits are %d and %d; undo some", r.Number, r.Bytes, MaxRecords, MaxRecordBytes)
+	}
+	return nil
+}
+
+// recordsOf returns how much records are, and what says whether an id is taken.
+func recordsOf(all []Compaction) (size Records, taken func(id string) bool) {
+	for _, c := range all {
+		size.Number++
+		size.Bytes += int64(len(c.Record))
+	}
+	return size, func(id string) bool { return slices.ContainsFunc(all, func(c Compaction) bool { return c.ID == id }) }
+}
+
+// CheckAppend reports whether so many messages can be appended at a time.
+func CheckAppend(messages []ragctx.Message) error {
+	if n := len(messages); n > MaxAppend {
+		return tooLarge("messages", "are %d, the limit is %d; append them in parts, or import them", n, MaxAppend)
+	}
+	return nil
+}
+
+func tooLarge(field, format string, args ...any) error {
+	return &ragctx.FieldError{Field: field, Problem: fmt.Sprintf(format, args...), Kind: ragctx.ErrTooLarge}
+}
+
+// Annotated returns parameters with others laid over them; nil takes one away.
+func Annotated(have, more map[string]any) (map[string]any, error) {
+	out := maps.Clone(overlay(have, more))
+	maps.DeleteFunc(out, func(key string, v any) bool { return v == nil })
+	b, err := json.Marshal(out)
+	switch {
+	case err != nil:
+		return nil, ragctx.Invalid("parameters", "cannot be written: %v; send what JSON can hold", err)
+	case len(b) > MaxParameters:
+		return nil, tooLarge("parameters", "have %d bytes, the limit is %d; keep them elsewhere", len(b), MaxParameters)
+	}
+	return out, nil
+}

@@ -1,0 +1,153 @@
+package sessiontest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+func (w *world) version() session.Version {
+	w.t.Helper()
+	v, err := w.Version(background(), one)
+	w.must(err)
+	return v
+}
+
+// Every change is counted, what only looks or is refused is not, and a session that is made
+// again is another one.
+func testVersions(t *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2")
+	last, err := w.Leaf(background(), one)
+	w.must(err)
+	seen := []session.Version{w.version()}
+	for _, c := range []struct {
+		what   string
+		change func() error
+	}{
+		{"append", func() error {
+			_, err := w.Append(background(), one, "messages", ragctx.TextMessage(ragctx.RoleUser, "3"))
+			return err
+		}},
+		{"navigate", func() error { return w.Navigate(background(), one, last) }},
+		{"label", func() error { return w.Label(background(), one, last, "here") }},
+		{"compaction", func() error {
+			_, err := w.AddCompaction(background(), one, session.Compaction{From: last, To: last})
+			return err
+		}},
+		{"undo", func() error { _, err := w.UndoCompaction(background(), one); return err }},
+		{"parameters", func() error { return w.Annotate(background(), one, map[string]any{"a": 1.0}) }},
+		{"save", func() error {
+			s, err := w.Load(background(), one)
+			if err == nil {
+				_, err = w.Save(background(), one, s.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "4")))
+			}
+			return err
+		}},
+	} {
+		w.must(c.change())
+		if v := w.version(); v != seen[len(seen)-1].Next() {
+			t.Errorf("%s: %v after %v", c.what, v, seen[len(seen)-1])
+		} else {
+			seen = append(seen, v)
+		}
+	}
+	for what, look := range map[string]func() error{
+		"load": func() error { _, err := w.Load(background(), one); return err },
+		"info": func() error { _, err := w.Info(background(), one); return err },
+		"fork": func() error { return w.Fork(background(), one, "", "fork") },
+		"a refused append": func() error {
+			_, err := w.Append(background(), one, "messages", ragctx.Message{Role: ragctx.RoleUser, ParentID: "?"})
+			return wanted(err, ragctx.ErrInvalid)
+		},
+	} {
+		w.must(look())
+		if v := w.version(); v != seen[len(seen)-1] {
+			t.Errorf("%s: %v after %v", what, v, seen[len(seen)-1])
+		}
+	}
+	w.reopen()
+	if v := w.version(); v != seen[len(seen)-1] {
+		t.Errorf("reopened: %v after %v", v, seen[len(seen)-1])
+	}
+	w.must(w.Delete(background(), one))
+	w.talk(one, "messages:1")
+	if v := w.version(); slices.Contains(seen, v) {
+		t.Errorf("made again: %v", v)
+	}
+}
+
+// wanted returns an error that is not the one that was wanted.
+func wanted(err, want error) error {
+	if errors.Is(err, want) {
+		return nil
+	}
+	return fmt.Errorf("%w, want %w", err, want)
+}
+
+func testInfo(t *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2 buffer:three messages:4")
+	path, err := w.Path(background(), one, "")
+	w.must(err)
+	w.must(w.Navigate(background(), one, path[1].Message.ID))
+	w.talk(one, "messages:5")
+	w.must(w.Label(background(), one, path[0].Message.ID, "start"))
+	_, err = w.AddCompaction(background(), one, session.Compaction{})
+	w.must(err)
+	w.must(w.Annotate(background(), one, map[string]any{"a": "b"}))
+	info, err := w.Info(background(), one)
+	w.must(err)
+	if info.UpdatedAt.Before(info.CreatedAt) || info.Version != w.version() {
+		t.Errorf("%+v", info)
+	}
+	leaf, err := w.Leaf(background(), one)
+	w.must(err)
+	want := session.Info{
+		ID: one.ID, CreatedAt: info.CreatedAt, UpdatedAt: info.UpdatedAt, Version: info.Version, Leaf: leaf,
+		Sections: []session.SectionInfo{{Name: "messages", Messages: 4}, {Name: "buffer", Messages: 1}},
+		Messages: 5, Bytes: 9, Parameters: map[string]any{"a": "b"}, Branches: 2, Labels: 1, Compactions: 1,
+	}
+	if d := diff(want, info); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func testParameters(t *testing.T, w *world) {
+	w.must(w.Create(background(), one))
+	want := func(want map[string]any) {
+		t.Helper()
+		s, err := w.Load(background(), one)
+		w.must(err)
+		if d := diff(want, s.Parameters()); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
+		}
+	}
+	w.must(w.Annotate(background(), one, map[string]any{"a": 1.0, "b": []any{"x"}}))
+	w.must(w.Annotate(background(), one, map[string]any{"a": nil, "c": true}))
+	w.reopen()
+	want(map[string]any{"b": []any{"x"}, "c": true})
+	w.wantError(w.Annotate(background(), one, map[string]any{"d": func() {}}), ragctx.ErrInvalid, "no JSON")
+	w.wantError(w.Annotate(background(), one, map[string]any{"d": strings.Repeat("x", session.MaxParameters)}), ragctx.ErrTooLarge, "too large")
+	want(map[string]any{"b": []any{"x"}, "c": true})
+}
+
+func testLimits(t *testing.T, w *world) {
+	w.must(w.Create(background(), one))
+	big := ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("x", session.MaxMessageBytes))
+	_, err := w.Append(background(), one, "messages", make([]ragctx.Message, session.MaxAppend+1)...)
+	w.wantError(err, ragctx.ErrTooLarge, "too many at a time")
+	larger := big
+	larger.Content = ragctx.Text(big.Content.String() + "x")
+	_, err = w.Append(background(), one, "messages", larger)
+	w.wantError(err, ragctx.ErrTooLarge, "a large message")
+	full := session.Store{}.Append("messages", big, big, big, big)
+	_, err = w.Save(background(), one, full.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "x")))
+	w.wantError(err, ragctx.ErrTooLarge, "a large session")
+	_, err = w.AddCompaction(background(), one, session.Compaction{Record: []byte(`"` + strings.Repeat("x", session.MaxRecordBytes) + `"`)})
+	w.wantError(err, ragctx.ErrTooLarge, "a large record")
+	w.wantStore(one, "")
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// SessionFilter says which sessions are listed.
+type SessionFilter struct {
+	// User is whose they are; "" is nobody's, and with AnyUser everyone's are listed.
+	User    string
+	AnyUser bool
+	// After is where the page before ended; nil is the beginning. Limit is at least 1.
+	After *SessionPlace
+	Limit int
+}
+
+// SessionPlace is a place in a list of sessions.
+type SessionPlace struct {
+	Updated int64 `json:"u"` // nanoseconds since 1970
+	Session int64 `json:"s"`
+}
+
+// ListedSession is a session in a list. Its sections, branches, labels and compactions are
+// not counted.
+type ListedSession struct {
+	session.Info
+
+	User string
+}
+
+// query returns the query of a page and its arguments.
+func (f SessionFilter) query(ns int64) (string, []any) {
+	c := conditions{sql: `namespace = ?`, args: []any{ns}}
+	if !f.AnyUser {
+		c.and(`user = ?`, f.User)
+	}
+	if f.After != nil {
+		c.and(`(updated, id) < (?, ?)`, f.After.Updated, f.After.Session)
+	}
+	return `SELECT id, name, user, created, updated, version, leaf, messages, bytes, parameters FROM sessions
+		WHERE erased = 0 AND ` + c.sql + ` ORDER BY updated DESC, id DESC LIMIT ?`, append(c.args, f.Limit)
+}
+
+// List returns sessions of a namespace, those that were changed last first, and where the
+// next page begins; nil is the end. One that is changed meanwhile may be listed twice.
+func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) (list []ListedSession, next *SessionPlace, err error) {
+	ns, err := s.store.Namespace(ctx, namespace, false)
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err == nil {
+		limit := f.Limit
+		f.Limit++
+		err = s.store.view(ctx, func(tx *sql.Tx) error {
+			query, args := f.query(ns)
+			rows, err := tx.QueryContext(ctx, query, args...)
+			if err != nil {
+				return err
+			}
+			return scan(rows, func() error {
+				one, err := listed(rows)
+				list = append(list, one)
+				return err
+			})
+		})
+		if err == nil && len(list) > limit {
+			list = list[:limit]
+			last := list[limit-1]
+			next = &SessionPlace{last.UpdatedAt.UnixNano(), last.Version.Session}
+		}
+	}
+	return list, next, failedIf("list sessions", err)
+}
+
+func listed(rows *sql.Rows) (out ListedSession, err error) {
+	var created, parameters string
+	var updated int64
+	err = rows.Scan(&out.Version.Session, &out.ID, &out.User, &created, &updated, &out.Version.Changes, &out.Leaf, &out.Messages, &out.Bytes, &parameters)
+	out.CreatedAt, out.UpdatedAt, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), decode[map[string]any](parameters)
+	return out, err
+}

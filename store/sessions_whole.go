@@ -1,0 +1,265 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// newSession is a session that is to be written: what takes time is done before the writer
+// has it.
+type newSession struct {
+	archive session.Archive
+	rows    []newMessage
+	size    session.Size
+	updated time.Time
+	origin  sql.NullInt64
+}
+
+// prepared returns an archive as it is written.
+func (s *Sessions) prepared(a session.Archive) (newSession, error) {
+	size, err := a.CheckSize()
+	if err != nil {
+		return newSession{}, err
+	}
+	rows, err := encoded(a.Entries, a.Labels)
+	return newSession{archive: a, rows: rows, size: size, updated: s.opts.Now()}, err
+}
+
+// insert writes a session that is not there.
+func (n newSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) error {
+	parameters, err := parametersText(n.archive.Parameters)
+	if err != nil {
+		return err
+	}
+	c := &conversation{tx: tx}
+	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, created, leaf, parameters, updated, messages, bytes, origin)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, stamp(n.archive.CreatedAt), n.archive.Leaf, parameters,
+		n.updated.UnixNano(), n.size.Messages, n.size.Bytes, n.origin).Scan(&c.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return k.Taken()
+	}
+	if err != nil {
+		return err
+	}
+	return c.fill(ctx, n.archive, n.rows)
+}
+
+// attempts is how often what is prepared for a session is made again because the session
+// was changed meanwhile; after that it is made in the writer.
+const attempts = 3
+
+var errMoved = errors.New("the session was changed meanwhile")
+
+// Save implements [session.Storage]. What is stored and cannot be read stays: who saves
+// has not seen it.
+func (s *Sessions) Save(ctx context.Context, k session.Key, messages session.Store) (session.Result, error) {
+	return s.opts.Saved(k, func(started time.Time) (after session.Archive, added int, err error) {
+		ns, err := s.store.sessionSpace(ctx, k, true)
+		if err != nil {
+			return after, 0, err
+		}
+		for try := 1; ; try++ {
+			plan, err := s.planned(ctx, ns, k, messages, started)
+			if err == nil {
+				err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
+					if try > attempts {
+						if plan, err = s.plan(ctx, tx, ns, k, messages, started); err != nil {
+							return err
+						}
+					}
+					return plan.carryOut(ctx, tx, ns, k)
+				})
+			}
+			if !errors.Is(err, errMoved) {
+				return plan.archive, plan.added, failedIf("save session", err)
+			}
+		}
+	})
+}
+
+// saving is what is to be written of a session that is saved.
+type saving struct {
+	newSession
+
+	added int
+	// id and version are those of the session that is there; 0 is none.
+	id, version int64
+	from        int64 // the first message that differs; those from it on are written again
+}
+
+// planned plans in a snapshot.
+func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, messages session.Store, started time.Time) (plan saving, err error) {
+	err = s.store.view(ctx, func(tx *sql.Tx) error {
+		plan, err = s.plan(ctx, tx, ns, k, messages, started)
+		return err
+	})
+	return plan, err
+}
+
+// plan returns what there is to do. Messages at the beginning that stay as they are are
+// not written again.
+func (s *Sessions) plan(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, messages session.Store, started time.Time) (p saving, err error) {
+	before := session.Archive{CreatedAt: started}
+	var stored []messageRow
+	c, err := findSession(ctx, tx, ns, k)
+	switch {
+	case err == nil:
+		p.id, p.version = c.id, c.version
+		if before, err = c.describe(ctx); err == nil {
+			stored, err = c.rows(ctx, sessionMessages, c.id)
+		}
+	case errors.Is(err, ragctx.ErrNotFound):
+		err = nil
+	}
+	if err != nil {
+		return p, err
+	}
+	for _, r := range stored {
+		before.Entries = append(before.Entries, session.Entry{Message: ragctx.Message{ID: r.id}})
+	}
+	after, added, err := before.Replaced(messages, s.opts)
+	if err != nil {
+		return p, err
+	}
+	one, err := s.prepared(after)
+	if err != nil {
+		return p, err
+	}
+	p.newSession, p.added = one, added
+	p.differ(stored, before.Leaf)
+	return p, nil
+}
+
+// differ leaves out what is stored as it is to be, and keeps what is stored and cannot be
+// read.
+func (p *saving) differ(stored []messageRow, leaf string) {
+	same := 0
+	for same < len(stored) && same < len(p.rows) && stored[same].is(p.rows[same]) {
+		same++
+	}
+	if same < len(stored) {
+		p.from = stored[same].seq
+	}
+	taken := make(map[string]bool, len(p.rows))
+	for _, r := range p.rows {
+		taken[r.id] = true
+	}
+	p.rows = p.rows[same:]
+	for _, r := range stored[same:] {
+		if _, err := r.entry(); err == nil || taken[r.id] {
+			continue
+		}
+		p.rows = append(p.rows, newMessage{r.id, r.parent, r.section, "", r.data})
+		p.size.Messages++
+		p.size.Bytes += int64(len(r.data))
+		if r.id == leaf {
+			p.archive.Leaf = leaf
+		}
+	}
+}
+
+// carryOut writes what was planned, unless the session was changed since.
+func (p saving) carryOut(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) error {
+	c, err := findSession(ctx, tx, ns, k)
+	switch {
+	case errors.Is(err, ragctx.ErrNotFound) && p.id == 0:
+		return p.insert(ctx, tx, ns, k)
+	case errors.Is(err, ragctx.ErrNotFound):
+		return errMoved
+	case err != nil:
+		return err
+	case c.id != p.id || c.version != p.version:
+		return errMoved
+	}
+	if p.from > 0 {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM session_messages WHERE session = ? AND seq >= ?`, c.id, p.from); err != nil {
+			return err
+		}
+	}
+	for _, q := range []string{`DELETE FROM session_sections WHERE session = ?`, `DELETE FROM session_compactions WHERE session = ?`} {
+		if _, err := tx.ExecContext(ctx, q, c.id); err != nil {
+			return err
+		}
+	}
+	parameters, err := parametersText(p.archive.Parameters)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET parameters = ? WHERE id = ?`, parameters, c.id); err != nil {
+		return err
+	}
+	if err := c.fill(ctx, p.archive, p.rows); err != nil {
+		return err
+	}
+	c.leaf, c.size = p.archive.Leaf, p.size
+	return c.changed(ctx, p.updated)
+}
+
+// Fork implements [session.Storage]. The fork remembers what it is of, so that it goes when
+// that is erased for good.
+func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error {
+	target := session.Key{Namespace: k.Namespace, User: k.User, ID: to}
+	if err := target.Validate(); err != nil {
+		return err
+	}
+	ns, err := s.store.sessionSpace(ctx, k, false)
+	if err != nil {
+		return failedIf("fork session", err)
+	}
+	for try := 1; ; try++ {
+		fork, err := s.forked(ctx, ns, k, target, id)
+		if err == nil {
+			err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error {
+				c, err := findSession(ctx, tx, ns, k)
+				if err == nil && (c.id != fork.id || c.version != fork.version && try <= attempts) {
+					err = errMoved
+				}
+				if err != nil {
+					return err
+				}
+				return fork.insert(ctx, tx, ns, target)
+			})
+		}
+		if !errors.Is(err, errMoved) {
+			return failedIf("fork session", err)
+		}
+	}
+}
+
+// forked returns a fork of a session as it is in one snapshot.
+func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, id string) (out saving, err error) {
+	err = s.store.view(ctx, func(tx *sql.Tx) error {
+		c, err := findSession(ctx, tx, ns, k)
+		if err != nil {
+			return err
+		}
+		if _, err := findSession(ctx, tx, ns, target); !errors.Is(err, ragctx.ErrNotFound) {
+			return cmp.Or(err, target.Taken())
+		}
+		a, err := c.describe(ctx)
+		if err != nil {
+			return err
+		}
+		if a.Entries, err = c.path(ctx, id); err != nil {
+			return err
+		}
+		a.Leaf = ""
+		if n := len(a.Entries); n > 0 {
+			a.Leaf = a.Entries[n-1].Message.ID
+		}
+		if a, err = a.Fork(""); err != nil {
+			return err
+		}
+		a.CreatedAt = s.opts.Now().UTC()
+		out.newSession, err = s.prepared(a)
+		out.id, out.version, out.origin = c.id, c.version, sql.NullInt64{Int64: c.id, Valid: true}
+		return err
+	})
+	return out, err
+}
