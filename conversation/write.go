@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -213,14 +214,30 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 		return err
 	}
 	defer give()
-	a, err := s.opts.Storage.Export(ctx, k)
+	for try := 1; ; try++ {
+		leaf, moved, err := s.replace(ctx, k, change)
+		switch {
+		case errors.Is(err, ragctx.ErrConflict) && try < attempts: // not by the service: its parameters, or by another way
+		case err != nil || !moved:
+			return err
+		default:
+			return s.opts.Storage.Navigate(ctx, k, leaf)
+		}
+	}
+}
+
+// replace changes what a session has once, unless it is changed meanwhile. It returns the
+// leaf, and whether that is another one.
+func (s *Service) replace(ctx context.Context, k session.Key, change func(session.Archive) session.Archive) (leaf string, moved bool, err error) {
+	at, err := s.opts.Storage.Version(ctx, k)
 	if err != nil {
-		return err
+		return "", false, err
 	}
-	leaf := a.Leaf
-	a = change(a)
-	if _, err := s.opts.Storage.Save(ctx, k, a.Store()); err != nil || a.Leaf == leaf {
-		return err
+	before, err := s.opts.Storage.Export(ctx, k)
+	if err != nil {
+		return "", false, err
 	}
-	return s.opts.Storage.Navigate(ctx, k, a.Leaf)
+	after := change(before)
+	_, err = s.opts.Storage.Replace(ctx, k, at, after.Store())
+	return after.Leaf, after.Leaf != before.Leaf, err
 }

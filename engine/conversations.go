@@ -161,6 +161,10 @@ func (c conversations) Save(ctx context.Context, k session.Key, s session.Store)
 	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) { return c.stored.Save(ctx, k, s) })
 }
 
+func (c conversations) Replace(ctx context.Context, k session.Key, at session.Version, s session.Store) (session.Result, error) {
+	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) { return c.stored.Replace(ctx, k, at, s) })
+}
+
 func (c conversations) Delete(ctx context.Context, k session.Key) error {
 	return c.changed(ctx, k, func(k session.Key) error {
 		defer c.engine.conversations.Forget(func(one session.Key) bool { return one == k })

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -36,8 +35,7 @@ type CurrentTrace struct{ Sections []string }
 
 // Compile implements [Compiler].
 func (t CurrentTrace) Compile(_ context.Context, c Context, e Execution) ([]ragctx.Message, error) {
-	messages := c.store.Select(t.Sections...).Messages()
-	return valid(slices.DeleteFunc(messages, func(m ragctx.Message) bool { return !current(m, e) })), nil
+	return valid(c.store.Select(t.Sections...).chosen(func(m *ragctx.Message) bool { return current(m, e) })), nil
 }
 
 // AllSections compiles everything, in the order of the store.

@@ -63,11 +63,26 @@ func (s *Memory) Load(ctx context.Context, k Key) (out Store, err error) {
 
 // Save implements [Storage].
 func (s *Memory) Save(ctx context.Context, k Key, store Store) (Result, error) {
+	return s.save(ctx, k, nil, store)
+}
+
+// Replace implements [Storage].
+func (s *Memory) Replace(ctx context.Context, k Key, at Version, store Store) (Result, error) {
+	return s.save(ctx, k, &at, store)
+}
+
+// save saves a session, if it is to be at a version only then.
+func (s *Memory) save(ctx context.Context, k Key, at *Version, store Store) (Result, error) {
 	o := s.opts.Or()
 	return o.Saved(k, func(started time.Time) (after Archive, added int, err error) {
 		err = s.write(ctx, k, func(old *kept) error {
 			before := Archive{CreatedAt: started}
-			if old != nil {
+			switch {
+			case old == nil && at != nil:
+				return k.Missing()
+			case old != nil && at != nil && old.version != *at:
+				return k.Changed()
+			case old != nil:
 				before = old.Archive
 			}
 			if after, added, err = before.Replaced(store, o); err != nil {

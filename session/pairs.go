@@ -80,7 +80,8 @@ func pair(messages []ragctx.Message) pairing {
 	var p pairing
 	var calls []call
 	latest := make(map[string]int) // by id: where the latest call is in calls
-	for i, m := range messages {
+	for i := range messages {
+		m := &messages[i]
 		for j := range m.Content {
 			at := place{i, j}
 			switch b := &m.Content[j]; b.Type {
@@ -94,7 +95,7 @@ func pair(messages []ragctx.Message) pairing {
 				calls = append(calls, call{place: at, latest: m.Role == ragctx.RoleAssistant})
 			case ragctx.BlockToolResult:
 				k, ok := latest[b.ToolUseID]
-				if !ok || m.Role == ragctx.RoleAssistant || IsSystem(m) || calls[k].answered {
+				if !ok || m.Role == ragctx.RoleAssistant || IsSystem(*m) || calls[k].answered {
 					p.orphans = append(p.orphans, at)
 					continue
 				}

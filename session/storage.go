@@ -39,6 +39,11 @@ func (k Key) Taken() error {
 	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is a session %q already; choose another id, or delete it", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }
 
+// Changed is the error that the session is not as it was.
+func (k Key) Changed() error {
+	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("the session %q was changed meanwhile; read it again", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
+}
+
 // Storage keeps sessions. Messages of a session are a tree: each has a parent, and the
 // next one's parent is the leaf, which can be moved. So one can go back and say something
 // else, and what was said before stays.
@@ -57,6 +62,9 @@ type Storage interface {
 	// The leaf stays where it is if its message does, and is the last one otherwise;
 	// labels and compactions of messages that are gone go with them.
 	Save(ctx context.Context, k Key, s Store) (Result, error)
+	// Replace is Save of a session that is still as it was at a version. It makes none, and
+	// one that was changed since is an [ragctx.ErrConflict].
+	Replace(ctx context.Context, k Key, at Version, s Store) (Result, error)
 	Delete(ctx context.Context, k Key) error
 
 	// Version tells the states of a session apart. It costs one look-up.

@@ -148,7 +148,7 @@ func (s Store) WithoutEmpty() Store {
 	var kept []section
 	for _, one := range s.sections {
 		if slices.ContainsFunc(one.log.messages, ragctx.Message.IsEmpty) {
-			one.log = logOf(filled(nil, one.log.messages))
+			one.log = logOf(filled(nil, one.log.messages, nil))
 		}
 		if len(one.log.messages) > 0 {
 			kept = append(kept, one)
@@ -159,10 +159,13 @@ func (s Store) WithoutEmpty() Store {
 }
 
 // Messages returns the messages of all sections in order, without empty ones.
-func (s Store) Messages() []ragctx.Message {
+func (s Store) Messages() []ragctx.Message { return s.chosen(nil) }
+
+// chosen returns those of the messages that keep keeps; nil keeps all.
+func (s Store) chosen(keep func(*ragctx.Message) bool) []ragctx.Message {
 	out := make([]ragctx.Message, 0, s.Len())
 	for _, one := range s.sections {
-		out = filled(out, one.log.messages)
+		out = filled(out, one.log.messages, keep)
 	}
 	return out
 }
@@ -199,14 +202,17 @@ func (s Store) log(name string) log {
 	return log{}
 }
 
-// filled appends the messages that are not empty to a list.
-func filled(out, messages []ragctx.Message) []ragctx.Message {
-	for _, m := range messages {
-		if !m.IsEmpty() {
-			out = append(out, m)
+// filled appends the messages that are not empty, and that keep keeps, to a list. They are
+// copied in runs: conversations are long, and nearly all is kept.
+func filled(out, messages []ragctx.Message, keep func(*ragctx.Message) bool) []ragctx.Message {
+	from := 0
+	for i := range messages {
+		if m := &messages[i]; m.IsEmpty() || keep != nil && !keep(m) {
+			out = append(out, messages[from:i]...)
+			from = i + 1
 		}
 	}
-	return out
+	return append(out, messages[from:]...)
 }
 
 // overlay returns what is in either map; the second wins. Neither is changed.

@@ -64,6 +64,6 @@ func (c Context) WithStep(s Step, output ...ragctx.Message) Context {
 
 // current reports whether a model is shown a message during an execution: it is part of
 // the conversation, or a trace of this execution.
-func current(m ragctx.Message, e Execution) bool {
-	return !m.IsTrace() || e.ID != "" && m.ExecutionID() == e.ID
+func current(m *ragctx.Message, e Execution) bool {
+	return len(m.Metadata) == 0 || !m.IsTrace() || e.ID != "" && m.ExecutionID() == e.ID
 }

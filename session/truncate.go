@@ -74,8 +74,12 @@ func Sound(messages []ragctx.Message, l Limits) View {
 // The first message that does not fit ends the view: older and smaller ones are not
 // looked for.
 func Truncate(messages []ragctx.Message, l Limits) View {
-	whole, costs, p := sound(slices.Clone(messages), l)
-	return shorten(whole, costs, p, l)
+	whole, costs, p := sound(messages, l)
+	v := shorten(whole, costs, p, l)
+	if len(v.Messages) > 0 && &v.Messages[0] == &messages[0] { // the list is the caller's
+		v.Messages = slices.Clone(v.Messages)
+	}
+	return v
 }
 
 // shorten is Truncate of a sound conversation.
@@ -123,7 +127,7 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 		known = l.Scale.Messages(messages)
 	}
 	p = pair(messages)
-	if len(p.orphans)+len(p.abandoned) == 0 && !slices.ContainsFunc(messages, empty) {
+	if len(p.orphans)+len(p.abandoned) == 0 && !anyEmpty(messages) {
 		v = View{Messages: messages, Kept: make([]int, len(messages))}
 		for i := range messages {
 			v.Kept[i] = i
@@ -150,7 +154,7 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 		if len(out[i]) > 0 {
 			m.Content, why = without(m.Content, out[i])
 		}
-		if why != "" && blank(m.Content) || empty(m) {
+		if why != "" && blank(m.Content) || empty(&m) {
 			v.Cuts = append(v.Cuts, Cut{Index: i, Tokens: cost, Reason: cmp.Or(why, ReasonOrphanResult)})
 			continue
 		}
@@ -169,8 +173,17 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 }
 
 // empty reports whether a message is a tool's and has no result.
-func empty(m ragctx.Message) bool {
+func empty(m *ragctx.Message) bool {
 	return m.Role == ragctx.RoleTool && !slices.ContainsFunc(m.Content, isResult)
+}
+
+func anyEmpty(messages []ragctx.Message) bool {
+	for i := range messages {
+		if empty(&messages[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // without returns a content without some of its blocks, and why the first of them is

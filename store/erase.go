@@ -402,7 +402,7 @@ func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) err
 		return err
 	}
 	after, err := rowsChanged(ctx, tx)
-	if err != nil || !e.again && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns == 0 {
+	if err != nil || !e.again && sc.Whole == "" && sc.Procedure == 0 && sc.Ledger == 0 && before == after && e.Versions+e.Turns+e.Sessions == 0 {
 		return err // there was nothing, so no answer tells of it
 	}
 	return forgetAnswers(ctx, tx, namespace, sc)

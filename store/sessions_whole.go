@@ -59,17 +59,27 @@ var errMoved = errors.New("the session was changed meanwhile")
 // Save implements [session.Storage]. What is stored and cannot be read stays: who saves
 // has not seen it.
 func (s *Sessions) Save(ctx context.Context, k session.Key, messages session.Store) (session.Result, error) {
+	return s.save(ctx, k, nil, messages)
+}
+
+// Replace implements [session.Storage].
+func (s *Sessions) Replace(ctx context.Context, k session.Key, at session.Version, messages session.Store) (session.Result, error) {
+	return s.save(ctx, k, &at, messages)
+}
+
+// save saves a session, if it is to be at a version only then.
+func (s *Sessions) save(ctx context.Context, k session.Key, at *session.Version, messages session.Store) (session.Result, error) {
 	return s.opts.Saved(k, func(started time.Time) (after session.Archive, added int, err error) {
-		ns, err := s.store.sessionSpace(ctx, k, true)
+		ns, err := s.store.sessionSpace(ctx, k, at == nil)
 		if err != nil {
 			return after, 0, err
 		}
 		for try := 1; ; try++ {
-			plan, err := s.planned(ctx, ns, k, messages, started)
+			plan, err := s.planned(ctx, ns, k, at, messages, started)
 			if err == nil {
 				err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
 					if try > attempts {
-						if plan, err = s.plan(ctx, tx, ns, k, messages, started); err != nil {
+						if plan, err = s.plan(ctx, tx, ns, k, at, messages, started); err != nil {
 							return err
 						}
 					}
@@ -94,9 +104,9 @@ type saving struct {
 }
 
 // planned plans in a snapshot.
-func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, messages session.Store, started time.Time) (plan saving, err error) {
+func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, at *session.Version, messages session.Store, started time.Time) (plan saving, err error) {
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
-		plan, err = s.plan(ctx, tx, ns, k, messages, started)
+		plan, err = s.plan(ctx, tx, ns, k, at, messages, started)
 		return err
 	})
 	return plan, err
@@ -104,17 +114,21 @@ func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, message
 
 // plan returns what there is to do. Messages at the beginning that stay as they are are
 // not written again.
-func (s *Sessions) plan(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, messages session.Store, started time.Time) (p saving, err error) {
+func (s *Sessions) plan(
+	ctx context.Context, tx *sql.Tx, ns int64, k session.Key, at *session.Version, messages session.Store, started time.Time,
+) (p saving, err error) {
 	before := session.Archive{CreatedAt: started}
 	var stored []messageRow
 	c, err := findSession(ctx, tx, ns, k)
 	switch {
+	case err == nil && at != nil && *at != (session.Version{Session: c.id, Changes: c.version}):
+		return p, k.Changed()
 	case err == nil:
 		p.id, p.version = c.id, c.version
 		if before, err = c.describe(ctx); err == nil {
 			stored, err = c.rows(ctx, sessionMessages, c.id)
 		}
-	case errors.Is(err, ragctx.ErrNotFound):
+	case errors.Is(err, ragctx.ErrNotFound) && at == nil:
 		err = nil
 	}
 	if err != nil {

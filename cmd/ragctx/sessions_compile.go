@@ -28,7 +28,7 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 			"--format it prints them as JSON in the form of a vendor. Nothing is stored.",
 		Example: `  ragctx sessions compile s-42 --max-tokens 8000
   ragctx sessions compile s-42 --format anthropic
-  ragctx sessions compile s-42 --compiler all --raw`,
+  ragctx sessions compile s-42 --compiler all_sections --raw`,
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
 		a, err := t.CompileSession(ctx, t.key, r)
 		switch {

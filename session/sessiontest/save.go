@@ -45,6 +45,35 @@ func testSave(t *testing.T, w *world) {
 	}
 }
 
+// testReplace: a session that was changed since is not replaced, and none is made.
+func testReplace(t *testing.T, w *world) {
+	w.must(w.Create(background(), one))
+	_, err := w.Append(background(), one, "messages", text("1"), text("2"))
+	w.must(err)
+	at, err := w.Version(background(), one)
+	w.must(err)
+	loaded, err := w.Load(background(), one)
+	w.must(err)
+	_, err = w.Replace(background(), one, at, loaded.Append("messages", text("3")))
+	w.must(err)
+	w.reopen()
+	w.wantStore(one, "messages:1:2:3")
+	_, err = w.Replace(background(), one, at, session.Store{})
+	w.wantError(err, ragctx.ErrConflict, "a version that is over")
+	w.wantStore(one, "messages:1:2:3")
+	at, err = w.Version(background(), one)
+	w.must(err)
+	w.must(w.Delete(background(), one))
+	_, err = w.Replace(background(), one, at, loaded)
+	w.wantError(err, ragctx.ErrNotFound, "a session that is gone")
+	w.must(w.Create(background(), one))
+	_, err = w.Append(background(), one, "messages", text("1"))
+	w.must(err)
+	_, err = w.Replace(background(), one, at, loaded)
+	w.wantError(err, ragctx.ErrConflict, "a session that was made again")
+	w.wantStore(one, "messages:1")
+}
+
 // spec 3.7: saving keeps the leaf that was navigated to, if it is still there; so do
 // labels and compactions.
 func testSaveLeaf(t *testing.T, w *world) {

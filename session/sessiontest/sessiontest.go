@@ -53,6 +53,7 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"Labels", testLabels},
 		{"Compactions", testCompactions},
 		{"Save", testSave},
+		{"Replace", testReplace},
 		{"SaveLeaf", testSaveLeaf},
 		{"SaveRefused", testSaveRefused},
 		{"SaveEmpty", testSaveEmpty},
