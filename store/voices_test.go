@@ -85,7 +85,7 @@ func older(t *testing.T, path string) {
 	}
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), `DROP TRIGGER items_come; DROP TRIGGER items_return; DROP TRIGGER items_end; DROP TRIGGER items_go; DROP TRIGGER changes_erased; DROP TRIGGER turns_erased; DROP TRIGGER history_erased;
-		DROP TRIGGER quarantine_erased; DROP TRIGGER procedures_erased; DROP TRIGGER ledgers_erased; DROP TRIGGER session_providers_erased; DROP TRIGGER sessions_of_erased;
+		DROP TRIGGER sessions_come; DROP TRIGGER sessions_grow; DROP TRIGGER sessions_go; DROP TRIGGER quarantine_erased; DROP TRIGGER procedures_erased; DROP TRIGGER ledgers_erased; DROP TRIGGER session_providers_erased; DROP TRIGGER sessions_of_erased;
 		ALTER TABLE namespaces DROP COLUMN erased; ALTER TABLE namespaces DROP COLUMN documents; ALTER TABLE namespaces DROP COLUMN memories; ALTER TABLE namespaces DROP COLUMN bytes;
 		ALTER TABLE namespaces DROP COLUMN max_documents; ALTER TABLE namespaces DROP COLUMN max_memories; ALTER TABLE namespaces DROP COLUMN max_bytes;
 		DROP TABLE session_notes; DROP TABLE session_compactions; DROP TABLE session_messages; DROP TABLE session_sections; DROP TABLE sessions;
