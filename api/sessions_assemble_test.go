@@ -117,11 +117,11 @@ func TestAssembleSessionFaults(t *testing.T) {
 		t.Errorf("a session that is not there: %d %s", got.status, got.body)
 	}
 	for body, want := range map[string]string{
-		`{"format":"cohere"}`:                                          "body.format",
-		`{"used_tokens":-1}`:                                           "body.used_tokens",
-		`{"placement":"end"}`:                                          "body.placement",
-		`{"messages":[{"role":"judge"}]}`:                              "body.messages[0].role",
-		`{"context":{"session_id":"x"}}`:                               "body.context.session_id",
+		`{"format":"cohere"}`:             "body.format",
+		`{"used_tokens":-1}`:              "body.used_tokens",
+		`{"placement":"end"}`:             "body.placement",
+		`{"messages":[{"role":"judge"}]}`: "body.messages[0].role",
+		`{"context":{"session_id":"x"}}`:  "body.context.session_id",
 		`{"format":"openai","messages":[{"role":"user","content":5}]}`: "body.messages",
 	} {
 		p := f.call(t, "POST", "/v1/sessions/s/assemble", body).problem(t)

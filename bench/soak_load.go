@@ -78,7 +78,12 @@ func (w *worker) fill(ctx context.Context) error {
 
 // work does what is due until ctx ends, and with no pace one operation after the
 // other. What the server was too slow for is late, and that counts.
+//
+// With a pace nobody waits for an erasure, which takes a hundred times as long as all else:
+// what is due next would be late by the worker, not by the server.
 func (w *worker) work(ctx context.Context, p *pace) {
+	var beside sync.WaitGroup
+	defer beside.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -88,16 +93,23 @@ func (w *worker) work(ctx context.Context, p *pace) {
 				return
 			}
 		}
-		kind := w.draw()
-		err := w.do(ctx, kind)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			w.failed(kind, err)
-		default:
-			w.succeeded(kind, time.Since(due))
+		if kind := w.draw(); kind == eraseKind && p != nil {
+			session := w.oldest()
+			beside.Go(func() { w.ended(ctx, eraseKind, due, w.erase(ctx, session)) })
+		} else {
+			w.ended(ctx, kind, due, w.do(ctx, kind))
 		}
+	}
+}
+
+// ended notes what came of an operation, unless the time was over first.
+func (w *worker) ended(ctx context.Context, kind operationKind, due time.Time, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		w.failed(kind, err)
+	default:
+		w.succeeded(kind, time.Since(due))
 	}
 }
 
@@ -148,7 +160,7 @@ func (w *worker) do(ctx context.Context, kind operationKind) error {
 	case rememberKind:
 		return w.remember(ctx, i)
 	case eraseKind:
-		return w.erase(ctx)
+		return w.erase(ctx, w.oldest())
 	default:
 		return w.ask(ctx)
 	}
@@ -180,10 +192,14 @@ func (w *worker) turn(ctx context.Context) error {
 	})
 }
 
-// erase removes the worker's oldest session for good.
-func (w *worker) erase(ctx context.Context) error {
-	session := w.session(w.erased)
+// oldest names the worker's oldest session, which is about to be erased.
+func (w *worker) oldest() string {
 	w.erased++
+	return w.session(w.erased - 1)
+}
+
+// erase removes a session for good.
+func (w *worker) erase(ctx context.Context, session string) error {
 	return w.remove(ctx, "sessions", session, "erase", "true")
 }
 

@@ -162,7 +162,9 @@ func (c conversations) Save(ctx context.Context, k session.Key, s session.Store)
 }
 
 func (c conversations) Replace(ctx context.Context, k session.Key, at session.Version, s session.Store) (session.Result, error) {
-	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) { return c.stored.Replace(ctx, k, at, s) })
+	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) {
+		return c.stored.Replace(ctx, k, at, s)
+	})
 }
 
 func (c conversations) Delete(ctx context.Context, k session.Key) error {

@@ -184,7 +184,9 @@ func TestDepths(t *testing.T) {
 	section := strings.Index(text, "This is sentence number 10 ")
 	end := strings.Index(text, "This is sentence number 20 ")
 	it.Abstract = "What the text is about."
-	it.Outline = func() []passage.Section { return []passage.Section{{Start: 0, End: len(text)}, {Start: section, End: end}} }
+	it.Outline = func() []passage.Section {
+		return []passage.Section{{Start: 0, End: len(text)}, {Start: section, End: end}}
+	}
 	s.add(it, text)
 	at := hit(15, .8)
 
