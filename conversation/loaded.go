@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -124,7 +123,7 @@ func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*loaded
 		return nil, err
 	}
 	l := &loaded{layer: layerOf(info.Parameters), tables: new(tables)}
-	if l.entries, err = s.opts.Storage.Path(ctx, k, cmp.Or(leaf, info.Leaf)); err != nil {
+	if l.entries, err = s.opts.Storage.Path(ctx, k, leaf); err != nil {
 		return nil, err
 	}
 	stored, err := s.opts.Storage.Compactions(ctx, k)
