@@ -183,7 +183,34 @@ func (p *parser) refuse(n int, text []byte, why error) {
 	p.bad = append(p.bad, Quarantined{n, string(bytes.ToValidUTF8(text[:min(len(text), maxKept)], []byte("\uFFFD"))), why.Error()})
 }
 
+// maxDepth is how deep a line may nest objects and arrays. What is within content is read
+// again at each level of it.
+const maxDepth = 64
+
+// depth returns how deep JSON nests objects and arrays.
+func depth(text []byte) (most int) {
+	at, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			at++
+			most = max(most, at)
+		case c == '}' || c == ']':
+			at--
+		}
+	}
+	return most
+}
+
 func (p *parser) take(n int, text []byte) error {
+	if d := depth(text); d > maxDepth {
+		return fmt.Errorf("nests objects and arrays %d deep, the limit is %d", d, maxDepth)
+	}
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
 		return err

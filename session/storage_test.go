@@ -36,6 +36,20 @@ const lines = `{"type":"session","version":1,"id":"s","createdAt":"2026-01-02T03
 {"type":"compaction","id":"c","timestamp":"2026-01-02T03:04:07Z","data":{"id":"c","createdAt":"2026-01-02T03:04:07Z","from":"a","to":"a","record":{"x":1}}}
 `
 
+// TestDepth: a line that nests too deep is put aside before it is read.
+func TestDepth(t *testing.T) {
+	nested := func(n int) string {
+		return `{"type":"message","id":"m","section":"messages","data":{"role":"user","content":"]]}}\"[[","_metadata":{"x":` +
+			strings.Repeat("[", n) + strings.Repeat("]", n) + "}}}\n"
+	}
+	for n, want := range map[int]int{61: 0, 62: 1, 100_000: 1} {
+		a, bad, err := session.ReadJSONL(strings.NewReader(`{"type":"session","version":1,"id":"s"}` + "\n" + nested(n)))
+		if err != nil || len(bad) != want || len(a.Entries) != 1-want {
+			t.Errorf("%d: %d entries, %v, %v", n, len(a.Entries), bad, err)
+		}
+	}
+}
+
 func TestJSONL(t *testing.T) {
 	a, bad, err := session.ReadJSONL(strings.NewReader(lines))
 	if err != nil || len(bad) > 0 {
