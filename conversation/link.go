@@ -19,17 +19,25 @@ func relinked(a session.Archive, branch []session.Entry, gone map[string]bool) s
 	for _, e := range a.Entries {
 		parents[e.Message.ID] = e.Message.ParentID
 	}
+	before := make(map[string]string) // of what is gone: the nearest message before it that stays
 	var out []session.Entry
 	for _, e := range a.Entries {
 		if on[e.Message.ID] || gone[e.Message.ID] {
 			continue
 		}
-		for range len(parents) { // which ends where parents form a circle
-			if !gone[e.Message.ParentID] {
+		var walked []string
+		at := e.Message.ParentID
+		for gone[at] && len(walked) < len(parents) { // which ends where parents form a circle
+			if known, ok := before[at]; ok {
+				at = known
 				break
 			}
-			e.Message.ParentID = parents[e.Message.ParentID]
+			walked, at = append(walked, at), parents[at]
 		}
+		for _, id := range walked {
+			before[id] = at
+		}
+		e.Message.ParentID = at
 		out = append(out, e)
 	}
 	a.Leaf = ""
