@@ -219,10 +219,15 @@ func (p *parser) header(l line) error {
 	if l.CreatedAt != nil {
 		p.a.CreatedAt = l.CreatedAt.UTC()
 	}
+	var bad error
 	for _, name := range l.Sections {
+		if err := CheckName("sections", name); err != nil {
+			bad = err // the line is told of, and the rest of it taken
+			continue
+		}
 		p.name(name)
 	}
-	return nil
+	return bad
 }
 
 // name notes a section.

@@ -16,6 +16,7 @@ const (
 	MaxMessageBytes = 16 << 20 // of a message, as Bytes counts
 	MaxMessages     = 50_000   // of a session
 	MaxBytes        = 64 << 20 // of a session's messages
+	MaxSections     = 256      // of a session, those without messages included
 	MaxRecords      = 1000     // of a session: compactions
 	MaxRecordBytes  = 16 << 20 // of a session's records
 	MaxParameters   = 64 << 10 // bytes of JSON of a session's parameters
@@ -96,7 +97,25 @@ func (a Archive) CheckSize() (Size, error) {
 	if _, err := Annotated(nil, a.Parameters); err != nil {
 		return Size{}, err
 	}
+	names := make(map[string]bool, len(a.Sections))
+	for _, name := range a.Sections {
+		names[name] = true
+	}
+	for _, e := range a.Entries {
+		names[e.Section] = true
+	}
+	if err := CheckSections(len(names)); err != nil {
+		return Size{}, err
+	}
 	return Size{}.Plus(a.Entries)
+}
+
+// CheckSections reports whether a session may have so many sections.
+func CheckSections(n int) error {
+	if n > MaxSections {
+		return tooLarge("sections", "would be %d, the limit of a session is %d; use fewer names, or begin another session", n, MaxSections)
+	}
+	return nil
 }
 
 // Records is how many records a session has, and how large they are.

@@ -147,6 +147,27 @@ func testLimits(t *testing.T, w *world) {
 	full := session.Store{}.Append("messages", big, big, big, big)
 	_, err = w.Save(background(), one, full.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "x")))
 	w.wantError(err, ragctx.ErrTooLarge, "a large session")
+	many := session.Archive{Sections: make([]string, session.MaxSections)}
+	for i := range many.Sections {
+		many.Sections[i] = fmt.Sprint(i)
+	}
+	other := session.Key{ID: "other"}
+	w.must(w.Import(background(), other, many))
+	_, err = w.Append(background(), other, "0", ragctx.TextMessage(ragctx.RoleUser, "x"))
+	w.must(err)
+	_, err = w.Append(background(), other, "one more", ragctx.TextMessage(ragctx.RoleUser, "x"))
+	w.wantError(err, ragctx.ErrTooLarge, "a section too many")
+	loaded, err := w.Load(background(), other)
+	w.must(err)
+	if n := len(loaded.Names()); n != session.MaxSections {
+		t.Errorf("%d sections", n)
+	}
+	_, err = w.Save(background(), other, loaded.Set(session.Section{Name: "one more"}))
+	w.wantError(err, ragctx.ErrTooLarge, "to save a section too many")
+	many.Entries = session.EntriesOf("one more", []ragctx.Message{{ID: "x"}})
+	w.wantError(w.Import(background(), session.Key{ID: "third"}, many), ragctx.ErrTooLarge, "to import a section too many")
+	many = session.Archive{Sections: []string{strings.Repeat("x", session.MaxName+1)}}
+	w.wantError(w.Import(background(), session.Key{ID: "third"}, many), ragctx.ErrInvalid, "to import a section with a long name")
 	_, err = w.AddCompaction(background(), one, session.Compaction{Record: []byte(`"` + strings.Repeat("x", session.MaxRecordBytes) + `"`)})
 	w.wantError(err, ragctx.ErrTooLarge, "a large record")
 	w.wantStore(one, "")
