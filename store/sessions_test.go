@@ -335,7 +335,8 @@ func TestListSessions(t *testing.T) {
 func TestSessionQuota(t *testing.T) {
 	f := fresh(t)
 	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
-	if _, err := f.SetQuotas(t.Context(), "default", store.Quotas{TextBytes: 100}); err != nil {
+	each := session.Bytes(ragctx.TextMessage(ragctx.RoleUser, ""))
+	if _, err := f.SetQuotas(t.Context(), "default", store.Quotas{TextBytes: 2*each + 100}); err != nil {
 		t.Fatal(err)
 	}
 	held := func(want int64) {
@@ -352,21 +353,21 @@ func TestSessionQuota(t *testing.T) {
 	if err := errors.Join(s.Create(t.Context(), k), say(k, 60)); err != nil {
 		t.Fatal(err)
 	}
-	held(60)
+	held(each + 60)
 	if err := say(k, 41); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("one byte too many: %v", err)
 	}
 	if err := s.Fork(t.Context(), k, "", "fork"); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("a fork: %v", err)
 	}
-	if _, err := s.Save(t.Context(), k, session.Store{}.Append("messages", ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("y", 101)))); !errors.Is(err, ragctx.ErrQuota) {
+	if _, err := s.Save(t.Context(), k, session.Store{}.Append("messages", ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("y", int(each)+101)))); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("saved: %v", err)
 	}
-	held(60)
+	held(each + 60)
 	if err := say(k, 40); err != nil {
 		t.Fatal(err)
 	}
-	held(100)
+	held(2*each + 100)
 	if err := s.Label(t.Context(), k, "", "x"); errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("what does not grow: %v", err)
 	}

@@ -109,7 +109,7 @@ func testInfo(t *testing.T, w *world) {
 	want := session.Info{
 		ID: one.ID, CreatedAt: info.CreatedAt, UpdatedAt: info.UpdatedAt, Version: info.Version, Leaf: leaf,
 		Sections: []session.SectionInfo{{Name: "messages", Messages: 4}, {Name: "buffer", Messages: 1}},
-		Messages: 5, Bytes: 9, Parameters: map[string]any{"a": "b"}, Branches: 2, Labels: 1, Compactions: 1,
+		Messages: 5, Bytes: 9 + 5*session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")), Parameters: map[string]any{"a": "b"}, Branches: 2, Labels: 1, Compactions: 1,
 	}
 	if d := diff(want, info); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -137,13 +137,22 @@ func testParameters(t *testing.T, w *world) {
 
 func testLimits(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
-	big := ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("x", session.MaxMessageBytes))
+	big := ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("x", session.MaxMessageBytes-int(session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")))))
 	_, err := w.Append(background(), one, "messages", make([]ragctx.Message, session.MaxAppend+1)...)
 	w.wantError(err, ragctx.ErrTooLarge, "too many at a time")
 	larger := big
 	larger.Content = ragctx.Text(big.Content.String() + "x")
 	_, err = w.Append(background(), one, "messages", larger)
 	w.wantError(err, ragctx.ErrTooLarge, "a large message")
+	for what, m := range map[string]ragctx.Message{
+		"a message of more blocks": {Content: make(ragctx.Content, session.MaxBlocks+1)},
+		"a result of more blocks":  {Content: ragctx.Content{{Type: ragctx.BlockToolResult, Content: make(ragctx.Content, session.MaxBlocks)}}},
+		"a large media type":       {Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: big.Content.String()}, {}}},
+		"metadata of empty values": {Metadata: map[string]any{"a": make([]any, session.MaxMessageBytes/16)}},
+	} {
+		_, err = w.Append(background(), one, "messages", m)
+		w.wantError(err, ragctx.ErrTooLarge, what)
+	}
 	full := session.Store{}.Append("messages", big, big, big, big)
 	_, err = w.Save(background(), one, full.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "x")))
 	w.wantError(err, ragctx.ErrTooLarge, "a large session")
