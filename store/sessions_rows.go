@@ -135,15 +135,17 @@ func (r messageRow) entry() (session.Entry, error) {
 	return session.Entry{Section: r.section, Message: m}, err
 }
 
-// readable returns the messages that can be read.
-func readable(rows []messageRow) []session.Entry {
-	out := make([]session.Entry, 0, len(rows))
+// readable returns the messages that can be read, and the others.
+func readable(rows []messageRow) (out []session.Entry, lost session.Lost) {
+	out, lost = make([]session.Entry, 0, len(rows)), make(session.Lost)
 	for _, r := range rows {
 		if e, err := r.entry(); err == nil {
 			out = append(out, e)
+		} else {
+			lost[r.id] = r.parent
 		}
 	}
-	return out
+	return out, lost
 }
 
 // messageText returns a message as it is stored: without the ids that have columns.
