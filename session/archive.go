@@ -25,11 +25,7 @@ type Archive struct {
 
 // Store returns all messages in their sections.
 func (a Archive) Store() Store {
-	s := Store{parameters: a.Parameters}
-	for _, name := range a.Sections {
-		s = s.put(section{name: name})
-	}
-	return s.Merge(StoreOf(a.Entries))
+	return storeOf(a.Sections, a.Entries).WithParameters(a.Parameters)
 }
 
 // Path returns the entries from the first to the one with the id, or to the leaf if it is
@@ -139,6 +135,11 @@ func (a Archive) Replaced(s Store, o Options) (out Archive, added int, err error
 // leaf, labels and compactions are of messages that are there.
 func (a Archive) Validate() error {
 	o := Options{}.Or()
+	for i, name := range a.Sections {
+		if err := CheckName(fmt.Sprintf("sections[%d]", i), name); err != nil {
+			return err
+		}
+	}
 	taken := make(map[string]bool, len(a.Entries))
 	for i, e := range a.Entries {
 		field := fmt.Sprintf("entries[%d]", i)

@@ -108,7 +108,7 @@ type Quarantined struct {
 // not its id and parent, what came after it comes after its parent. An error is one of
 // reading, or that there is nothing of a session, or far too much.
 func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
-	p := parser{index: make(map[string]int), lost: make(map[string]string), sections: make(map[string]bool)}
+	p := parser{index: make(map[string]int), lost: make(Lost), sections: make(map[string]bool)}
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		if n > maxLines || len(p.bad) > maxBad {
@@ -160,7 +160,7 @@ type parser struct {
 	bad      []Quarantined
 	headed   bool
 	index    map[string]int
-	lost     map[string]string // by the id of a message that could not be read: its parent
+	lost     Lost
 	sections map[string]bool
 	labels   []labelled
 	records  []recorded
@@ -246,10 +246,15 @@ func (p *parser) header(l line) error {
 	if l.CreatedAt != nil {
 		p.a.CreatedAt = l.CreatedAt.UTC()
 	}
+	var bad error
 	for _, name := range l.Sections {
+		if err := CheckName("sections", name); err != nil {
+			bad = err // the line is told of, and the rest of it taken
+			continue
+		}
 		p.name(name)
 	}
-	return nil
+	return bad
 }
 
 // name notes a section.
@@ -298,13 +303,9 @@ func (p *parser) message(l line) error {
 
 // end settles what can only be told when all messages are there.
 func (p *parser) end() {
-	for i := range p.a.Entries {
-		if m := &p.a.Entries[i].Message; p.gone(m.ParentID) {
-			m.ParentID = p.left(m.ParentID)
-		}
-	}
+	p.lost.Relink(p.a.Entries)
 	if n := len(p.a.Entries); p.a.Leaf != "" || !p.headed {
-		if p.a.Leaf = p.left(p.a.Leaf); p.a.Leaf == "" && n > 0 {
+		if p.a.Leaf = p.lost.nearest(p.a.Leaf, p.index); p.a.Leaf == "" && n > 0 {
 			p.a.Leaf = p.a.Entries[n-1].Message.ID
 		}
 	}
@@ -335,29 +336,4 @@ func (p *parser) end() {
 		p.a.Compactions = append(p.a.Compactions, c)
 	}
 	slices.SortFunc(p.bad, func(a, b Quarantined) int { return a.Line - b.Line })
-}
-
-// gone reports whether a message is known to have been there.
-func (p *parser) gone(id string) bool {
-	_, there := p.index[id]
-	_, lost := p.lost[id]
-	return lost && !there
-}
-
-// left returns the nearest message that is there, of this one and those before it; "" if
-// none is. What was passed is noted as coming after it, so that no way is gone twice.
-func (p *parser) left(id string) string {
-	var passed []string
-	for p.gone(id) {
-		parent := p.lost[id]
-		p.lost[id] = "" // where a circle ends
-		passed, id = append(passed, id), parent
-	}
-	if _, there := p.index[id]; !there {
-		id = ""
-	}
-	for _, one := range passed {
-		p.lost[one] = id
-	}
-	return id
 }

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,5 +23,32 @@ func TestNoSession(t *testing.T) {
 		if _, _, err := session.ReadJSONL(strings.NewReader(head + text)); !errors.Is(err, ragctx.ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestSectionsOfAHeader: a name that no section may have is told of and left out.
+func TestSectionsOfAHeader(t *testing.T) {
+	long := strings.Repeat("x", session.MaxName+1)
+	a, bad, err := session.ReadJSONL(strings.NewReader(`{"type":"session","version":1,"id":"s","sections":["a","` + long + `","b"],"parameters":{"p":1}}`))
+	if err != nil || len(bad) != 1 || bad[0].Line != 1 || !strings.Contains(bad[0].Reason, "has 513 bytes") {
+		t.Errorf("%+v, %v", bad, err)
+	}
+	if len(a.Sections) != 2 || a.Sections[0] != "a" || a.Sections[1] != "b" || a.Parameters["p"] == nil || a.Validate() != nil {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestManySections: to find a section costs the same however many there are.
+func TestManySections(t *testing.T) {
+	var a session.Archive
+	for i := range 100_000 {
+		a.Sections = append(a.Sections, strconv.Itoa(i))
+		a.Entries = append(a.Entries, session.Entry{Section: strconv.Itoa(i ^ 1), Message: ragctx.Message{ID: strconv.Itoa(i)}})
+	}
+	if s := a.Store(); len(s.Names()) != 100_000 || s.Section("7").Messages[0].ID != "6" {
+		t.Errorf("%d sections, %+v", len(s.Names()), s.Section("7"))
+	}
+	if _, err := a.CheckSize(); !errors.Is(err, ragctx.ErrTooLarge) {
+		t.Errorf("checked: %v", err)
 	}
 }

@@ -14,50 +14,64 @@ import (
 const (
 	MaxAppend       = 1000     // messages that are appended at a time
 	MaxMessageBytes = 16 << 20 // of a message, as Bytes counts
+	MaxBlocks       = 4096     // of a message, those within results included
 	MaxMessages     = 50_000   // of a session
 	MaxBytes        = 64 << 20 // of a session's messages
+	MaxSections     = 256      // of a session, those without messages included
 	MaxRecords      = 1000     // of a session: compactions
 	MaxRecordBytes  = 16 << 20 // of a session's records
 	MaxParameters   = 64 << 10 // bytes of JSON of a session's parameters
 )
 
-// Bytes returns about how large a message is: what is said in it, and its metadata.
+// What a message, a block and a value of metadata count at least, about what they take in
+// memory and in the file: many that say nothing are large too.
+const (
+	messageSize = 48 // beside its metadata
+	blockSize   = 64
+	valueSize   = 16
+)
+
+// Bytes returns about how large a message is: what is said in it, its metadata, and what
+// it takes to keep these apart.
 func Bytes(m ragctx.Message) int64 {
-	n := len(m.Name) + len(m.Reasoning) + valueBytes(m.Metadata)
-	for _, b := range m.Content {
-		n += blockBytes(b)
-	}
-	return int64(n)
+	return int64(messageSize + len(m.Name) + len(m.Reasoning) + valueBytes(m.Metadata) + contentBytes(m.Content))
 }
 
-func blockBytes(b ragctx.Block) int {
-	n := len(b.Text) + len(b.Data) + len(b.ID) + len(b.Name) + len(b.Input) + len(b.ToolUseID)
-	for _, inner := range b.Content {
-		n += blockBytes(inner)
+func contentBytes(c ragctx.Content) int {
+	n := 0
+	for _, b := range c {
+		n += blockSize + len(b.Text) + len(b.MediaType) + len(b.Data) + len(b.ID) + len(b.Name) + len(b.Input) + len(b.ToolUseID) + contentBytes(b.Content)
+	}
+	return n
+}
+
+// blocks returns how many blocks a content has.
+func blocks(c ragctx.Content) int {
+	n := len(c)
+	for _, b := range c {
+		n += blocks(b.Content)
 	}
 	return n
 }
 
 // valueBytes returns about how many bytes a value of JSON has.
 func valueBytes(v any) int {
-	const other = 8
+	n := valueSize
 	switch v := v.(type) {
 	case string:
-		return len(v)
+		n += len(v)
+	case json.Number:
+		n += len(v)
 	case map[string]any:
-		n := 0
 		for key, one := range v {
 			n += len(key) + valueBytes(one)
 		}
-		return n
 	case []any:
-		n := 0
 		for _, one := range v {
 			n += valueBytes(one)
 		}
-		return n
 	}
-	return other
+	return n
 }
 
 // Size is how much a session holds.
@@ -70,6 +84,9 @@ type Size struct {
 // make the session too large, is an [ragctx.ErrTooLarge].
 func (s Size) Plus(entries []Entry) (Size, error) {
 	for i, e := range entries {
+		if n := blocks(e.Message.Content); n > MaxBlocks {
+			return s, tooLarge(fmt.Sprintf("messages[%d].content", i), "has %d blocks, the limit is %d; say it in several messages", n, MaxBlocks)
+		}
 		n := Bytes(e.Message)
 		if n > MaxMessageBytes {
 			return s, tooLarge(fmt.Sprintf("messages[%d]", i), "has %d bytes, the limit is %d; shorten it, or keep large contents elsewhere", n, MaxMessageBytes)
@@ -96,7 +113,25 @@ func (a Archive) CheckSize() (Size, error) {
 	if _, err := Annotated(nil, a.Parameters); err != nil {
 		return Size{}, err
 	}
+	names := make(map[string]bool, len(a.Sections))
+	for _, name := range a.Sections {
+		names[name] = true
+	}
+	for _, e := range a.Entries {
+		names[e.Section] = true
+	}
+	if err := CheckSections(len(names)); err != nil {
+		return Size{}, err
+	}
 	return Size{}.Plus(a.Entries)
+}
+
+// CheckSections reports whether a session may have so many sections.
+func CheckSections(n int) error {
+	if n > MaxSections {
+		return tooLarge("sections", "would be %d, the limit of a session is %d; use fewer names, or begin another session", n, MaxSections)
+	}
+	return nil
 }
 
 // Records is how many records a session has, and how large they are.

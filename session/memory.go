@@ -170,14 +170,17 @@ func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...
 		if err != nil {
 			return err
 		}
+		if !slices.Contains(one.Sections, section) {
+			if err := CheckSections(len(one.Sections) + 1); err != nil {
+				return err
+			}
+			one.Sections = append(one.Sections, section)
+		}
 		for _, e := range entries {
 			one.at[e.Message.ID] = len(one.Entries)
 			one.Entries = append(one.Entries, e)
 		}
 		one.size = size
-		if !slices.Contains(one.Sections, section) {
-			one.Sections = append(one.Sections, section)
-		}
 		one.Leaf = out[len(out)-1].ID
 		return nil
 	})

@@ -163,10 +163,30 @@ func EntriesOf(section string, messages []ragctx.Message) []Entry {
 }
 
 // StoreOf returns a store of entries, in their order.
-func StoreOf(entries []Entry) Store {
-	var s Store
+func StoreOf(entries []Entry) Store { return storeOf(nil, entries) }
+
+// storeOf returns a store of entries whose first sections have these names.
+func storeOf(names []string, entries []Entry) Store {
+	var all []Section
+	at := make(map[string]int, len(names))
+	place := func(name string) int {
+		i, ok := at[name]
+		if !ok {
+			i = len(all)
+			at[name], all = i, append(all, Section{Name: name})
+		}
+		return i
+	}
+	for _, name := range names {
+		place(name)
+	}
 	for _, e := range entries {
-		s = s.Append(e.Section, e.Message)
+		one := &all[place(e.Section)]
+		one.Messages = append(one.Messages, e.Message)
+	}
+	s := Store{sections: make([]section, len(all))}
+	for i, one := range all {
+		s.sections[i] = section{one.Name, logOf(one.Messages)}
 	}
 	return s
 }

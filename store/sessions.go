@@ -201,7 +201,10 @@ func (s *Sessions) Append(ctx context.Context, k session.Key, section string, me
 			return err
 		}
 		c.leaf = out[len(out)-1].ID
-		return errors.Join(c.name(ctx, section), c.insert(ctx, rows))
+		if err := c.section(ctx, section); err != nil {
+			return err
+		}
+		return c.insert(ctx, rows)
 	})
 	if err != nil {
 		return nil, err

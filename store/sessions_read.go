@@ -44,8 +44,10 @@ func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archi
 	if err != nil {
 		return session.Archive{}, err
 	}
-	out.ID, out.Entries = k.ID, readable(stored)
-	return out, nil
+	var lost session.Lost
+	out.ID = k.ID
+	out.Entries, lost = readable(stored)
+	return lost.Left(out), nil
 }
 
 // Get implements [session.Storage].
@@ -78,7 +80,8 @@ func (s *Sessions) Section(ctx context.Context, k session.Key, name string, limi
 	}
 	slices.Reverse(stored)
 	var out []ragctx.Message
-	for _, e := range readable(stored) {
+	entries, _ := readable(stored)
+	for _, e := range entries {
 		out = append(out, e.Message)
 	}
 	return out, nil
@@ -174,7 +177,9 @@ func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, er
 		delete(at, r.id)
 	}
 	slices.Reverse(up)
-	return readable(up), nil
+	entries, lost := readable(up)
+	lost.Relink(entries)
+	return entries, nil
 }
 
 // Labels implements [session.Storage].

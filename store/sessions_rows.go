@@ -28,7 +28,7 @@ func encoded(entries []session.Entry, labels map[string]string) ([]newMessage, e
 // fill writes messages, and the sections and compactions of their archive.
 func (c *conversation) fill(ctx context.Context, a session.Archive, messages []newMessage) error {
 	for _, name := range a.Sections {
-		if err := c.name(ctx, name); err != nil {
+		if _, err := c.name(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -43,10 +43,27 @@ func (c *conversation) fill(ctx context.Context, a session.Archive, messages []n
 	return nil
 }
 
-// name notes a section.
-func (c *conversation) name(ctx context.Context, section string) error {
-	_, err := c.tx.ExecContext(ctx, `INSERT INTO session_sections (session, name) VALUES (?, ?) ON CONFLICT DO NOTHING`, c.id, section)
-	return err
+// section notes the section that messages are appended to. That it is one too many is an
+// error.
+func (c *conversation) section(ctx context.Context, section string) error {
+	var n int
+	if isNew, err := c.name(ctx, section); err != nil || !isNew {
+		return err
+	}
+	if err := c.tx.QueryRowContext(ctx, `SELECT count(*) FROM session_sections WHERE session = ?`, c.id).Scan(&n); err != nil {
+		return err
+	}
+	return session.CheckSections(n)
+}
+
+// name notes a section, if there is none of that name.
+func (c *conversation) name(ctx context.Context, section string) (isNew bool, err error) {
+	done, err := c.tx.ExecContext(ctx, `INSERT INTO session_sections (session, name) VALUES (?, ?) ON CONFLICT DO NOTHING`, c.id, section)
+	if err != nil {
+		return false, err
+	}
+	n, err := done.RowsAffected()
+	return n > 0, err
 }
 
 // insert writes messages.
@@ -118,15 +135,17 @@ func (r messageRow) entry() (session.Entry, error) {
 	return session.Entry{Section: r.section, Message: m}, err
 }
 
-// readable returns the messages that can be read.
-func readable(rows []messageRow) []session.Entry {
-	out := make([]session.Entry, 0, len(rows))
+// readable returns the messages that can be read, and the others.
+func readable(rows []messageRow) (out []session.Entry, lost session.Lost) {
+	out, lost = make([]session.Entry, 0, len(rows)), make(session.Lost)
 	for _, r := range rows {
 		if e, err := r.entry(); err == nil {
 			out = append(out, e)
+		} else {
+			lost[r.id] = r.parent
 		}
 	}
-	return out
+	return out, lost
 }
 
 // messageText returns a message as it is stored: without the ids that have columns.

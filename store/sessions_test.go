@@ -335,7 +335,8 @@ func TestListSessions(t *testing.T) {
 func TestSessionQuota(t *testing.T) {
 	f := fresh(t)
 	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", ID: "s"}
-	if _, err := f.SetQuotas(t.Context(), "default", store.Quotas{TextBytes: 100}); err != nil {
+	each := session.Bytes(ragctx.TextMessage(ragctx.RoleUser, ""))
+	if _, err := f.SetQuotas(t.Context(), "default", store.Quotas{TextBytes: 2*each + 100}); err != nil {
 		t.Fatal(err)
 	}
 	held := func(want int64) {
@@ -352,21 +353,21 @@ func TestSessionQuota(t *testing.T) {
 	if err := errors.Join(s.Create(t.Context(), k), say(k, 60)); err != nil {
 		t.Fatal(err)
 	}
-	held(60)
+	held(each + 60)
 	if err := say(k, 41); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("one byte too many: %v", err)
 	}
 	if err := s.Fork(t.Context(), k, "", "fork"); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("a fork: %v", err)
 	}
-	if _, err := s.Save(t.Context(), k, session.Store{}.Append("messages", ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("y", 101)))); !errors.Is(err, ragctx.ErrQuota) {
+	if _, err := s.Save(t.Context(), k, session.Store{}.Append("messages", ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("y", int(each)+101)))); !errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("saved: %v", err)
 	}
-	held(60)
+	held(each + 60)
 	if err := say(k, 40); err != nil {
 		t.Fatal(err)
 	}
-	held(100)
+	held(2*each + 100)
 	if err := s.Label(t.Context(), k, "", "x"); errors.Is(err, ragctx.ErrQuota) {
 		t.Errorf("what does not grow: %v", err)
 	}
@@ -409,6 +410,62 @@ func TestDamagedSession(t *testing.T) {
 	r, err := f.Verify(t.Context(), store.VerifyOptions{})
 	if err != nil || len(r.Findings) != 1 || r.Findings[0].Check != "session" || r.Findings[0].Item != "message 2" {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestDamageLosesNothingBefore: a fork, a copy and an edit of a session with a damaged message
+// have what came before it.
+func TestDamageLosesNothingBefore(t *testing.T) {
+	for name, damaged := range map[string]struct {
+		where string
+		want  []string
+	}{
+		"in the middle": {`id IN ('Zq2', 'Zq3')`, []string{"Zq0", "Zq1", "Zq4", "Zq5"}},
+		"at the leaf":   {`id = 'Zq5'`, []string{"Zq0", "Zq1", "Zq2", "Zq3", "Zq4"}},
+		"at the root":   {`id = 'Zq0'`, []string{"Zq1", "Zq2", "Zq3", "Zq4", "Zq5"}},
+		"all":           {`true`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fresh(t)
+			s, key := f.Sessions(session.Options{}), func(id string) session.Key { return session.Key{Namespace: "default", ID: id} }
+			converse(t, f, key("s"), "Zq", 6)
+			for _, id := range []string{"Zq1", "Zq2", "Zq5"} {
+				if err := s.Label(t.Context(), key("s"), id, "label of "+id); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.AddCompaction(t.Context(), key("s"), session.Compaction{To: id}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			db, err := sql.Open("sqlite", "file:"+escape(f.path)+"?_pragma=busy_timeout(5000)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := db.ExecContext(t.Context(), `UPDATE session_messages SET data = '{"role":' WHERE `+damaged.where); err != nil {
+				t.Fatal(err)
+			}
+			a, err := s.Export(t.Context(), key("s"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(s.Fork(t.Context(), key("s"), "", "fork"), s.Import(t.Context(), key("copy"), a)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Save(t.Context(), key("s"), a.Store().Append("notes", ragctx.Message{ID: "new", ParentID: "Zq0", Content: ragctx.Text("x")})); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range []string{"s", "fork", "copy"} {
+				path, err := s.Path(t.Context(), key(id), "")
+				var ids []string
+				for _, e := range path {
+					ids = append(ids, e.Message.ID)
+				}
+				if d := cmp.Diff(damaged.want, ids); d != "" || err != nil {
+					t.Errorf("%s: %v\n%s", id, err, d)
+				}
+			}
+		})
 	}
 }
 

@@ -109,7 +109,7 @@ func testInfo(t *testing.T, w *world) {
 	want := session.Info{
 		ID: one.ID, CreatedAt: info.CreatedAt, UpdatedAt: info.UpdatedAt, Version: info.Version, Leaf: leaf,
 		Sections: []session.SectionInfo{{Name: "messages", Messages: 4}, {Name: "buffer", Messages: 1}},
-		Messages: 5, Bytes: 9, Parameters: map[string]any{"a": "b"}, Branches: 2, Labels: 1, Compactions: 1,
+		Messages: 5, Bytes: 9 + 5*session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")), Parameters: map[string]any{"a": "b"}, Branches: 2, Labels: 1, Compactions: 1,
 	}
 	if d := diff(want, info); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -137,16 +137,46 @@ func testParameters(t *testing.T, w *world) {
 
 func testLimits(t *testing.T, w *world) {
 	w.must(w.Create(background(), one))
-	big := ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("x", session.MaxMessageBytes))
+	big := ragctx.TextMessage(ragctx.RoleUser, strings.Repeat("x", session.MaxMessageBytes-int(session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")))))
 	_, err := w.Append(background(), one, "messages", make([]ragctx.Message, session.MaxAppend+1)...)
 	w.wantError(err, ragctx.ErrTooLarge, "too many at a time")
 	larger := big
 	larger.Content = ragctx.Text(big.Content.String() + "x")
 	_, err = w.Append(background(), one, "messages", larger)
 	w.wantError(err, ragctx.ErrTooLarge, "a large message")
+	for what, m := range map[string]ragctx.Message{
+		"a message of more blocks": {Content: make(ragctx.Content, session.MaxBlocks+1)},
+		"a result of more blocks":  {Content: ragctx.Content{{Type: ragctx.BlockToolResult, Content: make(ragctx.Content, session.MaxBlocks)}}},
+		"a large media type":       {Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: big.Content.String()}, {}}},
+		"metadata of empty values": {Metadata: map[string]any{"a": make([]any, session.MaxMessageBytes/16)}},
+	} {
+		_, err = w.Append(background(), one, "messages", m)
+		w.wantError(err, ragctx.ErrTooLarge, what)
+	}
 	full := session.Store{}.Append("messages", big, big, big, big)
 	_, err = w.Save(background(), one, full.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "x")))
 	w.wantError(err, ragctx.ErrTooLarge, "a large session")
+	many := session.Archive{Sections: make([]string, session.MaxSections)}
+	for i := range many.Sections {
+		many.Sections[i] = fmt.Sprint(i)
+	}
+	other := session.Key{ID: "other"}
+	w.must(w.Import(background(), other, many))
+	_, err = w.Append(background(), other, "0", ragctx.TextMessage(ragctx.RoleUser, "x"))
+	w.must(err)
+	_, err = w.Append(background(), other, "one more", ragctx.TextMessage(ragctx.RoleUser, "x"))
+	w.wantError(err, ragctx.ErrTooLarge, "a section too many")
+	loaded, err := w.Load(background(), other)
+	w.must(err)
+	if n := len(loaded.Names()); n != session.MaxSections {
+		t.Errorf("%d sections", n)
+	}
+	_, err = w.Save(background(), other, loaded.Set(session.Section{Name: "one more"}))
+	w.wantError(err, ragctx.ErrTooLarge, "to save a section too many")
+	many.Entries = session.EntriesOf("one more", []ragctx.Message{{ID: "x"}})
+	w.wantError(w.Import(background(), session.Key{ID: "third"}, many), ragctx.ErrTooLarge, "to import a section too many")
+	many = session.Archive{Sections: []string{strings.Repeat("x", session.MaxName+1)}}
+	w.wantError(w.Import(background(), session.Key{ID: "third"}, many), ragctx.ErrInvalid, "to import a section with a long name")
 	_, err = w.AddCompaction(background(), one, session.Compaction{Record: []byte(`"` + strings.Repeat("x", session.MaxRecordBytes) + `"`)})
 	w.wantError(err, ragctx.ErrTooLarge, "a large record")
 	w.wantStore(one, "")
