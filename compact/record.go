@@ -27,6 +27,8 @@ type Record struct {
 	To      string   `json:"to,omitempty"`
 	Keep    []string `json:"keep,omitempty"`
 	Summary string   `json:"summary,omitempty" doc:"without the marker that it is shown with"`
+	// Through is the id of the newest message of a stored conversation when it was compacted.
+	Through string `json:"through,omitempty" doc:"the newest message of the stored conversation when it was compacted"`
 	// Pruned are outputs of tools that are not shown as a whole.
 	Pruned []Pruned `json:"pruned,omitempty"`
 

@@ -21,7 +21,8 @@ type CompactOptions struct {
 	Policy   compact.Policy // adaptive, a3s or buffer
 	Strategy compact.Strategy
 	// Window is the model's, in tokens; Fixed of it are system prompt and tools. Used is
-	// what the model said that its last call cost; 0 has the messages counted.
+	// what the model said that its last call cost; 0 has the messages counted. Of a stored
+	// session it does not count where no answer of the model has come after the newest record.
 	Window, Fixed, Used int
 	KeepFirst, KeepLast int
 	Threshold           float64
@@ -78,12 +79,12 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		return Compacted{}, err
 	}
 	var out Compacted
-	c.cost = l.costs(c.scale)
+	c.cost, c.options.Used = l.costs(c.scale), l.used(o.Used)
 	c.watch = s.watch(ctx, k, c.by.Options())
 	if out.Result, err = c.compact(ctx, k.ID, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
 	}
-	stored, err := ofCompaction(*out.Record)
+	stored, err := l.compaction(*out.Record)
 	if err == nil {
 		stored, err = s.record(ctx, k, stored)
 	}

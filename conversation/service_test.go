@@ -270,6 +270,37 @@ func TestCompactAndUndo(t *testing.T) {
 	}
 }
 
+// trap 15: what the last call cost is of before a compaction. As long as the model has
+// given no answer since, the same request compacts nothing more, also in another process.
+func TestUsageIsOfTheLastCall(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	w.append(talk(0, 12, 60)...)
+	full := conversation.ViewOptions{Budget: pipeline.Budget{Window: 32_000}, Used: 30_000}
+	first := w.view(full)
+	if len(first.Records) != 1 {
+		t.Fatalf("%d records of a window that is full", len(first.Records))
+	}
+	same := func(when string) {
+		t.Helper()
+		w.Forget(nil)
+		if v := w.view(full); len(v.Records) > 0 || !strings.HasPrefix(texts(v.Messages), texts(first.Messages)) {
+			t.Errorf("%s: %d messages are %d, %d records", when, len(first.Messages), len(v.Messages), len(v.Records))
+		}
+	}
+	same("sent again")
+	w.say("The model was down. Once more, please.")
+	same("after a word of the user")
+	out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Window: 32_000, Used: 30_000, IfDue: true})
+	w.must(err)
+	if out.Stored != nil {
+		t.Error("compact is due by a figure of before")
+	}
+	w.say("Go on.", "Here is what I found.")
+	if v := w.view(full); len(v.Records) != 1 {
+		t.Errorf("%d records after a call that fills the window again", len(v.Records))
+	}
+}
+
 // spec 6.15: nothing is told of a compaction that does nothing but that the threshold is
 // reached.
 func TestNoOpIsNotTold(t *testing.T) {

@@ -20,7 +20,8 @@ type ViewOptions struct {
 	// at: what stages want to last is not kept.
 	Compile CompileOptions
 	// Used is what the model said that its last call cost, in tokens; 0 has the messages
-	// counted.
+	// counted. It does not count where that call was before the newest record, as no answer
+	// of the model has come after it.
 	Used int
 }
 
@@ -117,7 +118,7 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	}
 	cost := v.branch.costs(v.scale)
 	state := pipeline.State{
-		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.options.Used,
+		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.used(v.options.Used),
 		Records: begin.records, Messages: messages, Cost: cost,
 	}
 	v.told = len(begin.records)
@@ -165,7 +166,7 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 		return
 	case len(s.Records) > v.told:
 		v.told = len(s.Records)
-		c, err = ofCompaction(s.Records[v.told-1])
+		c, err = v.branch.compaction(s.Records[v.told-1])
 	case same(before, s.Messages) || v.branch.leaf() == "":
 		return
 	default:
