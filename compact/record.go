@@ -135,23 +135,15 @@ func soundItems(view []item) []item {
 // pruned returns messages with the outputs pruned that records name; the newest record
 // that names an output decides.
 func pruned(messages []ragctx.Message, at map[string]int, records []Record) []ragctx.Message {
-	type place struct{ message, block int }
-	chars := make(map[place]int)
+	chars := make(prunings)
 	for i := range records {
 		for _, p := range records[i].Pruned {
 			if m, ok := at[p.MessageID]; ok {
-				chars[place{m, p.Block}] = p.Chars
+				chars.add(pruning{m, p.Block, p.Chars})
 			}
 		}
 	}
-	if len(chars) == 0 {
-		return messages
-	}
-	out := slices.Clone(messages)
-	for p, n := range chars {
-		out[p.message].Content = pruneBlock(out[p.message].Content, p.block, n)
-	}
-	return out
+	return chars.of(messages)
 }
 
 // ranges returns for each message the record that covers it, and the one whose range
