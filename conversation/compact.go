@@ -80,7 +80,8 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	}
 	var out Compacted
 	c.cost, c.options.Used = l.costs(c.scale), l.used(o.Used)
-	c.watch = s.watch(ctx, k, c.by.Options())
+	tells := telling{service: s, key: k, options: c.by.Options()}
+	c.watch = tells.watch(ctx)
 	if out.Result, err = c.compact(ctx, k.ID, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
 	}
@@ -88,8 +89,12 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if err == nil {
 		stored, err = s.record(ctx, k, stored)
 	}
+	if err != nil {
+		return out, err
+	}
+	tells.stored(ctx)
 	out.Stored = &stored
-	return out, err
+	return out, nil
 }
 
 // CompactMessages compacts messages that the caller has, with the records so far, oldest
@@ -202,24 +207,6 @@ func (c *compactor) compact(ctx context.Context, id string, messages []ragctx.Me
 		c.watch.Done(pipeline.State{}, usage, res)
 	}
 	return res, err
-}
-
-// watch returns what tells of the compactions of a session.
-func (s *Service) watch(ctx context.Context, k session.Key, o compact.Options) pipeline.Watch {
-	return pipeline.Watch{
-		Due: func(_ pipeline.State, u compact.Usage) {
-			s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: o.Warning(u)})
-		},
-		Begun: func(_ pipeline.State, u compact.Usage, messages int) {
-			s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextCompacting, Data: o.Compacting(u, messages)})
-		},
-		Done: func(_ pipeline.State, u compact.Usage, r compact.Result) {
-			s.warn(ctx, k, r.Warnings)
-			if e, _, ok := r.Compacted(u); ok {
-				s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextCompacted, Data: e})
-			}
-		},
-	}
 }
 
 // warn logs the ways of summarising that failed.

@@ -100,6 +100,7 @@ type viewing struct {
 	options ViewOptions
 
 	notes branchNotes
+	tells telling
 	told  int // records of compactions that are stored
 	made  []session.Compaction
 	err   error // of storing one
@@ -152,7 +153,8 @@ func (v *viewing) stages(ctx context.Context) (*pipeline.Pipeline, error) {
 	}
 	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
 		o := v.service.compaction(v.scale.Counter)
-		b.Compaction, b.Watch = &o, v.service.watch(ctx, v.key, o)
+		v.tells = telling{service: v.service, key: v.key, options: o}
+		b.Compaction, b.Watch = &o, v.tells.watch(ctx)
 	}
 	return pipeline.Builtin(pipeline.Options{Counter: v.scale.Counter, Logger: v.service.opts.Logger, Now: v.service.opts.Now}, b)
 }
@@ -161,10 +163,11 @@ func (v *viewing) stages(ctx context.Context) (*pipeline.Pipeline, error) {
 func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Message, s *pipeline.State) {
 	var c session.Compaction
 	var err error
+	compacted := len(s.Records) > v.told
 	switch {
 	case v.err != nil || stage == (pipeline.Observation{}).Name(): // which is made of notes each time
 		return
-	case len(s.Records) > v.told:
+	case compacted:
 		v.told = len(s.Records)
 		c, err = v.branch.compaction(s.Records[v.told-1])
 	case same(before, s.Messages) || v.branch.leaf() == "":
@@ -184,6 +187,9 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 		return
 	}
 	v.made = append(v.made, c)
+	if compacted {
+		v.tells.stored(ctx)
+	}
 }
 
 // record stores a record, and has what is in memory follow.
