@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -411,6 +412,52 @@ func TestPruning(t *testing.T) {
 	res, err := compactor(t, compact.Options{Window: 4000}).Compact(context.Background(), compact.Conversation{Messages: conv(2000, 2000)})
 	if err != nil || res.Record == nil || res.Record.Strategy != compact.Prune || res.Record.Summary != "" {
 		t.Errorf("where pruning is enough there is a summary: %+v, %v", res.Record, err)
+	}
+}
+
+// A message of many outputs is copied once, and not once for each that is pruned.
+func TestPruningManyOutputs(t *testing.T) {
+	const outputs = 4000
+	var calls, results ragctx.Content
+	for i := range outputs {
+		id := fmt.Sprint(i)
+		calls = append(calls, use(id, "x", `{}`).Content...)
+		results = append(results, result(id, "out out out out out out out out out out out out out out out out").Content...)
+	}
+	conv := compact.Conversation{Messages: numbered([]ragctx.Message{
+		ragctx.TextMessage(ragctx.RoleUser, "go"),
+		{Role: ragctx.RoleAssistant, Content: calls},
+		{Role: ragctx.RoleUser, Content: results},
+		ragctx.TextMessage(ragctx.RoleUser, "go on"),
+	})}
+	by := compactor(t, compact.Options{Strategy: compact.Prune, Window: 4000})
+	var res compact.Result
+	allocated(t, func() {
+		var err error
+		if res, err = by.Compact(t.Context(), conv); err != nil || res.Record == nil {
+			t.Fatal(res.Reason, err)
+		}
+	})
+	if n := len(res.Record.Pruned); n < outputs/2 || n > outputs {
+		t.Fatalf("%d of %d outputs are pruned", n, outputs)
+	}
+	var view []ragctx.Message
+	allocated(t, func() { view = compact.Apply(conv.Messages, []compact.Record{*res.Record}) })
+	if diff := cmp.Diff(res.Messages, view); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// allocated runs a function that must not allocate what it would if it copied 4,000 blocks
+// for each of them, which is 2.8 GB.
+func allocated(t *testing.T, run func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	run()
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 256 {
+		t.Errorf("%d MiB are allocated", got)
 	}
 }
 

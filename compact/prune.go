@@ -29,6 +29,36 @@ type Pruned struct {
 // pruning is an output of which chars characters are left.
 type pruning struct{ message, block, chars int }
 
+// prunings say of which outputs how many characters are left, by the place of the message
+// and of the block in it.
+type prunings map[int]map[int]int
+
+func (p prunings) add(one pruning) {
+	if p[one.message] == nil {
+		p[one.message] = make(map[int]int)
+	}
+	p[one.message][one.block] = one.chars
+}
+
+// of returns messages of which these outputs are pruned; the others are shared.
+func (p prunings) of(messages []ragctx.Message) []ragctx.Message {
+	if len(p) == 0 {
+		return messages
+	}
+	out := slices.Clone(messages)
+	for i, blocks := range p {
+		content := slices.Clone(out[i].Content)
+		changed := false
+		for j, chars := range blocks {
+			changed = pruneBlock(content, j, chars) || changed
+		}
+		if changed {
+			out[i].Content = content
+		}
+	}
+	return out
+}
+
 // prune says which outputs of tools are not to be shown, newest first, so that the newest
 // ones cost at most protect tokens: of the one that exceeds them a part is left, of older
 // ones nothing. The messages for which skip holds are left alone. What was pruned before
@@ -82,21 +112,21 @@ func shorten(text string, chars int, marker string, num, den int) string {
 	return strings.TrimSpace(string(r[:head])) + "\n" + marker + "\n" + strings.TrimSpace(string(r[len(r)-(chars-head):]))
 }
 
-// pruneBlock returns the content of a message of which the output in one block is pruned.
-func pruneBlock(c ragctx.Content, block, chars int) ragctx.Content {
+// pruneBlock prunes the output in one block of a message's content, and reports whether
+// there is one that was whole.
+func pruneBlock(c ragctx.Content, block, chars int) bool {
 	if block < 0 || block >= len(c) || c[block].Type != ragctx.BlockToolResult {
-		return c
+		return false
 	}
 	text := c[block].Content.String()
 	switch {
 	case chars == 0:
 		text = PrunedMarker
 	case strings.Contains(text, PrunedMarker): // it is pruned already
-		return c
+		return false
 	default:
 		text = shorten(text, chars, PrunedMarker, 1, 2)
 	}
-	c = slices.Clone(c)
 	c[block].Content = ragctx.Text(text)
-	return c
+	return true
 }

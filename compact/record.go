@@ -27,6 +27,8 @@ type Record struct {
 	To      string   `json:"to,omitempty"`
 	Keep    []string `json:"keep,omitempty"`
 	Summary string   `json:"summary,omitempty" doc:"without the marker that it is shown with"`
+	// Through is the id of the newest message of a stored conversation when it was compacted.
+	Through string `json:"through,omitempty" doc:"the newest message of the stored conversation when it was compacted"`
 	// Pruned are outputs of tools that are not shown as a whole.
 	Pruned []Pruned `json:"pruned,omitempty"`
 
@@ -133,23 +135,15 @@ func soundItems(view []item) []item {
 // pruned returns messages with the outputs pruned that records name; the newest record
 // that names an output decides.
 func pruned(messages []ragctx.Message, at map[string]int, records []Record) []ragctx.Message {
-	type place struct{ message, block int }
-	chars := make(map[place]int)
+	chars := make(prunings)
 	for i := range records {
 		for _, p := range records[i].Pruned {
 			if m, ok := at[p.MessageID]; ok {
-				chars[place{m, p.Block}] = p.Chars
+				chars.add(pruning{m, p.Block, p.Chars})
 			}
 		}
 	}
-	if len(chars) == 0 {
-		return messages
-	}
-	out := slices.Clone(messages)
-	for p, n := range chars {
-		out[p.message].Content = pruneBlock(out[p.message].Content, p.block, n)
-	}
-	return out
+	return chars.of(messages)
 }
 
 // ranges returns for each message the record that covers it, and the one whose range

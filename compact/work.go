@@ -76,15 +76,15 @@ func (w *work) prune(o Options) (*work, bool) {
 		}
 	}
 	out := work{conv: w.conv, begin: w.begin}
-	out.raw = slices.Clone(w.raw)
+	chars := make(prunings)
 	for _, p := range prune(w.raw, func(i int) bool { return !visible[i] }, o.scale(), min(ProtectedTokens, o.Window/4)) {
-		m := &out.raw[p.message]
-		m.Content = pruneBlock(m.Content, p.block, p.chars)
-		out.pruned = append(out.pruned, Pruned{MessageID: m.ID, Block: p.block, Chars: p.chars})
+		chars.add(p)
+		out.pruned = append(out.pruned, Pruned{MessageID: w.raw[p.message].ID, Block: p.block, Chars: p.chars})
 	}
 	if len(out.pruned) == 0 {
 		return nil, false
 	}
+	out.raw = chars.of(w.raw)
 	sound := session.Sound(out.raw, uncounted(len(out.raw)))
 	at := make(map[int]ragctx.Message, len(sound.Kept))
 	for k, i := range sound.Kept {

@@ -21,7 +21,8 @@ type CompactOptions struct {
 	Policy   compact.Policy // adaptive, a3s or buffer
 	Strategy compact.Strategy
 	// Window is the model's, in tokens; Fixed of it are system prompt and tools. Used is
-	// what the model said that its last call cost; 0 has the messages counted.
+	// what the model said that its last call cost; 0 has the messages counted. Of a stored
+	// session it does not count where no answer of the model has come after the newest record.
 	Window, Fixed, Used int
 	KeepFirst, KeepLast int
 	Threshold           float64
@@ -78,17 +79,22 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		return Compacted{}, err
 	}
 	var out Compacted
-	c.cost = l.costs(c.scale)
-	c.watch = s.watch(ctx, k, c.by.Options())
+	c.cost, c.options.Used = l.costs(c.scale), l.used(o.Used)
+	tells := telling{service: s, key: k, options: c.by.Options()}
+	c.watch = tells.watch(ctx)
 	if out.Result, err = c.compact(ctx, k.ID, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
 	}
-	stored, err := ofCompaction(*out.Record)
+	stored, err := l.compaction(*out.Record)
 	if err == nil {
 		stored, err = s.record(ctx, k, stored)
 	}
+	if err != nil {
+		return out, err
+	}
+	tells.stored(ctx)
 	out.Stored = &stored
-	return out, err
+	return out, nil
 }
 
 // CompactMessages compacts messages that the caller has, with the records so far, oldest
@@ -201,24 +207,6 @@ func (c *compactor) compact(ctx context.Context, id string, messages []ragctx.Me
 		c.watch.Done(pipeline.State{}, usage, res)
 	}
 	return res, err
-}
-
-// watch returns what tells of the compactions of a session.
-func (s *Service) watch(ctx context.Context, k session.Key, o compact.Options) pipeline.Watch {
-	return pipeline.Watch{
-		Due: func(_ pipeline.State, u compact.Usage) {
-			s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: o.Warning(u)})
-		},
-		Begun: func(_ pipeline.State, u compact.Usage, messages int) {
-			s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextCompacting, Data: o.Compacting(u, messages)})
-		},
-		Done: func(_ pipeline.State, u compact.Usage, r compact.Result) {
-			s.warn(ctx, k, r.Warnings)
-			if e, _, ok := r.Compacted(u); ok {
-				s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextCompacted, Data: e})
-			}
-		},
-	}
 }
 
 // warn logs the ways of summarising that failed.

@@ -80,6 +80,22 @@ func (l *loaded) undone(v session.Version, c session.Compaction) *loaded {
 	return &out
 }
 
+// used returns how many tokens a model's last call had, as it was told, or 0 where that
+// call was before the newest record: as long as no answer came after it, the figure is of
+// a view that was longer, and would have the rest compacted as well.
+func (l *loaded) used(told int) int {
+	at := l.place(l.records.through)
+	if at < 0 { // there is no record, or it is of another branch
+		return told
+	}
+	for _, e := range l.entries[at+1:] {
+		if e.Message.Role == ragctx.RoleAssistant {
+			return told
+		}
+	}
+	return 0
+}
+
 // attempts is how often a session is read that others change meanwhile.
 const attempts = 3
 

@@ -111,21 +111,24 @@ type records struct {
 	compactions []compact.Record
 	stages      []StageRecord
 
-	id     string   // of the newest one
-	before *records // without it
+	id      string   // of the newest one
+	through string   // the newest message that it saw
+	before  *records // without it
 }
 
 // with returns the records and one more. One that cannot be read counts as none: it is
 // there to be undone, and the messages are what they were.
 func (r records) with(c session.Compaction) records {
 	before := r
-	r.id, r.before = c.ID, &before
+	r.id, r.through, r.before = c.ID, c.To, &before
 	var kind struct {
-		Kind string `json:"kind"`
+		Kind    string `json:"kind"`
+		Through string `json:"through"`
 	}
 	if len(c.Record) == 0 || json.Unmarshal(c.Record, &kind) != nil {
 		return r
 	}
+	r.through = cmp.Or(kind.Through, r.through)
 	switch kind.Kind {
 	case "":
 		var one compact.Record
@@ -142,8 +145,9 @@ func (r records) with(c session.Compaction) records {
 	return r
 }
 
-// ofCompaction returns a record as it is stored.
-func ofCompaction(r compact.Record) (session.Compaction, error) {
+// compaction returns a record of the branch as it is stored.
+func (l *loaded) compaction(r compact.Record) (session.Compaction, error) {
+	r.Through = l.leaf()
 	raw, err := json.Marshal(r)
 	return session.Compaction{ID: r.ID, CreatedAt: r.Created, From: r.From, To: r.To, Record: raw}, err
 }

@@ -1,6 +1,7 @@
 package conversation_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,6 +271,37 @@ func TestCompactAndUndo(t *testing.T) {
 	}
 }
 
+// trap 15: what the last call cost is of before a compaction. As long as the model has
+// given no answer since, the same request compacts nothing more, also in another process.
+func TestUsageIsOfTheLastCall(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	w.append(talk(0, 12, 60)...)
+	full := conversation.ViewOptions{Budget: pipeline.Budget{Window: 32_000}, Used: 30_000}
+	first := w.view(full)
+	if len(first.Records) != 1 {
+		t.Fatalf("%d records of a window that is full", len(first.Records))
+	}
+	same := func(when string) {
+		t.Helper()
+		w.Forget(nil)
+		if v := w.view(full); len(v.Records) > 0 || !strings.HasPrefix(texts(v.Messages), texts(first.Messages)) {
+			t.Errorf("%s: %d messages are %d, %d records", when, len(first.Messages), len(v.Messages), len(v.Records))
+		}
+	}
+	same("sent again")
+	w.say("The model was down. Once more, please.")
+	same("after a word of the user")
+	out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Window: 32_000, Used: 30_000, IfDue: true})
+	w.must(err)
+	if out.Stored != nil {
+		t.Error("compact is due by a figure of before")
+	}
+	w.say("Go on.", "Here is what I found.")
+	if v := w.view(full); len(v.Records) != 1 {
+		t.Errorf("%d records after a call that fills the window again", len(v.Records))
+	}
+}
+
 // spec 6.15: nothing is told of a compaction that does nothing but that the threshold is
 // reached.
 func TestNoOpIsNotTold(t *testing.T) {
@@ -284,6 +316,47 @@ func TestNoOpIsNotTold(t *testing.T) {
 	w.must(err)
 	if got := w.events(); out.Record != nil || !strings.Contains(out.Reason, "threshold") || got != nil {
 		t.Errorf("not due: %v, told %v", out.Reason, got)
+	}
+}
+
+// refusing is a storage that takes no records.
+type refusing struct {
+	session.Storage
+
+	with error
+}
+
+func (r refusing) AddCompaction(context.Context, session.Key, session.Compaction) (session.Compaction, error) {
+	return session.Compaction{}, r.with
+}
+
+// What a compaction came to is told when it is stored, and not where that fails or the
+// session is gone: the summary has what was said in it.
+func TestCompactionIsToldWhenStored(t *testing.T) {
+	window := pipeline.Budget{Window: 12_000}
+	for name, with := range map[string]error{"full": ragctx.ErrTooLarge, "down": ragctx.ErrUnavailable} {
+		w := newWorld(t, conversation.Options{Storage: refusing{session.NewMemory(session.Options{}), with}})
+		w.append(talk(0, 40, 60)...)
+		if _, err := w.View(t.Context(), key, conversation.ViewOptions{Budget: window}); (err == nil) != errors.Is(with, ragctx.ErrTooLarge) {
+			t.Errorf("%s: view: %v", name, err)
+		}
+		if out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Window: 12_000}); !errors.Is(err, with) || out.Stored != nil {
+			t.Errorf("%s: compact: %v", name, err)
+		}
+		if got := w.events(); slices.Contains(got, "context_compacted") {
+			t.Errorf("%s: told %v", name, got)
+		}
+	}
+	storage := session.NewMemory(session.Options{})
+	w := newWorld(t, conversation.Options{Storage: storage, Generator: llm.GeneratorFunc(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		return llm.Response{}, cmp.Or(storage.Delete(ctx, key), ragctx.ErrUnavailable)
+	})})
+	w.append(talk(0, 40, 60)...)
+	if _, err := w.View(t.Context(), key, conversation.ViewOptions{Budget: window}); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("a session that is gone: %v", err)
+	}
+	if got := w.events(); !slices.Equal(got, []string{"context_warning", "context_compacting"}) {
+		t.Errorf("gone: told %v", got)
 	}
 }
 

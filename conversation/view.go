@@ -20,7 +20,8 @@ type ViewOptions struct {
 	// at: what stages want to last is not kept.
 	Compile CompileOptions
 	// Used is what the model said that its last call cost, in tokens; 0 has the messages
-	// counted.
+	// counted. It does not count where that call was before the newest record, as no answer
+	// of the model has come after it.
 	Used int
 }
 
@@ -99,6 +100,7 @@ type viewing struct {
 	options ViewOptions
 
 	notes branchNotes
+	tells telling
 	told  int // records of compactions that are stored
 	made  []session.Compaction
 	err   error // of storing one
@@ -117,7 +119,7 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	}
 	cost := v.branch.costs(v.scale)
 	state := pipeline.State{
-		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.options.Used,
+		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.used(v.options.Used),
 		Records: begin.records, Messages: messages, Cost: cost,
 	}
 	v.told = len(begin.records)
@@ -151,7 +153,8 @@ func (v *viewing) stages(ctx context.Context) (*pipeline.Pipeline, error) {
 	}
 	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
 		o := v.service.compaction(v.scale.Counter)
-		b.Compaction, b.Watch = &o, v.service.watch(ctx, v.key, o)
+		v.tells = telling{service: v.service, key: v.key, options: o}
+		b.Compaction, b.Watch = &o, v.tells.watch(ctx)
 	}
 	return pipeline.Builtin(pipeline.Options{Counter: v.scale.Counter, Logger: v.service.opts.Logger, Now: v.service.opts.Now}, b)
 }
@@ -160,12 +163,13 @@ func (v *viewing) stages(ctx context.Context) (*pipeline.Pipeline, error) {
 func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Message, s *pipeline.State) {
 	var c session.Compaction
 	var err error
+	compacted := len(s.Records) > v.told
 	switch {
 	case v.err != nil || stage == (pipeline.Observation{}).Name(): // which is made of notes each time
 		return
-	case len(s.Records) > v.told:
+	case compacted:
 		v.told = len(s.Records)
-		c, err = ofCompaction(s.Records[v.told-1])
+		c, err = v.branch.compaction(s.Records[v.told-1])
 	case same(before, s.Messages) || v.branch.leaf() == "":
 		return
 	default:
@@ -183,6 +187,9 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 		return
 	}
 	v.made = append(v.made, c)
+	if compacted {
+		v.tells.stored(ctx)
+	}
 }
 
 // record stores a record, and has what is in memory follow.

@@ -27,7 +27,8 @@ type Watch struct {
 	// Begun is told that there is something to compact in a view of so many messages, which
 	// may take a model's time now.
 	Begun func(s State, u compact.Usage, messages int)
-	// Done is told what came of it.
+	// Done is told what came of it, before [State.Kept] is: whoever keeps records and tells
+	// others of them does so when that is done.
 	Done func(State, compact.Usage, compact.Result)
 }
 

@@ -92,12 +92,14 @@ func (a *Agent) Turn(ctx context.Context, said string) (string, error) {
 }
 
 // ask asks the model what comes next. Where ragctx has counted less than the model does,
-// it is sent less.
+// it is sent less. What the last call cost is told once: the next view may be a shorter one.
 func (a *Agent) ask(ctx context.Context, final bool) (Reply, error) {
 	r := Request{Tools: a.Model.Definitions(a.Tools), Answer: cmp.Or(a.Answer, 4096), Final: final}
 	for window := a.Window; ; window -= window / 8 {
+		used := a.used
+		a.used = 0
 		var err error
-		if r.Shown, err = a.Session.Assemble(ctx, a.System, r, window, a.used); err != nil {
+		if r.Shown, err = a.Session.Assemble(ctx, a.System, r, window, used); err != nil {
 			return Reply{}, err
 		}
 		reply, err := a.Model.Call(ctx, r)
