@@ -39,10 +39,12 @@ const (
 var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHeader}
 
 // isWrite reports whether an operation changes something that doing it again would
-// change once more, and so knows keys.
+// change once more, and so knows keys. Assembling a call of a session may compact it,
+// and finds that done when it is asked again; its answer is the whole prompt, and storing
+// one for each call of a model would take more room than all that is said.
 func isWrite(op *huma.Operation) bool {
 	others := [...]string{
-		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages", "pack", "assemble", "explain", "compile-session", "compile", "compact",
+		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages", "pack", "assemble", "assemble-session", "explain", "compile-session", "compile", "compact",
 		"import-session",
 		"mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3", "create-key",
 	}

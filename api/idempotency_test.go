@@ -12,6 +12,7 @@ import (
 
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -106,6 +107,19 @@ func TestBadKeys(t *testing.T) {
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("two keys: %s", resp.Status)
+	}
+}
+
+// TestPromptsAreNotKept: assembling a call of a session passes over a key, as its answer,
+// the whole prompt, is not stored.
+func TestPromptsAreNotKept(t *testing.T) {
+	f := start(t, Options{})
+	for _, said := range []string{"the first words", "the second words"} {
+		f.talk(t, session.Key{ID: "s"}, said)
+		a := f.call(t, "POST", "/v1/sessions/s/assemble", `{"budget":{"total":8000}}`, "Idempotency-Key: k")
+		if a.status != 200 || a.header.Get(replayedHeader) != "" || !strings.Contains(a.body, said) {
+			t.Errorf("%s: %d %v %s", said, a.status, a.header, a.body)
+		}
 	}
 }
 

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -217,21 +219,42 @@ func seeded(messages []ragctx.Message, seed string) {
 }
 
 // appendOnce appends messages. If the request is repeated after it was done and before it
-// was answered, it finds its own messages.
+// was answered, it finds its own messages. Ids that other messages have are a conflict, as
+// they are without a key: what was sent would be lost.
 func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest, messages []ragctx.Message) ([]ragctx.Message, error) {
 	section := cmp.Or(r.Section, session.SectionMessages)
 	stored, err := s.appendMaking(ctx, k, r, section, messages)
 	if !errors.Is(err, ragctx.ErrConflict) || seedOf(ctx) == "" {
 		return stored, err
 	}
-	for i := range messages {
-		e, getErr := s.engine.Sessions().Get(ctx, k, messages[i].ID)
-		if getErr != nil || e.Section != section {
+	parent := ""
+	for _, m := range messages {
+		e, getErr := s.engine.Sessions().Get(ctx, k, m.ID)
+		if m.ParentID = cmp.Or(m.ParentID, parent); getErr != nil || e.Section != section || !repeats(m, e.Message) {
 			return nil, err
 		}
-		stored = append(stored, e.Message)
+		stored, parent = append(stored, e.Message), m.ID
 	}
 	return stored, nil
+}
+
+// repeats reports whether a message that was sent says what a stored one says, in its place.
+// What storing adds does not count: when it was said, after which message if none was named,
+// and whose step it is.
+func repeats(sent, stored ragctx.Message) bool {
+	sent.CreatedAt, sent.ParentID = stored.CreatedAt, cmp.Or(sent.ParentID, stored.ParentID)
+	a, errSent := session.EncodeMessage(stepless(sent))
+	b, errStored := session.EncodeMessage(stepless(stored))
+	return errSent == nil && errStored == nil && bytes.Equal(a, b)
+}
+
+// stepless returns a message without the marks of the step that it is of.
+func stepless(m ragctx.Message) ragctx.Message {
+	m.Metadata = maps.Clone(m.Metadata)
+	for _, mark := range [...]string{ragctx.MetaIsTrace, ragctx.MetaExecutionID, ragctx.MetaStepID, ragctx.MetaAgentID, ragctx.MetaToolExecutionID} {
+		delete(m.Metadata, mark)
+	}
+	return m
 }
 
 // appendMaking appends messages, and makes the session first where it is not there and

@@ -539,6 +539,41 @@ func TestAppendingAgain(t *testing.T) {
 	}
 }
 
+// TestAppendingIsNotLost: a new request whose ids other messages have is a conflict, with
+// a key too. What is equal and in its place is a repetition.
+func TestAppendingIsNotLost(t *testing.T) {
+	f := start(t, Options{})
+	const said = `{"create":true,"messages":[
+		{"id":"m0","content":"<hello>"},
+		{"id":"m1","role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"c","name":"look","input":{"at": 1e2}}],"metadata":{"n":9007199254740993,"a":[]}},
+		{"id":"m2","role":"tool","content":[{"type":"tool_result","tool_use_id":"c","content":"x"}]}],"step":{"execution_id":"e","step_id":"1"}}`
+	at := "/v1/sessions/s/messages"
+	first := f.call(t, "POST", at, said, "Idempotency-Key: first")
+	if first.status != 201 {
+		t.Fatalf("%d %s", first.status, first.body)
+	}
+	if again := f.call(t, "POST", at, said, "Idempotency-Key: again"); again.status != 201 || again.body != first.body {
+		t.Errorf("the same: %d %s", again.status, again.body)
+	}
+	for name, body := range map[string]string{
+		"another text":             `{"messages":[{"id":"m0","content":"transfer it"}]}`,
+		"another role":             `{"messages":[{"id":"m0","role":"assistant","content":"<hello>"}]}`,
+		"another name":             `{"messages":[{"id":"m0","name":"ann","content":"<hello>"}]}`,
+		"other metadata":           `{"messages":[{"id":"m0","content":"<hello>","metadata":{"a":1}}]}`,
+		"another parent":           `{"messages":[{"id":"m2","role":"tool","parent_id":"m0","content":[{"type":"tool_result","tool_use_id":"c","content":"x"}]}]}`,
+		"another section":          `{"section":"notes","messages":[{"id":"m0","content":"<hello>"}]}`,
+		"after another one":        `{"messages":[{"id":"m1","role":"assistant","content":"I look."},{"id":"m0","content":"<hello>"}]}`,
+		"one of them is not there": `{"messages":[{"id":"m0","content":"<hello>"},{"id":"new","content":"and this"}]}`,
+	} {
+		if a := f.call(t, "POST", at, body, "Idempotency-Key: "+name); a.status != 409 {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+	if d, err := f.client.DescribeSession(t.Context(), session.Key{ID: "s"}); err != nil || d.Messages != 3 || d.Leaf != "m2" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 // TestSessionsOfAKey: a key of a user sees and erases that user's sessions alone.
 func TestSessionsOfAKey(t *testing.T) {
 	f := start(t, Options{})

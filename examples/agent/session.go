@@ -59,7 +59,8 @@ func (s *Session) do(ctx context.Context, what string, body, answer any) error {
 	return s.send(ctx, path, body, answer)
 }
 
-// send posts to ragctx. The key makes it safe to send the same again.
+// send posts to ragctx. The key makes it safe to send the same again; assembling is so
+// without it.
 func (s *Session) send(ctx context.Context, path string, body, answer any) error {
 	header := http.Header{"Idempotency-Key": {rand.Text()}}
 	if s.Key != "" {
