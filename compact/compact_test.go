@@ -494,3 +494,17 @@ func TestApplyElsewhere(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestRecordsFromElsewhere: numbers of a record that no compaction would write.
+func TestRecordsFromElsewhere(t *testing.T) {
+	result := ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Text("data")}
+	messages := []ragctx.Message{
+		{ID: "a", Role: ragctx.RoleAssistant, Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f"}}},
+		{ID: "b", Role: ragctx.RoleUser, Content: ragctx.Content{result}},
+	}
+	for _, p := range []compact.Pruned{{MessageID: "b", Chars: -1}, {MessageID: "b", Block: -1}, {MessageID: "b", Block: 7}, {MessageID: "c"}, {MessageID: "b", Chars: math.MinInt}} {
+		if got := compact.Apply(messages, []compact.Record{{Pruned: []compact.Pruned{p}}}); len(got) != 2 {
+			t.Errorf("%+v: %+v", p, got)
+		}
+	}
+}

@@ -120,7 +120,7 @@ func pruneBlock(c ragctx.Content, block, chars int) bool {
 	}
 	text := c[block].Content.String()
 	switch {
-	case chars == 0:
+	case chars <= 0: // a record may come from elsewhere
 		text = PrunedMarker
 	case strings.Contains(text, PrunedMarker): // it is pruned already
 		return false

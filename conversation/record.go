@@ -151,3 +151,11 @@ func (l *loaded) compaction(r compact.Record) (session.Compaction, error) {
 	raw, err := json.Marshal(r)
 	return session.Compaction{ID: r.ID, CreatedAt: r.Created, From: r.From, To: r.To, Record: raw}, err
 }
+
+// holds reports whether a record is about messages of the branch alone.
+func (l *loaded) holds(r compact.Record) bool {
+	if r.From == "" && r.To == "" {
+		return r.Summary == "" // which stands for messages without ids
+	}
+	return l.has(r.From) && l.has(r.To) && !slices.ContainsFunc(r.Keep, func(id string) bool { return !l.has(id) })
+}

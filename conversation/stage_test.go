@@ -1,0 +1,62 @@
+package conversation_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+)
+
+// noting is a stage that adds a note after each answer, once, and wants it to last.
+type noting struct{ ids bool }
+
+func (noting) Name() string                                        { return "noting" }
+func (noting) Priority() int                                       { return 15 }
+func (noting) EstimateTokens(context.Context, *pipeline.State) int { return 0 }
+
+func (n noting) Apply(_ context.Context, s *pipeline.State, messages []ragctx.Message, _ pipeline.Budget) ([]ragctx.Message, error) {
+	last := messages[len(messages)-1]
+	if last.Role != ragctx.RoleAssistant || last.ID == "" || last.Name == "note" {
+		return nil, nil
+	}
+	note := ragctx.TextMessage(ragctx.RoleAssistant, "noted "+last.ID)
+	if note.Name = "note"; n.ids {
+		note.ID = "note-" + last.ID
+	}
+	out := append(append([]ragctx.Message{}, messages...), note)
+	s.Persist(out)
+	return out, nil
+}
+
+// TestStagesAndCompaction: what a stage adds may be at the edge of what is compacted. The
+// compaction lasts, and the next call does not compact anew.
+func TestStagesAndCompaction(t *testing.T) {
+	const words = " please please please please please please please please please please"
+	for _, ids := range []bool{false, true} {
+		w := newWorld(t, conversation.Options{Stages: []pipeline.Stage{noting{ids}}})
+		compactions := 0
+		for range 40 {
+			_, err := w.Append(t.Context(), key, "", session.Step{},
+				ragctx.TextMessage(ragctx.RoleUser, "Why does it fail?"+words), ragctx.TextMessage(ragctx.RoleAssistant, "We decided to use rules."+words))
+			w.must(err)
+			for call := range 2 {
+				v, err := w.View(t.Context(), key, conversation.ViewOptions{Budget: pipeline.Budget{Window: 1200}})
+				w.must(err)
+				for _, r := range v.Reports {
+					if r.Stage != "compaction" || !r.Persisted {
+						continue
+					}
+					if compactions++; call > 0 {
+						t.Errorf("ids %v: compacted again, though nothing was said", ids)
+					}
+				}
+			}
+		}
+		if compactions < 2 || compactions > 20 {
+			t.Errorf("ids %v: %d compactions", ids, compactions)
+		}
+	}
+}
