@@ -539,6 +539,30 @@ func TestAppendingAgain(t *testing.T) {
 	}
 }
 
+// TestAppendingAnotherForm: a message in another vendor's form is refused with a remedy, and
+// what may be said so and is not understood is told.
+func TestAppendingAnotherForm(t *testing.T) {
+	f := start(t, Options{})
+	at := "/v1/sessions/s/messages"
+	for body, want := range map[string]string{
+		`{"format":"anthropic","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c"}]}]}`: "tool_calls: is a field of the form openai",
+		`{"format":"gemini","messages":[{"role":"model","content":"x"}]}`:                                   "content: is a field of the form openai or anthropic",
+		`{"format":"openai","messages":[{"role":"user","text":"typo"}]}`:                                    "text: is not understood",
+	} {
+		p := f.call(t, "POST", at, `{"create":true,`+body[1:]).problem(t)
+		if p.Status != 422 || p.Errors[0].Location != "body.messages" || !strings.Contains(p.Errors[0].Message, want) {
+			t.Errorf("%s: %+v", body, p)
+		}
+	}
+	if _, err := f.client.DescribeSession(t.Context(), session.Key{ID: "s"}); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("something was stored: %v", err)
+	}
+	got := into[Appended](t, f.call(t, "POST", at, `{"create":true,"format":"openai","messages":[{"role":"assistant","thoughts":"x"}]}`), 201)
+	if len(got.Losses) != 1 || !strings.Contains(got.Losses[0].What, "thoughts") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestAppendingIsNotLost: a new request whose ids other messages have is a conflict, with
 // a key too. What is equal and in its place is a repetition.
 func TestAppendingIsNotLost(t *testing.T) {

@@ -63,6 +63,9 @@ func readAnthropic(raw json.RawMessage, index int, l *losses) (ragctx.Message, e
 		return ragctx.Message{}, ragctx.Invalid("role", "%q is not a role of messages; use user or assistant, and system beside the messages", ragctx.Clip(string(w.Role)))
 	}
 	m, x := ragctx.Message{Role: w.Role}, extra{Fields: anthropicMessage.rest(o)}
+	if err := complete(Anthropic, "content", absent(w.Content), x.Fields); err != nil {
+		return ragctx.Message{}, err
+	}
 	if err := x.readContent(w.Content, &m, anthropicReader(&x, index, l)); err != nil {
 		return ragctx.Message{}, err
 	}
@@ -99,7 +102,7 @@ func anthropicReader(x *extra, index int, l *losses) reader {
 		case "thinking":
 			return ragctx.Block{Text: textOf(o, "thinking")}, anthropicThinking, nil
 		}
-		return ragctx.Block{}, nil, nil
+		return ragctx.Block{}, nil, ofOtherKind(Anthropic, textOf(o, "type"))
 	}
 }
 

@@ -102,6 +102,9 @@ func readGemini(raw json.RawMessage, role ragctx.Role, identify func(*ragctx.Blo
 		return ragctx.Message{}, err
 	}
 	x := extra{Fields: geminiContent.rest(o)}
+	if err := complete(Gemini, "parts", w.Parts == nil, x.Fields); err != nil {
+		return ragctx.Message{}, err
+	}
 	switch {
 	case role == ragctx.RoleSystem:
 		if w.Role != "" {

@@ -34,18 +34,18 @@ type openAIWire struct {
 	Reasoning  string            `json:"reasoning_content"`
 }
 
-func (openAI) read(c Conversation, _ []ragctx.Message, _ *losses) ([]ragctx.Message, error) {
+func (openAI) read(c Conversation, _ []ragctx.Message, l *losses) ([]ragctx.Message, error) {
 	out := make([]ragctx.Message, len(c.Messages))
 	for i, raw := range c.Messages {
 		var err error
-		if out[i], err = readOpenAI(raw); err != nil {
+		if out[i], err = readOpenAI(raw, i, l); err != nil {
 			return nil, fmt.Errorf("messages[%d]: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-func readOpenAI(raw json.RawMessage) (ragctx.Message, error) {
+func readOpenAI(raw json.RawMessage, index int, l *losses) (ragctx.Message, error) {
 	var w openAIWire
 	var o object
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -59,8 +59,15 @@ func readOpenAI(raw json.RawMessage) (ragctx.Message, error) {
 		return ragctx.Message{}, err
 	}
 	m, x := ragctx.Message{Role: role, Name: w.Name, Reasoning: w.Reasoning}, extra{Fields: openAIMessage.rest(o)}
+	required := role != ragctx.RoleAssistant // who may call a tool, refuse or speak instead
+	if err := complete(OpenAI, "content", required && absent(w.Content), x.Fields); err != nil {
+		return ragctx.Message{}, err
+	}
 	if err := x.readContent(w.Content, &m, readOpenAIPart); err != nil {
 		return ragctx.Message{}, err
+	}
+	if role == ragctx.RoleAssistant && len(m.Content)+len(x.Parts)+len(w.Calls)+len(w.Reasoning) == 0 {
+		l.unspoken(index, x.Fields)
 	}
 	if role == ragctx.RoleTool {
 		m.Content = ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: w.ToolCallID, Content: m.Content}}
@@ -88,7 +95,7 @@ func readOpenAIPart(o object, _ json.RawMessage) (ragctx.Block, shape, error) {
 			return ragctx.Block{Type: ragctx.BlockImage, MediaType: media, Data: data}, openAIImage, nil
 		}
 	}
-	return ragctx.Block{}, nil, nil
+	return ragctx.Block{}, nil, ofOtherKind(OpenAI, textOf(o, "type"))
 }
 
 func readOpenAICall(raw json.RawMessage) (ragctx.Block, object, error) {

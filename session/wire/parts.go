@@ -19,7 +19,7 @@ var textShape = shape{"type": nil, "text": nil}
 // readContent reads a content that is a text or a list of parts into a message.
 func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, read reader) error {
 	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
+	if absent(raw) || string(raw) == `""` {
 		return nil
 	}
 	if raw[0] == '"' {
@@ -38,6 +38,9 @@ func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, read reader)
 	x.List = len(m.Content) == 0 || len(m.Content) == 1 && m.Content[0].Type == ragctx.BlockText
 	return nil
 }
+
+// absent reports whether a value is none.
+func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // readParts reads a list of parts into a message, and keeps what is not known.
 func (x *extra) readParts(parts []json.RawMessage, m *ragctx.Message, read reader) error {

@@ -4,7 +4,8 @@
 // What one vendor can say is the same after it was read and written for that vendor:
 // what a [ragctx.Message] has no place for (cache marks, signatures, kinds of parts of the
 // vendor's own) is kept in its metadata, under the vendor's key, without what is said.
-// Between vendors something can be lost, and every [Loss] is listed.
+// Between vendors something can be lost, and every [Loss] is listed. A message that is of
+// another vendor's form than it is said to be is refused: what it says would not be seen.
 //
 // Written conversations have tool results where each vendor documents that they belong,
 // directly after their calls, also where they came late. Calls that have no result yet

@@ -348,6 +348,44 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// A message in another vendor's form is refused, and told what to do: kept as it is, it
+// would say nothing.
+func TestOtherVendorsForm(t *testing.T) {
+	for in, want := range map[string]string{
+		`anthropic {"role":"assistant","content":null,"tool_calls":[{"id":"c"}]}`:     "tool_calls: is a field of the form openai",
+		`anthropic {"role":"assistant","content":"Hm.","tool_calls":[{"id":"c"}]}`:    "tool_calls: is a field of the form openai",
+		`anthropic {"role":"user","tool_call_id":"c","content":"x"}`:                  "tool_call_id: is a field of the form openai",
+		`anthropic {"role":"user","text":"typo"}`:                                     "text: is not understood, and there is no content",
+		`anthropic {"role":"user","parts":[{"text":"x"}]}`:                            "parts: is a field of the form gemini",
+		`anthropic {"role":"user","content":[{"type":"image_url","image_url":{}}]}`:   `content[0]: type: "image_url" is a part of the form openai`,
+		`gemini {"role":"model","content":"x"}`:                                       "content: is a field of the form openai or anthropic",
+		`gemini {"role":"model","tool_calls":[{"id":"c"}],"parts":[{"text":"x"}]}`:    "tool_calls: is a field of the form openai",
+		`gemini {"role":"user","text":"x"}`:                                           "text: is not understood, and there is no parts",
+		`openai {"role":"user","parts":[{"text":"x"}]}`:                               "parts: is a field of the form gemini",
+		`openai {"role":"user","text":"typo"}`:                                        "text: is not understood, and there is no content",
+		`openai {"role":"tool","tool_call_id":"c","output":"x"}`:                      "output: is not understood, and there is no content",
+		`openai {"role":"assistant","content":[{"type":"tool_use","id":"c"}]}`:        `content[0]: type: "tool_use" is a part of the form anthropic`,
+		`openai {"role":"user","content":[{"type":"tool_result","tool_use_id":"c"}]}`: `content[0]: type: "tool_result" is a part of the form anthropic`,
+	} {
+		v, text, _ := strings.Cut(in, " ")
+		m, _, err := wire.Read(wire.Vendor(v), wire.Conversation{Messages: raw("[" + text + "]")})
+		if err == nil || !strings.Contains(err.Error(), "messages[0]: "+want) && !strings.Contains(err.Error(), "contents[0]: "+want) || !strings.Contains(err.Error(), "name the form") {
+			t.Errorf("%s: %+v, %v", in, m, err)
+		}
+	}
+	for in, lost := range map[string]int{ // answers that say nothing, and fields that are empty, are no mistake
+		`openai {"role":"assistant","content":"","refusal":null,"annotations":[]}`: 0, `openai {"role":"assistant","content":null,"refusal":"No."}`: 0,
+		`openai {"role":"assistant","content":null,"function_call":{"name":"f"}}`: 0, `openai {"role":"assistant","text":"typo"}`: 1,
+		`anthropic {"role":"assistant","id":"msg","stop_reason":"end_turn","content":[]}`: 0, `anthropic {"role":"assistant","content":"x","tool_calls":[]}`: 0,
+		`gemini {"role":"model"}`: 0,
+	} {
+		v, text, _ := strings.Cut(in, " ")
+		if _, losses, err := wire.Read(wire.Vendor(v), wire.Conversation{Messages: raw("[" + text + "]")}); err != nil || len(losses) != lost {
+			t.Errorf("%s: %v, %v", in, losses, err)
+		}
+	}
+}
+
 // conversation draws messages with calls that are nested, parallel, answered late, twice,
 // by the wrong role, or never.
 func conversation(t *rapid.T) []ragctx.Message {
