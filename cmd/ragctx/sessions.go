@@ -240,7 +240,7 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	sessionUser(cmd.Flags(), &r.UserID)
-	cmd.Flags().StringVar(&r.Layer, "layer", "", "how it is compressed: "+strings.Join(layers, ", ")+" (default any: observations where there are some, else compaction)")
+	choiceVar(cmd.Flags(), &r.Layer, "layer", "", layers, "how it is compressed: "+strings.Join(layers, ", ")+" (default any: observations where there are some, else compaction)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
