@@ -86,6 +86,15 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
   ragctx sessions compact s-42 --window 32000 --if-due`,
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
 		r.Force = new(!ifDue)
+		if r.Policy == "" {
+			s, err := t.DescribeSession(ctx, t.key)
+			if err != nil {
+				return err
+			}
+			if s.Layer == pipeline.LayerBuffer {
+				r.Policy = string(conversation.PolicyBuffer)
+			}
+		}
 		a, err := t.CompactSession(ctx, t.key, r)
 		if err != nil || asJSON {
 			return writeUnless(err, t.out, a)
