@@ -297,8 +297,7 @@ func (p *Plan) Compose(stable, volatile Part) Result {
 	fixed := r.System + r.Stable + r.Volatile
 	// What context leaves of its part stays free: a budget that is another one in every turn
 	// would cut the conversation elsewhere in every turn.
-	room := min(p.room(fixed), p.room(p.system+p.context))
-	res.View = session.Truncate(p.request.Messages, session.Limits{Tokens: room, Scale: p.scale, Costs: p.costs, Steady: true})
+	res.View = p.view(min(p.room(fixed), p.room(p.system+p.context)))
 	if p.request.Placement == Inline && volatile.Text != "" {
 		res.Carrier = session.LastInstruction(res.View.Messages)
 		carry(res.View.Messages, res.Carrier, volatile.whole())
@@ -311,6 +310,15 @@ func (p *Plan) Compose(stable, volatile Part) Result {
 	}
 	res.Budget = r
 	return res
+}
+
+// Shown returns the messages that the call has when context takes its part. A system prompt
+// that context makes longer than the sum of both can leave a few tokens less.
+func (p *Plan) Shown() []ragctx.Message { return p.view(p.room(p.system + p.context)).Messages }
+
+// view returns what fits of the messages.
+func (p *Plan) view(room int) session.View {
+	return session.Truncate(p.request.Messages, session.Limits{Tokens: room, Scale: p.scale, Costs: p.costs, Steady: true})
 }
 
 // prompt returns the system prompt with the context that goes there, and what it costs

@@ -137,7 +137,7 @@ func (s *Service) compactable(ctx context.Context, k session.Key, l *loaded, by 
 		wants = pipeline.LayerBuffer
 	}
 	if l.layer != wants && (l.layer != pipeline.AnyLayer || wants == pipeline.LayerBuffer) {
-		return taken("the session's layer of compression is %q, and this is %s; set the layer first", l.layer, wants)
+		return taken("the session's layer of compression is %s, and this is %s; change the layer first ('ragctx sessions change --layer', or PATCH the session)", cmp.Or(l.layer, "any"), wants)
 	}
 	if l.layer != pipeline.AnyLayer || s.opts.Notes == nil || s.opts.Settings.Observation.Disabled {
 		return nil

@@ -31,7 +31,11 @@ func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, e
 	if err != nil {
 		return Assembled{}, err
 	}
-	return e.assemble(ctx, r, counter, q.SessionID)
+	plan, err := r.Plan(counter)
+	if err != nil {
+		return Assembled{}, err
+	}
+	return e.assemble(ctx, r, plan, q.SessionID)
 }
 
 // assembling checks a request, and returns its completed query and who counts.
@@ -45,13 +49,9 @@ func (e *Engine) assembling(ctx context.Context, r assemble.Request) (q ragctx.C
 	return q, c, err
 }
 
-// assemble puts the call of a checked request together. The providers of a session are
-// asked, too.
-func (e *Engine) assemble(ctx context.Context, r assemble.Request, c ragctx.Counter, of string) (Assembled, error) {
-	plan, err := r.Plan(c)
-	if err != nil {
-		return Assembled{}, err
-	}
+// assemble puts the call of a checked request together as planned. The providers of a
+// session are asked, too.
+func (e *Engine) assemble(ctx context.Context, r assemble.Request, plan assemble.Plan, of string) (_ Assembled, err error) {
 	out := Assembled{Messages: r.Messages}
 	if plan.Ask {
 		out.Asked = plan.Query.Query

@@ -36,8 +36,9 @@ type AssembledSession struct {
 
 // AssembleSession puts a model call together of a stored conversation: its stages run
 // (observations, compaction, truncation, those of the operator), which stores what they
-// want to last, and what they leave is divided as [Engine.Assemble] does. What the calls of
-// one question were shown stays while its rank changes little.
+// want to last, and what they leave is divided as [Engine.Assemble] does. Memories of the
+// session that only repeat what is shown of it are left out. What the calls of one question
+// were shown stays while its rank changes little.
 func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRequest) (AssembledSession, error) {
 	k, err := e.conversation(ctx, k)
 	if err != nil {
@@ -63,7 +64,18 @@ func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRe
 	if r.Request.Context.Shown == nil {
 		r.Request.Context.Shown = before
 	}
-	out.Assembled, err = e.assemble(ctx, r.Request, counter, k.ID)
+	plan, err := r.Plan(counter)
+	if err != nil {
+		return AssembledSession{}, err
+	}
+	if plan.Ask {
+		ids, err := e.said(ctx, k, plan.Query, plan.Shown())
+		if err != nil {
+			return AssembledSession{}, err
+		}
+		plan.Query.Exclude = slices.Concat(plan.Query.Exclude, ids)
+	}
+	out.Assembled, err = e.assemble(ctx, r.Request, plan, k.ID)
 	if err != nil {
 		return AssembledSession{}, err
 	}

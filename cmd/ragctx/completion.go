@@ -81,7 +81,7 @@ func arguments(env lookupEnv) map[string]argument {
 		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
 		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
 		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions compact": {talk}, "sessions undo": {talk},
-		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions observations": {talk}, "sessions delete": {talk},
+		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions observations": {talk}, "sessions delete": {talk}, "sessions change": {talk},
 		"sessions export": {talk, completeFiles}, "sessions import": {cobra.NoFileCompletions, completeFiles},
 		"reembed": {embedder},
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +49,40 @@ func (c count) Set(s string) error {
 	default:
 		return fmt.Errorf("use a whole number from %d to %d", c.least, c.most)
 	}
+}
+
+// choice is a flag's value: one of some words, in any letter case.
+type choice struct {
+	value *string
+	of    []string
+}
+
+// choiceVar adds a flag for one of some words; without it the value is the preset, which
+// may be none of them.
+func choiceVar(flags *pflag.FlagSet, value *string, name, preset string, of []string, help string) {
+	*value = preset
+	flags.Var(choice{value, of}, name, help)
+}
+
+// String implements pflag.Value.
+func (c choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+// Type implements pflag.Value.
+func (choice) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (c choice) Set(s string) error {
+	i := slices.IndexFunc(c.of, func(word string) bool { return strings.EqualFold(word, s) })
+	if i < 0 {
+		return errors.New("use one of " + strings.Join(c.of, ", "))
+	}
+	*c.value = c.of[i]
+	return nil
 }
 
 // moment is a flag's value: a time, or a day that stands for its beginning here.

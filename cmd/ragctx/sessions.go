@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/pipeline"
@@ -47,7 +49,7 @@ func newSessions(env lookupEnv) *cobra.Command {
 	cmd.AddCommand(
 		newSessionsList(env), newSessionsShow(env), newSessionsCreate(env), newSessionsAppend(env), newSessionsMessages(env), newSessionsCompile(env), newSessionsCompact(env),
 		newSessionsUndo(env), newSessionsFork(env), newSessionsNavigate(env), newSessionsLabel(env), newSessionsExport(env), newSessionsImport(env), newSessionsObservations(env),
-		newSessionsDelete(env),
+		newSessionsChange(env), newSessionsDelete(env),
 	)
 	return cmd
 }
@@ -240,7 +242,7 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	sessionUser(cmd.Flags(), &r.UserID)
-	cmd.Flags().StringVar(&r.Layer, "layer", "", "how it is compressed: "+strings.Join(layers, ", ")+" (default any: observations where there are some, else compaction)")
+	choiceVar(cmd.Flags(), &r.Layer, "layer", "", layers, "how it is compressed: "+strings.Join(layers, ", ")+" (default any: observations where there are some, else compaction)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -248,12 +250,61 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 // layers are the ways in which a session can be compressed.
 var layers = []string{"any", string(pipeline.LayerObservation), string(pipeline.LayerCompaction), string(pipeline.LayerBuffer), string(pipeline.LayerNone)}
 
+func newSessionsChange(env lookupEnv) *cobra.Command {
+	var layer string
+	var params []string
+	var asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "change SESSION", Short: "Change how a session is compressed",
+		Long: "Change sets the layer of compression of a session, and values of your own. A value is\n" +
+			"JSON, or else a text; null takes it away. What is not named stays.",
+		Example: "  ragctx sessions change s-42 --layer buffer\n  ragctx sessions change s-42 --param topic=deployment --param done=true",
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		var p api.SessionPatch
+		if layer != "" {
+			p.Layer = &layer
+		}
+		var err error
+		if p.Parameters, err = parameters(params); err != nil {
+			return err
+		}
+		if p.Layer == nil && len(params) == 0 {
+			return badUsage("there is nothing to change; give --layer or --param")
+		}
+		s, err := t.ChangeSession(ctx, t.key, p)
+		if err != nil {
+			return err
+		}
+		return t.say(asJSON, s, "layer of %s: %s", printable(s.ID), s.Layer)
+	})
+	choiceVar(cmd.Flags(), &layer, "layer", "", layers, "how it is compressed: "+strings.Join(layers, ", "))
+	cmd.Flags().StringArrayVar(&params, "param", nil, "NAME=VALUE to set; may be repeated")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// parameters reads NAME=VALUE.
+func parameters(list []string) (api.Metadata, error) {
+	out := make(api.Metadata, len(list))
+	for _, one := range list {
+		name, value, ok := strings.Cut(one, "=")
+		if !ok || name == "" {
+			return nil, badUsage("--param: is %q; use NAME=VALUE", ragctx.Clip(one))
+		}
+		if out[name] = value; json.Valid([]byte(value)) {
+			out[name] = json.RawMessage(value)
+		}
+	}
+	return out, nil
+}
+
 func newSessionsDelete(env lookupEnv) *cobra.Command {
 	var erase bool
 	cmd := sessionCommand(env, &cobra.Command{
 		Use: "delete SESSION", Short: "Remove a session for good",
-		Long: "Delete removes a conversation, and the turns and memories of the session: those of --user,\n" +
-			"or without it of all users. This cannot be undone, so it wants --erase.",
+		Long: "Delete removes a conversation, the sessions that were forked off it, and the turns and\n" +
+			"memories of the session: those of --user, or without it of all users who have a session\n" +
+			"of that name. This cannot be undone, so it wants --erase.",
 		Example: "  ragctx sessions delete s-42 --erase",
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
 		if !erase {
@@ -264,6 +315,7 @@ func newSessionsDelete(env lookupEnv) *cobra.Command {
 		}
 		return t.say(false, nil, "erased")
 	})
+	cmd.Flags().Lookup("user").Usage = "user whose session it is (default all users)"
 	cmd.Flags().BoolVar(&erase, "erase", false, "say that it is to be gone for good")
 	return cmd
 }

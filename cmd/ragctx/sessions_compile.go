@@ -42,7 +42,7 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 		return writeCompiled(t.out, t.err, a)
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&r.Compiler, "compiler", "", "how messages are chosen: "+strings.Join(session.CompilerNames(), ", "))
+	choiceVar(flags, &r.Compiler, "compiler", "", session.CompilerNames(), "how messages are chosen: "+strings.Join(session.CompilerNames(), ", "))
 	flags.StringArrayVar(&r.Select, "section", nil, "section to be shown, for a compiler that has a choice; may be repeated")
 	flags.StringVar(&r.ExecutionID, "execution", "", "execution whose traces are shown")
 	flags.StringVar(&r.Leaf, "leaf", "", "last message of another branch")
@@ -50,7 +50,7 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 	countVar(flags, &r.MaxMessages, "max-messages", 0, 0, noLimit, "how many messages there may be; 0 is no limit")
 	flags.StringVar(&r.Tokenizer, "tokenizer", "", "counts the tokens: "+strings.Join(tokens.Names(), ", "))
 	flags.BoolVar(&r.Raw, "raw", false, "show what was said, without compactions")
-	flags.StringVar(&r.Format, "format", "", formatHelp("the answer, as JSON"))
+	choiceVar(flags, &r.Format, "format", "", forms, formatHelp("the answer, as JSON"))
 	flags.BoolVar(&asJSON, "json", false, "print the whole answer as JSON")
 	return cmd
 }
@@ -86,6 +86,15 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
   ragctx sessions compact s-42 --window 32000 --if-due`,
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
 		r.Force = new(!ifDue)
+		if r.Policy == "" {
+			s, err := t.DescribeSession(ctx, t.key)
+			if err != nil {
+				return err
+			}
+			if s.Layer == pipeline.LayerBuffer {
+				r.Policy = string(conversation.PolicyBuffer)
+			}
+		}
 		a, err := t.CompactSession(ctx, t.key, r)
 		if err != nil || asJSON {
 			return writeUnless(err, t.out, a)
@@ -99,14 +108,20 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 		return t.say(false, nil, "%d messages of %d tokens became %d of %d", a.Before.Messages, a.Before.Tokens, a.After.Messages, a.After.Tokens)
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&r.Policy, "policy", "", "where the cuts are: "+strings.Join(policies, ", ")+" (default that of the session's layer)")
-	flags.StringVar(&r.Strategy, "strategy", "", "how: "+strings.Join(strategies, ", ")+" (default auto)")
+	choiceVar(flags, &r.Policy, "policy", "", policies, "where the cuts are: "+strings.Join(policies, ", ")+" (default that of the session's layer)")
+	choiceVar(flags, &r.Strategy, "strategy", "", strategies, "how: "+strings.Join(strategies, ", ")+" (default auto)")
 	countVar(flags, &r.Window, "window", 0, 0, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", compact.DefaultWindow))
 	countVar(flags, &r.KeepFirst, "keep-first", 0, -1, 1000, "how many messages stay at the beginning; -1 is none (default 2)")
 	countVar(flags, &r.KeepLast, "keep-last", 0, -1, 1000, "how many messages stay at the end; -1 is none (default 20)")
-	flags.Float64Var(&r.Threshold, "threshold", 0, "share of the window from which on it is due (default 0.8)")
+	flags.Float64Var(&r.Threshold, "threshold", 0, "share of the window from which on it is due, 0.05 to 1 (default 0.8)")
 	flags.BoolVar(&ifDue, "if-due", false, "do nothing unless it is due")
 	jsonFlag(cmd, &asJSON)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if flags.Changed("threshold") && !(r.Threshold >= .05 && r.Threshold <= 1) {
+			return badUsage("--threshold: is %v; use 0.05 to 1", r.Threshold)
+		}
+		return nil
+	}
 	return cmd
 }
 

@@ -48,9 +48,9 @@ func newSessionsAppend(env lookupEnv) *cobra.Command {
 		return nil
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&role, "role", string(ragctx.RoleUser), "who says TEXT: "+strings.Join(roles, ", "))
+	choiceVar(flags, &role, "role", string(ragctx.RoleUser), roles, "who says TEXT: "+strings.Join(roles, ", "))
 	flags.StringVar(&file, "messages", "", "file of a JSON list of messages in the place of TEXT; - is standard input")
-	flags.StringVar(&r.Format, "format", "", formatHelp("the messages"))
+	choiceVar(flags, &r.Format, "format", "", forms, formatHelp("the messages"))
 	flags.StringVar(&r.Section, "section", "", "where they go (default messages, the conversation)")
 	flags.StringVar(&r.ParentID, "parent", "", "message that they come after (default the newest)")
 	flags.BoolVar(&r.Create, "create", false, "make the session if there is none")
