@@ -122,6 +122,7 @@ func TestAssembleSessionFaults(t *testing.T) {
 		`{"placement":"end"}`:             "body.placement",
 		`{"messages":[{"role":"judge"}]}`: "body.messages[0].role",
 		`{"context":{"session_id":"x"}}`:  "body.context.session_id",
+
 		`{"format":"openai","messages":[{"role":"user","content":5}]}`: "body.messages",
 	} {
 		p := f.call(t, "POST", "/v1/sessions/s/assemble", body).problem(t)
