@@ -687,6 +687,26 @@ func TestAuditOfSessions(t *testing.T) {
 	if diff := cmp.Diff([]string{"erase-session ", "label-session-message ", "append-session-messages "}, targets()); diff != "" {
 		t.Errorf("after erasing (-want +got):\n%s", diff)
 	}
+
+	f.talk(t, session.Key{ID: "a", User: "ann"}, "one")
+	f.talk(t, session.Key{ID: "b"}, "one")
+	if _, err := f.client.ForkSession(t.Context(), session.Key{ID: "b"}, ForkRequest{To: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.client.LabelMessage(t.Context(), session.Key{ID: "c"}, f.talk(t, session.Key{ID: "c"}, "two").Leaf, "here"); err != nil {
+		t.Fatal(err)
+	}
+	if a := f.call(t, "DELETE", "/v1/users/ann?erase=true", ""); a.status != 200 {
+		t.Fatalf("erase a user: %d %s", a.status, a.body)
+	}
+	if _, err := f.client.EraseSession(t.Context(), session.Key{ID: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range targets() {
+		if name := one[strings.LastIndexByte(one, ' ')+1:]; name != "" && name != "ann" {
+			t.Errorf("after erasing the user and what the fork is of: %q", one)
+		}
+	}
 }
 
 // TestTagOfASession: whoever has what there is need not be sent it again.

@@ -71,6 +71,7 @@ const (
 	aboutDocument  = "document"
 	aboutMemory    = "memory" // and turns, which have the ids of theirs
 	aboutNamespace = "namespace"
+	aboutSession   = "session"
 )
 
 // subjects tell what an operation is about by a part of its name; the first counts.
@@ -83,7 +84,7 @@ var subjects = [...]struct{ part, subject string }{
 	{"mem0", aboutMemory},
 	{"procedure", "procedure"},
 	{"draft", "procedure"},
-	{"session", "session"},
+	{"session", aboutSession},
 	{"cluster", "ledger"},
 	{"messages", "ledger"},
 	{"user", "user"},

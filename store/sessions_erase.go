@@ -19,23 +19,26 @@ func (sc scope) sessions(name string) (conditions, bool) {
 }
 
 // hideSessions takes the stored sessions of a scope out of everyone's sight, and the forks
-// that have their messages; the sweeper removes them. It returns how many these are. One
-// that is made later of the same name is another one.
+// that have their messages, and their names out of the audit log; the sweeper removes them.
+// It returns how many these are. One that is made later of the same name is another one.
 func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	c, some := sc.sessions(`name`)
 	if !some {
 		return 0, nil
 	}
-	res, err := tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE erased = 0 AND id IN (
+	names, err := column[string](ctx, tx, `UPDATE sessions SET erased = 1 WHERE erased = 0 AND id IN (
 		WITH RECURSIVE gone (id) AS (
 			SELECT id FROM sessions WHERE erased = 0 AND `+c.sql+`
 			UNION SELECT f.id FROM gone JOIN sessions f ON f.origin = gone.id)
-		SELECT id FROM gone)`, c.args...)
-	if err != nil {
+		SELECT id FROM gone) RETURNING name`, c.args...)
+	if err != nil || len(names) == 0 || sc.Whole != "" { // with a whole namespace all names go
+		return len(names), err
+	}
+	var namespace string
+	if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
 		return 0, err
 	}
-	n, err := res.RowsAffected()
-	return int(n), err
+	return len(names), forgetTargets(ctx, tx, namespace, aboutSession, names)
 }
 
 // sweepSessions removes the sessions that nobody sees any more, with all that they have.
