@@ -85,7 +85,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if out.Result, err = c.compact(ctx, k.ID, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
 	}
-	stored, err := l.compaction(*out.Record)
+	stored, err := l.compaction(*out.Record, out.Messages)
 	if err == nil {
 		stored, err = s.record(ctx, k, stored)
 	}

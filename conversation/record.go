@@ -8,6 +8,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 )
 
@@ -145,8 +146,13 @@ func (r records) with(c session.Compaction) records {
 	return r
 }
 
-// compaction returns a record of the branch as it is stored.
-func (l *loaded) compaction(r compact.Record) (session.Compaction, error) {
+// compaction returns a record of the branch as it is stored, after which messages are shown.
+// Where it begins or ends with what a stage has added, which is no message of the session,
+// they are stored as what a stage has made.
+func (l *loaded) compaction(r compact.Record, shown []ragctx.Message) (session.Compaction, error) {
+	if !l.holds(r) {
+		return l.stageRecord(pipeline.Compaction{}.Name(), shown)
+	}
 	r.Through = l.leaf()
 	raw, err := json.Marshal(r)
 	return session.Compaction{ID: r.ID, CreatedAt: r.Created, From: r.From, To: r.To, Record: raw}, err

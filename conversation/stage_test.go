@@ -60,3 +60,32 @@ func TestStagesAndCompaction(t *testing.T) {
 		}
 	}
 }
+
+// TestCompactingAfterStages: the same holds for a compaction that is asked for.
+func TestCompactingAfterStages(t *testing.T) {
+	const words = " please please please please please please please please please please"
+	for _, ids := range []bool{false, true} {
+		w := newWorld(t, conversation.Options{Stages: []pipeline.Stage{noting{ids}}})
+		for range 30 {
+			_, err := w.Append(t.Context(), key, "", session.Step{},
+				ragctx.TextMessage(ragctx.RoleUser, "Why does it fail?"+words), ragctx.TextMessage(ragctx.RoleAssistant, "We decided to use rules."+words))
+			w.must(err)
+			_, err = w.View(t.Context(), key, conversation.ViewOptions{})
+			w.must(err)
+		}
+		for keep := 20; keep > 2; keep-- { // whatever is at the edges
+			out, err := w.Compact(t.Context(), key, conversation.CompactOptions{KeepLast: keep, KeepFirst: -1})
+			w.must(err)
+			if out.Stored == nil {
+				continue
+			}
+			v, err := w.View(t.Context(), key, conversation.ViewOptions{})
+			w.must(err)
+			if len(v.Messages) != len(out.Messages) {
+				t.Errorf("ids %v, keep %d: %d messages are shown, want %d", ids, keep, len(v.Messages), len(out.Messages))
+			}
+			_, err = w.Undo(t.Context(), key)
+			w.must(err)
+		}
+	}
+}

@@ -169,11 +169,7 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 		return
 	case compacted:
 		v.told = len(s.Records)
-		if r := s.Records[v.told-1]; v.branch.holds(r) {
-			c, err = v.branch.compaction(r)
-		} else { // it ends with what a stage has added, which is no message of the session
-			c, err = v.branch.stageRecord(stage, s.Messages)
-		}
+		c, err = v.branch.compaction(s.Records[v.told-1], s.Messages)
 	case same(before, s.Messages) || v.branch.leaf() == "":
 		return
 	default:
