@@ -135,6 +135,13 @@ func (o *object) rest(name string, v any) {
 	o.note(o.value(v))
 }
 
+// restIf writes a list that is left out where it is empty.
+func restIf[T any](o *object, name string, list []T) {
+	if len(list) > 0 {
+		o.rest(name, list)
+	}
+}
+
 func (o *object) note(err error) {
 	if o.err == nil {
 		o.err = err
@@ -168,9 +175,7 @@ func (j *jsonBuffer) answer(a *resolve.Answer) error {
 		each(o, "items", a.Items, j.item)
 		o.text("xml", a.XML)
 		o.textIf("text", a.Text)
-		if len(a.Blocks) > 0 {
-			o.rest("blocks", a.Blocks)
-		}
+		restIf(o, "blocks", a.Blocks)
 		o.textIf("instruction", a.Instruction)
 		o.number("total_tokens", a.TotalTokens)
 		o.text("tokenizer", a.Tokenizer)
@@ -181,12 +186,8 @@ func (j *jsonBuffer) answer(a *resolve.Answer) error {
 		each(o, "shortened", a.Shortened, j.shortened)
 		each(o, "degraded", a.Degraded, j.string)
 		o.textIf("note", a.Note)
-		if len(a.Unquoted) > 0 {
-			o.rest("unquoted", a.Unquoted)
-		}
-		if len(a.Corrections) > 0 {
-			o.rest("corrections", a.Corrections)
-		}
+		restIf(o, "unquoted", a.Unquoted)
+		restIf(o, "corrections", a.Corrections)
 	})
 }
 
@@ -194,12 +195,8 @@ func (j *jsonBuffer) searchResult(r *engine.SearchResult) error {
 	return j.object(func(o *object) {
 		each(o, "items", r.Items, j.item)
 		each(o, "degraded", r.Degraded, j.string)
-		if len(r.Unquoted) > 0 {
-			o.rest("unquoted", r.Unquoted)
-		}
-		if len(r.Corrections) > 0 {
-			o.rest("corrections", r.Corrections)
-		}
+		restIf(o, "unquoted", r.Unquoted)
+		restIf(o, "corrections", r.Corrections)
 		if len(r.Times) > 0 {
 			o.rest("times", r.Times)
 		}
@@ -286,9 +283,7 @@ func (j *jsonBuffer) report(r *resolve.ProviderReport) error {
 			o.truth("truncated", true)
 		}
 		o.textIf("error", r.Error)
-		if len(r.Degraded) > 0 {
-			o.rest("degraded", r.Degraded)
-		}
+		restIf(o, "degraded", r.Degraded)
 		o.textIf("note", r.Note)
 		if r.Time != nil {
 			o.rest("time", r.Time)

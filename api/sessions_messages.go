@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -243,18 +242,9 @@ func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest,
 // and whose step it is.
 func repeats(sent, stored ragctx.Message) bool {
 	sent.CreatedAt, sent.ParentID = stored.CreatedAt, cmp.Or(sent.ParentID, stored.ParentID)
-	a, errSent := session.EncodeMessage(stepless(sent))
-	b, errStored := session.EncodeMessage(stepless(stored))
+	a, errSent := session.EncodeMessage(session.Untag(sent))
+	b, errStored := session.EncodeMessage(session.Untag(stored))
 	return errSent == nil && errStored == nil && bytes.Equal(a, b)
-}
-
-// stepless returns a message without the marks of the step that it is of.
-func stepless(m ragctx.Message) ragctx.Message {
-	m.Metadata = maps.Clone(m.Metadata)
-	for _, mark := range [...]string{ragctx.MetaIsTrace, ragctx.MetaExecutionID, ragctx.MetaStepID, ragctx.MetaAgentID, ragctx.MetaToolExecutionID} {
-		delete(m.Metadata, mark)
-	}
-	return m
 }
 
 // appendMaking appends messages, and makes the session first where it is not there and

@@ -56,6 +56,15 @@ func (s Step) tags(m ragctx.Message) map[string]any {
 	return tags
 }
 
+// Untag returns a message without what [Tag] adds.
+func Untag(m ragctx.Message) ragctx.Message {
+	m.Metadata = maps.Clone(m.Metadata)
+	for _, mark := range [...]string{ragctx.MetaIsTrace, ragctx.MetaExecutionID, ragctx.MetaStepID, ragctx.MetaAgentID, ragctx.MetaToolExecutionID} {
+		delete(m.Metadata, mark)
+	}
+	return m
+}
+
 // WithStep returns the context with the output of a step, tagged, at the end of
 // [SectionMessages]. A step without output changes nothing.
 func (c Context) WithStep(s Step, output ...ragctx.Message) Context {

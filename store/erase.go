@@ -382,9 +382,11 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) error {
 	namespace := sc.Whole
 	if namespace == "" {
-		if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
+		name, err := namespaceName(ctx, tx, sc.Namespace)
+		if err != nil {
 			return err
 		}
+		namespace = name
 	}
 	before, err := rowsChanged(ctx, tx)
 	if err != nil {
@@ -406,6 +408,11 @@ func (s *Store) forget(ctx context.Context, tx *sql.Tx, sc scope, e *Erased) err
 		return err // there was nothing, so no answer tells of it
 	}
 	return forgetAnswers(ctx, tx, namespace, sc)
+}
+
+func namespaceName(ctx context.Context, tx *sql.Tx, id int64) (name string, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, id).Scan(&name)
+	return name, err
 }
 
 // rowsChanged counts what was written by the connection of a transaction.

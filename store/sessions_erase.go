@@ -34,8 +34,8 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	if err != nil || len(names) == 0 || sc.Whole != "" { // with a whole namespace all names go
 		return len(names), err
 	}
-	var namespace string
-	if err := tx.QueryRowContext(ctx, `SELECT name FROM namespaces WHERE id = ?`, sc.Namespace).Scan(&namespace); err != nil {
+	namespace, err := namespaceName(ctx, tx, sc.Namespace)
+	if err != nil {
 		return 0, err
 	}
 	return len(names), forgetTargets(ctx, tx, namespace, aboutSession, names)
