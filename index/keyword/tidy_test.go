@@ -73,7 +73,8 @@ func TestTidy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if after := sizes(ix); len(after) > len(before)-minTidy+1 || mergeable(slices.Clone(after)) != 0 {
+	// How many are left is not told: scorch may have merged some of them in between.
+	if after := sizes(ix); len(after) >= len(before) || mergeable(slices.Clone(after)) != 0 {
 		t.Errorf("parts of %d units are left of %d", after, before)
 	}
 	if d := cmp.Diff(want, search(t, ix, "harbour w3")); d != "" {
