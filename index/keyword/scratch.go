@@ -42,6 +42,7 @@ type scratch struct {
 
 	groups []int32 // see [groupScores]
 
+	best  []found    // see [scratch.rank]
 	short [][]uint32 // places of the units of the short list, part by part; nil without
 
 	lists lists

@@ -132,9 +132,10 @@ func (s *scratch) joined(text, own float64) float64 {
 }
 
 // rank returns the k best of the units that have a score, or of those of the short
-// list.
+// list, until its next use.
 func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept) (top, error) {
-	best := top{k: max(k, 0)}
+	best := top{k: max(k, 0), hits: s.best[:0]}
+	defer func() { s.best = best.hits }()
 	for part := range v.parts {
 		if err := ctx.Err(); err != nil {
 			return best, err
@@ -154,7 +155,8 @@ func (s *scratch) rank(ctx context.Context, v *view, k int, accept index.Accept)
 		}
 	}
 	if s.short == nil && s.lists.some {
-		return best, s.rankLists(ctx, v, &best, accept)
+		err := s.rankLists(ctx, v, &best, accept)
+		return best, err
 	}
 	return best, nil
 }

@@ -30,6 +30,7 @@ type lists struct {
 	placed   []blockmax.Posting
 	opened   []int // parents, numbered through
 	found    []candidate
+	offered  []found  // the best of them
 	texts    []uint32 // with candidates, part by part
 	textEnds []int
 }

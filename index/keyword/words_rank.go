@@ -51,7 +51,8 @@ func (f *finds) Offer(place uint32, score float64) float64 {
 // they are in chosen.
 func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept index.Accept) error {
 	l := &s.lists
-	f := &finds{lists: l, best: &top{k: best.k, hits: slices.Clone(best.hits)}, accept: accept}
+	f := &finds{lists: l, best: &top{k: best.k, hits: append(l.offered[:0], best.hits...)}, accept: accept}
+	defer func() { l.offered = f.best.hits }()
 	threshold := f.best.threshold()
 	for i, p := range l.parts {
 		if p.words == nil {

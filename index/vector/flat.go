@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -130,13 +131,34 @@ func queryUnit(v []float32, dim int) ([]float32, error) {
 	return unit, nil
 }
 
+// directions are padded vectors between their uses: whoever asks for cosines asks for
+// those of a hundred units.
+var directions sync.Pool // of *[]float32
+
+// direction returns the padded direction of v until release, nil if it has none.
+func direction(v []float32, dim int) (unit []float32, release func()) {
+	length, err := norm(v, dim)
+	if err != nil || length == 0 {
+		return nil, nil
+	}
+	kept, _ := directions.Get().(*[]float32)
+	if kept == nil {
+		kept = new([]float32)
+	}
+	*kept = slices.Grow((*kept)[:0], stride(dim))[:stride(dim)]
+	clear((*kept)[dim:])
+	normalize(*kept, v, length)
+	return *kept, func() { directions.Put(kept) }
+}
+
 // Similarity implements [index.Dense]. It is also false for a v that has no
 // cosine: zero, not finite, or of another dimension.
 func (f *Flat) Similarity(v []float32, id uint64) (float64, bool) {
-	unit, err := queryUnit(v, f.dim)
-	if err != nil || unit == nil {
+	unit, release := direction(v, f.dim)
+	if unit == nil {
 		return 0, false
 	}
+	defer release()
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	row := f.arena.get(id)

@@ -191,10 +191,11 @@ func (s *Stored) Search(ctx context.Context, q index.DenseQuery) (hits []index.S
 // cosine: zero, not finite, or of another dimension; and once the files are found
 // to be damaged.
 func (s *Stored) Similarity(v []float32, id uint64) (float64, bool) {
-	unit, err := queryUnit(v, s.opts.Dimensions)
-	if err != nil || unit == nil {
+	unit, release := direction(v, s.opts.Dimensions)
+	if unit == nil {
 		return 0, false
 	}
+	defer release()
 	row, state := s.find(id)
 	if row != nil {
 		return cosine(dot(unit, row)), true
@@ -205,7 +206,7 @@ func (s *Stored) Similarity(v []float32, id uint64) (float64, bool) {
 	defer state.release()
 	var product float32
 	var ok bool
-	err = guard(func() (err error) {
+	err := guard(func() (err error) {
 		product, ok, err = state.similarity(unit, id)
 		return err
 	})
