@@ -55,7 +55,7 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 // cost, so that the time taken is that of the budget and not of the conversation.
 func (l TokenLimit) count(costs []int, messages []ragctx.Message, p pairing) {
 	clear(costs)
-	for i, stays := range essential(messages, p, groups(len(messages), p)) {
+	for i, stays := range essential(messages, p) {
 		if stays {
 			costs[i] = l.Scale.Message(messages[i])
 		}
