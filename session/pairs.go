@@ -66,6 +66,9 @@ type pairing struct {
 	empty bool
 }
 
+// isSound reports whether there is nothing that a view leaves out.
+func (p pairing) isSound() bool { return len(p.orphans)+len(p.abandoned) == 0 && !p.empty }
+
 // pair finds out what belongs together. Only assistants call tools: what claims to be a
 // call of somebody else is an abandoned one. Only users and tools hand in results.
 func pair(messages []ragctx.Message) pairing {

@@ -63,6 +63,9 @@ func Sound(messages []ragctx.Message, l Limits) View {
 	return v.owned(messages)
 }
 
+// IsSound reports whether [Sound] leaves a conversation as it is.
+func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
+
 // Truncate returns the newest messages of a conversation that fit into a budget, and
 // before them the system messages that it begins with. It is cut where no tool call is
 // separated from its result ([Groups]) and a user speaks next.
@@ -156,7 +159,7 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 		known = l.Scale.Messages(messages)
 	}
 	p = pair(messages)
-	if len(p.orphans)+len(p.abandoned) == 0 && !p.empty {
+	if p.isSound() {
 		v.Messages = messages
 		for _, n := range known {
 			v.Tokens += n
