@@ -145,7 +145,9 @@ func lastInstruction(messages []ragctx.Message) int {
 }
 
 // pending returns the messages of a sound view with calls that have no result.
-func pending(messages []ragctx.Message) []int { return slices.Collect(maps.Values(unanswered(messages))) }
+func pending(messages []ragctx.Message) []int {
+	return slices.Collect(maps.Values(unanswered(messages)))
+}
 
 // unanswered returns the calls of a sound view that have no result, by id: where they are.
 func unanswered(messages []ragctx.Message) map[string]int {
