@@ -130,7 +130,7 @@ func (r messageRow) is(m newMessage) bool {
 
 // entry reads a message.
 func (r messageRow) entry() (session.Entry, error) {
-	m, err := session.DecodeMessage([]byte(r.data))
+	m, err := session.ReadMessage(r.data)
 	m.ID, m.ParentID = r.id, r.parent
 	return session.Entry{Section: r.section, Message: m}, err
 }
