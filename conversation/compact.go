@@ -87,7 +87,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	}
 	stored, err := l.compaction(*out.Record, out.Messages)
 	if err == nil {
-		stored, err = s.record(ctx, k, stored)
+		stored, _, err = s.record(ctx, k, l, stored)
 	}
 	if err != nil {
 		return out, err
@@ -124,7 +124,7 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 	defer give()
 	c, err := s.opts.Storage.UndoCompaction(ctx, k)
 	if err == nil {
-		s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.undone(v, c) })
+		s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.undone(v, c.ID) })
 	}
 	return c, err
 }

@@ -160,13 +160,21 @@ func (l *loaded) base(raw bool) base {
 	if l.layer == pipeline.AnyLayer || l.layer == pipeline.LayerCompaction {
 		b.records = l.records.compactions
 	}
-	for _, r := range slices.Backward(l.records.stages) {
-		if at := l.place(r.Through); at >= 0 {
-			b.store = l.since(r, at)
-			break
-		}
+	if i, at := l.newestStage(l.records.stages); i >= 0 {
+		b.store = l.since(l.records.stages[i], at)
 	}
 	return b
+}
+
+// newestStage returns which one of what stages have persisted the branch begins with, and
+// where the newest message is that it saw; -1 is none.
+func (l *loaded) newestStage(stages []StageRecord) (which, at int) {
+	for i := range slices.Backward(stages) {
+		if at := l.place(stages[i].Through); at >= 0 {
+			return i, at
+		}
+	}
+	return -1, -1
 }
 
 // compile returns the messages that a compiler chooses.

@@ -326,7 +326,7 @@ type refusing struct {
 	with error
 }
 
-func (r refusing) AddCompaction(context.Context, session.Key, session.Compaction) (session.Compaction, error) {
+func (r refusing) AddCompaction(context.Context, session.Key, session.Compaction, ...string) (session.Compaction, error) {
 	return session.Compaction{}, r.with
 }
 

@@ -99,9 +99,9 @@ type Storage interface {
 	// Labels returns the labels by the ids of their messages.
 	Labels(ctx context.Context, k Key) (map[string]string, error)
 
-	// AddCompaction keeps a record beside the messages, which stay as they are. It
-	// returns it with its id and time.
-	AddCompaction(ctx context.Context, k Key, c Compaction) (Compaction, error)
+	// AddCompaction keeps a record beside the messages, which stay as they are, and removes
+	// those of the ids in spent that there are. It returns the record with its id and time.
+	AddCompaction(ctx context.Context, k Key, c Compaction, spent ...string) (Compaction, error)
 	// Compactions returns the records, oldest first.
 	Compactions(ctx context.Context, k Key) ([]Compaction, error)
 	// UndoCompaction removes the newest record and returns it.
