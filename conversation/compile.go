@@ -158,12 +158,34 @@ func (l *loaded) base(raw bool) base {
 		return b
 	}
 	if l.layer == pipeline.AnyLayer || l.layer == pipeline.LayerCompaction {
-		b.records = l.records.compactions
+		b.records = l.undisturbed()
 	}
 	if i, at := l.newestStage(l.records.stages); i >= 0 {
 		b.store = l.since(l.records.stages[i], at)
 	}
 	return b
+}
+
+// undisturbed returns the compactions in whose ranges nothing was said since they were made:
+// a range that begins in one section and ends in another has the end of the former in it.
+func (l *loaded) undisturbed() []compact.Record {
+	rank := make(map[string]int)
+	for i, name := range l.store.Select(session.InferenceOrder()...).Names() {
+		rank[name] = i + 1
+	}
+	if len(rank) < 2 {
+		return l.records.compactions
+	}
+	return slices.DeleteFunc(slices.Clone(l.records.compactions), func(r compact.Record) bool {
+		from, to, since := l.place(r.From), l.place(r.To), l.place(r.Through)
+		if from < 0 || to < 0 || since < 0 {
+			return false
+		}
+		first, last := rank[l.entries[from].Section], rank[l.entries[to].Section]
+		return slices.ContainsFunc(l.entries[since+1:], func(e session.Entry) bool {
+			return first <= rank[e.Section] && rank[e.Section] < last
+		})
+	})
 }
 
 // newestStage returns which one of what stages have persisted the branch begins with, and

@@ -559,6 +559,57 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+// What is put between the ends of a compaction is shown: the summary knows nothing of it.
+func TestEditWithinACompaction(t *testing.T) {
+	for name, storage := range map[string]session.Storage{"memory": nil, "sqlite": onDisk(t).Sessions(session.Options{})} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conversation.Options{Storage: storage, Stages: []pipeline.Stage{shouting{}}})
+			for n := range 30 {
+				w.append(exchange(n)...)
+			}
+			out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Window: 1000})
+			w.must(err)
+			if out.Stored == nil {
+				t.Fatal(out.Reason)
+			}
+			w.view(conversation.ViewOptions{}) // the stage persists
+			section, err := w.storage.Section(t.Context(), key, session.SectionMessages, 0)
+			w.must(err)
+			news := ragctx.TextMessage(ragctx.RoleUser, "news")
+			w.must(w.Edit(t.Context(), key, session.SectionMessages, slices.Insert(section, 12, news)))
+			if got := w.compiled(conversation.CompileOptions{}); len(got) != 61 || got[12].Content.String() != "news" {
+				t.Errorf("%d messages are shown", len(got))
+			}
+		})
+	}
+}
+
+// What goes to the end of a section is shown, though a compaction goes on from there into the
+// next section.
+func TestAppendWithinACompaction(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	_, err := w.Append(t.Context(), key, session.SectionBuffer, session.Step{}, slices.Concat(exchange(0), exchange(1), exchange(2))...)
+	w.must(err)
+	for n := range 30 {
+		w.append(exchange(10 + n)...)
+	}
+	out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Window: 1000})
+	w.must(err)
+	if out.Stored == nil || out.Stored.From != "q1" {
+		t.Fatalf("%+v", out)
+	}
+	_, err = w.Append(t.Context(), key, session.SectionMessages, session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "go on"))
+	w.must(err)
+	if got := w.compiled(conversation.CompileOptions{}); len(got) != len(out.Messages)+1 {
+		t.Errorf("%d messages are shown, want %d", len(got), len(out.Messages)+1)
+	}
+	_, err = w.Append(t.Context(), key, session.SectionBuffer, session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "news"))
+	w.must(err)
+	if got := texts(w.compiled(conversation.CompileOptions{})); !strings.Contains(got, "news") {
+		t.Errorf("shown: %s", got)
+	}
+}
+
 func TestCreate(t *testing.T) {
 	w := newWorld(t, conversation.Options{})
 	k := session.Key{Namespace: "default", ID: "new"}

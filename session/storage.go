@@ -60,7 +60,9 @@ type Storage interface {
 	// Save puts a store in the place of all that a session has, or makes the session.
 	// Messages without an id get one. If none has a parent, each gets the one before it.
 	// The leaf stays where it is if its message does, and is the last one otherwise;
-	// labels and compactions of messages that are gone go with them.
+	// labels of messages that are gone go with them, and so do compactions of ranges that
+	// are not as they were: one that has other messages, or says something else, would
+	// be hidden behind a summary that knows nothing of it.
 	Save(ctx context.Context, k Key, s Store) (Result, error)
 	// Replace is Save of a session that is still as it was at a version. It makes none, and
 	// one that was changed since is an [ragctx.ErrConflict].
