@@ -25,6 +25,7 @@ type CompileOptions struct {
 	// is no limit.
 	MaxTokens, MaxMessages int
 	// Raw leaves compactions, and what stages have persisted, out of account.
+	// What the buffer policy has summarised is shown in the place of the summary.
 	Raw bool
 	// Tokenizer is one of [tokens.Names]; "" is [DefaultTokenizer].
 	Tokenizer string
@@ -75,6 +76,11 @@ func (s *Service) Compile(ctx context.Context, k session.Key, o CompileOptions) 
 	scale, err := s.scale(o.Tokenizer)
 	if err != nil {
 		return Compiled{}, err
+	}
+	if o.Raw {
+		if l, err = s.unsummarized(ctx, k, l); err != nil {
+			return Compiled{}, err
+		}
 	}
 	return l.base(o.Raw).limited(ctx, o, scale, l.costs(scale))
 }

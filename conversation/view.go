@@ -87,6 +87,11 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 			return View{}, err
 		}
 	}
+	if o.Compile.Raw {
+		if l, err = s.unsummarized(ctx, k, l); err != nil {
+			return View{}, err
+		}
+	}
 	v := viewing{service: s, key: k, branch: l, scale: scale, options: o}
 	return v.run(ctx)
 }
