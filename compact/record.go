@@ -58,6 +58,30 @@ func Apply(messages []ragctx.Message, records []Record) []ragctx.Message {
 	return shown(items)
 }
 
+// Counting reports of each record whether the view of a conversation is made with it: it
+// shows its summary, or prunes an output that is shown.
+func Counting(messages []ragctx.Message, records []Record) []bool {
+	at := places(messages)
+	owner, begins := ranges(len(messages), at, records)
+	counts := make([]bool, len(records)+1) // by number from 1, as those are
+	for i := range messages {
+		counts[owner[i]], counts[begins[i]] = true, true
+	}
+	type output struct {
+		message string
+		block   int
+	}
+	decided := make(map[output]bool) // by a newer record
+	for i, r := range slices.Backward(records) {
+		for _, p := range r.Pruned {
+			m, there := at[p.MessageID]
+			counts[i+1] = counts[i+1] || there && owner[m] == 0 && !decided[output{p.MessageID, p.Block}]
+			decided[output{p.MessageID, p.Block}] = true
+		}
+	}
+	return counts[1:]
+}
+
 // shown returns the messages of items.
 func shown(items []item) []ragctx.Message {
 	out := make([]ragctx.Message, len(items))

@@ -87,7 +87,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	}
 	stored, err := l.compaction(*out.Record, out.Messages)
 	if err == nil {
-		stored, err = s.record(ctx, k, stored)
+		stored, _, err = s.record(ctx, k, l, stored)
 	}
 	if err != nil {
 		return out, err
@@ -111,7 +111,8 @@ func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message
 }
 
 // Undo removes the newest record of a session, of a compaction or of what a stage has
-// persisted, and returns it: the next view is what it was before.
+// persisted, and returns it: the next view is what it was before. What the buffer policy has
+// moved stays so, which is an [ragctx.ErrConflict].
 func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -122,9 +123,16 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 		return session.Compaction{}, err
 	}
 	defer give()
+	l, err := s.load(ctx, k, "")
+	if err == nil {
+		err = l.irreversible()
+	}
+	if err != nil {
+		return session.Compaction{}, err
+	}
 	c, err := s.opts.Storage.UndoCompaction(ctx, k)
 	if err == nil {
-		s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.undone(v, c) })
+		s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.undone(v, c.ID) })
 	}
 	return c, err
 }

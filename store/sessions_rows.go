@@ -142,6 +142,17 @@ func (r messageRow) entry() (session.Entry, error) {
 	return session.Entry{Section: r.section, Message: m}, err
 }
 
+// known returns what the columns say of a message, and with whole, if it can be read, all of
+// it.
+func (r messageRow) known(whole bool) session.Entry {
+	if whole {
+		if e, err := r.entry(); err == nil {
+			return e
+		}
+	}
+	return session.Entry{Section: r.section, Message: ragctx.Message{ID: r.id, ParentID: r.parent}}
+}
+
 // readable returns the messages that can be read, and the others.
 func readable(rows []messageRow) (out []session.Entry, lost session.Lost) {
 	out, lost = make([]session.Entry, 0, len(rows)), make(session.Lost)

@@ -215,6 +215,19 @@ func testCompactions(t *testing.T, w *world) {
 		t.Errorf("(-added +stored):\n%s", d)
 	}
 	w.wantStore(one, "messages:1:2:3") // which stay as they are
+	full := session.Compaction{ID: "c", CreatedAt: start, Record: json.RawMessage(`"` + strings.Repeat("x", session.MaxRecordBytes-2) + `"`)}
+	_, err = w.AddCompaction(background(), one, full, "b")
+	w.wantError(err, ragctx.ErrTooLarge, "more than there is room for, although others go")
+	_, err = w.AddCompaction(background(), one, full, a.ID, "b", "gone already")
+	w.must(err)
+	w.reopen()
+	if list, err = w.Compactions(background(), one); err != nil || len(list) != 1 || list[0].ID != "c" {
+		t.Errorf("%d records are left, %v", len(list), err)
+	}
+	for _, c := range []session.Compaction{a, b} {
+		_, err = w.AddCompaction(background(), one, c, "c")
+		w.must(err)
+	}
 	got, err := w.UndoCompaction(background(), one)
 	w.must(err)
 	list, err = w.Compactions(background(), one)
