@@ -67,13 +67,16 @@ type ContextResolved struct {
 	TotalTokens int `json:"total_tokens"`
 }
 
-// ContextWarning says that a conversation's usage reached its threshold.
+// ContextWarning says that a conversation's usage reached its threshold. That of a buffer says
+// so when its summary failed.
 type ContextWarning struct {
 	SessionID  string  `json:"session_id"`
 	UsedTokens int     `json:"used_tokens"`
 	MaxTokens  int     `json:"max_tokens"`
 	Percent    float64 `json:"percent"`
 	Threshold  float64 `json:"threshold"`
+	// Warnings name the ways of summarising that failed.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // ContextCompacting is sent when a compaction starts.

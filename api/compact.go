@@ -130,7 +130,7 @@ func (s *Server) compactRoutes() {
 		"Stores a record of what is shown in the place of older messages, which stay. The newest instruction and calls that wait for their results are not touched. "+
 			"That nothing can be gained is no error. Whoever follows events is told."), s.compactSession)
 	register(s, sessionOp("undo-session-compaction", http.MethodPost, verbPath(sessionsRoot, "undo-compaction"), "Undo a compaction",
-		"Removes the newest record of a session and answers it: what it was about is shown again. There being none is 404."), s.undoCompaction)
+		"Removes the newest record of a session and answers it: what it was about is shown again. There being none is 404. What the layer buffer has moved cannot be undone, which is 409."), s.undoCompaction)
 	register(s, sessionOp("list-session-compactions", http.MethodGet, verbPath(sessionsRoot, "compactions"), "Compactions of a session",
 		"The records of what is shown in the place of messages."), s.listCompactions)
 	register(s, sessionOp("list-session-observations", http.MethodGet, verbPath(sessionsRoot, "observations"), "Observations of a session",

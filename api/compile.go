@@ -49,7 +49,7 @@ func (r CompileRules) options() conversation.CompileOptions {
 type CompileRequest struct {
 	CompileRules
 	Leaf   string `json:"leaf,omitempty" maxLength:"512" doc:"the last message of another branch; default is the leaf"`
-	Raw    bool   `json:"raw,omitempty" doc:"shows what was said, without compactions and what stages have put in its place"`
+	Raw    bool   `json:"raw,omitempty" doc:"shows what was said, without compactions, the summary of a buffer, and what stages have put in its place"`
 	Format string `json:"format,omitempty" enum:"ragctx,openai,anthropic,gemini" default:"ragctx" doc:"whose form the answer has"`
 }
 

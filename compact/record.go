@@ -58,6 +58,30 @@ func Apply(messages []ragctx.Message, records []Record) []ragctx.Message {
 	return shown(items)
 }
 
+// Counting reports of each record whether the view of a conversation is made with it: it
+// shows its summary, or prunes an output that is shown.
+func Counting(messages []ragctx.Message, records []Record) []bool {
+	at := places(messages)
+	owner, begins := ranges(len(messages), at, records)
+	counts := make([]bool, len(records)+1) // by number from 1, as those are
+	for i := range messages {
+		counts[owner[i]], counts[begins[i]] = true, true
+	}
+	type output struct {
+		message string
+		block   int
+	}
+	decided := make(map[output]bool) // by a newer record
+	for i, r := range slices.Backward(records) {
+		for _, p := range r.Pruned {
+			m, there := at[p.MessageID]
+			counts[i+1] = counts[i+1] || there && owner[m] == 0 && !decided[output{p.MessageID, p.Block}]
+			decided[output{p.MessageID, p.Block}] = true
+		}
+	}
+	return counts[1:]
+}
+
 // shown returns the messages of items.
 func shown(items []item) []ragctx.Message {
 	out := make([]ragctx.Message, len(items))
@@ -95,10 +119,13 @@ func places(messages []ragctx.Message) map[string]int {
 // project returns the view that records describe, and the conversation with the pruned
 // outputs that they name, both of which share what is not changed.
 func project(messages []ragctx.Message, records []Record) (view []item, raw []ragctx.Message) {
+	if len(records) == 0 {
+		return items(session.Sound(messages, session.Limits{})), messages
+	}
 	at := places(messages)
 	raw = pruned(messages, at, records)
 	owner, begins := ranges(len(raw), at, records)
-	sound := session.Sound(raw, uncounted(len(raw)))
+	sound := session.Sound(raw, session.Limits{})
 	view = make([]item, 0, len(sound.Kept)+len(records))
 	next := 0 // of what is sound
 	for i := range raw {
@@ -120,10 +147,19 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	return soundItems(view), raw
 }
 
+// items returns the messages of a view of which nothing is summarised.
+func items(v session.View) []item {
+	out := make([]item, len(v.Messages))
+	for k, i := range v.Kept {
+		out[k] = item{message: v.Messages[k], from: i, to: i + 1}
+	}
+	return out
+}
+
 // soundItems leaves out what has lost its other half since a range was summarised: a
 // result that came late to a call which nobody waited for.
 func soundItems(view []item) []item {
-	again := session.Sound(shown(view), uncounted(len(view)))
+	again := session.Sound(shown(view), session.Limits{})
 	out := make([]item, len(again.Kept))
 	for k, i := range again.Kept {
 		out[k] = view[i]
@@ -174,15 +210,4 @@ func ranges(n int, at map[string]int, records []Record) (owner, begins []int) {
 		}
 	}
 	return owner, begins
-}
-
-// free counts nothing, for views whose costs are not asked for.
-type free struct{}
-
-func (free) Name() string     { return "free" }
-func (free) Count(string) int { return 0 }
-
-// uncounted are limits of views whose costs are not asked for.
-func uncounted(n int) session.Limits {
-	return session.Limits{Scale: session.Scale{Counter: free{}}, Costs: make([]int, n)}
 }

@@ -2,16 +2,23 @@ package conversation
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 )
 
 // SectionSummarized has what the buffer policy has summarised. It is beside the branch
 // that is shown, so that nothing that was said is lost.
 const SectionSummarized = "summarized"
+
+// MetaThrough is the key of the metadata of a buffer's summary that names the last message
+// that it stands for. The branch to that one is all that was summarised.
+const MetaThrough = "summarized_through"
 
 // buffer does what the buffer policy has to do after a step, and returns the branch as it
 // is then.
@@ -36,6 +43,13 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale)
 	} else if err := s.store(ctx, k, moved(l, did.Sections)); err != nil {
 		return l, Compacted{}, err
 	}
+	if len(did.Warnings) > 0 {
+		full := did.Sections.Buffer
+		if did.Summarized != nil {
+			full = did.Summarized.Buffer
+		}
+		s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: policy.Failed(k.ID, c.size(full).Tokens, did.Warnings)})
+	}
 	if did.Moved != nil {
 		s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventMessagesMovedToBuffer, Data: *did.Moved})
 	}
@@ -48,6 +62,49 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale)
 	out.Messages = l.store.Select(session.InferenceOrder()...).Messages()
 	out.Before, out.After = c.size(slices.Concat(before.Summary, before.Buffer, before.Messages)), c.size(out.Messages)
 	return l, out, nil
+}
+
+// unsummarized returns the branch with what the buffer policy has summarised in the place of
+// its summary.
+func (s *Service) unsummarized(ctx context.Context, k session.Key, l *loaded) (*loaded, error) {
+	at := slices.IndexFunc(l.entries, func(e session.Entry) bool { return throughOf(e) != "" })
+	if at < 0 {
+		return l, nil
+	}
+	said, err := s.opts.Storage.Path(ctx, k, throughOf(l.entries[at]))
+	if errors.Is(err, ragctx.ErrNotFound) { // it was removed
+		return l, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what was summarised: %w", err)
+	}
+	for i := range said {
+		said[i].Section = session.SectionSummary // as it is shown in that place
+	}
+	out := *l
+	out.entries = slices.Concat(l.entries[:at], said, l.entries[at+1:])
+	out.store = session.StoreOf(out.entries)
+	return &out, nil
+}
+
+// throughOf returns the last message that a summary of the buffer policy stands for; "" is
+// none.
+func throughOf(e session.Entry) string {
+	if e.Section != session.SectionSummary {
+		return ""
+	}
+	through, _ := e.Message.Metadata[MetaThrough].(string)
+	return through
+}
+
+// irreversible is the error that the newest change of a session is one of the buffer policy,
+// nil where it is not.
+func (l *loaded) irreversible() error {
+	moved := func(e session.Entry) bool { return e.Section == session.SectionBuffer || throughOf(e) != "" }
+	if l.layer != pipeline.LayerBuffer || !slices.ContainsFunc(l.entries, moved) {
+		return nil
+	}
+	return taken("the newest change is a move of the buffer policy, which cannot be undone; what was summarised is in the section %s, and is shown with raw", SectionSummarized)
 }
 
 // size returns what messages cost.

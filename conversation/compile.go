@@ -25,6 +25,7 @@ type CompileOptions struct {
 	// is no limit.
 	MaxTokens, MaxMessages int
 	// Raw leaves compactions, and what stages have persisted, out of account.
+	// What the buffer policy has summarised is shown in the place of the summary.
 	Raw bool
 	// Tokenizer is one of [tokens.Names]; "" is [DefaultTokenizer].
 	Tokenizer string
@@ -76,6 +77,11 @@ func (s *Service) Compile(ctx context.Context, k session.Key, o CompileOptions) 
 	if err != nil {
 		return Compiled{}, err
 	}
+	if o.Raw {
+		if l, err = s.unsummarized(ctx, k, l); err != nil {
+			return Compiled{}, err
+		}
+	}
 	return l.base(o.Raw).limited(ctx, o, scale, l.costs(scale))
 }
 
@@ -88,11 +94,11 @@ func (s *Service) CompileStore(ctx context.Context, store session.Store, o Compi
 	if err != nil {
 		return Compiled{}, err
 	}
-	return base{store: store}.limited(ctx, o, scale, scale.message)
+	return base{store: store}.limited(ctx, o, scale, scale.each)
 }
 
 // limited compiles within the limits.
-func (b base) limited(ctx context.Context, o CompileOptions, scale scale, cost func(ragctx.Message) int) (Compiled, error) {
+func (b base) limited(ctx context.Context, o CompileOptions, scale scale, costs func([]ragctx.Message) []int) (Compiled, error) {
 	if err := o.validate(); err != nil {
 		return Compiled{}, err
 	}
@@ -101,9 +107,13 @@ func (b base) limited(ctx context.Context, o CompileOptions, scale scale, cost f
 		return Compiled{}, err
 	}
 	out := Compiled{Sections: b.store.Names()}
-	v := limited{scale: scale, View: session.View{Messages: messages}, costs: each(cost, messages)}
-	v.limit(o.MaxMessages, ones(len(messages)))
-	v.limit(o.MaxTokens, v.costs)
+	v := limited{scale: scale, View: session.View{Messages: messages}, costs: costs(messages)}
+	if o.MaxMessages > 0 {
+		v.limit(o.MaxMessages, ones(len(messages)))
+	}
+	if o.MaxTokens > 0 {
+		v.limit(o.MaxTokens, v.costs)
+	}
 	out.Messages, out.Cuts, out.Over = v.Messages, v.cuts, v.Over
 	for _, n := range v.costs {
 		out.Tokens += n
@@ -120,17 +130,15 @@ type limited struct {
 	cuts  []Cut
 }
 
-// limit has the view be at most most, by costs; 0 is no limit.
+// limit has the view be at most most, by costs.
 func (v *limited) limit(most int, by []int) {
-	if most <= 0 {
-		return
-	}
 	before, costs := v.Messages, v.costs
 	v.View = session.Truncate(before, session.Limits{Tokens: most, Scale: v.scale.Scale, Costs: by})
 	v.costs = make([]int, len(v.Kept))
 	for i, at := range v.Kept {
 		v.costs[i] = costs[at]
 	}
+	v.cuts = slices.Grow(v.cuts, len(v.View.Cuts))
 	for _, c := range v.View.Cuts {
 		v.cuts = append(v.cuts, Cut{ID: before[c.Index].ID, Tokens: costs[c.Index], Reason: c.Reason})
 	}
@@ -158,15 +166,45 @@ func (l *loaded) base(raw bool) base {
 		return b
 	}
 	if l.layer == pipeline.AnyLayer || l.layer == pipeline.LayerCompaction {
-		b.records = l.records.compactions
+		b.records = l.undisturbed()
 	}
-	for _, r := range slices.Backward(l.records.stages) {
-		if at := l.place(r.Through); at >= 0 {
-			b.store = l.since(r, at)
-			break
-		}
+	if i, at := l.newestStage(l.records.stages); i >= 0 {
+		b.store = l.since(l.records.stages[i], at)
 	}
 	return b
+}
+
+// undisturbed returns the compactions in whose ranges nothing was said since they were made:
+// a range that begins in one section and ends in another has the end of the former in it.
+func (l *loaded) undisturbed() []compact.Record {
+	rank := make(map[string]int)
+	for i, name := range l.store.Select(session.InferenceOrder()...).Names() {
+		rank[name] = i + 1
+	}
+	if len(rank) < 2 {
+		return l.records.compactions
+	}
+	return slices.DeleteFunc(slices.Clone(l.records.compactions), func(r compact.Record) bool {
+		from, to, since := l.place(r.From), l.place(r.To), l.place(r.Through)
+		if from < 0 || to < 0 || since < 0 {
+			return false
+		}
+		first, last := rank[l.entries[from].Section], rank[l.entries[to].Section]
+		return slices.ContainsFunc(l.entries[since+1:], func(e session.Entry) bool {
+			return first <= rank[e.Section] && rank[e.Section] < last
+		})
+	})
+}
+
+// newestStage returns which one of what stages have persisted the branch begins with, and
+// where the newest message is that it saw; -1 is none.
+func (l *loaded) newestStage(stages []StageRecord) (which, at int) {
+	for i := range slices.Backward(stages) {
+		if at := l.place(stages[i].Through); at >= 0 {
+			return i, at
+		}
+	}
+	return -1, -1
 }
 
 // compile returns the messages that a compiler chooses.

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ragctx/ragctx"
@@ -92,7 +93,8 @@ func edited(a session.Archive, section string, messages []ragctx.Message, newID 
 
 // moved returns the change that puts the messages of a branch into sections, as the buffer
 // policy wants them. A new summary comes before all others. What is in none of these
-// sections any more goes to [SectionSummarized] and off the branch.
+// sections any more goes to [SectionSummarized] and off the branch, where it comes after what
+// was summarised before.
 func moved(from *loaded, to compact.Sections) func(session.Archive) session.Archive {
 	section := make(map[string]string, len(from.entries))
 	for _, e := range from.entries {
@@ -108,15 +110,24 @@ func moved(from *loaded, to compact.Sections) func(session.Archive) session.Arch
 			section[m.ID] = name
 		}
 	}
+	parents, through := summarized(from, section)
 	return func(a session.Archive) session.Archive {
 		var branch []session.Entry
 		for _, m := range to.Summary {
+			if through != "" {
+				m.Metadata = maps.Clone(m.Metadata)
+				m.Metadata[MetaThrough] = through
+			}
 			branch = append(branch, session.Entry{Section: session.SectionSummary, Message: m})
 		}
 		a.Entries = slices.Clone(a.Entries)
 		for i := range a.Entries {
-			if to, ok := section[a.Entries[i].Message.ID]; ok {
+			m := &a.Entries[i].Message
+			if to, ok := section[m.ID]; ok {
 				a.Entries[i].Section = to
+			}
+			if parent, ok := parents[m.ID]; ok {
+				m.ParentID = parent
 			}
 		}
 		for _, e := range branchOf(a) {
@@ -126,4 +137,22 @@ func moved(from *loaded, to compact.Sections) func(session.Archive) session.Arch
 		}
 		return relinked(a, branch, nil)
 	}
+}
+
+// summarized returns what each message of a branch comes after that goes to
+// [SectionSummarized], and the last one of them. An earlier summary of the policy is passed
+// over: what it stands for comes before.
+func summarized(from *loaded, section map[string]string) (parents map[string]string, through string) {
+	parents = make(map[string]string)
+	for _, e := range from.entries {
+		if section[e.Message.ID] != SectionSummarized {
+			continue
+		}
+		if before := throughOf(e); before != "" {
+			through = before
+			continue
+		}
+		parents[e.Message.ID], through = through, e.Message.ID
+	}
+	return parents, through
 }

@@ -61,22 +61,26 @@ func (l *loaded) appended(v session.Version, section string, messages []ragctx.M
 	return &out
 }
 
-// recorded returns the branch with one more record.
-func (l *loaded) recorded(v session.Version, c session.Compaction) *loaded {
-	out := *l
-	out.version, out.records = v, l.records.with(c)
-	out.bytes += len(c.Record)
-	return &out
+// recorded returns the branch with one more record, and without those that are spent.
+func (l *loaded) recorded(v session.Version, one record, spent []string) *loaded {
+	left := slices.DeleteFunc(slices.Clone(l.records.all), func(r record) bool { return slices.Contains(spent, r.id) })
+	return l.withRecords(v, append(left, one))
 }
 
 // undone returns the branch without the newest record, nil if that is another one.
-func (l *loaded) undone(v session.Version, c session.Compaction) *loaded {
-	if l.records.before == nil || l.records.id != c.ID {
+func (l *loaded) undone(v session.Version, id string) *loaded {
+	last := len(l.records.all) - 1
+	if last < 0 || l.records.all[last].id != id {
 		return nil
 	}
+	return l.withRecords(v, l.records.all[:last:last])
+}
+
+// withRecords returns the branch with other records.
+func (l *loaded) withRecords(v session.Version, all []record) *loaded {
 	out := *l
-	out.version, out.records = v, *l.records.before
-	out.bytes -= len(c.Record)
+	out.version, out.records = v, recordsOf(all)
+	out.bytes += out.records.bytes() - l.records.bytes()
 	return &out
 }
 
@@ -84,7 +88,7 @@ func (l *loaded) undone(v session.Version, c session.Compaction) *loaded {
 // call was before the newest record: as long as no answer came after it, the figure is of
 // a view that was longer, and would have the rest compacted as well.
 func (l *loaded) used(told int) int {
-	at := l.place(l.records.through)
+	at := l.place(l.records.through())
 	if at < 0 { // there is no record, or it is of another branch
 		return told
 	}
@@ -147,10 +151,12 @@ func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*loaded
 		return nil, err
 	}
 	l.store = session.StoreOf(l.entries)
-	for _, c := range stored {
-		l.records = l.records.with(c)
-		l.bytes += len(c.Record)
+	all := make([]record, len(stored))
+	for i, c := range stored {
+		all[i] = recordOf(c)
 	}
+	l.records = recordsOf(all)
+	l.bytes += l.records.bytes()
 	for _, e := range l.entries {
 		l.bytes += messageBytes(e.Message)
 	}

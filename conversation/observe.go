@@ -3,8 +3,10 @@ package conversation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 )
@@ -71,7 +73,11 @@ func (l *loaded) compacted() bool {
 			return true
 		}
 	}
-	return false
+	i, _ := l.newestStage(l.records.stages)
+	return i >= 0 && slices.ContainsFunc(l.records.stages[i].Messages, func(m StageMessage) bool {
+		_, summary := compact.SummaryText(m.made())
+		return summary
+	})
 }
 
 // observed returns how many messages the newest note tells of.

@@ -107,21 +107,20 @@ func equal(a, b ragctx.Message) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// records are those of a session, oldest first.
-type records struct {
-	compactions []compact.Record
-	stages      []StageRecord
-
-	id      string   // of the newest one
-	through string   // the newest message that it saw
-	before  *records // without it
+// record is one of a session: a compaction, what a stage wants to last, or neither where it
+// cannot be read. That one counts as none: it is there to be undone, and the messages are
+// what they were.
+type record struct {
+	id         string
+	through    string // the newest message that it saw
+	bytes      int
+	compaction *compact.Record
+	stage      *StageRecord
 }
 
-// with returns the records and one more. One that cannot be read counts as none: it is
-// there to be undone, and the messages are what they were.
-func (r records) with(c session.Compaction) records {
-	before := r
-	r.id, r.through, r.before = c.ID, c.To, &before
+// recordOf reads a record.
+func recordOf(c session.Compaction) record {
+	r := record{id: c.ID, through: c.To, bytes: len(c.Record)}
 	var kind struct {
 		Kind    string `json:"kind"`
 		Through string `json:"through"`
@@ -135,20 +134,57 @@ func (r records) with(c session.Compaction) records {
 		var one compact.Record
 		if json.Unmarshal(c.Record, &one) == nil {
 			one.ID = c.ID
-			r.compactions = append(slices.Clip(r.compactions), one)
+			r.compaction = &one
 		}
 	case KindStage:
 		var one StageRecord
 		if json.Unmarshal(c.Record, &one) == nil {
-			r.stages = append(slices.Clip(r.stages), one)
+			r.stage = &one
 		}
 	}
 	return r
 }
 
+// records are those of a session, oldest first.
+type records struct {
+	all         []record
+	compactions []compact.Record // among them
+	stages      []StageRecord
+}
+
+// recordsOf sorts records by what they are.
+func recordsOf(all []record) records {
+	out := records{all: all}
+	for _, r := range all {
+		if r.compaction != nil {
+			out.compactions = append(out.compactions, *r.compaction)
+		}
+		if r.stage != nil {
+			out.stages = append(out.stages, *r.stage)
+		}
+	}
+	return out
+}
+
+// through returns the newest message that the newest record saw.
+func (r records) through() string {
+	if n := len(r.all); n > 0 {
+		return r.all[n-1].through
+	}
+	return ""
+}
+
+// bytes returns what they take.
+func (r records) bytes() (sum int) {
+	for _, one := range r.all {
+		sum += one.bytes
+	}
+	return sum
+}
+
 // compaction returns a record of the branch as it is stored, after which messages are shown.
-// Where it begins or ends with what a stage has added, which is no message of the session,
-// they are stored as what a stage has made.
+// Where it begins or ends with what a stage has made or left out, which is no message that
+// the next view begins with, they are stored as what a stage has made.
 func (l *loaded) compaction(r compact.Record, shown []ragctx.Message) (session.Compaction, error) {
 	if !l.holds(r) {
 		return l.stageRecord(pipeline.Compaction{}.Name(), shown)
@@ -158,10 +194,21 @@ func (l *loaded) compaction(r compact.Record, shown []ragctx.Message) (session.C
 	return session.Compaction{ID: r.ID, CreatedAt: r.Created, From: r.From, To: r.To, Record: raw}, err
 }
 
-// holds reports whether a record is about messages of the branch alone.
+// holds reports whether a record is about messages of the branch alone, with which a view of
+// it begins.
 func (l *loaded) holds(r compact.Record) bool {
 	if r.From == "" && r.To == "" {
 		return r.Summary == "" // which stands for messages without ids
 	}
-	return l.has(r.From) && l.has(r.To) && !slices.ContainsFunc(r.Keep, func(id string) bool { return !l.has(id) })
+	shown := idsOf(l.base(false).store.Messages())
+	return !slices.ContainsFunc(append([]string{r.From, r.To}, r.Keep...), func(id string) bool { return !shown[id] || !l.has(id) })
+}
+
+// idsOf returns the ids of messages.
+func idsOf(messages []ragctx.Message) map[string]bool {
+	out := make(map[string]bool, len(messages))
+	for i := range messages {
+		out[messages[i].ID] = true
+	}
+	return out
 }

@@ -326,7 +326,7 @@ type refusing struct {
 	with error
 }
 
-func (r refusing) AddCompaction(context.Context, session.Key, session.Compaction) (session.Compaction, error) {
+func (r refusing) AddCompaction(context.Context, session.Key, session.Compaction, ...string) (session.Compaction, error) {
 	return session.Compaction{}, r.with
 }
 
@@ -453,8 +453,15 @@ func TestBuffer(t *testing.T) {
 			w := newWorld(t, conversation.Options{Storage: storage})
 			w.must(w.SetLayer(t.Context(), key, pipeline.LayerBuffer))
 			w.append(talk(0, 30, 60)...)
+			raw := conversation.CompileOptions{Raw: true}
 			whole := texts(w.compiled(conversation.CompileOptions{}))
+			if _, err := w.Undo(t.Context(), key); !errors.Is(err, ragctx.ErrNotFound) {
+				t.Errorf("nothing to undo: %v", err)
+			}
 			v := w.view(conversation.ViewOptions{})
+			if _, err := w.Undo(t.Context(), key); !errors.Is(err, ragctx.ErrConflict) || !strings.Contains(err.Error(), "cannot be undone") {
+				t.Errorf("undone: %v", err)
+			}
 			if got := w.events(); !slices.Equal(got, []string{"messages_moved_to_buffer"}) {
 				t.Errorf("told %v", got)
 			}
@@ -462,7 +469,11 @@ func TestBuffer(t *testing.T) {
 				t.Error("the buffer is not shown before the messages")
 			}
 			w.append(talk(30, 40, 60)...)
+			whole = texts(w.compiled(conversation.CompileOptions{}))
 			v = w.view(conversation.ViewOptions{})
+			if got := texts(w.compiled(raw)); got != whole {
+				t.Errorf("raw is not what was said: %d bytes, want %d", len(got), len(whole))
+			}
 			if got := w.events(); !slices.Equal(got, []string{"messages_moved_to_buffer", "message_buffer_summarized"}) {
 				t.Errorf("told %v", got)
 			}
@@ -475,7 +486,21 @@ func TestBuffer(t *testing.T) {
 				t.Errorf("%d messages are stored: %+v", d.Messages, d.Sections)
 			}
 			w.append(talk(70, 60, 60)...)
+			whole = texts(w.compiled(raw))
+			if strings.Contains(whole, compact.Marker) {
+				t.Error("raw shows a summary")
+			}
 			v = w.view(conversation.ViewOptions{})
+			if got := texts(w.compiled(raw)); got != whole {
+				t.Errorf("raw is not what was said: %d bytes, want %d", len(got), len(whole))
+			}
+			raw.MaxMessages = 3
+			if got := w.compiled(raw); len(got) == 0 || len(got) > 3 {
+				t.Errorf("raw within limits: %d messages", len(got))
+			}
+			if v := w.view(conversation.ViewOptions{Compile: conversation.CompileOptions{Raw: true}}); texts(v.Messages) != whole {
+				t.Error("a raw view is not what was said")
+			}
 			if n := strings.Count(texts(v.Messages), compact.Marker); n != 1 {
 				t.Errorf("%d summaries", n)
 			}
@@ -483,6 +508,26 @@ func TestBuffer(t *testing.T) {
 				t.Error("not the same again")
 			}
 		})
+	}
+}
+
+// A model that fails leaves the buffer to extraction, which is told.
+func TestBufferModelFails(t *testing.T) {
+	w := newWorld(t, conversation.Options{Generator: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+		return llm.Response{}, ragctx.ErrUnavailable
+	})})
+	w.must(w.SetLayer(t.Context(), key, pipeline.LayerBuffer))
+	w.append(talk(0, 70, 60)...)
+	v := w.view(conversation.ViewOptions{})
+	if _, ok := compact.SummaryText(v.Messages[0]); !ok {
+		t.Fatalf("no summary: %.60s", texts(v.Messages))
+	}
+	first, ok := w.told[0].Data.(ragctx.ContextWarning)
+	if !ok || len(first.Warnings) != 1 || !strings.HasPrefix(first.Warnings[0], "llm: ") || first.UsedTokens <= first.MaxTokens || first.SessionID != key.ID {
+		t.Errorf("told %+v", w.told[0])
+	}
+	if got := w.events(); !slices.Equal(got, []string{"context_warning", "messages_moved_to_buffer", "message_buffer_summarized"}) {
+		t.Errorf("told %v", got)
 	}
 }
 
@@ -556,6 +601,57 @@ func TestEdit(t *testing.T) {
 	want("")
 	if err := w.Remove(t.Context(), key, session.SectionMessages); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("removed twice: %v", err)
+	}
+}
+
+// What is put between the ends of a compaction is shown: the summary knows nothing of it.
+func TestEditWithinACompaction(t *testing.T) {
+	for name, storage := range map[string]session.Storage{"memory": nil, "sqlite": onDisk(t).Sessions(session.Options{})} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conversation.Options{Storage: storage, Stages: []pipeline.Stage{shouting{}}})
+			for n := range 30 {
+				w.append(exchange(n)...)
+			}
+			out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Window: 1000})
+			w.must(err)
+			if out.Stored == nil {
+				t.Fatal(out.Reason)
+			}
+			w.view(conversation.ViewOptions{}) // the stage persists
+			section, err := w.storage.Section(t.Context(), key, session.SectionMessages, 0)
+			w.must(err)
+			news := ragctx.TextMessage(ragctx.RoleUser, "news")
+			w.must(w.Edit(t.Context(), key, session.SectionMessages, slices.Insert(section, 12, news)))
+			if got := w.compiled(conversation.CompileOptions{}); len(got) != 61 || got[12].Content.String() != "news" {
+				t.Errorf("%d messages are shown", len(got))
+			}
+		})
+	}
+}
+
+// What goes to the end of a section is shown, though a compaction goes on from there into the
+// next section.
+func TestAppendWithinACompaction(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	_, err := w.Append(t.Context(), key, session.SectionBuffer, session.Step{}, slices.Concat(exchange(0), exchange(1), exchange(2))...)
+	w.must(err)
+	for n := range 30 {
+		w.append(exchange(10 + n)...)
+	}
+	out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Window: 1000})
+	w.must(err)
+	if out.Stored == nil || out.Stored.From != "q1" {
+		t.Fatalf("%+v", out)
+	}
+	_, err = w.Append(t.Context(), key, session.SectionMessages, session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "go on"))
+	w.must(err)
+	if got := w.compiled(conversation.CompileOptions{}); len(got) != len(out.Messages)+1 {
+		t.Errorf("%d messages are shown, want %d", len(got), len(out.Messages)+1)
+	}
+	_, err = w.Append(t.Context(), key, session.SectionBuffer, session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "news"))
+	w.must(err)
+	if got := texts(w.compiled(conversation.CompileOptions{})); !strings.Contains(got, "news") {
+		t.Errorf("shown: %s", got)
 	}
 }
 

@@ -87,6 +87,11 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 			return View{}, err
 		}
 	}
+	if o.Compile.Raw {
+		if l, err = s.unsummarized(ctx, k, l); err != nil {
+			return View{}, err
+		}
+	}
 	v := viewing{service: s, key: k, branch: l, scale: scale, options: o}
 	return v.run(ctx)
 }
@@ -117,10 +122,10 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	cost := v.branch.costs(v.scale)
+	costs := v.branch.costs(v.scale)
 	state := pipeline.State{
 		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.used(v.options.Used),
-		Records: begin.records, Messages: messages, Cost: cost,
+		Records: begin.records, Messages: messages, Costs: costs,
 	}
 	v.told = len(begin.records)
 	if v.options.Compile.Leaf == "" {
@@ -131,7 +136,7 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 		return View{}, err
 	}
 	out := View{
-		Messages: res.Messages, Costs: each(cost, res.Messages), Reports: res.Reports,
+		Messages: res.Messages, Costs: costs(res.Messages), Reports: res.Reports,
 		Layer: v.branch.layer, Records: v.made, Used: state.Used, Path: v.branch.path(),
 	}
 	if state.Observed {
@@ -176,7 +181,7 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 		c, err = v.branch.stageRecord(stage, s.Messages)
 	}
 	if err == nil {
-		c, err = v.service.record(ctx, v.key, c)
+		c, v.branch, err = v.service.record(ctx, v.key, v.branch, c)
 	}
 	if errors.Is(err, ragctx.ErrTooLarge) { // the view is as good without being kept
 		v.service.opts.Logger.WarnContext(ctx, "what a stage made is not kept", "stage", stage, "session_id", v.key.ID, "error", err)
@@ -192,14 +197,17 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 	}
 }
 
-// record stores a record, and has what is in memory follow.
-func (s *Service) record(ctx context.Context, k session.Key, c session.Compaction) (session.Compaction, error) {
-	c, err := s.opts.Storage.AddCompaction(ctx, k, c)
+// record stores a record of a branch, and has what is in memory follow. It returns the
+// branch with it.
+func (s *Service) record(ctx context.Context, k session.Key, of *loaded, c session.Compaction) (session.Compaction, *loaded, error) {
+	spent := of.spent(recordOf(c))
+	c, err := s.opts.Storage.AddCompaction(ctx, k, c, spent...)
 	if err != nil {
-		return c, err
+		return c, of, err
 	}
-	s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.recorded(v, c) })
-	return c, nil
+	one := recordOf(c)
+	s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.recorded(v, one, spent) })
+	return c, of.recorded(of.version, one, spent), nil
 }
 
 // followed has what is in memory of a session follow the change that was just made.

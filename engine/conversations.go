@@ -232,9 +232,9 @@ func (c conversations) Labels(ctx context.Context, k session.Key) (map[string]st
 	return entered(ctx, c, k, c.stored.Labels)
 }
 
-func (c conversations) AddCompaction(ctx context.Context, k session.Key, one session.Compaction) (session.Compaction, error) {
+func (c conversations) AddCompaction(ctx context.Context, k session.Key, one session.Compaction, spent ...string) (session.Compaction, error) {
 	return entered(ctx, c, k, func(ctx context.Context, k session.Key) (session.Compaction, error) {
-		return c.stored.AddCompaction(ctx, k, one)
+		return c.stored.AddCompaction(ctx, k, one, spent...)
 	})
 }
 

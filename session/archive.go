@@ -64,20 +64,23 @@ func (a Archive) Fork(id string) (Archive, error) {
 		out.Leaf = path[len(path)-1].Message.ID
 	}
 	out.Sections = StoreOf(path).Names()
-	out.keep(a.Labels, a.Compactions)
+	out.keep(a)
 	return out, nil
 }
 
-// keep takes over the labels and compactions of messages that are there.
-func (a *Archive) keep(labels map[string]string, compactions []Compaction) {
-	at := a.index()
+// keep takes over the labels of messages that are there, and the compactions of ranges
+// that are as they were before.
+func (a *Archive) keep(before Archive) {
+	now, then := a.index(), before.index()
 	has := func(id string) bool {
-		_, ok := at[id]
+		_, ok := now[id]
 		return ok || id == ""
 	}
-	a.Labels = maps.Clone(labels)
+	a.Labels = maps.Clone(before.Labels)
 	maps.DeleteFunc(a.Labels, func(id, _ string) bool { return !has(id) })
-	a.Compactions = slices.DeleteFunc(slices.Clone(compactions), func(c Compaction) bool { return !has(c.From) || !has(c.To) })
+	a.Compactions = slices.DeleteFunc(slices.Clone(before.Compactions), func(c Compaction) bool {
+		return !has(c.From) || !has(c.To) || !intact(c, a.lookup(now), before.lookup(then), len(a.Entries))
+	})
 }
 
 // clone returns a copy that shares no list and no map.
@@ -98,7 +101,7 @@ func (a Archive) index() map[string]int {
 
 // Replaced returns the archive with a store in the place of its messages, as
 // [Storage.Save] says, and how many of the messages are new. Of the messages before it
-// needs only the ids.
+// needs only the ids, and all of them where there are compactions.
 func (a Archive) Replaced(s Store, o Options) (out Archive, added int, err error) {
 	out = Archive{CreatedAt: a.CreatedAt, Sections: s.Names(), Parameters: s.Parameters(), Leaf: a.Leaf}
 	before, taken := a.index(), make(map[string]bool, s.Len())
@@ -127,7 +130,7 @@ func (a Archive) Replaced(s Store, o Options) (out Archive, added int, err error
 			out.Leaf = out.Entries[n-1].Message.ID
 		}
 	}
-	out.keep(a.Labels, a.Compactions)
+	out.keep(a)
 	return out, added, nil
 }
 

@@ -31,7 +31,7 @@ func (l Lost) Left(a Archive) Archive {
 	if _, lost := l[a.Leaf]; lost {
 		a.Leaf = l.nearest(a.Leaf, a.index())
 	}
-	a.keep(a.Labels, a.Compactions)
+	a.keep(a)
 	return a
 }
 

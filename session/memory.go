@@ -300,11 +300,12 @@ func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err 
 }
 
 // AddCompaction implements [Storage].
-func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction) (Compaction, error) {
+func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, spent ...string) (Compaction, error) {
 	err := s.change(ctx, k, func(one *kept) (err error) {
-		have, taken := recordsOf(one.Archive.Compactions)
+		left := slices.DeleteFunc(slices.Clone(one.Archive.Compactions), func(c Compaction) bool { return slices.Contains(spent, c.ID) })
+		have, taken := recordsOf(left)
 		if c, err = s.opts.Or().Record(c, have, taken, one.has); err == nil {
-			one.Archive.Compactions = append(one.Archive.Compactions, c)
+			one.Archive.Compactions = append(left, c)
 		}
 		return err
 	})

@@ -60,7 +60,9 @@ type Storage interface {
 	// Save puts a store in the place of all that a session has, or makes the session.
 	// Messages without an id get one. If none has a parent, each gets the one before it.
 	// The leaf stays where it is if its message does, and is the last one otherwise;
-	// labels and compactions of messages that are gone go with them.
+	// labels of messages that are gone go with them, and so do compactions of ranges that
+	// are not as they were: one that has other messages, or says something else, would
+	// be hidden behind a summary that knows nothing of it.
 	Save(ctx context.Context, k Key, s Store) (Result, error)
 	// Replace is Save of a session that is still as it was at a version. It makes none, and
 	// one that was changed since is an [ragctx.ErrConflict].
@@ -99,9 +101,9 @@ type Storage interface {
 	// Labels returns the labels by the ids of their messages.
 	Labels(ctx context.Context, k Key) (map[string]string, error)
 
-	// AddCompaction keeps a record beside the messages, which stay as they are. It
-	// returns it with its id and time.
-	AddCompaction(ctx context.Context, k Key, c Compaction) (Compaction, error)
+	// AddCompaction keeps a record beside the messages, which stay as they are, and removes
+	// those of the ids in spent that there are. It returns the record with its id and time.
+	AddCompaction(ctx context.Context, k Key, c Compaction, spent ...string) (Compaction, error)
 	// Compactions returns the records, oldest first.
 	Compactions(ctx context.Context, k Key) ([]Compaction, error)
 	// UndoCompaction removes the newest record and returns it.

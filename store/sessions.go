@@ -240,8 +240,13 @@ func (s *Sessions) Label(ctx context.Context, k session.Key, id, label string) e
 }
 
 // AddCompaction implements [session.Storage].
-func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session.Compaction) (session.Compaction, error) {
+func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session.Compaction, spent ...string) (session.Compaction, error) {
 	err := s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+		for _, id := range spent {
+			if _, err := c.tx.ExecContext(ctx, `DELETE FROM session_compactions WHERE session = ? AND id = ?`, c.id, id); err != nil {
+				return err
+			}
+		}
 		var others session.Records
 		err := c.tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(octet_length(record)), 0) FROM session_compactions WHERE session = ?`, c.id).
 			Scan(&others.Number, &others.Bytes)

@@ -135,7 +135,7 @@ func (s *Sessions) plan(
 		return p, err
 	}
 	for _, r := range stored {
-		before.Entries = append(before.Entries, session.Entry{Message: ragctx.Message{ID: r.id}})
+		before.Entries = append(before.Entries, r.known(len(before.Compactions) > 0))
 	}
 	after, added, err := before.Replaced(messages, s.opts)
 	if err != nil {

@@ -2,7 +2,9 @@ package sessiontest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +100,59 @@ func testSaveLeaf(t *testing.T, w *world) {
 	w.wantLeaf(one, "id3")
 	if a := w.export(one); len(a.Labels) != 0 || len(a.Compactions) != 0 {
 		t.Errorf("%v, %+v", a.Labels, a.Compactions)
+	}
+}
+
+// A compaction goes where a save changes what it is about: what it knows nothing of must
+// not be hidden behind it.
+func testSaveRanges(t *testing.T, w *world) {
+	message := func(id, parent, text string) ragctx.Message {
+		return ragctx.Message{ID: id, ParentID: parent, CreatedAt: start, Role: ragctx.RoleUser, Content: ragctx.Text(text)}
+	}
+	call := message("d", "c", "")
+	call.Role, call.Content = ragctx.RoleAssistant, ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f", Input: json.RawMessage(`{"x":1}`)}}
+	spaced := call
+	spaced.Content = ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "f", Input: json.RawMessage(`{"x": 1}`)}}
+	talk := func(change ...ragctx.Message) []ragctx.Message {
+		all := []ragctx.Message{message("a", "", "1"), message("b", "a", "2"), message("c", "b", "3"), call, message("e", "d", "5")}
+		for _, m := range change {
+			all = append(slices.DeleteFunc(all, func(old ragctx.Message) bool { return old.ID == m.ID }), m)
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		save session.Store
+		want string // the compactions that are left
+	}{
+		"the same":                  {session.Store{}.Append("messages", talk()...), "b-d -c e-e"},
+		"the same, spaced":          {session.Store{}.Append("messages", talk(spaced)...), "b-d -c e-e"},
+		"one more at the end":       {session.Store{}.Append("messages", talk(message("f", "e", "6"))...), "b-d -c e-e"},
+		"one more between":          {session.Store{}.Append("messages", talk(message("x", "b", "!"), message("c", "x", "3"))...), "e-e"},
+		"one more before":           {session.Store{}.Append("messages", talk(message("x", "", "!"), message("a", "x", "1"))...), "b-d e-e"},
+		"another order":             {session.Store{}.Append("messages", talk(message("c", "a", "3"), message("b", "c", "2"), message("d", "b", "4"))...), "e-e"},
+		"one says something else":   {session.Store{}.Append("messages", talk(message("c", "b", "!"))...), "e-e"},
+		"one is in another section": {session.Store{}.Append("messages", slices.DeleteFunc(talk(), func(m ragctx.Message) bool { return m.ID == "c" })...).Append("buffer", message("c", "b", "3")), "e-e"},
+		"an end is gone":            {session.Store{}.Append("messages", talk()[:4]...), "b-d -c"},
+	} {
+		k := session.Key{Namespace: one.Namespace, ID: name}
+		_, err := w.Save(background(), k, session.Store{}.Append("messages", talk()...))
+		w.must(err)
+		for _, r := range [][2]string{{"b", "d"}, {"", "c"}, {"e", "e"}} {
+			_, err := w.AddCompaction(background(), k, session.Compaction{From: r[0], To: r[1]})
+			w.must(err)
+		}
+		_, err = w.Save(background(), k, c.save)
+		w.must(err)
+		w.reopen()
+		list, err := w.Compactions(background(), k)
+		w.must(err)
+		var left []string
+		for _, r := range list {
+			left = append(left, r.From+"-"+r.To)
+		}
+		if got := strings.Join(left, " "); got != c.want {
+			t.Errorf("%s: %q are left, want %q", name, got, c.want)
+		}
 	}
 }
 

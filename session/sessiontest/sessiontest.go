@@ -55,6 +55,7 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"Save", testSave},
 		{"Replace", testReplace},
 		{"SaveLeaf", testSaveLeaf},
+		{"SaveRanges", testSaveRanges},
 		{"SaveRefused", testSaveRefused},
 		{"SaveEmpty", testSaveEmpty},
 		{"Transfer", testTransfer},
