@@ -57,6 +57,9 @@ func TestLimit(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	if _, err := compact.New(compact.Options{Strategy: compact.LLM}); !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "llm_model") {
+		t.Errorf("a model that is not there: %v", err)
+	}
 	for field, o := range map[string]compact.Options{
 		"policy": {Policy: "x"}, "strategy": {Strategy: "x"}, "threshold": {Threshold: math.NaN()}, "keep_first": {KeepFirst: -2}, "keep_last": {KeepLast: -2},
 		"min_messages": {MinMessages: -1}, "window": {Window: -1}, "fixed": {Fixed: -1}, "summary_tokens": {SummaryTokens: 8001}, "timeout": {Timeout: -1},
