@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -34,7 +37,10 @@ const logKept = 256 << 20
 // which SQLite would let do the copying within a commit. A log cannot start over
 // while someone reads from it, so it grows with the longest read.
 type checkpointer struct {
-	db    *sql.DB // one connection
+	db *sql.DB // one connection
+	// file is the database file. It is closed after all connections: closing it takes
+	// SQLite's locks off the file, which belong to the process.
+	file  *os.File
 	write *writer
 	wake  chan struct{}   // something was committed
 	life  context.Context //nolint:containedctx // ends with the goroutine
@@ -49,8 +55,8 @@ type checkpointer struct {
 // logState is what SQLite says of its log, in pages.
 type logState struct{ blocked, pages, copied int }
 
-func newCheckpointer(db *sql.DB) *checkpointer {
-	c := &checkpointer{db: db, limits: defaultLimits(), wake: make(chan struct{}, 1)}
+func newCheckpointer(db *sql.DB, file *os.File) *checkpointer {
+	c := &checkpointer{db: db, file: file, limits: defaultLimits(), wake: make(chan struct{}, 1)}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c
 }
@@ -136,6 +142,50 @@ func (c *checkpointer) empty(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("%w: something reads the database for too long", ragctx.ErrUnavailable)
+}
+
+// copyAll copies what the log holds now into the file, beside the writer. If those who
+// read from it are in the way for long, it does what empty does.
+func (c *checkpointer) copyAll(ctx context.Context) error {
+	held := -1
+	for range copyTries {
+		s, err := c.passive()
+		if err != nil {
+			return err
+		}
+		if held < 0 {
+			held = s.pages
+		}
+		if s.copied >= held || s.pages < held { // it has started over, so all of it was copied
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pauseShort):
+		}
+	}
+	return c.empty(ctx)
+}
+
+// copyTries is how often copyAll tries without holding up the writer.
+const copyTries = 20
+
+func (c *checkpointer) passive() (logState, error) {
+	c.quiet.Lock()
+	defer c.quiet.Unlock()
+	return c.pragma("PASSIVE")
+}
+
+// readFile reads from the database file while nothing is copied into it: whole pages.
+func (c *checkpointer) readFile(to []byte, at int64) (int, error) {
+	c.quiet.Lock()
+	defer c.quiet.Unlock()
+	n, err := c.file.ReadAt(to, at)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
 }
 
 // reset lets the log start over while the writer pauses.

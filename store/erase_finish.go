@@ -80,6 +80,9 @@ func (s *Store) Scrub(ctx context.Context, done []int64) error {
 	if err := s.sweep(ctx); err != nil {
 		return err
 	}
+	if err := s.dropOrphans(ctx); err != nil {
+		return err
+	}
 	if err := s.clear(ctx); err != nil {
 		return fmt.Errorf("clear unused pages: %w", err)
 	}

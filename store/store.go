@@ -99,7 +99,11 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err != nil {
 		return errors.Join(err, wdb.Close())
 	}
-	s.log = newCheckpointer(cdb)
+	file, err := os.Open(path)
+	if err != nil {
+		return errors.Join(err, cdb.Close(), wdb.Close())
+	}
+	s.log = newCheckpointer(cdb, file)
 	s.write = startWriter(wdb, &s.openings, s.log.committed)
 	s.log.start(s.write)
 	if s.read, err = connect(path, max(4, 2*runtime.GOMAXPROCS(0)), "_pragma=query_only(1)"); err != nil {
@@ -230,6 +234,11 @@ func (s *Store) Close() error {
 	}
 	if s.read != nil {
 		errs = append(errs, s.read.Close())
+	}
+	if s.log != nil {
+		if err := s.log.file.Close(); !errors.Is(err, os.ErrClosed) { // closing twice is harmless
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -80,7 +80,14 @@ func (w *sweeper) work() error {
 		delete(w.open, id)
 		w.mu.Unlock()
 	}
-	return w.store.sweep(w.life)
+	if err := w.store.sweep(w.life); err != nil {
+		return err
+	}
+	n, err := w.store.orphaned(w.life)
+	if err != nil || n < orphansKept {
+		return err
+	}
+	return w.store.dropOrphans(w.life)
 }
 
 // resume takes over an erasure that failed after it was noted.
@@ -144,7 +151,7 @@ func (s *Store) sweep(ctx context.Context) error {
 			}
 		}
 	}
-	return s.dropOrphans(ctx)
+	return nil
 }
 
 // hidden returns the hidden items that nobody stages.
@@ -210,20 +217,30 @@ func dissolve(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bool) 
 	return false, err
 }
 
+// orphansKept is how many vectors of removed units may stay until an erasure comes: to
+// find out which of them other units have costs a look at all units, and most writes
+// that leave some leave a few.
+const orphansKept = 1000
+
+// orphaned counts the vectors that dropOrphans has to look for.
+func (s *Store) orphaned(ctx context.Context) (n int, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, `SELECT count(*) FROM orphans`).Scan(&n) })
+	return n, err
+}
+
 // dropOrphans deletes the vectors of removed units, but for those that other
 // units have as well.
 func (s *Store) dropOrphans(ctx context.Context) error {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
 	for {
 		o := orphans{used: make(map[VectorKey]bool)}
 		err := s.view(ctx, func(tx *sql.Tx) error { return o.load(ctx, tx) })
 		if err != nil || len(o.keys) == 0 {
 			return err
 		}
-		for n := 1; n > 0 && err == nil; { // a few at a time: a long read would keep the log from starting over
-			err = s.view(ctx, func(tx *sql.Tx) (err error) {
-				n, err = o.look(ctx, tx, 5000)
-				return err
-			})
+		for o.looked < o.newest && err == nil { // a few at a time: a long read would keep the log from starting over
+			err = s.view(ctx, func(tx *sql.Tx) error { return o.look(ctx, tx, o.looked+orphanLook) })
 		}
 		for len(o.keys) > 0 && err == nil {
 			err = s.slice(ctx, nowhere, o.drop)
@@ -234,44 +251,48 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 	}
 }
 
+// orphanLook is how many units are looked at in one read, some milliseconds.
+const orphanLook = 5000
+
 // orphans are keys of removed units.
 type orphans struct {
-	keys []VectorKey
-	used map[VectorKey]bool // whether other units have the key
-	last int64              // the newest unit that was looked at
+	keys           []VectorKey
+	used           map[VectorKey]bool // those that other units have
+	looked, newest int64              // the unit up to which was looked, and the newest one to begin with
 }
 
 func (o *orphans) load(ctx context.Context, tx *sql.Tx) error {
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM units`).Scan(&o.newest); err != nil {
+		return err
+	}
 	rows, err := tx.QueryContext(ctx, `SELECT hash FROM orphans LIMIT 100000`)
 	if err != nil {
 		return err
 	}
 	return scan(rows, func() error {
-		var b []byte
-		err := rows.Scan(&b)
-		var k VectorKey
-		copy(k[:], b)
-		o.keys, o.used[k] = append(o.keys, k), false
+		k, err := scanVectorKey(rows)
+		o.keys = append(o.keys, k)
 		return err
 	})
 }
 
-// look notes which keys up to limit further units have, and returns how many
-// units there were.
-func (o *orphans) look(ctx context.Context, tx *sql.Tx, limit int) (n int, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, hash FROM units WHERE id > ? ORDER BY id LIMIT ?`, o.last, limit)
+func scanVectorKey(rows *sql.Rows) (k VectorKey, err error) {
+	var b sql.RawBytes
+	err = rows.Scan(&b)
+	copy(k[:], b)
+	return k, err
+}
+
+// look notes which keys the units up to one have.
+func (o *orphans) look(ctx context.Context, tx *sql.Tx, until int64) error {
+	rows, err := tx.QueryContext(ctx, `SELECT hash FROM units WHERE id > ? AND id <= ? AND hash IN (SELECT hash FROM orphans)`, o.looked, until)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return n, scan(rows, func() error {
-		var b sql.RawBytes
-		err := rows.Scan(&o.last, &b)
-		n++
-		var k VectorKey
-		copy(k[:], b)
-		if _, ok := o.used[k]; ok {
-			o.used[k] = true
-		}
+	o.looked = until
+	return scan(rows, func() error {
+		k, err := scanVectorKey(rows)
+		o.used[k] = true
 		return err
 	})
 }
@@ -279,7 +300,11 @@ func (o *orphans) look(ctx context.Context, tx *sql.Tx, limit int) (n int, err e
 // drop deletes vectors until it is enough. It looks at the units that have come
 // in the meantime first.
 func (o *orphans) drop(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
-	if _, err := o.look(ctx, tx, -1); err != nil {
+	var newest int64
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM units`).Scan(&newest); err != nil {
+		return err
+	}
+	if err := o.look(ctx, tx, max(o.looked, newest)); err != nil {
 		return err
 	}
 	for n := 1; len(o.keys) > 0; n++ {

@@ -22,10 +22,10 @@ var errInUse = errors.New("old files are still in use")
 
 // Compact implements [index.Lexical]. Scorch keeps the terms of a deleted unit
 // until it merges the segment, and old files until nobody reads them. So Compact
-// has it merge all segments into one, if any holds a deleted unit, and waits until
+// has it merge the segments that hold deleted units, and waits until
 // every file is gone that held one; searches and changes go on meanwhile. It
-// takes as long as writing the whole index. After an error some may be left, and
-// another call may succeed.
+// takes as long as writing these segments once or twice, the whole index at worst.
+// After an error some may be left, and another call may succeed.
 func (ix *Index) Compact(ctx context.Context) error {
 	if err := ix.Flush(ctx); err != nil || ix.dir == "" {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -196,5 +197,44 @@ func TestUnitsReadBack(t *testing.T) {
 		if !slices.EqualFunc(some, got, sameUnit) {
 			t.Errorf("every %d: written %v, read %v", step, some, got)
 		}
+	}
+}
+
+// Compact rewrites what holds deleted units and little else, wherever they are.
+func TestCompactLeavesOthers(t *testing.T) {
+	for name, first := range map[string]uint64{"Smallest": 8500, "Middle": 7500} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			ix := mustOpen(t, dir, Options{})
+			for seq, ids := range [][2]uint64{{0, 5000}, {5000, 7500}, {7500, 8500}, {8500, 8800}} {
+				var units []index.TextUnit
+				for id := ids[0]; id < ids[1]; id++ {
+					units = append(units, index.TextUnit{ID: id, Parent: id / 10, Text: fmt.Sprint("harbour w", id)})
+				}
+				if err := ix.Apply(t.Context(), uint64(seq)+1, units, nil); err != nil {
+					t.Fatal(err)
+				}
+				flush(t, ix)
+			}
+			_, before := hasTerm(t, ix.view.Load(), "harbour")
+			if len(before) != 4 {
+				t.Fatalf("there are %v; scorch merges so few by itself", before)
+			}
+			if err := ix.Apply(t.Context(), 9, nil, []uint64{first + 1}); err != nil {
+				t.Fatal(err)
+			}
+			want := search(t, ix, "harbour")
+			if err := ix.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			found, after := holds(t, dir, []byte(key(first+1)))
+			kept := slices.DeleteFunc(before, func(f string) bool { return !slices.Contains(after, f) })
+			if found || len(kept) < 2 {
+				t.Errorf("id found: %v; of the files %d are left, and there are %v", found, len(kept), after)
+			}
+			if d := cmp.Diff(want, search(t, ix, "harbour")); d != "" {
+				t.Error(d)
+			}
+		})
 	}
 }

@@ -203,7 +203,7 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 			}
 			d = &derived{cols: cols, owners: sync.OnceValue(cols.owners), all: new(knownSpread)}
 		}
-		p := newPart(&storedSegment{seg: seg.Segment(), derived: d}, deadUnits(seg.Deleted(), d.cols.units()))
+		p := newPart(&storedSegment{id: seg.Id(), seg: seg.Segment(), derived: d}, deadUnits(seg.Deleted(), d.cols.units()))
 		if d.known == nil || d.live != p.live { // fewer are alive: what was counted is too much
 			d.known, d.gone, d.live = p.known, p.gone, p.live
 			if p.dead == nil {
@@ -282,6 +282,7 @@ func numbers(seg scorchsegment.Segment, field string, set func(unit uint32, v ui
 type storedSegment struct {
 	*derived
 
+	id      uint64 // scorch's
 	seg     scorchsegment.Segment
 	readers sync.Pool // of *termReader
 }

@@ -55,29 +55,82 @@ func fileOf(p part) string {
 	return ""
 }
 
-// prepareMerge returns a function that merges all segments into one; nil if none
-// of the files is in use. It runs beside write and close. Scorch does not merge a
-// segment with itself: if it is the only one, the units of one parent are written
-// again, which makes another.
+// prepareMerge returns a function that has scorch use fewer of the files; nil if it
+// uses none. It runs beside write and close.
+//
+// A merge writes all that is alive in what it merges, so as little as can be is merged:
+// scorch merges neighbours by size, and a segment that holds a deleted unit with the
+// next smaller one at most doubles what it costs. That is done for one segment at a
+// time. Where there are many, or large ones, all segments become one. Scorch does not
+// merge a segment with itself: if it is the smallest, or the only one, the units of one
+// parent are written again, which makes a smaller one.
 func (s *scorchStore) prepareMerge(files []string) (func(context.Context) error, error) {
 	snap, err := s.snapshot()
 	if err != nil {
 		return nil, err
 	}
 	defer snap.release()
-	if !slices.ContainsFunc(snap.parts, func(p part) bool { return slices.Contains(files, fileOf(p)) }) {
+	tainted := make(map[uint64]bool)
+	live, old := 0, 0
+	for _, p := range snap.parts {
+		if live += p.live; slices.Contains(files, fileOf(p)) {
+			tainted[segmentID(p)] = true
+			old += p.live
+		}
+	}
+	if len(tainted) == 0 {
 		return nil, nil
 	}
-	if len(snap.parts) == 1 {
-		units, err := unitsOfOneParent(snap.parts[0])
+	parts := len(snap.parts)
+	least := slices.MinFunc(snap.parts, func(a, b part) int { return cmp.Compare(a.live, b.live) })
+	few := len(tainted) <= mostPairs && 2*old < live
+	if parts == 1 || few && least.live > 0 && tainted[segmentID(least)] {
+		units, err := unitsOfOneParent(least)
 		if err != nil {
 			return nil, err
 		}
 		if err := s.write(batch{units: units, meta: snap.meta}); err != nil {
 			return nil, err
 		}
+		parts++
 	}
-	return func(ctx context.Context) error { return s.merge(ctx, everything) }, nil
+	plan := everything
+	if few {
+		plan = pairOf(tainted, parts)
+	}
+	return func(ctx context.Context) error { return s.merge(ctx, plan) }, nil
+}
+
+// mostPairs is how many segments are merged one after the other.
+const mostPairs = 8
+
+// pairOf is a plan that makes one segment of two neighbours by size, of so many: of those
+// with a tainted one, the two with the fewest units for each tainted one.
+func pairOf(tainted map[uint64]bool, segments int) mergeplan.MergePlanOptions {
+	pair := everything
+	pair.SegmentsPerMergeTask = 2
+	pair.CalcBudget = func(int64, int64, *mergeplan.MergePlanOptions) int { return segments - 1 }
+	pair.ScoreSegments = func(two []mergeplan.Segment, _ *mergeplan.MergePlanOptions) float64 {
+		units, hits := int64(0), 0
+		for _, one := range two {
+			if units += one.LiveSize(); tainted[one.Id()] {
+				hits++
+			}
+		}
+		if hits == 0 || len(two) < 2 {
+			return math.MaxFloat64
+		}
+		return float64(units) / float64(hits)
+	}
+	return pair
+}
+
+// segmentID returns scorch's id of a stored part.
+func segmentID(p part) uint64 {
+	if stored, ok := p.segment.(*storedSegment); ok {
+		return stored.id
+	}
+	return 0
 }
 
 // prepareTidy implements store.

@@ -38,6 +38,7 @@ type scratch struct {
 	fresh []uint32
 	raw   []int32
 	sims  []float32
+	keys  []sortKey // of what is ranked
 
 	best    best
 	pending []uint32 // slots that wait

@@ -41,14 +41,14 @@ func (g *Graph) Tidy(ctx context.Context) (err error) {
 	g.sift()
 	s := g.borrow()
 	defer g.giveBack(s)
-	t := tidier{scratch: s, slots: g.slots.Load()}
+	t := tidier{scratch: s, slots: g.slots.Load(), rests: newRests()}
 	twins := g.thin()
 	nodes := t.condemn()
 	g.torn.Store(true)
 	t.rehome()
 	err = g.spread(ctx, int(t.slots), func(s *scratch, i int) {
-		if slot := uint32(i); t.stays(slot) { //nolint:gosec // below maxSlots
-			t.with(s).relink(slot)
+		if slot := uint32(i); t.stays(slot) && t.with(s).relink(slot) { //nolint:gosec // below maxSlots
+			t.rests.breathe()
 		}
 	})
 	if err != nil {
@@ -66,11 +66,12 @@ type tidier struct {
 	*scratch
 	slots  uint32   // those that it looks at
 	doomed []uint64 // a bit per slot that it takes out
+	rests  *rests
 }
 
 // with returns t for another worker.
 func (t *tidier) with(s *scratch) *tidier {
-	return &tidier{scratch: s, slots: t.slots, doomed: t.doomed}
+	return &tidier{scratch: s, slots: t.slots, doomed: t.doomed, rests: t.rests}
 }
 
 func (t *tidier) isDoomed(slot uint32) bool {
@@ -113,6 +114,7 @@ func (t *tidier) rehome() {
 	for slot := range t.slots {
 		if parent := t.g.parent(t.d, slot); parent != 0 && t.stays(slot) && t.isDoomed(parent-1) {
 			t.move(slot)
+			t.rests.breathe()
 		}
 	}
 }
@@ -183,13 +185,15 @@ func (t *tidier) tied(node uint32) func(uint32) bool {
 	return func(x uint32) bool { return !t.isDoomed(x) && t.g.bound(t.d, node, x) }
 }
 
-// relink chooses the neighbours of a node that has doomed ones anew.
-func (t *tidier) relink(slot uint32) {
+// relink chooses the neighbours of a node that has doomed ones anew, and reports
+// whether it has any.
+func (t *tidier) relink(slot uint32) (doomed bool) {
 	for level := t.d.level(slot); level >= 0; level-- {
 		list := t.read(slot, level)
 		if !slices.ContainsFunc(list, t.isDoomed) {
 			continue
 		}
+		doomed = true
 		var must func(uint32) bool
 		if level == 0 {
 			must = t.tied(slot)
@@ -197,6 +201,7 @@ func (t *tidier) relink(slot uint32) {
 		candidates := t.rank(slot, t.around(slot, level))
 		t.write(slot, level, t.choose(candidates, len(t.g.list(t.d, slot, level)), must))
 	}
+	return doomed
 }
 
 // around returns the neighbours of a node that stay, and those that it reaches
