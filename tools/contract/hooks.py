@@ -8,6 +8,7 @@ a problem as a body.
 
 import json
 
+import known  # noqa: F401  its hooks
 import schemathesis
 from schemathesis.specs.openapi import checks
 

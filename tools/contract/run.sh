@@ -28,7 +28,9 @@ trap end EXIT
 
 (cd "$here/../.." && go build -o "$work/ragctx" ./cmd/ragctx)
 # The server asks for a key, so that what answers without one is found.
-key=$("$work/ragctx" keys create contract --data "$work/data" --role admin --json | grep -o 'rgx_[^"]*_[^"]*')
+made=$("$work/ragctx" keys create contract --data "$work/data" --role admin --json)
+key=$(grep -o 'rgx_[^"]*_[^"]*' <<<"$made")
+id=$(grep -om1 '"id": *"[^"]*"' <<<"$made" | cut -d'"' -f4)
 "$work/ragctx" serve --addr 127.0.0.1:0 --data "$work/data" >"$work/out" 2>"$work/log" &
 server=$!
 url=
@@ -40,7 +42,7 @@ done
 [ -n "$url" ] || { cat "$work/log"; exit 1; }
 
 cd "$work" # reports and examples of the run are not kept
-SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$here "$st" --config-file "$here/schemathesis.toml" run "$url/openapi.json" \
+CONTRACT_URL=$url CONTRACT_KEY=$key CONTRACT_KEY_ID=$id SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$here "$st" --config-file "$here/schemathesis.toml" run "$url/openapi.json" \
   --header "Authorization: Bearer $key" --max-time "$seconds" --request-timeout 30 --max-examples 25 --continue-on-failure --no-color "$@"
 if grep -q 'request panicked\|request failed' "$work/log"; then
   grep 'request panicked\|request failed' "$work/log"
