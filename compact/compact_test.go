@@ -511,3 +511,26 @@ func TestRecordsFromElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// A branch that begins in or behind a range may have its newest instruction there: it is
+// shown, and last of what users say.
+func TestNewestInstructionOfAnEarlierBranch(t *testing.T) {
+	messages := []ragctx.Message{
+		{ID: "m0", Role: ragctx.RoleUser, Content: ragctx.Text("Fix the build.")},
+		{ID: "m1", Role: ragctx.RoleAssistant, Content: ragctx.Text("It is the linker.")},
+		{ID: "m2", Role: ragctx.RoleAssistant, Content: ragctx.Text("It is fixed.")},
+		{ID: "m3", Role: ragctx.RoleUser, Content: ragctx.Text("Now the tests.")},
+	}
+	for from, want := range map[string][]string{"m0": {"c", "m3"}, "m1": {"m0", "c", "m3"}} {
+		records := []compact.Record{{ID: "c", From: from, To: "m2", Summary: "The linker was at fault."}}
+		for at, want := range map[int][]string{4: want, 3: {"c", "m0"}} {
+			var got []string
+			for _, m := range compact.Apply(messages[:at], records) {
+				got = append(got, m.ID)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%d messages, from %s (-want +got):\n%s", at, from, diff)
+			}
+		}
+	}
+}

@@ -62,7 +62,7 @@ func Apply(messages []ragctx.Message, records []Record) []ragctx.Message {
 // shows its summary, or prunes an output that is shown.
 func Counting(messages []ragctx.Message, records []Record) []bool {
 	at := places(messages)
-	owner, begins := ranges(len(messages), at, records)
+	owner, begins := ranges(messages, at, records)
 	counts := make([]bool, len(records)+1) // by number from 1, as those are
 	for i := range messages {
 		counts[owner[i]], counts[begins[i]] = true, true
@@ -124,14 +124,25 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	}
 	at := places(messages)
 	raw = pruned(messages, at, records)
-	owner, begins := ranges(len(raw), at, records)
+	owner, begins := ranges(raw, at, records)
 	sound := session.Sound(raw, session.Limits{})
 	view = make([]item, 0, len(sound.Kept)+len(records))
+	summaries := func(from, to int) {
+		for i := from; i < to; i++ {
+			if r := begins[i]; r > 0 {
+				rec := &records[r-1]
+				view = append(view, item{message: rec.SummaryMessage(), from: i, to: at[rec.To] + 1, summary: true})
+			}
+		}
+	}
+	newest := lastInstruction(raw)
 	next := 0 // of what is sound
 	for i := range raw {
-		if r := begins[i]; r > 0 {
-			rec := &records[r-1]
-			view = append(view, item{message: rec.SummaryMessage(), from: i, to: at[rec.To] + 1, summary: true})
+		switch {
+		case i < newest || newest < 0:
+			summaries(i, i+1)
+		case i == newest: // or a summary would be what a user said last
+			summaries(i, len(raw))
 		}
 		if next == len(sound.Kept) || sound.Kept[next] != i {
 			continue
@@ -183,9 +194,10 @@ func pruned(messages []ragctx.Message, at map[string]int, records []Record) []ra
 }
 
 // ranges returns for each message the record that covers it, and the one whose range
-// begins with it, each by its number from 1; 0 is none. Superseded records cover nothing.
-func ranges(n int, at map[string]int, records []Record) (owner, begins []int) {
-	owner, begins = make([]int, n), make([]int, n)
+// begins with it, each by its number from 1; 0 is none. Superseded records cover nothing,
+// and none covers the newest instruction, which is an older one where a branch ends early.
+func ranges(messages []ragctx.Message, at map[string]int, records []Record) (owner, begins []int) {
+	owner, begins = make([]int, len(messages)), make([]int, len(messages))
 	gone := make(map[string]bool)
 	for i := range records {
 		for _, id := range records[i].Supersedes {
@@ -208,6 +220,9 @@ func ranges(n int, at map[string]int, records []Record) (owner, begins []int) {
 				owner[m] = 0
 			}
 		}
+	}
+	if newest := lastInstruction(messages); newest >= 0 {
+		owner[newest] = 0
 	}
 	return owner, begins
 }
