@@ -80,6 +80,9 @@ func Text(s string) Content { return Content{{Type: BlockText, Text: s}} }
 // String returns the texts of the content's text blocks, one per line. Tool
 // uses, tool results and images have none.
 func (c Content) String() string {
+	if len(c) == 1 && c[0].Type == BlockText {
+		return c[0].Text
+	}
 	var parts []string
 	for _, b := range c {
 		if b.Type == BlockText && b.Text != "" {

@@ -40,22 +40,22 @@ var cueWords = func() map[string]cue {
 	return out
 }()
 
-// longestCue is the longest of them, in bytes.
-var longestCue = func() int {
-	n := 0
+// cueLengths are the lengths that cue words have, in bytes, as bits by their first byte.
+var cueLengths = func() (out [256]uint32) {
 	for w := range cueWords {
-		n = max(n, len(w))
+		out[w[0]] |= 1 << len(w)
 	}
-	return n
+	return out
 }()
 
-// cuesOf returns what the words of a sentence say of it.
+// cuesOf returns what the words of a sentence, or of several, say. An apostrophe counts
+// within a word: what a quotation begins with is no other word, wherever it is cut.
 func cuesOf(sentence string) cue {
 	var found cue
 	var word [32]byte
 	n := 0
 	end := func() {
-		if 0 < n && n <= longestCue {
+		if 0 < n && n < len(word) && cueLengths[word[0]]&(1<<n) != 0 {
 			found |= cueWords[string(word[:n])]
 		}
 		n = 0
@@ -76,7 +76,7 @@ func cuesOf(sentence string) cue {
 			end()
 			continue
 		}
-		if n+utf8.RuneLen(r) <= len(word) {
+		if (n > 0 || r != '\'') && n+utf8.RuneLen(r) <= len(word) {
 			n += utf8.EncodeRune(word[n:], r)
 		}
 	}

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ragctx/ragctx"
@@ -145,10 +146,15 @@ func lastInstruction(messages []ragctx.Message) int {
 
 // pending returns the messages of a sound view with calls that have no result.
 func pending(messages []ragctx.Message) []int {
+	return slices.Collect(maps.Values(unanswered(messages)))
+}
+
+// unanswered returns the calls of a sound view that have no result, by id: where they are.
+func unanswered(messages []ragctx.Message) map[string]int {
 	open := make(map[string]int)
-	for i, m := range messages {
-		for _, b := range m.Content {
-			switch b.Type {
+	for i := range messages {
+		for j := range messages[i].Content {
+			switch b := &messages[i].Content[j]; b.Type {
 			case ragctx.BlockToolUse:
 				open[b.ID] = i
 			case ragctx.BlockToolResult:
@@ -157,9 +163,5 @@ func pending(messages []ragctx.Message) []int {
 			}
 		}
 	}
-	out := make([]int, 0, len(open))
-	for _, i := range open {
-		out = append(out, i)
-	}
-	return out
+	return open
 }

@@ -31,7 +31,7 @@ func Essential(messages []ragctx.Message) []bool {
 
 // waitingIn returns the messages with calls that wait for their results.
 func waitingIn(messages []ragctx.Message) []int {
-	sound := session.Sound(messages, uncounted(len(messages)))
+	sound := session.Sound(messages, session.Limits{})
 	out := pending(sound.Messages)
 	for n, i := range out {
 		out[n] = sound.Kept[i]

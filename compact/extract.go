@@ -1,8 +1,11 @@
 package compact
 
 import (
+	"iter"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/prose"
@@ -34,15 +37,16 @@ func Extract(messages []ragctx.Message) Digest {
 	return e.digest()
 }
 
-// extractor reads messages one by one.
+// extractor reads messages one by one. Of those between the first and the last it needs
+// only the sentences that a cue is in.
 type extractor struct {
-	earlier  Digest
-	goal     string
-	lists    [numLists]trail
-	request  [2]string // what the user asked last, and before
-	said     []string  // what the assistant said last
-	question []string  // what nobody has answered yet
-	waiting  []waiting // calls without an outcome
+	earlier Digest
+	goal    string
+	lists   [numLists]trail
+	asked   [2]string // the texts in which a user spoke last, and before
+	said    string    // the text in which the assistant spoke last
+	last    line      // the last text, of whomever
+	waiting []waiting // calls without an outcome
 }
 
 // The lists of an extractor.
@@ -100,30 +104,22 @@ func joined(a, b string) string {
 
 // user reads what a user says.
 func (e *extractor) user(text string) {
-	e.question = e.question[:0]
-	first := ""
-	for s := range sentences(text) {
-		if first == "" {
-			first = s
-		}
-		found := cuesOf(s)
+	e.last = line{text: text, user: true}
+	if !speaks(text) {
+		return
+	}
+	if e.goal == "" {
+		e.goal = goalOf(text)
+	}
+	e.asked = [2]string{text, e.asked[0]}
+	for s, found := range telling(text, constrains|decides) {
 		if found&constrains != 0 {
 			e.lists[constraints].add(line{text: s, user: true})
 		}
 		if found&decides != 0 {
 			e.lists[decisions].add(line{text: s, user: true})
 		}
-		if strings.HasSuffix(s, "?") {
-			e.question = append(e.question[:0], s)
-		}
 	}
-	if first == "" {
-		return
-	}
-	if e.goal == "" {
-		e.goal = goalOf(text)
-	}
-	e.request = [2]string{first, e.request[0]}
 }
 
 // goalOf returns what a user's words want, as a goal.
@@ -131,27 +127,12 @@ func goalOf(text string) string { return prose.Clip(oneLine(within(text)), goalC
 
 // assistant reads what an assistant says.
 func (e *extractor) assistant(text string) {
-	var said []string
-	e.question = e.question[:0]
-	last := ""
-	for s := range sentences(text) {
-		found := cuesOf(s)
-		if found&decides != 0 {
-			e.lists[decisions].add(line{text: s})
-		}
-		if found&leavesOpen != 0 {
-			e.question = append(e.question, s)
-		}
-		if said = append(said, s); len(said) > 4 {
-			said = slices.Delete(said, 2, 3)
-		}
-		last = s
+	e.last = line{text: text}
+	if speaks(text) {
+		e.said = text
 	}
-	if strings.HasSuffix(last, "?") {
-		e.question = append(e.question, last)
-	}
-	if len(said) > 0 {
-		e.said = said
+	for s := range telling(text, decides) {
+		e.lists[decisions].add(line{text: s})
 	}
 }
 
@@ -161,24 +142,57 @@ func (e *extractor) digest() Digest {
 	for i, list := range [numLists]*[]string{&d.Constraints, &d.Decisions, &d.Files, &d.Commands, &d.Errors} {
 		*list = e.lists[i].screened()
 	}
-	for _, s := range e.question[max(len(e.question)-3, 0):] {
+	open := questions(e.last)
+	for _, s := range open[max(len(open)-3, 0):] {
 		d.Questions = appendScreened(d.Questions, line{text: s})
 	}
-	for _, s := range [...]string{e.request[1], e.request[0]} {
-		if s != "" {
-			d.State = appendScreened(d.State, line{text: AskedPrefix + s, user: true})
+	for _, text := range [...]string{e.asked[1], e.asked[0]} {
+		if all := outline(text); len(all) > 0 {
+			d.State = appendScreened(d.State, line{text: AskedPrefix + all[0], user: true})
 		}
 	}
-	for _, s := range e.said {
+	for _, s := range outline(e.said) {
 		d.State = appendScreened(d.State, line{text: s})
 	}
 	return merge(e.earlier, d)
+}
+
+// questions returns what the last text of a conversation leaves open: what a user asks
+// last, or what the assistant asks or says to be open.
+func questions(of line) (out []string) {
+	last := ""
+	for s := range sentences(of.text) {
+		if of.user {
+			if strings.HasSuffix(s, "?") {
+				out = append(out[:0], s)
+			}
+			continue
+		}
+		if last = s; cuesOf(s)&leavesOpen != 0 {
+			out = append(out, s)
+		}
+	}
+	if strings.HasSuffix(last, "?") {
+		out = append(out, last)
+	}
+	return out
+}
+
+// outline returns the first and the last two sentences of a text.
+func outline(text string) (out []string) {
+	for s := range sentences(text) {
+		if out = append(out, s); len(out) > 4 {
+			out = slices.Delete(out, 2, 3)
+		}
+	}
+	return out
 }
 
 // line is a line of a digest; user says that it is a user's own words.
 type line struct {
 	text string
 	user bool
+	fold uint64 // of a line of a trail: what it has in common with those of other letter case
 }
 
 // appendScreened appends a line without secrets, unless it gives a model orders that no
@@ -223,7 +237,8 @@ const trailEnd = 32
 // add appends a line; one that is there already is only kept where it is last.
 func (t *trail) add(l line) {
 	l.text = prose.Clip(l.text, itemChars)
-	same := func(o line) bool { return strings.EqualFold(o.text, l.text) }
+	l.fold = folded(l.text)
+	same := func(o line) bool { return o.fold == l.fold && strings.EqualFold(o.text, l.text) }
 	if slices.ContainsFunc(t.first, same) {
 		return
 	}
@@ -235,6 +250,25 @@ func (t *trail) add(l line) {
 	if len(t.last) > trailEnd {
 		t.last = slices.Delete(t.last, 0, 1)
 	}
+}
+
+// folded returns a hash that texts have in common which [strings.EqualFold] finds equal.
+func folded(s string) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	h := uint64(offset)
+	for _, r := range s {
+		least := r
+		switch {
+		case 'a' <= r && r <= 'z':
+			least -= 'a' - 'A'
+		case r >= utf8.RuneSelf:
+			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+				least = min(least, f)
+			}
+		}
+		h = (h ^ uint64(least)) * prime
+	}
+	return h
 }
 
 // find returns the line with a text, nil if it is gone.
@@ -264,24 +298,67 @@ func within(text string) string {
 	return strings.ToValidUTF8(text[:readHead], "") + "\n" + strings.ToValidUTF8(text[len(text)-readTail:], "")
 }
 
-// sentences yields the sentences of a text, without code and without signs of lists.
-func sentences(text string) func(yield func(string) bool) {
+// passages yields the lines of a text without code and without signs of lists.
+func passages(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		code, more := false, true
+		code := false
 		for l := range strings.Lines(within(text)) {
 			l = strings.TrimSpace(l)
 			if strings.HasPrefix(l, "```") {
 				code = !code
 				continue
 			}
-			if l = strings.TrimSpace(strings.TrimLeft(l, "#>-*• ")); code || l == "" {
+			if l = strings.TrimSpace(strings.TrimLeft(l, "#>-*• ")); !code && l != "" && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// speaks reports whether a text has sentences.
+func speaks(text string) bool {
+	for l := range passages(text) {
+		if prose.HasLetter(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentences yields the sentences of a text.
+func sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for l := range passages(text) {
+			if !sentencesOf(l, yield) {
+				return
+			}
+		}
+	}
+}
+
+// sentencesOf yields the sentences of a line, and reports whether more are wanted.
+func sentencesOf(passage string, yield func(string) bool) bool {
+	more := true
+	prose.Sentences(passage, func(s string) bool {
+		if s = strings.TrimSpace(s); prose.HasLetter(s) {
+			more = yield(prose.Clip(s, itemChars))
+		}
+		return more
+	})
+	return more
+}
+
+// telling yields the sentences of a text in which there are some of the cues, and which.
+// Lines without any are not cut into sentences, which is what would take the time.
+func telling(text string, cues cue) iter.Seq2[string, cue] {
+	return func(yield func(string, cue) bool) {
+		for l := range passages(text) {
+			if cuesOf(l)&cues == 0 {
 				continue
 			}
-			prose.Sentences(l, func(s string) bool {
-				if s = strings.TrimSpace(s); prose.HasLetter(s) {
-					more = yield(prose.Clip(s, itemChars))
-				}
-				return more
+			more := sentencesOf(l, func(s string) bool {
+				found := cuesOf(s) & cues
+				return found == 0 || yield(s, found)
 			})
 			if !more {
 				return

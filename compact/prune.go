@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/session"
 )
 
 // PrunedMarker stands for the output of a tool, or the middle of one, that is not shown
@@ -61,29 +60,31 @@ func (p prunings) of(messages []ragctx.Message) []ragctx.Message {
 
 // prune says which outputs of tools are not to be shown, newest first, so that the newest
 // ones cost at most protect tokens: of the one that exceeds them a part is left, of older
-// ones nothing. The messages for which skip holds are left alone. What was pruned before
-// costs nothing, so that pruning twice changes nothing.
-func prune(messages []ragctx.Message, skip func(int) bool, s session.Scale, protect int) []pruning {
+// ones nothing. The messages for which skip holds are left alone; cost is what the output
+// in a block of a message costs. What was pruned before costs nothing, so that pruning
+// twice changes nothing.
+func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, block int) int, counter ragctx.Counter, protect int) []pruning {
 	var out []pruning
-	marker := s.Counter.Count(PrunedMarker)
-	for i, m := range slices.Backward(messages) {
+	marker := counter.Count(PrunedMarker)
+	for i := len(messages) - 1; i >= 0; i-- {
 		if skip(i) {
 			continue
 		}
-		for j, b := range slices.Backward(m.Content) {
+		for j := len(messages[i].Content) - 1; j >= 0; j-- {
+			b := &messages[i].Content[j]
 			if b.Type != ragctx.BlockToolResult || b.Content.String() == PrunedMarker {
 				continue
 			}
-			cost := s.Message(ragctx.Message{Content: b.Content}) - session.MessageOverhead
-			if cost <= protect {
-				protect -= cost
+			costs := cost(i, j)
+			if costs <= protect {
+				protect -= costs
 				continue
 			}
 			chars, text := 0, b.Content.String()
 			if protect >= leastPart && !strings.Contains(text, PrunedMarker) {
-				chars = charsWithin(text, cost, protect, s.Counter)
+				chars = charsWithin(text, costs, protect, counter)
 			}
-			if protect = 0; chars > 0 || cost > marker {
+			if protect = 0; chars > 0 || costs > marker {
 				out = append(out, pruning{i, j, chars})
 			}
 		}

@@ -119,10 +119,13 @@ func places(messages []ragctx.Message) map[string]int {
 // project returns the view that records describe, and the conversation with the pruned
 // outputs that they name, both of which share what is not changed.
 func project(messages []ragctx.Message, records []Record) (view []item, raw []ragctx.Message) {
+	if len(records) == 0 {
+		return items(session.Sound(messages, session.Limits{})), messages
+	}
 	at := places(messages)
 	raw = pruned(messages, at, records)
 	owner, begins := ranges(len(raw), at, records)
-	sound := session.Sound(raw, uncounted(len(raw)))
+	sound := session.Sound(raw, session.Limits{})
 	view = make([]item, 0, len(sound.Kept)+len(records))
 	next := 0 // of what is sound
 	for i := range raw {
@@ -144,10 +147,19 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	return soundItems(view), raw
 }
 
+// items returns the messages of a view of which nothing is summarised.
+func items(v session.View) []item {
+	out := make([]item, len(v.Messages))
+	for k, i := range v.Kept {
+		out[k] = item{message: v.Messages[k], from: i, to: i + 1}
+	}
+	return out
+}
+
 // soundItems leaves out what has lost its other half since a range was summarised: a
 // result that came late to a call which nobody waited for.
 func soundItems(view []item) []item {
-	again := session.Sound(shown(view), uncounted(len(view)))
+	again := session.Sound(shown(view), session.Limits{})
 	out := make([]item, len(again.Kept))
 	for k, i := range again.Kept {
 		out[k] = view[i]
@@ -198,15 +210,4 @@ func ranges(n int, at map[string]int, records []Record) (owner, begins []int) {
 		}
 	}
 	return owner, begins
-}
-
-// free counts nothing, for views whose costs are not asked for.
-type free struct{}
-
-func (free) Name() string     { return "free" }
-func (free) Count(string) int { return 0 }
-
-// uncounted are limits of views whose costs are not asked for.
-func uncounted(n int) session.Limits {
-	return session.Limits{Scale: session.Scale{Counter: free{}}, Costs: make([]int, n)}
 }

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"errors"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -30,20 +29,37 @@ func Verify(before, after []ragctx.Message, s session.Scale) error {
 
 // Keeps is [Verify] without the costs.
 func Keeps(before, after []ragctx.Message) error {
-	return keeps(session.Sound(before, uncounted(len(before))).Messages, after)
+	return keeps(session.Sound(before, session.Limits{}).Messages, after)
 }
 
 // keeps is Keeps for a view that is known to be sound.
-func keeps(before, after []ragctx.Message) error {
-	if len(session.Sound(after, uncounted(len(after))).Cuts) > 0 {
+func keeps(before, after []ragctx.Message) error { return keepingOf(before).by(after) }
+
+// keeping is what a view of a sound view has to keep.
+type keeping struct {
+	instruction *ragctx.Message // nil if there is none
+	calls       map[string]int  // that wait for their results, by id: where
+}
+
+func keepingOf(sound []ragctx.Message) keeping {
+	k := keeping{calls: unanswered(sound)}
+	if i := lastInstruction(sound); i >= 0 {
+		k.instruction = &sound[i]
+	}
+	return k
+}
+
+// by returns what is wrong with a view.
+func (k keeping) by(after []ragctx.Message) error {
+	if !session.IsSound(after) {
 		return errPairs
 	}
-	if i := lastInstruction(before); i >= 0 && !slices.ContainsFunc(after, func(m ragctx.Message) bool { return same(m, before[i]) }) {
+	if k.instruction != nil && !slices.ContainsFunc(after, func(m ragctx.Message) bool { return same(m, *k.instruction) }) {
 		return errInstruction
 	}
 	have := calls(after)
-	for id := range maps.Keys(waits(before)) {
-		if have[id] == 0 {
+	for id := range k.calls {
+		if !have[id] {
 			return errPending
 		}
 	}
@@ -58,28 +74,14 @@ func same(a, b ragctx.Message) bool {
 	return len(a.Content) == 0 || &a.Content[0] == &b.Content[0] || reflect.DeepEqual(a.Content, b.Content)
 }
 
-// waits returns the ids of the calls of a sound view that wait for their results.
-func waits(messages []ragctx.Message) map[string]bool {
+// calls returns the ids of the calls of a view.
+func calls(messages []ragctx.Message) map[string]bool {
 	out := make(map[string]bool)
-	for _, i := range pending(messages) {
-		for _, b := range messages[i].ToolUses() {
-			out[b.ID] = true
-		}
-	}
-	for _, m := range messages {
-		for _, b := range m.ToolResults() {
-			delete(out, b.ToolUseID)
-		}
-	}
-	return out
-}
-
-// calls counts the calls of a view by id.
-func calls(messages []ragctx.Message) map[string]int {
-	out := make(map[string]int)
-	for _, m := range messages {
-		for _, b := range m.ToolUses() {
-			out[b.ID]++
+	for i := range messages {
+		for j := range messages[i].Content {
+			if b := &messages[i].Content[j]; b.Type == ragctx.BlockToolUse {
+				out[b.ID] = true
+			}
 		}
 	}
 	return out

@@ -77,7 +77,9 @@ func (w *work) prune(o Options) (*work, bool) {
 	}
 	out := work{conv: w.conv, begin: w.begin}
 	chars := make(prunings)
-	for _, p := range prune(w.raw, func(i int) bool { return !visible[i] }, o.scale(), min(ProtectedTokens, o.Window/4)) {
+	skip := func(i int) bool { return !visible[i] }
+	cost := func(i, j int) int { return w.output(i, j, o.scale()) }
+	for _, p := range prune(w.raw, skip, cost, o.Counter, min(ProtectedTokens, o.Window/4)) {
 		chars.add(p)
 		out.pruned = append(out.pruned, Pruned{MessageID: w.raw[p.message].ID, Block: p.block, Chars: p.chars})
 	}
@@ -85,19 +87,30 @@ func (w *work) prune(o Options) (*work, bool) {
 		return nil, false
 	}
 	out.raw = chars.of(w.raw)
-	sound := session.Sound(out.raw, uncounted(len(out.raw)))
-	at := make(map[int]ragctx.Message, len(sound.Kept))
-	for k, i := range sound.Kept {
-		at[i] = sound.Messages[k]
-	}
+	sound := session.Sound(out.raw, session.Limits{})
 	out.items = slices.Clone(w.items)
+	next := 0 // of what is sound, which is in the order of the items
 	for i := range out.items {
-		if m, ok := at[out.items[i].from]; ok && !out.items[i].summary {
-			out.items[i].message = m
+		it := &out.items[i]
+		for next < len(sound.Kept) && sound.Kept[next] < it.from {
+			next++
+		}
+		if next < len(sound.Kept) && sound.Kept[next] == it.from && !it.summary {
+			it.message = sound.Messages[next]
 		}
 	}
 	out.costs = out.priced(o.scale())
 	return &out, true
+}
+
+// output returns what the output of a tool in a block of a message costs. It is known of a
+// message that has nothing else.
+func (w *work) output(i, j int, s session.Scale) int {
+	m := &w.raw[i]
+	if len(m.Content) == 1 && m.Name == "" && m.Reasoning == "" && unchanged(m.Content, w.conv.Messages[i].Content) {
+		return w.conv.Costs[i] - session.MessageOverhead - session.CallOverhead
+	}
+	return s.Message(ragctx.Message{Content: m.Content[j].Content}) - session.MessageOverhead
 }
 
 // material returns what is summarised: the conversation's messages in the range, those

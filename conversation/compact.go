@@ -79,10 +79,10 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		return Compacted{}, err
 	}
 	var out Compacted
-	c.cost, c.options.Used = l.costs(c.scale), l.used(o.Used)
+	c.costs, c.options.Used = l.costs(c.scale), l.used(o.Used)
 	tells := telling{service: s, key: k, options: c.by.Options()}
 	c.watch = tells.watch(ctx)
-	if out.Result, err = c.compact(ctx, k.ID, messages, begin.records); err != nil || out.Record == nil {
+	if out.Result, err = c.compact(ctx, k.ID, messages, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
 	}
 	stored, err := l.compaction(*out.Record, out.Messages)
@@ -107,7 +107,7 @@ func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message
 	if err != nil {
 		return compact.Result{}, err
 	}
-	return c.compact(ctx, "", messages, records)
+	return c.compact(ctx, "", messages, compact.Apply(messages, records), records)
 }
 
 // Undo removes the newest record of a session, of a compaction or of what a stage has
@@ -167,7 +167,7 @@ type compactor struct {
 	options CompactOptions
 	by      *compact.Compactor
 	scale   scale
-	cost    func(ragctx.Message) int
+	costs   func([]ragctx.Message) []int
 	watch   pipeline.Watch
 }
 
@@ -187,15 +187,15 @@ func (s *Service) compactor(o CompactOptions) (*compactor, error) {
 	with.KeepFirst, with.KeepLast = cmp.Or(o.KeepFirst, with.KeepFirst), cmp.Or(o.KeepLast, with.KeepLast)
 	with.Threshold = cmp.Or(o.Threshold, with.Threshold)
 	by, err := compact.New(with)
-	return &compactor{options: o, by: by, scale: scale, cost: scale.message}, err
+	return &compactor{options: o, by: by, scale: scale, costs: scale.each}, err
 }
 
-// compact compacts a conversation, or does not where it is not due and has to be.
-func (c *compactor) compact(ctx context.Context, id string, messages []ragctx.Message, records []compact.Record) (compact.Result, error) {
-	conv := compact.Conversation{Messages: messages, Records: records, Costs: each(c.cost, messages)}
-	shown := compact.Apply(messages, records)
+// compact compacts a conversation that is shown so, or does not where it is not due and has
+// to be.
+func (c *compactor) compact(ctx context.Context, id string, messages, shown []ragctx.Message, records []compact.Record) (compact.Result, error) {
+	conv := compact.Conversation{Messages: messages, Records: records, Costs: c.costs(messages)}
 	size := compact.Size{Messages: len(shown)}
-	for _, n := range each(c.cost, shown) {
+	for _, n := range c.costs(shown) {
 		size.Tokens += n
 	}
 	usage := compact.Usage{SessionID: id, Used: cmp.Or(c.options.Used, c.options.Fixed+size.Tokens), Most: c.by.Options().Window}

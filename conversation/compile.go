@@ -94,11 +94,11 @@ func (s *Service) CompileStore(ctx context.Context, store session.Store, o Compi
 	if err != nil {
 		return Compiled{}, err
 	}
-	return base{store: store}.limited(ctx, o, scale, scale.message)
+	return base{store: store}.limited(ctx, o, scale, scale.each)
 }
 
 // limited compiles within the limits.
-func (b base) limited(ctx context.Context, o CompileOptions, scale scale, cost func(ragctx.Message) int) (Compiled, error) {
+func (b base) limited(ctx context.Context, o CompileOptions, scale scale, costs func([]ragctx.Message) []int) (Compiled, error) {
 	if err := o.validate(); err != nil {
 		return Compiled{}, err
 	}
@@ -107,9 +107,13 @@ func (b base) limited(ctx context.Context, o CompileOptions, scale scale, cost f
 		return Compiled{}, err
 	}
 	out := Compiled{Sections: b.store.Names()}
-	v := limited{scale: scale, View: session.View{Messages: messages}, costs: each(cost, messages)}
-	v.limit(o.MaxMessages, ones(len(messages)))
-	v.limit(o.MaxTokens, v.costs)
+	v := limited{scale: scale, View: session.View{Messages: messages}, costs: costs(messages)}
+	if o.MaxMessages > 0 {
+		v.limit(o.MaxMessages, ones(len(messages)))
+	}
+	if o.MaxTokens > 0 {
+		v.limit(o.MaxTokens, v.costs)
+	}
 	out.Messages, out.Cuts, out.Over = v.Messages, v.cuts, v.Over
 	for _, n := range v.costs {
 		out.Tokens += n
@@ -126,17 +130,15 @@ type limited struct {
 	cuts  []Cut
 }
 
-// limit has the view be at most most, by costs; 0 is no limit.
+// limit has the view be at most most, by costs.
 func (v *limited) limit(most int, by []int) {
-	if most <= 0 {
-		return
-	}
 	before, costs := v.Messages, v.costs
 	v.View = session.Truncate(before, session.Limits{Tokens: most, Scale: v.scale.Scale, Costs: by})
 	v.costs = make([]int, len(v.Kept))
 	for i, at := range v.Kept {
 		v.costs[i] = costs[at]
 	}
+	v.cuts = slices.Grow(v.cuts, len(v.View.Cuts))
 	for _, c := range v.View.Cuts {
 		v.cuts = append(v.cuts, Cut{ID: before[c.Index].ID, Tokens: costs[c.Index], Reason: c.Reason})
 	}

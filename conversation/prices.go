@@ -51,45 +51,63 @@ func (c scale) message(m ragctx.Message) int {
 	return n
 }
 
+// each returns what each message costs.
+func (c scale) each(messages []ragctx.Message) []int {
+	out := make([]int, len(messages))
+	for i, m := range messages {
+		out[i] = c.message(m)
+	}
+	return out
+}
+
 // tables are what the messages of a branch cost, by tokenizer. They grow with the branch.
 type tables struct {
 	mu sync.Mutex
 	of map[string]*table
 }
 
-// table is what messages of a branch cost, by their contents in memory, which are those of
-// everything that is made of the branch and leaves a message as it is.
+// table is what the messages of a branch cost, in their order. They are known by their
+// contents in memory, which are those of everything that is made of the branch and leaves
+// a message as it is.
 type table struct {
-	mu    sync.RWMutex
-	of    map[*ragctx.Block]priced
-	known int // messages of the branch
+	mu     sync.RWMutex
+	priced []priced
+	at     map[*ragctx.Block]int // the place of the message whose content begins so
 }
 
 // priced is what tells messages apart that share a content in memory, and their cost.
 type priced struct {
+	first           *ragctx.Block
 	blocks          int
 	name, reasoning string
 	cost            int
 }
 
-// costs returns a function that says what messages cost by a scale.
-func (l *loaded) costs(c scale) func(ragctx.Message) int {
+func (p *priced) is(m *ragctx.Message) bool {
+	return p.blocks == len(m.Content) && (p.blocks == 0 || p.first == &m.Content[0]) && p.name == m.Name && p.reasoning == m.Reasoning
+}
+
+// costs returns a function that says what messages cost by a scale. Of the list that it was
+// asked for last it knows the answer, which is shared. It is for one call of the service.
+func (l *loaded) costs(c scale) func([]ragctx.Message) []int {
 	l.tables.mu.Lock()
 	if l.tables.of == nil {
 		l.tables.of = make(map[string]*table)
 	}
 	t := l.tables.of[c.name]
 	if t == nil {
-		t = &table{of: make(map[*ragctx.Block]priced, len(l.entries))}
+		t = &table{priced: make([]priced, 0, len(l.entries)), at: make(map[*ragctx.Block]int, len(l.entries))}
 		l.tables.of[c.name] = t
 	}
 	l.tables.mu.Unlock()
 	t.learn(l.entries, c)
-	return func(m ragctx.Message) int {
-		if n, ok := t.cost(m); ok {
-			return n
+	var last []ragctx.Message
+	var known []int
+	return func(messages []ragctx.Message) []int {
+		if len(messages) != len(last) || len(last) > 0 && &messages[0] != &last[0] {
+			last, known = messages, t.each(messages, c)
 		}
-		return c.message(m)
+		return known
 	}
 }
 
@@ -97,31 +115,57 @@ func (l *loaded) costs(c scale) func(ragctx.Message) int {
 func (t *table) learn(entries []session.Entry, c scale) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for ; t.known < len(entries); t.known++ {
-		if m := entries[t.known].Message; len(m.Content) > 0 {
-			t.of[&m.Content[0]] = priced{len(m.Content), m.Name, m.Reasoning, c.message(m)}
+	for i := len(t.priced); i < len(entries); i++ {
+		m := &entries[i].Message
+		p := priced{blocks: len(m.Content), name: m.Name, reasoning: m.Reasoning, cost: c.message(*m)}
+		if p.blocks > 0 {
+			p.first = &m.Content[0]
+			t.at[p.first] = i
 		}
+		t.priced = append(t.priced, p)
 	}
-}
-
-// cost returns what a message costs, if its content is one of the branch.
-func (t *table) cost(m ragctx.Message) (n int, ok bool) {
-	if len(m.Content) == 0 {
-		return 0, false
-	}
-	t.mu.RLock()
-	p, ok := t.of[&m.Content[0]]
-	t.mu.RUnlock()
-	return p.cost, ok && p.blocks == len(m.Content) && p.name == m.Name && p.reasoning == m.Reasoning
 }
 
 // each returns what each message costs.
-func each(cost func(ragctx.Message) int, messages []ragctx.Message) []int {
-	out := make([]int, len(messages))
-	for i, m := range messages {
-		out[i] = cost(m)
+func (t *table) each(messages []ragctx.Message, c scale) []int {
+	out, unknown := t.known(messages)
+	for _, i := range unknown {
+		out[i] = c.message(messages[i])
 	}
 	return out
+}
+
+// known returns what the messages cost that are of the branch, and which are not.
+func (t *table) known(messages []ragctx.Message) (costs, unknown []int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	costs = make([]int, len(messages))
+	next := 0 // what is made of a branch is mostly in its order
+	for i := range messages {
+		at, ok := t.place(&messages[i], next)
+		if !ok {
+			unknown = append(unknown, i)
+			continue
+		}
+		costs[i], next = t.priced[at].cost, at+1
+	}
+	return costs, unknown
+}
+
+// place returns where a message is, which is looked for near a place first. The lock is
+// held.
+func (t *table) place(m *ragctx.Message, near int) (at int, ok bool) {
+	const steps = 4 // past what was left out
+	for at := near; at < min(near+steps, len(t.priced)); at++ {
+		if t.priced[at].is(m) {
+			return at, true
+		}
+	}
+	if len(m.Content) == 0 {
+		return 0, false
+	}
+	at, ok = t.at[&m.Content[0]]
+	return at, ok && t.priced[at].is(m)
 }
 
 // hash returns a hash of all that a message's cost depends on.

@@ -122,10 +122,10 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	cost := v.branch.costs(v.scale)
+	costs := v.branch.costs(v.scale)
 	state := pipeline.State{
 		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.used(v.options.Used),
-		Records: begin.records, Messages: messages, Cost: cost,
+		Records: begin.records, Messages: messages, Costs: costs,
 	}
 	v.told = len(begin.records)
 	if v.options.Compile.Leaf == "" {
@@ -136,7 +136,7 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 		return View{}, err
 	}
 	out := View{
-		Messages: res.Messages, Costs: each(cost, res.Messages), Reports: res.Reports,
+		Messages: res.Messages, Costs: costs(res.Messages), Reports: res.Reports,
 		Layer: v.branch.layer, Records: v.made, Used: state.Used, Path: v.branch.path(),
 	}
 	if state.Observed {

@@ -110,19 +110,22 @@ type Result struct {
 // looked at between stages; the result is what there was by then. The list is a new one,
 // and neither the input nor State.Messages is changed but by what stages persist.
 func (p *Pipeline) Run(ctx context.Context, s *State, messages []ragctx.Message, b Budget) (Result, error) {
-	r := run{pipeline: p, state: s, budget: b, costs: newCosts(p.opts.Counter, s.Cost), at: slices.Clone(messages)}
-	r.tokens = r.costs.of(r.at)
+	r := run{pipeline: p, state: s, budget: b, costs: s.Costs, at: messages}
+	if r.costs == nil {
+		r.costs = newCounted(p.opts.Counter).each
+	}
+	r.tokens = r.sum()
 	stages := p.Stages()
 	for i, stage := range stages {
 		if err := ctx.Err(); err != nil {
 			for _, rest := range stages[i:] {
 				r.reports = append(r.reports, Report{Stage: rest.Name(), Priority: rest.Priority(), Skipped: "the request has ended"})
 			}
-			return Result{r.at, r.reports}, err
+			return r.result(messages), err
 		}
 		r.apply(ctx, stage)
 	}
-	return Result{r.at, r.reports}, ctx.Err()
+	return r.result(messages), ctx.Err()
 }
 
 // run is one run of a pipeline.
@@ -130,11 +133,28 @@ type run struct {
 	pipeline *Pipeline
 	state    *State
 	budget   Budget
-	costs    costs
+	costs    func([]ragctx.Message) []int
 	reports  []Report
 
 	at     []ragctx.Message // what the next stage gets
 	tokens int
+}
+
+// result returns what there is by now, in a list that is not the one of the caller.
+func (r *run) result(given []ragctx.Message) Result {
+	if sameList(r.at, given) {
+		r.at = slices.Clone(given)
+	}
+	return Result{r.at, r.reports}
+}
+
+// sum returns what the list costs.
+func (r *run) sum() int {
+	total := 0
+	for _, n := range r.costs(r.at) {
+		total += n
+	}
+	return total
 }
 
 // apply has a stage change the list.
@@ -164,7 +184,7 @@ func (r *run) apply(ctx context.Context, stage Stage) {
 			out, rep.Repeated = once(r.at, out)
 		}
 		r.at = out
-		r.tokens = r.costs.of(r.at)
+		r.tokens = r.sum()
 	}
 	rep.Persisted = !sameList(before.Messages, r.state.Messages)
 	if rep.Repeated > 0 && rep.Persisted {
@@ -229,9 +249,8 @@ func textOf(m ragctx.Message) (text, bool) {
 	return text{m.Role, m.Name, m.Content[0].Text}, true
 }
 
-// costs are what messages cost, counted once for each content.
-type costs struct {
-	cost  func(ragctx.Message) int // what is known elsewhere; nil is counted here
+// counted are what messages cost, counted once for each content.
+type counted struct {
 	scale session.Scale
 	known map[identity]int
 }
@@ -243,23 +262,19 @@ type identity struct {
 	name, reasoning string
 }
 
-// newCosts returns costs that cost says, or if it is nil, that c counts.
-func newCosts(c ragctx.Counter, cost func(ragctx.Message) int) costs {
-	return costs{cost, session.Scale{Counter: c}, make(map[identity]int)}
+func newCounted(c ragctx.Counter) counted {
+	return counted{session.Scale{Counter: c}, make(map[identity]int)}
 }
 
-func (c costs) of(messages []ragctx.Message) int {
-	sum := 0
-	for _, m := range messages {
-		sum += c.message(m)
+func (c counted) each(messages []ragctx.Message) []int {
+	out := make([]int, len(messages))
+	for i, m := range messages {
+		out[i] = c.message(m)
 	}
-	return sum
+	return out
 }
 
-func (c costs) message(m ragctx.Message) int {
-	if c.cost != nil {
-		return c.cost(m)
-	}
+func (c counted) message(m ragctx.Message) int {
 	if len(m.Content) == 0 {
 		return c.scale.Message(m)
 	}

@@ -91,24 +91,20 @@ type State struct {
 	// Data is for stages of others, by their names.
 	Data map[string]any
 
-	// Cost says what a message costs, in the tokens of the pipeline's counter, for those who
-	// know it; nil has messages counted.
-	Cost func(ragctx.Message) int
+	// Costs returns what each message of a list costs, in the tokens of the pipeline's
+	// counter, for those who know it; nil has messages counted. What it returns is shared.
+	Costs func([]ragctx.Message) []int
 	// Kept is told of each stage that put something into the state, and what there was
 	// before the stage; nil is not. The state has it then.
 	Kept func(stage string, before []ragctx.Message)
 }
 
-// costs returns what messages cost.
+// costs returns what messages cost, which is shared.
 func (s *State) costs(scale session.Scale, messages []ragctx.Message) []int {
-	if s.Cost == nil {
+	if s.Costs == nil {
 		return scale.Messages(messages)
 	}
-	out := make([]int, len(messages))
-	for i, m := range messages {
-		out[i] = s.Cost(m)
-	}
-	return out
+	return s.Costs(messages)
 }
 
 // Persist has the next run begin with messages.

@@ -44,7 +44,7 @@ func (t Truncation) Apply(_ context.Context, s *State, messages []ragctx.Message
 	case most > 0:
 		out = session.Truncate(out, session.Limits{Tokens: most, Scale: scale, Costs: s.costs(scale, out), Steady: true}).Messages
 	case t.MaxMessages <= 0:
-		out = session.Sound(out, session.Limits{Scale: scale, Costs: make([]int, len(out))}).Messages
+		out = session.Sound(out, session.Limits{}).Messages
 	}
 	if out == nil {
 		out = []ragctx.Message{} // nil would leave the messages as they are

@@ -94,15 +94,6 @@ func NewCompiler(name string, sections ...string) (Compiler, error) {
 // valid returns a conversation that providers take: [Sound] without its figures. The list
 // that is given is not used any more.
 func valid(messages []ragctx.Message) []ragctx.Message {
-	v, _, _ := sound(messages, uncounted(len(messages)))
+	v, _, _ := sound(messages, Limits{})
 	return v.Messages
 }
-
-// uncounted are the limits where the costs of n messages are not asked for.
-func uncounted(n int) Limits { return Limits{Scale: Scale{free{}}, Costs: make([]int, n)} }
-
-// free is a counter where costs do not matter.
-type free struct{}
-
-func (free) Name() string     { return "free" }
-func (free) Count(string) int { return 0 }

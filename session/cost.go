@@ -23,13 +23,17 @@ const (
 // MaxImageTokens is what an image costs at most, and one whose size cannot be read.
 const MaxImageTokens = 1600
 
-// Scale says what messages cost, in tokens of its counter.
+// Scale says what messages cost, in tokens of its counter. Without one they cost nothing, for
+// views whose costs are not asked for.
 type Scale struct{ Counter ragctx.Counter }
 
 // Message returns the cost of a message: its texts, its name, visible thinking, the names
 // and inputs of its calls, what its results hold, an estimate for each image, and the
 // overheads above.
 func (s Scale) Message(m ragctx.Message) int {
+	if s.Counter == nil {
+		return 0
+	}
 	return MessageOverhead + s.Counter.Count(m.Name) + s.Counter.Count(m.Reasoning) + s.content(m.Content, 0)
 }
 

@@ -42,7 +42,7 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 	if l.Scale.Counter == nil {
 		l.Scale.Counter = quarters{}
 	}
-	whole, costs, p := sound(messages, uncounted(len(messages)))
+	whole, costs, p := sound(messages, Limits{})
 	l.count(costs, whole.Messages, p)
 	for _, cost := range costs {
 		whole.Tokens += cost
@@ -55,7 +55,7 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 // cost, so that the time taken is that of the budget and not of the conversation.
 func (l TokenLimit) count(costs []int, messages []ragctx.Message, p pairing) {
 	clear(costs)
-	for i, stays := range essential(messages, p, groups(len(messages), p)) {
+	for i, stays := range essential(messages, p) {
 		if stays {
 			costs[i] = l.Scale.Message(messages[i])
 		}
@@ -92,7 +92,7 @@ func (r Recent) Compile(ctx context.Context, c Context, e Execution) ([]ragctx.M
 	if r.Messages <= 0 {
 		r.Messages = 20
 	}
-	whole, costs, p := sound(messages, uncounted(len(messages)))
+	whole, costs, p := sound(messages, Limits{})
 	for i := range costs {
 		costs[i] = 1
 	}

@@ -209,7 +209,18 @@ func plain(c ragctx.Content) bool {
 // DecodeMessage reads what [EncodeMessage] writes, and older forms: metadata under that
 // name, calls and result within it, arguments that are JSON in a string, calls and images
 // in the form of OpenAI. What has no role is a user's.
-func DecodeMessage(b []byte) (ragctx.Message, error) {
+func DecodeMessage(b []byte) (ragctx.Message, error) { return ReadMessage(string(b)) }
+
+// ReadMessage is [DecodeMessage] of a string, of which texts of the message may be parts.
+func ReadMessage(s string) (ragctx.Message, error) {
+	if m, ok := written(s); ok {
+		return m, nil
+	}
+	return anyForm([]byte(s))
+}
+
+// anyForm reads a message of any form.
+func anyForm(b []byte) (ragctx.Message, error) {
 	var w struct {
 		messageJSON
 
@@ -243,12 +254,10 @@ func DecodeMessage(b []byte) (ragctx.Message, error) {
 			m.Metadata, res = rest, (*ragctx.Block)(&older)
 		}
 	}
-	if res != nil && m.Content.String() == res.Content.String() && plain(m.Content) {
-		m.Content = nil // the text is that of the result
-	}
-	m.Content = append(m.Content, calls...)
 	if res != nil {
-		m.Content = append(m.Content, *res)
+		m.Content = answered(m.Content, calls, *res)
+	} else {
+		m.Content = append(m.Content, calls...)
 	}
 	return m, nil
 }

@@ -261,3 +261,46 @@ func marshal(t testing.TB, v any) string {
 	}
 	return string(b)
 }
+
+// What is written here is read as any other form is, but fast. What differs from it in a
+// byte is left to the other way, or read as that reads it.
+func TestMessagesAreReadAsWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, err := session.EncodeMessage(anyMessage().Draw(t, "message"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := session.AnyForm(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := session.Written(string(b))
+		_, calls := want.Metadata["tool_calls"]
+		_, result := want.Metadata["tool_result"]
+		if !ok && !calls && !result {
+			t.Fatalf("is not read: %s", b)
+		}
+		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); ok && d != "" {
+			t.Fatalf("%s (-any form +as written):\n%s", b, d)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(b)-1).Draw(t, "at")
+			switch rapid.IntRange(0, 3).Draw(t, "change") {
+			case 0:
+				b = append(b[:at:at], b[at+1:]...)
+			case 1:
+				b = append(b[:at:at], append([]byte(rapid.SampledFrom([]string{" ", `"`, "\\", "{", "}", "null", "\x00", "\xff", ",", "1"}).Draw(t, "added")), b[at:]...)...)
+			default:
+				b = append(append(b[:at:at], rapid.Byte().Draw(t, "byte")), b[at+1:]...)
+			}
+			if len(b) == 0 {
+				return
+			}
+		}
+		want, err = session.AnyForm(b)
+		got, ok = session.Written(string(b))
+		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); ok && (err != nil || d != "") {
+			t.Fatalf("%s: %v (-any form +as written):\n%s", b, err, d)
+		}
+	})
+}

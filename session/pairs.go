@@ -21,6 +21,8 @@
 package session
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -36,86 +38,99 @@ type Span struct{ From, To int }
 func Groups(messages []ragctx.Message) []Span { return groups(len(messages), pair(messages)) }
 
 func groups(n int, p pairing) []Span {
-	ends := make([]int, n) // by message: the last one that belongs to it
-	for i := range ends {
-		ends[i] = i
-	}
-	for _, l := range p.links {
-		ends[l.call.message] = max(ends[l.call.message], l.result.message)
-	}
 	out := make([]Span, 0, n)
-	for from := 0; from < n; {
-		to := from + 1
-		for i := from; i < to; i++ {
-			to = max(to, ends[i]+1)
-		}
-		out = append(out, Span{from, to})
-		from = to
+	for g := range p.backward(n) {
+		out = append(out, g)
 	}
+	slices.Reverse(out)
 	return out
 }
 
 // place is a block of a message.
 type place struct{ message, block int }
 
-// link is a call with its result.
-type link struct{ call, result place }
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.message, o.message), cmp.Compare(p.block, o.block))
+}
+
+// link is a call with its result, by their messages.
+type link struct{ call, result int }
 
 // pairing is which calls and results belong together.
 type pairing struct {
-	links []link
+	links []link // in the order of the results
 	// orphans are results without a call; pending and abandoned are calls without a
 	// result. All are in order.
 	orphans, pending, abandoned []place
+	// empty says that there are messages of tools without a result.
+	empty bool
 }
+
+// isSound reports whether there is nothing that a view leaves out.
+func (p pairing) isSound() bool { return len(p.orphans)+len(p.abandoned) == 0 && !p.empty }
 
 // pair finds out what belongs together. Only assistants call tools: what claims to be a
 // call of somebody else is an abandoned one. Only users and tools hand in results.
 func pair(messages []ragctx.Message) pairing {
-	type call struct {
-		place
-
-		answered, latest bool // latest says that a result would answer this one
-	}
-	var p pairing
-	var calls []call
-	latest := make(map[string]int) // by id: where the latest call is in calls
+	p := pairing{links: make([]link, 0, len(messages)/4)}
+	open := make(map[string]place) // the calls that a result would answer, by id: few at a time
 	for i := range messages {
 		m := &messages[i]
+		results := false
 		for j := range m.Content {
 			at := place{i, j}
 			switch b := &m.Content[j]; b.Type {
 			case ragctx.BlockToolUse:
-				if m.Role == ragctx.RoleAssistant {
-					if before, ok := latest[b.ID]; ok {
-						calls[before].latest = false
-					}
-					latest[b.ID] = len(calls)
+				if m.Role != ragctx.RoleAssistant {
+					p.abandoned = append(p.abandoned, at)
+					continue
 				}
-				calls = append(calls, call{place: at, latest: m.Role == ragctx.RoleAssistant})
+				if before, ok := open[b.ID]; ok {
+					p.abandoned = append(p.abandoned, before)
+				}
+				open[b.ID] = at
 			case ragctx.BlockToolResult:
-				k, ok := latest[b.ToolUseID]
-				if !ok || m.Role == ragctx.RoleAssistant || IsSystem(*m) || calls[k].answered {
+				results = true
+				call, ok := open[b.ToolUseID]
+				if !ok || m.Role == ragctx.RoleAssistant || IsSystem(*m) {
 					p.orphans = append(p.orphans, at)
 					continue
 				}
-				calls[k].answered = true
-				p.links = append(p.links, link{calls[k].place, at})
+				delete(open, b.ToolUseID)
+				p.links = append(p.links, link{call.message, i})
 			default:
 			}
 		}
+		p.empty = p.empty || !results && m.Role == ragctx.RoleTool
 	}
 	last := lastTurn(messages)
-	for _, c := range calls {
-		switch {
-		case c.answered:
-		case c.message >= last && c.latest:
-			p.pending = append(p.pending, c.place)
-		default:
-			p.abandoned = append(p.abandoned, c.place)
+	for _, at := range open {
+		if at.message >= last {
+			p.pending = append(p.pending, at)
+		} else {
+			p.abandoned = append(p.abandoned, at)
 		}
 	}
+	slices.SortFunc(p.pending, place.compare)
+	slices.SortFunc(p.abandoned, place.compare)
 	return p
+}
+
+// backward yields the groups of a conversation of n messages from the last one on.
+func (p pairing) backward(n int) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		links := p.links
+		for to := n; to > 0; {
+			from := to - 1
+			for k := len(links) - 1; k >= 0 && links[k].result >= from; k-- {
+				from, links = min(from, links[k].call), links[:k]
+			}
+			if !yield(Span{from, to}) {
+				return
+			}
+			to = from
+		}
+	}
 }
 
 // lastTurn returns where the turn begins that an assistant has last, if nobody has spoken

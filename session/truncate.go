@@ -59,9 +59,12 @@ type Limits struct {
 // Sound returns a conversation without tool results that have no call and without calls
 // that were abandoned. A message that consists of nothing else is left out.
 func Sound(messages []ragctx.Message, l Limits) View {
-	v, _, _ := sound(slices.Clone(messages), l)
-	return v
+	v, _, _ := sound(messages, l)
+	return v.owned(messages)
 }
+
+// IsSound reports whether [Sound] leaves a conversation as it is.
+func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
 
 // Truncate returns the newest messages of a conversation that fit into a budget, and
 // before them the system messages that it begins with. It is cut where no tool call is
@@ -75,63 +78,91 @@ func Sound(messages []ragctx.Message, l Limits) View {
 // looked for.
 func Truncate(messages []ragctx.Message, l Limits) View {
 	whole, costs, p := sound(messages, l)
-	v := shorten(whole, costs, p, l)
-	if len(v.Messages) > 0 && &v.Messages[0] == &messages[0] { // the list is the caller's
-		v.Messages = slices.Clone(v.Messages)
+	return shorten(whole, costs, p, l).owned(messages)
+}
+
+// owned returns the view as it is given away: with a list of its own, where it has the one
+// that it was made of, and with the places of all.
+func (v View) owned(of []ragctx.Message) View {
+	if v.Kept != nil {
+		return v
+	}
+	v.Messages, v.Kept = slices.Clone(of), make([]int, len(of))
+	for i := range v.Kept {
+		v.Kept[i] = i
 	}
 	return v
 }
 
-// shorten is Truncate of a sound conversation.
+// shorten is Truncate of a sound conversation. What it costs beside the cuts is what is
+// shown, not what is there.
 func shorten(whole View, costs []int, p pairing, l Limits) View {
-	budget := l.Tokens
-	if whole.Tokens <= budget {
+	if whole.Tokens <= l.Tokens {
 		return whole
 	}
-	runs := groups(len(whole.Messages), p)
-	stay := essential(whole.Messages, p, runs)
-	used := 0
+	stay := essential(whole.Messages, p)
+	left := l.Tokens
 	for i, s := range stay {
 		if s {
-			used += costs[i]
+			left -= costs[i]
 		}
 	}
-	fit := fitting(runs, stay, costs, budget-used)
+	fit := fitting(p, stay, costs, left)
 	if l.Steady {
-		fit = stepped(whole.Messages, runs, costs, fit, budget)
+		fit = stepped(whole.Messages, fit, costs, l.Tokens)
 	}
-	first, begin := beginning(whole.Messages, runs[fit:])
-	v := View{Cuts: slices.Grow(whole.Cuts, begin)}
-	for i, m := range whole.Messages {
-		if stay[i] || i >= begin {
-			v.Messages, v.Kept = append(v.Messages, m), append(v.Kept, whole.Kept[i])
-			v.Tokens += costs[i]
-			continue
+	first, begin := beginning(whole.Messages, fit)
+	return whole.from(first, begin, stay, costs, l)
+}
+
+// from returns a sound view with what stays of it, and all from a message on; first is the
+// first one that fits.
+func (v View) from(first, begin int, stay []bool, costs []int, l Limits) View {
+	shown := len(stay) - begin
+	for _, s := range stay[:begin] {
+		if s {
+			shown++
 		}
-		reason := ReasonBudget
-		if i >= first {
-			reason = ReasonBoundary
-		}
-		v.Cuts = append(v.Cuts, Cut{Index: whole.Kept[i], Tokens: costs[i], Reason: reason})
 	}
-	v.Over = max(v.Tokens-budget, 0)
-	slices.SortStableFunc(v.Cuts, func(a, b Cut) int { return a.Index - b.Index })
-	return v
+	out := View{
+		Messages: make([]ragctx.Message, 0, shown), Kept: make([]int, 0, shown),
+		Cuts: slices.Grow(slices.Clip(v.Cuts), len(stay)-shown),
+	}
+	for i := range v.Messages {
+		place := i
+		if v.Kept != nil {
+			place = v.Kept[i]
+		}
+		switch {
+		case stay[i] || i >= begin:
+			out.Messages, out.Kept = append(out.Messages, v.Messages[i]), append(out.Kept, place)
+			out.Tokens += costs[i]
+		case i >= first:
+			out.Cuts = append(out.Cuts, Cut{Index: place, Tokens: costs[i], Reason: ReasonBoundary})
+		default:
+			out.Cuts = append(out.Cuts, Cut{Index: place, Tokens: costs[i], Reason: ReasonBudget})
+		}
+	}
+	out.Over = max(out.Tokens-l.Tokens, 0)
+	if len(v.Cuts) > 0 {
+		slices.SortStableFunc(out.Cuts, func(a, b Cut) int { return a.Index - b.Index })
+	}
+	return out
 }
 
 // sound is Sound with the costs of the view's messages, and what belongs together in it.
-// Where nothing is left out the view's messages are the list that was given.
+// Where nothing is left out, the view's messages are the list that was given, and Kept is
+// nil.
 func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing) {
 	known := l.Costs
 	if known == nil {
 		known = l.Scale.Messages(messages)
 	}
 	p = pair(messages)
-	if len(p.orphans)+len(p.abandoned) == 0 && !anyEmpty(messages) {
-		v = View{Messages: messages, Kept: make([]int, len(messages))}
-		for i := range messages {
-			v.Kept[i] = i
-			v.Tokens += known[i]
+	if p.isSound() {
+		v.Messages = messages
+		for _, n := range known {
+			v.Tokens += n
 		}
 		v.Over = max(v.Tokens-l.Tokens, 0)
 		return v, known, p
@@ -166,24 +197,12 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 		v.Tokens += cost
 	}
 	v.Over = max(v.Tokens-l.Tokens, 0)
-	if len(v.Cuts) > 0 {
-		p = pair(v.Messages)
-	}
-	return v, costs, p
+	return v, costs, pair(v.Messages)
 }
 
 // empty reports whether a message is a tool's and has no result.
 func empty(m *ragctx.Message) bool {
 	return m.Role == ragctx.RoleTool && !slices.ContainsFunc(m.Content, isResult)
-}
-
-func anyEmpty(messages []ragctx.Message) bool {
-	for i := range messages {
-		if empty(&messages[i]) {
-			return true
-		}
-	}
-	return false
 }
 
 // without returns a content without some of its blocks, and why the first of them is
@@ -205,16 +224,26 @@ func blank(c ragctx.Content) bool {
 }
 
 // essential returns for each message whether it must stay.
-func essential(messages []ragctx.Message, p pairing, runs []Span) []bool {
+func essential(messages []ragctx.Message, p pairing) []bool {
 	stay := make([]bool, len(messages))
 	for i := 0; i < len(messages) && IsSystem(messages[i]); i++ {
 		stay[i] = true
 	}
-	must := []int{LastInstruction(messages)}
+	var must []int
+	if last := LastInstruction(messages); last >= 0 {
+		must = append(must, last)
+	}
 	for _, at := range p.pending {
 		must = append(must, at.message)
 	}
-	for _, g := range runs {
+	if len(must) == 0 {
+		return stay
+	}
+	oldest := slices.Min(must)
+	for g := range p.backward(len(messages)) {
+		if g.To <= oldest {
+			break
+		}
 		if slices.ContainsFunc(must, func(i int) bool { return g.From <= i && i < g.To }) {
 			for i := g.From; i < g.To; i++ {
 				stay[i] = true
@@ -224,45 +253,50 @@ func essential(messages []ragctx.Message, p pairing, runs []Span) []bool {
 	return stay
 }
 
-// fitting returns from which run on the newest messages fit beside those that stay; the
-// number of runs if none do.
-func fitting(runs []Span, stay []bool, costs []int, budget int) int {
-	fit := len(runs)
-	for fit > 0 {
-		cost := 0
-		for i := runs[fit-1].From; i < runs[fit-1].To; i++ {
+// fitting returns the newest groups that fit into a budget beside the messages that stay,
+// in order.
+func fitting(p pairing, stay []bool, costs []int, budget int) (fit []Span) {
+	for g := range p.backward(len(stay)) {
+		for i := g.From; i < g.To; i++ {
 			if !stay[i] {
-				cost += costs[i]
+				budget -= costs[i]
 			}
 		}
-		if cost > budget {
+		if budget < 0 {
 			break
 		}
-		budget -= cost
-		fit--
+		fit = append(fit, g)
 	}
+	slices.Reverse(fit)
 	return fit
 }
 
-// stepped returns the first run from fit on in which a step ends, or fit if none does. A
-// step is a power of two of tokens, counted from the start of what is said, so that neither
-// later messages nor a budget that is a little different move it.
-func stepped(messages []ragctx.Message, runs []Span, costs []int, fit, budget int) int {
+// stepped returns the groups from the first one on in which a step ends, or all if none
+// does. A step is a power of two of tokens, counted from the start of what is said, so that
+// neither later messages nor a budget that is a little different move it.
+func stepped(messages []ragctx.Message, fit []Span, costs []int, budget int) []Span {
+	if len(fit) == 0 {
+		return nil
+	}
 	const share = 4 // a step is at most this part of the budget
 	step := 1
 	for step*2 <= budget/share {
 		step *= 2
 	}
-	at := 0
-	for n, g := range runs {
-		before := at
-		for i := g.From; i < g.To; i++ {
-			if at > 0 || !IsSystem(messages[i]) {
-				at += costs[i]
+	at, next := 0, 0 // what is said before the message that comes next
+	said := func(to int) {
+		for ; next < to; next++ {
+			if at > 0 || !IsSystem(messages[next]) {
+				at += costs[next]
 			}
 		}
-		if n >= fit && (before+step-1)/step < (at+step-1)/step {
-			return n
+	}
+	said(fit[0].From)
+	for n, g := range fit {
+		before := at
+		said(g.To)
+		if (before+step-1)/step < (at+step-1)/step {
+			return fit[n:]
 		}
 	}
 	return fit

@@ -161,6 +161,10 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"session_messages_section (session=? AND section=?)"},
 		},
 		{
+			"messages before one", func() (string, []any) { return messagesBefore, []any{1, "m"} },
+			[]string{"session_messages_session (session=? AND rowid<?)", "session_messages_id (session=? AND id=?)"},
+		},
+		{
 			"a path", func() (string, []any) { return messagesOnThePath, []any{1, "m"} },
 			[]string{"m USING INDEX session_messages_id (session=? AND id=?)", "PRIMARY KEY (rowid=?)"},
 		},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -160,6 +161,62 @@ func (s *Sessions) Path(ctx context.Context, k session.Key, id string) (out []se
 // path returns the path to a message, or to the leaf.
 func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, error) {
 	to := cmp.Or(id, c.leaf)
+	up, whole, err := c.backward(ctx, to)
+	if err == nil && !whole {
+		up, err = c.climb(ctx, to)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(up) == 0 && id != "" {
+		return nil, session.NoMessage(id)
+	}
+	slices.Reverse(up)
+	entries, lost := readable(up)
+	lost.Relink(entries)
+	return entries, nil
+}
+
+// errBeside ends a query of rows of which too many are on other branches.
+var errBeside = errors.New("other branches")
+
+// backward reads the path to a message from its end, in the order in which the messages
+// were stored: nearly all come after their parents, and have few of other branches between
+// them. Otherwise whole is false. It takes half of the time that climbing does.
+func (c *conversation) backward(ctx context.Context, to string) (up []messageRow, whole bool, err error) {
+	const beside = 100 // rows of other branches, or as many as there are of this one
+	others := 0
+	rows, err := c.tx.QueryContext(ctx, messagesBefore, c.id, to)
+	if err != nil {
+		return nil, false, err
+	}
+	err = scan(rows, func() error {
+		var r messageRow
+		if err := r.scan(rows); err != nil {
+			return err
+		}
+		switch {
+		case r.id == to:
+			up, to = append(up, r), r.parent
+		case others > beside+len(up):
+			return errBeside
+		default:
+			others++
+		}
+		if to == "" {
+			return io.EOF
+		}
+		return nil
+	})
+	if errors.Is(err, io.EOF) || errors.Is(err, errBeside) {
+		err = nil
+	}
+	return up, to == "", err
+}
+
+// climb reads the path to a message from its end, from each to its parent. It ends where
+// parents form a circle.
+func (c *conversation) climb(ctx context.Context, to string) (up []messageRow, err error) {
 	found, err := c.rows(ctx, messagesOnThePath, c.id, to)
 	if err != nil {
 		return nil, err
@@ -168,18 +225,11 @@ func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, er
 	for _, r := range found {
 		at[r.id] = r
 	}
-	if _, ok := at[to]; !ok && id != "" {
-		return nil, session.NoMessage(id)
-	}
-	var up []messageRow
 	for r, ok := at[to]; ok; r, ok = at[r.parent] {
 		up = append(up, r)
 		delete(at, r.id)
 	}
-	slices.Reverse(up)
-	entries, lost := readable(up)
-	lost.Relink(entries)
-	return entries, nil
+	return up, nil
 }
 
 // Labels implements [session.Storage].

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"time"
 
@@ -94,14 +95,16 @@ type messageRow struct {
 	id, parent, section, data string
 }
 
-// Queries of messages: of a session, one of them, the newest of a section, those on the
-// path to one, and all in the database after one. UNION ends where parents form a circle.
+// Queries of messages: of a session, one of them, the newest of a section, those stored
+// before one, those on the path to one, and all in the database after one. UNION ends where
+// parents form a circle.
 const (
 	messageRows       = `SELECT seq, id, parent, section, data FROM session_messages WHERE `
 	sessionMessages   = messageRows + `session = ? ORDER BY seq`
 	sessionMessage    = messageRows + `session = ? AND id = ?`
 	newestOfSection   = messageRows + `session = ? AND section = ? ORDER BY seq DESC LIMIT ?`
 	messagesAfter     = messageRows + `seq > ? ORDER BY seq LIMIT ?`
+	messagesBefore    = messageRows + `session = ?1 AND seq <= (SELECT seq FROM session_messages WHERE session = ?1 AND id = ?2) ORDER BY seq DESC`
 	messagesOnThePath = messageRows + `seq IN (WITH RECURSIVE up (seq, parent) AS (
 			SELECT seq, parent FROM session_messages WHERE session = ?1 AND id = ?2
 			UNION SELECT m.seq, m.parent FROM up JOIN session_messages m ON m.session = ?1 AND m.id = up.parent)
@@ -116,11 +119,15 @@ func (c *conversation) rows(ctx context.Context, query string, args ...any) (out
 	}
 	err = scan(rows, func() error {
 		var r messageRow
-		err := rows.Scan(&r.seq, &r.id, &r.parent, &r.section, &r.data)
+		err := r.scan(rows)
 		out = append(out, r)
 		return err
 	})
 	return out, err
+}
+
+func (r *messageRow) scan(rows *sql.Rows) error {
+	return rows.Scan(&r.seq, &r.id, &r.parent, &r.section, &r.data)
 }
 
 // is reports whether a message is stored as it is.
@@ -130,7 +137,7 @@ func (r messageRow) is(m newMessage) bool {
 
 // entry reads a message.
 func (r messageRow) entry() (session.Entry, error) {
-	m, err := session.DecodeMessage([]byte(r.data))
+	m, err := session.ReadMessage(r.data)
 	m.ID, m.ParentID = r.id, r.parent
 	return session.Entry{Section: r.section, Message: m}, err
 }

@@ -106,6 +106,22 @@ func testBranches(_ *testing.T, w *world) {
 	w.talk(one, "messages:6")
 	w.wantPath(one, "", "messages:6")
 	w.wantStore(one, "messages:1:2:4:5:6 buffer:3")
+	w.wantGrown(one)
+}
+
+// wantGrown has two branches grow beside each other, one of them five times as fast, and
+// fails if their paths are not theirs.
+func (w *world) wantGrown(k session.Key) {
+	last, paths := [2]string{"id1", "id1"}, [2]string{"messages:1", "messages:1"}
+	for i := range 300 {
+		branch := min(i%6, 1)
+		id := fmt.Sprintf("grown%d", i)
+		_, err := w.Append(background(), k, "messages", ragctx.Message{ID: id, ParentID: last[branch], Role: ragctx.RoleUser, Content: ragctx.Text(id)})
+		w.must(err)
+		last[branch], paths[branch] = id, paths[branch]+" messages:"+id
+	}
+	w.wantPath(k, last[0], paths[0])
+	w.wantPath(k, last[1], paths[1])
 }
 
 // spec 3.7, r50t.4: a path ends where parents form a circle or are missing.

@@ -1,0 +1,222 @@
+package session
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+)
+
+// written reads a message that is exactly as [EncodeMessage] writes it, as nearly all are
+// that are read again, without looking for what else it may be. Its texts are parts of s. Of
+// anything else ok is false, and it is to be read as any JSON is.
+func written(s string) (m ragctx.Message, ok bool) {
+	r := reader{rest: s}
+	r.must(`{`)
+	if r.skip(`"id":`) {
+		m.ID = r.text()
+		r.must(`,`)
+	}
+	if r.skip(`"createdAt":`) {
+		at, err := readTime(r.text())
+		m.CreatedAt, r.failed = at, r.failed || err != nil
+		r.must(`,`)
+	}
+	if r.skip(`"parentId":`) {
+		m.ParentID = r.text()
+		r.must(`,`)
+	}
+	r.must(`"role":`)
+	m.Role = r.role()
+	if r.skip(`,"name":`) {
+		m.Name = r.text()
+	}
+	r.must(`,"content":`)
+	m.Content = r.content()
+	if r.skip(`,"reasoning_content":`) {
+		m.Reasoning = r.text()
+	}
+	if r.skip(`,"_metadata":`) {
+		m.Metadata = r.metadata()
+	}
+	var calls ragctx.Content
+	if r.skip(`,"tool_calls":[`) {
+		calls = r.calls()
+	}
+	if r.skip(`,"tool_result":{`) {
+		m.Content = answered(m.Content, calls, r.result())
+	} else {
+		m.Content = append(m.Content, calls...)
+	}
+	r.must(`}`)
+	return m, !r.failed && r.rest == ""
+}
+
+// reader reads JSON of a form that is known, without white space. Once something else comes
+// it has failed, and what it returns does not count.
+type reader struct {
+	rest   string
+	failed bool
+}
+
+// skip goes on behind a token, if it comes next.
+func (r *reader) skip(token string) (ok bool) {
+	r.rest, ok = strings.CutPrefix(r.rest, token)
+	return ok
+}
+
+func (r *reader) must(token string) { r.failed = !r.skip(token) || r.failed }
+
+// text reads a string.
+func (r *reader) text() string {
+	end, plain := stringEnd(r.rest)
+	if end == 0 {
+		r.failed = true
+		return ""
+	}
+	quoted := r.rest[:end]
+	if r.rest = r.rest[end:]; plain {
+		return quoted[1 : end-1]
+	}
+	var out string
+	r.failed = json.Unmarshal([]byte(quoted), &out) != nil || r.failed
+	return out
+}
+
+// stringEnd returns where the string ends that a text begins with, 0 if it does with none,
+// and whether what is between the quotes is what it says.
+func stringEnd(s string) (end int, plain bool) {
+	if !strings.HasPrefix(s, `"`) {
+		return 0, false
+	}
+	ascii, escaped := true, false
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			return i + 1, !escaped && (ascii || utf8.ValidString(s[1:i]))
+		case c == '\\':
+			escaped = true
+			i++
+		case c < ' ':
+			return 0, false
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return 0, false
+}
+
+// value reads an object or a list.
+func (r *reader) value() []byte {
+	depth := 0
+	for i := 0; i < len(r.rest); i++ {
+		switch r.rest[i] {
+		case '"':
+			end, _ := stringEnd(r.rest[i:])
+			if end == 0 {
+				r.failed = true
+				return nil
+			}
+			i += end - 1
+		case ' ', '\t', '\n', '\r':
+			r.failed = true
+			return nil
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth == 0 {
+			out := []byte(r.rest[:i+1])
+			r.rest, r.failed = r.rest[i+1:], r.failed || !json.Valid(out)
+			return out
+		}
+	}
+	r.failed = true
+	return nil
+}
+
+func (r *reader) role() ragctx.Role {
+	s := r.text()
+	for _, role := range [...]ragctx.Role{ragctx.RoleUser, ragctx.RoleAssistant, ragctx.RoleTool, ragctx.RoleSystem, ragctx.RoleDeveloper} {
+		if s == string(role) {
+			return role
+		}
+	}
+	r.failed = true
+	return ""
+}
+
+// content reads a text, or a list of parts.
+func (r *reader) content() ragctx.Content {
+	if strings.HasPrefix(r.rest, `"`) {
+		return textContent(r.text())
+	}
+	out, err := readContent(r.value())
+	r.failed = r.failed || err != nil
+	return out
+}
+
+// metadata reads an object in which there are no calls and no result, as there are in
+// older forms.
+func (r *reader) metadata() map[string]any {
+	var out object
+	r.failed = json.Unmarshal(r.value(), &out) != nil || r.failed
+	_, calls := out["tool_calls"]
+	_, result := out["tool_result"]
+	r.failed = r.failed || calls || result
+	return out
+}
+
+// calls reads a list of calls behind its bracket.
+func (r *reader) calls() (out ragctx.Content) {
+	for !r.failed {
+		r.must(`{"id":`)
+		one := ragctx.Block{Type: ragctx.BlockToolUse, ID: r.text()}
+		r.must(`,"name":`)
+		one.Name = r.text()
+		r.must(`,"arguments":`)
+		r.failed = r.failed || !strings.HasPrefix(r.rest, `{`)
+		one.Input = r.value()
+		r.must(`}`)
+		if out = append(out, one); !r.skip(`,`) {
+			break
+		}
+	}
+	r.must(`]`)
+	return out
+}
+
+// result reads a result behind its brace.
+func (r *reader) result() ragctx.Block {
+	r.must(`"content":`)
+	out := ragctx.Block{Type: ragctx.BlockToolResult, Content: textContent(r.text())}
+	r.must(`,"call_id":`)
+	out.ToolUseID = r.text()
+	r.must(`,"tool_name":`)
+	out.Name = r.text()
+	r.must(`,"is_error":`)
+	if out.IsError = r.skip(`true`); !out.IsError {
+		r.must(`false`)
+	}
+	r.must(`}`)
+	return out
+}
+
+// textContent returns a content of a text, of which nothing has none.
+func textContent(s string) ragctx.Content {
+	if s == "" {
+		return nil
+	}
+	return ragctx.Text(s)
+}
+
+// answered returns a content with calls and a result behind it. Its text, if that is all it
+// has, is left out where it is that of the result.
+func answered(c, calls ragctx.Content, result ragctx.Block) ragctx.Content {
+	if c.String() == result.Content.String() && plain(c) {
+		c = nil
+	}
+	return append(append(c, calls...), result)
+}

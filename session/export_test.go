@@ -1,0 +1,7 @@
+package session
+
+// Written and AnyForm are the two ways in which messages are read.
+var (
+	Written = written
+	AnyForm = anyForm
+)
