@@ -21,7 +21,7 @@ import (
 type CompactRules struct {
 	ExecutionRequest
 	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" default:"adaptive" doc:"where the cuts are: adaptive keeps what the budget allows, a3s the first 2 and the last 20 of more than 30 messages; buffer moves messages of a stored session into its buffer, and that into its summary"`
-	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto" doc:"how: auto prunes old outputs of tools and then summarises, by the model where there is one; prune does only the former; llm and extractive summarise, the latter without a model"`
+	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto" doc:"how: auto prunes old outputs of tools and then summarises, by the model where there is one; prune does only the former; llm and extractive summarise, the former by a model, without which it is refused, the latter without one"`
 	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000" doc:"the model's, in tokens; default 200000"`
 	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what each call has beside messages: system prompt, tools"`
 	UsedTokens  int     `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the model said that its last call cost; otherwise the messages are counted"`

@@ -295,6 +295,9 @@ func TestCompactingASession(t *testing.T) {
 	if _, err := f.client.CompactSession(ctx, session.Key{ID: "other"}, rules); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := f.client.CompactSession(ctx, k, CompactRules{Strategy: "llm"}); !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "llm_model") {
+		t.Errorf("there is no model: %v", err)
+	}
 	got, err := f.client.CompactSession(ctx, k, rules)
 	if err != nil || !got.Compacted || got.Record == nil || got.After.Tokens >= got.Before.Tokens || got.Before.Messages != 60 {
 		t.Fatalf("%+v, %v", got, err)

@@ -57,6 +57,9 @@ func TestLimit(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	if _, err := compact.New(compact.Options{Strategy: compact.LLM}); !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "llm_model") {
+		t.Errorf("a model that is not there: %v", err)
+	}
 	for field, o := range map[string]compact.Options{
 		"policy": {Policy: "x"}, "strategy": {Strategy: "x"}, "threshold": {Threshold: math.NaN()}, "keep_first": {KeepFirst: -2}, "keep_last": {KeepLast: -2},
 		"min_messages": {MinMessages: -1}, "window": {Window: -1}, "fixed": {Fixed: -1}, "summary_tokens": {SummaryTokens: 8001}, "timeout": {Timeout: -1},
@@ -365,6 +368,8 @@ func TestTranscriptIsBounded(t *testing.T) {
 	}
 }
 
+// Spec 1.10, pruning: none or small ones are untouched, the oldest go first, the newest are
+// kept, a single huge recent one is shrunk.
 func TestPruning(t *testing.T) {
 	long := func(n int) string { return strings.TrimSpace(strings.Repeat("out ", n)) }
 	conv := func(sizes ...int) (out []ragctx.Message) {

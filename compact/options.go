@@ -19,7 +19,7 @@ type Strategy string
 // The strategies.
 const (
 	Auto       Strategy = "auto"       // old outputs of tools first, then a summary; the default
-	LLM        Strategy = "llm"        // a summary, by the model where there is one
+	LLM        Strategy = "llm"        // a summary by the model, or where that fails of the conversation's own sentences
 	Extractive Strategy = "extractive" // a summary of the conversation's own sentences
 	Prune      Strategy = "prune"      // old outputs of tools only
 )
@@ -117,6 +117,8 @@ func (o Options) Validate() error {
 		return ragctx.Invalid("strategy", "%q is unknown; use auto, llm, extractive or prune", ragctx.Clip(string(o.Strategy)))
 	}
 	switch {
+	case o.Strategy == LLM && o.Generator == nil:
+		return ragctx.Invalid("strategy", "is llm, and no language model is configured; configure one (settings llm_url and llm_model), or use auto or extractive")
 	case o.Threshold != 0 && !(o.Threshold >= leastThreshold && o.Threshold <= 1):
 		return ragctx.Invalid("threshold", "is %v; use %v to 1", o.Threshold, leastThreshold)
 	case o.KeepFirst < -1:

@@ -59,6 +59,10 @@ func drawOptions(t *rapid.T) compact.Options {
 		o.Generator = always("I cannot help with that.")
 	case 2:
 		o.Generator = &model{says: func(context.Context) (string, error) { return "", ragctx.ErrUnavailable }}
+	default:
+		if o.Strategy == compact.LLM { // which needs one
+			o.Strategy = compact.Extractive
+		}
 	}
 	return o
 }

@@ -366,12 +366,14 @@ func TestModelsFail(t *testing.T) {
 		"down":    func(context.Context) (string, error) { return "", ragctx.ErrUnavailable },
 		"empty":   func(context.Context) (string, error) { return "", nil },
 		"garbage": func(context.Context) (string, error) { return "lorem ipsum", nil },
+		"slow":    func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
 	} {
 		w := newWorld(t, conversation.Options{Generator: llm.GeneratorFunc(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 			text, err := says(ctx)
 			return llm.Response{Text: text}, err
-		})})
+		}), Settings: conversation.Settings{Compaction: conversation.CompactionSettings{Timeout: time.Millisecond}}})
 		w.append(talk(0, 40, 60)...)
+		whole := texts(w.compiled(conversation.CompileOptions{}))
 		out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Window: 12_000})
 		w.must(err)
 		if out.Record == nil || out.Record.Strategy != compact.Extractive || len(out.Warnings) != 1 {
@@ -380,6 +382,9 @@ func TestModelsFail(t *testing.T) {
 		last, ok := w.told[len(w.told)-1].Data.(ragctx.ContextCompacted)
 		if !ok || len(last.Warnings) != 1 {
 			t.Errorf("%s: told %+v", name, w.told)
+		}
+		if got := texts(w.compiled(conversation.CompileOptions{Raw: true})); got != whole {
+			t.Errorf("%s: what was said has changed", name)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"cmp"
 	"errors"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/compact"
@@ -27,7 +29,14 @@ type CompactionSettings struct {
 	Disabled            bool // nothing is compacted unless somebody asks for it
 	KeepFirst, KeepLast int
 	Threshold           float64
+	// Timeout is how long a model may take for a summary before the conversation's own
+	// sentences take its place: whoever asks for a view waits for it. 0 is
+	// [DefaultCompactionTimeout].
+	Timeout time.Duration
 }
+
+// DefaultCompactionTimeout is as long as a call of an agent's model is usually waited for.
+const DefaultCompactionTimeout = 15 * time.Second
 
 // TruncateSettings bound what is shown; 0 is no limit.
 type TruncateSettings struct{ MaxMessages, MaxTokens int }
@@ -68,5 +77,8 @@ func (s Settings) observer() pipeline.ObserverOptions {
 }
 
 func (s Settings) compaction() compact.Options {
-	return compact.Options{KeepFirst: s.Compaction.KeepFirst, KeepLast: s.Compaction.KeepLast, Threshold: s.Compaction.Threshold}
+	return compact.Options{
+		KeepFirst: s.Compaction.KeepFirst, KeepLast: s.Compaction.KeepLast, Threshold: s.Compaction.Threshold,
+		Timeout: cmp.Or(s.Compaction.Timeout, DefaultCompactionTimeout),
+	}
 }

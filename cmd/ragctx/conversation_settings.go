@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/compact"
@@ -21,6 +22,7 @@ func conversationSettings() []setting {
 		{"compaction_keep_first", "messages that a compaction leaves at the beginning", fixed(strconv.Itoa(compact.DefaultKeepFirst)), most},
 		{"compaction_keep_last", "messages that it leaves at the end, at most", fixed(strconv.Itoa(compact.DefaultKeepLast)), most},
 		{"compaction_threshold", "share of the model's window from which on compacting is due, 0.05 to 1", fixed(fmt.Sprint(compact.DefaultThreshold)), checkThreshold},
+		{"compaction_timeout", "how long a language model may take for a summary, 100ms to 10m; then the conversation's own sentences take its place", fixed(conversation.DefaultCompactionTimeout.String()), checkCompactionTimeout},
 		{"truncate_max_messages", "messages of a stored conversation that a model is shown at most; 0 is no limit", fixed("0"), most},
 		{"truncate_max_tokens", "tokens of them at most; 0 is no limit but the budget of the call", fixed("0"), checkUpTo(ragctx.MaxTokensLimit)},
 		{stagesSetting, "stages behind URLs, a JSON list; each is sent the messages of stored conversations. The documentation of long conversations has their fields", fixed(""), nil},
@@ -41,6 +43,13 @@ func checkThreshold(v string) error {
 	return nil
 }
 
+func checkCompactionTimeout(v string) error {
+	if d, err := time.ParseDuration(v); err != nil || d < 100*time.Millisecond || d > 10*time.Minute {
+		return fmt.Errorf("is %q; use 100ms to 10m, such as 15s", ragctx.Clip(v))
+	}
+	return nil
+}
+
 // conversation returns the settings, which were checked one by one.
 func (s *settings) conversation() (out conversation.Settings) {
 	count := func(name string) int { n, _ := strconv.Atoi(s.k.String(name)); return n }
@@ -55,8 +64,9 @@ func (s *settings) conversation() (out conversation.Settings) {
 		ReflectionThreshold: none(count("observation_reflection_threshold")),
 	}
 	threshold, _ := strconv.ParseFloat(s.k.String("compaction_threshold"), 64)
+	timeout, _ := time.ParseDuration(s.k.String("compaction_timeout"))
 	out.Compaction = conversation.CompactionSettings{
-		Disabled: s.k.String("compaction_enabled") != "true", Threshold: threshold,
+		Disabled: s.k.String("compaction_enabled") != "true", Threshold: threshold, Timeout: timeout,
 		KeepFirst: none(count("compaction_keep_first")), KeepLast: none(count("compaction_keep_last")),
 	}
 	out.Truncate = conversation.TruncateSettings{MaxMessages: count("truncate_max_messages"), MaxTokens: count("truncate_max_tokens")}

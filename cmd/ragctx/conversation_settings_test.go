@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -32,12 +33,12 @@ func TestConversationSettings(t *testing.T) {
 	}
 	preset := s.conversation()
 	if preset.Observation != (conversation.ObservationSettings{MinMessages: 10, ReflectionThreshold: 5}) ||
-		preset.Compaction != (conversation.CompactionSettings{KeepFirst: 2, KeepLast: 20, Threshold: .8}) || preset.Truncate != (conversation.TruncateSettings{}) {
+		preset.Compaction != (conversation.CompactionSettings{KeepFirst: 2, KeepLast: 20, Threshold: .8, Timeout: 15 * time.Second}) || preset.Truncate != (conversation.TruncateSettings{}) {
 		t.Errorf("%+v", preset)
 	}
 	s, err = settingsOf(t, map[string]string{
 		"RAGCTX_OBSERVATION_ENABLED": "false", "RAGCTX_OBSERVATION_MIN_MESSAGES": "4", "RAGCTX_OBSERVATION_REFLECTION_THRESHOLD": "0",
-		"RAGCTX_COMPACTION_ENABLED": "false", "RAGCTX_COMPACTION_KEEP_FIRST": "0", "RAGCTX_COMPACTION_KEEP_LAST": "7", "RAGCTX_COMPACTION_THRESHOLD": "1",
+		"RAGCTX_COMPACTION_ENABLED": "false", "RAGCTX_COMPACTION_KEEP_FIRST": "0", "RAGCTX_COMPACTION_KEEP_LAST": "7", "RAGCTX_COMPACTION_THRESHOLD": "1", "RAGCTX_COMPACTION_TIMEOUT": "2m",
 		"RAGCTX_TRUNCATE_MAX_MESSAGES": "50", "RAGCTX_TRUNCATE_MAX_TOKENS": "9000",
 	})
 	if err != nil {
@@ -45,7 +46,7 @@ func TestConversationSettings(t *testing.T) {
 	}
 	want := conversation.Settings{
 		Observation: conversation.ObservationSettings{Disabled: true, MinMessages: 4, ReflectionThreshold: -1},
-		Compaction:  conversation.CompactionSettings{Disabled: true, KeepFirst: -1, KeepLast: 7, Threshold: 1},
+		Compaction:  conversation.CompactionSettings{Disabled: true, KeepFirst: -1, KeepLast: 7, Threshold: 1, Timeout: 2 * time.Minute},
 		Truncate:    conversation.TruncateSettings{MaxMessages: 50, MaxTokens: 9000},
 	}
 	if d := gocmp.Diff(want, s.conversation()); d != "" {
@@ -56,7 +57,7 @@ func TestConversationSettings(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"OBSERVATION_ENABLED": "yes", "OBSERVATION_MIN_MESSAGES": "0", "OBSERVATION_REFLECTION_THRESHOLD": "1", "COMPACTION_ENABLED": "1",
-		"COMPACTION_KEEP_FIRST": "-1", "COMPACTION_KEEP_LAST": "x", "COMPACTION_THRESHOLD": "0", "TRUNCATE_MAX_MESSAGES": "-1", "TRUNCATE_MAX_TOKENS": "999999999",
+		"COMPACTION_KEEP_FIRST": "-1", "COMPACTION_KEEP_LAST": "x", "COMPACTION_THRESHOLD": "0", "COMPACTION_TIMEOUT": "1h", "TRUNCATE_MAX_MESSAGES": "-1", "TRUNCATE_MAX_TOKENS": "999999999",
 	} {
 		if _, err := settingsOf(t, map[string]string{"RAGCTX_" + name: value}); err == nil || !strings.Contains(err.Error(), "RAGCTX_"+name+": ") {
 			t.Errorf("%s=%s: %v", name, value, err)
