@@ -368,6 +368,8 @@ func TestTranscriptIsBounded(t *testing.T) {
 	}
 }
 
+// Spec 1.10, pruning: none or small ones are untouched, the oldest go first, the newest are
+// kept, a single huge recent one is shrunk.
 func TestPruning(t *testing.T) {
 	long := func(n int) string { return strings.TrimSpace(strings.Repeat("out ", n)) }
 	conv := func(sizes ...int) (out []ragctx.Message) {

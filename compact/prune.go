@@ -66,11 +66,11 @@ func (p prunings) of(messages []ragctx.Message) []ragctx.Message {
 func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, block int) int, counter ragctx.Counter, protect int) []pruning {
 	var out []pruning
 	marker := counter.Count(PrunedMarker)
-	for i := len(messages) - 1; i >= 0; i-- {
+	for i := range slices.Backward(messages) {
 		if skip(i) {
 			continue
 		}
-		for j := len(messages[i].Content) - 1; j >= 0; j-- {
+		for j := range slices.Backward(messages[i].Content) {
 			b := &messages[i].Content[j]
 			if b.Type != ragctx.BlockToolResult || b.Content.String() == PrunedMarker {
 				continue

@@ -140,7 +140,7 @@ func TestResultsOfStages(t *testing.T) {
 	}
 }
 
-// Spec 2.1: cancellation is looked at between stages and stops at once.
+// Spec 2.1 and trap 18: cancellation is looked at between stages and stops at once.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stops := stage{"stops", 10, func(_ context.Context, _ *pipeline.State, m []ragctx.Message, _ pipeline.Budget) ([]ragctx.Message, error) {
@@ -223,7 +223,7 @@ func builtin(t *testing.T, b pipeline.BuiltinOptions) *pipeline.Pipeline {
 	return p
 }
 
-// Spec 2.2: truncation leaves the state as it is, compaction persists.
+// Spec 2.2 and trap 18: truncation leaves the state as it is, compaction persists.
 func TestTruncationIsAView(t *testing.T) {
 	p := builtin(t, pipeline.BuiltinOptions{MaxMessages: 6})
 	s := &pipeline.State{Messages: long(20)}

@@ -3,6 +3,7 @@ package session_test
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -18,7 +19,7 @@ import (
 
 func TestViewsAreThoseOfThePlainWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		messages := conversation(t)
+		messages := slices.Concat(parallel(t), conversation(t))
 		l := session.Limits{Tokens: rapid.IntRange(0, 400).Draw(t, "budget"), Scale: scale, Steady: rapid.Bool().Draw(t, "steady")}
 		if rapid.Bool().Draw(t, "costs") {
 			l.Costs = rapid.SliceOfN(rapid.IntRange(0, 40), len(messages), len(messages)).Draw(t, "of each")
@@ -28,6 +29,19 @@ func TestViewsAreThoseOfThePlainWay(t *testing.T) {
 		equal(t, "truncated", plainShorten(whole, costs, p, l), session.Truncate(messages, l))
 		equal(t, "groups", plainGroups(len(messages), plainPair(messages)), session.Groups(messages))
 	})
+}
+
+// parallel draws calls that are made at a time, some of which are answered.
+func parallel(t *rapid.T) []ragctx.Message {
+	ids := rapid.SliceOfNDistinct(rapid.IntRange(0, 15), 0, 14, rapid.ID[int]).Draw(t, "parallel")
+	calls, results := ragctx.Message{Role: ragctx.RoleAssistant}, ragctx.Message{Role: ragctx.RoleTool}
+	for _, id := range ids {
+		calls.Content = append(calls.Content, ragctx.Block{Type: ragctx.BlockToolUse, ID: strconv.Itoa(id), Name: "f"})
+	}
+	for _, id := range rapid.Permutation(ids).Draw(t, "answered")[:rapid.IntRange(0, len(ids)).Draw(t, "number")] {
+		results.Content = append(results.Content, ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: strconv.Itoa(id), Content: ragctx.Text("done")})
+	}
+	return []ragctx.Message{calls, results}
 }
 
 func equal(t *rapid.T, what string, want, got any) {
