@@ -16,7 +16,7 @@ import (
 // then, and in the background those of an earlier process and those that failed.
 //
 // Completing one writes files anew, and takes little longer for many. So it rests after
-// each time, while more may come: a stream of erasures has a part of one core.
+// each time, while more may come.
 type eraser struct {
 	mu     sync.Mutex
 	rested time.Time       // when the next may begin; guarded by mu
