@@ -12,14 +12,22 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// eraser completes erasures, one at a time: each when it is asked for, and in the
-// background those of an earlier process and those that failed.
+// eraser completes erasures: when one is asked for all that are to be completed
+// then, and in the background those of an earlier process and those that failed.
+//
+// Completing one writes files anew, and takes little longer for many. So it rests after
+// each time, while more may come.
 type eraser struct {
-	mu  sync.Mutex
-	due chan struct{} // an erasure failed
-	end context.CancelFunc
-	wg  sync.WaitGroup
+	mu     sync.Mutex
+	rested time.Time       // when the next may begin; guarded by mu
+	due    chan struct{}   // an erasure failed
+	life   context.Context //nolint:containedctx // ends with the goroutine
+	end    context.CancelFunc
+	wg     sync.WaitGroup
 }
+
+// eraseRest is how long it rests at most; else as long as it has worked.
+const eraseRest = 2 * time.Second
 
 // What fails is tried again after eraseFirst, then ever later up to eraseMost.
 const (
@@ -29,11 +37,10 @@ const (
 
 func startEraser(e *Engine) *eraser {
 	r := &eraser{due: make(chan struct{}, 1)}
-	var ctx context.Context
-	ctx, r.end = context.WithCancel(context.Background())
+	r.life, r.end = context.WithCancel(context.Background())
 	r.wg.Go(func() {
-		if err := e.store.Settle(ctx); err == nil && ctx.Err() == nil {
-			r.loop(ctx, e)
+		if err := e.store.Settle(r.life); err == nil && r.life.Err() == nil {
+			r.loop(r.life, e)
 		} // else the next opening tries again
 	})
 	return r
@@ -42,6 +49,7 @@ func startEraser(e *Engine) *eraser {
 func (r *eraser) loop(ctx context.Context, e *Engine) {
 	for failed := 0; ; {
 		unhidden := e.store.Erasing() // before: what is hidden in between is finished now
+		e.forgetErased()
 		err := r.finish(ctx, e)
 		if err == nil && unhidden {
 			err = errErasing
@@ -164,6 +172,7 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 	}
 	e.auditor.flush(ctx) // what was noted before has ids that are to go
 	erased, err := fn(ns)
+	e.forgetErased()
 	if err == nil {
 		// Not in the caller's context: half an erasure is of no use to anyone.
 		err = e.eraser.finish(context.WithoutCancel(ctx), e)
@@ -177,6 +186,14 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 	return erased, err
 }
 
+// forgetErased forgets what may have been erased: what is out of sight in the database
+// is not kept elsewhere.
+func (e *Engine) forgetErased() {
+	e.shown.clear()
+	e.recall.clear()
+	e.conversations.Forget(nil)
+}
+
 // finish brings erasures to their end: the indexes forget what was erased, and
 // no file holds its bytes.
 func (r *eraser) finish(ctx context.Context, e *Engine) error {
@@ -186,9 +203,15 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	e.shown.clear()
-	e.recall.clear() // what is out of sight in the database is not kept elsewhere
-	e.conversations.Forget(nil)
+	if r.rest() {
+		if pending, err = e.store.ErasePending(ctx); err != nil {
+			return err
+		}
+	}
+	defer func(begun time.Time) {
+		now := time.Now()
+		r.rested = now.Add(min(now.Sub(begun), eraseRest))
+	}(time.Now())
 	follow := make(map[store.Collection]uint64)
 	done := make([]int64, 0, len(pending))
 	for _, p := range pending {
@@ -211,6 +234,20 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 		return fmt.Errorf("erased, but the files of the database may still hold it; it is tried again: %w", err)
 	}
 	return nil
+}
+
+// rest waits until the next may begin, and reports whether it had to. It ends early
+// when the eraser is closed.
+func (r *eraser) rest() bool {
+	wait := time.Until(r.rested)
+	if wait <= 0 {
+		return false
+	}
+	select {
+	case <-time.After(wait):
+	case <-r.life.Done():
+	}
+	return true
 }
 
 // expungePatience is how long an erasure waits for a leg that is being opened or

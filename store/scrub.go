@@ -13,7 +13,7 @@ import (
 // leaves behind when it spreads a page's cells over others.
 //
 // Which pages have such copies is read from the file itself: asking SQLite for every
-// page takes fifty times as long. They are changed through SQLite.
+// page takes ten times as long. They are changed through SQLite.
 func (s *Store) clear(ctx context.Context) error {
 	size, err := s.pageSize(ctx)
 	if err == nil {

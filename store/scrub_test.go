@@ -2,7 +2,12 @@ package store
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
 	"testing"
 )
 
@@ -51,4 +56,49 @@ func FuzzClearPage(f *testing.F) {
 			t.Error("clearing again changes something")
 		}
 	})
+}
+
+// What is read from the file is what SQLite has in its pages.
+func TestPagesInFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ns, err := s.Namespace(t.Context(), "default", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 20 {
+		d, c := bulk(rng, fmt.Sprint(i%7))
+		d.Hash[0] = byte(i)
+		if _, err := s.PutDocument(t.Context(), ns, d, "", c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.log.copyAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	size, err := s.pageSize(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, inFile := int64(0), make([]byte, size)
+	err = s.view(t.Context(), func(tx *sql.Tx) error {
+		for ; ; pages++ {
+			var page []byte
+			err := tx.QueryRowContext(t.Context(), readPage, pages+1).Scan(&page)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil
+			}
+			if n, ferr := s.log.readFile(inFile, pages*size); err != nil || ferr != nil || n != int(size) || !bytes.Equal(page, inFile) {
+				return fmt.Errorf("page %d is another in the file: %w", pages+1, errors.Join(err, ferr))
+			}
+		}
+	})
+	if n, eof := s.log.readFile(inFile, pages*size); err != nil || eof != nil || n != 0 || pages < 100 {
+		t.Errorf("%d pages, then %d bytes: %v, %v", pages, n, err, eof)
+	}
 }

@@ -69,7 +69,7 @@ type Native struct {
 	file      string        // the one in use, "" for none
 	number    uint64        // the highest that was given to one
 	fileSize  atomic.Int64
-	saveAfter atomic.Int64 // after a failure, in nanoseconds since 1970
+	saveAfter atomic.Int64 // in nanoseconds since 1970
 
 	mu       sync.Mutex // guards closed and resting, and the start of background work
 	closed   bool
@@ -89,7 +89,7 @@ func newNative(rows exact, o Options) *Native {
 	n := &Native{rows: rows, opts: o, graphs: o.graphs, saving: make(chan struct{}, 1)}
 	n.life, n.stop = context.WithCancel(context.Background())
 	n.open()
-	n.disturb()
+	n.disturb(n.opts.restful)
 	n.wake()
 	return n
 }
@@ -108,7 +108,7 @@ func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorUn
 		return n.rows.failed("apply", err)
 	}
 	n.rows.keepUp(ctx)
-	n.disturb()
+	n.disturb(n.opts.restful)
 	n.wake()
 	return nil
 }

@@ -44,8 +44,10 @@ const (
 	// most lastBytes: that should save more time than it takes.
 	lastShare = 20
 	lastBytes = 64 << 20
-	// saveRetry is how long a failed attempt is the last one.
+	// saveRetry is how long a failed attempt is the last one, and saveRest one that
+	// went well.
 	saveRetry = time.Minute
+	saveRest  = time.Minute
 )
 
 func graphName(number uint64) string {

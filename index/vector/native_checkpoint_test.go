@@ -221,6 +221,25 @@ func TestNativeAndFlatShareFiles(t *testing.T) {
 	}
 }
 
+// A stream of erasures removes the graph's file, and does not have it written each time.
+func TestNativeCompactRests(t *testing.T) {
+	i := new(ills)
+	fsys, _ := stockedNative(t, i)
+	o := tiny("/leg", fsys, i)
+	o.saveRest = time.Hour
+	n := openTiny(t, o)
+	for round, want := range []int{2, 0} {
+		applyAs(t, n, uint64(2+round), nil, uint64(5+round))
+		if err := n.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		settle(t, n)
+		if files := graphFiles(fsys); len(files) != want {
+			t.Errorf("after %d erasures: %v", round+1, files)
+		}
+	}
+}
+
 // Compact leaves nothing of deleted units in the files of the graph, nor does what
 // is written later.
 func TestNativeCompactClears(t *testing.T) {

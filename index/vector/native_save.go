@@ -29,16 +29,16 @@ func (n *Native) unsaved(a *accelerator) bool {
 }
 
 // disturb notes a change: the leg is quiet when none has followed for a while.
-func (n *Native) disturb() {
+func (n *Native) disturb(quietAfter time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.quiet.Store(false)
 	switch {
 	case n.closed || n.opts.Dir == "":
 	case n.resting != nil:
-		n.resting.Reset(n.opts.restful)
+		n.resting.Reset(quietAfter)
 	default:
-		n.resting = time.AfterFunc(n.opts.restful, func() {
+		n.resting = time.AfterFunc(quietAfter, func() {
 			n.quiet.Store(true)
 			n.wake()
 		})
@@ -114,6 +114,8 @@ func (n *Native) store(ctx context.Context, a *accelerator) error {
 	}
 	a.saved.Store(next)
 	n.setFile(next.File)
+	// The next erasure removes it: a stream of them does not have it written each time.
+	n.saveAfter.Store(time.Now().Add(n.opts.saveRest).UnixNano())
 	_, err = n.sweep()
 	return err
 }
@@ -206,6 +208,7 @@ func (n *Native) clear() error {
 	if n.file == "" {
 		return nil
 	}
+	n.disturb(max(n.opts.restful, time.Until(time.Unix(0, n.saveAfter.Load())))) // to be written then, if not before
 	return n.discard()
 }
 

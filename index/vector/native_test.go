@@ -19,7 +19,7 @@ const nativeDim = 20
 // or a real one if i is nil.
 func tiny(dir string, fsys durable.FS, i *ills) Options {
 	o := Options{
-		Dir: dir, Dimensions: nativeDim, Identity: "fake", FlushUnits: 50, FS: fsys, graphUnits: 3, saveUnits: 20,
+		Dir: dir, Dimensions: nativeDim, Identity: "fake", FlushUnits: 50, FS: fsys, graphUnits: 3, saveUnits: 20, saveRest: 1,
 	}
 	if i != nil {
 		o.graphs = fakes(i, fsys)

@@ -306,6 +306,7 @@ func (o Options) withDefaults() Options {
 	o.graphUnits = cmp.Or(o.graphUnits, graphUnits)
 	o.saveUnits = cmp.Or(o.saveUnits, saveUnits)
 	o.restful = cmp.Or(o.restful, restful)
+	o.saveRest = cmp.Or(o.saveRest, saveRest)
 	o.wasteLeast = cmp.Or(o.wasteLeast, wasteLeast)
 	if o.graphs == nil {
 		o.graphs = hnswGraphs(o)

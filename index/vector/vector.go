@@ -53,7 +53,7 @@ type Options struct {
 	// many places too many they are made again.
 	graphs                            *graphs
 	graphUnits, saveUnits, wasteLeast int
-	restful                           time.Duration
+	restful, saveRest                 time.Duration
 }
 
 // New opens a leg. With a directory, that is a [Native] or [Stored] leg with what is

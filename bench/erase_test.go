@@ -1,0 +1,59 @@
+package bench_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// eraseDocuments is how many there are, of 20 chunks and a few each.
+var eraseDocuments = flag.Int("erase-documents", 500, "how many documents BenchmarkErase erases from")
+
+// BenchmarkErase measures what it takes to erase one document after the other:
+//
+//	go test -run '^$' -bench Erase -benchtime 20x ./bench -erase-documents 500
+//
+// The time of an erasure has the rest in it that follows the one before; the processor
+// time is that of the whole process.
+func BenchmarkErase(b *testing.B) {
+	e, err := engine.Open(b.Context(), engine.Options{Dir: b.TempDir(), AnswerCache: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	s := newSpoken(1)
+	for i := range *eraseDocuments {
+		text := s.handbook().Text
+		if _, err := e.PutDocument(b.Context(), "", docs.Document{ExternalID: fmt.Sprintf("%d.md", i), Text: text}, ""); err != nil {
+			b.Fatal(err)
+		}
+	}
+	untilQuiet(b.Context())
+	begun := processTime()
+	i := 1
+	for b.Loop() {
+		if _, err := e.EraseDocument(b.Context(), "", fmt.Sprintf("%d.md", i*7%*eraseDocuments)); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+	b.ReportMetric(float64((processTime()-begun).Milliseconds())/float64(b.N), "cpu-ms/op")
+}
+
+// untilQuiet waits until the process does next to nothing in the background.
+func untilQuiet(ctx context.Context) {
+	const look = 300 * time.Millisecond
+	for begun := processTime(); ctx.Err() == nil; {
+		time.Sleep(look)
+		now := processTime()
+		if now-begun < look/20 {
+			return
+		}
+		begun = now
+	}
+}
