@@ -544,6 +544,35 @@ func TestAppendingAgain(t *testing.T) {
 
 // TestAppendingAnotherForm: a message in another vendor's form is refused with a remedy, and
 // what may be said so and is not understood is told.
+// What means nothing is refused, and errors are about the field that the caller wrote.
+func TestSessionFieldsThatMeanNothing(t *testing.T) {
+	f := start(t, Options{})
+	f.talk(t, session.Key{ID: "s"}, longTalk(2)...)
+	for _, c := range []struct {
+		path, body, location string
+		status               int
+	}{
+		{"messages", `{"messages":[{"content":"x"}],"step":{}}`, "body.step", 422},
+		{"messages", `{"messages":[{"content":"x"}],"step":{"tool_executions":{"a":"b"}}}`, "body.step", 422},
+		{"compile", `{"select":["messages"]}`, "body.select", 422},
+		{"compile", `{"compiler":"all_sections","select":["messages"]}`, "body.select", 422},
+		{"compile", `{"leaf":"unknown"}`, "body.leaf", 404},
+		{"assemble", `{"budget":{"total":4000},"leaf":"unknown"}`, "body.leaf", 404},
+		{"navigate", `{"message_id":"unknown"}`, "body.message_id", 404},
+		{"fork", `{"message_id":"unknown"}`, "body.message_id", 404},
+	} {
+		p := f.call(t, "POST", "/v1/sessions/s/"+c.path, c.body).problem(t)
+		if p.Status != c.status || len(p.Errors) != 1 || p.Errors[0].Location != c.location {
+			t.Errorf("%s %s: %d %+v", c.path, c.body, p.Status, p.Errors)
+		}
+	}
+	const large = `{"n":9007199254740993}`
+	f.call(t, "PATCH", "/v1/sessions/s", `{"parameters":`+large+`}`)
+	if got := f.call(t, "GET", "/v1/sessions/s", ""); !strings.Contains(got.body, `"n":9007199254740993`) {
+		t.Errorf("a number has lost digits: %s", got.body)
+	}
+}
+
 func TestAppendingAnotherForm(t *testing.T) {
 	f := start(t, Options{})
 	at := "/v1/sessions/s/messages"
