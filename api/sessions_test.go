@@ -573,6 +573,34 @@ func TestSessionFieldsThatMeanNothing(t *testing.T) {
 	}
 }
 
+// A request that was done and not answered finds the session that it made.
+func TestMakingASessionAgain(t *testing.T) {
+	f := start(t, Options{})
+	f.talk(t, session.Key{ID: "s"}, longTalk(4)...)
+	ctx := context.WithValue(t.Context(), seedKey, "seed")
+	first, err := f.createSession(ctx, &sessionInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.createSession(ctx, &sessionInput{})
+	if d := cmp.Diff(first, again); err != nil || d != "" {
+		t.Errorf("created: %v (-first +again):\n%s", err, d)
+	}
+	if _, err := f.createSession(ctx, &sessionInput{Body: SessionRequest{ID: "s"}}); !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("one of a name that is taken: %v", err)
+	}
+	ctx = context.WithValue(t.Context(), seedKey, "another")
+	in := &forkInput{SessionKey: SessionKey{ID: "s"}}
+	fork, err := f.forkSession(ctx, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forked, err := f.forkSession(ctx, in)
+	if d := cmp.Diff(fork, forked); err != nil || d != "" || forked.Body.Messages != 4 {
+		t.Errorf("forked: %v (-first +again):\n%s", err, d)
+	}
+}
+
 func TestAppendingAnotherForm(t *testing.T) {
 	f := start(t, Options{})
 	at := "/v1/sessions/s/messages"
