@@ -65,7 +65,7 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 		Request: c.Request, Leaf: in.Body.Leaf, Execution: session.Execution{ID: in.Body.ExecutionID}, Used: in.Body.UsedTokens,
 	})
 	if err != nil {
-		return nil, err
+		return nil, noMessageIn(err, "leaf")
 	}
 	out := SessionAssembleAnswer{Layer: a.Stages.Layer, Observed: len(a.Stages.Notes)}
 	for _, r := range a.Stages.Reports {

@@ -56,6 +56,14 @@ func (r *StepRequest) step() session.Step {
 	return session.Step{Execution: r.execution(), ID: r.StepID, Final: r.Final, ToolExecutions: r.ToolExecutions}
 }
 
+// check refuses a step that says nothing: its messages would be marked as no step's.
+func (r *StepRequest) check() error {
+	if r == nil || r.StepID != "" || r.ExecutionID != "" || r.AgentID != "" || r.Final {
+		return nil
+	}
+	return ragctx.Invalid("step", "says of no step what it is; give it a step_id or an execution_id, say that it is final, or leave it out")
+}
+
 // Appended tells which messages a session got.
 type Appended struct {
 	Messages []AppendedMessage `json:"messages" nullable:"false" doc:"those that were stored, in order"`
@@ -171,6 +179,9 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 	}
 	if len(messages) == 0 {
 		return nil, ragctx.Invalid("messages", "are none; send at least one")
+	}
+	if err := r.Step.check(); err != nil {
+		return nil, err
 	}
 	if r.ParentID != "" {
 		messages[0].ParentID = r.ParentID

@@ -544,6 +544,63 @@ func TestAppendingAgain(t *testing.T) {
 
 // TestAppendingAnotherForm: a message in another vendor's form is refused with a remedy, and
 // what may be said so and is not understood is told.
+// What means nothing is refused, and errors are about the field that the caller wrote.
+func TestSessionFieldsThatMeanNothing(t *testing.T) {
+	f := start(t, Options{})
+	f.talk(t, session.Key{ID: "s"}, longTalk(2)...)
+	for _, c := range []struct {
+		path, body, location string
+		status               int
+	}{
+		{"messages", `{"messages":[{"content":"x"}],"step":{}}`, "body.step", 422},
+		{"messages", `{"messages":[{"content":"x"}],"step":{"tool_executions":{"a":"b"}}}`, "body.step", 422},
+		{"compile", `{"select":["messages"]}`, "body.select", 422},
+		{"compile", `{"compiler":"all_sections","select":["messages"]}`, "body.select", 422},
+		{"compile", `{"leaf":"unknown"}`, "body.leaf", 404},
+		{"assemble", `{"budget":{"total":4000},"leaf":"unknown"}`, "body.leaf", 404},
+		{"navigate", `{"message_id":"unknown"}`, "body.message_id", 404},
+		{"fork", `{"message_id":"unknown"}`, "body.message_id", 404},
+	} {
+		p := f.call(t, "POST", "/v1/sessions/s/"+c.path, c.body).problem(t)
+		if p.Status != c.status || len(p.Errors) != 1 || p.Errors[0].Location != c.location {
+			t.Errorf("%s %s: %d %+v", c.path, c.body, p.Status, p.Errors)
+		}
+	}
+	const large = `{"n":9007199254740993}`
+	f.call(t, "PATCH", "/v1/sessions/s", `{"parameters":`+large+`}`)
+	if got := f.call(t, "GET", "/v1/sessions/s", ""); !strings.Contains(got.body, `"n":9007199254740993`) {
+		t.Errorf("a number has lost digits: %s", got.body)
+	}
+}
+
+// A request that was done and not answered finds the session that it made.
+func TestMakingASessionAgain(t *testing.T) {
+	f := start(t, Options{})
+	f.talk(t, session.Key{ID: "s"}, longTalk(4)...)
+	ctx := context.WithValue(t.Context(), seedKey, "seed")
+	first, err := f.createSession(ctx, &sessionInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.createSession(ctx, &sessionInput{})
+	if d := cmp.Diff(first, again); err != nil || d != "" {
+		t.Errorf("created: %v (-first +again):\n%s", err, d)
+	}
+	if _, err := f.createSession(ctx, &sessionInput{Body: SessionRequest{ID: "s"}}); !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("one of a name that is taken: %v", err)
+	}
+	ctx = context.WithValue(t.Context(), seedKey, "another")
+	in := &forkInput{SessionKey: SessionKey{ID: "s"}}
+	fork, err := f.forkSession(ctx, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forked, err := f.forkSession(ctx, in)
+	if d := cmp.Diff(fork, forked); err != nil || d != "" || forked.Body.Messages != 4 {
+		t.Errorf("forked: %v (-first +again):\n%s", err, d)
+	}
+}
+
 func TestAppendingAnotherForm(t *testing.T) {
 	f := start(t, Options{})
 	at := "/v1/sessions/s/messages"

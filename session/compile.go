@@ -62,13 +62,14 @@ func (s SelectedSections) Compile(_ context.Context, c Context, _ Execution) ([]
 
 // compilers are those that can be asked for by name.
 var compilers = []struct {
-	name string
-	make func(sections []string) Compiler
+	name    string
+	chooses bool // among sections
+	make    func(sections []string) Compiler
 }{
-	{"default", func([]string) Compiler { return DefaultCompiler() }},
-	{"conversation_with_current_tool_trace", func(s []string) Compiler { return CurrentTrace{s} }},
-	{"all_sections", func([]string) Compiler { return AllSections{} }},
-	{"selected_sections", func(s []string) Compiler { return SelectedSections{s} }},
+	{"default", false, func([]string) Compiler { return DefaultCompiler() }},
+	{"conversation_with_current_tool_trace", true, func(s []string) Compiler { return CurrentTrace{s} }},
+	{"all_sections", false, func([]string) Compiler { return AllSections{} }},
+	{"selected_sections", true, func(s []string) Compiler { return SelectedSections{s} }},
 }
 
 // CompilerNames returns the names that [NewCompiler] knows.
@@ -84,7 +85,11 @@ func CompilerNames() []string {
 // has a choice. "" is the default.
 func NewCompiler(name string, sections ...string) (Compiler, error) {
 	for _, c := range compilers {
-		if c.name == name || name == "" && c.name == "default" {
+		switch {
+		case c.name != name && (name != "" || c.name != "default"):
+		case len(sections) > 0 && !c.chooses:
+			return nil, ragctx.Invalid("select", "means nothing to the compiler %s, which has no choice of sections; leave it out, or use selected_sections", c.name)
+		default:
 			return c.make(sections), nil
 		}
 	}

@@ -244,7 +244,14 @@ func TestNewCompiler(t *testing.T) {
 		"all_sections":                         "ufirst a!1 t?1 aanswer usecond a!2+!3 t?2 t?3 uBUFFER uSUMMARY uOWN",
 		"selected_sections":                    "uBUFFER ufirst a!1 t?1 aanswer usecond a!2+!3 t?2 t?3",
 	} {
-		compiler, err := session.NewCompiler(name, "buffer", "messages")
+		sections := []string{"buffer", "messages"}
+		if name == "" || name == "default" || name == "all_sections" {
+			if _, err := session.NewCompiler(name, sections...); !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "selected_sections") {
+				t.Errorf("%q has no choice: %v", name, err)
+			}
+			sections = nil
+		}
+		compiler, err := session.NewCompiler(name, sections...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +279,11 @@ func TestCompiledConversations(t *testing.T) {
 		before, _ := json.Marshal(c)
 		e := session.Execution{ID: rapid.SampledFrom([]string{"", "e1"}).Draw(t, "execution")}
 		name := rapid.SampledFrom(session.CompilerNames()).Draw(t, "name")
-		inner, _ := session.NewCompiler(name, session.InferenceOrder()...)
+		var sections []string
+		if name == "conversation_with_current_tool_trace" || name == "selected_sections" {
+			sections = session.InferenceOrder()
+		}
+		inner, _ := session.NewCompiler(name, sections...)
 		base, err := inner.Compile(t.Context(), c, e)
 		if err != nil {
 			t.Fatal(err)

@@ -305,7 +305,8 @@ func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, spent .
 		left := slices.DeleteFunc(slices.Clone(one.Archive.Compactions), func(c Compaction) bool { return slices.Contains(spent, c.ID) })
 		have, taken := recordsOf(left)
 		if c, err = s.opts.Or().Record(c, have, taken, one.has); err == nil {
-			one.Archive.Compactions = append(left, c)
+			left = append(left, c)
+			one.Archive.Compactions = left
 		}
 		return err
 	})

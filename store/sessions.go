@@ -168,7 +168,7 @@ func (s *Sessions) Annotate(ctx context.Context, k session.Key, parameters map[s
 		if err := c.tx.QueryRowContext(ctx, `SELECT parameters FROM sessions WHERE id = ?`, c.id).Scan(&have); err != nil {
 			return err
 		}
-		all, err := session.Annotated(decode[map[string]any](have), parameters)
+		all, err := session.Annotated(decodeValues(have), parameters)
 		if err != nil {
 			return err
 		}

@@ -82,6 +82,6 @@ func listed(rows *sql.Rows) (out ListedSession, err error) {
 	var created, parameters string
 	var updated int64
 	err = rows.Scan(&out.Version.Session, &out.ID, &out.User, &created, &updated, &out.Version.Changes, &out.Leaf, &out.Messages, &out.Bytes, &parameters)
-	out.CreatedAt, out.UpdatedAt, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), decode[map[string]any](parameters)
+	out.CreatedAt, out.UpdatedAt, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), decodeValues(parameters)
 	return out, err
 }

@@ -124,7 +124,7 @@ func (c *conversation) info(ctx context.Context) (out session.Info, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.CreatedAt, out.UpdatedAt, out.Leaf, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), c.leaf, decode[map[string]any](parameters)
+	out.CreatedAt, out.UpdatedAt, out.Leaf, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), c.leaf, decodeValues(parameters)
 	out.Version, out.Messages, out.Bytes = session.Version{Session: c.id, Changes: c.version}, c.size.Messages, c.size.Bytes
 	rows, err := c.tx.QueryContext(ctx, sessionCounts, c.id)
 	if err != nil {
@@ -256,7 +256,7 @@ func (c *conversation) describe(ctx context.Context) (a session.Archive, err err
 	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).Scan(&created, &parameters); err != nil {
 		return a, err
 	}
-	a.CreatedAt, a.Leaf, a.Parameters = stamped(created), c.leaf, decode[map[string]any](parameters)
+	a.CreatedAt, a.Leaf, a.Parameters = stamped(created), c.leaf, decodeValues(parameters)
 	if a.Sections, err = column[string](ctx, c.tx, `SELECT name FROM session_sections WHERE session = ? ORDER BY n`, c.id); err != nil {
 		return a, err
 	}

@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -127,9 +128,12 @@ func testParameters(t *testing.T, w *world) {
 		}
 	}
 	w.must(w.Annotate(background(), one, map[string]any{"a": 1.0, "b": []any{"x"}}))
-	w.must(w.Annotate(background(), one, map[string]any{"a": nil, "c": true}))
+	w.must(w.Annotate(background(), one, map[string]any{"a": nil, "c": true, "large": json.Number("9007199254740993")}))
 	w.reopen()
-	want(map[string]any{"b": []any{"x"}, "c": true})
+	w.must(w.Annotate(background(), one, map[string]any{"d": "x"}))
+	w.reopen()
+	want(map[string]any{"b": []any{"x"}, "c": true, "d": "x", "large": json.Number("9007199254740993")})
+	w.must(w.Annotate(background(), one, map[string]any{"d": nil, "large": nil}))
 	w.wantError(w.Annotate(background(), one, map[string]any{"d": func() {}}), ragctx.ErrInvalid, "no JSON")
 	w.wantError(w.Annotate(background(), one, map[string]any{"d": strings.Repeat("x", session.MaxParameters)}), ragctx.ErrTooLarge, "too large")
 	want(map[string]any{"b": []any{"x"}, "c": true})
