@@ -120,6 +120,10 @@ type (
 	compactOutput          struct{ Body CompactAnswer }
 	compactStatelessInput  struct{ Body CompactStatelessRequest }
 	compactStatelessOutput struct{ Body CompactStatelessAnswer }
+	undoCompactionInput    struct {
+		SessionKey
+		SessionMatching
+	}
 	storedCompactionOutput struct{ Body StoredCompaction }
 	compactionsOutput      struct{ Body CompactionList }
 	observationsOutput     struct{ Body ObservationList }
@@ -191,8 +195,8 @@ func compacted(r compact.Result) CompactAnswer {
 	return out
 }
 
-func (s *Server) undoCompaction(ctx context.Context, in *SessionKey) (*storedCompactionOutput, error) {
-	c, err := s.engine.Conversations().Undo(ctx, in.kept())
+func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*storedCompactionOutput, error) {
+	c, err := s.engine.Conversations().Undo(in.expect(ctx), in.kept())
 	return &storedCompactionOutput{storedCompaction(c)}, err
 }
 
