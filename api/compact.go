@@ -20,7 +20,7 @@ import (
 // CompactRules say when and how a conversation is made shorter.
 type CompactRules struct {
 	ExecutionRequest
-	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" default:"adaptive" doc:"where the cuts are: adaptive keeps what the budget allows, a3s the first 2 and the last 20 of more than 30 messages; buffer moves messages of a stored session into its buffer, and that into its summary"`
+	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" doc:"where the cuts are, adaptive unless the session's layer is buffer: adaptive keeps what the budget allows, a3s the first 2 and the last 20 of more than 30 messages; buffer moves messages of a stored session into its buffer, and that into its summary"`
 	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto" doc:"how: auto prunes old outputs of tools and then summarises, by the model where there is one; prune does only the former; llm and extractive summarise, the former by a model, without which it is refused, the latter without one"`
 	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000" doc:"the model's, in tokens; default 200000"`
 	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what each call has beside messages: system prompt, tools"`
@@ -120,6 +120,10 @@ type (
 	compactOutput          struct{ Body CompactAnswer }
 	compactStatelessInput  struct{ Body CompactStatelessRequest }
 	compactStatelessOutput struct{ Body CompactStatelessAnswer }
+	undoCompactionInput    struct {
+		SessionKey
+		SessionMatching
+	}
 	storedCompactionOutput struct{ Body StoredCompaction }
 	compactionsOutput      struct{ Body CompactionList }
 	observationsOutput     struct{ Body ObservationList }
@@ -140,7 +144,17 @@ func (s *Server) compactRoutes() {
 }
 
 func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compactOutput, error) {
-	res, err := s.engine.Conversations().Compact(ctx, in.kept(), in.Body.options())
+	o := in.Body.options()
+	if o.Policy == "" {
+		d, err := s.engine.Conversations().Describe(ctx, in.kept())
+		if err != nil {
+			return nil, err
+		}
+		if d.Layer == pipeline.LayerBuffer {
+			o.Policy = conversation.PolicyBuffer
+		}
+	}
+	res, err := s.engine.Conversations().Compact(ctx, in.kept(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -191,8 +205,8 @@ func compacted(r compact.Result) CompactAnswer {
 	return out
 }
 
-func (s *Server) undoCompaction(ctx context.Context, in *SessionKey) (*storedCompactionOutput, error) {
-	c, err := s.engine.Conversations().Undo(ctx, in.kept())
+func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*storedCompactionOutput, error) {
+	c, err := s.engine.Conversations().Undo(in.expect(ctx), in.kept())
 	return &storedCompactionOutput{storedCompaction(c)}, err
 }
 

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -14,6 +16,24 @@ const matchHeader = "If-Match"
 // is as the caller knows it. It is exported for huma, which passes over others.
 type Matching struct {
 	IfMatch string `header:"If-Match" maxLength:"8192" doc:"the ETag of what the caller has read, or several: if something else is there by now, nothing is done and the answer is 412; * is that something is there, of what is erased also in quarantine"`
+}
+
+// SessionMatching is the parameter of routes that change a session only if it is as the caller
+// knows it. It is exported for huma, which passes over others.
+type SessionMatching struct {
+	IfMatch string `header:"If-Match" maxLength:"8192" doc:"the ETag of the session as the caller has read it, or several: if it was changed since, by whatever request, nothing is done and the answer is 412; * is that there is one"`
+}
+
+// expect returns a context in which the session is changed only as the header wants it.
+func (m SessionMatching) expect(ctx context.Context) context.Context {
+	when := Matching(m).when()
+	return session.If(ctx, session.Condition{Revisions: when.Revisions, Any: when.Any})
+}
+
+// SessionTag is the tag of a session that is answered. It is exported for huma, which passes
+// over others.
+type SessionTag struct {
+	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this state of the session, for If-Match"`
 }
 
 // when returns what the header asks for. Tags are compared by the revision in them: of what

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -242,6 +243,71 @@ func TestConditionsOfWhatIsGone(t *testing.T) {
 	}
 }
 
+// TestSessionsWithConditions: a session is changed only as the caller knows it.
+func TestSessionsWithConditions(t *testing.T) {
+	const at = "/v1/sessions/s"
+	for name, tt := range map[string]struct {
+		method, path, body string
+		done               int
+	}{
+		"change":         {"PATCH", at, `{"parameters":{"p":1}}`, 200},
+		"put section":    {"PUT", at + "/sections/summary", `{"messages":[{"role":"user","content":"What was."}]}`, 200},
+		"replace all":    {"PUT", at + "/sections/messages", `{"messages":[{"role":"user","content":"Anew."}]}`, 200},
+		"remove section": {"DELETE", at + "/sections/old", "", 200},
+		"append":         {"POST", at + "/messages", `{"messages":[{"role":"user","content":"Go on."}]}`, 201},
+		"append, making": {"POST", at + "/messages", `{"create":true,"messages":[{"role":"user","content":"Go on."}]}`, 201},
+		"label":          {"PUT", at + "/messages/a/label", `{"label":"x"}`, 200},
+		"navigate":       {"POST", at + "/navigate", `{"message_id":"a"}`, 200},
+		"undo":           {"POST", at + "/undo-compaction", "", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := start(t, Options{})
+			if p := f.call(t, tt.method, tt.path, tt.body, "If-Match: *").problem(t); p.Status != 412 && p.Status != 404 {
+				t.Errorf("where there is none: %+v", p)
+			}
+			long := strings.Repeat("The keys rotate at midnight. ", 100)
+			made := f.call(t, "POST", "/v1/sessions", `{"id":"s","messages":[{"id":"a","role":"user","content":"Begin."},{"role":"assistant","content":"`+long+`"},
+				{"role":"user","content":"Which?"},{"role":"assistant","content":"`+long+`"},{"role":"user","content":"Why?"},{"role":"assistant","content":"So."}]}`)
+			stale := made.header.Get("ETag")
+			put := f.call(t, "PUT", at+"/sections/old", `{"messages":[{"role":"user","content":"Old."}]}`, "If-Match: "+stale)
+			if made.status != 201 || put.status != 200 || put.header.Get("ETag") == stale {
+				t.Fatalf("%d, %d %s: %s after %s", made.status, put.status, put.body, put.header.Get("ETag"), stale)
+			}
+			if name == "undo" {
+				if a := f.call(t, "POST", at+"/compact", `{"force":true,"keep_last":1}`); a.status != 200 {
+					t.Fatalf("%d %s", a.status, a.body)
+				}
+			}
+			read := f.call(t, "GET", at, "")
+			for _, condition := range []string{stale, `"other"`, "nonsense"} {
+				if p := f.call(t, tt.method, tt.path, tt.body, "If-Match: "+condition).problem(t); p.Status != 412 || p.Code != "precondition_failed" {
+					t.Errorf("If-Match %s: %+v", condition, p)
+				}
+			}
+			if again := f.call(t, "GET", at, ""); again.body != read.body {
+				t.Errorf("changed to %s from %s", again.body, read.body)
+			}
+			if a := f.call(t, tt.method, tt.path, tt.body, "If-Match: "+read.header.Get("ETag")); a.status != tt.done {
+				t.Errorf("as it is: %d %s", a.status, a.body)
+			}
+		})
+	}
+}
+
+// TestConditionsAndKeys: a request that was done and not answered is answered when it is
+// repeated, though the session is another one since: by the request itself.
+func TestConditionsAndKeys(t *testing.T) {
+	f := start(t, Options{})
+	tag := f.call(t, "POST", "/v1/sessions", `{"id":"s"}`).header.Get("ETag")
+	send := func() answer {
+		return f.call(t, "POST", "/v1/sessions/s/messages", `{"messages":[{"role":"user","content":"Once."}]}`, "If-Match: "+tag, "Idempotency-Key: one")
+	}
+	first, again := send(), send()
+	if first.status != 201 || again.status != 201 || first.body != again.body || again.header.Get(replayedHeader) != "true" {
+		t.Errorf("%d %s, then %d %s", first.status, first.body, again.status, again.body)
+	}
+}
+
 // TestErasingFromQuarantine: a memory in quarantine is there, without a version.
 func TestErasingFromQuarantine(t *testing.T) {
 	f := start(t, Options{})
@@ -254,10 +320,19 @@ func TestErasingFromQuarantine(t *testing.T) {
 	}
 	aside()
 	for _, condition := range []string{`"1.x"`, "nonsense"} {
-		if a := f.call(t, "DELETE", path+"?erase=true", "", "If-Match: "+condition); a.status != http.StatusPreconditionFailed {
-			t.Errorf("If-Match %s: %d %s", condition, a.status, a.body)
+		for _, query := range []string{"", "?erase=true"} {
+			if a := f.call(t, "DELETE", path+query, "", "If-Match: "+condition); a.status != http.StatusPreconditionFailed {
+				t.Errorf("%s, If-Match %s: %d %s", query, condition, a.status, a.body)
+			}
 		}
 	}
+	if a := f.call(t, "DELETE", path, "", "If-Match: *"); a.status != http.StatusNoContent {
+		t.Errorf("deleted: %d %s", a.status, a.body)
+	}
+	if a := f.call(t, "DELETE", path, "", "If-Match: *"); a.status != http.StatusPreconditionFailed {
+		t.Errorf("deleted again: %d %s", a.status, a.body)
+	}
+	aside()
 	if a := f.call(t, "DELETE", path+"?erase=true", "", "If-Match: *"); a.status != http.StatusNoContent {
 		t.Errorf("%d %s", a.status, a.body)
 	}

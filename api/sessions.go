@@ -104,11 +104,19 @@ type (
 	}
 	sessionPatchInput struct {
 		SessionKey
+		SessionMatching
+
 		Body SessionPatch
 	}
 	sectionInput struct {
 		SectionKey
+		SessionMatching
+
 		Body Said
+	}
+	noSectionInput struct {
+		SectionKey
+		SessionMatching
 	}
 	forkInput struct {
 		SessionKey
@@ -116,10 +124,16 @@ type (
 	}
 	navigateInput struct {
 		SessionKey
+		SessionMatching
+
 		Body NavigateRequest
 	}
-	sessionOutput     struct{ Body Session }
-	newSessionOutput  struct{ Body Session }
+	sessionOutput struct {
+		SessionTag
+
+		Body Session
+	}
+	newSessionOutput  sessionOutput
 	sessionPageOutput struct{ Body SessionPage }
 )
 
@@ -172,7 +186,7 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 	if madeBefore(ctx, r.ID, err) {
 		d, err = s.engine.Conversations().Describe(ctx, k)
 	}
-	return &newSessionOutput{sessionOf(d)}, err
+	return (*newSessionOutput)(answerOf(d)), err
 }
 
 // madeBefore reports whether making a session failed because the request is repeated after
@@ -182,20 +196,20 @@ func madeBefore(ctx context.Context, named string, err error) bool {
 	return named == "" && seedOf(ctx) != "" && errors.Is(err, ragctx.ErrConflict)
 }
 
-func (s *Server) describeSession(ctx context.Context, k session.Key) (Session, error) {
-	d, err := s.engine.Conversations().Describe(ctx, k)
-	return sessionOf(d), err
+// answerOf returns a session as it is answered, with its tag.
+func answerOf(d conversation.Summary) *sessionOutput {
+	return &sessionOutput{SessionTag{tagOfRevision(d.Version.Revision())}, sessionOf(d)}
 }
 
 // sessionAt answers what a session has.
 func (s *Server) sessionAt(ctx context.Context, k session.Key) (*sessionOutput, error) {
-	d, err := s.describeSession(ctx, k)
-	return &sessionOutput{d}, err
+	d, err := s.engine.Conversations().Describe(ctx, k)
+	return answerOf(d), err
 }
 
 func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
 	c := conversation.Changes{Layer: (*pipeline.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
-	if err := s.engine.Conversations().Change(ctx, in.kept(), c); err != nil {
+	if err := s.engine.Conversations().Change(in.expect(ctx), in.kept(), c); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept())
@@ -210,18 +224,18 @@ func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutp
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.Conversations().Edit(ctx, in.kept(), name, messages); err != nil {
+	if err := s.engine.Conversations().Edit(in.expect(ctx), in.kept(), name, messages); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept())
 }
 
-func (s *Server) deleteSection(ctx context.Context, in *SectionKey) (*sessionOutput, error) {
+func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessionOutput, error) {
 	name, err := in.section()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.Conversations().Remove(ctx, in.kept(), name); err != nil {
+	if err := s.engine.Conversations().Remove(in.expect(ctx), in.kept(), name); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept())
@@ -240,12 +254,12 @@ func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOut
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.describeSession(ctx, to)
-	return &newSessionOutput{d}, err
+	d, err := s.sessionAt(ctx, to)
+	return (*newSessionOutput)(d), err
 }
 
 func (s *Server) navigateSession(ctx context.Context, in *navigateInput) (*sessionOutput, error) {
-	if err := s.engine.Sessions().Navigate(ctx, in.kept(), in.Body.MessageID); err != nil {
+	if err := s.engine.Sessions().Navigate(in.expect(ctx), in.kept(), in.Body.MessageID); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept())

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -26,11 +27,11 @@ type SessionAssembleRequest struct {
 type SessionAssembleAnswer struct {
 	AssembleAnswer
 
-	Pipeline    []StageReport  `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
-	Layer       pipeline.Layer `json:"layer" enum:",observation,compaction,buffer,none" doc:"how the session is compressed; empty is observations where there are any, else compaction"`
-	Compactions []string       `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
-	Observed    int            `json:"observed,omitempty" doc:"how many observations of it there are"`
-	Leaf        string         `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
+	Pipeline     []StageReport  `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
+	Layer        pipeline.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is observations where there are any, else compaction"`
+	Compactions  []string       `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
+	Observations int            `json:"observations" doc:"how many notes there are of what long turns came to"`
+	Leaf         string         `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
 }
 
 // StageReport says what a stage did.
@@ -67,7 +68,7 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if err != nil {
 		return nil, noMessageIn(err, "leaf")
 	}
-	out := SessionAssembleAnswer{Layer: a.Stages.Layer, Observed: len(a.Stages.Notes)}
+	out := SessionAssembleAnswer{Layer: cmp.Or(a.Stages.Layer, anyLayer), Observations: len(a.Stages.Notes)}
 	for _, r := range a.Stages.Reports {
 		out.Pipeline = append(out.Pipeline, StageReport(r))
 	}

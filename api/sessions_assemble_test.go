@@ -131,3 +131,21 @@ func TestAssembleSessionFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestLayerDecides: compacting follows the session's layer, and assemble says which it is.
+func TestLayerDecides(t *testing.T) {
+	f := start(t, Options{})
+	long := strings.Repeat("The keys rotate at midnight. ", 200)
+	body := `{"id":"%s","layer":"%s","messages":[{"role":"user","content":"Begin."},{"role":"assistant","content":"` + long + `"},
+		{"role":"user","content":"Which?"},{"role":"assistant","content":"` + long + `"},{"role":"user","content":"Why?"}]}`
+	for _, layer := range []string{"any", "compaction", "buffer"} {
+		into[Session](t, f.call(t, "POST", "/v1/sessions", fmt.Sprintf(body, layer, layer)), 201)
+		if a := into[SessionAssembleAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+"/assemble", `{}`), 200); string(a.Layer) != layer {
+			t.Errorf("assemble says %q of %s", a.Layer, layer)
+		}
+		a := into[CompactAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+"/compact", `{"window":2000,"keep_last":1}`), 200)
+		if strings.Contains(a.Reason, "buffer") != (layer == "buffer") { // whose limits this is below
+			t.Errorf("%s: %+v", layer, a)
+		}
+	}
+}

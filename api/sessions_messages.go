@@ -122,6 +122,8 @@ func memberName(field, routed string) (string, error) {
 type (
 	appendInput struct {
 		SessionKey
+		SessionMatching
+
 		Body AppendRequest
 	}
 	appendOutput struct{ Body Appended }
@@ -136,6 +138,8 @@ type (
 	sessionMessageOutput  struct{ Body SessionMessage }
 	labelInput            struct {
 		MessageKey
+		SessionMatching
+
 		Body LabelRequest
 	}
 	labelsOutput struct{ Body LabelList }
@@ -187,7 +191,7 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 		messages[0].ParentID = r.ParentID
 	}
 	seeded(messages, seedOf(ctx))
-	stored, err := s.appendOnce(ctx, k, r, messages)
+	stored, err := s.appendOnce(in.expect(ctx), k, r, messages)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +238,7 @@ func seeded(messages []ragctx.Message, seed string) {
 func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest, messages []ragctx.Message) ([]ragctx.Message, error) {
 	section := cmp.Or(r.Section, session.SectionMessages)
 	stored, err := s.appendMaking(ctx, k, r, section, messages)
-	if !errors.Is(err, ragctx.ErrConflict) || seedOf(ctx) == "" {
+	if !errors.Is(err, ragctx.ErrConflict) && !errors.Is(err, ragctx.ErrPrecondition) || seedOf(ctx) == "" {
 		return stored, err
 	}
 	parent := ""
@@ -377,7 +381,7 @@ func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*sessionMess
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.Sessions().Label(ctx, in.kept(), id, in.Body.Label); err != nil {
+	if err := s.engine.Sessions().Label(in.expect(ctx), in.kept(), id, in.Body.Label); err != nil {
 		return nil, err
 	}
 	return s.oneMessage(ctx, in.kept(), id)

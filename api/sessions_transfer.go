@@ -94,7 +94,8 @@ func (s *Server) importSession(ctx context.Context, in *sessionImport) (*session
 	if err != nil {
 		return nil, err
 	}
-	out.Session, err = s.describeSession(ctx, k)
+	d, err := s.engine.Conversations().Describe(ctx, k)
+	out.Session = sessionOf(d)
 	return &sessionImportOutput{out}, err
 }
 

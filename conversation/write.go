@@ -221,7 +221,7 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 		case err != nil || !moved:
 			return err
 		default:
-			return s.opts.Storage.Navigate(ctx, k, leaf)
+			return s.opts.Storage.Navigate(session.If(ctx, session.Condition{}), k, leaf) // what was wanted was there
 		}
 	}
 }

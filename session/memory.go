@@ -77,6 +77,9 @@ func (s *Memory) save(ctx context.Context, k Key, at *Version, store Store) (Res
 	return o.Saved(k, func(started time.Time) (after Archive, added int, err error) {
 		err = s.write(ctx, k, func(old *kept) error {
 			before := Archive{CreatedAt: started}
+			if err := old.meets(ctx, k); err != nil {
+				return err
+			}
 			switch {
 			case old == nil && at != nil:
 				return k.Missing()
@@ -385,6 +388,14 @@ func (s *Memory) put(k Key, a Archive) error {
 	return nil
 }
 
+// meets checks the condition of ctx on a session; nil is none.
+func (one *kept) meets(ctx context.Context, k Key) error {
+	if one == nil {
+		return ConditionOf(ctx).Check(k, nil)
+	}
+	return ConditionOf(ctx).Check(k, &one.version)
+}
+
 // changed notes that a session was changed.
 func (s *Memory) changed(one *kept) {
 	one.version, one.updated = one.version.Next(), s.opts.Or().Now().UTC()
@@ -407,6 +418,9 @@ func (s *Memory) read(ctx context.Context, k Key, f func(*kept) error) error {
 // change calls f with a session while nobody else sees it.
 func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
 	return s.write(ctx, k, func(one *kept) error {
+		if err := one.meets(ctx, k); err != nil {
+			return err
+		}
 		if one == nil {
 			return k.Missing()
 		}

@@ -49,7 +49,8 @@ func (k Key) Changed() error {
 // else, and what was said before stays.
 //
 // Sessions that are not there are [ragctx.ErrNotFound] errors, but for Has and Save. What
-// is refused changes nothing. Implementations may be used concurrently; package
+// is refused changes nothing. What changes a session that is there obeys the condition of
+// its context, see [If]. Implementations may be used concurrently; package
 // session/sessiontest checks them.
 type Storage interface {
 	// Create makes an empty session. It is an [ragctx.ErrConflict] if there is one.

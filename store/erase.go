@@ -107,10 +107,8 @@ func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyU
 			}
 		}
 		err := checkCurrent(ctx, tx, ns, Memories, id, when)
-		if errors.Is(err, ragctx.ErrPrecondition) && !slices.ContainsFunc(when, Condition.versioned) {
-			if _, none := setAside(ctx, tx, ns, id, "", true); none == nil {
-				return nil // it has no version, but is there, and goes
-			}
+		if errors.Is(err, ragctx.ErrPrecondition) && isAside(ctx, tx, ns, id, "", true, when) {
+			return nil
 		}
 		return err
 	})

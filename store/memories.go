@@ -186,7 +186,7 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 		if old != nil && !anyUser && old.user != "" && old.user != user {
 			old = nil
 		}
-		if err := checkAll(when, "memory", id, old); err != nil {
+		if err := checkAll(when, "memory", id, old); err != nil && !(old == nil && isAside(ctx, tx, ns, id, user, anyUser, when)) {
 			return err
 		}
 		// First, so that the newest change is the one that can be undone.

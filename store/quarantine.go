@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -137,6 +138,16 @@ func setAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUse
 		return q, fmt.Errorf("memory %q in quarantine: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	}
 	return q, err
+}
+
+// isAside reports whether conditions are met by what is in quarantine, which is there and
+// has no version.
+func isAside(ctx context.Context, tx *sql.Tx, ns int64, id, user string, anyUser bool, when []Condition) bool {
+	if slices.ContainsFunc(when, Condition.versioned) {
+		return false
+	}
+	_, none := setAside(ctx, tx, ns, id, user, anyUser)
+	return none == nil
 }
 
 // Release stores a memory that is in quarantine.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -53,6 +54,18 @@ func findSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (*con
 	return c, err
 }
 
+// findSessionIf finds a session that is to be changed, if it is as a condition wants it.
+func findSessionIf(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, when session.Condition) (*conversation, error) {
+	c, err := findSession(ctx, tx, ns, k)
+	switch {
+	case errors.Is(err, ragctx.ErrNotFound):
+		return nil, cmp.Or(when.Check(k, nil), err)
+	case err != nil:
+		return nil, err
+	}
+	return c, when.Check(k, &session.Version{Session: c.id, Changes: c.version})
+}
+
 // sessionSpace returns the id of a session's namespace; with create it is made.
 func (s *Store) sessionSpace(ctx context.Context, k session.Key, create bool) (int64, error) {
 	if err := k.Validate(); err != nil {
@@ -60,7 +73,7 @@ func (s *Store) sessionSpace(ctx context.Context, k session.Key, create bool) (i
 	}
 	ns, err := s.Namespace(ctx, k.Namespace, create)
 	if errors.Is(err, ragctx.ErrNotFound) {
-		return 0, k.Missing()
+		return 0, cmp.Or(session.ConditionOf(ctx).Check(k, nil), k.Missing())
 	}
 	return ns, err
 }
@@ -83,9 +96,10 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 // changeSession calls fn with a session in the writer, and counts the change.
 func (s *Store) changeSession(ctx context.Context, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error) error {
 	ns, err := s.sessionSpace(ctx, k, false)
+	when := session.ConditionOf(ctx)
 	if err == nil {
 		err = s.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error {
-			c, err := findSession(ctx, tx, ns, k)
+			c, err := findSessionIf(ctx, tx, ns, k, when)
 			if err != nil {
 				return err
 			}

@@ -59,27 +59,34 @@ var errMoved = errors.New("the session was changed meanwhile")
 // Save implements [session.Storage]. What is stored and cannot be read stays: who saves
 // has not seen it.
 func (s *Sessions) Save(ctx context.Context, k session.Key, messages session.Store) (session.Result, error) {
-	return s.save(ctx, k, nil, messages)
+	return s.save(ctx, k, wantedVersion{when: session.ConditionOf(ctx)}, messages)
 }
 
 // Replace implements [session.Storage].
 func (s *Sessions) Replace(ctx context.Context, k session.Key, at session.Version, messages session.Store) (session.Result, error) {
-	return s.save(ctx, k, &at, messages)
+	return s.save(ctx, k, wantedVersion{&at, session.ConditionOf(ctx)}, messages)
 }
 
-// save saves a session, if it is to be at a version only then.
-func (s *Sessions) save(ctx context.Context, k session.Key, at *session.Version, messages session.Store) (session.Result, error) {
+// wantedVersion is the state in which a session has to be to be saved: the version, unless it
+// is nil, and what the condition says.
+type wantedVersion struct {
+	at   *session.Version
+	when session.Condition
+}
+
+// save saves a session, if it is as it is wanted.
+func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion, messages session.Store) (session.Result, error) {
 	return s.opts.Saved(k, func(started time.Time) (after session.Archive, added int, err error) {
-		ns, err := s.store.sessionSpace(ctx, k, at == nil)
+		ns, err := s.store.sessionSpace(ctx, k, wanted.at == nil)
 		if err != nil {
 			return after, 0, err
 		}
 		for try := 1; ; try++ {
-			plan, err := s.planned(ctx, ns, k, at, messages, started)
+			plan, err := s.planned(ctx, ns, k, wanted, messages, started)
 			if err == nil {
 				err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
 					if try > attempts {
-						if plan, err = s.plan(ctx, tx, ns, k, at, messages, started); err != nil {
+						if plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started); err != nil {
 							return err
 						}
 					}
@@ -104,9 +111,9 @@ type saving struct {
 }
 
 // planned plans in a snapshot.
-func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, at *session.Version, messages session.Store, started time.Time) (plan saving, err error) {
+func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time) (plan saving, err error) {
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
-		plan, err = s.plan(ctx, tx, ns, k, at, messages, started)
+		plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started)
 		return err
 	})
 	return plan, err
@@ -115,20 +122,20 @@ func (s *Sessions) planned(ctx context.Context, ns int64, k session.Key, at *ses
 // plan returns what there is to do. Messages at the beginning that stay as they are are
 // not written again.
 func (s *Sessions) plan(
-	ctx context.Context, tx *sql.Tx, ns int64, k session.Key, at *session.Version, messages session.Store, started time.Time,
+	ctx context.Context, tx *sql.Tx, ns int64, k session.Key, wanted wantedVersion, messages session.Store, started time.Time,
 ) (p saving, err error) {
 	before := session.Archive{CreatedAt: started}
 	var stored []messageRow
-	c, err := findSession(ctx, tx, ns, k)
+	c, err := findSessionIf(ctx, tx, ns, k, wanted.when)
 	switch {
-	case err == nil && at != nil && *at != (session.Version{Session: c.id, Changes: c.version}):
+	case err == nil && wanted.at != nil && *wanted.at != (session.Version{Session: c.id, Changes: c.version}):
 		return p, k.Changed()
 	case err == nil:
 		p.id, p.version = c.id, c.version
 		if before, err = c.describe(ctx); err == nil {
 			stored, err = c.rows(ctx, sessionMessages, c.id)
 		}
-	case errors.Is(err, ragctx.ErrNotFound) && at == nil:
+	case errors.Is(err, ragctx.ErrNotFound) && wanted.at == nil:
 		err = nil
 	}
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +60,7 @@ func writeAudit(w io.Writer, entries []store.AuditEntry) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "AT\tKEY\tOPERATION\tNAMESPACE\tABOUT\tSTATUS\tREQUEST")
 	for _, e := range entries {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", e.At.Local().Format(time.DateTime+" MST"), printable(cmp.Or(e.KeyName, e.Key, "-")), e.Operation,
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", localTime(e.At), printable(cmp.Or(e.KeyName, e.Key, "-")), e.Operation,
 			printable(cmp.Or(e.Namespace, "-")), printable(cmp.Or(e.Target, "-")), e.Status, printable(e.Request))
 	}
 	if err := tw.Flush(); err != nil {

@@ -130,11 +130,11 @@ func procedureNames(ctx context.Context, s settings, b backend, _ string) ([]nam
 
 func clusterNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
 	list, err := b.Clusters(ctx, s.Namespace, "", completeLooks)
-	return namesOf(list, err, func(c store.ClusterInfo) named { return named{c.Cluster, fmt.Sprintf("%d messages", c.Messages)} })
+	return namesOf(list, err, func(c store.ClusterInfo) named { return named{c.Cluster, amount(c.Messages, "message")} })
 }
 
 // sessionNames are those of nobody's sessions: whose it is stands elsewhere on the line.
 func sessionNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
 	list, err := sessionsOf(ctx, b.APIClient(), s.Namespace, "", completeLooks)
-	return namesOf(list, err, func(one api.SessionEntry) named { return named{one.ID, fmt.Sprintf("%d messages", one.Messages)} })
+	return namesOf(list, err, func(one api.SessionEntry) named { return named{one.ID, amount(one.Messages, "message")} })
 }

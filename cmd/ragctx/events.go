@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -126,7 +125,7 @@ func writeEvent(w io.Writer, ev ragctx.Event, asJSON bool) error {
 // toldBy returns an event for people: when, what, where, and its data as name=value in the
 // order in which it is documented.
 func toldBy(ev ragctx.Event) (string, error) {
-	parts := []string{ev.Time.Local().Format(time.DateTime), string(ev.Type)}
+	parts := []string{localTime(ev.Time), string(ev.Type)}
 	for _, p := range []struct{ name, value string }{{"namespace", ev.Namespace}, {"session", ev.SessionID}, {"user", ev.UserID}} {
 		if p.value != "" {
 			parts = append(parts, p.name+"="+inWord(p.value))

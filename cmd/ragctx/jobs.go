@@ -102,7 +102,7 @@ func writeJobs(w io.Writer, list []engine.Job) error {
 	fmt.Fprintln(tw, "JOB\tKIND\tNAMESPACE\tSTATE\tDONE\tFAILED\tCREATED")
 	for _, j := range list {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(j.ID), printable(j.Kind), printable(j.Namespace), j.State,
-			doneOf(j), j.Counts.Failed, j.Created.Local().Format(time.DateTime))
+			doneOf(j), j.Counts.Failed, localTime(j.Created))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)

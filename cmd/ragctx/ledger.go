@@ -308,7 +308,7 @@ func listClusters(w io.Writer, all []store.ClusterInfo, asJSON bool) error {
 	for _, c := range all {
 		last := "-"
 		if c.LastTimestamp != 0 {
-			last = time.UnixMilli(c.LastTimestamp).Local().Format(time.DateTime) //nolint:gosmopolitan // times are those of who asks
+			last = localTime(time.UnixMilli(c.LastTimestamp))
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", printable(c.Cluster), strconv.Itoa(c.Messages), last)
 	}
@@ -326,7 +326,7 @@ func newLedgerErase(env lookupEnv) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "erased %d messages\n", erased.Messages)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "erased %s\n", amount(erased.Messages, "message"))
 		return err
 	})
 }

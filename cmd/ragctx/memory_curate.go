@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -227,7 +226,7 @@ func writeQuarantine(w io.Writer, list []store.Quarantined) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "ID\tUSER\tSINCE\tREASON\tCONTENT")
 	for _, q := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", printable(q.ID), orDash(q.UserID), q.Since.Local().Format(time.DateTime), printable(q.Reason), brief(q.Content))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", printable(q.ID), orDash(q.UserID), localTime(q.Since), printable(q.Reason), brief(q.Content))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)

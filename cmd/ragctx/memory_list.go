@@ -156,7 +156,7 @@ func writeMemories(w io.Writer, page []memory.Memory, head bool) error {
 	}
 	for _, m := range page {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%.2f\t%s\t%s\n", printable(m.ID), m.Type, orDash(m.UserID), m.Importance,
-			m.Occurred.Local().Format(time.DateTime), brief(m.Content))
+			localTime(m.Occurred), brief(m.Content))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)

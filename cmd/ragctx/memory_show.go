@@ -71,7 +71,7 @@ func writeMemory(w io.Writer, m store.Quarantined) {
 	at("recorded", m.Recorded)
 	at("expires", m.Expires)
 	if m.Uses > 0 {
-		line("used", fmt.Sprintf("%d times, last %s", m.Uses, m.LastUsed.Local().Format(time.DateTime)))
+		line("used", fmt.Sprintf("%s, last %s", amount(m.Uses, "time"), localTime(m.LastUsed)))
 	}
 	writeAboutMemory(line, m.Memory)
 	fmt.Fprintf(w, "\n%s\n", visible(strings.TrimRight(m.Content, "\n")))
@@ -97,7 +97,7 @@ func writeAboutMemory(line func(name, value string), m memory.Memory) {
 		line("when", a.When)
 	}
 	for _, e := range m.Sources {
-		line("source", fmt.Sprintf("turn %s of %s, message %d, characters %d to %d", e.Turn, e.At.Local().Format(time.DateTime), e.Message, e.Start, e.End))
+		line("source", fmt.Sprintf("turn %s of %s, message %d, characters %d to %d", e.Turn, localTime(e.At), e.Message, e.Start, e.End))
 	}
 }
 
@@ -128,7 +128,7 @@ func newMemoryHistory(env lookupEnv) *cobra.Command {
 
 // changeLine is a change in one line.
 func changeLine(c memory.Change) string {
-	line := fmt.Sprintf("%s  %s by %s", c.At.Local().Format(time.DateTime), c.Op, printable(c.By))
+	line := fmt.Sprintf("%s  %s by %s", localTime(c.At), c.Op, printable(c.By))
 	if c.Undone {
 		line += " (undone)"
 	}

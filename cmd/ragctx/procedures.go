@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -206,7 +205,7 @@ func writeProcedure(w io.Writer, p skills.Procedure, changes []skills.ProcedureC
 		fmt.Fprintln(w, line)
 	}
 	for _, c := range changes {
-		line := fmt.Sprintf("%s %s", c.At.Local().Format(time.DateTime), c.Op)
+		line := fmt.Sprintf("%s %s", localTime(c.At), c.Op)
 		if c.Version != c.Before {
 			line += fmt.Sprintf(", version %d before, %d now", c.Before, c.Version)
 		}

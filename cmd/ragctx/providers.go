@@ -111,7 +111,7 @@ func asked(b *engine.BreakerInfo) string {
 	case b == nil || b.State == outbound.Closed:
 		return "asked"
 	case b.State == outbound.Open && b.Until.After(time.Now()):
-		return "fails; left alone until " + b.Until.Local().Format(time.DateTime+" MST")
+		return "fails; left alone until " + localTime(b.Until)
 	default:
 		return "fails; the next question tries it"
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,7 +47,7 @@ func newSessions(env lookupEnv) *cobra.Command {
 	group(cmd)
 	cmd.AddCommand(
 		newSessionsList(env), newSessionsShow(env), newSessionsCreate(env), newSessionsAppend(env), newSessionsMessages(env), newSessionsCompile(env), newSessionsCompact(env),
-		newSessionsUndo(env), newSessionsFork(env), newSessionsNavigate(env), newSessionsLabel(env), newSessionsExport(env), newSessionsImport(env), newSessionsObservations(env),
+		newSessionsUndo(env), newSessionsCompactions(env), newSessionsSection(env), newSessionsFork(env), newSessionsNavigate(env), newSessionsLabel(env), newSessionsExport(env), newSessionsImport(env), newSessionsObservations(env),
 		newSessionsChange(env), newSessionsDelete(env),
 	)
 	return cmd
@@ -159,7 +158,7 @@ func writeSessions(w io.Writer, all []api.SessionEntry) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "SESSION\tMESSAGES\tSIZE\tLAYER\tCHANGED")
 	for _, s := range all {
-		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\n", printable(s.ID), s.Messages, size(s.Bytes), s.Layer, s.UpdatedAt.Local().Format(time.DateTime)) //nolint:gosmopolitan // times are those of who asks
+		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\n", printable(s.ID), s.Messages, size(s.Bytes), s.Layer, localTime(s.UpdatedAt))
 	}
 	return tw.Flush()
 }
@@ -203,12 +202,12 @@ func writeSession(w io.Writer, s api.Session, labels []api.Label) {
 	fmt.Fprintln(w, printable(s.ID))
 	line("user", s.UserID)
 	line("layer", string(s.Layer))
-	line("created", s.CreatedAt.Local().Format(time.DateTime)) //nolint:gosmopolitan // times are those of who asks
-	line("changed", s.UpdatedAt.Local().Format(time.DateTime)) //nolint:gosmopolitan // times are those of who asks
+	line("created", localTime(s.CreatedAt))
+	line("changed", localTime(s.UpdatedAt))
 	line("size", size(s.Bytes))
 	var sections []string
 	for _, one := range s.Sections {
-		sections = append(sections, fmt.Sprintf("%s (%d messages)", one.Name, one.Messages))
+		sections = append(sections, fmt.Sprintf("%s (%s)", one.Name, amount(one.Messages, "message")))
 	}
 	line("sections", strings.Join(sections, ", "))
 	line("leaf", s.Leaf)

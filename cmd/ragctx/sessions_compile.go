@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +65,7 @@ func writeCompiled(w, about io.Writer, a api.CompileAnswer) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(about, "%d messages, %d tokens; %d left out\n", len(messages), a.Tokens, len(a.Dropped))
+	_, err = fmt.Fprintf(about, "%s, %s; %d left out\n", amount(len(messages), "message"), amount(a.Tokens, "token"), len(a.Dropped))
 	return err
 }
 
@@ -86,15 +86,6 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
   ragctx sessions compact s-42 --window 32000 --if-due`,
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
 		r.Force = new(!ifDue)
-		if r.Policy == "" {
-			s, err := t.DescribeSession(ctx, t.key)
-			if err != nil {
-				return err
-			}
-			if s.Layer == pipeline.LayerBuffer {
-				r.Policy = string(conversation.PolicyBuffer)
-			}
-		}
 		a, err := t.CompactSession(ctx, t.key, r)
 		if err != nil || asJSON {
 			return writeUnless(err, t.out, a)
@@ -105,7 +96,7 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 		if !a.Compacted {
 			return t.say(false, nil, "nothing was done: %s", printable(a.Reason))
 		}
-		return t.say(false, nil, "%d messages of %d tokens became %d of %d", a.Before.Messages, a.Before.Tokens, a.After.Messages, a.After.Tokens)
+		return t.say(false, nil, "%s of %s became %d of %d", amount(a.Before.Messages, "message"), amount(a.Before.Tokens, "token"), a.After.Messages, a.After.Tokens)
 	})
 	flags := cmd.Flags()
 	choiceVar(flags, &r.Policy, "policy", "", policies, "where the cuts are: "+strings.Join(policies, ", ")+" (default that of the session's layer)")
@@ -136,10 +127,36 @@ func newSessionsUndo(env lookupEnv) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return t.say(asJSON, c, "undone: %s of %s", printable(c.ID), c.Created.Local().Format(time.DateTime)) //nolint:gosmopolitan // times are those of who asks
+		return t.say(asJSON, c, "undone: %s of %s", printable(c.ID), localTime(c.Created))
 	})
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+func newSessionsCompactions(env lookupEnv) *cobra.Command {
+	var asJSON bool
+	cmd := sessionCommand(env, &cobra.Command{
+		Use: "compactions SESSION", Short: "Show what is shown in the place of what",
+		Long:    "Compactions prints the records of a session, the oldest first: which messages each is about,\nand how it was made. 'ragctx sessions undo' takes the last one back.",
+		Example: "  ragctx sessions compactions s-42",
+	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		all, err := t.Compactions(ctx, t.key)
+		if err == nil && len(all) == 0 && !asJSON {
+			fmt.Fprintln(t.err, "no compactions")
+		}
+		return show(t.out, asJSON, all, err, writeCompactions)
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func writeCompactions(w io.Writer, all []api.StoredCompaction) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "COMPACTION\tMADE\tFROM\tTO")
+	for _, c := range all {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", printable(c.ID), localTime(c.Created), orDash(c.From), orDash(c.To))
+	}
+	return tw.Flush()
 }
 
 func newSessionsObservations(env lookupEnv) *cobra.Command {
@@ -165,7 +182,7 @@ func writeNotes(w io.Writer, notes []pipeline.Note) error {
 		if len(n.Reflects) > 0 {
 			kind = fmt.Sprintf("of %d others", len(n.Reflects))
 		}
-		fmt.Fprintf(w, "%s  %s\n", n.Created.Local().Format(time.DateTime), kind) //nolint:gosmopolitan // times are those of who asks
+		fmt.Fprintf(w, "%s  %s\n", localTime(n.Created), kind)
 		fmt.Fprintf(w, "    wanted: %s\n", printable(n.Intent))
 		for _, list := range []struct {
 			name  string

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,7 +134,7 @@ func (t talk) newest(ctx context.Context, section, leaf string, most int) ([]api
 // writeTalk prints messages for people.
 func writeTalk(w io.Writer, all []api.SessionMessage) error {
 	for _, m := range all {
-		about := fmt.Sprintf("%s  %s  %s", printable(m.ID), m.CreatedAt.Local().Format(time.DateTime), m.Role) //nolint:gosmopolitan // times are those of who asks
+		about := fmt.Sprintf("%s  %s  %s", printable(m.ID), localTime(m.CreatedAt), m.Role)
 		if m.Name != "" {
 			about += " " + printable(m.Name)
 		}

@@ -70,6 +70,6 @@ func newSessionsImport(env lookupEnv) *cobra.Command {
 		for _, q := range done.Quarantined {
 			fmt.Fprintf(t.err, "line %d: %s\n", q.Line, printable(q.Reason))
 		}
-		return t.say(false, nil, "%d messages imported, %d lines passed over", done.Session.Messages, done.Failed)
+		return t.say(false, nil, "%s imported, %s passed over", amount(done.Session.Messages, "message"), amount(done.Failed, "line"))
 	})
 }

@@ -166,7 +166,7 @@ func writeTroubles(w io.Writer, list []engine.Trouble, width int) {
 		if t.Count > 1 {
 			times = fmt.Sprintf(" (%d times)", t.Count)
 		}
-		line := fmt.Sprintf("%s %s%s %s %s", t.Time.Local().Format(time.DateTime+" MST"), t.Level, times, printable(t.Message), printable(t.Details))
+		line := fmt.Sprintf("%s %s%s %s %s", localTime(t.Time), t.Level, times, printable(t.Message), printable(t.Details))
 		fmt.Fprintln(w, fitted(strings.TrimRight(line, " "), width))
 	}
 }

@@ -3,10 +3,25 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ragctx/ragctx"
 )
+
+// localTime writes a time for people, by the clock on their wall, which the zone names.
+func localTime(t time.Time) string {
+	return t.Local().Format(time.DateTime + " MST") //nolint:gosmopolitan // times are those of who asks
+}
+
+// amount writes how many there are of something: 1 message, 2 messages.
+func amount(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
 
 // textArg returns a command's text: the argument, or standard input for "-".
 func textArg(arg string, stdin io.Reader, limit int) (string, error) {

@@ -68,6 +68,7 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"Parameters", testParameters},
 		{"Limits", testLimits},
 		{"Writers", testWriters},
+		{"Conditions", testConditions},
 		{"Model", testModel},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(t, open, o.Volatile)) })
