@@ -3,6 +3,7 @@ package passage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,16 +72,20 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		if section != "" && seen[section] {
 			continue // another passage of a section that is shown whole
 		}
-		if err := b.content(ctx, run, &it); err != nil {
+		if err := b.content(ctx, run, &it); gone(err) {
+			continue
+		} else if err != nil {
 			return a, err
 		}
 		text := strings.Join(strings.Fields(it.Content), " ")
 		switch {
 		case !seen[text]:
-			a.Distinct++
-			if err := b.forms(ctx, run, &it); err != nil {
+			if err := b.forms(ctx, run, &it); gone(err) {
+				continue
+			} else if err != nil {
 				return a, err
 			}
+			a.Distinct++
 		case copies < r.Query.MaxResults:
 			copies++
 		default:
@@ -95,6 +100,10 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	}
 	return a, err
 }
+
+// gone reports whether a text was not there any more: it was erased after its hit was
+// looked up, which is nothing that the others should suffer from.
+func gone(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }
 
 // Found is a hit together with what the store has of it.
 type Found struct {

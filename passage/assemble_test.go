@@ -177,6 +177,47 @@ func TestHitsAreCheckedAgainstTheTruth(t *testing.T) {
 	}
 }
 
+// TestErasedDuringTheAnswer: a text that goes while an answer is put together takes
+// nothing along, at whichever of its reads it is missed.
+func TestErasedDuringTheAnswer(t *testing.T) {
+	for _, depth := range []ragctx.ContextDepth{ragctx.DepthOverview, ragctx.DepthFull} {
+		for after := range 4 {
+			c := erasing{shelf: new(shelf), item: 1, after: after}
+			var hits []index.Hit
+			for d := range uint64(2) {
+				hits = append(hits, hit(c.add(doc(d+1, fmt.Sprint(d)), numbered(fmt.Sprint("storm ", d), 3000))[0], .5))
+			}
+			q := ragctx.NewQuery("storm")
+			q.Depth = depth
+			a, err := passage.Assemble(t.Context(), &c, passage.Request{Query: q.WithDefaults(), Search: index.Query{Now: now}, Hits: hits})
+			if err != nil || a.Distinct != len(a.Items) || len(a.Items) == 0 {
+				t.Fatalf("%s, erased after %d reads: %d of %d items, %v", depth, after, a.Distinct, len(a.Items), err)
+			}
+			if missed := c.reads > after; missed != (len(a.Items) == 1) {
+				t.Errorf("%s, erased after %d of %d reads: %d items", depth, after, c.reads, len(a.Items))
+			}
+		}
+	}
+}
+
+// erasing is a shelf from which an item's text goes after some reads.
+type erasing struct {
+	*shelf
+
+	item  uint64
+	after int
+	reads int
+}
+
+func (e *erasing) Text(ctx context.Context, item uint64, start, end int) (string, error) {
+	if item == e.item {
+		if e.reads++; e.reads > e.after {
+			return "", ragctx.ErrNotFound
+		}
+	}
+	return e.shelf.Text(ctx, item, start, end)
+}
+
 func TestDepths(t *testing.T) {
 	var s shelf
 	it := doc(1, "a.md")
