@@ -87,3 +87,23 @@ func TestCallOfASession(t *testing.T) {
 		t.Errorf("%d messages are stored, %v", len(c.Messages), err)
 	}
 }
+
+// What is told while the call of a session is put together is the session's, and so goes
+// with it: there are its words among it.
+func TestEventsOfASessionsCall(t *testing.T) {
+	f := open(t)
+	f.turn(ragctx.Turn{UserID: "ada", SessionID: "before", Prompt: "The narwhal is in the harbour.", Response: "Noted."})
+	k := convo.Key{User: "ada", ID: "s"}
+	f.converse(t.Context(), k, ragctx.TextMessage(ragctx.RoleUser, "where is the narwhal?"))
+	heard := f.listen(t.Context())
+	f.callOf(k, engine.SessionRequest{})
+	told := make(map[ragctx.EventType]bool)
+	for _, ev := range heard() {
+		if told[ev.Type] = true; ev.SessionID != "s" || ev.UserID != "ada" {
+			t.Errorf("told of session %q and user %q: %+v", ev.SessionID, ev.UserID, ev)
+		}
+	}
+	if !told[ragctx.EventMemoriesSearched] || !told[ragctx.EventContextResolved] {
+		t.Errorf("told are %v", told)
+	}
+}

@@ -25,6 +25,9 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 // the query is narrowed to it.
 func (e *Engine) contextOf(ctx context.Context, q ragctx.ContextQuery, of string) (resolve.Answer, error) {
 	ctx, trace := timing.Of(ctx)
+	if of != "" {
+		ctx = context.WithValue(ctx, askedIn{}, of)
+	}
 	a, err := e.answer(ctx, q, of)
 	e.answers.add(trace, len(a.Items), a.Degraded, err)
 	return a, err

@@ -67,8 +67,15 @@ func (e *Engine) publish(ctx context.Context, ev ragctx.Event) {
 		return
 	}
 	ev.RequestID = ragctx.RequestID(ctx)
+	if ev.SessionID == "" {
+		ev.SessionID, _ = ctx.Value(askedIn{}).(string)
+	}
 	e.events.Publish(ev)
 }
+
+// askedIn is the key of the session that a context is for where the query is not narrowed
+// to it: what is told of its words goes with the session.
+type askedIn struct{}
 
 func (e *Engine) stored(ctx context.Context, m memory.Memory) {
 	e.publish(ctx, ragctx.Event{
