@@ -153,11 +153,13 @@ func (c *checkpointer) copyAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if held < 0 {
-			held = s.pages
-		}
-		if s.copied >= held || s.pages < held { // it has started over, so all of it was copied
-			return nil
+		if s.pages >= 0 { // else another process copies at this moment, and nothing is known
+			if held < 0 {
+				held = s.pages
+			}
+			if s.copied >= held || s.pages < held { // it has started over, so all of it was copied
+				return nil
+			}
 		}
 		select {
 		case <-ctx.Done():

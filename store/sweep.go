@@ -240,7 +240,7 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 			return err
 		}
 		for o.looked < o.newest && err == nil { // a few at a time: a long read would keep the log from starting over
-			err = s.view(ctx, func(tx *sql.Tx) error { return o.look(ctx, tx, o.looked+orphanLook) })
+			err = s.view(ctx, func(tx *sql.Tx) error { return o.lookOn(ctx, tx) })
 		}
 		for len(o.keys) > 0 && err == nil {
 			err = s.slice(ctx, nowhere, o.drop)
@@ -281,6 +281,18 @@ func scanVectorKey(rows *sql.Rows) (k VectorKey, err error) {
 	err = rows.Scan(&b)
 	copy(k[:], b)
 	return k, err
+}
+
+// lookOn looks at the next units, and never beyond the newest: those that come later get
+// the ids behind it.
+func (o *orphans) lookOn(ctx context.Context, tx *sql.Tx) error {
+	var until int64
+	err := tx.QueryRowContext(ctx, `SELECT coalesce((SELECT id FROM units WHERE id > ? AND id <= ? ORDER BY id LIMIT 1 OFFSET ?), ?)`,
+		o.looked, o.newest, orphanLook-1, o.newest).Scan(&until)
+	if err != nil {
+		return err
+	}
+	return o.look(ctx, tx, until)
 }
 
 // look notes which keys the units up to one have.
