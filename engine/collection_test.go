@@ -59,8 +59,9 @@ func TestOpenIndexesAreBounded(t *testing.T) {
 				if _, err := e.PutDocument(t.Context(), name(w, n), docs.Document{ExternalID: "a", Text: "Zebras have stripes."}, ""); err != nil {
 					t.Error(err)
 				}
-				// Each writer has one in use, and what it wrote last may still be read.
-				if open := len(e.OpenIndexes()); open > maxOpen+2*writers {
+				// What is in use or being opened stays: what each writer writes, and what
+				// follows its last writes, which is more the slower the machine.
+				if open := len(e.OpenIndexes()); open > maxOpen+4*writers {
 					t.Errorf("%d are open", open)
 				}
 			}
