@@ -27,6 +27,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("TZ", "UTC") // which tables name
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"announced": announced, "held": isHeld, "newest": newestJob, "table": makeTable, "site": serveSite, "providers": serveProviders, "eventually": eventually, "until": until, "certificate": makeCertificate},
