@@ -15,6 +15,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/session"
 )
 
 func TestDue(t *testing.T) {
@@ -533,6 +534,58 @@ func TestNewestInstructionOfAnEarlierBranch(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%d messages, from %s (-want +got):\n%s", at, from, diff)
 			}
+		}
+	}
+}
+
+// shownIDs are the ids of what records show of messages.
+func shownIDs(messages []ragctx.Message, records ...compact.Record) (ids []string) {
+	for _, m := range compact.Apply(messages, records) {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+// A call is shown where a branch ends with it, and stays when it is answered there. A result
+// that comes late to one that was passed over is not.
+func TestCallsOfAnEarlierBranch(t *testing.T) {
+	as := func(id string, m ragctx.Message) ragctx.Message {
+		m.ID = id
+		return m
+	}
+	do, call, answer := as("u1", user("Do it.")), as("a1", use("x", "f", "{}")), as("r1", result("x", "done"))
+	wait := as("u2", user("Wait."))
+	whole := compact.Record{ID: "c", From: "u1", To: "a1", Summary: "S"}
+	long := compact.Record{ID: "c", From: "u1", To: "a2", Summary: "S"}
+	for name, tt := range map[string]struct {
+		messages []ragctx.Message
+		record   compact.Record
+		want     []string
+	}{
+		"waits":       {[]ragctx.Message{do, call}, whole, []string{"c", "u1", "a1"}},
+		"is answered": {[]ragctx.Message{do, call, answer}, whole, []string{"c", "u1", "a1", "r1"}},
+		"and went on": {[]ragctx.Message{do, call, answer, as("a2", assistant("Done.")), wait}, whole, []string{"c", "a1", "r1", "a2", "u2"}},
+		"within":      {[]ragctx.Message{do, call, as("a2", assistant("It runs.")), answer}, long, []string{"c", "u1", "a1", "r1"}},
+		"passed over": {[]ragctx.Message{do, call, wait, answer}, whole, []string{"c", "u2"}},
+		"alone":       {[]ragctx.Message{do, call, wait, answer}, compact.Record{ID: "c", From: "a1", To: "a1", Summary: "S"}, []string{"u1", "c", "u2"}},
+	} {
+		if diff := cmp.Diff(tt.want, shownIDs(tt.messages, tt.record)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if view := compact.Apply(tt.messages, []compact.Record{tt.record}); !session.IsSound(view) {
+			t.Errorf("%s: %v has halves of pairs", name, shownIDs(view))
+		}
+	}
+}
+
+// A view of what is in use of a range is the same view.
+func TestViewOfAView(t *testing.T) {
+	record := compact.Record{ID: "c", From: "m2", To: "m2", Summary: "S"}
+	messages := numbered([]ragctx.Message{user("Go."), assistant("Yes."), user("Do it."), assistant("So.")})
+	for _, n := range []int{3, 4} {
+		view := compact.Apply(messages[:n], []compact.Record{record})
+		if diff := cmp.Diff(view, compact.Apply(view, []compact.Record{record})); diff != "" {
+			t.Errorf("%d messages (-once +twice):\n%s", n, diff)
 		}
 	}
 }

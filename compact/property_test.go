@@ -97,6 +97,9 @@ func TestCompactedViews(t *testing.T) {
 			messages = append(messages, more...)
 			before = asJSON(messages)
 			checkPairs(t, compact.Apply(messages, records))
+			branch := messages[:rapid.IntRange(0, len(messages)).Draw(t, "branch")]
+			checkPairs(t, compact.Apply(branch, records))
+			checkInUse(t, branch, compact.Apply(branch, records))
 		}
 		if asJSON(messages) != before {
 			t.Fatal("the conversation was changed")
@@ -129,14 +132,7 @@ func checkResult(t *rapid.T, messages, view []ragctx.Message, records []compact.
 	if diff := cmp.Diff(asJSON(res.Messages), asJSON(compact.Apply(messages, append(slices.Clone(records), *res.Record)))); diff != "" {
 		t.Fatalf("the record describes another view (result, record):\n%s", diff)
 	}
-	if want := newestInstruction(view); want != nil && !slices.ContainsFunc(res.Messages, func(m ragctx.Message) bool { return m.ID == want.ID }) {
-		t.Fatalf("the newest instruction %s is gone", want.ID)
-	}
-	for id := range unanswered(whole(view)) {
-		if !unanswered(res.Messages)[id] {
-			t.Fatalf("the call %s is gone", id)
-		}
-	}
+	checkInUse(t, view, res.Messages)
 	if res.Record.From == "" {
 		return
 	}
@@ -153,6 +149,18 @@ func checkResult(t *rapid.T, messages, view []ragctx.Message, records []compact.
 	}
 	if summaries != 1 {
 		t.Fatalf("%d summaries in one view", summaries)
+	}
+}
+
+// checkInUse fails if a view lacks what is in use of what it is of.
+func checkInUse(t *rapid.T, of, view []ragctx.Message) {
+	if want := newestInstruction(of); want != nil && !slices.ContainsFunc(view, func(m ragctx.Message) bool { return m.ID == want.ID }) {
+		t.Fatalf("the newest instruction %s is gone", want.ID)
+	}
+	for id := range unanswered(whole(of)) {
+		if !unanswered(view)[id] {
+			t.Fatalf("the call %s is gone", id)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package compact
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -62,7 +64,7 @@ func Apply(messages []ragctx.Message, records []Record) []ragctx.Message {
 // shows its summary, or prunes an output that is shown.
 func Counting(messages []ragctx.Message, records []Record) []bool {
 	at := places(messages)
-	owner, begins := ranges(messages, at, records)
+	owner, begins := ranges(messages, at, records, session.Sound(messages, session.Limits{}))
 	counts := make([]bool, len(records)+1) // by number from 1, as those are
 	for i := range messages {
 		counts[owner[i]], counts[begins[i]] = true, true
@@ -124,8 +126,8 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	}
 	at := places(messages)
 	raw = pruned(messages, at, records)
-	owner, begins := ranges(raw, at, records)
 	sound := session.Sound(raw, session.Limits{})
+	owner, begins := ranges(raw, at, records, sound)
 	view = make([]item, 0, len(sound.Kept)+len(records))
 	summaries := func(from, to int) {
 		for i := from; i < to; i++ {
@@ -136,6 +138,9 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 		}
 	}
 	newest := lastInstruction(raw)
+	if newest < 0 { // then a call that waits, which a summary behind it would pass over
+		newest = slices.Min(append(pending(sound.Messages), len(raw)))
+	}
 	next := 0 // of what is sound
 	for i := range raw {
 		switch {
@@ -152,8 +157,8 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 		}
 		next++
 	}
-	if len(view) == len(sound.Messages) {
-		return view, raw
+	if !slices.ContainsFunc(view, func(it item) bool { return it.summary }) {
+		return view, raw // nothing is hidden
 	}
 	return soundItems(view), raw
 }
@@ -194,12 +199,15 @@ func pruned(messages []ragctx.Message, at map[string]int, records []Record) []ra
 }
 
 // ranges returns for each message the record that covers it, and the one whose range
-// begins with it, each by its number from 1; 0 is none. Superseded records cover nothing,
-// and none covers the newest instruction, which is an older one where a branch ends early.
-func ranges(messages []ragctx.Message, at map[string]int, records []Record) (owner, begins []int) {
+// begins with it, each by its number from 1; 0 is none. Superseded records cover nothing, nor does
+// one whose summary is among the messages, and none covers what is in use; see [uncover].
+func ranges(messages []ragctx.Message, at map[string]int, records []Record, sound session.View) (owner, begins []int) {
 	owner, begins = make([]int, len(messages)), make([]int, len(messages))
 	gone := make(map[string]bool)
 	for i := range records {
+		if m, there := at[records[i].ID]; there && isSummary(messages[m]) {
+			gone[records[i].ID] = true // of a view that it describes
+		}
 		for _, id := range records[i].Supersedes {
 			gone[id] = true
 		}
@@ -221,8 +229,62 @@ func ranges(messages []ragctx.Message, at map[string]int, records []Record) (own
 			}
 		}
 	}
+	if slices.Max(append(owner, 0)) > 0 {
+		uncover(owner, messages, sound)
+	}
+	return owner, begins
+}
+
+// uncover takes out of the ranges of records what is in use where a branch ends early: the
+// newest instruction, calls that wait for their results, or waited when these came, and what
+// belongs to them. Other results that come late stay without their calls, and so are not
+// shown: these were passed over when they were summarised.
+func uncover(owner []int, messages []ragctx.Message, sound session.View) {
 	if newest := lastInstruction(messages); newest >= 0 {
 		owner[newest] = 0
 	}
-	return owner, begins
+	halves, open := waited(sound)
+	show := slices.Collect(maps.Values(open))
+	for i, others := range halves {
+		if owner[i] == 0 {
+			show = append(show, others...)
+		}
+	}
+	for len(show) > 0 {
+		i := show[len(show)-1]
+		if show = show[:len(show)-1]; owner[i] != 0 {
+			owner[i] = 0
+			show = append(show, halves[i]...)
+		}
+	}
+}
+
+// waited returns of calls and results that were not passed over what belongs to each, and
+// the calls that wait, by id.
+func waited(sound session.View) (halves map[int][]int, open map[string]int) {
+	halves, open = make(map[int][]int), make(map[string]int)
+	turn, answered := 0, false // where the assistant's turn begins, and whether it has results
+	for n, m := range sound.Messages {
+		i := sound.Kept[n]
+		for _, b := range m.ToolResults() {
+			call := open[b.ToolUseID]
+			delete(open, b.ToolUseID)
+			if call >= turn {
+				halves[call], halves[i] = append(halves[call], i), append(halves[i], call)
+			}
+		}
+		switch {
+		case session.IsSystem(m):
+		case m.Role != ragctx.RoleAssistant:
+			if answered = true; strings.TrimSpace(m.Content.String()) != "" || len(m.ToolResults()) == 0 {
+				turn = i + 1
+			}
+		case answered:
+			turn, answered = i, false
+		}
+		for _, b := range m.ToolUses() {
+			open[b.ID] = i
+		}
+	}
+	return halves, open
 }
