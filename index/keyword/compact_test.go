@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx/index"
@@ -22,13 +24,17 @@ func holds(t *testing.T, dir string, pattern []byte) (found bool, files []string
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
+	files = slices.DeleteFunc(files, func(f string) bool {
 		b, err := os.ReadFile(f)
+		if errors.Is(err, os.ErrNotExist) {
+			return true // scorch removes files beside
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		found = found || bytes.Contains(b, pattern)
-	}
+		return false
+	})
 	return found, files
 }
 
@@ -200,40 +206,98 @@ func TestUnitsReadBack(t *testing.T) {
 	}
 }
 
+// mergeBelow has one segment made of all that have fewer units: a large batch is
+// stored as several.
+func mergeBelow(t *testing.T, ix *Index, units uint64) {
+	t.Helper()
+	plan := everything
+	plan.MaxSegmentSize = 2 * int64(units)
+	err := ix.withStore(t.Context(), func(s store) error { return s.(*scorchStore).merge(t.Context(), plan) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	flush(t, ix) // the view is of what was merged
+}
+
 // Compact rewrites what holds deleted units and little else, wherever they are.
 func TestCompactLeavesOthers(t *testing.T) {
+	const some = 0xA1B2C3D4_00000000 // no other bytes of a file are like an id
 	for name, first := range map[string]uint64{"Smallest": 8500, "Middle": 7500} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			ix := mustOpen(t, dir, Options{})
+			ix := mustOpen(t, dir, Options{restful: time.Hour})
 			for seq, ids := range [][2]uint64{{0, 5000}, {5000, 7500}, {7500, 8500}, {8500, 8800}} {
 				var units []index.TextUnit
 				for id := ids[0]; id < ids[1]; id++ {
-					units = append(units, index.TextUnit{ID: id, Parent: id / 10, Text: fmt.Sprint("harbour w", id)})
+					units = append(units, index.TextUnit{ID: some + id, Parent: id / 10, Text: fmt.Sprint("harbour w", id)})
 				}
 				if err := ix.Apply(t.Context(), uint64(seq)+1, units, nil); err != nil {
 					t.Fatal(err)
 				}
 				flush(t, ix)
+				mergeBelow(t, ix, ids[1]-ids[0])
+			}
+			if n := slices.Sorted(slices.Values(sizes(ix))); !slices.Equal(n, []int{300, 1000, 2500, 5000}) {
+				t.Fatalf("there are segments of %d units; scorch merges so few by itself", n)
 			}
 			_, before := hasTerm(t, ix.view.Load(), "harbour")
-			if len(before) != 4 {
-				t.Fatalf("there are %v; scorch merges so few by itself", before)
-			}
-			if err := ix.Apply(t.Context(), 9, nil, []uint64{first + 1}); err != nil {
+			if err := ix.Apply(t.Context(), 9, nil, []uint64{some + first + 1}); err != nil {
 				t.Fatal(err)
 			}
 			want := search(t, ix, "harbour")
 			if err := ix.Compact(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			found, after := holds(t, dir, []byte(key(first+1)))
+			found, after := holds(t, dir, []byte(key(some+first+1)))
 			kept := slices.DeleteFunc(before, func(f string) bool { return !slices.Contains(after, f) })
 			if found || len(kept) < 2 {
 				t.Errorf("id found: %v; of the files %d are left, and there are %v", found, len(kept), after)
 			}
 			if d := cmp.Diff(want, search(t, ix, "harbour")); d != "" {
 				t.Error(d)
+			}
+		})
+	}
+}
+
+// plannedSegment is a segment as scorch plans merges: so many units.
+type plannedSegment struct{ id, units uint64 }
+
+func (s plannedSegment) Id() uint64      { return s.id }
+func (s plannedSegment) FullSize() int64 { return int64(s.units) }
+func (s plannedSegment) LiveSize() int64 { return int64(s.units) }
+func (s plannedSegment) HasVector() bool { return false }
+func (s plannedSegment) FileSize() int64 { return int64(s.units) }
+
+// A pair is planned by how many segments there were. There may be more when scorch
+// merges, and the tainted one may be gone: what is clean stays as it is.
+func TestPairOfLeavesOthers(t *testing.T) {
+	segments := []mergeplan.Segment{
+		plannedSegment{1, 500_000}, plannedSegment{2, 300_000}, plannedSegment{3, 1000},
+		plannedSegment{4, 500}, plannedSegment{5, 20}, plannedSegment{6, 10},
+	}
+	for name, c := range map[string]struct {
+		tainted  uint64
+		segments int
+		want     [][]mergeplan.Segment
+	}{
+		"AsMany":  {3, 6, [][]mergeplan.Segment{segments[2:4]}},
+		"OneMore": {3, 5, [][]mergeplan.Segment{segments[2:4]}},
+		"More":    {3, 3, [][]mergeplan.Segment{segments[2:4]}},
+		"Gone":    {7, 6, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := pairOf(map[uint64]bool{c.tainted: true}, c.segments)
+			p, err := mergeplan.Plan(segments, &plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var merged [][]mergeplan.Segment
+			for _, task := range p.Tasks {
+				merged = append(merged, task.Segments)
+			}
+			if d := cmp.Diff(c.want, merged, cmp.AllowUnexported(plannedSegment{})); d != "" {
+				t.Errorf("merged (-want +got):\n%s", d)
 			}
 		})
 	}

@@ -117,10 +117,14 @@ func pairOf(tainted map[uint64]bool, segments int) mergeplan.MergePlanOptions {
 				hits++
 			}
 		}
-		if hits == 0 || len(two) < 2 {
+		switch {
+		case len(two) < 2: // to leave it is better than to merge two others, if there are more by now
+			return math.MaxFloat64 / 2
+		case hits == 0:
 			return math.MaxFloat64
+		default:
+			return float64(units) / float64(hits)
 		}
-		return float64(units) / float64(hits)
 	}
 	return pair
 }

@@ -89,7 +89,7 @@ func newNative(rows exact, o Options) *Native {
 	n := &Native{rows: rows, opts: o, graphs: o.graphs, saving: make(chan struct{}, 1)}
 	n.life, n.stop = context.WithCancel(context.Background())
 	n.open()
-	n.disturb(n.opts.restful)
+	n.disturb()
 	n.wake()
 	return n
 }
@@ -108,7 +108,7 @@ func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorUn
 		return n.rows.failed("apply", err)
 	}
 	n.rows.keepUp(ctx)
-	n.disturb(n.opts.restful)
+	n.disturb()
 	n.wake()
 	return nil
 }

@@ -240,6 +240,61 @@ func TestNativeCompactRests(t *testing.T) {
 	}
 }
 
+// What may not be written yet is written later, though the leg is at rest by then.
+func TestNativeWritesAfterPause(t *testing.T) {
+	more := random(rand.New(rand.NewPCG(5, 5)), 5000, 100, nativeDim)
+	erase := func(t *testing.T, n *Native) {
+		n.pause(n.opts.saveRest)
+		applyAs(t, n, 2, nil, 5)
+		if err := n.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, change := range map[string]func(t *testing.T, n *Native){
+		"Erased": erase,
+		"ErasedThenAdded": func(t *testing.T, n *Native) {
+			erase(t, n)
+			applyAs(t, n, 3, more[:1])
+		},
+		"AddedBeforeRest": func(t *testing.T, n *Native) {
+			n.pause(n.opts.saveRest)
+			applyAs(t, n, 2, more)
+		},
+		"LinkedAtRest": func(t *testing.T, n *Native) {
+			for !n.quiet.Load() {
+				time.Sleep(time.Millisecond)
+			}
+			n.pause(n.opts.saveRest)
+			lengths, err := norms(more, nativeDim)
+			if err == nil {
+				err = n.change(2, more, lengths, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := new(ills)
+			fsys, _ := stockedNative(t, i)
+			before := graphFiles(fsys)
+			o := tiny("/leg", fsys, i)
+			o.saveRest, o.restful = 300*time.Millisecond, 20*time.Millisecond
+			n := openTiny(t, o)
+			settle(t, n)
+			change(t, n)
+			for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+				if files := graphFiles(fsys); len(files) == 2 && !slices.Equal(files, before) {
+					return
+				}
+				if time.Now().After(end) {
+					t.Fatalf("the graph is not written again: %v, %v before", graphFiles(fsys), before)
+				}
+			}
+		})
+	}
+}
+
 // Compact leaves nothing of deleted units in the files of the graph, nor does what
 // is written later.
 func TestNativeCompactClears(t *testing.T) {

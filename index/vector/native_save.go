@@ -29,19 +29,43 @@ func (n *Native) unsaved(a *accelerator) bool {
 }
 
 // disturb notes a change: the leg is quiet when none has followed for a while.
-func (n *Native) disturb(quietAfter time.Duration) {
+func (n *Native) disturb() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.quiet.Store(false)
 	switch {
 	case n.closed || n.opts.Dir == "":
 	case n.resting != nil:
-		n.resting.Reset(quietAfter)
+		n.resting.Reset(n.opts.restful)
 	default:
-		n.resting = time.AfterFunc(quietAfter, func() {
-			n.quiet.Store(true)
-			n.wake()
-		})
+		n.resting = time.AfterFunc(n.opts.restful, n.rest)
+	}
+}
+
+// rest notes that the leg is quiet.
+func (n *Native) rest() {
+	n.mu.Lock()
+	n.quiet.Store(true)
+	n.lookAgain()
+	n.mu.Unlock()
+	n.wake()
+}
+
+// pause has no graph written for a while.
+func (n *Native) pause(wait time.Duration) {
+	n.saveAfter.Store(time.Now().Add(wait).UnixNano())
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.quiet.Load() { // else rest sees to it
+		n.lookAgain()
+	}
+}
+
+// lookAgain has a quiet leg wake when its graph may be written, if it may not be now:
+// no change may follow that does. The caller holds mu.
+func (n *Native) lookAgain() {
+	if wait := time.Until(time.Unix(0, n.saveAfter.Load())); wait > 0 && !n.closed {
+		n.resting.Reset(wait)
 	}
 }
 
@@ -80,7 +104,7 @@ func (n *Native) save(ctx context.Context, a *accelerator) error {
 	case errors.Is(err, hnsw.ErrDamaged):
 		return err
 	}
-	n.saveAfter.Store(time.Now().Add(saveRetry).UnixNano())
+	n.pause(saveRetry)
 	n.opts.Logger.Warn("vector graph is not written", "dir", n.opts.Dir, "error", err)
 	return nil
 }
@@ -115,7 +139,7 @@ func (n *Native) store(ctx context.Context, a *accelerator) error {
 	a.saved.Store(next)
 	n.setFile(next.File)
 	// The next erasure removes it: a stream of them does not have it written each time.
-	n.saveAfter.Store(time.Now().Add(n.opts.saveRest).UnixNano())
+	n.pause(n.opts.saveRest)
 	_, err = n.sweep()
 	return err
 }
@@ -208,7 +232,7 @@ func (n *Native) clear() error {
 	if n.file == "" {
 		return nil
 	}
-	n.disturb(max(n.opts.restful, time.Until(time.Unix(0, n.saveAfter.Load())))) // to be written then, if not before
+	n.disturb() // to be written then, if not before
 	return n.discard()
 }
 
