@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -83,8 +84,12 @@ func (r *ranges) follows(now, before Entry, then map[string]int) bool {
 // intact reports whether a compaction is about what it was about before: the way from its
 // last message back to its first one, or to the beginning if it names none, has the same
 // messages in the same sections, saying the same. A range of more than one section is
-// looked at from the beginning, as sections are shown in an order of their own.
+// looked at from the beginning, as sections are shown in an order of their own. The outputs
+// that it prunes, which may be outside the range, must be as they were, too.
 func (r *ranges) intact(c Compaction) bool {
+	if !r.prunes(c) {
+		return false
+	}
 	to, ok := r.at[c.To]
 	if !ok {
 		return true // it is about no messages
@@ -96,6 +101,25 @@ func (r *ranges) intact(c Compaction) bool {
 		}
 	}
 	return end.broken < 0
+}
+
+// prunes reports whether the messages are as they were whose outputs a compaction names as
+// pruned; a record that says nothing of that names none.
+func (r *ranges) prunes(c Compaction) bool {
+	var record struct {
+		Pruned []struct {
+			MessageID string `json:"message_id"`
+		} `json:"pruned"`
+	}
+	if len(c.Record) == 0 || json.Unmarshal(c.Record, &record) != nil {
+		return true
+	}
+	for _, one := range record.Pruned {
+		if i, there := r.at[one.MessageID]; !there || r.spots[i].changed {
+			return false
+		}
+	}
+	return true
 }
 
 // back returns the message of a depth on the way from one to the beginning, or that one if
