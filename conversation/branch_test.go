@@ -6,6 +6,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 )
 
@@ -40,5 +41,21 @@ func TestBranch(t *testing.T) {
 	}
 	if _, err := w.BranchBefore(t.Context(), key, "none"); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("before nothing: %v", err)
+	}
+}
+
+// What a buffer session has summarised is shown with raw, and not held in memory after that.
+func TestRawLeavesTheCostsOfTheBranch(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	w.must(w.SetLayer(t.Context(), key, pipeline.LayerBuffer))
+	for i := range 12 {
+		w.append(talk(i*10, 10, 60)...)
+		w.view(conversation.ViewOptions{})
+	}
+	shown, raw := len(w.compiled(conversation.CompileOptions{})), len(w.compiled(conversation.CompileOptions{Raw: true}))
+	w.append(talk(1000, 1, 3)...)
+	w.compiled(conversation.CompileOptions{})
+	if priced, branch := conversation.Priced(w.Service, key); raw <= shown || priced != branch {
+		t.Errorf("%d messages are shown, raw %d; of a branch of %d the costs of %d are known", shown, raw, branch, priced)
 	}
 }

@@ -84,6 +84,7 @@ func (s *Service) unsummarized(ctx context.Context, k session.Key, l *loaded) (*
 		said[i].Section = session.SectionSummary // as it is shown in that place
 	}
 	out := *l
+	out.tables = new(tables) // those of the branch would hold on to what was summarised
 	out.entries = slices.Concat(l.entries[:at], said, l.entries[at+1:])
 	out.store = session.StoreOf(out.entries)
 	return &out, nil

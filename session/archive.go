@@ -71,15 +71,19 @@ func (a Archive) Fork(id string) (Archive, error) {
 // keep takes over the labels of messages that are there, and the compactions of ranges
 // that are as they were before.
 func (a *Archive) keep(before Archive) {
-	now, then := a.index(), before.index()
+	now := a.index()
 	has := func(id string) bool {
 		_, ok := now[id]
 		return ok || id == ""
 	}
 	a.Labels = maps.Clone(before.Labels)
 	maps.DeleteFunc(a.Labels, func(id, _ string) bool { return !has(id) })
+	if len(before.Compactions) == 0 {
+		return
+	}
+	ranges := a.since(before)
 	a.Compactions = slices.DeleteFunc(slices.Clone(before.Compactions), func(c Compaction) bool {
-		return !has(c.From) || !has(c.To) || !intact(c, a.lookup(now), before.lookup(then), len(a.Entries))
+		return !has(c.From) || !has(c.To) || !ranges.intact(c)
 	})
 }
 

@@ -9,10 +9,11 @@ import (
 )
 
 // written reads a message that is exactly as [EncodeMessage] writes it, as nearly all are
-// that are read again, without looking for what else it may be. Its texts are parts of s. Of
-// anything else ok is false, and it is to be read as any JSON is.
+// that are read again, without looking for what else it may be. A text that is most of s is a
+// part of it; others are copies, or they would keep all of it in memory. Of anything else ok
+// is false, and it is to be read as any JSON is.
 func written(s string) (m ragctx.Message, ok bool) {
-	r := reader{rest: s}
+	r := reader{rest: s, size: len(s)}
 	r.must(`{`)
 	if r.skip(`"id":`) {
 		m.ID = r.text()
@@ -57,6 +58,7 @@ func written(s string) (m ragctx.Message, ok bool) {
 // it has failed, and what it returns does not count.
 type reader struct {
 	rest   string
+	size   int // of all that is read
 	failed bool
 }
 
@@ -77,6 +79,9 @@ func (r *reader) text() string {
 	}
 	quoted := r.rest[:end]
 	if r.rest = r.rest[end:]; plain {
+		if 4*end < 3*r.size {
+			return strings.Clone(quoted[1 : end-1])
+		}
 		return quoted[1 : end-1]
 	}
 	var out string

@@ -50,8 +50,8 @@ func (c Condition) Check(k Key, at *Version) error {
 	return nil
 }
 
-// Revision names a version, also for callers: it is a hash, which tells nothing of other
-// sessions.
+// Revision names a version, also for callers. It is a hash without a secret, so it is no
+// secret either: who tries all numbers finds out which session of the storage this is.
 func (v Version) Revision() string {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(v.Session)) //nolint:gosec // only told apart

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -303,4 +304,33 @@ func TestMessagesAreReadAsWritten(t *testing.T) {
 			t.Fatalf("%s: %v (-any form +as written):\n%s", b, err, d)
 		}
 	})
+}
+
+// A message that is read holds little more in memory than what it says: the output of a tool
+// is twice in what is written, and an id is a small part of it.
+func TestReadMessagesHoldWhatTheySay(t *testing.T) {
+	const number, size = 16, 1 << 20
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc) //nolint:gosec // far below
+	}
+	written, err := session.EncodeMessage(ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{
+		{Type: ragctx.BlockToolResult, ToolUseID: "call", Name: "f", Content: ragctx.Text(strings.Repeat("x", size))},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, read := heap(), make([]ragctx.Message, number)
+	for i := range read {
+		if read[i], err = session.ReadMessage(string(written)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := heap() - before; held > number*size*3/2 {
+		t.Errorf("%d texts of %d bytes hold %d", number, size, held)
+	}
+	runtime.KeepAlive(read)
+	runtime.KeepAlive(written)
 }

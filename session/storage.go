@@ -63,7 +63,8 @@ type Storage interface {
 	// The leaf stays where it is if its message does, and is the last one otherwise;
 	// labels of messages that are gone go with them, and so do compactions of ranges that
 	// are not as they were: one that has other messages, or says something else, would
-	// be hidden behind a summary that knows nothing of it.
+	// be hidden behind a summary that knows nothing of it. So do those that name as pruned
+	// (the "message_id" of each of "pruned" in the record) what is not as it was.
 	Save(ctx context.Context, k Key, s Store) (Result, error)
 	// Replace is Save of a session that is still as it was at a version. It makes none, and
 	// one that was changed since is an [ragctx.ErrConflict].

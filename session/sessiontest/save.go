@@ -156,6 +156,34 @@ func testSaveRanges(t *testing.T, w *world) {
 	}
 }
 
+// A compaction goes where a save changes or removes what it prunes, which is in no range.
+func testSavePruned(t *testing.T, w *world) {
+	output := func(id, text string) ragctx.Message {
+		return ragctx.Message{ID: id, Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text)}}}
+	}
+	for name, c := range map[string]struct {
+		save []ragctx.Message
+		want int
+	}{
+		"the same":       {[]ragctx.Message{output("a", "1"), output("b", "2"), output("c", "3")}, 1},
+		"another output": {[]ragctx.Message{output("a", "1"), output("b", "2"), output("c", "!")}, 1},
+		"it is changed":  {[]ragctx.Message{output("a", "1"), output("b", "!"), output("c", "3")}, 0},
+		"it is gone":     {[]ragctx.Message{output("a", "1"), output("c", "3")}, 0},
+	} {
+		k := session.Key{Namespace: one.Namespace, ID: name}
+		_, err := w.Save(background(), k, session.Store{}.Append("messages", output("a", "1"), output("b", "2"), output("c", "3")))
+		w.must(err)
+		_, err = w.AddCompaction(background(), k, session.Compaction{Record: []byte(`{"pruned":[{"message_id":"a","block":0},{"message_id":"b","block":0}]}`)})
+		w.must(err)
+		_, err = w.Save(background(), k, session.Store{}.Append("messages", c.save...))
+		w.must(err)
+		w.reopen()
+		if list, err := w.Compactions(background(), k); err != nil || len(list) != c.want {
+			t.Errorf("%s: %+v are left, %v", name, list, err)
+		}
+	}
+}
+
 // spec 3.7, r50t.16: a save that is refused loses nothing.
 func testSaveRefused(t *testing.T, w *world) {
 	w.talk(one, "messages:1")

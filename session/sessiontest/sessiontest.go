@@ -56,6 +56,7 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"Replace", testReplace},
 		{"SaveLeaf", testSaveLeaf},
 		{"SaveRanges", testSaveRanges},
+		{"SavePruned", testSavePruned},
 		{"SaveRefused", testSaveRefused},
 		{"SaveEmpty", testSaveEmpty},
 		{"Transfer", testTransfer},
