@@ -20,7 +20,7 @@ import (
 // CompactRules say when and how a conversation is made shorter.
 type CompactRules struct {
 	ExecutionRequest
-	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" doc:"where the cuts are, adaptive unless the session's layer is buffer: adaptive keeps what the budget allows, a3s the first 2 and the last 20 of more than 30 messages; buffer moves messages of a stored session into its buffer, and that into its summary"`
+	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" doc:"where the cuts are, adaptive unless the session's layer is buffer: adaptive keeps what the budget allows, a3s the first 2 and the last 20 of more than 30 messages; buffer moves messages of a stored session into its buffer, and that into its summary, and takes only strategy and tokenizer of these"`
 	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto" doc:"how: auto prunes old outputs of tools and then summarises, by the model where there is one; prune does only the former; llm and extractive summarise, the former by a model, without which it is refused, the latter without one"`
 	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000" doc:"the model's, in tokens; default 200000"`
 	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what each call has beside messages: system prompt, tools"`
@@ -28,7 +28,7 @@ type CompactRules struct {
 	KeepFirst   int     `json:"keep_first,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the beginning; default 2, -1 is none"`
 	KeepLast    int     `json:"keep_last,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the end, at most; default 20, -1 is none"`
 	Threshold   float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"the share of the window from which on compacting is due; default 0.8"`
-	Force       *bool   `json:"force,omitempty" default:"true" doc:"false compacts only if it is due"`
+	Force       *bool   `json:"force,omitempty" default:"true" doc:"false compacts only if it is due, as buffer always does"`
 	Tokenizer   string  `json:"tokenizer,omitempty" doc:"how tokens are counted"`
 }
 
@@ -115,6 +115,8 @@ type ObservationList struct {
 type (
 	compactInput struct {
 		SessionKey
+		SessionMatching
+
 		Body CompactRules
 	}
 	compactOutput          struct{ Body CompactAnswer }

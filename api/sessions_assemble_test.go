@@ -143,7 +143,14 @@ func TestLayerDecides(t *testing.T) {
 		if a := into[SessionAssembleAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+"/assemble", `{}`), 200); string(a.Layer) != layer {
 			t.Errorf("assemble says %q of %s", a.Layer, layer)
 		}
-		a := into[CompactAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+"/compact", `{"window":2000,"keep_last":1}`), 200)
+		rules := `{"window":2000,"keep_last":1}`
+		if layer == "buffer" { // to which they mean nothing
+			if p := f.call(t, "POST", "/v1/sessions/buffer/compact", rules).problem(t); p.Status != 422 || p.Errors[0].Location != "body.window" {
+				t.Errorf("%+v", p)
+			}
+			rules = `{"strategy":"extractive","force":false}`
+		}
+		a := into[CompactAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+"/compact", rules), 200)
 		if strings.Contains(a.Reason, "buffer") != (layer == "buffer") { // whose limits this is below
 			t.Errorf("%s: %+v", layer, a)
 		}

@@ -22,8 +22,10 @@ const MetaThrough = "summarized_through"
 
 // buffer does what the buffer policy has to do after a step, and returns the branch as it
 // is then.
-func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale) (*loaded, Compacted, error) {
-	policy, err := compact.NewBuffering(compact.BufferOptions{Cost: c.message, Options: s.compaction(c.Counter)})
+func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale, by compact.Strategy) (*loaded, Compacted, error) {
+	with := s.compaction(c.Counter)
+	with.Strategy = by
+	policy, err := compact.NewBuffering(compact.BufferOptions{Cost: c.message, Options: with})
 	if err != nil {
 		return l, Compacted{}, err
 	}

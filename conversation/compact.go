@@ -16,7 +16,8 @@ import (
 const PolicyBuffer compact.Policy = "buffer"
 
 // CompactOptions say how a conversation is compacted. The zero value has the settings of
-// the service.
+// the service. Of [PolicyBuffer], which has limits of its own and always looks at them,
+// Strategy and Tokenizer count, and what says where to cut is [ragctx.ErrInvalid].
 type CompactOptions struct {
 	Policy   compact.Policy // adaptive, a3s or buffer
 	Strategy compact.Strategy
@@ -53,6 +54,11 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if err != nil {
 		return Compacted{}, err
 	}
+	if o.Policy == PolicyBuffer {
+		if err := o.buffers(); err != nil {
+			return Compacted{}, err
+		}
+	}
 	c, err := s.compactor(o)
 	if err != nil {
 		return Compacted{}, err
@@ -70,7 +76,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		return Compacted{}, err
 	}
 	if o.Policy == PolicyBuffer {
-		_, out, err := s.buffer(ctx, k, l, c.scale)
+		_, out, err := s.buffer(ctx, k, l, c.scale, o.Strategy)
 		return out, err
 	}
 	begin := l.base(false)
@@ -135,6 +141,25 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 		s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.undone(v, c.ID) })
 	}
 	return c, err
+}
+
+// buffers refuses what the buffer policy would not do.
+func (o CompactOptions) buffers() error {
+	if o.Strategy == compact.Prune {
+		return ragctx.Invalid("strategy", "is prune, and the policy buffer summarises; use auto, llm or extractive")
+	}
+	for _, one := range [...]struct {
+		field string
+		set   bool
+	}{
+		{"window", o.Window != 0}, {"fixed_tokens", o.Fixed != 0}, {"used_tokens", o.Used != 0},
+		{"keep_first", o.KeepFirst != 0}, {"keep_last", o.KeepLast != 0}, {"threshold", o.Threshold != 0},
+	} {
+		if one.set {
+			return ragctx.Invalid(one.field, "means nothing to the policy buffer, which has limits of its own; leave it out")
+		}
+	}
+	return nil
 }
 
 // compactable reports whether a session may be compacted: a session has one layer of

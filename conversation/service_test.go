@@ -516,6 +516,35 @@ func TestBuffer(t *testing.T) {
 	}
 }
 
+// The buffer policy summarises as it is told to, and refuses what it would not do.
+func TestBufferStrategy(t *testing.T) {
+	asked := 0
+	w := newWorld(t, conversation.Options{Generator: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+		asked++
+		return llm.Response{}, ragctx.ErrUnavailable
+	})})
+	w.must(w.SetLayer(t.Context(), key, pipeline.LayerBuffer))
+	w.append(talk(0, 70, 60)...)
+	before := texts(w.compiled(conversation.CompileOptions{}))
+	for field, o := range map[string]conversation.CompactOptions{
+		"strategy": {Strategy: compact.Prune}, "window": {Window: 1}, "fixed_tokens": {Fixed: 1}, "used_tokens": {Used: 1},
+		"keep_first": {KeepFirst: 1}, "keep_last": {KeepLast: -1}, "threshold": {Threshold: .5},
+	} {
+		o.Policy = conversation.PolicyBuffer
+		_, err := w.Compact(t.Context(), key, o)
+		if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || f.Field != field || !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if texts(w.compiled(conversation.CompileOptions{})) != before {
+		t.Error("something was done that was refused")
+	}
+	out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Policy: conversation.PolicyBuffer, Strategy: compact.Extractive, IfDue: true})
+	if w.must(err); out.Summarized == nil || asked != 0 {
+		t.Errorf("summarised: %v; the model was asked %d times", out.Summarized != nil, asked)
+	}
+}
+
 // A model that fails leaves the buffer to extraction, which is told.
 func TestBufferModelFails(t *testing.T) {
 	w := newWorld(t, conversation.Options{Generator: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {

@@ -83,7 +83,7 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 		return View{}, err
 	}
 	if l.layer == pipeline.LayerBuffer && o.Compile.Leaf == "" {
-		if l, _, err = s.buffer(ctx, k, l, scale); err != nil {
+		if l, _, err = s.buffer(ctx, k, l, scale, ""); err != nil {
 			return View{}, err
 		}
 	}
