@@ -224,7 +224,10 @@ func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutp
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.Conversations().Edit(in.expect(ctx), in.kept(), name, messages); err != nil {
+	if ctx, err = s.met(ctx, in.SessionMatching, in.kept()); err != nil {
+		return nil, err
+	}
+	if err := s.engine.Conversations().Edit(ctx, in.kept(), name, messages); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept())
@@ -235,7 +238,10 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.Conversations().Remove(in.expect(ctx), in.kept(), name); err != nil {
+	if ctx, err = s.met(ctx, in.SessionMatching, in.kept()); err != nil {
+		return nil, err
+	}
+	if err := s.engine.Conversations().Remove(ctx, in.kept(), name); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept())
