@@ -146,6 +146,10 @@ func (s *Server) compactRoutes() {
 }
 
 func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compactOutput, error) {
+	ctx, err := s.met(ctx, in.SessionMatching, in.kept())
+	if err != nil {
+		return nil, err
+	}
 	o := in.Body.options()
 	if o.Policy == "" {
 		d, err := s.engine.Conversations().Describe(ctx, in.kept())
@@ -208,7 +212,11 @@ func compacted(r compact.Result) CompactAnswer {
 }
 
 func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*storedCompactionOutput, error) {
-	c, err := s.engine.Conversations().Undo(in.expect(ctx), in.kept())
+	ctx, err := s.met(ctx, in.SessionMatching, in.kept())
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.engine.Conversations().Undo(ctx, in.kept())
 	return &storedCompactionOutput{storedCompaction(c)}, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -30,6 +31,7 @@ type memoryDelete struct {
 
 type sessionDelete struct {
 	Scoped
+	SessionMatching
 	Erasable
 	ID     string `path:"id" maxLength:"512" doc:"the session's id"`
 	UserID string `query:"user_id" maxLength:"512" doc:"whose session it is; without it that of all users, which is for admins"`
@@ -49,6 +51,11 @@ func (s *Server) eraseRoutes() {
 		Description: "Removes a stored session for good, with its branches, compactions and observations and the sessions that were forked off it, and the turns and memories of a session of that id. Only with erase=true: there is no other way to delete a session.",
 	}, func(ctx context.Context, in *sessionDelete) (*erasedOutput, error) {
 		if err := in.confirmed(); err != nil {
+			return nil, err
+		}
+		// Of what goes only the session has a tag.
+		k := session.Key{Namespace: in.Namespace, User: in.UserID, ID: in.ID}
+		if _, err := s.met(ctx, in.SessionMatching, k); err != nil {
 			return nil, err
 		}
 		erased, err := s.engine.EraseSession(ctx, in.Namespace, in.ID, in.UserID, in.UserID == "")

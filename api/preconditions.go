@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/store"
@@ -28,6 +30,23 @@ type SessionMatching struct {
 func (m SessionMatching) expect(ctx context.Context) context.Context {
 	when := Matching(m).when()
 	return session.If(ctx, session.Condition{Revisions: when.Revisions, Any: when.Any})
+}
+
+// met returns expect's context if the session is as the header wants it: what finds first that
+// there is no session, or changes nothing, is no answer to that.
+func (s *Server) met(ctx context.Context, m SessionMatching, k session.Key) (context.Context, error) {
+	ctx = m.expect(ctx)
+	if strings.TrimSpace(m.IfMatch) == "" {
+		return ctx, nil
+	}
+	v, err := s.engine.Sessions().Version(ctx, k)
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return ctx, session.ConditionOf(ctx).Check(k, nil)
+	}
+	if err != nil {
+		return ctx, err
+	}
+	return ctx, session.ConditionOf(ctx).Check(k, &v)
 }
 
 // SessionTag is the tag of a session that is answered. It is exported for huma, which passes

@@ -163,7 +163,7 @@ func (s *Server) sessionRoutes() {
 	register(s, sessionOp("get-session", http.MethodGet, sessionPath, "What does a session have?", "Its sections, branches, compactions and observations, without what was said."),
 		func(ctx context.Context, in *SessionKey) (*sessionOutput, error) { return s.sessionAt(ctx, in.kept()) })
 	register(s, sessionOp("change-session", http.MethodPatch, sessionPath, "Change a session", "Its layer of compression, and values of your own."), s.changeSession)
-	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Puts messages in the place of those of a section, or makes it. Compactions and labels of messages that are gone go with them."), s.putSection)
+	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Puts messages in the place of those of a section, or makes it. Labels of messages that are gone go with them, and so do compactions of what is not as it was."), s.putSection)
 	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section", "With its messages, of all branches. One that is not there is 404."), s.deleteSection)
 	fork := sessionOp("fork-session", http.MethodPost, verbPath(sessionsRoot, "fork"), "Make a session of a branch", "Copies the messages up to one of them into a new session, with their labels and compactions. What is said in one from then on is not said in the other; erasing the first erases the second, too, which has its messages.")
 	fork.DefaultStatus = http.StatusCreated
@@ -224,7 +224,10 @@ func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutp
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.Conversations().Edit(in.expect(ctx), in.kept(), name, messages); err != nil {
+	if ctx, err = s.met(ctx, in.SessionMatching, in.kept()); err != nil {
+		return nil, err
+	}
+	if err := s.engine.Conversations().Edit(ctx, in.kept(), name, messages); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept())
@@ -235,7 +238,10 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.Conversations().Remove(in.expect(ctx), in.kept(), name); err != nil {
+	if ctx, err = s.met(ctx, in.SessionMatching, in.kept()); err != nil {
+		return nil, err
+	}
+	if err := s.engine.Conversations().Remove(ctx, in.kept(), name); err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept())

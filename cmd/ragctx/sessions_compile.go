@@ -137,7 +137,7 @@ func newSessionsCompactions(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
 		Use: "compactions SESSION", Short: "Show what is shown in the place of what",
-		Long:    "Compactions prints the records of a session, the oldest first: which messages each is about,\nand how it was made. 'ragctx sessions undo' takes the last one back.",
+		Long:    "Compactions prints the records of a session, the oldest first: which messages each is about.\nHow it was made is in --json. 'ragctx sessions undo' takes the last one back.",
 		Example: "  ragctx sessions compactions s-42",
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
 		all, err := t.Compactions(ctx, t.key)
