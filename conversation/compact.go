@@ -152,8 +152,12 @@ func (o CompactOptions) buffers() error {
 		field string
 		set   bool
 	}{
-		{"window", o.Window != 0}, {"fixed_tokens", o.Fixed != 0}, {"used_tokens", o.Used != 0},
-		{"keep_first", o.KeepFirst != 0}, {"keep_last", o.KeepLast != 0}, {"threshold", o.Threshold != 0},
+		{"window", o.Window != 0},
+		{"fixed_tokens", o.Fixed != 0},
+		{"used_tokens", o.Used != 0},
+		{"keep_first", o.KeepFirst != 0},
+		{"keep_last", o.KeepLast != 0},
+		{"threshold", o.Threshold != 0},
 	} {
 		if one.set {
 			return ragctx.Invalid(one.field, "means nothing to the policy buffer, which has limits of its own; leave it out")

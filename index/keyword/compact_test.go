@@ -263,7 +263,7 @@ func TestCompactLeavesOthers(t *testing.T) {
 // plannedSegment is a segment as scorch plans merges: so many units.
 type plannedSegment struct{ id, units uint64 }
 
-func (s plannedSegment) Id() uint64      { return s.id }
+func (s plannedSegment) Id() uint64      { return s.id } //nolint:staticcheck // mergeplan calls it so
 func (s plannedSegment) FullSize() int64 { return int64(s.units) }
 func (s plannedSegment) LiveSize() int64 { return int64(s.units) }
 func (s plannedSegment) HasVector() bool { return false }
@@ -273,8 +273,12 @@ func (s plannedSegment) FileSize() int64 { return int64(s.units) }
 // merges, and the tainted one may be gone: what is clean stays as it is.
 func TestPairOfLeavesOthers(t *testing.T) {
 	segments := []mergeplan.Segment{
-		plannedSegment{1, 500_000}, plannedSegment{2, 300_000}, plannedSegment{3, 1000},
-		plannedSegment{4, 500}, plannedSegment{5, 20}, plannedSegment{6, 10},
+		plannedSegment{1, 500_000},
+		plannedSegment{2, 300_000},
+		plannedSegment{3, 1000},
+		plannedSegment{4, 500},
+		plannedSegment{5, 20},
+		plannedSegment{6, 10},
 	}
 	for name, c := range map[string]struct {
 		tainted  uint64
