@@ -121,12 +121,16 @@ func (f *Flat) Search(ctx context.Context, q index.DenseQuery) ([]index.Scored, 
 }
 
 // queryUnit returns the padded direction of v, nil for the zero vector.
-func queryUnit(v []float32, dim int) ([]float32, error) {
+func queryUnit(v []float32, dim int) ([]float32, error) { return unitIn(nil, v, dim) }
+
+// unitIn is queryUnit in the memory of room, if there is enough.
+func unitIn(room, v []float32, dim int) ([]float32, error) {
 	length, err := norm(v, dim)
 	if err != nil || length == 0 {
 		return nil, err
 	}
-	unit := make([]float32, stride(dim))
+	unit := slices.Grow(room[:0], stride(dim))[:stride(dim)]
+	clear(unit[dim:])
 	normalize(unit, v, length)
 	return unit, nil
 }
@@ -137,18 +141,17 @@ var directions sync.Pool // of *[]float32
 
 // direction returns the padded direction of v until release, nil if it has none.
 func direction(v []float32, dim int) (unit []float32, release func()) {
-	length, err := norm(v, dim)
-	if err != nil || length == 0 {
-		return nil, nil
-	}
 	kept, _ := directions.Get().(*[]float32)
 	if kept == nil {
 		kept = new([]float32)
 	}
-	*kept = slices.Grow((*kept)[:0], stride(dim))[:stride(dim)]
-	clear((*kept)[dim:])
-	normalize(*kept, v, length)
-	return *kept, func() { directions.Put(kept) }
+	unit, err := unitIn(*kept, v, dim)
+	if err != nil || unit == nil {
+		directions.Put(kept)
+		return nil, nil
+	}
+	*kept = unit
+	return unit, func() { directions.Put(kept) }
 }
 
 // Similarity implements [index.Dense]. It is also false for a v that has no
