@@ -133,7 +133,6 @@ func recordOf(c session.Compaction) record {
 	case "":
 		var one compact.Record
 		if json.Unmarshal(c.Record, &one) == nil {
-			one.ID = c.ID
 			r.compaction = &one
 		}
 	case KindStage:
@@ -142,7 +141,15 @@ func recordOf(c session.Compaction) record {
 			r.stage = &one
 		}
 	}
+	r.name(c.ID)
 	return r
+}
+
+// name gives a record its id, by which a compaction is known in views as well.
+func (r *record) name(id string) {
+	if r.id = id; r.compaction != nil {
+		r.compaction.ID = id
+	}
 }
 
 // records are those of a session, oldest first.

@@ -200,12 +200,13 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 // record stores a record of a branch, and has what is in memory follow. It returns the
 // branch with it.
 func (s *Service) record(ctx context.Context, k session.Key, of *loaded, c session.Compaction) (session.Compaction, *loaded, error) {
-	spent := of.spent(recordOf(c))
+	one := recordOf(c)
+	spent := of.spent(one)
 	c, err := s.opts.Storage.AddCompaction(ctx, k, c, spent...)
 	if err != nil {
 		return c, of, err
 	}
-	one := recordOf(c)
+	one.name(c.ID) // which storing it may have given
 	s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.recorded(v, one, spent) })
 	return c, of.recorded(of.version, one, spent), nil
 }
