@@ -133,21 +133,26 @@ func newSessionsUndo(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func newSessionsCompactions(env lookupEnv) *cobra.Command {
+// listOfSession completes a command that lists what a session has.
+func listOfSession[T any](env lookupEnv, cmd *cobra.Command, noun string, list func(*api.Client, context.Context, session.Key) ([]T, error), table func(io.Writer, []T) error) *cobra.Command {
 	var asJSON bool
-	cmd := sessionCommand(env, &cobra.Command{
-		Use: "compactions SESSION", Short: "Show what is shown in the place of what",
-		Long:    "Compactions prints the records of a session, the oldest first: which messages each is about.\nHow it was made is in --json. 'ragctx sessions undo' takes the last one back.",
-		Example: "  ragctx sessions compactions s-42",
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
-		all, err := t.Compactions(ctx, t.key)
+	cmd = sessionCommand(env, cmd, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
+		all, err := list(t.Client, ctx, t.key)
 		if err == nil && len(all) == 0 && !asJSON {
-			fmt.Fprintln(t.err, "no compactions")
+			fmt.Fprintln(t.err, "no "+noun)
 		}
-		return show(t.out, asJSON, all, err, writeCompactions)
+		return show(t.out, asJSON, all, err, table)
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
+}
+
+func newSessionsCompactions(env lookupEnv) *cobra.Command {
+	return listOfSession(env, &cobra.Command{
+		Use: "compactions SESSION", Short: "Show what is shown in the place of what",
+		Long:    "Compactions prints the records of a session, the oldest first: which messages each is about.\nHow it was made is in --json. 'ragctx sessions undo' takes the last one back.",
+		Example: "  ragctx sessions compactions s-42",
+	}, "compactions", (*api.Client).Compactions, writeCompactions)
 }
 
 func writeCompactions(w io.Writer, all []api.StoredCompaction) error {
@@ -160,20 +165,11 @@ func writeCompactions(w io.Writer, all []api.StoredCompaction) error {
 }
 
 func newSessionsObservations(env lookupEnv) *cobra.Command {
-	var asJSON bool
-	cmd := sessionCommand(env, &cobra.Command{
+	return listOfSession(env, &cobra.Command{
 		Use: "observations SESSION", Short: "Show what long turns came to",
 		Long:    "Observations prints the notes that are shown in the place of the messages of long turns.",
 		Example: "  ragctx sessions observations s-42 --json",
-	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
-		notes, err := t.Observations(ctx, t.key)
-		if err == nil && len(notes) == 0 && !asJSON {
-			fmt.Fprintln(t.err, "no observations")
-		}
-		return show(t.out, asJSON, notes, err, writeNotes)
-	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+	}, "observations", (*api.Client).Observations, writeNotes)
 }
 
 func writeNotes(w io.Writer, notes []pipeline.Note) error {
