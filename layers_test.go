@@ -16,7 +16,7 @@ const module = "github.com/ragctx/ragctx"
 // layers lists the packages from the bottom up. A package may import only
 // packages on a line above its own.
 var layers = []string{
-	"pack durable timing extract/internal/pdf",
+	"pack durable timing lull extract/internal/pdf",
 	". durable/faultfs",
 	"access analysis chunk timeexpr outbound extract index/vector/kernel index/keyword/blockmax session/wire session/wire/pairing",
 	"events expand fetch screen index/vector/hnsw",

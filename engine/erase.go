@@ -26,8 +26,12 @@ type eraser struct {
 	wg     sync.WaitGroup
 }
 
-// eraseRest is how long it rests at most; else as long as it has worked.
-const eraseRest = 2 * time.Second
+// It rests eraseShare times as long as it has worked, so that it takes up a fifth of a core
+// in the long run, however many erasures come; but at most eraseRest, as callers wait.
+const (
+	eraseShare = 4
+	eraseRest  = 5 * time.Second
+)
 
 // What fails is tried again after eraseFirst, then ever later up to eraseMost.
 const (
@@ -210,7 +214,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	}
 	defer func(begun time.Time) {
 		now := time.Now()
-		r.rested = now.Add(min(now.Sub(begun), eraseRest))
+		r.rested = now.Add(min(eraseShare*now.Sub(begun), eraseRest))
 	}(time.Now())
 	follow := make(map[store.Collection]uint64)
 	done := make([]int64, 0, len(pending))

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/ragctx/ragctx/lull"
 )
 
 // clear overwrites what is no content in the pages of the database file. SQLite
@@ -23,6 +25,8 @@ func (s *Store) clear(ctx context.Context) error {
 		return err
 	}
 	run := make([]byte, scrubRun)
+	var dirty []int64
+	var rests lull.Lull
 	for first := int64(1); err == nil; {
 		var n int
 		if n, err = s.log.readFile(run, (first-1)*size); err != nil || n < int(size) {
@@ -31,14 +35,26 @@ func (s *Store) clear(ctx context.Context) error {
 		if first > maxPages {
 			return fmt.Errorf("the database has more than the %d pages that can be told apart", maxPages)
 		}
-		err = s.clearPages(ctx, dirtyPages(first, size, run[:n]))
+		dirty = append(dirty, dirtyPages(first, size, run[:n])...)
+		if len(dirty) >= scrubDirty {
+			err = s.clearPages(ctx, dirty)
+			dirty = dirty[:0]
+		}
 		first += int64(n) / size
+		rests.Breathe()
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.clearPages(ctx, dirty)
 }
 
 // scrubRun is how much of the file is looked at at a time: some pages of any size.
 const scrubRun = 1 << 20
+
+// scrubDirty is how many pages with copies are found before they are cleared: they lie
+// far apart, and a commit for the few of each run would have writers wait for the disk.
+const scrubDirty = 1 << 12
 
 func (s *Store) pageSize(ctx context.Context) (size int64, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&size) })

@@ -135,23 +135,35 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	for len(ids) > 0 {
-		id := ids[0]
-		for more := true; more; {
-			err := s.slice(ctx, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
-				more, err = dissolve(ctx, tx, id, enough)
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("remove what is hidden: %w", err)
-			}
+		err := s.slice(ctx, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+			ids, err = dissolveAll(ctx, tx, ids, enough)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("remove what is hidden: %w", err)
 		}
-		if ids = ids[1:]; len(ids) == 0 { // the last that needed a stub may have gone
+		if len(ids) == 0 { // the last that needed a stub may have gone
 			if ids, err = s.hidden(ctx); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// dissolveAll deletes hidden items until it is enough, and returns those that are left:
+// most are small, and a commit for each would have everyone wait for the disk.
+func dissolveAll(ctx context.Context, tx *sql.Tx, ids []int64, enough func(int) bool) (left []int64, err error) {
+	for done := sliceUnits; len(ids) > 0; done += sliceUnits {
+		more, err := dissolve(ctx, tx, ids[0], enough)
+		if err != nil || more {
+			return ids, err
+		}
+		if ids = ids[1:]; enough(done) {
+			break
+		}
+	}
+	return ids, nil
 }
 
 // hidden returns the hidden items that nobody stages.

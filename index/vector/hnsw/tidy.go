@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime/debug"
 	"slices"
+
+	"github.com/ragctx/ragctx/lull"
 )
 
 // A share of dead nodes costs searches as much: they are visited, and lead on, but
@@ -41,14 +43,14 @@ func (g *Graph) Tidy(ctx context.Context) (err error) {
 	g.sift()
 	s := g.borrow()
 	defer g.giveBack(s)
-	t := tidier{scratch: s, slots: g.slots.Load(), rests: newRests()}
+	t := tidier{scratch: s, slots: g.slots.Load(), rests: new(lull.Lull)}
 	twins := g.thin()
 	nodes := t.condemn()
 	g.torn.Store(true)
 	t.rehome()
 	err = g.spread(ctx, int(t.slots), func(s *scratch, i int) {
 		if slot := uint32(i); t.stays(slot) && t.with(s).relink(slot) { //nolint:gosec // below maxSlots
-			t.rests.breathe()
+			t.rests.Breathe()
 		}
 	})
 	if err != nil {
@@ -66,7 +68,7 @@ type tidier struct {
 	*scratch
 	slots  uint32   // those that it looks at
 	doomed []uint64 // a bit per slot that it takes out
-	rests  *rests
+	rests  *lull.Lull
 }
 
 // with returns t for another worker.
@@ -114,7 +116,7 @@ func (t *tidier) rehome() {
 	for slot := range t.slots {
 		if parent := t.g.parent(t.d, slot); parent != 0 && t.stays(slot) && t.isDoomed(parent-1) {
 			t.move(slot)
-			t.rests.breathe()
+			t.rests.Breathe()
 		}
 	}
 }

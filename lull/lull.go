@@ -1,0 +1,47 @@
+// Package lull lets long work that nobody waits for give way to what somebody waits for.
+//
+// Go gives each goroutine ten milliseconds of a core before the next one has its turn.
+// While work in the background keeps every core busy, a request, which changes goroutines
+// many times, waits for its turn each time, and where background work takes half of the
+// cores for seconds, requests that need more than the other half queue up behind it. Work
+// that rests every few milliseconds takes longer and is not noticed.
+package lull
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Work goes on for a spell between two rests. A rest is short. If it ends much later than
+// it was to, every core was busy, and more is left to what needs them: some longer rests,
+// until one ends in time.
+const (
+	spell    = 2 * time.Millisecond
+	short    = 500 * time.Microsecond
+	long     = 4 * time.Millisecond
+	late     = time.Millisecond
+	mostLong = 4
+)
+
+// Lull is that of one piece of work, done by any number of goroutines. The zero value is
+// ready; it begins with a rest.
+type Lull struct{ next atomic.Int64 }
+
+// Breathe rests if it is time. It costs a look at the clock, so it is for loops of which
+// one round takes microseconds.
+func (l *Lull) Breathe() {
+	if time.Now().UnixNano() < l.next.Load() {
+		return
+	}
+	for n, busy := 0, rest(short); busy && n < mostLong; n++ {
+		busy = rest(long)
+	}
+	l.next.Store(time.Now().Add(spell).UnixNano())
+}
+
+// rest sleeps, and reports whether it woke up late.
+func rest(d time.Duration) (busy bool) {
+	begun := time.Now()
+	time.Sleep(d)
+	return time.Since(begun) > d+late
+}
