@@ -73,28 +73,15 @@ type among struct {
 
 // gatherAmong is gather for some of the units. It counts in all units, unless limit is
 // uncounted.
-func (s *scratch) gatherAmong(term string, most uint32, limit int, renumber bool) (bool, error) {
-	s.spread = spread{}
+func (s *scratch) gatherAmong(term string, most uint32, limit int, renumber bool) (counts bool, err error) {
 	s.postings, s.ends = s.postings[:0], s.ends[:0]
-	for _, few := range s.few {
-		first := len(s.postings)
-		q := among{lookup: lookup{term: term, most: most}, subset: few, counted: limit != uncounted, seen: &s.seen}
-		var found spread
-		var err error
-		if s.postings, found, err = few.of.among(q, s.postings); err != nil {
-			return false, err
+	counts, s.spread, err = s.fewReader.gather(s.few, term, most, limit)
+	if counts && renumber {
+		for i, few := range s.few {
+			few.number(of(s.postings, s.ends, i))
 		}
-		s.spread.units += found.units
-		s.spread.texts += found.texts
-		if s.spread.units > limit {
-			return false, nil
-		}
-		if renumber {
-			few.number(s.postings[first:])
-		}
-		s.ends = append(s.ends, len(s.postings))
 	}
-	return true, nil
+	return counts, err
 }
 
 // among implements [segment].

@@ -61,12 +61,23 @@ func (s *scratch) passes(ctx context.Context, v *view, q *index.LexicalQuery, fe
 			return s.again(ctx, v, q, features, p)
 		}
 	}
-	for i := range common {
-		if _, err := s.search(ctx, v, &common[i], nil); err != nil {
-			return top{}, err
-		}
+	if err := s.searchAll(ctx, v, common); err != nil {
+		return top{}, err
 	}
 	return s.rank(ctx, v, q.K, q.Accept)
+}
+
+// searchAll adds what features score that are no words.
+func (s *scratch) searchAll(ctx context.Context, v *view, features []feature) error {
+	if s.short != nil {
+		return s.searchShort(ctx, v, features)
+	}
+	for i := range features {
+		if _, err := s.search(ctx, v, &features[i], nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // again scores all features once more, read in full where they are stored: the units that

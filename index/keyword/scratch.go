@@ -26,11 +26,10 @@ type scratch struct {
 	unitSat, textSat saturation
 	bound            float64 // of all scores, for the features so far
 
-	postings []posting // of the feature at hand, part by part
-	ends     []int     // where those of each part end
-	few      []subset  // what postings are read of, part by part; nil is all units
-	spread   spread    // of the feature at hand, where postings has not all
-	seen     bitset    // empty but while that is counted
+	fewReader          // with the postings of the feature at hand, part by part
+	few       []subset // what postings are read of, part by part; nil is all units
+	spread    spread   // of the feature at hand, where postings has not all
+	ahead     ahead
 
 	// All zeros between searches: scores, for the features so far.
 	units, texts []float64

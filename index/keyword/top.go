@@ -37,14 +37,6 @@ func worse(a, b *found) bool { return a.Score < b.Score || a.Score == b.Score &&
 
 func (t *top) full() bool { return len(t.hits) == t.k }
 
-// threshold returns what a hit must score to be kept, or more.
-func (t *top) threshold() float64 {
-	if !t.full() || t.k == 0 {
-		return 0
-	}
-	return t.hits[0].Score
-}
-
 // admits reports whether push would keep the hit.
 func (t *top) admits(hit found) bool {
 	if !t.full() {
@@ -86,6 +78,61 @@ func (t *top) down() {
 		t.hits[i], t.hits[last] = t.hits[last], t.hits[i]
 		i = last
 	}
+}
+
+// bar keeps the k best scores, the least of them first, and so what a score must reach to
+// be one of them.
+type bar struct {
+	k      int
+	scores []float64
+}
+
+// height returns what a score must reach, 0 while there are fewer than k.
+func (b *bar) height() float64 {
+	if len(b.scores) < b.k || b.k == 0 {
+		return 0
+	}
+	return b.scores[0]
+}
+
+func (b *bar) add(score float64) {
+	switch {
+	case len(b.scores) < b.k:
+		b.scores = append(b.scores, score)
+		b.up(score)
+	case b.k > 0 && score > b.scores[0]:
+		b.down(score)
+	}
+}
+
+// up moves a score from the end to its place.
+func (b *bar) up(score float64) {
+	i := len(b.scores) - 1
+	for i > 0 {
+		parent := (i - 1) / 2
+		if b.scores[parent] <= score {
+			break
+		}
+		b.scores[i] = b.scores[parent]
+		i = parent
+	}
+	b.scores[i] = score
+}
+
+// down puts a score in the place of the least, and moves it to its own.
+func (b *bar) down(score float64) {
+	i := 0
+	for child := 1; child < len(b.scores); child = 2*i + 1 {
+		if next := child + 1; next < len(b.scores) && b.scores[next] < b.scores[child] {
+			child = next
+		}
+		if b.scores[child] >= score {
+			break
+		}
+		b.scores[i] = b.scores[child]
+		i = child
+	}
+	b.scores[i] = score
 }
 
 // sorted returns the hits, best first.

@@ -30,8 +30,8 @@ type lists struct {
 	placed   []blockmax.Posting
 	opened   []int // parents, numbered through
 	found    []candidate
-	offered  []found  // the best of them
-	texts    []uint32 // with candidates, part by part
+	scores   []float64 // the best of theirs
+	texts    []uint32  // with candidates, part by part
 	textEnds []int
 }
 

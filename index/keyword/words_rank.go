@@ -11,10 +11,9 @@ import (
 // finds takes what a search of a part's lists finds.
 type finds struct {
 	*lists
-	best     *top // by scores that rounding may have changed
+	bar      bar // of scores that rounding may have changed
 	part     int
 	cols     *columns
-	first    int // place of the part's units in all parts
 	accept   index.Accept
 	accepted uint32 // the first place of the text at hand that is
 }
@@ -39,11 +38,9 @@ func (f *finds) Offer(place uint32, score float64) float64 {
 	id := f.cols.ids[place]
 	if f.accept == nil || place == f.accepted || place > f.accepted && f.accept(id) {
 		f.found = append(f.found, candidate{f.part, place, score})
-		if hit := (found{index.Scored{ID: id, Score: score}, f.first + int(place)}); f.best.admits(hit) {
-			f.best.push(hit)
-		}
+		f.bar.add(score)
 	}
-	return f.best.threshold()
+	return f.bar.height()
 }
 
 // rankLists puts the best units of parts whose words are in memory among the best of the
@@ -51,9 +48,12 @@ func (f *finds) Offer(place uint32, score float64) float64 {
 // they are in chosen.
 func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept index.Accept) error {
 	l := &s.lists
-	f := &finds{lists: l, best: &top{k: best.k, hits: append(l.offered[:0], best.hits...)}, accept: accept}
-	defer func() { l.offered = f.best.hits }()
-	threshold := f.best.threshold()
+	f := &finds{lists: l, bar: bar{k: best.k, scores: l.scores[:0]}, accept: accept}
+	defer func() { l.scores = f.bar.scores }()
+	for _, hit := range best.hits {
+		f.bar.add(hit.Score)
+	}
+	threshold := f.bar.height()
 	for i, p := range l.parts {
 		if p.words == nil {
 			continue
@@ -62,7 +62,7 @@ func (s *scratch) rankLists(ctx context.Context, v *view, best *top, accept inde
 			return err
 		}
 		if best.k > 0 {
-			f.part, f.cols, f.first = i, v.parts[i].columns(), v.firsts[i]
+			f.part, f.cols = i, v.parts[i].columns()
 			threshold = s.searchList(v, f, threshold)
 		}
 		s.forget(v, i, p.touched)

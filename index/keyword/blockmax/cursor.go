@@ -201,6 +201,17 @@ func (c *cursor) blockOf(text uint32) int {
 	return number
 }
 
+// rewind has a text of the window sought that may be before the last one.
+func (c *cursor) rewind(text uint32) {
+	switch r := &c.probe; {
+	case r.number < 0:
+	case text < r.texts[0]:
+		r.number = -1
+	case r.at == len(r.texts) || text < r.texts[r.at]:
+		r.at = 0
+	}
+}
+
 // seek reports whether a text, none of those before it, has the word. Then the probe is
 // at it.
 func (s *scorer) seek(c *cursor, text uint32) bool {

@@ -1,6 +1,7 @@
 package blockmax
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -48,9 +49,16 @@ type Searcher struct {
 	sums    []float64 // of these, up to each
 	scores  [window]float64
 	touched [window / 64]uint64
+	chances []chance // of texts of more units in the window
 
 	own  []float64 // by place in a text
 	near []uint32  // by place in a long text
+}
+
+// chance is the most that a unit of a text may score.
+type chance struct {
+	text uint32
+	most float64
 }
 
 // Search offers the sink all units that score the threshold or more, wherever they came
@@ -96,15 +104,7 @@ func (s *Searcher) window(lo, hi uint32) {
 			s.order = append(s.order, c)
 		}
 	}
-	slices.SortFunc(s.order, func(a, b *cursor) int {
-		switch {
-		case a.most < b.most:
-			return -1
-		case a.most > b.most:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(s.order, func(a, b *cursor) int { return cmp.Compare(a.most, b.most) })
 	s.sums = s.sums[:0]
 	sum, lookups := 0.0, 0
 	for i, c := range s.order {
@@ -119,6 +119,7 @@ func (s *Searcher) window(lo, hi uint32) {
 		s.addUp(c, lo, hi)
 	}
 	s.visit(lo, lookups)
+	s.choose()
 }
 
 // recall begins with what texts score already.
@@ -210,8 +211,8 @@ func (s *Searcher) visit(lo uint32, lookups int) {
 	}
 }
 
-// look looks up the words that were not added, while the text may be among the best,
-// and then at its units.
+// look looks up the words that were not added, while the text may be among the best. One
+// that is a unit is offered then, and of others it is noted what is known.
 func (s *Searcher) look(text uint32, score float64, lookups int) {
 	alone := s.segment.units(text) == 1
 	if alone && !s.wanted(text) { // which is sooner said than looked up
@@ -237,14 +238,28 @@ func (s *Searcher) look(text uint32, score float64, lookups int) {
 			score += s.score(&c.probe, c, c.probe.at)
 		}
 	}
-	if score*s.slack < s.threshold || !alone && !s.wanted(text) {
-		return
-	}
-	if alone {
+	switch {
+	case score*s.slack < s.threshold:
+	case alone:
 		s.threshold = s.sink.Offer(s.segment.Start[text], score)
-		return
+	default:
+		s.chances = append(s.chances, chance{text, score})
 	}
-	s.units(text)
+}
+
+// choose looks at the units of the texts that may be among the best, the likeliest first:
+// the sooner the threshold rises, the fewer are left.
+func (s *Searcher) choose() {
+	slices.SortFunc(s.chances, func(a, b chance) int { return cmp.Compare(b.most, a.most) })
+	for _, c := range s.chances {
+		if c.most*s.slack < s.threshold {
+			break
+		}
+		if s.wanted(c.text) {
+			s.units(c.text)
+		}
+	}
+	s.chances = s.chances[:0]
 }
 
 // wanted reports whether a unit of the text may be a hit.
@@ -265,7 +280,7 @@ func (s *Searcher) units(text uint32) {
 		copy(s.own, p.Units[start:])
 	}
 	for _, c := range s.order {
-		if s.seek(c, text) {
+		if c.rewind(text); s.seek(c, text) {
 			whole += s.ofWord(c, text)
 		}
 	}
