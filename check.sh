@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The one check: everything that has to hold before a change is taken.
 #
-#   ./check.sh         go.mod, build, vet, lint, tests with the race detector, the long
+#   ./check.sh         go.mod, build, lint (vet too), tests with the race detector, the long
 #                      random tests, short fuzzing, dead code
 #   ./check.sh quick   go.mod, build, vet and plain tests
 #
@@ -9,49 +9,71 @@
 # points the tests that need evaluation data to it; without it they skip.
 set -euo pipefail
 cd "$(dirname "$0")"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
-step() { printf '\n== %s\n' "$*"; }
+step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
+
+# All that is built is built alike, so that nothing is compiled twice: as the program is
+# released. The race detector alone needs cgo.
+export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -trimpath"
 
 step tidy
 go mod tidy -diff
 
 step build
 go build ./...
-CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/ragctx
-
-step vet
-go vet ./...
+go build -o "$scratch/ragctx" ./cmd/ragctx
 
 if [ "${1:-}" = quick ]; then
+  step vet
+  go vet ./...
   step test
-  go test -shuffle=on ./...
+  go test -vet=off -shuffle=on ./...
   exit 0
 fi
 
 step lint
+# Vet's analyzers are among the linters.
 go tool -modfile=tools/go.mod golangci-lint run ./...
+
+# Tests of one thing after the other, for each byte of a file, each operation that may fail,
+# or thousands of random rows: the race detector sees a part of them, and without it, in a
+# tenth of the time, all of them run.
+long=(./index/... ./extract/...)
 
 step 'test, race detector on'
 # -count=1: tests that run programs must not be answered from the cache. Each program
 # with the race detector waits a second at its end by default, and there are hundreds.
 # SQLite is C in the form of Go, a connection's own: without the detector inside it tests
-# take a tenth of the time, and all that uses it is watched as before.
-GORACE=atexit_sleep_ms=50 go test -race -shuffle=on -count=1 -timeout 30m \
-  -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false ./...
+# take a tenth of the time, and all that uses it is watched as before. More packages at a
+# time than there are processors, as many tests wait for a disk or a clock.
+race() {
+  GORACE=atexit_sleep_ms=50 CGO_ENABLED=1 RAGCTX_PLAIN=$scratch/ragctx \
+    go test -race -vet=off -shuffle=on -count=1 -timeout 30m -p $(($(getconf _NPROCESSORS_ONLN) + 1)) \
+    -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false "$@"
+}
+race -short "${long[@]}"
+race $(comm -23 <(go list ./... | sort) <(go list "${long[@]}" | sort))
 
-step 'random operations and kills'
-# Without the race detector, which cuts them short.
-go test -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
+step 'long tests, race detector off'
+go test -vet=off -shuffle=on -count=1 -timeout 30m "${long[@]}"
+go test -vet=off -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
 
 step fuzz
-# Each target for a short time; what a longer run finds is committed as a seed.
-fuzz() { (cd "$1" && go test -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:-2s}" . 2>&1); }
+# Each target for a short time; what a longer run finds is committed as a seed. The targets
+# of a package share a program, in which SQLite's own branches do not lead the fuzzer.
+corpus=$(go env GOCACHE)/fuzz
+fuzz() { (cd "$1" && "$scratch/fuzz" -test.run '^$' -test.fuzz "^$3\$" -test.fuzztime "${FUZZTIME:-2s}" -test.fuzzcachedir "$corpus/$2" 2>&1); }
 # Now and then Go's fuzzer takes the end of its time for a failure (golang/go#75804).
 # It names no failing input then, and the target is given another try.
 ended() { [[ $1 == *'context deadline exceeded'* && $1 != *'Failing input'* && $1 != *panic* ]]; }
-go list -f '{{.Dir}}' ./... | while read -r dir; do
-  { grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go 2>/dev/null || true; } | sed 's/^func //' | while read -r target; do
-    if ! out=$(fuzz "$dir" "$target") && ! { ended "$out" && out=$(fuzz "$dir" "$target"); }; then
+go list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir path; do
+  targets=$({ grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go 2>/dev/null || true; } | sed 's/^func //')
+  [ -n "$targets" ] || continue
+  go test -c -fuzz . -vet=off -gcflags=modernc.org/sqlite/lib=-d=libfuzzer=0 -o "$scratch/fuzz" "$dir"
+  for target in $targets; do
+    if ! out=$(fuzz "$dir" "$path" "$target") && ! { ended "$out" && out=$(fuzz "$dir" "$path" "$target"); }; then
       printf '%s\n' "$out"
       exit 1
     fi
@@ -66,4 +88,4 @@ if [ -n "$dead" ]; then
   exit 1
 fi
 
-printf '\nall checks passed\n'
+printf '\nall checks passed after %d s\n' "$SECONDS"

@@ -242,6 +242,9 @@ func nested(tb testing.TB, depth, n int) []byte {
 // TestBombs has files that claim far more than they are. Each ends with its
 // reason, and never holds more than the limits say.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	zeros := make([]byte, 20<<20)
 	var many bytes.Buffer
 	header := tarOf(t, []tar.Header{{Name: "a.md"}})[:tarBlock]

@@ -119,6 +119,9 @@ func TestHTMLMain(t *testing.T) {
 // TestHostileHTML has pages that cost much by little. Time and memory stay
 // proportional to the page.
 func TestHostileHTML(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	r := strings.Repeat
 	numbered := func(format string, n int) string {
 		var b strings.Builder

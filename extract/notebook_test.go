@@ -15,6 +15,9 @@ func repeated(before, element, after string, size int) []byte {
 
 // TestNotebookLimits has files whose values would take many times their size.
 func TestNotebookLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	const size = 6 << 20
 	cell := `{"cells":[{"cell_type":"code","source":"a","outputs":[`
 	for _, x := range []struct {

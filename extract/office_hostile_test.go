@@ -188,6 +188,9 @@ func TestDocumentsStop(t *testing.T) {
 // TestMutatedDocuments damages documents at random, in the archive and in its
 // parts. What comes of it is a text or a reason.
 func TestMutatedDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"handbook.docx", "results.pptx", "orders.xlsx", "lighthouse.epub"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "office", name))

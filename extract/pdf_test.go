@@ -197,6 +197,9 @@ func bomb(n int) string {
 // TestPDFHostile: what is made to exhaust a reader ends soon, with an error or what
 // text there is.
 func TestPDFHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	page := "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>"
 	content := "<</Length 0>>stream\n\nendstream"
 	form := "<</Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<</XObject<</F 4 0 R>>>>/Length 60>>stream\n" +

@@ -374,6 +374,9 @@ func TestNativeFlippedBytes(t *testing.T) {
 	for _, name := range graphFiles(fsys) {
 		size := len(fsys.Bytes(name))
 		step := max(1, size/300)
+		if testing.Short() {
+			step = max(1, size/30)
+		}
 		for at := 0; at < size; at += step {
 			copied := faultfs.New()
 			_ = copied.MkdirAll("/leg", 0o700)

@@ -11,6 +11,9 @@ import (
 // accepted lies anywhere, near the query, and far from it; as they choose to go, and
 // made to walk.
 func TestFilters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	const n = 6000
 	vectors := clustered(n+25, 48, 60, .8, 11)
 	vectors, units := vectors[:n], vectors[n:]

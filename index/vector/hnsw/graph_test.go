@@ -179,6 +179,9 @@ func lost(t *testing.T, g *Graph, vectors [][]float32) (n int) {
 // TestRecall walks through a graph of clusters, before and after half of it was
 // deleted and other vectors came.
 func TestRecall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	const n = 2000
 	vectors := clustered(n+n/2+60, 64, 40, .8, 7)
 	vectors, units := vectors[:n+n/2], vectors[n+n/2:]
@@ -223,6 +226,9 @@ func TestRecall(t *testing.T) {
 // TestNearDuplicates looks for every vector of a few clusters that lie far apart, each
 // so tight that the error of the codes is larger than what is between its vectors.
 func TestNearDuplicates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	vectors := clustered(2000, 64, 5, .01, 3)
 	g := walking(build(t, Options{Dimensions: 64, EfConstruction: 64, Workers: 1, LinkFrom: 1}, vectors))
 	if n := lost(t, g, vectors); n > 0 {

@@ -222,6 +222,9 @@ func (g *Graph) checkNode(d *directory, slot uint32) error {
 
 // TestCopies puts 100,000 copies of one vector, by ids in no order, among others.
 func TestCopies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	const copies = 100_000
 	others := clustered(5000, 32, 20, .8, 3)
 	g := walking(newGraph(t, Options{Dimensions: 32, EfConstruction: 64}))
