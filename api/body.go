@@ -117,6 +117,9 @@ func tooLarge(c echo.Context, limit int64, remedy string) *Problem {
 
 func checkContentType(h http.Header) *Problem {
 	value := h.Get(echo.HeaderContentType)
+	if plain := len(h.Values(echo.HeaderContentType)) == 1 && h.Get(echo.HeaderContentEncoding) == ""; plain && value == jsonType {
+		return nil // as nearly all requests have it
+	}
 	media, params, err := mime.ParseMediaType(value)
 	charset, named := params["charset"]
 	if err == nil && media == jsonType && (!named || strings.EqualFold(charset, "utf-8")) &&

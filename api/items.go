@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/providers/skills"
 )
 
-// Item is what an item of an answer shows: a passage of a document, a memory, or the
-// body of a procedure.
+// Item is what an item of an answer shows: a passage of a document, a memory, the body of
+// a procedure, a message of a ledger, or the state of its cluster.
 type Item struct {
 	Chunk
 
@@ -24,7 +24,7 @@ type Item struct {
 
 type itemKey struct {
 	Scoped
-	ID string `path:"id" doc:"document@version#ordinal, the id of a memory, or procedure:name@version (procedure:name is the version that agents are shown), percent-encoded" example:"docs/a.md@1#0"`
+	ID string `path:"id" doc:"document@version#ordinal, the id of a memory, procedure:name@version (procedure:name is the version that agents are shown), the id of a message, or state:cluster, percent-encoded" example:"docs/a.md@1#0"`
 }
 
 type itemOutput struct{ Body Item }
@@ -44,12 +44,15 @@ func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) 
 	return &itemOutput{Item{chunkOf(document, version, u), ragctx.TypeResource, document, version}}, nil
 }
 
-// memoryItem returns a memory as a passage that is the whole of it, or else a skill.
+// memoryItem returns a memory as a passage that is the whole of it, or else a skill or what
+// a ledger has.
 func (s *Server) memoryItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
 	m, err := s.engine.Memory(ctx, in.Namespace, in.ID, "", true)
 	if errors.Is(err, ragctx.ErrNotFound) {
-		if skill, err := s.skillItem(ctx, in); !errors.Is(err, ragctx.ErrNotFound) {
-			return skill, err
+		for _, find := range []func(context.Context, *itemKey) (*itemOutput, error){s.skillItem, s.messageItem} {
+			if item, err := find(ctx, in); !errors.Is(err, ragctx.ErrNotFound) {
+				return item, err
+			}
 		}
 		return nil, fmt.Errorf("item %q: %w", ragctx.Clip(in.ID), ragctx.ErrNotFound)
 	}
@@ -66,6 +69,15 @@ func (s *Server) skillItem(ctx context.Context, in *itemKey) (*itemOutput, error
 		return nil, err
 	}
 	return &itemOutput{Item{Chunk: wholeOf(id.String(), skills.Markdown(id.Name, v.Body)), Type: ragctx.TypeSkill, Version: v.Number}}, nil
+}
+
+// messageItem returns a message of a ledger, or the state of a cluster.
+func (s *Server) messageItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
+	it, err := s.engine.MessageItem(ctx, in.Namespace, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &itemOutput{Item{Chunk: wholeOf(it.ID, it.Content), Type: it.Type}}, nil
 }
 
 // wholeOf returns a text as a passage that is the whole of it.

@@ -55,6 +55,7 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 	}
 	writeJobs(&e, jobs, err == nil)
 	writePacks(&e, s.engine.PackTally())
+	writeLedger(&e, s.engine.LedgerTally())
 	s.requests.write(&e)
 	writeAnswers(&e, s.engine.AnswerTally())
 	queries, documents := s.engine.EmbedderCalls()

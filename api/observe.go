@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -85,6 +86,9 @@ func (s *Server) access(c echo.Context, took time.Duration) {
 	if c.Path() == "/healthz" || c.Path() == "/readyz" || c.Path() == metricsPath {
 		level = slog.LevelDebug
 	}
+	if !s.log.Enabled(r.Context(), level) {
+		return
+	}
 	s.log.LogAttrs(r.Context(), level, "request",
 		slog.String("request_id", requestID(r.Context())), keyAttr(r.Context()), slog.String("method", r.Method),
 		slog.String("route", s.routeOf(c)), slog.String("path", clipPath(askedPath(r))),
@@ -98,7 +102,7 @@ func (s *Server) routeOf(c echo.Context) string {
 	if c.Path() == "" {
 		s.echo.Router().Find(c.Request().Method, c.Request().URL.Path, c)
 	}
-	return endpoint{c.Path(), c.Request().Method}.route()
+	return cmp.Or(s.patterns[c.Path()], noRoute)
 }
 
 // askedPath returns the path of a request as its sender meant it: what echo routes by has

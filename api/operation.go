@@ -100,6 +100,10 @@ func (s *Server) routes() {
 		s.conditional(c, nil, func() { err = c.Blob(http.StatusOK, "application/openapi+json", s.spec) })
 		return err
 	})
+	s.patterns = make(map[string]string)
+	for _, r := range s.echo.Routes() {
+		s.patterns[r.Path] = documented(r.Path)
+	}
 }
 
 // register adds an operation whose errors are the engine's. Further statuses of

@@ -12,6 +12,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/ledger"
 	"github.com/ragctx/ragctx/pack"
+	"github.com/ragctx/ragctx/store"
 )
 
 // PackRequest asks for the context of an agent of a cluster.
@@ -181,4 +182,12 @@ func writePacks(e *exposition, t engine.PackTally) {
 		parts = append(parts, series{labels{"outcome", outcome}, float64(t.Parts[outcome])})
 	}
 	e.counter("ragctx_pack_parts_total", "Parts of contexts by what became of them.", parts...)
+}
+
+func writeLedger(e *exposition, t store.LedgerTally) {
+	e.counter("ragctx_ledger_messages_total", "Messages that ledgers took: appended, by ragctx itself as well, or imported.",
+		series{labels{"origin", "appended"}, float64(t.Appended)}, series{labels{"origin", "imported"}, float64(t.Imported)})
+	e.counter("ragctx_ledger_trimmed_total", "Outputs of agents that went because their ledger keeps no more.", series{nil, float64(t.Trimmed)})
+	e.gauge("ragctx_ledger_subscriptions", "Readers that follow a ledger now.", series{nil, float64(t.Subscriptions)})
+	e.counter("ragctx_ledger_subscriptions_cut_total", "Readers that were too slow; they go on from what is stored.", series{nil, float64(t.CutOff)})
 }

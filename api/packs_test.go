@@ -3,6 +3,8 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -47,6 +49,15 @@ func TestPackOverHTTP(t *testing.T) {
 	}
 	if _, text := f.scrape(t); !strings.Contains(text, "ragctx_packs_total 2\n") || !strings.Contains(text, `ragctx_pack_parts_total{outcome="full"}`) {
 		t.Error("the metrics have no contexts")
+	} else if !strings.Contains(text, "ragctx_ledger_messages_total{origin=\"appended\"} ") || !strings.Contains(text, "ragctx_ledger_subscriptions 0\n") {
+		t.Error("the metrics have no messages")
+	}
+	for id, want := range map[string]string{trigger.ID: "planner, PLAN_READY:\nfix it", "state:team/1": "Task: it fails\nPlan: fix it"} {
+		it := f.call(t, http.MethodGet, "/v1/items/"+url.PathEscape(id), "")
+		var got Item
+		if err := json.Unmarshal([]byte(it.body), &got); err != nil || it.status != http.StatusOK || got.ID != id || got.Type != ragctx.TypeMemory || !strings.Contains(got.Text, want) {
+			t.Errorf("item %s: %d %s, %v", id, it.status, it.body, err)
+		}
 	}
 }
 

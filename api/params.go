@@ -17,6 +17,9 @@ import (
 // checkQuery checks a query string against the parameters that op documents.
 // An empty value is the same as absence.
 func checkQuery(query url.Values, op *huma.Operation) []Fault {
+	if len(query) == 0 {
+		return nil
+	}
 	var c checker
 	var names []string
 	known := make(map[string]*huma.Param)

@@ -109,6 +109,8 @@ type Server struct {
 	api    huma.API
 	spec   []byte
 
+	patterns map[string]string // those of echo, as spec has them
+
 	limits   *limiter
 	requests requestTally
 	public   atomic.Bool // whether other machines can reach it

@@ -32,9 +32,10 @@ type endpoint struct{ path, method string }
 var echoParam = regexp.MustCompile(`(^|[^\\]):(\w+)`)
 
 // route is the pattern as the OpenAPI document has it.
-func (e endpoint) route() string {
-	return cmp.Or(published(echoParam.ReplaceAllString(e.path, "$1{$2}")), noRoute)
-}
+func (e endpoint) route() string { return cmp.Or(documented(e.path), noRoute) }
+
+// documented returns a pattern of echo's as the OpenAPI document has it.
+func documented(path string) string { return published(echoParam.ReplaceAllString(path, "$1{$2}")) }
 
 // requestTally counts requests. What it takes is bounded by the routes that there are.
 type requestTally struct {

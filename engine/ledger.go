@@ -93,6 +93,48 @@ func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message
 	return e.ledger.Query(ctx, q)
 }
 
+// MessageItem returns a message of a namespace, or the state of a cluster, as answers show
+// them in full, by the id of their item. What agents are never shown is a
+// [ragctx.ErrNotFound].
+func (e *Engine) MessageItem(ctx context.Context, namespace, id string) (ragctx.ContextItem, error) {
+	if err := enters(ctx, namespace); err != nil {
+		return ragctx.ContextItem{}, err
+	}
+	f := ledger.Filter{Namespace: spaceName(namespace)}
+	missing := fmt.Errorf("message %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	var isState bool
+	var err error
+	switch f.Cluster, isState = ledger.StateOf(id); {
+	case isState && f.Check() == nil:
+		return e.stateItem(ctx, f)
+	case isState || !ledger.ValidID(id):
+		return ragctx.ContextItem{}, missing
+	}
+	if f.Cluster, err = e.ledger.ClusterOf(ctx, f.Namespace, id); err != nil {
+		return ragctx.ContextItem{}, err
+	}
+	m, found, err := e.ledger.Find(ctx, ledger.Query{Filter: f, ID: id})
+	if err == nil && (!found || !ledger.Shown(m)) {
+		err = missing
+	}
+	if err != nil {
+		return ragctx.ContextItem{}, err
+	}
+	return ledger.MessageItem(m), nil
+}
+
+func (e *Engine) stateItem(ctx context.Context, f ledger.Filter) (ragctx.ContextItem, error) {
+	s, err := e.ClusterState(ctx, f.Namespace, f.Cluster)
+	it := ledger.StateItem(f.Cluster, s)
+	if err == nil && it.Content == "" {
+		err = fmt.Errorf("state of the cluster %s: %w", ragctx.Clip(f.Cluster), ragctx.ErrNotFound)
+	}
+	return it, err
+}
+
+// LedgerTally counts what happened to messages since the engine was opened.
+func (e *Engine) LedgerTally() store.LedgerTally { return e.ledger.Tally() }
+
 // LastMessage returns the sequence of a cluster's newest message, 0 if it has none.
 func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (ledger.Sequence, error) {
 	if err := enters(ctx, namespace); err != nil {

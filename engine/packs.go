@@ -102,7 +102,7 @@ func mayPublish(ctx context.Context) bool {
 
 // report writes metrics to where they are wanted, to the ledger only for who may write to it. That it fails costs no context.
 func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metrics, publish bool) {
-	publish = publish && e.opts.Ledgers.PublishMetrics
+	publish = publish && e.opts.Ledgers.PublishMetrics && e.hasMessages(ctx, r.Namespace, r.Cluster)
 	if !e.opts.Ledgers.LogMetrics && !publish {
 		return
 	}
@@ -119,6 +119,15 @@ func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metr
 	if err != nil {
 		e.opts.Logger.WarnContext(ctx, "the metrics of a context were not published", "cluster", r.Cluster, "error", err)
 	}
+}
+
+// hasMessages reports whether a cluster is there: to measure a context must not make one.
+func (e *Engine) hasMessages(ctx context.Context, namespace, cluster string) bool {
+	last, err := ledger.Last(ctx, e.ledger, ledger.Filter{Namespace: namespace, Cluster: cluster})
+	if err != nil {
+		e.opts.Logger.WarnContext(ctx, "a cluster could not be read", "cluster", cluster, "error", err)
+	}
+	return last > 0
 }
 
 // retrieve finds documents and memories for a context. What is found is escaped, so that

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -42,7 +43,7 @@ func (f *fixture) pack(r ledger.PackRequest, strategy string) engine.Packed {
 	if r.Strategy, _, err = ledger.ParseStrategy([]byte(strategy)); err != nil {
 		f.t.Fatal(err)
 	}
-	r.Cluster = "team"
+	r.Cluster = cmp.Or(r.Cluster, "team")
 	p, err := f.Pack(f.t.Context(), r)
 	if err != nil {
 		f.t.Fatal(err)
@@ -135,6 +136,13 @@ func TestContextMetrics(t *testing.T) {
 	if tally := f.PackTally(); tally.Empty != 1 || tally.Parts["empty"] != 1 {
 		t.Errorf("tally %+v", tally)
 	}
+	f.pack(ledger.PackRequest{Cluster: "nobody"}, chat)
+	if _, err := f.Cluster(t.Context(), "", "nobody"); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("a context has made a cluster: %v", err)
+	}
+	if tally := f.LedgerTally(); tally.Appended != 3 || tally.Imported != 0 {
+		t.Errorf("a message and two metrics: %+v", tally)
+	}
 }
 
 // Documents and memories are sources; messages are items of an answer that names their
@@ -158,6 +166,15 @@ func TestLedgerAndRetrieval(t *testing.T) {
 	}
 	if ids := f.found(q.WithParam(ledger.ParamCluster, "team").WithTypes(ragctx.TypeMemory)); !strings.Contains(strings.Join(ids, " "), m.ID) {
 		t.Errorf("with the cluster: %v", ids)
+	}
+	if it, err := f.MessageItem(t.Context(), "", m.ID); err != nil || it.ID != m.ID || !strings.Contains(it.Content, "bob, REVIEW:\nthe signing keys are expired") {
+		t.Errorf("cited: %+v, %v", it, err)
+	}
+	hidden := f.publish("AGENT_OUTPUT", "bob", "raw", "")
+	for _, cited := range []struct{ namespace, id string }{{"foreign", m.ID}, {"", hidden.ID}, {"", "msg_" + strings.Repeat("0", 32)}, {"", "msg"}, {"", "state:"}, {"", "state:nobody"}} {
+		if it, err := f.MessageItem(t.Context(), cited.namespace, cited.id); !errors.Is(err, ragctx.ErrNotFound) {
+			t.Errorf("%+v: %+v, %v", cited, it, err)
+		}
 	}
 	q.Namespace = "foreign"
 	if ids := f.found(q.WithParam(ledger.ParamCluster, "team").WithTypes(ragctx.TypeMemory)); len(ids) != 0 {

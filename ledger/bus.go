@@ -91,7 +91,18 @@ func (s *Subscription) Close() {
 type Bus struct {
 	mu     sync.Mutex
 	subs   map[scope]map[*Subscription]struct{}
+	cutOff uint64
 	closed bool
+}
+
+// Tally returns how many subscriptions are open, and how many were cut off so far.
+func (b *Bus) Tally() (open int, cutOff uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, in := range b.subs {
+		open += len(in)
+	}
+	return open, b.cutOff
 }
 
 // scope names a cluster.
@@ -138,6 +149,7 @@ func (b *Bus) send(s *Subscription, m Message) {
 		return
 	}
 	if !s.put(m) {
+		b.cutOff++
 		b.end(s, &CutOffError{After: s.last})
 	}
 }

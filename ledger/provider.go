@@ -97,7 +97,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 // addState adds the state, unless the query asks for an earlier one or for messages of
 // a certain kind.
 func (p *Provider) addState(ctx context.Context, res *ragctx.ContextResult, q ragctx.ContextQuery, cluster string) error {
-	id := "state:" + cluster
+	id := statePrefix + cluster
 	if !q.AsOf.IsZero() || !q.Filter.IsZero() || slices.Contains(q.Exclude, id) {
 		return nil
 	}
@@ -105,13 +105,25 @@ func (p *Provider) addState(ctx context.Context, res *ragctx.ContextResult, q ra
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	if text := s.Summary(); text != "" {
-		res.Add(ragctx.ContextItem{
-			ID: id, Type: ragctx.TypeMemory, Content: text, Source: sourceOf(cluster, TopicStateSnapshot), Depth: ragctx.DepthAbstract,
-			Metadata: map[string]any{"topic": TopicStateSnapshot, "source_message": s.SourceMessageID},
-		}.WithRelevance(1))
+	if it := StateItem(cluster, s); it.Content != "" {
+		res.Add(it.WithRelevance(1))
 	}
 	return nil
+}
+
+// statePrefix is what the id of a state begins with; the cluster follows.
+const statePrefix = "state:"
+
+// StateOf returns the cluster of the id of a state, and false for other ids.
+func StateOf(id string) (cluster string, is bool) { return strings.CutPrefix(id, statePrefix) }
+
+// StateItem returns the state of a cluster as an item. It has no content where no message
+// says where the cluster stands.
+func StateItem(cluster string, s State) ragctx.ContextItem {
+	return ragctx.ContextItem{
+		ID: statePrefix + cluster, Type: ragctx.TypeMemory, Content: s.Summary(), Source: sourceOf(cluster, TopicStateSnapshot), Depth: ragctx.DepthAbstract,
+		Metadata: map[string]any{"topic": TopicStateSnapshot, "source_message": s.SourceMessageID},
+	}
 }
 
 // sourceOf is the source of an item.
@@ -119,6 +131,12 @@ func sourceOf(cluster, topic string) string { return "ledger:" + cluster + "/" +
 
 // ownTopics are those of messages that say nothing about the work.
 var ownTopics = []string{TopicStateSnapshot, TopicContextMetrics, TopicAgentLifecycle, TopicOmitted, TopicTokenUsage}
+
+// Shown reports whether a message can be an item of an answer.
+func Shown(m Message) bool { return !slices.Contains(ownTopics, m.Topic) && Replayable(m) }
+
+// MessageItem returns a message as an item that shows it in full.
+func MessageItem(m Message) ragctx.ContextItem { return messageItem(m, ragctx.DepthFull) }
 
 // candidates returns the newest messages that may be shown and pass the filter, newest
 // first. It looks beyond those that do not, as what agents put out is most of a cluster.
@@ -134,7 +152,7 @@ func (p *Provider) candidates(ctx context.Context, q ragctx.ContextQuery, cluste
 			return nil, err
 		}
 		for _, m := range page {
-			if slices.Contains(ownTopics, m.Topic) || !Replayable(m) || !passes(m, q.Filter) || slices.Contains(q.Exclude, m.ID) {
+			if !Shown(m) || !passes(m, q.Filter) || slices.Contains(q.Exclude, m.ID) {
 				continue
 			}
 			found = append(found, m)

@@ -21,6 +21,25 @@ type Ledger struct {
 	opts   ledger.Options
 	bus    ledger.Bus
 	closed atomic.Bool
+
+	appended, imported, trimmed atomic.Uint64
+}
+
+// LedgerTally counts since the log was opened.
+type LedgerTally struct {
+	// Appended are messages that were appended, those of ragctx itself included, Imported
+	// those of exports, and Trimmed those that went as the log keeps no more.
+	Appended, Imported, Trimmed uint64
+	// Subscriptions are open now; CutOff are those whose reader was too slow.
+	Subscriptions int
+	CutOff        uint64
+}
+
+// Tally returns what was counted.
+func (l *Ledger) Tally() LedgerTally {
+	t := LedgerTally{Appended: l.appended.Load(), Imported: l.imported.Load(), Trimmed: l.trimmed.Load()}
+	t.Subscriptions, t.CutOff = l.bus.Tally()
+	return t
 }
 
 var (
@@ -80,6 +99,12 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 	if err != nil {
 		return nil, failed("append to ledger", err)
 	}
+	stored := &l.appended
+	if mode == ledger.Importing {
+		stored = &l.imported
+	}
+	stored.Add(uint64(len(w.messages)))
+	l.trimmed.Add(w.trimmed)
 	return w.messages, nil
 }
 
@@ -92,6 +117,7 @@ type appending struct {
 	// messages are those that are new, and told those that subscribers hear of.
 	messages []ledger.Message
 	told     []ledger.Message
+	trimmed  uint64
 
 	tx *sql.Tx
 
@@ -237,6 +263,7 @@ func (a *appending) retain(ctx context.Context) error {
 			return errEnough
 		}
 		a.outputs, a.bytes = a.outputs-1, a.bytes-m.Size()
+		a.trimmed++
 		return r.Add(m)
 	})
 	if err != nil && !errors.Is(err, errEnough) {

@@ -150,6 +150,25 @@ func (l *Ledger) Count(ctx context.Context, q ledger.Query) (n int, err error) {
 	return n, nil
 }
 
+// ClusterOf returns the cluster of a namespace that has a message, or
+// [ragctx.ErrNotFound]. Of several, which imports can make, it is the one that had it first.
+func (l *Ledger) ClusterOf(ctx context.Context, namespace, id string) (name string, err error) {
+	if err := l.open(); err != nil {
+		return "", err
+	}
+	err = l.store.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT l.name FROM namespaces n JOIN ledgers l ON l.namespace = n.id AND l.erased = 0
+			JOIN ledger_messages m ON m.ledger = l.id AND m.id = ? WHERE n.name = ? ORDER BY m.seq LIMIT 1`, idBytes(id), namespace).Scan(&name)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("message %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return "", failed("find message", err)
+	}
+	return name, nil
+}
+
 // ClusterInfo is what is known of a cluster without its messages.
 type ClusterInfo struct {
 	Cluster  string `json:"cluster"`

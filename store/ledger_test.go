@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/ledger"
 	"github.com/ragctx/ragctx/ledger/ledgertest"
 	"github.com/ragctx/ragctx/store"
@@ -188,5 +190,55 @@ func TestReadingLedgerWritesNothing(t *testing.T) {
 	l.Close()
 	if after, err := os.ReadFile(name); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the database has changed, %v", err)
+	}
+}
+
+// What happened to messages is counted; whose a message is, is told by its id, and of
+// copies by the first.
+func TestLedgerTally(t *testing.T) {
+	f := fresh(t)
+	l := f.Ledger(ledger.Options{Retention: ledger.Retention{Messages: 2}})
+	defer l.Close()
+	sub, err := l.Subscribe(ledger.Filter{Namespace: "default", Cluster: "slow"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	outputs := words("outputs", 5)
+	for i := range outputs {
+		outputs[i].Topic = ledger.TopicAgentOutput
+	}
+	var stored []ledger.Message
+	for _, batch := range [][]ledger.Message{words("slow", ledger.SubscriptionBuffer+1), outputs, words("team", 1)} {
+		if stored, err = l.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moved := stored[0]
+	moved.Cluster = "a copy"
+	for range 2 {
+		if _, err := l.Import(t.Context(), []ledger.Message{moved}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := l.Count(t.Context(), ledger.Query{Filter: ledger.Filter{Namespace: "default", Cluster: "outputs", Topics: []string{ledger.TopicAgentOutput}}})
+	if err != nil || left > 2 {
+		t.Fatalf("%d outputs are left, %v", left, err)
+	}
+	got, want := l.Tally(), store.LedgerTally{Appended: ledger.SubscriptionBuffer + 1 + 5 + 1, Imported: 1, Trimmed: uint64(5 - left), CutOff: 1}
+	if got != want {
+		t.Errorf("tally %+v, want %+v", got, want)
+	}
+	if cluster, err := l.ClusterOf(t.Context(), "default", moved.ID); err != nil || cluster != "team" {
+		t.Errorf("the message of %q, %v", cluster, err)
+	}
+	if _, err := l.Erase(t.Context(), f.ns, "team"); err != nil {
+		t.Fatal(err)
+	}
+	if cluster, err := l.ClusterOf(t.Context(), "default", moved.ID); err != nil || cluster != "a copy" {
+		t.Errorf("after an erasure the message of %q, %v", cluster, err)
+	}
+	if _, err := l.ClusterOf(t.Context(), "foreign", moved.ID); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("from another namespace: %v", err)
 	}
 }
