@@ -207,40 +207,63 @@ func (h *Hybrid) spelling(c *catalog, q *Query, state uint64) *Spelling {
 // alone lowers the floor of the dense leg where the lexical leg found nothing.
 const alone = 0.6
 
-// join makes one list of the legs' hits, each unit once, with the cosine of
+// join makes one list of the legs' hits, each unit once, in no order, with the cosine of
 // those that only the lexical leg found filled in.
 func (h *Hybrid) join(q Query, sp *space, words LexicalResult, near []Scored) []Hit {
 	c := h.view.Load() // not that of the beginning: a leg may have found newer units
 	hits := make([]Hit, 0, len(words.Hits)+len(near))
-	found := make(map[uint64]struct{}, len(words.Hits))
-	add := func(id uint64, s Signals) {
+	add := func(id uint64, s Signals) bool {
 		i, ok := c.at(id)
-		if !ok {
-			return
+		if ok {
+			hits = append(hits, Hit{ID: id, Parent: c.parents[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})
 		}
-		found[id] = struct{}{}
-		hits = append(hits, Hit{ID: id, Parent: c.parents[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})
+		return ok
 	}
-	cosine := make(map[uint64]float64, len(near))
-	for _, n := range near {
-		cosine[n.ID] = n.Score
-	}
+	slices.SortFunc(near, func(a, b Scored) int { return cmp.Compare(a.ID, b.ID) })
+	found := make([]bool, len(near)) // by both legs
+	lacking := make([]int, 0, len(words.Hits))
 	for _, w := range words.Hits {
 		s := Signals{Keyword: w.Score / words.Max}
-		var known bool
-		if s.Vector, known = cosine[w.ID]; !known && len(q.Vector) > 0 {
-			s.Vector = sp.similarity(q.Space, q.Vector, w.ID)
+		i, known := slices.BinarySearchFunc(near, w.ID, func(n Scored, id uint64) int { return cmp.Compare(n.ID, id) })
+		if known {
+			s.Vector, found[i] = near[i].Score, true
 		}
-		add(w.ID, s)
+		if add(w.ID, s) && !known {
+			lacking = append(lacking, len(hits)-1)
+		}
+	}
+	if len(q.Vector) > 0 {
+		sp.fillIn(q, hits, lacking)
 	}
 	floor := q.Fusion.VectorFloor
 	if len(words.Hits) == 0 {
 		floor *= alone // no word is known: misspelt ones reach less than whole ones
 	}
-	for _, n := range near {
-		if _, ok := found[n.ID]; !ok && n.Score > floor {
+	for i, n := range near {
+		if !found[i] && n.Score > floor {
 			add(n.ID, Signals{Vector: n.Score})
 		}
 	}
 	return hits
+}
+
+// fewCosines are not worth another goroutine.
+const fewCosines = 16
+
+// fillIn sets the cosines of some of the hits, half of them beside the other half: their
+// vectors lie apart in memory, and fetching one takes far longer than multiplying it.
+func (s *space) fillIn(q Query, hits []Hit, lacking []int) {
+	fill := func(some []int) {
+		for _, i := range some {
+			hits[i].Signals.Vector = s.similarity(q.Space, q.Vector, hits[i].ID)
+		}
+	}
+	var other sync.WaitGroup
+	if n := len(lacking); n > fewCosines {
+		half := lacking[:n/2]
+		lacking = lacking[n/2:]
+		other.Go(func() { fill(half) })
+	}
+	fill(lacking)
+	other.Wait()
 }
