@@ -91,7 +91,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if out.Result, err = c.compact(ctx, k.ID, messages, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
 	}
-	stored, err := l.compaction(*out.Record, out.Messages)
+	stored, err := l.compaction(*out.Record, messages, out.Messages)
 	if err == nil {
 		stored, _, err = s.record(ctx, k, l, stored)
 	}

@@ -174,7 +174,7 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 		return
 	case compacted:
 		v.told = len(s.Records)
-		c, err = v.branch.compaction(s.Records[v.told-1], s.Messages)
+		c, err = v.branch.compaction(s.Records[v.told-1], before, s.Messages)
 	case same(before, s.Messages) || v.branch.leaf() == "":
 		return
 	default:
