@@ -94,12 +94,12 @@ type AssembledContext struct {
 
 // DroppedMessage is a message that is not shown, or not whole.
 type DroppedMessage struct {
-	Index   int            `json:"index" doc:"of the message in the request; of one of a session in what its stages have left"`
+	Index   *int           `json:"index,omitempty" doc:"of the message in the request; of one of a session in what its stages have left, absent if they were not given it"`
 	ID      string         `json:"id,omitempty"`
 	Role    ragctx.Role    `json:"role"`
 	Partial bool           `json:"partial,omitempty" doc:"the rest of the message is shown"`
 	Tokens  int            `json:"tokens" doc:"that were saved"`
-	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call" doc:"budget: newer ones took it; boundary: a conversation cannot begin with it; orphan_result: its call is not there; unanswered_call: the conversation went on without a result"`
+	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty" doc:"budget: newer ones took it; boundary: a conversation cannot begin with it; orphan_result: its call is not there; unanswered_call: the conversation went on without a result; empty: it says nothing"`
 }
 
 // places are where the blocks go.

@@ -125,8 +125,8 @@ func (c AssembleCall) Answer(a engine.Assembled) (AssembleAnswer, error) {
 		out.Blocks = append(out.Blocks, AssembledBlock{b, places[b.Name]})
 	}
 	for _, cut := range a.View.Cuts {
-		m := a.Messages[cut.Index]
-		out.Dropped = append(out.Dropped, DroppedMessage{cut.Index + c.skip, m.ID, m.Role, cut.Partial, cut.Tokens, cut.Reason})
+		m, index := a.Messages[cut.Index], cut.Index+c.skip
+		out.Dropped = append(out.Dropped, DroppedMessage{&index, m.ID, m.Role, cut.Partial, cut.Tokens, cut.Reason})
 	}
 	if len(a.Context.Blocks) > 0 {
 		out.Context = &AssembledContext{

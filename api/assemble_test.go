@@ -106,7 +106,7 @@ func TestAssembleTruncates(t *testing.T) {
 	if len(a.Messages) != 1 || string(a.Messages[0]) != `{"role":"user","content":"roll back"}` || len(a.Dropped) != 4 || a.Budget.Over != 0 {
 		t.Errorf("answer %s", raw)
 	}
-	if d := a.Dropped[3]; d.Index != 3 || d.ID != "m3" || d.Reason != "orphan_result" {
+	if d := a.Dropped[3]; d.Index == nil || *d.Index != 3 || d.ID != "m3" || d.Reason != "orphan_result" {
 		t.Errorf("dropped %+v", a.Dropped)
 	}
 	// Further calls of an execution keep their context.

@@ -79,8 +79,26 @@ type CompileAnswer struct {
 	Tokens     int                `json:"tokens" doc:"what the messages cost"`
 	OverTokens int                `json:"over_tokens,omitempty" doc:"by how much that exceeds max_tokens, which only what must stay can do"`
 	Sections   []string           `json:"sections" nullable:"false" doc:"the sections that there are"`
-	Dropped    []conversation.Cut `json:"dropped" nullable:"false" doc:"the messages that the limits have left out, oldest first"`
+	Dropped    []conversation.Cut `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first: because of the limits, or as no provider takes them"`
+	Hidden     []HiddenMessages   `json:"hidden" nullable:"false" doc:"how many others are not shown, or not whole, by reason"`
 	Losses     []FormLoss         `json:"losses" nullable:"false" doc:"what cannot be said in the form of the answer, or was lost of that of the request"`
+}
+
+// HiddenMessages says how many messages of a conversation are not shown, or not whole, for
+// a reason that many share.
+type HiddenMessages struct {
+	Reason   session.Reason `json:"reason" enum:"section,trace,compacted,pruned,stage" doc:"section: they are in one that is not asked for; trace: they are traces of other executions; compacted: a summary stands for them; pruned: an old output of a tool is left out of them; stage: a stage has left them out, or shows something else"`
+	Messages int            `json:"messages" doc:"how many these are"`
+	Tokens   int            `json:"tokens" doc:"that were saved"`
+}
+
+// hiddenOf returns what is hidden as it is answered.
+func hiddenOf(list []conversation.Hidden) []HiddenMessages {
+	out := make([]HiddenMessages, len(list))
+	for i, h := range list {
+		out[i] = HiddenMessages(h)
+	}
+	return out
 }
 
 type (
@@ -114,7 +132,7 @@ func (s *Server) compile(ctx context.Context, in *compileStatelessInput) (*compi
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.engine.Conversations().CompileStore(ctx, store, in.Body.options())
+	c, err := s.engine.Conversations().CompileStore(ctx, store, in.Body.Records, in.Body.options())
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +143,7 @@ func (s *Server) compile(ctx context.Context, in *compileStatelessInput) (*compi
 func compiled(c conversation.Compiled, format string, lost []FormLoss) (*compileOutput, error) {
 	said, losses, err := spoken(format, c.Messages)
 	out := CompileAnswer{
-		Said: said, Tokens: c.Tokens, OverTokens: c.Over, Sections: c.Sections, Dropped: c.Cuts, Losses: slices.Concat(lost, losses),
+		Said: said, Tokens: c.Tokens, OverTokens: c.Over, Sections: c.Sections, Dropped: c.Cuts, Hidden: hiddenOf(c.Hidden), Losses: slices.Concat(lost, losses),
 	}
 	if out.Dropped == nil {
 		out.Dropped = []conversation.Cut{}
@@ -144,7 +162,7 @@ func (r CompileSections) at(section int) string {
 	return fmt.Sprintf("sections[%d].messages", section)
 }
 
-// sectionsOf returns a store of what was sent, as its records show it.
+// sectionsOf returns a store of what was sent.
 func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error) {
 	sections := r.Sections
 	if sections == nil {
@@ -162,9 +180,6 @@ func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error
 		messages, losses, err := s.heard(said, r.at(i))
 		if err != nil {
 			return session.Store{}, nil, err
-		}
-		if len(r.Records) > 0 {
-			messages = compact.Apply(messages, r.Records)
 		}
 		if store, err = store.Add(session.Section{Name: one.Name, Messages: messages}); err != nil {
 			return session.Store{}, nil, err

@@ -55,7 +55,8 @@ func (s *Server) eraseRoutes() {
 		}
 		// Of what goes only the session has a tag.
 		k := session.Key{Namespace: in.Namespace, User: in.UserID, ID: in.ID}
-		if _, err := s.met(ctx, in.SessionMatching, k); err != nil {
+		ctx, err := s.met(ctx, in.SessionMatching, k)
+		if err != nil {
 			return nil, err
 		}
 		erased, err := s.engine.EraseSession(ctx, in.Namespace, in.ID, in.UserID, in.UserID == "")

@@ -120,6 +120,8 @@ type (
 	}
 	forkInput struct {
 		SessionKey
+		SessionMatching
+
 		Body ForkRequest
 	}
 	navigateInput struct {
@@ -250,7 +252,7 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOutput, error) {
 	to := in.kept()
 	to.ID = cmp.Or(in.Body.To, seedOf(ctx), s.opts.NewID())
-	err := s.engine.Sessions().Fork(ctx, in.kept(), in.Body.MessageID, to.ID)
+	err := s.engine.Sessions().Fork(in.expect(ctx), in.kept(), in.Body.MessageID, to.ID)
 	if madeBefore(ctx, in.Body.To, err) {
 		err = nil
 	}

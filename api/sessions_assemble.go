@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
@@ -27,11 +28,12 @@ type SessionAssembleRequest struct {
 type SessionAssembleAnswer struct {
 	AssembleAnswer
 
-	Pipeline     []StageReport  `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
-	Layer        pipeline.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is observations where there are any, else compaction"`
-	Compactions  []string       `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
-	Observations int            `json:"observations" doc:"how many notes there are of what long turns came to"`
-	Leaf         string         `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
+	Pipeline     []StageReport    `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
+	Layer        pipeline.Layer   `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is observations where there are any, else compaction"`
+	Hidden       []HiddenMessages `json:"hidden" nullable:"false" doc:"how many messages of the session the stages were not given, or not whole, by reason; those that are few are in dropped"`
+	Compactions  []string         `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
+	Observations int              `json:"observations" doc:"how many notes there are of what long turns came to"`
+	Leaf         string           `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
 }
 
 // StageReport says what a stage did.
@@ -68,7 +70,7 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if err != nil {
 		return nil, noMessageIn(err, "leaf")
 	}
-	out := SessionAssembleAnswer{Layer: cmp.Or(a.Stages.Layer, anyLayer), Observations: len(a.Stages.Notes)}
+	out := SessionAssembleAnswer{Layer: cmp.Or(a.Stages.Layer, anyLayer), Observations: len(a.Stages.Notes), Hidden: hiddenOf(a.Stages.Hidden)}
 	for _, r := range a.Stages.Reports {
 		out.Pipeline = append(out.Pipeline, StageReport(r))
 	}
@@ -78,6 +80,18 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if n := len(a.Stages.Path); n > 0 {
 		out.Leaf = a.Stages.Path[n-1]
 	}
-	out.AssembleAnswer, err = c.Answer(a.Assembled)
-	return &sessionAssembleOutput{out}, err
+	if out.AssembleAnswer, err = c.Answer(a.Assembled); err != nil {
+		return nil, err
+	}
+	out.Dropped = append(droppedBefore(a.Stages.Cuts), out.Dropped...)
+	return &sessionAssembleOutput{out}, nil
+}
+
+// droppedBefore returns messages of a session that its stages were not given, or not whole.
+func droppedBefore(cuts []conversation.Cut) []DroppedMessage {
+	out := make([]DroppedMessage, len(cuts))
+	for i, c := range cuts {
+		out[i] = DroppedMessage{ID: c.ID, Role: c.Role, Partial: c.Partial, Tokens: c.Tokens, Reason: c.Reason}
+	}
+	return out
 }

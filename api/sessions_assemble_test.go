@@ -110,6 +110,68 @@ func TestAssembleSessionCompacts(t *testing.T) {
 	}
 }
 
+// TestLeftOutOfSession: compile and assemble of a session say of each message why it is not
+// shown, and a list of what nobody stores does.
+func TestLeftOutOfSession(t *testing.T) {
+	f := start(t, Options{})
+	k := session.Key{ID: "s"}
+	result := func(of string) ragctx.Message {
+		return ragctx.Message{ID: "r-" + of, Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: of, Content: ragctx.Text("so it is")}}}
+	}
+	trace := ragctx.TextMessage(ragctx.RoleAssistant, "I look.")
+	trace.Metadata = map[string]any{ragctx.MetaIsTrace: true, ragctx.MetaExecutionID: "run"}
+	messages := []ragctx.Message{
+		ragctx.TextMessage(ragctx.RoleUser, "What is it?"), result("nobody"), trace,
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{{Type: ragctx.BlockText, Text: "Wait."}, {Type: ragctx.BlockToolUse, ID: "c", Name: "f", Input: []byte(`{}`)}}},
+		ragctx.TextMessage(ragctx.RoleUser, ""), ragctx.TextMessage(ragctx.RoleUser, "And now?"),
+	}
+	if _, err := f.eng.Conversations().Create(t.Context(), k, conversation.CreateOptions{Messages: messages}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "[orphan_result unanswered_call* empty] [trace 1]"
+	left := func(partial []bool, reasons []session.Reason, hidden []HiddenMessages) string {
+		var cuts, many []string
+		for i, why := range reasons {
+			if cuts = append(cuts, string(why)); partial[i] {
+				cuts[i] += "*"
+			}
+		}
+		for _, h := range hidden {
+			many = append(many, fmt.Sprint(h.Reason, " ", h.Messages))
+		}
+		return fmt.Sprint(cuts, " ", many)
+	}
+	cuts := func(a CompileAnswer) string {
+		var partial []bool
+		var reasons []session.Reason
+		for _, d := range a.Dropped {
+			partial, reasons = append(partial, d.Partial), append(reasons, d.Reason)
+		}
+		return left(partial, reasons, a.Hidden)
+	}
+	if got := cuts(into[CompileAnswer](t, f.call(t, "POST", "/v1/sessions/s/compile", `{}`), 200)); got != want {
+		t.Errorf("compile: %s, want %s", got, want)
+	}
+	body, err := json.Marshal(map[string]any{"messages": messages})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cuts(into[CompileAnswer](t, f.call(t, "POST", "/v1/compile", string(body)), 200)); got != want {
+		t.Errorf("compile of what is sent: %s, want %s", got, want)
+	}
+	a, raw := f.assembledSession(t, "s", `{}`)
+	var partial []bool
+	var reasons []session.Reason
+	for _, d := range a.Dropped {
+		if partial, reasons = append(partial, d.Partial), append(reasons, d.Reason); d.Index != nil || d.Role == "" || d.Tokens <= 0 {
+			t.Errorf("%+v", d)
+		}
+	}
+	if got := left(partial, reasons, a.Hidden); got != want {
+		t.Errorf("assemble: %s, want %s: %s", got, want, raw)
+	}
+}
+
 func TestAssembleSessionFaults(t *testing.T) {
 	f := start(t, Options{})
 	f.workedOn(t, "s", 1)

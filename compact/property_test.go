@@ -100,6 +100,11 @@ func TestCompactedViews(t *testing.T) {
 			branch := messages[:rapid.IntRange(0, len(messages)).Draw(t, "branch")]
 			checkPairs(t, compact.Apply(branch, records))
 			checkInUse(t, branch, compact.Apply(branch, records))
+			again, err := c.Compact(context.Background(), compact.Conversation{Messages: branch, Records: records})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkResult(t, branch, compact.Apply(branch, records), records, again)
 		}
 		if asJSON(messages) != before {
 			t.Fatal("the conversation was changed")

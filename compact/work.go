@@ -168,17 +168,23 @@ func (w *work) record(c cut, text string, way Strategy, o Options) Record {
 }
 
 // span returns the ids of a record: where its range begins and ends, and what stays in it.
-// They are empty if one of them is missing or not unique.
+// They are empty if one of them is missing or not unique. It is a range of the conversation:
+// on a branch that ends early a summary is shown before messages that come before its range.
 func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (from, to string, keep []string) {
-	last := c.from
+	first, last := c.from, c.from
 	for i := c.from; i < c.to; i++ {
-		if !c.stays[i] && !within[w.items[i].message.ID] {
-			last = i
+		if it := &w.items[i]; !c.stays[i] && !within[it.message.ID] {
+			if it.from < w.items[first].from {
+				first = i
+			}
+			if it.to > w.items[last].to {
+				last = i
+			}
 		}
 	}
-	from, to = w.items[c.from].message.ID, w.items[last].message.ID
 	at := places(w.raw)
-	if r := known[from]; r != nil && isSummary(w.items[c.from].message) {
+	from, to = w.items[first].message.ID, w.items[last].message.ID
+	if r := known[from]; r != nil && isSummary(w.items[first].message) {
 		from = r.From
 	} else if _, ok := at[from]; !ok {
 		return "", "", nil
@@ -189,14 +195,15 @@ func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (fr
 		return "", "", nil
 	}
 	for i := range w.items {
-		id := w.items[i].message.ID
-		if !c.stays[i] || !within[id] && (i < c.from || last < i) {
+		it := &w.items[i]
+		inside := w.items[first].from <= it.from && it.from < w.items[last].to
+		if !c.stays[i] || !within[it.message.ID] && !inside {
 			continue
 		}
-		if _, ok := at[id]; !ok {
+		if _, ok := at[it.message.ID]; !ok {
 			return "", "", nil
 		}
-		keep = append(keep, id)
+		keep = append(keep, it.message.ID)
 	}
 	return from, to, keep
 }

@@ -2,6 +2,7 @@ package conversation_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -58,4 +59,45 @@ func TestRawLeavesTheCostsOfTheBranch(t *testing.T) {
 	if priced, branch := conversation.Priced(w.Service, key); raw <= shown || priced != branch {
 		t.Errorf("%d messages are shown, raw %d; of a branch of %d the costs of %d are known", shown, raw, branch, priced)
 	}
+}
+
+// TestCompactingABranchThatEndsEarly: on a branch that ends before the instruction that was
+// newest when it was compacted, the summary stands before messages that come before its
+// range. A compaction of that view lasts as well.
+func TestCompactingABranchThatEndsEarly(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	steps := func(n int) []string {
+		out := make([]string, n)
+		for i := range out {
+			out[i] = fmt.Sprintf("We decided on step %d of the plan, and wrote it down with all that speaks for it.", i)
+		}
+		return out
+	}
+	say := func(role ragctx.Role, texts ...string) (last string) {
+		for _, text := range texts {
+			m, err := w.Append(t.Context(), key, "", session.Step{}, ragctx.TextMessage(role, text))
+			w.must(err)
+			last = m[0].ID
+		}
+		return last
+	}
+	compact := func(first int) {
+		t.Helper()
+		out, err := w.Compact(t.Context(), key, conversation.CompactOptions{KeepFirst: first, KeepLast: 1, Window: 400})
+		w.must(err)
+		if out.Stored == nil {
+			t.Fatal(out.Reason)
+		}
+		if got := texts(w.compiled(conversation.CompileOptions{})); got != texts(out.Messages) {
+			t.Errorf("compacted to %s, shown is %s", texts(out.Messages), got)
+		}
+	}
+	say(ragctx.RoleUser, "Please do all of it.")
+	early := say(ragctx.RoleAssistant, steps(12)...)
+	say(ragctx.RoleUser, "And now?")
+	compact(5)
+	w.must(w.storage.Navigate(t.Context(), key, early))
+	compact(-1)
+	say(ragctx.RoleAssistant, steps(4)...)
+	compact(-1)
 }

@@ -85,13 +85,13 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		return Compacted{}, err
 	}
 	var out Compacted
-	c.costs, c.options.Used = l.costs(c.scale), l.used(o.Used)
+	c.costs, c.options.Used = l.pricing(c.scale).costs, l.used(o.Used)
 	tells := telling{service: s, key: k, options: c.by.Options()}
 	c.watch = tells.watch(ctx)
 	if out.Result, err = c.compact(ctx, k.ID, messages, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
 	}
-	stored, err := l.compaction(*out.Record, out.Messages)
+	stored, err := l.compaction(*out.Record, messages, out.Messages)
 	if err == nil {
 		stored, _, err = s.record(ctx, k, l, stored)
 	}

@@ -50,17 +50,12 @@ type Compiled struct {
 	// Tokens is what they cost; Over is by how much that exceeds the limit, which only what
 	// must stay can do.
 	Tokens, Over int
-	// Cuts are the messages that the limits have left out.
-	Cuts []Cut
+	// Cuts are the messages that are not shown, or not whole, oldest first: because of the
+	// limits, or as no provider takes them. Hidden are those of which there are many.
+	Cuts   []Cut
+	Hidden []Hidden
 	// Sections are those of what was compiled, in the order of the store.
 	Sections []string
-}
-
-// Cut is a message that is left out because of a limit.
-type Cut struct {
-	ID     string         `json:"id,omitempty"`
-	Tokens int            `json:"tokens"`
-	Reason session.Reason `json:"reason"`
 }
 
 // Compile returns what a model is shown of a session.
@@ -82,11 +77,12 @@ func (s *Service) Compile(ctx context.Context, k session.Key, o CompileOptions) 
 			return Compiled{}, err
 		}
 	}
-	return l.base(o.Raw).limited(ctx, o, scale, l.costs(scale))
+	return l.base(o.Raw).limited(ctx, o, l.pricing(scale))
 }
 
-// CompileStore returns what a model is shown of a store that the caller has.
-func (s *Service) CompileStore(ctx context.Context, store session.Store, o CompileOptions) (Compiled, error) {
+// CompileStore returns what a model is shown of a store that the caller has, with the
+// compactions of its messages, oldest first.
+func (s *Service) CompileStore(ctx context.Context, store session.Store, made []compact.Record, o CompileOptions) (Compiled, error) {
 	if o.Leaf != "" {
 		return Compiled{}, ragctx.Invalid("leaf", "is of stored sessions; send the messages of the branch")
 	}
@@ -94,11 +90,15 @@ func (s *Service) CompileStore(ctx context.Context, store session.Store, o Compi
 	if err != nil {
 		return Compiled{}, err
 	}
-	return base{store: store}.limited(ctx, o, scale, scale.each)
+	l := loaded{store: store, records: records{compactions: made}, tables: new(tables)}
+	for _, name := range store.Names() {
+		l.entries = append(l.entries, session.EntriesOf(name, store.Section(name).Messages)...)
+	}
+	return l.base(o.Raw).limited(ctx, o, l.pricing(scale))
 }
 
 // limited compiles within the limits.
-func (b base) limited(ctx context.Context, o CompileOptions, scale scale, costs func([]ragctx.Message) []int) (Compiled, error) {
+func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (Compiled, error) {
 	if err := o.validate(); err != nil {
 		return Compiled{}, err
 	}
@@ -106,15 +106,19 @@ func (b base) limited(ctx context.Context, o CompileOptions, scale scale, costs 
 	if err != nil {
 		return Compiled{}, err
 	}
-	out := Compiled{Sections: b.store.Names()}
-	v := limited{scale: scale, View: session.View{Messages: messages}, costs: costs(messages)}
+	left, err := b.account(o, messages, prices)
+	if err != nil {
+		return Compiled{}, err
+	}
+	out := Compiled{Sections: b.store.Names(), Hidden: left.hidden}
+	v := limited{scale: prices.scale, View: session.View{Messages: messages}, costs: prices.costs(messages), places: left.places}
 	if o.MaxMessages > 0 {
 		v.limit(o.MaxMessages, ones(len(messages)))
 	}
 	if o.MaxTokens > 0 {
 		v.limit(o.MaxTokens, v.costs)
 	}
-	out.Messages, out.Cuts, out.Over = v.Messages, v.cuts, v.Over
+	out.Messages, out.Cuts, out.Over = v.Messages, left.limited(v.cuts), v.Over
 	for _, n := range v.costs {
 		out.Tokens += n
 	}
@@ -125,22 +129,24 @@ func (b base) limited(ctx context.Context, o CompileOptions, scale scale, costs 
 type limited struct {
 	session.View
 
-	scale scale
-	costs []int
-	cuts  []Cut
+	scale  scale
+	costs  []int
+	places []int // on the branch
+	cuts   []Cut
 }
 
 // limit has the view be at most most, by costs.
 func (v *limited) limit(most int, by []int) {
-	before, costs := v.Messages, v.costs
+	before, costs, places := v.Messages, v.costs, v.places
 	v.View = session.Truncate(before, session.Limits{Tokens: most, Scale: v.scale.Scale, Costs: by})
-	v.costs = make([]int, len(v.Kept))
+	v.costs, v.places = make([]int, len(v.Kept)), make([]int, len(v.Kept))
 	for i, at := range v.Kept {
-		v.costs[i] = costs[at]
+		v.costs[i], v.places[i] = costs[at], places[at]
 	}
 	v.cuts = slices.Grow(v.cuts, len(v.View.Cuts))
 	for _, c := range v.View.Cuts {
-		v.cuts = append(v.cuts, Cut{ID: before[c.Index].ID, Tokens: costs[c.Index], Reason: c.Reason})
+		m := &before[c.Index]
+		v.cuts = append(v.cuts, Cut{ID: m.ID, Role: m.Role, Tokens: costs[c.Index], Reason: c.Reason, place: places[c.Index]})
 	}
 }
 
@@ -157,11 +163,16 @@ func ones(n int) []int {
 type base struct {
 	store   session.Store
 	records []compact.Record
+	of      *loaded
+	// stage is the one that has put something in the place of the messages up to staged,
+	// which is -1 if none has.
+	stage  string
+	staged int
 }
 
 // base returns what a view of the branch begins with.
 func (l *loaded) base(raw bool) base {
-	b := base{store: l.store}
+	b := base{store: l.store, of: l, staged: -1}
 	if raw {
 		return b
 	}
@@ -169,7 +180,7 @@ func (l *loaded) base(raw bool) base {
 		b.records = l.undisturbed()
 	}
 	if i, at := l.newestStage(l.records.stages); i >= 0 {
-		b.store = l.since(l.records.stages[i], at)
+		b.store, b.stage, b.staged = l.since(l.records.stages[i], at), l.records.stages[i].Stage, at
 	}
 	return b
 }
@@ -215,23 +226,17 @@ func (b base) compile(ctx context.Context, o CompileOptions) ([]ragctx.Message, 
 	}
 	c := session.Context{}.WithStore(b.store)
 	if len(b.records) > 0 {
-		c, compiler = b.compacted(compiler)
+		c, compiler = b.compacted(choiceOf(compiler))
 	}
 	return compiler.Compile(ctx, c, o.Execution)
 }
 
 // compacted returns the compacted conversation, and what is left to be compiled of it:
 // records come before the choice among traces, as a range may begin or end with one.
-func (b base) compacted(compiler session.Compiler) (session.Context, session.Compiler) {
-	store, rest := b.store, session.Compiler(session.AllSections{})
-	switch c := compiler.(type) {
-	case session.CurrentTrace:
-		store, rest = store.Select(c.Sections...), session.CurrentTrace{}
-	case session.SelectedSections:
-		if len(c.Names) == 0 {
-			c.Names = []string{session.SectionMessages}
-		}
-		store = store.Select(c.Names...)
+func (b base) compacted(c choice) (session.Context, session.Compiler) {
+	rest := session.Compiler(session.CurrentTrace{})
+	if c.traces {
+		rest = session.AllSections{}
 	}
-	return session.Context{}.WithMessages(compact.Apply(store.Messages(), b.records)), rest
+	return session.Context{}.WithMessages(compact.Apply(b.store.Select(c.sections...).Messages(), b.records)), rest
 }

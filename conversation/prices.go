@@ -87,9 +87,19 @@ func (p *priced) is(m *ragctx.Message) bool {
 	return p.blocks == len(m.Content) && (p.blocks == 0 || p.first == &m.Content[0]) && p.name == m.Name && p.reasoning == m.Reasoning
 }
 
-// costs returns a function that says what messages cost by a scale. Of the list that it was
-// asked for last it knows the answer, which is shared. It is for one call of the service.
-func (l *loaded) costs(c scale) func([]ragctx.Message) []int {
+// pricing says what lists of messages cost that are made of a branch, and where on it they
+// are. Of the list that it was asked for last it knows the answer. It is for one call of the
+// service.
+type pricing struct {
+	scale scale
+	table *table
+	last  []ragctx.Message
+	known []int // their costs
+	where []int // their places
+}
+
+// pricing returns what says what messages cost by a scale.
+func (l *loaded) pricing(c scale) *pricing {
 	l.tables.mu.Lock()
 	if l.tables.of == nil {
 		l.tables.of = make(map[string]*table)
@@ -101,13 +111,32 @@ func (l *loaded) costs(c scale) func([]ragctx.Message) []int {
 	}
 	l.tables.mu.Unlock()
 	t.learn(l.entries, c)
-	var last []ragctx.Message
-	var known []int
-	return func(messages []ragctx.Message) []int {
-		if len(messages) != len(last) || len(last) > 0 && &messages[0] != &last[0] {
-			last, known = messages, t.each(messages, c)
+	return &pricing{scale: c, table: t}
+}
+
+// costs returns what each message costs, which is shared.
+func (p *pricing) costs(messages []ragctx.Message) []int {
+	p.look(messages)
+	return p.known
+}
+
+// places returns where each message is on the branch, -1 for what is made anew, also of
+// one of its messages; it is shared.
+func (p *pricing) places(messages []ragctx.Message) []int {
+	p.look(messages)
+	return p.where
+}
+
+func (p *pricing) look(messages []ragctx.Message) {
+	if p.where != nil && len(messages) == len(p.last) && (len(p.last) == 0 || &messages[0] == &p.last[0]) {
+		return
+	}
+	p.last = messages
+	p.known, p.where = p.table.find(messages)
+	for i, at := range p.where {
+		if at < 0 {
+			p.known[i] = p.scale.message(messages[i])
 		}
-		return known
 	}
 }
 
@@ -126,30 +155,29 @@ func (t *table) learn(entries []session.Entry, c scale) {
 	}
 }
 
-// each returns what each message costs.
-func (t *table) each(messages []ragctx.Message, c scale) []int {
-	out, unknown := t.known(messages)
-	for _, i := range unknown {
-		out[i] = c.message(messages[i])
-	}
-	return out
-}
-
-// known returns what the messages cost that are of the branch, and which are not.
-func (t *table) known(messages []ragctx.Message) (costs, unknown []int) {
+// find returns where messages are, -1 for those that are not of the branch, and what those
+// cost that are.
+func (t *table) find(messages []ragctx.Message) (costs, places []int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	costs = make([]int, len(messages))
+	costs, places = make([]int, len(messages)), make([]int, len(messages))
 	next := 0 // what is made of a branch is mostly in its order
 	for i := range messages {
 		at, ok := t.place(&messages[i], next)
 		if !ok {
-			unknown = append(unknown, i)
+			places[i] = -1
 			continue
 		}
-		costs[i], next = t.priced[at].cost, at+1
+		costs[i], places[i], next = t.priced[at].cost, at, at+1
 	}
-	return costs, unknown
+	return costs, places
+}
+
+// cost returns what the message at a place costs.
+func (t *table) cost(at int) int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.priced[at].cost
 }
 
 // place returns where a message is, which is looked for near a place first. The lock is

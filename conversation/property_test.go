@@ -91,9 +91,12 @@ func TestKeptIsAsStored(t *testing.T) {
 					t.Fatalf("the newest instruction %q is not in %s", before[at].Content, texts(v.Messages))
 				}
 			case "compact":
-				_, err := kept.Compact(ctx, key, conversation.CompactOptions{Window: 1000})
+				out, err := kept.Compact(ctx, key, conversation.CompactOptions{Window: 1000})
 				if !errors.Is(err, ragctx.ErrConflict) { // another layer
 					must(err)
+				}
+				if out.Stored != nil && texts(out.Messages) != texts(show(kept, false)) {
+					t.Fatalf("compacted to %s, shown is %s", texts(out.Messages), texts(show(kept, false)))
 				}
 			case "undo":
 				if _, err := kept.Undo(ctx, key); !errors.Is(err, ragctx.ErrNotFound) {

@@ -189,12 +189,12 @@ func (r records) bytes() (sum int) {
 	return sum
 }
 
-// compaction returns a record of the branch as it is stored, after which messages are shown.
-// Where it begins or ends with what a stage has made or left out, which is no message that
-// the next view begins with, they are stored as what a stage has made.
-func (l *loaded) compaction(r compact.Record, shown []ragctx.Message) (session.Compaction, error) {
-	if !l.holds(r) {
-		return l.stageRecord(pipeline.Compaction{}.Name(), shown)
+// compaction returns a record of the branch as it is stored, which has made one view into
+// another. A record that would not show that is stored as what a stage has made: where its
+// range begins or ends with what a stage has made or left out, or is none of the branch.
+func (l *loaded) compaction(r compact.Record, before, after []ragctx.Message) (session.Compaction, error) {
+	if !l.holds(r, before, after) {
+		return l.stageRecord(pipeline.Compaction{}.Name(), after)
 	}
 	r.Through = l.leaf()
 	raw, err := json.Marshal(r)
@@ -202,13 +202,38 @@ func (l *loaded) compaction(r compact.Record, shown []ragctx.Message) (session.C
 }
 
 // holds reports whether a record is about messages of the branch alone, with which a view of
-// it begins.
-func (l *loaded) holds(r compact.Record) bool {
+// it begins, and whether all that it has taken out of the view is in its range. That is not
+// so on a branch that ends early, where a summary stands before messages that come before
+// what it stands for.
+func (l *loaded) holds(r compact.Record, before, after []ragctx.Message) bool {
 	if r.From == "" && r.To == "" {
 		return r.Summary == "" // which stands for messages without ids
 	}
-	shown := idsOf(l.base(false).store.Messages())
-	return !slices.ContainsFunc(append([]string{r.From, r.To}, r.Keep...), func(id string) bool { return !shown[id] || !l.has(id) })
+	at := l.base(false).places()
+	for _, id := range append([]string{r.From, r.To}, r.Keep...) {
+		if _, shown := at[id]; !shown || !l.has(id) {
+			return false
+		}
+	}
+	from, to := at[r.From], at[r.To]
+	stays := idsOf(after)
+	return !slices.ContainsFunc(before, func(m ragctx.Message) bool {
+		i, known := at[m.ID]
+		return known && !stays[m.ID] && (i < from || to < i)
+	})
+}
+
+// places returns where messages are in a view that nothing is summarised in, by id.
+func (b base) places() map[string]int {
+	at := make(map[string]int, b.store.Len())
+	for _, store := range [...]session.Store{b.store.Select(session.InferenceOrder()...), b.store} {
+		for _, m := range store.Messages() {
+			if _, has := at[m.ID]; !has && m.ID != "" {
+				at[m.ID] = len(at)
+			}
+		}
+	}
+	return at
 }
 
 // idsOf returns the ids of messages.

@@ -727,7 +727,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := w.CompileStore(t.Context(), session.Store{}.Append("messages", talk(0, 1, 1)...), conversation.CompileOptions{MaxTokens: 10}); err != nil {
+	if _, err := w.CompileStore(t.Context(), session.Store{}.Append("messages", talk(0, 1, 1)...), nil, conversation.CompileOptions{MaxTokens: 10}); err != nil {
 		t.Error(err)
 	}
 }

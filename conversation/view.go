@@ -45,6 +45,9 @@ type View struct {
 	Messages []ragctx.Message
 	Costs    []int // of the messages, in tokens of the tokenizer
 	Reports  []pipeline.Report
+	// Cuts and Hidden are the messages of the branch that no stage was given, or not whole.
+	Cuts   []Cut
+	Hidden []Hidden
 	// Notes are the observations that count, oldest first; the newest may not be shown yet.
 	Notes []pipeline.Note
 	// Layer is the session's, and Records are the compactions and persisted stages that
@@ -122,10 +125,14 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	costs := v.branch.costs(v.scale)
+	prices := v.branch.pricing(v.scale)
+	left, err := begin.account(v.options.Compile, messages, prices)
+	if err != nil {
+		return View{}, err
+	}
 	state := pipeline.State{
 		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.used(v.options.Used),
-		Records: begin.records, Messages: messages, Costs: costs,
+		Records: begin.records, Messages: messages, Costs: prices.costs,
 	}
 	v.told = len(begin.records)
 	if v.options.Compile.Leaf == "" {
@@ -136,7 +143,7 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 		return View{}, err
 	}
 	out := View{
-		Messages: res.Messages, Costs: costs(res.Messages), Reports: res.Reports,
+		Messages: res.Messages, Costs: prices.costs(res.Messages), Reports: res.Reports, Cuts: left.cuts, Hidden: left.hidden,
 		Layer: v.branch.layer, Records: v.made, Used: state.Used, Path: v.branch.path(),
 	}
 	if state.Observed {
@@ -174,7 +181,7 @@ func (v *viewing) keep(ctx context.Context, stage string, before []ragctx.Messag
 		return
 	case compacted:
 		v.told = len(s.Records)
-		c, err = v.branch.compaction(s.Records[v.told-1], s.Messages)
+		c, err = v.branch.compaction(s.Records[v.told-1], before, s.Messages)
 	case same(before, s.Messages) || v.branch.leaf() == "":
 		return
 	default:

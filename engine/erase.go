@@ -130,7 +130,8 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 }
 
 // EraseSession removes the turns and memories of a session of a user, or with
-// anyUser of everyone, which is for admins; who acts for one user erases what is theirs.
+// anyUser of everyone, which is for admins; who acts for one user erases what is theirs. A
+// condition of ctx ([session.If]) is about the stored session.
 func (e *Engine) EraseSession(ctx context.Context, namespace, session, user string, anyUser bool) (store.Erased, error) {
 	by, err := seenBy(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
@@ -142,10 +143,13 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, session, user stri
 	f := store.MemoryFilter{SessionID: session, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
 	before := e.tiers(ctx, namespace, f)
 	took, err := e.eraseTold(ctx, namespace, toldIn(session, by), func(ns int64) (store.Erased, error) {
-		e.attached.forget(func(k SessionKey) bool {
-			return k.Namespace == spaceName(namespace) && k.SessionID == session && (by.Anyone || k.UserID == by.User)
-		})
-		return e.store.EraseSession(ctx, ns, session, by.User, by.Anyone)
+		erased, err := e.store.EraseSession(ctx, ns, session, by.User, by.Anyone)
+		if !errors.Is(err, ragctx.ErrPrecondition) {
+			e.attached.forget(func(k SessionKey) bool {
+				return k.Namespace == spaceName(namespace) && k.SessionID == session && (by.Anyone || k.UserID == by.User)
+			})
+		}
+		return erased, err
 	})
 	e.cleared(ctx, namespace, f, before, took)
 	return took, err

@@ -35,7 +35,7 @@ type CurrentTrace struct{ Sections []string }
 
 // Compile implements [Compiler].
 func (t CurrentTrace) Compile(_ context.Context, c Context, e Execution) ([]ragctx.Message, error) {
-	return valid(c.store.Select(t.Sections...).chosen(func(m *ragctx.Message) bool { return current(m, e) })), nil
+	return valid(c.store.Select(t.Sections...).chosen(e.Shows)), nil
 }
 
 // AllSections compiles everything, in the order of the store.

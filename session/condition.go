@@ -20,6 +20,9 @@ type Condition struct {
 	Any       bool
 }
 
+// IsZero reports whether it is no condition.
+func (c Condition) IsZero() bool { return c.Revisions == nil && !c.Any }
+
 type conditionKey struct{}
 
 // If returns a context in which methods of a [Storage] that change a session do so only if
@@ -40,7 +43,7 @@ func ConditionOf(ctx context.Context) Condition {
 // [Storage] call it where they change one; no version is that there is none.
 func (c Condition) Check(k Key, at *Version) error {
 	switch {
-	case c.Revisions == nil && !c.Any:
+	case c.IsZero():
 		return nil
 	case at == nil:
 		return fmt.Errorf("session %q: %w: there is none; leave the condition out to make it", ragctx.Clip(k.ID), ragctx.ErrPrecondition)

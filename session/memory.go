@@ -259,6 +259,9 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 		return err
 	}
 	return s.write(ctx, k, func(one *kept) error {
+		if err := one.meets(ctx, k); err != nil {
+			return err
+		}
 		if one == nil {
 			return k.Missing()
 		}

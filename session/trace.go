@@ -71,8 +71,8 @@ func (c Context) WithStep(s Step, output ...ragctx.Message) Context {
 	return c.WithAppendedMessages(Tag(output, s)...)
 }
 
-// current reports whether a model is shown a message during an execution: it is part of
-// the conversation, or a trace of this execution.
-func current(m *ragctx.Message, e Execution) bool {
+// Shows reports whether a model is shown a message during an execution: it is part of the
+// conversation, or a trace of this execution.
+func (e Execution) Shows(m *ragctx.Message) bool {
 	return len(m.Metadata) == 0 || !m.IsTrace() || e.ID != "" && m.ExecutionID() == e.ID
 }

@@ -16,6 +16,7 @@ const (
 	ReasonBoundary     Reason = "boundary"        // it fits, but a conversation cannot begin with it
 	ReasonOrphanResult Reason = "orphan_result"   // a tool result whose call is not there
 	ReasonUnanswered   Reason = "unanswered_call" // a tool call that was passed over without a result
+	ReasonEmpty        Reason = "empty"           // it says nothing
 )
 
 // Cut is a message that is not in a view, or of which a part is not.
@@ -198,6 +199,24 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 	}
 	v.Over = max(v.Tokens-l.Tokens, 0)
 	return v, costs, pair(v.Messages)
+}
+
+// Unpaired says why a message with such a content is left out though it says something: one
+// of its calls or results belongs to no pair. It is "" where it has neither.
+func Unpaired(m ragctx.Message) Reason {
+	for _, b := range m.Content {
+		switch b.Type {
+		case ragctx.BlockToolUse:
+			return ReasonUnanswered
+		case ragctx.BlockToolResult:
+			return ReasonOrphanResult
+		default:
+		}
+	}
+	if m.Role == ragctx.RoleTool {
+		return ReasonOrphanResult // without a result
+	}
+	return ""
 }
 
 // empty reports whether a message is a tool's and has no result.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
 )
 
 // Erased counts what an erasure took away.
@@ -118,20 +119,27 @@ func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyU
 func anyone(context.Context, *sql.Tx) error { return nil }
 
 // EraseSession removes the turns and memories of a session, and its messages if it is
-// stored: of one user ("" is
-// those of nobody), or with anyUser all of them. Of a memory that was written in
+// stored: of one user ("" is those of nobody), or with anyUser all of them. A condition of
+// ctx ([session.If]) is about the stored session of that user. Of a memory that was written in
 // several sessions, only the versions of this one go; one whose current version
 // goes is not there any more, though questions about earlier times find what
 // other sessions said of it.
-func (s *Store) EraseSession(ctx context.Context, ns int64, session, user string, anyUser bool) (Erased, error) {
-	if session == "" {
+func (s *Store) EraseSession(ctx context.Context, ns int64, id, user string, anyUser bool) (Erased, error) {
+	if id == "" {
 		return Erased{}, ragctx.Invalid("session", "is empty; name the session to erase")
 	}
-	sc := scope{Namespace: ns, Session: &session, Turns: true}
+	sc := scope{Namespace: ns, Session: &id, Turns: true}
 	if !anyUser {
 		sc.User = &user
 	}
-	return s.erase(ctx, sc, anyone)
+	when := session.ConditionOf(ctx)
+	return s.erase(ctx, sc, func(ctx context.Context, tx *sql.Tx) error {
+		if when.IsZero() {
+			return nil
+		}
+		_, err := findSessionIf(ctx, tx, ns, session.Key{User: user, ID: id}, when)
+		return err
+	})
 }
 
 // EraseUser removes everything that belongs to a user in a namespace. Of an id

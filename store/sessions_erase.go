@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 )
 
 // sessions returns the conditions on sessions that are in a scope, whose name is in a
@@ -19,8 +20,9 @@ func (sc scope) sessions(name string) (conditions, bool) {
 }
 
 // hideSessions takes the stored sessions of a scope out of everyone's sight, and the forks
-// that have their messages, and their names out of the audit log; the sweeper removes them.
-// It returns how many these are. One that is made later of the same name is another one.
+// that have their messages, also of those that were deleted before, and their names out of
+// the audit log; the sweeper removes them. It returns how many these are. One that is made
+// later of the same name is another one.
 func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	c, some := sc.sessions(`name`)
 	if !some {
@@ -28,9 +30,10 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	}
 	names, err := column[string](ctx, tx, `UPDATE sessions SET erased = 1 WHERE erased = 0 AND id IN (
 		WITH RECURSIVE gone (id) AS (
-			SELECT id FROM sessions WHERE erased = 0 AND `+c.sql+`
+			SELECT id FROM sessions WHERE `+c.sql+`
+			UNION SELECT session FROM session_ancestors WHERE `+c.sql+`
 			UNION SELECT f.id FROM gone JOIN sessions f ON f.origin = gone.id)
-		SELECT id FROM gone) RETURNING name`, c.args...)
+		SELECT id FROM gone) RETURNING name`, slices.Concat(c.args, c.args)...)
 	if err != nil || len(names) == 0 || sc.Whole != "" { // with a whole namespace all names go
 		return len(names), err
 	}
@@ -78,7 +81,13 @@ func dropSession(ctx context.Context, tx *sql.Tx, id int64, enough func(int) boo
 			return true, nil
 		}
 	}
-	// Forks of it are then forks of what it was a fork of.
+	// Forks of it are then forks of what it was a fork of, and remember it.
+	_, err = tx.ExecContext(ctx, `INSERT OR IGNORE INTO session_ancestors (session, namespace, user, name)
+		SELECT f.id, f.namespace, s.user, s.name FROM sessions f JOIN sessions s ON s.id = f.origin WHERE f.origin = ?1
+		UNION SELECT f.id, a.namespace, a.user, a.name FROM sessions f JOIN session_ancestors a ON a.session = f.origin WHERE f.origin = ?1`, id)
+	if err != nil {
+		return true, err
+	}
 	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET origin = (SELECT origin FROM sessions WHERE id = ?1) WHERE origin = ?1`, id); err != nil {
 		return true, err
 	}

@@ -196,6 +196,65 @@ func TestErasedForks(t *testing.T) {
 	}
 }
 
+// TestErasedForksOfTheDeleted: who erases a session by its name after it was deleted erases the
+// forks that have its messages, whether it is out of sight only or gone, also of a chain of
+// which nothing is left but the end. A user's erasure is not another one's.
+func TestErasedForksOfTheDeleted(t *testing.T) {
+	f := fresh(t)
+	s := f.Sessions(session.Options{})
+	k := func(user, id string) session.Key { return session.Key{Namespace: "default", User: user, ID: id} }
+	for _, user := range []string{"ada", "bob"} {
+		converse(t, f, k(user, "s"), "Zq", 4)
+		for _, to := range [][2]string{{"s", "fork"}, {"fork", "fork of it"}} {
+			if err := s.Fork(t.Context(), k(user, to[0]), "", to[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, id := range []string{"s", "fork"} {
+			if err := s.Delete(t.Context(), k(user, id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if user == "ada" {
+			eventually(t, "the deleted sessions are removed", func() bool { return count(t, f.path, `SELECT count(*) FROM sessions WHERE erased = 1`) == 0 })
+		}
+	}
+	for i, user := range []string{"ada", "bob"} {
+		if e, err := f.EraseSession(t.Context(), f.ns, "s", user, false); err != nil || e.Sessions != 1 {
+			t.Errorf("%s: %+v, %v", user, e, err)
+		}
+		for _, other := range []string{"ada", "bob"}[i:] {
+			if has, err := s.Has(t.Context(), k(other, "fork of it")); has != (other != user) || err != nil {
+				t.Errorf("%s is erased, that of %s is there: %v, %v", user, other, has, err)
+			}
+		}
+	}
+	eventually(t, "nothing is remembered", func() bool { return count(t, f.path, `SELECT count(*) FROM session_ancestors`) == 0 })
+}
+
+// TestErasedIf: the condition of an erasure is about the session of its user, and holds where the
+// erasure is noted.
+func TestErasedIf(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", User: "ada", ID: "s"}
+	converse(t, f, k, "Zq", 2)
+	read, err := s.Version(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	converse(t, f, k, "Zr", 2)
+	when := session.If(t.Context(), session.Condition{Revisions: []string{read.Revision()}})
+	if _, err := f.EraseSession(when, f.ns, "s", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("erased though it was changed: %v", err)
+	}
+	if _, err := f.EraseSession(session.If(t.Context(), session.Condition{Any: true}), f.ns, "none", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("erased though there is none: %v", err)
+	}
+	if has, err := s.Has(t.Context(), k); !has || err != nil {
+		t.Errorf("it is there: %v, %v", has, err)
+	}
+}
+
 // TestSaveKeepsDamage: who saves has not seen what cannot be read, so it stays for a copy
 // to be restored.
 func TestSaveKeepsDamage(t *testing.T) {

@@ -233,12 +233,13 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 	if err != nil {
 		return failedIf("fork session", err)
 	}
+	when := session.ConditionOf(ctx)
 	for try := 1; ; try++ {
 		fork, err := s.forked(ctx, ns, k, target, id)
 		if err == nil {
 			err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error {
-				c, err := findSession(ctx, tx, ns, k)
-				if err == nil && (c.id != fork.id || c.version != fork.version && try <= attempts) {
+				c, err := findSessionIf(ctx, tx, ns, k, when)
+				if err == nil && (c.id != fork.id || c.version != fork.version && (try <= attempts || !when.IsZero())) {
 					err = errMoved
 				}
 				if err != nil {
@@ -255,8 +256,9 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 
 // forked returns a fork of a session as it is in one snapshot.
 func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, id string) (out saving, err error) {
+	when := session.ConditionOf(ctx)
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
-		c, err := findSession(ctx, tx, ns, k)
+		c, err := findSessionIf(ctx, tx, ns, k, when)
 		if err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func older(t *testing.T, path string) {
 		DROP TRIGGER sessions_come; DROP TRIGGER sessions_grow; DROP TRIGGER sessions_go; DROP TRIGGER quarantine_erased; DROP TRIGGER procedures_erased; DROP TRIGGER ledgers_erased; DROP TRIGGER session_providers_erased; DROP TRIGGER sessions_of_erased;
 		ALTER TABLE namespaces DROP COLUMN erased; ALTER TABLE namespaces DROP COLUMN documents; ALTER TABLE namespaces DROP COLUMN memories; ALTER TABLE namespaces DROP COLUMN bytes;
 		ALTER TABLE namespaces DROP COLUMN max_documents; ALTER TABLE namespaces DROP COLUMN max_memories; ALTER TABLE namespaces DROP COLUMN max_bytes;
-		DROP TABLE session_notes; DROP TABLE session_compactions; DROP TABLE session_messages; DROP TABLE session_sections; DROP TABLE sessions;
+		DROP TABLE session_ancestors; DROP TABLE session_notes; DROP TABLE session_compactions; DROP TABLE session_messages; DROP TABLE session_sections; DROP TABLE sessions;
 		DROP TABLE session_providers; DROP TABLE audit; DROP TABLE keys; DROP TABLE ledger_messages; DROP TABLE ledgers; DROP TABLE voices; DROP TABLE facts; DROP TABLE provenance; DROP TABLE history; DROP TABLE quarantine;
 		DROP TABLE uses; DROP TABLE untold; DROP TABLE procedure_history; DROP TABLE procedure_sources; DROP TABLE procedure_bodies;
 		DROP TABLE procedures; DROP INDEX items_working; DROP INDEX items_expires; DROP INDEX items_text; DROP INDEX items_text_of;

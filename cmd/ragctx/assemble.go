@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -217,11 +218,14 @@ func writeAssembly(w io.Writer, bold func(string) string, r api.AssembleRequest,
 		table(w, func(row func(...any)) {
 			row("number", "role", "tokens", "reason", "")
 			for _, d := range a.Dropped {
-				whole := ""
+				number, whole := "", ""
+				if d.Index != nil {
+					number = strconv.Itoa(*d.Index + 1)
+				}
 				if d.Partial {
 					whole = "in part"
 				}
-				row(d.Index+1, d.Role, d.Tokens, d.Reason, whole)
+				row(number, d.Role, d.Tokens, d.Reason, whole)
 			}
 		})
 	}

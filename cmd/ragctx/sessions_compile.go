@@ -65,7 +65,11 @@ func writeCompiled(w, about io.Writer, a api.CompileAnswer) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(about, "%s, %s; %d left out\n", amount(len(messages), "message"), amount(a.Tokens, "token"), len(a.Dropped))
+	line := fmt.Sprintf("%s, %s; %d left out", amount(len(messages), "message"), amount(a.Tokens, "token"), len(a.Dropped))
+	for _, h := range a.Hidden {
+		line += fmt.Sprintf(", %s %d", h.Reason, h.Messages)
+	}
+	_, err = fmt.Fprintln(about, line)
 	return err
 }
 

@@ -33,6 +33,7 @@ func testConditions(t *testing.T, w *world) {
 		"Save":           func(k session.Key) error { _, err := w.Save(stale, k, loaded); return err },
 		"Replace":        func(k session.Key) error { _, err := w.Replace(stale, k, now, loaded); return err },
 		"UndoCompaction": func(k session.Key) error { _, err := w.UndoCompaction(stale, k); return err },
+		"Fork":           func(k session.Key) error { return w.Fork(stale, k, "", "fork") },
 		"Delete":         func(k session.Key) error { return w.Delete(stale, k) },
 	}
 	for name, change := range changes {

@@ -1,0 +1,287 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+)
+
+// Why messages are hidden, of which there are many, so that they are counted and not named.
+const (
+	ReasonSection   session.Reason = "section"   // they are in sections that are not asked for
+	ReasonTrace     session.Reason = "trace"     // they are traces of other executions
+	ReasonCompacted session.Reason = "compacted" // a summary stands for them
+	ReasonPruned    session.Reason = "pruned"    // they are shown without old outputs of tools
+	ReasonStage     session.Reason = "stage"     // a stage has left them out, or shows something else
+)
+
+// Cut is a message that is not shown, or not whole.
+type Cut struct {
+	ID string `json:"id,omitempty"`
+	// Partial says that the rest of the message is shown.
+	Partial bool `json:"partial,omitempty"`
+	// Tokens are what was saved.
+	Tokens int            `json:"tokens"`
+	Reason session.Reason `json:"reason"`
+
+	Role ragctx.Role `json:"-"`
+
+	place int // on the branch; -1 for what is not of it
+}
+
+// Hidden says of how many messages nothing, or less, is shown for a reason that many share.
+type Hidden struct {
+	Reason   session.Reason `json:"reason"`
+	Messages int            `json:"messages"`
+	// Tokens are what was saved.
+	Tokens int `json:"tokens"`
+}
+
+// account is what of a branch is not shown, and why: each of its messages is shown whole,
+// in a cut, or counted as hidden.
+type account struct {
+	cuts   []Cut    // in the order of the branch
+	hidden []Hidden // in the order of the reasons
+	places []int    // of what is shown: on the branch, -1 for what was made
+}
+
+// accounting finds out why messages of a branch are not shown.
+type accounting struct {
+	base
+	table    *table
+	choice   choice
+	run      session.Execution
+	covered  []bool // by summaries
+	byReason map[session.Reason]*Hidden
+	out      account
+}
+
+// account says what of the branch is not shown where messages are.
+func (b base) account(o CompileOptions, messages []ragctx.Message, prices *pricing) (account, error) {
+	compiler, err := session.NewCompiler(o.Compiler, o.Sections...)
+	if err != nil {
+		return account{}, err
+	}
+	costs, places := prices.costs(messages), prices.places(messages)
+	a := accounting{base: b, table: prices.table, choice: choiceOf(compiler), run: o.Execution, byReason: make(map[session.Reason]*Hidden)}
+	a.out.places = slices.Clone(places)
+	shown := make([]bool, len(b.of.entries))
+	ids := finder{of: b.of}
+	next := 0
+	for i, at := range a.out.places {
+		m := &messages[i]
+		if whole := at >= 0 && !shown[at] && b.of.entries[at].Message.ID == m.ID; !whole {
+			if at = ids.find(m, next); at >= 0 && shown[at] {
+				at = -1
+			}
+			if at >= 0 { // with a content that was made of its own
+				a.changed(at, m, costs[i])
+			}
+		}
+		if a.out.places[i] = at; at >= 0 {
+			shown[at], next = true, at+1
+		}
+	}
+	a.cover(&ids)
+	for i, yes := range shown {
+		if !yes {
+			a.missing(i)
+		}
+	}
+	inOrder(a.out.cuts)
+	for _, why := range [...]session.Reason{ReasonSection, ReasonTrace, ReasonCompacted, ReasonPruned, ReasonStage} {
+		if h := a.byReason[why]; h != nil {
+			a.out.hidden = append(a.out.hidden, *h)
+		}
+	}
+	return a.out, nil
+}
+
+// cover finds out for which messages summaries stand.
+func (a *accounting) cover(ids *finder) {
+	if len(a.records) == 0 {
+		return
+	}
+	ends := make([]int, len(a.of.entries)+1)
+	for _, r := range a.records {
+		if from, to := ids.place(r.From), ids.place(r.To); 0 <= from && from <= to {
+			ends[from]++
+			ends[to+1]--
+		}
+	}
+	a.covered = make([]bool, len(a.of.entries))
+	within := 0
+	for i := range a.covered {
+		within += ends[i]
+		a.covered[i] = within > 0
+	}
+}
+
+// missing notes that a message of the branch is not shown.
+func (a *accounting) missing(i int) {
+	e := &a.of.entries[i]
+	switch m, unpaired := &e.Message, session.Unpaired(e.Message); {
+	case !a.choice.has(e.Section):
+		a.hide(ReasonSection, a.table.cost(i))
+	case m.IsEmpty():
+		a.cut(i, session.ReasonEmpty, a.table.cost(i))
+	case !a.choice.traces && !a.run.Shows(m):
+		a.hide(ReasonTrace, a.table.cost(i))
+	case i <= a.staged:
+		a.hide(a.stageReason(ReasonCompacted), a.table.cost(i))
+	case a.covered != nil && (a.covered[i] || unpaired == ""):
+		a.hide(ReasonCompacted, a.table.cost(i))
+	default:
+		a.cut(i, unpaired, a.table.cost(i))
+	}
+}
+
+// changed notes that a message of the branch may be shown otherwise than it was said.
+func (a *accounting) changed(i int, as *ragctx.Message, cost int) {
+	was := a.of.entries[i].Message.Content
+	saved := max(a.table.cost(i)-cost, 0)
+	switch {
+	case i <= a.staged:
+		if !equal(a.of.entries[i].Message, *as) {
+			a.hide(a.stageReason(ReasonPruned), saved)
+		}
+	case len(as.Content) < len(was):
+		a.cut(i, session.Unpaired(ragctx.Message{Content: gone(was, as.Content)}), saved)
+		a.out.cuts[len(a.out.cuts)-1].Partial = true
+	case saved > 0:
+		a.hide(ReasonPruned, saved)
+	}
+}
+
+// stageReason returns why a stage shows less of a message: as a compaction does, if that is
+// what the stage is.
+func (a *accounting) stageReason(compacted session.Reason) session.Reason {
+	if a.stage == (pipeline.Compaction{}).Name() {
+		return compacted
+	}
+	return ReasonStage
+}
+
+func (a *accounting) cut(i int, why session.Reason, tokens int) {
+	m := &a.of.entries[i].Message
+	a.out.cuts = append(a.out.cuts, Cut{ID: m.ID, Role: m.Role, Tokens: tokens, Reason: why, place: i})
+}
+
+func (a *accounting) hide(why session.Reason, tokens int) {
+	h := a.byReason[why]
+	if h == nil {
+		h = &Hidden{Reason: why}
+		a.byReason[why] = h
+	}
+	h.Messages, h.Tokens = h.Messages+1, h.Tokens+tokens
+}
+
+// isOf reports whether a content may have been made of another one by leaving something out.
+func isOf(c, of ragctx.Content) bool { return len(gone(c, of)) == 0 }
+
+// gone returns the blocks of a content that are not in what is left of it.
+func gone(was, left ragctx.Content) (out ragctx.Content) {
+	for _, b := range was {
+		if !slices.ContainsFunc(left, func(l ragctx.Block) bool {
+			return l.Type == b.Type && l.ID == b.ID && l.ToolUseID == b.ToolUseID && l.Text == b.Text
+		}) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// inOrder puts cuts in the order of the branch, in which they mostly are.
+func inOrder(cuts []Cut) {
+	byPlace := func(a, b Cut) int { return cmp.Compare(a.place, b.place) }
+	if !slices.IsSortedFunc(cuts, byPlace) {
+		slices.SortStableFunc(cuts, byPlace)
+	}
+}
+
+// limited adds what limits have left out of what is shown, oldest first. Of a message that
+// was cut before the rest goes, too.
+func (a *account) limited(cuts []Cut) []Cut {
+	inOrder(cuts)
+	if len(a.cuts) == 0 {
+		return cuts
+	}
+	out := make([]Cut, 0, len(a.cuts)+len(cuts))
+	for _, c := range cuts {
+		for len(a.cuts) > 0 && c.place >= 0 && a.cuts[0].place <= c.place {
+			if a.cuts[0].place == c.place {
+				c.Tokens += a.cuts[0].Tokens
+			} else {
+				out = append(out, a.cuts[0])
+			}
+			a.cuts = a.cuts[1:]
+		}
+		out = append(out, c)
+	}
+	return append(out, a.cuts...)
+}
+
+// choice is which messages a compiler of package session chooses.
+type choice struct {
+	sections []string // all, if there are none
+	traces   bool     // also those of other executions
+}
+
+func choiceOf(compiler session.Compiler) choice {
+	switch c := compiler.(type) {
+	case session.CurrentTrace:
+		return choice{sections: c.Sections}
+	case session.SelectedSections:
+		if len(c.Names) == 0 {
+			return choice{[]string{session.SectionMessages}, true}
+		}
+		return choice{c.Names, true}
+	}
+	return choice{traces: true}
+}
+
+func (c choice) has(section string) bool {
+	return len(c.sections) == 0 || slices.Contains(c.sections, section)
+}
+
+// finder finds messages of a branch by their ids: a few by looking, more by an index.
+type finder struct {
+	of    *loaded
+	asked int
+	at    map[string]int
+}
+
+// find returns where a message is that something else is shown of, -1 if nowhere. What has
+// no id is looked for where it is next.
+func (f *finder) find(m *ragctx.Message, next int) int {
+	if m.ID != "" {
+		return f.place(m.ID)
+	}
+	const near = 64
+	for i := next; i < min(next+near, len(f.of.entries)); i++ {
+		if e := &f.of.entries[i].Message; e.ID == "" && e.Role == m.Role && isOf(m.Content, e.Content) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (f *finder) place(id string) int {
+	const few = 8
+	if f.asked++; f.asked <= few {
+		return f.of.place(id)
+	}
+	if f.at == nil {
+		f.at = make(map[string]int, len(f.of.entries))
+		for i := range f.of.entries {
+			f.at[f.of.entries[i].Message.ID] = i
+		}
+	}
+	if at, ok := f.at[id]; ok {
+		return at
+	}
+	return -1
+}

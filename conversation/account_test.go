@@ -1,0 +1,191 @@
+package conversation_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/tokens"
+)
+
+func call(id string, ids ...string) ragctx.Message {
+	m := ragctx.Message{ID: id, Role: ragctx.RoleAssistant}
+	for _, one := range ids {
+		m.Content = append(m.Content, ragctx.Block{Type: ragctx.BlockToolUse, ID: one, Name: "f", Input: []byte(`{}`)})
+	}
+	return m
+}
+
+func answer(id, of string) ragctx.Message {
+	return ragctx.Message{ID: id, Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: of, Content: ragctx.Text("so it is")}}}
+}
+
+func named(id string, m ragctx.Message) ragctx.Message {
+	m.ID = id
+	return m
+}
+
+// TestWhatIsLeftOut: each message that is not shown has its reason.
+func TestWhatIsLeftOut(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	user := func(id, text string) ragctx.Message { return named(id, ragctx.TextMessage(ragctx.RoleUser, text)) }
+	appended := func(section string, step session.Step, messages ...ragctx.Message) {
+		t.Helper()
+		_, err := w.Append(t.Context(), key, section, step, messages...)
+		w.must(err)
+	}
+	appended("notes", session.Step{}, user("n1", "A note."))
+	appended("", session.Step{}, user("u1", "What is it?"), user("e1", ""), answer("o1", "nobody"))
+	appended("", session.Step{ID: "1", Execution: session.Execution{ID: "run"}}, call("t1", "c1"), answer("t2", "c1"))
+	appended("", session.Step{}, call("a1", "c2", "c3"), answer("a2", "c2"), user("u2", "Go on."), user("u3", "And now?"))
+	type cut struct {
+		id      string
+		partial bool
+		reason  session.Reason
+	}
+	cuts := func(list []conversation.Cut) (out []cut) {
+		for _, c := range list {
+			if c.Tokens <= 0 {
+				t.Errorf("%s saves %d tokens", c.ID, c.Tokens)
+			}
+			out = append(out, cut{c.ID, c.Partial, c.Reason})
+		}
+		return out
+	}
+	hidden := func(list []conversation.Hidden) map[session.Reason]int {
+		out := make(map[session.Reason]int)
+		for _, h := range list {
+			if out[h.Reason] = h.Messages; h.Tokens <= 0 {
+				t.Errorf("%s saves %d tokens", h.Reason, h.Tokens)
+			}
+		}
+		return out
+	}
+	c, err := w.Compile(t.Context(), key, conversation.CompileOptions{})
+	w.must(err)
+	unsound := []cut{{"e1", false, session.ReasonEmpty}, {"o1", false, session.ReasonOrphanResult}, {"a1", true, session.ReasonUnanswered}}
+	if got := cuts(c.Cuts); !slices.Equal(got, unsound) {
+		t.Errorf("cut: %v", got)
+	}
+	if d := cmp.Diff(map[session.Reason]int{conversation.ReasonSection: 1, conversation.ReasonTrace: 2}, hidden(c.Hidden)); d != "" {
+		t.Errorf("hidden (-want +got):\n%s", d)
+	}
+
+	c, err = w.Compile(t.Context(), key, conversation.CompileOptions{MaxMessages: 1})
+	w.must(err)
+	if got := cuts(c.Cuts); !slices.Equal(got, []cut{
+		{"u1", false, session.ReasonBudget}, {"e1", false, session.ReasonEmpty}, {"o1", false, session.ReasonOrphanResult},
+		{"a1", false, session.ReasonBudget}, {"a2", false, session.ReasonBudget}, {"u2", false, session.ReasonBudget},
+	}) {
+		t.Errorf("limited, cut: %v", got)
+	}
+
+	v := w.view(conversation.ViewOptions{})
+	if got := cuts(v.Cuts); !slices.Equal(got, unsound) || hidden(v.Hidden)[conversation.ReasonTrace] != 2 {
+		t.Errorf("viewed, cut: %v, %v", got, v.Hidden)
+	}
+
+	store := session.Store{}.Append(session.SectionMessages, user("u1", "What is it?"), answer("o1", "nobody")).Append("notes", user("n1", "A note."))
+	c, err = w.CompileStore(t.Context(), store, nil, conversation.CompileOptions{})
+	w.must(err)
+	if got := cuts(c.Cuts); !slices.Equal(got, []cut{{"o1", false, session.ReasonOrphanResult}}) || hidden(c.Hidden)[conversation.ReasonSection] != 1 {
+		t.Errorf("of a store, cut: %v, %v", got, c.Hidden)
+	}
+}
+
+// TestAllIsAccountedFor: what is said on a branch is shown, cut, or hidden, and costs what
+// these say together, whatever was compacted, persisted by a stage, or left out by limits.
+func TestAllIsAccountedFor(t *testing.T) {
+	counter, err := tokens.New(conversation.DefaultTokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale := session.Scale{Counter: counter}
+	rapid.Check(t, func(t *rapid.T) {
+		storage := session.NewMemory(session.Options{})
+		o := conversation.Options{Storage: storage}
+		if rapid.Bool().Draw(t, "stage") {
+			o.Stages = []pipeline.Stage{noting{rapid.Bool().Draw(t, "ids")}}
+		}
+		s, err := conversation.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.Background()
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(storage.Create(ctx, key))
+		runs := rapid.SampledFrom([]string{"", "a", "b"})
+		for n := range rapid.IntRange(1, mostOperations).Draw(t, "operations") {
+			switch rapid.SampledFrom([]string{"say", "say", "empty", "note", "compact", "view"}).Draw(t, "operation") {
+			case "say":
+				_, err := s.Append(ctx, key, "", session.Step{Execution: session.Execution{ID: runs.Draw(t, "run")}}, said(t, n)...)
+				must(err)
+			case "empty":
+				_, err := s.Append(ctx, key, "", session.Step{}, ragctx.Message{Role: ragctx.RoleUser})
+				must(err)
+			case "note":
+				_, err := s.Append(ctx, key, "notes", session.Step{}, said(t, n)...)
+				must(err)
+			case "compact":
+				_, err := s.Compact(ctx, key, conversation.CompactOptions{Window: rapid.IntRange(100, 2000).Draw(t, "window"), Execution: session.Execution{ID: runs.Draw(t, "run")}})
+				must(err)
+			case "view":
+				_, err := s.View(ctx, key, conversation.ViewOptions{Budget: pipeline.Budget{Window: rapid.IntRange(200, 4000).Draw(t, "window")}})
+				must(err)
+			}
+		}
+		c, err := s.Compile(ctx, key, conversation.CompileOptions{
+			Compiler: rapid.SampledFrom(session.CompilerNames()).Draw(t, "compiler"), Execution: session.Execution{ID: runs.Draw(t, "run")},
+			MaxTokens: rapid.IntRange(0, 1000).Draw(t, "tokens"), MaxMessages: rapid.IntRange(0, 20).Draw(t, "messages"), Raw: rapid.Bool().Draw(t, "raw"),
+		})
+		must(err)
+		branch, err := s.Branch(ctx, key, "")
+		must(err)
+		said, left := make(map[string]int), 0
+		for _, e := range branch {
+			said[e.Message.ID] = scale.Message(e.Message)
+			left += said[e.Message.ID]
+		}
+		for _, m := range c.Messages {
+			if _, ok := said[m.ID]; ok {
+				left -= scale.Message(m)
+				delete(said, m.ID)
+			}
+		}
+		last := -1
+		for _, cut := range c.Cuts {
+			at := slices.IndexFunc(branch, func(e session.Entry) bool { return e.Message.ID == cut.ID })
+			if at < 0 {
+				continue // a summary, or what a stage has added
+			}
+			if left -= cut.Tokens; cut.Reason == "" || at <= last {
+				t.Fatalf("%+v at %d, after %d", cut, at, last)
+			}
+			if _, missing := said[cut.ID]; missing == cut.Partial {
+				t.Fatalf("%+v", cut)
+			}
+			last = at
+			delete(said, cut.ID)
+		}
+		many := 0
+		for _, h := range c.Hidden {
+			left -= h.Tokens
+			many += h.Messages
+		}
+		if left != 0 || len(said) > many {
+			t.Fatalf("%d tokens and %d messages are not accounted for: %+v, %+v", left, len(said)-many, c.Cuts, c.Hidden)
+		}
+	})
+}
