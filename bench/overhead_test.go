@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -144,7 +145,8 @@ func (c *socketClient) ask(b *testing.B, body []byte) time.Duration {
 		b.Fatal(res, err)
 	}
 	c.answer = slices.Grow(c.answer[:0], int(res.ContentLength))[:res.ContentLength]
-	if _, err := io.ReadFull(res.Body, c.answer); err != nil {
+	_, err = io.ReadFull(res.Body, c.answer)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
 		b.Fatal(err)
 	}
 	return time.Since(begin)
