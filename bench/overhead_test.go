@@ -1,10 +1,13 @@
 package bench_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -22,7 +25,9 @@ import (
 // median of the differences of one pair each. Beside it stands what the server's own
 // account of the same request leaves: the whole less its call of the engine; and the same
 // of a handler of net/http that does nothing but ask the engine and send the bytes of the
-// answer, as they were before: what is left of it, no server in Go can do without.
+// answer, as they were before: what is left of it, no server in Go can do without. And
+// once more the difference for a client that only writes and reads its socket: what Go's
+// client does besides is no server's.
 func BenchmarkOverhead(b *testing.B) {
 	c := setup(b)
 	srv := httptest.NewServer(api.New(c.engine, api.Options{}))
@@ -30,7 +35,8 @@ func BenchmarkOverhead(b *testing.B) {
 	bare := newBareServer(b, c.engine)
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}} // as callers on the same machine do
 	defer client.CloseIdleConnections()
-	var direct, added, around, bareAround []time.Duration
+	socket := newSocketClient(b, srv.Listener.Addr().String())
+	var direct, added, addedSocket, around, bareAround []time.Duration
 	inProcess := func(q ragctx.ContextQuery) time.Duration {
 		begin := time.Now()
 		if _, err := c.engine.Context(b.Context(), q); err != nil {
@@ -61,14 +67,21 @@ func BenchmarkOverhead(b *testing.B) {
 		inProcess(q) // so that it finds the machine as a call over HTTP does
 		took, engine, _ := ask(b, client, bare.URL, body)
 		bareAround = append(bareAround, took-engine)
+		if i/len(c.queries)%2 == 0 {
+			asked, http = inProcess(q), socket.ask(b, body)
+		} else {
+			http, asked = socket.ask(b, body), inProcess(q)
+		}
+		addedSocket = append(addedSocket, http-asked)
 	}
-	for _, list := range [][]time.Duration{direct, added, around, bareAround} {
+	for _, list := range [][]time.Duration{direct, added, addedSocket, around, bareAround} {
 		slices.Sort(list)
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	b.ReportMetric(ms(direct[len(direct)/2]), "engine-p50-ms")
 	b.ReportMetric(ms(added[len(added)/2]), "added-p50-ms")
 	b.ReportMetric(ms(added[len(added)*9/10]), "added-p90-ms")
+	b.ReportMetric(ms(addedSocket[len(addedSocket)/2]), "added-socket-p50-ms")
 	b.ReportMetric(ms(around[len(around)/2]), "around-p50-ms")
 	b.ReportMetric(ms(bareAround[len(bareAround)/2]), "bare-around-p50-ms")
 }
@@ -97,6 +110,46 @@ func newBareServer(b *testing.B, e *engine.Engine) *bareServer {
 	}))
 	b.Cleanup(s.Close)
 	return s
+}
+
+// socketClient writes requests to a socket and reads answers from it.
+type socketClient struct {
+	conn   net.Conn
+	read   *bufio.Reader
+	sent   []byte
+	answer []byte
+}
+
+func newSocketClient(b *testing.B, addr string) *socketClient {
+	b.Helper()
+	var d net.Dialer
+	conn, err := d.DialContext(b.Context(), "tcp", addr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = conn.Close() })
+	return &socketClient{conn: conn, read: bufio.NewReaderSize(conn, 64<<10)}
+}
+
+// ask sends one question, and returns how long it took until its answer was read.
+func (c *socketClient) ask(b *testing.B, body []byte) time.Duration {
+	b.Helper()
+	begin := time.Now()
+	c.sent = fmt.Appendf(c.sent[:0], "POST /v1/context HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		c.conn.RemoteAddr(), len(body), body)
+	if _, err := c.conn.Write(c.sent); err != nil {
+		b.Fatal(err)
+	}
+	res, err := http.ReadResponse(c.read, nil)
+	if err != nil || res.StatusCode != http.StatusOK || res.ContentLength <= 0 {
+		b.Fatal(res, err)
+	}
+	c.answer = slices.Grow(c.answer[:0], int(res.ContentLength))[:res.ContentLength]
+	_, err = io.ReadFull(res.Body, c.answer)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(begin)
 }
 
 // ask sends one question, and returns how long it took until its answer was read, the
