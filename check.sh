@@ -12,6 +12,8 @@ cd "$(dirname "$0")"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+processors=$(getconf _NPROCESSORS_ONLN)
+
 step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 
 # All that is built is built alike, so that nothing is compiled twice: as the program is
@@ -50,7 +52,7 @@ step 'test, race detector on'
 # time than there are processors, as many tests wait for a disk or a clock.
 race() {
   GORACE=atexit_sleep_ms=50 CGO_ENABLED=1 RAGCTX_PLAIN=$scratch/ragctx \
-    go test -race -vet=off -shuffle=on -count=1 -timeout 30m -p $(($(getconf _NPROCESSORS_ONLN) + 1)) \
+    go test -race -vet=off -shuffle=on -count=1 -timeout 30m -p $((processors + 1)) \
     -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false "$@"
 }
 race -short "${long[@]}"
@@ -62,24 +64,35 @@ go test -vet=off -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
 
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed. The targets
-# of a package share a program, in which SQLite's own branches do not lead the fuzzer.
+# of a package share a program, in which SQLite's own branches do not lead the fuzzer, and
+# as many packages as there are processors go at a time.
 corpus=$(go env GOCACHE)/fuzz
-fuzz() { (cd "$1" && "$scratch/fuzz" -test.run '^$' -test.fuzz "^$3\$" -test.fuzztime "${FUZZTIME:-2s}" -test.fuzzcachedir "$corpus/$2" 2>&1); }
+fuzz() { "$1" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "${FUZZTIME:-2s}" -test.parallel 1 -test.fuzzcachedir "$corpus/$3" 2>&1; }
 # Now and then Go's fuzzer takes the end of its time for a failure (golang/go#75804).
 # It names no failing input then, and the target is given another try.
 ended() { [[ $1 == *'context deadline exceeded'* && $1 != *'Failing input'* && $1 != *panic* ]]; }
-go list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir path; do
-  targets=$({ grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go 2>/dev/null || true; } | sed 's/^func //')
-  [ -n "$targets" ] || continue
-  go test -c -fuzz . -vet=off -gcflags=modernc.org/sqlite/lib=-d=libfuzzer=0 -o "$scratch/fuzz" "$dir"
+instrumented() { go test -c -fuzz . -vet=off -gcflags=modernc.org/sqlite/lib=-d=libfuzzer=0 -o "$1" "$2"; }
+# fuzz_package DIR PATH fuzzes all targets of a package.
+fuzz_package() {
+  local targets program out
+  cd "$1"
+  targets=$({ grep -hoE '^func Fuzz[A-Za-z0-9_]+' ./*_test.go 2>/dev/null || true; } | sed 's/^func //')
+  [ -n "$targets" ] || return 0
+  program=$scratch/fuzz-${2//\//-}
+  instrumented "$program" .
   for target in $targets; do
-    if ! out=$(fuzz "$dir" "$path" "$target") && ! { ended "$out" && out=$(fuzz "$dir" "$path" "$target"); }; then
+    if ! out=$(fuzz "$program" "$target" "$2") && ! { ended "$out" && out=$(fuzz "$program" "$target" "$2"); }; then
       printf '%s\n' "$out"
-      exit 1
+      return 1
     fi
-    printf '%s  %s\n' "$target" "${out##*$'\n'}"
+    printf '%s  %s  %s\n' "$2" "$target" "${out##*$'\n'}"
   done
-done
+  rm "$program"
+}
+export scratch corpus FUZZTIME
+export -f fuzz ended instrumented fuzz_package
+instrumented /dev/null ./api # what most packages have in common is compiled once
+go list -f '{{.Dir}} {{.ImportPath}}' ./... | xargs -P "$processors" -L 1 bash -euo pipefail -c 'fuzz_package "$@"' fuzz
 
 step 'dead code'
 dead=$(go tool -modfile=tools/go.mod deadcode -test ./...)

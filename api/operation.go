@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
@@ -90,14 +91,17 @@ func (s *Server) routes() {
 	}
 	readFieldDocs().describe(doc)
 	exemplify(doc)
-	var err error
-	if s.spec, err = json.MarshalIndent(doc, "", "  "); err != nil {
-		panic(err) // a mistake in this package that no test run can miss
-	}
+	s.spec = sync.OnceValue(func() []byte { // most servers are never asked for it
+		b, err := json.MarshalIndent(doc, "", "  ")
+		if err != nil {
+			panic(err) // a mistake in this package that no test run can miss
+		}
+		return b
+	})
 	s.mountMCP()
 	s.echo.GET("/openapi.json", func(c echo.Context) error {
 		var err error
-		s.conditional(c, nil, func() { err = c.Blob(http.StatusOK, "application/openapi+json", s.spec) })
+		s.conditional(c, nil, func() { err = c.Blob(http.StatusOK, "application/openapi+json", s.spec()) })
 		return err
 	})
 	s.patterns = make(map[string]string)

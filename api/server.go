@@ -107,7 +107,7 @@ type Server struct {
 	log    *slog.Logger
 	echo   *echo.Echo
 	api    huma.API
-	spec   []byte
+	spec   func() []byte // the OpenAPI document, made when it is first asked for
 
 	patterns map[string]string // those of echo, as spec has them
 
@@ -138,7 +138,7 @@ func New(eng *engine.Engine, o Options) *Server {
 }
 
 // OpenAPI returns the OpenAPI document of a server of a version, in JSON.
-func OpenAPI(version string) []byte { return New(nil, Options{Version: version}).spec }
+func OpenAPI(version string) []byte { return New(nil, Options{Version: version}).spec() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -63,6 +63,9 @@ func TestNativeSameCodes(t *testing.T) {
 // Dead vectors that stand for live ones with the same codes cannot be tidied away:
 // a graph is not tidied for them again and again.
 func TestNativeKeepsHeads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it computes for long")
+	}
 	const dim, n = 16, 3000
 	leg, err := New(Options{Graph: kindNative, Dimensions: dim, graphUnits: 200})
 	if err != nil {
