@@ -81,8 +81,12 @@ func TestWhatIsLeftOut(t *testing.T) {
 	c, err = w.Compile(t.Context(), key, conversation.CompileOptions{MaxMessages: 1})
 	w.must(err)
 	if got := cuts(c.Cuts); !slices.Equal(got, []cut{
-		{"u1", false, session.ReasonBudget}, {"e1", false, session.ReasonEmpty}, {"o1", false, session.ReasonOrphanResult},
-		{"a1", false, session.ReasonBudget}, {"a2", false, session.ReasonBudget}, {"u2", false, session.ReasonBudget},
+		{"u1", false, session.ReasonBudget},
+		{"e1", false, session.ReasonEmpty},
+		{"o1", false, session.ReasonOrphanResult},
+		{"a1", false, session.ReasonBudget},
+		{"a2", false, session.ReasonBudget},
+		{"u2", false, session.ReasonBudget},
 	}) {
 		t.Errorf("limited, cut: %v", got)
 	}

@@ -65,11 +65,12 @@ func writeCompiled(w, about io.Writer, a api.CompileAnswer) error {
 			return err
 		}
 	}
-	line := fmt.Sprintf("%s, %s; %d left out", amount(len(messages), "message"), amount(a.Tokens, "token"), len(a.Dropped))
+	var line strings.Builder
+	fmt.Fprintf(&line, "%s, %s; %d left out", amount(len(messages), "message"), amount(a.Tokens, "token"), len(a.Dropped))
 	for _, h := range a.Hidden {
-		line += fmt.Sprintf(", %s %d", h.Reason, h.Messages)
+		fmt.Fprintf(&line, ", %s %d", h.Reason, h.Messages)
 	}
-	_, err = fmt.Fprintln(about, line)
+	_, err = fmt.Fprintln(about, line.String())
 	return err
 }
 
