@@ -258,6 +258,7 @@ func TestSessionsWithConditions(t *testing.T) {
 		"append, making": {"POST", at + "/messages", `{"create":true,"messages":[{"role":"user","content":"Go on."}]}`, 201},
 		"label":          {"PUT", at + "/messages/a/label", `{"label":"x"}`, 200},
 		"navigate":       {"POST", at + "/navigate", `{"message_id":"a"}`, 200},
+		"fork":           {"POST", at + "/fork", `{"to":"f"}`, 201},
 		"undo":           {"POST", at + "/undo-compaction", "", 200},
 		"compact":        {"POST", at + "/compact", `{"keep_last":1}`, 200},
 		"compact, due":   {"POST", at + "/compact", `{"force":false}`, 200},

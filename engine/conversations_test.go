@@ -87,3 +87,27 @@ func TestConversationsOfAUser(t *testing.T) {
 		}
 	}
 }
+
+// TestErasingWithACondition: a condition is about the stored session, also where there is not
+// even its namespace, and about nothing that an erasure does besides.
+func TestErasingWithACondition(t *testing.T) {
+	f := open(t)
+	k := convo.Key{User: "ann", ID: "s"}
+	if err := f.Sessions().Create(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	at, err := f.Sessions().Version(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	when := convo.If(t.Context(), convo.Condition{Revisions: []string{at.Revision()}})
+	if _, err := f.EraseSession(when, "nowhere", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("in a namespace that is not there: %v", err)
+	}
+	if e, err := f.EraseSession(when, "", "s", "ann", false); err != nil || e.Sessions != 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := f.EraseSession(when, "", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("again: %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -131,8 +132,9 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 
 // EraseSession removes the turns and memories of a session of a user, or with
 // anyUser of everyone, which is for admins; who acts for one user erases what is theirs. A
-// condition of ctx ([session.If]) is about the stored session.
-func (e *Engine) EraseSession(ctx context.Context, namespace, session, user string, anyUser bool) (store.Erased, error) {
+// condition of ctx ([session.If]) is about the stored session, and about nothing else that
+// follows from its erasure.
+func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	by, err := seenBy(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).Everyone()
@@ -140,13 +142,18 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, session, user stri
 	if err != nil {
 		return store.Erased{}, err
 	}
-	f := store.MemoryFilter{SessionID: session, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
+	when := session.ConditionOf(ctx)
+	ctx = session.If(ctx, session.Condition{})
+	if e.nowhere(ctx, namespace) {
+		return store.Erased{}, when.Check(session.Key{ID: id}, nil)
+	}
+	f := store.MemoryFilter{SessionID: id, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
 	before := e.tiers(ctx, namespace, f)
-	took, err := e.eraseTold(ctx, namespace, toldIn(session, by), func(ns int64) (store.Erased, error) {
-		erased, err := e.store.EraseSession(ctx, ns, session, by.User, by.Anyone)
+	took, err := e.eraseTold(ctx, namespace, toldIn(id, by), func(ns int64) (store.Erased, error) {
+		erased, err := e.store.EraseSession(session.If(ctx, when), ns, id, by.User, by.Anyone)
 		if !errors.Is(err, ragctx.ErrPrecondition) {
 			e.attached.forget(func(k SessionKey) bool {
-				return k.Namespace == spaceName(namespace) && k.SessionID == session && (by.Anyone || k.UserID == by.User)
+				return k.Namespace == spaceName(namespace) && k.SessionID == id && (by.Anyone || k.UserID == by.User)
 			})
 		}
 		return erased, err

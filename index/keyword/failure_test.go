@@ -140,6 +140,8 @@ func (rotten) postings(lookup, bitset, []posting) ([]posting, error) {
 	panic("rotten")
 }
 
+func (rotten) among(among, []posting) ([]posting, spread, error) { panic("rotten") }
+
 func (rotten) locate([]uint64, []uint32) ([]uint32, error) { panic("rotten") }
 
 func TestPanicInSegment(t *testing.T) {

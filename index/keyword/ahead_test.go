@@ -1,0 +1,145 @@
+package keyword
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/index"
+)
+
+// aheadFixture returns a view with two parts on disk and one in memory, every third text of
+// each, and n features of which units have some.
+func aheadFixture(t *testing.T, n int) (*view, []subset, []feature) {
+	t.Helper()
+	ix := mustOpen(t, t.TempDir(), Options{FlushUnits: 1 << 20})
+	for batch := range uint64(3) {
+		var units []index.TextUnit
+		for i := range uint64(60) {
+			id := 100*batch + i
+			units = append(units, index.TextUnit{ID: id, Parent: id/2 + 1, Text: fmt.Sprintf("word%d word%d shared", i%7, i%11)})
+		}
+		if err := ix.Apply(t.Context(), batch+1, units, nil); err != nil {
+			t.Fatal(err)
+		}
+		if batch < 2 {
+			flush(t, ix)
+		}
+	}
+	v := ix.acquire()
+	t.Cleanup(v.release)
+	var few []subset
+	for _, p := range v.parts {
+		var places []uint32
+		for place := range uint32(p.columns().units()) { //nolint:gosec // small
+			if place/2%3 == 0 {
+				places = append(places, place)
+			}
+		}
+		few = append(few, p.subset(places))
+	}
+	var features []feature
+	for i := range n {
+		features = append(features, feature{text: fmt.Sprintf("word%d", i%13), kind: analysis.Word, weight: 1})
+	}
+	return v, few, features
+}
+
+// What two goroutines read is what one reads, of however many features, and again.
+func TestAhead(t *testing.T) {
+	var a ahead
+	for _, n := range []int{40, 0, 1, 5, 6, 300} { // more than fewAhead in three parts, and less
+		v, few, features := aheadFixture(t, n)
+		a.read(t.Context(), few, features, v.live)
+		if len(a.features) != n {
+			t.Fatalf("%d features were read of %d", len(a.features), n)
+		}
+		for i, got := range a.features {
+			var one fewReader
+			want := one.read(t.Context(), few, &features[i], v.live)
+			if got.err != nil || got.by == nil || want.err != nil || got.spread != want.spread {
+				t.Fatalf("feature %d of %d: %+v, alone %+v", i, n, got, want)
+			}
+			ends := got.by.ends[got.ends:][:len(few)]
+			postings := got.by.postings[got.postings:][:ends[len(few)-1]]
+			if !slices.Equal(ends, one.ends) || !slices.Equal(postings, one.postings) {
+				t.Errorf("feature %d of %d: %v to %v, alone %v to %v", i, n, postings, ends, one.postings, one.ends)
+			}
+		}
+	}
+}
+
+// A feature that too many units have is nobody's; the others are read all the same.
+func TestAheadOfCommonFeatures(t *testing.T) {
+	_, few, features := aheadFixture(t, 30)
+	features[3] = feature{text: "shared", kind: analysis.Gram}
+	var a ahead
+	a.read(t.Context(), few, features, -commonShare*commonUnits)
+	for i, got := range a.features {
+		if got.err != nil || got.by == nil {
+			t.Errorf("feature %d: %+v", i, got)
+		}
+	}
+	limited := fewReader{}
+	if counts, _, err := limited.gather(few, "shared", 1, 5); counts || err != nil {
+		t.Errorf("a feature of 180 units counts below a limit of 5 (%v)", err)
+	}
+}
+
+// After its context has ended nothing is read.
+func TestAheadEnds(t *testing.T) {
+	v, few, features := aheadFixture(t, 40)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var a ahead
+	a.read(ctx, few, features, v.live)
+	for i, got := range a.features {
+		if !errors.Is(got.err, context.Canceled) || got.by != nil {
+			t.Errorf("feature %d: %+v", i, got)
+		}
+	}
+}
+
+// A segment that panics takes no goroutine along, and the search says so.
+func TestAheadOfDamage(t *testing.T) {
+	for _, n := range []int{1, 40} {
+		v, few, features := aheadFixture(t, n)
+		few[1].of.segment = rotten{few[1].of.segment}
+		var a ahead
+		a.read(t.Context(), few, features, v.live)
+		for i, got := range a.features {
+			if got.err == nil || got.by != nil {
+				t.Errorf("feature %d of %d: %+v", i, n, got)
+			}
+		}
+		s := new(scratch)
+		s.start(v, 0, index.LexicalParams{}.WithDefaults())
+		if s.few = few; s.searchShort(t.Context(), v, features) == nil {
+			t.Errorf("a search of %d features saw no damage", n)
+		}
+	}
+}
+
+// The bar is as high as the k-th best score.
+func TestBar(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		scores := rapid.SliceOfN(rapid.Float64Range(0, 3), 0, 80).Draw(rt, "scores")
+		b := bar{k: rapid.IntRange(0, 90).Draw(rt, "k")}
+		for n, score := range scores {
+			b.add(score)
+			best := slices.Sorted(slices.Values(scores[:n+1]))
+			want := 0.0
+			if b.k > 0 && len(best) >= b.k {
+				want = best[len(best)-b.k]
+			}
+			if got := b.height(); got != want {
+				rt.Fatalf("the best %d of %v: %v, want %v", b.k, best, got, want)
+			}
+		}
+	})
+}
