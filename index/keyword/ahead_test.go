@@ -22,7 +22,7 @@ func aheadFixture(t *testing.T, n int) (*view, []subset, []feature) {
 		var units []index.TextUnit
 		for i := range uint64(60) {
 			id := 100*batch + i
-			units = append(units, index.TextUnit{ID: id, Parent: id/2 + 1, Text: fmt.Sprintf("word%d word%d shared", i%7, i%11)})
+			units = append(units, index.TextUnit{ID: id, Parent: id/2 + 1, Text: fmt.Sprintf("word%d word%d pear", i%7, i%11)})
 		}
 		if err := ix.Apply(t.Context(), batch+1, units, nil); err != nil {
 			t.Fatal(err)
@@ -70,6 +70,9 @@ func TestAhead(t *testing.T) {
 			if !slices.Equal(ends, one.ends) || !slices.Equal(postings, one.postings) {
 				t.Errorf("feature %d of %d: %v to %v, alone %v to %v", i, n, postings, ends, one.postings, one.ends)
 			}
+			if i%13 < 11 && len(postings) == 0 { // as many words there are
+				t.Errorf("nothing was read of %q, which texts have", features[i].text)
+			}
 		}
 	}
 }
@@ -77,7 +80,7 @@ func TestAhead(t *testing.T) {
 // A feature that too many units have is nobody's; the others are read all the same.
 func TestAheadOfCommonFeatures(t *testing.T) {
 	_, few, features := aheadFixture(t, 30)
-	features[3] = feature{text: "shared", kind: analysis.Gram}
+	features[3] = feature{text: "pear", kind: analysis.Gram}
 	var a ahead
 	a.read(t.Context(), few, features, -commonShare*commonUnits)
 	for i, got := range a.features {
@@ -86,7 +89,7 @@ func TestAheadOfCommonFeatures(t *testing.T) {
 		}
 	}
 	limited := fewReader{}
-	if counts, _, err := limited.gather(few, "shared", 1, 5); counts || err != nil {
+	if counts, _, err := limited.gather(few, "pear", 1, 5); counts || err != nil {
 		t.Errorf("a feature of 180 units counts below a limit of 5 (%v)", err)
 	}
 }
