@@ -9,6 +9,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/lull"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/store"
 )
@@ -227,6 +228,12 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 		now := time.Now()
 		r.rested = now.Add(min(eraseShare*now.Sub(begun), eraseRest))
 	}(time.Now())
+	lull.Aside(func() { err = e.finishErasures(ctx, pending) })
+	return err
+}
+
+// finishErasures does what is left of erasures.
+func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) error {
 	follow := make(map[store.Collection]uint64)
 	done := make([]int64, 0, len(pending))
 	for _, p := range pending {

@@ -4,7 +4,8 @@
 // While work in the background keeps every core busy, a request, which changes goroutines
 // many times, waits for its turn each time, and where background work takes half of the
 // cores for seconds, requests that need more than the other half queue up behind it. Work
-// that rests every few milliseconds takes longer and is not noticed.
+// that rests every few milliseconds takes longer and is not noticed, and on Linux the
+// kernel lets threads of lower priority wait ([Demote]).
 package lull
 
 import (
@@ -13,14 +14,14 @@ import (
 )
 
 // Work goes on for a spell between two rests. A rest is short. If it ends much later than
-// it was to, every core was busy, and more is left to what needs them: some longer rests,
-// until one ends in time.
+// it was to, every core was busy, and a longer one follows. Work never gets less than a
+// quarter of a core by its own doing: somebody may wait for it after all, and what it
+// brings may make the cores less busy.
 const (
-	spell    = 2 * time.Millisecond
-	short    = 500 * time.Microsecond
-	long     = 4 * time.Millisecond
-	late     = time.Millisecond
-	mostLong = 4
+	spell = 2 * time.Millisecond
+	short = 500 * time.Microsecond
+	long  = 4 * time.Millisecond
+	late  = time.Millisecond
 )
 
 // Lull is that of one piece of work, done by any number of goroutines. The zero value is
@@ -30,18 +31,13 @@ type Lull struct{ next atomic.Int64 }
 // Breathe rests if it is time. It costs a look at the clock, so it is for loops of which
 // one round takes microseconds.
 func (l *Lull) Breathe() {
-	if time.Now().UnixNano() < l.next.Load() {
+	begun := time.Now()
+	if begun.UnixNano() < l.next.Load() {
 		return
 	}
-	for n, busy := 0, rest(short); busy && n < mostLong; n++ {
-		busy = rest(long)
+	time.Sleep(short)
+	if time.Since(begun) > short+late {
+		time.Sleep(long)
 	}
 	l.next.Store(time.Now().Add(spell).UnixNano())
-}
-
-// rest sleeps, and reports whether it woke up late.
-func rest(d time.Duration) (busy bool) {
-	begun := time.Now()
-	time.Sleep(d)
-	return time.Since(begun) > d+late
 }

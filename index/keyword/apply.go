@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/lull"
 )
 
 // segmentUnits is the size of the segments that are to be stored, not counting
@@ -135,6 +136,7 @@ func (ix *Index) keepUp(ctx context.Context) {
 	if due && !behind && ix.dir != "" && ix.flushing.CompareAndSwap(false, true) {
 		ix.background.Go(func() {
 			defer ix.flushing.Store(false)
+			lull.Demote()
 			ix.flushQuietly(ix.life)
 		})
 	}

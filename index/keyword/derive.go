@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/lull"
 )
 
 // The words of stored segments are read into memory in the background, as soon as a
@@ -19,6 +20,7 @@ func (ix *Index) derive() {
 		return
 	}
 	ix.background.Go(func() {
+		lull.Demote()
 		for ix.deriveNext(ix.life) {
 		}
 	})

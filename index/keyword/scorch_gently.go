@@ -3,14 +3,16 @@ package keyword
 import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
+	bleveindex "github.com/blevesearch/bleve_index_api"
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 	zap "github.com/blevesearch/zapx/v16"
 
 	"github.com/ragctx/ragctx/lull"
 )
 
-// Scorch has its own goroutine merge, by the kind of segment that it is told. Ours is
-// scorch's, but rests as it writes: nobody waits for a merge.
+// Scorch merges in a goroutine of its own, by the kind of segment that it is told, and
+// makes segments by it. Ours is scorch's, but lets what somebody waits for go first, and
+// its merges rest as they write.
 
 func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
 	scorch.RegisterSegmentPlugin(gentle{&zap.ZapPlugin{}}, true)
@@ -21,8 +23,18 @@ type gentle struct{ scorch.SegmentPlugin }
 // Merge implements [scorch.SegmentPlugin].
 func (g gentle) Merge(
 	segments []scorchsegment.Segment, drops []*roaring.Bitmap, path string, closed chan struct{}, to scorchsegment.StatsReporter,
-) ([][]uint64, uint64, error) {
-	return g.SegmentPlugin.Merge(segments, drops, path, closed, &breathing{StatsReporter: to})
+) (numbers [][]uint64, size uint64, err error) {
+	lull.Aside(func() {
+		numbers, size, err = g.SegmentPlugin.Merge(segments, drops, path, closed, &breathing{StatsReporter: to})
+	})
+	return numbers, size, err
+}
+
+// New implements [scorch.SegmentPlugin]: it makes the segment of a batch, for which only a
+// flush waits.
+func (g gentle) New(documents []bleveindex.Document) (made scorchsegment.Segment, size uint64, err error) {
+	lull.Aside(func() { made, size, err = g.SegmentPlugin.New(documents) })
+	return made, size, err
 }
 
 // breathing rests when something is written.

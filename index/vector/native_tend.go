@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/lull"
 )
 
 const (
@@ -28,6 +29,7 @@ func (n *Native) wake() {
 		return
 	}
 	n.background.Go(func() {
+		lull.Demote()
 		n.tend(n.life)
 		n.tending.Store(false)
 		n.wake() // for what came up at the very end

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/lull"
 )
 
 // backlog is how many times FlushUnits may be pending before Apply waits.
@@ -81,6 +82,7 @@ func (s *Stored) keepUp(ctx context.Context) {
 	if due && !behind && s.flushing.CompareAndSwap(false, true) {
 		s.background.Go(func() {
 			defer s.flushing.Store(false)
+			lull.Demote()
 			s.flushQuietly(s.life)
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/lull"
 )
 
 // minMerge is the least number of segments that are merged for their number.
@@ -38,6 +39,7 @@ func (s *Stored) mergeBeside() {
 	}
 	s.background.Go(func() {
 		defer s.merging.Store(false)
+		lull.Demote()
 		if err := s.mergeAll(s.life); err != nil && s.life.Err() == nil {
 			s.opts.Logger.Error("vector index: segments stay apart", slog.String("dir", s.opts.Dir), slog.Any("error", s.failed("merge", err)))
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ragctx/ragctx/lull"
 )
 
 // Link gives every vector that waits when it begins its place in the graph, with
@@ -36,20 +38,25 @@ func (g *Graph) Link(ctx context.Context) (err error) {
 func (g *Graph) spread(ctx context.Context, n int, work func(s *scratch, i int)) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(g.opt.Workers, n) {
-		group.Go(func() {
-			defer g.catch(nil, debug.SetPanicOnFault(true))
-			s := g.borrow()
-			defer g.giveBack(s)
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				work(s, i)
+	some := func() {
+		defer g.catch(nil, debug.SetPanicOnFault(true))
+		s := g.borrow()
+		defer g.giveBack(s)
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
 			}
+			work(s, i)
+		}
+	}
+	for range min(g.opt.Workers, n) - 1 {
+		group.Go(func() {
+			lull.Demote() // nobody waits for links: what has none yet is found all the same
+			some()
 		})
 	}
+	some()
 	group.Wait()
 	return cmp.Or(g.failed(), context.Cause(ctx))
 }
