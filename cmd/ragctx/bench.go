@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -146,9 +147,9 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 		return err
 	}
 	defer finish(b, &err)
-	m := measurement{benchFlags: f, settings: s, old: old, opened: b, url: b.URL, pid: b.PID, progress: cmd.ErrOrStderr()}
+	m := measurement{benchFlags: f, settings: s, old: old, opened: b, url: b.URL, pid: b.PID, cores: runtime.GOMAXPROCS(0), progress: cmd.ErrOrStderr()}
 	if eng, ok := b.backend.(local); ok {
-		stop, base, err := serveHere(ctx, eng.Engine)
+		stop, base, err := serveHere(ctx, env, eng.Engine)
 		if err != nil {
 			return err
 		}
@@ -247,21 +248,21 @@ func (f benchFlags) loads() (out []bench.Load) {
 	return out
 }
 
-// serveHere serves eng on a free port until stop is called.
-func serveHere(ctx context.Context, eng *engine.Engine) (stop func(), url string, err error) {
+// serveHere serves eng on a free port, as serve does, until stop is called.
+func serveHere(ctx context.Context, env lookupEnv, eng *engine.Engine) (stop func(), url string, err error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, "", err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
+	back, done := forServing(env), make(chan struct{})
 	go func() {
 		defer close(done)
 		// Its end shows in the requests that fail.
 		_ = api.New(eng, api.Options{Log: slog.New(slog.DiscardHandler)}).Serve(ctx, ln)
 	}()
-	return func() { cancel(); <-done }, "http://" + ln.Addr().String(), nil
+	return func() { cancel(); <-done; back() }, "http://" + ln.Addr().String(), nil
 }
 
 // tell writes a report wherever it is wanted, and compares it with an older one.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +37,7 @@ type measurement struct {
 	opened   opened
 	url      string
 	pid      int
+	cores    int // that Go uses, before it is given more
 	progress io.Writer
 }
 
@@ -59,7 +59,7 @@ func (m *measurement) measure(ctx context.Context, texts []string) (bench.Report
 		Setup: bench.Setup{
 			Server: m.url, InProcess: m.opened.URL == "", Namespace: m.Namespace, Corpus: "your own",
 			Queries: "from " + m.queries, MaxTokens: m.maxTokens, MaxResults: m.maxResults, Tokenizer: m.tokenizer,
-			Cores: runtime.GOMAXPROCS(0), Machine: bench.Machine(), Program: buildVersion(), Time: time.Now().UTC().Format(time.RFC3339),
+			Cores: m.cores, Machine: bench.Machine(), Program: buildVersion(), Time: time.Now().UTC().Format(time.RFC3339),
 		},
 	}
 	if m.pid != 0 {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -99,7 +98,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	eng := p.Engine
-	oversubscribe(env)
+	defer forServing(env)()
 	o := api.Options{Log: eng.Logger(), Version: buildVersion()}
 	s.secure(&o)
 	cert, err := s.certificate(log)
@@ -160,17 +159,6 @@ func announce(eng *engine.Engine, addr string, cert *certificate) error {
 		}
 	}
 	return eng.Announce(addr, cert.pin())
-}
-
-// oversubscribe gives Go twice as many processors as there are. Then no goroutine
-// of a turn stands in line behind those of an ingest: the kernel decides which
-// thread goes first, and it favours those that just woke up, from the network or
-// from a sync of the disk. Go's own scheduler lets each run for 10 ms. GOMAXPROCS
-// in the environment is left as it is.
-func oversubscribe(env lookupEnv) {
-	if _, set := env("GOMAXPROCS"); !set {
-		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
-	}
 }
 
 // listen refuses what the server would refuse, before anything is announced.

@@ -91,7 +91,7 @@ func runSoak(cmd *cobra.Command, env lookupEnv, o bench.SoakOptions, pid int, as
 	o.URL = b.URL
 	dir := s.Data
 	if eng, ok := b.backend.(local); ok {
-		stop, base, err := serveHere(ctx, eng.Engine)
+		stop, base, err := serveHere(ctx, env, eng.Engine)
 		if err != nil {
 			return err
 		}
