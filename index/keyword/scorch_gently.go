@@ -27,7 +27,7 @@ func (g gentle) Merge(
 
 // breathing rests when something is written.
 type breathing struct {
-	scorchsegment.StatsReporter
+	scorchsegment.StatsReporter // nil where nobody counts, as for scorch's builder
 
 	lull.Lull
 
@@ -43,5 +43,7 @@ func (b *breathing) ReportBytesWritten(n uint64) {
 		b.written = 0
 		b.Breathe()
 	}
-	b.StatsReporter.ReportBytesWritten(n)
+	if b.StatsReporter != nil {
+		b.StatsReporter.ReportBytesWritten(n)
+	}
 }
