@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,80 +20,135 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/store"
 )
 
-// BenchmarkOverhead tells what REST adds to an answer: every question is asked of the
-// engine and over HTTP, in turns, so that both see the same machine. The figure is the
-// median of the differences of one pair each. Beside it stands what the server's own
-// account of the same request leaves: the whole less its call of the engine; and the same
-// of a handler of net/http that does nothing but ask the engine and send the bytes of the
-// answer, as they were before: what is left of it, no server in Go can do without. And
-// once more the difference for a client that only writes and reads its socket: what Go's
-// client does besides is no server's.
+var overheadRest = flag.Duration("overhead-rest", 35*time.Second,
+	"how long nothing of the indexes changes before BenchmarkOverhead; their parts are merged once nothing was written for 20 and 30 s")
+
+// BenchmarkOverhead tells what REST adds to an answer. "client" asks with Go's client,
+// "socket" with one that only writes and reads its socket: what Go's client does besides
+// is no server's. "bare" is about a handler of net/http that does nothing but ask the
+// engine and send the bytes of the answer, as they were before: what is left of it, no
+// server in Go can do without; it compares with what "client" tells as "around". Each
+// has its rounds to itself, as the garbage of one is collected in the time of another.
 func BenchmarkOverhead(b *testing.B) {
 	c := setup(b)
+	rested(b, c.engine, *overheadRest)
 	srv := httptest.NewServer(api.New(c.engine, api.Options{}))
 	defer srv.Close()
-	bare := newBareServer(b, c.engine)
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}} // as callers on the same machine do
 	defer client.CloseIdleConnections()
-	socket := newSocketClient(b, srv.Listener.Addr().String())
-	var direct, added, addedSocket, around, bareAround []time.Duration
-	inProcess := func(q ragctx.ContextQuery) time.Duration {
+	questions := make([]question, len(c.queries))
+	for i, text := range c.queries {
+		questions[i] = newQuestion(b, text)
+		_, _, questions[i].answer = ask(b, client, srv.URL, questions[i].body)
+	}
+	b.Run("client", func(b *testing.B) {
+		var around []time.Duration
+		inPairs(b, c.engine, questions, func(q question) time.Duration {
+			took, engine, _ := ask(b, client, srv.URL, q.body)
+			around = append(around, took-engine)
+			return took
+		})
+		b.ReportMetric(percentileMS(around, 50), "around-p50-ms")
+	})
+	b.Run("socket", func(b *testing.B) {
+		socket := newSocketClient(b, srv.Listener.Addr().String())
+		inPairs(b, c.engine, questions, func(q question) time.Duration { return socket.ask(b, q.body) })
+	})
+	b.Run("bare", func(b *testing.B) {
+		bare := newBareServer(b, c.engine)
+		var around []time.Duration
+		inPairs(b, c.engine, questions, func(q question) time.Duration {
+			bare.asked = q
+			took, engine, _ := ask(b, client, bare.URL, q.body)
+			around = append(around, took-engine)
+			return took
+		})
+		b.ReportMetric(percentileMS(around, 50), "around-p50-ms")
+	})
+}
+
+// question is a query, and its request and answer over HTTP.
+type question struct {
+	query        ragctx.ContextQuery
+	body, answer []byte
+}
+
+func newQuestion(b *testing.B, text string) question {
+	b.Helper()
+	q := ragctx.NewQuery(text)
+	body, err := json.Marshal(q)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return question{query: q, body: body}
+}
+
+// rested waits until nothing of the indexes has changed for so long.
+func rested(b *testing.B, e *engine.Engine, still time.Duration) {
+	b.Helper()
+	legs := func() map[store.Collection][2]index.LegStats {
+		now := make(map[store.Collection][2]index.LegStats)
+		for _, i := range e.OpenIndexes() {
+			now[i.ID] = [2]index.LegStats{i.Lexical, i.Dense}
+		}
+		return now
+	}
+	last, since := legs(), time.Now()
+	for time.Since(since) < still {
+		select {
+		case <-time.After(min(still, 100*time.Millisecond)):
+		case <-b.Context().Done():
+			b.Fatal(b.Context().Err())
+		}
+		if now := legs(); !maps.Equal(now, last) {
+			last, since = now, time.Now()
+		}
+	}
+}
+
+// inPairs asks every question of the engine and by way of a door, in turns, so that both
+// see the same machine, and tells the median of the differences of one pair each.
+func inPairs(b *testing.B, e *engine.Engine, questions []question, door func(question) time.Duration) {
+	b.Helper()
+	inProcess := func(q question) time.Duration {
 		begin := time.Now()
-		if _, err := c.engine.Context(b.Context(), q); err != nil {
+		if _, err := e.Context(b.Context(), q.query); err != nil {
 			b.Fatal(err)
 		}
 		return time.Since(begin)
 	}
-	overHTTP := func(body []byte) time.Duration {
-		took, engine, answer := ask(b, client, srv.URL, body)
-		around = append(around, took-engine)
-		bare.answer = answer
-		return took
-	}
+	b.ReportAllocs()
+	var direct, added []time.Duration
 	for i := 0; b.Loop(); i++ {
-		q := ragctx.NewQuery(c.queries[i%len(c.queries)])
-		body, err := json.Marshal(q)
-		if err != nil {
-			b.Fatal(err)
-		}
-		var asked, http time.Duration
-		if i/len(c.queries)%2 == 0 { // which one comes first takes turns, too
-			asked, http = inProcess(q), overHTTP(body)
+		q := questions[i%len(questions)]
+		var asked, through time.Duration
+		if i/len(questions)%2 == 0 { // which one comes first takes turns, too
+			asked, through = inProcess(q), door(q)
 		} else {
-			http, asked = overHTTP(body), inProcess(q)
+			through, asked = door(q), inProcess(q)
 		}
-		direct, added = append(direct, asked), append(added, http-asked)
-		bare.query = q
-		inProcess(q) // so that it finds the machine as a call over HTTP does
-		took, engine, _ := ask(b, client, bare.URL, body)
-		bareAround = append(bareAround, took-engine)
-		if i/len(c.queries)%2 == 0 {
-			asked, http = inProcess(q), socket.ask(b, body)
-		} else {
-			http, asked = socket.ask(b, body), inProcess(q)
-		}
-		addedSocket = append(addedSocket, http-asked)
+		direct, added = append(direct, asked), append(added, through-asked)
 	}
-	for _, list := range [][]time.Duration{direct, added, addedSocket, around, bareAround} {
-		slices.Sort(list)
-	}
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	b.ReportMetric(ms(direct[len(direct)/2]), "engine-p50-ms")
-	b.ReportMetric(ms(added[len(added)/2]), "added-p50-ms")
-	b.ReportMetric(ms(added[len(added)*9/10]), "added-p90-ms")
-	b.ReportMetric(ms(addedSocket[len(addedSocket)/2]), "added-socket-p50-ms")
-	b.ReportMetric(ms(around[len(around)/2]), "around-p50-ms")
-	b.ReportMetric(ms(bareAround[len(bareAround)/2]), "bare-around-p50-ms")
+	b.ReportMetric(percentileMS(direct, 50), "engine-p50-ms")
+	b.ReportMetric(percentileMS(added, 50), "added-p50-ms")
+	b.ReportMetric(percentileMS(added, 90), "added-p90-ms")
+}
+
+// percentileMS sorts times, and returns one of them in milliseconds.
+func percentileMS(times []time.Duration, p int) float64 {
+	slices.Sort(times)
+	return float64(times[min(len(times)-1, len(times)*p/100)].Microseconds()) / 1000
 }
 
 // bareServer asks an engine and sends bytes that were made before.
 type bareServer struct {
 	*httptest.Server
 
-	query  ragctx.ContextQuery // what the next request asks, whose body is read and not looked at
-	answer []byte
+	asked question // by the next request, whose body is read and not looked at
 }
 
 func newBareServer(b *testing.B, e *engine.Engine) *bareServer {
@@ -100,13 +157,13 @@ func newBareServer(b *testing.B, e *engine.Engine) *bareServer {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.Copy(io.Discard, r.Body)
 		begin := time.Now()
-		if _, failed := e.Context(r.Context(), s.query); err != nil || failed != nil {
+		if _, failed := e.Context(r.Context(), s.asked.query); err != nil || failed != nil {
 			http.Error(w, "failed", http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Server-Timing", fmt.Sprintf("engine;dur=%.3f", float64(time.Since(begin).Microseconds())/1000))
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(s.answer) // the client sees if it broke
+		_, _ = w.Write(s.asked.answer) // the client sees if it broke
 	}))
 	b.Cleanup(s.Close)
 	return s

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ragctx/ragctx"
@@ -53,32 +54,36 @@ func (u *unitRow) unit() passage.Unit {
 	return u.Unit
 }
 
-// Units implements [passage.Source]. It is one statement, which needs no transaction.
+// unitsAtOnce is how many units are read with one statement, of which SQLite takes 32,766
+// arguments.
+const unitsAtOnce = 1 << 14
+
+// Units implements [passage.Source]. It is one statement, which needs no transaction, for
+// any list that a question has.
 func (s *Store) Units(ctx context.Context, ids []uint64) ([]passage.Unit, map[uint64]*passage.Item, error) {
 	var units []passage.Unit
 	items := make(map[uint64]*passage.Item)
-	if len(ids) == 0 {
-		return nil, items, nil
-	}
-	in, args := list(ids)
-	query := `SELECT ` + unitColumns + `, ` + itemColumns + `
-		FROM units u CROSS JOIN items i ON i.id = u.item CROSS JOIN namespaces n ON n.id = i.namespace
-		WHERE u.id IN (` + in + `)`
-	rows, err := s.read.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
-	if err == nil {
-		err = scan(rows, func() error {
-			var u unitRow
-			var it itemRow
-			err := rows.Scan(append(u.columns(), it.columns()...)...)
-			units = append(units, u.unit())
-			if items[u.Item] == nil {
-				items[u.Item] = it.item()
-			}
-			return err
-		})
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read units: %w", wrap(err))
+	for some := range slices.Chunk(ids, unitsAtOnce) {
+		in, args := list(some)
+		query := `SELECT ` + unitColumns + `, ` + itemColumns + `
+			FROM units u CROSS JOIN items i ON i.id = u.item CROSS JOIN namespaces n ON n.id = i.namespace
+			WHERE u.id IN (` + in + `)`
+		rows, err := s.read.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
+		if err == nil {
+			err = scan(rows, func() error {
+				var u unitRow
+				var it itemRow
+				err := rows.Scan(append(u.columns(), it.columns()...)...)
+				units = append(units, u.unit())
+				if items[u.Item] == nil {
+					items[u.Item] = it.item()
+				}
+				return err
+			})
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read units: %w", wrap(err))
+		}
 	}
 	return units, items, nil
 }

@@ -39,7 +39,7 @@ func (g gentle) New(documents []bleveindex.Document) (made scorchsegment.Segment
 
 // breathing rests when something is written.
 type breathing struct {
-	scorchsegment.StatsReporter
+	scorchsegment.StatsReporter // nil where nobody counts, as for scorch's builder
 
 	lull.Lull
 
@@ -55,5 +55,7 @@ func (b *breathing) ReportBytesWritten(n uint64) {
 		b.written = 0
 		b.Breathe()
 	}
-	b.StatsReporter.ReportBytesWritten(n)
+	if b.StatsReporter != nil {
+		b.StatsReporter.ReportBytesWritten(n)
+	}
 }

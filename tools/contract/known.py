@@ -21,8 +21,8 @@ KEY_ID = os.environ.get("CONTRACT_KEY_ID", "")  # a run that revokes its own key
 TURN = {"id": "t-1", "session_id": "s-7", "prompt": "Which port does production use?", "response": "Port 443. I always use tabs."}
 SAID = [
     {"id": "m-1", "role": "user", "content": "The login fails after midnight."},
-    {"id": "m-2", "role": "assistant", "content": "", "tool_calls": [{"id": "c1", "name": "grep", "arguments": {"for": "rotate"}}]},
-    {"id": "m-3", "role": "tool", "tool_call_id": "c1", "content": "keys.go:17: rotate at 00:00"},
+    {"id": "m-2", "role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "grep", "input": {"for": "rotate"}}]},
+    {"id": "m-3", "role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "keys.go:17: rotate at 00:00"}]},
     {"id": "m-4", "role": "assistant", "content": "The keys rotate then."},
 ]
 MADE_BY = (
@@ -39,7 +39,7 @@ MADE_BY = (
     ("PUT", "/v1/sessions/s-7/sections/summary", {"messages": [{"id": "m-9", "role": "user", "content": "Yesterday the keys were moved."}]}),
     ("POST", "/v1/sessions/s-7/compact", {"force": True, "strategy": "extractive", "keep_last": 1}),
 )
-JOB = ("POST", "/v1/documents:bulk", {"documents": [{"id": "handbook/leave.md", "text": "# Leave\n\nAsk your lead."}]})
+JOB = ("POST", "/v1/documents:bulk", {"id": "handbook/leave.md", "text": "# Leave\n\nAsk your lead."})  # one line of lines
 NAMED = {
     "/v1/documents/{id}": {"id": ["handbook/oncall.md"]},
     "/v1/items/{id}": {"id": ["handbook/oncall.md@1#0", "m-port"]},
@@ -55,27 +55,28 @@ NAMED = {
 WALLS = ("namespace", "user_id", "org_id", "project_id")
 
 missing = True
+made = False  # once: from then on what is there may be in the way, as may what requests have set
 
 
-def request(method, path, body):
+def request(method, path, body, media="application/json"):
     sent = urllib.request.Request(URL + path, method=method, data=None if body is None else json.dumps(body).encode())
     sent.add_header("Authorization", "Bearer " + KEY)
-    sent.add_header("Content-Type", "application/json")
+    sent.add_header("Content-Type", media)
     try:
         with urllib.request.urlopen(sent, timeout=30) as answer:
             return json.load(answer)
-    except urllib.error.HTTPError as refused:  # it is there already
-        if refused.code >= 500:
-            raise
+    except urllib.error.HTTPError as refused:
+        if not made or refused.code >= 500:
+            raise RuntimeError(f"{method} {path}: {refused.code} {refused.read().decode()}") from refused
         return {}
 
 
 def make():
-    global missing
+    global missing, made
     for one in MADE_BY:
         request(*one)
-    NAMED["/v1/jobs/{id}"]["id"] = [job for job in (request(*JOB).get("id"),) if job]
-    missing = False
+    NAMED["/v1/jobs/{id}"]["id"] = [job for job in (request(*JOB, media="application/x-ndjson").get("id"),) if job]
+    missing, made = False, True
 
 
 def names_of(case):
