@@ -228,6 +228,9 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 		now := time.Now()
 		r.rested = now.Add(min(eraseShare*now.Sub(begun), eraseRest))
 	}(time.Now())
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.life, cancel)() // what is left is done once the data directory is opened again
 	lull.Aside(func() { err = e.finishErasures(ctx, pending) })
 	return err
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/store"
@@ -9,17 +10,23 @@ import (
 
 // eraseTold is erase of what events of the namespace may have told: those that match are
 // forgotten, once nobody finds any more what they tell, and once more in the end, for
-// answers that were under way.
-func (e *Engine) eraseTold(ctx context.Context, namespace string, matches func(ragctx.Event) bool, fn func(ns int64) (store.Erased, error)) (store.Erased, error) {
+// answers that were under way. A refusal leaves them.
+func (e *Engine) eraseTold(
+	ctx context.Context, namespace string, matches func(ragctx.Event) bool, fn func(ns int64) (store.Erased, error),
+) (took store.Erased, err error) {
 	name := spaceName(namespace)
-	forget := func() {
-		e.events.Forget(func(ev ragctx.Event) bool { return ev.Namespace == name && matches(ev) })
+	forget := func(err error) {
+		if !errors.Is(err, ragctx.ErrPrecondition) {
+			e.events.Forget(func(ev ragctx.Event) bool { return ev.Namespace == name && matches(ev) })
+		}
 	}
-	defer forget()
-	return e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
-		defer forget()
-		return fn(ns)
+	took, err = e.erase(ctx, namespace, func(ns int64) (store.Erased, error) {
+		took, err := fn(ns)
+		forget(err)
+		return took, err
 	})
+	forget(err)
+	return took, err
 }
 
 // recalling reports whether an event has words of memories. Those of one may stand in what

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -42,6 +43,7 @@ func (s *Store) clear(ctx context.Context) error {
 		}
 		first += int64(n) / size
 		rests.Breathe()
+		err = cmp.Or(err, ctx.Err())
 	}
 	if err != nil {
 		return err

@@ -20,70 +20,52 @@ const unitColumns = `u.id, u.item, u.ordinal, u.heading, u.text, u.page,
 
 // loadUnits returns the units u that a FROM clause, and what follows it, selects.
 func loadUnits(ctx context.Context, tx *sql.Tx, from string, args ...any) ([]passage.Unit, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM `+from, args...) //nolint:gosec,sqlclosecheck // from is a constant of this package; scan closes the rows
+	rows, err := tx.QueryContext(ctx, `SELECT `+unitColumns+` FROM `+from, args...) //nolint:gosec // from is a constant of this package
 	if err != nil {
 		return nil, err
 	}
 	var units []passage.Unit
 	err = scan(rows, func() error {
-		var u unitRow
-		err := rows.Scan(u.columns()...)
-		units = append(units, u.unit())
+		var u passage.Unit
+		var heading string
+		err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text, &u.Page,
+			&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune)
+		u.Heading = decode[[]string](heading)
+		units = append(units, u)
 		return err
 	})
 	return units, err
 }
 
-// unitRow is a row of unitColumns.
-type unitRow struct {
-	passage.Unit
-
-	heading string
-}
-
-// columns returns where the columns go.
-func (u *unitRow) columns() []any {
-	return []any{
-		&u.ID, &u.Item, &u.Ordinal, &u.heading, &u.Text, &u.Page,
-		&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune,
-	}
-}
-
-func (u *unitRow) unit() passage.Unit {
-	u.Heading = decode[[]string](u.heading)
-	return u.Unit
-}
-
-// unitsAtOnce is how many units are read with one statement, of which SQLite takes 32,766
-// arguments.
+// unitsAtOnce is how many units or items are read with one statement, of which SQLite takes
+// 32,766 arguments.
 const unitsAtOnce = 1 << 14
 
-// Units implements [passage.Source]. It is one statement, which needs no transaction, for
-// any list that a question has.
-func (s *Store) Units(ctx context.Context, ids []uint64) ([]passage.Unit, map[uint64]*passage.Item, error) {
-	var units []passage.Unit
-	items := make(map[uint64]*passage.Item)
-	for some := range slices.Chunk(ids, unitsAtOnce) {
-		in, args := list(some)
-		query := `SELECT ` + unitColumns + `, ` + itemColumns + `
-			FROM units u CROSS JOIN items i ON i.id = u.item CROSS JOIN namespaces n ON n.id = i.namespace
-			WHERE u.id IN (` + in + `)`
-		rows, err := s.read.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
-		if err == nil {
-			err = scan(rows, func() error {
-				var u unitRow
-				var it itemRow
-				err := rows.Scan(append(u.columns(), it.columns()...)...)
-				units = append(units, u.unit())
-				if items[u.Item] == nil {
-					items[u.Item] = it.item()
-				}
+// Units implements [passage.Source]. Items are read by themselves: what is said of one may
+// be as long as its text, and many units are of the same.
+func (s *Store) Units(ctx context.Context, ids []uint64) (units []passage.Unit, items map[uint64]*passage.Item, err error) {
+	if len(ids) == 0 {
+		return nil, make(map[uint64]*passage.Item), nil
+	}
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		var of []uint64
+		for some := range slices.Chunk(ids, unitsAtOnce) {
+			in, args := list(some)
+			found, err := loadUnits(ctx, tx, `units u WHERE u.id IN (`+in+`)`, args...)
+			if err != nil {
 				return err
-			})
+			}
+			for _, u := range found {
+				of = append(of, u.Item)
+			}
+			units = append(units, found...)
 		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("read units: %w", wrap(err))
-		}
+		slices.Sort(of)
+		items, err = loadItems(ctx, tx, slices.Compact(of))
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read units: %w", err)
 	}
 	return units, items, nil
 }
@@ -93,60 +75,44 @@ const itemColumns = `i.id, n.name, i.kind, i.key, i.version, i.title, i.source, 
 
 func loadItems(ctx context.Context, tx *sql.Tx, ids []uint64) (map[uint64]*passage.Item, error) {
 	items := make(map[uint64]*passage.Item, len(ids))
-	if len(ids) == 0 {
-		return items, nil
+	for some := range slices.Chunk(ids, unitsAtOnce) {
+		in, args := list(some)
+		rows, err := tx.QueryContext(ctx, `SELECT `+itemColumns+` FROM items i JOIN namespaces n ON n.id = i.namespace
+			WHERE i.id IN (`+in+`)`, args...) //nolint:sqlclosecheck // scan closes them
+		if err != nil {
+			return nil, err
+		}
+		err = scan(rows, func() error {
+			it, err := scanItem(rows)
+			items[it.ID] = it
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	in, args := list(ids)
-	rows, err := tx.QueryContext(ctx, `SELECT `+itemColumns+` FROM items i JOIN namespaces n ON n.id = i.namespace
-		WHERE i.id IN (`+in+`)`, args...)
-	if err != nil {
-		return nil, err
-	}
-	return items, scan(rows, func() error {
-		it, err := scanItem(rows)
-		items[it.ID] = it
-		return err
-	})
+	return items, nil
 }
 
 func scanItem(rows *sql.Rows) (*passage.Item, error) {
-	var it itemRow
-	err := rows.Scan(it.columns()...)
-	return it.item(), err
-}
-
-// itemRow is a row of itemColumns.
-type itemRow struct {
-	passage.Item
-
-	kind                                    Kind
-	tags, meta, outline                     string
-	occurred, recorded, superseded, expires sql.NullInt64
-}
-
-// columns returns where the columns go.
-func (it *itemRow) columns() []any {
-	return []any{
-		&it.ID, &it.Namespace, &it.kind, &it.Key, &it.Version, &it.Title, &it.Source, &it.User, &it.Agent, &it.Session,
-		&it.Importance, &it.tags, &it.meta, &it.Abstract, &it.outline, &it.Bytes, &it.occurred, &it.recorded, &it.superseded, &it.Ended, &it.expires,
+	var it passage.Item
+	var kind Kind
+	var tags, meta, outline string
+	var occurred, recorded, superseded, expires sql.NullInt64
+	err := rows.Scan(&it.ID, &it.Namespace, &kind, &it.Key, &it.Version, &it.Title, &it.Source, &it.User, &it.Agent, &it.Session,
+		&it.Importance, &tags, &meta, &it.Abstract, &outline, &it.Bytes, &occurred, &recorded, &superseded, &it.Ended, &expires)
+	it.Type = ragctx.TypeResource
+	if kind == Memories {
+		it.Type = ragctx.TypeMemory
 	}
-}
-
-func (it *itemRow) item() *passage.Item {
-	item := it.Item // the row is not kept
-	item.Type = ragctx.TypeResource
-	if it.kind == Memories {
-		item.Type = ragctx.TypeMemory
-	}
-	item.Values = decodeValues(it.meta)
-	item.Parent = index.Parent{
+	it.Values = decodeValues(meta)
+	it.Parent = index.Parent{
 		ID: it.ID, Ended: it.Ended, User: it.User, Agent: it.Agent, Session: it.Session, Source: it.Source,
-		Tags: decode[[]string](it.tags), Metadata: Strings(item.Values),
-		Occurred: moment(it.occurred), Recorded: moment(it.recorded), Superseded: moment(it.superseded), Expires: moment(it.expires),
+		Tags: decode[[]string](tags), Metadata: Strings(it.Values),
+		Occurred: moment(occurred), Recorded: moment(recorded), Superseded: moment(superseded), Expires: moment(expires),
 	}
-	outline := it.outline
-	item.Outline = sync.OnceValue(func() []passage.Section { return decode[[]passage.Section](outline) })
-	return &item
+	it.Outline = sync.OnceValue(func() []passage.Section { return decode[[]passage.Section](outline) })
+	return &it, err
 }
 
 // Span implements [passage.Source].

@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -111,5 +113,43 @@ func TestUnitsOfOthers(t *testing.T) {
 	})
 	if err != nil || len(found) != 1 || found[0].Item.Key != "a" || found[0].Item.Version != 2 {
 		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// What is said of an item is read once, however many of its units were found: an outline
+// may be as long as the text.
+func TestUnitsOfOneItem(t *testing.T) {
+	f := fresh(t)
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "# A heading of section number %d which is rather long, as such are\n\nSome words.\n\n", i)
+	}
+	ns, err := f.Namespace(t.Context(), "default", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := prepared(t, "a", text.String())
+	c := f.content(p.Text, p.Chunks)
+	c.Outline = p.Outline
+	if _, err := f.PutDocument(t.Context(), ns, p, "", c); err != nil {
+		t.Fatal(err)
+	}
+	var ids []uint64
+	for _, e := range f.follow(t, store.Collection{Namespace: ns, Kind: store.Documents}, 0).Add {
+		ids = append(ids, e.ID)
+	}
+	read := func(ids []uint64) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		units, items, err := f.Units(t.Context(), ids)
+		runtime.ReadMemStats(&after)
+		if err != nil || len(units) != len(ids) || len(items) != 1 {
+			t.Fatal(len(units), len(items), err)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	read(ids) // what is made once
+	if one, all := read(ids[:1]), read(ids[:50]); all > 4*one {
+		t.Errorf("50 units of an item allocate %d bytes, one of them %d", all, one)
 	}
 }
