@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -40,6 +41,7 @@ type SoakReport struct {
 	Rate       float64            `json:"rate"`       // at which operations were due
 	Operations map[string]int64   `json:"operations"` // by kind, those that succeeded
 	Latency    map[string]Latency `json:"latency_ms"` // by kind, from when an operation was due
+	All        Latency            `json:"all_ms"`     // of all kinds but erasures, for which nobody waits
 	PerSecond  float64            `json:"per_second"`
 	Failed     int64              `json:"failed"`
 	Errors     map[string]int     `json:"errors,omitempty"` // by kind
@@ -104,6 +106,7 @@ func (s *soak) report(readings []Reading) SoakReport {
 		name := operationKind(k).String()
 		r.Operations[name], r.Latency[name] = s.counts[k].Load(), latencyOf(s.took[k])
 	}
+	r.All = latencyOf(slices.Concat(s.took[:eraseKind]...))
 	if n := len(readings); n > 0 {
 		r.Seconds = readings[n-1].Seconds
 	}
@@ -229,11 +232,15 @@ func writeGrowth(w io.Writer, r SoakReport) error {
 	if r.Capacity > 0 {
 		fmt.Fprintf(w, "due were %.1f operations/s, of %.1f that the server can do\n", r.Rate, r.Capacity)
 	}
-	for k := range operationKinds {
-		if l := r.Latency[k.String()]; l.Count > 0 {
-			fmt.Fprintf(w, "%s: p50 %.1f ms, p99 %.1f ms (%.1f times), max %.1f ms\n", k, l.P50, l.P99, l.P99/l.P50, l.Max)
+	latency := func(what string, l Latency) {
+		if l.Count > 0 {
+			fmt.Fprintf(w, "%s: p50 %.1f ms, p99 %.1f ms (%.1f times), max %.1f ms\n", what, l.P50, l.P99, l.P99/l.P50, l.Max)
 		}
 	}
+	for k := range operationKinds {
+		latency(k.String(), r.Latency[k.String()])
+	}
+	latency("all but erasures", r.All)
 	fmt.Fprintln(w, "second half, by a fitted line:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, g := range r.Growth {

@@ -162,6 +162,9 @@ func TestSoakMeasures(t *testing.T) {
 	if err != nil || r.Capacity <= 0 || math.Abs(r.Rate-.7*r.Capacity) > 1e-6 {
 		t.Errorf("rate %v of %v, %v", r.Rate, r.Capacity, err)
 	}
+	if all := r.Latency["query"].Count + r.Latency["turn"].Count + r.Latency["put"].Count + r.Latency["delete"].Count + r.Latency["remember"].Count; r.All.Count != all {
+		t.Errorf("%d operations are all but erasures, want %d", r.All.Count, all)
+	}
 	if l := r.Latency["query"]; l.Count == 0 || l.P50 <= 0 || int64(l.Count) != r.Operations["query"] {
 		t.Errorf("latency %+v of %d questions", l, r.Operations["query"])
 	}
@@ -253,7 +256,7 @@ func TestProcessProbe(t *testing.T) {
 func TestSoakTable(t *testing.T) {
 	r := SoakReport{
 		Seconds: 60, Operations: map[string]int64{"query": 30}, PerSecond: .5, Failed: 1, Errors: map[string]int{"put status 503": 1},
-		Capacity: 1, Rate: .7, Latency: map[string]Latency{"query": {Count: 30, P50: 2, P99: 5, Max: 9}}, Faults: []string{"1 operations failed"},
+		Capacity: 1, Rate: .7, Latency: map[string]Latency{"query": {Count: 30, P50: 2, P99: 5, Max: 9}}, All: Latency{Count: 31, P50: 2, P99: 6, Max: 9}, Faults: []string{"1 operations failed"},
 		Growth: []Growth{{"memory", "MiB", 100, 2.5, 1, Steady}, {"open files", "", 30, 60, 1, Growing}},
 	}
 	for i := range 7 {
@@ -269,6 +272,7 @@ func TestSoakTable(t *testing.T) {
 60 s, 0.5 operations/s, 1 failed (put status 503: 1); sessions were erased once they were old
 due were 0.7 operations/s, of 1.0 that the server can do
 query: p50 2.0 ms, p99 5.0 ms (2.5 times), max 9.0 ms
+all but erasures: p50 2.0 ms, p99 6.0 ms (3.0 times), max 9.0 ms
 second half, by a fitted line:
 memory, MiB  mean 100.0  +2.50 ± 1.00 per hour   steady
 open files   mean 30.0   +60.00 ± 1.00 per hour  grows
