@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 )
@@ -17,7 +19,12 @@ const maxStatements = 64
 
 // keeping opens connections that compile a statement once. database/sql compiles what is
 // not prepared each time that it is used, which takes as long as to carry it out.
-type keeping struct{ driver.Connector }
+type keeping struct {
+	driver.Connector
+
+	open   atomic.Int64  // connections
+	closed chan struct{} // one was closed
+}
 
 // newConnector opens connections to a database as [dsn] names it.
 func newConnector(name string) (driver.Connector, error) {
@@ -25,11 +32,11 @@ func newConnector(name string) (driver.Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	return keeping{c}, nil
+	return &keeping{Connector: c, closed: make(chan struct{}, 1)}, nil
 }
 
 // Connect implements [driver.Connector].
-func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
+func (k *keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	c, err := k.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +45,28 @@ func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("open store: a connection of the driver is a %T", c), c.Close())
 	}
-	return &keepingConn{innerConn: inner, kept: make(map[string]*keptStatement)}, nil
+	k.open.Add(1)
+	return &keepingConn{innerConn: inner, of: k, kept: make(map[string]*keptStatement)}, nil
+}
+
+// closePatience is how long a connection in use is waited for.
+const closePatience = 5 * time.Second
+
+// Close implements [io.Closer]; database/sql calls it last when a pool is closed, which
+// closes those connections only that are not in use. One whose transaction was called off
+// is given back by another goroutine, a moment later. Until then SQLite's files are beside
+// the database, and its last connection removes them by name, whosever they are by then.
+func (k *keeping) Close() error {
+	patience := time.NewTimer(closePatience)
+	defer patience.Stop()
+	for k.open.Load() > 0 {
+		select {
+		case <-k.closed:
+		case <-patience.C:
+			return nil // somebody reads for long, whose connection is closed after that
+		}
+	}
+	return nil
 }
 
 // innerConn is what the driver's connections can do.
@@ -57,6 +85,7 @@ type innerConn interface {
 type keepingConn struct {
 	innerConn
 
+	of    *keeping
 	kept  map[string]*keptStatement // by text
 	clock uint64
 }
@@ -227,5 +256,11 @@ func (c *keepingConn) Close() error {
 	for _, st := range c.kept {
 		_ = st.Close() // the connection's end frees what is left
 	}
-	return c.innerConn.Close()
+	err := c.innerConn.Close()
+	c.of.open.Add(-1)
+	select {
+	case c.of.closed <- struct{}{}:
+	default:
+	}
+	return err
 }

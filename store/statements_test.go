@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -27,6 +29,44 @@ func keptDB(t *testing.T) *sql.DB {
 	})
 	execute(t, db, `CREATE TABLE t (n INTEGER PRIMARY KEY, s TEXT NOT NULL DEFAULT '')`)
 	return db
+}
+
+// TestCloseWaitsForConnections closes pools of which one connection is in use.
+func TestCloseWaitsForConnections(t *testing.T) {
+	for name, forever := range map[string]bool{"given back": false, "kept for long": true} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "kept.db")
+			synctest.Test(t, func(t *testing.T) {
+				db, err := connect(path, 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				conn, err := db.Conn(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				closed := make(chan error, 1)
+				go func() { closed <- db.Close() }()
+				synctest.Wait()
+				if len(closed) > 0 {
+					t.Error("closed beside a connection in use")
+				}
+				if forever {
+					time.Sleep(closePatience)
+					synctest.Wait()
+					if len(closed) == 0 {
+						t.Error("waits for ever")
+					}
+				}
+				if err := conn.Close(); err != nil {
+					t.Error(err)
+				}
+				if err := <-closed; err != nil || db.Stats().OpenConnections > 0 {
+					t.Errorf("%v, %d connections are open", err, db.Stats().OpenConnections)
+				}
+			})
+		})
+	}
 }
 
 type execer interface {
