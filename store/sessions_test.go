@@ -255,6 +255,29 @@ func TestErasedIf(t *testing.T) {
 	}
 }
 
+// TestForkBesideOthers: a session that others change whenever it is about to be forked is forked,
+// also on condition that there is one.
+func TestForkBesideOthers(t *testing.T) {
+	f := fresh(t)
+	k := session.Key{Namespace: "default", User: "ada", ID: "s"}
+	converse(t, f, k, "Zq", 2)
+	const enough = 10
+	for to, when := range map[string]session.Condition{"a fork": {}, "a fork if there is one": {Any: true}} {
+		looks := 0
+		busy := f.Sessions(session.Options{Now: func() time.Time { // which a fork asks as it is made
+			if looks++; looks <= enough {
+				if err := f.Sessions(session.Options{}).Annotate(t.Context(), k, map[string]any{"looks": looks}); err != nil {
+					t.Error(err)
+				}
+			}
+			return time.Now()
+		}})
+		if err := busy.Fork(session.If(t.Context(), when), k, "", to); err != nil || looks >= enough {
+			t.Errorf("%s: %v after %d looks", to, err, looks)
+		}
+	}
+}
+
 // TestSaveKeepsDamage: who saves has not seen what cannot be read, so it stays for a copy
 // to be restored.
 func TestSaveKeepsDamage(t *testing.T) {
