@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -180,18 +181,24 @@ func (a *accounting) hide(why session.Reason, tokens int) {
 }
 
 // isOf reports whether a content may have been made of another one by leaving something out.
-func isOf(c, of ragctx.Content) bool { return len(gone(c, of)) == 0 }
+func isOf(c, of ragctx.Content) bool { return len(c)+len(gone(of, c)) == len(of) }
 
-// gone returns the blocks of a content that are not in what is left of it.
+// gone returns the blocks of a content that are not in what is left of it, which has the
+// others in their order.
 func gone(was, left ragctx.Content) (out ragctx.Content) {
 	for _, b := range was {
-		if !slices.ContainsFunc(left, func(l ragctx.Block) bool {
-			return l.Type == b.Type && l.ID == b.ID && l.ToolUseID == b.ToolUseID && l.Text == b.Text
-		}) {
+		if len(left) > 0 && stays(&b, &left[0]) {
+			left = left[1:]
+		} else {
 			out = append(out, b)
 		}
 	}
 	return out
+}
+
+// stays reports whether a block is what is left of another one, whose output may be pruned.
+func stays(b, left *ragctx.Block) bool {
+	return b.Type == left.Type && b.ID == left.ID && b.ToolUseID == left.ToolUseID && b.Text == left.Text && bytes.Equal(b.Data, left.Data)
 }
 
 // inOrder puts cuts in the order of the branch, in which they mostly are.

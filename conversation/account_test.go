@@ -2,6 +2,7 @@ package conversation_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -101,6 +102,26 @@ func TestWhatIsLeftOut(t *testing.T) {
 	w.must(err)
 	if got := cuts(c.Cuts); !slices.Equal(got, []cut{{"o1", false, session.ReasonOrphanResult}}) || hidden(c.Hidden)[conversation.ReasonSection] != 1 {
 		t.Errorf("of a store, cut: %v, %v", got, c.Hidden)
+	}
+}
+
+// TestManyCalls: what is left of a message is found out in one walk over its blocks, of which
+// Go programs may have any number.
+func TestManyCalls(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	const n = 20_000
+	calls, results := call("", ""), ragctx.Message{Role: ragctx.RoleTool}
+	calls.Content = slices.Repeat(calls.Content, n)
+	for i := range calls.Content {
+		if calls.Content[i].ID = fmt.Sprint(i); i > 0 {
+			results.Content = append(results.Content, answer("", calls.Content[i].ID).Content...)
+		}
+	}
+	store := session.Store{}.Append(session.SectionMessages, ragctx.TextMessage(ragctx.RoleUser, "Go."), calls, results, ragctx.TextMessage(ragctx.RoleUser, "And?"))
+	c, err := w.CompileStore(t.Context(), store, nil, conversation.CompileOptions{})
+	w.must(err)
+	if len(c.Cuts) != 1 || !c.Cuts[0].Partial || c.Cuts[0].Reason != session.ReasonUnanswered {
+		t.Errorf("cut: %+v", c.Cuts)
 	}
 }
 
