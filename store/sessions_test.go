@@ -232,6 +232,47 @@ func TestErasedForksOfTheDeleted(t *testing.T) {
 	eventually(t, "nothing is remembered", func() bool { return count(t, f.path, `SELECT count(*) FROM session_ancestors`) == 0 })
 }
 
+// TestErasedNames: an erasure by name takes the name out of the audit log, also where a Go
+// program had deleted the session before, with forks of it or without.
+func TestErasedNames(t *testing.T) {
+	for _, forked := range []bool{false, true} {
+		f := fresh(t)
+		s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", User: "ada", ID: "s"}
+		converse(t, f, k, "Zq", 2)
+		if forked {
+			if err := s.Fork(t.Context(), k, "", "fork"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log := []store.AuditEntry{
+			{Operation: "create-session", Namespace: "default", Target: "s", Status: 201}, {Operation: "fork-session", Namespace: "default", Target: "fork", Status: 201},
+			{Operation: "create-session", Namespace: "default", Target: "other", Status: 201}, {Operation: "get-document", Namespace: "default", Target: "s", Status: 200},
+		}
+		if err := f.AddAudit(t.Context(), log, 100); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Delete(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.EraseSession(t.Context(), f.ns, "s", "ada", false); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := f.Audit(t.Context(), store.AuditFilter{Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"s", "other", "fork", ""} // the newest first
+		if forked {
+			want[2] = ""
+		}
+		for i, e := range entries {
+			if e.Target != want[i] {
+				t.Errorf("forked %v: %s of %q, want %q", forked, e.Operation, e.Target, want[i])
+			}
+		}
+	}
+}
+
 // TestErasedIf: the condition of an erasure is about the session of its user, and holds where the
 // erasure is noted.
 func TestErasedIf(t *testing.T) {
