@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/wire"
 )
 
@@ -71,13 +73,31 @@ func (s *Server) heard(said Said, at string, before ...ragctx.Message) ([]ragctx
 	}
 	if v == "" {
 		messages, err := s.own(said, at)
-		return messages, []FormLoss{}, err
+		return messages, []FormLoss{}, cmp.Or(err, checkBlocks(messages, said, at))
 	}
 	messages, losses, err := wire.ReadNext(v, before, wire.Conversation{System: said.System, Messages: said.Messages})
 	if err != nil {
 		return nil, nil, ragctx.Invalid(at, "cannot be read in the form of %s: %v; send what its documentation says, or name another format", v, err)
 	}
-	return messages, lossesOf(losses), nil
+	return messages, lossesOf(losses), checkBlocks(messages, said, at)
+}
+
+// checkBlocks refuses messages of more blocks than one of a session may have, also where
+// nothing is stored.
+func checkBlocks(messages []ragctx.Message, said Said, at string) error {
+	beside := len(messages) - len(said.Messages) // a system prompt
+	for i, m := range messages {
+		err := session.CheckBlocks(m.Content, func() string {
+			if i < beside {
+				return "system"
+			}
+			return fmt.Sprintf("%s[%d].content", at, i-beside)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // own reads messages in ragctx's form.

@@ -500,6 +500,33 @@ func TestSessionFaults(t *testing.T) {
 	}
 }
 
+// TestManyBlocks: a message has no more blocks than one that is stored, wherever it is sent.
+func TestManyBlocks(t *testing.T) {
+	f := start(t, Options{})
+	f.talk(t, session.Key{ID: "s"}, "one")
+	many := strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"a"},`, session.MaxBlocks+1), ",")
+	said := func(content string) string {
+		return `[{"role":"user","content":"a"},{"role":"user","content":[` + content + `]}]`
+	}
+	within := `{"type":"tool_result","tool_use_id":"x","content":[` + many + `]}`
+	for _, target := range []string{"/v1/compile", "/v1/compact", "/v1/assemble", "/v1/sessions/s/assemble", "/v1/sessions/s/messages"} {
+		for body, where := range map[string]string{
+			`{"messages":` + said(many) + `}`:                                                           "body.messages[1].content",
+			`{"messages":` + said(within) + `}`:                                                         "body.messages[1].content",
+			`{"format":"openai","messages":` + said(many) + `}`:                                         "body.messages[1].content",
+			`{"format":"anthropic","system":"Be brief.","messages":` + said(many) + `}`:                 "body.messages[1].content",
+			`{"format":"anthropic","system":[` + many + `],"messages":[{"role":"user","content":"a"}]}`: "body.system",
+		} {
+			p := f.call(t, "POST", target, body).problem(t)
+			if p.Status != 413 || len(p.Errors) != 1 || p.Errors[0].Location != where || !strings.Contains(p.Detail, "limit is 4096; say it in several") {
+				t.Errorf("%s %.60s: %d %s %+v, want %s", target, body, p.Status, p.Detail, p.Errors, where)
+			}
+		}
+	}
+	most := strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"a"},`, session.MaxBlocks), ",")
+	into[CompileAnswer](t, f.call(t, "POST", "/v1/compile", `{"messages":`+said(most)+`}`), 200)
+}
+
 // TestChangingASession: a change is made whole or not at all.
 func TestChangingASession(t *testing.T) {
 	f := start(t, Options{})

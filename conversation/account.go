@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -70,11 +71,10 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, prices *prici
 	a.out.places = slices.Clone(places)
 	shown := make([]bool, len(b.of.entries))
 	ids := finder{of: b.of}
-	next := 0
 	for i, at := range a.out.places {
 		m := &messages[i]
 		if whole := at >= 0 && !shown[at] && b.of.entries[at].Message.ID == m.ID; !whole {
-			if at = ids.find(m, next); at >= 0 && shown[at] {
+			if at = ids.place(m.ID); at >= 0 && shown[at] {
 				at = -1
 			}
 			if at >= 0 { // with a content that was made of its own
@@ -82,7 +82,7 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, prices *prici
 			}
 		}
 		if a.out.places[i] = at; at >= 0 {
-			shown[at], next = true, at+1
+			shown[at] = true
 		}
 	}
 	a.cover(&ids)
@@ -141,17 +141,18 @@ func (a *accounting) missing(i int) {
 
 // changed notes that a message of the branch may be shown otherwise than it was said.
 func (a *accounting) changed(i int, as *ragctx.Message, cost int) {
-	was := a.of.entries[i].Message.Content
+	was := &a.of.entries[i].Message
 	saved := max(a.table.cost(i)-cost, 0)
-	switch {
-	case i <= a.staged:
-		if !equal(a.of.entries[i].Message, *as) {
+	if i <= a.staged {
+		if !equal(*was, *as) {
 			a.hide(a.stageReason(ReasonPruned), saved)
 		}
-	case len(as.Content) < len(was):
-		a.cut(i, session.Unpaired(ragctx.Message{Content: gone(was, as.Content)}), saved)
+		return
+	}
+	if unpaired := session.Unpaired(ragctx.Message{Content: gone(was.Content, as.Content)}); unpaired != "" {
+		a.cut(i, unpaired, saved)
 		a.out.cuts[len(a.out.cuts)-1].Partial = true
-	case saved > 0:
+	} else if saved > 0 {
 		a.hide(ReasonPruned, saved)
 	}
 }
@@ -179,19 +180,22 @@ func (a *accounting) hide(why session.Reason, tokens int) {
 	h.Messages, h.Tokens = h.Messages+1, h.Tokens+tokens
 }
 
-// isOf reports whether a content may have been made of another one by leaving something out.
-func isOf(c, of ragctx.Content) bool { return len(gone(c, of)) == 0 }
-
-// gone returns the blocks of a content that are not in what is left of it.
+// gone returns the blocks of a content that are not in what is left of it, which has the
+// others in their order.
 func gone(was, left ragctx.Content) (out ragctx.Content) {
 	for _, b := range was {
-		if !slices.ContainsFunc(left, func(l ragctx.Block) bool {
-			return l.Type == b.Type && l.ID == b.ID && l.ToolUseID == b.ToolUseID && l.Text == b.Text
-		}) {
+		if len(left) > 0 && stays(&b, &left[0]) {
+			left = left[1:]
+		} else {
 			out = append(out, b)
 		}
 	}
 	return out
+}
+
+// stays reports whether a block is what is left of another one, whose output may be pruned.
+func stays(b, left *ragctx.Block) bool {
+	return b.Type == left.Type && b.ID == left.ID && b.ToolUseID == left.ToolUseID && b.Text == left.Text && bytes.Equal(b.Data, left.Data)
 }
 
 // inOrder puts cuts in the order of the branch, in which they mostly are.
@@ -254,21 +258,7 @@ type finder struct {
 	at    map[string]int
 }
 
-// find returns where a message is that something else is shown of, -1 if nowhere. What has
-// no id is looked for where it is next.
-func (f *finder) find(m *ragctx.Message, next int) int {
-	if m.ID != "" {
-		return f.place(m.ID)
-	}
-	const near = 64
-	for i := next; i < min(next+near, len(f.of.entries)); i++ {
-		if e := &f.of.entries[i].Message; e.ID == "" && e.Role == m.Role && isOf(m.Content, e.Content) {
-			return i
-		}
-	}
-	return -1
-}
-
+// place returns where a message is that something else is shown of, -1 if nowhere.
 func (f *finder) place(id string) int {
 	const few = 8
 	if f.asked++; f.asked <= few {

@@ -2,13 +2,16 @@ package conversation_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
@@ -101,6 +104,133 @@ func TestWhatIsLeftOut(t *testing.T) {
 	w.must(err)
 	if got := cuts(c.Cuts); !slices.Equal(got, []cut{{"o1", false, session.ReasonOrphanResult}}) || hidden(c.Hidden)[conversation.ReasonSection] != 1 {
 		t.Errorf("of a store, cut: %v, %v", got, c.Hidden)
+	}
+}
+
+// TestManyCalls: what is left of a message is found out in one walk over its blocks, of which
+// Go programs may have any number.
+func TestManyCalls(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	const n = 20_000
+	calls, results := call("", ""), ragctx.Message{Role: ragctx.RoleTool}
+	calls.Content = slices.Repeat(calls.Content, n)
+	for i := range calls.Content {
+		if calls.Content[i].ID = fmt.Sprint(i); i > 0 {
+			results.Content = append(results.Content, answer("", calls.Content[i].ID).Content...)
+		}
+	}
+	store := session.Store{}.Append(session.SectionMessages, ragctx.TextMessage(ragctx.RoleUser, "Go."), calls, results, ragctx.TextMessage(ragctx.RoleUser, "And?"))
+	c, err := w.CompileStore(t.Context(), store, nil, conversation.CompileOptions{})
+	w.must(err)
+	if len(c.Cuts) != 1 || !c.Cuts[0].Partial || c.Cuts[0].Reason != session.ReasonUnanswered {
+		t.Errorf("cut: %+v", c.Cuts)
+	}
+}
+
+// sent draws a message as a caller may send it: blocks of all kinds, of which some say
+// nothing, and calls of one id.
+func sent(t *rapid.T, n int) ragctx.Message {
+	m := ragctx.Message{Role: rapid.SampledFrom([]ragctx.Role{ragctx.RoleUser, ragctx.RoleAssistant, ragctx.RoleTool, ragctx.RoleSystem}).Draw(t, "role")}
+	for range rapid.IntRange(0, 4).Draw(t, "blocks") {
+		b := ragctx.Block{Type: rapid.SampledFrom([]ragctx.BlockType{ragctx.BlockText, ragctx.BlockImage, ragctx.BlockToolUse, ragctx.BlockToolResult}).Draw(t, "type")}
+		id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "call")
+		switch b.Type {
+		case ragctx.BlockText:
+			b.Text = rapid.SampledFrom([]string{"", "so it is", fmt.Sprint("words ", n)}).Draw(t, "text")
+		case ragctx.BlockImage:
+			b.MediaType, b.Data = "image/png", make([]byte, n)
+		case ragctx.BlockToolUse:
+			b.ID, b.Name, b.Input = id, "f", []byte(`{}`)
+		case ragctx.BlockToolResult:
+			b.ToolUseID, b.Content = id, ragctx.Text(strings.Repeat("it failed. ", 20+n)) // to prune it saves something
+		}
+		m.Content = append(m.Content, b)
+	}
+	m.Reasoning = rapid.SampledFrom([]string{"", "hm"}).Draw(t, "reasoning")
+	if rapid.Bool().Draw(t, "trace") {
+		m.Metadata = map[string]any{ragctx.MetaIsTrace: true, ragctx.MetaExecutionID: "run"}
+	}
+	return m
+}
+
+// TestAllThatIsSentIsAccountedFor: what is said in a store is shown, cut for a reason, or
+// hidden, and costs what these say together, whatever ids its messages have.
+func TestAllThatIsSentIsAccountedFor(t *testing.T) {
+	counter, err := tokens.New(conversation.DefaultTokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale := session.Scale{Counter: counter}
+	w := newWorld(t, conversation.Options{})
+	rapid.Check(t, func(t *rapid.T) {
+		ids := rapid.SampledFrom([]string{"own", "shared", "none"}).Draw(t, "ids")
+		var store session.Store
+		n, left := 0, 0
+		said := make(map[string]int) // how often, by id
+		for _, name := range []string{session.SectionMessages, "notes"} {
+			for range rapid.IntRange(0, 7).Draw(t, "messages") {
+				m := sent(t, n)
+				switch n++; ids {
+				case "own":
+					m.ID = fmt.Sprint("m", n)
+				case "shared":
+					m.ID = fmt.Sprint("m", n/3)
+				}
+				said[m.ID]++
+				left += scale.Message(m)
+				store = store.Append(name, m)
+			}
+		}
+		var made []compact.Record
+		if list := store.Section(session.SectionMessages).Messages; len(list) > 1 && rapid.Bool().Draw(t, "compacted") {
+			r := compact.Record{ID: "r", Pruned: []compact.Pruned{{MessageID: list[1].ID}}}
+			if ids == "own" {
+				r.Summary, r.From, r.To = "It was said.", list[0].ID, list[len(list)/2].ID
+			}
+			made = append(made, r)
+		}
+		o := conversation.CompileOptions{
+			Compiler:    rapid.SampledFrom(session.CompilerNames()).Draw(t, "compiler"),
+			MaxMessages: rapid.IntRange(0, 4).Draw(t, "most messages"), MaxTokens: rapid.IntRange(0, 60).Draw(t, "most tokens"),
+		}
+		c, err := w.CompileStore(context.Background(), store, made, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range c.Messages {
+			if said[m.ID] > 0 {
+				left -= scale.Message(m)
+			} else if m.ID != "r" {
+				t.Fatalf("%q is shown", m.ID)
+			}
+		}
+		for _, cut := range c.Cuts {
+			if cut.Reason == "" || said[cut.ID] == 0 && cut.ID != "r" {
+				t.Fatalf("%+v", cut)
+			}
+			if cut.ID != "r" {
+				left -= cut.Tokens
+			}
+		}
+		for _, h := range c.Hidden {
+			left -= h.Tokens
+		}
+		if left != 0 {
+			t.Fatalf("%d tokens are not accounted for: %+v, %+v", left, c.Cuts, c.Hidden)
+		}
+	})
+}
+
+// TestRecordNamedAsAMessage: whose summary takes the place of a message of its id is told.
+func TestRecordNamedAsAMessage(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	long := named("m1", ragctx.TextMessage(ragctx.RoleUser, "What is it?"))
+	long.Content = append(long.Content, ragctx.Text("And since when, and what does it do for anybody who has read this far?")...)
+	store := session.Store{}.Append(session.SectionMessages, long, named("m2", ragctx.TextMessage(ragctx.RoleAssistant, "It is.")), named("m3", ragctx.TextMessage(ragctx.RoleUser, "Go on.")))
+	c, err := w.CompileStore(t.Context(), store, []compact.Record{{ID: "m1", From: "m1", To: "m2", Summary: "So."}}, conversation.CompileOptions{})
+	w.must(err)
+	if len(c.Cuts) > 0 || len(c.Hidden) != 1 && len(c.Hidden) != 2 {
+		t.Errorf("cut: %+v, hidden: %+v", c.Cuts, c.Hidden)
 	}
 }
 

@@ -90,11 +90,14 @@ func (s *Service) CompileStore(ctx context.Context, store session.Store, made []
 	if err != nil {
 		return Compiled{}, err
 	}
+	store, was := apart(store)
 	l := loaded{store: store, records: records{compactions: made}, tables: new(tables)}
-	for _, name := range store.Names() {
-		l.entries = append(l.entries, session.EntriesOf(name, store.Section(name).Messages)...)
+	for _, one := range store.Sections() {
+		l.entries = append(l.entries, session.EntriesOf(one.Name, one.Messages)...)
 	}
-	return l.base(o.Raw).limited(ctx, o, l.pricing(scale))
+	out, err := l.base(o.Raw).limited(ctx, o, l.pricing(scale))
+	out.rename(was)
+	return out, err
 }
 
 // limited compiles within the limits.

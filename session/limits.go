@@ -84,8 +84,8 @@ type Size struct {
 // make the session too large, is an [ragctx.ErrTooLarge].
 func (s Size) Plus(entries []Entry) (Size, error) {
 	for i, e := range entries {
-		if n := blocks(e.Message.Content); n > MaxBlocks {
-			return s, tooLarge(fmt.Sprintf("messages[%d].content", i), "has %d blocks, the limit is %d; say it in several messages", n, MaxBlocks)
+		if err := CheckBlocks(e.Message.Content, func() string { return fmt.Sprintf("messages[%d].content", i) }); err != nil {
+			return s, err
 		}
 		n := Bytes(e.Message)
 		if n > MaxMessageBytes {
@@ -101,6 +101,15 @@ func (s Size) Plus(entries []Entry) (Size, error) {
 		return s, tooLarge("messages", "make the session hold %d bytes, the limit is %d; begin another session", s.Bytes, MaxBytes)
 	}
 	return s, nil
+}
+
+// CheckBlocks reports whether a message may have a content, by the number of its blocks. The
+// field is where it is.
+func CheckBlocks(c ragctx.Content, field func() string) error {
+	if n := blocks(c); n > MaxBlocks {
+		return tooLarge(field(), "has %d blocks, the limit is %d; say it in several messages", n, MaxBlocks)
+	}
+	return nil
 }
 
 // CheckSize returns the size of an archive's messages. That it has more than a session may

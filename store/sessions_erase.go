@@ -34,14 +34,18 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 			UNION SELECT session FROM session_ancestors WHERE `+c.sql+`
 			UNION SELECT f.id FROM gone JOIN sessions f ON f.origin = gone.id)
 		SELECT id FROM gone) RETURNING name`, slices.Concat(c.args, c.args)...)
+	hidden := len(names)
+	if sc.Session != nil {
+		names = append(names, *sc.Session) // which may have been deleted before
+	}
 	if err != nil || len(names) == 0 || sc.Whole != "" { // with a whole namespace all names go
-		return len(names), err
+		return hidden, err
 	}
 	namespace, err := namespaceName(ctx, tx, sc.Namespace)
 	if err != nil {
 		return 0, err
 	}
-	return len(names), forgetTargets(ctx, tx, namespace, aboutSession, names)
+	return hidden, forgetTargets(ctx, tx, namespace, aboutSession, names)
 }
 
 // sweepSessions removes the sessions that nobody sees any more, with all that they have.

@@ -232,6 +232,47 @@ func TestErasedForksOfTheDeleted(t *testing.T) {
 	eventually(t, "nothing is remembered", func() bool { return count(t, f.path, `SELECT count(*) FROM session_ancestors`) == 0 })
 }
 
+// TestErasedNames: an erasure by name takes the name out of the audit log, also where a Go
+// program had deleted the session before, with forks of it or without.
+func TestErasedNames(t *testing.T) {
+	for _, forked := range []bool{false, true} {
+		f := fresh(t)
+		s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", User: "ada", ID: "s"}
+		converse(t, f, k, "Zq", 2)
+		if forked {
+			if err := s.Fork(t.Context(), k, "", "fork"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log := []store.AuditEntry{
+			{Operation: "create-session", Namespace: "default", Target: "s", Status: 201}, {Operation: "fork-session", Namespace: "default", Target: "fork", Status: 201},
+			{Operation: "create-session", Namespace: "default", Target: "other", Status: 201}, {Operation: "get-document", Namespace: "default", Target: "s", Status: 200},
+		}
+		if err := f.AddAudit(t.Context(), log, 100); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Delete(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.EraseSession(t.Context(), f.ns, "s", "ada", false); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := f.Audit(t.Context(), store.AuditFilter{Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"s", "other", "fork", ""} // the newest first
+		if forked {
+			want[2] = ""
+		}
+		for i, e := range entries {
+			if e.Target != want[i] {
+				t.Errorf("forked %v: %s of %q, want %q", forked, e.Operation, e.Target, want[i])
+			}
+		}
+	}
+}
+
 // TestErasedIf: the condition of an erasure is about the session of its user, and holds where the
 // erasure is noted.
 func TestErasedIf(t *testing.T) {
@@ -252,6 +293,29 @@ func TestErasedIf(t *testing.T) {
 	}
 	if has, err := s.Has(t.Context(), k); !has || err != nil {
 		t.Errorf("it is there: %v, %v", has, err)
+	}
+}
+
+// TestForkBesideOthers: a session that others change whenever it is about to be forked is forked,
+// also on condition that there is one.
+func TestForkBesideOthers(t *testing.T) {
+	f := fresh(t)
+	k := session.Key{Namespace: "default", User: "ada", ID: "s"}
+	converse(t, f, k, "Zq", 2)
+	const enough = 10
+	for to, when := range map[string]session.Condition{"a fork": {}, "a fork if there is one": {Any: true}} {
+		looks := 0
+		busy := f.Sessions(session.Options{Now: func() time.Time { // which a fork asks as it is made
+			if looks++; looks <= enough {
+				if err := f.Sessions(session.Options{}).Annotate(t.Context(), k, map[string]any{"looks": looks}); err != nil {
+					t.Error(err)
+				}
+			}
+			return time.Now()
+		}})
+		if err := busy.Fork(session.If(t.Context(), when), k, "", to); err != nil || looks >= enough {
+			t.Errorf("%s: %v after %d looks", to, err, looks)
+		}
 	}
 }
 

@@ -239,7 +239,7 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 		if err == nil {
 			err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error {
 				c, err := findSessionIf(ctx, tx, ns, k, when)
-				if err == nil && (c.id != fork.id || c.version != fork.version && (try <= attempts || !when.IsZero())) {
+				if err == nil && (c.id != fork.id || c.version != fork.version && (try <= attempts || when.Revisions != nil)) {
 					err = errMoved
 				}
 				if err != nil {
