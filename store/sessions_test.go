@@ -232,6 +232,46 @@ func TestErasedForksOfTheDeleted(t *testing.T) {
 	eventually(t, "nothing is remembered", func() bool { return count(t, f.path, `SELECT count(*) FROM session_ancestors`) == 0 })
 }
 
+// TestSnapshotRemembersAncestors: a snapshot that is made before a deleted session is removed
+// leaves it out, and the forks of it are still erased with it.
+func TestSnapshotRemembersAncestors(t *testing.T) {
+	f := fresh(t)
+	s := f.Sessions(session.Options{})
+	k := func(id string) session.Key { return session.Key{Namespace: "default", User: "ada", ID: id} }
+	converse(t, f, k("s"), "Zq", 1500)
+	for _, to := range [][2]string{{"s", "fork"}, {"fork", "fork of it"}} {
+		if err := s.Fork(t.Context(), k(to[0]), "", to[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// what Delete does, but for calling the sweeper
+	db, err := sql.Open("sqlite", "file:"+escape(f.path)+"?_pragma=busy_timeout(5000)")
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `UPDATE sessions SET erased = 1 WHERE name IN ('s', 'fork')`)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path, _ := snapshot(t, f)
+	dir := t.TempDir()
+	if _, err := store.Restore(t.Context(), path, dir, store.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, store.DatabaseName)
+	g := open(t, name)
+	if n := count(t, name, `SELECT count(*) FROM sessions`); n != 1 {
+		t.Errorf("the snapshot has %d sessions", n)
+	}
+	for what, h := range map[string]*fixture{"original": f, "restored": g} {
+		if e, err := h.EraseSession(t.Context(), h.ns, "s", "ada", false); err != nil || e.Sessions != 1 {
+			t.Errorf("%s: %+v, %v", what, e, err)
+		}
+		if has, err := h.Sessions(session.Options{}).Has(t.Context(), k("fork of it")); has || err != nil {
+			t.Errorf("%s: the fork is there: %v, %v", what, has, err)
+		}
+	}
+}
+
 // TestErasedIf: the condition of an erasure is about the session of its user, and holds where the
 // erasure is noted.
 func TestErasedIf(t *testing.T) {
