@@ -184,18 +184,9 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 		return nil, err
 	}
 	k := session.Key{Namespace: r.Namespace, User: r.UserID, ID: cmp.Or(r.ID, seedOf(ctx), s.opts.NewID())}
-	d, err := s.engine.Conversations().Create(ctx, k, conversation.CreateOptions{Parameters: r.Parameters, Layer: pipeline.Layer(r.Layer), Messages: messages})
-	if madeBefore(ctx, r.ID, err) {
-		d, err = s.engine.Conversations().Describe(ctx, k)
-	}
+	o := conversation.CreateOptions{Parameters: r.Parameters, Layer: pipeline.Layer(r.Layer), Messages: messages}
+	d, err := s.engine.Conversations().Create(session.Once(ctx, seedOf(ctx)), k, o)
 	return (*newSessionOutput)(answerOf(d)), err
-}
-
-// madeBefore reports whether making a session failed because the request is repeated after
-// it was done and before it was answered: where it names no id, the session
-// has one that is made of its key, which no other request has.
-func madeBefore(ctx context.Context, named string, err error) bool {
-	return named == "" && seedOf(ctx) != "" && errors.Is(err, ragctx.ErrConflict)
 }
 
 // answerOf returns a session as it is answered, with its tag.
@@ -252,10 +243,7 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOutput, error) {
 	to := in.kept()
 	to.ID = cmp.Or(in.Body.To, seedOf(ctx), s.opts.NewID())
-	err := s.engine.Sessions().Fork(in.expect(ctx), in.kept(), in.Body.MessageID, to.ID)
-	if madeBefore(ctx, in.Body.To, err) {
-		err = nil
-	}
+	err := s.engine.Sessions().Fork(session.Once(in.expect(ctx), seedOf(ctx)), in.kept(), in.Body.MessageID, to.ID)
 	if errors.Is(err, ragctx.ErrConflict) {
 		err = fieldNamed(err, "to")
 	}

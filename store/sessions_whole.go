@@ -1,8 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"time"
@@ -15,6 +15,7 @@ import (
 // has it.
 type newSession struct {
 	archive session.Archive
+	request string // that makes it
 	rows    []newMessage
 	size    session.Size
 	updated time.Time
@@ -22,32 +23,50 @@ type newSession struct {
 }
 
 // prepared returns an archive as it is written.
-func (s *Sessions) prepared(a session.Archive) (newSession, error) {
+func (s *Sessions) prepared(ctx context.Context, a session.Archive) (newSession, error) {
 	size, err := a.CheckSize()
 	if err != nil {
 		return newSession{}, err
 	}
 	rows, err := encoded(a.Entries, a.Labels)
-	return newSession{archive: a, rows: rows, size: size, updated: s.opts.Now()}, err
+	return newSession{archive: a, request: session.OnceOf(ctx), rows: rows, size: size, updated: s.opts.Now()}, err
 }
 
-// insert writes a session that is not there.
+// insert writes a session, unless the request that it is of has made it before. That another
+// one is there is an error.
 func (n newSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) error {
 	parameters, err := parametersText(n.archive.Parameters)
 	if err != nil {
 		return err
 	}
 	c := &conversation{tx: tx}
-	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, created, leaf, parameters, updated, messages, bytes, origin)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, stamp(n.archive.CreatedAt), n.archive.Leaf, parameters,
+	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, request, salt, created, leaf, parameters, updated, messages, bytes, origin)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, n.request, rand.Text(), stamp(n.archive.CreatedAt), n.archive.Leaf, parameters,
 		n.updated.UnixNano(), n.size.Messages, n.size.Bytes, n.origin).Scan(&c.id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return k.Taken()
+		return madeBy(ctx, tx, ns, k, n.request)
 	}
 	if err != nil {
 		return err
 	}
 	return c.fill(ctx, n.archive, n.rows)
+}
+
+// madeBy returns nil if there is a session that a request has made, or else that there is one
+// or none.
+func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request string) error {
+	c, err := findSession(ctx, tx, ns, k)
+	if err != nil {
+		return err
+	}
+	var by string
+	if err := tx.QueryRowContext(ctx, `SELECT request FROM sessions WHERE id = ?`, c.id).Scan(&by); err != nil {
+		return err
+	}
+	if request == "" || by != request {
+		return k.Taken()
+	}
+	return nil
 }
 
 // attempts is how often what is prepared for a session is made again because the session
@@ -128,7 +147,7 @@ func (s *Sessions) plan(
 	var stored []messageRow
 	c, err := findSessionIf(ctx, tx, ns, k, wanted.when)
 	switch {
-	case err == nil && wanted.at != nil && *wanted.at != (session.Version{Session: c.id, Changes: c.version}):
+	case err == nil && wanted.at != nil && *wanted.at != c.at():
 		return p, k.Changed()
 	case err == nil:
 		p.id, p.version = c.id, c.version
@@ -148,7 +167,7 @@ func (s *Sessions) plan(
 	if err != nil {
 		return p, err
 	}
-	one, err := s.prepared(after)
+	one, err := s.prepared(ctx, after)
 	if err != nil {
 		return p, err
 	}
@@ -248,22 +267,32 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 				return fork.insert(ctx, tx, ns, target)
 			})
 		}
+		if errors.Is(err, errMade) {
+			return nil
+		}
 		if !errors.Is(err, errMoved) {
 			return failedIf("fork session", err)
 		}
 	}
 }
 
-// forked returns a fork of a session as it is in one snapshot.
+// errMade ends what was done by an earlier attempt.
+var errMade = errors.New("it is made already")
+
+// forked returns a fork of a session as it is in one snapshot, or errMade.
 func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, id string) (out saving, err error) {
-	when := session.ConditionOf(ctx)
+	when, request := session.ConditionOf(ctx), session.OnceOf(ctx)
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
+		there := madeBy(ctx, tx, ns, target, request)
+		if there == nil {
+			return errMade
+		}
 		c, err := findSessionIf(ctx, tx, ns, k, when)
 		if err != nil {
 			return err
 		}
-		if _, err := findSession(ctx, tx, ns, target); !errors.Is(err, ragctx.ErrNotFound) {
-			return cmp.Or(err, target.Taken())
+		if !errors.Is(there, ragctx.ErrNotFound) {
+			return there
 		}
 		a, err := c.describe(ctx)
 		if err != nil {
@@ -280,7 +309,7 @@ func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, 
 			return err
 		}
 		a.CreatedAt = s.opts.Now().UTC()
-		out.newSession, err = s.prepared(a)
+		out.newSession, err = s.prepared(ctx, a)
 		out.id, out.version, out.origin = c.id, c.version, sql.NullInt64{Int64: c.id, Valid: true}
 		return err
 	})
