@@ -150,17 +150,7 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 	if err != nil {
 		return nil, err
 	}
-	o := in.Body.options()
-	if o.Policy == "" {
-		d, err := s.engine.Conversations().Describe(ctx, in.kept())
-		if err != nil {
-			return nil, err
-		}
-		if d.Layer == pipeline.LayerBuffer {
-			o.Policy = conversation.PolicyBuffer
-		}
-	}
-	res, err := s.engine.Conversations().Compact(ctx, in.kept(), o)
+	res, err := s.engine.Conversations().Compact(ctx, in.kept(), in.Body.options())
 	if err != nil {
 		return nil, err
 	}
