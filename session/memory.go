@@ -90,7 +90,7 @@ func (s *Memory) save(ctx context.Context, k Key, at *Version, store Store) (Res
 			case old != nil:
 				before = old.Archive
 			}
-			if after, added, err = before.Replaced(store, o); err != nil {
+			if after, added, err = before.Replaced(ctx, store, o); err != nil {
 				return err
 			}
 			return s.put(ctx, k, after)
@@ -274,7 +274,7 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 		if there != nil {
 			return target.Taken()
 		}
-		fork, err := one.Fork(id)
+		fork, err := one.Fork(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archi
 	var lost session.Lost
 	out.ID = k.ID
 	out.Entries, lost = readable(stored)
-	return lost.Left(out), nil
+	return lost.Left(ctx, out)
 }
 
 // Get implements [session.Storage].

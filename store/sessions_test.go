@@ -272,6 +272,50 @@ func TestSnapshotRemembersAncestors(t *testing.T) {
 	}
 }
 
+// TestSaveBesideOthers: a session that others change whenever it is about to be saved is saved in
+// the writer where it is small, and is a conflict where everyone would wait for it.
+func TestSaveBesideOthers(t *testing.T) {
+	f := fresh(t)
+	k := session.Key{Namespace: "default", ID: "s"}
+	said := func(n int) session.Store {
+		all := make([]ragctx.Message, n)
+		for i := range all {
+			all[i] = ragctx.Message{ID: fmt.Sprint(i), CreatedAt: time.Unix(1, 0), Role: ragctx.RoleUser, Content: ragctx.Text("x")}
+		}
+		return session.Store{}.Append("messages", all...)
+	}
+	for n, want := range map[int]error{10: nil, 2000: ragctx.ErrConflict} {
+		if _, err := f.Sessions(session.Options{}).Save(t.Context(), k, said(n)); err != nil {
+			t.Fatal(err)
+		}
+		looks := 0
+		busy := f.Sessions(session.Options{Now: func() time.Time { // which planning asks
+			if looks++; looks <= 5 { // the sixth look of a small one is in the writer
+				if err := f.Sessions(session.Options{}).Annotate(t.Context(), k, map[string]any{"looks": looks}); err != nil {
+					t.Error(err)
+				}
+			}
+			return time.Now()
+		}})
+		if _, err := busy.Save(t.Context(), k, said(n+1)); !errors.Is(err, want) {
+			t.Errorf("%d messages: %v, want %v", n, err, want)
+		}
+	}
+}
+
+// TestSaveIf: what is saved on a condition that nothing meets leaves no namespace.
+func TestSaveIf(t *testing.T) {
+	f := fresh(t)
+	ctx := session.If(t.Context(), session.Condition{Any: true})
+	_, err := f.Sessions(session.Options{}).Save(ctx, session.Key{Namespace: "unheard of", ID: "s"}, session.Store{})
+	if !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("saved: %v", err)
+	}
+	if n := count(t, f.path, `SELECT count(*) FROM namespaces WHERE name = 'unheard of'`); n != 0 {
+		t.Error("the namespace was made")
+	}
+}
+
 // TestErasedIf: the condition of an erasure is about the session of its user, and holds where the
 // erasure is noted.
 func TestErasedIf(t *testing.T) {

@@ -69,14 +69,20 @@ func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request st
 	return nil
 }
 
-// attempts is how often what is prepared for a session is made again because the session
-// was changed meanwhile; after that it is made in the writer.
-const attempts = 3
+// What is prepared for a session that is changed meanwhile is made again, up to attempts in
+// all, and then in the writer. That everyone waits for, so only small sessions are: of at most
+// these messages and bytes, some milliseconds.
+const (
+	attempts          = 3
+	mostInWriter      = 1000
+	mostBytesInWriter = 1 << 20
+)
 
 var errMoved = errors.New("the session was changed meanwhile")
 
 // Save implements [session.Storage]. What is stored and cannot be read stays: who saves
-// has not seen it.
+// has not seen it. A large session that others have changed before it was written, several
+// times, is an [ragctx.ErrConflict].
 func (s *Sessions) Save(ctx context.Context, k session.Key, messages session.Store) (session.Result, error) {
 	return s.save(ctx, k, wantedVersion{when: session.ConditionOf(ctx)}, messages)
 }
@@ -96,7 +102,7 @@ type wantedVersion struct {
 // save saves a session, if it is as it is wanted.
 func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion, messages session.Store) (session.Result, error) {
 	return s.opts.Saved(k, func(started time.Time) (after session.Archive, added int, err error) {
-		ns, err := s.store.sessionSpace(ctx, k, wanted.at == nil)
+		ns, err := s.store.sessionSpace(ctx, k, wanted.at == nil && wanted.when.IsZero())
 		if err != nil {
 			return after, 0, err
 		}
@@ -112,8 +118,11 @@ func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion
 					return plan.carryOut(ctx, tx, ns, k)
 				})
 			}
-			if !errors.Is(err, errMoved) {
+			switch {
+			case !errors.Is(err, errMoved):
 				return plan.archive, plan.added, failedIf("save session", err)
+			case try >= attempts && !plan.small():
+				return plan.archive, 0, k.Changed()
 			}
 		}
 	})
@@ -126,7 +135,13 @@ type saving struct {
 	added int
 	// id and version are those of the session that is there; 0 is none.
 	id, version int64
-	from        int64 // the first message that differs; those from it on are written again
+	before      session.Size // that it has
+	from        int64        // the first message that differs; those from it on are written again
+}
+
+// small reports whether it may be planned in the writer.
+func (p saving) small() bool {
+	return max(p.size.Messages, p.before.Messages) <= mostInWriter && max(p.size.Bytes, p.before.Bytes) <= mostBytesInWriter
 }
 
 // planned plans in a snapshot.
@@ -150,7 +165,7 @@ func (s *Sessions) plan(
 	case err == nil && wanted.at != nil && *wanted.at != c.at():
 		return p, k.Changed()
 	case err == nil:
-		p.id, p.version = c.id, c.version
+		p.id, p.version, p.before = c.id, c.version, c.size
 		if before, err = c.describe(ctx); err == nil {
 			stored, err = c.rows(ctx, sessionMessages, c.id)
 		}
@@ -163,7 +178,7 @@ func (s *Sessions) plan(
 	for _, r := range stored {
 		before.Entries = append(before.Entries, r.known(len(before.Compactions) > 0))
 	}
-	after, added, err := before.Replaced(messages, s.opts)
+	after, added, err := before.Replaced(ctx, messages, s.opts)
 	if err != nil {
 		return p, err
 	}
@@ -305,7 +320,7 @@ func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, 
 		if n := len(a.Entries); n > 0 {
 			a.Leaf = a.Entries[n-1].Message.ID
 		}
-		if a, err = a.Fork(""); err != nil {
+		if a, err = a.Fork(ctx, ""); err != nil {
 			return err
 		}
 		a.CreatedAt = s.opts.Now().UTC()
