@@ -119,16 +119,24 @@ type (
 
 		Body CompactRules
 	}
-	compactOutput          struct{ Body CompactAnswer }
+	compactOutput struct {
+		SessionMade
+
+		Body CompactAnswer
+	}
 	compactStatelessInput  struct{ Body CompactStatelessRequest }
 	compactStatelessOutput struct{ Body CompactStatelessAnswer }
 	undoCompactionInput    struct {
 		SessionKey
 		SessionMatching
 	}
-	storedCompactionOutput struct{ Body StoredCompaction }
-	compactionsOutput      struct{ Body CompactionList }
-	observationsOutput     struct{ Body ObservationList }
+	storedCompactionOutput struct {
+		SessionMade
+
+		Body StoredCompaction
+	}
+	compactionsOutput  struct{ Body CompactionList }
+	observationsOutput struct{ Body ObservationList }
 )
 
 func (s *Server) compactRoutes() {
@@ -150,6 +158,7 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 	if err != nil {
 		return nil, err
 	}
+	ctx, at := noting(ctx)
 	res, err := s.engine.Conversations().Compact(ctx, in.kept(), in.Body.options())
 	if err != nil {
 		return nil, err
@@ -158,7 +167,7 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 	if res.Moved != nil || res.Summarized != nil {
 		out.Compacted, out.Buffer = true, bufferedOf(res)
 	}
-	return &compactOutput{out}, nil
+	return &compactOutput{madeAt(at), out}, nil
 }
 
 func bufferedOf(c conversation.Compacted) *Buffered {
@@ -206,8 +215,9 @@ func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*
 	if err != nil {
 		return nil, err
 	}
+	ctx, at := noting(ctx)
 	c, err := s.engine.Conversations().Undo(ctx, in.kept())
-	return &storedCompactionOutput{storedCompaction(c)}, err
+	return &storedCompactionOutput{madeAt(at), storedCompaction(c)}, err
 }
 
 func (s *Server) listCompactions(ctx context.Context, in *SessionKey) (*compactionsOutput, error) {

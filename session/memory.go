@@ -393,13 +393,14 @@ func (s *Memory) put(ctx context.Context, k Key, a Archive) error {
 		s.sessions[k] = one
 	}
 	one.Archive, one.at, one.size = a, a.index(), size
-	s.changed(one)
+	s.changed(ctx, one)
 	return nil
 }
 
 // madeIn returns nil if the session was made for the request of ctx, or else that there is one.
 func (one *kept) madeIn(ctx context.Context, k Key) error {
 	if request := OnceOf(ctx); request != "" && request == one.request {
+		one.version.Note(ctx)
 		return nil
 	}
 	return k.Taken()
@@ -414,8 +415,9 @@ func (one *kept) meets(ctx context.Context, k Key) error {
 }
 
 // changed notes that a session was changed.
-func (s *Memory) changed(one *kept) {
+func (s *Memory) changed(ctx context.Context, one *kept) {
 	one.version, one.updated = one.version.Next(), s.opts.Or().Now().UTC()
+	one.version.Note(ctx)
 }
 
 // read calls f with a session while nobody changes it.
@@ -443,7 +445,7 @@ func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
 		}
 		err := f(one)
 		if err == nil {
-			s.changed(one)
+			s.changed(ctx, one)
 		}
 		return err
 	})

@@ -50,7 +50,8 @@ func (k Key) Changed() error {
 //
 // Sessions that are not there are [ragctx.ErrNotFound] errors, but for Has and Save. What
 // is refused changes nothing. What changes a session that is there obeys the condition of
-// its context, see [If], and what makes one its request, see [Once]. Implementations may be used concurrently; package
+// its context, see [If], and what makes one its request, see
+// [Once]; either tells the version that it made, see [Noting]. Implementations may be used concurrently; package
 // session/sessiontest checks them.
 type Storage interface {
 	// Create makes an empty session. It is an [ragctx.ErrConflict] if there is one.

@@ -105,18 +105,31 @@ func (s *Store) changeSession(ctx context.Context, k session.Key, now func() tim
 	ns, err := s.sessionSpace(ctx, k, false)
 	when := session.ConditionOf(ctx)
 	if err == nil {
-		err = s.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
 			c, err := findSessionIf(ctx, tx, ns, k, when)
 			if err != nil {
-				return err
+				return at, err
 			}
 			if err := fn(ctx, c); err != nil {
-				return err
+				return at, err
 			}
-			return c.changed(ctx, now())
+			return c.at().Next(), c.changed(ctx, now())
 		})
 	}
 	return failedIf("write session", err)
+}
+
+// writeSession is writeSessions of one session, of which fn returns the version that it then has.
+func (s *Store) writeSession(ctx context.Context, ns int64, fn func(context.Context, *sql.Tx) (session.Version, error)) error {
+	var at session.Version
+	err := s.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
+		at, err = fn(ctx, tx)
+		return err
+	})
+	if err == nil {
+		at.Note(ctx)
+	}
+	return err
 }
 
 // writeSessions calls fn in the writer. That a namespace would hold more than it may is an
@@ -147,7 +160,7 @@ func (s *Sessions) makeSession(ctx context.Context, k session.Key, a session.Arc
 	if err == nil {
 		var one newSession
 		if one, err = s.prepared(ctx, a); err == nil {
-			err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error { return one.insert(ctx, tx, ns, k) })
+			err = s.store.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) { return one.insert(ctx, tx, ns, k) })
 		}
 	}
 	return failedIf("make session", err)

@@ -34,39 +34,39 @@ func (s *Sessions) prepared(ctx context.Context, a session.Archive) (newSession,
 
 // insert writes a session, unless the request that it is of has made it before. That another
 // one is there is an error.
-func (n newSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) error {
+func (n newSession) insert(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (session.Version, error) {
 	parameters, err := parametersText(n.archive.Parameters)
 	if err != nil {
-		return err
+		return session.Version{}, err
 	}
-	c := &conversation{tx: tx}
+	c := &conversation{tx: tx, version: 1, salt: rand.Text()}
 	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (namespace, user, name, request, salt, created, leaf, parameters, updated, messages, bytes, origin)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, n.request, rand.Text(), stamp(n.archive.CreatedAt), n.archive.Leaf, parameters,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`, ns, k.User, k.ID, n.request, c.salt, stamp(n.archive.CreatedAt), n.archive.Leaf, parameters,
 		n.updated.UnixNano(), n.size.Messages, n.size.Bytes, n.origin).Scan(&c.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return madeBy(ctx, tx, ns, k, n.request)
 	}
 	if err != nil {
-		return err
+		return session.Version{}, err
 	}
-	return c.fill(ctx, n.archive, n.rows)
+	return c.at(), c.fill(ctx, n.archive, n.rows)
 }
 
-// madeBy returns nil if there is a session that a request has made, or else that there is one
-// or none.
-func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request string) error {
+// madeBy returns the version of a session that a request has made; that there is another one
+// or none is an error.
+func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request string) (at session.Version, err error) {
 	c, err := findSession(ctx, tx, ns, k)
 	if err != nil {
-		return err
+		return at, err
 	}
 	var by string
 	if err := tx.QueryRowContext(ctx, `SELECT request FROM sessions WHERE id = ?`, c.id).Scan(&by); err != nil {
-		return err
+		return at, err
 	}
 	if request == "" || by != request {
-		return k.Taken()
+		return at, k.Taken()
 	}
-	return nil
+	return c.at(), nil
 }
 
 // What is prepared for a session that is changed meanwhile is made again, up to attempts in
@@ -109,10 +109,10 @@ func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion
 		for try := 1; ; try++ {
 			plan, err := s.planned(ctx, ns, k, wanted, messages, started)
 			if err == nil {
-				err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
+				err = s.store.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
 					if try > attempts {
 						if plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started); err != nil {
-							return err
+							return at, err
 						}
 					}
 					return plan.carryOut(ctx, tx, ns, k)
@@ -219,41 +219,42 @@ func (p *saving) differ(stored []messageRow, leaf string) {
 	}
 }
 
-// carryOut writes what was planned, unless the session was changed since.
-func (p saving) carryOut(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) error {
+// carryOut writes what was planned, unless the session was changed since. It returns the
+// version that the session has then.
+func (p saving) carryOut(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (at session.Version, err error) {
 	c, err := findSession(ctx, tx, ns, k)
 	switch {
 	case errors.Is(err, ragctx.ErrNotFound) && p.id == 0:
 		return p.insert(ctx, tx, ns, k)
 	case errors.Is(err, ragctx.ErrNotFound):
-		return errMoved
+		return at, errMoved
 	case err != nil:
-		return err
+		return at, err
 	case c.id != p.id || c.version != p.version:
-		return errMoved
+		return at, errMoved
 	}
 	if p.from > 0 {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM session_messages WHERE session = ? AND seq >= ?`, c.id, p.from); err != nil {
-			return err
+			return at, err
 		}
 	}
 	for _, q := range []string{`DELETE FROM session_sections WHERE session = ?`, `DELETE FROM session_compactions WHERE session = ?`} {
 		if _, err := tx.ExecContext(ctx, q, c.id); err != nil {
-			return err
+			return at, err
 		}
 	}
 	parameters, err := parametersText(p.archive.Parameters)
 	if err != nil {
-		return err
+		return at, err
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET parameters = ? WHERE id = ?`, parameters, c.id); err != nil {
-		return err
+		return at, err
 	}
 	if err := c.fill(ctx, p.archive, p.rows); err != nil {
-		return err
+		return at, err
 	}
 	c.leaf, c.size = p.archive.Leaf, p.size
-	return c.changed(ctx, p.updated)
+	return c.at().Next(), c.changed(ctx, p.updated)
 }
 
 // Fork implements [session.Storage]. The fork remembers what it is of, so that it goes when
@@ -271,13 +272,13 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 	for try := 1; ; try++ {
 		fork, err := s.forked(ctx, ns, k, target, id)
 		if err == nil {
-			err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error {
+			err = s.store.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
 				c, err := findSessionIf(ctx, tx, ns, k, when)
 				if err == nil && (c.id != fork.id || c.version != fork.version && (try <= attempts || !when.IsZero())) {
 					err = errMoved
 				}
 				if err != nil {
-					return err
+					return session.Version{}, err
 				}
 				return fork.insert(ctx, tx, ns, target)
 			})
@@ -298,8 +299,9 @@ var errMade = errors.New("it is made already")
 func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, id string) (out saving, err error) {
 	when, request := session.ConditionOf(ctx), session.OnceOf(ctx)
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
-		there := madeBy(ctx, tx, ns, target, request)
+		made, there := madeBy(ctx, tx, ns, target, request)
 		if there == nil {
+			made.Note(ctx)
 			return errMade
 		}
 		c, err := findSessionIf(ctx, tx, ns, k, when)

@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -12,15 +13,20 @@ import (
 func testOnce(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	at := func(id string) session.Key { return session.Key{Namespace: one.Namespace, User: one.User, ID: id} }
+	var noted session.Version
+	once := func(request string) context.Context {
+		return session.Once(session.Noting(background(), &noted), request)
+	}
 	ways := map[string]func(request string) error{
-		"create": func(request string) error { return w.Create(session.Once(background(), request), at("create")) },
-		"import": func(request string) error {
-			return w.Import(session.Once(background(), request), at("import"), session.Archive{})
-		},
-		"fork": func(request string) error { return w.Fork(session.Once(background(), request), one, "", "fork") },
+		"create": func(request string) error { return w.Create(once(request), at("create")) },
+		"import": func(request string) error { return w.Import(once(request), at("import"), session.Archive{}) },
+		"fork":   func(request string) error { return w.Fork(once(request), one, "", "fork") },
 	}
 	for name, way := range ways {
 		w.must(way("of " + name))
+		if made, err := w.Version(background(), at(name)); err != nil || made != noted {
+			t.Errorf("%s: noted %v of %v, %v", name, noted, made, err)
+		}
 		_, err := w.Append(background(), at(name), "messages", text("since"))
 		w.must(err)
 	}
@@ -32,7 +38,7 @@ func testOnce(t *testing.T, w *world) {
 		if err := way("of " + name); err != nil {
 			t.Errorf("%s again: %v", name, err)
 		}
-		if now, err := w.Version(background(), at(name)); err != nil || now != before {
+		if now, err := w.Version(background(), at(name)); err != nil || now != before || now != noted {
 			t.Errorf("%s has changed the session: %v, %v", name, now, err)
 		}
 	}
