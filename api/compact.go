@@ -28,7 +28,7 @@ type CompactRules struct {
 	KeepFirst   int     `json:"keep_first,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the beginning; default 2, -1 is none"`
 	KeepLast    int     `json:"keep_last,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the end, at most; default 20, -1 is none"`
 	Threshold   float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"the share of the window from which on compacting is due; default 0.8"`
-	Force       *bool   `json:"force,omitempty" default:"true" doc:"false compacts only if it is due, as buffer always does"`
+	IfDue       bool    `json:"if_due,omitempty" doc:"compacts only if it is due, as buffer always does"`
 	Tokenizer   string  `json:"tokenizer,omitempty" doc:"how tokens are counted"`
 }
 
@@ -41,7 +41,7 @@ func (CompactRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 func (r CompactRules) options() conversation.CompactOptions {
 	return conversation.CompactOptions{
 		Policy: compact.Policy(r.Policy), Strategy: compact.Strategy(r.Strategy), Window: r.Window, Fixed: r.FixedTokens, Used: r.UsedTokens,
-		KeepFirst: r.KeepFirst, KeepLast: r.KeepLast, Threshold: r.Threshold, IfDue: r.Force != nil && !*r.Force,
+		KeepFirst: r.KeepFirst, KeepLast: r.KeepLast, Threshold: r.Threshold, IfDue: r.IfDue,
 		Execution: r.execution(), Tokenizer: r.Tokenizer,
 	}
 }

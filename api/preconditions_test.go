@@ -261,7 +261,7 @@ func TestSessionsWithConditions(t *testing.T) {
 		"fork":           {"POST", at + "/fork", `{"to":"f"}`, 201},
 		"undo":           {"POST", at + "/undo-compaction", "", 200},
 		"compact":        {"POST", at + "/compact", `{"keep_last":1}`, 200},
-		"compact, due":   {"POST", at + "/compact", `{"force":false}`, 200},
+		"compact, due":   {"POST", at + "/compact", `{"if_due":true}`, 200},
 		"erase":          {"DELETE", at + "?erase=true", "", 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestSessionsWithConditions(t *testing.T) {
 				t.Fatalf("%d, %d %s: %s after %s", begun.status, put.status, put.body, put.header.Get("ETag"), stale)
 			}
 			if name == "undo" {
-				if a := f.call(t, "POST", at+"/compact", `{"force":true,"keep_last":1}`); a.status != 200 {
+				if a := f.call(t, "POST", at+"/compact", `{"keep_last":1}`); a.status != 200 {
 					t.Fatalf("%d %s", a.status, a.body)
 				}
 			}

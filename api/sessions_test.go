@@ -319,8 +319,7 @@ func TestCompactingASession(t *testing.T) {
 	if err != nil || short.Tokens > raw.Tokens/3 || len(short.Dropped)+len(short.Messages) != 60 {
 		t.Errorf("%d tokens of %d, %d dropped, %v", short.Tokens, raw.Tokens, len(short.Dropped), err)
 	}
-	no := false
-	if due, err := f.client.CompactSession(ctx, k, CompactRules{Force: &no}); err != nil || due.Compacted || due.Reason == "" {
+	if due, err := f.client.CompactSession(ctx, k, CompactRules{IfDue: true}); err != nil || due.Compacted || due.Reason == "" {
 		t.Errorf("not due: %+v, %v", due, err)
 	}
 	list, err := f.client.Compactions(ctx, k)
