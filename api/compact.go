@@ -28,7 +28,7 @@ type CompactRules struct {
 	KeepFirst   int     `json:"keep_first,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the beginning; default 2, -1 is none"`
 	KeepLast    int     `json:"keep_last,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the end, at most; default 20, -1 is none"`
 	Threshold   float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"the share of the window from which on compacting is due; default 0.8"`
-	Force       *bool   `json:"force,omitempty" default:"true" doc:"false compacts only if it is due, as buffer always does"`
+	IfDue       bool    `json:"if_due,omitempty" doc:"compacts only if it is due, as buffer always does"`
 	Tokenizer   string  `json:"tokenizer,omitempty" doc:"how tokens are counted"`
 }
 
@@ -41,7 +41,7 @@ func (CompactRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 func (r CompactRules) options() conversation.CompactOptions {
 	return conversation.CompactOptions{
 		Policy: compact.Policy(r.Policy), Strategy: compact.Strategy(r.Strategy), Window: r.Window, Fixed: r.FixedTokens, Used: r.UsedTokens,
-		KeepFirst: r.KeepFirst, KeepLast: r.KeepLast, Threshold: r.Threshold, IfDue: r.Force != nil && !*r.Force,
+		KeepFirst: r.KeepFirst, KeepLast: r.KeepLast, Threshold: r.Threshold, IfDue: r.IfDue,
 		Execution: r.execution(), Tokenizer: r.Tokenizer,
 	}
 }
@@ -119,16 +119,24 @@ type (
 
 		Body CompactRules
 	}
-	compactOutput          struct{ Body CompactAnswer }
+	compactOutput struct {
+		SessionMade
+
+		Body CompactAnswer
+	}
 	compactStatelessInput  struct{ Body CompactStatelessRequest }
 	compactStatelessOutput struct{ Body CompactStatelessAnswer }
 	undoCompactionInput    struct {
 		SessionKey
 		SessionMatching
 	}
-	storedCompactionOutput struct{ Body StoredCompaction }
-	compactionsOutput      struct{ Body CompactionList }
-	observationsOutput     struct{ Body ObservationList }
+	storedCompactionOutput struct {
+		SessionMade
+
+		Body StoredCompaction
+	}
+	compactionsOutput  struct{ Body CompactionList }
+	observationsOutput struct{ Body ObservationList }
 )
 
 func (s *Server) compactRoutes() {
@@ -150,17 +158,8 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 	if err != nil {
 		return nil, err
 	}
-	o := in.Body.options()
-	if o.Policy == "" {
-		d, err := s.engine.Conversations().Describe(ctx, in.kept())
-		if err != nil {
-			return nil, err
-		}
-		if d.Layer == pipeline.LayerBuffer {
-			o.Policy = conversation.PolicyBuffer
-		}
-	}
-	res, err := s.engine.Conversations().Compact(ctx, in.kept(), o)
+	ctx, at := noting(ctx)
+	res, err := s.engine.Conversations().Compact(ctx, in.kept(), in.Body.options())
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +167,7 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 	if res.Moved != nil || res.Summarized != nil {
 		out.Compacted, out.Buffer = true, bufferedOf(res)
 	}
-	return &compactOutput{out}, nil
+	return &compactOutput{madeAt(at), out}, nil
 }
 
 func bufferedOf(c conversation.Compacted) *Buffered {
@@ -216,8 +215,9 @@ func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*
 	if err != nil {
 		return nil, err
 	}
+	ctx, at := noting(ctx)
 	c, err := s.engine.Conversations().Undo(ctx, in.kept())
-	return &storedCompactionOutput{storedCompaction(c)}, err
+	return &storedCompactionOutput{madeAt(at), storedCompaction(c)}, err
 }
 
 func (s *Server) listCompactions(ctx context.Context, in *SessionKey) (*compactionsOutput, error) {

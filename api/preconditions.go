@@ -52,7 +52,27 @@ func (s *Server) met(ctx context.Context, m SessionMatching, k session.Key) (con
 // SessionTag is the tag of a session that is answered. It is exported for huma, which passes
 // over others.
 type SessionTag struct {
-	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this state of the session, for If-Match"`
+	ETag string `header:"ETag" doc:"of this answer, for If-None-Match, and of this state of the session, for If-Match: after a change the one that it made"`
+}
+
+// SessionMade is the tag of a session that was changed. It is exported for huma, which passes
+// over others.
+type SessionMade struct {
+	ETag string `header:"ETag" doc:"of the state of the session that this has made, for If-Match; absent if it has changed nothing"`
+}
+
+// noting returns a context in which changes of a session say what its version is then.
+func noting(ctx context.Context) (context.Context, *session.Version) {
+	at := new(session.Version)
+	return session.Noting(ctx, at), at
+}
+
+// madeAt is the tag of a version that was noted, if one was.
+func madeAt(at *session.Version) SessionMade {
+	if *at == (session.Version{}) {
+		return SessionMade{}
+	}
+	return SessionMade{tagOfRevision(at.Revision())}
 }
 
 // when returns what the header asks for. Tags are compared by the revision in them: of what

@@ -261,7 +261,7 @@ func TestSessionsWithConditions(t *testing.T) {
 		"fork":           {"POST", at + "/fork", `{"to":"f"}`, 201},
 		"undo":           {"POST", at + "/undo-compaction", "", 200},
 		"compact":        {"POST", at + "/compact", `{"keep_last":1}`, 200},
-		"compact, due":   {"POST", at + "/compact", `{"force":false}`, 200},
+		"compact, due":   {"POST", at + "/compact", `{"if_due":true}`, 200},
 		"erase":          {"DELETE", at + "?erase=true", "", 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -270,15 +270,15 @@ func TestSessionsWithConditions(t *testing.T) {
 				t.Errorf("where there is none: %+v", p)
 			}
 			long := strings.Repeat("The keys rotate at midnight. ", 100)
-			made := f.call(t, "POST", "/v1/sessions", `{"id":"s","messages":[{"id":"a","role":"user","content":"Begin."},{"role":"assistant","content":"`+long+`"},
+			begun := f.call(t, "POST", "/v1/sessions", `{"id":"s","messages":[{"id":"a","role":"user","content":"Begin."},{"role":"assistant","content":"`+long+`"},
 				{"role":"user","content":"Which?"},{"role":"assistant","content":"`+long+`"},{"role":"user","content":"Why?"},{"role":"assistant","content":"So."}]}`)
-			stale := made.header.Get("ETag")
+			stale := begun.header.Get("ETag")
 			put := f.call(t, "PUT", at+"/sections/old", `{"messages":[{"role":"user","content":"Old."}]}`, "If-Match: "+stale)
-			if made.status != 201 || put.status != 200 || put.header.Get("ETag") == stale {
-				t.Fatalf("%d, %d %s: %s after %s", made.status, put.status, put.body, put.header.Get("ETag"), stale)
+			if begun.status != 201 || put.status != 200 || put.header.Get("ETag") == stale {
+				t.Fatalf("%d, %d %s: %s after %s", begun.status, put.status, put.body, put.header.Get("ETag"), stale)
 			}
 			if name == "undo" {
-				if a := f.call(t, "POST", at+"/compact", `{"force":true,"keep_last":1}`); a.status != 200 {
+				if a := f.call(t, "POST", at+"/compact", `{"keep_last":1}`); a.status != 200 {
 					t.Fatalf("%d %s", a.status, a.body)
 				}
 			}
@@ -291,8 +291,17 @@ func TestSessionsWithConditions(t *testing.T) {
 			if again := f.call(t, "GET", at, ""); again.body != read.body {
 				t.Errorf("changed to %s from %s", again.body, read.body)
 			}
-			if a := f.call(t, tt.method, tt.path, tt.body, "If-Match: "+read.header.Get("ETag")); a.status != tt.done {
+			a := f.call(t, tt.method, tt.path, tt.body, "If-Match: "+read.header.Get("ETag"))
+			if a.status != tt.done {
 				t.Errorf("as it is: %d %s", a.status, a.body)
+			}
+			of := at
+			if name == "fork" {
+				of = "/v1/sessions/f"
+			}
+			made := a.header.Get("ETag") // with which it can be changed again, unless nothing was done or it is gone
+			if again := f.call(t, "PATCH", of, `{"layer":"none"}`, "If-Match: "+made); name != "erase" && name != "compact, due" && again.status != 200 {
+				t.Errorf("the tag %s: %d %s", made, again.status, again.body)
 			}
 		})
 	}

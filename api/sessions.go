@@ -163,7 +163,9 @@ func (s *Server) sessionRoutes() {
 	register(s, create, s.createSession)
 	register(s, sessionOp("list-sessions", http.MethodGet, sessionsRoot, "List sessions", "The stored sessions of a user, or of nobody. A conversation of which only turns were sent is none of them."), s.listSessions)
 	register(s, sessionOp("get-session", http.MethodGet, sessionPath, "What does a session have?", "Its sections, branches, compactions and observations, without what was said."),
-		func(ctx context.Context, in *SessionKey) (*sessionOutput, error) { return s.sessionAt(ctx, in.kept()) })
+		func(ctx context.Context, in *SessionKey) (*sessionOutput, error) {
+			return s.sessionAt(ctx, in.kept(), new(session.Version))
+		})
 	register(s, sessionOp("change-session", http.MethodPatch, sessionPath, "Change a session", "Its layer of compression, and values of your own."), s.changeSession)
 	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Puts messages in the place of those of a section, or makes it. Labels of messages that are gone go with them, and so do compactions of what is not as it was."), s.putSection)
 	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section", "With its messages, of all branches. One that is not there is 404."), s.deleteSection)
@@ -184,37 +186,36 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 		return nil, err
 	}
 	k := session.Key{Namespace: r.Namespace, User: r.UserID, ID: cmp.Or(r.ID, seedOf(ctx), s.opts.NewID())}
-	d, err := s.engine.Conversations().Create(ctx, k, conversation.CreateOptions{Parameters: r.Parameters, Layer: pipeline.Layer(r.Layer), Messages: messages})
-	if madeBefore(ctx, r.ID, err) {
-		d, err = s.engine.Conversations().Describe(ctx, k)
+	ctx, at := noting(session.Once(ctx, seedOf(ctx)))
+	o := conversation.CreateOptions{Parameters: r.Parameters, Layer: pipeline.Layer(r.Layer), Messages: messages}
+	d, err := s.engine.Conversations().Create(ctx, k, o)
+	return (*newSessionOutput)(answerOf(d, at)), err
+}
+
+// answerOf returns a session as it is answered, with its tag: that of the version that was
+// noted, or of what is answered. What others have changed since a change is no part of what
+// its caller knows, though it may be in the answer.
+func answerOf(d conversation.Summary, at *session.Version) *sessionOutput {
+	tag := madeAt(at)
+	if tag.ETag == "" {
+		tag = madeAt(&d.Version)
 	}
-	return (*newSessionOutput)(answerOf(d)), err
+	return &sessionOutput{SessionTag(tag), sessionOf(d)}
 }
 
-// madeBefore reports whether making a session failed because the request is repeated after
-// it was done and before it was answered: where it names no id, the session
-// has one that is made of its key, which no other request has.
-func madeBefore(ctx context.Context, named string, err error) bool {
-	return named == "" && seedOf(ctx) != "" && errors.Is(err, ragctx.ErrConflict)
-}
-
-// answerOf returns a session as it is answered, with its tag.
-func answerOf(d conversation.Summary) *sessionOutput {
-	return &sessionOutput{SessionTag{tagOfRevision(d.Version.Revision())}, sessionOf(d)}
-}
-
-// sessionAt answers what a session has.
-func (s *Server) sessionAt(ctx context.Context, k session.Key) (*sessionOutput, error) {
+// sessionAt answers what a session has, after a change that made the version that was noted.
+func (s *Server) sessionAt(ctx context.Context, k session.Key, at *session.Version) (*sessionOutput, error) {
 	d, err := s.engine.Conversations().Describe(ctx, k)
-	return answerOf(d), err
+	return answerOf(d, at), err
 }
 
 func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
+	ctx, at := noting(in.expect(ctx))
 	c := conversation.Changes{Layer: (*pipeline.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
-	if err := s.engine.Conversations().Change(in.expect(ctx), in.kept(), c); err != nil {
+	if err := s.engine.Conversations().Change(ctx, in.kept(), c); err != nil {
 		return nil, err
 	}
-	return s.sessionAt(ctx, in.kept())
+	return s.sessionAt(ctx, in.kept(), at)
 }
 
 func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutput, error) {
@@ -229,10 +230,11 @@ func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutp
 	if ctx, err = s.met(ctx, in.SessionMatching, in.kept()); err != nil {
 		return nil, err
 	}
+	ctx, at := noting(ctx)
 	if err := s.engine.Conversations().Edit(ctx, in.kept(), name, messages); err != nil {
 		return nil, err
 	}
-	return s.sessionAt(ctx, in.kept())
+	return s.sessionAt(ctx, in.kept(), at)
 }
 
 func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessionOutput, error) {
@@ -243,34 +245,34 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 	if ctx, err = s.met(ctx, in.SessionMatching, in.kept()); err != nil {
 		return nil, err
 	}
+	ctx, at := noting(ctx)
 	if err := s.engine.Conversations().Remove(ctx, in.kept(), name); err != nil {
 		return nil, err
 	}
-	return s.sessionAt(ctx, in.kept())
+	return s.sessionAt(ctx, in.kept(), at)
 }
 
 func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOutput, error) {
 	to := in.kept()
 	to.ID = cmp.Or(in.Body.To, seedOf(ctx), s.opts.NewID())
-	err := s.engine.Sessions().Fork(in.expect(ctx), in.kept(), in.Body.MessageID, to.ID)
-	if madeBefore(ctx, in.Body.To, err) {
-		err = nil
-	}
+	ctx, at := noting(session.Once(in.expect(ctx), seedOf(ctx)))
+	err := s.engine.Sessions().Fork(ctx, in.kept(), in.Body.MessageID, to.ID)
 	if errors.Is(err, ragctx.ErrConflict) {
 		err = fieldNamed(err, "to")
 	}
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.sessionAt(ctx, to)
+	d, err := s.sessionAt(ctx, to, at)
 	return (*newSessionOutput)(d), err
 }
 
 func (s *Server) navigateSession(ctx context.Context, in *navigateInput) (*sessionOutput, error) {
-	if err := s.engine.Sessions().Navigate(in.expect(ctx), in.kept(), in.Body.MessageID); err != nil {
+	ctx, at := noting(in.expect(ctx))
+	if err := s.engine.Sessions().Navigate(ctx, in.kept(), in.Body.MessageID); err != nil {
 		return nil, err
 	}
-	return s.sessionAt(ctx, in.kept())
+	return s.sessionAt(ctx, in.kept(), at)
 }
 
 // fieldNamed returns an error about a field as one about another.

@@ -210,7 +210,7 @@ func TestLayerDecides(t *testing.T) {
 			if p := f.call(t, "POST", "/v1/sessions/buffer/compact", rules).problem(t); p.Status != 422 || p.Errors[0].Location != "body.window" {
 				t.Errorf("%+v", p)
 			}
-			rules = `{"strategy":"extractive","force":false}`
+			rules = `{"strategy":"extractive","if_due":true}`
 		}
 		a := into[CompactAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+"/compact", rules), 200)
 		if strings.Contains(a.Reason, "buffer") != (layer == "buffer") { // whose limits this is below

@@ -126,8 +126,12 @@ type (
 
 		Body AppendRequest
 	}
-	appendOutput struct{ Body Appended }
-	messageList  struct {
+	appendOutput struct {
+		SessionMade
+
+		Body Appended
+	}
+	messageList struct {
 		SessionKey
 		Section string `query:"section" maxLength:"512" doc:"only messages of this section, of all branches; default is the branch up to leaf, of all sections"`
 		Leaf    string `query:"leaf" maxLength:"512" doc:"the last message of another branch"`
@@ -136,7 +140,12 @@ type (
 	}
 	sessionMessagesOutput struct{ Body SessionMessages }
 	sessionMessageOutput  struct{ Body SessionMessage }
-	labelInput            struct {
+	labelOutput           struct {
+		SessionMade
+
+		Body SessionMessage
+	}
+	labelInput struct {
 		MessageKey
 		SessionMatching
 
@@ -191,7 +200,8 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 		messages[0].ParentID = r.ParentID
 	}
 	seeded(messages, seedOf(ctx))
-	stored, err := s.appendOnce(in.expect(ctx), k, r, messages)
+	ctx, at := noting(in.expect(ctx))
+	stored, err := s.appendOnce(ctx, k, r, messages)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +209,7 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 	for _, m := range stored {
 		out.Messages = append(out.Messages, AppendedMessage{m.ID, m.ParentID, m.Role})
 	}
-	return &appendOutput{out}, nil
+	return &appendOutput{madeAt(at), out}, nil
 }
 
 // heardAfter reads what is said in a session.
@@ -364,27 +374,30 @@ func (s *Server) sessionMessage(ctx context.Context, in *MessageKey) (*sessionMe
 	if err != nil {
 		return nil, err
 	}
-	return s.oneMessage(ctx, in.kept(), id)
+	out, err := s.oneMessage(ctx, in.kept(), id)
+	return &sessionMessageOutput{out}, err
 }
 
-func (s *Server) oneMessage(ctx context.Context, k session.Key, id string) (*sessionMessageOutput, error) {
+func (s *Server) oneMessage(ctx context.Context, k session.Key, id string) (SessionMessage, error) {
 	e, err := s.engine.Sessions().Get(ctx, k, id)
 	if err != nil {
-		return nil, err
+		return SessionMessage{}, err
 	}
 	labels, err := s.engine.Sessions().Labels(ctx, k)
-	return &sessionMessageOutput{SessionMessage{e.Message, e.Section, labels[id]}}, err
+	return SessionMessage{e.Message, e.Section, labels[id]}, err
 }
 
-func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*sessionMessageOutput, error) {
+func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*labelOutput, error) {
 	id, err := in.message()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.Sessions().Label(in.expect(ctx), in.kept(), id, in.Body.Label); err != nil {
+	ctx, at := noting(in.expect(ctx))
+	if err := s.engine.Sessions().Label(ctx, in.kept(), id, in.Body.Label); err != nil {
 		return nil, err
 	}
-	return s.oneMessage(ctx, in.kept(), id)
+	out, err := s.oneMessage(ctx, in.kept(), id)
+	return &labelOutput{madeAt(at), out}, err
 }
 
 func (s *Server) sessionLabels(ctx context.Context, in *SessionKey) (*labelsOutput, error) {

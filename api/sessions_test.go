@@ -319,8 +319,7 @@ func TestCompactingASession(t *testing.T) {
 	if err != nil || short.Tokens > raw.Tokens/3 || len(short.Dropped)+len(short.Messages) != 60 {
 		t.Errorf("%d tokens of %d, %d dropped, %v", short.Tokens, raw.Tokens, len(short.Dropped), err)
 	}
-	no := false
-	if due, err := f.client.CompactSession(ctx, k, CompactRules{Force: &no}); err != nil || due.Compacted || due.Reason == "" {
+	if due, err := f.client.CompactSession(ctx, k, CompactRules{IfDue: true}); err != nil || due.Compacted || due.Reason == "" {
 		t.Errorf("not due: %+v, %v", due, err)
 	}
 	list, err := f.client.Compactions(ctx, k)
@@ -561,8 +560,11 @@ func TestAppendingAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	twice, err := f.appendToSession(ctx, in)
-	if diff := cmp.Diff(once, twice); err != nil || diff != "" {
-		t.Errorf("%v (-first +second):\n%s", err, diff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(once.Body, twice.Body); diff != "" || once.ETag == "" || twice.ETag != "" { // which has made no state of its own
+		t.Errorf("%q, then %q (-first +second):\n%s", once.ETag, twice.ETag, diff)
 	}
 	if d, err := f.client.DescribeSession(t.Context(), session.Key{ID: "s"}); err != nil || d.Messages != 4 {
 		t.Errorf("%+v, %v", d, err)
@@ -600,31 +602,39 @@ func TestSessionFieldsThatMeanNothing(t *testing.T) {
 	}
 }
 
-// A request that was done and not answered finds the session that it made.
+// A request that was done and not answered finds the session that it made, whether it names one
+// or not. For other requests that one is in the way.
 func TestMakingASessionAgain(t *testing.T) {
 	f := start(t, Options{})
 	f.talk(t, session.Key{ID: "s"}, longTalk(4)...)
-	ctx := context.WithValue(t.Context(), seedKey, "seed")
-	first, err := f.createSession(ctx, &sessionInput{})
-	if err != nil {
-		t.Fatal(err)
+	of := func(request string) context.Context { return context.WithValue(t.Context(), seedKey, request) }
+	for _, id := range []string{"", "mine"} {
+		said := &sessionInput{Body: SessionRequest{ID: id, Said: Said{Messages: SaidMessages{json.RawMessage(`{"content":"hello"}`)}}}}
+		first, err := f.createSession(of("made "+id), said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := f.createSession(of("made "+id), said)
+		if d := cmp.Diff(first, again); err != nil || d != "" || again.Body.Messages != 1 {
+			t.Errorf("%q is created: %v (-first +again):\n%s", id, err, d)
+		}
+		in := &forkInput{SessionKey: SessionKey{ID: "s"}, Body: ForkRequest{To: id + id}}
+		fork, err := f.forkSession(of("forked "+id), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forked, err := f.forkSession(of("forked "+id), in)
+		if d := cmp.Diff(fork, forked); err != nil || d != "" || forked.Body.Messages != 4 {
+			t.Errorf("%q is forked: %v (-first +again):\n%s", id, err, d)
+		}
 	}
-	again, err := f.createSession(ctx, &sessionInput{})
-	if d := cmp.Diff(first, again); err != nil || d != "" {
-		t.Errorf("created: %v (-first +again):\n%s", err, d)
-	}
-	if _, err := f.createSession(ctx, &sessionInput{Body: SessionRequest{ID: "s"}}); !errors.Is(err, ragctx.ErrConflict) {
-		t.Errorf("one of a name that is taken: %v", err)
-	}
-	ctx = context.WithValue(t.Context(), seedKey, "another")
-	in := &forkInput{SessionKey: SessionKey{ID: "s"}}
-	fork, err := f.forkSession(ctx, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	forked, err := f.forkSession(ctx, in)
-	if d := cmp.Diff(fork, forked); err != nil || d != "" || forked.Body.Messages != 4 {
-		t.Errorf("forked: %v (-first +again):\n%s", err, d)
+	for _, id := range []string{"s", "mine"} {
+		if _, err := f.createSession(of("another"), &sessionInput{Body: SessionRequest{ID: id}}); !errors.Is(err, ragctx.ErrConflict) {
+			t.Errorf("%s is taken: %v", id, err)
+		}
+		if _, err := f.forkSession(of("another"), &forkInput{SessionKey: SessionKey{ID: "s"}, Body: ForkRequest{To: id}}); !errors.Is(err, ragctx.ErrConflict) {
+			t.Errorf("%s is taken, for a fork: %v", id, err)
+		}
 	}
 }
 

@@ -100,14 +100,15 @@ func throughOf(e session.Entry) string {
 	return through
 }
 
-// irreversible is the error that the newest change of a session is one of the buffer policy,
-// nil where it is not.
-func (l *loaded) irreversible() error {
+// irreversible is the error that the newest change of a session may be one of the buffer
+// policy, nil where it is none: what is in the buffer does not tell who put it there, nor when.
+func (l *loaded) irreversible(k session.Key) error {
 	moved := func(e session.Entry) bool { return e.Section == session.SectionBuffer || throughOf(e) != "" }
 	if l.layer != pipeline.LayerBuffer || !slices.ContainsFunc(l.entries, moved) {
 		return nil
 	}
-	return taken("the newest change is a move of the buffer policy, which cannot be undone; what was summarised is in the section %s, and is shown with raw", SectionSummarized)
+	return &ragctx.FieldError{Field: "session_id", Kind: ragctx.ErrConflict, Problem: fmt.Sprintf("the session %q has a buffer, or a summary of one, and what its layer moves there cannot be undone; "+
+		"what was summarised is in the section %s, and is shown with raw. To take an older record back, change the layer first", ragctx.Clip(k.ID), SectionSummarized)}
 }
 
 // size returns what messages cost.

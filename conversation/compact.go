@@ -19,7 +19,8 @@ const PolicyBuffer compact.Policy = "buffer"
 // the service. Of [PolicyBuffer], which has limits of its own and always looks at them,
 // Strategy and Tokenizer count, and what says where to cut is [ragctx.ErrInvalid].
 type CompactOptions struct {
-	Policy   compact.Policy // adaptive, a3s or buffer
+	// Policy is adaptive, a3s or buffer; "" is adaptive, but buffer for a session with that layer.
+	Policy   compact.Policy
 	Strategy compact.Strategy
 	// Window is the model's, in tokens; Fixed of it are system prompt and tools. Used is
 	// what the model said that its last call cost; 0 has the messages counted. Of a stored
@@ -54,11 +55,6 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if err != nil {
 		return Compacted{}, err
 	}
-	if o.Policy == PolicyBuffer {
-		if err := o.buffers(); err != nil {
-			return Compacted{}, err
-		}
-	}
 	c, err := s.compactor(o)
 	if err != nil {
 		return Compacted{}, err
@@ -72,10 +68,16 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if err != nil {
 		return Compacted{}, err
 	}
+	if o.Policy == "" && l.layer == pipeline.LayerBuffer {
+		o.Policy = PolicyBuffer
+	}
 	if err := s.compactable(ctx, k, l, o.Policy); err != nil {
 		return Compacted{}, err
 	}
 	if o.Policy == PolicyBuffer {
+		if err := o.buffers(); err != nil {
+			return Compacted{}, err
+		}
 		_, out, err := s.buffer(ctx, k, l, c.scale, o.Strategy)
 		return out, err
 	}
@@ -131,7 +133,7 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 	defer give()
 	l, err := s.load(ctx, k, "")
 	if err == nil {
-		err = l.irreversible()
+		err = l.irreversible(k)
 	}
 	if err != nil {
 		return session.Compaction{}, err

@@ -530,18 +530,38 @@ func TestBufferStrategy(t *testing.T) {
 		"strategy": {Strategy: compact.Prune}, "window": {Window: 1}, "fixed_tokens": {Fixed: 1}, "used_tokens": {Used: 1},
 		"keep_first": {KeepFirst: 1}, "keep_last": {KeepLast: -1}, "threshold": {Threshold: .5},
 	} {
-		o.Policy = conversation.PolicyBuffer
-		_, err := w.Compact(t.Context(), key, o)
-		if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || f.Field != field || !errors.Is(err, ragctx.ErrInvalid) {
-			t.Errorf("%s: %v", field, err)
+		for _, o.Policy = range []compact.Policy{"", conversation.PolicyBuffer} { // the former is that of the layer
+			_, err := w.Compact(t.Context(), key, o)
+			if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || f.Field != field || !errors.Is(err, ragctx.ErrInvalid) {
+				t.Errorf("%q: %s: %v", o.Policy, field, err)
+			}
 		}
 	}
 	if texts(w.compiled(conversation.CompileOptions{})) != before {
 		t.Error("something was done that was refused")
 	}
-	out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Policy: conversation.PolicyBuffer, Strategy: compact.Extractive, IfDue: true})
+	out, err := w.Compact(t.Context(), key, conversation.CompactOptions{Strategy: compact.Extractive, IfDue: true})
 	if w.must(err); out.Summarized == nil || asked != 0 {
 		t.Errorf("summarised: %v; the model was asked %d times", out.Summarized != nil, asked)
+	}
+}
+
+// Nobody can tell who filled a buffer, nor whether before or after a record was made: the error
+// says so of the session, and how to take the record back.
+func TestUndoBesideABuffer(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	w.append(talk(0, 30, 60)...)
+	made, err := w.Compact(t.Context(), key, conversation.CompactOptions{})
+	w.must(err)
+	w.must(w.SetLayer(t.Context(), key, pipeline.LayerBuffer))
+	w.must(w.Edit(t.Context(), key, session.SectionBuffer, []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "put here by hand")}))
+	_, err = w.Undo(t.Context(), key)
+	if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || f.Field != "session_id" || !errors.Is(err, ragctx.ErrConflict) {
+		t.Errorf("undone: %v", err)
+	}
+	w.must(w.SetLayer(t.Context(), key, pipeline.AnyLayer))
+	if undone, err := w.Undo(t.Context(), key); err != nil || undone.ID != made.Stored.ID {
+		t.Errorf("undone %+v, %v", undone, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,7 +55,7 @@ func (a Archive) path(id string, at map[string]int) []Entry {
 
 // Fork returns an archive of the path to a message, with its labels and the compactions of
 // what is on it.
-func (a Archive) Fork(id string) (Archive, error) {
+func (a Archive) Fork(ctx context.Context, id string) (Archive, error) {
 	path, err := a.Path(id)
 	if err != nil {
 		return Archive{}, err
@@ -64,13 +65,12 @@ func (a Archive) Fork(id string) (Archive, error) {
 		out.Leaf = path[len(path)-1].Message.ID
 	}
 	out.Sections = StoreOf(path).Names()
-	out.keep(a)
-	return out, nil
+	return out, out.keep(ctx, a)
 }
 
 // keep takes over the labels of messages that are there, and the compactions of ranges
 // that are as they were before.
-func (a *Archive) keep(before Archive) {
+func (a *Archive) keep(ctx context.Context, before Archive) error {
 	now := a.index()
 	has := func(id string) bool {
 		_, ok := now[id]
@@ -79,12 +79,13 @@ func (a *Archive) keep(before Archive) {
 	a.Labels = maps.Clone(before.Labels)
 	maps.DeleteFunc(a.Labels, func(id, _ string) bool { return !has(id) })
 	if len(before.Compactions) == 0 {
-		return
+		return nil
 	}
-	ranges := a.since(before)
+	ranges, err := a.since(ctx, before)
 	a.Compactions = slices.DeleteFunc(slices.Clone(before.Compactions), func(c Compaction) bool {
-		return !has(c.From) || !has(c.To) || !ranges.intact(c)
+		return err != nil || !has(c.From) || !has(c.To) || !ranges.intact(c)
 	})
+	return err
 }
 
 // clone returns a copy that shares no list and no map.
@@ -106,7 +107,7 @@ func (a Archive) index() map[string]int {
 // Replaced returns the archive with a store in the place of its messages, as
 // [Storage.Save] says, and how many of the messages are new. Of the messages before it
 // needs only the ids, and all of them where there are compactions.
-func (a Archive) Replaced(s Store, o Options) (out Archive, added int, err error) {
+func (a Archive) Replaced(ctx context.Context, s Store, o Options) (out Archive, added int, err error) {
 	out = Archive{CreatedAt: a.CreatedAt, Sections: s.Names(), Parameters: s.Parameters(), Leaf: a.Leaf}
 	before, taken := a.index(), make(map[string]bool, s.Len())
 	linked := false
@@ -116,6 +117,9 @@ func (a Archive) Replaced(s Store, o Options) (out Archive, added int, err error
 		}
 		for i, m := range one.log.messages {
 			if err := o.complete(&m, fmt.Sprintf("sections[%q].messages[%d]", ragctx.Clip(one.name), i), func(id string) bool { return taken[id] }); err != nil {
+				return Archive{}, 0, err
+			}
+			if err := ctx.Err(); err != nil {
 				return Archive{}, 0, err
 			}
 			if _, old := before[m.ID]; !old {
@@ -134,8 +138,7 @@ func (a Archive) Replaced(s Store, o Options) (out Archive, added int, err error
 			out.Leaf = out.Entries[n-1].Message.ID
 		}
 	}
-	out.keep(a)
-	return out, added, nil
+	return out, added, out.keep(ctx, a)
 }
 
 // Validate reports whether an archive can be imported: names and ids are in order, and the

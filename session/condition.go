@@ -53,12 +53,12 @@ func (c Condition) Check(k Key, at *Version) error {
 	return nil
 }
 
-// Revision names a version, also for callers. It is a hash without a secret, so it is no
-// secret either: who tries all numbers finds out which session of the storage this is.
+// Revision names a version, also for callers: by a hash with the salt, so that nobody finds
+// out by trying how many sessions there are.
 func (v Version) Revision() string {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(v.Session)) //nolint:gosec // only told apart
 	binary.LittleEndian.PutUint64(b[8:], uint64(v.Changes)) //nolint:gosec // likewise
-	sum := sha256.Sum256(b[:])
+	sum := sha256.Sum256(append(b[:], v.Salt...))
 	return hex.EncodeToString(sum[:8])
 }

@@ -1,5 +1,7 @@
 package session
 
+import "context"
+
 // Lost are messages that were there and cannot be read: the parents by the ids.
 type Lost map[string]string
 
@@ -23,16 +25,16 @@ func (l Lost) Relink(entries []Entry) {
 
 // Left returns an archive without its lost messages, labels and compactions of them: what
 // came after them is relinked, and the leaf is the nearest message that is there.
-func (l Lost) Left(a Archive) Archive {
+func (l Lost) Left(ctx context.Context, a Archive) (Archive, error) {
 	if len(l) == 0 {
-		return a
+		return a, nil
 	}
 	l.Relink(a.Entries)
 	if _, lost := l[a.Leaf]; lost {
 		a.Leaf = l.nearest(a.Leaf, a.index())
 	}
-	a.keep(a)
-	return a
+	err := a.keep(ctx, a)
+	return a, err
 }
 
 // nearest returns the nearest message that is there, of this one and those before it; ""

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,6 +28,7 @@ type kept struct {
 	at      map[string]int
 	size    Size
 	version Version
+	request string // that made it
 	updated time.Time
 }
 
@@ -39,9 +41,9 @@ func NewMemory(o Options) *Memory { return &Memory{opts: o} }
 func (s *Memory) Create(ctx context.Context, k Key) error {
 	return s.write(ctx, k, func(old *kept) error {
 		if old != nil {
-			return k.Taken()
+			return old.madeIn(ctx, k)
 		}
-		return s.put(k, Archive{CreatedAt: s.opts.Or().Now().UTC()})
+		return s.put(ctx, k, Archive{CreatedAt: s.opts.Or().Now().UTC()})
 	})
 }
 
@@ -88,10 +90,10 @@ func (s *Memory) save(ctx context.Context, k Key, at *Version, store Store) (Res
 			case old != nil:
 				before = old.Archive
 			}
-			if after, added, err = before.Replaced(store, o); err != nil {
+			if after, added, err = before.Replaced(ctx, store, o); err != nil {
 				return err
 			}
-			return s.put(k, after)
+			return s.put(ctx, k, after)
 		})
 		return after, added, err
 	})
@@ -259,21 +261,25 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 		return err
 	}
 	return s.write(ctx, k, func(one *kept) error {
+		there := s.sessions[target]
+		if there != nil && there.madeIn(ctx, target) == nil {
+			return nil
+		}
 		if err := one.meets(ctx, k); err != nil {
 			return err
 		}
 		if one == nil {
 			return k.Missing()
 		}
-		if s.sessions[target] != nil {
+		if there != nil {
 			return target.Taken()
 		}
-		fork, err := one.Fork(id)
+		fork, err := one.Fork(ctx, id)
 		if err != nil {
 			return err
 		}
 		fork.CreatedAt = s.opts.Or().Now().UTC()
-		return s.put(target, fork)
+		return s.put(ctx, target, fork)
 	})
 }
 
@@ -358,12 +364,12 @@ func (s *Memory) Import(ctx context.Context, k Key, a Archive) error {
 	}
 	return s.write(ctx, k, func(old *kept) error {
 		if old != nil {
-			return k.Taken()
+			return old.madeIn(ctx, k)
 		}
 		if a = a.clone(); a.CreatedAt.IsZero() {
 			a.CreatedAt = s.opts.Or().Now().UTC()
 		}
-		return s.put(k, a)
+		return s.put(ctx, k, a)
 	})
 }
 
@@ -372,7 +378,7 @@ func (one *kept) has(id string) bool {
 	return ok
 }
 
-func (s *Memory) put(k Key, a Archive) error {
+func (s *Memory) put(ctx context.Context, k Key, a Archive) error {
 	size, err := a.CheckSize()
 	if err != nil {
 		return err
@@ -383,12 +389,21 @@ func (s *Memory) put(k Key, a Archive) error {
 	one := s.sessions[k]
 	if one == nil {
 		s.made++
-		one = &kept{version: Version{Session: s.made}}
+		one = &kept{version: Version{Session: s.made, Salt: rand.Text()}, request: OnceOf(ctx)}
 		s.sessions[k] = one
 	}
 	one.Archive, one.at, one.size = a, a.index(), size
-	s.changed(one)
+	s.changed(ctx, one)
 	return nil
+}
+
+// madeIn returns nil if the session was made for the request of ctx, or else that there is one.
+func (one *kept) madeIn(ctx context.Context, k Key) error {
+	if request := OnceOf(ctx); request != "" && request == one.request {
+		one.version.Note(ctx)
+		return nil
+	}
+	return k.Taken()
 }
 
 // meets checks the condition of ctx on a session; nil is none.
@@ -400,8 +415,9 @@ func (one *kept) meets(ctx context.Context, k Key) error {
 }
 
 // changed notes that a session was changed.
-func (s *Memory) changed(one *kept) {
+func (s *Memory) changed(ctx context.Context, one *kept) {
 	one.version, one.updated = one.version.Next(), s.opts.Or().Now().UTC()
+	one.version.Note(ctx)
 }
 
 // read calls f with a session while nobody changes it.
@@ -429,7 +445,7 @@ func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
 		}
 		err := f(one)
 		if err == nil {
-			s.changed(one)
+			s.changed(ctx, one)
 		}
 		return err
 	})

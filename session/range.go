@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -27,11 +28,14 @@ type spot struct {
 }
 
 // since returns the ranges of an archive that was another one before.
-func (a Archive) since(before Archive) ranges {
+func (a Archive) since(ctx context.Context, before Archive) (ranges, error) {
 	r := ranges{a.index(), make([]spot, len(a.Entries))}
 	then := before.index()
 	var way []int
 	for i := range a.Entries {
+		if err := ctx.Err(); err != nil {
+			return ranges{}, err
+		}
 		way = way[:0]
 		for at, more := i, true; more && r.spots[at].depth == 0; at, more = r.at[a.Entries[at].Message.ParentID] {
 			r.spots[at].depth = -1 // on the way, on which one that comes again closes a circle
@@ -47,7 +51,7 @@ func (a Archive) since(before Archive) ranges {
 			}
 		}
 	}
-	return r
+	return r, nil
 }
 
 // spot returns what is known of a message, of which the one before it is known. A circle

@@ -50,7 +50,8 @@ func (k Key) Changed() error {
 //
 // Sessions that are not there are [ragctx.ErrNotFound] errors, but for Has and Save. What
 // is refused changes nothing. What changes a session that is there obeys the condition of
-// its context, see [If]. Implementations may be used concurrently; package
+// its context, see [If], and what makes one its request, see
+// [Once]; either tells the version that it made, see [Noting]. Implementations may be used concurrently; package
 // session/sessiontest checks them.
 type Storage interface {
 	// Create makes an empty session. It is an [ragctx.ErrConflict] if there is one.
@@ -119,11 +120,14 @@ type Storage interface {
 }
 
 // Version is a state of a session. Every change of a session is counted, and one that is
-// made again after it was deleted is another session.
-type Version struct{ Session, Changes int64 }
+// made again after it was deleted is another session. Salt is a secret of the session.
+type Version struct {
+	Session, Changes int64
+	Salt             string
+}
 
 // Next returns the version after one change.
-func (v Version) Next() Version { return Version{v.Session, v.Changes + 1} }
+func (v Version) Next() Version { return Version{v.Session, v.Changes + 1, v.Salt} }
 
 // Info is what a session is.
 type Info struct {

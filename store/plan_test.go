@@ -129,6 +129,22 @@ func TestIndexesAreUsed(t *testing.T) {
 			[]string{"idempotency_created (created<?)", "PRIMARY KEY (namespace=? AND route=? AND key=?)"},
 		},
 		{
+			"an erased session with its forks", func() (string, []any) {
+				user, name := "ada", "s"
+				c, _ := scope{Namespace: 1, User: &user, Session: &name, Turns: true}.sessions("name")
+				return c.hideSessions()
+			},
+			[]string{"sessions_name (namespace=? AND name=? AND user=?)", "sessions_erased (erased=?)", "session_ancestors_name (namespace=? AND name=?)", "sessions_origin (origin=?)"},
+		},
+		{
+			"the erased sessions of a user", func() (string, []any) {
+				user := "ada"
+				c, _ := scope{Namespace: 1, User: &user, Turns: true}.sessions("name")
+				return c.hideSessions()
+			},
+			[]string{"sessions_user (namespace=? AND user=?)", "sessions_erased (erased=?)", "session_ancestors_name (namespace=?)"},
+		},
+		{
 			"messages of a session", func() (string, []any) { return sessionMessages, []any{1} },
 			[]string{"session_messages_session (session=?)"},
 		},

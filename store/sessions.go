@@ -39,15 +39,21 @@ type conversation struct {
 	id      int64
 	leaf    string
 	version int64
+	salt    string
 	size    session.Size
+}
+
+// at returns the version that a session has.
+func (c *conversation) at() session.Version {
+	return session.Version{Session: c.id, Changes: c.version, Salt: c.salt}
 }
 
 // findSession finds a session. Who took the id of a namespace before it was erased finds
 // none.
 func findSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (*conversation, error) {
 	c := &conversation{tx: tx}
-	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf, s.version, s.messages, s.bytes FROM sessions s JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
-		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).Scan(&c.id, &c.leaf, &c.version, &c.size.Messages, &c.size.Bytes)
+	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf, s.version, s.salt, s.messages, s.bytes FROM sessions s JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
+		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).Scan(&c.id, &c.leaf, &c.version, &c.salt, &c.size.Messages, &c.size.Bytes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, k.Missing()
 	}
@@ -63,7 +69,8 @@ func findSessionIf(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, whe
 	case err != nil:
 		return nil, err
 	}
-	return c, when.Check(k, &session.Version{Session: c.id, Changes: c.version})
+	at := c.at()
+	return c, when.Check(k, &at)
 }
 
 // sessionSpace returns the id of a session's namespace; with create it is made.
@@ -98,18 +105,31 @@ func (s *Store) changeSession(ctx context.Context, k session.Key, now func() tim
 	ns, err := s.sessionSpace(ctx, k, false)
 	when := session.ConditionOf(ctx)
 	if err == nil {
-		err = s.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
 			c, err := findSessionIf(ctx, tx, ns, k, when)
 			if err != nil {
-				return err
+				return at, err
 			}
 			if err := fn(ctx, c); err != nil {
-				return err
+				return at, err
 			}
-			return c.changed(ctx, now())
+			return c.at().Next(), c.changed(ctx, now())
 		})
 	}
 	return failedIf("write session", err)
+}
+
+// writeSession is writeSessions of one session, of which fn returns the version that it then has.
+func (s *Store) writeSession(ctx context.Context, ns int64, fn func(context.Context, *sql.Tx) (session.Version, error)) error {
+	var at session.Version
+	err := s.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
+		at, err = fn(ctx, tx)
+		return err
+	})
+	if err == nil {
+		at.Note(ctx)
+	}
+	return err
 }
 
 // writeSessions calls fn in the writer. That a namespace would hold more than it may is an
@@ -139,8 +159,8 @@ func (s *Sessions) makeSession(ctx context.Context, k session.Key, a session.Arc
 	ns, err := s.store.sessionSpace(ctx, k, true)
 	if err == nil {
 		var one newSession
-		if one, err = s.prepared(a); err == nil {
-			err = s.store.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) error { return one.insert(ctx, tx, ns, k) })
+		if one, err = s.prepared(ctx, a); err == nil {
+			err = s.store.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) { return one.insert(ctx, tx, ns, k) })
 		}
 	}
 	return failedIf("make session", err)

@@ -19,6 +19,19 @@ func (sc scope) sessions(name string) (conditions, bool) {
 	return c, sc.Turns && sc.Key == nil
 }
 
+// hideSessions returns the statement that hides the sessions that meet conditions, with the
+// forks of them. Those that are out of sight already are asked for apart, as each kind has
+// indexes of its own.
+func (c conditions) hideSessions() (string, []any) {
+	return `UPDATE sessions SET erased = 1 WHERE erased = 0 AND id IN (
+		WITH RECURSIVE gone (id) AS (
+			SELECT id FROM sessions WHERE erased = 0 AND ` + c.sql + `
+			UNION SELECT id FROM sessions WHERE erased = 1 AND ` + c.sql + `
+			UNION SELECT session FROM session_ancestors WHERE ` + c.sql + `
+			UNION SELECT f.id FROM gone JOIN sessions f ON f.origin = gone.id)
+		SELECT id FROM gone) RETURNING name`, slices.Concat(c.args, c.args, c.args)
+}
+
 // hideSessions takes the stored sessions of a scope out of everyone's sight, and the forks
 // that have their messages, also of those that were deleted before, and their names out of
 // the audit log; the sweeper removes them. It returns how many these are. One that is made
@@ -28,12 +41,8 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	if !some {
 		return 0, nil
 	}
-	names, err := column[string](ctx, tx, `UPDATE sessions SET erased = 1 WHERE erased = 0 AND id IN (
-		WITH RECURSIVE gone (id) AS (
-			SELECT id FROM sessions WHERE `+c.sql+`
-			UNION SELECT session FROM session_ancestors WHERE `+c.sql+`
-			UNION SELECT f.id FROM gone JOIN sessions f ON f.origin = gone.id)
-		SELECT id FROM gone) RETURNING name`, slices.Concat(c.args, c.args)...)
+	query, args := c.hideSessions()
+	names, err := column[string](ctx, tx, query, args...)
 	hidden := len(names)
 	if sc.Session != nil {
 		names = append(names, *sc.Session) // which may have been deleted before
@@ -48,11 +57,14 @@ func hideSessions(ctx context.Context, tx *sql.Tx, sc scope) (int, error) {
 	return hidden, forgetTargets(ctx, tx, namespace, aboutSession, names)
 }
 
+// deletedSessions are the sessions that nobody sees any more.
+const deletedSessions = `SELECT id FROM sessions WHERE erased = 1`
+
 // sweepSessions removes the sessions that nobody sees any more, with all that they have.
 func (s *Store) sweepSessions(ctx context.Context) error {
 	var gone []int64
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		gone, err = column[int64](ctx, tx, `SELECT id FROM sessions WHERE erased = 1`)
+		gone, err = column[int64](ctx, tx, deletedSessions)
 		return err
 	})
 	for _, id := range gone {
@@ -64,6 +76,26 @@ func (s *Store) sweepSessions(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// dropDeletedSessions does what [Store.sweepSessions] does, in a copy that nobody else has
+// open.
+func dropDeletedSessions(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
+	gone, err := column[int64](ctx, tx, deletedSessions)
+	if err != nil {
+		return err
+	}
+	for _, id := range gone {
+		if _, err := dropSession(ctx, tx, id, func(int) bool { return false }); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }
 
 // dropSession deletes messages of a session until it is enough, and then the session. It

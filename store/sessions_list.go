@@ -43,7 +43,7 @@ func (f SessionFilter) query(ns int64) (string, []any) {
 	if f.After != nil {
 		c.and(`(updated, id) < (?, ?)`, f.After.Updated, f.After.Session)
 	}
-	return `SELECT id, name, user, created, updated, version, leaf, messages, bytes, parameters FROM sessions
+	return `SELECT id, name, user, created, updated, version, salt, leaf, messages, bytes, parameters FROM sessions
 		WHERE erased = 0 AND ` + c.sql + ` ORDER BY updated DESC, id DESC LIMIT ?`, append(c.args, f.Limit)
 }
 
@@ -81,7 +81,7 @@ func (s *Sessions) List(ctx context.Context, namespace string, f SessionFilter) 
 func listed(rows *sql.Rows) (out ListedSession, err error) {
 	var created, parameters string
 	var updated int64
-	err = rows.Scan(&out.Version.Session, &out.ID, &out.User, &created, &updated, &out.Version.Changes, &out.Leaf, &out.Messages, &out.Bytes, &parameters)
+	err = rows.Scan(&out.Version.Session, &out.ID, &out.User, &created, &updated, &out.Version.Changes, &out.Version.Salt, &out.Leaf, &out.Messages, &out.Bytes, &parameters)
 	out.CreatedAt, out.UpdatedAt, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), decodeValues(parameters)
 	return out, err
 }

@@ -48,7 +48,7 @@ func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archi
 	var lost session.Lost
 	out.ID = k.ID
 	out.Entries, lost = readable(stored)
-	return lost.Left(out), nil
+	return lost.Left(ctx, out)
 }
 
 // Get implements [session.Storage].
@@ -91,7 +91,7 @@ func (s *Sessions) Section(ctx context.Context, k session.Key, name string, limi
 // Version implements [session.Storage].
 func (s *Sessions) Version(ctx context.Context, k session.Key) (out session.Version, err error) {
 	err = s.store.readSession(ctx, k, func(c *conversation) error {
-		out = session.Version{Session: c.id, Changes: c.version}
+		out = c.at()
 		return nil
 	})
 	return out, err
@@ -125,7 +125,7 @@ func (c *conversation) info(ctx context.Context) (out session.Info, err error) {
 		return out, err
 	}
 	out.CreatedAt, out.UpdatedAt, out.Leaf, out.Parameters = stamped(created), time.Unix(0, updated).UTC(), c.leaf, decodeValues(parameters)
-	out.Version, out.Messages, out.Bytes = session.Version{Session: c.id, Changes: c.version}, c.size.Messages, c.size.Bytes
+	out.Version, out.Messages, out.Bytes = c.at(), c.size.Messages, c.size.Bytes
 	rows, err := c.tx.QueryContext(ctx, sessionCounts, c.id)
 	if err != nil {
 		return out, err

@@ -232,6 +232,90 @@ func TestErasedForksOfTheDeleted(t *testing.T) {
 	eventually(t, "nothing is remembered", func() bool { return count(t, f.path, `SELECT count(*) FROM session_ancestors`) == 0 })
 }
 
+// TestSnapshotRemembersAncestors: a snapshot that is made before a deleted session is removed
+// leaves it out, and the forks of it are still erased with it.
+func TestSnapshotRemembersAncestors(t *testing.T) {
+	f := fresh(t)
+	s := f.Sessions(session.Options{})
+	k := func(id string) session.Key { return session.Key{Namespace: "default", User: "ada", ID: id} }
+	converse(t, f, k("s"), "Zq", 1500)
+	for _, to := range [][2]string{{"s", "fork"}, {"fork", "fork of it"}} {
+		if err := s.Fork(t.Context(), k(to[0]), "", to[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// what Delete does, but for calling the sweeper
+	db, err := sql.Open("sqlite", "file:"+escape(f.path)+"?_pragma=busy_timeout(5000)")
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `UPDATE sessions SET erased = 1 WHERE name IN ('s', 'fork')`)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path, _ := snapshot(t, f)
+	dir := t.TempDir()
+	if _, err := store.Restore(t.Context(), path, dir, store.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, store.DatabaseName)
+	g := open(t, name)
+	if n := count(t, name, `SELECT count(*) FROM sessions`); n != 1 {
+		t.Errorf("the snapshot has %d sessions", n)
+	}
+	for what, h := range map[string]*fixture{"original": f, "restored": g} {
+		if e, err := h.EraseSession(t.Context(), h.ns, "s", "ada", false); err != nil || e.Sessions != 1 {
+			t.Errorf("%s: %+v, %v", what, e, err)
+		}
+		if has, err := h.Sessions(session.Options{}).Has(t.Context(), k("fork of it")); has || err != nil {
+			t.Errorf("%s: the fork is there: %v, %v", what, has, err)
+		}
+	}
+}
+
+// TestSaveBesideOthers: a session that others change whenever it is about to be saved is saved in
+// the writer where it is small, and is a conflict where everyone would wait for it.
+func TestSaveBesideOthers(t *testing.T) {
+	f := fresh(t)
+	k := session.Key{Namespace: "default", ID: "s"}
+	said := func(n int) session.Store {
+		all := make([]ragctx.Message, n)
+		for i := range all {
+			all[i] = ragctx.Message{ID: fmt.Sprint(i), CreatedAt: time.Unix(1, 0), Role: ragctx.RoleUser, Content: ragctx.Text("x")}
+		}
+		return session.Store{}.Append("messages", all...)
+	}
+	for n, want := range map[int]error{10: nil, 2000: ragctx.ErrConflict} {
+		if _, err := f.Sessions(session.Options{}).Save(t.Context(), k, said(n)); err != nil {
+			t.Fatal(err)
+		}
+		looks := 0
+		busy := f.Sessions(session.Options{Now: func() time.Time { // which planning asks
+			if looks++; looks <= 5 { // the sixth look of a small one is in the writer
+				if err := f.Sessions(session.Options{}).Annotate(t.Context(), k, map[string]any{"looks": looks}); err != nil {
+					t.Error(err)
+				}
+			}
+			return time.Now()
+		}})
+		if _, err := busy.Save(t.Context(), k, said(n+1)); !errors.Is(err, want) {
+			t.Errorf("%d messages: %v, want %v", n, err, want)
+		}
+	}
+}
+
+// TestSaveIf: what is saved on a condition that nothing meets leaves no namespace.
+func TestSaveIf(t *testing.T) {
+	f := fresh(t)
+	ctx := session.If(t.Context(), session.Condition{Any: true})
+	_, err := f.Sessions(session.Options{}).Save(ctx, session.Key{Namespace: "unheard of", ID: "s"}, session.Store{})
+	if !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("saved: %v", err)
+	}
+	if n := count(t, f.path, `SELECT count(*) FROM namespaces WHERE name = 'unheard of'`); n != 0 {
+		t.Error("the namespace was made")
+	}
+}
+
 // TestErasedNames: an erasure by name takes the name out of the audit log, also where a Go
 // program had deleted the session before, with forks of it or without.
 func TestErasedNames(t *testing.T) {
@@ -273,29 +357,6 @@ func TestErasedNames(t *testing.T) {
 	}
 }
 
-// TestErasedIf: the condition of an erasure is about the session of its user, and holds where the
-// erasure is noted.
-func TestErasedIf(t *testing.T) {
-	f := fresh(t)
-	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", User: "ada", ID: "s"}
-	converse(t, f, k, "Zq", 2)
-	read, err := s.Version(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	converse(t, f, k, "Zr", 2)
-	when := session.If(t.Context(), session.Condition{Revisions: []string{read.Revision()}})
-	if _, err := f.EraseSession(when, f.ns, "s", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
-		t.Errorf("erased though it was changed: %v", err)
-	}
-	if _, err := f.EraseSession(session.If(t.Context(), session.Condition{Any: true}), f.ns, "none", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
-		t.Errorf("erased though there is none: %v", err)
-	}
-	if has, err := s.Has(t.Context(), k); !has || err != nil {
-		t.Errorf("it is there: %v, %v", has, err)
-	}
-}
-
 // TestForkBesideOthers: a session that others change whenever it is about to be forked is forked,
 // also on condition that there is one.
 func TestForkBesideOthers(t *testing.T) {
@@ -316,6 +377,29 @@ func TestForkBesideOthers(t *testing.T) {
 		if err := busy.Fork(session.If(t.Context(), when), k, "", to); err != nil || looks >= enough {
 			t.Errorf("%s: %v after %d looks", to, err, looks)
 		}
+	}
+}
+
+// TestErasedIf: the condition of an erasure is about the session of its user, and holds where the
+// erasure is noted.
+func TestErasedIf(t *testing.T) {
+	f := fresh(t)
+	s, k := f.Sessions(session.Options{}), session.Key{Namespace: "default", User: "ada", ID: "s"}
+	converse(t, f, k, "Zq", 2)
+	read, err := s.Version(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	converse(t, f, k, "Zr", 2)
+	when := session.If(t.Context(), session.Condition{Revisions: []string{read.Revision()}})
+	if _, err := f.EraseSession(when, f.ns, "s", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("erased though it was changed: %v", err)
+	}
+	if _, err := f.EraseSession(session.If(t.Context(), session.Condition{Any: true}), f.ns, "none", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
+		t.Errorf("erased though there is none: %v", err)
+	}
+	if has, err := s.Has(t.Context(), k); !has || err != nil {
+		t.Errorf("it is there: %v, %v", has, err)
 	}
 }
 

@@ -139,11 +139,13 @@ func (s *Store) describe(ctx context.Context, name string) (info SnapshotInfo, e
 		`DELETE FROM units WHERE item IN (SELECT id FROM items WHERE seq = 0)`,
 		blank + ` WHERE seq = 0`,
 		`DELETE FROM ledger_messages WHERE ledger IN (SELECT id FROM ledgers WHERE erased = 1)`,
-		`DELETE FROM sessions WHERE erased = 1`,
 	} {
 		if _, err := db.ExecContext(ctx, q); err != nil {
 			return info, wrap(err)
 		}
+	}
+	if err := dropDeletedSessions(ctx, db); err != nil {
+		return info, wrap(err)
 	}
 	info = SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
 	err = db.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),

@@ -43,7 +43,7 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	choiceVar(flags, &r.Compiler, "compiler", "", session.CompilerNames(), "how messages are chosen: "+strings.Join(session.CompilerNames(), ", "))
-	flags.StringArrayVar(&r.Select, "section", nil, "section to be shown, for a compiler that has a choice; may be repeated")
+	flags.StringArrayVar(&r.Select, "select", nil, "section to be shown, for a compiler that has a choice; may be repeated")
 	flags.StringVar(&r.ExecutionID, "execution", "", "execution whose traces are shown")
 	flags.StringVar(&r.Leaf, "leaf", "", "last message of another branch")
 	countVar(flags, &r.MaxTokens, "max-tokens", 0, 0, ragctx.MaxTokensLimit, "tokens that the messages may cost; 0 is no limit")
@@ -82,7 +82,7 @@ var (
 
 func newSessionsCompact(env lookupEnv) *cobra.Command {
 	var r api.CompactRules
-	var ifDue, asJSON bool
+	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
 		Use: "compact SESSION", Short: "Make what is shown of a session shorter",
 		Long: "Compact stores a summary that is shown in the place of older messages, which stay as they\n" +
@@ -90,7 +90,6 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 		Example: `  ragctx sessions compact s-42
   ragctx sessions compact s-42 --window 32000 --if-due`,
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t talk) error {
-		r.Force = new(!ifDue)
 		a, err := t.CompactSession(ctx, t.key, r)
 		if err != nil || asJSON {
 			return writeUnless(err, t.out, a)
@@ -110,7 +109,7 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 	countVar(flags, &r.KeepFirst, "keep-first", 0, -1, 1000, "how many messages stay at the beginning; -1 is none (default 2)")
 	countVar(flags, &r.KeepLast, "keep-last", 0, -1, 1000, "how many messages stay at the end; -1 is none (default 20)")
 	flags.Float64Var(&r.Threshold, "threshold", 0, "share of the window from which on it is due, 0.05 to 1 (default 0.8)")
-	flags.BoolVar(&ifDue, "if-due", false, "do nothing unless it is due")
+	flags.BoolVar(&r.IfDue, "if-due", false, "do nothing unless it is due")
 	jsonFlag(cmd, &asJSON)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if flags.Changed("threshold") && !(r.Threshold >= .05 && r.Threshold <= 1) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,12 +25,12 @@ func newSessionsSection(env lookupEnv) *cobra.Command {
 	}, between(2, 3, "one SESSION, one SECTION and at most one TEXT"), func(ctx context.Context, t talk) error {
 		name := t.args[0]
 		t.args = t.args[1:]
-		if remove {
-			if len(t.args) > 0 || file != "" {
-				return badUsage("--remove takes neither a TEXT nor --messages")
-			}
+		switch {
+		case remove:
 			s, err := t.DeleteSection(ctx, t.key, name)
 			return t.done(asJSON, s, err, "removed %s", printable(name))
+		case len(t.args) == 0 && file == "":
+			return badUsage("there is nothing to put there; give a TEXT or --messages, or --remove to take the section away")
 		}
 		var err error
 		if said.Messages, err = t.said(role, file); err != nil {
@@ -44,6 +45,12 @@ func newSessionsSection(env lookupEnv) *cobra.Command {
 	choiceVar(flags, &said.Format, "format", "", forms, formatHelp("the messages"))
 	flags.BoolVar(&remove, "remove", false, "remove the section")
 	jsonFlag(cmd, &asJSON)
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		if remove && (len(args) > 2 || slices.ContainsFunc([]string{"messages", "role", "format"}, flags.Changed)) {
+			return badUsage("--remove takes neither a TEXT nor --messages, --role and --format")
+		}
+		return nil
+	}
 	return cmd
 }
 

@@ -70,6 +70,8 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"Limits", testLimits},
 		{"Writers", testWriters},
 		{"Conditions", testConditions},
+		{"Once", testOnce},
+		{"Salts", testSalts},
 		{"Model", testModel},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, newWorld(t, open, o.Volatile)) })

@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,31 +27,37 @@ func testVersions(t *testing.T, w *world) {
 	last, err := w.Leaf(background(), one)
 	w.must(err)
 	seen := []session.Version{w.version()}
+	var ctx context.Context
 	for _, c := range []struct {
 		what   string
 		change func() error
 	}{
 		{"append", func() error {
-			_, err := w.Append(background(), one, "messages", ragctx.TextMessage(ragctx.RoleUser, "3"))
+			_, err := w.Append(ctx, one, "messages", ragctx.TextMessage(ragctx.RoleUser, "3"))
 			return err
 		}},
-		{"navigate", func() error { return w.Navigate(background(), one, last) }},
-		{"label", func() error { return w.Label(background(), one, last, "here") }},
+		{"navigate", func() error { return w.Navigate(ctx, one, last) }},
+		{"label", func() error { return w.Label(ctx, one, last, "here") }},
 		{"compaction", func() error {
-			_, err := w.AddCompaction(background(), one, session.Compaction{From: last, To: last})
+			_, err := w.AddCompaction(ctx, one, session.Compaction{From: last, To: last})
 			return err
 		}},
-		{"undo", func() error { _, err := w.UndoCompaction(background(), one); return err }},
-		{"parameters", func() error { return w.Annotate(background(), one, map[string]any{"a": 1.0}) }},
+		{"undo", func() error { _, err := w.UndoCompaction(ctx, one); return err }},
+		{"parameters", func() error { return w.Annotate(ctx, one, map[string]any{"a": 1.0}) }},
 		{"save", func() error {
 			s, err := w.Load(background(), one)
 			if err == nil {
-				_, err = w.Save(background(), one, s.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "4")))
+				_, err = w.Save(ctx, one, s.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "4")))
 			}
 			return err
 		}},
 	} {
+		var noted session.Version
+		ctx = session.Noting(background(), &noted)
 		w.must(c.change())
+		if v := w.version(); noted != v {
+			t.Errorf("%s: noted %v of %v", c.what, noted, v)
+		}
 		if v := w.version(); v != seen[len(seen)-1].Next() {
 			t.Errorf("%s: %v after %v", c.what, v, seen[len(seen)-1])
 		} else {
