@@ -97,6 +97,9 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	if len(c) == 1 && c[0].Type == BlockText {
 		return json.Marshal(c[0].Text)
 	}
+	if len(c) == 0 {
+		return []byte("[]"), nil // also of nil: null is no content by the schema
+	}
 	return json.Marshal([]Block(c))
 }
 

@@ -222,6 +222,16 @@ func TestMessageContent(t *testing.T) {
 	}
 }
 
+// TestNoContent is a list without blocks, which is not null: the schema has no null.
+func TestNoContent(t *testing.T) {
+	for _, content := range []ragctx.Content{nil, {}} {
+		b, err := json.Marshal(ragctx.Message{Role: ragctx.RoleSystem, Content: content})
+		if want := `{"role":"system","content":[]}`; err != nil || string(b) != want {
+			t.Errorf("%s, %v; want %s", b, err, want)
+		}
+	}
+}
+
 func TestTranscript(t *testing.T) {
 	turn := ragctx.Turn{Prompt: "p", Response: "r"}
 	if got := turn.Transcript(); len(got) != 2 || got[0].Role != ragctx.RoleUser || got[1].Content.String() != "r" {
