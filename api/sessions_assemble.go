@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
@@ -83,15 +82,27 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if out.AssembleAnswer, err = c.Answer(a.Assembled); err != nil {
 		return nil, err
 	}
-	out.Dropped = append(droppedBefore(a.Stages.Cuts), out.Dropped...)
+	out.Dropped = append(droppedBefore(a, out.Dropped), out.Dropped...)
 	return &sessionAssembleOutput{out}, nil
 }
 
 // droppedBefore returns messages of a session that its stages were not given, or not whole.
-func droppedBefore(cuts []conversation.Cut) []DroppedMessage {
-	out := make([]DroppedMessage, len(cuts))
-	for i, c := range cuts {
-		out[i] = DroppedMessage{ID: c.ID, Role: c.Role, Partial: c.Partial, Tokens: c.Tokens, Reason: c.Reason}
+// Those of which the rest was dropped since, as the view's cuts say, are told there alone,
+// with the tokens of both.
+func droppedBefore(a engine.AssembledSession, since []DroppedMessage) []DroppedMessage {
+	rest := make(map[string]*DroppedMessage)
+	for i, cut := range a.View.Cuts {
+		if cut.Index < len(a.Stages.Messages) { // and not of the request
+			rest[since[i].ID] = &since[i]
+		}
+	}
+	out := make([]DroppedMessage, 0, len(a.Stages.Cuts))
+	for _, c := range a.Stages.Cuts {
+		if d := rest[c.ID]; d != nil {
+			d.Tokens += c.Tokens
+			continue
+		}
+		out = append(out, DroppedMessage{ID: c.ID, Role: c.Role, Partial: c.Partial, Tokens: c.Tokens, Reason: c.Reason})
 	}
 	return out
 }

@@ -172,6 +172,42 @@ func TestLeftOutOfSession(t *testing.T) {
 	}
 }
 
+// TestAssembleSessionDropsOnce: a message of which a call was left out, and then the rest for
+// the budget, is told once, with what both saved; one of the request is another one.
+func TestAssembleSessionDropsOnce(t *testing.T) {
+	f := start(t, Options{})
+	k := session.Key{ID: "s"}
+	long := strings.Repeat("and so on and on ", 100)
+	waits := ragctx.Message{ID: "waits", Role: ragctx.RoleAssistant, Content: append(ragctx.Text(long), ragctx.Block{Type: ragctx.BlockToolUse, ID: "c", Name: "f", Input: []byte(`{}`)})}
+	messages := []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "What is it?"), waits, ragctx.TextMessage(ragctx.RoleUser, "Go on.")}
+	if _, err := f.eng.Conversations().Create(t.Context(), k, conversation.CreateOptions{Messages: messages}); err != nil {
+		t.Fatal(err)
+	}
+	waiting := func(body string) (told []DroppedMessage) {
+		a, _ := f.assembledSession(t, "s", body)
+		for _, d := range a.Dropped {
+			if d.ID == "waits" {
+				told = append(told, d)
+			}
+		}
+		return told
+	}
+	cut := waiting(`{"messages":[{"id":"waits","content":"And now?"}]}`)
+	if len(cut) != 1 || !cut[0].Partial || cut[0].Reason != session.ReasonUnanswered || cut[0].Index != nil {
+		t.Fatalf("of what fits: %+v", cut)
+	}
+	// What the request says takes the budget, which the stages do not know of.
+	const full = `{"budget":{"total":1000,"context_share":-1},"messages":[%s{"content":"%s"}]}`
+	gone := waiting(fmt.Sprintf(full, "", long))
+	if len(gone) != 1 || gone[0].Partial || gone[0].Reason != session.ReasonBudget || gone[0].Index == nil || gone[0].Tokens <= cut[0].Tokens+300 {
+		t.Errorf("of what does not fit: %+v", gone)
+	}
+	both := waiting(fmt.Sprintf(full, `{"id":"waits","role":"assistant","content":[{"type":"tool_use","id":"d","name":"f","input":{}}]},`, long))
+	if len(both) != 2 || both[0].Tokens != gone[0].Tokens || both[1].Reason != session.ReasonUnanswered {
+		t.Errorf("of two of one id: %+v", both)
+	}
+}
+
 func TestAssembleSessionFaults(t *testing.T) {
 	f := start(t, Options{})
 	f.workedOn(t, "s", 1)

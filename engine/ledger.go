@@ -94,7 +94,8 @@ func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message
 }
 
 // MessageItem returns a message of a namespace, or the state of a cluster, as answers show
-// them in full, by the id of their item. What agents are never shown is a
+// them in full, by the id of their item: of copies in several clusters, which imports can
+// make, the first that agents may be shown. What they are never shown is a
 // [ragctx.ErrNotFound].
 func (e *Engine) MessageItem(ctx context.Context, namespace, id string) (ragctx.ContextItem, error) {
 	if err := enters(ctx, namespace); err != nil {
@@ -103,24 +104,26 @@ func (e *Engine) MessageItem(ctx context.Context, namespace, id string) (ragctx.
 	f := ledger.Filter{Namespace: spaceName(namespace)}
 	missing := fmt.Errorf("message %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	var isState bool
-	var err error
 	switch f.Cluster, isState = ledger.StateOf(id); {
 	case isState && f.Check() == nil:
 		return e.stateItem(ctx, f)
 	case isState || !ledger.ValidID(id):
 		return ragctx.ContextItem{}, missing
 	}
-	if f.Cluster, err = e.ledger.ClusterOf(ctx, f.Namespace, id); err != nil {
-		return ragctx.ContextItem{}, err
-	}
-	m, found, err := e.ledger.Find(ctx, ledger.Query{Filter: f, ID: id})
-	if err == nil && (!found || !ledger.Shown(m)) {
-		err = missing
-	}
+	clusters, err := e.ledger.ClustersOf(ctx, f.Namespace, id)
 	if err != nil {
 		return ragctx.ContextItem{}, err
 	}
-	return ledger.MessageItem(m), nil
+	for _, f.Cluster = range clusters {
+		m, found, err := e.ledger.Find(ctx, ledger.Query{Filter: f, ID: id})
+		if err != nil {
+			return ragctx.ContextItem{}, err
+		}
+		if found && ledger.Shown(m) {
+			return ledger.MessageItem(m), nil
+		}
+	}
+	return ragctx.ContextItem{}, missing
 }
 
 func (e *Engine) stateItem(ctx context.Context, f ledger.Filter) (ragctx.ContextItem, error) {

@@ -176,6 +176,17 @@ func TestLedgerAndRetrieval(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", cited, it, err)
 		}
 	}
+	hidden.Cluster, hidden.Topic = "copies", "REVIEW" // as which it may be shown
+	line, err := json.Marshal(hidden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in, err := f.ImportMessages(t.Context(), "", "copies", bytes.NewReader(line)); err != nil || in.Imported != 1 {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	if it, err := f.MessageItem(t.Context(), "", hidden.ID); err != nil || !strings.Contains(it.Content, "bob, REVIEW:\nraw") {
+		t.Errorf("of a message that one of two clusters shows: %+v, %v", it, err)
+	}
 	q.Namespace = "foreign"
 	if ids := f.found(q.WithParam(ledger.ParamCluster, "team").WithTypes(ragctx.TypeMemory)); len(ids) != 0 {
 		t.Errorf("from another namespace: %v", ids)

@@ -150,23 +150,28 @@ func (l *Ledger) Count(ctx context.Context, q ledger.Query) (n int, err error) {
 	return n, nil
 }
 
-// ClusterOf returns the cluster of a namespace that has a message, or
-// [ragctx.ErrNotFound]. Of several, which imports can make, it is the one that had it first.
-func (l *Ledger) ClusterOf(ctx context.Context, namespace, id string) (name string, err error) {
+// mostCopies is how many copies of a message are looked for.
+const mostCopies = 100
+
+// ClustersOf returns the clusters of a namespace that have a message, or
+// [ragctx.ErrNotFound]. Imports can make several, of which the one that had it first is the
+// first; these are at most 100.
+func (l *Ledger) ClustersOf(ctx context.Context, namespace, id string) (names []string, err error) {
 	if err := l.open(); err != nil {
-		return "", err
+		return nil, err
 	}
 	err = l.store.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT l.name FROM namespaces n JOIN ledgers l ON l.namespace = n.id AND l.erased = 0
-			JOIN ledger_messages m ON m.ledger = l.id AND m.id = ? WHERE n.name = ? ORDER BY m.seq LIMIT 1`, idBytes(id), namespace).Scan(&name)
+		names, err = column[string](ctx, tx, `SELECT l.name FROM namespaces n JOIN ledgers l ON l.namespace = n.id AND l.erased = 0
+			JOIN ledger_messages m ON m.ledger = l.id AND m.id = ? WHERE n.name = ? ORDER BY m.seq LIMIT ?`, idBytes(id), namespace, mostCopies)
+		return err
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("message %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
-	}
 	if err != nil {
-		return "", failed("find message", err)
+		return nil, failed("find message", err)
 	}
-	return name, nil
+	if len(names) == 0 {
+		return nil, fmt.Errorf("message %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	return names, nil
 }
 
 // ClusterInfo is what is known of a cluster without its messages.

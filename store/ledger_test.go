@@ -229,16 +229,16 @@ func TestLedgerTally(t *testing.T) {
 	if got != want {
 		t.Errorf("tally %+v, want %+v", got, want)
 	}
-	if cluster, err := l.ClusterOf(t.Context(), "default", moved.ID); err != nil || cluster != "team" {
-		t.Errorf("the message of %q, %v", cluster, err)
+	if clusters, err := l.ClustersOf(t.Context(), "default", moved.ID); err != nil || !slices.Equal(clusters, []string{"team", "a copy"}) {
+		t.Errorf("the message of %q, %v", clusters, err)
 	}
 	if _, err := l.Erase(t.Context(), f.ns, "team"); err != nil {
 		t.Fatal(err)
 	}
-	if cluster, err := l.ClusterOf(t.Context(), "default", moved.ID); err != nil || cluster != "a copy" {
-		t.Errorf("after an erasure the message of %q, %v", cluster, err)
+	if clusters, err := l.ClustersOf(t.Context(), "default", moved.ID); err != nil || !slices.Equal(clusters, []string{"a copy"}) {
+		t.Errorf("after an erasure the message of %q, %v", clusters, err)
 	}
-	if _, err := l.ClusterOf(t.Context(), "foreign", moved.ID); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := l.ClustersOf(t.Context(), "foreign", moved.ID); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("from another namespace: %v", err)
 	}
 }
