@@ -80,7 +80,7 @@ const (
 	growingShare  = 0.10
 	growingErrors = 3
 	leastReadings = 10
-	leastHours    = 5. / 60 // of the second half
+	leastHours    = 4.9 / 60 // of the second half: ten minutes are enough
 )
 
 // series are the quantities of a reading, in the order in which they are shown.
