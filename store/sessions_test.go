@@ -329,8 +329,10 @@ func TestErasedNames(t *testing.T) {
 			}
 		}
 		log := []store.AuditEntry{
-			{Operation: "create-session", Namespace: "default", Target: "s", Status: 201}, {Operation: "fork-session", Namespace: "default", Target: "fork", Status: 201},
-			{Operation: "create-session", Namespace: "default", Target: "other", Status: 201}, {Operation: "get-document", Namespace: "default", Target: "s", Status: 200},
+			{Operation: "create-session", Namespace: "default", Target: "s", Status: 201},
+			{Operation: "fork-session", Namespace: "default", Target: "fork", Status: 201},
+			{Operation: "create-session", Namespace: "default", Target: "other", Status: 201},
+			{Operation: "get-document", Namespace: "default", Target: "s", Status: 200},
 		}
 		if err := f.AddAudit(t.Context(), log, 100); err != nil {
 			t.Fatal(err)
