@@ -78,7 +78,7 @@ func loadItems(ctx context.Context, tx *sql.Tx, ids []uint64) (map[uint64]*passa
 	for some := range slices.Chunk(ids, unitsAtOnce) {
 		in, args := list(some)
 		rows, err := tx.QueryContext(ctx, `SELECT `+itemColumns+` FROM items i JOIN namespaces n ON n.id = i.namespace
-			WHERE i.id IN (`+in+`)`, args...) //nolint:sqlclosecheck // scan closes them
+			WHERE i.id IN (`+in+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
