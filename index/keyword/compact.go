@@ -52,10 +52,20 @@ func (ix *Index) compact(ctx context.Context) error {
 		return err
 	}
 	var old []string
-	err := ix.withStore(ctx, func(s store) (err error) {
-		old, err = s.tainted()
-		return err
+	wait := func(context.Context) error { return nil }
+	err := ix.withStore(ctx, func(s store) error {
+		wait = s.awaitMerges
+		return nil
 	})
+	if err == nil {
+		err = wait(ctx) // beside flushes
+	}
+	if err == nil {
+		err = ix.withStore(ctx, func(s store) (err error) {
+			old, err = s.tainted()
+			return err
+		})
+	}
 	for range compactRounds {
 		if err != nil || len(old) == 0 {
 			return err

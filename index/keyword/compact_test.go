@@ -3,15 +3,21 @@ package keyword
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
 	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
+	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
+	zap "github.com/blevesearch/zapx/v16"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx/index"
@@ -107,6 +113,100 @@ func TestCompactErases(t *testing.T) {
 				t.Error("there was nothing to compact, but files were written")
 			}
 		})
+	}
+}
+
+// held is scorch's kind of segment, whose merges in one directory wait for a test.
+type held struct{ gentle }
+
+// heldMerges has a func by directory, which is called with what is merged there.
+var heldMerges sync.Map
+
+func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
+	scorch.RegisterSegmentPlugin(held{gentle{&zap.ZapPlugin{}}}, true)
+}
+
+func (h held) Merge(
+	segments []scorchsegment.Segment, drops []*roaring.Bitmap, path string, closed chan struct{}, to scorchsegment.StatsReporter,
+) ([][]uint64, uint64, error) {
+	if wait, ok := heldMerges.Load(filepath.Dir(path)); ok {
+		wait.(func([]scorchsegment.Segment))(segments)
+	}
+	return h.gentle.Merge(segments, drops, path, closed, to)
+}
+
+// mergedMeanwhile is a store in which a merge goes on until Compact waits for it, or has
+// asked for the old files.
+type mergedMeanwhile struct {
+	store
+
+	goOn func()
+}
+
+func (s mergedMeanwhile) awaitMerges(ctx context.Context) error {
+	s.goOn()
+	return s.store.awaitMerges(ctx)
+}
+
+func (s mergedMeanwhile) tainted() ([]string, error) {
+	files, err := s.store.tainted()
+	s.goOn()
+	if err == nil {
+		err = s.store.awaitMerges(context.Background())
+	}
+	return files, err
+}
+
+// What is deleted while scorch merges by itself is in the file that this merge writes,
+// which Compact has to know although it is not there when Compact is called.
+func TestCompactAwaitsMerges(t *testing.T) {
+	const some = 0xA1B2C3D4_00000000 // no other bytes of a file are like an id
+	dir := t.TempDir()
+	merging, goOn := make(chan []byte, 1), make(chan struct{})
+	first := sync.OnceFunc(func() { <-goOn })
+	heldMerges.Store(scorchDir(dir), func(merged []scorchsegment.Segment) {
+		id, err := merged[0].DocID(0)
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case merging <- slices.Clone(id): // it lies in the file
+		default:
+		}
+		first()
+	})
+	defer heldMerges.Delete(scorchDir(dir))
+	ix, err := open(dir, Options{restful: time.Hour}, func(dir string) (store, error) {
+		s, err := openScorch(dir)
+		return mergedMeanwhile{s, sync.OnceFunc(func() { close(goOn) })}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	var gone []byte
+	for seq := uint64(1); gone == nil; seq++ {
+		if seq > 100 {
+			t.Fatal("scorch does not merge a hundred segments")
+		}
+		units := []index.TextUnit{{ID: some + 2*seq, Text: "common"}, {ID: some + 2*seq + 1, Text: "common"}}
+		if err := ix.Apply(t.Context(), seq, units, nil); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, ix)
+		select {
+		case gone = <-merging:
+		default:
+		}
+	}
+	if err := ix.Apply(t.Context(), 1000, nil, []uint64{binary.BigEndian.Uint64(gone)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if found, _ := holds(t, dir, gone); found {
+		t.Error("a file has the deleted id")
 	}
 }
 

@@ -37,7 +37,9 @@ type store interface {
 	snapshot() (*snapshot, error)
 	// tainted returns the files that may hold something of deleted units,
 	// prepareMerge what makes the store use none of them, nil if it does not, and
-	// left those that are still there.
+	// left those that are still there. What merges wrote that began before awaitMerges
+	// was called is known to tainted after it.
+	awaitMerges(ctx context.Context) error
 	tainted() (files []string, err error)
 	prepareMerge(files []string) (merge func(context.Context) error, err error)
 	left(files []string) ([]string, error)

@@ -24,6 +24,15 @@ var everything = mergeplan.MergePlanOptions{
 	ScoreSegments:        func(s []mergeplan.Segment, _ *mergeplan.MergePlanOptions) float64 { return -float64(len(s)) },
 }
 
+// awaitMerges implements store. It runs beside write and close. A merge writes what was
+// alive when it began, so its file may hold what has been deleted since; scorch merges
+// one after the other, so a merge of nothing comes after those under way.
+func (s *scorchStore) awaitMerges(ctx context.Context) error {
+	nothing := everything
+	nothing.CalcBudget = func(int64, int64, *mergeplan.MergePlanOptions) int { return math.MaxInt }
+	return s.merge(ctx, nothing)
+}
+
 // tainted returns the segment files that may hold something of deleted units:
 // all but those of the index's segments in which every unit is live.
 func (s *scorchStore) tainted() ([]string, error) {
