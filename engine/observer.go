@@ -33,6 +33,8 @@ type observer struct {
 	waiting map[int64]bool      // rows that are in threads, or in done
 	open    int                 // how many are in threads
 	done    []store.Untold      // told, which is not noted yet
+	due     bool                // done is to be noted at once
+	later   *time.Timer         // notes what is done; nil if nothing is
 	idle    *sync.Cond
 	closed  bool
 	wg      sync.WaitGroup
@@ -79,8 +81,14 @@ const (
 	// that a provider has no time for, is not to do so for ever. The end of the engine
 	// is nobody's failure.
 	tellAttempts = 3
-	// noteMost is how many turns are noted as told in one write.
+	// noteMost is how many turns are noted as told in one write, and noteRest how long
+	// that may wait for more of them. Who tells of each turn by itself has the disk do as
+	// much as the turn did.
 	noteMost = 64
+	noteRest = time.Second
+	// tellLong is how long a watcher of the engine's own takes that is not to be told
+	// twice because a later one had no time for it.
+	tellLong = 100 * time.Millisecond
 )
 
 func newObserver(e *Engine, watchers []watcher) *observer {
@@ -104,6 +112,7 @@ func (w watcher) interested(t ragctx.Turn) bool { return w.wants == nil || w.wan
 // resume takes up what is noted and not told: of an earlier process, or what is to be
 // told again.
 func (o *observer) resume(ctx context.Context) error {
+	o.note(ctx)
 	rows, threads, err := o.store.UntoldRows(ctx)
 	if err != nil {
 		return err
@@ -176,15 +185,22 @@ func (o *observer) take(thread string) (t toTell, more bool) {
 	return queue[0], true
 }
 
-// told ends the telling of a turn. What is done is noted when nothing is left to be
-// told, or there is much of it.
+// told ends the telling of a turn. What is done is noted soon, together, or at once if
+// there is much of it, or somebody else's provider would hear of it twice.
 func (o *observer) told(t toTell) {
 	o.mu.Lock()
 	o.open--
 	if !slices.ContainsFunc(o.done, func(u store.Untold) bool { return u.Row == t.row }) {
 		delete(o.waiting, t.row)
 	}
-	due := o.open == 0 || len(o.done) >= noteMost
+	due := o.due && o.open == 0 || len(o.done) >= noteMost
+	if !due && len(o.done) > 0 && o.later == nil && !o.closed {
+		o.wg.Add(1) // close waits for one that has begun
+		o.later = time.AfterFunc(noteRest, func() {
+			defer o.wg.Done()
+			o.note(o.life)
+		})
+	}
 	o.mu.Unlock()
 	if due {
 		o.note(o.life)
@@ -219,22 +235,28 @@ func (o *observer) tellAll(u store.Untold, again bool) (err error) {
 		}()
 	}
 	failed := false
+	var heard []string // who was told, which is not noted
 	for i, w := range o.watchers {
 		if slices.Contains(u.Told, w.name) || u.Only != "" && u.Only != w.name || !w.interested(u.Turn) {
 			continue
 		}
+		begun := time.Now()
 		err := o.tellOne(w, u.Turn)
 		if o.life.Err() != nil {
 			return o.life.Err() // it may not have come to its end
 		}
 		if w.again(err) {
 			failed = true
-			continue
+		} else {
+			heard = append(heard, w.name)
 		}
-		if failed || i < len(o.watchers)-1 {
-			if err := o.store.Tell(o.life, u, w.name); err != nil {
-				return err
+		if failed || i < len(o.watchers)-1 && (!w.own || time.Since(begun) >= tellLong) {
+			for _, name := range heard {
+				if err := o.store.Tell(o.life, u, name); err != nil {
+					return err
+				}
 			}
+			heard = nil
 		}
 	}
 	switch {
@@ -252,13 +274,15 @@ func (o *observer) finished(u store.Untold) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.done = append(o.done, u)
+	o.due = o.due || slices.ContainsFunc(o.watchers, func(w watcher) bool { return !w.own && w.interested(u.Turn) })
 }
 
 // note notes what is done. What is to be told again since it was told is taken up.
 func (o *observer) note(ctx context.Context) {
 	o.mu.Lock()
 	done := o.done
-	o.done = nil
+	o.done, o.due = nil, false
+	o.noLater()
 	o.mu.Unlock()
 	if len(done) == 0 {
 		return
@@ -275,6 +299,14 @@ func (o *observer) note(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		o.log.Warn("it was not noted which turns providers were told of; they are told again with the next start", "error", err)
 	}
+}
+
+// noLater calls off what is to be noted later. The caller holds mu.
+func (o *observer) noLater() {
+	if o.later != nil && o.later.Stop() {
+		o.wg.Done()
+	}
+	o.later = nil
 }
 
 // tellOne tells a provider. What it panics on is not told it again.
@@ -296,14 +328,31 @@ func (o *observer) tellOne(w watcher, t ragctx.Turn) (err error) {
 	return err
 }
 
-// settle waits until nothing is queued.
+// settle waits until nothing is queued, and that is noted.
 func (o *observer) settle(ctx context.Context) error {
-	return o.until(ctx, func() bool { return len(o.threads) == 0 })
+	return o.untilNoted(ctx, func() bool { return len(o.threads) == 0 })
 }
 
-// settleThread waits until nothing of a conversation is queued.
+// settleThread waits until nothing of a conversation is queued, and that is noted.
 func (o *observer) settleThread(ctx context.Context, thread string) error {
-	return o.until(ctx, func() bool { _, working := o.threads[thread]; return !working })
+	return o.untilNoted(ctx, func() bool { _, working := o.threads[thread]; return !working })
+}
+
+// untilNoted is until for what is to be told again as well, which shows when it is noted
+// what was told.
+func (o *observer) untilNoted(ctx context.Context, done func() bool) error {
+	for {
+		if err := o.until(ctx, done); err != nil {
+			return err
+		}
+		o.note(ctx)
+		o.mu.Lock()
+		over := done()
+		o.mu.Unlock()
+		if over {
+			return nil
+		}
+	}
 }
 
 // until waits until done, which is asked under the lock whenever a conversation has
@@ -333,6 +382,7 @@ func (o *observer) close() {
 	}
 	o.mu.Lock()
 	o.closed = true
+	o.noLater()
 	o.mu.Unlock()
 	defer time.AfterFunc(closeGrace, o.end).Stop()
 	o.wg.Wait()

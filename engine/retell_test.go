@@ -104,6 +104,26 @@ func thinker(asked chan<- struct{}) llm.Generator {
 	})
 }
 
+// What was told is noted with more of it, a moment later: a closing engine does not wait
+// for that moment, and leaves nothing to be told again.
+func TestClosingNotesWhatWasTold(t *testing.T) {
+	var asked atomic.Int32
+	f := open(t, func(o *engine.Options) {
+		o.Learning.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+			asked.Add(1)
+			return llm.Response{Text: "[]"}, nil
+		})
+	})
+	for i := range int32(3) {
+		f.turn(ragctx.Turn{ID: fmt.Sprint(i), UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
+		f.reopen()
+		f.settle()
+		if n := asked.Load(); n != i+1 {
+			t.Errorf("after %d turns the model was asked %d times", i+1, n)
+		}
+	}
+}
+
 // held is a provider that is not done with one turn until it may be.
 type held struct {
 	listener

@@ -43,8 +43,11 @@ func (w *sweeper) wake() {
 	}
 }
 
-// What fails is tried again after sweepFirst, then ever later up to sweepMost.
+// A round takes little longer for much, and rests for sweepRest after it: every document
+// that is put in place of another leaves something. What fails is tried again after
+// sweepFirst, then ever later up to sweepMost.
 const (
+	sweepRest  = time.Second
 	sweepFirst = 500 * time.Millisecond
 	sweepMost  = time.Minute
 )
@@ -68,6 +71,11 @@ func (w *sweeper) loop() {
 			failed++
 		}
 		first()
+		select {
+		case <-w.life.Done():
+			return
+		case <-time.After(sweepRest):
+		}
 	}
 }
 
