@@ -228,10 +228,13 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 		now := time.Now()
 		r.rested = now.Add(min(eraseShare*now.Sub(begun), eraseRest))
 	}(time.Now())
-	ctx, cancel := context.WithCancel(ctx)
+	while, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(r.life, cancel)() // what is left is done once the data directory is opened again
-	lull.Aside(func() { err = e.finishErasures(ctx, pending) })
+	defer context.AfterFunc(r.life, cancel)()
+	lull.Aside(func() { err = e.finishErasures(while, pending) })
+	if err != nil && ctx.Err() == nil && r.life.Err() != nil {
+		return fmt.Errorf("erased, but files may still hold it; it is gone from them once the data directory is opened again: %w", ragctx.ErrClosed)
+	}
 	return err
 }
 

@@ -1,15 +1,10 @@
 package lull
 
-import "runtime"
-
 // Demote gives the goroutine that calls it, for the rest of its life, a thread of its own
 // that the kernel lets wait while others need the cores. It is for a goroutine that is
 // started for long work and ends with it, as the thread does: what it starts itself is
 // not demoted. Only Linux has priorities of threads; elsewhere Demote does nothing.
-func Demote() {
-	runtime.LockOSThread() // never unlocked: who may not lower its niceness cannot take it back
-	demote()
-}
+func Demote() { demote() }
 
 // Aside runs fn in a demoted goroutine and waits for it, for long work that others
 // start. It panics as fn does.

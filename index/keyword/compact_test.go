@@ -210,6 +210,45 @@ func TestCompactAwaitsMerges(t *testing.T) {
 	}
 }
 
+// Compact waits for a merge of scorch's own no longer than its context lasts, and the next
+// one does what it left.
+func TestCompactEndsWithItsContext(t *testing.T) {
+	dir := t.TempDir()
+	merging, goOn := make(chan struct{}), make(chan struct{})
+	first := sync.OnceFunc(func() { close(merging); <-goOn })
+	heldMerges.Store(scorchDir(dir), func([]scorchsegment.Segment) { first() })
+	defer heldMerges.Delete(scorchDir(dir))
+	ix := mustOpen(t, dir, Options{restful: time.Hour})
+	begun := func() bool {
+		select {
+		case <-merging:
+			return true
+		default:
+			return false
+		}
+	}
+	for seq := uint64(1); !begun(); seq++ {
+		if seq > 100 {
+			t.Fatal("scorch does not merge a hundred segments")
+		}
+		if err := ix.Apply(t.Context(), seq, []index.TextUnit{{ID: seq, Text: "common"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, ix)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	for range 2 {
+		if err := ix.Compact(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Compact beside a merge: %v", err)
+		}
+	}
+	close(goOn)
+	if err := ix.Compact(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a thrown away index left is removed too.
 func TestCompactRemovesTrash(t *testing.T) {
 	dir := stored(t)

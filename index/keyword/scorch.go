@@ -1,6 +1,7 @@
 package keyword
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -45,6 +46,8 @@ type scorchStore struct {
 	// failed counts the errors in scorch's own goroutines. Scorch counts them, too,
 	// but its counts cannot be read beside a merge without a race.
 	failed *atomic.Uint64
+	// forcing is held while scorch is asked to merge by a plan: it refuses a second one.
+	forcing chan struct{}
 }
 
 // Scorch tells of errors in its goroutines by a func that is registered by name,
@@ -67,7 +70,7 @@ func openScorch(dir string) (store, error) {
 	}
 	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": lockTimeout.String(), "asyncErrorCallbackName": callbackName}
 	queue := bleveindex.NewAnalysisQueue(1)
-	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*derived), failed: new(atomic.Uint64)}
+	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*derived), failed: new(atomic.Uint64), forcing: make(chan struct{}, 1)}
 	failures.Store(scorchDir(dir), s.failed)
 	err := guard(func() error {
 		if err := dropDamaged(dir); err != nil {
@@ -128,7 +131,7 @@ func (s *scorchStore) write(b batch) error {
 	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.units)
 	cursor = binary.BigEndian.AppendUint64(cursor, b.meta.length)
 	sb.SetInternal([]byte(cursorKey), cursor)
-	return s.watch(func() error { return s.index.Batch(sb) }, func() {})
+	return s.watch(context.Background(), func() error { return s.index.Batch(sb) }, func() {})
 }
 
 // How long an operation may take once scorch has reported an error.
@@ -140,8 +143,8 @@ const (
 // watch runs an operation of scorch's. A panic in one of scorch's own goroutines
 // ends it without an answer, which would be waited for for ever: the count of its
 // errors tells. Then the operation is called off, and if that does not help, its
-// goroutine is lost.
-func (s *scorchStore) watch(run func() error, callOff func()) error {
+// goroutine is lost. It is left to itself when ctx ends.
+func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func()) error {
 	before := s.errors()
 	done := make(chan error, 1)
 	go func() { done <- guard(run) }()
@@ -151,6 +154,8 @@ func (s *scorchStore) watch(run func() error, callOff func()) error {
 		select {
 		case err := <-done:
 			return err
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-ticker.C:
 			if s.errors() > before {
 				late++

@@ -165,12 +165,21 @@ func (s *scorchStore) prepareTidy() (func(context.Context) error, error) {
 }
 
 // merge has scorch merge by a plan. When that fails, scorch tries again without end,
-// until it is called off.
+// until it is called off. It hears of that, and of the end of ctx, only after the merge
+// that it is at.
 func (s *scorchStore) merge(ctx context.Context, plan mergeplan.MergePlanOptions) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	select {
+	case s.forcing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	called, callOff := context.WithCancel(ctx)
+	defer callOff()
 	before := s.errors()
-	err := s.watch(func() error { return s.index.ForceMerge(ctx, &plan) }, cancel)
+	err := s.watch(ctx, func() error {
+		defer func() { <-s.forcing }()
+		return s.index.ForceMerge(called, &plan)
+	}, callOff)
 	if err == nil && s.errors() > before {
 		err = errors.New("scorch could not merge")
 	}
