@@ -323,3 +323,23 @@ func TestAllIsAccountedFor(t *testing.T) {
 		}
 	})
 }
+
+// A record names messages of the conversation: a copy of one in another section, or an equal
+// id there, does not keep it from being applied.
+func TestRecordBesideACopy(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	said := func(id string, r ragctx.Role) ragctx.Message { return named(id, ragctx.TextMessage(r, "About "+id)) }
+	talked := []ragctx.Message{said("m1", ragctx.RoleUser), said("m2", ragctx.RoleAssistant), said("m3", ragctx.RoleUser), said("m4", ragctx.RoleAssistant), said("m5", ragctx.RoleUser)}
+	made := []compact.Record{{ID: "r", From: "m1", To: "m4", Summary: "So."}}
+	for name, store := range map[string]session.Store{
+		"Alone":  session.Store{}.Append(session.SectionMessages, talked...),
+		"After":  session.Store{}.Append(session.SectionMessages, talked...).Append("pinned", talked[0]),
+		"Before": session.Store{}.Append("pinned", talked[0], talked[3]).Append(session.SectionMessages, talked...),
+	} {
+		c, err := w.CompileStore(t.Context(), store, made, conversation.CompileOptions{})
+		w.must(err)
+		if got := texts(c.Messages); !strings.Contains(got, "So.") || strings.Contains(got, "m2") || !strings.Contains(got, "m5") {
+			t.Errorf("%s: shown is %s", name, got)
+		}
+	}
+}

@@ -9,18 +9,27 @@ import (
 // apart gives ids to the messages of a store that have none, or one that others have too, so
 // that none is taken for another. It returns the ids that they had by those that they were
 // given, which no record names: they are no UTF-8.
+//
+// Of copies in several sections the message of the conversation itself keeps its id, or the
+// first one: records name it. Of two in one section neither does.
 func apart(s session.Store) (session.Store, map[string]string) {
 	sections := s.Sections()
-	have := make(map[string]int, s.Len())
-	for _, one := range sections {
+	have := make([]map[string]int, len(sections))
+	keeps := make(map[string]int) // the section whose message keeps an id
+	for n, one := range sections {
+		have[n] = make(map[string]int, len(one.Messages))
 		for i := range one.Messages {
-			have[one.Messages[i].ID]++
+			id := one.Messages[i].ID
+			have[n][id]++
+			if _, kept := keeps[id]; !kept || one.Name == session.SectionMessages {
+				keeps[id] = n
+			}
 		}
 	}
 	was := make(map[string]string)
-	for _, one := range sections {
+	for n, one := range sections {
 		for i := range one.Messages {
-			if id := &one.Messages[i].ID; *id == "" || have[*id] > 1 {
+			if id := &one.Messages[i].ID; *id == "" || have[n][*id] > 1 || keeps[*id] != n {
 				given := "\xff" + strconv.Itoa(len(was))
 				was[given], *id = *id, given
 			}

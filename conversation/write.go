@@ -215,15 +215,33 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 	}
 	defer give()
 	for try := 1; ; try++ {
-		leaf, moved, err := s.replace(ctx, k, change)
-		switch {
-		case errors.Is(err, ragctx.ErrConflict) && try < attempts: // not by the service: its parameters, or by another way
-		case err != nil || !moved:
-			return err
-		default:
-			return s.opts.Storage.Navigate(session.If(ctx, session.Condition{}), k, leaf) // what was wanted was there
+		var at session.Version
+		leaf, moved, err := s.replace(session.Noting(ctx, &at), k, change)
+		if errors.Is(err, ragctx.ErrConflict) && try < attempts {
+			continue // not by the service: its parameters, or by another way
 		}
+		if err == nil && moved {
+			at, err = s.move(ctx, k, at, leaf)
+		}
+		if err == nil {
+			at.Note(ctx)
+		}
+		return err
 	}
+}
+
+// move moves to a leaf what was just replaced, of which at is the version. It returns the
+// version that it has by both, or at, which is over, if somebody else changed it in between.
+func (s *Service) move(ctx context.Context, k session.Key, at session.Version, leaf string) (session.Version, error) {
+	var by session.Version
+	ctx = session.Noting(session.If(ctx, session.Condition{}), &by) // what was wanted was there
+	if err := s.opts.Storage.Navigate(ctx, k, leaf); err != nil {
+		return at, err
+	}
+	if by == at.Next() {
+		return by, nil
+	}
+	return at, nil
 }
 
 // replace changes what a session has once, unless it is changed meanwhile. It returns the
