@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -17,7 +18,8 @@ func forServing(env lookupEnv) (back func()) {
 	if _, set := env("GOGC"); set {
 		return fewer
 	}
-	c := collectLess()
+	// The limit that GOMEMLIMIT sets is Go's own.
+	c := collectLess(spareFor(min(debug.SetMemoryLimit(-1), memoryLimit(os.DirFS("/")))))
 	return func() { c.stop(); fewer() }
 }
 
@@ -36,12 +38,21 @@ func oversubscribe() (back func()) {
 // in a second where little is; requests meanwhile have half of the cores.
 const spareHeap = 192 << 20
 
-// usualPercent is Go's own.
-const usualPercent = 100
+// spareFor returns how many bytes are spared of a limit of memory: a small one is to have room
+// for what is in use.
+func spareFor(limit int64) uint64 { return uint64(min(spareHeap, max(limit, 0)/8)) }
+
+// usualPercent is Go's own. What is in use may grow much before the next collection, of which
+// mostPercent may be allocated then.
+const (
+	usualPercent = 100
+	mostPercent  = 300
+)
 
 // collector keeps Go's garbage collector from running too often. After each collection it
 // says when the next one is due.
 type collector struct {
+	spare  uint64
 	before int // what was set before
 
 	mu      sync.Mutex // guards what follows
@@ -49,8 +60,8 @@ type collector struct {
 	stopped bool
 }
 
-func collectLess() *collector {
-	c := &collector{before: debug.SetGCPercent(usualPercent), percent: usualPercent}
+func collectLess(spare uint64) *collector {
+	c := &collector{spare: spare, before: debug.SetGCPercent(usualPercent), percent: usualPercent}
 	c.collected()
 	return c
 }
@@ -70,7 +81,7 @@ func (c *collector) collected() {
 	if c.stopped {
 		return
 	}
-	if p := percentFor(inUse()); 10*max(p-c.percent, c.percent-p) > c.percent { // a change stops the world
+	if p := percentFor(inUse(), c.spare); 10*max(p-c.percent, c.percent-p) > c.percent { // a change stops the world
 		c.percent = p
 		debug.SetGCPercent(p)
 	}
@@ -81,8 +92,8 @@ type sentinel struct{ collector *collector }
 
 // percentFor returns the percentage of what is in use that may be allocated until the
 // next collection.
-func percentFor(inUse uint64) int {
-	return int(max(usualPercent, usualPercent*spareHeap/max(inUse, spareHeap/10))) //nolint:gosec // at most a thousand
+func percentFor(inUse, spare uint64) int {
+	return int(min(max(usualPercent, usualPercent*spare/max(inUse, 1)), mostPercent)) //nolint:gosec // at most mostPercent
 }
 
 // inUse returns how many bytes the last collection left.

@@ -1,17 +1,36 @@
 package main
 
 import (
+	"math"
 	"runtime"
 	"runtime/debug"
 	"testing"
 )
 
 func TestPercentFor(t *testing.T) {
-	for inUse, want := range map[uint64]int{
-		0: 1000, 1 << 20: 1000, spareHeap / 4: 400, spareHeap: 100, spareHeap + 1: 100, 8 << 30: 100,
+	for _, c := range []struct {
+		inUse, spare uint64
+		want         int
+	}{
+		{0, spareHeap, 300},
+		{1 << 20, spareHeap, 300},
+		{spareHeap / 2, spareHeap, 200},
+		{spareHeap, spareHeap, 100},
+		{spareHeap + 1, spareHeap, 100},
+		{8 << 30, spareHeap, 100},
+		{16 << 20, 32 << 20, 200},
+		{16 << 20, 0, 100},
 	} {
-		if got := percentFor(inUse); got != want {
-			t.Errorf("%d bytes in use: %d %%, want %d", inUse, got, want)
+		if got := percentFor(c.inUse, c.spare); got != c.want {
+			t.Errorf("%d bytes in use, %d to spare: %d %%, want %d", c.inUse, c.spare, got, c.want)
+		}
+	}
+}
+
+func TestSpareFor(t *testing.T) {
+	for limit, want := range map[int64]uint64{math.MaxInt64: spareHeap, 8 * spareHeap: spareHeap, 256 << 20: 32 << 20, 0: 0, -1: 0} {
+		if got := spareFor(limit); got != want {
+			t.Errorf("of %d bytes %d are spared, want %d", limit, got, want)
 		}
 	}
 }
