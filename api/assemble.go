@@ -59,6 +59,16 @@ func (AssembleContext) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Sc
 	return s
 }
 
+// MarshalJSON implements [json.Marshaler]: the query stands elsewhere, and servers refuse
+// it here also if it is empty.
+func (c AssembleContext) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		ContextRequest
+
+		Query string `json:"query,omitempty"`
+	}{ContextRequest: ContextRequest(c)})
+}
+
 // AssembleAnswer is what a model is to be sent.
 type AssembleAnswer struct {
 	SystemPrompt string               `json:"system_prompt,omitempty" doc:"as it was sent, or with context after it; absent if there is neither, and in the form of a vendor, which has it in system or messages"`

@@ -66,7 +66,8 @@ func TestAssembleOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := AssembleRequest{Said: said}
+	most := 500
+	r := AssembleRequest{Said: said, AssembleOptions: AssembleOptions{Context: AssembleContext{MaxTokens: &most}}}
 	if got, err := f.client.Assemble(t.Context(), r); err != nil || len(got.Messages) != 1 || got.Blocks[0].Hash != a.Blocks[0].Hash {
 		t.Errorf("client: %+v, %v", got, err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/conversation"
-	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/wire/pairing"
 )
@@ -86,7 +85,7 @@ func TestAssembleSessionInEachForm(t *testing.T) {
 	if b, _ := f.assembledSession(t, "s", `{}`); len(b.Messages) != 13 || len(b.Blocks) != 2 {
 		t.Errorf("%d messages stored", len(b.Messages))
 	}
-	k := engine.SessionKey{SessionID: "s"}
+	k := session.Key{ID: "s"}
 	if got, err := f.client.AssembleSession(t.Context(), k, SessionAssembleRequest{}); err != nil || len(got.Messages) != 13 {
 		t.Errorf("client: %v", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/eval"
 	"github.com/ragctx/ragctx/rerank"
@@ -29,7 +28,7 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"depth": {"abstract", "overview", "full"}, "preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
-		"phase": {string(assemble.Loop), string(assemble.Synthesis)},
+		"phase": phases,
 		"types": {"memory", "resource", "skill"}, "search types": {"memory", "resource"},
 		"memory list type": memoryTypes, "memory export type": memoryTypes, "remember type": memoryTypes,
 		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
@@ -39,7 +38,7 @@ func flagValues() map[string][]string {
 		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
 		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
 		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
-		"sessions append format": forms, "sessions compile format": forms,
+		"sessions append format": forms, "sessions compile format": forms, "sessions assemble format": forms, "placement": placements,
 		"embedder": embedders, "embed-shape": texts(embedding.Shapes()), "rerank-shape": texts(rerank.Shapes()), "rerank-scores": texts(rerank.Scales()),
 	}
 }
@@ -80,7 +79,7 @@ func arguments(env lookupEnv) map[string]argument {
 		"procedures rollback": {procedure}, "procedures preview": {procedure}, "procedures delete": {procedure},
 		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
 		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
-		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions compact": {talk}, "sessions undo": {talk},
+		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions assemble": {talk, completeFiles}, "sessions compact": {talk}, "sessions undo": {talk},
 		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions observations": {talk}, "sessions delete": {talk}, "sessions change": {talk},
 		"sessions export": {talk, completeFiles}, "sessions import": {cobra.NoFileCompletions, completeFiles},
 		"reembed": {embedder},
