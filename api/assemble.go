@@ -40,7 +40,7 @@ type AssembleOptions struct {
 
 // AssembleBudget divides the tokens of a call.
 type AssembleBudget struct {
-	Total         int     `json:"total,omitempty" minimum:"1" maximum:"10000000" doc:"the model's window; default 200000"`
+	Window        int     `json:"window,omitempty" minimum:"1" maximum:"10000000" doc:"how many tokens the model takes and gives; default 200000"`
 	ReserveOutput int     `json:"reserve_output,omitempty" minimum:"-1" maximum:"10000000" doc:"of these for what the model answers; default 4096, a quarter at most, -1 is none"`
 	ContextShare  float64 `json:"context_share,omitempty" minimum:"-1" maximum:"1" doc:"how much of what the system prompt, the tools and the reserve leave context may take from the conversation; default 0.5, -1 is nothing"`
 }

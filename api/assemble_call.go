@@ -79,7 +79,7 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 	c.Request = assemble.Request{
 		SystemPrompt: o.SystemPrompt, Messages: messages, Context: q, Phase: assemble.Phase(o.Phase), Placement: assemble.Placement(o.Placement),
 		Tools: o.Tools, ToolsTokens: o.ToolsTokens,
-		Budget: assemble.Budget{Total: o.Budget.Total, Reserve: o.Budget.ReserveOutput, ContextShare: o.Budget.ContextShare},
+		Budget: assemble.Budget{Window: o.Budget.Window, Reserve: o.Budget.ReserveOutput, ContextShare: o.Budget.ContextShare},
 	}
 	if c.vendor != "" {
 		c.takePrompt(len(said.System) > 0)

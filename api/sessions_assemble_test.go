@@ -98,7 +98,7 @@ func TestAssembleSessionCompacts(t *testing.T) {
 	f := start(t, Options{})
 	f.library(t)
 	f.workedOn(t, "s", 40)
-	body := `{"format":"anthropic","budget":{"total":4000,"reserve_output":200}}`
+	body := `{"format":"anthropic","budget":{"window":4000,"reserve_output":200}}`
 	a, raw := f.assembledSession(t, "s", body)
 	if len(a.Compactions) != 1 || a.Budget.Over != 0 || a.Budget.Used > 3800 || !strings.Contains(raw, "Context Summary") {
 		t.Fatalf("%d compactions, budget %+v", len(a.Compactions), a.Budget)
@@ -198,7 +198,7 @@ func TestAssembleSessionDropsOnce(t *testing.T) {
 		t.Fatalf("of what fits: %+v", cut)
 	}
 	// What the request says takes the budget, which the stages do not know of.
-	const full = `{"budget":{"total":1000,"context_share":-1},"messages":[%s{"content":"%s"}]}`
+	const full = `{"budget":{"window":1000,"context_share":-1},"messages":[%s{"content":"%s"}]}`
 	gone := waiting(fmt.Sprintf(full, "", long))
 	if len(gone) != 1 || gone[0].Partial || gone[0].Reason != session.ReasonBudget || gone[0].Index == nil || gone[0].Tokens <= cut[0].Tokens+300 {
 		t.Errorf("of what does not fit: %+v", gone)
@@ -226,7 +226,7 @@ func TestDroppedIndexes(t *testing.T) {
 		`"format":"openai","system_prompt":"You are a pilot.","messages":[` + said + `]`:                                                        "0 1 0 1",
 		`"format":"openai","messages":[{"role":"system","content":"You are a pilot."},{"role":"developer","content":"Be brief."},` + said + `]`: "0 1 2 3",
 	} {
-		a, raw := f.assembledSession(t, "s", `{"budget":{"total":100,"reserve_output":-1,"context_share":-1},`+body+`}`)
+		a, raw := f.assembledSession(t, "s", `{"budget":{"window":100,"reserve_output":-1,"context_share":-1},`+body+`}`)
 		var at []string
 		for _, d := range a.Dropped {
 			if at = append(at, "?"); d.Index != nil {

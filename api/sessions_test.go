@@ -587,7 +587,7 @@ func TestSessionFieldsThatMeanNothing(t *testing.T) {
 		{"compile", `{"select":["messages"]}`, "body.select", 422},
 		{"compile", `{"compiler":"all_sections","select":["messages"]}`, "body.select", 422},
 		{"compile", `{"leaf":"unknown"}`, "body.leaf", 404},
-		{"assemble", `{"budget":{"total":4000},"leaf":"unknown"}`, "body.leaf", 404},
+		{"assemble", `{"budget":{"window":4000},"leaf":"unknown"}`, "body.leaf", 404},
 		{"navigate", `{"message_id":"unknown"}`, "body.message_id", 404},
 		{"fork", `{"message_id":"unknown"}`, "body.message_id", 404},
 	} {

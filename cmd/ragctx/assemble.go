@@ -31,7 +31,7 @@ Context follows the system prompt. What the flags say wins over what the file sa
 Nothing is stored.`
 
 const assembleExample = `  ragctx assemble request.json
-  ragctx assemble request.json --total 8000 --report
+  ragctx assemble request.json --window 8000 --report
   jq '.messages' chat.json | ragctx assemble --session s-1
   ragctx assemble chat.json | curl -d @- -H 'Content-Type: application/json' $API/chat/completions`
 
@@ -61,7 +61,7 @@ var phases = []string{string(assemble.Loop), string(assemble.Synthesis)}
 // callFlags say what a model call is to have, and what is printed of it.
 type callFlags struct {
 	query, phase, agent, tokenizer string
-	total, reserve, maxTokens      int
+	window, reserve, maxTokens     int
 	spotlight                      bool
 	report, json                   bool
 }
@@ -69,7 +69,7 @@ type callFlags struct {
 func (f *callFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.query, "query", "", "what context is looked for (default what the user said last)")
 	choiceVar(flags, &f.phase, "phase", "", phases, "loop, or synthesis, whose call has no tools (default loop)")
-	countVar(flags, &f.total, "total", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", assemble.DefaultTotal))
+	countVar(flags, &f.window, "window", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", assemble.DefaultWindow))
 	countVar(flags, &f.reserve, "reserve-output", 0, -1, ragctx.MaxTokensLimit,
 		fmt.Sprintf("of these for what the model answers; -1 is none (default %d, a quarter at most)", assemble.DefaultReserve))
 	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("most tokens of the context (default %d)", ragctx.DefaultMaxTokens))
@@ -94,7 +94,7 @@ func (f *callFlags) apply(r *api.AssembleOptions) {
 	r.Phase = cmp.Or(f.phase, r.Phase)
 	r.AgentID = cmp.Or(f.agent, r.AgentID)
 	r.Context.Tokenizer = cmp.Or(f.tokenizer, r.Context.Tokenizer)
-	r.Budget.Total = cmp.Or(f.total, r.Budget.Total)
+	r.Budget.Window = cmp.Or(f.window, r.Budget.Window)
 	r.Budget.ReserveOutput = cmp.Or(f.reserve, r.Budget.ReserveOutput)
 	if f.maxTokens != 0 {
 		r.Context.MaxTokens = &f.maxTokens
@@ -215,7 +215,7 @@ func shownOf(r api.AssembleRequest, a api.AssembleAnswer) string {
 // out. How many messages are shown is told by the caller.
 func writeAssembly(w io.Writer, bold func(string) string, tools int, shown string, a api.AssembleAnswer) error {
 	b := a.Budget
-	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Total, b.Reserved, max(b.Total-b.Used-b.Reserved, 0))
+	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Window, b.Reserved, max(b.Window-b.Used-b.Reserved, 0))
 	found := make(map[string]int)
 	for _, block := range a.Blocks {
 		found[block.Name] = len(block.Items)

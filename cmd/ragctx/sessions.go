@@ -41,7 +41,7 @@ func newSessions(env lookupEnv) *cobra.Command {
 		Example: `  ragctx sessions append s-42 "How do I roll back?" --create
   ragctx sessions messages s-42
   ragctx sessions compile s-42 --max-tokens 8000 --format openai
-  ragctx sessions assemble s-42 --total 32000
+  ragctx sessions assemble s-42 --window 32000
   ragctx sessions compact s-42
   ragctx sessions fork s-42 s-43 --message ID`,
 	}

@@ -40,7 +40,7 @@ func newSessionsAssemble(env lookupEnv) *cobra.Command {
 	cmd := sessionCommand(env, &cobra.Command{
 		Use: "assemble SESSION [FILE]", Short: "Put a model call of a session together",
 		Long: sessionsAssembleHelp,
-		Example: `  ragctx sessions assemble s-42 --system-prompt "You are a release engineer." --total 32000
+		Example: `  ragctx sessions assemble s-42 --system-prompt "You are a release engineer." --window 32000
   ragctx sessions assemble s-42 --query rollback --report
   ragctx sessions assemble s-42 request.json --format anthropic --used-tokens 91500`,
 	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t talk) error {
@@ -137,7 +137,7 @@ func writeCall(w io.Writer, s sending) error {
 // writeSpent tells what a call costs, what is not in it, and what was done for it.
 func writeSpent(w io.Writer, a api.SessionAssembleAnswer) error {
 	b := a.Budget
-	there := fmt.Sprintf("%s of %d used, %d reserved", amount(b.Used, "token"), b.Total, b.Reserved)
+	there := fmt.Sprintf("%s of %d used, %d reserved", amount(b.Used, "token"), b.Window, b.Reserved)
 	if err := writeSpared(w, there, len(a.Dropped), a.Hidden); err != nil {
 		return err
 	}
