@@ -265,7 +265,7 @@ func paragraphs(texts ...string) string {
 
 // Report says where the tokens went.
 type Report struct {
-	Window   int `json:"window" doc:"the model's, that all of it is part of"`
+	Window   int `json:"window" doc:"how many tokens the model takes and gives"`
 	Reserved int `json:"reserved" doc:"for what the model answers"`
 	System   int `json:"system" doc:"the system prompt with what it says of the blocks, and separators; not the blocks"`
 	Tools    int `json:"tools" doc:"definitions of tools; none at synthesis"`
