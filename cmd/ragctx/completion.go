@@ -37,8 +37,8 @@ func flagValues() map[string][]string {
 		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {"all", "pending", "done", "failed", "skipped"},
 		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
 		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
-		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
-		"sessions append format": forms, "sessions compile format": forms, "sessions assemble format": forms, "placement": placements,
+		"layer": layers, "sessions append role": roles, "sessions section role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
+		"sessions append format": forms, "sessions section format": forms, "sessions compile format": forms, "sessions assemble format": forms, "placement": placements,
 		"embedder": embedders, "embed-shape": texts(embedding.Shapes()), "rerank-shape": texts(rerank.Shapes()), "rerank-scores": texts(rerank.Scales()),
 	}
 }
@@ -52,7 +52,7 @@ var (
 var (
 	fileFlags = []string{
 		"config", "key-file", "ca-file", "tls-cert", "tls-key", "embed-key-file", "docs", "source", "strategy", "queries", "allow-path",
-		"bench json", "bench html", "bench compare", "sessions append messages",
+		"bench json", "bench html", "bench compare", "sessions append messages", "sessions section messages",
 	}
 	dirFlags = []string{"data", "markdown", "out"}
 )
@@ -80,7 +80,7 @@ func arguments(env lookupEnv) map[string]argument {
 		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
 		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
 		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions assemble": {talk, completeFiles}, "sessions compact": {talk}, "sessions undo": {talk},
-		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions observations": {talk}, "sessions delete": {talk}, "sessions change": {talk},
+		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions compactions": {talk}, "sessions observations": {talk}, "sessions section": {talk}, "sessions delete": {talk}, "sessions change": {talk},
 		"sessions export": {talk, completeFiles}, "sessions import": {cobra.NoFileCompletions, completeFiles},
 		"reembed": {embedder},
 	}
