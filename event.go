@@ -68,7 +68,8 @@ type ContextResolved struct {
 }
 
 // ContextWarning says that a conversation's usage reached its threshold. That of a buffer says
-// so when its summary failed.
+// so when its summary failed; one about a long turn that a model failed to note has warnings
+// and no figures.
 type ContextWarning struct {
 	SessionID  string  `json:"session_id"`
 	UsedTokens int     `json:"used_tokens"`

@@ -40,7 +40,7 @@ type AssembleOptions struct {
 
 // AssembleBudget divides the tokens of a call.
 type AssembleBudget struct {
-	Total         int     `json:"total,omitempty" minimum:"1" maximum:"10000000" doc:"the model's window; default 200000"`
+	Window        int     `json:"window,omitempty" minimum:"1" maximum:"10000000" doc:"how many tokens the model takes and gives; default 200000"`
 	ReserveOutput int     `json:"reserve_output,omitempty" minimum:"-1" maximum:"10000000" doc:"of these for what the model answers; default 4096, a quarter at most, -1 is none"`
 	ContextShare  float64 `json:"context_share,omitempty" minimum:"-1" maximum:"1" doc:"how much of what the system prompt, the tools and the reserve leave context may take from the conversation; default 0.5, -1 is nothing"`
 }
@@ -57,6 +57,16 @@ func (AssembleContext) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Sc
 	}
 	s.Required = nil
 	return s
+}
+
+// MarshalJSON implements [json.Marshaler]: the query stands elsewhere, and servers refuse
+// it here also if it is empty.
+func (c AssembleContext) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		ContextRequest
+
+		Query string `json:"query,omitempty"`
+	}{ContextRequest: ContextRequest(c)})
 }
 
 // AssembleAnswer is what a model is to be sent.

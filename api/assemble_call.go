@@ -23,6 +23,7 @@ type AssembleCall struct {
 	sent   []json.RawMessage // messages in ragctx's own form; nil has them written
 	head   *ragctx.Message   // the vendor's message with the system prompt
 	skip   int               // how many messages of the request the system prompt was
+	stored int               // how many messages of a session come before those of the request
 	marks  bool              // where a cache is to hold
 	losses []FormLoss
 }
@@ -78,7 +79,7 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 	c.Request = assemble.Request{
 		SystemPrompt: o.SystemPrompt, Messages: messages, Context: q, Phase: assemble.Phase(o.Phase), Placement: assemble.Placement(o.Placement),
 		Tools: o.Tools, ToolsTokens: o.ToolsTokens,
-		Budget: assemble.Budget{Total: o.Budget.Total, Reserve: o.Budget.ReserveOutput, ContextShare: o.Budget.ContextShare},
+		Budget: assemble.Budget{Window: o.Budget.Window, Reserve: o.Budget.ReserveOutput, ContextShare: o.Budget.ContextShare},
 	}
 	if c.vendor != "" {
 		c.takePrompt(len(said.System) > 0)
@@ -125,7 +126,7 @@ func (c AssembleCall) Answer(a engine.Assembled) (AssembleAnswer, error) {
 		out.Blocks = append(out.Blocks, AssembledBlock{b, places[b.Name]})
 	}
 	for _, cut := range a.View.Cuts {
-		m, index := a.Messages[cut.Index], cut.Index+c.skip
+		m, index := a.Messages[cut.Index], c.index(cut.Index)
 		out.Dropped = append(out.Dropped, DroppedMessage{&index, m.ID, m.Role, cut.Partial, cut.Tokens, cut.Reason})
 	}
 	if len(a.Context.Blocks) > 0 {
@@ -165,12 +166,21 @@ func (c AssembleCall) write(out *AssembleAnswer, a engine.Assembled) error {
 			l.Index--
 		}
 		if l.Index >= 0 {
-			l.Index = a.View.Kept[l.Index] + c.skip
+			l.Index = c.index(a.View.Kept[l.Index])
 		}
 		c.losses = append(c.losses, FormLoss(l))
 	}
 	out.Losses = c.losses
 	return nil
+}
+
+// index returns the place in the request of a message of the call; of one of a session it is
+// that in what its stages have left.
+func (c AssembleCall) index(at int) int {
+	if at < c.stored {
+		return at
+	}
+	return at - c.stored + c.skip
 }
 
 // prompt returns the message with the system prompt, with whatever else it had.

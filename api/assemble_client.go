@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/session"
 )
 
 // Assemble asks the server to put a model call together.
@@ -15,8 +15,7 @@ func (c *Client) Assemble(ctx context.Context, r AssembleRequest) (AssembleAnswe
 }
 
 // AssembleSession asks the server to put a model call of a session together.
-func (c *Client) AssembleSession(ctx context.Context, k engine.SessionKey, r SessionAssembleRequest) (SessionAssembleAnswer, error) {
-	var out SessionAssembleAnswer
-	err := c.do(ctx, http.MethodPost, sessionAt(k)+"/assemble", ofUser(k), r, &out)
+func (c *Client) AssembleSession(ctx context.Context, k session.Key, r SessionAssembleRequest) (out SessionAssembleAnswer, err error) {
+	err = c.do(ctx, http.MethodPost, keptAt(k)+"/assemble", ofKept(k), r, &out)
 	return out, err
 }

@@ -51,7 +51,7 @@ func TestAssembleOverHTTP(t *testing.T) {
 			t.Errorf("no %s in %s", want, raw)
 		}
 	}
-	if a.Budget.Used != a.Budget.System+a.Budget.Tools+a.Budget.Stable+a.Budget.Volatile+a.Budget.Messages || a.Budget.Tools == 0 || a.Budget.Total != 200_000 {
+	if a.Budget.Used != a.Budget.System+a.Budget.Tools+a.Budget.Stable+a.Budget.Volatile+a.Budget.Messages || a.Budget.Tools == 0 || a.Budget.Window != 200_000 {
 		t.Errorf("budget %+v", a.Budget)
 	}
 	if a.Context == nil || a.Context.Query != "how do I roll back a deployment?" || len(a.Context.Providers) == 0 || len(a.Items) == 0 {
@@ -66,7 +66,8 @@ func TestAssembleOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := AssembleRequest{Said: said}
+	most := 500
+	r := AssembleRequest{Said: said, AssembleOptions: AssembleOptions{Context: AssembleContext{MaxTokens: &most}}}
 	if got, err := f.client.Assemble(t.Context(), r); err != nil || len(got.Messages) != 1 || got.Blocks[0].Hash != a.Blocks[0].Hash {
 		t.Errorf("client: %+v, %v", got, err)
 	}
@@ -102,7 +103,7 @@ func TestAssembleTruncates(t *testing.T) {
 	f.library(t)
 	messages := `{"role":"user","content":"old"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"look","input":{}},{"type":"text","text":"` + strings.Repeat("word ", 80) + `"}]},
 		{"role":"tool","content":[{"type":"tool_result","tool_use_id":"1","content":"ok"}]},{"id":"m3","role":"tool","content":[{"type":"tool_result","tool_use_id":"9","content":"lost"}]},{"role":"user","content":"roll back"}`
-	a, raw := f.assembled(t, `{"messages":[`+messages+`],"budget":{"total":120,"reserve_output":-1},"context":{"max_tokens":40,"spotlight":false}}`)
+	a, raw := f.assembled(t, `{"messages":[`+messages+`],"budget":{"window":120,"reserve_output":-1},"context":{"max_tokens":40,"spotlight":false}}`)
 	if len(a.Messages) != 1 || string(a.Messages[0]) != `{"role":"user","content":"roll back"}` || len(a.Dropped) != 4 || a.Budget.Over != 0 {
 		t.Errorf("answer %s", raw)
 	}
@@ -115,7 +116,7 @@ func TestAssembleTruncates(t *testing.T) {
 		t.Errorf("kept context: %+v", a)
 	}
 	// The instruction stays, and the report says what that costs.
-	if a, _ = f.assembled(t, `{"messages":[`+messages+`],"budget":{"total":5,"reserve_output":-1}}`); a.Budget.Over == 0 || !strings.Contains(a.Note, "exceed") {
+	if a, _ = f.assembled(t, `{"messages":[`+messages+`],"budget":{"window":5,"reserve_output":-1}}`); a.Budget.Over == 0 || !strings.Contains(a.Note, "exceed") {
 		t.Errorf("a tiny budget: %+v", a.Budget)
 	}
 }
@@ -123,12 +124,12 @@ func TestAssembleTruncates(t *testing.T) {
 func TestAssembleFaults(t *testing.T) {
 	f := start(t, Options{})
 	for body, want := range map[string]string{
-		`{"phase":"later"}`:                                       "body.phase",
-		`{"messages":"hi"}`:                                       "body.messages",
-		`{"messages":[{"role":"judge","content":"x"}]}`:           "body.messages[0].role",
-		`{"context":{"query":"x"}}`:                               "body.context.query",
-		`{"context":{"depth":"deep"},"query":"x"}`:                "body.context.depth",
-		`{"budget":{"total":10},"system_prompt":"a b c d e f g"}`: "body.budget.total",
+		`{"phase":"later"}`:                                        "body.phase",
+		`{"messages":"hi"}`:                                        "body.messages",
+		`{"messages":[{"role":"judge","content":"x"}]}`:            "body.messages[0].role",
+		`{"context":{"query":"x"}}`:                                "body.context.query",
+		`{"context":{"depth":"deep"},"query":"x"}`:                 "body.context.depth",
+		`{"budget":{"window":10},"system_prompt":"a b c d e f g"}`: "body.budget.window",
 	} {
 		p := f.call(t, "POST", "/v1/assemble", body).problem(t)
 		if p.Status != 422 || len(p.Errors) == 0 || p.Errors[0].Location != want {

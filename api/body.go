@@ -44,7 +44,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	ctx = huma.WithValue(huma.WithValue(ctx, operationKey, op), changeKey, &made)
 	if op.RequestBody != nil {
 		if op.RequestBody.Content[jsonType] == nil {
-			next(ctx) // which reads the body piece by piece
+			s.admitLines(ctx, op, next)
 			return
 		}
 		var p *Problem
@@ -66,6 +66,19 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	err := s.once(c, op, body, func(seed string) { next(huma.WithValue(ctx, seedKey, seed)) })
+	if err != nil {
+		s.handleError(err, c)
+	}
+}
+
+// admitLines lets a request through whose handler reads the body piece by piece.
+func (s *Server) admitLines(ctx huma.Context, op *huma.Operation, next func(huma.Context)) {
+	c := humaecho.Unwrap(ctx)
+	if op.OperationID != importSession || !hasKey(c.Request()) {
+		next(ctx) // a bulk request sees to its key itself
+		return
+	}
+	err := s.importSessionOnce(c, op, func(seed string) { next(huma.WithValue(ctx, seedKey, seed)) })
 	if err != nil {
 		s.handleError(err, c)
 	}

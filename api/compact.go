@@ -22,7 +22,7 @@ type CompactRules struct {
 	ExecutionRequest
 	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer" doc:"where the cuts are, adaptive unless the session's layer is buffer: adaptive keeps what the budget allows, a3s the first 2 and the last 20 of more than 30 messages; buffer moves messages of a stored session into its buffer, and that into its summary, and takes only strategy and tokenizer of these"`
 	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto" doc:"how: auto prunes old outputs of tools and then summarises, by the model where there is one; prune does only the former; llm and extractive summarise, the former by a model, without which it is refused, the latter without one"`
-	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000" doc:"the model's, in tokens; default 200000"`
+	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000" doc:"how many tokens the model takes and gives; default 200000"`
 	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what each call has beside messages: system prompt, tools"`
 	UsedTokens  int     `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000" doc:"what the model said that its last call cost; otherwise the messages are counted"`
 	KeepFirst   int     `json:"keep_first,omitempty" minimum:"-1" maximum:"1000" doc:"how many messages stay at the beginning; default 2, -1 is none"`

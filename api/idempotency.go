@@ -45,7 +45,6 @@ var keptHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHe
 func isWrite(op *huma.Operation) bool {
 	others := [...]string{
 		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages", "pack", "assemble", "assemble-session", "explain", "compile-session", "compile", "compact",
-		"import-session",
 		"mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3", "create-key",
 	}
 	return op.Method != http.MethodGet && !slices.Contains(others[:], op.OperationID)

@@ -79,6 +79,7 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if n := len(a.Stages.Path); n > 0 {
 		out.Leaf = a.Stages.Path[n-1]
 	}
+	c.stored = len(a.Stages.Messages)
 	if out.AssembleAnswer, err = c.Answer(a.Assembled); err != nil {
 		return nil, err
 	}

@@ -3,12 +3,13 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/conversation"
-	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/wire/pairing"
 )
@@ -86,7 +87,7 @@ func TestAssembleSessionInEachForm(t *testing.T) {
 	if b, _ := f.assembledSession(t, "s", `{}`); len(b.Messages) != 13 || len(b.Blocks) != 2 {
 		t.Errorf("%d messages stored", len(b.Messages))
 	}
-	k := engine.SessionKey{SessionID: "s"}
+	k := session.Key{ID: "s"}
 	if got, err := f.client.AssembleSession(t.Context(), k, SessionAssembleRequest{}); err != nil || len(got.Messages) != 13 {
 		t.Errorf("client: %v", err)
 	}
@@ -97,7 +98,7 @@ func TestAssembleSessionCompacts(t *testing.T) {
 	f := start(t, Options{})
 	f.library(t)
 	f.workedOn(t, "s", 40)
-	body := `{"format":"anthropic","budget":{"total":4000,"reserve_output":200}}`
+	body := `{"format":"anthropic","budget":{"window":4000,"reserve_output":200}}`
 	a, raw := f.assembledSession(t, "s", body)
 	if len(a.Compactions) != 1 || a.Budget.Over != 0 || a.Budget.Used > 3800 || !strings.Contains(raw, "Context Summary") {
 		t.Fatalf("%d compactions, budget %+v", len(a.Compactions), a.Budget)
@@ -197,7 +198,7 @@ func TestAssembleSessionDropsOnce(t *testing.T) {
 		t.Fatalf("of what fits: %+v", cut)
 	}
 	// What the request says takes the budget, which the stages do not know of.
-	const full = `{"budget":{"total":1000,"context_share":-1},"messages":[%s{"content":"%s"}]}`
+	const full = `{"budget":{"window":1000,"context_share":-1},"messages":[%s{"content":"%s"}]}`
 	gone := waiting(fmt.Sprintf(full, "", long))
 	if len(gone) != 1 || gone[0].Partial || gone[0].Reason != session.ReasonBudget || gone[0].Index == nil || gone[0].Tokens <= cut[0].Tokens+300 {
 		t.Errorf("of what does not fit: %+v", gone)
@@ -205,6 +206,36 @@ func TestAssembleSessionDropsOnce(t *testing.T) {
 	both := waiting(fmt.Sprintf(full, `{"id":"waits","role":"assistant","content":[{"type":"tool_use","id":"d","name":"f","input":{}}]},`, long))
 	if len(both) != 2 || both[0].Tokens != gone[0].Tokens || both[1].Reason != session.ReasonUnanswered {
 		t.Errorf("of two of one id: %+v", both)
+	}
+}
+
+// TestDroppedIndexes: a message of the request is named by its place there, with a system
+// prompt that stands before it or not; one of the session by its place in what the stages left.
+func TestDroppedIndexes(t *testing.T) {
+	f := start(t, Options{})
+	long := strings.Repeat("and so on and on ", 40)
+	messages := []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, long), ragctx.TextMessage(ragctx.RoleAssistant, long)}
+	if _, err := f.eng.Conversations().Create(t.Context(), session.Key{ID: "s"}, conversation.CreateOptions{Messages: messages, Layer: pipeline.LayerNone}); err != nil {
+		t.Fatal(err)
+	}
+	said := `{"role":"user","content":"` + long + `"},{"role":"assistant","content":"` + long + `"},{"role":"user","content":"Go on."}`
+	for body, want := range map[string]string{
+		`"messages":[` + said + `]`: "0 1 0 1",
+		`"format":"openai","messages":[{"role":"system","content":"You are a pilot."},` + said + `]`:                                            "0 1 1 2",
+		`"format":"anthropic","system":"You are a pilot.","messages":[` + said + `]`:                                                            "0 1 0 1",
+		`"format":"openai","system_prompt":"You are a pilot.","messages":[` + said + `]`:                                                        "0 1 0 1",
+		`"format":"openai","messages":[{"role":"system","content":"You are a pilot."},{"role":"developer","content":"Be brief."},` + said + `]`: "0 1 2 3",
+	} {
+		a, raw := f.assembledSession(t, "s", `{"budget":{"window":100,"reserve_output":-1,"context_share":-1},`+body+`}`)
+		var at []string
+		for _, d := range a.Dropped {
+			if at = append(at, "?"); d.Index != nil {
+				at[len(at)-1] = strconv.Itoa(*d.Index)
+			}
+		}
+		if got := strings.Join(at, " "); got != want {
+			t.Errorf("%.120s: %s, want %s: %s", body, got, want, raw)
+		}
 	}
 }
 

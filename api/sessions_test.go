@@ -17,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/store"
 )
 
 // TestSessionsPage runs the walk through of docs/sessions.md: each line after a $ is a
@@ -586,7 +587,7 @@ func TestSessionFieldsThatMeanNothing(t *testing.T) {
 		{"compile", `{"select":["messages"]}`, "body.select", 422},
 		{"compile", `{"compiler":"all_sections","select":["messages"]}`, "body.select", 422},
 		{"compile", `{"leaf":"unknown"}`, "body.leaf", 404},
-		{"assemble", `{"budget":{"total":4000},"leaf":"unknown"}`, "body.leaf", 404},
+		{"assemble", `{"budget":{"window":4000},"leaf":"unknown"}`, "body.leaf", 404},
 		{"navigate", `{"message_id":"unknown"}`, "body.message_id", 404},
 		{"fork", `{"message_id":"unknown"}`, "body.message_id", 404},
 	} {
@@ -822,4 +823,52 @@ func TestTagOfASession(t *testing.T) {
 			t.Errorf("%s after a change: %d", target, a.status)
 		}
 	}
+}
+
+// TestImportingAgain: an import with a key is done once, also if the process ended between the
+// work and the answer.
+func TestImportingAgain(t *testing.T) {
+	f := start(t, Options{})
+	f.talk(t, session.Key{ID: "s"}, longTalk(4)...)
+	lines := f.call(t, "GET", "/v1/sessions/s/export", "").body + "{damaged\n"
+	const at, key = "/v1/sessions/copy/import", "Idempotency-Key: k"
+	first, again := f.call(t, "POST", at, lines, asLines, key), f.call(t, "POST", at, lines, asLines, key)
+	if got := into[SessionImport](t, first, 201); got.Session.Messages != 4 || got.Failed != 1 {
+		t.Errorf("%+v", got)
+	}
+	if again.status != 201 || again.body != first.body || again.header.Get(replayedHeader) != "true" || again.header.Get(tagHeader) != first.header.Get(tagHeader) {
+		t.Errorf("%d %s, then %d %s", first.status, first.body, again.status, again.body)
+	}
+	// The tag is that of the session.
+	if got := f.call(t, "PATCH", "/v1/sessions/copy", `{"layer":"none"}`, "If-Match: "+first.header.Get(tagHeader)); got.status != 200 {
+		t.Errorf("imported as %q: %d %s", first.header.Get(tagHeader), got.status, got.body)
+	}
+	// As if the process had ended before the answer was noted; others have gone on since.
+	k := store.RequestKey{Namespace: "default", Route: "POST " + verbPath(sessionsRoot, "import"), Key: "k"}
+	a, known, err := f.eng.KnownRequest(t.Context(), k)
+	if err != nil || !known {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	a.Status = 0
+	if err := f.eng.EndRequest(t.Context(), k, a); err != nil {
+		t.Fatal(err)
+	}
+	f.call(t, "POST", "/v1/sessions/copy/messages", `{"messages":[{"content":"since"}]}`)
+	if got := into[SessionImport](t, f.call(t, "POST", at, lines, asLines, key), 201); got.Session.Messages != 5 || got.Failed != 1 {
+		t.Errorf("after a crash: %+v", got)
+	}
+	// Another body is another request, and for a request without the key the session is in the way.
+	if p := f.call(t, "POST", at, lines+lines, asLines, key).problem(t); p.Status != 422 || p.Errors[0].Location != "header."+keyHeader {
+		t.Errorf("another body: %+v", p)
+	}
+	for _, header := range []string{"Idempotency-Key: other", "X-None: x"} {
+		if p := f.call(t, "POST", at, lines, asLines, header).problem(t); p.Status != 409 {
+			t.Errorf("%s: %+v", header, p)
+		}
+	}
+	// What is refused leaves its key free.
+	if p := f.call(t, "POST", at, lines, "Content-Type: application/json", "Idempotency-Key: free").problem(t); p.Status != 415 {
+		t.Errorf("%+v", p)
+	}
+	into[SessionImport](t, f.call(t, "POST", "/v1/sessions/free/import", lines, asLines, "Idempotency-Key: free"), 201)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -39,11 +40,17 @@ func (i *sessionImport) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
+const importSession = "import-session"
+
 // maxSessionLines is how many bytes a session may have that is imported: JSON writes the
 // largest one longer than it is.
 const maxSessionLines = 4 * session.MaxBytes
 
-type sessionImportOutput struct{ Body SessionImport }
+type sessionImportOutput struct {
+	SessionTag
+
+	Body SessionImport
+}
 
 func (s *Server) sessionTransferRoutes() {
 	lines := new(huma.MediaType)
@@ -51,7 +58,7 @@ func (s *Server) sessionTransferRoutes() {
 		"One JSON object per line: the session, then its messages of all branches, its labels and its compactions. Observations are not part of it.")
 	export.Responses = map[string]*huma.Response{"200": {Description: "The session.", Content: map[string]*huma.MediaType{linesType: lines}}}
 	register(s, export, s.exportSession)
-	take := sessionOp("import-session", http.MethodPost, verbPath(sessionsRoot, "import"), "Import a session",
+	take := sessionOp(importSession, http.MethodPost, verbPath(sessionsRoot, "import"), "Import a session",
 		"Makes a session of what was exported, also of Cognesy's files. Ids and times are kept, but for the id of the session. A line that cannot be read is put aside, and what comes after a message that "+
 			"is lost comes after the one before it. A session of the id that is there already is 409.")
 	take.DefaultStatus = http.StatusCreated
@@ -76,12 +83,10 @@ func (s *Server) exportSession(_ context.Context, in *SessionKey) (*huma.StreamR
 
 func (s *Server) importSession(ctx context.Context, in *sessionImport) (*sessionImportOutput, error) {
 	k := in.kept()
+	ctx, at := noting(session.Once(ctx, seedOf(ctx)))
 	var out SessionImport
-	err := s.importLines(in.c, func(body io.Reader) error {
-		a, bad, err := session.ReadJSONL(http.MaxBytesReader(in.c.Response().Writer, io.NopCloser(body), maxSessionLines))
-		if _, long := errors.AsType[*http.MaxBytesError](err); long {
-			return bodyProblem(in.c, err, "import a session of its newer messages")
-		}
+	err := s.importSessionLines(in.c, func(body io.Reader) error {
+		a, bad, err := session.ReadJSONL(body)
 		if err != nil {
 			return err
 		}
@@ -94,9 +99,35 @@ func (s *Server) importSession(ctx context.Context, in *sessionImport) (*session
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.engine.Conversations().Describe(ctx, k)
-	out.Session = sessionOf(d)
-	return &sessionImportOutput{out}, err
+	d, err := s.sessionAt(ctx, k, at)
+	out.Session = d.Body
+	return &sessionImportOutput{d.SessionTag, out}, err
+}
+
+// importSessionLines has read take the body of an import, which is of limited length.
+func (s *Server) importSessionLines(c echo.Context, read func(body io.Reader) error) error {
+	return s.importLines(c, func(body io.Reader) error {
+		err := read(http.MaxBytesReader(c.Response().Writer, io.NopCloser(body), maxSessionLines))
+		if _, long := errors.AsType[*http.MaxBytesError](err); long {
+			return bodyProblem(c, err, "import a session of its newer messages")
+		}
+		return err
+	})
+}
+
+// importSessionOnce answers an import that has a key: whether it came before is known of its
+// whole body.
+func (s *Server) importSessionOnce(c echo.Context, op *huma.Operation, next func(seed string)) error {
+	var body []byte
+	err := s.importSessionLines(c, func(r io.Reader) (err error) {
+		body, err = io.ReadAll(r)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.Request().Body = io.NopCloser(bytes.NewReader(body))
+	return s.once(c, op, body, next)
 }
 
 // ExportSession writes a session as JSON lines.

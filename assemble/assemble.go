@@ -42,8 +42,8 @@ const (
 
 // Defaults and limits of a [Request].
 const (
-	DefaultTotal        = 200_000
-	DefaultReserve      = 4096 // at most a quarter of the total
+	DefaultWindow       = 200_000
+	DefaultReserve      = 4096 // at most a quarter of the window
 	DefaultContextShare = .5
 	MaxMessages         = 10_000
 	MaxTools            = 1000
@@ -51,8 +51,9 @@ const (
 
 // Budget divides the tokens of a call. What is zero has its default.
 type Budget struct {
-	// Total is the model's window; Reserve of it are for its answer, -1 is none.
-	Total   int
+	// Window is how many tokens the model takes and gives; Reserve of them are for its answer, -1
+	// is none.
+	Window  int
 	Reserve int
 	// ContextShare is how much of what the system prompt, tools and reserve leave context
 	// may take from a conversation that needs it, 0 to 1; -1 is nothing.
@@ -60,12 +61,12 @@ type Budget struct {
 }
 
 func (b Budget) withDefaults() Budget {
-	if b.Total == 0 {
-		b.Total = DefaultTotal
+	if b.Window == 0 {
+		b.Window = DefaultWindow
 	}
 	switch b.Reserve {
 	case 0:
-		b.Reserve = min(DefaultReserve, b.Total/4)
+		b.Reserve = min(DefaultReserve, b.Window/4)
 	case -1:
 		b.Reserve = 0
 	}
@@ -110,10 +111,10 @@ func (r Request) Validate() error {
 		return ragctx.Invalid("messages", "are %d; the limit is %d: leave out the oldest", len(r.Messages), MaxMessages)
 	case len(r.Tools) > MaxTools:
 		return ragctx.Invalid("tools", "are %d; the limit is %d", len(r.Tools), MaxTools)
-	case b.Total < 1 || b.Total > ragctx.MaxTokensLimit:
-		return ragctx.Invalid("budget.total", "is %d; use 1 to %d", b.Total, ragctx.MaxTokensLimit)
-	case b.Reserve < 0 || b.Reserve >= b.Total:
-		return ragctx.Invalid("budget.reserve_output", "is %d of %d tokens; leave some for what the model is sent", b.Reserve, b.Total)
+	case b.Window < 1 || b.Window > ragctx.MaxTokensLimit:
+		return ragctx.Invalid("budget.window", "is %d; use 1 to %d", b.Window, ragctx.MaxTokensLimit)
+	case b.Reserve < 0 || b.Reserve >= b.Window:
+		return ragctx.Invalid("budget.reserve_output", "is %d of %d tokens; leave some for what the model is sent", b.Reserve, b.Window)
 	case !(b.ContextShare >= 0 && b.ContextShare <= 1):
 		return ragctx.Invalid("budget.context_share", "is %v; use 0 to 1, or -1 for nothing", r.Budget.ContextShare)
 	case r.ToolsTokens < 0 || r.ToolsTokens > ragctx.MaxTokensLimit:
@@ -152,8 +153,8 @@ func (r Request) Plan(c ragctx.Counter) (Plan, error) {
 	p.costs = append(slices.Clip(known), p.scale.Messages(r.Messages[len(known):])...)
 	room := p.room(p.system)
 	if room <= 0 {
-		return p, ragctx.Invalid("budget.total", "is %d, of which %d are reserved; the system prompt takes %d and the tools %d: raise it, or send less",
-			p.budget.Total, p.budget.Reserve, p.system, p.tools)
+		return p, ragctx.Invalid("budget.window", "is %d, of which %d are reserved; the system prompt takes %d and the tools %d: raise it, or send less",
+			p.budget.Window, p.budget.Reserve, p.system, p.tools)
 	}
 	p.ask(room)
 	return p, nil
@@ -168,7 +169,7 @@ func (r Request) Fixed(c ragctx.Counter) (window, fixed int) {
 	room := p.room(p.system)
 	q := r.Context.WithDefaults()
 	context := min(q.MaxTokens+frame(q), int(float64(room)*p.budget.ContextShare))
-	return p.budget.Total - max(context, 0), p.budget.Total - room
+	return p.budget.Window - max(context, 0), p.budget.Window - room
 }
 
 // divided returns a plan with what does not depend on messages.
@@ -187,7 +188,7 @@ func (r Request) divided(c ragctx.Counter) Plan {
 }
 
 // room returns what is left for messages and context beside a system prompt.
-func (p *Plan) room(system int) int { return p.budget.Total - p.budget.Reserve - p.tools - system }
+func (p *Plan) room(system int) int { return p.budget.Window - p.budget.Reserve - p.tools - system }
 
 // ask decides what is looked for, and how much of it there may be. The stable block's
 // share depends on nothing that changes from turn to turn.
@@ -264,7 +265,7 @@ func paragraphs(texts ...string) string {
 
 // Report says where the tokens went.
 type Report struct {
-	Total    int `json:"total" doc:"of the call"`
+	Window   int `json:"window" doc:"how many tokens the model takes and gives"`
 	Reserved int `json:"reserved" doc:"for what the model answers"`
 	System   int `json:"system" doc:"the system prompt with what it says of the blocks, and separators; not the blocks"`
 	Tools    int `json:"tools" doc:"definitions of tools; none at synthesis"`
@@ -272,7 +273,7 @@ type Report struct {
 	Volatile int `json:"volatile" doc:"what answers the query, or was kept by the caller"`
 	Messages int `json:"messages"`
 	Used     int `json:"used" doc:"all of these but what is reserved"`
-	Over     int `json:"over" doc:"by how many tokens used and reserved exceed the total; only messages that must stay do that"`
+	Over     int `json:"over" doc:"by how many tokens used and reserved exceed the window; only messages that must stay do that"`
 }
 
 // Result is what a model is to be sent.
@@ -289,7 +290,7 @@ type Result struct {
 // Compose puts a call together of the context that was found.
 func (p *Plan) Compose(stable, volatile Part) Result {
 	res := Result{Carrier: -1, Note: p.Note}
-	r := Report{Total: p.budget.Total, Reserved: p.budget.Reserve, Tools: p.tools, Stable: stable.Tokens, Volatile: volatile.Tokens}
+	r := Report{Window: p.budget.Window, Reserved: p.budget.Reserve, Tools: p.tools, Stable: stable.Tokens, Volatile: volatile.Tokens}
 	if p.request.KeptTokens != nil {
 		r.Volatile = *p.request.KeptTokens
 	}
@@ -304,7 +305,7 @@ func (p *Plan) Compose(stable, volatile Part) Result {
 	}
 	r.Messages = res.View.Tokens
 	r.Used = r.Tools + fixed + r.Messages
-	r.Over = max(r.Used+r.Reserved-r.Total, 0)
+	r.Over = max(r.Used+r.Reserved-r.Window, 0)
 	if r.Over > 0 {
 		res.Note = strings.TrimPrefix(res.Note+"; the newest instruction, pending tool calls and system messages alone exceed the budget", "; ")
 	}

@@ -44,10 +44,10 @@ func TestShares(t *testing.T) {
 		most, stable int
 	}{
 		"a short conversation leaves all":     {assemble.Request{Messages: []ragctx.Message{user("why")}}, 4000, 1000},
-		"a long one leaves context its share": {assemble.Request{Messages: long, Budget: assemble.Budget{Total: 2000, Reserve: -1}}, 992, 250},
-		"the share is set":                    {assemble.Request{Messages: long, Budget: assemble.Budget{Total: 2000, Reserve: -1, ContextShare: .1}}, 192, 50},
-		"what must stay goes first":           {assemble.Request{Messages: []ragctx.Message{user(strings.Repeat("x", 896))}, Budget: assemble.Budget{Total: 1000, Reserve: -1}}, 92, 92},
-		"the stable share is the query's":     {assemble.Request{Messages: long, Context: ragctx.ContextQuery{StableTokens: 7}, Budget: assemble.Budget{Total: 2000, Reserve: -1}}, 992, 7},
+		"a long one leaves context its share": {assemble.Request{Messages: long, Budget: assemble.Budget{Window: 2000, Reserve: -1}}, 992, 250},
+		"the share is set":                    {assemble.Request{Messages: long, Budget: assemble.Budget{Window: 2000, Reserve: -1, ContextShare: .1}}, 192, 50},
+		"what must stay goes first":           {assemble.Request{Messages: []ragctx.Message{user(strings.Repeat("x", 896))}, Budget: assemble.Budget{Window: 1000, Reserve: -1}}, 92, 92},
+		"the stable share is the query's":     {assemble.Request{Messages: long, Context: ragctx.ContextQuery{StableTokens: 7}, Budget: assemble.Budget{Window: 2000, Reserve: -1}}, 992, 7},
 	} {
 		p := plan(t, c.r)
 		if !p.Ask || p.Query.MaxTokens != c.most || p.Query.StableBudget() != c.stable {
@@ -68,7 +68,7 @@ func TestWhatIsAsked(t *testing.T) {
 		"what the user said last":  {assemble.Request{Messages: []ragctx.Message{user("first"), user("second"), call, result}}, "second"},
 		"nobody said anything":     {assemble.Request{Messages: []ragctx.Message{call, result}}, ""}, // §3.4: unchanged
 		"context that was kept":    {assemble.Request{Messages: []ragctx.Message{user("m")}, KeptTokens: &kept}, ""},
-		"no room":                  {assemble.Request{Messages: []ragctx.Message{user("m")}, Budget: assemble.Budget{Total: 13, Reserve: -1}}, ""},
+		"no room":                  {assemble.Request{Messages: []ragctx.Message{user("m")}, Budget: assemble.Budget{Window: 13, Reserve: -1}}, ""},
 		"a document as the prompt": {assemble.Request{Messages: []ragctx.Message{user(strings.Repeat("é", ragctx.MaxQueryBytes))}}, strings.Repeat("é", ragctx.MaxQueryBytes/2)},
 	} {
 		if p := plan(t, c.r); p.Ask != (c.want != "") || p.Query.Query != c.want {
@@ -94,8 +94,8 @@ func TestFaults(t *testing.T) {
 		"placement":             {Placement: "x"},
 		"messages":              {Messages: make([]ragctx.Message, assemble.MaxMessages+1)},
 		"tools":                 {Tools: make([]json.RawMessage, assemble.MaxTools+1)},
-		"budget.total":          {Budget: assemble.Budget{Total: -1}},
-		"budget.reserve_output": {Budget: assemble.Budget{Total: 10, Reserve: 10}},
+		"budget.window":         {Budget: assemble.Budget{Window: -1}},
+		"budget.reserve_output": {Budget: assemble.Budget{Window: 10, Reserve: 10}},
 		"budget.context_share":  {Budget: assemble.Budget{ContextShare: math.NaN()}},
 		"tools_tokens":          {ToolsTokens: -1},
 		"context_tokens":        {KeptTokens: &negative},
@@ -105,21 +105,21 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	_, err := assemble.Request{SystemPrompt: "much too long", Budget: assemble.Budget{Total: 10}}.Plan(bytesCounter{})
+	_, err := assemble.Request{SystemPrompt: "much too long", Budget: assemble.Budget{Window: 10}}.Plan(bytesCounter{})
 	if !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "the system prompt takes 17") {
 		t.Errorf("a system prompt that does not fit: %v", err)
 	}
 }
 
 // TestBudgetAddsUp: whatever is asked for and found, the parts make the sum, and only
-// messages that must stay can exceed the total.
+// messages that must stay can exceed the window.
 func TestBudgetAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-z ]{0,40}`)
 		r := assemble.Request{
 			SystemPrompt: text.Draw(t, "system"), Phase: rapid.SampledFrom([]assemble.Phase{assemble.Loop, assemble.Synthesis}).Draw(t, "phase"),
 			ToolsTokens: rapid.IntRange(0, 50).Draw(t, "tools"), Context: ragctx.ContextQuery{Query: "q", Spotlight: rapid.Bool().Draw(t, "spotlight")},
-			Budget: assemble.Budget{Total: rapid.IntRange(1, 2000).Draw(t, "total"), Reserve: rapid.IntRange(-1, 100).Draw(t, "reserve"), ContextShare: rapid.Float64Range(0, 1).Draw(t, "share")},
+			Budget: assemble.Budget{Window: rapid.IntRange(1, 2000).Draw(t, "window"), Reserve: rapid.IntRange(-1, 100).Draw(t, "reserve"), ContextShare: rapid.Float64Range(0, 1).Draw(t, "share")},
 		}
 		for range rapid.IntRange(0, 12).Draw(t, "messages") {
 			r.Messages = append(r.Messages, ragctx.TextMessage(rapid.SampledFrom([]ragctx.Role{ragctx.RoleUser, ragctx.RoleAssistant}).Draw(t, "role"), text.Draw(t, "text")))
@@ -140,7 +140,7 @@ func TestBudgetAddsUp(t *testing.T) {
 		}
 		res := p.Compose(stable, volatile)
 		b := res.Budget
-		if b.Used != b.System+b.Tools+b.Stable+b.Volatile+b.Messages || b.Over != max(b.Used+b.Reserved-b.Total, 0) || b.Messages != res.View.Tokens {
+		if b.Used != b.System+b.Tools+b.Stable+b.Volatile+b.Messages || b.Over != max(b.Used+b.Reserved-b.Window, 0) || b.Messages != res.View.Tokens {
 			t.Fatalf("budget %+v", b)
 		}
 		if last := session.LastInstruction(r.Messages); last >= 0 && !slices.Contains(res.View.Kept, last) {

@@ -213,7 +213,7 @@ func (r *cacheRun) observe(t *testing.T, turn []ragctx.Message) {
 
 func (r *cacheRun) call(t *testing.T) {
 	t.Helper()
-	asked := assemble.Request{SystemPrompt: cachePrompt, Placement: cmp.Or(r.placement, assemble.Inline), Budget: assemble.Budget{Total: r.window}}
+	asked := assemble.Request{SystemPrompt: cachePrompt, Placement: cmp.Or(r.placement, assemble.Inline), Budget: assemble.Budget{Window: r.window}}
 	asked.Context.MaxTokens = r.context
 	if r.arrange != nil {
 		asked.Placement = assemble.Blocks

@@ -214,8 +214,8 @@ func TestBoundaries(t *testing.T) {
 		"both calls of a message with two results": { // spec 1.10
 			messages: append(append(filler(40), parallel, result("a", "first"), result("b", "second")), filler(3)...), keeps: []string{"a", "b"},
 		},
-		"a call before the cut with its result after": {
-			messages: append(append(append(filler(31), use("a", "x", `{}`)), filler(9)[1:]...), append([]ragctx.Message{result("a", "late")}, filler(10)...)...), keeps: nil,
+		"a call before the cut with its result after": { // spec 1.10
+			messages: append(append(append(filler(31), use("a", "x", `{}`)), filler(9)[1:]...), append([]ragctx.Message{result("a", "late")}, filler(10)...)...), keeps: []string{"a"},
 		},
 		"an orphan result at the cut": { // spec 1.8: pushed into the summarised part
 			messages: append(append(filler(29), result("gone", "error: disk full")), filler(20)...), summary: []string{"disk full"},
@@ -251,7 +251,7 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// Spec 1.8: what exceeds the budget goes, oldest first, and is summarised, not lost.
+// Spec 1.8 and 1.10: what exceeds the budget goes, oldest first, and is summarised, not lost.
 func TestBudget(t *testing.T) {
 	messages := talk(60)
 	for i := range messages {
@@ -336,7 +336,7 @@ Half of the tests pass.`
 	if diff := cmp.Diff(want, res.Record.Summary); diff != "" {
 		t.Error(diff)
 	}
-	prompt := m.asked[0].Messages[0].Text // trap 16
+	prompt := m.asked[0].Messages[0].Text // trap 16 and spec 1.10
 	for _, part := range []string{"go test ./parser -run Test0", "unexpected token", `"role":"assistant"`} {
 		if !strings.Contains(prompt, part) {
 			t.Errorf("the model is not shown %q", part)
@@ -358,7 +358,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 			t.Errorf("%d characters of %d", n, most)
 		}
 		if !strings.Contains(text, "Step 999") {
-			t.Errorf("the newest message is not in the transcript of %d", most)
+			t.Errorf("the newest message is not in the transcript of %d", most) // spec 1.10
 		}
 		if most > 512 && most < 100_000 && (!strings.Contains(text, "step 0 ") || !strings.Contains(text, "messages_left_out")) {
 			t.Errorf("the transcript of %d begins with %.200s", most, text)

@@ -228,6 +228,17 @@ func (a *account) limited(cuts []Cut) []Cut {
 	return append(out, a.cuts...)
 }
 
+// showing has no message said to be shown in part that stages have left out.
+func (a *account) showing(messages []ragctx.Message) {
+	if !slices.ContainsFunc(a.cuts, func(c Cut) bool { return c.Partial }) {
+		return
+	}
+	shown := idsOf(messages)
+	for i := range a.cuts {
+		a.cuts[i].Partial = a.cuts[i].Partial && shown[a.cuts[i].ID]
+	}
+}
+
 // choice is which messages a compiler of package session chooses.
 type choice struct {
 	sections []string // all, if there are none

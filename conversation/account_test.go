@@ -107,6 +107,25 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeftOfAPart: a message of which a part was left out, and the rest by a stage, is
+// not shown in part.
+func TestNothingIsLeftOfAPart(t *testing.T) {
+	w := newWorld(t, conversation.Options{Settings: conversation.Settings{Compaction: conversation.CompactionSettings{Disabled: true}}})
+	waits := call("a1", "c1")
+	waits.Content = append(ragctx.Text("Wait."), waits.Content...)
+	_, err := w.Append(t.Context(), key, "", session.Step{}, named("u1", ragctx.TextMessage(ragctx.RoleUser, "What is it?")), waits,
+		named("u2", ragctx.TextMessage(ragctx.RoleUser, "Go on.")))
+	w.must(err)
+	before := w.view(conversation.ViewOptions{}).Cuts
+	if len(before) != 1 || before[0].ID != "a1" || !before[0].Partial || before[0].Reason != session.ReasonUnanswered {
+		t.Errorf("shown in part: %+v", before)
+	}
+	v := w.view(conversation.ViewOptions{Compile: conversation.CompileOptions{MaxMessages: 1}})
+	if len(v.Messages) != 1 || len(v.Cuts) != 1 || v.Cuts[0].ID != "a1" || v.Cuts[0].Partial || v.Cuts[0].Tokens != before[0].Tokens {
+		t.Errorf("truncated to %d: %+v", len(v.Messages), v.Cuts)
+	}
+}
+
 // TestManyCalls: what is left of a message is found out in one walk over its blocks, of which
 // Go programs may have any number.
 func TestManyCalls(t *testing.T) {

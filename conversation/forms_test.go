@@ -146,7 +146,7 @@ func checkCompiled(t *rapid.T, s *conversation.Service, k session.Key, e session
 func checkAssembled(t *rapid.T, s *conversation.Service, k session.Key, counter ragctx.Counter, e session.Execution) {
 	r := assemble.Request{
 		SystemPrompt: "You are an agent.", Placement: rapid.SampledFrom([]assemble.Placement{assemble.Blocks, assemble.Prepend, assemble.Inline}).Draw(t, "placement"),
-		Budget: assemble.Budget{Total: rapid.IntRange(60, 3000).Draw(t, "total"), Reserve: -1},
+		Budget: assemble.Budget{Window: rapid.IntRange(60, 3000).Draw(t, "window"), Reserve: -1},
 	}
 	window, fixed := r.Fixed(counter)
 	whole, err := s.Compile(t.Context(), k, conversation.CompileOptions{Execution: e})
@@ -178,7 +178,7 @@ func checkAssembled(t *rapid.T, s *conversation.Service, k session.Key, counter 
 	if r.Placement == assemble.Blocks {
 		sent += stable.Tokens + volatile.Tokens
 	}
-	if b := res.Budget; sent > b.Used+8 || b.Over == 0 && b.Used > b.Total {
+	if b := res.Budget; sent > b.Used+8 || b.Over == 0 && b.Used > b.Window {
 		t.Fatalf("%d tokens are sent; the budget says %+v", sent, b)
 	}
 }

@@ -52,7 +52,24 @@ func (s *Service) Observe(ctx context.Context, k session.Key) (pipeline.Observed
 	if len(turn) == 0 {
 		return pipeline.Observed{Reason: "nothing was said since it was observed"}, nil
 	}
-	return observer.Observe(ctx, scopeOf(k), turn)
+	out, err := observer.Observe(ctx, scopeOf(k), turn)
+	if out.Note != nil { // otherwise the session may be gone
+		s.unnoted(ctx, k, out.Warnings)
+	}
+	return out, err
+}
+
+// unnoted tells that a model has failed to note a turn, which was left to extraction.
+func (s *Service) unnoted(ctx context.Context, k session.Key, reasons []string) {
+	if len(reasons) == 0 {
+		return
+	}
+	e := ragctx.ContextWarning{SessionID: k.ID}
+	for _, reason := range reasons {
+		s.warn(ctx, k, []compact.Warning{{Strategy: compact.LLM, Reason: reason}})
+		e.Warnings = append(e.Warnings, string(compact.LLM)+": "+reason)
+	}
+	s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: e})
 }
 
 // unobserved says why a session is not observed, "" if it is.

@@ -45,7 +45,8 @@ type View struct {
 	Messages []ragctx.Message
 	Costs    []int // of the messages, in tokens of the tokenizer
 	Reports  []pipeline.Report
-	// Cuts and Hidden are the messages of the branch that no stage was given, or not whole.
+	// Cuts and Hidden are the messages of the branch that no stage was given, or not whole;
+	// what stages left out is in their reports.
 	Cuts   []Cut
 	Hidden []Hidden
 	// Notes are the observations that count, oldest first; the newest may not be shown yet.
@@ -142,6 +143,7 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	if err = cmp.Or(err, v.err); err != nil {
 		return View{}, err
 	}
+	left.showing(res.Messages)
 	out := View{
 		Messages: res.Messages, Costs: prices.costs(res.Messages), Reports: res.Reports, Cuts: left.cuts, Hidden: left.hidden,
 		Layer: v.branch.layer, Records: v.made, Used: state.Used, Path: v.branch.path(),

@@ -82,7 +82,7 @@ func TestEarlyTurnsOfALongSessionAreFound(t *testing.T) {
 		}
 		f.turn(ragctx.Turn{ID: fmt.Sprintf("t%d", i), UserID: "ann", SessionID: "s", Prompt: prompt, Response: response, Occurred: at})
 	}
-	a, items := f.callOf(k, asking("At which berth lies barge w1?", assemble.Request{Budget: assemble.Budget{Total: 3000, Reserve: 200}}))
+	a, items := f.callOf(k, asking("At which berth lies barge w1?", assemble.Request{Budget: assemble.Budget{Window: 3000, Reserve: 200}}))
 	var messages strings.Builder
 	for _, m := range a.View.Messages {
 		messages.WriteString(m.Content.String() + "\n")

@@ -85,7 +85,8 @@ func (f *fixture) listed(k engine.SessionKey) string {
 }
 
 // TestSessionProviders: sessions are asked for the providers that they added, and for
-// no others; what is offered by name outlives a restart.
+// no others; what is offered by name outlives a restart. Spec 1.10: removing
+// one that is not asked says false.
 func TestSessionProviders(t *testing.T) {
 	crm, wiki, mine := &desk{name: "crm"}, &desk{name: "wiki"}, &desk{name: "mine"}
 	f := open(t, func(o *engine.Options) {

@@ -231,6 +231,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// trap 32: the compact forms of all come first, then optional ones go, then the largest
+// required one is cut.
 func TestGuard(t *testing.T) {
 	keep := full("keep", pack.Required, 5, 20)
 	keep.Preserve = true

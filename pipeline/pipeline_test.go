@@ -32,7 +32,7 @@ type stage struct {
 func (s stage) Name() string  { return s.name }
 func (s stage) Priority() int { return s.priority }
 func (s stage) EstimateTokens(context.Context, *pipeline.State) int {
-	panic("spec 2.1: a pipeline never asks")
+	panic("spec 2.6: a pipeline never asks")
 }
 
 func (s stage) Apply(ctx context.Context, st *pipeline.State, m []ragctx.Message, b pipeline.Budget) ([]ragctx.Message, error) {
@@ -102,7 +102,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Spec 2.1, trap 17: nil leaves the list, an empty one replaces it, and what comes with an
+// Spec 2.1 and 2.6, trap 17: nil leaves the list, an empty one replaces it, and what comes with an
 // error does not count.
 func TestResultsOfStages(t *testing.T) {
 	returns := func(out []ragctx.Message, err error) stage {
@@ -140,7 +140,7 @@ func TestResultsOfStages(t *testing.T) {
 	}
 }
 
-// Spec 2.1 and trap 18: cancellation is looked at between stages and stops at once.
+// Spec 2.1 and 2.6, trap 18: cancellation is looked at between stages and stops at once.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stops := stage{"stops", 10, func(_ context.Context, _ *pipeline.State, m []ragctx.Message, _ pipeline.Budget) ([]ragctx.Message, error) {
@@ -223,7 +223,7 @@ func builtin(t *testing.T, b pipeline.BuiltinOptions) *pipeline.Pipeline {
 	return p
 }
 
-// Spec 2.2 and trap 18: truncation leaves the state as it is, compaction persists.
+// Spec 2.2 and 2.6, trap 18: truncation leaves the state as it is, compaction persists.
 func TestTruncationIsAView(t *testing.T) {
 	p := builtin(t, pipeline.BuiltinOptions{MaxMessages: 6})
 	s := &pipeline.State{Messages: long(20)}

@@ -102,7 +102,7 @@ func TestStuckProvider(t *testing.T) {
 }
 
 // TestArrivalDoesNotMatter: the same results in another order of arrival make the
-// same answer.
+// same answer. Trap 3.
 func TestArrivalDoesNotMatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		resolveWith := func(delays ...time.Duration) resolve.Answer {

@@ -81,7 +81,7 @@ func TestRequiredIsCut(t *testing.T) {
 }
 
 // TestSomethingIsReturned: an item that is too big alone is cut, on a word
-// boundary where there is one.
+// boundary where there is one. Traps 7 and 8.
 func TestSomethingIsReturned(t *testing.T) {
 	const tags = len("<context type=\"Resource\">\n\n</context>")
 	tests := []struct{ name, content, want string }{

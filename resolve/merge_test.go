@@ -7,6 +7,7 @@ import (
 	"github.com/ragctx/ragctx/resolve"
 )
 
+// spec 1.10: hints can outrank relevance.
 func TestOperatorHintsOutrank(t *testing.T) {
 	r := newResolver(t, resolve.Options{Providers: []resolve.Registered{
 		{Provider: fake{name: "plain", items: []ragctx.ContextItem{item("p", .8, "p"), item("q", .9, "q")}}},
@@ -32,6 +33,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
+// spec 1.10, trap 10: the better one of two that say the same stays; a source alone tells nothing.
 func TestDuplicates(t *testing.T) {
 	at := func(it ragctx.ContextItem, source string) ragctx.ContextItem { it.Source = source; return it }
 	r := newResolver(t, resolve.Options{},
@@ -81,6 +83,7 @@ func TestClaimsPutNothingOut(t *testing.T) {
 	}
 }
 
+// spec 1.10: caps of a source keep others, and bind only then.
 func TestSourceCaps(t *testing.T) {
 	many := func(name, prefix string, n int) fake {
 		f := fake{name: name}

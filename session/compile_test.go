@@ -47,7 +47,7 @@ func TestCompilers(t *testing.T) {
 	}{
 		// spec 3.4, DECISION: inference order with the current trace
 		{session.DefaultCompiler(), running, "uSUMMARY uBUFFER ufirst aanswer usecond a!2+!3 t?2 t?3"},
-		// trap 23: without an execution all traces go
+		// trap 23, spec 3.9: without an execution all traces go
 		{session.DefaultCompiler(), session.Execution{}, "uSUMMARY uBUFFER ufirst aanswer usecond"},
 		{session.CurrentTrace{}, running, "ufirst aanswer usecond a!2+!3 t?2 t?3 uBUFFER uSUMMARY uOWN"},
 		{session.AllSections{}, running, "ufirst a!1 t?1 aanswer usecond a!2+!3 t?2 t?3 uBUFFER uSUMMARY uOWN"},
@@ -105,7 +105,7 @@ func TestTags(t *testing.T) {
 	if _, trace := tagged[0].Metadata[ragctx.MetaIsTrace]; trace || tagged[0].Metadata["k"] != 1 || tagged[1].Metadata != nil || !cmp.Equal(mine[0].Metadata, before) {
 		t.Errorf("%+v", tagged)
 	}
-	// spec 3.3: an empty step leaves the context as it is
+	// spec 3.3 and 3.9: an empty step leaves the context as it is
 	c := agent(t)
 	if d := c.WithStep(session.Step{}); written(d.Store()) != written(c.Store()) || len(d.Store().Names()) != len(c.Store().Names()) {
 		t.Error("an empty step changed the context")

@@ -65,7 +65,7 @@ func anyMessage() *rapid.Generator[ragctx.Message] {
 	})
 }
 
-// parse∘serialise = identity, for whole contexts; spec 3.6: id and createdAt survive.
+// parse∘serialise = identity, for whole contexts; spec 3.6 and 3.9: id and createdAt survive.
 func TestContextRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		strict := rapid.Bool().Draw(t, "strict")

@@ -176,7 +176,7 @@ func plainShorten(whole session.View, costs []int, p pairing, l session.Limits) 
 		fit = plainStepped(whole.Messages, runs, costs, fit, budget)
 	}
 	first, begin := plainBeginning(whole.Messages, runs[fit:])
-	v := session.View{Cuts: slices.Grow(whole.Cuts, begin)}
+	v := session.View{Cuts: slices.Clone(whole.Cuts)}
 	for i, m := range whole.Messages {
 		if stay[i] || i >= begin {
 			v.Messages, v.Kept = append(v.Messages, m), append(v.Kept, whole.Kept[i])
@@ -187,7 +187,14 @@ func plainShorten(whole session.View, costs []int, p pairing, l session.Limits) 
 		if i >= first {
 			reason = session.ReasonBoundary
 		}
-		v.Cuts = append(v.Cuts, session.Cut{Index: whole.Kept[i], Tokens: costs[i], Reason: reason})
+		c := session.Cut{Index: whole.Kept[i], Tokens: costs[i], Reason: reason}
+		for _, part := range whole.Cuts {
+			if part.Index == c.Index {
+				c.Tokens += part.Tokens
+			}
+		}
+		v.Cuts = slices.DeleteFunc(v.Cuts, func(part session.Cut) bool { return part.Index == c.Index })
+		v.Cuts = append(v.Cuts, c)
 	}
 	v.Over = max(v.Tokens-budget, 0)
 	slices.SortStableFunc(v.Cuts, func(a, b session.Cut) int { return a.Index - b.Index })

@@ -145,6 +145,8 @@ func TestTruncate(t *testing.T) {
 		{"utiny ahuge" + strings.Repeat("x", 99) + " uend", 50, "uend", "0 budget 8, 1 budget 107"},      // §6.25: the first misfit ends it
 		{"ahello aworld aagain", 12, "aagain", "0 budget 9, 1 budget 9"},                                 // nobody asked
 		{"t?9 uaaaa ubbbb", 12, "ubbbb", "0 orphan_result 14, 1 budget 8"},
+		{"uaaaa abbbb+!1 ucccc", 30, "uaaaa abbbb ucccc", "1 unanswered_call* 16"},
+		{"uaaaa abbbb+!1 ucccc", 23, "ucccc", "0 budget 8, 1 boundary 24"}, // what was cut in part is told once when the rest goes
 	} {
 		messages := talk(t, c.in)
 		v := session.Truncate(messages, session.Limits{Tokens: c.budget, Scale: scale})
@@ -153,7 +155,11 @@ func TestTruncate(t *testing.T) {
 		}
 		got := make([]string, len(v.Cuts))
 		for i, cut := range v.Cuts {
-			got[i] = fmt.Sprintf("%d %s %d", cut.Index, cut.Reason, cut.Tokens)
+			partial := ""
+			if cut.Partial {
+				partial = "*"
+			}
+			got[i] = fmt.Sprintf("%d %s%s %d", cut.Index, cut.Reason, partial, cut.Tokens)
 		}
 		if d := cmp.Diff(c.cuts, strings.Join(got, ", ")); d != "" {
 			t.Errorf("%s in %d: %s", c.in, c.budget, d)

@@ -39,7 +39,7 @@ type View struct {
 	// Tokens is what they cost; Over is by how much that exceeds the budget, which only
 	// what must stay can do.
 	Tokens, Over int
-	// Cuts are in the order of the conversation.
+	// Cuts are in the order of the conversation, one at most of each message.
 	Cuts []Cut
 }
 
@@ -127,7 +127,18 @@ func (v View) from(first, begin int, stay []bool, costs []int, l Limits) View {
 	}
 	out := View{
 		Messages: make([]ragctx.Message, 0, shown), Kept: make([]int, 0, shown),
-		Cuts: slices.Grow(slices.Clip(v.Cuts), len(stay)-shown),
+		Cuts: make([]Cut, 0, len(v.Cuts)+len(stay)-shown),
+	}
+	before := v.Cuts
+	cut := func(c Cut) {
+		for ; len(before) > 0 && before[0].Index <= c.Index; before = before[1:] {
+			if before[0].Index == c.Index { // of which a part was left out; now the rest goes
+				c.Tokens += before[0].Tokens
+			} else {
+				out.Cuts = append(out.Cuts, before[0])
+			}
+		}
+		out.Cuts = append(out.Cuts, c)
 	}
 	for i := range v.Messages {
 		place := i
@@ -139,15 +150,13 @@ func (v View) from(first, begin int, stay []bool, costs []int, l Limits) View {
 			out.Messages, out.Kept = append(out.Messages, v.Messages[i]), append(out.Kept, place)
 			out.Tokens += costs[i]
 		case i >= first:
-			out.Cuts = append(out.Cuts, Cut{Index: place, Tokens: costs[i], Reason: ReasonBoundary})
+			cut(Cut{Index: place, Tokens: costs[i], Reason: ReasonBoundary})
 		default:
-			out.Cuts = append(out.Cuts, Cut{Index: place, Tokens: costs[i], Reason: ReasonBudget})
+			cut(Cut{Index: place, Tokens: costs[i], Reason: ReasonBudget})
 		}
 	}
+	out.Cuts = append(out.Cuts, before...)
 	out.Over = max(out.Tokens-l.Tokens, 0)
-	if len(v.Cuts) > 0 {
-		slices.SortStableFunc(out.Cuts, func(a, b Cut) int { return a.Index - b.Index })
-	}
 	return out
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
@@ -29,7 +31,7 @@ Context follows the system prompt. What the flags say wins over what the file sa
 Nothing is stored.`
 
 const assembleExample = `  ragctx assemble request.json
-  ragctx assemble request.json --total 8000 --report
+  ragctx assemble request.json --window 8000 --report
   jq '.messages' chat.json | ragctx assemble --session s-1
   ragctx assemble chat.json | curl -d @- -H 'Content-Type: application/json' $API/chat/completions`
 
@@ -54,15 +56,57 @@ func (l local) Assemble(ctx context.Context, r api.AssembleRequest) (api.Assembl
 	return c.Answer(a)
 }
 
+var phases = []string{string(assemble.Loop), string(assemble.Synthesis)}
+
+// callFlags say what a model call is to have, and what is printed of it.
+type callFlags struct {
+	query, phase, agent, tokenizer string
+	window, reserve, maxTokens     int
+	spotlight                      bool
+	report, json                   bool
+}
+
+func (f *callFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.query, "query", "", "what context is looked for (default what the user said last)")
+	choiceVar(flags, &f.phase, "phase", "", phases, "loop, or synthesis, whose call has no tools (default loop)")
+	countVar(flags, &f.window, "window", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", assemble.DefaultWindow))
+	countVar(flags, &f.reserve, "reserve-output", 0, -1, ragctx.MaxTokensLimit,
+		fmt.Sprintf("of these for what the model answers; -1 is none (default %d, a quarter at most)", assemble.DefaultReserve))
+	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("most tokens of the context (default %d)", ragctx.DefaultMaxTokens))
+	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
+	flags.StringVar(&f.tokenizer, "tokenizer", "", "counts the tokens (default "+ragctx.DefaultTokenizer+")")
+	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
+	flags.BoolVar(&f.report, "report", false, "print where the tokens went, what was found and what was left out, instead")
+	flags.BoolVar(&f.json, "json", false, "print the whole answer as JSON, as the API returns it")
+}
+
+// validate checks flags that exclude each other.
+func (f *callFlags) validate() error {
+	if f.report && f.json {
+		return badUsage("--report and --json exclude each other")
+	}
+	return nil
+}
+
+// apply puts what the flags say into a request.
+func (f *callFlags) apply(r *api.AssembleOptions) {
+	r.Query = cmp.Or(f.query, r.Query)
+	r.Phase = cmp.Or(f.phase, r.Phase)
+	r.AgentID = cmp.Or(f.agent, r.AgentID)
+	r.Context.Tokenizer = cmp.Or(f.tokenizer, r.Context.Tokenizer)
+	r.Budget.Window = cmp.Or(f.window, r.Budget.Window)
+	r.Budget.ReserveOutput = cmp.Or(f.reserve, r.Budget.ReserveOutput)
+	if f.maxTokens != 0 {
+		r.Context.MaxTokens = &f.maxTokens
+	}
+	r.Context.Spotlight = r.Context.Spotlight || f.spotlight
+}
+
 // assembleFlags are the flags of the command.
 type assembleFlags struct {
-	query, phase         string
-	total, reserve       int
-	maxTokens            int
-	user, agent, session string
-	tokenizer            string
-	spotlight            bool
-	report, json         bool
+	callFlags
+
+	user, session string
 }
 
 func newAssemble(env lookupEnv) *cobra.Command {
@@ -75,31 +119,21 @@ func newAssemble(env lookupEnv) *cobra.Command {
 		Args:    atMost(1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
-				return runAssemble(ctx, cmd, env, f, s, b, args)
+				return runAssemble(ctx, cmd, env, &f, s, b, args)
 			})
 		},
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "server")
-	flags.StringVar(&f.query, "query", "", "what context is looked for (default what the user said last)")
-	flags.StringVar(&f.phase, "phase", "", "loop, or synthesis, whose call has no tools (default loop)")
-	countVar(flags, &f.total, "total", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("tokens of the model's window (default %d)", assemble.DefaultTotal))
-	countVar(flags, &f.reserve, "reserve-output", 0, -1, ragctx.MaxTokensLimit,
-		fmt.Sprintf("of these for what the model answers; -1 is none (default %d, a quarter at most)", assemble.DefaultReserve))
-	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit, fmt.Sprintf("most tokens of the context (default %d)", ragctx.DefaultMaxTokens))
+	f.add(flags)
 	flags.StringVar(&f.session, "session", "", "only memories of this session among those that answer")
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
-	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
-	flags.StringVar(&f.tokenizer, "tokenizer", "", "counts the tokens (default "+ragctx.DefaultTokenizer+")")
-	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
-	flags.BoolVar(&f.report, "report", false, "print where the tokens went, what was found and what was left out, instead")
-	flags.BoolVar(&f.json, "json", false, "print the whole answer as JSON, as /v1/assemble returns it")
 	return cmd
 }
 
-func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f assembleFlags, s settings, b backend, args []string) error {
-	if f.report && f.json {
-		return badUsage("--report and --json exclude each other")
+func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f *assembleFlags, s settings, b backend, args []string) error {
+	if err := f.validate(); err != nil {
+		return err
 	}
 	body, err := readBody(args, cmd.InOrStdin())
 	if err != nil {
@@ -123,7 +157,7 @@ func runAssemble(ctx context.Context, cmd *cobra.Command, env lookupEnv, f assem
 	case f.json:
 		return writeJSON(stdout, a)
 	case f.report:
-		return writeAssembly(stdout, paint(stdout, env), r, a)
+		return writeAssembly(stdout, paint(stdout, env), len(r.Tools), shownOf(r, a), a)
 	}
 	out, err := c.answer(a)
 	if err != nil {
@@ -154,54 +188,44 @@ func readBody(args []string, stdin io.Reader) ([]byte, error) {
 }
 
 // apply puts what the flags and settings say into a request.
-func (f assembleFlags) apply(r *api.AssembleRequest, s settings) {
-	for _, field := range []struct {
-		to    *string
-		value string
-	}{{&r.Query, f.query}, {&r.Phase, f.phase}, {&r.UserID, f.user}, {&r.AgentID, f.agent}, {&r.SessionID, f.session}, {&r.Context.Tokenizer, f.tokenizer}} {
-		if field.value != "" {
-			*field.to = field.value
-		}
-	}
+func (f *assembleFlags) apply(r *api.AssembleRequest, s settings) {
+	f.callFlags.apply(&r.AssembleOptions)
+	r.UserID = cmp.Or(f.user, r.UserID)
+	r.SessionID = cmp.Or(f.session, r.SessionID)
 	if r.Namespace == "" || s.origin["namespace"] != fromDefault {
 		r.Namespace = s.Namespace
 	}
-	if f.total != 0 {
-		r.Budget.Total = f.total
-	}
-	if f.reserve != 0 {
-		r.Budget.ReserveOutput = f.reserve
-	}
-	if f.maxTokens != 0 {
-		r.Context.MaxTokens = &f.maxTokens
-	}
-	r.Context.Spotlight = r.Context.Spotlight || f.spotlight
 	if r.Placement == "" {
 		r.Placement = string(assemble.Prepend)
 	}
 }
 
-// writeAssembly tells where the tokens of a call go, what was found and what was left
-// out.
-func writeAssembly(w io.Writer, bold func(string) string, r api.AssembleRequest, a api.AssembleAnswer) error {
-	b := a.Budget
-	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Total, b.Reserved, max(b.Total-b.Used-b.Reserved, 0))
-	found := make(map[string]int)
-	for _, block := range a.Blocks {
-		found[block.Name] = len(block.Items)
-	}
+// shownOf tells how many messages of a request are shown.
+func shownOf(r api.AssembleRequest, a api.AssembleAnswer) string {
 	shown := len(r.Messages)
 	for _, d := range a.Dropped {
 		if !d.Partial {
 			shown--
 		}
 	}
+	return fmt.Sprintf("%d of %d", shown, len(r.Messages))
+}
+
+// writeAssembly tells where the tokens of a call go, what was found and what was left
+// out. How many messages are shown is told by the caller.
+func writeAssembly(w io.Writer, bold func(string) string, tools int, shown string, a api.AssembleAnswer) error {
+	b := a.Budget
+	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Window, b.Reserved, max(b.Window-b.Used-b.Reserved, 0))
+	found := make(map[string]int)
+	for _, block := range a.Blocks {
+		found[block.Name] = len(block.Items)
+	}
 	table(w, func(row func(...any)) {
 		row("system prompt", b.System, "")
-		row("tools", b.Tools, fmt.Sprintf("%d definitions", len(r.Tools)))
+		row("tools", b.Tools, fmt.Sprintf("%d definitions", tools))
 		row("stable context", b.Stable, fmt.Sprintf("%d items", found["stable"]))
 		row("context", b.Volatile, fmt.Sprintf("%d items", found["volatile"]))
-		row("messages", b.Messages, fmt.Sprintf("%d of %d", shown, len(r.Messages)))
+		row("messages", b.Messages, shown)
 	})
 	if b.Over > 0 {
 		fmt.Fprintf(w, "%s by %d tokens\n", bold("OVER THE BUDGET"), b.Over)

@@ -50,27 +50,38 @@ type ownCall struct{ api.AssembleRequest }
 
 func readRequest(body []byte) (call, error) {
 	var r api.AssembleRequest
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&r); err != nil {
+	if err := decodeStrictly(body, &r); err != nil {
 		return nil, ragctx.Invalid("input", "is no request for /v1/assemble: %v (a request for a chat API has a model)", err)
 	}
 	return ownCall{r}, nil
 }
 
+// decodeStrictly reads an object whose fields all have to be known.
+func decodeStrictly(body []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}
+
 func (c ownCall) request() api.AssembleRequest { return c.AssembleRequest }
 
-func (c ownCall) answer(a api.AssembleAnswer) (any, error) {
-	out := struct {
-		SystemPrompt string               `json:"system_prompt,omitempty"`
-		System       json.RawMessage      `json:"system,omitempty"`
-		Messages     []json.RawMessage    `json:"messages"`
-		Blocks       []api.AssembledBlock `json:"blocks,omitempty"`
-	}{SystemPrompt: a.SystemPrompt, System: a.System, Messages: a.Messages}
-	if c.Placement == string(assemble.Blocks) {
+func (c ownCall) answer(a api.AssembleAnswer) (any, error) { return toSend(a, c.Placement), nil }
+
+// sending is what of an answer the model is to be sent.
+type sending struct {
+	SystemPrompt string               `json:"system_prompt,omitempty"`
+	System       json.RawMessage      `json:"system,omitempty"`
+	Messages     []json.RawMessage    `json:"messages"`
+	Blocks       []api.AssembledBlock `json:"blocks,omitempty"`
+}
+
+// toSend returns what the model is to be sent; blocks only if they are not in it already.
+func toSend(a api.AssembleAnswer, placement string) sending {
+	out := sending{SystemPrompt: a.SystemPrompt, System: a.System, Messages: a.Messages}
+	if placement == string(assemble.Blocks) {
 		out.Blocks = a.Blocks
 	}
-	return out, nil
+	return out
 }
 
 // chatCall is a request for a chat API, or its messages alone.

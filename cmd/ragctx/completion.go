@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/eval"
 	"github.com/ragctx/ragctx/rerank"
@@ -29,7 +28,7 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"depth": {"abstract", "overview", "full"}, "preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
-		"phase": {string(assemble.Loop), string(assemble.Synthesis)},
+		"phase": phases,
 		"types": {"memory", "resource", "skill"}, "search types": {"memory", "resource"},
 		"memory list type": memoryTypes, "memory export type": memoryTypes, "remember type": memoryTypes,
 		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
@@ -38,8 +37,8 @@ func flagValues() map[string][]string {
 		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {"all", "pending", "done", "failed", "skipped"},
 		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
 		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
-		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
-		"sessions append format": forms, "sessions compile format": forms,
+		"layer": layers, "sessions append role": roles, "sessions section role": roles, "compiler": session.CompilerNames(), "policy": policies, "sessions compact strategy": strategies,
+		"sessions append format": forms, "sessions section format": forms, "sessions compile format": forms, "sessions assemble format": forms, "placement": placements,
 		"embedder": embedders, "embed-shape": texts(embedding.Shapes()), "rerank-shape": texts(rerank.Shapes()), "rerank-scores": texts(rerank.Scales()),
 	}
 }
@@ -53,7 +52,7 @@ var (
 var (
 	fileFlags = []string{
 		"config", "key-file", "ca-file", "tls-cert", "tls-key", "embed-key-file", "docs", "source", "strategy", "queries", "allow-path",
-		"bench json", "bench html", "bench compare", "sessions append messages",
+		"bench json", "bench html", "bench compare", "sessions append messages", "sessions section messages",
 	}
 	dirFlags = []string{"data", "markdown", "out"}
 )
@@ -80,8 +79,8 @@ func arguments(env lookupEnv) map[string]argument {
 		"procedures rollback": {procedure}, "procedures preview": {procedure}, "procedures delete": {procedure},
 		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
 		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
-		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions compact": {talk}, "sessions undo": {talk},
-		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions observations": {talk}, "sessions delete": {talk}, "sessions change": {talk},
+		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk}, "sessions assemble": {talk, completeFiles}, "sessions compact": {talk}, "sessions undo": {talk},
+		"sessions fork": {talk}, "sessions navigate": {talk}, "sessions label": {talk}, "sessions compactions": {talk}, "sessions observations": {talk}, "sessions section": {talk}, "sessions delete": {talk}, "sessions change": {talk},
 		"sessions export": {talk, completeFiles}, "sessions import": {cobra.NoFileCompletions, completeFiles},
 		"reembed": {embedder},
 	}

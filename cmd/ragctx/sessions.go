@@ -41,12 +41,13 @@ func newSessions(env lookupEnv) *cobra.Command {
 		Example: `  ragctx sessions append s-42 "How do I roll back?" --create
   ragctx sessions messages s-42
   ragctx sessions compile s-42 --max-tokens 8000 --format openai
+  ragctx sessions assemble s-42 --window 32000
   ragctx sessions compact s-42
   ragctx sessions fork s-42 s-43 --message ID`,
 	}
 	group(cmd)
 	cmd.AddCommand(
-		newSessionsList(env), newSessionsShow(env), newSessionsCreate(env), newSessionsAppend(env), newSessionsMessages(env), newSessionsCompile(env), newSessionsCompact(env),
+		newSessionsList(env), newSessionsShow(env), newSessionsCreate(env), newSessionsAppend(env), newSessionsMessages(env), newSessionsCompile(env), newSessionsAssemble(env), newSessionsCompact(env),
 		newSessionsUndo(env), newSessionsCompactions(env), newSessionsSection(env), newSessionsFork(env), newSessionsNavigate(env), newSessionsLabel(env), newSessionsExport(env), newSessionsImport(env), newSessionsObservations(env),
 		newSessionsChange(env), newSessionsDelete(env),
 	)

@@ -60,17 +60,29 @@ func writeCompiled(w, about io.Writer, a api.CompileAnswer) error {
 	if err != nil {
 		return err
 	}
+	if err := writeShown(w, messages); err != nil {
+		return err
+	}
+	return writeSpared(about, fmt.Sprintf("%s, %s", amount(len(messages), "message"), amount(a.Tokens, "token")), len(a.Dropped), a.Hidden)
+}
+
+// writeShown prints what a model is shown.
+func writeShown(w io.Writer, messages []ragctx.Message) error {
 	for _, m := range messages {
 		if err := writeSaid(w, strings.TrimSpace(string(m.Role)+"  "+printable(m.Name)), m); err != nil {
 			return err
 		}
 	}
-	var line strings.Builder
-	fmt.Fprintf(&line, "%s, %s; %d left out", amount(len(messages), "message"), amount(a.Tokens, "token"), len(a.Dropped))
-	for _, h := range a.Hidden {
-		fmt.Fprintf(&line, ", %s %d", h.Reason, h.Messages)
+	return nil
+}
+
+// writeSpared prints what there is, and how much is not.
+func writeSpared(w io.Writer, there string, dropped int, hidden []api.HiddenMessages) error {
+	line := []string{fmt.Sprintf("%s; %d left out", there, dropped)}
+	for _, h := range hidden {
+		line = append(line, fmt.Sprintf("%s %d", h.Reason, h.Messages))
 	}
-	_, err = fmt.Fprintln(about, line.String())
+	_, err := fmt.Fprintln(w, strings.Join(line, ", "))
 	return err
 }
 

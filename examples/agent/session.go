@@ -40,7 +40,7 @@ func (s *Session) Assemble(ctx context.Context, system string, r Request, window
 	var out Shown
 	err := s.do(ctx, "assemble", map[string]any{
 		"format": s.Format, "system_prompt": system, "tools": r.Tools, "phase": phase, "used_tokens": used,
-		"budget": map[string]int{"total": window, "reserve_output": r.Answer},
+		"budget": map[string]int{"window": window, "reserve_output": r.Answer},
 	}, &out)
 	return out, err
 }

@@ -15,6 +15,7 @@ import (
 
 const day = 24 * time.Hour
 
+// spec 1.7, trap 5: 30 days are e-folding, and what is of the future is new.
 func TestScore(t *testing.T) {
 	var w memory.Weights
 	for _, c := range []struct {

@@ -54,7 +54,7 @@ func TestIDs(t *testing.T) {
 }
 
 // TestLineCost shows that what a skill takes in a context does not grow with its body,
-// nor beyond about 50 tokens.
+// nor beyond about 50 tokens. Trap 40.
 func TestLineCost(t *testing.T) {
 	count, err := tokens.New(ragctx.DefaultTokenizer)
 	if err != nil {
