@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // ContextType says what kind of thing an item is.
@@ -90,21 +88,6 @@ func (d *ContextDepth) UnmarshalText(b []byte) error {
 	}
 	return err
 }
-
-// Defaults of a [ContextQuery] and the limits that [ContextQuery.Validate] holds it to.
-const (
-	DefaultMaxResults = 10
-	DefaultMaxTokens  = 4000
-	DefaultTokenizer  = "o200k_base"
-	DefaultNamespace  = "default"
-
-	MaxQueryBytes   = 64 << 10 // of the query and its other wordings together
-	MaxQueries      = 8
-	MaxResultsLimit = 1000
-	MaxTokensLimit  = 10_000_000
-	MaxFilterValues = 256
-	MaxNameBytes    = 512 // namespaces, users, agents, sessions, external ids, tags
-)
 
 // Filter narrows a query to matching items. All given conditions must hold; the
 // zero value matches everything.
@@ -275,38 +258,6 @@ func (q ContextQuery) WithDefaults() ContextQuery {
 	return q
 }
 
-// Caps returns the limits of q's answer: its own counts, and the per-source
-// shares of its preset (balanced when it names none). A smaller answer has
-// smaller shares, in the preset's proportion, so that no source can take all of
-// it while another has something to offer.
-func (q ContextQuery) Caps() Caps {
-	q = q.WithDefaults()
-	c := presets[q.Preset]
-	c.MaxResultsPerSource = min(c.MaxResultsPerSource, share(q.MaxResults, c.MaxResultsPerSource, c.MaxResults))
-	c.MaxTokensPerSource = min(c.MaxTokensPerSource, share(q.MaxTokens, c.MaxTokensPerSource, c.MaxTokens))
-	c.MaxResults, c.MaxTokens = q.MaxResults, q.MaxTokens
-	return c
-}
-
-// stableShare is the part of MaxTokens that the stable block has at most unless the query
-// says otherwise: one in so many.
-const stableShare = 4
-
-// StableBudget returns the most tokens of the stable block of q's answer.
-func (q ContextQuery) StableBudget() int {
-	switch {
-	case !q.Blocks || q.StableTokens < 0:
-		return 0
-	case q.StableTokens == 0:
-		return q.WithDefaults().MaxTokens / stableShare
-	default:
-		return min(q.StableTokens, q.WithDefaults().MaxTokens)
-	}
-}
-
-// share returns part/whole of n, rounded up.
-func share(n, part, whole int) int { return (n*part + whole - 1) / whole }
-
 // UnmarshalJSON reads a query strictly (an unknown field is an error) and fills
 // what is missing by [ContextQuery.WithDefaults].
 func (q *ContextQuery) UnmarshalJSON(b []byte) error {
@@ -329,177 +280,4 @@ func (q ContextQuery) MarshalJSON() ([]byte, error) {
 		q.ContextTypes = []ContextType{}
 	}
 	return json.Marshal(plain(q))
-}
-
-// Validate checks q, whose defaults are filled in, against the documented
-// limits. The error names the field, the limit and the remedy, and is [ErrInvalid].
-func (q ContextQuery) Validate() error {
-	switch {
-	case len(q.Query) > MaxQueryBytes:
-		return Invalid("query", "is %d bytes long; the limit is %d: send the question, not the document", len(q.Query), MaxQueryBytes)
-	case q.MaxResults < 1 || q.MaxResults > MaxResultsLimit:
-		return Invalid("max_results", "is %d; use 1 to %d", q.MaxResults, MaxResultsLimit)
-	case q.MaxTokens < 1 || q.MaxTokens > MaxTokensLimit:
-		return Invalid("max_tokens", "is %d; use 1 to %d", q.MaxTokens, MaxTokensLimit)
-	case q.StableTokens < -1 || q.StableTokens > MaxTokensLimit:
-		return Invalid("stable_tokens", "is %d; use 1 to %d, or -1 for none", q.StableTokens, MaxTokensLimit)
-	case !(q.MinRelevance >= 0 && q.MinRelevance <= 1):
-		return Invalid("min_relevance", "is %v; use 0 to 1", q.MinRelevance)
-	case !(q.Diversity >= 0 && q.Diversity <= 1):
-		return Invalid("diversity", "is %v; use 0 to 1", q.Diversity)
-	case q.Preset != "" && presets[q.Preset].MaxResults == 0:
-		return Invalid("preset", "%q is unknown; use %s", Clip(q.Preset), strings.Join(PresetNames(), ", "))
-	case len(q.Exclude) > MaxResultsLimit:
-		return Invalid("exclude", "lists %d ids; the limit is %d", len(q.Exclude), MaxResultsLimit)
-	case len(q.Shown) > MaxResultsLimit:
-		return Invalid("shown", "lists %d ids; the limit is %d", len(q.Shown), MaxResultsLimit)
-	case len(q.Filter.Tags) > MaxFilterValues, len(q.Filter.Metadata) > MaxFilterValues, len(q.Filter.Sources) > MaxFilterValues:
-		return Invalid("filter", "has more than %d values in one list", MaxFilterValues)
-	case !q.Filter.OccurredBefore.IsZero() && !q.Filter.OccurredAfter.Before(q.Filter.OccurredBefore):
-		return Invalid("filter.occurred_before", "is not after occurred_after; nothing could match")
-	}
-	if _, err := ParseContextDepth(string(q.Depth)); err != nil {
-		return err
-	}
-	for _, t := range q.ContextTypes {
-		if _, err := ParseContextType(string(t)); err != nil {
-			return err
-		}
-	}
-	if err := q.validTexts(); err != nil {
-		return err
-	}
-	for _, f := range [...]struct {
-		field string
-		value time.Time
-	}{
-		{"as_of", q.AsOf},
-		{"now", q.Now},
-		{"filter.occurred_after", q.Filter.OccurredAfter},
-		{"filter.occurred_before", q.Filter.OccurredBefore},
-	} {
-		if err := ValidTime(f.field, f.value); err != nil {
-			return err
-		}
-	}
-	for _, f := range [...]struct{ field, value string }{
-		{"namespace", q.Namespace}, {"user_id", q.UserID}, {"agent_id", q.AgentID}, {"session_id", q.SessionID},
-	} {
-		if err := ValidName(f.field, f.value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// validTexts checks the question and its other wordings.
-func (q ContextQuery) validTexts() error {
-	if err := ValidText("query", q.Query); err != nil {
-		return err
-	}
-	switch {
-	case len(q.Queries) > MaxQueries:
-		return Invalid("queries", "lists %d wordings; the limit is %d", len(q.Queries), MaxQueries)
-	case len(q.Queries) > 0 && q.Query == "":
-		return Invalid("queries", "come beside a query, which is empty; make one of them the query")
-	}
-	total := len(q.Query)
-	for i, text := range q.Queries {
-		field := "queries[" + strconv.Itoa(i) + "]"
-		if text == "" {
-			return Invalid(field, "is empty; leave it out")
-		}
-		if err := ValidText(field, text); err != nil {
-			return err
-		}
-		total += len(text)
-	}
-	if len(q.Queries) > 0 && total > MaxQueryBytes {
-		return Invalid("queries", "are, with the query, %d bytes long; the limit is %d: send questions, not documents", total, MaxQueryBytes)
-	}
-	return nil
-}
-
-// ValidName checks an identifier chosen by a caller: valid UTF-8 without NUL,
-// at most [MaxNameBytes]. Empty is valid.
-func ValidName(field, s string) error {
-	if len(s) > MaxNameBytes {
-		return Invalid(field, "is %d bytes long; the limit is %d", len(s), MaxNameBytes)
-	}
-	return ValidText(field, s)
-}
-
-// ValidText checks that s is valid UTF-8 and holds no NUL byte.
-func ValidText(field, s string) error {
-	if !utf8.ValidString(s) {
-		return Invalid(field, "is not valid UTF-8; convert the text before sending it")
-	}
-	if i := strings.IndexByte(s, 0); i >= 0 {
-		return Invalid(field, "has a NUL byte at offset %d; remove it", i)
-	}
-	return nil
-}
-
-// ValidTime checks that t can be written as RFC 3339: a year of four digits, in
-// UTC. The zero time is valid.
-func ValidTime(field string, t time.Time) error {
-	if y := t.UTC().Year(); y < 1 || y > 9999 {
-		return Invalid(field, "is in the year %d; use 1 to 9999", y)
-	}
-	return nil
-}
-
-// Clip shortens s for an error message: at most 60 characters, no line breaks.
-func Clip(s string) string {
-	r := []rune(strings.ToValidUTF8(s, "\uFFFD"))
-	if len(r) > 60 {
-		r = append(r[:57], '.', '.', '.')
-	}
-	return strings.Map(func(c rune) rune {
-		if c < ' ' {
-			return ' '
-		}
-		return c
-	}, string(r))
-}
-
-// Caps are the limits of one answer: in all, and per source while another
-// source still has candidates.
-type Caps struct {
-	MaxResults, MaxTokens                   int
-	MaxResultsPerSource, MaxTokensPerSource int
-}
-
-var presets = map[string]Caps{
-	"":          {12, 4000, 6, 2500},
-	"balanced":  {12, 4000, 6, 2500},
-	"compact":   {8, 2500, 4, 1200},
-	"expansive": {20, 8000, 8, 3500},
-}
-
-// PresetNames returns the names that [ContextQuery].Preset takes, sorted.
-func PresetNames() []string { return []string{"balanced", "compact", "expansive"} }
-
-// ValidMetadata checks that metadata can be stored: valid keys, JSON values, at
-// most limit bytes in all.
-func ValidMetadata(field string, m map[string]any, limit int) error {
-	for k := range m {
-		if k == "" {
-			return Invalid(field, "has an empty key; name it")
-		}
-		if err := ValidName(field+"."+Clip(k), k); err != nil {
-			return err
-		}
-	}
-	b, err := json.Marshal(m)
-	if err != nil {
-		return Invalid(field, "cannot be written as JSON: %v", err)
-	}
-	if len(b) > limit {
-		return Invalid(field, "is %d bytes of JSON; the limit is %d", len(b), limit)
-	}
-	if bytes.Contains(b, []byte(`\u0000`)) {
-		return Invalid(field, "has a NUL character; remove it")
-	}
-	return nil
 }

@@ -316,6 +316,7 @@ func TestUserWall(t *testing.T) {
 		{"GET", "/v1/memories/his", "", 404},
 		{"GET", "/v1/memories/none", "", 404},
 		{"GET", "/v1/items/his", "", 404},
+		{"GET", "/v1/items/his?cluster=c", "", 404},
 		{"GET", "/v1/memories/his/history", "", 404},
 		{"GET", "/v1/memories/his?user_id=bob", "", 403},
 		{"GET", "/v1/memories?all_users=true", "", 403},

@@ -130,6 +130,8 @@ func TestBadValues(t *testing.T) {
 		{"POST", "/v1/context", `{"query":"x","messages":[{"content":5}]}`, "body.messages[0].content", "send a string or an array"},
 		{"POST", "/v1/context", `{"query":"x","messages":[{"content":[{"type":"image","data":"%%%"}]}]}`, "body.messages[0].content[0].data", "base64"},
 		{"POST", "/v1/search", `{"query":""}`, "body.query", "is empty"},
+		{"POST", "/v1/search", `{"query":"x","tokenizer":"none"}`, "body.tokenizer", "is unknown; use one of o200k_base, "},
+		{"POST", "/v1/memories/search", `{"query":"x","format":"none"}`, "body.format", "is not a format; use xml, "},
 		{"POST", "/v1/memories/search", `{"query":"x","context_types":["skill"]}`, "body.context_types[0]", "/v1/search"},
 		{"POST", "/v1/memories", `{"content":"x","importance":1.01}`, "body.importance", "use 0 to 1"},
 		{"POST", "/v1/memories", `{"content":"x","memory_type":"eternal"}`, "body.memory_type", "episodic"},

@@ -143,7 +143,7 @@ func (s *Server) contextRoutes() {
 	register(s, huma.Operation{
 		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"context"},
 		Summary: "Search documents and memories", DefaultStatus: http.StatusOK,
-		Description: "Returns the best items, best first, without a token budget: max_tokens, tokenizer, format and preset do not matter.",
+		Description: "Returns the best items, best first, without a token budget: max_tokens, tokenizer, format and preset do not matter, though they have to be right.",
 	}, s.search)
 	register(s, huma.Operation{
 		OperationID: "explain", Method: http.MethodPost, Path: "/v1/explain", Tags: []string{"context"},

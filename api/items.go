@@ -24,12 +24,16 @@ type Item struct {
 
 type itemKey struct {
 	Scoped
-	ID string `path:"id" doc:"document@version#ordinal, the id of a memory, procedure:name@version (procedure:name is the version that agents are shown), the id of a message, or state:cluster, percent-encoded" example:"docs/a.md@1#0"`
+	ID      string `path:"id" doc:"document@version#ordinal, the id of a memory, procedure:name@version (procedure:name is the version that agents are shown), the id of a message, or state:cluster, percent-encoded" example:"docs/a.md@1#0"`
+	Cluster string `query:"cluster" doc:"only what this cluster's ledger has: of a message that an import has put into several, this one's copy"`
 }
 
 type itemOutput struct{ Body Item }
 
 func (s *Server) getItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
+	if in.Cluster != "" {
+		return s.messageItem(ctx, in)
+	}
 	document, version, _, ok := passage.ParseItemID(in.ID)
 	if !ok {
 		return s.memoryItem(ctx, in)
@@ -73,7 +77,7 @@ func (s *Server) skillItem(ctx context.Context, in *itemKey) (*itemOutput, error
 
 // messageItem returns a message of a ledger, or the state of a cluster.
 func (s *Server) messageItem(ctx context.Context, in *itemKey) (*itemOutput, error) {
-	it, err := s.engine.MessageItem(ctx, in.Namespace, in.ID)
+	it, err := s.engine.MessageItem(ctx, in.Namespace, in.Cluster, in.ID)
 	if err != nil {
 		return nil, err
 	}

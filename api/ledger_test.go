@@ -320,6 +320,34 @@ func TestLedgerTransfer(t *testing.T) {
 	}
 }
 
+// Of a message that an import has put into several clusters, the item of each is its own copy.
+func TestItemsOfCopies(t *testing.T) {
+	f := start(t, Options{})
+	first := f.say(t, say("X", "staging is down"))[0]
+	copied := first
+	copied.Cluster, copied.Text = "copies", "staging is up"
+	line, err := json.Marshal(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := f.client.ImportMessages(t.Context(), team.Namespace, "copies", bytes.NewReader(line)); err != nil || done.Imported != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	for cluster, want := range map[string]string{"": "down", team.Cluster: "down", "copies": "up"} {
+		if it, err := f.client.LedgerItem(t.Context(), team.Namespace, cluster, first.ID); err != nil || it.ID != first.ID || !strings.HasSuffix(it.Text, want) {
+			t.Errorf("of the copy in %q: %+v, %v", cluster, it, err)
+		}
+	}
+	item := "/v1/items/" + first.ID
+	for query, status := range map[string]int{"cluster=others": 404, "cluster=copies&namespace=elsewhere": 404, "cluster=%01": 422, "cluster=copies&cluster=team": 422} {
+		if p := f.call(t, "GET", item+"?"+query, "").problem(t); p.Status != status || status == 422 && p.Errors[0].Location != "query.cluster" {
+			t.Errorf("%s: %+v, want %d", query, p, status)
+		}
+	}
+	into[any](t, f.call(t, "PUT", "/v1/documents/a.md", `{"text":"Staging is up."}`), 201)
+	f.call(t, "GET", "/v1/items/a.md@1%230?cluster=copies", "").problem(t) // no ledger has it
+}
+
 // A message with a key is appended once, however often it is sent.
 func TestLedgerIdempotency(t *testing.T) {
 	f := start(t, Options{})

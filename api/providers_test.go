@@ -80,7 +80,7 @@ func TestListProviders(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := engine.ProviderInfo{
-		Name: "crm", Kind: "remote", Scope: engine.ScopeGlobal, FailureMode: "fail_closed", TimeoutMS: 2250, Breaker: &engine.BreakerInfo{State: "closed"},
+		Name: "crm", Kind: "remote", Scope: engine.ScopeGlobal, FailureMode: "fail_closed", TimeoutMS: 2000, Breaker: &engine.BreakerInfo{State: "closed"},
 	}
 	if d := cmp.Diff(want, list[len(list)-1]); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -13,6 +13,8 @@ import (
 	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/store"
 	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/xmlfmt"
 )
 
 // Context answers what a model should see for a query: the best items of all
@@ -167,6 +169,16 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	return res, err
 }
 
+// renders checks what [Engine.Context] would render with: a search does not, but a name
+// that is wrong there is wrong here.
+func renders(q ragctx.ContextQuery) error {
+	if err := tokens.Check(q.Tokenizer); err != nil {
+		return err
+	}
+	_, err := xmlfmt.New(q.Format)
+	return err
+}
+
 func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	res := SearchResult{Items: []ragctx.ContextItem{}, Degraded: []string{}}
 	q, err := e.check(ctx, q)
@@ -175,6 +187,9 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	}
 	if q.Query == "" {
 		return res, ragctx.Invalid("query", "is empty; say what to search for")
+	}
+	if err := renders(q); err != nil {
+		return res, err
 	}
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return res, err

@@ -346,6 +346,15 @@ func TestSearch(t *testing.T) {
 	if _, err := f.Search(t.Context(), query("")); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("an empty search: %v", err)
 	}
+	q := query("walrus")
+	q.Tokenizer = "none"
+	if _, err := f.Search(t.Context(), q); !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("a search with an unknown tokenizer: %v", err)
+	}
+	q.Tokenizer, q.Format = "", "none"
+	if _, err := f.Search(t.Context(), q); !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("a search with an unknown format: %v", err)
+	}
 }
 
 func TestCitation(t *testing.T) {

@@ -93,28 +93,23 @@ func (e *Engine) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message
 	return e.ledger.Query(ctx, q)
 }
 
-// MessageItem returns a message of a namespace, or the state of a cluster, as answers show
-// them in full, by the id of their item: of copies in several clusters, which imports can
-// make, the first that agents may be shown. What they are never shown is a
-// [ragctx.ErrNotFound].
-func (e *Engine) MessageItem(ctx context.Context, namespace, id string) (ragctx.ContextItem, error) {
+// MessageItem returns a message of a cluster, or the state of one, as answers show it in
+// full, by the id of its item. Without a cluster it is any of the namespace: of copies in
+// several, which imports can make, the first that agents may be shown. What they are never
+// shown is a [ragctx.ErrNotFound].
+func (e *Engine) MessageItem(ctx context.Context, namespace, cluster, id string) (ragctx.ContextItem, error) {
 	if err := enters(ctx, namespace); err != nil {
 		return ragctx.ContextItem{}, err
 	}
-	f := ledger.Filter{Namespace: spaceName(namespace)}
-	missing := fmt.Errorf("message %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
-	var isState bool
-	switch f.Cluster, isState = ledger.StateOf(id); {
-	case isState && f.Check() == nil:
-		return e.stateItem(ctx, f)
-	case isState || !ledger.ValidID(id):
-		return ragctx.ContextItem{}, missing
-	}
-	clusters, err := e.ledger.ClustersOf(ctx, f.Namespace, id)
+	clusters, err := e.clustersOf(ctx, spaceName(namespace), cluster, id)
 	if err != nil {
 		return ragctx.ContextItem{}, err
 	}
-	for _, f.Cluster = range clusters {
+	for _, c := range clusters {
+		f := ledger.Filter{Namespace: spaceName(namespace), Cluster: c}
+		if _, isState := ledger.StateOf(id); isState {
+			return e.stateItem(ctx, f)
+		}
 		m, found, err := e.ledger.Find(ctx, ledger.Query{Filter: f, ID: id})
 		if err != nil {
 			return ragctx.ContextItem{}, err
@@ -123,7 +118,27 @@ func (e *Engine) MessageItem(ctx context.Context, namespace, id string) (ragctx.
 			return ledger.MessageItem(m), nil
 		}
 	}
-	return ragctx.ContextItem{}, missing
+	return ragctx.ContextItem{}, fmt.Errorf("message %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+}
+
+// clustersOf returns the clusters that may have the item of an id: the given one only, if
+// one is given.
+func (e *Engine) clustersOf(ctx context.Context, namespace, cluster, id string) ([]string, error) {
+	if cluster != "" {
+		if err := (ledger.Filter{Namespace: namespace, Cluster: cluster}).Check(); err != nil {
+			return nil, err
+		}
+	}
+	of, isState := ledger.StateOf(id)
+	switch {
+	case isState && (ledger.Filter{Namespace: namespace, Cluster: of}).Check() == nil && (cluster == "" || cluster == of):
+		return []string{of}, nil
+	case isState || !ledger.ValidID(id):
+		return nil, nil
+	case cluster != "":
+		return []string{cluster}, nil
+	}
+	return e.ledger.ClustersOf(ctx, namespace, id)
 }
 
 func (e *Engine) stateItem(ctx context.Context, f ledger.Filter) (ragctx.ContextItem, error) {

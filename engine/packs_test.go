@@ -167,12 +167,24 @@ func TestLedgerAndRetrieval(t *testing.T) {
 	if ids := f.found(q.WithParam(ledger.ParamCluster, "team").WithTypes(ragctx.TypeMemory)); !strings.Contains(strings.Join(ids, " "), m.ID) {
 		t.Errorf("with the cluster: %v", ids)
 	}
-	if it, err := f.MessageItem(t.Context(), "", m.ID); err != nil || it.ID != m.ID || !strings.Contains(it.Content, "bob, REVIEW:\nthe signing keys are expired") {
+	if it, err := f.MessageItem(t.Context(), "", "", m.ID); err != nil || it.ID != m.ID || !strings.Contains(it.Content, "bob, REVIEW:\nthe signing keys are expired") {
 		t.Errorf("cited: %+v, %v", it, err)
 	}
 	hidden := f.publish("AGENT_OUTPUT", "bob", "raw", "")
-	for _, cited := range []struct{ namespace, id string }{{"foreign", m.ID}, {"", hidden.ID}, {"", "msg_" + strings.Repeat("0", 32)}, {"", "msg"}, {"", "state:"}, {"", "state:nobody"}} {
-		if it, err := f.MessageItem(t.Context(), cited.namespace, cited.id); !errors.Is(err, ragctx.ErrNotFound) {
+	for _, cited := range []struct{ namespace, cluster, id string }{
+		{"foreign", "", m.ID},
+		{"foreign", "team", m.ID},
+		{"", "copies", m.ID},
+		{"", "", hidden.ID},
+		{"", "team", hidden.ID},
+		{"", "", "msg_" + strings.Repeat("0", 32)},
+		{"", "team", "msg"},
+		{"", "", "msg"},
+		{"", "", "state:"},
+		{"", "", "state:nobody"},
+		{"", "copies", "state:team"},
+	} {
+		if it, err := f.MessageItem(t.Context(), cited.namespace, cited.cluster, cited.id); !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("%+v: %+v, %v", cited, it, err)
 		}
 	}
@@ -184,8 +196,23 @@ func TestLedgerAndRetrieval(t *testing.T) {
 	if in, err := f.ImportMessages(t.Context(), "", "copies", bytes.NewReader(line)); err != nil || in.Imported != 1 {
 		t.Fatalf("%+v, %v", in, err)
 	}
-	if it, err := f.MessageItem(t.Context(), "", hidden.ID); err != nil || !strings.Contains(it.Content, "bob, REVIEW:\nraw") {
+	if it, err := f.MessageItem(t.Context(), "", "", hidden.ID); err != nil || !strings.Contains(it.Content, "bob, REVIEW:\nraw") {
 		t.Errorf("of a message that one of two clusters shows: %+v, %v", it, err)
+	}
+	m.Cluster, m.Text = "copies", "the signing keys are renewed"
+	if line, err = json.Marshal(m); err != nil {
+		t.Fatal(err)
+	}
+	if in, err := f.ImportMessages(t.Context(), "", "copies", bytes.NewReader(line)); err != nil || in.Imported != 1 {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	for cluster, want := range map[string]string{"": "expired", "team": "expired", "copies": "renewed"} {
+		if it, err := f.MessageItem(t.Context(), "", cluster, m.ID); err != nil || !strings.Contains(it.Content, want) {
+			t.Errorf("of the copy in %q: %+v, %v", cluster, it, err)
+		}
+	}
+	if it, err := f.MessageItem(t.Context(), "", "\x01", m.ID); !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("of no cluster: %+v, %v", it, err)
 	}
 	q.Namespace = "foreign"
 	if ids := f.found(q.WithParam(ledger.ParamCluster, "team").WithTypes(ragctx.TypeMemory)); len(ids) != 0 {

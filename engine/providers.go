@@ -70,6 +70,9 @@ func describe(r resolve.Registered, scope Scope) ProviderInfo {
 	if k, ok := r.Provider.(interface{ Kind() string }); ok {
 		i.Kind = k.Kind()
 	}
+	if p, ok := r.Provider.(interface{ Timeout() time.Duration }); ok {
+		i.TimeoutMS = p.Timeout().Milliseconds() // r.Timeout is how long it is waited for
+	}
 	if p, ok := r.Provider.(ragctx.FailurePolicy); ok && p.FailureMode() == ragctx.FailClosed {
 		i.FailureMode = "fail_closed"
 	}

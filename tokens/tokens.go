@@ -11,6 +11,7 @@
 package tokens
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,7 +60,16 @@ func New(name string) (ragctx.Counter, error) {
 			return c.open()
 		}
 	}
-	return nil, ragctx.Invalid("tokenizer", "%q is unknown; use one of %s", name, strings.Join(Names(), ", "))
+	return nil, Check(name)
+}
+
+// Check returns the error that New returns of a name, and loads nothing.
+func Check(name string) error {
+	names := Names()
+	if slices.Contains(names, name) {
+		return nil
+	}
+	return ragctx.Invalid("tokenizer", "%q is unknown; use one of %s", ragctx.Clip(name), strings.Join(names, ", "))
 }
 
 // exact keeps a nil *bpe from becoming a non-nil interface.

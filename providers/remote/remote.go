@@ -90,6 +90,9 @@ func (*Provider) Kind() string { return "remote" }
 // FailureMode implements [ragctx.FailurePolicy].
 func (p *Provider) FailureMode() ragctx.FailureMode { return p.opts.FailureMode }
 
+// Timeout is how long the service may take.
+func (p *Provider) Timeout() time.Duration { return p.opts.Timeout }
+
 // Patience is how long an answer should be waited for: the timeout and a moment.
 func (p *Provider) Patience() time.Duration { return p.opts.Timeout + grace }
 
