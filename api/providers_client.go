@@ -25,18 +25,18 @@ func (c *Client) SessionProviders(ctx context.Context, k engine.SessionKey) ([]e
 // UseProvider calls [engine.Engine.UseProvider] on the server.
 func (c *Client) UseProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
 	var a ProviderAdded
-	err := c.do(ctx, http.MethodPut, sessionAt(k)+"/providers/"+url.PathEscape(name), ofUser(k), nil, &a)
+	err := c.do(ctx, http.MethodPut, sessionAt(k)+"/providers/"+escaped(name), ofUser(k), nil, &a)
 	return a.Added, err
 }
 
 // RemoveProvider calls [engine.Engine.RemoveProvider] on the server.
 func (c *Client) RemoveProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
 	var r ProviderRemoved
-	err := c.do(ctx, http.MethodDelete, sessionAt(k)+"/providers/"+url.PathEscape(name), ofUser(k), nil, &r)
+	err := c.do(ctx, http.MethodDelete, sessionAt(k)+"/providers/"+escaped(name), ofUser(k), nil, &r)
 	return r.Removed, err
 }
 
-func sessionAt(k engine.SessionKey) string { return sessionsRoot + "/" + url.PathEscape(k.SessionID) }
+func sessionAt(k engine.SessionKey) string { return sessionsRoot + "/" + escaped(k.SessionID) }
 
 func ofUser(k engine.SessionKey) url.Values {
 	q := in(k.Namespace)

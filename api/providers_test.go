@@ -28,7 +28,7 @@ func (d desk) Query(context.Context, ragctx.ContextQuery) (r ragctx.ContextResul
 func TestSessionProvidersOverHTTP(t *testing.T) {
 	f := startWith(t, engine.Options{SessionProviders: []resolve.Registered{{Provider: desk("crm")}, {Provider: desk("wiki")}}}, Options{})
 	c, ctx := f.client, t.Context()
-	for _, id := range []string{"s1", "a/b", "a/providers/b", "providers", "x?y#z%2F", "näme"} {
+	for _, id := range []string{"s1", "a/b", "a/providers/b", "providers", ".", "..", "a:undo", "x?y#z%2F", "näme"} {
 		k := engine.SessionKey{Namespace: "n", UserID: "ann", SessionID: id}
 		if _, err := c.SessionProviders(ctx, k); !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("%s: unknown: %v", id, err)
