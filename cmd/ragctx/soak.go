@@ -33,7 +33,8 @@ Documents and memories have ids of a fixed pool, and the oldest session is erase
 when its turns are more than the pool, so that as much is there at the end as at the
 start, but for earlier versions of memories; in a soak of less than five minutes also
 for those of documents, ten of each. With --history sessions stay, as they do for a
-caller who never erases anything.
+caller who never erases anything; then there is ever more to look through, and what
+the server could do at the beginning it cannot in the end: give --rate.
 
 It writes into the namespace "soak" unless --namespace says otherwise. If no
 server has the data directory open, one is started in this process; then clients
