@@ -60,13 +60,13 @@ func (AssembleContext) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Sc
 }
 
 // MarshalJSON implements [json.Marshaler]: the query stands elsewhere, and servers refuse
-// it here also if it is empty.
+// it here, also if it is empty, so that is left out.
 func (c AssembleContext) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ContextRequest
 
 		Query string `json:"query,omitempty"`
-	}{ContextRequest: ContextRequest(c)})
+	}{ContextRequest: ContextRequest(c), Query: c.Query})
 }
 
 // AssembleAnswer is what a model is to be sent.

@@ -155,7 +155,16 @@ func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func
 		next("")
 		return nil
 	}
-	namespace := namespaceOf(r, body)
+	return s.onceIn(c, op, namespaceOf(r, body), func(sum hash.Hash) error {
+		sum.Write(body)
+		return nil
+	}, next)
+}
+
+// onceIn is once for a request that has a key and names a namespace, or none. Its body is
+// summed up by sum, which may refuse it.
+func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, sum func(hash.Hash) error, next func(seed string)) error {
+	r := c.Request()
 	k, err := requestKey(r, op, namespace)
 	if err != nil {
 		return err
@@ -170,7 +179,9 @@ func (s *Server) once(c echo.Context, op *huma.Operation, body []byte, next func
 	}
 	defer leave()
 	h := requestHash(r)
-	h.Write(body)
+	if err := sum(h); err != nil {
+		return err
+	}
 	a, err := s.engine.BeginRequest(r.Context(), k, h.Sum(nil), "")
 	if err != nil {
 		return s.problemOf(r.Context(), op, keyError(err))

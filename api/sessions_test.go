@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"regexp"
@@ -871,4 +873,26 @@ func TestImportingAgain(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	into[SessionImport](t, f.call(t, "POST", "/v1/sessions/free/import", lines, asLines, "Idempotency-Key: free"), 201)
+}
+
+// An import with a key that is none is refused before its body is there.
+func TestImportWithABadKey(t *testing.T) {
+	f := start(t, Options{})
+	body, never := io.Pipe()
+	defer never.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/v1/sessions/s/import", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = 64 << 20 // too much for the server to read it only to keep the connection
+	req.Header.Set("Content-Type", linesType)
+	req.Header.Set(keyHeader, strings.Repeat("k", maxKeyBytes+1))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("answered %s", res.Status)
+	}
 }

@@ -1,9 +1,9 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"hash"
 	"io"
 	"net/http"
 
@@ -84,50 +84,55 @@ func (s *Server) exportSession(_ context.Context, in *SessionKey) (*huma.StreamR
 func (s *Server) importSession(ctx context.Context, in *sessionImport) (*sessionImportOutput, error) {
 	k := in.kept()
 	ctx, at := noting(session.Once(ctx, seedOf(ctx)))
-	var out SessionImport
-	err := s.importSessionLines(in.c, func(body io.Reader) error {
-		a, bad, err := session.ReadJSONL(body)
-		if err != nil {
-			return err
+	read, ok := in.c.Get(importSession).(sessionRead)
+	if !ok {
+		var err error
+		if read, err = s.readSession(in.c, io.Discard); err != nil {
+			return nil, err
 		}
-		out.Failed, out.Quarantined = len(bad), []SessionFault{}
-		for _, q := range bad[:min(len(bad), maxLineErrors)] {
-			out.Quarantined = append(out.Quarantined, SessionFault(q))
-		}
-		return s.engine.Sessions().Import(ctx, k, a)
-	})
-	if err != nil {
+	}
+	if err := s.engine.Sessions().Import(ctx, k, read.archive); err != nil {
 		return nil, err
+	}
+	out := SessionImport{Failed: len(read.bad), Quarantined: []SessionFault{}}
+	for _, q := range read.bad[:min(len(read.bad), maxLineErrors)] {
+		out.Quarantined = append(out.Quarantined, SessionFault(q))
 	}
 	d, err := s.sessionAt(ctx, k, at)
 	out.Session = d.Body
 	return &sessionImportOutput{d.SessionTag, out}, err
 }
 
-// importSessionLines has read take the body of an import, which is of limited length.
-func (s *Server) importSessionLines(c echo.Context, read func(body io.Reader) error) error {
-	return s.importLines(c, func(body io.Reader) error {
-		err := read(http.MaxBytesReader(c.Response().Writer, io.NopCloser(body), maxSessionLines))
+// sessionRead is what the body of an import says.
+type sessionRead struct {
+	archive session.Archive
+	bad     []session.Quarantined
+}
+
+// readSession reads the body of an import, which is of limited length, and gives sum all of it.
+func (s *Server) readSession(c echo.Context, sum io.Writer) (read sessionRead, err error) {
+	err = s.importLines(c, func(body io.Reader) (err error) {
+		limited := http.MaxBytesReader(c.Response().Writer, io.NopCloser(body), maxSessionLines)
+		read.archive, read.bad, err = session.ReadJSONL(io.TeeReader(limited, sum))
 		if _, long := errors.AsType[*http.MaxBytesError](err); long {
 			return bodyProblem(c, err, "import a session of its newer messages")
 		}
 		return err
 	})
+	return read, err
 }
 
 // importSessionOnce answers an import that has a key: whether it came before is known of its
-// whole body.
+// whole body, which is not kept.
 func (s *Server) importSessionOnce(c echo.Context, op *huma.Operation, next func(seed string)) error {
-	var body []byte
-	err := s.importSessionLines(c, func(r io.Reader) (err error) {
-		body, err = io.ReadAll(r)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	c.Request().Body = io.NopCloser(bytes.NewReader(body))
-	return s.once(c, op, body, next)
+	return s.onceIn(c, op, c.QueryParam("namespace"), func(sum hash.Hash) error {
+		read, err := s.readSession(c, sum)
+		if err != nil {
+			return err
+		}
+		c.Set(importSession, read)
+		return nil
+	}, next)
 }
 
 // ExportSession writes a session as JSON lines.
