@@ -76,7 +76,8 @@ type ContextWarning struct {
 	MaxTokens  int     `json:"max_tokens"`
 	Percent    float64 `json:"percent"`
 	Threshold  float64 `json:"threshold"`
-	// Warnings name the ways of summarising that failed.
+	// Warnings name the ways of summarising that failed, and why; the reason may be in the
+	// words of the model's service.
 	Warnings []string `json:"warnings,omitempty"`
 }
 

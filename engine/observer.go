@@ -34,6 +34,7 @@ type observer struct {
 	open    int                 // how many are in threads
 	done    []store.Untold      // told, which is not noted yet
 	due     bool                // done is to be noted at once
+	noting  bool                // what was done is being noted
 	later   *time.Timer         // notes what is done; nil if nothing is
 	idle    *sync.Cond
 	closed  bool
@@ -112,7 +113,7 @@ func (w watcher) interested(t ragctx.Turn) bool { return w.wants == nil || w.wan
 // resume takes up what is noted and not told: of an earlier process, or what is to be
 // told again.
 func (o *observer) resume(ctx context.Context) error {
-	o.note(ctx)
+	o.note(o.life)
 	rows, threads, err := o.store.UntoldRows(ctx)
 	if err != nil {
 		return err
@@ -277,11 +278,15 @@ func (o *observer) finished(u store.Untold) {
 	o.due = o.due || slices.ContainsFunc(o.watchers, func(w watcher) bool { return !w.own && w.interested(u.Turn) })
 }
 
-// note notes what is done. What is to be told again since it was told is taken up.
+// note notes what is done. What is to be told again since it was told is taken up. What
+// cannot be noted now is noted with what comes next.
 func (o *observer) note(ctx context.Context) {
 	o.mu.Lock()
+	for o.noting { // by another, who may have part of it
+		o.idle.Wait()
+	}
 	done := o.done
-	o.done, o.due = nil, false
+	o.done, o.due, o.noting = nil, false, len(done) > 0
 	o.noLater()
 	o.mu.Unlock()
 	if len(done) == 0 {
@@ -289,15 +294,21 @@ func (o *observer) note(ctx context.Context) {
 	}
 	again, err := o.store.AllTold(ctx, done)
 	o.mu.Lock()
-	for _, u := range done {
-		delete(o.waiting, u.Row)
+	o.noting = false
+	if err != nil {
+		o.done = append(done, o.done...)
+	} else {
+		for _, u := range done {
+			delete(o.waiting, u.Row)
+		}
 	}
+	o.idle.Broadcast()
 	o.mu.Unlock()
 	if err == nil && again {
 		err = o.resume(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		o.log.Warn("it was not noted which turns providers were told of; they are told again with the next start", "error", err)
+		o.log.Warn("it was not noted which turns providers were told of; they may be told again", "error", err)
 	}
 }
 
@@ -345,12 +356,12 @@ func (o *observer) untilNoted(ctx context.Context, done func() bool) error {
 		if err := o.until(ctx, done); err != nil {
 			return err
 		}
-		o.note(ctx)
+		o.note(o.life) // whoever waits: it is not told again because that one went away
 		o.mu.Lock()
 		over := done()
 		o.mu.Unlock()
 		if over {
-			return nil
+			return ctx.Err()
 		}
 	}
 }

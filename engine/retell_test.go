@@ -124,6 +124,29 @@ func TestClosingNotesWhatWasTold(t *testing.T) {
 	}
 }
 
+// Who waits for what is learnt, and goes away, does not have it learnt again.
+func TestToldOnceThoughNobodyWaits(t *testing.T) {
+	var asked atomic.Int32
+	f := open(t, func(o *engine.Options) {
+		o.Learning.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+			asked.Add(1)
+			return llm.Response{Text: "[]"}, nil
+		})
+	})
+	f.turn(ragctx.Turn{ID: "t", UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
+	for asked.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = f.Settle(gone) // whatever it says
+	f.reopen()
+	f.settle()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
 // held is a provider that is not done with one turn until it may be.
 type held struct {
 	listener
