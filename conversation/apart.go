@@ -15,13 +15,16 @@ import (
 func apart(s session.Store) (session.Store, map[string]string) {
 	sections := s.Sections()
 	have := make([]map[string]int, len(sections))
-	keeps := make(map[string]int) // the section whose message keeps an id
 	for n, one := range sections {
 		have[n] = make(map[string]int, len(one.Messages))
 		for i := range one.Messages {
-			id := one.Messages[i].ID
-			have[n][id]++
-			if _, kept := keeps[id]; !kept || one.Name == session.SectionMessages {
+			have[n][one.Messages[i].ID]++
+		}
+	}
+	keeps := make(map[string]int) // the section whose message keeps an id
+	for n, one := range sections {
+		for id, times := range have[n] {
+			if _, kept := keeps[id]; times == 1 && (!kept || one.Name == session.SectionMessages) {
 				keeps[id] = n
 			}
 		}

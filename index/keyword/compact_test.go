@@ -249,6 +249,36 @@ func TestCompactEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// When scorch's merging has come to an end by a panic, Compact says so, and does not wait
+// for it, however often it is called; what is written is found.
+func TestCompactAfterAPanic(t *testing.T) {
+	dir := t.TempDir()
+	heldMerges.Store(scorchDir(dir), func([]scorchsegment.Segment) { panic("rotten") })
+	defer heldMerges.Delete(scorchDir(dir))
+	ix := mustOpen(t, dir, Options{restful: time.Hour})
+	panicked := func() bool {
+		s, ok := ix.store.(*scorchStore)
+		return ok && s.failed.panicked.Load()
+	}
+	for seq := uint64(1); !panicked(); seq++ {
+		if seq > 100 {
+			t.Fatal("scorch does not merge a hundred segments")
+		}
+		if err := ix.Apply(t.Context(), seq, []index.TextUnit{{ID: seq, Text: "common"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, ix)
+	}
+	for range 2 {
+		if err := ix.Compact(t.Context()); !errors.Is(err, errPanicked) {
+			t.Errorf("Compact: %v", err)
+		}
+	}
+	if hits := search(t, ix, "common").Hits; len(hits) == 0 {
+		t.Error("nothing is found")
+	}
+}
+
 // What a thrown away index left is removed too.
 func TestCompactRemovesTrash(t *testing.T) {
 	dir := stored(t)

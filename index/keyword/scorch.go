@@ -45,7 +45,7 @@ type scorchStore struct {
 	dir   string
 	// failed counts the errors in scorch's own goroutines. Scorch counts them, too,
 	// but its counts cannot be read beside a merge without a race.
-	failed *atomic.Uint64
+	failed *asyncErrors
 	// forcing is held while scorch is asked to merge by a plan: it refuses a second one.
 	forcing chan struct{}
 }
@@ -54,12 +54,23 @@ type scorchStore struct {
 // and of the index by its path.
 const callbackName = "ragctx"
 
-var failures sync.Map // path to *atomic.Uint64
+var failures sync.Map // path to *asyncErrors
+
+// asyncErrors are the errors in scorch's own goroutines.
+type asyncErrors struct {
+	number atomic.Uint64
+	// panicked says that one of these goroutines is no more.
+	panicked atomic.Bool
+}
 
 func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
-	scorch.RegistryAsyncErrorCallbacks[callbackName] = func(_ error, path string) {
-		if n, ok := failures.Load(path); ok {
-			n.(*atomic.Uint64).Add(1) //nolint:forcetypeassert // only these are stored
+	scorch.RegistryAsyncErrorCallbacks[callbackName] = func(err error, path string) {
+		if known, ok := failures.Load(path); ok {
+			failed := known.(*asyncErrors) //nolint:forcetypeassert // only these are stored
+			failed.number.Add(1)
+			if errors.Is(err, scorch.ErrAsyncPanic) {
+				failed.panicked.Store(true)
+			}
 		}
 	}
 }
@@ -70,7 +81,7 @@ func openScorch(dir string) (store, error) {
 	}
 	config := map[string]any{"path": scorchDir(dir), "bolt_timeout": lockTimeout.String(), "asyncErrorCallbackName": callbackName}
 	queue := bleveindex.NewAnalysisQueue(1)
-	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*derived), failed: new(atomic.Uint64), forcing: make(chan struct{}, 1)}
+	s := &scorchStore{queue: queue, dir: dir, cache: make(map[uint64]*derived), failed: new(asyncErrors), forcing: make(chan struct{}, 1)}
 	failures.Store(scorchDir(dir), s.failed)
 	err := guard(func() error {
 		if err := dropDamaged(dir); err != nil {
@@ -166,7 +177,7 @@ func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func(
 	return errors.New("scorch has failed and does not answer")
 }
 
-func (s *scorchStore) errors() uint64 { return s.failed.Load() }
+func (s *scorchStore) errors() uint64 { return s.failed.number.Load() }
 
 func (s *scorchStore) snapshot() (snap *snapshot, err error) {
 	err = guard(func() error {

@@ -168,6 +168,9 @@ func (s *scorchStore) prepareTidy() (func(context.Context) error, error) {
 // until it is called off. It hears of that, and of the end of ctx, only after the merge
 // that it is at.
 func (s *scorchStore) merge(ctx context.Context, plan mergeplan.MergePlanOptions) error {
+	if s.failed.panicked.Load() {
+		return errPanicked
+	}
 	select {
 	case s.forcing <- struct{}{}:
 	case <-ctx.Done():
@@ -185,6 +188,9 @@ func (s *scorchStore) merge(ctx context.Context, plan mergeplan.MergePlanOptions
 	}
 	return err
 }
+
+// errPanicked says that nothing is merged until the index is opened again.
+var errPanicked = errors.New("scorch has failed for good; open the index again")
 
 // left returns those of the files that are still there, and wakes scorch, which
 // removes old files after a write only.
