@@ -41,9 +41,10 @@ func (g *Graph) Tidy(ctx context.Context) (err error) {
 	g.shaping.Lock()
 	defer g.shaping.Unlock()
 	g.sift()
+	slots := g.slots.Load() // before the directory is borrowed, which has them then; others come meanwhile
 	s := g.borrow()
 	defer g.giveBack(s)
-	t := tidier{scratch: s, slots: g.slots.Load(), rests: new(lull.Lull)}
+	t := tidier{scratch: s, slots: slots, rests: new(lull.Lull)}
 	twins := g.thin()
 	nodes := t.condemn()
 	g.torn.Store(true)
