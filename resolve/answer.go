@@ -178,10 +178,9 @@ func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []
 	if q.Spotlight {
 		f.spotlight(list)
 	}
-	list, places := hold(q, list)
-	p := f.fit(list)
+	list, p, shown := f.fitHeld(q, list)
 	a.account(f, list, p)
-	a.show(q, stable, f.arranged(p, list, places))
+	a.show(q, stable, shown)
 	if stable.failed {
 		a.Degraded = append(a.Degraded, Stable)
 	}

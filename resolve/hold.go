@@ -7,6 +7,42 @@ import (
 	"github.com/ragctx/ragctx/pack"
 )
 
+// fitHeld fits candidates, which come sorted, so that those which the query says were shown
+// stay while their rank changes little. It returns them in the order of their turns, how
+// they were fitted, and how that is shown.
+//
+// What was shown is shown again where it is what would be shown without having been:
+// turns decide which texts step down, and so what else has room.
+func (f *fitter) fitHeld(q ragctx.ContextQuery, list []*candidate) (turns []*candidate, p, shown placement) {
+	if len(q.Shown) > 0 {
+		if p := f.fit(list); shows(p, q.Shown, list) {
+			return list, p, p
+		}
+	}
+	turns, places := hold(q, list)
+	p = f.fit(turns)
+	return turns, p, f.arranged(p, turns, places)
+}
+
+// shows reports whether the items of p are those of the ids that are candidates, in order.
+func shows(p placement, ids []string, list []*candidate) bool {
+	known := make(map[string]bool, len(list))
+	for _, c := range list {
+		known[c.item.ID] = true
+	}
+	n := 0
+	for _, id := range ids {
+		if !known[id] {
+			continue
+		}
+		if n == len(p.items) || p.items[n].ID != id {
+			return false
+		}
+		n++
+	}
+	return n == len(p.items)
+}
+
 // hold orders candidates for selection so that those which the query says were shown stay
 // while their rank changes little. places tells where each comes that is shown; it is nil
 // where nothing was.
