@@ -104,16 +104,19 @@ func thinker(asked chan<- struct{}) llm.Generator {
 	})
 }
 
+// teachesNothing is a model that finds nothing, and counts how often it was asked.
+func teachesNothing(asked *atomic.Int32) llm.Generator {
+	return llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+		asked.Add(1)
+		return llm.Response{Text: "[]"}, nil
+	})
+}
+
 // What was told is noted with more of it, a moment later: a closing engine does not wait
 // for that moment, and leaves nothing to be told again.
 func TestClosingNotesWhatWasTold(t *testing.T) {
 	var asked atomic.Int32
-	f := open(t, func(o *engine.Options) {
-		o.Learning.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
-			asked.Add(1)
-			return llm.Response{Text: "[]"}, nil
-		})
-	})
+	f := open(t, func(o *engine.Options) { o.Learning.Model = teachesNothing(&asked) })
 	for i := range int32(3) {
 		f.turn(ragctx.Turn{ID: fmt.Sprint(i), UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
 		f.reopen()
@@ -127,12 +130,7 @@ func TestClosingNotesWhatWasTold(t *testing.T) {
 // Who waits for what is learnt, and goes away, does not have it learnt again.
 func TestToldOnceThoughNobodyWaits(t *testing.T) {
 	var asked atomic.Int32
-	f := open(t, func(o *engine.Options) {
-		o.Learning.Model = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
-			asked.Add(1)
-			return llm.Response{Text: "[]"}, nil
-		})
-	})
+	f := open(t, func(o *engine.Options) { o.Learning.Model = teachesNothing(&asked) })
 	f.turn(ragctx.Turn{ID: "t", UserID: "ada", SessionID: "s", Prompt: "I'm allergic to peanuts."})
 	for asked.Load() == 0 {
 		time.Sleep(time.Millisecond)

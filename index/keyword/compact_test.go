@@ -135,6 +135,22 @@ func (h held) Merge(
 	return h.gentle.Merge(segments, drops, path, closed, to)
 }
 
+// writeUntil writes segments of two units, whose ids come after one, until done, which has
+// to do with scorch's merging them.
+func writeUntil(t *testing.T, ix *Index, after uint64, done func() bool) {
+	t.Helper()
+	for seq := uint64(1); !done(); seq++ {
+		if seq > 100 {
+			t.Fatal("scorch does not merge a hundred segments")
+		}
+		units := []index.TextUnit{{ID: after + 2*seq, Text: "common"}, {ID: after + 2*seq + 1, Text: "common"}}
+		if err := ix.Apply(t.Context(), seq, units, nil); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, ix)
+	}
+}
+
 // mergedMeanwhile is a store in which a merge goes on until Compact waits for it, or has
 // asked for the old files.
 type mergedMeanwhile struct {
@@ -185,20 +201,13 @@ func TestCompactAwaitsMerges(t *testing.T) {
 	}
 	defer ix.Close()
 	var gone []byte
-	for seq := uint64(1); gone == nil; seq++ {
-		if seq > 100 {
-			t.Fatal("scorch does not merge a hundred segments")
-		}
-		units := []index.TextUnit{{ID: some + 2*seq, Text: "common"}, {ID: some + 2*seq + 1, Text: "common"}}
-		if err := ix.Apply(t.Context(), seq, units, nil); err != nil {
-			t.Fatal(err)
-		}
-		flush(t, ix)
+	writeUntil(t, ix, some, func() bool {
 		select {
 		case gone = <-merging:
 		default:
 		}
-	}
+		return gone != nil
+	})
 	if err := ix.Apply(t.Context(), 1000, nil, []uint64{binary.BigEndian.Uint64(gone)}); err != nil {
 		t.Fatal(err)
 	}
@@ -219,23 +228,14 @@ func TestCompactEndsWithItsContext(t *testing.T) {
 	heldMerges.Store(scorchDir(dir), func([]scorchsegment.Segment) { first() })
 	defer heldMerges.Delete(scorchDir(dir))
 	ix := mustOpen(t, dir, Options{restful: time.Hour})
-	begun := func() bool {
+	writeUntil(t, ix, 0, func() bool {
 		select {
 		case <-merging:
 			return true
 		default:
 			return false
 		}
-	}
-	for seq := uint64(1); !begun(); seq++ {
-		if seq > 100 {
-			t.Fatal("scorch does not merge a hundred segments")
-		}
-		if err := ix.Apply(t.Context(), seq, []index.TextUnit{{ID: seq, Text: "common"}}, nil); err != nil {
-			t.Fatal(err)
-		}
-		flush(t, ix)
-	}
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	for range 2 {
@@ -256,19 +256,10 @@ func TestCompactAfterAPanic(t *testing.T) {
 	heldMerges.Store(scorchDir(dir), func([]scorchsegment.Segment) { panic("rotten") })
 	defer heldMerges.Delete(scorchDir(dir))
 	ix := mustOpen(t, dir, Options{restful: time.Hour})
-	panicked := func() bool {
+	writeUntil(t, ix, 0, func() bool {
 		s, ok := ix.store.(*scorchStore)
 		return ok && s.failed.panicked.Load()
-	}
-	for seq := uint64(1); !panicked(); seq++ {
-		if seq > 100 {
-			t.Fatal("scorch does not merge a hundred segments")
-		}
-		if err := ix.Apply(t.Context(), seq, []index.TextUnit{{ID: seq, Text: "common"}}, nil); err != nil {
-			t.Fatal(err)
-		}
-		flush(t, ix)
-	}
+	})
 	for range 2 {
 		if err := ix.Compact(t.Context()); !errors.Is(err, errPanicked) {
 			t.Errorf("Compact: %v", err)
