@@ -45,6 +45,7 @@ type fixture struct {
 	*Server
 
 	eng    *engine.Engine
+	dir    string
 	url    string
 	client *Client
 	log    *logBuffer
@@ -72,7 +73,7 @@ func startWith(t *testing.T, eo engine.Options, o Options, before ...func(*Serve
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{eng: eng, log: new(logBuffer)}
+	f := &fixture{eng: eng, dir: eo.Dir, log: new(logBuffer)}
 	o.Log = slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	f.Server = New(eng, o)
 	for _, b := range before {

@@ -213,3 +213,13 @@ func discard(fsys durable.FS, dir string) error {
 	}
 	return err
 }
+
+// Cursor returns the newest change that the files of an index in a directory have, and 0
+// where there are none that can be read.
+func Cursor(dir string) uint64 {
+	m, err := readManifest(durable.OS{}, dir)
+	if err != nil {
+		return 0
+	}
+	return m.Cursor
+}

@@ -69,44 +69,28 @@ products:
 	PRODUCTS8(NOTHING)
 	GATHERED
 
-// ACCUMULATE multiplies eight elements of four rows.
-#define ACCUMULATE(OFFSET, A, B, C, D) \
-	VMOVUPS OFFSET(QUERY)(AT*4), Y8; \
-	VFMADD231PS OFFSET(ROW0)(AT*4), Y8, A; \
-	VFMADD231PS OFFSET(ROW1)(AT*4), Y8, B; \
-	VFMADD231PS OFFSET(ROW2)(AT*4), Y8, C; \
-	VFMADD231PS OFFSET(ROW3)(AT*4), Y8, D
+// ACCUMULATE adds eight products of a row, each rounded, to the eight sums in SUM:
+// portable Go has no fused multiplication of float32 that it could agree with.
+#define ACCUMULATE(ROW, PRODUCT, SUM) \
+	VMULPS (ROW)(AT*4), Y8, PRODUCT; \
+	VADDPS PRODUCT, SUM, SUM
 
-// PRODUCTS32 multiplies four rows of floats, sixteen at a time in two sums of
-// eight lanes, then eight that may remain.
+// PRODUCTS32 multiplies four rows of floats, eight at a time.
 #define PRODUCTS32 \
 	VXORPS Y0, Y0, Y0; \
 	VXORPS Y1, Y1, Y1; \
 	VXORPS Y2, Y2, Y2; \
 	VXORPS Y3, Y3, Y3; \
-	VXORPS Y4, Y4, Y4; \
-	VXORPS Y5, Y5, Y5; \
-	VXORPS Y6, Y6, Y6; \
-	VXORPS Y7, Y7, Y7; \
 	XORQ AT, AT; \
-	MOVQ STRIDE, CX; \
-	ANDQ $~15, CX; \
-	JEQ  eight; \
 more: \
-	ACCUMULATE(0, Y0, Y1, Y2, Y3); \
-	ACCUMULATE(32, Y4, Y5, Y6, Y7); \
-	ADDQ $16, AT; \
-	CMPQ AT, CX; \
+	VMOVUPS (QUERY)(AT*4), Y8; \
+	ACCUMULATE(ROW0, Y4, Y0); \
+	ACCUMULATE(ROW1, Y5, Y1); \
+	ACCUMULATE(ROW2, Y6, Y2); \
+	ACCUMULATE(ROW3, Y7, Y3); \
+	ADDQ $8, AT; \
+	CMPQ AT, STRIDE; \
 	JB   more; \
-eight: \
-	TESTQ $8, STRIDE; \
-	JEQ  sum; \
-	ACCUMULATE(0, Y0, Y1, Y2, Y3); \
-sum: \
-	VADDPS Y4, Y0, Y0; \
-	VADDPS Y5, Y1, Y1; \
-	VADDPS Y6, Y2, Y2; \
-	VADDPS Y7, Y3, Y3; \
 	VHADDPS Y1, Y0, Y0; \
 	VHADDPS Y3, Y2, Y2; \
 	VHADDPS Y2, Y0, Y0; \

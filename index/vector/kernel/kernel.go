@@ -30,11 +30,10 @@ func Stride8(dim int) int { return (dim + Lanes8 - 1) &^ (Lanes8 - 1) }
 func Stride32(dim int) int { return (dim + Lanes32 - 1) &^ (Lanes32 - 1) }
 
 // Kernels is one implementation of the products. Codes are within -127..127.
-// All implementations agree to the bit on codes, but for their Bias; on floats
-// each is within the bound that [Kernels.Dot32] states. The methods are safe for
-// concurrent use, allocate nothing, keep nothing and read nothing past the rows
-// they are asked for. Rows may lie at any address; a multiple of 64 bytes is
-// fastest.
+// All implementations agree to the bit, but for their Bias: an answer does not
+// depend on the processor. The methods are safe for concurrent use, allocate
+// nothing, keep nothing and read nothing past the rows they are asked for. Rows may
+// lie at any address; a multiple of 64 bytes is fastest.
 type Kernels struct {
 	// Name is the instructions in use: "avx512-vnni", "avx2" or "portable".
 	Name string
@@ -110,12 +109,16 @@ func (k *Kernels) Scan8(q, run []int8, out []int32) {
 // Dot32 sets each out[i] to the product of q with the row ids[i]. It panics when
 // lengths do not match or an id has no row.
 //
+// Every implementation does the same operations of float32 in the same order: the
+// products, each rounded, are added to eight sums, element i to sum i mod 8, and
+// these are added as ((0+1)+(2+3)) + ((4+5)+(6+7)). Wider or more sums, and fused
+// multiplications, were no faster for rows that come from memory.
+//
 // With n = len(q), u = 2⁻²⁴ and short of overflow and underflow, out[i] differs
 // from the product of real numbers by at most γ·Σ|q·row|, γ = n·u/(1 − n·u): each
-// term is rounded at most once by its multiplication, and each of the sums that
-// it enters, fewer than n in whatever order, rounds at most once; the product of
-// these factors 1+δ, |δ| ≤ u, is within γ of 1 (Higham, Accuracy and Stability
-// of Numerical Algorithms, §3.1). A fused multiplication rounds less.
+// term is rounded once by its multiplication and at most once by each of the fewer
+// than n sums that it enters; the product of these factors 1+δ, |δ| ≤ u, is within
+// γ of 1 (Higham, Accuracy and Stability of Numerical Algorithms, §3.1).
 func (k *Kernels) Dot32(q []float32, rows Rows32, ids []uint32, out []float32) {
 	check32(len(q))
 	checkRows(len(q), rows.Stride, rows.Shift, len(ids), len(out))

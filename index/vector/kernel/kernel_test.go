@@ -23,6 +23,15 @@ func reference[T int8 | float32](q, row []T) (product, terms float64) {
 	return product, terms
 }
 
+// inOrder is the product of q and row as Dot32 states it, to the bit.
+func inOrder(q, row []float32) float32 {
+	var s [8]float32
+	for i, x := range q {
+		s[i%8] += float32(x * row[i])
+	}
+	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+}
+
 func sum(row []int8) (s int32) {
 	for _, c := range row {
 		s += int32(c)
@@ -93,8 +102,8 @@ func checkCodes(t *testing.T, q, run []int8, ids []uint32, shift uint) {
 	}
 }
 
-// checkFloats does what checkCodes does, within the bound of Dot32; scans and
-// gathers have to agree to the bit, also one row at a time.
+// checkFloats does what checkCodes does: all implementations have to agree to the
+// bit, scans and gathers, also one row at a time, within the bound of Dot32.
 func checkFloats(t *testing.T, q, run []float32, ids []uint32, shift uint) {
 	t.Helper()
 	n := len(q)
@@ -109,6 +118,9 @@ func checkFloats(t *testing.T, q, run []float32, ids []uint32, shift uint) {
 			want, terms := reference(q, row)
 			if math.Abs(float64(got)-want) > gamma*terms {
 				t.Fatalf("%s: Scan32 of %d elements = %v, want %v ± %v", k.Name, n, got, want, gamma*terms)
+			}
+			if same := inOrder(q, row); got != same {
+				t.Fatalf("%s: Scan32 of %d elements = %v, want %v to the bit", k.Name, n, got, same)
 			}
 			var alone [1]float32
 			if k.Scan32(q, row, alone[:]); alone[0] != got {

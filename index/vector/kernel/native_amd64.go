@@ -40,9 +40,7 @@ func (k *Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) 
 	observe(q, func(i int) []float32 { return rows.Row(ids[i]) }, out)
 	left := 0
 	switch k.set {
-	case avx512:
-		left = dot32AVX512(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
-	case avx2:
+	case avx512, avx2:
 		left = dot32AVX2(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
 	case portable:
 		gatherFloats(q, rows, ids, out)
@@ -84,9 +82,7 @@ func (k *Kernels) scan32(q, run, out []float32) {
 	for step := max(atOnce/(n*int(unsafe.Sizeof(q[0])))&^3, 4); len(out) > 0; {
 		rows := min(step, len(out))
 		switch k.set {
-		case avx512:
-			scan32AVX512(&q[0], &run[0], n, &out[0], rows)
-		case avx2:
+		case avx512, avx2:
 			scan32AVX2(&q[0], &run[0], n, &out[0], rows)
 		case portable:
 			scanFloats(q, run[:rows*n], out[:rows])
@@ -105,9 +101,6 @@ func scan8VNNI(q, run *int8, stride int, out *int32, n int)
 func scan8AVX2(q, run *int8, stride int, out *int32, n int)
 
 //go:noescape
-func scan32AVX512(q, run *float32, stride int, out *float32, n int)
-
-//go:noescape
 func scan32AVX2(q, run *float32, stride int, out *float32, n int)
 
 //go:noescape
@@ -115,9 +108,6 @@ func dot8VNNI(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, ou
 
 //go:noescape
 func dot8AVX2(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, out *int32) (left int)
-
-//go:noescape
-func dot32AVX512(q *float32, chunks [][]float32, shift uint, stride int, ids []uint32, out *float32) (left int)
 
 //go:noescape
 func dot32AVX2(q *float32, chunks [][]float32, shift uint, stride int, ids []uint32, out *float32) (left int)
