@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ragctx/ragctx"
 )
 
 // AuditEntry says what a server was asked to change.
@@ -72,6 +74,7 @@ const (
 	aboutMemory    = "memory" // and turns, which have the ids of theirs
 	aboutNamespace = "namespace"
 	aboutSession   = "session"
+	aboutProcedure = "procedure"
 )
 
 // subjects tell what an operation is about by a part of its name; the first counts.
@@ -82,8 +85,8 @@ var subjects = [...]struct{ part, subject string }{
 	{"remember", aboutMemory},
 	{"turn", aboutMemory},
 	{"mem0", aboutMemory},
-	{"procedure", "procedure"},
-	{"draft", "procedure"},
+	{"procedure", aboutProcedure},
+	{"draft", aboutProcedure},
 	{"session", aboutSession},
 	{"cluster", "ledger"},
 	{"messages", "ledger"},
@@ -105,6 +108,9 @@ func subjectOf(operation string) string {
 
 // forgetTargets takes ids of what was erased out of the entries about things of that kind.
 func forgetTargets(ctx context.Context, tx *sql.Tx, namespace, subject string, ids []string) error {
+	for _, id := range slices.Clone(ids) {
+		ids = append(ids, ragctx.Clip(id)) // as a long one is in an entry
+	}
 	targets, _ := json.Marshal(ids) // strings: cannot fail
 	operations, err := column[string](ctx, tx, `SELECT DISTINCT operation FROM audit WHERE namespace = ? AND target IN (SELECT value FROM json_each(?))`,
 		namespace, string(targets))

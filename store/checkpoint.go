@@ -47,7 +47,8 @@ type checkpointer struct {
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 
-	quiet  sync.Mutex // held while something is copied or cut off
+	full   func() bool // whether the disk is
+	quiet  sync.Mutex  // held while something is copied or cut off
 	limits logLimits
 	tried  int // length of the log at the last try to reset it
 }
@@ -97,6 +98,10 @@ func (c *checkpointer) tend() {
 	c.quiet.Lock()
 	defer c.quiet.Unlock()
 	s, err := c.pragma("NOOP")
+	if err == nil && c.full() && s.pages > 0 { // what there is of the log has to do
+		_, _ = c.reset("RESTART", pauseShort)
+		return
+	}
 	if err != nil || s.pages-s.copied < c.limits.copy {
 		return
 	}
@@ -116,6 +121,13 @@ func (c *checkpointer) tend() {
 		wait = pauseShort << (s.pages/c.limits.reset - 1)
 	}
 	_, _ = c.reset("RESTART", wait)
+}
+
+// makeRoom lets the log start over, so that what comes next needs no more of the disk.
+func (c *checkpointer) makeRoom() {
+	c.quiet.Lock()
+	defer c.quiet.Unlock()
+	_, _ = c.reset("RESTART", pauseLong/10)
 }
 
 // truncate cuts a long log off when nobody has written for a while.

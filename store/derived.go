@@ -29,7 +29,7 @@ func (s *Store) hideDerived(ctx context.Context, sc scope, e *Erased) error {
 			return err
 		}
 		for some := range slices.Chunk(found, sliceUnits) {
-			err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+			err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 				for _, d := range some {
 					if err := s.hideVersions(ctx, tx, sc, named{Memories, d.key}, []int64{d.id}, e); err != nil {
 						return err
@@ -68,7 +68,7 @@ func selectDerived(ctx context.Context, tx *sql.Tx, query string, args ...any) (
 // had taken their place is erased. What a crash keeps it from stays superseded.
 func (s *Store) reinstate(ctx context.Context, sc scope, keys []string) error {
 	for _, key := range keys {
-		err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			u := undo{Store: s, tx: tx, ns: sc.Namespace}
 			c, err := u.newest(ctx, key)
 			if err != nil || c.Op != memory.OpSuperseded || c.Other != "" {

@@ -83,7 +83,7 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 	var p Put
 	var err error
 	for more := true; more && err == nil; {
-		err = s.slice(ctx, ns, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+		err = s.slice(ctx, 0, ns, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 			more, err = s.step(ctx, tx, d, &p, enough)
 			return err
 		})
@@ -136,7 +136,7 @@ func (s *Store) DropDocument(ctx context.Context, ns int64, f FileState) (uint64
 // endDocument ends the current version of a document if it is the one that is meant.
 func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func(*current) bool, when ...Condition) (uint64, error) {
 	var seq uint64
-	err := s.write.doIn(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.freeing(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
 		old, err := findCurrent(ctx, tx, ns, Documents, id)
 		if err == nil {
 			err = checkAll(when, "document", id, old)

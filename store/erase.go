@@ -167,7 +167,7 @@ func (s *Store) erase(ctx context.Context, sc scope, may func(context.Context, *
 // intend notes an erasure.
 func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, *sql.Tx) error) (scope, Erased, error) {
 	var e Erased
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.freeing(ctx, everywhere, Low, func(ctx context.Context, tx *sql.Tx) error {
 		if err := may(ctx, tx); err != nil {
 			return err
 		}
@@ -201,7 +201,13 @@ func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, 
 
 // carryOut hides what an erasure that is noted is about.
 func (s *Store) carryOut(ctx context.Context, sc scope, e Erased) (Erased, error) {
-	if err := s.hide(context.WithoutCancel(ctx), sc, &e); err != nil {
+	err := s.hide(context.WithoutCancel(ctx), sc, &e)
+	if errors.Is(err, ragctx.ErrNoSpace) && s.reserve.size > 0 { // it goes on where it was
+		s.log.makeRoom()
+		e.again = true
+		err = s.hide(context.WithoutCancel(ctx), sc, &e)
+	}
+	if err != nil {
 		s.sweeper.resume(e.Pending, sc)
 		return Erased{}, fmt.Errorf("erase: it is noted, and tried again until it is done: %w", err)
 	}
@@ -220,7 +226,7 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 			break
 		}
 		for len(found) > 0 {
-			err := s.slice(ctx, everywhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+			err := s.slice(ctx, frees, everywhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 				for n := sliceUnits; len(found) > 0; n += sliceUnits {
 					if err := s.hideItem(ctx, tx, sc, found[0], e); err != nil {
 						return err
@@ -257,7 +263,7 @@ func (s *Store) hide(ctx context.Context, sc scope, e *Erased) error {
 		}
 		e.bereft = nil
 	}
-	err := s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.forget(ctx, tx, sc, e); err != nil {
 			return err
 		}
@@ -375,7 +381,7 @@ func (s *Store) eraseTurns(ctx context.Context, sc scope, e *Erased) error {
 		if err != nil {
 			break
 		}
-		err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			return s.forgetTurns(ctx, tx, sc, some, e)
 		})
 		e.Turns += len(some)

@@ -235,6 +235,7 @@ func TestErasureGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := open(t, path)
+	g.tampered = true
 	g.doc(t, "a", "a later text", "") // is not part of it
 	var pending []store.Pending
 	eventually(t, "the erasure", func() bool {

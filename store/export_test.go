@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 )
 
@@ -49,4 +50,26 @@ func (s *Store) CutLog() {
 	s.log.limits.copy = 1
 	s.log.quiet.Unlock()
 	s.log.truncate()
+}
+
+// Execute carries out statements in one write, which goes on if the last of them fails.
+func (s *Store) Execute(ctx context.Context, statements []string) error {
+	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		for i, text := range statements {
+			if _, err := tx.ExecContext(ctx, text); err != nil && i < len(statements)-1 {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ExecuteAndFail carries out a statement in a write that fails.
+func (s *Store) ExecuteAndFail(ctx context.Context, statement string) error {
+	return s.write.do(ctx, High, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+		return errors.New("it fails")
+	})
 }

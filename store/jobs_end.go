@@ -16,7 +16,7 @@ const dropBatch = 256
 func (s *Store) DropItems(ctx context.Context, job int64, state ItemState) error {
 	for {
 		var n int64
-		err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err := s.write.doIn(ctx, nowhere, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			c := conditions{sql: `job = ?`, args: []any{job}}
 			if state != "" {
 				c.and(`state = ?`, state)
@@ -43,7 +43,7 @@ func (s *Store) DropJob(ctx context.Context, job int64) error {
 	if err := s.DropItems(ctx, job, ""); err != nil {
 		return err
 	}
-	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM jobs WHERE n = ?`, job)
 		return err
 	})
@@ -57,7 +57,7 @@ func (s *Store) DropJob(ctx context.Context, job int64) error {
 // ended and is not yet again. It reports false if the job is in another state.
 func (s *Store) CancelWaiting(ctx context.Context, id string) (bool, error) {
 	var n int64
-	err := s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.write.doIn(ctx, nowhere, High|frees, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE jobs SET state = 'cancelled', finished = ? WHERE id = ? AND state IN ('queued', 'running')`,
 			s.now().UnixMicro(), id)
 		if err != nil {
@@ -122,10 +122,11 @@ func (s *Store) Awaited(ctx context.Context, namespace string, keys []string) (s
 	return some, all, nil
 }
 
-// forgetSpooled removes what jobs hold of a document: an item that was not done
-// yet is skipped, so that no job brings the document back.
+// forgetSpooled removes what jobs hold of a document, its id as well: an item that was not
+// done yet is skipped, so that no job brings the document back.
 func forgetSpooled(ctx context.Context, tx *sql.Tx, namespace, key string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE job_items SET state = 'skipped', body = NULL, field = '', error = 'the document was erased'
-		WHERE key = ? AND state IN ('pending', 'failed') AND job IN (SELECT n FROM jobs WHERE namespace = ?)`, key, namespace)
+	_, err := tx.ExecContext(ctx, `UPDATE job_items SET key = '', body = NULL, field = '', error = 'the document was erased',
+		state = iif(state IN ('pending', 'failed'), 'skipped', state)
+		WHERE key = ? AND job IN (SELECT n FROM jobs WHERE namespace = ?)`, key, namespace)
 	return err
 }

@@ -33,7 +33,7 @@ const Deleted Status = "deleted"
 type JobItem struct {
 	// N counts from 1: the line or part of the request, or the order of reports.
 	N      int       `json:"n" doc:"the line or part of the request, from 1"`
-	Key    string    `json:"key" doc:"the id of the document, or the path of a file"`
+	Key    string    `json:"key" doc:"the id of the document, or the path of a file; empty once the document was erased"`
 	Op     string    `json:"op" enum:"put,delete"`
 	State  ItemState `json:"state" enum:"pending,done,failed,skipped"`
 	Status Status    `json:"status,omitempty" enum:"created,replaced,unchanged,deleted" doc:"what became of an item that is done"`

@@ -100,7 +100,7 @@ func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
 // as it is.
 func (s *Store) RevokeKey(ctx context.Context, id string) (StoredKey, error) {
 	var k StoredKey
-	err := s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.freeing(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) (err error) {
 		k, err = scanKey(tx.QueryRowContext(ctx, `UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING `+keyColumns,
 			s.now().UnixMicro(), id))
 		if errors.Is(err, sql.ErrNoRows) {

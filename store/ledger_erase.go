@@ -29,7 +29,7 @@ func (l *Ledger) Erase(ctx context.Context, ns int64, cluster string) (Erased, e
 func (s *Store) eraseMessages(ctx context.Context, sc scope, e *Erased) error {
 	for more := sc.Ledger != 0; more; {
 		gone := 0
-		err := s.slice(ctx, everywhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+		err := s.slice(ctx, frees, everywhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 			for more {
 				res, err := tx.ExecContext(ctx, `DELETE FROM ledger_messages WHERE seq IN (SELECT seq FROM ledger_messages WHERE ledger = ? LIMIT ?)`, sc.Ledger, sliceUnits)
 				if err != nil {

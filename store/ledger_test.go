@@ -108,6 +108,7 @@ func TestDamagedMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.tampered = true
 	db, err := sql.Open("sqlite", "file:"+escape(f.path)+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +129,7 @@ func TestDamagedMessages(t *testing.T) {
 		t.Errorf("%v\n%s", err, d)
 	}
 	r, err := f.Verify(t.Context(), store.VerifyOptions{})
-	if err != nil || len(r.Findings) != 2 || r.Findings[0].Check != "ledger" || r.Findings[0].Item != fmt.Sprint("message ", stored[1].Sequence) {
+	if err != nil || len(r.Findings) != 3 || r.Findings[0].Check != "rows" || r.Findings[1].Check != "ledger" || r.Findings[1].Item != fmt.Sprint("message ", stored[1].Sequence) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := l.Append(t.Context(), words("team", 1)); err != nil {

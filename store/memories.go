@@ -177,7 +177,7 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 // its id. If there is neither, the error is [ragctx.ErrNotFound]; seq is 0 if nothing
 // was there but in quarantine. All conditions must hold.
 func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (seq uint64, err error) {
-	err = s.write.doIn(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.freeing(ctx, ns, High, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0
 		old, err := findCurrent(ctx, tx, ns, Memories, id)
 		if err != nil {

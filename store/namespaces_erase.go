@@ -96,7 +96,7 @@ func (s *Store) eraseRests(ctx context.Context, sc scope, e *Erased) error {
 
 // wipe deletes some rows, and reports whether there were any.
 func (s *Store) wipe(ctx context.Context, query string, ns int64) (some bool, err error) {
-	err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, query, ns)
 		if err != nil {
 			return err

@@ -62,6 +62,14 @@ func (s *Store) Token() string {
 	return s.openings.newest
 }
 
+// NewestChange returns the newest number of the change sequence that was ever given.
+func (s *Store) NewestChange(ctx context.Context) (n uint64, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'changes'`).Scan(&n)
+	})
+	return n, failedIf("read the newest change", err)
+}
+
 // Opened reports whether a token names this or an earlier opening.
 func (s *Store) Opened(token string) bool {
 	return token == s.openings.own || s.openings.earlier[token]

@@ -96,7 +96,7 @@ func TestAVectorIsUsedAgainMeanwhile(t *testing.T) {
 		t.Fatalf("%d vectors are looked for", len(o.keys))
 	}
 	s.put("b", "the same words")
-	must(s.slice(t.Context(), nowhere, o.drop))
+	must(s.slice(t.Context(), 0, nowhere, o.drop))
 	if n := s.bare(); n > 0 {
 		t.Errorf("%d chunks have no vector", n)
 	}
@@ -136,7 +136,7 @@ func TestVectorsOfSharedTextsStayBesideErasures(t *testing.T) {
 func TestLookingAtFewUnits(t *testing.T) {
 	s := openShelf(t)
 	s.put("a", "words")
-	err := s.slice(t.Context(), nowhere, func(ctx context.Context, tx *sql.Tx, _ func(int) bool) error {
+	err := s.slice(t.Context(), 0, nowhere, func(ctx context.Context, tx *sql.Tx, _ func(int) bool) error {
 		_, err := tx.ExecContext(ctx, `UPDATE units SET id = 100000000`)
 		return err
 	})

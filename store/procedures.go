@@ -152,7 +152,7 @@ func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b skills.
 // DeleteProcedureDraft removes the draft of a procedure, and the procedure if nothing
 // of it was ever published. That there is none is no error.
 func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error {
-	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.freeing(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
 		if err := p.find(ctx); err != nil || !p.draft.Valid {
 			if errors.Is(err, ragctx.ErrNotFound) {
@@ -166,15 +166,16 @@ func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error 
 		if err := p.note(ctx, skills.OpDiscarded, p.canonical, skills.ByCaller, ""); err != nil {
 			return err
 		}
-		return dropEmpty(ctx, tx, p.id)
+		_, err := dropEmpty(ctx, tx, p.id)
+		return err
 	})
 	return failedIf("delete draft", err)
 }
 
-// dropEmpty deletes a procedure that has neither versions nor a draft.
-func dropEmpty(ctx context.Context, tx *sql.Tx, id int64) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM procedures WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM procedure_bodies WHERE procedure = ?1)`, id)
-	return err
+// dropEmpty deletes a procedure that has neither versions nor a draft, and returns its name.
+func dropEmpty(ctx context.Context, tx *sql.Tx, id int64) (names []string, err error) {
+	return column[string](ctx, tx, `DELETE FROM procedures WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM procedure_bodies WHERE procedure = ?1)
+		RETURNING name`, id)
 }
 
 // MaxProcedureVersions is how many versions of a procedure can be published.

@@ -37,7 +37,7 @@ func (s *Store) eraseProcedures(ctx context.Context, sc scope, e *Erased) error 
 	}
 	for some := range slices.Chunk(found, sliceUnits) {
 		n := 0
-		err = s.write.do(ctx, Low, func(ctx context.Context, tx *sql.Tx) error {
+		err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
 			for _, row := range some {
 				gone, err := s.eraseBody(ctx, tx, sc, row)
 				if err != nil {
@@ -107,5 +107,13 @@ func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc scope, row int64) 
 	if err := p.note(ctx, skills.OpErased, before, skills.ByCaller, ""); err != nil {
 		return 0, err
 	}
-	return 1, dropEmpty(ctx, tx, p.id)
+	names, err := dropEmpty(ctx, tx, p.id)
+	if err != nil || len(names) == 0 || sc.Whole != "" {
+		return 1, err
+	}
+	namespace, err := namespaceName(ctx, tx, sc.Namespace)
+	if err != nil {
+		return 1, err
+	}
+	return 1, forgetTargets(ctx, tx, namespace, aboutProcedure, names)
 }

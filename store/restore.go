@@ -65,7 +65,7 @@ func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info Snap
 	name := filepath.Join(dir, DatabaseName)
 	f, err := os.CreateTemp(dir, DatabaseName+restoring+"*")
 	if err != nil {
-		return info, fmt.Errorf("restore: %w", diskError(err))
+		return info, fmt.Errorf("restore: %w", DiskError(err))
 	}
 	defer func() {
 		if err != nil {
@@ -76,13 +76,13 @@ func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info Snap
 		return info, err
 	}
 	if err := inOrder(f.Sync, f.Close); err != nil {
-		return info, fmt.Errorf("restore: %w", diskError(err))
+		return info, fmt.Errorf("restore: %w", DiskError(err))
 	}
 	if err := examine(ctx, f.Name(), info); err != nil {
 		return info, fmt.Errorf("restore: %s: %w", file, err)
 	}
 	if err := inOrder(replacing(name, f.Name())...); err != nil {
-		return info, fmt.Errorf("restore: %w", diskError(err))
+		return info, fmt.Errorf("restore: %w", DiskError(err))
 	}
 	return info, nil
 }
@@ -193,7 +193,7 @@ func inflate(ctx context.Context, in io.Reader, w io.Writer, file string, info S
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case out.err != nil:
-		return fmt.Errorf("snapshot: %w", diskError(out.err))
+		return fmt.Errorf("snapshot: %w", DiskError(out.err))
 	case err != nil:
 		return damaged(file, "is damaged: %v", err)
 	case n != info.Bytes:
@@ -249,6 +249,7 @@ func replacing(name, fresh string) []func() error {
 	return []func() error{
 		func() error { return settle(name) }, // what an interrupted one left
 		func() error { return os.RemoveAll(filepath.Join(dir, IndexName)) },
+		func() error { return ignoreGone(os.Remove(name + stateSuffix)) }, // it is about the old one
 		func() error { return ignoreGone(os.Link(name, aside)) },
 		sync,
 		// The log of the old database must not be applied to the new one.
@@ -272,8 +273,8 @@ func inOrder(steps ...func() error) error {
 	return nil
 }
 
-// diskError gives a full disk its sentinel.
-func diskError(err error) error {
+// DiskError gives a full disk its sentinel.
+func DiskError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %v", ragctx.ErrNoSpace, err)
 	}

@@ -78,7 +78,7 @@ func dirtyPages(first, size int64, pages []byte) (dirty []int64) {
 // clearPages clears pages in slices.
 func (s *Store) clearPages(ctx context.Context, dirty []int64) (err error) {
 	for len(dirty) > 0 && err == nil {
-		err = s.slice(ctx, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+		err = s.slice(ctx, frees, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
 			for n := 1; len(dirty) > 0; n++ {
 				if err := clearOne(ctx, tx, dirty[0]); err != nil {
 					return err

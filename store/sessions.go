@@ -102,10 +102,17 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 
 // changeSession calls fn with a session in the writer, and counts the change.
 func (s *Store) changeSession(ctx context.Context, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error) error {
+	return s.changeSessionAs(ctx, High, k, now, fn)
+}
+
+// changeSessionAs is changeSession with a priority. What makes room may run a second time.
+func (s *Store) changeSessionAs(
+	ctx context.Context, p Priority, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
+) error {
 	ns, err := s.sessionSpace(ctx, k, false)
 	when := session.ConditionOf(ctx)
 	if err == nil {
-		err = s.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
+		err = s.writeSession(ctx, p, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
 			c, err := findSessionIf(ctx, tx, ns, k, when)
 			if err != nil {
 				return at, err
@@ -120,9 +127,9 @@ func (s *Store) changeSession(ctx context.Context, k session.Key, now func() tim
 }
 
 // writeSession is writeSessions of one session, of which fn returns the version that it then has.
-func (s *Store) writeSession(ctx context.Context, ns int64, fn func(context.Context, *sql.Tx) (session.Version, error)) error {
+func (s *Store) writeSession(ctx context.Context, p Priority, ns int64, fn func(context.Context, *sql.Tx) (session.Version, error)) error {
 	var at session.Version
-	err := s.writeSessions(ctx, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.writeSessions(ctx, p, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
 		at, err = fn(ctx, tx)
 		return err
 	})
@@ -134,8 +141,8 @@ func (s *Store) writeSession(ctx context.Context, ns int64, fn func(context.Cont
 
 // writeSessions calls fn in the writer. That a namespace would hold more than it may is an
 // error.
-func (s *Store) writeSessions(ctx context.Context, ns int64, fn func(context.Context, *sql.Tx) error) error {
-	return s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
+func (s *Store) writeSessions(ctx context.Context, p Priority, ns int64, fn func(context.Context, *sql.Tx) error) error {
+	within := func(ctx context.Context, tx *sql.Tx) error {
 		room, err := roomIn(ctx, tx, ns)
 		if err != nil {
 			return err
@@ -144,7 +151,11 @@ func (s *Store) writeSessions(ctx context.Context, ns int64, fn func(context.Con
 			return err
 		}
 		return room.check(ctx, tx)
-	})
+	}
+	if p&frees != 0 {
+		return s.freeing(ctx, nowhere, p, within)
+	}
+	return s.write.doIn(ctx, nowhere, p, within)
 }
 
 // changed writes what a session's row says after a change.
@@ -160,7 +171,7 @@ func (s *Sessions) makeSession(ctx context.Context, k session.Key, a session.Arc
 	if err == nil {
 		var one newSession
 		if one, err = s.prepared(ctx, a); err == nil {
-			err = s.store.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) { return one.insert(ctx, tx, ns, k) })
+			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) { return one.insert(ctx, tx, ns, k) })
 		}
 	}
 	return failedIf("make session", err)
@@ -185,7 +196,7 @@ func (s *Sessions) Import(ctx context.Context, k session.Key, a session.Archive)
 // Delete implements [session.Storage]. Its messages are out of sight at once, and removed
 // in slices in the background.
 func (s *Sessions) Delete(ctx context.Context, k session.Key) error {
-	err := s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+	err := s.store.changeSessionAs(ctx, High|frees, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
 		_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE id = ?`, c.id)
 		return err
 	})

@@ -69,33 +69,13 @@ func (s *Store) sweepSessions(ctx context.Context) error {
 	})
 	for _, id := range gone {
 		for more := true; more && err == nil; {
-			err = s.slice(ctx, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+			err = s.slice(ctx, frees, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 				more, err = dropSession(ctx, tx, id, enough)
 				return err
 			})
 		}
 	}
 	return err
-}
-
-// dropDeletedSessions does what [Store.sweepSessions] does, in a copy that nobody else has
-// open.
-func dropDeletedSessions(ctx context.Context, db *sql.DB) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // does nothing once it is committed
-	gone, err := column[int64](ctx, tx, deletedSessions)
-	if err != nil {
-		return err
-	}
-	for _, id := range gone {
-		if _, err := dropSession(ctx, tx, id, func(int) bool { return false }); err != nil {
-			return err
-		}
-	}
-	return tx.Commit()
 }
 
 // dropSession deletes messages of a session until it is enough, and then the session. It

@@ -109,7 +109,7 @@ func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion
 		for try := 1; ; try++ {
 			plan, err := s.planned(ctx, ns, k, wanted, messages, started)
 			if err == nil {
-				err = s.store.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
+				err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
 					if try > attempts {
 						if plan, err = s.plan(ctx, tx, ns, k, wanted, messages, started); err != nil {
 							return at, err
@@ -272,7 +272,7 @@ func (s *Sessions) Fork(ctx context.Context, k session.Key, id, to string) error
 	for try := 1; ; try++ {
 		fork, err := s.forked(ctx, ns, k, target, id)
 		if err == nil {
-			err = s.store.writeSession(ctx, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
+			err = s.store.writeSession(ctx, High, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
 				c, err := findSessionIf(ctx, tx, ns, k, when)
 				if err == nil && (c.id != fork.id || c.version != fork.version && (try <= attempts || when.Revisions != nil)) {
 					err = errMoved

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -45,134 +44,66 @@ type SnapshotInfo struct {
 
 // SnapshotOptions configures [Store.Snapshot]. The zero value works.
 type SnapshotOptions struct {
-	// Progress is told how many bytes of how many have been dealt with; total is
-	// an estimate until the copy is made.
+	// Progress is told how many bytes of how many have been dealt with.
 	Progress func(done, total int64)
 }
 
-func (o SnapshotOptions) progress(done, total int64) {
-	if o.Progress != nil {
-		o.Progress(done, max(done, total))
-	}
-}
-
 // Snapshot writes one consistent state of the whole database into a new file at
-// path, beside which it needs room for an uncompressed copy. Reads and writes go
-// on meanwhile. A file that exists is not replaced.
+// path. Reads and writes go on meanwhile. A file that exists is not replaced.
 func (s *Store) Snapshot(ctx context.Context, path string, o SnapshotOptions) (info SnapshotInfo, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return info, fmt.Errorf("snapshot: %w: %s exists; name another file", ragctx.ErrConflict, path)
 	}
 	err = durable.WriteFile(durable.OS{}, path, func(w io.Writer) (err error) {
-		info, err = s.WriteSnapshot(ctx, w, filepath.Dir(path), o)
+		info, err = s.WriteSnapshot(ctx, w, o)
 		return err
 	})
-	return info, diskError(err)
+	return info, DiskError(err)
 }
 
-// WriteSnapshot writes a snapshot to w. The folder tmp takes the uncompressed
-// copy for as long as that takes.
-func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, tmp string, o SnapshotOptions) (info SnapshotInfo, err error) {
-	dir, err := os.MkdirTemp(tmp, unpacked+"*")
+// WriteSnapshot writes a snapshot to w, page by page, as one read of the database: nothing
+// is copied elsewhere. The log cannot start over until it is done, so w must not be slow.
+func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOptions) (info SnapshotInfo, err error) {
+	if o.Progress == nil {
+		o.Progress = func(int64, int64) {}
+	}
+	db, err := connectAs(s.path, 1, func(k *keeping) { k.failed = s.health.notice }, "_pragma=query_only(1)")
 	if err != nil {
-		return info, fmt.Errorf("snapshot: %w", diskError(err))
+		return info, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	name := filepath.Join(dir, "copy.db")
-	if err := s.copyInto(ctx, name, o); err != nil {
-		return info, fmt.Errorf("snapshot: copy the database: %w", err)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return info, fmt.Errorf("snapshot: %w", wrap(err))
 	}
-	if info, err = s.describe(ctx, name); err != nil {
-		return info, fmt.Errorf("snapshot: %w", err)
+	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
+	if info, err = s.describe(ctx, tx); err != nil {
+		return info, fmt.Errorf("snapshot: %w", wrap(err))
 	}
-	if err := pack(ctx, w, name, info, o); err != nil {
-		return info, fmt.Errorf("snapshot: %w", diskError(err))
+	pages, err := tx.QueryContext(ctx, `SELECT data FROM sqlite_dbpage ORDER BY pgno`)
+	if err != nil {
+		return info, fmt.Errorf("snapshot: %w", wrap(err))
+	}
+	defer pages.Close()
+	if err := pack(w, pages, info, o); err != nil {
+		return info, fmt.Errorf("snapshot: %w", DiskError(wrap(err)))
 	}
 	return info, nil
 }
 
-// copyInto writes a compact copy of one state of the database, on a connection
-// of its own, while others read and write.
-func (s *Store) copyInto(ctx context.Context, name string, o SnapshotOptions) error {
-	db, err := connect(s.path, 1, "_pragma=wal_autocheckpoint(0)")
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	var pages, size int64
-	if err := db.QueryRowContext(ctx, `SELECT page_count, page_size FROM pragma_page_count, pragma_page_size`).Scan(&pages, &size); err != nil {
-		return wrap(err)
-	}
-	done := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		tick := time.NewTicker(200 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				if info, err := os.Stat(name); err == nil {
-					o.progress(info.Size(), 2*pages*size)
-				}
-			}
-		}
-	}()
-	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, name)
-	close(done)
-	<-watched
-	return wrap(err)
-}
-
-// describe removes from a copy what is hidden, and counts the rest.
-func (s *Store) describe(ctx context.Context, name string) (info SnapshotInfo, err error) {
-	db, err := sql.Open("sqlite", dsnPlain(name, "_pragma=foreign_keys(1)", "_pragma=secure_delete(1)", "_pragma=synchronous(OFF)"))
-	if err != nil {
-		return info, err
-	}
-	db.SetMaxOpenConns(1)
-	defer db.Close()
-	for _, q := range []string{
-		`DELETE FROM items WHERE seq = 0 AND id NOT IN (SELECT text_of FROM items WHERE text_of IS NOT NULL AND seq > 0)`,
-		`DELETE FROM units WHERE item IN (SELECT id FROM items WHERE seq = 0)`,
-		blank + ` WHERE seq = 0`,
-		`DELETE FROM ledger_messages WHERE ledger IN (SELECT id FROM ledgers WHERE erased = 1)`,
-	} {
-		if _, err := db.ExecContext(ctx, q); err != nil {
-			return info, wrap(err)
-		}
-	}
-	if err := dropDeletedSessions(ctx, db); err != nil {
-		return info, wrap(err)
-	}
-	info = SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
-	err = db.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),
+// describe counts what a transaction sees.
+func (s *Store) describe(ctx context.Context, tx *sql.Tx) (SnapshotInfo, error) {
+	info := SnapshotInfo{Format: snapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
+	err := tx.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),
 		(SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL), (SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL),
-		(SELECT count(*) FROM turns), (SELECT count(*) FROM ledger_messages)`, Documents, Memories).
-		Scan(&info.Schema, &info.Namespaces, &info.Documents, &info.Memories, &info.Turns, &info.Messages)
-	if err != nil {
-		return info, wrap(err)
-	}
-	if err := db.Close(); err != nil {
-		return info, err
-	}
-	st, err := os.Stat(name)
-	if err != nil {
-		return info, err
-	}
-	info.Bytes = st.Size()
-	return info, nil
+		(SELECT count(*) FROM turns), (SELECT count(*) FROM ledger_messages WHERE ledger NOT IN (SELECT id FROM ledgers WHERE erased = 1)),
+		(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)`, Documents, Memories).
+		Scan(&info.Schema, &info.Namespaces, &info.Documents, &info.Memories, &info.Turns, &info.Messages, &info.Bytes)
+	return info, err
 }
 
-// pack writes a snapshot of the database file name.
-func pack(ctx context.Context, w io.Writer, name string, info SnapshotInfo, o SnapshotOptions) error {
-	db, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
+// pack writes a snapshot of pages.
+func pack(w io.Writer, pages *sql.Rows, info SnapshotInfo, o SnapshotOptions) error {
 	header, err := json.Marshal(info)
 	if err != nil {
 		return err
@@ -187,8 +118,7 @@ func pack(ctx context.Context, w io.Writer, name string, info SnapshotInfo, o Sn
 	if err != nil {
 		return err
 	}
-	read := &counted{ctx: ctx, r: db, report: func(n int64) { o.progress(info.Bytes+n, 2*info.Bytes) }}
-	if _, err := io.Copy(z, read); err != nil {
+	if err := copyPages(z, pages, info.Bytes, o); err != nil {
 		return errors.Join(err, z.Close())
 	}
 	if err := z.Close(); err != nil {
@@ -198,6 +128,28 @@ func pack(ctx context.Context, w io.Writer, name string, info SnapshotInfo, o Sn
 		return err
 	}
 	return out.Flush()
+}
+
+func copyPages(w io.Writer, pages *sql.Rows, size int64, o SnapshotOptions) error {
+	var page sql.RawBytes
+	var done int64
+	for pages.Next() {
+		if err := pages.Scan(&page); err != nil {
+			return err
+		}
+		if _, err := w.Write(page); err != nil {
+			return err
+		}
+		done += int64(len(page))
+		o.Progress(done, size)
+	}
+	if err := pages.Err(); err != nil {
+		return err
+	}
+	if done != size {
+		return fmt.Errorf("the database has %d bytes, and %d were read", size, done)
+	}
+	return nil
 }
 
 // counted is a reader that ends with a context and tells how far it has come.

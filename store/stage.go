@@ -138,9 +138,9 @@ func hiddenVersion(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string
 }
 
 // slice runs fn, which does a part of a long write and ends it once enough,
-// given how many units it has done, says so. ns is where it makes a difference.
-func (s *Store) slice(ctx context.Context, ns int64, fn func(ctx context.Context, tx *sql.Tx, enough func(n int) bool) error) error {
-	return s.write.doIn(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
+// given how many units it has done, says so. mark is 0 or frees, ns where it makes a difference.
+func (s *Store) slice(ctx context.Context, mark Priority, ns int64, fn func(ctx context.Context, tx *sql.Tx, enough func(n int) bool) error) error {
+	return s.write.doIn(ctx, ns, Low|mark, func(ctx context.Context, tx *sql.Tx) error {
 		until := time.Now().Add(maxBatch)
 		return fn(ctx, tx, func(n int) bool {
 			return n%sliceUnits == 0 && (s.write.urgent() || time.Now().After(until))

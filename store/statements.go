@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -24,10 +25,20 @@ type keeping struct {
 
 	open   atomic.Int64  // connections
 	closed chan struct{} // one was closed
+
+	sums   *rowSums    // of the only connection of a pool that writes; nil for others
+	failed func(error) // is told of every error of SQLite; nil for nobody
+}
+
+// fails tells of an error.
+func (k *keeping) fails(err error) {
+	if err != nil && k.failed != nil {
+		k.failed(err)
+	}
 }
 
 // newConnector opens connections to a database as [dsn] names it.
-func newConnector(name string) (driver.Connector, error) {
+func newConnector(name string) (*keeping, error) {
 	c, err := sqlite.NewConnector(name)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
@@ -44,6 +55,13 @@ func (k *keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	inner, ok := c.(innerConn)
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("open store: a connection of the driver is a %T", c), c.Close())
+	}
+	if k.sums != nil {
+		hooks, ok := c.(sqlite.HookRegisterer)
+		if !ok {
+			return nil, errors.Join(fmt.Errorf("open store: a connection of the driver is a %T", c), c.Close())
+		}
+		hooks.RegisterPreUpdateHook(k.sums.note)
 	}
 	k.open.Add(1)
 	return &keepingConn{innerConn: inner, of: k, kept: make(map[string]*keptStatement)}, nil
@@ -108,39 +126,61 @@ type innerStatement interface {
 
 // ExecContext implements [driver.ExecerContext].
 func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	undo := c.undo()
 	st, err := c.compiled(ctx, query)
-	if err != nil {
-		return nil, err
+	var res driver.Result
+	switch {
+	case err != nil:
+	case st == nil:
+		res, err = c.innerConn.ExecContext(ctx, query, args)
+	default:
+		if res, err = st.ExecContext(ctx, args); err != nil {
+			c.forget(st)
+		}
 	}
-	if st == nil {
-		return c.innerConn.ExecContext(ctx, query, args)
-	}
-	res, err := st.ExecContext(ctx, args)
 	if err != nil {
-		c.forget(st)
+		undo()
+		c.of.fails(err)
 	}
 	return res, err
 }
 
+// undo returns what takes back the notes of a statement that fails, as SQLite does with
+// its changes.
+func (c *keepingConn) undo() func() {
+	if c.of.sums == nil {
+		return func() {}
+	}
+	mark := c.of.sums.mark()
+	return func() { c.of.sums.undo(mark) }
+}
+
 // QueryContext implements [driver.QueryerContext].
 func (c *keepingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	undo := c.undo()
 	st, err := c.compiled(ctx, query)
+	var rows driver.Rows
+	switch {
+	case err != nil:
+	case st == nil:
+		rows, err = c.innerConn.QueryContext(ctx, query, args)
+	default:
+		if rows, err = st.QueryContext(ctx, args); err != nil {
+			c.forget(st)
+		}
+	}
 	if err != nil {
+		undo()
+		c.of.fails(err)
 		return nil, err
 	}
-	if st == nil {
-		return c.innerConn.QueryContext(ctx, query, args)
+	if st != nil {
+		st.busy = true
 	}
-	rows, err := st.QueryContext(ctx, args)
-	if err != nil {
-		c.forget(st)
-		return nil, err
-	}
-	st.busy = true
 	return &keptRows{rows, c, st}, nil
 }
 
-// keptRows end the use of their statement.
+// keptRows end the use of their statement, which is nil for one that is not kept.
 type keptRows struct {
 	driver.Rows
 
@@ -148,10 +188,22 @@ type keptRows struct {
 	of   *keptStatement
 }
 
+// Next implements [driver.Rows].
+func (r *keptRows) Next(dest []driver.Value) error {
+	err := r.Rows.Next(dest)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.conn.of.fails(err)
+	}
+	return err
+}
+
 // Close implements [driver.Rows].
 func (r *keptRows) Close() error {
-	r.of.busy = false
 	err := r.Rows.Close()
+	if r.of == nil {
+		return err
+	}
+	r.of.busy = false
 	if err != nil {
 		r.conn.forget(r.of)
 	}

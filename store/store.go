@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,6 +42,14 @@ type Options struct {
 	// KeepVersions is how many versions of a document are kept, the current one
 	// included; 0 is [DefaultKeepVersions], negative all.
 	KeepVersions int
+	// Reserve is how many bytes are reserved for deletes on a full disk; 0 is none.
+	Reserve int64
+	// AcceptLoss opens a database also where writes that were acknowledged are missing
+	// (see [LostError]), and goes on with what is there.
+	AcceptLoss bool
+	// Failed is called when the store first finds that it cannot go on until somebody does
+	// something; see [Store.Failure]. It must not wait.
+	Failed func(*ragctx.RepairError)
 }
 
 // Store is the database of one data directory. Its methods are safe for
@@ -56,6 +65,10 @@ type Store struct {
 	staging staging
 	// procedures counts what may have changed procedures; see ProceduresState.
 	procedures atomic.Uint64
+
+	state   *stateFile
+	health  health
+	reserve reserve
 
 	sweeper  *sweeper
 	sweeping sync.Mutex
@@ -73,26 +86,39 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := tidy(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	if o.AcceptLoss {
+		if err := os.RemoveAll(filepath.Join(filepath.Dir(path), IndexName)); err != nil { // it may know of what is lost
+			return nil, fmt.Errorf("open store: %w", err)
+		}
+	} else if err := checkThere(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{path: path, now: o.Now, keep: cmp.Or(o.KeepVersions, DefaultKeepVersions)}
-	if err := s.open(ctx, path); err != nil {
+	s.health.failed = o.Failed
+	s.reserve.path, s.reserve.size = path+reserveSuffix, o.Reserve
+	if err := s.open(ctx, path, o.AcceptLoss); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string) error {
-	if err := checkLog(path); err != nil {
+func (s *Store) open(ctx context.Context, path string, accept bool) error {
+	if err := checkLog(path); err != nil && !accept {
 		return fmt.Errorf("open store: %w", err)
 	}
-	wdb, err := connect(path, 1, "_pragma=wal_autocheckpoint(0)", "_pragma=secure_delete(1)",
-		fmt.Sprintf("_pragma=journal_size_limit(%d)", logKept))
+	sums := new(rowSums)
+	wdb, err := connectAs(path, 1, func(k *keeping) { k.sums, k.failed = sums, s.health.notice },
+		"_pragma=wal_autocheckpoint(0)", "_pragma=secure_delete(1)", fmt.Sprintf("_pragma=journal_size_limit(%d)", logKept))
 	if err != nil {
 		return err
 	}
 	if err := migrate(ctx, wdb); err != nil {
+		return errors.Join(err, wdb.Close())
+	}
+	if s.state, err = openState(ctx, wdb, path, accept); err != nil {
 		return errors.Join(err, wdb.Close())
 	}
 	cdb, err := connect(path, 1, "_pragma=wal_autocheckpoint(0)")
@@ -104,9 +130,11 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return errors.Join(err, cdb.Close(), wdb.Close())
 	}
 	s.log = newCheckpointer(cdb, file)
-	s.write = startWriter(wdb, &s.openings, s.log.committed)
+	s.log.full = s.reserve.full.Load
+	s.write = startWriter(wdb, &s.openings, sums, s.state, s.log.committed)
+	s.write.stopped, s.write.mayWrite, s.write.full = s.health.stop, s.mayWrite, s.diskFull
 	s.log.start(s.write)
-	if s.read, err = connect(path, max(4, 2*runtime.GOMAXPROCS(0)), "_pragma=query_only(1)"); err != nil {
+	if s.read, err = connectAs(path, max(4, 2*runtime.GOMAXPROCS(0)), func(k *keeping) { k.failed = s.health.notice }, "_pragma=query_only(1)"); err != nil {
 		return err
 	}
 	if err := s.openings.load(ctx, s.read); err != nil {
@@ -117,15 +145,24 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	s.sweeper = startSweeper(s, unfinished)
+	if s.reserve.size > 0 && s.reserve.hold() != nil {
+		s.diskFull()
+	}
 	return nil
 }
 
 // connect returns a pool of n connections.
 func connect(path string, n int, params ...string) (*sql.DB, error) {
+	return connectAs(path, n, func(*keeping) {}, params...)
+}
+
+// connectAs returns a pool of n connections of a connector that set has changed.
+func connectAs(path string, n int, set func(*keeping), params ...string) (*sql.DB, error) {
 	c, err := newConnector(dsn(path, params...))
 	if err != nil {
 		return nil, err
 	}
+	set(c)
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
@@ -185,6 +222,11 @@ func migrate(ctx context.Context, db *sql.DB) error {
 			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
 				return err
 			}
+			if i+1 == len(files) {
+				if err := sumAgain(ctx, tx); err != nil {
+					return err
+				}
+			}
 			_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", i+1))
 			return err
 		})
@@ -240,7 +282,7 @@ func (s *Store) Close() error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.state.close())...)
 }
 
 // wrap gives SQLite's errors the sentinels that the doors understand.
@@ -252,16 +294,17 @@ func wrap(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
+	if noSpace(err) {
+		return fmt.Errorf("%w: the disk of the data directory is full; free space, reads go on: %v", ragctx.ErrNoSpace, err)
+	}
 	if e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER { // none but those that guard what is erased
 		return fmt.Errorf("%w: the namespace was erased meanwhile; ask again, and what is written makes a new one of that name", ragctx.ErrConflict)
 	}
 	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%w: the disk of the data directory is full; free space, reads go on: %v", ragctx.ErrNoSpace, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("%w: another program has the database locked: %v", ragctx.ErrUnavailable, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: the database file is damaged; restore a copy: %v", ragctx.ErrUnavailable, err)
+		return &ragctx.RepairError{Kind: ragctx.RepairDatabase, Problem: damagedProblem, Cause: err}
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("%w: the data directory cannot be read or written: %v", ragctx.ErrUnavailable, err)
 	}

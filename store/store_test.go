@@ -47,6 +47,7 @@ type fixture struct {
 	path     string
 	ns       int64
 	embedder int64
+	tampered bool // something else than the store has changed rows
 }
 
 func open(t *testing.T, path string) *fixture {
@@ -61,8 +62,16 @@ func openWith(t *testing.T, path string, o store.Options) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
 	f := &fixture{Store: s, path: path}
+	t.Cleanup(func() {
+		r, err := s.Verify(context.Background(), store.VerifyOptions{})
+		for _, found := range r.Findings {
+			if found.Check == "rows" && err == nil && !f.tampered {
+				t.Errorf("at the end of the test: %+v", found)
+			}
+		}
+		s.Close()
+	})
 	if f.ns, err = s.Namespace(t.Context(), "default", true); err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	for len(ids) > 0 {
-		err := s.slice(ctx, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+		err := s.slice(ctx, frees, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 			ids, err = dissolveAll(ctx, tx, ids, enough)
 			return err
 		})
@@ -263,7 +263,7 @@ func (s *Store) dropOrphans(ctx context.Context) error {
 			err = s.view(ctx, func(tx *sql.Tx) error { return o.lookOn(ctx, tx) })
 		}
 		for len(o.keys) > 0 && err == nil {
-			err = s.slice(ctx, nowhere, o.drop)
+			err = s.slice(ctx, frees, nowhere, o.drop)
 		}
 		if err != nil {
 			return fmt.Errorf("drop vectors of what was removed: %w", err)

@@ -11,8 +11,9 @@ import (
 	"github.com/ragctx/ragctx/durable"
 )
 
-// unpacked begins the names of the folders that snapshots are made in.
-const unpacked = ".ragctx-snapshot-"
+// SpoolPrefix begins the names of the files that snapshots wait in for slow readers.
+// Earlier versions made them in folders of such names.
+const SpoolPrefix = ".ragctx-snapshot-"
 
 // tidy brings an interrupted [Restore] to its end, or undoes it, and removes what
 // crashes have left beside a database: files of a whole database's size, with
@@ -27,7 +28,7 @@ func tidy(name string) error {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) || strings.HasPrefix(e.Name(), unpacked) {
+		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) || strings.HasPrefix(e.Name(), SpoolPrefix) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("remove what was interrupted: %w", err)
 			}

@@ -79,7 +79,7 @@ func TestInterruptedRestore(t *testing.T) {
 		for suffix, b := range old {
 			put(t, name+suffix, b)
 		}
-		put(t, filepath.Join(dir, unpacked+"1", "copy.db"), []byte("erased long ago"))
+		put(t, filepath.Join(dir, SpoolPrefix+"1", "copy.db"), []byte("erased long ago"))
 		for _, suffix := range []string{"1", "1-shm", "2"} {
 			put(t, name+restoring+suffix, fresh)
 		}
@@ -103,7 +103,7 @@ func TestInterruptedRestore(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 2 { // the database and its state
 				t.Errorf("%s after %d steps: left are %v, %v", when, done, left, err)
 			}
 		}
@@ -125,7 +125,7 @@ func TestRestoreAfterAnInterruptedOne(t *testing.T) {
 	old, fresh := filesOf(t, "old"), wholeFile(t, "new")
 	all := len(replacing("", ""))
 	for first := range all {
-		for second := range min(6, all) { // as far as the log is moved
+		for second := range min(7, all) { // as far as the log is moved
 			dir := t.TempDir()
 			name := filepath.Join(dir, DatabaseName)
 			for suffix, b := range old {

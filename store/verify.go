@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/ragctx/ragctx"
 )
 
 // Severity says how bad a [Finding] is.
@@ -21,7 +23,7 @@ const (
 // Finding is something that [Store.Verify] noticed.
 type Finding struct {
 	Severity Severity `json:"severity"`
-	// Check names what was looked at: file, references, text, units, vectors,
+	// Check names what was looked at: file, rows, references, text, units, vectors,
 	// staged, erased, ledger, session.
 	Check  string `json:"check"`
 	Detail string `json:"detail"`
@@ -68,20 +70,21 @@ type VerifyOptions struct {
 }
 
 // Verify reads everything and reports what is not as it should be. It runs beside
-// other work and changes nothing. Its error says that it could not go on, not
-// that something is wrong with the data.
+// other work and changes nothing. It fails only if ctx or the store ends: what cannot be
+// read is a finding.
 func (s *Store) Verify(ctx context.Context, o VerifyOptions) (VerifyReport, error) {
 	if o.MaxFindings <= 0 {
 		o.MaxFindings = 100
 	}
 	r := VerifyReport{Findings: []Finding{}}
 	for _, check := range []func(context.Context, VerifyOptions, *VerifyReport) error{
-		s.verifyFile, s.verifyItems, s.verifyVectors, s.verifyLedgers, s.verifySessions, s.verifyLeftovers,
+		s.verifyFile, s.verifyRows, s.verifyItems, s.verifyVectors, s.verifyLedgers, s.verifySessions, s.verifyLeftovers,
 	} {
 		if err := check(ctx, o, &r); err != nil {
-			if !damaging(err) {
+			if ctx.Err() != nil || errors.Is(err, ragctx.ErrClosed) {
 				return r, fmt.Errorf("verify: %w", err)
 			}
+			// Whatever cannot be read, also a value that is not of its column's kind.
 			r.add(o, Finding{Severity: Damage, Check: "file", Detail: err.Error()})
 		}
 	}

@@ -3,11 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // verifyVectors looks for units whose text was not embedded.
@@ -53,17 +49,4 @@ func (s *Store) verifyLeftovers(ctx context.Context, o VerifyOptions, r *VerifyR
 		r.add(o, Finding{Severity: Note, Check: "erased", Detail: fmt.Sprintf("erased texts are still to be cleared from files; erasures that are not complete: %d", len(pending))})
 	}
 	return nil
-}
-
-// damaging reports whether an error of a check is itself a finding.
-func damaging(err error) bool {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR:
-		return true
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"os"
 	"slices"
 	"testing"
 
@@ -90,11 +91,14 @@ func older(t *testing.T, path string) {
 		ALTER TABLE namespaces DROP COLUMN max_documents; ALTER TABLE namespaces DROP COLUMN max_memories; ALTER TABLE namespaces DROP COLUMN max_bytes;
 		DROP TABLE session_ancestors; DROP TABLE session_notes; DROP TABLE session_compactions; DROP TABLE session_messages; DROP TABLE session_sections; DROP TABLE sessions;
 		DROP TABLE session_providers; DROP TABLE audit; DROP TABLE keys; DROP TABLE ledger_messages; DROP TABLE ledgers; DROP TABLE voices; DROP TABLE facts; DROP TABLE provenance; DROP TABLE history; DROP TABLE quarantine;
-		DROP TABLE uses; DROP TABLE untold; DROP TABLE procedure_history; DROP TABLE procedure_sources; DROP TABLE procedure_bodies;
+		DROP TABLE sums; DROP INDEX job_items_key; CREATE INDEX job_items_open ON job_items (key) WHERE state IN ('pending', 'failed'); DROP TABLE uses; DROP TABLE untold; DROP TABLE procedure_history; DROP TABLE procedure_sources; DROP TABLE procedure_bodies;
 		DROP TABLE procedures; DROP INDEX items_working; DROP INDEX items_expires; DROP INDEX items_text; DROP INDEX items_text_of;
 		ALTER TABLE items DROP COLUMN text_hash; ALTER TABLE items DROP COLUMN text_of; ALTER TABLE items DROP COLUMN sketch;
 		ALTER TABLE items DROP COLUMN stat;
 		ALTER TABLE units DROP COLUMN page; PRAGMA user_version = 4`); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path + "-state"); err != nil { // there was none
 		t.Fatal(err)
 	}
 }

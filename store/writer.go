@@ -22,6 +22,9 @@ const (
 	priorities
 )
 
+// frees marks what makes room: it goes through where the disk is full.
+const frees Priority = 1 << 4
+
 // maxBatch bounds how long one commit can take, and so how long the next
 // write waits: about 5 ms of work.
 const maxBatch = 5 * time.Millisecond
@@ -37,11 +40,17 @@ type writer struct {
 	// committed is called after each commit; broken keeps the failure after which
 	// nothing more is written.
 	committed func()
-	commits   commits
-	broken    atomic.Pointer[error]
-	stop      chan struct{}
-	done      chan struct{}
-	once      sync.Once
+	// mayWrite is asked on behalf of what makes no room; full is told that the disk is.
+	mayWrite func(context.Context) error
+	full     func()
+	stopped  func(*ragctx.RepairError) // is told when nothing more is written
+	commits  commits
+	sums     *rowSums
+	state    *stateFile
+	broken   atomic.Pointer[error]
+	stop     chan struct{}
+	done     chan struct{}
+	once     sync.Once
 }
 
 type job struct {
@@ -53,9 +62,9 @@ type job struct {
 	done chan struct{}
 }
 
-func startWriter(db *sql.DB, o *openings, committed func()) *writer {
+func startWriter(db *sql.DB, o *openings, sums *rowSums, state *stateFile, committed func()) *writer {
 	w := &writer{
-		db: db, openings: o, committed: committed, pause: make(chan func()),
+		db: db, openings: o, sums: sums, state: state, committed: committed, pause: make(chan func()),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	for p := range w.queue {
@@ -92,8 +101,13 @@ func (w *writer) submit(p Priority, j *job) error {
 	if err := w.broken.Load(); err != nil {
 		return *err
 	}
+	if p&frees == 0 {
+		if err := w.mayWrite(j.ctx); err != nil {
+			return err
+		}
+	}
 	select {
-	case w.queue[p] <- j:
+	case w.queue[p&^frees] <- j:
 	case <-j.ctx.Done():
 		return j.ctx.Err()
 	case <-w.stop:
@@ -203,20 +217,37 @@ func (w *writer) commit(first *job) {
 		first.finish(err)
 		return
 	}
+	w.sums.undo(0)
 	var jobs []*job
 	start := time.Now()
-	for j := first; j != nil; j = w.more(time.Since(start)) {
-		if err := w.attempt(ctx, tx, j); err != nil {
-			j.finish(err)
+	for j := first; j != nil && err == nil; j = w.more(time.Since(start)) {
+		var failed error
+		if failed, err = w.attempt(ctx, tx, j); failed != nil {
+			if noSpace(failed) {
+				w.full()
+			}
+			j.finish(failed)
 		} else {
 			jobs = append(jobs, j)
 		}
 	}
 	w.openings.keep()
-	err = tx.Commit()
-	if err != nil {
+	changed := false
+	if err == nil {
+		changed, err = w.sums.flush(ctx, tx)
+	}
+	if err == nil {
+		err = tx.Commit()
+	}
+	switch {
+	case err != nil:
 		err = errors.Join(fmt.Errorf("commit: %w", err), ignoreDone(tx.Rollback()))
 		w.suspect(err)
+		if noSpace(err) {
+			w.full()
+		}
+	case changed:
+		w.state.advance()
 	}
 	for _, j := range jobs { // before anybody hears of it; also where nobody can tell what is on the disk
 		w.commits.add(j.in)
@@ -238,9 +269,10 @@ func (w *writer) suspect(err error) {
 	if !unsynced(err) {
 		return
 	}
-	stopped := fmt.Errorf("%w: nothing more is written since the disk failed to keep a write; check the disk, then restart; reads go on: %v",
-		ragctx.ErrUnavailable, err)
-	w.broken.CompareAndSwap(nil, &stopped)
+	stopped := &ragctx.RepairError{Kind: ragctx.RepairWrites, Problem: stoppedProblem, Cause: err}
+	if broken := error(stopped); w.broken.CompareAndSwap(nil, &broken) {
+		w.stopped(stopped)
+	}
 }
 
 func ignoreDone(err error) error {
@@ -250,15 +282,16 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// attempt runs one job inside a savepoint.
-func (w *writer) attempt(ctx context.Context, tx *sql.Tx, j *job) (err error) {
+// attempt runs one job inside a savepoint. lost says why the transaction cannot go on:
+// SQLite takes all of it back after some errors, and what came next would be outside of it.
+func (w *writer) attempt(ctx context.Context, tx *sql.Tx, j *job) (err, lost error) {
 	if err := j.ctx.Err(); err != nil {
-		return err
+		return err, nil
 	}
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT job"); err != nil {
-		return err
+		return err, nil
 	}
-	noted := w.openings.noted
+	noted, mark := w.openings.noted, w.sums.mark()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("store: write panicked: %v", p)
@@ -266,12 +299,14 @@ func (w *writer) attempt(ctx context.Context, tx *sql.Tx, j *job) (err error) {
 		end := "RELEASE job"
 		if err != nil {
 			end, w.openings.noted = "ROLLBACK TO job; RELEASE job", noted
+			w.sums.undo(mark)
 		}
-		if _, eerr := tx.ExecContext(ctx, end); eerr != nil {
-			err = errors.Join(err, eerr)
+		if _, lost = tx.ExecContext(ctx, end); lost != nil {
+			err = errors.Join(err, lost)
+			lost = err
 		}
 	}()
-	return j.run(ctx, tx)
+	return j.run(ctx, tx), nil
 }
 
 func (j *job) finish(err error) {
