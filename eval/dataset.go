@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 // Names of the files of a set.
@@ -85,12 +86,16 @@ type Set struct {
 	HasSpans bool
 
 	scopes map[string]*scope
+	dates  timeexpr.Dates
+	// undated are the entries whose time is not known.
+	undated Reasons
 }
 
 // scope is the part of a corpus that a question is asked of.
 type scope struct {
 	docs int
 	last time.Time // of the last session; zero where there are no times
+	time bool      // an entry so far states its time
 }
 
 // ListSets returns the names of the sets below dir, sorted.
@@ -143,6 +148,7 @@ func (s *Set) survey() error {
 			return err
 		}
 		s.Docs++
+		s.dates.Note(e.stamp())
 		s.Dialogue = s.Dialogue || e.session() != ""
 		for f := range shared {
 			shared[f] = shared[f] && e.field(f) != ""
@@ -165,7 +171,16 @@ func (s *Set) survey() error {
 			s.scopes[name] = sc
 		}
 		sc.docs++
-		if t, ok := e.occurred(); ok && t.After(sc.last) {
+		t, err := s.occurred(&e)
+		switch {
+		case err != nil:
+			s.undated.add(err.Error(), e.ID, ragctx.Clip(e.stamp()))
+		case !t.IsZero():
+			sc.time = true
+		case !sc.time:
+			s.undated.add("states no time, nor does an entry before it in its conversation", e.ID, "")
+		}
+		if t.After(sc.last) {
 			sc.last = t
 		}
 		return nil
@@ -219,8 +234,17 @@ func (e *Entry) field(name string) string {
 
 func (e *Entry) session() string { return cmp.Or(e.field("session"), e.field("batch")) }
 
-func (e *Entry) occurred() (time.Time, bool) {
-	return ParseTime(cmp.Or(e.field("date_time"), e.field("time_anchor")))
+// stamp is the time that an entry states, as it is written; "" for none.
+func (e *Entry) stamp() string {
+	return strings.TrimSpace(cmp.Or(e.field("date_time"), e.field("time_anchor")))
+}
+
+// occurred returns the time that an entry states; zero for none.
+func (s *Set) occurred(e *Entry) (time.Time, error) {
+	if e.stamp() == "" {
+		return time.Time{}, nil
+	}
+	return s.dates.Parse(e.stamp())
 }
 
 // readJSONL calls fn for each value of a file, one value in memory at a time.

@@ -68,6 +68,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.CPU == nil {
 		o.CPU = func() (time.Duration, bool) { return 0, false }
 	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
@@ -163,6 +166,7 @@ func openSet(ctx context.Context, o Options, name string) (s opened, err error) 
 		return s, err
 	}
 	s.via = o.viaOf(s.set)
+	s.undated().warn(ctx, o.Logger, "the time of entries is not known; it is that of the one before, or else the data's", name)
 	s.dir = filepath.Join(o.Out, name+"."+s.via+".data")
 	sum, err := fingerprint(s.set, s.via, o.Embedder)
 	if err != nil {
@@ -190,6 +194,21 @@ func openSet(ctx context.Context, o Options, name string) (s opened, err error) 
 	return s, nil
 }
 
+// undated says whose time is not known, where entries have times.
+func (s *opened) undated() Reasons {
+	if s.via == ViaDocs {
+		return nil
+	}
+	return s.set.undated.most()
+}
+
+// warn tells the log of what is not as it should be.
+func (r Reasons) warn(ctx context.Context, log *slog.Logger, problem, set string) {
+	for _, x := range r.most() {
+		log.WarnContext(ctx, "entries of a set are not as they should be", "problem", problem, "set", set, "entries", x.Count, "why", x.Why, "such_as", x.Such, "first", x.IDs)
+	}
+}
+
 // runSet ingests a set and asks its questions in every mode.
 func runSet(ctx context.Context, o Options, name string) (r SetReport, err error) {
 	s, err := openSet(ctx, o, name)
@@ -201,7 +220,11 @@ func runSet(ctx context.Context, o Options, name string) (r SetReport, err error
 			err = r.weigh(s.dir)
 		}
 	}()
-	r = SetReport{Set: name, Via: s.via, Docs: s.set.Docs, Questions: len(s.set.Questions), Scopes: len(s.set.scopes), Ingest: s.ingest}
+	r = SetReport{
+		Set: name, Via: s.via, Docs: s.set.Docs, Questions: len(s.set.Questions), Scopes: len(s.set.scopes),
+		Ingest: s.ingest, Undated: s.undated(),
+	}
+	s.ingest.Refusals.warn(ctx, o.Logger, "entries were refused", name)
 	return r, r.ask(ctx, o, asker{eng: s.eng, set: s.set, via: s.via, cpu: o.CPU})
 }
 

@@ -8,26 +8,6 @@ import (
 	"time"
 )
 
-func TestParseTime(t *testing.T) {
-	for s, want := range map[string]time.Time{
-		"1:56 pm on 8 May, 2023":                time.Date(2023, 5, 8, 13, 56, 0, 0, time.UTC),
-		"12:04 am on 19 October, 2023":          time.Date(2023, 10, 19, 0, 4, 0, 0, time.UTC),
-		"01:56:04 AM on Monday 08 May, 2023":    time.Date(2023, 5, 8, 1, 56, 4, 0, time.UTC),
-		"12:59:51 PM on Thursday 11 June, 2024": time.Date(2024, 6, 11, 12, 59, 51, 0, time.UTC),
-		"March-15-2024":                         time.Date(2024, 3, 15, 0, 0, 0, 0, time.UTC),
-		"2024-03-15T10:00:00Z":                  time.Date(2024, 3, 15, 10, 0, 0, 0, time.UTC),
-	} {
-		if got, ok := ParseTime(s); !ok || !got.Equal(want) {
-			t.Errorf("%q is %v, want %v", s, got, want)
-		}
-	}
-	for _, s := range []string{"", "yesterday", "May-32-2024"} {
-		if got, ok := ParseTime(s); ok {
-			t.Errorf("%q is %v", s, got)
-		}
-	}
-}
-
 func TestTurn(t *testing.T) {
 	for _, c := range []struct{ text, speaker, role, want string }{
 		{"Mara: hello", "Mara", "", "hello"},

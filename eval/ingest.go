@@ -64,10 +64,10 @@ type Ingest struct {
 	// small; Entries and Refused are those of the whole corpus in any case.
 	Chunks int `json:"chunks"`
 	// Refused counts entries that the engine does not take, such as empty ones;
-	// Reason is that of the last.
-	Refused int     `json:"refused"`
-	Reason  string  `json:"reason,omitempty"`
-	Seconds float64 `json:"seconds"`
+	// Refusals say which and why.
+	Refused  int     `json:"refused"`
+	Refusals Reasons `json:"refusals,omitempty"`
+	Seconds  float64 `json:"seconds"`
 }
 
 // goneOn returns the figures of an ingest that another part goes on with.
@@ -85,6 +85,10 @@ func (i Ingest) PerSecond() float64 {
 	return float64(i.Chunks) / i.Seconds
 }
 
+// ingestVersion names the rules of this package by which an entry becomes a document or
+// a turn, such as how its time is read.
+const ingestVersion = "ingest-2"
+
 // fingerprint identifies what a data directory would hold. The scope field, which
 // depends on the questions, decides the namespaces.
 func fingerprint(set *Set, via string, e embed.Embedder) (string, error) {
@@ -94,7 +98,7 @@ func fingerprint(set *Set, via string, e embed.Embedder) (string, error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s\n", via, set.Field, docs.Version, chunk.Version, analysis.Version, e.Identity())
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n", ingestVersion, via, set.Field, docs.Version, chunk.Version, analysis.Version, e.Identity())
 	if _, err := io.Copy(h, f); err != nil {
 		return "", fmt.Errorf("read set: %w", err)
 	}
@@ -189,7 +193,7 @@ func (in *ingester) lane(ctx context.Context, entries <-chan Entry) error {
 		}
 		name := e.field(in.set.Field)
 		// Not every utterance carries its time: it has that of the one before.
-		if t, ok := e.occurred(); ok {
+		if t, err := in.set.occurred(&e); err == nil && !t.IsZero() {
 			last[name] = t
 		}
 		chunks, err := in.put(ctx, e, name, last[name])
@@ -198,19 +202,19 @@ func (in *ingester) lane(ctx context.Context, entries <-chan Entry) error {
 				return fmt.Errorf("ingest %s: %w", e.ID, err)
 			}
 		}
-		if err := in.note(chunks, err); err != nil {
+		if err := in.note(e.ID, chunks, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (in *ingester) note(chunks int, refused error) error {
+func (in *ingester) note(id string, chunks int, refused error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if refused != nil {
 		in.sum.Refused++
-		in.sum.Reason = refused.Error()
+		in.sum.Refusals.add(refused.Error(), id, "")
 	} else {
 		in.sum.Entries++
 	}

@@ -18,13 +18,16 @@ type Report struct {
 
 // SetReport is the outcome of one set.
 type SetReport struct {
-	Set       string       `json:"set"`
-	Via       string       `json:"via"`
-	Docs      int          `json:"docs"`
-	Questions int          `json:"questions"`
-	Scopes    int          `json:"scopes"`
-	Ingest    Ingest       `json:"ingest"`
-	Modes     []ModeReport `json:"modes"`
+	Set       string `json:"set"`
+	Via       string `json:"via"`
+	Docs      int    `json:"docs"`
+	Questions int    `json:"questions"`
+	Scopes    int    `json:"scopes"`
+	Ingest    Ingest `json:"ingest"`
+	// Undated says whose time is not known, and why: such an entry has that of the one before
+	// it in its conversation, or else that of the data. Only turns have times.
+	Undated Reasons      `json:"undated,omitempty"`
+	Modes   []ModeReport `json:"modes"`
 	// TimeQuestions counts the questions that ask for nothing but a time;
 	// TimeSets is nil where there are none or the engine does not read times.
 	TimeQuestions int       `json:"time_questions"`

@@ -91,7 +91,8 @@ func TestRun(t *testing.T) {
 		t.Fatalf("sets %+v", r.Sets)
 	}
 	pages, talk := r.Sets[0], r.Sets[1]
-	if pages.Via != eval.ViaDocs || pages.Ingest.Entries != 2 || pages.Ingest.Refused != 1 || !strings.Contains(pages.Ingest.Reason, "empty") {
+	if pages.Via != eval.ViaDocs || pages.Ingest.Entries != 2 || pages.Ingest.Refused != 1 ||
+		len(pages.Ingest.Refusals) != 1 || !strings.Contains(pages.Ingest.Refusals[0].Why, "empty") {
 		t.Errorf("pages went in as %+v", pages)
 	}
 	keyword := pages.Modes[0]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 )
 
 // WriteTable writes a report for people.
@@ -47,6 +48,17 @@ func cells(c Category) string {
 
 func writeRefused(w io.Writer, sets []SetReport) {
 	for _, s := range sets {
+		if s.Ingest.Refused > 0 {
+			fmt.Fprintf(w, "%s, entries refused, which nothing can find: %d of %d\n", s.Set, s.Ingest.Refused, s.Docs)
+			s.Ingest.Refusals.write(w)
+			fmt.Fprintln(w)
+		}
+		if len(s.Undated) > 0 {
+			fmt.Fprintf(w, "%s, entries whose time is not known; it is that of the one before, or else %s:\n",
+				s.Set, dataTime().Format(time.DateOnly))
+			s.Undated.write(w)
+			fmt.Fprintln(w)
+		}
 		for _, m := range s.Modes {
 			if m.Refused > 0 {
 				fmt.Fprintf(w, "%s, %s: questions refused, which count 0: %d; the last: %s\n\n", s.Set, m.Mode, m.Refused, m.Reason)

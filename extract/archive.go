@@ -248,7 +248,7 @@ func expandBzip2(_ context.Context, f File, in *inside) error {
 // expandStream reads a file that is packed by itself: a tar, or one file that has
 // the name without the last extension.
 func expandStream(f File, r io.Reader, in *inside) error {
-	c := &counter{in: in, r: r, packed: int64(len(f.Data))}
+	c := &counter{in: in, r: r}
 	buffered := bufio.NewReaderSize(c, tarBlock)
 	head, err := buffered.Peek(tarBlock)
 	if err != nil && !errors.Is(err, io.EOF) {

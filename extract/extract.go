@@ -200,7 +200,7 @@ func extension(name string) string {
 func Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
 	o = o.WithDefaults()
 	return func(yield func(Text, error) bool) {
-		newReading(o, yield, nil).file(ctx, "", f, 0)
+		newReading(f, o, yield, nil).file(ctx, "", f, 0)
 	}
 }
 
@@ -209,6 +209,7 @@ type reading struct {
 	opts    Options
 	yield   func(Text, error) bool
 	left    int64 // bytes that may still be unpacked, on all levels
+	bomb    bool  // that is fewer than any file may unpack to
 	members int   // files inside that may still be read, on all levels
 	// spent is what the reading of files has taken, on all levels, without what the
 	// consumer does with their texts.
@@ -218,8 +219,13 @@ type reading struct {
 	isolated fileReader
 }
 
-func newReading(o Options, yield func(Text, error) bool, isolated fileReader) *reading {
-	return &reading{opts: o, yield: yield, left: o.MaxExpand, members: o.MaxMembers, isolated: isolated}
+// newReading begins to read a file. What it unpacks to, on all levels, is bounded by its
+// size as well: many small bombs are one.
+func newReading(f File, o Options, yield func(Text, error) bool, isolated fileReader) *reading {
+	most := max(freeBytes, maxRatio*int64(len(f.Data)))
+	bomb := most < o.MaxExpand
+	o.MaxExpand = min(o.MaxExpand, most)
+	return &reading{opts: o, yield: yield, left: o.MaxExpand, bomb: bomb, members: o.MaxMembers, isolated: isolated}
 }
 
 // file reads one file at a path; it reports false when the consumer has enough.

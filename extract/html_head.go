@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/net/html/atom"
+
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 // head is what a page says about itself.
@@ -112,17 +114,10 @@ func withoutSite(title, site string) string {
 	return title
 }
 
-// parseDate reads the dates that pages and mails carry; zero if it is none.
+// parseDate reads the date of a page; zero if it is none.
 func parseDate(s string) time.Time {
-	for _, layout := range []string{
-		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00",
-		"2006-01-02 15:04:05", time.DateOnly, "2006/01/02", "2006/1/2", "January 2, 2006",
-	} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
+	t, _ := timeexpr.Dates{}.Parse(s) // zero with an error
+	return t
 }
 
 // languageCode returns the ISO 639-1 code of a language tag such as "en-GB"; "" if

@@ -3,6 +3,7 @@ package extract
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -12,7 +13,7 @@ import (
 
 // Bounds of what is taken for a bomb: no text is repeated so often.
 const (
-	maxRatio  = 200      // bytes per byte packed
+	maxRatio  = 50       // bytes per byte packed
 	freeBytes = 16 << 20 // that may be of any ratio
 )
 
@@ -92,6 +93,9 @@ func (in *inside) budget(n int64) error {
 
 // full is the reason of [errBudget].
 func (in *inside) full() error {
+	if in.r.bomb {
+		return errRatio
+	}
 	return refuse("unpacks to more than %d bytes; unpack it, or ingest fewer files of it", in.r.opts.MaxExpand)
 }
 
@@ -114,10 +118,8 @@ func (in *inside) large(size int64) error {
 
 // counter counts unpacked bytes and looks at the context.
 type counter struct {
-	in     *inside
-	r      io.Reader
-	packed int64 // bytes that they were before; 0 is not known
-	n      int64
+	in *inside
+	r  io.Reader
 }
 
 // Read implements [io.Reader].
@@ -126,18 +128,14 @@ func (c *counter) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.r.Read(p[:min(len(p), 64<<10)])
-	c.n += int64(n)
 	if c.in.budget(int64(n)) != nil {
 		return n, errBudget
-	}
-	if c.packed > 0 && c.n > freeBytes && c.n/maxRatio > c.packed {
-		return n, errRatio
 	}
 	return n, err
 }
 
 // errRatio says that something is packed too well.
-var errRatio = &Error{Reason: "unpacks to more than 200 times its size: it is taken for a bomb; unpack it yourself if it is not"}
+var errRatio = &Error{Reason: fmt.Sprintf("unpacks to more than %d times its size: it is taken for a bomb; unpack it yourself if it is not", maxRatio)}
 
 // damaged returns the reason of an error of a reader of packed data.
 func (in *inside) damaged(err error) error {

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/text/encoding/htmlindex"
+
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 const (
@@ -375,7 +377,12 @@ func (l *letter) write(h mail.Header) Text {
 	from, to := decodeHeader(h.Get("From")), decodeHeader(h.Get("To"))
 	t.note(MetaFrom, from)
 	t.note(MetaTo, to)
-	if at, err := mail.ParseDate(decodeHeader(h.Get("Date"))); err == nil && at.Year() > 1970 {
+	date := decodeHeader(h.Get("Date"))
+	at, err := mail.ParseDate(date)
+	if err != nil {
+		at, err = timeexpr.Dates{}.Parse(date) // as exporters write it that are no mail programs
+	}
+	if err == nil && at.Year() > 1970 {
 		t.Occurred = at
 	}
 	for _, line := range [...][2]string{{"From", from}, {"To", to}, {"Date", dateLine(t.Occurred)}, {"Subject", t.Title}} {

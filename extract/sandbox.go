@@ -78,7 +78,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 func (p *Pool) Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
 	o = o.WithDefaults()
 	return func(yield func(Text, error) bool) {
-		newReading(o, yield, p.one).file(ctx, "", f, 0)
+		newReading(f, o, yield, p.one).file(ctx, "", f, 0)
 	}
 }
 

@@ -37,6 +37,9 @@
 //   - Where a question names several times, sessions win over dates, dates over
 //     relative times, and the first over the later.
 //
+// [Dates] reads the times that records state, such as "29.12.2023, 22:42:04", on which
+// nothing is guessed.
+//
 // What a question says and what is recorded do not always agree: people err by
 // a day. [Reading.Window] settles that against the [Timeline].
 package timeexpr

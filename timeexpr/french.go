@@ -3,7 +3,7 @@ package timeexpr
 
 var frenchTable = table{
 	language: french,
-	months: "janvier janv, fevrier fevr fev, mars, avril avr, mai, juin, juillet juil, aout, septembre sept, octobre oct, " +
+	months: "janvier janv, fevrier fevr fev, mars, avril avr, mai, juin, juillet juill juil, aout, septembre sept, octobre oct, " +
 		"novembre nov, decembre dec",
 	weekdays: "lundi lundis, mardi mardis, mercredi mercredis, jeudi jeudis, vendredi vendredis, samedi samedis, " +
 		"dimanche dimanches",
