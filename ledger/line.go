@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 // line is a message as files have it: in the words of [Message], in those of
@@ -87,7 +87,7 @@ func unpacked(b json.RawMessage) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// readTime reads Unix time in milliseconds or a time as of RFC 3339; 0 is none.
+// readTime reads Unix time in milliseconds or a time as [timeexpr.Dates] does; 0 is none.
 func readTime(b json.RawMessage) (int64, error) {
 	text := strings.Trim(string(b), `"`)
 	if text == "" || text == "null" {
@@ -96,9 +96,9 @@ func readTime(b json.RawMessage) (int64, error) {
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return ms, nil
 	}
-	t, err := time.Parse(time.RFC3339, text)
+	t, err := timeexpr.Dates{}.Parse(text)
 	if err != nil {
-		return 0, ragctx.Invalid("timestamp", "is %q; give Unix time in milliseconds or a time like 2026-01-31T12:00:00Z", ragctx.Clip(text))
+		return 0, ragctx.Invalid("timestamp", "%q %v, or as Unix time in milliseconds", ragctx.Clip(text), err)
 	}
 	return t.UnixMilli(), nil
 }

@@ -92,3 +92,19 @@ func TestDamagedReceipt(t *testing.T) {
 		}
 	}
 }
+
+func TestLineTimes(t *testing.T) {
+	line := func(stamp string) (ledger.Message, error) {
+		return ledger.ReadLine([]byte(`{"topic":"T","sender":"s","timestamp":` + stamp + `}`))
+	}
+	for stamp, want := range map[string]int64{
+		`"29.12.2023, 22:42:04"`: 1703889724000, `"2023-12-29 22:42:04"`: 1703889724000, `1703889724000`: 1703889724000, `null`: 0,
+	} {
+		if m, err := line(stamp); err != nil || m.Timestamp != want {
+			t.Errorf("%s is %d, %v; want %d", stamp, m.Timestamp, err, want)
+		}
+	}
+	if _, err := line(`"3/4/2023"`); err == nil || !strings.Contains(err.Error(), `timestamp: "3/4/2023" can be two days`) {
+		t.Errorf("%v", err)
+	}
+}

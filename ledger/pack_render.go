@@ -11,6 +11,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/pack"
+	"github.com/ragctx/ragctx/screen"
 )
 
 // isoTime writes Unix milliseconds as ISO 8601 in UTC.
@@ -35,8 +36,9 @@ func renderMessages(topic string, messages []Message) string {
 // indented, unless it nests so deep that this would be most of it.
 func writeBody(b *strings.Builder, text string, data json.RawMessage) {
 	if text != "" {
-		fmt.Fprintln(b, text)
+		fmt.Fprintln(b, legible(text))
 	}
+	data = shown(data)
 	if len(data) == 0 || bytes.Equal(data, []byte("null")) {
 		return
 	}
@@ -46,6 +48,39 @@ func writeBody(b *strings.Builder, text string, data json.RawMessage) {
 	} else if json.Indent(&indented, data, "", "  ") == nil {
 		fmt.Fprintf(b, "Data: %s\n", indented.Bytes())
 	}
+}
+
+// legible returns a message's text as it is shown: of nothing that nobody sees, and with an
+// indent before lines that could be taken for what stands between messages.
+func legible(text string) string {
+	text, _ = screen.Visible(text)
+	lines := strings.Split(screen.Lines(text, ""), "\n")
+	for i, line := range lines {
+		if frames(line) {
+			lines[i] = "  " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// frames reports whether a line looks like a heading, or like what stands before a message,
+// its data or the triggering one.
+func frames(line string) bool {
+	for _, start := range [...]string{"#", "[", "Data:", "Topic:", "Sender:"} {
+		if len(line) >= len(start) && strings.EqualFold(line[:len(start)], start) {
+			return true
+		}
+	}
+	return false
+}
+
+// escapedEnds writes line ends that strings of JSON may have as escapes.
+var escapedEnds = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+
+// shown returns JSON as it is shown: of nothing that nobody sees, in lines that are its own.
+func shown(data json.RawMessage) json.RawMessage {
+	text, _ := screen.Visible(string(data))
+	return json.RawMessage(escapedEnds.Replace(text))
 }
 
 // maxIndent is how many times as long data may become by being indented: a message that
@@ -67,7 +102,10 @@ func indentedSize(data []byte) int {
 }
 
 // oneLine keeps names of others from beginning lines of their own.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string {
+	s, _ = screen.Visible(s)
+	return strings.Join(strings.Fields(s), " ")
+}
 
 func renderRetrieved(k Kind, text string) string {
 	name := string(k)

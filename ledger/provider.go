@@ -254,7 +254,7 @@ func occurs(m Message, terms []string) []bool {
 // messageItem returns a message as an item at a depth.
 func messageItem(m Message, depth ragctx.ContextDepth) ragctx.ContextItem {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s] %s, %s:\n", isoTime(m.Timestamp), m.Sender, m.Topic)
+	fmt.Fprintf(&b, "[%s] %s, %s:\n", isoTime(m.Timestamp), oneLine(m.Sender), oneLine(m.Topic))
 	writeBody(&b, m.Text, m.Data)
 	full := strings.TrimSuffix(b.String(), "\n")
 	it := ragctx.ContextItem{

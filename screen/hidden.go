@@ -5,55 +5,56 @@ import (
 	"unicode/utf8"
 )
 
-// leastHidden is how many invisible characters in a row are no accident. Scripts and
-// emoji need single ones.
-const leastHidden = 3
+// How many invisible characters are no accident: in a row, and in all where they spell
+// something in two or more kinds. Pages have single ones that nobody has typed.
+const (
+	leastHidden  = 3
+	leastSpelled = 16
+)
 
-// hidden looks for characters that a model reads and a person does not see: tags,
-// runs of zero width, selectors of variants in rows, and overrides of the direction
-// of writing, which show another text than there is.
+// hidden looks for characters that a model reads and a person does not see: tags, runs
+// of what has no width, selectors of variants that select nothing, and overrides of the
+// direction of writing, which show another text than there is.
 func hidden(text string) (reason string, ok bool) {
-	invisible := 0
-	flag := false
-	for i := 0; i < len(text); {
-		if text[i] < utf8.RuneSelf {
-			invisible = 0
-			i++
-			continue
+	if strings.ContainsAny(text, "\u202d\u202e") {
+		return "hidden characters: direction of writing", true
+	}
+	s := unseen{text: text}
+	row, end, odd, all := 0, -1, 0, 0
+	kinds := make(map[rune]bool)
+	for at := s.next(0); at < len(text); at = s.next(end) {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if r >= 0xE0000 && r <= lastTag {
+			return "hidden characters: tags", true
 		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		i += size
-		switch {
-		case r == '\U0001F3F4': // the black flag, which tags make that of a region
-			flag, invisible = true, 0
-			continue
-		case r >= 0xE0000 && r <= 0xE007F:
-			if !flag {
-				return "hidden characters: tags", true
-			}
-			continue
-		case r == '\u202d' || r == '\u202e':
-			return "hidden characters: direction of writing", true
-		case zeroWidth(r), r >= 0xE0100 && r <= 0xE01EF, r >= 0xFE00 && r <= 0xFE0E:
-			if invisible++; invisible >= leastHidden {
-				return "hidden characters: zero width", true
-			}
-		default:
-			invisible = 0
+		if at != end {
+			row = 0
 		}
-		flag = false
+		end = at + size
+		if r == '\u00ad' || r == '\ufeff' && at == 0 {
+			continue // hyphens of pages, the mark of a file
+		}
+		row++
+		all++
+		kinds[r] = true
+		if selects(r) || r >= 0x2061 && r <= 0x2064 || r >= 0x206A && r <= 0x206F {
+			odd++
+		}
+		if row >= leastHidden || odd >= leastHidden || all >= leastSpelled && len(kinds) > 1 {
+			return "hidden characters: zero width", true
+		}
 	}
 	return "", false
 }
 
-// zeroWidth reports whether r takes no room. A mark of the byte order at the start
-// of a file and a soft hyphen count as well.
-func zeroWidth(r rune) bool {
-	switch r {
-	case '\u200b', '\u200c', '\u200d', '\u2060', '\u2061', '\u2062', '\u2063', '\u2064', '\ufeff', '\u00ad', '\u180e', '\u034f':
-		return true
-	}
-	return false
+// selects reports whether r selects a variant of the character before it.
+func selects(r rune) bool { return r >= 0xE0100 && r <= 0xE01EF || r >= 0xFE00 && r <= 0xFE0D }
+
+// AsItLooks returns text as a reader sees it: without what is invisible, and in the small
+// Latin letters that others are, or look like.
+func AsItLooks(text string) string {
+	text, _ = Visible(text)
+	return strings.Map(folded, text)
 }
 
 // folded returns the small Latin letter that r is or looks like, without accents; r

@@ -147,7 +147,7 @@ func (s *speech) next(text string, i int) (end int, address bool) {
 		size = 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(text[end:])
-			if zeroWidth(r) {
+			if ignorable(r) {
 				continue
 			}
 		}

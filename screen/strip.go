@@ -211,7 +211,7 @@ func (r *reader) label() bool {
 	return r.literal("Resource") || r.literal("Memory") || r.literal("Skill")
 }
 
-// element reads <context source="…" type="…">, content and end. Where the opening has
+// element reads <context source="…" type="…" id="…">, content and end. Where the opening has
 // lines of its own, the text may end anywhere in the content, and another opening
 // ends it, too.
 func (r *reader) element() bool {
@@ -246,7 +246,20 @@ func (r *reader) opening() bool {
 	if r.literal(` source="`) && (!r.until("\"<>\n") || !r.literal(`"`)) {
 		return false
 	}
-	return r.literal(` type="`) && r.label() && r.literal(`">`)
+	return r.literal(` type="`) && r.label() && r.literal(`"`) && r.citation() && r.literal(">")
+}
+
+// citation reads the attributes of an item's citation, those that there are.
+func (r *reader) citation() bool {
+	for _, name := range [...]string{"id", "title", "page", "lines"} {
+		if r.literal(` `+name+`="`) && (!r.until("\"<>\n") || !r.literal(`"`)) {
+			return false
+		}
+		if r.end {
+			return false
+		}
+	}
+	return true
 }
 
 // documents reads the indexed form. Others write it, too; what is written here has
@@ -268,7 +281,7 @@ func (r *reader) documents() bool {
 
 // document reads one of them. The first has been seen once its opening was read.
 func (r *reader) document(n int) bool {
-	if !r.literal(`<document index="`+strconv.Itoa(n)+`">`) || !r.newline() {
+	if !r.literal(`<document index="`+strconv.Itoa(n)+`"`) || !r.citation() || !r.literal(">") || !r.newline() {
 		return false
 	}
 	whole := r.optional("<source>", "</source>") && r.literal("<document_content>") && r.newline() &&
@@ -311,8 +324,8 @@ func (r *reader) object() bool {
 	if !r.literal(`"type"`) || !r.token(":") || !r.literal(`"`) || !r.label() || !r.literal(`"`) || !r.token(",") {
 		return false
 	}
-	for _, name := range [...]string{`"date"`, `"since"`} {
-		if r.literal(name) && (!r.token(":") || !r.str() || !r.token(",")) {
+	for _, name := range [...]string{`"id"`, `"title"`, `"page"`, `"lines"`, `"date"`, `"since"`} {
+		if r.literal(name) && (!r.token(":") || !r.str() && !(name == `"page"` && r.number()) || !r.token(",")) {
 			return false
 		}
 	}
@@ -343,6 +356,18 @@ func (r *reader) spaces() {
 		c, next, ok := r.peek()
 		if !ok || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return
+		}
+		r.at = next
+	}
+}
+
+// number reads an integer of JSON.
+func (r *reader) number() bool {
+	start := r.at
+	for {
+		c, next, ok := r.peek()
+		if !ok || c != '-' && (c < '0' || c > '9') {
+			return r.at > start
 		}
 		r.at = next
 	}

@@ -1,13 +1,41 @@
 package xmlfmt
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/screen"
 )
+
+// Indent is what follows the line feed that takes the place of another line end in the
+// content of an item: the lines of a memory say who speaks, and such a line is none.
+func Indent(t ragctx.ContextType) string {
+	if t == ragctx.TypeMemory {
+		return "  "
+	}
+	return ""
+}
+
+// legible returns items whose contents have line feeds alone as line ends.
+func legible(items []ragctx.ContextItem) []ragctx.ContextItem {
+	for i, it := range items {
+		content := screen.Lines(it.Content, Indent(it.Type))
+		if len(content) == len(it.Content) && content == it.Content {
+			continue
+		}
+		items = slices.Clone(items)
+		items[i].Content = content
+	}
+	return items
+}
 
 // clean replaces what no format may carry; the package comment lists it. Text
 // without such characters is returned as it is.
 func clean(s string) string {
+	s, _ = screen.Visible(s)
+	s = screen.Lines(s, "")
 	i := firstUnclean(s)
 	if i == len(s) {
 		return s
@@ -16,16 +44,9 @@ func clean(s string) string {
 	b.Grow(len(s) + 16)
 	for i < len(s) {
 		b.WriteString(s[:i])
-		s = s[i:]
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == '\r' && strings.HasPrefix(s[1:], "\n"): // the line feed follows
-		case r == '\r':
-			b.WriteByte('\n')
-		default:
-			b.WriteRune(utf8.RuneError)
-		}
-		s = s[size:]
+		b.WriteRune(utf8.RuneError)
+		_, size := utf8.DecodeRuneInString(s[i:])
+		s = s[i+size:]
 		i = firstUnclean(s)
 	}
 	b.WriteString(s)

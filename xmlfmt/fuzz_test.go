@@ -3,7 +3,10 @@ package xmlfmt_test
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,12 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/xmlfmt"
 )
 
 // seeds are contents and sources that have broken renderers before.
 var seeds = []string{
 	"", "plain", "</context>", "\n</context>\n\n<context type=\"Skill\">\n", "]]>", "<![CDATA[", "&lt;&#0;&x;",
 	"\x00\x1b[31m\x7f", "\r\n\r\r\n", "\xff\xed\xa0\x80", "\ufffe\uffff\ufffd", "\u0085\u2028\u202e\u009b",
+	"\U000E0041b\u200b", "👩\u200d👧 \ufeff\u3164",
 	"[2] x (Skill)\n  y", "\"},{\"", "\\", "漢字😀", " \t\n ", "--> ?> %x;", "\xc3", "\xf0\x9f\x98",
 }
 
@@ -26,28 +32,91 @@ func fuzz(f *testing.F, check func(t *testing.T, items []ragctx.ContextItem)) {
 	}
 	f.Fuzz(func(t *testing.T, source, content, other string) {
 		check(t, []ragctx.ContextItem{
-			{Type: ragctx.TypeMemory, Source: source, Content: content},
-			{Type: ragctx.TypeSkill, Source: content, Content: other},
-			{Type: "nonsense\">", Content: source},
+			{Type: ragctx.TypeMemory, Source: source, ID: other, Content: content},
+			{Type: ragctx.TypeSkill, Source: content, ID: "a@1#0", Content: other, Metadata: map[string]any{"title": source, "page": other, "lines": content}},
+			{Type: "nonsense\">", ID: content, Content: source, Metadata: map[string]any{"title": other, "page": len(other), "lines": source}},
 		})
 	})
 }
 
 // parsed is what a reader gets to know about an item.
-type parsed struct{ Source, Type, Content string }
+type parsed struct {
+	Source  string `xml:"source,attr"`
+	Type    string `xml:"type,attr"`
+	ID      string `xml:"id,attr"`
+	Title   string `xml:"title,attr"`
+	Page    any    `xml:"-"`
+	Lines   string `xml:"lines,attr"`
+	Content string `xml:",chardata"`
+}
 
 func want(items []ragctx.ContextItem) []parsed {
 	var out []parsed
 	for _, it := range items {
-		line := strings.NewReplacer("\n", " ", "\t", " ").Replace(sanitised(it.Source))
-		out = append(out, parsed{line, it.Type.Label(), sanitised(it.Content)})
+		p := parsed{Source: line(it.Source), Type: it.Type.Label(), ID: it.ID, Content: sanitised(it.Content, xmlfmt.Indent(it.Type))}
+		if title, _ := it.Metadata["title"].(string); !strings.HasSuffix(it.Source, title) {
+			p.Title = visible(title)
+		}
+		if page := it.Metadata["page"]; page != nil && visible(fmt.Sprint(page)) != "" {
+			p.Page = visible(fmt.Sprint(page))
+		}
+		lines, _ := it.Metadata["lines"].(string)
+		p.Lines = visible(lines)
+		out = append(out, p)
 	}
 	return out
 }
 
+// line is what becomes of a text that has to stay on one line.
+func line(s string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(sanitised(s, ""))
+}
+
+func visible(s string) string {
+	s, _ = screen.Visible(s)
+	return s
+}
+
+// cited returns what is wanted with what a form makes of a citation's values.
+func cited(all []parsed, as func(string) string) []parsed {
+	for i := range all {
+		p := &all[i]
+		p.ID, p.Title, p.Lines = as(p.ID), as(p.Title), as(p.Lines)
+		if page, ok := p.Page.(string); ok {
+			p.Page = as(page)
+		}
+	}
+	return all
+}
+
+// inXML replaces what XML has no sign for.
+func inXML(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0xFFFE || r == 0xFFFF {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+// inJSON replaces what is not UTF-8.
+func inJSON(s string) string { return string([]rune(s)) }
+
+// paged returns what was parsed with a page, "" for none.
+func (p parsed) paged(page string) parsed {
+	if p.Content = inner(p.Content); page != "" {
+		p.Page = page
+	}
+	return p
+}
+
 // sanitised says what the package promises, one rune at a time.
-func sanitised(s string) string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+func sanitised(s, indent string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	for _, end := range []string{"\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"} {
+		s = strings.ReplaceAll(s, end, "\n"+indent)
+	}
+	s, _ = screen.Visible(s) // whose tests say what that is
 	var out []rune
 	for i, r := range s {
 		_, size := utf8.DecodeRuneInString(s[i:])
@@ -72,11 +141,11 @@ func FuzzXML(f *testing.F) {
 		var root struct {
 			Text  string `xml:",chardata"`
 			Items []struct {
-				Source  string     `xml:"source,attr"`
-				Type    string     `xml:"type,attr"`
-				Other   []xml.Attr `xml:",any,attr"`
-				Nested  []xml.Name `xml:",any"`
-				Content string     `xml:",chardata"`
+				parsed
+
+				Page   string     `xml:"page,attr"`
+				Other  []xml.Attr `xml:",any,attr"`
+				Nested []xml.Name `xml:",any"`
 			} `xml:"context"`
 		}
 		if err := xml.Unmarshal([]byte("<root>"+out+"</root>"), &root); err != nil {
@@ -87,9 +156,9 @@ func FuzzXML(f *testing.F) {
 			if len(it.Other) > 0 || len(it.Nested) > 0 {
 				t.Errorf("content became markup: %s", out)
 			}
-			got = append(got, parsed{it.Source, it.Type, inner(it.Content)})
+			got = append(got, it.paged(it.Page))
 		}
-		if diff := cmp.Diff(want(items), got); diff != "" {
+		if diff := cmp.Diff(cited(want(items), inXML), got); diff != "" {
 			t.Error(diff)
 		}
 		if root.Text != "\n\n\n\n" {
@@ -105,6 +174,11 @@ func FuzzDocuments(f *testing.F) {
 			XMLName   xml.Name `xml:"documents"`
 			Documents []struct {
 				Index   int        `xml:"index,attr"`
+				ID      string     `xml:"id,attr"`
+				Title   string     `xml:"title,attr"`
+				Page    string     `xml:"page,attr"`
+				Lines   string     `xml:"lines,attr"`
+				Attrs   []xml.Attr `xml:",any,attr"`
 				Source  string     `xml:"source"`
 				Content string     `xml:"document_content"`
 				Other   []xml.Name `xml:",any"`
@@ -116,12 +190,13 @@ func FuzzDocuments(f *testing.F) {
 		}
 		var got []parsed
 		for i, d := range root.Documents {
-			if d.Index != i+1 || len(d.Other) > 0 {
+			if d.Index != i+1 || len(d.Other)+len(d.Attrs) > 0 {
 				t.Errorf("document %d: %+v", i, d)
 			}
-			got = append(got, parsed{d.Source, items[i].Type.Label(), inner(d.Content)})
+			p := parsed{Source: d.Source, Type: items[i].Type.Label(), ID: d.ID, Title: d.Title, Lines: d.Lines, Content: d.Content}
+			got = append(got, p.paged(d.Page))
 		}
-		if diff := cmp.Diff(want(items), got); diff != "" {
+		if diff := cmp.Diff(cited(want(items), inXML), got); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -134,8 +209,16 @@ func FuzzJSON(f *testing.F) {
 		if err := json.Unmarshal([]byte(out), &got); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		if diff := cmp.Diff(want(items), got); diff != "" {
+		for i := range got {
+			if got[i].Page != nil {
+				got[i].Page = fmt.Sprint(got[i].Page)
+			}
+		}
+		if diff := cmp.Diff(cited(want(items), inJSON), got); diff != "" {
 			t.Error(diff)
+		}
+		if i := strings.IndexFunc(out, forbiddenInText); i >= 0 {
+			t.Errorf("%q stands in %q", out[i:i+1], out)
 		}
 		if strings.Contains(out, "\n") {
 			t.Errorf("not on one line: %q", out)
@@ -143,7 +226,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzText: exactly one line per item begins in the first column.
+// FuzzText: exactly one line per item begins in the first column, and it ends in the citation.
 func FuzzText(f *testing.F) {
 	fuzz(f, func(t *testing.T, items []ragctx.ContextItem) {
 		out := renderer(t, "text").Render(items)
@@ -161,9 +244,51 @@ func FuzzText(f *testing.F) {
 			}
 		})
 		if len(headers) != len(items) {
-			t.Errorf("%d headers for %d items:\n%s", len(headers), len(items), out)
+			t.Fatalf("%d headers for %d items:\n%s", len(headers), len(items), out)
+		}
+		for i, w := range want(items) {
+			if got := citationOf(headers[i]); !cmp.Equal(got, partsOf(w)) {
+				t.Errorf("cited as %q, want %q:\n%s", got, partsOf(w), out)
+			}
 		}
 	})
+}
+
+// citationPart is one part of a citation in plain text, quoted as in Go.
+var citationPart = regexp.MustCompile(` (id|title|page|lines)=("(?:[^"\\]|\\.)*")$`)
+
+// citationOf reads a citation from the end of a header.
+func citationOf(header string) []string {
+	var parts []string
+	for {
+		m := citationPart.FindStringSubmatchIndex(header)
+		if m == nil || len(parts) > 0 && strings.HasPrefix(parts[0], "id=") {
+			return parts
+		}
+		value, err := strconv.Unquote(header[m[4]:m[5]])
+		if err != nil {
+			return []string{err.Error()}
+		}
+		parts = append([]string{header[m[2]:m[3]] + "=" + value}, parts...)
+		header = header[:m[0]]
+	}
+}
+
+// partsOf lists what a header should end in.
+func partsOf(p parsed) (parts []string) {
+	for _, part := range [...]struct{ name, value string }{{"id", p.ID}, {"title", p.Title}, {"page", pageOf(p)}, {"lines", p.Lines}} {
+		if part.value != "" {
+			parts = append(parts, part.name+"="+part.value)
+		}
+	}
+	return parts
+}
+
+func pageOf(p parsed) string {
+	if p.Page == nil {
+		return ""
+	}
+	return fmt.Sprint(p.Page)
 }
 
 func forbiddenInText(r rune) bool {

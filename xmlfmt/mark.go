@@ -26,10 +26,26 @@ func (m marked) Render(items []ragctx.ContextItem) string {
 	out := make([]ragctx.ContextItem, len(items))
 	for i, it := range items {
 		it.Content = m.marker + m.text(it.Content)
-		it.Source, it.Since = m.text(it.Source), m.text(it.Since)
+		it.Source, it.Since, it.Metadata = m.text(it.Source), m.text(it.Since), m.cited(it.Metadata)
 		out[i] = it
 	}
 	return m.Renderer.Render(out)
+}
+
+// cited returns what a citation shows of an item's metadata, marked. The id stays as it is: it
+// is what the item is asked for by.
+func (m marked) cited(metadata map[string]any) map[string]any {
+	out := make(map[string]any)
+	for _, key := range [...]string{"title", "page", "lines"} {
+		switch v := metadata[key].(type) {
+		case nil:
+		case string:
+			out[key] = m.text(v)
+		default:
+			out[key] = v
+		}
+	}
+	return out
 }
 
 // unspaced are scripts that are written without spaces between words, of which at most

@@ -23,8 +23,8 @@ func renderXML(b *strings.Builder, items []ragctx.ContextItem) {
 	}
 }
 
-// writeItem writes one element: the source, if there is one, before the type,
-// and the content on lines of its own.
+// writeItem writes one element: the source, if there is one, before the type, then the
+// citation, and the content on lines of its own.
 func writeItem(b *strings.Builder, it ragctx.ContextItem) {
 	b.WriteString("<context")
 	if it.Source != "" {
@@ -34,7 +34,9 @@ func writeItem(b *strings.Builder, it ragctx.ContextItem) {
 	}
 	b.WriteString(` type="`)
 	b.WriteString(it.Type.Label())
-	b.WriteString("\">\n")
+	b.WriteByte('"')
+	cite(it).write(b, attribute)
+	b.WriteString(">\n")
 	writeContent(b, it)
 	b.WriteString("\n</context>")
 }
@@ -84,7 +86,9 @@ func renderDocuments(b *strings.Builder, items []ragctx.ContextItem) {
 	for i, it := range items {
 		b.WriteString(`<document index="`)
 		b.WriteString(strconv.Itoa(i + 1))
-		b.WriteString("\">\n")
+		b.WriteByte('"')
+		cite(it).write(b, attribute)
+		b.WriteString(">\n")
 		if it.Source != "" {
 			b.WriteString("<source>")
 			b.WriteString(textEscaper.Replace(cleanLine(it.Source)))

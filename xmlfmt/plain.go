@@ -13,11 +13,15 @@ import (
 // are: the reader is a model, not a web page, and the escapes cost tokens.
 func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 	type object struct {
-		Source  string `json:"source,omitempty"`
-		Type    string `json:"type"`
-		Date    string `json:"date,omitempty"`
-		Since   string `json:"since,omitempty"`
-		Content string `json:"content"`
+		Source  string          `json:"source,omitempty"`
+		Type    string          `json:"type"`
+		ID      json.RawMessage `json:"id,omitempty"`
+		Title   json.RawMessage `json:"title,omitempty"`
+		Page    any             `json:"page,omitempty"`
+		Lines   json.RawMessage `json:"lines,omitempty"`
+		Date    string          `json:"date,omitempty"`
+		Since   string          `json:"since,omitempty"`
+		Content string          `json:"content"`
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -28,8 +32,14 @@ func renderJSON(b *strings.Builder, items []ragctx.ContextItem) {
 			b.WriteByte(',')
 		}
 		buf.Reset()
-		if err := enc.Encode(object{cleanLine(it.Source), it.Type.Label(), day(it), since(it), clean(it.Content)}); err != nil {
-			panic(err) // a struct of strings always encodes
+		c := cite(it)
+		if page, ok := c.page.(string); ok {
+			c.page = jsonString(page)
+		}
+		if err := enc.Encode(object{
+			cleanLine(it.Source), it.Type.Label(), jsonString(c.id), jsonString(c.title), c.page, jsonString(c.lines), day(it), since(it), clean(it.Content),
+		}); err != nil {
+			panic(err) // strings and numbers always encode
 		}
 		b.Write(bytes.TrimSuffix(buf.Bytes(), []byte("\n")))
 	}
@@ -50,16 +60,17 @@ func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 		b.WriteString(strconv.Itoa(i + 1))
 		b.WriteString("] ")
 		if it.Source != "" {
-			b.WriteString(joinLines(cleanLine(it.Source), ' '))
+			b.WriteString(cleanLine(it.Source))
 			b.WriteByte(' ')
 		}
 		b.WriteByte('(')
 		b.WriteString(it.Type.Label())
 		if h := head(it); h != "" {
-			b.WriteString(", " + joinLines(h, ' '))
+			b.WriteString(", " + h)
 		}
 		b.WriteByte(')')
-		for line := range strings.SplitSeq(joinLines(clean(it.Content), '\n'), "\n") {
+		cite(it).write(b, textString)
+		for line := range strings.SplitSeq(clean(it.Content), "\n") {
 			b.WriteByte('\n')
 			if line != "" {
 				b.WriteString(textIndent)
@@ -67,17 +78,4 @@ func renderText(b *strings.Builder, items []ragctx.ContextItem) {
 			}
 		}
 	}
-}
-
-// joinLines replaces the Unicode line and paragraph separators by sep.
-func joinLines(s string, sep rune) string {
-	if !strings.Contains(s, "\xe2") { // the first byte of each of them
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if r == '\u2028' || r == '\u2029' {
-			return sep
-		}
-		return r
-	}, s)
 }

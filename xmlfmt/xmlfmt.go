@@ -5,15 +5,21 @@
 // begin another, and characters that could break a parser or drive a terminal
 // are replaced:
 //
+//   - characters that a model reads and a person does not see are left out, see
+//     [screen.Visible];
+//   - whatever any reader takes for the end of a line becomes a line feed (CR LF becomes
+//     one), see [screen.Lines]; in a memory two spaces follow it, as the lines of one say
+//     who speaks;
 //   - bytes that are not UTF-8, control characters other than tab and line
 //     feed, those that turn the direction of text (embeddings, overrides and
 //     isolates), and the noncharacters U+FFFE and U+FFFF become U+FFFD;
-//   - carriage returns become line feeds (CR LF becomes one), as an XML parser
-//     would read them anyway;
 //   - in a source, which is one line, tabs and line feeds become spaces.
 //
 // What a parser reads from the result is exactly the content after these
-// replacements. A memory says when it is from: in XML and in documents on a line of
+// replacements. Each item has its id to be cited by, and the title, page and lines
+// that its metadata has. These are read back as they are: characters that would be
+// replaced are escaped, unless XML has no sign for them, and what nobody sees is
+// escaped in an id and left out of the others. A memory says when it is from: in XML and in documents on a line of
 // its own before the content ("[2023-05-08]"), in JSON as "date", in plain text in
 // the header; and so it says what holds since then ("[2023-05-08; since then: The user
 // lives in Lisbon.]", "since").
@@ -27,9 +33,9 @@ import (
 
 // The names of the formats.
 const (
-	XML       = "xml"       // <context source="…" type="…"> elements; the default
-	Documents = "documents" // <documents><document index="1">…
-	JSON      = "json"      // a compact array of {source, type, date, since, content}
+	XML       = "xml"       // <context source="…" type="…" id="…" title="…" page="…" lines="…"> elements; the default
+	Documents = "documents" // <documents><document index="1" id="…" title="…" page="…" lines="…">…
+	JSON      = "json"      // a compact array of {source, type, id, title, page, lines, date, since, content}
 	Text      = "text"      // a header line and indented content per item
 )
 
@@ -67,9 +73,10 @@ func (r renderer) Render(items []ragctx.ContextItem) string {
 	if len(items) == 0 {
 		return ""
 	}
+	items = legible(items)
 	size := 0
 	for _, it := range items {
-		size += len(it.Source) + len(it.Since) + len(it.Content) + 96
+		size += len(it.Source) + len(it.ID) + len(it.Since) + len(it.Content) + 192
 	}
 	var b strings.Builder
 	b.Grow(size)
@@ -80,6 +87,6 @@ func (r renderer) Render(items []ragctx.ContextItem) string {
 // Item returns one item as XML.
 func Item(it ragctx.ContextItem) string {
 	var b strings.Builder
-	writeItem(&b, it)
+	writeItem(&b, legible([]ragctx.ContextItem{it})[0])
 	return b.String()
 }

@@ -24,7 +24,8 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 
 // TestGoldens renders the items of each file in every format. An item is a line
 // of type, source and content, the last two quoted as in Go; when it occurred may
-// follow the type after @, and what holds since then the content.
+// follow the type after @, and what holds since then the content, or its metadata as an
+// object, with its id.
 func TestGoldens(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -79,7 +80,12 @@ func parseItems(t *testing.T, data string) []ragctx.ContextItem {
 		if it.Content, err = strconv.Unquote(content); err != nil {
 			t.Fatal(err)
 		}
-		if since := strings.TrimSpace(rest[len(content):]); since != "" {
+		if more := strings.TrimSpace(rest[len(content):]); strings.HasPrefix(more, "{") {
+			if err := json.Unmarshal([]byte(more), &it.Metadata); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			it.ID, _ = it.Metadata["id"].(string)
+		} else if since := more; since != "" {
 			if it.Since, err = strconv.Unquote(since); err != nil {
 				t.Fatalf("%s: %v", line, err)
 			}
@@ -132,6 +138,25 @@ func TestItem(t *testing.T) {
 	} {
 		if got := xmlfmt.Item(tt.item); got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
+		}
+	}
+}
+
+// TestUncited: without citations items are written as if they had none, in every format.
+func TestUncited(t *testing.T) {
+	cited := []ragctx.ContextItem{
+		{ID: "a@1#0", Type: ragctx.TypeResource, Source: "file:a", Content: "x", Metadata: map[string]any{"title": "A", "page": 2, "lines": "3-4"}},
+		{ID: "b", Type: ragctx.TypeMemory, Content: "y"},
+	}
+	bare := []ragctx.ContextItem{{Type: ragctx.TypeResource, Source: "file:a", Content: "x"}, {Type: ragctx.TypeMemory, Content: "y"}}
+	for _, format := range xmlfmt.Names() {
+		r := renderer(t, format)
+		u := xmlfmt.Uncited(r)
+		if got, want := u.Render(cited), r.Render(bare); got != want || u.Name() != format {
+			t.Errorf("%s: %q, want %q", u.Name(), got, want)
+		}
+		if cited[0].ID == "" || cited[0].Cut {
+			t.Error("the caller's items are changed")
 		}
 	}
 }
