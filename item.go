@@ -2,6 +2,7 @@ package ragctx
 
 import (
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -16,7 +17,7 @@ type ContextItem struct {
 	// TokenCount is the tokens of Content; 0 means unknown.
 	TokenCount int `json:"token_count"`
 	// Relevance is how well the item answers the query, 0 to 1, comparable
-	// across providers.
+	// across providers. Answers have it [Rounded], and order by that.
 	Relevance float64 `json:"relevance"`
 	// Source says where the content comes from, such as "file:docs/a.md" or "memory".
 	Source   string         `json:"source,omitempty"`
@@ -47,6 +48,8 @@ type ContextItem struct {
 
 	// Forms are other renderings of the item that a budget may call for.
 	Forms Forms `json:"-"`
+	// Cut says that Content ends early; then its lines do not hold.
+	Cut bool `json:"-"`
 }
 
 // Forms are the other lengths an item can be shown at. All carry the item's id.
@@ -82,9 +85,18 @@ func Clamp01(x float64) float64 {
 	return math.Min(x, 1)
 }
 
-// WithRelevance returns the item with its relevance set to r, clamped to 0..1.
+// Rounded returns x to six digits, as answers show computed numbers: processors may
+// differ in the last bits of a logarithm, or of a multiplication that they fuse with
+// an addition.
+func Rounded(x float64) float64 {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 5, 64), 64) // what it formatted itself: cannot fail
+	return short
+}
+
+// WithRelevance returns the item with its relevance set to r, clamped to 0..1 and
+// [Rounded].
 func (it ContextItem) WithRelevance(r float64) ContextItem {
-	it.Relevance = Clamp01(r)
+	it.Relevance = Rounded(Clamp01(r))
 	return it
 }
 

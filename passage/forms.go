@@ -6,6 +6,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/screen"
 )
 
 // content sets the item's content at the depth asked for.
@@ -90,10 +91,51 @@ func (b *builder) text(ctx context.Context, r run) (string, error) {
 }
 
 func (b *builder) runText(ctx context.Context, r run) (string, error) {
+	start := r.units[0].Start.Byte
 	if s, ok := joined(r.units); ok {
-		return s, nil
+		return b.resumed(ctx, r.item, start, s)
 	}
-	return b.read(ctx, r.item, r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte)
+	s, err := b.read(ctx, r.item, start, r.units[len(r.units)-1].End.Byte)
+	if err != nil {
+		return "", err
+	}
+	return b.resumed(ctx, r.item, start, s)
+}
+
+// resumption stands before a part of a message that begins as if it said who speaks.
+const resumption = "… "
+
+// resumed returns the text of a memory from start on as it is shown. Of what was said, the
+// first line of each message begins with the speaker; a text from the middle of a message
+// that looks as if it did is marked.
+func (b *builder) resumed(ctx context.Context, it *Item, start int, text string) (string, error) {
+	if it.Type != ragctx.TypeMemory || start == 0 || !namesSpeaker(text) {
+		return text, nil
+	}
+	before, err := b.read(ctx, it, start-1, start)
+	if err != nil || before == "\n" {
+		return text, err
+	}
+	return resumption + text, nil
+}
+
+// maxSpeaker is how far into a line a colon can end what is taken for a speaker, in bytes.
+const maxSpeaker = 100
+
+// namesSpeaker reports whether a text begins as a message in a transcript does, or as the
+// line of its day.
+func namesSpeaker(text string) bool {
+	line, _, _ := strings.Cut(text[:min(len(text), maxSpeaker)], "\n")
+	line, _ = screen.Visible(line)
+	return strings.IndexByte(line, ':') > 0 || strings.HasPrefix(line, "[")
+}
+
+// sentence is the best sentence of a passage as it is shown alone.
+func sentence(it *Item, passage, best string) string {
+	if it.Type != ragctx.TypeMemory || !namesSpeaker(best) || strings.HasPrefix(passage, best) || strings.Contains(passage, "\n"+best) {
+		return best
+	}
+	return resumption + best
 }
 
 // joined returns the text of units that follow each other, and false if their texts

@@ -48,9 +48,9 @@ func newBuilder(src Source, req Request, runs []run) *builder {
 func (b *builder) base(r run) ragctx.ContextItem {
 	it := ragctx.ContextItem{
 		ID: r.item.Key, Type: r.item.Type, Source: r.item.Source,
-		Relevance: ragctx.Clamp01(r.best.Relevance), Depth: b.query.Depth,
+		Depth:    b.query.Depth,
 		Occurred: r.item.Occurred, Importance: r.item.Importance, Metadata: maps.Clone(r.item.Values),
-	}
+	}.WithRelevance(r.best.Relevance)
 	if it.Metadata == nil {
 		it.Metadata = make(map[string]any)
 	}

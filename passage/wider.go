@@ -29,6 +29,9 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.For
 		return ragctx.Form{}, nil
 	}
 	text, err := b.read(ctx, r.item, from.Start.Byte, to.End.Byte)
+	if err == nil {
+		text, err = b.resumed(ctx, r.item, from.Start.Byte, text)
+	}
 	if err != nil {
 		return ragctx.Form{}, err
 	}
@@ -120,7 +123,7 @@ func (b *builder) mayShowWhole(it *Item) bool {
 // answers best, at most [AbstractChars] characters. The gist is told once per
 // text; its further passages give their sentence only.
 func (b *builder) abstract(it *Item, passage string) string {
-	best := cmp.Or(prose.Best(passage, b.terms), passage)
+	best := sentence(it, passage, cmp.Or(prose.Best(passage, b.terms), passage))
 	if it.Abstract == "" || b.told[it.ID] || strings.Contains(best, it.Abstract) {
 		return prose.Clip(best, AbstractChars)
 	}

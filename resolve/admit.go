@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/xmlfmt"
 )
 
 // admit checks what a provider returned: it corrects what can be corrected,
@@ -57,6 +59,39 @@ func correct(q ragctx.ContextQuery, e *entry, it ragctx.ContextItem) ragctx.Cont
 	}
 	it.Metadata = encodable(it.Metadata)
 	it.Signals = signals(q, it.Signals)
+	return legible(it)
+}
+
+// metaHidden is the key, in the metadata of an item, of how many characters are not shown
+// because nobody would see them.
+const metaHidden = "hidden_characters"
+
+// legible returns an item whose texts show a model what a person would see, with the line
+// ends that anybody knows. Where texts of several speakers are lines, a line end of another
+// kind begins none of them.
+func legible(it ragctx.ContextItem) ragctx.ContextItem {
+	show := func(text string) (string, int) {
+		text, hidden := screen.Visible(text)
+		return screen.Lines(text, xmlfmt.Indent(it.Type)), hidden
+	}
+	shown := func(forms []ragctx.Form) []ragctx.Form {
+		forms = slices.Clone(forms)
+		for i := range forms {
+			forms[i].Text, _ = show(forms[i].Text)
+		}
+		return forms
+	}
+	var hidden int
+	it.Content, hidden = show(it.Content)
+	it.Forms.Wider.Text, _ = show(it.Forms.Wider.Text)
+	it.Forms.Around, it.Forms.Shorter = shown(it.Forms.Around), shown(it.Forms.Shorter)
+	if hidden > 0 {
+		it.Metadata = maps.Clone(it.Metadata)
+		if it.Metadata == nil {
+			it.Metadata = make(map[string]any, 1)
+		}
+		it.Metadata[metaHidden] = hidden
+	}
 	return it
 }
 
@@ -74,7 +109,7 @@ func signals(q ragctx.ContextQuery, in map[string]float64) map[string]float64 {
 	out := make(map[string]float64, len(in))
 	for k, v := range in {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			out[k] = v
+			out[k] = ragctx.Rounded(v)
 		}
 	}
 	return out

@@ -258,7 +258,7 @@ func (a *Answer) whyEmpty(q ragctx.ContextQuery, f *fitter, list []*candidate) s
 	}
 	if len(list) > 0 {
 		return fmt.Sprintf("max_tokens %d is too small: the tags of the best item alone take %d tokens",
-			q.MaxTokens, f.counter.Count(f.render(list[0], "")))
+			q.MaxTokens, f.counter.Count(f.render(list[0].shownCut(""))))
 	}
 	var parts []string
 	for _, p := range a.Providers {

@@ -34,56 +34,54 @@ type outcome[T any] struct {
 	took   time.Duration
 }
 
-// call is one call of a callee. Whoever is first to settle it, the callee's
-// goroutine or the one that waits, decides whether its result counts; a late
-// result is thrown away and nothing is shared with it.
+// call is one call of a callee. The callee's return or the end of the call's context
+// settles it, whichever comes first; a late result is thrown away and nothing is
+// shared with it. When somebody waits for the outcome does not matter.
 type call[T any] struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	to      *callee
+	end     func() // releases the context
 	timeout time.Duration
-	now     func() time.Time
-	started time.Time
 	settled atomic.Bool
 	done    chan outcome[T]
 }
 
-// start calls fn in a goroutine of its own.
+// start calls fn in a goroutine of its own, which takes the time.
 func start[T any](ctx context.Context, o *Options, to *callee, timeout time.Duration, fn func(context.Context) (T, error)) *call[T] {
-	c := &call[T]{to: to, timeout: timeout, now: o.Now, started: o.Now(), done: make(chan outcome[T], 1)}
-	c.ctx, c.cancel = context.WithTimeout(ctx, timeout)
+	c := &call[T]{timeout: timeout, done: make(chan outcome[T], 1)}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	c.end = cancel
 	if to.abandoned.Load() >= maxAbandoned {
 		c.settled.Store(true)
 		c.done <- outcome[T]{err: errStuck}
 		return c
 	}
-	go func() {
-		res := protect(c.ctx, o.Logger, to.name, fn)
-		if c.settled.CompareAndSwap(false, true) {
-			c.done <- res
-			return
+	started := o.Now()
+	settle := func(res outcome[T]) bool {
+		if !c.settled.CompareAndSwap(false, true) {
+			return false
 		}
-		to.abandoned.Add(-1)
+		res.took = o.Now().Sub(started)
+		c.done <- res
+		return true
+	}
+	abandon := context.AfterFunc(ctx, func() {
+		to.abandoned.Add(1)
+		if !settle(outcome[T]{err: ctx.Err()}) {
+			to.abandoned.Add(-1) // it was just in time
+		}
+	})
+	c.end = func() { abandon(); cancel() }
+	go func() {
+		if !settle(protect(ctx, o.Logger, to.name, fn)) {
+			to.abandoned.Add(-1)
+		}
 	}()
 	return c
 }
 
-// wait returns the outcome, or a timeout as soon as the call's context ends.
+// wait returns the outcome, a timeout if the call's context ended first.
 func (c *call[T]) wait() outcome[T] {
-	defer c.cancel()
-	var o outcome[T]
-	select {
-	case o = <-c.done:
-	case <-c.ctx.Done():
-		c.to.abandoned.Add(1)
-		if c.settled.CompareAndSwap(false, true) {
-			o.err = c.ctx.Err()
-			break
-		}
-		c.to.abandoned.Add(-1)
-		o = <-c.done // it was just in time
-	}
-	o.took = c.now().Sub(c.started)
+	defer c.end()
+	o := <-c.done
 	if errors.Is(o.err, context.DeadlineExceeded) {
 		o.err = fmt.Errorf("%w after %v", errTimeout, c.timeout)
 	}

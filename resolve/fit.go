@@ -102,19 +102,19 @@ func (f *fitter) costOf(c *candidate, text string, limit int) int {
 			return f.cost(c, i, limit)
 		}
 	}
-	_, cost := f.count(c, text)
+	_, cost := f.count(c.shownCut(text), &c.cutShell)
 	return cost
 }
 
 // cutForm cuts the shortest form of c to a cost of at most limit.
 func (f *fitter) cutForm(c *candidate, limit int) string {
-	room := limit - f.shell(c).tokens
+	room := limit - f.measure(c.shownCut(""), &c.cutShell).tokens
 	if room <= 0 {
 		return ""
 	}
 	text := c.forms[len(c.forms)-1].text
 	return cut(text, limit, f.bytesFor(room), func(prefix string) int {
-		_, cost := f.count(c, prefix)
+		_, cost := f.count(c.shownCut(prefix), &c.cutShell)
 		return cost
 	})
 }
@@ -135,15 +135,15 @@ func (f *fitter) place(list []*candidate, decisions []pack.Decision) placement {
 			continue
 		}
 		c := list[d.Index]
-		it := c.item
-		it.Content, it.Forms = d.Text, ragctx.Forms{} // the choice is made
+		it := c.shownCut(d.Text)
 		if d.VariantIndex >= 0 {
 			shown := &c.forms[d.VariantIndex]
-			it.Depth, it.TokenCount = shown.depth, shown.tokens
-			it.Metadata = shown.described(it.Metadata)
+			it = c.shown(shown)
+			it.TokenCount = shown.tokens
 		} else {
-			it.Depth, it.TokenCount = c.forms[len(c.forms)-1].depth, f.counter.Count(d.Text)
+			it.TokenCount = f.counter.Count(d.Text)
 		}
+		it.Forms = ragctx.Forms{} // the choice is made
 		p.items = append(p.items, it)
 	}
 	f.weigh(&p)
@@ -215,7 +215,7 @@ func (f *fitter) lastResort(list []*candidate, p placement) placement {
 	for i, c := range list[:min(len(list), candidates)] {
 		last := c.forms[len(c.forms)-1].text
 		text := cut(last, f.caps.MaxTokens, f.bytesFor(f.caps.MaxTokens), func(prefix string) int {
-			return f.counter.Count(f.render(c, prefix))
+			return f.counter.Count(f.render(c.shownCut(prefix)))
 		})
 		if text == "" {
 			continue

@@ -83,7 +83,7 @@ func TestRequiredIsCut(t *testing.T) {
 // TestSomethingIsReturned: an item that is too big alone is cut, on a word
 // boundary where there is one. Traps 7 and 8.
 func TestSomethingIsReturned(t *testing.T) {
-	const tags = len("<context type=\"Resource\">\n\n</context>")
+	const tags = len("<context type=\"Resource\" id=\"a\">\n\n</context>")
 	tests := []struct{ name, content, want string }{
 		{"words", "alpha beta gamma delta", "alpha beta"},
 		{"a long word", strings.Repeat("x", 50), strings.Repeat("x", 12)},
@@ -102,10 +102,31 @@ func TestSomethingIsReturned(t *testing.T) {
 				t.Errorf("answer %+v", a)
 			}
 			a = mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(tags))
-			want := "max_tokens 37 is too small: the tags of the best item alone take 37 tokens"
+			want := "max_tokens 44 is too small: the tags of the best item alone take 44 tokens"
 			if len(a.Items) != 0 || a.Note != want || lost(a) != "a!budget" {
 				t.Errorf("answer %+v", a)
 			}
 		})
+	}
+}
+
+// TestCutItemsGiveTheirIDAlone: lines would not hold, and where tokens are so few a title is
+// worth less than words.
+func TestCutItemsGiveTheirIDAlone(t *testing.T) {
+	it := item("a@1#0", .9, text("a", 40))
+	it.Metadata = map[string]any{"title": "A title of several words", "page": 3, "lines": "5-7"}
+	r := newResolver(t, resolve.Options{Counters: runes}, fake{name: "x", items: []ragctx.ContextItem{it}})
+	whole := mustResolve(t, r, ragctx.NewQuery("q"))
+	if want := `<context type="Resource" id="a@1#0" title="A title of several words" page="3" lines="5-7">`; !strings.HasPrefix(whole.XML, want) {
+		t.Fatalf("whole: %s", whole.XML)
+	}
+	for _, limit := range []int{60, whole.TotalTokens - 1} {
+		a := mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(limit))
+		if !strings.HasPrefix(a.XML, "<context type=\"Resource\" id=\"a@1#0\">\n") || a.TotalTokens > limit || !a.Items[0].Cut {
+			t.Errorf("of %d tokens %d: %s", limit, a.TotalTokens, a.XML)
+		}
+		if a.Items[0].Metadata["title"] == nil {
+			t.Error("the item itself has lost its title")
+		}
 	}
 }

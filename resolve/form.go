@@ -20,6 +20,21 @@ type form struct {
 	counted bool
 	tokens  int // of the text alone
 	cost    int // with tags and separator, in an answer of several items
+	shell   shell
+}
+
+// shown returns the item with a form as its content.
+func (c *candidate) shown(f *form) ragctx.ContextItem {
+	it := c.item
+	it.Content, it.Depth, it.Metadata = f.text, f.depth, f.described(it.Metadata)
+	return it
+}
+
+// shownCut returns the item with the beginning of its shortest form as its content.
+func (c *candidate) shownCut(text string) ragctx.ContextItem {
+	it := c.shown(&c.forms[len(c.forms)-1])
+	it.Content, it.Cut = text, true
+	return it
 }
 
 // shell is what an item costs without its content.
@@ -70,10 +85,8 @@ func newMeter(c ragctx.Counter, r ragctx.Renderer) *meter {
 	return m
 }
 
-// render returns the item alone, with text as its content.
-func (m *meter) render(c *candidate, text string) string {
-	it := c.item
-	it.Content = text
+// render returns the item alone.
+func (m *meter) render(it ragctx.ContextItem) string {
 	return m.renderer.Render([]ragctx.ContextItem{it})
 }
 
@@ -84,10 +97,11 @@ func (m *meter) cost(c *candidate, i, limit int) int {
 	if f.counted {
 		return f.cost
 	}
-	if m.hopeless(len(f.text), limit) || m.shell(c).tokens >= limit {
+	it := c.shown(f)
+	if m.hopeless(len(f.text), limit) || m.measure(it, &f.shell).tokens >= limit {
 		return above(limit)
 	}
-	f.tokens, f.cost = m.count(c, f.text)
+	f.tokens, f.cost = m.count(it, &f.shell)
 	f.counted = true
 	m.bytes += len(f.text)
 	m.tokens += f.tokens
@@ -97,24 +111,26 @@ func (m *meter) cost(c *candidate, i, limit int) int {
 	return f.cost
 }
 
-// count returns the tokens of a text and its cost as the content of c. Where the
-// renderer leaves the text as it is, the cost is put together from parts; the
-// last word has the count of the whole answer.
-func (m *meter) count(c *candidate, text string) (tokens, cost int) {
-	tokens = m.counter.Count(text)
-	out := m.render(c, text)
-	if len(out) == m.shell(c).bytes+len(text) {
-		return tokens, tokens + c.shell.tokens
+// count returns the tokens of an item's content, and what the item costs with its
+// shell. Where the renderer leaves the content as it is, the cost is put together from
+// parts; the last word has the count of the whole answer.
+func (m *meter) count(it ragctx.ContextItem, s *shell) (tokens, cost int) {
+	tokens = m.counter.Count(it.Content)
+	out := m.render(it)
+	if len(out) == m.measure(it, s).bytes+len(it.Content) {
+		return tokens, tokens + s.tokens
 	}
 	return tokens, max(m.counter.Count(out)-m.frame, 0)
 }
 
-func (m *meter) shell(c *candidate) shell {
-	if !c.shell.counted {
-		out := m.render(c, "")
-		c.shell = shell{counted: true, bytes: len(out), tokens: max(m.counter.Count(out)-m.frame, 0)}
+// measure returns what an item costs without its content, which s keeps.
+func (m *meter) measure(it ragctx.ContextItem, s *shell) shell {
+	if !s.counted {
+		it.Content = ""
+		out := m.render(it)
+		*s = shell{counted: true, bytes: len(out), tokens: max(m.counter.Count(out)-m.frame, 0)}
 	}
-	return c.shell
+	return *s
 }
 
 // hopeless reports whether a text of that many bytes is not worth counting. It

@@ -26,7 +26,7 @@ type candidate struct {
 
 	forms     []form // longest first
 	preferred int    // index of the form that is the content
-	shell     shell
+	cutShell  shell  // of an item that is cut
 }
 
 func newCandidate(e *entry, provider, index int, it ragctx.ContextItem) *candidate {

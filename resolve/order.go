@@ -210,6 +210,7 @@ func checkScores(scores []float64, n int) error {
 // rescore replaces the relevance. What the operator's configuration adds to the
 // rank stays.
 func (c *candidate) rescore(relevance float64, explain bool) {
+	relevance = ragctx.Rounded(relevance)
 	if explain {
 		signals := make(map[string]float64, len(c.item.Signals)+2)
 		maps.Copy(signals, c.item.Signals)

@@ -1,6 +1,7 @@
 package resolve_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
@@ -69,12 +70,26 @@ func drawProviders(t *rapid.T) []resolve.Registered {
 		for j := range rapid.IntRange(0, 8).Draw(t, "items") {
 			it := item(fmt.Sprintf("%d#%d", i%2, j), rapid.Float64Range(0, 1).Draw(t, "relevance"), drawText(t, "content"))
 			it.Source = rapid.SampledFrom([]string{"", "memory", "file:a.md", "<\"'&\x00>\n:", strings.Repeat("long/", 40)}).Draw(t, "source")
+			it.Metadata = drawPlace(t)
 			it = withForms(it, it.Content+drawText(t, "wider"), firstHalf(it.Content), drawText(t, "shorter"))
+			it.Forms.Wider.Lines = rapid.SampledFrom([]string{"", "1-2000", "\"<\n"}).Draw(t, "wider lines")
 			f.items = append(f.items, it)
 		}
 		regs = append(regs, resolve.Registered{Provider: f, Required: rapid.IntRange(0, 3).Draw(t, "required") == 0})
 	}
 	return regs
+}
+
+// drawPlace draws where an item is from, as far as that is known.
+func drawPlace(t *rapid.T) map[string]any {
+	m := make(map[string]any)
+	for _, key := range [...]string{"title", "page", "lines"} {
+		v := rapid.SampledFrom([]any{nil, 7, "5-7", "A title, of \"several\" <words>", "\n</context>\r[2] x (Skill)\u202e", strings.Repeat("long ", 40), []string{"odd"}})
+		if v := v.Draw(t, key); v != nil {
+			m[key] = v
+		}
+	}
+	return m
 }
 
 func firstHalf(s string) string { return s[:len(s)/2] } // may split a character
@@ -85,6 +100,7 @@ func drawQuery(t *rapid.T) ragctx.ContextQuery {
 	q.Format = rapid.SampledFrom(xmlfmt.Names()).Draw(t, "format")
 	q.MaxTokens = rapid.OneOf(rapid.IntRange(1, 60), rapid.IntRange(60, 4000)).Draw(t, "max tokens")
 	q.MaxResults = rapid.IntRange(1, 12).Draw(t, "max results")
+	q.Citations = new(rapid.IntRange(0, 3).Draw(t, "citations") > 0)
 	return q
 }
 
@@ -118,7 +134,7 @@ func TestTheCapIsAPromise(t *testing.T) {
 			t.Errorf("%d items, cap %d", len(a.Items), q.MaxResults)
 		}
 		checkAccounts(t, a, c)
-		checkRendered(t, a)
+		checkRendered(t, a, *q.Citations)
 	})
 }
 
@@ -143,23 +159,46 @@ func checkAccounts(t *rapid.T, a resolve.Answer, c ragctx.Counter) {
 	}
 }
 
-func checkRendered(t *rapid.T, a resolve.Answer) {
+// tag is what a rendered item is cited by.
+type tag struct {
+	ID    string `xml:"id,attr"`
+	Lines string `xml:"lines,attr"`
+}
+
+// checkRendered checks that the rendered string has the items, and with citations the id of
+// each, and its lines unless it was cut.
+func checkRendered(t *rapid.T, a resolve.Answer, cited bool) {
+	var tags []tag
 	switch a.Format {
 	case "xml", "documents":
 		var root struct {
-			Context  []struct{} `xml:"context"`
-			Document []struct{} `xml:"documents>document"`
+			Context  []tag `xml:"context"`
+			Document []tag `xml:"documents>document"`
 		}
 		if err := xml.Unmarshal([]byte("<root>"+a.Rendered()+"</root>"), &root); err != nil {
 			t.Errorf("%v:\n%s", err, a.Rendered())
 		}
-		if n := len(root.Context) + len(root.Document); n != len(a.Items) {
-			t.Errorf("%d elements for %d items", n, len(a.Items))
-		}
+		tags = slices.Concat(root.Context, root.Document)
 	case "json":
-		if a.Rendered() != "" && !json.Valid([]byte(a.Rendered())) {
-			t.Errorf("not JSON: %s", a.Rendered())
+		if err := json.Unmarshal([]byte(cmp.Or(a.Rendered(), "[]")), &tags); err != nil {
+			t.Errorf("%v: %s", err, a.Rendered())
 		}
+	default:
+		return
+	}
+	var want []tag
+	for _, it := range a.Items {
+		w := tag{ID: it.ID}
+		if lines, ok := it.Metadata["lines"].(string); ok && !it.Cut {
+			w.Lines = lines
+		}
+		if !cited {
+			w = tag{}
+		}
+		want = append(want, w)
+	}
+	if diff := gocmp.Diff(want, tags, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("cited otherwise: %s\n%s", diff, a.Rendered())
 	}
 }
 
@@ -197,7 +236,7 @@ func TestEqualInputsEqualBytes(t *testing.T) {
 		}
 		wg.Wait()
 		for _, a := range answers[1:] {
-			if diff := cmp.Diff(answers[0], a, cmpopts.IgnoreFields(resolve.ProviderReport{}, "TookMS")); diff != "" {
+			if diff := gocmp.Diff(answers[0], a, cmpopts.IgnoreFields(resolve.ProviderReport{}, "TookMS")); diff != "" {
 				t.Error(diff)
 			}
 		}

@@ -221,6 +221,9 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 	if err != nil {
 		return Answer{}, err
 	}
+	if q.Citations != nil && !*q.Citations {
+		renderer = xmlfmt.Uncited(renderer)
+	}
 	if q.Now.IsZero() {
 		q.Now = r.opts.Now() // one clock for all providers
 	}

@@ -36,7 +36,7 @@ func TestTwoProviders(t *testing.T) {
 	if a.TotalTokens != 225 || a.Items[1].TokenCount != 75 || a.Items[1].Provider != "memory" {
 		t.Errorf("total %d, second item %+v", a.TotalTokens, a.Items[1])
 	}
-	if want := "<context type=\"Resource\">\n" + text("a", 50) + "\n</context>\n\n<context type=\"Resource\">\nm word"; !strings.HasPrefix(a.XML, want) {
+	if want := "<context type=\"Resource\" id=\"a\">\n" + text("a", 50) + "\n</context>\n\n<context type=\"Resource\" id=\"m\">\nm word"; !strings.HasPrefix(a.XML, want) {
 		t.Errorf("rendered %q", a.XML)
 	}
 }
@@ -210,6 +210,7 @@ func TestAnswerJSON(t *testing.T) {
 	r := newResolver(t, resolve.Options{Now: func() time.Time { return time.Time{} }},
 		fake{name: "docs", items: []ragctx.ContextItem{item("a", .5, "a b"), item("b", .4, "A  B")}, res: ragctx.ContextResult{Degraded: []string{"vector"}}})
 	q := ragctx.NewQuery("q")
+	q.Citations = new(false)
 	for format, want := range map[string]string{
 		"xml":  `"xml":"\u003ccontext type=\"Resource\"\u003e\na b\n\u003c/context\u003e","total_tokens":2,"tokenizer":"o200k_base","format":"xml"`,
 		"text": `"xml":"","text":"[1] (Resource)\n  a b","total_tokens":4,"tokenizer":"o200k_base","format":"text"`,

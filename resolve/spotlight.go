@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx/xmlfmt"
@@ -31,7 +32,7 @@ func markerFor(secret []byte, list []*candidate) string {
 	var size [8]byte
 	var all []string
 	for _, c := range list {
-		for _, text := range append([]string{c.item.Source, c.item.Since}, c.texts()...) {
+		for _, text := range slices.Concat([]string{c.item.Source, c.item.Since}, c.cited(), c.texts()) {
 			binary.LittleEndian.PutUint64(size[:], uint64(len(text)))
 			h.Write(size[:])
 			h.Write([]byte(text))
@@ -51,6 +52,16 @@ func markerFor(secret []byte, list []*candidate) string {
 			}
 		}
 	}
+}
+
+// cited are the texts of the candidate's citation, beside its id.
+func (c *candidate) cited() (out []string) {
+	for _, key := range [...]string{"title", "page", "lines"} {
+		if text, ok := c.item.Metadata[key].(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // texts are all texts that the candidate may be shown as.
