@@ -32,7 +32,8 @@ type Document struct {
 	// Source says where the text comes from, such as "file:docs/a.md".
 	Source string
 	// MIME is the type of Text; empty means by the id's extension.
-	MIME     string
+	MIME string
+	// Text may be empty if there is a title, which then is the text, as text/plain.
 	Text     string
 	Tags     []string
 	Metadata map[string]any // JSON values; filters reach strings, numbers and booleans
@@ -45,7 +46,7 @@ type Document struct {
 // Prepared is a document that is ready to be stored.
 type Prepared struct {
 	// Document has its title, MIME type and the tags of its front matter filled
-	// in. Chunks and Outline count in its Text, which has no byte order mark.
+	// in, and its text if it had none. Chunks and Outline count in its Text, which has no byte order mark.
 	Document
 	// Hash is [ContentHash] of the document as it was handed in.
 	Hash [32]byte
@@ -91,6 +92,7 @@ func Prepare(d Document, o Options) (Prepared, error) {
 // PrepareChecked is [Prepare] for a document that [Validate] has passed, whose
 // [ContentHash] is hash.
 func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
+	d = d.titled()
 	if d.Chunk != (chunk.Options{}) {
 		o.Chunk = d.Chunk
 	}

@@ -47,7 +47,7 @@ func Ignored(root string) func(rel string) bool {
 				return true
 			}
 			if _, ok := known[dir]; !ok {
-				known[dir] = rulesOf(filepath.Join(root, filepath.FromSlash(dir)), dir, f)
+				known[dir] = rulesOf(root, dir, f)
 			}
 			f = known[dir]
 		}
@@ -86,8 +86,18 @@ func exists(name string) bool {
 // readIgnore adds the rules of a directory, rel from the root, to those of the
 // directories above it. The error says that there are rules, and that they cannot
 // be read.
-func readIgnore(dir, rel string, parent *ignoreFile) (*ignoreFile, error) {
-	b, err := readRegular(filepath.Join(dir, ".gitignore"), 1<<20)
+func readIgnore(dir *os.Root, rel string, parent *ignoreFile) (*ignoreFile, error) {
+	b, err := readRegular(dir, ignoreName, maxIgnoreBytes)
+	return withRules(b, err, rel, parent)
+}
+
+// The files of rules, and how much of one is read.
+const (
+	ignoreName     = ".gitignore"
+	maxIgnoreBytes = 1 << 20
+)
+
+func withRules(b []byte, err error, rel string, parent *ignoreFile) (*ignoreFile, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return parent, nil
@@ -97,9 +107,11 @@ func readIgnore(dir, rel string, parent *ignoreFile) (*ignoreFile, error) {
 	return parseIgnore(rel, string(b), parent), nil
 }
 
-// rulesOf is [readIgnore] where rules that cannot be read are none.
-func rulesOf(dir, rel string, parent *ignoreFile) *ignoreFile {
-	f, _ := readIgnore(dir, rel, parent)
+// rulesOf is [readIgnore] of a directory below a root, where rules that cannot be read
+// are none.
+func rulesOf(root, rel string, parent *ignoreFile) *ignoreFile {
+	b, err := located{root, filepath.Join(filepath.FromSlash(rel), ignoreName)}.read(maxIgnoreBytes)
+	f, _ := withRules(b, err, rel, parent)
 	return f
 }
 

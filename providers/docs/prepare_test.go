@@ -135,6 +135,27 @@ func TestTitle(t *testing.T) {
 	}
 }
 
+// TestTitleIsTheText prepares what has nothing but a title, whatever its id and type say.
+func TestTitleIsTheText(t *testing.T) {
+	for _, mime := range []string{"", "text/markdown", "text/csv", "application/json", "text/html", "text/x-go"} {
+		for _, id := range []string{"7", "a.md", "a.csv", "a.json", "a.go", "https://example.org/a.html"} {
+			for _, text := range []string{"", " \n", "\ufeff"} {
+				for _, title := range []string{"On growth and form", "  a,b\t", "# package x", "---\ntitle: y\n---", "{", "<p>"} {
+					d := docs.Document{ExternalID: id, MIME: mime, Title: title, Text: text}
+					p, err := docs.Prepare(d, docs.Options{})
+					want := strings.TrimSpace(title)
+					if err != nil || p.Title != title || p.Text != want || len(p.Chunks) != 1 || p.Chunks[0].Text != want || p.Abstract == "" {
+						t.Fatalf("%+v: %+v, %v", d, p, err)
+					}
+					if docs.ContentHash(d) != p.Hash || docs.ContentHash(p.Document) != p.Hash {
+						t.Fatalf("%+v: hashes differ, so that it changes when it comes back", d)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	ok := docs.Document{ExternalID: "a", Text: "x"}
 	with := func(change func(*docs.Document)) docs.Document {
@@ -152,6 +173,7 @@ func TestValidate(t *testing.T) {
 		{"external_id", with(func(d *docs.Document) { d.ExternalID = "a\x00" }), ragctx.ErrInvalid},
 		{"text", with(func(d *docs.Document) { d.Text = "" }), ragctx.ErrInvalid},
 		{"text", with(func(d *docs.Document) { d.Text = "\ufeff \r\n" }), ragctx.ErrInvalid},
+		{"text", with(func(d *docs.Document) { d.Text, d.Title = "\n", " \t" }), ragctx.ErrInvalid},
 		{"text", with(func(d *docs.Document) { d.Text = "\xff" }), ragctx.ErrInvalid},
 		{"text", with(func(d *docs.Document) { d.Text = "a\x00b" }), ragctx.ErrInvalid},
 		{"text", with(func(d *docs.Document) { d.Text = strings.Repeat("a", 101) }), ragctx.ErrTooLarge},

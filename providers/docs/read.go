@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/extract"
@@ -26,6 +23,7 @@ type File struct {
 	Path       string // as the operating system takes it
 	Info       fs.FileInfo
 
+	at    located
 	limit int64
 	rules *rules
 }
@@ -67,7 +65,7 @@ func (x ExtractFunc) Texts(ctx context.Context, f extract.File, o extract.Option
 // like new content.
 func (f File) Read(ctx context.Context, x ExtractFunc) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		b, err := readRegular(f.Path, f.limit)
+		b, err := f.at.read(f.limit)
 		if err != nil {
 			yield(Document{}, &Skip{Path: f.Path, Reason: reason(err), Unread: true})
 			return
@@ -99,7 +97,7 @@ func (f File) document(t extract.Text, err error) (Document, error) {
 		return Document{}, err
 	case t.Path != "" && !fs.ValidPath(t.Path):
 		return Document{}, f.skip(t.Path, "has a path that is none; rename it")
-	case strings.TrimSpace(t.Text) == "":
+	case blank(t.Text) && blank(t.Title):
 		s := f.skip(t.Path, "has no text")
 		s.Gone = true
 		return Document{}, s
@@ -147,28 +145,6 @@ func formatMetadata(t extract.Text) map[string]any {
 		return nil
 	}
 	return meta
-}
-
-// readRegular reads a file of at most limit bytes. It does not follow links and
-// does not open pipes and devices, which could block.
-func readRegular(name string, limit int64) ([]byte, error) {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is no longer a regular file")
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = tooBig(int64(len(b)), limit)
-	}
-	return b, err
 }
 
 func tooBig(size, limit int64) error {

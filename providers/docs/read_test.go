@@ -16,7 +16,7 @@ import (
 )
 
 // list extracts a file that lists its texts: each line is a path, a colon and the
-// text, which is an error if it begins with "!".
+// text, which is an error if it begins with "!"; a title and a bar may stand before it.
 func list(_ context.Context, f extract.File, o extract.Options) iter.Seq2[extract.Text, error] {
 	return func(yield func(extract.Text, error) bool) {
 		for line := range strings.Lines(string(f.Data)) {
@@ -24,7 +24,11 @@ func list(_ context.Context, f extract.File, o extract.Options) iter.Seq2[extrac
 			if name != "" && o.Take != nil && !o.Take(name) {
 				continue
 			}
-			t, err := extract.Text{Path: name, Text: text}, error(nil)
+			title, text, titled := strings.Cut(text, "|")
+			if !titled {
+				title, text = "", title
+			}
+			t, err := extract.Text{Path: name, Text: text, Title: title}, error(nil)
 			if why, bad := strings.CutPrefix(text, "!"); bad {
 				t, err = extract.Text{}, &extract.Error{Path: name, Reason: why}
 			}
@@ -36,7 +40,8 @@ func list(_ context.Context, f extract.File, o extract.Options) iter.Seq2[extrac
 }
 
 func TestReadSeveral(t *testing.T) {
-	dir := tree(t, map[string]string{"all.md": ":body\na/b.md:one\na/c.md:!is damaged\n:!the rest is missing\n/x.md:out\nd.md:  \ne.png:no\n.h/f.md:no\nnode_modules/g.md:no\n"})
+	dir := tree(t, map[string]string{"all.md": ":body\na/b.md:one\na/c.md:!is damaged\n:!the rest is missing\n/x.md:out\n" +
+		"d.md:  \nt.md:Title| \nu.md: | \ne.png:no\n.h/f.md:no\nnode_modules/g.md:no\n"})
 	var got []string
 	for f, err := range docs.Walk(t.Context(), []string{dir}, docs.WalkOptions{}) {
 		if err != nil {
@@ -54,7 +59,7 @@ func TestReadSeveral(t *testing.T) {
 	want := []string{
 		"all.md file:all.md text/markdown body", "all.md/a/b.md file:all.md/a/b.md text/markdown one",
 		"all.md/a/c.md a/c.md skip is damaged", "all.md  skip the rest is missing", "all.md/x.md /x.md skip has a path that is none; rename it",
-		"all.md/d.md d.md skip has no text",
+		"all.md/d.md d.md skip has no text", "all.md/t.md file:all.md/t.md text/markdown  ", "all.md/u.md u.md skip has no text",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("documents differ (-want +got):\n%s", diff)

@@ -48,8 +48,8 @@ func Validate(d Document, o Options) error {
 	if err := ragctx.ValidText("text", d.Text); err != nil {
 		return err
 	}
-	if strings.TrimSpace(strings.TrimPrefix(d.Text, "\ufeff")) == "" {
-		return ragctx.Invalid("text", "is empty or white space; send some text, or delete the document if it is gone")
+	if blank(d.Text) && blank(d.Title) {
+		return ragctx.Invalid("text", "is empty or white space, and there is no title; send one of them, or delete the document if it is gone")
 	}
 	for _, f := range [...]struct {
 		name, value string
@@ -106,6 +106,18 @@ func validTag(t string) error {
 	return ragctx.ValidName("tags", t)
 }
 
+// blank reports whether a text has nothing that could be found.
+func blank(text string) bool { return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" }
+
+// titled returns d with its title as the text, if it has no other. So an entry of a
+// catalogue is found and shown by its title, and is the same when it comes back with that text.
+func (d Document) titled() Document {
+	if blank(d.Text) && !blank(d.Title) {
+		d.Text, d.MIME = strings.TrimSpace(d.Title), "text/plain"
+	}
+	return d
+}
+
 // ContentHash identifies what a document says and how it is prepared: text,
 // title, source, MIME type, tags in their order, metadata, time, the chunk sizes if
 // it has its own, and [Version].
@@ -113,6 +125,7 @@ func validTag(t string) error {
 // part of it. Metadata that JSON cannot express counts as absent; [Validate]
 // refuses it.
 func ContentHash(d Document) [32]byte {
+	d = d.titled()
 	h := sha256.New()
 	put := func(parts ...string) {
 		var n [8]byte

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,6 +42,10 @@ type WalkOptions struct {
 	// slashes, and what is no pattern matches nothing. Other people's code in a
 	// directory vendor is taken then, too.
 	WholePath string
+	// Within, unless it is empty, are folders of which one must hold every root, whatever
+	// becomes of the root's path between its check and its reading: a path without links,
+	// of which nothing is opened that is not below that folder.
+	Within []string `json:",omitempty"`
 	// LeftOut, if any, is added what the walk does not take and does not report.
 	LeftOut *LeftOut `json:"-"`
 	// OnDirectory, if any, is called with each directory before it is read.
@@ -48,7 +53,8 @@ type WalkOptions struct {
 }
 
 // Walk yields the files under roots, each root a directory or a file, in the
-// order of their paths. It heeds the .gitignore files of each root, of what is
+// order of their paths. Nothing is opened that is not below the root, or below the folder
+// in Within, even if links are put there meanwhile. It heeds the .gitignore files of each root, of what is
 // below it, and of what is above it up to the top of its git repository, takes no
 // [Temporary] files and follows no links but a root itself. None of this applies
 // to a root that is a file.
@@ -91,7 +97,7 @@ func (w *walker) prepare(roots []string) error {
 		return err
 	}
 	for _, root := range roots {
-		if _, err := os.Stat(root); err != nil {
+		if _, err := w.opts.Stat(root); err != nil {
 			return unreadable(root, err)
 		}
 	}
@@ -99,37 +105,55 @@ func (w *walker) prepare(roots []string) error {
 }
 
 func (w *walker) root(root string) bool {
-	resolved, err := filepath.EvalSymlinks(root)
+	at, err := w.opts.locate(root)
 	if err != nil {
 		return w.fail(root, err)
 	}
-	info, err := os.Stat(resolved)
+	info, err := at.stat()
 	switch {
 	case err != nil:
 		return w.fail(root, err)
 	case !info.IsDir():
-		return w.file(resolved, filepath.Base(root), info)
-	case w.opts.NoIgnore:
-		return w.dir(resolved, "", nil)
-	default:
-		return w.dir(resolved, "", ignoresAbove(resolved))
+		return w.file(at, filepath.Base(root), info)
 	}
+	dir, err := at.open()
+	if err != nil {
+		return w.fail(root, err)
+	}
+	defer dir.Close()
+	var ignore *ignoreFile
+	if !w.opts.NoIgnore {
+		ignore = ignoresAbove(at.path())
+	}
+	return w.dir(folder{dir, at, ""}, ignore)
 }
 
-// dir walks the directory name, which is rel from the root.
-func (w *walker) dir(name, rel string, ignore *ignoreFile) bool {
+// folder is a directory that is open.
+type folder struct {
+	*os.Root
+
+	at  located
+	rel string // from the root of the walk, with slashes
+}
+
+// below is a path in the folder, as it is to be opened again.
+func (f folder) below(name string) located { return located{f.at.base, filepath.Join(f.at.rel, name)} }
+
+// dir walks a directory.
+func (w *walker) dir(in folder, ignore *ignoreFile) bool {
+	name := in.at.path()
 	if w.opts.OnDirectory != nil {
 		w.opts.OnDirectory(name)
 	}
-	entries, err := os.ReadDir(name) // sorted
+	entries, err := in.entries()
 	switch {
-	case err != nil && rel == "":
+	case err != nil && in.rel == "":
 		return w.fail(name, err)
 	case err != nil:
 		return w.skip(name, reason(err))
 	case !w.opts.NoIgnore:
 		// What is not to be taken must not be taken because it is not known.
-		if ignore, err = readIgnore(name, rel, ignore); err != nil {
+		if ignore, err = readIgnore(in.Root, in.rel, ignore); err != nil {
 			return w.skip(name, "has a .gitignore that cannot be read ("+reason(err)+"), and nothing below is taken")
 		}
 	}
@@ -138,37 +162,61 @@ func (w *walker) dir(name, rel string, ignore *ignoreFile) bool {
 			w.yield(File{}, err)
 			return false
 		}
-		if !w.entry(filepath.Join(name, e.Name()), path.Join(rel, e.Name()), e, ignore) {
+		if !w.entry(in, e, ignore) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *walker) entry(name, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
+// entries returns what is in the folder, by name.
+func (f folder) entries() ([]fs.DirEntry, error) {
+	d, err := f.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// enter walks a directory in another one.
+func (w *walker) enter(in folder, name, rel string, ignore *ignoreFile) bool {
+	at := in.below(name)
+	dir, err := openFolder(in.Root, name)
+	if err != nil {
+		return w.skip(at.path(), reason(err))
+	}
+	defer dir.Close()
+	return w.dir(folder{dir, at, rel}, ignore)
+}
+
+func (w *walker) entry(in folder, e fs.DirEntry, ignore *ignoreFile) bool {
+	at, rel := in.below(e.Name()), path.Join(in.rel, e.Name())
 	switch {
-	case w.leftOut(name, rel, e, ignore):
+	case w.leftOut(in, rel, e, ignore):
 		return true
 	case e.IsDir():
-		return w.dir(name, rel, ignore)
+		return w.enter(in, e.Name(), rel, ignore)
 	case e.Type()&fs.ModeSymlink != 0:
-		return w.link(name, rel)
+		return w.link(in, e.Name(), rel)
 	case !e.Type().IsRegular():
 		return true
 	case !w.rules.takes(rel):
 		w.opts.LeftOut.file(e.Name())
 		return true
 	}
-	info, err := e.Info()
+	info, err := in.Lstat(e.Name())
 	if err != nil {
-		return w.skip(name, reason(err))
+		return w.skip(at.path(), reason(err))
 	}
-	return w.file(name, rel, info)
+	return w.file(at, rel, info)
 }
 
 // leftOut reports whether an entry is not looked at, whatever its type, and
 // counts it.
-func (w *walker) leftOut(name, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
+func (w *walker) leftOut(in folder, rel string, e fs.DirEntry, ignore *ignoreFile) bool {
 	switch {
 	case e.Name() == ".git", e.Name() == ".gitignore" && !w.opts.Hidden:
 	case strings.HasPrefix(e.Name(), ".") && !w.opts.Hidden:
@@ -177,7 +225,7 @@ func (w *walker) leftOut(name, rel string, e fs.DirEntry, ignore *ignoreFile) bo
 		w.opts.LeftOut.Ignored++
 	case !e.IsDir() && Temporary(e.Name()):
 		w.opts.LeftOut.Excluded++
-	case e.IsDir() && (w.rules.excludesDir(rel) || w.opts.WholePath == "" && vendored(name)), !e.IsDir() && w.rules.excludes(rel):
+	case e.IsDir() && (w.rules.excludesDir(rel) || w.opts.WholePath == "" && vendored(in, e.Name())), !e.IsDir() && w.rules.excludes(rel):
 		w.opts.LeftOut.Excluded++
 	default:
 		return false
@@ -185,17 +233,19 @@ func (w *walker) leftOut(name, rel string, e fs.DirEntry, ignore *ignoreFile) bo
 	return true
 }
 
-// link reports a link that would have been taken as a file, or leads to a directory.
-func (w *walker) link(name, rel string) bool {
-	info, err := os.Stat(name)
-	if w.rules.takes(rel) || err == nil && info.IsDir() {
-		return w.skip(name, "is a symbolic link; links are not followed")
+// link reports a link that would have been taken as a file, or leads to anything but one
+// in the same folder.
+func (w *walker) link(in folder, name, rel string) bool {
+	info, err := in.Stat(name)
+	if w.rules.takes(rel) || err != nil || info.IsDir() {
+		return w.skip(in.below(name).path(), "is a symbolic link; links are not followed")
 	}
 	return true
 }
 
-func (w *walker) file(name, id string, info fs.FileInfo) bool {
-	f := File{ExternalID: id, Path: name, Info: info, limit: w.rules.limit(id), rules: w.rules}
+func (w *walker) file(at located, id string, info fs.FileInfo) bool {
+	name := at.path()
+	f := File{ExternalID: id, Path: name, Info: info, at: at, limit: w.rules.limit(id), rules: w.rules}
 	switch {
 	case !info.Mode().IsRegular():
 		return w.skip(name, "is not a regular file")
@@ -227,12 +277,12 @@ func unreadable(root string, err error) error {
 
 // vendored reports whether a directory holds other people's code, kept there by
 // a package manager. The name alone does not say so.
-func vendored(dir string) bool {
-	if filepath.Base(dir) != "vendor" {
+func vendored(in folder, name string) bool {
+	if name != "vendor" {
 		return false
 	}
 	for _, mark := range [...]string{"modules.txt", "autoload.php"} {
-		if exists(filepath.Join(dir, mark)) {
+		if _, err := in.Lstat(filepath.Join(name, mark)); err == nil {
 			return true
 		}
 	}

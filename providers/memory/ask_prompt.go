@@ -89,7 +89,7 @@ func (a *Asker) pieces(t ragctx.Turn) (out []piece) {
 					role = "tool_error"
 				}
 				add(i, VoiceTool, role, calls[b.ToolUseID], b.Content.String())
-			case ragctx.BlockText, ragctx.BlockImage:
+			case ragctx.BlockText, ragctx.BlockImage, ragctx.BlockVendor:
 			}
 		}
 	}

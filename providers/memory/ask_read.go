@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
+
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 // readItem reads an item. Its errors name the field and tell nothing of what is in
@@ -38,7 +39,7 @@ func readItem(raw string) (*LLMItem, error) {
 			return nil, get
 		}
 	}
-	it.Occurred, _ = time.Parse(time.DateOnly, strings.TrimSpace(day)) // another form is none
+	it.Occurred, _ = timeexpr.Dates{}.Parse(day) // zero with an error
 	return &it, nil
 }
 

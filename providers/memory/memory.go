@@ -147,10 +147,10 @@ func (w Weights) WithDefaults() Weights {
 	return w
 }
 
-// Score returns importance·w + exp(−age/decay)·w. A time in the future counts as now.
+// Score returns importance·w + exp(−age/decay)·w, rounded. A time in the future counts as now.
 func (w Weights) Score(importance float64, age time.Duration) float64 {
 	w = w.WithDefaults()
-	return importance*w.Importance + math.Exp(-max(age, 0).Seconds()/w.Decay.Seconds())*w.Recency
+	return ragctx.Rounded(importance*w.Importance + math.Exp(-max(age, 0).Seconds()/w.Decay.Seconds())*w.Recency)
 }
 
 // Chunks cuts a memory's text into units.

@@ -10,6 +10,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/screen"
 )
 
 // MaxMessages bounds the messages of one turn.
@@ -124,20 +125,28 @@ func spoken(m ragctx.Message) string {
 	if s == "" {
 		return ""
 	}
-	who := m.Name
-	if who == "" {
-		who = string(m.Role)
-	}
-	if who == "" {
-		who = string(ragctx.RoleUser)
-	}
-	lines := strings.Split(who+": "+s, "\n")
+	lines := strings.Split(screen.Lines(speaker(m)+": "+s, ""), "\n")
 	for i, line := range lines[1:] {
 		if line != "" {
 			lines[i+1] = "  " + line
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// speaker returns who speaks in a message. A name that could be taken for somebody else's
+// role does not count.
+func speaker(m ragctx.Message) string {
+	role := cmp.Or(m.Role, ragctx.RoleUser)
+	name, _ := screen.Visible(m.Name)
+	name = strings.Join(strings.Fields(strings.ReplaceAll(name, ":", " ")), " ")
+	if name == "" {
+		return string(role)
+	}
+	if other, err := ragctx.ParseRole(screen.AsItLooks(name)); err == nil && other != role {
+		return string(role)
+	}
+	return name
 }
 
 // shift moves a position within a message to its place in the transcript.

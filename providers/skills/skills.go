@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/screen"
 )
 
 // Limits of a procedure.
@@ -209,7 +210,7 @@ func TrimBody(b Body) Body {
 
 // trimLines removes space around a text and at the ends of its lines.
 func trimLines(s string) string {
-	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	lines := strings.Split(screen.Lines(s, ""), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(l, " \t\r\f\v\u00a0")
 	}

@@ -1,0 +1,192 @@
+package docs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// located is a path as it is opened: step by step below a folder, never through a link.
+// Whoever may write into the folder can put a link in the place of anything that was
+// looked at a moment ago; what is opened is below the folder all the same.
+type located struct {
+	base string // a folder that the operator has named
+	rel  string // below it; "." is the folder
+}
+
+var (
+	errNoFolder   = errors.New("is no longer a folder")
+	errNoFile     = errors.New("is no longer a regular file")
+	errMoving     = errors.New("became another one while it was opened; ingest it again")
+	errNotBeneath = errors.New("is not below a folder that is allowed")
+)
+
+// mostOpenings is how often a file is opened that is replaced meanwhile.
+const mostOpenings = 5
+
+// locate finds a root. Links on the way to it are followed, unless it has to be below one
+// of the folders in Within: then its path must have none.
+func (o WalkOptions) locate(root string) (located, error) {
+	if len(o.Within) == 0 {
+		resolved, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			return located{}, err
+		}
+		return folderOf(resolved, ".")
+	}
+	for _, base := range o.Within {
+		rel, err := filepath.Rel(base, root)
+		if err == nil && filepath.IsLocal(rel) {
+			return folderOf(base, rel)
+		}
+	}
+	return located{}, errNotBeneath
+}
+
+// folderOf is a path below a base, which may be a file: then it is below its folder.
+func folderOf(base, rel string) (located, error) {
+	info, err := os.Stat(base)
+	if err == nil && rel == "." && !info.IsDir() {
+		base, rel = filepath.Split(base)
+	}
+	return located{base, rel}, err
+}
+
+// path is the path as people know it.
+func (l located) path() string { return filepath.Join(l.base, l.rel) }
+
+// Stat describes a root as [Walk] opens it.
+func (o WalkOptions) Stat(root string) (fs.FileInfo, error) {
+	at, err := o.locate(root)
+	if err != nil {
+		return nil, err
+	}
+	return at.stat()
+}
+
+func (l located) stat() (fs.FileInfo, error) {
+	dir, name, err := l.parent()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		err = errNotBeneath
+	}
+	return info, err
+}
+
+// parent opens the folder that the path is in. The caller closes it.
+func (l located) parent() (dir *os.Root, name string, err error) {
+	if l.rel == "." {
+		dir, err = os.OpenRoot(l.base)
+		return dir, ".", err
+	}
+	dir, err = located{l.base, filepath.Dir(l.rel)}.open()
+	return dir, filepath.Base(l.rel), err
+}
+
+// open opens a folder. The caller closes it.
+func (l located) open() (*os.Root, error) {
+	dir, err := os.OpenRoot(l.base)
+	if err != nil || l.rel == "." {
+		return dir, err
+	}
+	for name := range strings.SplitSeq(l.rel, string(filepath.Separator)) {
+		next, err := openFolder(dir, name)
+		_ = dir.Close() // nothing was written
+		if err != nil {
+			return nil, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// read reads a regular file of at most limit bytes.
+func (l located) read(limit int64) ([]byte, error) {
+	dir, name, err := l.parent()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return readRegular(dir, name, limit)
+}
+
+// openFolder opens a folder in another one, which it does not leave. The caller closes it.
+func openFolder(in *os.Root, name string) (*os.Root, error) {
+	info, err := in.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, errNoFolder
+	}
+	dir, err := in.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := dir.Stat(".")
+	if err == nil && !os.SameFile(info, opened) { // a link, perhaps, to elsewhere in the same folder
+		err = errMoving
+	}
+	if err != nil {
+		_ = dir.Close() // nothing was written
+		return nil, err
+	}
+	return dir, nil
+}
+
+// readRegular reads a file in a folder, of at most limit bytes. It does not follow links,
+// and pipes and devices do not block it.
+func readRegular(in *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := openRegular(in, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = tooBig(int64(len(b)), limit)
+	}
+	return b, err
+}
+
+func openRegular(in *os.Root, name string) (*os.File, error) {
+	for range mostOpenings { // an editor may be saving it
+		info, err := in.Lstat(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case !info.Mode().IsRegular():
+			return nil, errNoFile
+		}
+		f, err := in.OpenFile(name, os.O_RDONLY|notBlocking(), 0)
+		if err != nil {
+			return nil, err
+		}
+		opened, err := f.Stat()
+		if err == nil && os.SameFile(info, opened) {
+			return f, nil
+		}
+		_ = f.Close() // nothing was written
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, errMoving
+}
+
+// notBlocking is the flag by which opening a pipe waits for nobody.
+func notBlocking() int {
+	if runtime.GOOS == "windows" {
+		return 0
+	}
+	return syscall.O_NONBLOCK
+}
