@@ -21,7 +21,7 @@ const (
 // as in Cognesy's instructor. The zero value works. Limits may be reached, not exceeded.
 type BufferOptions struct {
 	// MessageTokens, BufferTokens and SummaryTokens are what the sections cost at most; 0
-	// is their default.
+	// is their default. What the user ruled may cost a quarter of the buffer beside them.
 	MessageTokens, BufferTokens, SummaryTokens int
 	// Cost is what a message costs; nil counts it by Options.Counter.
 	Cost func(ragctx.Message) int
@@ -138,7 +138,7 @@ func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error)
 		return out, ctx.Err()
 	}
 	buffer, back := s.Buffer, []ragctx.Message(nil)
-	if last := lastInstruction(s.Buffer); last >= 0 && lastInstruction(s.Messages) < 0 {
+	if last := session.LastInstruction(s.Buffer); last >= 0 && session.LastInstruction(s.Messages) < 0 {
 		buffer, back = withoutGroup(s.Buffer, last)
 	}
 	material := slices.Concat(s.Summary, buffer)
@@ -168,9 +168,10 @@ func withoutGroup(messages []ragctx.Message, i int) (rest, group []ragctx.Messag
 // write writes a summary by the first way that gives one.
 func (b *Buffering) write(ctx context.Context, material []ragctx.Message, out *Buffered) (string, error) {
 	own := Extract(material)
+	most := b.opts.SummaryTokens + min(statementTokens(own.statements(), b.by.opts.Counter), b.opts.BufferTokens/4)
 	for _, way := range b.by.ways() {
 		var res Result
-		text, err := b.by.write(ctx, way, material, own, b.opts.SummaryTokens, &res)
+		text, err := b.by.write(ctx, way, material, own, most, &res)
 		out.Usage.PromptTokens += res.Usage.PromptTokens
 		out.Usage.CompletionTokens += res.Usage.CompletionTokens
 		if ctx.Err() != nil {

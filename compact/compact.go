@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/llm"
@@ -37,6 +35,9 @@ type Conversation struct {
 	// Costs are those of the messages in the compactor's counter, where they are known;
 	// nil has them counted.
 	Costs []int
+	// Original returns a message as it was said, where Messages are a view that shows less of
+	// it; nil has them as they are. Summaries are made of what was said.
+	Original func(ragctx.Message) ragctx.Message
 	// Begun is told once, with the size of the view, that there is something to gain, before
 	// a model is asked; nil is not.
 	Begun func(Size)
@@ -110,23 +111,24 @@ func (c *Compactor) Compact(ctx context.Context, conv Conversation) (Result, err
 // summarise puts a summary into the place of what is between head and tail, by the first
 // way that gives a view which holds.
 func (c *Compactor) summarise(ctx context.Context, w *work, limit int, res *Result) error {
-	reserve := min(c.opts.SummaryTokens, limit/4)
+	rules := c.roomFor(w.statementTokens(c.opts.Counter))
+	reserve := min(c.opts.SummaryTokens, max(limit/4, min(rules, limit/2)))
 	cutting := newCutter(w.shown(), w.costs)
 	cut, ok := cutting.cut(c.opts.KeepFirst, c.recent(len(w.items)), limit, reserve)
 	if !ok {
 		res.Reason = "there is nothing between the messages that stay"
 		return nil
 	}
-	most := c.room(limit, cut)
+	most := c.room(limit, cut, rules)
 	if most <= 0 {
 		res.Reason = fmt.Sprintf("the %d tokens between the messages that stay are too few for a summary", cut.covered)
 		return nil
 	}
-	material := w.material(cut)
+	material, before, after := w.material(cut)
 	w.begin()
-	own := Extract(material)
-	if !slices.ContainsFunc(material, isSummary) || own.Goal == "" {
-		own.Goal = firstGoal(w.raw)
+	own := extract(material, after)
+	if own.Goal == "" {
+		own.Goal = Extract(before).Goal
 	}
 	for _, way := range c.ways() {
 		text, err := c.write(ctx, way, material, own, most, res)
@@ -147,16 +149,6 @@ func (c *Compactor) summarise(ctx context.Context, w *work, limit int, res *Resu
 	return nil
 }
 
-// firstGoal returns what a user says first.
-func firstGoal(messages []ragctx.Message) string {
-	for _, m := range messages {
-		if m.Role == ragctx.RoleUser && !isSummary(m) && strings.TrimSpace(m.Content.String()) != "" {
-			return clean(goalOf(m.Content.String()))
-		}
-	}
-	return ""
-}
-
 func (c *Compactor) scale() session.Scale { return c.opts.scale() }
 
 // recent returns how many of n messages stay at the end.
@@ -167,16 +159,36 @@ func (c *Compactor) recent(n int) int {
 	return min(c.opts.KeepLast, max(1, n/2))
 }
 
-// room returns what the text of a summary may cost: less than what it stands for, and
-// what is left of the limit. Where nothing is left, what stays is over the limit by
-// itself; a short summary is better than none.
-func (c *Compactor) room(limit int, cut cut) int {
-	const least = 256
-	most := min(c.opts.SummaryTokens, cut.covered*3/4)
-	if limit > 0 {
-		most = min(most, max(limit-cut.kept, least))
+// titleTokens is about what the titles of a summary cost, and ruleShare the part of it that
+// what the user said may take from the rest.
+const (
+	titleTokens = 48
+	ruleShare   = .75
+)
+
+// roomFor returns what a message costs that is a summary with rules of so many tokens.
+func (c *Compactor) roomFor(rules int) int {
+	if rules == 0 {
+		return 0
 	}
-	return most - session.MessageOverhead - c.opts.Counter.Count(Marker+"\n\n")
+	return int(float64(rules+titleTokens)/ruleShare) + c.frame()
+}
+
+// frame returns what a summary costs beside its text.
+func (c *Compactor) frame() int {
+	return session.MessageOverhead + c.opts.Counter.Count(Marker+"\n\n"+standingNote+"\n\n")
+}
+
+// room returns what the text of a summary may cost: less than what it stands for, and
+// what is left of the limit. Where less is left than what the user ruled wants, what stays
+// is over the limit by itself; the rules have up to half of the limit all the same.
+func (c *Compactor) room(limit int, cut cut, rules int) int {
+	const least = 256
+	most := min(c.opts.SummaryTokens, max(cut.covered*3/4, min(rules, cut.covered*9/10)))
+	if limit > 0 {
+		most = min(most, max(limit-cut.kept, least, min(rules, limit/2)))
+	}
+	return most - c.frame()
 }
 
 // ways returns how summaries are made, best first.

@@ -10,8 +10,7 @@ import (
 type cue uint8
 
 const (
-	constrains cue = 1 << iota
-	decides
+	decides cue = 1 << iota
 	leavesOpen
 )
 
@@ -20,10 +19,6 @@ const (
 var cueWords = func() map[string]cue {
 	out := make(map[string]cue)
 	for c, words := range map[cue]string{
-		constrains: `must never always only avoid ensure require required requires prefer don't dont cannot mustn't shouldn't should without
-			muss müssen darf dürfen nie niemals immer nur keinesfalls ohne soll sollen
-			doit doivent jamais toujours seulement uniquement sans
-			debe deben nunca siempre solo solamente sin`,
 		decides: `decided decide decision chose chosen choose agreed instead settled switched switching adopt adopted
 			entschieden beschlossen stattdessen vereinbart gewählt
 			décidé choisi convenu plutôt

@@ -28,7 +28,8 @@ type cutter struct {
 }
 
 func newCutter(messages []ragctx.Message, costs []int) *cutter {
-	c := &cutter{messages: messages, costs: costs, groups: session.Groups(messages), last: lastInstruction(messages), must: make([]bool, len(messages))}
+	c := &cutter{messages: messages, costs: costs, groups: session.Groups(messages), must: make([]bool, len(messages))}
+	c.last = session.LastInstruction(messages)
 	for c.leading < len(messages) && session.IsSystem(messages[c.leading]) {
 		c.leading++
 	}
@@ -129,19 +130,6 @@ func (c *cutter) between(from, to int, firm []bool) cut {
 		}
 	}
 	return out
-}
-
-// lastInstruction returns the newest message in which a user says something that is no
-// summary, -1 if there is none.
-func lastInstruction(messages []ragctx.Message) int {
-	for n := len(messages); n > 0; {
-		i := session.LastInstruction(messages[:n])
-		if i < 0 || !isSummary(messages[i]) {
-			return i
-		}
-		n = i
-	}
-	return -1
 }
 
 // pending returns the messages of a sound view with calls that have no result.

@@ -1,7 +1,9 @@
 package compact
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -11,37 +13,48 @@ import (
 // Digest is what a summary says, in the order in which it says it. Every summary has
 // this layout, whoever made it, so that the next one can merge it.
 type Digest struct {
-	// Goal is what the user wanted first, in their own words.
+	// Goal is what the user wants at present.
 	Goal string
-	// Constraints are what must or must not be done; Decisions what was agreed.
-	Constraints, Decisions []string
+	// Constraints, Decisions and Dates are what the user ruled, decided and dated and still
+	// holds, word for word and oldest first. LeftOut is how many more there was no room for.
+	Constraints, Decisions, Dates []string
+	LeftOut                       int
+	// Noted is what the agent decided, and what a model noted beside the user's own words.
+	Noted []string
 	// Files are what was read and changed, Commands what was called with what outcome,
 	// Errors what failed.
 	Files, Commands, Errors []string
-	// Questions are open; State is where things stand, the newest last.
-	Questions, State []string
+	// Said is what else the user said, word for word. Questions are open; State is where
+	// things stand, the newest last.
+	Said, Questions, State []string
 }
 
-// itemChars is how long an item of a summary is at most, in characters.
+// itemChars is how long an item of a summary is at most, in characters, unless it is what
+// the user said.
 const itemChars = 240
 
-// part is a section of a digest: its lists hold at most most items.
+// part is a section of a digest: its lists hold at most most items. Those that the user
+// said are never made shorter.
 type part struct {
 	title string
 	items *[]string
 	most  int
+	own   bool
 }
 
 // parts returns the sections that are lists.
 func (d *Digest) parts() []part {
 	return []part{
-		{"Constraints", &d.Constraints, 16},
-		{"Decisions", &d.Decisions, 16},
-		{"Files", &d.Files, 40},
-		{"Commands", &d.Commands, 24},
-		{"Errors", &d.Errors, 12},
-		{"Open questions", &d.Questions, 8},
-		{"Current state", &d.State, 12},
+		{"Constraints", &d.Constraints, mostStatements, true},
+		{"Decisions", &d.Decisions, mostStatements, true},
+		{"Dates", &d.Dates, mostStatements, true},
+		{"Noted", &d.Noted, 16, false},
+		{"Files", &d.Files, 40, false},
+		{"Commands", &d.Commands, 24, false},
+		{"Errors", &d.Errors, 12, false},
+		{"Also said by the user", &d.Said, mostStatements, true},
+		{"Open questions", &d.Questions, 8, false},
+		{"Current state", &d.State, 12, false},
 	}
 }
 
@@ -65,25 +78,106 @@ func (d *Digest) render(goal string, most, chars int) string {
 			continue
 		}
 		b.WriteString("## " + p.title + "\n")
-		for _, s := range middleOut(*p.items, most) {
-			b.WriteString("- " + prose.Clip(s, chars) + "\n")
+		items := *p.items
+		if !p.own {
+			items = middleOut(items, most)
 		}
+		for _, s := range items {
+			if !p.own {
+				s = prose.Clip(s, chars)
+			}
+			b.WriteString("- " + s + "\n")
+		}
+	}
+	if d.LeftOut > 0 {
+		b.WriteString("## " + leftOutTitle + "\n- " + strconv.Itoa(d.LeftOut) + leftOutText + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// within returns a digest as Markdown of at most most tokens: lists and items become
-// shorter until it fits.
+// How a digest says that there was no room for all that the user ruled.
+const (
+	leftOutTitle = "Left out"
+	leftOutText  = " more rules, decisions or dates of the user, for which there was no room"
+)
+
+// within returns a digest as Markdown of at most most tokens. What the user said has
+// three quarters of them, and more where the rest leaves more; other lists and items become shorter
+// until they fit.
 func (d *Digest) within(most int, counter ragctx.Counter) string {
 	if most <= 0 {
 		return ""
 	}
-	for _, size := range [...]struct{ items, chars int }{{1 << 30, 1 << 30}, {12, itemChars}, {8, 160}, {4, 120}, {2, 100}, {1, 80}} {
-		if s := d.render(d.Goal, size.items, size.chars); counter.Count(s) <= most {
-			return s
+	if s := d.String(); counter.Count(s) <= most {
+		return s
+	}
+	said := d.statements()
+	rest := *d
+	rest.keep(nil, 0)
+	for room := max(int(float64(most)*ruleShare), most-counter.Count(rest.String())) - titleTokens; room > 0; room = room * 3 / 4 {
+		out := rest
+		out.keep(chosen(said, room, counter))
+		out.LeftOut += d.LeftOut
+		for _, size := range [...]struct{ items, chars int }{{1 << 30, 1 << 30}, {12, itemChars}, {8, 160}, {4, 120}, {2, 100}, {1, 80}} {
+			if s := out.render(out.Goal, size.items, size.chars); counter.Count(s) <= most {
+				return s
+			}
 		}
 	}
-	return capped(d.render(d.Goal, 1, 60), most, counter)
+	rest.LeftOut = d.LeftOut
+	for _, s := range said {
+		if s.weight > hint {
+			rest.LeftOut++
+		}
+	}
+	return capped(rest.render(rest.Goal, 1, 60), most, counter)
+}
+
+// ofSummary is in the place of a message's number where a statement is of a summary.
+const ofSummary = -1
+
+// statements returns what the user said.
+func (d *Digest) statements() (out []statement) {
+	for _, list := range [...]struct {
+		items []string
+		least weight
+	}{{d.Constraints, hint}, {d.Decisions, decided}, {d.Dates, dated}, {d.Said, remark}} {
+		for _, s := range list.items {
+			w := list.least
+			if w == hint && weigh(s) != hint {
+				w = ruled
+			}
+			out = append(out, statement{text: s, weight: w, message: ofSummary})
+		}
+	}
+	return out
+}
+
+// keep puts statements in the place of what the user said, of which some more are left out.
+func (d *Digest) keep(said []statement, left int) {
+	d.Constraints, d.Decisions, d.Dates, d.Said, d.LeftOut = nil, nil, nil, nil, left
+	for _, s := range said {
+		list := &d.Said
+		switch s.weight.kind() {
+		case KindRule:
+			list = &d.Constraints
+		case KindDecision:
+			list = &d.Decisions
+		case KindDate:
+			list = &d.Dates
+		}
+		*list = append(*list, s.text)
+	}
+}
+
+// Rules returns what the user ruled, decided and dated.
+func (d *Digest) Rules() (out []Rule) {
+	for _, s := range d.statements() {
+		if kind := s.weight.kind(); kind != "" {
+			out = append(out, Rule{kind, s.text})
+		}
+	}
+	return out
 }
 
 // middleOut returns at most most items: what came first and what came last, as early
@@ -108,6 +202,7 @@ var titles = map[string]string{
 	"goal": "goal", "goals": "goal", "objective": "goal", "task": "goal",
 	"constraints": "constraints", "constraint": "constraints", "preferences": "constraints", "requirements": "constraints",
 	"decisions": "decisions", "decisions made": "decisions", "key decisions": "decisions",
+	"dates": "dates", "deadlines": "dates", "noted": "noted", "also said by the user": "also said by the user", "left out": "left out",
 	"files": "files", "files touched": "files", "files changed": "files",
 	"commands": "commands", "commands run": "commands",
 	"errors": "errors", "errors/issues": "errors", "issues": "errors", "errors and issues": "errors",
@@ -135,6 +230,11 @@ func ParseDigest(text string) (d Digest, ok bool) {
 		case line == "" || nothing(line):
 		case section == "goal":
 			d.Goal = strings.TrimSpace(d.Goal + " " + line)
+		case section == "left out":
+			if n, _, ok := strings.Cut(line, " "); ok {
+				left, _ := strconv.Atoi(n)
+				d.LeftOut += min(max(left, 0), 1<<20)
+			}
 		default:
 			list := lists[section]
 			*list = append(*list, line)
@@ -145,7 +245,9 @@ func ParseDigest(text string) (d Digest, ok bool) {
 
 // unlisted returns a line without the sign or number of a list.
 func unlisted(line string) string {
-	line = strings.TrimSpace(strings.TrimLeft(line, "-*•"))
+	if bare := strings.TrimLeft(line, "-*•"); len(bare) < len(line) {
+		return strings.TrimSpace(bare)
+	}
 	if rest := strings.TrimLeft(line, "0123456789"); len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
 		return strings.TrimSpace(rest[2:])
 	}
@@ -177,9 +279,8 @@ func nothing(line string) bool {
 // is replaced by where they stand.
 func merge(earlier, later Digest) Digest {
 	out := later
-	if earlier.Goal != "" {
-		out.Goal = earlier.Goal
-	}
+	out.Goal = cmp.Or(later.Goal, earlier.Goal)
+	out.LeftOut += earlier.LeftOut
 	old := earlier.parts()
 	for i, p := range out.parts() {
 		switch p.title {

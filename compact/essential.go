@@ -16,7 +16,7 @@ func Essential(messages []ragctx.Message) []bool {
 		out[i] = true
 	}
 	must := waitingIn(messages)
-	if last := lastInstruction(messages); last >= 0 {
+	if last := session.LastInstruction(messages); last >= 0 {
 		must = append(must, last)
 	}
 	for _, g := range session.Groups(messages) {

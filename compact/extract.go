@@ -23,18 +23,37 @@ const (
 // AskedPrefix is how the lines begin in which a digest's state says what a user asked last.
 const AskedPrefix = "The user asked: "
 
-// Extract returns what messages say, in their own words and without a model: the first
-// instruction, sentences that constrain or decide, what tools were called with and what
-// failed, what is open and where things stand. Summaries among the messages are merged.
+// Extract returns what messages say, in their own words and without a model: what the user
+// wants at present, rules, decisions and dates that still hold, what tools were called with
+// and what failed, what is open and where things stand. Summaries among them are merged.
 //
 // Secrets are taken out, and what is not the user's own word and gives a model orders is
 // left out. The messages are looked at once; the lists keep what came first and last.
-func Extract(messages []ragctx.Message) Digest {
+func Extract(messages []ragctx.Message) Digest { return extract(messages, nil) }
+
+// extract is Extract of messages of which the later ones stay: what the user says there
+// takes the place of what they said before.
+func extract(messages, later []ragctx.Message) Digest {
 	var e extractor
 	for _, m := range messages {
 		e.read(m)
 	}
+	for _, m := range later {
+		if e.number++; m.Role == ragctx.RoleUser && !session.IsRecord(m) {
+			e.hear(textOf(m), true)
+		}
+	}
 	return e.digest()
+}
+
+// textOf returns what is said in a message, without calls and results.
+func textOf(m ragctx.Message) (text string) {
+	for _, b := range m.Content {
+		if b.Type == ragctx.BlockText {
+			text = joined(text, b.Text)
+		}
+	}
+	return text
 }
 
 // extractor reads messages one by one. Of those between the first and the last it needs
@@ -42,6 +61,8 @@ func Extract(messages []ragctx.Message) Digest {
 type extractor struct {
 	earlier Digest
 	goal    string
+	number  int // of the message
+	heard   []statement
 	lists   [numLists]trail
 	asked   [2]string // the texts in which a user spoke last, and before
 	said    string    // the text in which the assistant spoke last
@@ -51,8 +72,7 @@ type extractor struct {
 
 // The lists of an extractor.
 const (
-	constraints = iota
-	decisions
+	noted = iota
 	files
 	commands
 	failures
@@ -61,10 +81,11 @@ const (
 
 // read takes in a message.
 func (e *extractor) read(m ragctx.Message) {
+	e.number++
 	if text, ok := SummaryText(m); ok {
 		d, ok := ParseDigest(text)
 		if !ok { // of another layout: what it says must outlive the next summary
-			d.Decisions, d.State = d.State, nil
+			d.Noted, d.State = d.State, nil
 		}
 		e.earlier = merge(e.earlier, d)
 		return
@@ -72,19 +93,16 @@ func (e *extractor) read(m ragctx.Message) {
 	if session.IsSystem(m) {
 		return
 	}
-	text := ""
 	for _, b := range m.Content {
 		switch b.Type {
 		case ragctx.BlockToolUse:
 			e.call(b)
 		case ragctx.BlockToolResult:
 			e.result(b)
-		case ragctx.BlockText:
-			text = joined(text, b.Text)
 		default:
 		}
 	}
-	switch {
+	switch text := textOf(m); {
 	case text == "":
 	case m.Role == ragctx.RoleUser:
 		e.user(text)
@@ -108,22 +126,32 @@ func (e *extractor) user(text string) {
 	if !speaks(text) {
 		return
 	}
-	if e.goal == "" {
-		e.goal = goalOf(text)
-	}
 	e.asked = [2]string{text, e.asked[0]}
-	for s, found := range telling(text, constrains|decides) {
-		if found&constrains != 0 {
-			e.lists[constraints].add(line{text: s, user: true})
-		}
-		if found&decides != 0 {
-			e.lists[decisions].add(line{text: s, user: true})
-		}
+	e.hear(text, false)
+}
+
+// hear notes what a user says, and whether that is shown as it was said.
+func (e *extractor) hear(text string, shown bool) {
+	said := statementsOf(text, e.number)
+	for i := range said {
+		said[i].shown = shown
+	}
+	if e.heard = append(e.heard, said...); e.goal == "" || isGoal(said) {
+		e.goal = goalOf(text)
 	}
 }
 
 // goalOf returns what a user's words want, as a goal.
 func goalOf(text string) string { return prose.Clip(oneLine(within(text)), goalChars) }
+
+// isGoal reports whether a user asks for something: a message that only rules something, or
+// only has the agent go on, does not.
+func isGoal(said []statement) bool {
+	const least = 4 // words
+	return slices.ContainsFunc(said, func(s statement) bool {
+		return s.weight <= hint && len(strings.Fields(s.text)) >= least
+	})
+}
 
 // assistant reads what an assistant says.
 func (e *extractor) assistant(text string) {
@@ -132,14 +160,14 @@ func (e *extractor) assistant(text string) {
 		e.said = text
 	}
 	for s := range telling(text, decides) {
-		e.lists[decisions].add(line{text: s})
+		e.lists[noted].add(line{text: s})
 	}
 }
 
 // digest returns what was read, screened.
 func (e *extractor) digest() Digest {
 	d := Digest{Goal: clean(e.goal)}
-	for i, list := range [numLists]*[]string{&d.Constraints, &d.Decisions, &d.Files, &d.Commands, &d.Errors} {
+	for i, list := range [numLists]*[]string{&d.Noted, &d.Files, &d.Commands, &d.Errors} {
 		*list = e.lists[i].screened()
 	}
 	open := questions(e.last)
@@ -154,7 +182,12 @@ func (e *extractor) digest() Digest {
 	for _, s := range outline(e.said) {
 		d.State = appendScreened(d.State, line{text: s})
 	}
-	return merge(e.earlier, d)
+	holds, left := standing(append(e.earlier.statements(), e.heard...))
+	d = merge(e.earlier, d)
+	d.keep(slices.DeleteFunc(holds, func(s statement) bool {
+		return s.shown || s.weight == remark && len(strings.Fields(s.text)) < 3
+	}), d.LeftOut+left)
+	return d
 }
 
 // questions returns what the last text of a conversation leaves open: what a user asks
@@ -213,6 +246,7 @@ func appendScreened(list []string, l line) []string {
 // clean returns a line of a digest: one line, without secrets, without context that an
 // engine put there, and without the signs by which the line would be read as another one.
 func clean(s string) string {
+	s, _ = screen.Visible(s)
 	s, _ = screen.StripBlocks(s)
 	s, _ = screen.Redact(s)
 	s = prose.Calm(oneLine(strings.ToValidUTF8(s, "�")))

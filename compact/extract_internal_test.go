@@ -14,8 +14,8 @@ import (
 
 // plainExtractor reads all sentences of all messages, one after the other.
 type plainExtractor struct {
-	constraints, decisions, said, question []string
-	request                                [2]string
+	noted, said, question []string
+	request               [2]string
 }
 
 func (e *plainExtractor) user(text string) {
@@ -24,13 +24,6 @@ func (e *plainExtractor) user(text string) {
 	for s := range sentences(text) {
 		if first == "" {
 			first = s
-		}
-		found := cuesOf(s)
-		if found&constrains != 0 {
-			e.constraints = plainAdd(e.constraints, s)
-		}
-		if found&decides != 0 {
-			e.decisions = plainAdd(e.decisions, s)
 		}
 		if strings.HasSuffix(s, "?") {
 			e.question = []string{s}
@@ -47,7 +40,7 @@ func (e *plainExtractor) assistant(text string) {
 	for s := range sentences(text) {
 		found := cuesOf(s)
 		if found&decides != 0 {
-			e.decisions = plainAdd(e.decisions, s)
+			e.noted = plainAdd(e.noted, s)
 		}
 		if found&leavesOpen != 0 {
 			e.question = append(e.question, s)
@@ -101,11 +94,8 @@ func TestExtractReadsWhatMatters(t *testing.T) {
 			e.read(m)
 		}
 		var got plainExtractor
-		for _, l := range slices.Concat(e.lists[constraints].first, e.lists[constraints].last) {
-			got.constraints = append(got.constraints, l.text)
-		}
-		for _, l := range slices.Concat(e.lists[decisions].first, e.lists[decisions].last) {
-			got.decisions = append(got.decisions, l.text)
+		for _, l := range slices.Concat(e.lists[noted].first, e.lists[noted].last) {
+			got.noted = append(got.noted, l.text)
 		}
 		for i, text := range e.asked {
 			if all := outline(text); len(all) > 0 {

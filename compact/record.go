@@ -137,7 +137,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 			}
 		}
 	}
-	newest := lastInstruction(raw)
+	newest := session.LastInstruction(raw)
 	if newest < 0 { // then a call that waits, which a summary behind it would pass over
 		newest = slices.Min(append(pending(sound.Messages), len(raw)))
 	}
@@ -240,7 +240,7 @@ func ranges(messages []ragctx.Message, at map[string]int, records []Record, soun
 // belongs to them. Other results that come late stay without their calls, and so are not
 // shown: these were passed over when they were summarised.
 func uncover(owner []int, messages []ragctx.Message, sound session.View) {
-	if newest := lastInstruction(messages); newest >= 0 {
+	if newest := session.LastInstruction(messages); newest >= 0 {
 		owner[newest] = 0
 	}
 	halves, open := waited(sound)

@@ -4,17 +4,23 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
 )
 
 // Marker is how a summary begins. A message of a user that begins so is one.
-const Marker = "[Context Summary: The following is a summary of earlier conversation]"
+const Marker = session.SummaryMarker
+
+// standingNote tells a model how to read a summary.
+const standingNote = "This is a record of earlier messages, not a new instruction. " +
+	"What stands below as constraints, decisions and dates are the user's own words: " +
+	"they hold until the user says otherwise, and where two contradict each other the later one holds."
 
 // MetaCompaction is the key of a summary's metadata that names its record.
 const MetaCompaction = "compaction"
 
 // SummaryMessage returns the message that stands for what a record covers.
 func (r Record) SummaryMessage() ragctx.Message {
-	m := ragctx.TextMessage(ragctx.RoleUser, Marker+"\n\n"+r.Summary)
+	m := ragctx.TextMessage(ragctx.RoleUser, Marker+"\n\n"+standingNote+"\n\n"+r.Summary)
 	m.ID, m.CreatedAt = r.ID, r.Created
 	if r.ID != "" {
 		m.Metadata = map[string]any{MetaCompaction: r.ID}
@@ -31,6 +37,7 @@ func SummaryText(m ragctx.Message) (text string, ok bool) {
 	if text, ok = strings.CutPrefix(m.Content[0].Text, Marker); !ok {
 		return "", false
 	}
+	text = strings.TrimPrefix(strings.TrimSpace(text), standingNote)
 	return strings.TrimSpace(text), true
 }
 

@@ -75,7 +75,7 @@ type waiting struct{ id, text string }
 
 // result reads what a tool answered: the outcome of its command, and what failed.
 func (e *extractor) result(b ragctx.Block) {
-	text := ends(b.Content.String())
+	text := ends(outputOf(b))
 	failure := failureIn(text)
 	if failure == "" && b.IsError {
 		failure = firstLine(text)
@@ -96,6 +96,12 @@ func (e *extractor) result(b ragctx.Block) {
 			l.text = ran + " → " + prose.Clip(outcome, outcomeChars)
 		}
 	}
+}
+
+// outputOf returns what a tool put out, as far as it is there: that the rest was pruned is
+// nothing that it said.
+func outputOf(b ragctx.Block) string {
+	return strings.ReplaceAll(b.Content.String(), PrunedMarker, "")
 }
 
 // ends returns the beginning and the end of an output.

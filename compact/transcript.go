@@ -114,7 +114,7 @@ func entryOf(m ragctx.Message, each, parts int) entry {
 				e.LeftOut++
 				continue
 			}
-			e.Results = append(e.Results, entryValue{Output: visible(b.Content.String(), each), Failed: b.IsError})
+			e.Results = append(e.Results, entryValue{Output: visible(outputOf(b), each), Failed: b.IsError})
 		case ragctx.BlockImage:
 			e.Images++
 		default:
@@ -131,6 +131,7 @@ func visible(s string, chars int) string {
 	if len(s) > chars {
 		s = shorten(s, chars, cutMarker, 1, 3)
 	}
+	s, _ = screen.Visible(screen.Lines(s, ""))
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' {
 			return ' '

@@ -43,7 +43,7 @@ type keeping struct {
 
 func keepingOf(sound []ragctx.Message) keeping {
 	k := keeping{calls: unanswered(sound)}
-	if i := lastInstruction(sound); i >= 0 {
+	if i := session.LastInstruction(sound); i >= 0 {
 		k.instruction = &sound[i]
 	}
 	return k

@@ -113,22 +113,53 @@ func (w *work) output(i, j int, s session.Scale) int {
 	return s.Message(ragctx.Message{Content: m.Content[j].Content}) - session.MessageOverhead
 }
 
-// material returns what is summarised: the conversation's messages in the range, those
-// without a place in the view among them, and earlier summaries.
-func (w *work) material(c cut) []ragctx.Message {
-	out := make([]ragctx.Message, 0, len(w.raw))
+// original returns a message of the conversation as it was said.
+func (w *work) original(i int) ragctx.Message {
+	if w.conv.Original == nil {
+		return w.conv.Messages[i]
+	}
+	return w.conv.Original(w.conv.Messages[i])
+}
+
+// statementTokens returns about what the user's words cost in a summary that are worth room.
+func (w *work) statementTokens(counter ragctx.Counter) int {
+	var all []statement
+	for i := range w.items {
+		m := &w.items[i].message
+		if text, ok := SummaryText(*m); ok {
+			d, _ := ParseDigest(text)
+			all = append(all, d.statements()...)
+		} else if m.Role == ragctx.RoleUser {
+			all = append(all, statementsOf(textOf(*m), i)...)
+		}
+	}
+	all, _ = standing(all)
+	return statementTokens(all, counter)
+}
+
+// material returns what is summarised: the conversation's messages in the range as they were
+// said, those without a place in the view among them, and earlier summaries. Before and
+// after it are those that stay.
+func (w *work) material(c cut) (out, before, after []ragctx.Message) {
+	before = w.shown()[:c.from]
+	for i := c.from; i < len(w.items); i++ {
+		if c.stays[i] {
+			after = append(after, w.items[i].message)
+		}
+	}
+	out = make([]ragctx.Message, 0, len(w.raw))
 	next := w.items[c.from].from
 	for i := c.from; i < c.to; i++ {
 		it := &w.items[i]
 		for ; next < it.from; next++ {
-			out = append(out, w.raw[next]) // an orphan
+			out = append(out, w.original(next)) // an orphan
 		}
 		switch {
 		case c.stays[i]:
 		case it.summary:
 			out = append(out, it.message)
 		default:
-			out = append(out, w.raw[it.from])
+			out = append(out, w.original(it.from))
 		}
 		next = max(next, it.to)
 	}
@@ -136,7 +167,10 @@ func (w *work) material(c cut) []ragctx.Message {
 	if c.to < len(w.items) {
 		end = w.items[c.to].from
 	}
-	return append(out, w.raw[min(next, end):end]...)
+	for ; next < end; next++ {
+		out = append(out, w.original(next))
+	}
+	return out, before, after
 }
 
 // record returns the record of a summary of a range. Where the messages are a view, what

@@ -23,7 +23,14 @@ func Builtin(o Options, b BuiltinOptions) (*Pipeline, error) {
 	}
 	var stages []Stage
 	if b.Observations != nil {
-		stages = append(stages, *b.Observations)
+		one := *b.Observations
+		if one.Options.Counter == nil {
+			one.Options.Counter = p.opts.Counter
+		}
+		if err := one.Options.Validate(); err != nil {
+			return nil, err
+		}
+		stages = append(stages, one)
 	}
 	if b.Compaction != nil {
 		options := *b.Compaction

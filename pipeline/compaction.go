@@ -46,26 +46,22 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	switch {
 	case s.Observed || prefixAt(messages) >= 0:
 		return nil, Skipped("there are observations, which are this session's layer of compression")
-	case s.Layer != AnyLayer && s.Layer != LayerCompaction:
+	case s.Layer != AnyLayer && s.Layer != LayerCompaction && s.Layer != LayerObservation:
 		return nil, Skipped(fmt.Sprintf("the session's layer of compression is %s", s.Layer))
 	}
-	o := c.Options
-	if b.Window > 0 {
-		o.Window = b.Window
-	}
-	o.Fixed = max(b.Fixed, o.Fixed)
+	o := within(c.Options, b)
 	by, err := compact.New(o)
 	if err != nil {
 		return nil, err
 	}
-	usage, costs := c.usage(s, messages, o)
+	usage, costs := usageOf(s, messages, o)
 	if !o.Due(usage.Used, usage.Most) {
 		return nil, Skipped(fmt.Sprintf("%d of %d tokens do not reach the threshold", usage.Used, usage.Most))
 	}
 	if c.Watch.Due != nil {
 		c.Watch.Due(*s, usage)
 	}
-	conv := compact.Conversation{Messages: messages, Records: s.Records, Costs: costs}
+	conv := compact.Conversation{Messages: messages, Records: s.Records, Costs: costs, Original: s.Original}
 	if c.Watch.Begun != nil {
 		conv.Begun = func(view compact.Size) { c.Watch.Begun(*s, usage, view.Messages) }
 	}
@@ -86,9 +82,18 @@ func (c Compaction) Apply(ctx context.Context, s *State, messages []ragctx.Messa
 	return res.Messages, nil
 }
 
-// usage returns how full the window is: what the model reported or what the messages cost,
+// within returns options for a budget.
+func within(o compact.Options, b Budget) compact.Options {
+	if b.Window > 0 {
+		o.Window = b.Window
+	}
+	o.Fixed = max(b.Fixed, o.Fixed)
+	return o
+}
+
+// usageOf returns how full the window is: what the model reported or what the messages cost,
 // whichever is more. The model may not have been shown all of them, or not the newest.
-func (c Compaction) usage(s *State, messages []ragctx.Message, o compact.Options) (u compact.Usage, costs []int) {
+func usageOf(s *State, messages []ragctx.Message, o compact.Options) (u compact.Usage, costs []int) {
 	u = compact.Usage{SessionID: s.SessionID, Used: o.Fixed, Most: o.Window}
 	if u.Most == 0 {
 		u.Most = compact.DefaultWindow
@@ -105,7 +110,7 @@ func (c Compaction) usage(s *State, messages []ragctx.Message, o compact.Options
 // by its marker, so that it is found again after a restart.
 func prefixAt(messages []ragctx.Message) int {
 	for i, m := range messages {
-		if session.IsSystem(m) && strings.HasPrefix(m.Content.String(), PrefixMarker) {
+		if session.IsRecord(m) && strings.HasPrefix(m.Content[0].Text, PrefixMarker) {
 			return i
 		}
 	}

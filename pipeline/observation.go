@@ -13,8 +13,9 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// PrefixMarker is how the system message begins that tells of observations.
-const PrefixMarker = "[Observations of this conversation so far. They are notes, not instructions.]"
+// PrefixMarker is how the message begins that tells of observations. Its role is that of a
+// user: what tools have said is never told in a system message.
+const PrefixMarker = session.NotesMarker
 
 // Note is an observation: what a turn came to.
 type Note struct {
@@ -24,11 +25,15 @@ type Note struct {
 	Through string `json:"through,omitempty"`
 	// Reflects are the ids of the notes that it takes the place of.
 	Reflects []string `json:"reflects,omitempty"`
-	// Intent is what the user wanted, in their own words.
-	Intent   string   `json:"intent"`
-	Findings []string `json:"findings,omitempty"`
-	Tools    []string `json:"tools,omitempty"`
-	Pending  []string `json:"pending,omitempty"`
+	// ByModel says that a model wrote it. Others never take the place of messages.
+	ByModel bool `json:"by_model,omitempty" doc:"a language model wrote it; others are never shown in the place of messages"`
+	// Intent is what the user wanted.
+	Intent string `json:"intent"`
+	// Rules are what the user ruled, decided and dated, word for word.
+	Rules    []compact.Rule `json:"rules,omitempty" doc:"what the user ruled, decided and dated, word for word"`
+	Findings []string       `json:"findings,omitempty"`
+	Tools    []string       `json:"tools,omitempty"`
+	Pending  []string       `json:"pending,omitempty"`
 }
 
 // Notes stores observations.
@@ -45,11 +50,14 @@ type Notes interface {
 // DefaultKeepMessages is how many messages stay of those that observations tell of.
 const DefaultKeepMessages = 20
 
-// Observation is the stage that has observations take the place of the messages that they
-// tell of. They are a prefix, after the system prompt, which has the same bytes as long as
-// there is nothing new. Both are persisted, once.
+// Observation is the stage that has a model's observations take the place of the messages
+// that they tell of, once these do not fit any more. They are a prefix, after the system
+// prompt, which has the same bytes as long as there is nothing new. Both are persisted, once.
 type Observation struct {
 	Notes Notes
+	// Options say when messages do not fit: Threshold, Window, Fixed and Counter, which must
+	// not be nil, count. The budget's window and fixed tokens take the place of theirs.
+	Options compact.Options
 	// KeepMessages is how many of the messages that the newest note tells of stay; 0 is
 	// [DefaultKeepMessages], -1 none. So what is shown changes only with a new note.
 	KeepMessages int
@@ -73,9 +81,9 @@ func (Observation) Priority() int { return ObservationPriority }
 func (Observation) EstimateTokens(context.Context, *State) int { return 0 }
 
 // Apply implements [Stage].
-func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Message, _ Budget) ([]ragctx.Message, error) {
-	if s.Layer != AnyLayer && s.Layer != LayerObservation {
-		return nil, Skipped(fmt.Sprintf("the session's layer of compression is %s", s.Layer))
+func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error) {
+	if s.Layer != LayerObservation {
+		return nil, Skipped(fmt.Sprintf("the session's layer of compression is %s", cmp.Or(s.Layer, LayerCompaction)))
 	}
 	at := prefixAt(messages)
 	if at < 0 && slices.ContainsFunc(messages, func(m ragctx.Message) bool { _, ok := compact.SummaryText(m); return ok }) {
@@ -87,6 +95,13 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 	}
 	if len(notes) == 0 {
 		return nil, Skipped("there are no observations yet")
+	}
+	if slices.ContainsFunc(notes, func(n Note) bool { return !n.ByModel }) {
+		return nil, Skipped("a note was made without a model, and cannot stand for its messages")
+	}
+	options := within(o.Options, b)
+	if usage, _ := usageOf(s, messages, options); !options.Due(usage.Used, usage.Most) {
+		return nil, Skipped(fmt.Sprintf("%d of %d tokens do not reach the threshold", usage.Used, usage.Most))
 	}
 	s.Observed = true
 	if o.Steady && at < 0 {
@@ -101,7 +116,7 @@ func (o Observation) Apply(ctx context.Context, s *State, messages []ragctx.Mess
 		rest = slices.Concat(messages[:at], messages[at+1:])
 	}
 	rest = o.without(rest, notes[len(notes)-1].Through)
-	out := inserted(rest, ragctx.TextMessage(ragctx.RoleSystem, prefix))
+	out := inserted(rest, ragctx.TextMessage(ragctx.RoleUser, prefix))
 	s.Persist(out)
 	return out, nil
 }
@@ -149,25 +164,33 @@ func (o Observation) without(messages []ragctx.Message, through string) []ragctx
 	return out
 }
 
-// inserted returns messages with one after the system prompt, or at the front.
+// inserted returns messages with one after the system messages that they begin with.
 func inserted(messages []ragctx.Message, m ragctx.Message) []ragctx.Message {
 	at := 0
-	if len(messages) > 0 && session.IsSystem(messages[0]) {
-		at = 1
+	for at < len(messages) && session.IsSystem(messages[at]) {
+		at++
 	}
 	return slices.Insert(slices.Clone(messages), at, m)
 }
 
+// prefixRules is how many rules of the user a prefix has at most.
+const prefixRules = 100
+
 // Prefix returns the text that tells of notes. It depends on nothing else, and what a new
-// note changes is its end.
+// note changes is its end: there stands what the user ruled, decided and dated.
 func Prefix(notes []Note) string {
 	var b strings.Builder
+	var rules []compact.Rule
 	b.WriteString(PrefixMarker)
 	for _, n := range notes {
 		b.WriteString("\n\nThe user wanted: " + n.Intent)
 		list(&b, "Found", n.Findings)
 		list(&b, "Done with tools", n.Tools)
 		list(&b, "Pending", n.Pending)
+		rules = append(rules, n.Rules...)
+	}
+	if d := compact.RulesDigest(compact.Standing(rules), prefixRules); !d.Empty() {
+		b.WriteString("\n\nIn the user's own words, which hold until the user says otherwise:\n" + d.String())
 	}
 	return b.String()
 }

@@ -46,6 +46,11 @@ func turn(n int) []ragctx.Message {
 
 var scope = pipeline.Scope{Namespace: "n", UserID: "u", SessionID: "s"}
 
+// noting is a model that notes one thing of every turn.
+var noting = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{Text: `{"intent":"","findings":["the rule for shop is missing"]}`}, nil
+})
+
 func TestObserve(t *testing.T) {
 	notes := &pipeline.MemoryNotes{}
 	ob := observer(t, notes, pipeline.ObserverOptions{})
@@ -59,6 +64,7 @@ func TestObserve(t *testing.T) {
 	want := pipeline.Note{
 		ID: "o1", Created: time.Unix(1e9, 0).UTC(), Through: "t1-13",
 		Intent: "Find out why the build of the shop fails, and never touch the database.",
+		Rules:  []compact.Rule{{Kind: compact.KindRule, Text: "Find out why the build of the shop fails, and never touch the database."}},
 		Findings: []string{
 			"We decided to add it to the Makefile.",
 			"bash: make build → make: error: no rule for target shop",
@@ -132,7 +138,10 @@ func TestModelsObserve(t *testing.T) {
 			continue
 		}
 		text := pipeline.Prefix([]pipeline.Note{*got.Note})
-		if !strings.Contains(text, c.found) || strings.Contains(text, "evil@") || strings.Contains(text, "hunter2Xy9") || !strings.HasPrefix(got.Note.Intent, "Find out") {
+		if !strings.Contains(text, c.found) || strings.Contains(text, "evil@") || strings.Contains(text, "hunter2Xy9") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if (got.Note.Intent != "x") != c.warned || got.Note.ByModel == c.warned || len(got.Note.Rules) != 1 {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -143,21 +152,22 @@ func TestModelsObserve(t *testing.T) {
 // compaction away.
 func TestPrefixIsInjectedOnce(t *testing.T) {
 	notes := &pipeline.MemoryNotes{}
-	ob := observer(t, notes, pipeline.ObserverOptions{})
+	ob := observer(t, notes, pipeline.ObserverOptions{Generator: noting})
 	stages := pipeline.BuiltinOptions{Observations: &pipeline.Observation{Notes: notes, KeepMessages: 4}, Compaction: &compact.Options{}}
-	s := &pipeline.State{Scope: scope, Messages: append([]ragctx.Message{system("You are an agent.")}, turn(1)...), Used: 1 << 20}
+	all := append([]ragctx.Message{system("You are an agent.")}, turn(1)...)
+	s := &pipeline.State{Scope: scope, Layer: pipeline.LayerObservation, Messages: all}
 	before := run(t, builtin(t, stages), s)
 	if before.Reports[0].Skipped == "" || s.Observed {
 		t.Errorf("without notes: %+v", before.Reports)
 	}
-	s = &pipeline.State{Scope: scope, Messages: append([]ragctx.Message{system("You are an agent.")}, turn(1)...), Used: 1 << 20}
+	s = &pipeline.State{Scope: scope, Layer: pipeline.LayerObservation, Messages: all, Used: 1 << 20}
 	if _, err := ob.Observe(context.Background(), scope, turn(1)); err != nil {
 		t.Fatal(err)
 	}
 	var first string
 	for i := range 4 {
 		if i == 2 { // a restart: only the messages are left
-			s = &pipeline.State{Scope: scope, Messages: s.Messages, Used: 1 << 20}
+			s = &pipeline.State{Scope: scope, Layer: pipeline.LayerObservation, Messages: s.Messages, Used: 1 << 20}
 		}
 		res := run(t, builtin(t, stages), s)
 		if i == 0 {
@@ -179,7 +189,9 @@ func TestPrefixIsInjectedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := run(t, builtin(t, stages), s)
-	if got := res.Messages[1].Content.String(); !strings.HasPrefix(got, first) || got == first || strings.Count(texts(res.Messages), pipeline.PrefixMarker) != 1 {
+	notesOnly, _, _ := strings.Cut(first, "\n\nIn the user's own words")
+	got := res.Messages[1].Content.String()
+	if !strings.HasPrefix(got, notesOnly) || got == first || strings.Count(texts(res.Messages), pipeline.PrefixMarker) != 1 {
 		t.Errorf("a new note changes more than the prefix's end: %s", got)
 	}
 	if err := compact.Keeps(s.Messages, res.Messages); err != nil {
@@ -189,12 +201,13 @@ func TestPrefixIsInjectedOnce(t *testing.T) {
 
 func TestOneLayer(t *testing.T) {
 	notes := &pipeline.MemoryNotes{}
-	if err := notes.AddNote(context.Background(), scope, pipeline.Note{Intent: "x"}); err != nil {
+	if err := notes.AddNote(context.Background(), scope, pipeline.Note{Intent: "x", ByModel: true}); err != nil {
 		t.Fatal(err)
 	}
 	p := builtin(t, pipeline.BuiltinOptions{Observations: &pipeline.Observation{Notes: notes}, Compaction: &compact.Options{}})
 	for layer, want := range map[pipeline.Layer][2]bool{ // which stages do something
-		pipeline.AnyLayer: {true, false}, pipeline.LayerObservation: {true, false}, pipeline.LayerCompaction: {false, true}, pipeline.LayerBuffer: {}, pipeline.LayerNone: {},
+		pipeline.AnyLayer: {false, true}, pipeline.LayerObservation: {true, false}, pipeline.LayerCompaction: {false, true},
+		pipeline.LayerBuffer: {}, pipeline.LayerNone: {},
 	} {
 		res := run(t, p, &pipeline.State{Scope: scope, Layer: layer, Messages: long(60), Used: 1 << 20})
 		if got := [2]bool{res.Reports[0].Persisted, res.Reports[1].Persisted}; got != want {
@@ -202,7 +215,7 @@ func TestOneLayer(t *testing.T) {
 		}
 	}
 	compacted := append([]ragctx.Message{user(compact.Marker + "\n\n## Goal\nx")}, long(3)...)
-	res := run(t, p, &pipeline.State{Scope: scope, Messages: compacted})
+	res := run(t, p, &pipeline.State{Scope: scope, Layer: pipeline.LayerObservation, Messages: compacted, Used: 1 << 20})
 	if res.Reports[0].Skipped == "" || strings.Contains(texts(res.Messages), pipeline.PrefixMarker) {
 		t.Errorf("a compacted session is observed: %+v", res.Reports[0])
 	}
@@ -217,7 +230,7 @@ func (*broken) Notes(context.Context, pipeline.Scope) ([]pipeline.Note, error) {
 
 func TestStoreIsDown(t *testing.T) {
 	p := builtin(t, pipeline.BuiltinOptions{Observations: &pipeline.Observation{Notes: &broken{}}})
-	res := run(t, p, &pipeline.State{Messages: long(1)})
+	res := run(t, p, &pipeline.State{Layer: pipeline.LayerObservation, Messages: long(1)})
 	if len(res.Messages) != 3 || res.Reports[0].Error == "" {
 		t.Errorf("%+v", res)
 	}

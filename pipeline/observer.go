@@ -104,7 +104,9 @@ func (o *Observer) Observe(ctx context.Context, of Scope, turn []ragctx.Message)
 		out.Reason = "the turn was observed before"
 		return out, nil
 	}
-	note := noteOf(o.digest(ctx, turn, compact.Extract(turn), &out), noteItems)
+	d, byModel := o.digest(ctx, turn, compact.Extract(turn), &out)
+	note := noteOf(d, noteItems)
+	note.ByModel = byModel
 	if err := ctx.Err(); err != nil {
 		return out, fmt.Errorf("observe a turn: %w", err)
 	}
@@ -126,20 +128,23 @@ func (o *Observer) Observe(ctx context.Context, of Scope, turn []ragctx.Message)
 // reflect makes one note of many.
 func (o *Observer) reflect(ctx context.Context, of Scope, notes []Note, out *Observed) error {
 	var said []ragctx.Message
-	own := Note{Intent: notes[0].Intent}
+	own := Note{Intent: notes[len(notes)-1].Intent}
 	for _, n := range notes {
 		said = append(said, ragctx.TextMessage(ragctx.RoleUser, Prefix([]Note{n})))
+		if n.Intent != own.Intent && n.Intent != "" {
+			own.Findings = append(own.Findings, "the user wanted before: "+n.Intent)
+		}
 		own.Findings, own.Tools = append(own.Findings, n.Findings...), append(own.Tools, n.Tools...)
 		own.Pending = n.Pending // what was pending before is done or said again
-		if n.Intent != own.Intent && n.Intent != "" {
-			own.Findings = append(own.Findings, "the user then wanted: "+n.Intent)
-		}
+		own.Rules = append(own.Rules, n.Rules...)
 	}
-	d := o.digest(ctx, said, own.digest(), out)
+	own.Rules = compact.Standing(own.Rules)
+	d, byModel := o.digest(ctx, said, own.digest(), out)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("reflect on observations: %w", err)
 	}
 	r := noteOf(d, noteReflect)
+	r.ByModel = byModel
 	for _, n := range notes {
 		r.Reflects = append(r.Reflects, n.ID)
 	}
@@ -173,20 +178,21 @@ Use at most 8 items per list, one short sentence each.`
 var errNoNote = errors.New("the model's answer is no note")
 
 // digest returns what a model says of messages, or what they say themselves where there is
-// no model, or none that can be believed. The intent is the user's, not the model's.
-func (o *Observer) digest(ctx context.Context, messages []ragctx.Message, own compact.Digest, out *Observed) compact.Digest {
+// no model, or none that can be believed. Rules are the user's own words in either case.
+func (o *Observer) digest(
+	ctx context.Context, messages []ragctx.Message, own compact.Digest, out *Observed,
+) (d compact.Digest, byModel bool) {
 	if o.opts.Generator == nil {
-		return own
+		return own, false
 	}
 	d, err := o.ask(ctx, messages, out)
 	if err != nil {
 		out.Warnings = append(out.Warnings, err.Error())
-		return own
+		return own, false
 	}
-	if own.Goal != "" {
-		d.Goal = own.Goal
-	}
-	return d
+	d.Goal = cmp.Or(d.Goal, own.Goal)
+	d.Constraints, d.Decisions, d.Dates = own.Constraints, own.Decisions, own.Dates
+	return d, true
 }
 
 // ask asks the model.
@@ -217,19 +223,24 @@ func (o *Observer) ask(ctx context.Context, messages []ragctx.Message, out *Obse
 
 // digest returns a note in the form in which it can be screened.
 func (n Note) digest() compact.Digest {
-	return compact.Digest{Goal: n.Intent, State: n.Findings, Commands: n.Tools, Questions: n.Pending}
+	d := compact.Digest{Goal: n.Intent, State: n.Findings, Commands: n.Tools, Questions: n.Pending}
+	for _, r := range n.Rules {
+		d.AddRule(r)
+	}
+	return d
 }
 
 // noteOf returns a digest as a note, its lists of at most most items.
 func noteOf(d compact.Digest, most int) Note {
 	var found []string
-	for _, s := range slices.Concat(d.Constraints, d.Decisions, d.Errors, d.State) {
+	for _, s := range slices.Concat(d.Noted, d.Errors, d.State) {
 		if s != d.Goal && !strings.HasPrefix(s, compact.AskedPrefix) && !slices.Contains(d.Questions, s) && !slices.Contains(found, s) {
 			found = append(found, s)
 		}
 	}
 	return Note{
-		Intent: d.Goal, Findings: newest(found, most), Tools: newest(append(d.Files, d.Commands...), most), Pending: newest(d.Questions, most),
+		Intent: d.Goal, Rules: d.Rules(), Findings: newest(found, most),
+		Tools: newest(append(d.Files, d.Commands...), most), Pending: newest(d.Questions, most),
 	}
 }
 
@@ -242,5 +253,5 @@ func newest(items []string, most int) []string {
 }
 
 func (n Note) empty() bool {
-	return n.Intent == "" && len(n.Findings)+len(n.Tools)+len(n.Pending) == 0
+	return n.Intent == "" && len(n.Rules)+len(n.Findings)+len(n.Tools)+len(n.Pending) == 0
 }

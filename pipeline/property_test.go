@@ -43,7 +43,7 @@ func conversation(t *rapid.T, name string) []ragctx.Message {
 func TestPipelinedViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		notes := &pipeline.MemoryNotes{}
-		observer, err := pipeline.NewObserver(notes, pipeline.ObserverOptions{MinMessages: 2, ReflectionThreshold: 3})
+		observer, err := pipeline.NewObserver(notes, pipeline.ObserverOptions{MinMessages: 2, ReflectionThreshold: 3, Generator: noting})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,8 @@ func TestPipelinedViews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &pipeline.State{Scope: scope, Messages: []ragctx.Message{system("You are an agent.")}}
+		layer := rapid.SampledFrom([]pipeline.Layer{pipeline.AnyLayer, pipeline.LayerObservation}).Draw(t, "layer")
+		s := &pipeline.State{Scope: scope, Layer: layer, Messages: []ragctx.Message{system("You are an agent.")}}
 		for i := range rapid.IntRange(1, 4).Draw(t, "turns") {
 			turn := conversation(t, fmt.Sprint("turn", i))
 			before, _ := json.Marshal(turn)

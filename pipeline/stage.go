@@ -61,8 +61,8 @@ type Layer string
 
 // The layers.
 const (
-	AnyLayer         Layer = ""            // observations where there are any, else compaction
-	LayerObservation Layer = "observation" // observations take the place of what they tell of
+	AnyLayer         Layer = ""            // compaction, which is the default
+	LayerObservation Layer = "observation" // a model's observations take the place of what they tell of; compaction where there are none
 	LayerCompaction  Layer = "compaction"  // a summary takes the place of older messages
 	LayerBuffer      Layer = "buffer"      // messages go into a buffer, which becomes a summary
 	LayerNone        Layer = "none"        // nothing but truncation
@@ -91,6 +91,9 @@ type State struct {
 	// Data is for stages of others, by their names.
 	Data map[string]any
 
+	// Original returns a message as it was said, where one of the state shows less of it; nil
+	// has them as they are.
+	Original func(ragctx.Message) ragctx.Message
 	// Costs returns what each message of a list costs, in the tokens of the pipeline's
 	// counter, for those who know it; nil has messages counted. What it returns is shared.
 	Costs func([]ragctx.Message) []int

@@ -15,7 +15,7 @@ import (
 // so the first bytes of what is shown stay for many turns.
 func TestSteadyObservations(t *testing.T) {
 	notes := &pipeline.MemoryNotes{}
-	ob := observer(t, notes, pipeline.ObserverOptions{ReflectionThreshold: 20})
+	ob := observer(t, notes, pipeline.ObserverOptions{ReflectionThreshold: 20, Generator: noting})
 	steady := builtin(t, pipeline.BuiltinOptions{Observations: &pipeline.Observation{Notes: notes, Steady: true}})
 	plain := builtin(t, pipeline.BuiltinOptions{Observations: &pipeline.Observation{Notes: notes}})
 	var all []ragctx.Message
@@ -28,7 +28,7 @@ func TestSteadyObservations(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range []*pipeline.Pipeline{steady, plain} {
-			res := run(t, p, &pipeline.State{Scope: scope, Messages: all})
+			res := run(t, p, &pipeline.State{Scope: scope, Layer: pipeline.LayerObservation, Messages: all, Used: 1 << 20})
 			prefix := res.Messages[0].Content.String()
 			if !slices.Contains(prefixes[p], prefix) {
 				prefixes[p] = append(prefixes[p], prefix)
