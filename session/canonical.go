@@ -182,14 +182,24 @@ func (r *reader) calls() (out ragctx.Content) {
 		r.must(`,"name":`)
 		one.Name = r.text()
 		r.must(`,"arguments":`)
-		r.failed = r.failed || !strings.HasPrefix(r.rest, `{`)
-		one.Input = r.value()
+		one.Input = r.input()
 		r.must(`}`)
 		if out = append(out, one); !r.skip(`,`) {
 			break
 		}
 	}
 	r.must(`]`)
+	return out
+}
+
+// input reads an object, or one that is spaced and so in a string.
+func (r *reader) input() json.RawMessage {
+	if strings.HasPrefix(r.rest, `{`) {
+		return r.value()
+	}
+	end, _ := stringEnd(r.rest)
+	out, ok := objectIn(json.RawMessage(r.rest[:end]))
+	r.rest, r.failed = r.rest[end:], r.failed || !ok
 	return out
 }
 

@@ -95,7 +95,7 @@ func TestTags(t *testing.T) {
 		{"is_trace": true, "step_id": "s1", "execution_id": "e2", "agent_id": "ada"},
 	}
 	for i, m := range got {
-		if d := cmp.Diff(want[i], m.Metadata); d != "" {
+		if d := cmp.Diff(want[i], map[string]any(m.Metadata)); d != "" {
 			t.Errorf("message %d (-want +got):\n%s", i, d)
 		}
 	}

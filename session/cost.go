@@ -3,12 +3,9 @@ package session
 import (
 	"bytes"
 	"encoding/json"
-	"image"
-	_ "image/gif"  // for the sizes of images
-	_ "image/jpeg" // likewise
-	_ "image/png"  // likewise
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session/wire"
 )
 
 // What a message costs beside its texts, in tokens. Providers wrap messages, calls and
@@ -16,25 +13,27 @@ import (
 // what is observed.
 const (
 	MessageOverhead = 4 // role and separators of each message
-	CallOverhead    = 8 // id and frame of a tool call, and of a tool result
+	PartOverhead    = 4 // type and separators of each text, image or other part beside another one
+	CallOverhead    = 8 // id and frame of a tool call, and of a tool result; a long id costs more
 	ToolOverhead    = 8 // frame of the definition of a tool
 )
-
-// MaxImageTokens is what an image costs at most, and one whose size cannot be read.
-const MaxImageTokens = 1600
 
 // Scale says what messages cost, in tokens of its counter. Without one they cost nothing, for
 // views whose costs are not asked for.
 type Scale struct{ Counter ragctx.Counter }
 
-// Message returns the cost of a message: its texts, its name, visible thinking, the names
-// and inputs of its calls, what its results hold, an estimate for each image, and the
-// overheads above.
+// Message returns the cost of a message: its texts, its name, visible thinking, the ids,
+// names and inputs of its calls, what its results hold, all that only a vendor's form has
+// (see [Scale.JSON]), an estimate for each image, and the overheads above.
 func (s Scale) Message(m ragctx.Message) int {
 	if s.Counter == nil {
 		return 0
 	}
-	return MessageOverhead + s.Counter.Count(m.Name) + s.Counter.Count(m.Reasoning) + s.content(m.Content, 0)
+	total := MessageOverhead + s.Counter.Count(m.Name) + s.Counter.Count(m.Reasoning) + s.content(m.Content, 0)
+	for _, fields := range wire.Kept(m) {
+		total += s.JSON(fields)
+	}
+	return total
 }
 
 // Messages returns the cost of each message.
@@ -60,23 +59,34 @@ func (s Scale) Tools(definitions []json.RawMessage) int {
 const maxNesting = 8
 
 func (s Scale) content(c ragctx.Content, depth int) int {
-	total := 0
+	total, parts := 0, 0
 	for _, b := range c {
+		total += s.JSON(b.Part)
 		switch b.Type {
 		case ragctx.BlockToolUse:
-			total += CallOverhead + s.Counter.Count(b.Name) + s.Counter.Count(compact(b.Input))
+			total += s.call(b.ID) + s.Counter.Count(b.Name) + s.Counter.Count(string(b.Input))
 		case ragctx.BlockToolResult:
-			total += CallOverhead
+			total += s.call(b.ToolUseID) + s.Counter.Count(b.Name)
 			if depth < maxNesting {
 				total += s.content(b.Content, depth+1)
 			}
 		case ragctx.BlockImage:
-			total += imageTokens(b.Data)
-		default:
+			total += imageTokens(bytes.NewReader(b.Data))
+			parts++
+		case ragctx.BlockText:
 			total += s.Counter.Count(b.Text)
+			parts++
+		default: // of a vendor's own kind
+			parts++
 		}
 	}
-	return total
+	return total + PartOverhead*max(parts-1, 0)
+}
+
+// call returns what a call or a result costs beside what it says.
+func (s Scale) call(id string) int {
+	const frame = 6 // without an id
+	return max(CallOverhead, frame+s.Counter.Count(id))
 }
 
 // compact returns JSON without its white space, and what is no JSON as it is.
@@ -86,20 +96,4 @@ func compact(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return b.String()
-}
-
-// imageTokens estimates what an image costs: one token for 750 of its pixels, after it
-// was scaled to at most 1,568 on each side, as Anthropic documents it. OpenAI's tiles
-// come to no more for most sizes.
-func imageTokens(data []byte) int {
-	const side, pixels = 1568, 750
-	c, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || c.Width < 1 || c.Height < 1 {
-		return MaxImageTokens
-	}
-	w, h := float64(c.Width), float64(c.Height)
-	if longest := max(w, h); longest > side {
-		w, h = w*side/longest, h*side/longest
-	}
-	return min(int(w*h/pixels)+1, MaxImageTokens)
 }

@@ -36,16 +36,29 @@ func (c *anyCall) UnmarshalJSON(b []byte) error {
 
 // arguments reads the input of a call: an object, or one in a string. None is {}.
 func arguments(raw json.RawMessage) json.RawMessage {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		if inner := compact(json.RawMessage(text)); strings.HasPrefix(inner, "{") && json.Valid([]byte(inner)) {
-			return json.RawMessage(inner)
-		}
+	if inner, ok := objectIn(raw); ok {
+		return inner
 	}
-	if nothing(raw) || text == "" && string(raw) == `""` {
+	if nothing(raw) || string(raw) == `""` {
 		return json.RawMessage("{}")
 	}
 	return json.RawMessage(compact(raw))
+}
+
+// objectIn returns the object that a string is the JSON of, as it is spaced there.
+func objectIn(raw json.RawMessage) (inner json.RawMessage, ok bool) {
+	inner, ok = jsonIn(raw)
+	return inner, ok && !strings.HasPrefix(string(inner), `"`)
+}
+
+// jsonIn returns the object or the string that a string is the JSON of.
+func jsonIn(raw json.RawMessage) (inner json.RawMessage, ok bool) {
+	var text string
+	if !strings.HasPrefix(string(raw), `"`) || json.Unmarshal(raw, &text) != nil {
+		return nil, false
+	}
+	begins := strings.TrimSpace(text)
+	return json.RawMessage(text), (strings.HasPrefix(begins, "{") || strings.HasPrefix(text, `"`)) && json.Valid([]byte(text))
 }
 
 // result is the result of a call as it is written here, or with another content than a

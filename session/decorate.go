@@ -129,7 +129,7 @@ func (r Retrieval) Compile(ctx context.Context, c Context, e Execution) ([]ragct
 }
 
 // Redact rewrites all texts of what another compiler makes: what is said and thought, the
-// results of tools, and the strings in the inputs of calls.
+// results of tools, and the strings in the inputs of calls and in what only a vendor has.
 type Redact struct {
 	Compiler Compiler
 	// Text returns what is shown in the place of a text.
@@ -157,6 +157,7 @@ func (r Redact) content(c ragctx.Content) ragctx.Content {
 	out := slices.Clone(c)
 	for i := range out {
 		b := &out[i]
+		b.Part = r.input(b.Part)
 		switch b.Type {
 		case ragctx.BlockText:
 			b.Text = r.Text(b.Text)

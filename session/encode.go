@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/timeexpr"
 )
 
 // A context is written with the keys of the systems that ragctx continues:
@@ -103,7 +104,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (o *object) UnmarshalJSON(b []byte) error {
-	var m map[string]any
+	var m ragctx.Metadata
 	if !nothing(b) {
 		if err := json.Unmarshal(b, &m); err != nil {
 			return err
@@ -112,7 +113,7 @@ func (o *object) UnmarshalJSON(b []byte) error {
 	if len(m) == 0 {
 		m = nil
 	}
-	*o = m
+	*o = object(m)
 	return nil
 }
 
@@ -125,7 +126,7 @@ type messageJSON struct {
 	Name      string          `json:"name,omitempty"`
 	Content   json.RawMessage `json:"content"`
 	Reasoning string          `json:"reasoning_content,omitempty"`
-	Metadata  map[string]any  `json:"_metadata,omitempty"`
+	Metadata  ragctx.Metadata `json:"_metadata,omitempty"`
 	Calls     []callJSON      `json:"tool_calls,omitempty"`
 	Result    *resultJSON     `json:"tool_result,omitempty"`
 }
@@ -148,8 +149,9 @@ type resultJSON struct {
 //
 // Content is a string, or a list of parts. Calls that come after all else are tool_calls,
 // and a result that is alone and plain text is tool_result, its text also the content.
-// Content of any other order, and several results, stand in the list as they are, as parts
-// of type tool_use and tool_result: nothing is lost.
+// Content of any other order, several results, and what only a vendor's form has stand in
+// the list as they are, as parts of type tool_use, tool_result and vendor: nothing is lost.
+// Arguments that are spaced are JSON in a string, so that their white space stays.
 func EncodeMessage(m ragctx.Message) ([]byte, error) {
 	w := messageJSON{ID: m.ID, ParentID: m.ParentID, Role: m.Role, Name: m.Name, Reasoning: m.Reasoning, Metadata: m.Metadata}
 	if !m.CreatedAt.IsZero() {
@@ -164,10 +166,10 @@ func EncodeMessage(m ragctx.Message) ([]byte, error) {
 	switch {
 	case len(content) == 0:
 		w.Content = []byte(`""`)
-	case len(content) == 1 && content[0].Type == ragctx.BlockText && content[0].Text != "":
+	case len(content) == 1 && content[0].IsPlain() && content[0].Text != "":
 		w.Content, err = json.Marshal(content[0].Text)
 	default:
-		w.Content, err = json.Marshal([]ragctx.Block(content))
+		w.Content, err = json.Marshal([]ragctx.Block(spaced(content)))
 	}
 	if err != nil {
 		return nil, err
@@ -178,7 +180,7 @@ func EncodeMessage(m ragctx.Message) ([]byte, error) {
 // split takes calls and a result out of a content where reading puts them back into
 // their places, and returns what stays.
 func (w *messageJSON) split(c ragctx.Content) ragctx.Content {
-	if len(c) == 1 && c[0].Type == ragctx.BlockToolResult && plain(c[0].Content) {
+	if len(c) == 1 && isResult(c[0]) && len(c[0].Part) == 0 && plain(c[0].Content) {
 		r := c[0]
 		w.Result = &resultJSON{Content: r.Content.String(), CallID: r.ToolUseID, Tool: r.Name, IsError: r.IsError}
 		return r.Content
@@ -188,9 +190,34 @@ func (w *messageJSON) split(c ragctx.Content) ragctx.Content {
 		return c
 	}
 	for _, b := range c[calls:] {
-		w.Calls = append(w.Calls, callJSON{b.ID, b.Name, b.Input})
+		w.Calls = append(w.Calls, callJSON{b.ID, b.Name, spacedInput(b.Input)})
 	}
 	return c[:calls]
+}
+
+// spaced returns a content whose inputs are as spacedInput returns them.
+func spaced(c ragctx.Content) ragctx.Content {
+	c = slices.Clone(c)
+	for i := range c {
+		c[i].Content = spaced(c[i].Content)
+		if c[i].Type == ragctx.BlockToolUse {
+			c[i].Input = spacedInput(c[i].Input)
+		}
+	}
+	return c
+}
+
+// spacedInput returns an object that writing it as JSON would change as a string of it, and
+// so a string that could be taken for such a one.
+func spacedInput(raw json.RawMessage) json.RawMessage {
+	b, err := json.Marshal(raw)
+	if _, ambiguous := jsonIn(raw); err != nil || !ambiguous && (bytes.Equal(b, raw) || !strings.HasPrefix(compact(raw), "{")) {
+		return raw
+	}
+	if b, err = json.Marshal(string(raw)); err != nil {
+		return raw
+	}
+	return b
 }
 
 func isResult(b ragctx.Block) bool { return b.Type == ragctx.BlockToolResult }
@@ -198,12 +225,12 @@ func isResult(b ragctx.Block) bool { return b.Type == ragctx.BlockToolResult }
 // unsplittable reports whether a block is no call that tool_calls can have: the input
 // there is an object.
 func unsplittable(b ragctx.Block) bool {
-	return b.Type != ragctx.BlockToolUse || !strings.HasPrefix(compact(b.Input), "{")
+	return b.Type != ragctx.BlockToolUse || len(b.Part) > 0 || !strings.HasPrefix(compact(b.Input), "{")
 }
 
 // plain reports whether a content is nothing, or one text.
 func plain(c ragctx.Content) bool {
-	return len(c) == 0 || len(c) == 1 && c[0].Type == ragctx.BlockText && c[0].Text != ""
+	return len(c) == 0 || len(c) == 1 && c[0].IsPlain() && c[0].Text != ""
 }
 
 // DecodeMessage reads what [EncodeMessage] writes, and older forms: metadata under that
@@ -281,17 +308,20 @@ func moveOut(m map[string]any, key string, to any) map[string]any {
 	return m
 }
 
-// readTime reads a time as it is written here, or without a zone, which is UTC.
+// readTime reads a time as it is written here, or as [timeexpr.Dates] reads that of a
+// conversation from elsewhere.
 func readTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.RFC3339, time.DateTime, "2006-01-02T15:04:05"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
-		}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		t, err = timeexpr.Dates{}.Parse(s)
 	}
-	return time.Time{}, ragctx.Invalid("createdAt", "%q is not a time; write it as 2026-01-31T15:04:05Z", ragctx.Clip(s))
+	if err != nil {
+		return time.Time{}, ragctx.Invalid("createdAt", "%q %v", ragctx.Clip(s), err)
+	}
+	return t.UTC(), nil
 }
 
 // readContent reads a text or a list of parts.
@@ -318,6 +348,16 @@ func readContent(raw json.RawMessage) (ragctx.Content, error) {
 	return out, nil
 }
 
+// unspaced puts the inputs of a block back that spacedInput has written.
+func unspaced(b *ragctx.Block) {
+	if input, ok := jsonIn(b.Input); ok && b.Type == ragctx.BlockToolUse {
+		b.Input = input
+	}
+	for i := range b.Content {
+		unspaced(&b.Content[i])
+	}
+}
+
 // readPart reads a part of a content: a block, a text, or an image as OpenAI has it.
 func readPart(raw json.RawMessage) (ragctx.Block, error) {
 	var text string
@@ -335,10 +375,8 @@ func readPart(raw json.RawMessage) (ragctx.Block, error) {
 		return ragctx.Block{}, err
 	}
 	switch p.Type {
-	case ragctx.BlockToolUse:
-		p.Input = json.RawMessage(compact(p.Input))
-		return p.Block, nil
-	case ragctx.BlockText, ragctx.BlockImage, ragctx.BlockToolResult:
+	case ragctx.BlockText, ragctx.BlockImage, ragctx.BlockToolUse, ragctx.BlockToolResult, ragctx.BlockVendor:
+		unspaced(&p.Block)
 		return p.Block, nil
 	case "image_url":
 		if media, data, ok := dataURL(p.ImageURL.URL); ok {
@@ -346,5 +384,5 @@ func readPart(raw json.RawMessage) (ragctx.Block, error) {
 		}
 		return ragctx.Block{}, ragctx.Invalid("image_url.url", "is not a data URL; send the image itself as data:image/png;base64,…")
 	}
-	return ragctx.Block{}, ragctx.Invalid("type", "%q is not a type of part; use text, image, tool_use or tool_result", ragctx.Clip(string(p.Type)))
+	return ragctx.Block{}, ragctx.Invalid("type", "%q is not a type of part; use text, image, tool_use, tool_result or vendor", ragctx.Clip(string(p.Type)))
 }

@@ -130,12 +130,12 @@ func TestContextKeys(t *testing.T) {
 func TestMessageForms(t *testing.T) {
 	for in, want := range map[string]string{
 		"uhi":       `{"role":"user","content":"hi"}`,
-		"a!1":       `{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{"x":1}}]}`,
+		"a!1":       `{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":"{\"x\": 1}"}]}`,
 		"alook!1":   `{"role":"assistant","content":"look!1"}`,
-		"alook+!1":  `{"role":"assistant","content":"look","tool_calls":[{"id":"1","name":"f","arguments":{"x":1}}]}`,
+		"alook+!1":  `{"role":"assistant","content":"look","tool_calls":[{"id":"1","name":"f","arguments":"{\"x\": 1}"}]}`,
 		"t?1":       `{"role":"tool","content":"ok","tool_result":{"content":"ok","call_id":"1","tool_name":"","is_error":false}}`,
 		"ua+b":      `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`,
-		"a!1+after": `{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{"x":1}},{"type":"text","text":"after"}]}`,
+		"a!1+after": `{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":"{\"x\": 1}"},{"type":"text","text":"after"}]}`,
 		// several results in one message, which the keys have no place for
 		"u?1+?2": `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"ok"},{"type":"tool_result","tool_use_id":"2","content":"ok"}]}`,
 	} {
@@ -152,9 +152,10 @@ func TestLenientReading(t *testing.T) {
 		`{"content":null,"role":"USER"}`: `{"role":"user","content":""}`,
 		`{"content":["a",{"type":"text","text":"b"}]}`:                                                             `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`,
 		`{"metadata":{"a":1,"b":1},"_metadata":{"b":2}}`:                                                           `{"role":"user","content":"","_metadata":{"a":1,"b":2}}`,
+		`{"createdAt":"2.1.2026, 03:04:05"}`:                                                                       `{"createdAt":"2026-01-02T03:04:05Z","role":"user","content":""}`,
 		`{"metadata":[],"createdAt":"2026-01-02 03:04:05"}`:                                                        `{"createdAt":"2026-01-02T03:04:05Z","role":"user","content":""}`,
 		`{"tool_calls":[{"id":"1","name":"f","arguments":[]}]}`:                                                    `{"role":"user","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}]}`,
-		`{"tool_calls":[{"id":"1","name":"f","arguments":"{\"a\": 1}"}]}`:                                          `{"role":"user","content":"","tool_calls":[{"id":"1","name":"f","arguments":{"a":1}}]}`,
+		`{"tool_calls":[{"id":"1","name":"f","arguments":"{\"a\": 1}"}]}`:                                          `{"role":"user","content":"","tool_calls":[{"id":"1","name":"f","arguments":"{\"a\": 1}"}]}`,
 		`{"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}`:                   `{"role":"user","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}]}`,
 		`{"role":"assistant","metadata":{"tool_calls":[{"id":"1","name":"f"}],"k":1}}`:                             `{"role":"assistant","content":"","_metadata":{"k":1},"tool_calls":[{"id":"1","name":"f","arguments":{}}]}`,
 		`{"role":"tool","content":"42","metadata":{"tool_result":{"content":"42","call_id":"1","tool_name":"f"}}}`: `{"role":"tool","content":"42","tool_result":{"content":"42","call_id":"1","tool_name":"f","is_error":false}}`,

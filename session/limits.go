@@ -34,13 +34,14 @@ const (
 // Bytes returns about how large a message is: what is said in it, its metadata, and what
 // it takes to keep these apart.
 func Bytes(m ragctx.Message) int64 {
-	return int64(messageSize + len(m.Name) + len(m.Reasoning) + valueBytes(m.Metadata) + contentBytes(m.Content))
+	return int64(messageSize + len(m.Name) + len(m.Reasoning) + valueBytes(map[string]any(m.Metadata)) + contentBytes(m.Content))
 }
 
 func contentBytes(c ragctx.Content) int {
 	n := 0
 	for _, b := range c {
-		n += blockSize + len(b.Text) + len(b.MediaType) + len(b.Data) + len(b.ID) + len(b.Name) + len(b.Input) + len(b.ToolUseID) + contentBytes(b.Content)
+		n += blockSize + len(b.Text) + len(b.MediaType) + len(b.Data) + len(b.ID) + len(b.Name) + len(b.Input)
+		n += len(b.ToolUseID) + len(b.Form) + len(b.Part) + contentBytes(b.Content)
 	}
 	return n
 }

@@ -171,7 +171,7 @@ func opens(m ragctx.Message) bool { return m.Role == ragctx.RoleUser && len(m.To
 
 // instructs reports whether a message is a user's instruction: it has words of the user.
 func instructs(m ragctx.Message) bool {
-	return m.Role == ragctx.RoleUser && strings.TrimSpace(m.Content.String()) != ""
+	return m.Role == ragctx.RoleUser && strings.TrimSpace(m.Content.String()) != "" && !IsRecord(m)
 }
 
 // LastInstruction returns the index of the newest message in which a user says

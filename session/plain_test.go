@@ -272,7 +272,14 @@ func plainEssential(messages []ragctx.Message, p pairing, runs []session.Span) [
 	for i := 0; i < len(messages) && session.IsSystem(messages[i]); i++ {
 		stay[i] = true
 	}
-	must := []int{session.LastInstruction(messages)}
+	must := []int{session.LastInstruction(messages), -1}
+	for i := must[0] + 1; i < len(messages); i++ {
+		for _, b := range messages[i].Content {
+			if messages[i].Role == ragctx.RoleUser && (b.Type == ragctx.BlockImage || b.Type == ragctx.BlockVendor) {
+				must[1] = i
+			}
+		}
+	}
 	for _, at := range p.pending {
 		must = append(must, at.message)
 	}

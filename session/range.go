@@ -150,10 +150,10 @@ func sameEntry(a, b Entry) bool {
 
 // sameText reports whether two messages are written alike, as JSON may be spaced.
 func sameText(x, y ragctx.Message) bool {
-	a, err := EncodeMessage(ragctx.Message{Role: x.Role, Content: x.Content})
+	a, err := json.Marshal(x.Content)
 	if err != nil {
 		return false
 	}
-	b, err := EncodeMessage(ragctx.Message{Role: y.Role, Content: y.Content})
+	b, err := json.Marshal(y.Content)
 	return err == nil && bytes.Equal(a, b)
 }

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -126,7 +127,7 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// With bytesCounter a message of n bytes of text costs 4+n, a call 8+1+7, a result 8+2.
+// With bytesCounter a message of n bytes of text costs 4+n, a call 8+1+8, a result 8+2.
 func TestTruncate(t *testing.T) {
 	for _, c := range []struct {
 		in     string
@@ -139,14 +140,14 @@ func TestTruncate(t *testing.T) {
 		{"uaaaa abbbb ucccc adddd ueeee", 23, "ueeee", "0 budget 8, 1 budget 8, 2 budget 8, 3 boundary 8"},
 		{"uaaaa abbbb ucccc adddd ueeee", 3, "ueeee", "0 budget 8, 1 budget 8, 2 budget 8, 3 budget 8"}, // the instruction stays
 		{"srule drole uaaaa abbbb ucccc", 24, "srule drole ucccc", "2 budget 8, 3 budget 8"},
-		{"uaaaa a!1 t?1 uend", 45, "uend", "0 budget 8, 1 boundary 20, 2 boundary 14"},                   // §6.26: neither a half pair nor a result first
-		{"udo a!1 t?1 a!2 t?2 a!3 t?3", 80, "udo a!2 t?2 a!3 t?3", "1 budget 20, 2 budget 14"},           // a long loop keeps its instruction
-		{"udo a!1 t?1 a!2 t?2 a!3", 10, "udo a!3", "1 budget 20, 2 budget 14, 3 budget 20, 4 budget 14"}, // and its pending call
+		{"uaaaa a!1 t?1 uend", 45, "uend", "0 budget 8, 1 boundary 21, 2 boundary 14"},                   // §6.26: neither a half pair nor a result first
+		{"udo a!1 t?1 a!2 t?2 a!3 t?3", 80, "udo a!2 t?2 a!3 t?3", "1 budget 21, 2 budget 14"},           // a long loop keeps its instruction
+		{"udo a!1 t?1 a!2 t?2 a!3", 10, "udo a!3", "1 budget 21, 2 budget 14, 3 budget 21, 4 budget 14"}, // and its pending call
 		{"utiny ahuge" + strings.Repeat("x", 99) + " uend", 50, "uend", "0 budget 8, 1 budget 107"},      // §6.25: the first misfit ends it
 		{"ahello aworld aagain", 12, "aagain", "0 budget 9, 1 budget 9"},                                 // nobody asked
 		{"t?9 uaaaa ubbbb", 12, "ubbbb", "0 orphan_result 14, 1 budget 8"},
-		{"uaaaa abbbb+!1 ucccc", 30, "uaaaa abbbb ucccc", "1 unanswered_call* 16"},
-		{"uaaaa abbbb+!1 ucccc", 23, "ucccc", "0 budget 8, 1 boundary 24"}, // what was cut in part is told once when the rest goes
+		{"uaaaa abbbb+!1 ucccc", 30, "uaaaa abbbb ucccc", "1 unanswered_call* 17"},
+		{"uaaaa abbbb+!1 ucccc", 23, "ucccc", "0 budget 8, 1 boundary 25"}, // what was cut in part is told once when the rest goes
 	} {
 		messages := talk(t, c.in)
 		v := session.Truncate(messages, session.Limits{Tokens: c.budget, Scale: scale})
@@ -175,22 +176,57 @@ func TestCosts(t *testing.T) {
 	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 600, 500))); err != nil {
 		t.Fatal(err)
 	}
+	encoded, urlEncoded := base64.StdEncoding.EncodeToString(file.Bytes()), base64.URLEncoding.EncodeToString(file.Bytes())
+	pdf := base64.StdEncoding.EncodeToString([]byte("%PDF-1.4 <</Type/Pages>> <</Type /Page>> <</Type/Page /X 1>>"))
 	for name, c := range map[string]struct {
 		m    ragctx.Message
 		want int
 	}{
-		"empty":     {ragctx.Message{Role: ragctx.RoleUser}, 4},
-		"text":      {ragctx.TextMessage(ragctx.RoleUser, "four"), 8},
-		"name":      {ragctx.Message{Name: "ada", Content: ragctx.Text("four")}, 11},
-		"reasoning": {ragctx.Message{Reasoning: "hm", Content: ragctx.Text("four")}, 10},
-		"call":      {talk(t, "a!1")[0], 4 + 8 + 1 + 7}, // white space in the input is free
-		"no JSON":   {ragctx.Message{Content: ragctx.Content{{Type: ragctx.BlockToolUse, Name: "f", Input: []byte("{ {")}}}, 4 + 8 + 1 + 3},
-		"result":    {talk(t, "t?1")[0], 4 + 8 + 2},
-		"image":     {ragctx.Message{Content: ragctx.Content{{Type: ragctx.BlockImage, Data: file.Bytes()}}}, 4 + 401},
-		"no image":  {ragctx.Message{Content: ragctx.Content{{Type: ragctx.BlockImage, Data: []byte("?")}}}, 4 + session.MaxImageTokens},
+		"a long id":     {ragctx.Message{Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: strings.Repeat("x", 30)}}}, 4 + 6 + 30},
+		"several parts": {ragctx.Message{Content: ragctx.Content{{Type: ragctx.BlockText, Text: "a"}, {Type: ragctx.BlockText, Text: "b"}}}, 4 + 1 + 1 + 4},
+		"empty":         {ragctx.Message{Role: ragctx.RoleUser}, 4},
+		"text":          {ragctx.TextMessage(ragctx.RoleUser, "four"), 8},
+		"name":          {ragctx.Message{Name: "ada", Content: ragctx.Text("four")}, 11},
+		"reasoning":     {ragctx.Message{Reasoning: "hm", Content: ragctx.Text("four")}, 10},
+		"call":          {talk(t, "a!1")[0], 4 + 8 + 1 + 8}, // as it is spaced
+		"no JSON":       {ragctx.Message{Content: ragctx.Content{{Type: ragctx.BlockToolUse, Name: "f", Input: []byte("{ {")}}}, 4 + 8 + 1 + 3},
+		"result":        {talk(t, "t?1")[0], 4 + 8 + 2},
+		"image":         {ragctx.Message{Content: ragctx.Content{{Type: ragctx.BlockImage, Data: file.Bytes()}}}, 4 + 401},
+		"no image":      {ragctx.Message{Content: ragctx.Content{{Type: ragctx.BlockImage, Data: []byte("?")}}}, 4 + session.MaxImageTokens},
 	} {
 		if got := scale.Message(c.m); got != c.want {
 			t.Errorf("%s costs %d, want %d", name, got, c.want)
+		}
+	}
+	for in, want := range map[string]int{ // what only a vendor has, as the sum of strings, media and the frame
+		`{"type":"document","source":{"type":"text","data":"a b c"}}`:                          8 + 4 + 5 + len(`{"source":{"data":"","type":""},"type":""}`),
+		`{"invented":[{"n":12345678901234567,"deep":["x",null,true]}]}`:                        1 + len(`{"invented":[{"deep":["",null,true],"n":12345678901234567}]}`),
+		`{"media_type":"image/png","data":"` + encoded + `"}`:                                  9 + 401 + len(`{"data":"","media_type":""}`),
+		`{"mime_type":"image/png","data":"` + urlEncoded + `"}`:                                9 + 401 + len(`{"data":"","mime_type":""}`),
+		`{"url":"data:image/png;base64,` + encoded + `"}`:                                      401 + len(`{"url":""}`),
+		`{"type":"image","source":{"type":"url","url":"u"}}`:                                   5 + 3 + 1 + session.MaxImageTokens + len(`{"source":{"type":"","url":""},"type":""}`),
+		`{"format":"wav","data":"` + strings.Repeat("AAAA", 500) + `"}`:                        3 + 1500/session.WaveBytes + 1 + len(`{"data":"","format":""}`),
+		`{"format":"mp3","data":"` + strings.Repeat("AAAA", 500) + `"}`:                        3 + 1500/session.AudioBytes + 1 + len(`{"data":"","format":""}`),
+		`{"mimeType":"video/mp4","data":"` + strings.Repeat("AAAA", 50) + `"}`:                 9 + 1 + len(`{"data":"","mimeType":""}`),
+		`{"media_type":"application/pdf","data":"` + pdf + `"}`:                                15 + 2*session.PDFPageTokens + len(`{"data":"","media_type":""}`),
+		`{"media_type":"application/pdf","data":"JVBERi0x` + strings.Repeat("AAAA", 50) + `"}`: 15 + session.PDFPageTokens + len(`{"data":"","media_type":""}`),
+		`{"media_type":"image/png","text":"` + encoded + `"}`:                                  9 + len(encoded) + len(`{"media_type":"","text":""}`), // which a model reads
+		`{"media_type":"image/png","data":"these are words, not base64"}`:                      9 + 27 + len(`{"data":"","media_type":""}`),
+		`{"data":"` + encoded + `"}`:                                                           len(encoded) + len(`{"data":""}`), // of no kind that is known
+	} {
+		part := ragctx.Block{Type: ragctx.BlockVendor, Form: "anthropic", Part: json.RawMessage(in)}
+		result := ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Content{part}}
+		kept := ragctx.Metadata{"wire_openai": in, "of_the_caller": "free"}
+		for name, m := range map[string]ragctx.Message{
+			"a part": {Content: ragctx.Content{part}}, "a part of a result": {Content: ragctx.Content{result}}, "fields": {Metadata: kept},
+		} {
+			got := scale.Message(m) - 4
+			if name == "a part of a result" {
+				got -= 8
+			}
+			if got != want {
+				t.Errorf("%s %.60s costs %d, want %d", name, in, got, want)
+			}
 		}
 	}
 	deep := ragctx.Text("end")

@@ -72,7 +72,9 @@ func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
 // separated from its result ([Groups]) and a user speaks next.
 //
 // Some messages stay whatever they cost: the system messages at the start, the newest
-// instruction of a user, and tool calls that are pending, each with what belongs to it.
+// instruction of a user, the newest message in which they show something since, and tool
+// calls that are pending, each with what belongs to it; and records of earlier messages
+// ([IsRecord]) that cost at most half of the budget.
 // Where the newest instruction is older than what fits, what is between is left out.
 //
 // The first message that does not fit ends the view: older and smaller ones are not
@@ -102,6 +104,9 @@ func shorten(whole View, costs []int, p pairing, l Limits) View {
 		return whole
 	}
 	stay := essential(whole.Messages, p)
+	for i, m := range whole.Messages {
+		stay[i] = stay[i] || costs[i]*2 <= l.Tokens && IsRecord(m) // it stands for all that is before the view
+	}
 	left := l.Tokens
 	for i, s := range stay {
 		if s {
@@ -261,6 +266,9 @@ func essential(messages []ragctx.Message, p pairing) []bool {
 	if last := LastInstruction(messages); last >= 0 {
 		must = append(must, last)
 	}
+	if shown := lastShown(messages); shown >= 0 {
+		must = append(must, shown)
+	}
 	for _, at := range p.pending {
 		must = append(must, at.message)
 	}
@@ -280,6 +288,22 @@ func essential(messages []ragctx.Message, p pairing) []bool {
 	}
 	return stay
 }
+
+// lastShown returns the index of the newest message in which a user shows something, as an
+// image or a document, after the newest instruction; -1 if there is none.
+func lastShown(messages []ragctx.Message) int {
+	for i, m := range slices.Backward(messages) {
+		switch {
+		case instructs(m):
+			return -1
+		case m.Role == ragctx.RoleUser && slices.ContainsFunc(m.Content, isShown):
+			return i
+		}
+	}
+	return -1
+}
+
+func isShown(b ragctx.Block) bool { return b.Type == ragctx.BlockImage || b.Type == ragctx.BlockVendor }
 
 // fitting returns the newest groups that fit into a budget beside the messages that stay,
 // in order.

@@ -281,6 +281,26 @@ func testContents(t *testing.T, w *world) {
 			{Type: ragctx.BlockToolResult, ToolUseID: "2", Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}}},
 		}},
 		ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "3", Content: ragctx.Text("plain")}}},
+		// White space, signs that JSON may escape, and numbers that a float64 cannot hold.
+		ragctx.Message{
+			Role: ragctx.RoleAssistant, Metadata: map[string]any{"id": json.Number("12345678901234567890"), "as": []any{json.Number("1.0"), 2.5}},
+			Content: ragctx.Content{
+				{Type: ragctx.BlockToolUse, ID: "4", Name: "f", Input: json.RawMessage("{ \"a\" :\n 1,\"b\":\"<&>\" }")},
+				{Type: ragctx.BlockToolUse, ID: "5", Name: "f", Input: json.RawMessage(`{"a":12345678901234567890}`)},
+			},
+		},
+		// What only a vendor's form has, and inputs that look like those above.
+		ragctx.Message{Role: ragctx.RoleAssistant, Content: ragctx.Content{
+			{Type: ragctx.BlockVendor, Form: "anthropic", Part: json.RawMessage(`{"type":"document","n":12345678901234567890}`)},
+			{Type: ragctx.BlockText, Text: "x", Form: "anthropic", Part: json.RawMessage(`{"citations":[]}`)},
+			{Type: ragctx.BlockToolUse, ID: "6", Name: "f", Input: json.RawMessage(`"{\"a\": 1}"`), Form: "openai", Part: json.RawMessage(`{"type":"custom"}`)},
+			{Type: ragctx.BlockToolUse, ID: "7", Name: "f", Input: json.RawMessage(`"\"a\""`)},
+			{Type: ragctx.BlockToolUse, ID: "8", Name: "f", Input: json.RawMessage(`{"a": [1, 2]}`)},
+		}},
+		ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{
+			Type: ragctx.BlockToolResult, ToolUseID: "8", Form: "anthropic", Part: json.RawMessage(`{"cache_control":{"type":"ephemeral"}}`),
+			Content: ragctx.Content{{Type: ragctx.BlockVendor, Form: "anthropic", Part: json.RawMessage(`{"type":"search_result"}`)}},
+		}}},
 	)
 	w.must(err)
 	w.reopen()

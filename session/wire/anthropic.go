@@ -31,7 +31,7 @@ func (anthropic) read(c Conversation, _ []ragctx.Message, l *losses) ([]ragctx.M
 	var out []ragctx.Message
 	if len(c.System) > 0 {
 		m, x := ragctx.Message{Role: ragctx.RoleSystem}, extra{}
-		if err := x.readContent(c.System, &m, anthropicReader(&x, -1, l)); err != nil {
+		if err := x.readContent(c.System, &m, Anthropic, anthropicReader(-1, l)); err != nil {
 			return nil, fmt.Errorf("system: %w", err)
 		}
 		x.put(&m, Anthropic)
@@ -66,15 +66,15 @@ func readAnthropic(raw json.RawMessage, index int, l *losses) (ragctx.Message, e
 	if err := complete(Anthropic, "content", absent(w.Content), x.Fields); err != nil {
 		return ragctx.Message{}, err
 	}
-	if err := x.readContent(w.Content, &m, anthropicReader(&x, index, l)); err != nil {
+	if err := x.readContent(w.Content, &m, Anthropic, anthropicReader(index, l)); err != nil {
 		return ragctx.Message{}, err
 	}
 	x.put(&m, Anthropic)
 	return m, nil
 }
 
-// anthropicReader reads the parts of one message, and notes in x which results are lists.
-func anthropicReader(x *extra, index int, l *losses) reader {
+// anthropicReader reads the parts of one message.
+func anthropicReader(index int, l *losses) reader {
 	return func(o object, raw json.RawMessage) (ragctx.Block, shape, error) {
 		switch textOf(o, "type") {
 		case "text":
@@ -97,7 +97,7 @@ func anthropicReader(x *extra, index int, l *losses) reader {
 			err := json.Unmarshal(raw, &b)
 			return ragctx.Block{Type: ragctx.BlockToolUse, ID: b.ID, Name: b.Name, Input: b.Input}, anthropicCall, err
 		case "tool_result":
-			b, err := readAnthropicResult(x, raw, index, l)
+			b, err := readAnthropicResult(o, raw, index, l)
 			return b, anthropicResult, err
 		case "thinking":
 			return ragctx.Block{Text: textOf(o, "thinking")}, anthropicThinking, nil
@@ -106,7 +106,9 @@ func anthropicReader(x *extra, index int, l *losses) reader {
 	}
 }
 
-func readAnthropicResult(x *extra, raw json.RawMessage, index int, l *losses) (ragctx.Block, error) {
+// readAnthropicResult reads a result. That its text was a list of one part stays in o as a field
+// that is not understood.
+func readAnthropicResult(o object, raw json.RawMessage, index int, l *losses) (ragctx.Block, error) {
 	var w struct {
 		ID      string          `json:"tool_use_id"`
 		Content json.RawMessage `json:"content"`
@@ -117,21 +119,24 @@ func readAnthropicResult(x *extra, raw json.RawMessage, index int, l *losses) (r
 	}
 	var inner ragctx.Message
 	var kept extra
-	if err := kept.readContent(w.Content, &inner, anthropicReader(&extra{}, index, l)); err != nil {
+	if err := kept.readContent(w.Content, &inner, Anthropic, anthropicReader(index, l)); err != nil {
 		return ragctx.Block{}, err
 	}
 	if kept.List {
-		x.Lists = append(x.Lists, x.Known)
+		o[listed] = true
 	}
-	if len(kept.Parts)+len(kept.Of)+len(kept.Thoughts) > 0 {
-		l.add(index, "parts of a result, or fields of them, that are neither texts nor images")
+	if len(kept.Thoughts) > 0 {
+		l.add(index, "thinking within a result")
 	}
 	return ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: w.ID, Content: inner.Content, IsError: w.IsError}, nil
 }
 
+// listed is the field of a kept result that says that its text was a list of one part.
+const listed = "ragctx_list"
+
 // understoodByAnthropic is what of the parts this package makes itself.
 func understoodByAnthropic(raw json.RawMessage) bool {
-	return understands(anthropicReader(&extra{}, 0, &losses{}))(raw)
+	return understands(anthropicReader(0, &losses{}))(raw)
 }
 
 func (anthropic) write(messages []indexed, l *losses) Conversation {
@@ -145,7 +150,7 @@ func (anthropic) write(messages []indexed, l *losses) Conversation {
 			l.add(m.index, "the name of the speaker")
 		}
 		if isSystem(m.Message) {
-			parts := x.restore(anthropicParts(m, x, l), nil, understoodByAnthropic)
+			parts := anthropicParts(m, l)
 			plain = plain && len(system) == 0 && len(parts) == 1 && !x.List
 			system = append(system, parts...)
 			if i > 0 && !isSystem(messages[i-1].Message) {
@@ -153,7 +158,7 @@ func (anthropic) write(messages []indexed, l *losses) Conversation {
 			}
 			continue
 		}
-		parts := x.restore(anthropicParts(m, x, l), anthropicThoughts(m, x, l), understoodByAnthropic)
+		parts := x.inserted(anthropicParts(m, l), anthropicThoughts(m, x, l))
 		if len(parts) == 0 {
 			l.add(m.index, "a message that says nothing")
 			continue
@@ -162,15 +167,15 @@ func (anthropic) write(messages []indexed, l *losses) Conversation {
 	}
 	if len(system) > 0 {
 		c.System = marshal(system)
-		if o, ok := system[0].(object); ok && plain {
-			c.System = marshal(o["text"])
+		if plain && isBare(system[0]) {
+			c.System = marshal(system[0].(object)["text"])
 		}
 	}
 	for _, t := range turns {
 		parts := slices.Concat(t.results, t.rest)
 		o := object{"role": anthropicRole(t.m.Role), "content": parts}
-		if first, ok := parts[0].(object); ok && len(parts) == 1 && first["type"] == "text" && !t.list {
-			o["content"] = first["text"]
+		if len(parts) == 1 && !t.list && isBare(parts[0]) {
+			o["content"] = parts[0].(object)["text"]
 		}
 		fill(o, t.fields)
 		c.Messages = append(c.Messages, marshal(o))
@@ -210,64 +215,82 @@ func anthropicRole(r ragctx.Role) string {
 }
 
 // anthropicParts returns a content's parts, results first. Texts that are empty are none.
-func anthropicParts(m indexed, x extra, l *losses) []object {
-	var parts []object
+func anthropicParts(m indexed, l *losses) []any {
+	var parts []any
 	results, rest := split(m.Content)
-	for i, r := range results {
-		parts = append(parts, anthropicResultPart(r, slices.Contains(x.Lists, i), m.index, l))
+	for _, r := range results {
+		parts = append(parts, anthropicResultPart(r, m.index, l))
 	}
 	for _, b := range rest {
-		switch b.Type {
-		case ragctx.BlockImage:
-			if m.Role != ragctx.RoleUser {
-				l.add(m.index, "an image that no user shows")
-				continue
-			}
-			parts = append(parts, anthropicImagePart(b))
-		case ragctx.BlockToolUse:
-			if m.Role != ragctx.RoleAssistant {
-				l.add(m.index, "a call by somebody who is no assistant")
-				continue
-			}
-			parts = append(parts, object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": inputObject(b, m.index, l)})
+		if raw, ok := whole(b, Anthropic, understoodByAnthropic); ok {
+			parts = append(parts, raw)
+			continue
+		}
+		var o object
+		switch {
+		case b.Type == ragctx.BlockImage && m.Role != ragctx.RoleUser:
+			l.add(m.index, "an image that no user shows")
+		case b.Type == ragctx.BlockToolUse && m.Role != ragctx.RoleAssistant:
+			l.add(m.index, "a call by somebody who is no assistant")
+		case b.Type == ragctx.BlockToolUse:
+			o = object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": inputObject(b, m.index, l)}
 		default:
-			if b.Text != "" {
-				parts = append(parts, object{"type": "text", "text": b.Text})
-			}
+			o = anthropicPart(b)
+		}
+		if o != nil {
+			fill(o, partOf(b, Anthropic))
+			parts = append(parts, o)
 		}
 	}
 	return parts
 }
 
-func anthropicImagePart(b ragctx.Block) object {
-	return object{"type": "image", "source": object{"type": "base64", "media_type": b.MediaType, "data": b.Data}}
+// anthropicPart returns a text or an image; nil is neither.
+func anthropicPart(b ragctx.Block) object {
+	switch {
+	case b.Type == ragctx.BlockImage:
+		return object{"type": "image", "source": object{"type": "base64", "media_type": b.MediaType, "data": b.Data}}
+	case b.Type == ragctx.BlockText && b.Text != "":
+		return object{"type": "text", "text": b.Text}
+	}
+	return nil
 }
 
-func anthropicResultPart(r ragctx.Block, list bool, index int, l *losses) object {
+func anthropicResultPart(r ragctx.Block, index int, l *losses) object {
 	o := object{"type": "tool_result", "tool_use_id": r.ToolUseID}
 	if r.IsError {
 		o["is_error"] = true
 	}
-	var parts []object
+	var parts []any
 	for _, b := range r.Content {
-		switch b.Type {
-		case ragctx.BlockText:
-			if b.Text != "" {
-				parts = append(parts, object{"type": "text", "text": b.Text})
-			}
-		case ragctx.BlockImage:
-			parts = append(parts, anthropicImagePart(b))
-		default:
+		if raw, ok := whole(b, Anthropic, understoodByAnthropic); ok {
+			parts = append(parts, raw)
+			continue
+		}
+		if part := anthropicPart(b); part != nil {
+			fill(part, partOf(b, Anthropic))
+			parts = append(parts, part)
+		} else if b.Type != ragctx.BlockText {
 			l.add(index, "calls and results within a result")
 		}
 	}
+	fields := partOf(r, Anthropic)
+	list := fields[listed] != nil
+	delete(fields, listed)
 	switch {
-	case len(parts) == 1 && parts[0]["type"] == "text" && !list:
-		o["content"] = parts[0]["text"]
+	case len(parts) == 1 && !list && isBare(parts[0]):
+		o["content"] = parts[0].(object)["text"]
 	case len(parts) > 0:
 		o["content"] = parts
 	}
+	fill(o, fields)
 	return o
+}
+
+// isBare reports whether a part is a text and nothing else.
+func isBare(part any) bool {
+	o, ok := part.(object)
+	return ok && o["type"] == "text" && len(o) == len(textShape)
 }
 
 // anthropicThoughts returns the reasoning in the parts that were signed. Reasoning that was

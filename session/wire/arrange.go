@@ -17,12 +17,11 @@ type indexed struct {
 
 // arrange returns a conversation in which the results of each call come right after the
 // message that calls, and calls without a result come last. Ids are made such as the
-// vendor takes them. Results carry the names of their tools. No message of the list is
-// changed.
+// vendor takes them. Results carry the names of their tools. The messages have contents of
+// their own, which are changed.
 func arrange(messages []ragctx.Message, v Vendor, renamed func(string) string, l *losses) []indexed {
 	list := make([]indexed, len(messages))
 	for i, m := range messages {
-		m.Content = slices.Clone(m.Content)
 		if slices.ContainsFunc(m.Content, isResult) {
 			m.Content = slices.DeleteFunc(m.Content, isNothing) // or it would be a message of its own
 		}
@@ -163,7 +162,13 @@ func joinTail(list []indexed, open int) []indexed {
 		}
 	}
 	distinct(joined.Content, results)
-	slices.SortStableFunc(joined.Content, func(a, b ragctx.Block) int { return rank(a) - rank(b) })
+	answered := make(map[string]bool)
+	for _, m := range results {
+		for _, b := range m.ToolResults() {
+			answered[b.ToolUseID] = true
+		}
+	}
+	slices.SortStableFunc(joined.Content, func(a, b ragctx.Block) int { return rank(a, answered) - rank(b, answered) })
 	return slices.Concat(list[:open], system, []indexed{joined}, results)
 }
 
@@ -194,12 +199,16 @@ func numbered(id string, taken map[string]int) string {
 	return id
 }
 
-// rank orders what is said before what is called.
-func rank(b ragctx.Block) int {
-	if b.Type == ragctx.BlockToolUse {
-		return 1
+// rank orders what is said before what is called, and calls of Gemini's without ids that have
+// no result behind the others: results find theirs by their place.
+func rank(b ragctx.Block, answered map[string]bool) int {
+	switch {
+	case b.Type != ragctx.BlockToolUse:
+		return 0
+	case strings.HasPrefix(b.ID, noID) && !answered[b.ID]:
+		return 2
 	}
-	return 0
+	return 1
 }
 
 func isSystem(m ragctx.Message) bool {

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -24,11 +25,11 @@ func TestCached(t *testing.T) {
 		return `{"role":"user","content":[{"type":"tool_result","tool_use_id":"d","content":"ok"` + at + `}]}`
 	}
 	before := raw(`[` + turn(false, "1") + `,` + turn(false, "2") + `,` + now + `,` + result("") + `]`)
-	got := wire.Cached(wire.Conversation{System: []byte(`"Be brief."`), Messages: before})
+	got := wire.Cached(wire.Conversation{System: []byte(`"Be brief."`), Messages: before}, true, nil)
 	if want := raw(`[` + turn(true, "1") + `,` + turn(true, "2") + `,` + now + `,` + result(mark) + `]`); !equal(got.Messages, want) {
 		t.Errorf("messages %s", text(got.Messages))
 	}
-	if want := `[{"text":"Be brief.","type":"text"` + mark + `}]`; string(got.System) != want {
+	if want := `[{"text":"Be brief.","type":"text"` + mark + `}]`; !equal(got.System, json.RawMessage(want)) {
 		t.Errorf("system %s", got.System)
 	}
 	if err := pairing.CheckAnthropic(got.Messages); err != nil {
@@ -37,7 +38,7 @@ func TestCached(t *testing.T) {
 	if strings.Contains(text(before), "cache_control") {
 		t.Error("the list that was given is changed")
 	}
-	if again := wire.Cached(got); text(again) != text(got) {
+	if again := wire.Cached(got, true, nil); text(again) != text(got) {
 		t.Errorf("marked again: %s", text(again))
 	}
 }
@@ -50,12 +51,54 @@ func TestCachedParts(t *testing.T) {
 		"what only looks like a mark":    {`"say \"cache_control\": none"`, `[{"text":"say \"cache_control\": none","type":"text"` + mark + `}]`},
 		"a mark of the caller is enough": {`[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}},{"type":"text","text":"y"}]`, `[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}},{"type":"text","text":"y"}]`},
 	} {
-		got := wire.Cached(wire.Conversation{Messages: raw(`[{"role":"user","content":` + c.content + `}]`)})
+		got := wire.Cached(wire.Conversation{Messages: raw(`[{"role":"user","content":` + c.content + `}]`)}, true, nil)
 		if want := raw(`[{"role":"user","content":` + c.want + `}]`); !equal(got.Messages, want) {
 			t.Errorf("%s: %s", name, text(got.Messages))
 		}
 	}
-	if got := wire.Cached(wire.Conversation{}); got.System != nil || len(got.Messages) != 0 {
+	if got := wire.Cached(wire.Conversation{}, true, nil); got.System != nil || len(got.Messages) != 0 {
 		t.Errorf("of nothing: %s", text(got))
+	}
+}
+
+// Of all marks, those of tools and of the system prompt included, a call has four at most, and
+// the newest messages keep theirs.
+func TestCacheMarks(t *testing.T) {
+	const part = `{"type":"text","text":"x"` + mark + `}`
+	tool := json.RawMessage(`{"name":"f","input_schema":{"properties":{"cache_control":{"type":"string"}}}` + mark + `}`)
+	nested := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[` + part + `,` + part + `]` + mark + `}]}`
+	call := `{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{"cache_control":"no mark"}}]}`
+	plain := `{"role":"user","content":"hi"}`
+	for name, c := range map[string]struct {
+		system, messages string
+		tools            int
+		add              bool
+		want             int // marks beside those of tools
+		newest           bool
+	}{
+		"a tool with a mark leaves three":          {`"s"`, `[` + plain + `,` + call + `,` + plain + `,` + call + `]`, 1, true, 3, true},
+		"two tools leave two":                      {`"s"`, `[` + plain + `,` + call + `,` + plain + `,` + call + `]`, 2, true, 2, true},
+		"four leave none":                          {`"s"`, `[` + plain + `]`, 4, true, 0, false},
+		"an argument of that name is none":         {`"s"`, `[` + plain + `,` + call + `]`, 0, true, 2, true},
+		"those of the caller are enough":           {`[` + part + `]`, `[` + plain + `,` + nested + `]`, 0, true, 4, true},
+		"surplus ones go from the oldest on":       {`[` + part + `]`, `[` + nested + `,` + call + `,` + nested + `]`, 1, true, 3, true},
+		"also where none are to be added":          {`[` + part + `]`, `[` + nested + `,` + nested + `]`, 0, false, 4, true},
+		"tools that have all leave nobody's":       {`[` + part + `]`, `[` + nested + `]`, 5, true, 0, false},
+		"without marks, none where none are asked": {`"s"`, `[` + plain + `]`, 0, false, 0, false},
+	} {
+		tools := make([]json.RawMessage, c.tools)
+		for i := range tools {
+			tools[i] = tool
+		}
+		before := wire.Conversation{System: json.RawMessage(c.system), Messages: raw(c.messages)}
+		was := text(before)
+		got := wire.Cached(before, c.add, tools)
+		all := text(got.System) + text(got.Messages)
+		if n := strings.Count(all, mark[1:]); n != c.want || strings.Contains(text(got.Messages[len(got.Messages)-1]), mark[1:]) != c.newest {
+			t.Errorf("%s: %d marks, want %d: %s", name, n, c.want, all)
+		}
+		if text(before) != was {
+			t.Errorf("%s: the list that was given is changed", name)
+		}
 	}
 }

@@ -11,22 +11,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// extra is what a vendor's message has that a [ragctx.Message] has no place for. It is kept
-// in the metadata as JSON in a string, which no storage changes.
+// extra is what a vendor's message has beside its parts that a [ragctx.Message] has no place
+// for. It is kept in the metadata as JSON in a string, which no storage changes.
 type extra struct {
 	// Fields are those of the message.
 	Fields map[string]any `json:"fields,omitempty"`
-	// Parts are parts of a kind that is not known, by their place in the list.
-	Parts map[int]json.RawMessage `json:"parts,omitempty"`
-	// Of are fields of parts that are known, and of calls where they are a list of their
-	// own, by the number of the part among those known. Known is how many there were: once
-	// a part is gone, nothing says whose fields these are.
-	Of    map[int]map[string]any `json:"of,omitempty"`
-	Calls map[int]map[string]any `json:"calls,omitempty"`
-	Known int                    `json:"known,omitempty"`
-	// List says that a single text was a list of one part, and Lists which results were.
-	List  bool  `json:"list,omitempty"`
-	Lists []int `json:"lists,omitempty"`
+	// List says that a single text was a list of one part, Bare that Gemini's system prompt was
+	// a text.
+	List bool `json:"list,omitempty"`
+	Bare bool `json:"bare,omitempty"`
 	// Thoughts are signed parts of the message's reasoning, of which Digest tells whether
 	// it is still what was signed.
 	Thoughts []thought `json:"thoughts,omitempty"`
@@ -40,7 +33,20 @@ type thought struct {
 	Fields map[string]any `json:"fields,omitempty"`
 }
 
+// key returns the key of metadata under which an extra is.
 func key(v Vendor) string { return "wire_" + string(v) }
+
+// Kept returns what vendors' messages had that a message has no place for, as the JSON in
+// which it is kept.
+func Kept(m ragctx.Message) []json.RawMessage {
+	var out []json.RawMessage
+	for _, v := range []Vendor{OpenAI, Anthropic, Gemini} {
+		if text, ok := m.Metadata[key(v)].(string); ok {
+			out = append(out, json.RawMessage(text))
+		}
+	}
+	return out
+}
 
 func extraOf(m ragctx.Message, v Vendor) extra {
 	var x extra
@@ -52,7 +58,7 @@ func extraOf(m ragctx.Message, v Vendor) extra {
 
 // put keeps an extra in a message, if there is something to keep.
 func (x extra) put(m *ragctx.Message, v Vendor) {
-	if len(x.Fields)+len(x.Parts)+len(x.Of)+len(x.Calls)+len(x.Lists)+len(x.Thoughts) == 0 && !x.List {
+	if len(x.Fields)+len(x.Thoughts) == 0 && !x.List && !x.Bare {
 		return
 	}
 	b, err := json.Marshal(x)
@@ -61,7 +67,7 @@ func (x extra) put(m *ragctx.Message, v Vendor) {
 	}
 	m.Metadata = maps.Clone(m.Metadata)
 	if m.Metadata == nil {
-		m.Metadata = make(map[string]any, 1)
+		m.Metadata = make(ragctx.Metadata, 1)
 	}
 	m.Metadata[key(v)] = string(b)
 }
@@ -111,48 +117,37 @@ func fill(to, from object) {
 	}
 }
 
-// note keeps the fields of the nth part that are not understood.
-func note(of *map[int]map[string]any, n int, fields object) {
-	if len(fields) == 0 {
-		return
+// keep notes the fields of a block that are not understood.
+func keep(b *ragctx.Block, v Vendor, fields object) {
+	if len(fields) > 0 {
+		b.Form, b.Part = string(v), marshal(fields)
 	}
-	if *of == nil {
-		*of = make(map[int]map[string]any)
-	}
-	(*of)[n] = fields
 }
 
-// keep notes a part of a kind that is not known, at its place.
-func (x *extra) keep(at int, raw json.RawMessage) {
-	if x.Parts == nil {
-		x.Parts = make(map[int]json.RawMessage)
+// partOf returns the fields of a block that only a vendor's form has.
+func partOf(b ragctx.Block, v Vendor) object {
+	var o object
+	if b.Form != string(v) || len(b.Part) == 0 || unmarshal(b.Part, &o) != nil {
+		return nil
 	}
-	x.Parts[at] = raw
+	return o
 }
 
-// restore returns parts with what was kept of them. understood tells what this package
-// makes itself, which nothing that was kept may pose as.
-func (x extra) restore(parts, thoughts []object, understood func(json.RawMessage) bool) []any {
-	out := make([]any, len(parts))
-	for i, p := range parts {
-		if len(parts) == x.Known {
-			fill(p, x.Of[i])
-		}
-		out[i] = p
+// whole returns the part of a vendor's own kind that a block is. understood tells what this
+// package makes itself, which nothing that was kept may pose as.
+func whole(b ragctx.Block, v Vendor, understood func(json.RawMessage) bool) (raw any, ok bool) {
+	if b.Type != ragctx.BlockVendor || b.Form != string(v) || understood(b.Part) {
+		return nil, false
 	}
-	more := make(map[int]any, len(x.Parts)+len(thoughts))
-	for at, raw := range x.Parts {
-		if !understood(raw) {
-			more[at] = raw
-		}
-	}
+	return b.Part, true
+}
+
+// inserted returns parts with thoughts at their places among all parts.
+func (x extra) inserted(parts []any, thoughts []object) []any {
 	for i, t := range thoughts {
-		more[x.Thoughts[i].At] = t
+		parts = slices.Insert(parts, min(max(x.Thoughts[i].At, 0), len(parts)), any(t))
 	}
-	for _, at := range slices.Sorted(maps.Keys(more)) {
-		out = slices.Insert(out, min(max(at, 0), len(out)), more[at])
-	}
-	return out
+	return parts
 }
 
 // think adds a signed part of the reasoning.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -36,63 +37,35 @@ type geminiWire struct {
 func (gemini) read(c Conversation, before []ragctx.Message, _ *losses) ([]ragctx.Message, error) {
 	var out []ragctx.Message
 	if len(c.System) > 0 {
-		m, err := readGemini(c.System, ragctx.RoleSystem, nil)
+		m, err := readGeminiSystem(c.System)
 		if err != nil {
 			return nil, fmt.Errorf("systemInstruction: %w", err)
 		}
 		out = append(out, m)
 	}
-	ids := namesAfter(before)
 	for i, raw := range c.Messages {
-		m, err := readGemini(raw, "", ids.identify)
+		m, err := readGemini(raw, "")
 		if err != nil {
 			return nil, fmt.Errorf("contents[%d]: %w", i, err)
 		}
 		out = append(out, m)
 	}
+	identify(before, out)
 	return out, nil
 }
 
-// names gives ids to calls that have none.
-type names struct {
-	given int
-	open  map[string][]string // by name: the ids given to calls that have no result yet
-}
-
-// namesAfter are the names that a conversation goes on with.
-func namesAfter(before []ragctx.Message) names {
-	n := names{open: make(map[string][]string)}
-	for _, m := range before {
-		for _, b := range m.Content {
-			switch {
-			case b.Type == ragctx.BlockToolUse && strings.HasPrefix(b.ID, noID):
-				n.given++
-				n.open[b.Name] = append(n.open[b.Name], b.ID)
-			case b.Type == ragctx.BlockToolResult && strings.HasPrefix(b.ToolUseID, noID):
-				n.open[b.Name] = slices.DeleteFunc(n.open[b.Name], func(id string) bool { return id == b.ToolUseID })
-			}
-		}
+// readGeminiSystem reads a system prompt, which Google's clients also take as a text.
+func readGeminiSystem(raw json.RawMessage) (ragctx.Message, error) {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return readGemini(raw, ragctx.RoleSystem)
 	}
-	return n
+	m := ragctx.TextMessage(ragctx.RoleSystem, text)
+	extra{Bare: true}.put(&m, Gemini)
+	return m, nil
 }
 
-// identify gives a call that has no id one, and a result that of the first open call of
-// its name.
-func (n *names) identify(b *ragctx.Block) {
-	switch {
-	case b.Type == ragctx.BlockToolUse && b.ID == "":
-		n.given++
-		b.ID = fmt.Sprintf("%s%d", noID, n.given)
-		n.open[b.Name] = append(n.open[b.Name], b.ID)
-	case b.Type == ragctx.BlockToolResult && b.ToolUseID == "":
-		b.ToolUseID = noID
-		if open := n.open[b.Name]; len(open) > 0 {
-			b.ToolUseID, n.open[b.Name] = open[0], open[1:]
-		}
-	}
-}
-
-func readGemini(raw json.RawMessage, role ragctx.Role, identify func(*ragctx.Block)) (ragctx.Message, error) {
+func readGemini(raw json.RawMessage, role ragctx.Role) (ragctx.Message, error) {
 	var w geminiWire
 	var o object
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -118,25 +91,60 @@ func readGemini(raw json.RawMessage, role ragctx.Role, identify func(*ragctx.Blo
 		return ragctx.Message{}, ragctx.Invalid("role", "%q is not a role of contents; use user or model, and systemInstruction beside the contents", ragctx.Clip(w.Role))
 	}
 	m := ragctx.Message{Role: role}
-	if err := x.readParts(w.Parts, &m, readGeminiPart); err != nil {
+	if err := x.readParts(w.Parts, &m, Gemini, readGeminiPart); err != nil {
 		return ragctx.Message{}, err
-	}
-	for i := range m.Content {
-		if identify != nil {
-			identify(&m.Content[i])
-		}
 	}
 	x.put(&m, Gemini)
 	return m, nil
 }
 
+// snakeNames are the fields of parts that Google's client for Python writes in snake_case, by
+// how they are written there.
+var snakeNames = map[string]string{"inline_data": "inlineData", "function_call": "functionCall", "function_response": "functionResponse"}
+
+// fromSnake renames the fields of a part that are in snake_case. An empty object stays where
+// each was, which is kept with what is not understood and so says how to write it.
+func fromSnake(o object) (renamed bool) {
+	for snake, name := range snakeNames {
+		inner, ok := o[snake].(object)
+		if !ok || o[name] != nil {
+			continue
+		}
+		if mime, ok := inner["mime_type"]; ok && snake == "inline_data" {
+			delete(inner, "mime_type")
+			inner["mimeType"] = mime
+		}
+		o[name], o[snake], renamed = inner, object{}, true
+	}
+	return renamed
+}
+
+// toSnake renames the fields of a part that were in snake_case.
+func toSnake(o object) {
+	for snake, name := range snakeNames {
+		inner, ok := o[name].(object)
+		if mark, marked := o[snake].(object); !ok || !marked || len(mark) > 0 {
+			continue
+		}
+		if mime, ok := inner["mimeType"]; ok && snake == "inline_data" {
+			delete(inner, "mimeType")
+			inner["mime_type"] = mime
+		}
+		delete(o, name)
+		o[snake] = inner
+	}
+}
+
 func readGeminiPart(o object, raw json.RawMessage) (ragctx.Block, shape, error) {
+	if fromSnake(o) {
+		raw = marshal(o)
+	}
 	var w struct {
 		Text    *string
 		Thought bool
 		Inline  *struct {
 			Media string `json:"mimeType"`
-			Data  []byte `json:"data"`
+			Data  string `json:"data"`
 		} `json:"inlineData"`
 		Call *struct {
 			ID   string          `json:"id"`
@@ -159,10 +167,19 @@ func readGeminiPart(o object, raw json.RawMessage) (ragctx.Block, shape, error) 
 		return ragctx.Block{Text: *w.Text}, geminiThought, nil
 	case w.Text != nil:
 		return ragctx.Block{Type: ragctx.BlockText, Text: *w.Text}, geminiText, nil
-	case w.Inline != nil && strings.HasPrefix(w.Inline.Media, "image/"):
-		return ragctx.Block{Type: ragctx.BlockImage, MediaType: w.Inline.Media, Data: w.Inline.Data}, geminiImage, nil
+	case w.Inline != nil:
+		b := ragctx.Block{Type: ragctx.BlockImage, MediaType: w.Inline.Media}
+		var err error
+		b.Data, err = base64.StdEncoding.DecodeString(w.Inline.Data)
+		if err == nil && strings.HasPrefix(b.MediaType, "image/") { // and not in the alphabet of URLs
+			return b, geminiImage, nil
+		}
 	case w.Call != nil:
-		return ragctx.Block{Type: ragctx.BlockToolUse, ID: w.Call.ID, Name: w.Call.Name, Input: w.Call.Args}, geminiCall, nil
+		b := ragctx.Block{Type: ragctx.BlockToolUse, ID: w.Call.ID, Name: w.Call.Name}
+		if !absent(w.Call.Args) {
+			b.Input = w.Call.Args
+		}
+		return b, geminiCall, nil
 	case w.Response != nil:
 		b := ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: w.Response.ID, Name: w.Response.Name}
 		b.Content, b.IsError = readResponse(w.Response.Response)
@@ -212,19 +229,21 @@ func (gemini) write(messages []indexed, l *losses) Conversation {
 	var system []any
 	var systemFields object
 	var turns []turn
+	bare := false
 	for i, m := range messages {
 		x := extraOf(m.Message, Gemini)
 		if m.Name != "" {
 			l.add(m.index, "the name of the speaker")
 		}
 		if isSystem(m.Message) {
-			system, systemFields = append(system, x.restore(geminiParts(m, l), nil, understoodByGemini)...), x.Fields
+			system, systemFields = append(system, geminiParts(m, l)...), x.Fields
+			bare = x.Bare && len(system) == 1
 			if i > 0 && !isSystem(messages[i-1].Message) {
 				l.add(m.index, "where a system message stands")
 			}
 			continue
 		}
-		parts := x.restore(geminiParts(m, l), geminiThoughts(m, x, l), understoodByGemini)
+		parts := x.inserted(geminiParts(m, l), geminiThoughts(m, x, l))
 		if len(parts) == 0 {
 			l.add(m.index, "a message that says nothing")
 			continue
@@ -235,6 +254,9 @@ func (gemini) write(messages []indexed, l *losses) Conversation {
 		o := object{"parts": system}
 		fill(o, systemFields)
 		c.System = marshal(o)
+		if only, ok := system[0].(object); ok && bare && len(only) == 1 {
+			c.System = marshal(only["text"])
+		}
 	}
 	for _, t := range turns {
 		role := "user"
@@ -265,8 +287,8 @@ func addCalls(turns []turn, t turn) []turn {
 	return addTurn(turns[:first], t)
 }
 
-func geminiParts(m indexed, l *losses) []object {
-	var parts []object
+func geminiParts(m indexed, l *losses) []any {
+	var parts []any
 	results, rest := split(m.Content)
 	for _, r := range results {
 		if len(r.Content) > count(r.Content, ragctx.BlockText) {
@@ -276,17 +298,19 @@ func geminiParts(m indexed, l *losses) []object {
 		if !strings.HasPrefix(r.ToolUseID, noID) {
 			o["id"] = r.ToolUseID
 		}
-		parts = append(parts, object{"functionResponse": o})
+		parts = append(parts, geminiPart(r, object{"functionResponse": o}))
 	}
 	for _, b := range rest {
-		switch b.Type {
-		case ragctx.BlockImage:
-			parts = append(parts, object{"inlineData": object{"mimeType": b.MediaType, "data": b.Data}})
-		case ragctx.BlockToolUse:
-			if m.Role != ragctx.RoleAssistant {
-				l.add(m.index, "a call by somebody who is no assistant")
-				continue
-			}
+		if raw, ok := whole(b, Gemini, understoodByGemini); ok {
+			parts = append(parts, raw)
+			continue
+		}
+		switch {
+		case b.Type == ragctx.BlockImage:
+			parts = append(parts, geminiPart(b, object{"inlineData": object{"mimeType": b.MediaType, "data": b.Data}}))
+		case b.Type == ragctx.BlockToolUse && m.Role != ragctx.RoleAssistant:
+			l.add(m.index, "a call by somebody who is no assistant")
+		case b.Type == ragctx.BlockToolUse:
 			o := object{"name": b.Name}
 			if len(b.Input) > 0 {
 				o["args"] = inputObject(b, m.index, l)
@@ -294,14 +318,19 @@ func geminiParts(m indexed, l *losses) []object {
 			if !strings.HasPrefix(b.ID, noID) {
 				o["id"] = b.ID
 			}
-			parts = append(parts, object{"functionCall": o})
-		default:
-			if b.Text != "" {
-				parts = append(parts, object{"text": b.Text})
-			}
+			parts = append(parts, geminiPart(b, object{"functionCall": o}))
+		case b.Type == ragctx.BlockText && b.Text != "":
+			parts = append(parts, geminiPart(b, object{"text": b.Text}))
 		}
 	}
 	return parts
+}
+
+// geminiPart returns a part with the fields that were kept of it, in the case in which it was.
+func geminiPart(b ragctx.Block, o object) object {
+	fill(o, partOf(b, Gemini))
+	toSnake(o)
+	return o
 }
 
 func geminiThoughts(m indexed, x extra, l *losses) []object {

@@ -21,6 +21,7 @@ func (openAI) renamed(id string) string { return cmp.Or(id, "call") }
 var (
 	openAIMessage = shape{"role": nil, "content": nil, "name": nil, "tool_calls": nil, "tool_call_id": nil, "reasoning_content": nil}
 	openAICall    = shape{"id": nil, "type": nil, "function": {"name": nil, "arguments": nil}}
+	openAICustom  = shape{"id": nil, "custom": {"name": nil, "input": nil}}
 	openAIImage   = shape{"type": nil, "image_url": {"url": nil}}
 	openAIName    = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 )
@@ -63,21 +64,22 @@ func readOpenAI(raw json.RawMessage, index int, l *losses) (ragctx.Message, erro
 	if err := complete(OpenAI, "content", required && absent(w.Content), x.Fields); err != nil {
 		return ragctx.Message{}, err
 	}
-	if err := x.readContent(w.Content, &m, readOpenAIPart); err != nil {
+	if err := x.readContent(w.Content, &m, OpenAI, readOpenAIPart); err != nil {
 		return ragctx.Message{}, err
 	}
-	if role == ragctx.RoleAssistant && len(m.Content)+len(x.Parts)+len(w.Calls)+len(w.Reasoning) == 0 {
+	if role == ragctx.RoleAssistant && len(m.Content)+len(w.Calls)+len(w.Reasoning) == 0 {
 		l.unspoken(index, x.Fields)
 	}
 	if role == ragctx.RoleTool {
 		m.Content = ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: w.ToolCallID, Content: m.Content}}
+		keep(&m.Content[0], OpenAI, x.Fields) // which belong to the result wherever it goes
+		x.Fields = nil
 	}
 	for i, raw := range w.Calls {
-		b, rest, err := readOpenAICall(raw)
+		b, err := readOpenAICall(raw)
 		if err != nil {
 			return ragctx.Message{}, fmt.Errorf("tool_calls[%d]: %w", i, err)
 		}
-		note(&x.Calls, i, rest)
 		m.Content = append(m.Content, b)
 	}
 	x.put(&m, OpenAI)
@@ -98,32 +100,37 @@ func readOpenAIPart(o object, _ json.RawMessage) (ragctx.Block, shape, error) {
 	return ragctx.Block{}, nil, ofOtherKind(OpenAI, textOf(o, "type"))
 }
 
-func readOpenAICall(raw json.RawMessage) (ragctx.Block, object, error) {
-	var w struct {
-		ID       string `json:"id"`
-		Type     string `json:"type"`
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	}
+// readOpenAICall reads a call of any type. Arguments and the input of a custom call become the
+// block's input; what a call of another type has stays as it is.
+func readOpenAICall(raw json.RawMessage) (ragctx.Block, error) {
 	var o object
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return ragctx.Block{}, nil, err
-	}
 	if err := unmarshal(raw, &o); err != nil {
-		return ragctx.Block{}, nil, err
+		return ragctx.Block{}, err
 	}
-	if w.Type != "function" && w.Type != "" {
-		return ragctx.Block{}, nil, ragctx.Invalid("type", "%q is not a type of call that can be kept; use function", ragctx.Clip(w.Type))
+	kind := cmp.Or(textOf(o, "type"), "function")
+	inner := objectOf(o, kind)
+	b := ragctx.Block{Type: ragctx.BlockToolUse, ID: textOf(o, "id"), Name: cmp.Or(textOf(inner, "name"), kind)}
+	rest := shape{"id": nil}.rest(o)
+	switch kind {
+	case "function":
+		b.Name, b.Input, rest = textOf(inner, "name"), readArguments(inner["arguments"]), openAICall.rest(o)
+	case "custom":
+		b.Name, b.Input, rest = textOf(inner, "name"), marshal(textOf(inner, "input")), openAICustom.rest(o)
 	}
-	return ragctx.Block{Type: ragctx.BlockToolUse, ID: w.ID, Name: w.Function.Name, Input: readArguments(w.Function.Arguments)}, openAICall.rest(o), nil
+	keep(&b, OpenAI, rest)
+	return b, nil
 }
 
 // readArguments reads arguments as they were written, where they are JSON. What is none,
-// and a string, becomes a string of it.
-func readArguments(text string) json.RawMessage {
-	if json.Valid([]byte(text)) && !strings.HasPrefix(strings.TrimSpace(text), `"`) {
+// and a string, becomes a string of it. Some clients send the object itself.
+func readArguments(v any) json.RawMessage {
+	text, ok := v.(string)
+	switch {
+	case v == nil:
+		return nil
+	case !ok:
+		return marshal(v)
+	case json.Valid([]byte(text)) && !strings.HasPrefix(strings.TrimSpace(text), `"`):
 		return json.RawMessage(text)
 	}
 	return marshal(text)
@@ -136,9 +143,7 @@ func (openAI) write(messages []indexed, l *losses) Conversation {
 		results, rest := split(m.Content)
 		for _, r := range results {
 			o := object{"role": "tool", "tool_call_id": r.ToolUseID, "content": openAIResult(r, x, m.index, l)}
-			if len(m.Content) == 1 {
-				fill(o, x.Fields)
-			}
+			fill(o, partOf(r, OpenAI))
 			c.Messages = append(c.Messages, marshal(o))
 		}
 		if len(rest) > 0 || len(results) == 0 && m.Role != ragctx.RoleTool {
@@ -153,12 +158,11 @@ func openAIResult(r ragctx.Block, x extra, index int, l *losses) any {
 	if r.IsError {
 		l.add(index, "that a result is an error")
 	}
-	texts := slices.DeleteFunc(slices.Clone(r.Content), func(b ragctx.Block) bool { return b.Type != ragctx.BlockText })
+	texts := slices.DeleteFunc(slices.Clone(r.Content), func(b ragctx.Block) bool {
+		return b.Type != ragctx.BlockText && b.Type != ragctx.BlockVendor
+	})
 	if len(texts) < len(r.Content) {
 		l.add(index, "images in a result")
-	}
-	if len(texts) == 0 && !x.List {
-		return ""
 	}
 	return openAIContent(openAIParts(ragctx.RoleUser, texts, index, l), x)
 }
@@ -176,7 +180,7 @@ func openAIOther(m indexed, rest ragctx.Content, x extra, l *losses) object {
 	if m.Reasoning != "" {
 		l.add(m.index, "reasoning")
 	}
-	calls := openAICalls(m, rest, x, l)
+	calls := openAICalls(m, rest, l)
 	if len(calls) > 0 {
 		o["tool_calls"] = calls
 	}
@@ -188,13 +192,18 @@ func openAIOther(m indexed, rest ragctx.Content, x extra, l *losses) object {
 }
 
 // openAIParts returns the parts of a content that are no calls. Only users show images.
-func openAIParts(role ragctx.Role, c ragctx.Content, index int, l *losses) []object {
-	var parts []object
+func openAIParts(role ragctx.Role, c ragctx.Content, index int, l *losses) []any {
+	var parts []any
 	called := false
 	for _, b := range c {
+		if raw, ok := whole(b, OpenAI, understands(readOpenAIPart)); ok {
+			parts = append(parts, raw)
+			continue
+		}
+		var o object
 		switch b.Type {
 		case ragctx.BlockText:
-			parts = append(parts, object{"type": "text", "text": b.Text})
+			o = object{"type": "text", "text": b.Text}
 			if called {
 				l.add(index, "that a text comes after a call")
 			}
@@ -204,26 +213,32 @@ func openAIParts(role ragctx.Role, c ragctx.Content, index int, l *losses) []obj
 				continue
 			}
 			url := "data:" + b.MediaType + ";base64," + base64.StdEncoding.EncodeToString(b.Data)
-			parts = append(parts, object{"type": "image_url", "image_url": object{"url": url}})
-		default:
+			o = object{"type": "image_url", "image_url": object{"url": url}}
+		case ragctx.BlockToolUse:
 			called = true
+			continue
+		default:
+			continue
 		}
+		fill(o, partOf(b, OpenAI))
+		parts = append(parts, o)
 	}
 	return parts
 }
 
-func openAIContent(parts []object, x extra) any {
-	list := x.restore(parts, nil, understands(readOpenAIPart))
+func openAIContent(parts []any, x extra) any {
 	switch {
-	case len(list) == 0 && !x.List:
+	case len(parts) == 0 && !x.List:
 		return ""
-	case len(list) == 1 && len(parts) == 1 && parts[0]["type"] == "text" && !x.List:
-		return parts[0]["text"]
+	case len(parts) == 0:
+		return []any{}
+	case len(parts) == 1 && !x.List && isBare(parts[0]):
+		return parts[0].(object)["text"]
 	}
-	return list
+	return parts
 }
 
-func openAICalls(m indexed, c ragctx.Content, x extra, l *losses) []object {
+func openAICalls(m indexed, c ragctx.Content, l *losses) []object {
 	var calls []object
 	for _, b := range c {
 		if b.Type != ragctx.BlockToolUse {
@@ -233,16 +248,24 @@ func openAICalls(m indexed, c ragctx.Content, x extra, l *losses) []object {
 			l.add(m.index, "a call by somebody who is no assistant")
 			continue
 		}
-		var text string
-		if json.Unmarshal(b.Input, &text) != nil || len(b.Input) == 0 {
-			text = string(b.Input)
-		}
-		if len(b.Input) == 0 {
-			text = "{}"
-		}
-		o := object{"id": b.ID, "type": "function", "function": object{"name": b.Name, "arguments": text}}
-		fill(o, x.Calls[len(calls)])
-		calls = append(calls, o)
+		calls = append(calls, openAICallOf(b))
 	}
 	return calls
+}
+
+// openAICallOf returns a call as it was read: of the type that was kept, or a function's.
+func openAICallOf(b ragctx.Block) object {
+	text := cmp.Or(string(b.Input), "{}")
+	if strings.HasPrefix(text, `"`) {
+		_ = json.Unmarshal(b.Input, &text) // or it is as it is
+	}
+	o, fields := object{"id": b.ID}, partOf(b, OpenAI)
+	switch fields["type"] {
+	case nil:
+		o["type"], o["function"] = "function", object{"name": b.Name, "arguments": text}
+	case "custom":
+		o["custom"] = object{"name": b.Name, "input": text}
+	}
+	fill(o, fields)
+	return o
 }

@@ -17,7 +17,7 @@ type reader func(o object, raw json.RawMessage) (ragctx.Block, shape, error)
 var textShape = shape{"type": nil, "text": nil}
 
 // readContent reads a content that is a text or a list of parts into a message.
-func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, read reader) error {
+func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, v Vendor, read reader) error {
 	raw = bytes.TrimSpace(raw)
 	if absent(raw) || string(raw) == `""` {
 		return nil
@@ -32,7 +32,7 @@ func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, read reader)
 	if err := json.Unmarshal(raw, &parts); err != nil {
 		return ragctx.Invalid("content", "is neither a text nor a list of parts; send one of them")
 	}
-	if err := x.readParts(parts, m, read); err != nil {
+	if err := x.readParts(parts, m, v, read); err != nil {
 		return err
 	}
 	x.List = len(m.Content) == 0 || len(m.Content) == 1 && m.Content[0].Type == ragctx.BlockText
@@ -42,8 +42,8 @@ func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, read reader)
 // absent reports whether a value is none.
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// readParts reads a list of parts into a message, and keeps what is not known.
-func (x *extra) readParts(parts []json.RawMessage, m *ragctx.Message, read reader) error {
+// readParts reads a list of parts into a message, and keeps those of unknown kinds as they are.
+func (x *extra) readParts(parts []json.RawMessage, m *ragctx.Message, v Vendor, read reader) error {
 	for at, raw := range parts {
 		var o object
 		if err := unmarshal(raw, &o); err != nil || o == nil {
@@ -54,13 +54,12 @@ func (x *extra) readParts(parts []json.RawMessage, m *ragctx.Message, read reade
 		case err != nil:
 			return fmt.Errorf("content[%d]: %w", at, err)
 		case known == nil:
-			x.keep(at, raw)
+			m.Content = append(m.Content, ragctx.Block{Type: ragctx.BlockVendor, Form: string(v), Part: raw})
 		case b.Type == "":
 			x.think(m, at, b.Text, known.rest(o))
 		default:
-			note(&x.Of, x.Known, known.rest(o))
+			keep(&b, v, known.rest(o))
 			m.Content = append(m.Content, b)
-			x.Known++
 		}
 	}
 	return nil

@@ -1,9 +1,10 @@
 // Package wire reads and writes conversations as vendors of models want them: OpenAI's
 // chat completions, Anthropic's messages, Gemini's contents.
 //
-// What one vendor can say is the same after it was read and written for that vendor:
-// what a [ragctx.Message] has no place for (cache marks, signatures, kinds of parts of the
-// vendor's own) is kept in its metadata, under the vendor's key, without what is said.
+// What one vendor can say is the same after it was read and written for that vendor: parts of
+// kinds of the vendor's own are blocks ([ragctx.BlockVendor]), fields of parts stand in their
+// blocks, and those of a message (signatures, refusals) in its metadata, under the vendor's
+// key, without what is said.
 // Between vendors something can be lost, and every [Loss] is listed. A message that is of
 // another vendor's form than it is said to be is refused: what it says would not be seen.
 //
@@ -91,11 +92,11 @@ func Write(v Vendor, messages []ragctx.Message) (Conversation, []Loss, error) {
 		return Conversation{}, nil, err
 	}
 	var l losses
-	list := arrange(messages, v, f.renamed, &l)
-	for _, m := range list {
-		l.foreign(v, m)
+	own := make([]ragctx.Message, len(messages))
+	for i, m := range messages {
+		own[i] = l.native(v, m, i)
 	}
-	return f.write(list, &l), l.list, nil
+	return f.write(arrange(own, v, f.renamed, &l), &l), l.list, nil
 }
 
 // losses collects what is lost.
@@ -103,11 +104,28 @@ type losses struct{ list []Loss }
 
 func (l *losses) add(index int, what string) { l.list = append(l.list, Loss{index, what}) }
 
-// foreign lists what other vendors' messages have that only they understand.
-func (l *losses) foreign(v Vendor, m indexed) {
+// native returns a message without what only other vendors understand, which it lists.
+func (l *losses) native(v Vendor, m ragctx.Message, index int) ragctx.Message {
+	foreign := make(map[Vendor]bool)
+	m.Content = nativeContent(v, m.Content, foreign)
 	for _, other := range []Vendor{OpenAI, Anthropic, Gemini} {
-		if x := extraOf(m.Message, other); other != v && (len(x.Parts) > 0 || len(x.Fields) > 0) {
-			l.add(m.index, "fields and parts that only "+string(other)+" has")
+		if other != v && (foreign[other] || len(extraOf(m, other).Fields) > 0) {
+			l.add(index, "fields and parts that only "+string(other)+" has")
 		}
 	}
+	return m
+}
+
+// nativeContent returns a content of its own without other vendors' parts, whose forms it notes.
+func nativeContent(v Vendor, c ragctx.Content, foreign map[Vendor]bool) ragctx.Content {
+	var out ragctx.Content
+	for _, b := range c {
+		if b.Type == ragctx.BlockVendor && b.Form != string(v) {
+			foreign[Vendor(b.Form)] = true
+			continue
+		}
+		b.Content = nativeContent(v, b.Content, foreign)
+		out = append(out, b)
+	}
+	return out
 }

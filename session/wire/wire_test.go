@@ -80,6 +80,17 @@ var vendorLists = map[wire.Vendor][]wire.Conversation{
 			{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"not json"}}]},{"role":"tool","tool_call_id":"a","content":""},
 			{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/x.png"}}]},{"role":"user","content":[{"type":"text","text":"a list of one"}]}
 		]`)},
+		{Messages: raw(`[
+			{"role":"system","content":"One."},{"role":"developer","content":"Two."},
+			{"role":"user","content":[{"type":"file","file":{"file_id":"f1"}},{"type":"input_text","text":"Read it."}]},
+			{"role":"assistant","content":[{"type":"refusal","refusal":"No."}],"tool_calls":[
+				{"id":"c1","type":"custom","custom":{"name":"run","input":"a = \"<1>\""}},{"id":"c2","type":"custom","custom":{"name":"run","input":"{\"x\": 1}"},"index":1},
+				{"id":"c3","type":"telepathy","telepathy":{"name":"guess","about":[1,12345678901234567890]}},
+				{"id":"c4","type":"function","function":{"name":"f","arguments":"{ \"x\" : \"<&>\" ,\n \"n\":12345678901234567890 }"}},
+				{"id":"c5","type":"function","function":{"name":"f","arguments":"\"a text\""}},{"id":"c6","type":"function","function":{"name":"f","arguments":""}}]},
+			{"role":"tool","tool_call_id":"c1","content":"one","x":1},{"role":"tool","tool_call_id":"c2","content":"two"},{"role":"tool","tool_call_id":"c3","content":"three"},
+			{"role":"tool","tool_call_id":"c4","content":[{"type":"text","text":"a"},{"type":"chart","values":[1]}]},{"role":"tool","tool_call_id":"c5","content":"5"},{"role":"tool","tool_call_id":"c6","content":"6"}
+		]`)},
 	},
 	wire.Anthropic: {
 		{System: json.RawMessage(`"Be brief."`), Messages: raw(`[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"},{"role":"user","content":[{"type":"text","text":"one part"}]}]`)},
@@ -90,6 +101,15 @@ var vendorLists = map[wire.Vendor][]wire.Conversation{
 			{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"s3"},{"type":"tool_use","id":"c","name":"f","input":{"n":12345678901234567890}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"c"}]}
 		]`)},
+		{System: json.RawMessage(`[{"type":"text","text":"Be brief."},{"type":"text","text":"Be kind.","cache_control":{"type":"ephemeral"}}]`), Messages: raw(`[
+			{"role":"user","content":[{"type":"container_upload","file_id":"f"},{"type":"text","text":"Search."}]},
+			{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"q"}},
+				{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","title":"T","url":"u","encrypted_content":"e"}]},
+				{"type":"text","text":"So.","citations":[{"type":"web_search_result_location","cited_text":"c"}]},{"type":"tool_use","id":"a","name":"f","input":{}}]},
+			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"search_result","title":"T","source":"s","content":[{"type":"text","text":"x"}],"citations":{"enabled":true}},
+				{"type":"text","text":"beside","cache_control":{"type":"ephemeral"}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"<x>"}}]},
+				{"type":"document","source":{"type":"url","url":"https://example.com"}}]}
+		]`)},
 	},
 	wire.Gemini: {
 		{System: json.RawMessage(`{"parts":[{"text":"Be brief."}]}`), Messages: raw(`[
@@ -99,6 +119,11 @@ var vendorLists = map[wire.Vendor][]wire.Conversation{
 			{"role":"model","parts":[{"functionCall":{"id":"x1","name":"f","args":{}}}]},
 			{"role":"user","parts":[{"functionResponse":{"id":"x1","name":"f","response":{"output":"{\"a\":1}"},"scheduling":"SILENT"}}]},
 			{"role":"model","parts":[{"text":"A cat."},{"text":"","thoughtSignature":"t"}]}
+		]`)},
+		{System: json.RawMessage(`"Be brief."`), Messages: raw(`[
+			{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","data":"__79"},"text":null},{"inline_data":{"mime_type":"image/png","data":"eA==","display_name":"x"}},{"file_data":{"file_uri":"gs://x"}},{"text":"What is it?","thought":null}]},
+			{"role":"model","parts":[{"function_call":{"name":"f","args":{"x":1},"will_continue":null},"thought_signature":"s"},{"function_call":{"id":"i","name":"g","args":{}}}]},
+			{"role":"user","parts":[{"function_response":{"name":"f","response":{"output":"one"},"scheduling":null}},{"function_response":{"id":"i","name":"g","response":{"rows":[12345678901234567890]}},"text":null}]}
 		]`)},
 	},
 }
@@ -329,7 +354,6 @@ func TestUnreadable(t *testing.T) {
 	for in, want := range map[string]string{
 		`openai [{"role":"pirate"}]`: "messages[0]: role", `openai [{"role":"user","content":7}]`: "messages[0]: content",
 		`openai [{"role":"user","content":[7]}]`: "messages[0]: content[0]", `openai [7]`: "messages[0]: json",
-		`openai [{"role":"assistant","tool_calls":[{"type":"custom"}]}]`:             "messages[0]: tool_calls[0]: type",
 		`anthropic [{"role":"system"}]`:                                              "messages[0]: role",
 		`anthropic [{"role":"user","content":[{"type":"tool_result","content":7}]}]`: "messages[0]: content[0]: content",
 		`gemini [{"role":"function"}]`:                                               "contents[0]: role", `gemini [{"parts":[{"text":7}]}]`: "contents[0]: content[0]: json",
@@ -517,6 +541,94 @@ type letters struct{}
 func (letters) Name() string       { return "letters" }
 func (letters) Count(s string) int { return len(s) }
 
+// TestGeminiWithoutIDs: results find their calls by their place in the turn, and a call that never
+// got its result takes that of no other. Calls and results are f or g with what they belong to:
+// m is the model's content, u what the user returns, and "said" what they say.
+func TestGeminiWithoutIDs(t *testing.T) {
+	for in, want := range map[string]string{
+		"m:f1,f2 u:f1,f2":                     "f1 f2",
+		"m:f1,g2 u:g2,f1":                     "f1 g2",
+		"m:f1 said m:f2 u:f2 m:f3 u:f3":       "f2 f3", // the first call was abandoned: nothing shifts
+		"m:f1 m:text m:f2 u:f2 m:f3 u:f3":     "f2 f3",
+		"m:f1,g2 u:g2 m:f3 u:f3 m:f4 u:f4":    "g2 f3 f4",
+		"m:f1 said u:f1":                      "", // never across what the user says
+		"m:f1 m:g2 u:f1,g2":                   "f1 g2",
+		"m:f1 m:f2 u:f1,f2":                   "f1 f2",
+		"m:f1 m:f2 u:f1 u:f2":                 "f1 f2",
+		"m:f1,g2 u:f1 m:text u:g2":            "f1 g2", // late, in the same turn
+		"m:f1,f2 u:f1 said m:f3 u:f3":         "f1 f3",
+		"m:f1,f2,f3 u:f1 u:f2 m:f4 u:f4 said": "f1 f2 f4",
+	} {
+		var contents []json.RawMessage
+		for word := range strings.FieldsSeq(in) {
+			role, what, _ := strings.Cut(word, ":")
+			var parts []string
+			for one := range strings.SplitSeq(what, ",") {
+				switch {
+				case role == "said" || one == "text":
+					parts = append(parts, `{"text":"words"}`)
+				case role == "m":
+					parts = append(parts, `{"functionCall":{"name":"`+one[:1]+`","args":{"n":"`+one+`"}}}`)
+				default:
+					parts = append(parts, `{"functionResponse":{"name":"`+one[:1]+`","response":{"output":"`+one+`"}}}`)
+				}
+			}
+			contents = append(contents, json.RawMessage(`{"role":"`+map[string]string{"m": "model", "u": "user", "said": "user"}[role]+`","parts":[`+strings.Join(parts, ",")+`]}`))
+		}
+		messages, _, err := wire.Read(wire.Gemini, wire.Conversation{Messages: contents})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results := make(map[string]string)
+		for _, m := range messages {
+			for _, r := range m.ToolResults() {
+				results[r.ToolUseID] = r.Content.String()
+			}
+		}
+		var got []string
+		for _, m := range messages {
+			for _, c := range m.ToolUses() {
+				if r, ok := results[c.ID]; ok {
+					if !strings.Contains(string(c.Input), r) {
+						t.Errorf("%s: %s is answered by %s", in, c.Input, r)
+					}
+					got = append(got, r)
+				}
+			}
+		}
+		slices.Sort(got)
+		answered := strings.Fields(want)
+		slices.Sort(answered)
+		if !slices.Equal(got, answered) {
+			t.Errorf("%s: answered are %v, want %v", in, got, answered)
+		}
+		// What was written keeps the rules, and means the same.
+		c, _, err := wire.Write(wire.Gemini, session.Sound(messages, session.Limits{Scale: session.Scale{Counter: letters{}}}).Messages)
+		if err == nil {
+			err = pairing.CheckGemini(c.Messages)
+		}
+		if err != nil {
+			t.Errorf("%s: %v: %s", in, err, text(c.Messages))
+		}
+	}
+}
+
+// TestCallsKeepTheirFields: what a call has beside its arguments stays with it when another one
+// is left out.
+func TestCallsKeepTheirFields(t *testing.T) {
+	messages, _, err := wire.Read(wire.OpenAI, wire.Conversation{Messages: raw(`[{"role":"user","content":"hi"},
+		{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"x":"of a"},{"id":"b","type":"custom","custom":{"name":"g","input":"in"},"x":"of b"}]},
+		{"role":"tool","tool_call_id":"b","content":"done"},{"role":"user","content":"and?"}]`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := wire.Write(wire.OpenAI, session.Sound(messages, session.Limits{Scale: session.Scale{Counter: letters{}}}).Messages)
+	want := raw(`[{"role":"assistant","content":null,"tool_calls":[{"id":"b","type":"custom","custom":{"name":"g","input":"in"},"x":"of b"}]}]`)
+	if err != nil || len(c.Messages) != 4 || !equal(c.Messages[1], want[0]) {
+		t.Errorf("%s, %v", text(c.Messages), err)
+	}
+}
+
 // TestGeminiInPieces: calls without ids keep theirs apart over several reads, and results
 // find them.
 func TestGeminiInPieces(t *testing.T) {
@@ -534,7 +646,7 @@ func TestGeminiInPieces(t *testing.T) {
 	for _, m := range all {
 		got = append(got, m.Content[0].ID+m.Content[0].ToolUseID)
 	}
-	if want := []string{"gemini_1", "gemini_2", "gemini_1", "gemini_3", "gemini_2", "gemini_3"}; !slices.Equal(got, want) {
+	if want := []string{"gemini_1", "gemini_2", "gemini_2", "gemini_3", "gemini_3", "gemini_1"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -7,10 +7,27 @@
 package pairing
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
 )
+
+type openAICall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function toolName `json:"function"`
+	Custom   toolName `json:"custom"`
+}
+
+// isNamed reports whether a call names its tool; one of another type than these may not.
+func (c openAICall) isNamed() bool {
+	return c.Function.Name+c.Custom.Name != "" || c.Type != "function" && c.Type != "custom"
+}
+
+type toolName struct {
+	Name string `json:"name"`
+}
 
 // CheckOpenAI checks messages of chat completions: "An assistant message with 'tool_calls'
 // must be followed by tool messages responding to each 'tool_call_id'", and "messages with
@@ -19,14 +36,9 @@ func CheckOpenAI(messages []json.RawMessage) error {
 	var open map[string]bool // the calls that tool messages may answer now
 	for i, raw := range messages {
 		var m struct {
-			Role  string `json:"role"`
-			Calls []struct {
-				ID       string `json:"id"`
-				Function struct {
-					Name string `json:"name"`
-				} `json:"function"`
-			} `json:"tool_calls"`
-			CallID string `json:"tool_call_id"`
+			Role   string       `json:"role"`
+			Calls  []openAICall `json:"tool_calls"`
+			CallID string       `json:"tool_call_id"`
 		}
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return fmt.Errorf("messages[%d]: %w", i, err)
@@ -43,8 +55,8 @@ func CheckOpenAI(messages []json.RawMessage) error {
 		}
 		open = make(map[string]bool)
 		for _, c := range m.Calls {
-			if m.Role != "assistant" || c.ID == "" || open[c.ID] || c.Function.Name == "" {
-				return fmt.Errorf("messages[%d]: role %q calls %q with the id %q, which is to be an assistant's and unique", i, m.Role, c.Function.Name, c.ID)
+			if m.Role != "assistant" || c.ID == "" || open[c.ID] || !c.isNamed() {
+				return fmt.Errorf("messages[%d]: role %q calls %+v, which is to be an assistant's, with a name and an id of its own", i, m.Role, c)
 			}
 			open[c.ID] = true
 		}
@@ -144,9 +156,12 @@ func anthropicTurns(messages []json.RawMessage) ([]anthropicTurn, error) {
 	return turns, nil
 }
 
+// geminiPart is a part as the API has it, or in snake_case as Google's client for Python has it.
 type geminiPart struct {
-	Call     *geminiFunction `json:"functionCall"`
-	Response *geminiFunction `json:"functionResponse"`
+	Call          *geminiFunction `json:"functionCall"`
+	Response      *geminiFunction `json:"functionResponse"`
+	SnakeCall     *geminiFunction `json:"function_call"`
+	SnakeResponse *geminiFunction `json:"function_response"`
 }
 
 type geminiFunction struct {
@@ -176,13 +191,14 @@ func CheckGemini(contents []json.RawMessage) error {
 		var calls []geminiFunction
 		responses := 0
 		for _, p := range c.Parts {
+			call, response := cmp.Or(p.Call, p.SnakeCall), cmp.Or(p.Response, p.SnakeResponse)
 			switch {
-			case p.Call != nil:
-				calls = append(calls, *p.Call)
-			case p.Response != nil:
-				at := matching(open, *p.Response)
+			case call != nil:
+				calls = append(calls, *call)
+			case response != nil:
+				at := matching(open, *response)
 				if c.Role != "user" || at < 0 {
-					return fmt.Errorf("contents[%d]: the response of %q answers no call right before it", i, p.Response.Name)
+					return fmt.Errorf("contents[%d]: the response of %q answers no call right before it", i, response.Name)
 				}
 				open = append(open[:at:at], open[at+1:]...)
 				responses++

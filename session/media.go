@@ -1,0 +1,194 @@
+package session
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"image"
+	_ "image/gif"  // for the sizes of images
+	_ "image/jpeg" // likewise
+	_ "image/png"  // likewise
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What media cost in tokens, of which nothing but the bytes is known. Each is at the upper
+// end of what vendors document.
+const (
+	// MaxImageTokens is what an image costs at most, one whose size cannot be read, and one
+	// that only a URL or an id stands for.
+	MaxImageTokens = 1600
+	// PDFPageTokens is a page of a PDF, as text and as an image. Where a PDF does not tell its
+	// pages apart, PDFPageBytes are one.
+	PDFPageTokens = 3000
+	PDFPageBytes  = 10_000
+	// AudioBytes are a token of compressed audio: 32 a second at 32 kbit/s. WaveBytes are one
+	// of audio that is not compressed, at 16,000 samples of 16 bits.
+	AudioBytes = 125
+	WaveBytes  = 1000
+	// VideoBytes are a token of a video: 300 a second at 1 Mbit/s.
+	VideoBytes = 400
+)
+
+// JSON returns the cost of JSON that a model is sent: each string is a text, media in base64
+// are estimated by their kind, and all else counts as it is written. It knows no kinds of
+// parts, so that one which is invented tomorrow costs what it says.
+func (s Scale) JSON(raw json.RawMessage) int {
+	if s.Counter == nil || len(raw) == 0 {
+		return 0
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return s.Counter.Count(string(raw))
+	}
+	w := jsonWalk{scale: s}
+	w.value(v, "", "")
+	return w.tokens + s.Counter.Count(w.frame.String())
+}
+
+// jsonWalk adds up what a JSON value costs: tokens are those of its strings, frame is all else.
+type jsonWalk struct {
+	scale  Scale
+	tokens int
+	frame  strings.Builder
+}
+
+// value adds a value: the key that it stands at, and the type of media that is named around it.
+func (w *jsonWalk) value(v any, key, media string) {
+	switch v := v.(type) {
+	case string:
+		w.frame.WriteString(`""`)
+		n, ok := mediaTokens(v, key, media)
+		if !ok {
+			n = w.scale.Counter.Count(v)
+		}
+		if w.tokens += n; !ok && isImage(media) && slices.Contains(references, key) {
+			w.tokens += MaxImageTokens
+		}
+	case []any:
+		w.frame.WriteByte('[')
+		for i, one := range v {
+			if i > 0 {
+				w.frame.WriteByte(',')
+			}
+			w.value(one, key, media)
+		}
+		w.frame.WriteByte(']')
+	case map[string]any:
+		media = mediaType(v, media)
+		w.frame.WriteByte('{')
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				w.frame.WriteByte(',')
+			}
+			w.frame.WriteString(`"` + name + `":`)
+			w.value(v[name], name, media)
+		}
+		w.frame.WriteByte('}')
+	default: // a number, true, false or null
+		b, _ := json.Marshal(v)
+		w.frame.Write(b)
+	}
+}
+
+// mediaType returns the type of media that an object names, or else the one around it.
+func mediaType(o map[string]any, around string) string {
+	for _, key := range []string{"media_type", "mime_type", "mimeType", "format"} {
+		if name, ok := o[key].(string); ok {
+			return name
+		}
+	}
+	if kind, _ := o["type"].(string); strings.Contains(kind, "image") {
+		return "image"
+	}
+	if o["image_url"] != nil {
+		return "image"
+	}
+	return around
+}
+
+// references are the keys of what stands for media that are elsewhere.
+var references = []string{"url", "uri", "image_url", "file_id", "file_uri", "fileUri"}
+
+func isImage(media string) bool { return media == "image" || strings.HasPrefix(media, "image/") }
+
+// mediaTokens returns what the media cost that a string is, and whether it is any: base64 of a
+// known type, or a data URL. What stands at text or content is none.
+func mediaTokens(s, key, media string) (n int, ok bool) {
+	if key == "text" || key == "content" || slices.Contains(references, key) && !strings.HasPrefix(s, "data:") {
+		return 0, false
+	}
+	if head, body, found := strings.Cut(s, ";base64,"); found && strings.HasPrefix(head, "data:") {
+		media, s = strings.TrimPrefix(head, "data:"), body
+	}
+	encoding, ok := base64Of(s)
+	if !ok {
+		return 0, false
+	}
+	data, size := base64.NewDecoder(encoding, strings.NewReader(s)), encoding.DecodedLen(len(s))
+	switch kind, _, _ := strings.Cut(media, "/"); {
+	case isImage(media):
+		return imageTokens(data), true
+	case kind == "video":
+		return size/VideoBytes + 1, true
+	case media == "application/pdf":
+		return pdfTokens(data, size), true
+	case media == "wav" || strings.Contains(media, "pcm") || strings.HasSuffix(media, "wav") || media == "audio/L16":
+		return size/WaveBytes + 1, true
+	case kind == "audio" || slices.Contains([]string{"mp3", "flac", "opus", "aac", "ogg", "m4a"}, media):
+		return size/AudioBytes + 1, true
+	}
+	return 0, false
+}
+
+var base64Text = regexp.MustCompile(`^(?:[A-Za-z0-9+/]+|[A-Za-z0-9_-]+)={0,2}$`)
+
+// base64Of returns how a string is encoded, if it is base64, of one alphabet or the other. What
+// is shorter than any file, as a name is, is none.
+func base64Of(s string) (e *base64.Encoding, ok bool) {
+	const least = 64
+	if len(s) < least {
+		return nil, false
+	}
+	e = base64.StdEncoding
+	if strings.ContainsAny(s, "-_") {
+		e = base64.URLEncoding
+	}
+	if !strings.HasSuffix(s, "=") && len(s)%4 != 0 {
+		e = e.WithPadding(base64.NoPadding)
+	}
+	return e, base64Text.MatchString(s)
+}
+
+var pdfPage = regexp.MustCompile(`/Type\s*/Page[^s]`)
+
+// pdfTokens estimates what a PDF of so many bytes costs, by its pages.
+func pdfTokens(r io.Reader, size int) int {
+	data, _ := io.ReadAll(r) // of what is broken, what is there
+	pages := len(pdfPage.FindAllIndex(data, -1))
+	if pages == 0 {
+		pages = size/PDFPageBytes + 1
+	}
+	return pages * PDFPageTokens
+}
+
+// imageTokens estimates what an image costs: one token for 750 of its pixels, after it
+// was scaled to at most 1,568 on each side, as Anthropic documents it. OpenAI's tiles
+// come to no more for most sizes.
+func imageTokens(r io.Reader) int {
+	const side, pixels = 1568, 750
+	c, _, err := image.DecodeConfig(r)
+	if err != nil || c.Width < 1 || c.Height < 1 {
+		return MaxImageTokens
+	}
+	w, h := float64(c.Width), float64(c.Height)
+	if longest := max(w, h); longest > side {
+		w, h = w*side/longest, h*side/longest
+	}
+	return min(int(w*h/pixels)+1, MaxImageTokens)
+}
