@@ -49,6 +49,9 @@ const (
 	BlockImage      BlockType = "image"
 	BlockToolUse    BlockType = "tool_use"
 	BlockToolResult BlockType = "tool_result"
+	// BlockVendor is a part of a kind that only one vendor's form has: a document, an audio,
+	// a search result, or whatever is invented next.
+	BlockVendor BlockType = "vendor"
 )
 
 // Block is one part of a message's content. Type says which fields count.
@@ -68,10 +71,17 @@ type Block struct {
 	ToolUseID string  `json:"tool_use_id,omitempty"`
 	Content   Content `json:"content,omitempty"`
 	IsError   bool    `json:"is_error,omitempty"`
+	// Part is a JSON object of the vendor's form that Form names: of a vendor block all of it,
+	// of another one the fields that have no place above.
+	Form string          `json:"form,omitempty"`
+	Part json.RawMessage `json:"part,omitempty"`
 }
 
-// Content is a list of blocks. In JSON a single text block is a plain string,
-// and a plain string is read as one.
+// IsPlain reports whether a block is a text and nothing else.
+func (b Block) IsPlain() bool { return b.Type == BlockText && len(b.Part) == 0 }
+
+// Content is a list of blocks. In JSON a single plain text is a string, and a string is
+// read as one.
 type Content []Block
 
 // Text returns a content of one text block.
@@ -94,7 +104,7 @@ func (c Content) String() string {
 
 // MarshalJSON implements [json.Marshaler].
 func (c Content) MarshalJSON() ([]byte, error) {
-	if len(c) == 1 && c[0].Type == BlockText {
+	if len(c) == 1 && c[0].IsPlain() {
 		return json.Marshal(c[0].Text)
 	}
 	if len(c) == 0 {
@@ -120,9 +130,9 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	}
 	for i, blk := range blocks {
 		switch blk.Type {
-		case BlockText, BlockImage, BlockToolUse, BlockToolResult:
+		case BlockText, BlockImage, BlockToolUse, BlockToolResult, BlockVendor:
 		default:
-			return Invalid(fmt.Sprintf("content[%d].type", i), "%q is not a block type; use text, image, tool_use or tool_result", Clip(string(blk.Type)))
+			return Invalid(fmt.Sprintf("content[%d].type", i), "%q is not a block type; use text, image, tool_use, tool_result or vendor", Clip(string(blk.Type)))
 		}
 	}
 	*c = blocks
@@ -139,8 +149,47 @@ type Message struct {
 	Name    string  `json:"name,omitempty"`
 	Content Content `json:"content"`
 	// Reasoning is the model's visible thinking. It is kept, not remembered.
-	Reasoning string         `json:"reasoning_content,omitempty"`
-	Metadata  map[string]any `json:"metadata,omitempty"`
+	Reasoning string   `json:"reasoning_content,omitempty"`
+	Metadata  Metadata `json:"metadata,omitempty"`
+}
+
+// Metadata holds values of JSON. A number that a float64 would write in another way, as an
+// integer beyond 2^53, is read as a [json.Number]; all others are float64.
+type Metadata map[string]any
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *Metadata) UnmarshalJSON(b []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	var read map[string]any
+	if err := dec.Decode(&read); err != nil {
+		return err
+	}
+	for key, v := range read {
+		read[key] = exact(v)
+	}
+	*m = read
+	return nil
+}
+
+// exact returns a value in which the numbers are float64 that are written as they were read.
+func exact(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		if b, _ := json.Marshal(f); err == nil && string(b) == v.String() {
+			return f
+		}
+	case map[string]any:
+		for key, one := range v {
+			v[key] = exact(one)
+		}
+	case []any:
+		for i, one := range v {
+			v[i] = exact(one)
+		}
+	}
+	return v
 }
 
 // Metadata keys with a meaning of their own.

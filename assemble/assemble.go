@@ -82,6 +82,9 @@ func (b Budget) withDefaults() Budget {
 // Request asks for everything that a model call is made of.
 type Request struct {
 	SystemPrompt string
+	// SystemBeside is JSON that the call has beside the text of the system prompt: other parts
+	// of it, marks of a cache.
+	SystemBeside []json.RawMessage
 	Messages     []ragctx.Message
 	// Costs are those of the first messages, where they are known; the others are counted.
 	Costs []int
@@ -137,7 +140,8 @@ type Plan struct {
 	scale   session.Scale
 	costs   []int
 	budget  Budget
-	system  int
+	system  int // with beside
+	beside  int
 	tools   int
 	context int // the most that context may cost with its frame, if it is looked for
 }
@@ -160,16 +164,16 @@ func (r Request) Plan(c ragctx.Counter) (Plan, error) {
 	return p, nil
 }
 
-// Fixed returns the tokens of the model's window but those that context may take from a
-// conversation, and how many of them are for what is not in messages: the system prompt,
-// the tools and the model's answer. So a conversation that is compacted within that window
-// is not cut for the context's sake.
+// Fixed returns the tokens of the model's window but those of its answer and those that
+// context may take from a conversation, and how many of them are for what is not in messages:
+// the system prompt and the tools. So a conversation that is compacted within that window is
+// not cut for the context's sake.
 func (r Request) Fixed(c ragctx.Counter) (window, fixed int) {
 	p := r.divided(c)
 	room := p.room(p.system)
 	q := r.Context.WithDefaults()
 	context := min(q.MaxTokens+frame(q), int(float64(room)*p.budget.ContextShare))
-	return p.budget.Window - max(context, 0), p.budget.Window - room
+	return p.budget.Window - p.budget.Reserve - max(context, 0), p.system + p.tools
 }
 
 // divided returns a plan with what does not depend on messages.
@@ -178,6 +182,10 @@ func (r Request) divided(c ragctx.Counter) Plan {
 	if p.system = c.Count(r.SystemPrompt); p.system > 0 {
 		p.system += session.MessageOverhead
 	}
+	for _, raw := range r.SystemBeside {
+		p.beside += p.scale.JSON(raw)
+	}
+	p.system += p.beside
 	if p.tools = r.ToolsTokens; p.tools == 0 {
 		p.tools = p.scale.Tools(r.Tools)
 	}
@@ -333,7 +341,8 @@ func (p *Plan) prompt(stable, volatile Part) (text string, tokens int) {
 		case p.request.Placement == Prepend, p.request.Placement == Inline && (i == 0 || session.LastInstruction(p.request.Messages) < 0):
 			text = paragraphs(text, part.whole())
 			inside += part.Tokens
-			tokens = session.MessageOverhead + p.scale.Counter.Count(text) - inside // text that is joined has other tokens than its parts
+			// Text that is joined has other tokens than its parts.
+			tokens = p.beside + session.MessageOverhead + p.scale.Counter.Count(text) - inside
 		default:
 			tokens += session.MessageOverhead + p.scale.Counter.Count(part.Instruction)
 		}

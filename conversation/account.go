@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 )
@@ -16,7 +17,7 @@ const (
 	ReasonTrace     session.Reason = "trace"     // they are traces of other executions
 	ReasonCompacted session.Reason = "compacted" // a summary stands for them
 	ReasonPruned    session.Reason = "pruned"    // they are shown without old outputs of tools
-	ReasonStage     session.Reason = "stage"     // a stage has left them out, or shows something else
+	ReasonStage     session.Reason = "stage"     // a stage has left them out, or shows something else; observations may stand for them
 )
 
 // Cut is a message that is not shown, or not whole.
@@ -55,19 +56,38 @@ type accounting struct {
 	table    *table
 	choice   choice
 	run      session.Execution
+	given    []bool // to stages that have run; nil where none have
 	covered  []bool // by summaries
+	pruned   map[string]bool
 	byReason map[session.Reason]*Hidden
 	out      account
 }
 
-// account says what of the branch is not shown where messages are.
-func (b base) account(o CompileOptions, messages []ragctx.Message, prices *pricing) (account, error) {
+// given reports of each message of the branch whether it is among messages, whole or not.
+func (b base) given(messages []ragctx.Message, prices *pricing) []bool {
+	out := make([]bool, len(b.of.entries))
+	ids := finder{of: b.of}
+	for i, at := range prices.places(messages) {
+		if at < 0 {
+			at = ids.place(messages[i].ID)
+		}
+		if at >= 0 {
+			out[at] = true
+		}
+	}
+	return out
+}
+
+// account says what of the branch is not shown where messages are. Given are the messages
+// that stages began with that have made these; nil where there were none.
+func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool, prices *pricing) (account, error) {
 	compiler, err := session.NewCompiler(o.Compiler, o.Sections...)
 	if err != nil {
 		return account{}, err
 	}
 	costs, places := prices.costs(messages), prices.places(messages)
-	a := accounting{base: b, table: prices.table, choice: choiceOf(compiler), run: o.Execution, byReason: make(map[session.Reason]*Hidden)}
+	a := accounting{base: b, table: prices.table, choice: choiceOf(compiler), run: o.Execution, given: given}
+	a.byReason = make(map[session.Reason]*Hidden)
 	a.out.places = slices.Clone(places)
 	shown := make([]bool, len(b.of.entries))
 	ids := finder{of: b.of}
@@ -112,7 +132,12 @@ func (a *accounting) cover(ids *finder) {
 			ends[to+1]--
 		}
 	}
-	a.covered = make([]bool, len(a.of.entries))
+	a.covered, a.pruned = make([]bool, len(a.of.entries)), make(map[string]bool)
+	for _, r := range a.records {
+		for _, p := range r.Pruned {
+			a.pruned[p.MessageID] = true
+		}
+	}
 	within := 0
 	for i := range a.covered {
 		within += ends[i]
@@ -132,6 +157,8 @@ func (a *accounting) missing(i int) {
 		a.hide(ReasonTrace, a.table.cost(i))
 	case i <= a.staged:
 		a.hide(a.stageReason(ReasonCompacted), a.table.cost(i))
+	case a.given != nil && a.given[i] && unpaired == "" && !a.standsFor(i):
+		a.hide(ReasonStage, a.table.cost(i))
 	case a.covered != nil && (a.covered[i] || unpaired == ""):
 		a.hide(ReasonCompacted, a.table.cost(i))
 	default:
@@ -149,12 +176,25 @@ func (a *accounting) changed(i int, as *ragctx.Message, cost int) {
 		}
 		return
 	}
-	if unpaired := session.Unpaired(ragctx.Message{Content: gone(was.Content, as.Content)}); unpaired != "" {
+	unpaired := session.Unpaired(ragctx.Message{Content: gone(was.Content, as.Content)})
+	switch {
+	case a.given != nil && !a.pruned[was.ID] && unpaired == "" && !equal(*was, *as):
+		a.hide(ReasonStage, saved)
+	case unpaired != "":
 		a.cut(i, unpaired, saved)
 		a.out.cuts[len(a.out.cuts)-1].Partial = true
-	} else if saved > 0 {
+	case saved > 0:
 		a.hide(ReasonPruned, saved)
 	}
+}
+
+// standsFor reports whether a summary stands for a message. One of messages without ids does
+// not say for which.
+func (a *accounting) standsFor(i int) bool {
+	if a.covered != nil && a.covered[i] {
+		return true
+	}
+	return slices.ContainsFunc(a.records, func(r compact.Record) bool { return r.Summary != "" && r.From == "" })
 }
 
 // stageReason returns why a stage shows less of a message: as a compaction does, if that is
@@ -226,17 +266,6 @@ func (a *account) limited(cuts []Cut) []Cut {
 		out = append(out, c)
 	}
 	return append(out, a.cuts...)
-}
-
-// showing has no message said to be shown in part that stages have left out.
-func (a *account) showing(messages []ragctx.Message) {
-	if !slices.ContainsFunc(a.cuts, func(c Cut) bool { return c.Partial }) {
-		return
-	}
-	shown := idsOf(messages)
-	for i := range a.cuts {
-		a.cuts[i].Partial = a.cuts[i].Partial && shown[a.cuts[i].ID]
-	}
 }
 
 // choice is which messages a compiler of package session chooses.

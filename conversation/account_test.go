@@ -121,7 +121,7 @@ func TestNothingIsLeftOfAPart(t *testing.T) {
 		t.Errorf("shown in part: %+v", before)
 	}
 	v := w.view(conversation.ViewOptions{Compile: conversation.CompileOptions{MaxMessages: 1}})
-	if len(v.Messages) != 1 || len(v.Cuts) != 1 || v.Cuts[0].ID != "a1" || v.Cuts[0].Partial || v.Cuts[0].Tokens != before[0].Tokens {
+	if len(v.Messages) != 1 || len(v.Cuts) != 1 || v.Cuts[0].ID != "a1" || v.Cuts[0].Partial || v.Cuts[0].Tokens <= before[0].Tokens {
 		t.Errorf("truncated to %d: %+v", len(v.Messages), v.Cuts)
 	}
 }
@@ -151,13 +151,15 @@ func TestManyCalls(t *testing.T) {
 func sent(t *rapid.T, n int) ragctx.Message {
 	m := ragctx.Message{Role: rapid.SampledFrom([]ragctx.Role{ragctx.RoleUser, ragctx.RoleAssistant, ragctx.RoleTool, ragctx.RoleSystem}).Draw(t, "role")}
 	for range rapid.IntRange(0, 4).Draw(t, "blocks") {
-		b := ragctx.Block{Type: rapid.SampledFrom([]ragctx.BlockType{ragctx.BlockText, ragctx.BlockImage, ragctx.BlockToolUse, ragctx.BlockToolResult}).Draw(t, "type")}
+		b := ragctx.Block{Type: rapid.SampledFrom([]ragctx.BlockType{ragctx.BlockText, ragctx.BlockImage, ragctx.BlockToolUse, ragctx.BlockToolResult, ragctx.BlockVendor}).Draw(t, "type")}
 		id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "call")
 		switch b.Type {
 		case ragctx.BlockText:
 			b.Text = rapid.SampledFrom([]string{"", "so it is", fmt.Sprint("words ", n)}).Draw(t, "text")
 		case ragctx.BlockImage:
 			b.MediaType, b.Data = "image/png", make([]byte, n)
+		case ragctx.BlockVendor:
+			b.Form, b.Part = "anthropic", []byte(`{"type":"document"}`)
 		case ragctx.BlockToolUse:
 			b.ID, b.Name, b.Input = id, "f", []byte(`{}`)
 		case ragctx.BlockToolResult:

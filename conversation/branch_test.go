@@ -83,7 +83,7 @@ func TestCompactingABranchThatEndsEarly(t *testing.T) {
 	}
 	compact := func(first int) {
 		t.Helper()
-		out, err := w.Compact(t.Context(), key, conversation.CompactOptions{KeepFirst: first, KeepLast: 1, Window: 400})
+		out, err := w.Compact(t.Context(), key, conversation.CompactOptions{KeepFirst: first, KeepLast: 1, Window: 600})
 		w.must(err)
 		if out.Stored == nil {
 			t.Fatal(out.Reason)

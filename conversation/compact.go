@@ -71,7 +71,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	if o.Policy == "" && l.layer == pipeline.LayerBuffer {
 		o.Policy = PolicyBuffer
 	}
-	if err := s.compactable(ctx, k, l, o.Policy); err != nil {
+	if err := l.compactable(o.Policy); err != nil {
 		return Compacted{}, err
 	}
 	if o.Policy == PolicyBuffer {
@@ -90,6 +90,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	c.costs, c.options.Used = l.pricing(c.scale).costs, l.used(o.Used)
 	tells := telling{service: s, key: k, options: c.by.Options()}
 	c.watch = tells.watch(ctx)
+	c.original = begin.original(messages)
 	if out.Result, err = c.compact(ctx, k.ID, messages, messages, begin.records); err != nil || out.Record == nil {
 		return out, err
 	}
@@ -170,27 +171,17 @@ func (o CompactOptions) buffers() error {
 
 // compactable reports whether a session may be compacted: a session has one layer of
 // compression.
-func (s *Service) compactable(ctx context.Context, k session.Key, l *loaded, by compact.Policy) error {
+func (l *loaded) compactable(by compact.Policy) error {
 	wants := pipeline.LayerCompaction
 	if by == PolicyBuffer {
 		wants = pipeline.LayerBuffer
 	}
 	if l.layer != wants && (l.layer != pipeline.AnyLayer || wants == pipeline.LayerBuffer) {
-		return taken("the session's layer of compression is %s, and this is %s; change the layer first ('ragctx sessions change --layer', or PATCH the session)", cmp.Or(l.layer, "any"), wants)
-	}
-	if l.layer != pipeline.AnyLayer || s.opts.Notes == nil || s.opts.Settings.Observation.Disabled {
-		return nil
-	}
-	notes := branchNotes{of: s.opts.Notes, branch: l}
-	if have, err := notes.Notes(ctx, scopeOf(k)); err != nil || len(have) > 0 {
-		return cmp.Or(err, taken("there are observations, which are this session's layer of compression; set the layer to compaction first"))
+		problem := fmt.Sprintf("the session's layer of compression is %s, and this is %s; change the layer first "+
+			"('ragctx sessions change --layer', or PATCH the session)", cmp.Or(l.layer, "any"), wants)
+		return &ragctx.FieldError{Field: "layer", Kind: ragctx.ErrConflict, Problem: problem}
 	}
 	return nil
-}
-
-// taken is the error that a session has another layer of compression.
-func taken(format string, args ...any) error {
-	return &ragctx.FieldError{Field: "layer", Problem: fmt.Sprintf(format, args...), Kind: ragctx.ErrConflict}
 }
 
 // compactor compacts by the options of a call.
@@ -200,6 +191,8 @@ type compactor struct {
 	scale   scale
 	costs   func([]ragctx.Message) []int
 	watch   pipeline.Watch
+
+	original func(ragctx.Message) ragctx.Message
 }
 
 func (s *Service) compactor(o CompactOptions) (*compactor, error) {
@@ -224,7 +217,7 @@ func (s *Service) compactor(o CompactOptions) (*compactor, error) {
 // compact compacts a conversation that is shown so, or does not where it is not due and has
 // to be.
 func (c *compactor) compact(ctx context.Context, id string, messages, shown []ragctx.Message, records []compact.Record) (compact.Result, error) {
-	conv := compact.Conversation{Messages: messages, Records: records, Costs: c.costs(messages)}
+	conv := compact.Conversation{Messages: messages, Records: records, Costs: c.costs(messages), Original: c.original}
 	size := compact.Size{Messages: len(shown)}
 	for _, n := range c.costs(shown) {
 		size.Tokens += n

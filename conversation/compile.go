@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/compact"
@@ -54,6 +55,10 @@ type Compiled struct {
 	// limits, or as no provider takes them. Hidden are those of which there are many.
 	Cuts   []Cut
 	Hidden []Hidden
+	// Rules are what the user ruled, decided and dated in messages that are not shown, as it
+	// is shown in the place of these; for RulesLeftOut more there was no room.
+	Rules        []compact.Rule
+	RulesLeftOut int
 	// Sections are those of what was compiled, in the order of the store.
 	Sections []string
 }
@@ -109,7 +114,7 @@ func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (C
 	if err != nil {
 		return Compiled{}, err
 	}
-	left, err := b.account(o, messages, prices)
+	left, err := b.account(o, messages, nil, prices)
 	if err != nil {
 		return Compiled{}, err
 	}
@@ -125,6 +130,7 @@ func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (C
 	for _, n := range v.costs {
 		out.Tokens += n
 	}
+	out.Rules, out.RulesLeftOut = compact.RulesIn(out.Messages)
 	return out, nil
 }
 
@@ -179,7 +185,7 @@ func (l *loaded) base(raw bool) base {
 	if raw {
 		return b
 	}
-	if l.layer == pipeline.AnyLayer || l.layer == pipeline.LayerCompaction {
+	if l.layer == pipeline.AnyLayer || l.layer == pipeline.LayerCompaction || l.layer == pipeline.LayerObservation {
 		b.records = l.undisturbed()
 	}
 	if i, at := l.newestStage(l.records.stages); i >= 0 {
@@ -232,6 +238,29 @@ func (b base) compile(ctx context.Context, o CompileOptions) ([]ragctx.Message, 
 		c, compiler = b.compacted(choiceOf(compiler))
 	}
 	return compiler.Compile(ctx, c, o.Execution)
+}
+
+// original returns what says how messages were said of which a view shows less. Of what a
+// stage has changed it knows nothing: that may be there to hide what was said.
+func (b base) original(view []ragctx.Message) func(ragctx.Message) ragctx.Message {
+	at := sync.OnceValue(func() map[string]int {
+		out := make(map[string]int, len(view))
+		for i := range view {
+			out[view[i].ID] = i
+		}
+		return out
+	})
+	ids := finder{of: b.of}
+	return func(m ragctx.Message) ragctx.Message {
+		i, ok := at()[m.ID]
+		if !ok || !equal(view[i], m) {
+			return m
+		}
+		if place := ids.place(m.ID); place > b.staged {
+			return b.of.entries[place].Message
+		}
+		return m
+	}
 }
 
 // compacted returns the compacted conversation, and what is left to be compiled of it:

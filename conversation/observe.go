@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,9 +76,9 @@ func (s *Service) unnoted(ctx context.Context, k session.Key, reasons []string) 
 // unobserved says why a session is not observed, "" if it is.
 func (l *loaded) unobserved() string {
 	switch {
-	case l.layer != pipeline.AnyLayer && l.layer != pipeline.LayerObservation:
-		return fmt.Sprintf("the session's layer of compression is %s", l.layer)
-	case l.layer == pipeline.AnyLayer && l.compacted():
+	case l.layer != pipeline.LayerObservation:
+		return fmt.Sprintf("the session's layer of compression is %s", cmp.Or(l.layer, pipeline.LayerCompaction))
+	case l.compacted():
 		return "the conversation was compacted, which is its layer of compression"
 	}
 	return ""

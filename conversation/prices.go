@@ -8,6 +8,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/wire"
 	"github.com/ragctx/ragctx/tokens"
 )
 
@@ -204,6 +205,9 @@ func (c scale) hash(m ragctx.Message) uint64 {
 	text(&h, m.Name)
 	text(&h, m.Reasoning)
 	content(&h, m.Content)
+	for _, kept := range wire.Kept(m) {
+		text(&h, string(kept))
+	}
 	return h.Sum64()
 }
 
@@ -216,10 +220,10 @@ func text(h *maphash.Hash, s string) {
 func content(h *maphash.Hash, c ragctx.Content) {
 	text(h, strconv.Itoa(len(c)))
 	for _, b := range c {
-		for _, s := range [...]string{string(b.Type), b.Text, b.Name} {
+		for _, s := range [...]string{string(b.Type), b.Text, b.Name, b.ID, b.ToolUseID} {
 			text(h, s)
 		}
-		for _, bytes := range [...][]byte{b.Input, b.Data} {
+		for _, bytes := range [...][]byte{b.Input, b.Data, b.Part} {
 			text(h, strconv.Itoa(len(bytes)))
 			h.Write(bytes)
 		}

@@ -389,16 +389,28 @@ func TestModelsFail(t *testing.T) {
 	}
 }
 
+// noter is a model that notes one thing of every turn.
+var noter = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{Text: `{"findings":["the rule for shop is missing"]}`}, nil
+})
+
 // A session has one layer of compression.
 func TestLayers(t *testing.T) {
-	w := newWorld(t, conversation.Options{Settings: conversation.Settings{Observation: conversation.ObservationSettings{MinMessages: 4}}})
+	w := newWorld(t, conversation.Options{Settings: observing, Generator: noter})
 	w.append(talk(0, 30, 60)...)
+	if seen, err := w.Observe(t.Context(), key); err != nil || seen.Note != nil {
+		t.Errorf("observed in the default layer: %+v, %v", seen, err)
+	}
+	w.must(w.SetLayer(t.Context(), key, pipeline.LayerObservation))
 	seen, err := w.Observe(t.Context(), key)
 	w.must(err)
 	if seen.Note == nil {
 		t.Fatalf("not observed: %s", seen.Reason)
 	}
 	window := conversation.ViewOptions{Budget: pipeline.Budget{Window: 6000}}
+	if v := w.view(conversation.ViewOptions{}); len(v.Messages) != 120 || len(v.Notes) != 0 {
+		t.Errorf("what fits is replaced: %d messages, %d notes", len(v.Messages), len(v.Notes))
+	}
 	v := w.view(window)
 	if !strings.HasPrefix(v.Messages[0].Content.String(), pipeline.PrefixMarker) || len(v.Notes) != 1 || len(v.Records) != 0 {
 		t.Errorf("observed: %s", texts(v.Messages[:1]))
@@ -437,7 +449,8 @@ func TestLayers(t *testing.T) {
 
 // What was observed on another branch is not shown.
 func TestObservationsOfABranch(t *testing.T) {
-	w := newWorld(t, conversation.Options{Settings: conversation.Settings{Observation: conversation.ObservationSettings{MinMessages: 2}}})
+	w := newWorld(t, conversation.Options{Settings: observing, Generator: noter})
+	w.must(w.SetLayer(t.Context(), key, pipeline.LayerObservation))
 	first := w.say("a", "b")
 	w.append(talk(0, 3, 5)...)
 	if seen, err := w.Observe(t.Context(), key); err != nil || seen.Note == nil {

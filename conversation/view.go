@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
 )
@@ -45,10 +46,14 @@ type View struct {
 	Messages []ragctx.Message
 	Costs    []int // of the messages, in tokens of the tokenizer
 	Reports  []pipeline.Report
-	// Cuts and Hidden are the messages of the branch that no stage was given, or not whole;
-	// what stages left out is in their reports.
+	// Cuts and Hidden are the messages of the branch that are not shown, or not whole; what
+	// each stage did is in its report.
 	Cuts   []Cut
 	Hidden []Hidden
+	// Rules are what the user ruled, decided and dated in messages that are not shown, as it
+	// is shown in the place of these; for RulesLeftOut more there was no room.
+	Rules        []compact.Rule
+	RulesLeftOut int
 	// Notes are the observations that count, oldest first; the newest may not be shown yet.
 	Notes []pipeline.Note
 	// Layer is the session's, and Records are the compactions and persisted stages that
@@ -127,13 +132,11 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 		return View{}, err
 	}
 	prices := v.branch.pricing(v.scale)
-	left, err := begin.account(v.options.Compile, messages, prices)
-	if err != nil {
-		return View{}, err
-	}
+	given := begin.given(messages, prices)
 	state := pipeline.State{
 		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.used(v.options.Used),
 		Records: begin.records, Messages: messages, Costs: prices.costs,
+		Original: begin.original(messages),
 	}
 	v.told = len(begin.records)
 	if v.options.Compile.Leaf == "" {
@@ -143,11 +146,16 @@ func (v *viewing) run(ctx context.Context) (View, error) {
 	if err = cmp.Or(err, v.err); err != nil {
 		return View{}, err
 	}
-	left.showing(res.Messages)
+	begin.records = state.Records
+	left, err := begin.account(v.options.Compile, res.Messages, given, prices)
+	if err != nil {
+		return View{}, err
+	}
 	out := View{
 		Messages: res.Messages, Costs: prices.costs(res.Messages), Reports: res.Reports, Cuts: left.cuts, Hidden: left.hidden,
 		Layer: v.branch.layer, Records: v.made, Used: state.Used, Path: v.branch.path(),
 	}
+	out.Rules, out.RulesLeftOut = compact.RulesIn(res.Messages)
 	if state.Observed {
 		out.Notes = v.notes.read
 	}
@@ -162,8 +170,8 @@ func (v *viewing) stages(ctx context.Context) (*pipeline.Pipeline, error) {
 		MaxMessages: least(set.Truncate.MaxMessages, v.options.Compile.MaxMessages),
 		MaxTokens:   least(set.Truncate.MaxTokens, v.options.Compile.MaxTokens),
 	}
-	if v.service.opts.Notes != nil && !set.Observation.Disabled {
-		b.Observations = &pipeline.Observation{Notes: &v.notes, Steady: true}
+	if v.service.opts.Notes != nil && v.service.opts.Generator != nil && !set.Observation.Disabled {
+		b.Observations = &pipeline.Observation{Notes: &v.notes, Options: v.service.compaction(v.scale.Counter), Steady: true}
 	}
 	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
 		o := v.service.compaction(v.scale.Counter)

@@ -76,7 +76,7 @@ func calls(messages []ragctx.Message) []call {
 					out = append(out, c)
 					delete(open, b.ToolUseID)
 				}
-			case ragctx.BlockImage:
+			case ragctx.BlockImage, ragctx.BlockVendor:
 			case ragctx.BlockText:
 				if m.Role != ragctx.RoleTool || len(pending) == 0 {
 					continue
