@@ -93,3 +93,24 @@ func Invalid(field, format string, args ...any) error {
 func TooLarge(field, format string, args ...any) error {
 	return &FieldError{Field: field, Problem: fmt.Sprintf(format, args...), Kind: ErrTooLarge}
 }
+
+// The kinds of [RepairError].
+const (
+	// RepairWrites says that nothing more is written, RepairDatabase that the database is damaged.
+	RepairWrites   = "writes_stopped"
+	RepairDatabase = "database_damaged"
+)
+
+// RepairError is an [ErrUnavailable] that lasts until an operator does something about it:
+// trying again is of no use. Its Problem is meant for callers.
+type RepairError struct {
+	Kind    string
+	Problem string // what is wrong, and the remedy
+	Cause   error  // for the log
+}
+
+// Error implements error.
+func (e *RepairError) Error() string { return fmt.Sprintf("%s: %v", e.Problem, e.Cause) }
+
+// Unwrap returns [ErrUnavailable].
+func (e *RepairError) Unwrap() error { return ErrUnavailable }

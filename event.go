@@ -19,6 +19,7 @@ const (
 	EventPersistenceFailed       EventType = "persistence_failed"        // PersistenceFailed
 	EventMessagesMovedToBuffer   EventType = "messages_moved_to_buffer"  // MessagesMovedToBuffer
 	EventMessageBufferSummarized EventType = "message_buffer_summarized" // MessageBufferSummarized
+	EventStoreFailed             EventType = "store_failed"              // StoreFailed
 	EventEventsLost              EventType = "events_lost"               // EventsLost
 )
 
@@ -27,7 +28,7 @@ func EventTypes() []EventType {
 	return []EventType{
 		EventContextResolving, EventContextResolved, EventContextWarning, EventContextCompacting, EventContextCompacted,
 		EventMemoryStored, EventMemoryRecalled, EventMemoriesSearched, EventMemoryCleared, EventPersistenceFailed,
-		EventMessagesMovedToBuffer, EventMessageBufferSummarized, EventEventsLost,
+		EventMessagesMovedToBuffer, EventMessageBufferSummarized, EventStoreFailed, EventEventsLost,
 	}
 }
 
@@ -54,6 +55,13 @@ type EventsLost struct {
 	// inclusive. From is 0 where the reader's place is none of this data directory.
 	From uint64 `json:"from"`
 	To   uint64 `json:"to"`
+}
+
+// StoreFailed is sent when the store first finds that it cannot write any more, or that its
+// database is damaged: see [RepairError].
+type StoreFailed struct {
+	Kind    string `json:"kind"`
+	Problem string `json:"problem"`
 }
 
 // ContextResolving is sent before providers are asked. It is not sent when there are none.

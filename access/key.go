@@ -33,6 +33,16 @@ type Key struct {
 	LastUsed   time.Time `json:"last_used,omitzero" doc:"when a request came with it last, to the minute"`
 }
 
+// CheckFirst checks a key that is to be the first: from then on every request needs one,
+// and only an admin of all namespaces makes others.
+func (k Key) CheckFirst() error {
+	if k.Role != Admin || len(k.Namespaces) > 0 {
+		return ragctx.Invalid("role", "is that of a key which cannot make others, and it would be the first: "+
+			"nobody could make or revoke keys any more; make a key with the role admin for all namespaces first")
+	}
+	return nil
+}
+
 // Validate checks what a caller says of a new key.
 func (k Key) Validate(now time.Time) error {
 	switch {

@@ -17,9 +17,13 @@ import (
 // grant of ctx reaches.
 func (e *Engine) ailments(ctx context.Context) ([]string, error) {
 	out := []string{}
+	failures := e.store.Failures()
+	for _, f := range failures {
+		out = append(out, f.Problem)
+	}
 	grant := access.From(ctx)
 	names, err := e.namesOf(ctx)
-	if err != nil {
+	if err != nil && len(failures) == 0 {
 		return out, err
 	}
 	for _, i := range e.OpenIndexes() {
@@ -84,7 +88,11 @@ func (e *Engine) leftAlone() (out []string) {
 		state, until := g.Breaker()
 		add(state, until, "the reranker", "answers are in the order of words and vectors until it is back")
 	}
-	if m, ok := e.opts.Learning.Model.(interface{ Totals() llm.Totals }); ok {
+	model := e.opts.Learning.Model
+	if model == nil {
+		model = e.opts.Summarizer
+	}
+	if m, ok := model.(interface{ Totals() llm.Totals }); ok {
 		t := m.Totals()
 		add(outbound.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service, "what can be done by rules is, until it is back")
 	}

@@ -15,7 +15,7 @@ import (
 // openConversations makes the service over what is kept in the data directory.
 func (e *Engine) openConversations() (err error) {
 	e.conversations, err = conversation.New(conversation.Options{
-		Storage: e.Sessions(), Notes: e.Notes(), Generator: e.opts.Learning.Model, Settings: e.opts.Conversation, Stages: e.opts.Stages,
+		Storage: e.Sessions(), Notes: e.Notes(), Generator: e.opts.Summarizer, Settings: e.opts.Conversation, Stages: e.opts.Stages,
 		Admit: e.conversation, Tell: e.tellOf, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
 	})
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/llm"
 	"github.com/ragctx/ragctx/pipeline"
 	convo "github.com/ragctx/ragctx/session"
 )
@@ -84,7 +85,12 @@ func TestConversationWall(t *testing.T) {
 // TestTurnsOfConversationsAreObserved: a completed turn has what was said in its stored
 // conversation noted; one without such a conversation has nothing.
 func TestTurnsOfConversationsAreObserved(t *testing.T) {
-	f := open(t, func(o *engine.Options) { o.Conversation.Observation.MinMessages = 4 })
+	f := open(t, func(o *engine.Options) {
+		o.Conversation.Observation.MinMessages = 4
+		o.Summarizer = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+			return llm.Response{Text: `{"findings":["the rule is missing"]}`}, nil
+		})
+	})
 	k := convo.Key{User: "ann", ID: "s"}
 	turn := func(id, session string) {
 		t.Helper()
@@ -95,10 +101,13 @@ func TestTurnsOfConversationsAreObserved(t *testing.T) {
 		f.settle()
 	}
 	f.converse(t.Context(), k, chat(3)...)
+	if err := f.Conversations().SetLayer(t.Context(), k, pipeline.LayerObservation); err != nil {
+		t.Fatal(err)
+	}
 	turn("1", "unstored")
 	turn("2", "s")
 	notes, err := f.Conversations().Observations(t.Context(), k)
-	if err != nil || len(notes) != 1 || !strings.Contains(notes[0].Intent, "narwhal build of target 0") {
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0].Intent, "narwhal build of target 2") {
 		t.Fatalf("%+v, %v", notes, err)
 	}
 	turn("3", "s")
@@ -106,7 +115,7 @@ func TestTurnsOfConversationsAreObserved(t *testing.T) {
 		t.Errorf("without anything new: %+v, %v", notes, err)
 	}
 	f.reopen()
-	v, err := f.Conversations().View(t.Context(), k, conversation.ViewOptions{})
+	v, err := f.Conversations().View(t.Context(), k, conversation.ViewOptions{Used: 1 << 20})
 	if err != nil || len(v.Notes) != 1 || !strings.HasPrefix(v.Messages[0].Content.String(), pipeline.PrefixMarker) {
 		t.Errorf("after a restart: %+v, %v", v.Notes, err)
 	}

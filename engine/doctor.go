@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/store"
 )
@@ -73,7 +74,6 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	left := max(0, cmp.Or(o.Searching, DefaultSearching))
-	each := left / 5
 	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.EmbedderInfo(), Degraded: []string{}}
 	var err error
 	c.Store, err = e.store.Verify(ctx, store.VerifyOptions{
@@ -82,20 +82,33 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	if err != nil {
 		return c, err
 	}
+	if err := e.auditAll(ctx, &c, left, o); err != nil {
+		if ctx.Err() != nil || errors.Is(err, ragctx.ErrClosed) {
+			return c, err
+		}
+		c.Store.Findings = append(c.Store.Findings, store.Finding{Severity: store.Damage, Check: "file", Detail: "the indexes cannot be compared: " + err.Error()})
+	}
+	c.Degraded, err = e.ailments(ctx)
+	return c, besidesDamage(err)
+}
+
+// auditAll compares all indexes with the store. searching is the time for measuring recall.
+func (e *Engine) auditAll(ctx context.Context, c *Checkup, searching time.Duration, o DoctorOptions) error {
+	each, left := searching/5, searching
 	names, err := e.Namespaces(ctx)
 	if err != nil {
-		return c, err
+		return err
 	}
 	for _, name := range names {
 		ns, err := e.namespace(ctx, name, false)
 		if err != nil {
-			return c, err
+			return err
 		}
 		for _, kind := range []store.Kind{store.Documents, store.Memories} {
 			o.Searching = min(each, left)
 			found := e.audit(ctx, store.Collection{Namespace: ns, Kind: kind}, name, o)
 			if ctx.Err() != nil {
-				return c, ctx.Err()
+				return ctx.Err()
 			}
 			left -= min(left, found.Searched)
 			if found.Repaired {
@@ -104,8 +117,7 @@ func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 			c.Indexes = append(c.Indexes, found)
 		}
 	}
-	c.Degraded, err = e.ailments(ctx)
-	return c, err
+	return nil
 }
 
 // audit compares an index with the store. o.Searching is what this index gets.

@@ -32,6 +32,7 @@ import (
 	"github.com/ragctx/ragctx/events"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/llm"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -82,6 +83,9 @@ type Options struct {
 	// memories and documents. 0 means the defaults, negative none.
 	Dialogue   index.Dialogue
 	TimeWeight float64
+	// Summarizer writes summaries and observations of stored conversations; nil takes them from
+	// what was said. It is the caller's to close, after the engine.
+	Summarizer llm.Generator
 	// Conversation says how stored conversations are compressed. Stages run beside those of
 	// package pipeline for what a model is shown of them.
 	Conversation conversation.Settings
@@ -125,6 +129,13 @@ type Options struct {
 	// KeepAudit is how many entries of the audit log are kept; 0 is
 	// [DefaultKeepAudit], negative writes none.
 	KeepAudit int
+
+	// Reserve is how many bytes of the disk are reserved for deletes and erasures when it is
+	// full; 0 is none. A server has [store.DefaultReserve].
+	Reserve int64
+	// AcceptLoss opens a data directory also where writes that were acknowledged are missing:
+	// without it that is a [*store.LostError]. Indexes are made again.
+	AcceptLoss bool
 
 	// AnswerCache is how many bytes of answers of [Engine.Context] are kept, to be given
 	// again while nothing changed; 0 is [DefaultAnswerCache], negative keeps none.
@@ -172,6 +183,7 @@ type Engine struct {
 	started       atomic.Bool // jobs were
 	opened        time.Time
 	troubles      *troubles
+	snapshots     chan struct{} // one for each that is made or read
 }
 
 // Open opens or creates a data directory. If another process has it open, the
@@ -185,7 +197,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: o, lock: l, opened: o.Now(), troubles: new(troubles)}
+	e := &Engine{opts: o, lock: l, opened: o.Now(), troubles: new(troubles), snapshots: make(chan struct{}, MaxSnapshots)}
 	e.opts.Logger = slog.New(remembering{Handler: o.Logger.Handler(), to: e.troubles})
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -214,8 +226,11 @@ func (o Options) withDefaults() Options {
 
 func (e *Engine) open(ctx context.Context) error {
 	var err error
-	o := store.Options{Now: e.opts.Now, KeepVersions: e.opts.KeepVersions}
+	o := store.Options{Now: e.opts.Now, KeepVersions: e.opts.KeepVersions, Reserve: e.opts.Reserve, AcceptLoss: e.opts.AcceptLoss, Failed: e.storeFailed}
 	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o); err != nil {
+		return err
+	}
+	if err := e.checkLost(ctx); err != nil {
 		return err
 	}
 	if e.keys, err = openKeyring(ctx, e.store, e.opts.Logger); err != nil {
@@ -316,8 +331,11 @@ func (e *Engine) Close() error {
 	if e.collections != nil {
 		errs = append(errs, e.collections.close())
 	}
+	if e.ledger != nil {
+		errs = append(errs, e.ledger.Close())
+	}
 	if e.store != nil {
-		errs = append(errs, e.ledger.Close(), e.store.Close())
+		errs = append(errs, e.store.Close())
 	}
 	return errors.Join(append(errs, e.lock.release())...)
 }
@@ -346,8 +364,16 @@ func (e *Engine) Namespaces(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(names, func(name string) bool { return !g.Reaches(name) }), err
 }
 
-// Ready reports whether the engine can answer.
-func (e *Engine) Ready(ctx context.Context) error {
-	_, err := e.store.Namespaces(ctx)
-	return err
+// Ready fails while the engine cannot answer, or cannot write any more.
+func (e *Engine) Ready(ctx context.Context) error { return e.store.Ready(ctx) }
+
+// storeFailed tells that the store cannot go on until somebody does something.
+func (e *Engine) storeFailed(failed *ragctx.RepairError) {
+	e.opts.Logger.Error("the store failed", "kind", failed.Kind, "problem", failed.Problem, "error", failed.Cause)
+	if e.events != nil {
+		e.events.Publish(ragctx.Event{Type: ragctx.EventStoreFailed, Data: ragctx.StoreFailed{Kind: failed.Kind, Problem: failed.Problem}})
+	}
 }
+
+// StoreFailures returns what keeps the store from working until somebody does something.
+func (e *Engine) StoreFailures() []*ragctx.RepairError { return e.store.Failures() }

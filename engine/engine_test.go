@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -137,10 +138,10 @@ func TestDocumentsAndMemoriesInOneAnswer(t *testing.T) {
 	if !strings.Contains(a.XML, "deploy undo heron") || !strings.Contains(a.XML, "staging cluster") {
 		t.Errorf("the answer lacks the document or the memory:\n%s", a.XML)
 	}
-	if !strings.Contains(a.XML, `<context source="docs:runbook.md" type="Resource">`) {
+	if !strings.Contains(a.XML, `<context source="docs:runbook.md" type="Resource" id="runbook.md@1#0" title="Rollback" lines="1-3">`) {
 		t.Errorf("the document's source is not shown:\n%s", a.XML)
 	}
-	if !strings.Contains(a.XML, `<context source="memory" type="Memory">`) {
+	if !strings.Contains(a.XML, `<context source="memory" type="Memory" id="id-`) {
 		t.Errorf("the memory's source is not shown:\n%s", a.XML)
 	}
 	if strings.Contains(a.XML, "soup") {
@@ -388,6 +389,29 @@ func TestOneProcessAtATime(t *testing.T) {
 	}
 }
 
+// TestLockFileIsRemoved: whoever removes the lock file lets no second process in, where the
+// system can lock a directory.
+func TestLockFileIsRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	f := open(t)
+	name := filepath.Join(f.opts.Dir, store.LockName)
+	for range 2 {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		var locked *engine.LockedError
+		if _, err := engine.Open(t.Context(), f.opts); !errors.As(err, &locked) || locked.Owner.PID != 0 {
+			t.Errorf("the lock file is gone: %v", err)
+		}
+		if err := os.WriteFile(name, nil, 0o600); err != nil { // another file of that name
+			t.Fatal(err)
+		}
+	}
+	f.reopen()
+}
+
 // broken is an embedder that fails, or returns nonsense.
 type broken struct {
 	embed.Embedder
@@ -543,6 +567,7 @@ func TestDatabaseSetBackToAnOlderCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Engine = nil
+	f.opts.AcceptLoss = true
 	f.reopen()
 	f.put("after", "seagull after")
 	for q, want := range map[string]string{"seagull": "after@", "walrus w7": "before-", "penguin w7": "before-"} {

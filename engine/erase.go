@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -246,7 +247,7 @@ func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) er
 		done = append(done, p.ID)
 		for _, id := range p.Gone {
 			if err := e.removeIndex(ctx, id); err != nil {
-				return fmt.Errorf("erased, but the files of an index may still hold it; it is tried again: %w", err)
+				return notGone("an index", err)
 			}
 		}
 		for id, seq := range p.Followed {
@@ -255,13 +256,23 @@ func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) er
 	}
 	for id, seq := range follow {
 		if err := e.expunge(ctx, id, seq); err != nil {
-			return fmt.Errorf("erased, but the files of an index may still hold it; it is tried again: %w", err)
+			return notGone("an index", err)
 		}
 	}
 	if err := e.store.Scrub(ctx, done); err != nil {
-		return fmt.Errorf("erased, but the files of the database may still hold it; it is tried again: %w", err)
+		return notGone("the database", err)
 	}
 	return nil
+}
+
+// notGone says why files may still hold what was erased: an [ragctx.ErrUnavailable], whatever
+// failed, as it is tried again.
+func notGone(whose string, err error) error {
+	err = fmt.Errorf("erased, but the files of %s may still hold it; it is tried again: %w", whose, store.DiskError(err))
+	if code, _ := ragctx.CodeOf(err); code == "internal" {
+		err = fmt.Errorf("%w: %w", ragctx.ErrUnavailable, err)
+	}
+	return err
 }
 
 // rest waits until the next may begin, and reports whether it had to. It ends early
@@ -293,8 +304,14 @@ func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) e
 	if err := col.index.CatchUp(ctx, seq); err != nil {
 		return err
 	}
+	full := false
 	for end := time.Now().Add(expungePatience); ; {
 		err := col.index.Compact(ctx)
+		if errors.Is(err, syscall.ENOSPC) && !full {
+			full = true
+			e.store.MakeRoom()
+			continue
+		}
 		if !errors.Is(err, ragctx.ErrUnavailable) || time.Now().After(end) {
 			return err
 		}

@@ -74,9 +74,12 @@ func OpenPath(path string, o IngestOptions) (Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the path: %w", err)
 	}
-	info, err := os.Stat(abs)
+	info, err := o.Walk.Stat(abs)
 	if err != nil {
-		return nil, ragctx.Invalid("path", "%v; give a file or folder that exists", err)
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			err = failed.Err
+		}
+		return nil, ragctx.Invalid("path", "%s: %v; give a file or folder that exists", ragctx.Clip(abs), err)
 	}
 	r := &place{path: abs, folder: info.IsDir(), info: info, opts: o}
 	if r.prefix = o.Prefix; r.folder {
@@ -172,7 +175,7 @@ func (r *place) Gone(id string) bool {
 	if !r.folder || !r.lost(rel) {
 		return false
 	}
-	now, err := os.Stat(r.path)
+	now, err := r.opts.Walk.Stat(r.path)
 	return err == nil && os.SameFile(r.info, now)
 }
 

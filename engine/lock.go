@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/gofrs/flock"
 
@@ -13,9 +14,11 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// lock is the hold on a data directory. The operating system drops it when the
+// lock is the hold on a data directory: on the directory itself, where that can be, and on
+// the lock file in it, which anybody can remove. The operating system drops both when the
 // process ends, however it ends.
 type lock struct {
+	dir   *os.File // nil where a directory cannot be locked
 	flock *flock.Flock
 }
 
@@ -40,6 +43,9 @@ type LockedError struct {
 
 // Error implements error.
 func (e *LockedError) Error() string {
+	if e.Owner.PID == 0 {
+		return fmt.Sprintf("data directory %s is in use by another process, which its lock file does not name", e.Dir)
+	}
 	where := ""
 	if e.Owner.Address != "" {
 		where = " and serves http://" + e.Owner.Address
@@ -53,15 +59,37 @@ func (e *LockedError) Unwrap() error { return ragctx.ErrUnavailable }
 func lockPath(dir string) string { return filepath.Join(dir, store.LockName) }
 
 func acquire(dir string) (*lock, error) {
-	l := &lock{flock: flock.New(lockPath(dir))}
-	ok, err := l.flock.TryLock()
+	held, ok, err := lockDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
 	if !ok {
 		return nil, &LockedError{Dir: dir, Owner: readOwner(dir)}
 	}
-	return l, l.write(Owner{PID: os.Getpid()})
+	l := &lock{dir: held, flock: flock.New(lockPath(dir))}
+	ok, err = l.flock.TryLock()
+	switch {
+	case err != nil:
+		err = fmt.Errorf("lock data directory: %w", err)
+	case !ok: // by a version that locks only the file
+		err = &LockedError{Dir: dir, Owner: readOwner(dir)}
+	default:
+		if err = l.write(Owner{PID: os.Getpid()}); err == nil {
+			return l, nil
+		}
+		err = errors.Join(store.DiskError(err), l.flock.Unlock())
+	}
+	return nil, errors.Join(err, l.closeDir())
+}
+
+func (l *lock) closeDir() error {
+	if l.dir == nil {
+		return nil
+	}
+	if err := l.dir.Close(); !errors.Is(err, os.ErrClosed) { // closing twice is harmless
+		return err
+	}
+	return nil
 }
 
 func readOwner(dir string) Owner {
@@ -87,8 +115,13 @@ func (l *lock) write(o Owner) error {
 	return nil
 }
 
+// release gives the directory free. The lock file says then that nobody has it, unless the
+// disk is too full for that.
 func (l *lock) release() error {
-	return errors.Join(l.write(Owner{}), l.flock.Unlock())
+	if err := l.write(Owner{}); err != nil && !errors.Is(err, syscall.ENOSPC) {
+		return errors.Join(err, l.flock.Unlock(), l.closeDir())
+	}
+	return errors.Join(l.flock.Unlock(), l.closeDir())
 }
 
 // Announce writes the address at which this process serves the data directory into its

@@ -213,10 +213,17 @@ func (e *Engine) ListMemories(ctx context.Context, namespace string, f store.Mem
 		return nil, store.Place{}, err
 	}
 	found, err := e.store.MemoriesByScore(ctx, ns, f)
-	if err != nil || len(found) < f.Limit {
+	if err != nil {
 		return found, store.Place{}, err
 	}
-	return found, f.PlaceOf(found[len(found)-1]), nil
+	var next store.Place
+	if len(found) >= f.Limit {
+		next = f.PlaceOf(found[len(found)-1])
+	}
+	for i := range found { // after the place, which has the score to the bit
+		found[i].Score = ragctx.Rounded(found[i].Score)
+	}
+	return found, next, nil
 }
 
 // DeleteMemory removes a memory from every answer at once. Questions about an

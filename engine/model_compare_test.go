@@ -145,7 +145,7 @@ func (m *machine) compareMemories(s *space, w *viewer, page int) {
 		if v == nil || !w.sees(v) || !v.is(g) {
 			m.Fatalf("memories of %s for %v: %+v is not to be seen", s.name, w, g)
 		}
-		if score := v.score(w.now); math.Abs(g.Score-score) > 1e-9 || i > 0 && g.Score > got[i-1].Score {
+		if score := ragctx.Rounded(v.score(w.now)); math.Abs(g.Score-score) > 1e-9 || i > 0 && g.Score > got[i-1].Score {
 			m.Fatalf("memory %s has score %v, want %v, after %+v", g.ID, g.Score, score, got[max(i-1, 0)])
 		}
 	}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,7 +38,16 @@ func (m *machine) goBack(to *saved) {
 func (m *machine) open() {
 	m.Helper()
 	var err error
-	if m.eng, err = engine.Open(m.Context(), m.opts); err != nil {
+	m.eng, err = engine.Open(m.Context(), m.opts)
+	if m.wentBack {
+		if lost, ok := errors.AsType[*store.LostError](err); !ok {
+			m.Fatalf("an older copy of the database is opened: %v, %v", lost, err)
+		}
+		o := m.opts
+		o.AcceptLoss, m.wentBack = true, false
+		m.eng, err = engine.Open(m.Context(), o)
+	}
+	if err != nil {
 		m.Fatal(err)
 	}
 }
@@ -93,8 +103,20 @@ func (m *machine) restart() {
 			m.wantGone(s, v)
 		}
 	}
+	if m.chance(3) {
+		m.wantSound()
+	}
 	if gone := m.world.relics; len(gone) > 0 && m.chance(3) {
 		m.wantEmptied([]relic{pick(m, gone)})
+	}
+}
+
+// wantSound wants the database to hold what was written into it, to the byte.
+func (m *machine) wantSound() {
+	m.Helper()
+	found, err := m.eng.Doctor(m.Context(), engine.DoctorOptions{Searching: -1})
+	if err != nil || found.Store.Damaged() {
+		m.Fatalf("the checkup finds %+v, %v", found.Store.Findings, err)
 	}
 }
 
@@ -219,6 +241,11 @@ func (m *machine) setBack() {
 	m.closeEngine()
 	db := filepath.Join(m.opts.Dir, "ragctx.db")
 	if m.saved != nil {
+		present, err := os.ReadFile(db)
+		if err != nil {
+			m.Fatal(err)
+		}
+		m.wentBack = !bytes.Equal(present, m.saved.file)
 		if err := os.WriteFile(db, m.saved.file, 0o600); err != nil {
 			m.Fatal(err)
 		}

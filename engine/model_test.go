@@ -54,14 +54,16 @@ type machine struct {
 	// then: so a collection stays small enough for the model to search.
 	active []*space
 
-	saved  *saved // an older copy of the database
-	snap   *saved // a snapshot
-	hurt   bool   // a file of an index was damaged
-	tokens int    // words made so far
-	ids    atomic.Int64
-	uses   map[string]int // texts that a token is in
-	log    []string       // the last operations
-	counts map[string]int // by name
+	saved *saved // an older copy of the database
+	snap  *saved // a snapshot
+	// wentBack says that the database is an older copy, which is refused unless told.
+	wentBack bool
+	hurt     bool // a file of an index was damaged
+	tokens   int  // words made so far
+	ids      atomic.Int64
+	uses     map[string]int // texts that a token is in
+	log      []string       // the last operations
+	counts   map[string]int // by name
 }
 
 // stepClock stands still while an operation runs, so that the model knows every
@@ -210,6 +212,7 @@ func (m *machine) chance(n int) bool { return m.rand.IntN(n) == 0 }
 // finish compares everything at the end, as it is and after a last opening.
 func (m *machine) finish() {
 	m.compareAll(m.world.spaces)
+	m.wantSound()
 	m.closeEngine()
 	m.open()
 	m.compareAll(m.world.spaces)

@@ -2,13 +2,21 @@ package engine
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/store"
 )
+
+// MaxSnapshots is how many snapshots are made or read at a time.
+const MaxSnapshots = 2
 
 // Snapshot writes one state of the data directory into a new file, while reads
 // and writes go on. [Restore] makes a data directory of it.
@@ -35,11 +43,70 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 	return store.Restore(ctx, file, dir, o)
 }
 
-// WriteSnapshot writes what [Engine.Snapshot] does to w. The data directory needs
-// room for an uncompressed copy meanwhile.
-func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.SnapshotOptions) (store.SnapshotInfo, error) {
+// WriteSnapshot writes what [Engine.Snapshot] does to w, which may be slow: the snapshot
+// waits in the data directory, compressed and encrypted with a key that only this process
+// has, so that no file holds what is erased meanwhile. [MaxSnapshots] at a time are made
+// and read; one more is [ragctx.ErrLimited].
+func (e *Engine) WriteSnapshot(ctx context.Context, w io.Writer, o store.SnapshotOptions) (info store.SnapshotInfo, err error) {
 	if err := managesAll(ctx); err != nil {
-		return store.SnapshotInfo{}, err
+		return info, err
 	}
-	return e.store.WriteSnapshot(ctx, w, e.opts.Dir, o)
+	select {
+	case e.snapshots <- struct{}{}:
+		defer func() { <-e.snapshots }()
+	default:
+		return info, fmt.Errorf("%w: %d snapshots are being made or downloaded, which is the limit; try again when one is done", ragctx.ErrLimited, MaxSnapshots)
+	}
+	s, err := newSpool(e.opts.Dir)
+	if err != nil {
+		return info, fmt.Errorf("snapshot: %w", store.DiskError(err))
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if info, err = e.store.WriteSnapshot(ctx, s.writer(), o); err != nil {
+		return info, err
+	}
+	_, err = io.Copy(w, s.reader())
+	return info, err
+}
+
+// spool is a file whose contents only this process can read. Where the system lets an
+// open file be removed, it has no name.
+type spool struct {
+	file  *os.File
+	block cipher.Block
+}
+
+func newSpool(dir string) (*spool, error) {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(dir, store.SpoolPrefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name()) // else close does it
+	return &spool{f, block}, nil
+}
+
+// stream returns the key stream from its beginning; no key is used for two files.
+func (s *spool) stream() cipher.Stream {
+	return cipher.NewCTR(s.block, make([]byte, s.block.BlockSize()))
+}
+
+func (s *spool) writer() io.Writer { return cipher.StreamWriter{S: s.stream(), W: s.file} }
+
+// reader reads what was written from the beginning.
+func (s *spool) reader() io.Reader {
+	return cipher.StreamReader{S: s.stream(), R: io.NewSectionReader(s.file, 0, 1<<63-1)}
+}
+
+func (s *spool) close() error {
+	err := s.file.Close()
+	if rerr := os.Remove(s.file.Name()); !errors.Is(rerr, fs.ErrNotExist) {
+		err = errors.Join(err, rerr)
+	}
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/store"
 )
@@ -59,13 +60,15 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 	}
 	err := grant.Needs(access.Admin)
 	if err == nil {
+		_ = e.Ready(ctx) // what it notices is among what does not work
 		st.Directory, err = e.sizes()
 	}
 	if err == nil {
 		st.Jobs, err = e.JobTally(ctx)
+		err = besidesDamage(err)
 	}
 	if err == nil {
-		err = e.countAll(ctx, grant, &st)
+		err = besidesDamage(e.countAll(ctx, grant, &st))
 	}
 	if err != nil {
 		return st, err
@@ -77,6 +80,14 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 		st.Troubles = append(st.Troubles, e.troubles.newest()...)
 	}
 	return st, nil
+}
+
+// besidesDamage returns an error unless it is damage of the database, which a status tells of.
+func besidesDamage(err error) error {
+	if _, ok := errors.AsType[*ragctx.RepairError](err); ok {
+		return nil
+	}
+	return err
 }
 
 // countAll counts what the namespaces hold.

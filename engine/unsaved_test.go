@@ -51,3 +51,28 @@ func TestUnsaved(t *testing.T) {
 		t.Errorf("not told: %v", operations)
 	}
 }
+
+// TestStoreFailed: that the store failed is an event.
+func TestStoreFailed(t *testing.T) {
+	e, err := Open(t.Context(), Options{Dir: t.TempDir(), PauseJobs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	from, err := e.LastEvent(t.Context(), events.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.storeFailed(&ragctx.RepairError{Kind: ragctx.RepairWrites, Problem: "it cannot write", Cause: context.Canceled})
+	e.events.Close()
+	var got []ragctx.Event
+	for ev, err := range e.events.Follow(t.Context(), events.Filter{For: access.Full()}, from) {
+		if err != nil {
+			break // it is closed
+		}
+		got = append(got, ev)
+	}
+	if want := (ragctx.StoreFailed{Kind: ragctx.RepairWrites, Problem: "it cannot write"}); len(got) != 1 || got[0].Data != want {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package engine
+
+import "os"
+
+// lockDir does nothing: on Windows a lock file that is open cannot be removed.
+func lockDir(string) (held *os.File, ok bool, err error) { return nil, true, nil }

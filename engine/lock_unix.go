@@ -1,0 +1,26 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package engine
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lockDir locks a directory itself, which nobody can remove as long as it holds the database.
+// ok is false if another process has it. Where a file system cannot do it, there is no file.
+func lockDir(dir string) (held *os.File, ok bool, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a descriptor fits
+	switch {
+	case err == nil:
+		return f, true, nil
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, false, f.Close()
+	}
+	return nil, true, f.Close()
+}
