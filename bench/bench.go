@@ -50,7 +50,8 @@ const maxScheduled = 10_000_000
 type Options struct {
 	// URL is the server's base URL, such as http://127.0.0.1:7700.
 	URL string
-	// Queries are asked in turn by all clients together, over and over.
+	// Queries are asked in turn by all clients together, over and over, each time at another
+	// time unless the load says otherwise.
 	Queries []ragctx.ContextQuery
 	// Loads are measured in turns; none is one closed loop of [DefaultClients].
 	Loads []Load
@@ -86,6 +87,9 @@ type Load struct {
 	Constant bool    `json:"constant,omitempty"`
 	// Ingest is how many documents are written in a second meanwhile.
 	Ingest Ingest `json:"ingest,omitzero"`
+	// Repeated has the same questions asked over and over as they are, so that the server may
+	// answer from its answer cache. Otherwise each is asked at a time of its own, and searched for.
+	Repeated bool `json:"repeated,omitempty"`
 }
 
 // Ingest says how many documents are written in a second beside the questions:
@@ -105,6 +109,9 @@ func (l Load) String() string {
 		name = fmt.Sprintf("%g/s", l.Rate)
 	case l.Clients == 1:
 		name = "1 client"
+	}
+	if l.Repeated {
+		name += ", repeated questions"
 	}
 	if l.Ingest.Own > 0 {
 		name += fmt.Sprintf(" + %g docs/s", l.Ingest.Own)
@@ -224,7 +231,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	defer s.close()
 	if o.Warmup > 0 {
-		s.asker.closed(ctx, o.Loads[0].Clients, o.Warmup, 0)
+		s.asker.closed(ctx, o.Loads[0], o.Warmup, 0)
 	}
 	r.Ingest = s.alone(ctx)
 	runs := make([][]run, len(o.Loads))

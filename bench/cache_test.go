@@ -49,11 +49,9 @@ func TestPromptCache(t *testing.T) {
 	e := documented(t)
 	for _, c := range []cacheCase{
 		{name: "as it is without settings", window: 32_000, least: .80},
-		{name: "compaction", window: 32_000, layer: pipeline.LayerCompaction, least: .80, more: true},
 		{name: "cut", window: 32_000, layer: pipeline.LayerNone, least: .80, more: true},
 		{name: "a large window", window: 200_000, layer: pipeline.LayerNone, least: .90, more: true},
-		{name: "less context", window: 32_000, context: 1500, least: .80, more: true},
-		{name: "less context, compaction", window: 32_000, context: 1500, layer: pipeline.LayerCompaction, least: .85, more: true},
+		{name: "less context", window: 32_000, context: 1500, least: .85, more: true},
 		{name: "after the system prompt", window: 32_000, placement: assemble.Prepend, more: true},
 		{name: "at the end", window: 200_000, layer: pipeline.LayerNone, arrange: atTheEnd, more: true},
 		{name: "kept where it was shown", window: 200_000, layer: pipeline.LayerNone, arrange: (&keptContext{}).arrange, more: true},
@@ -136,7 +134,6 @@ type cacheCall struct {
 	system string
 	first  string // the id of the first message that is shown
 	asked  string
-	prefix string // that tells of observations
 }
 
 // documented opens an engine with this documentation.
@@ -183,31 +180,16 @@ func newCacheRun(t *testing.T, e *engine.Engine, c cacheCase) *cacheRun {
 // model answered.
 func (r *cacheRun) calls(t *testing.T) {
 	t.Helper()
-	var turn []ragctx.Message
 	for _, m := range recordedConversation(t) {
 		if m.Role == ragctx.RoleUser {
-			r.observe(t, turn)
-			r.turns, turn = append(r.turns, sent{}), nil
+			r.turns = append(r.turns, sent{})
 		}
 		if m.Role == ragctx.RoleAssistant {
 			r.call(t)
 		}
-		stored, err := r.engine.Conversations().Append(t.Context(), r.key, "", session.Step{}, m)
-		if err != nil {
+		if _, err := r.engine.Conversations().Append(t.Context(), r.key, "", session.Step{}, m); err != nil {
 			t.Fatal(err)
 		}
-		turn = append(turn, stored...)
-	}
-}
-
-// observe does what completing a turn does.
-func (r *cacheRun) observe(t *testing.T, turn []ragctx.Message) {
-	t.Helper()
-	if len(turn) == 0 {
-		return
-	}
-	if _, err := r.engine.Conversations().Observe(t.Context(), r.key); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -237,13 +219,7 @@ func (r *cacheRun) call(t *testing.T) {
 		list = r.arrange(a, texts[0], texts[1])
 	}
 	now.bytes = openAIBytes(t, list)
-	for _, m := range list[1:] {
-		if !session.IsSystem(m) {
-			now.first = m.ID
-			break
-		}
-		now.prefix += m.Content.String()
-	}
+	now.first = list[1].ID
 	if r.before.bytes == nil {
 		r.before = now
 		return
@@ -268,8 +244,6 @@ func (c cacheCall) cause(now cacheCall, compactions int) string {
 		return "the stable block"
 	case compactions > 0:
 		return "compaction"
-	case c.prefix != now.prefix:
-		return "new observations"
 	case c.first != now.first:
 		return "truncation"
 	case c.asked != now.asked:

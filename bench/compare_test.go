@@ -249,8 +249,8 @@ func TestReadReport(t *testing.T) {
 		`{"format": "other"}`:                      "report: is not one of",
 		`[]`:                                       "report: is not JSON",
 		``:                                         "report: is not JSON",
-		`{"format": "ragctx-bench", "version": 2, "loads": 4}`:    "report: is damaged",
-		`{"format": "ragctx-bench", "version": 2, "loads": [{}]}`: "report: loads[0]: has 0 runs",
+		`{"format": "ragctx-bench", "version": 3, "loads": 4}`:    "report: is damaged",
+		`{"format": "ragctx-bench", "version": 3, "loads": [{}]}`: "report: loads[0]: has 0 runs",
 	} {
 		if _, err := ReadReport(strings.NewReader(text)); !errors.Is(err, ragctx.ErrInvalid) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -262,7 +262,7 @@ func TestReadReport(t *testing.T) {
 func FuzzReadReport(f *testing.F) {
 	good, _ := json.Marshal(made(1, 2, 4, 10, 0.1))
 	f.Add(good)
-	f.Add([]byte(`{"format": "ragctx-bench", "version": 2, "loads": [{"clients": 1, "runs": [{"p50_ms": -1}]}], "control_ms": [0, 1e308]}`))
+	f.Add([]byte(`{"format": "ragctx-bench", "version": 3, "loads": [{"clients": 1, "runs": [{"p50_ms": -1}]}], "control_ms": [0, 1e308]}`))
 	now := made(1, 2, 4, 10, 0.1)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		old, err := ReadReport(bytes.NewReader(b))

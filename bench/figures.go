@@ -150,7 +150,7 @@ func byLoad(r Report) (out []chart) {
 		for _, ingest := range ingests(r) {
 			var of []Measurement
 			for _, m := range r.Loads {
-				if m.Ingest == ingest && m.Rate > 0 == open {
+				if m.Ingest == ingest && m.Rate > 0 == open && !m.Repeated {
 					of = append(of, m)
 				}
 			}

@@ -31,6 +31,7 @@ func full() Report {
 					at: time.Duration(i) * 2 * time.Second / time.Duration(n), took: took, sent: took / 2, bytes: 1000 + i, tokens: 40, items: i % 3, less: i == 7,
 					stages: []stage{{"keyword", 1 + float64(i%5)}, {"engine", millis(took) * 0.8}, {"http", millis(took) * 0.2}},
 				}
+				s.cached = l.Repeated && i%4 > 0
 				if i == 5 {
 					s = sample{at: s.at, err: errors.New("x"), class: `<script>alert("no")</script>`}
 				}
@@ -54,6 +55,7 @@ func full() Report {
 		},
 		Loads: []Measurement{
 			sampled(Load{Clients: 1}, 600), sampled(Load{Clients: 1, Ingest: Ingest{Own: 5}}, 90), sampled(Load{Clients: 2}, 200), sampled(Load{Clients: 256, Rate: 50}, 100),
+			sampled(Load{Clients: 1, Repeated: true}, 40),
 		},
 		Ingest: writtenOf(0, &written{took: time.Second, chunks: 4000, bytes: 600_000, times: []float64{1, 2}}),
 		Sizes:  &Sizes{Database: 5 << 20, Keyword: 3 << 20, Vector: 1 << 20, Other: 1 << 10},

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ragctx/ragctx"
 )
 
 // maxAnswer bounds what is read of one answer.
@@ -29,46 +31,59 @@ type sample struct {
 	tokens int
 	items  int
 	less   bool // something did not contribute
+	cached bool // it came from the answer cache
 	err    error
 	class  string // of err, for counting
 }
 
 // asker asks the queries.
 type asker struct {
-	client *http.Client
-	url    string
-	bodies [][]byte
-	next   atomic.Int64 // query
+	client  *http.Client
+	url     string
+	queries []ragctx.ContextQuery
+	next    atomic.Int64 // query
+	asked   atomic.Int64 // at times of their own
 }
 
 func newAsker(o Options, client *http.Client) (*asker, error) {
 	a := &asker{client: client, url: strings.TrimRight(o.URL, "/") + "/v1/context"}
 	for _, q := range o.Queries {
-		b, err := json.Marshal(q.WithDefaults())
-		if err != nil {
+		q = q.WithDefaults()
+		if _, err := json.Marshal(q); err != nil {
 			return nil, fmt.Errorf("encode query: %w", err)
 		}
-		a.bodies = append(a.bodies, b)
+		a.queries = append(a.queries, q)
 	}
 	return a, nil
 }
 
-// body returns the query whose turn it is.
-func (a *asker) body() []byte { return a.bodies[int(a.next.Add(1)-1)%len(a.bodies)] }
+// body returns the query whose turn it is. The answer cache knows a question by its text and by
+// when it is asked, where that is said.
+func (a *asker) body(repeated bool) []byte {
+	q := a.queries[int(a.next.Add(1)-1)%len(a.queries)]
+	if !repeated {
+		q.Now = time.Now().Add(time.Duration(a.asked.Add(1))) // clocks may stand still between two
+	}
+	b, err := json.Marshal(q)
+	if err != nil {
+		panic(err) // it could be encoded before
+	}
+	return b
+}
 
 // closed has clients ask, each after its answer, until n requests are begun, the time
 // is over or ctx is done; 0 is no limit. Those that are under way then are waited
 // for: cutting them off would leave out the slow ones. Only what ctx interrupts is
 // not counted.
-func (a *asker) closed(ctx context.Context, clients, n int, limit time.Duration) ([]sample, time.Duration) {
+func (a *asker) closed(ctx context.Context, l Load, n int, limit time.Duration) ([]sample, time.Duration) {
 	var (
 		asked   atomic.Int64
 		wg      sync.WaitGroup
-		samples = make([][]sample, clients)
+		samples = make([][]sample, l.Clients)
 		start   = time.Now()
 	)
 	a.next.Store(0) // every run asks the same
-	for c := range clients {
+	for c := range l.Clients {
 		wg.Go(func() {
 			for ctx.Err() == nil {
 				if i := int(asked.Add(1)); n > 0 && i > n {
@@ -78,7 +93,7 @@ func (a *asker) closed(ctx context.Context, clients, n int, limit time.Duration)
 				if limit > 0 && at >= limit {
 					return
 				}
-				s := a.ask(ctx, a.body())
+				s := a.ask(ctx, a.body(l.Repeated))
 				if ctx.Err() != nil && s.err != nil {
 					return
 				}
@@ -117,6 +132,7 @@ func (a *asker) ask(ctx context.Context, body []byte) sample {
 	default:
 		s.read(answer)
 		s.stages = stagesOf(res.Header, s.sent)
+		s.cached = fromCache(s.stages)
 	}
 	return s
 }

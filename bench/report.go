@@ -12,7 +12,7 @@ import (
 // of other versions are refused.
 const (
 	Format  = "ragctx-bench"
-	Version = 2
+	Version = 3
 )
 
 // Report is the outcome of [Run]. Latencies are in milliseconds and over the
@@ -105,6 +105,11 @@ type Measurement struct {
 	// under way.
 	Late   *Latency `json:"generator_late_ms,omitempty"`
 	Waited int      `json:"waited,omitempty"`
+
+	// FromCache is of the answers that came from the server's answer cache, Searched of the
+	// others; nil where the server does not tell.
+	FromCache *Latency `json:"from_cache_latency_ms,omitempty"`
+	Searched  *Latency `json:"searched_latency_ms,omitempty"`
 
 	Stages []StageLatency `json:"stages,omitempty"`
 	Bytes  Size           `json:"answer_bytes"`

@@ -37,13 +37,13 @@ type generator struct {
 }
 
 // open asks when requests are due after start, whatever became of those before, at
-// most limit at the same time. One that finds no place waits, and its time counts. It returns
+// most l.Clients at the same time. One that finds no place waits, and its time counts. It returns
 // when all are answered; once ctx is done no more are begun, and what that
 // interrupts is not counted.
-func (a *asker) open(ctx context.Context, start time.Time, due []time.Duration, limit int) ([]sample, generator, time.Duration) {
+func (a *asker) open(ctx context.Context, l Load, start time.Time, due []time.Duration) ([]sample, generator, time.Duration) {
 	var (
 		wg      sync.WaitGroup
-		places  = make(chan struct{}, limit)
+		places  = make(chan struct{}, l.Clients)
 		samples = make([]sample, len(due))
 		done    = make([]bool, len(due))
 		gen     generator
@@ -72,7 +72,7 @@ func (a *asker) open(ctx context.Context, start time.Time, due []time.Duration, 
 		wg.Go(func() {
 			defer func() { <-places }()
 			begun := time.Since(start)
-			s := a.ask(ctx, a.body())
+			s := a.ask(ctx, a.body(l.Repeated))
 			s.at, s.took = at, begun-at+s.sent
 			samples[i], done[i] = s, ctx.Err() == nil || s.err == nil
 		})

@@ -86,9 +86,9 @@ func (s *session) run(ctx context.Context, l Load, n int) run {
 	before := s.opts.Usage()
 	if l.Rate > 0 {
 		due := schedule(l, s.opts.Requests, s.opts.Duration, s.opts.Seed+uint64(n)) //nolint:gosec // n is small
-		r.samples, r.gen, r.took = s.asker.open(ctx, time.Now(), due, l.Clients)
+		r.samples, r.gen, r.took = s.asker.open(ctx, l, time.Now(), due)
 	} else {
-		r.samples, r.took = s.asker.closed(ctx, l.Clients, s.opts.Requests, s.opts.Duration)
+		r.samples, r.took = s.asker.closed(ctx, l, s.opts.Requests, s.opts.Duration)
 	}
 	r.cpu = s.opts.Usage().CPU - before.CPU
 	stop()
@@ -159,6 +159,7 @@ func measured(l Load, runs []run) Measurement {
 	m.Latency = latencyOf(times)
 	m.Curve = curveOf(times)
 	m.Stages = stageLatencies(all)
+	m.splitByCache(all)
 	if m.Succeeded > 0 && took > 0 {
 		m.PerSecond = float64(m.Succeeded) / took.Seconds()
 	}
@@ -186,6 +187,25 @@ func latencies(samples []sample, of func(sample) time.Duration) []float64 {
 		}
 	}
 	return out
+}
+
+// splitByCache tells answers from the answer cache and others apart, where the server tells.
+func (m *Measurement) splitByCache(samples []sample) {
+	var cached, found []float64
+	told := false
+	for _, s := range samples {
+		switch {
+		case s.err != nil:
+		case s.cached:
+			cached = append(cached, millis(s.took))
+		default:
+			found = append(found, millis(s.took))
+		}
+		told = told || len(s.stages) > 0
+	}
+	if told {
+		m.FromCache, m.Searched = new(latencyOf(cached)), new(latencyOf(found))
+	}
 }
 
 func figuresOf(r run) Figures {

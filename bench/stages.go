@@ -45,6 +45,15 @@ func stagesOf(h http.Header, took time.Duration) (out []stage) {
 	return out
 }
 
+// fromCache reports whether an answer of these stages came from the answer cache: nothing was
+// put together for it.
+func fromCache(stages []stage) bool {
+	ran := func(name string) bool {
+		return slices.ContainsFunc(stages, func(s stage) bool { return s.name == name })
+	}
+	return ran(timing.Engine.String()) && !ran(timing.Assemble.String())
+}
+
 // parseStage reads a metric of a Server-Timing header (W3C): a name and, among its
 // parameters, a duration.
 func parseStage(metric string) (stage, bool) {

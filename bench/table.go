@@ -159,6 +159,7 @@ func writeErrors(w io.Writer, r Report) {
 func remarks(m Measurement) (out []string) {
 	out = append(out, fmt.Sprintf("answers have %.0f bytes, %.0f tokens and %.1f items in the mean; %d are empty",
 		m.Bytes.Mean, m.Tokens.Mean, m.Items.Mean, m.Empty))
+	out = append(out, fromCacheRemark(m))
 	if m.Degraded > 0 {
 		out = append(out, fmt.Sprintf("%d answers are DEGRADED: something did not contribute in time, so they are quicker than whole ones", m.Degraded))
 	}
@@ -177,6 +178,23 @@ func remarks(m Measurement) (out []string) {
 		out = append(out, fmt.Sprintf("written meanwhile where the questions are asked, %g documents/s wanted: %s", m.Same.Wanted, rates(*m.Same)))
 	}
 	return out
+}
+
+// fromCacheRemark says how many answers came from the answer cache, and what those took and the
+// others.
+func fromCacheRemark(m Measurement) string {
+	switch {
+	case m.FromCache == nil:
+		return "the server does not tell which answers came from its answer cache"
+	case m.FromCache.Count == 0:
+		return "no answer came from the answer cache: every question was searched for"
+	}
+	text := fmt.Sprintf("%.1f %% of the answers came from the answer cache (p50 %s ms, p99 %s ms)",
+		100*float64(m.FromCache.Count)/float64(max(m.Succeeded, 1)), ms(m.FromCache.P50), ms(m.FromCache.P99))
+	if m.Searched.Count > 0 {
+		text += fmt.Sprintf("; the others were searched for (p50 %s ms, p99 %s ms)", ms(m.Searched.P50), ms(m.Searched.P99))
+	}
+	return text
 }
 
 // ms shows milliseconds with three digits that count.

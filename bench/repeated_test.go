@@ -1,0 +1,78 @@
+package bench_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/bench"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// TestQuestionsAreSearchedFor: no load is of the answer cache but the one that repeats its
+// questions, and every form of a report says how many answers came from there.
+func TestQuestionsAreSearchedFor(t *testing.T) {
+	e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	w := newWords(5)
+	for i := range 3 {
+		if _, err := e.PutDocument(t.Context(), "", docs.Document{ExternalID: fmt.Sprint(i), Text: w.document()}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv := httptest.NewServer(api.New(e, api.Options{}))
+	defer srv.Close()
+	const requests = 40
+	loads := []bench.Load{{Clients: 4}, {Rate: 2000}, {Rate: 2000, Constant: true}, {Clients: 1, Repeated: true}}
+	r, err := bench.Run(t.Context(), bench.Options{
+		URL: srv.URL, Queries: []ragctx.ContextQuery{{Query: w.sentence(7)}, {Query: w.sentence(7)}}, Loads: loads, Repeat: 1, Requests: requests, Warmup: 5,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached := 0
+	for _, m := range r.Loads {
+		// A slow machine may refuse some of a load that does not wait for answers.
+		if m.Succeeded == 0 || m.Succeeded+m.Failed != requests {
+			t.Errorf("%s: %d succeeded and %d failed of %d", m.Load, m.Succeeded, m.Failed, requests)
+		}
+		if m.FromCache == nil || m.FromCache.Count > 0 != m.Repeated || m.FromCache.Count+m.Searched.Count != m.Succeeded {
+			t.Errorf("%s: %+v from the cache, %+v searched for", m.Load, m.FromCache, m.Searched)
+			continue
+		}
+		cached += m.FromCache.Count
+	}
+	if hits := e.AnswerTally().Cache.Hits; int(hits) != cached {
+		t.Errorf("%d answers from the cache are told of, and it gave %d", cached, hits)
+	}
+	var page, table, data bytes.Buffer
+	if err := bench.WriteHTML(&page, r, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := bench.WriteTable(&table, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewEncoder(&data).Encode(r); err != nil {
+		t.Fatal(err)
+	}
+	for want, text := range map[string]string{
+		"4 clients: no answer came from the answer cache":        table.String(),
+		"4 clients: no answer came from the answer cache: every": page.String(),
+		"1 client, repeated questions: ":                         table.String(),
+		" of the answers came from the answer cache (p50":        page.String(),
+		`"from_cache_latency_ms":`:                               data.String(),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+}
