@@ -10,7 +10,6 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/session"
 )
 
 // AssembleRequest asks for everything that a model call is made of.
@@ -71,17 +70,18 @@ func (c AssembleContext) MarshalJSON() ([]byte, error) {
 
 // AssembleAnswer is what a model is to be sent.
 type AssembleAnswer struct {
-	SystemPrompt string               `json:"system_prompt,omitempty" doc:"as it was sent, or with context after it; absent if there is neither, and in the form of a vendor, which has it in system or messages"`
-	Format       string               `json:"format" enum:"ragctx,openai,anthropic,gemini" doc:"whose form system and messages have"`
-	System       json.RawMessage      `json:"system,omitempty" doc:"the system prompt where it stands beside the messages: Anthropic's system, Gemini's systemInstruction"`
-	Messages     []json.RawMessage    `json:"messages" nullable:"false" doc:"those that fit; in ragctx's own form in the shape that they were sent in"`
-	Losses       []FormLoss           `json:"losses,omitempty" doc:"what cannot be said in the form"`
-	Blocks       []AssembledBlock     `json:"blocks" nullable:"false" doc:"the stable and the volatile block; none if nothing was looked for"`
-	Items        []ragctx.ContextItem `json:"items" nullable:"false" doc:"those of the blocks"`
-	Budget       assemble.Report      `json:"budget" doc:"where the tokens went"`
-	Dropped      []DroppedMessage     `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first"`
-	Context      *AssembledContext    `json:"context,omitempty" doc:"how the context came about; absent if nothing was looked for"`
-	Note         string               `json:"note,omitempty" doc:"what is missing, and why"`
+	SystemPrompt  string               `json:"system_prompt,omitempty" doc:"as it was sent, or with context after it; absent if there is neither, and in the form of a vendor, which has it in system or messages"`
+	Format        string               `json:"format" enum:"ragctx,openai,anthropic,gemini" doc:"whose form system and messages have"`
+	System        json.RawMessage      `json:"system,omitempty" doc:"the system prompt where it stands beside the messages: Anthropic's system, Gemini's systemInstruction"`
+	Messages      []json.RawMessage    `json:"messages" nullable:"false" doc:"those that fit; in ragctx's own form in the shape that they were sent in"`
+	Losses        []FormLoss           `json:"losses,omitempty" doc:"what cannot be said in the form"`
+	Blocks        []AssembledBlock     `json:"blocks" nullable:"false" doc:"the stable and the volatile block; none if nothing was looked for"`
+	Items         []ragctx.ContextItem `json:"items" nullable:"false" doc:"those of the blocks"`
+	Budget        assemble.Report      `json:"budget" doc:"where the tokens went"`
+	Dropped       []DroppedMessage     `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first, 100 at most"`
+	DroppedTotals []DroppedTotal       `json:"dropped_totals" nullable:"false" doc:"what all of them come to, by reason, also those that dropped does not name"`
+	Context       *AssembledContext    `json:"context,omitempty" doc:"how the context came about; absent if nothing was looked for"`
+	Note          string               `json:"note,omitempty" doc:"what is missing, and why"`
 }
 
 // AssembledBlock is a block with where it goes.
@@ -100,16 +100,6 @@ type AssembledContext struct {
 	Shortened []resolve.Shortened      `json:"shortened" nullable:"false"`
 	Degraded  []string                 `json:"degraded" nullable:"false"`
 	Note      string                   `json:"note,omitempty" doc:"why nothing answers the query"`
-}
-
-// DroppedMessage is a message that is not shown, or not whole.
-type DroppedMessage struct {
-	Index   *int           `json:"index,omitempty" doc:"of the message in the request; of one of a session in what its stages have left, absent if they were not given it"`
-	ID      string         `json:"id,omitempty"`
-	Role    ragctx.Role    `json:"role"`
-	Partial bool           `json:"partial,omitempty" doc:"the rest of the message is shown"`
-	Tokens  int            `json:"tokens" doc:"that were saved"`
-	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty" doc:"budget: newer ones took it; boundary: a conversation cannot begin with it; orphan_result: its call is not there; unanswered_call: the conversation went on without a result; empty: it says nothing"`
 }
 
 // places are where the blocks go.

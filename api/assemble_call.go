@@ -21,7 +21,7 @@ type AssembleCall struct {
 
 	vendor wire.Vendor       // "" is ragctx's own form
 	sent   []json.RawMessage // messages in ragctx's own form; nil has them written
-	head   *ragctx.Message   // the vendor's message with the system prompt
+	heads  []ragctx.Message  // the vendor's messages with the system prompt
 	skip   int               // how many messages of the request the system prompt was
 	stored int               // how many messages of a session come before those of the request
 	marks  bool              // where a cache is to hold
@@ -81,6 +81,9 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 		Tools: o.Tools, ToolsTokens: o.ToolsTokens,
 		Budget: assemble.Budget{Window: o.Budget.Window, Reserve: o.Budget.ReserveOutput, ContextShare: o.Budget.ContextShare},
 	}
+	if c.vendor == wire.Anthropic && c.marks {
+		c.Request.SystemBeside = slices.Repeat([]json.RawMessage{wire.CacheMark}, wire.MaxCacheMarks)
+	}
 	if c.vendor != "" {
 		c.takePrompt(len(said.System) > 0)
 		if c.Request.Placement == "" {
@@ -105,17 +108,40 @@ func (c *AssembleCall) takePrompt(beside bool) {
 	if n == 0 || c.Request.SystemPrompt != "" {
 		return
 	}
-	texts := make([]string, n)
-	for i, m := range list[:n] {
+	c.heads, c.skip = list[:n:n], c.skip+n
+	c.Request.SystemPrompt, c.Request.Messages = said(c.heads), list[n:]
+	for i, m := range c.heads {
+		if i > 0 {
+			c.Request.SystemBeside = append(c.Request.SystemBeside, json.RawMessage(`{"role":"system"}`))
+		}
+		c.Request.SystemBeside = append(c.Request.SystemBeside, wire.Kept(m)...)
+		for _, b := range m.Content {
+			if b.Text = ""; !b.IsPlain() {
+				raw, _ := json.Marshal(b) // which was JSON
+				c.Request.SystemBeside = append(c.Request.SystemBeside, raw)
+			}
+		}
+	}
+}
+
+// said returns the text of a system prompt in several messages.
+func said(heads []ragctx.Message) string {
+	texts := make([]string, len(heads))
+	for i, m := range heads {
 		texts[i] = m.Content.String()
 	}
-	head := list[0]
-	c.head, c.skip = &head, c.skip+n
-	c.Request.SystemPrompt, c.Request.Messages = strings.Join(texts, "\n\n"), list[n:]
+	return strings.Join(texts, "\n\n")
 }
 
 // Answer returns what the model is to be sent.
 func (c AssembleCall) Answer(a engine.Assembled) (AssembleAnswer, error) {
+	out, err := c.answer(a)
+	out.drop(out.Dropped)
+	return out, err
+}
+
+// answer is Answer with all messages that are not shown.
+func (c AssembleCall) answer(a engine.Assembled) (AssembleAnswer, error) {
 	out := AssembleAnswer{
 		Format: ownForm, Blocks: []AssembledBlock{}, Items: a.Context.Items, Budget: a.Budget, Dropped: []DroppedMessage{}, Note: a.Note,
 	}
@@ -146,26 +172,20 @@ func (c AssembleCall) Answer(a engine.Assembled) (AssembleAnswer, error) {
 
 // write puts the system prompt and the messages into an answer as the vendor wants them.
 func (c AssembleCall) write(out *AssembleAnswer, a engine.Assembled) error {
-	list := a.View.Messages
-	if a.SystemPrompt != "" {
-		list = slices.Concat([]ragctx.Message{c.prompt(a.SystemPrompt)}, list)
-	}
-	said, losses, err := wire.Write(c.vendor, list)
+	heads := c.prompt(a.SystemPrompt)
+	said, losses, err := wire.Write(c.vendor, slices.Concat(heads, a.View.Messages))
 	if err != nil {
 		return err
 	}
-	if c.vendor == wire.Anthropic && c.marks {
-		said = wire.Cached(said)
+	if c.vendor == wire.Anthropic {
+		said = wire.Cached(said, c.marks, c.Request.Tools)
 	}
 	out.Format, out.System, out.Messages = string(c.vendor), said.System, said.Messages
 	if out.Messages == nil {
 		out.Messages = []json.RawMessage{}
 	}
 	for _, l := range losses {
-		if a.SystemPrompt != "" {
-			l.Index--
-		}
-		if l.Index >= 0 {
+		if l.Index = max(l.Index-len(heads), -1); l.Index >= 0 {
 			l.Index = c.index(a.View.Kept[l.Index])
 		}
 		c.losses = append(c.losses, FormLoss(l))
@@ -183,16 +203,27 @@ func (c AssembleCall) index(at int) int {
 	return at - c.stored + c.skip
 }
 
-// prompt returns the message with the system prompt, with whatever else it had.
-func (c AssembleCall) prompt(text string) ragctx.Message {
-	m := ragctx.Message{Role: ragctx.RoleSystem}
-	if c.head != nil {
-		m = *c.head
+// prompt returns the messages with the system prompt, as they came where it is as it was.
+// What was added to it follows their last text, or is a text of its own behind other parts.
+func (c AssembleCall) prompt(text string) []ragctx.Message {
+	before := said(c.heads)
+	more, follows := strings.CutPrefix(text, before)
+	switch {
+	case len(c.heads) == 0 && text == "":
+		return nil
+	case len(c.heads) == 0 || !follows:
+		return []ragctx.Message{ragctx.TextMessage(ragctx.RoleSystem, text)}
+	case more == "":
+		return c.heads
 	}
-	if m.Content.String() != text {
-		m.Content = ragctx.Text(text)
+	heads := slices.Clone(c.heads)
+	last := &heads[len(heads)-1]
+	if len(last.Content) == 1 && last.Content[0].IsPlain() {
+		last.Content = ragctx.Text(last.Content[0].Text + more)
+	} else {
+		last.Content = append(slices.Clip(last.Content), ragctx.Block{Type: ragctx.BlockText, Text: strings.TrimPrefix(more, "\n\n")})
 	}
-	return m
+	return heads
 }
 
 // own returns the messages of a view in ragctx's own form, those that are whole as they

@@ -84,7 +84,7 @@ func TestAssemblePrepends(t *testing.T) {
 	}
 	a := ask(`,"system_prompt":"Base."`, "")
 	context := a.Blocks[0].Text + "\n\n" + a.Blocks[1].Text
-	if a.SystemPrompt != "Base.\n\n"+context || !strings.HasPrefix(context, "<context source=\"memory\" type=\"Memory\">\nAnswer briefly.\n</context>\n\n<context source=") {
+	if a.SystemPrompt != "Base.\n\n"+context || !strings.HasPrefix(context, "<context source=\"memory\" type=\"Memory\" id=\""+a.Blocks[0].Items[0]+"\">\nAnswer briefly.\n</context>\n\n<context source=") {
 		t.Errorf("system prompt %q", a.SystemPrompt)
 	}
 	if a := ask("", ""); a.SystemPrompt != context {

@@ -3,6 +3,9 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -256,5 +259,49 @@ func TestAuditOfUnreadBodies(t *testing.T) {
 	log, err := admin.AuditLog(t.Context(), store.AuditFilter{})
 	if err != nil || len(log) != 3 || log[0].Namespace != "" || log[1].Namespace != "" || log[2].Namespace != "team" {
 		t.Errorf("%+v, %v", log, err)
+	}
+}
+
+// TestErasureForgetsNames: the ids and names of what is erased go from reports of jobs and the
+// audit log, in every file of the data directory. Long ids are shortened in the audit log.
+func TestErasureForgetsNames(t *testing.T) {
+	f := startWith(t, engine.Options{}, Options{})
+	key, body := "X-API-Key: "+adminKey(t, f), "Content-Type: application/json"
+	const mark = "zqnamexw"
+	long := mark + strings.Repeat("-long", 20)
+	ok := func(a answer) {
+		t.Helper()
+		if a.status >= 300 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
+	ok(f.call(t, "PUT", "/v1/documents/"+long, `{"text":"One text."}`, key, body))
+	ok(f.call(t, "POST", "/v1/documents:bulk?wait=60s", `{"id":"`+mark+`-1","text":"Another text."}`+"\n"+`{"id":"`+mark+`-2","text":3}`+"\n"+`{"id":"other","text":"Stays."}`, key, asLines))
+	ok(f.call(t, "PUT", "/v1/procedures/"+mark+"-p/draft?user_id=ada", `{"trigger":"Roll back","steps":["one"]}`, key, body))
+	for _, what := range []string{"documents/" + long, "documents/" + mark + "-1", "documents/" + mark + "-2", "users/ada"} {
+		ok(f.call(t, "DELETE", "/v1/"+what+"?erase=true", "", key))
+	}
+	jobs := into[JobPage](t, f.call(t, "GET", "/v1/jobs", "", key), 200)
+	items := into[JobItemPage](t, f.call(t, "GET", "/v1/jobs/"+jobs.Jobs[0].ID+"/items", "", key), 200)
+	if len(items.Items) != 3 || items.Items[0].State != store.ItemDone || items.Items[2].Key != "other" {
+		t.Errorf("%+v", items)
+	}
+	if a := f.call(t, "GET", "/v1/audit", "", key); strings.Contains(a.body, mark) || !strings.Contains(a.body, "put-draft") {
+		t.Errorf("the audit log: %s", a.body)
+	}
+	// The entries of the erasures themselves came after them.
+	ok(f.call(t, "DELETE", "/v1/documents/other?erase=true", "", key))
+	err := filepath.WalkDir(f.dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if strings.Contains(strings.ToLower(string(b)), mark) {
+			t.Errorf("%s has a name that is erased", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -47,10 +47,12 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 			s.admitLines(ctx, op, next)
 			return
 		}
+		memory := s.bodies.reserve(op.OperationID)
+		defer memory.release()
 		var p *Problem
 		if op.RequestBody.Content[anyFile] != nil && isFile(c.Request().Header) {
-			body, p = s.readFile(c)
-		} else if body, p = s.readBody(c); p == nil {
+			body, p = s.readFile(c, op, memory)
+		} else if body, p = s.readBody(c, op, memory); p == nil {
 			if p = s.checkBody(body, op); p == nil {
 				body = s.bodyAtHome(c, op, body)
 			}
@@ -61,11 +63,17 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		}
 		c.Request().Body = io.NopCloser(bytes.NewReader(body))
 	}
+	leave, err := s.compute(ctx.Context(), op)
+	if err != nil {
+		s.handleError(s.problemOf(ctx.Context(), op, err), c)
+		return
+	}
+	defer leave()
 	if passing, has := tagged[op.OperationID]; has {
 		s.conditional(c, passing, func() { next(ctx) })
 		return
 	}
-	err := s.once(c, op, body, func(seed string) { next(huma.WithValue(ctx, seedKey, seed)) })
+	err = s.once(c, op, body, func(seed string) { next(huma.WithValue(ctx, seedKey, seed)) })
 	if err != nil {
 		s.handleError(err, c)
 	}
@@ -85,23 +93,28 @@ func (s *Server) admitLines(ctx huma.Context, op *huma.Operation, next func(huma
 }
 
 // readBody returns the body of a request that has one, as JSON.
-func (s *Server) readBody(c echo.Context) ([]byte, *Problem) {
+func (s *Server) readBody(c echo.Context, op *huma.Operation, memory *reservation) ([]byte, *Problem) {
 	r := c.Request()
 	if p := checkContentType(r.Header); p != nil {
 		return nil, p
 	}
-	return s.readAll(c, s.opts.MaxBodyBytes, "split the text into several documents")
+	return s.readAll(c, op, memory, s.opts.MaxBodyBytes, "split the text into several documents")
 }
 
 // readAll returns a body of at most limit bytes.
-func (s *Server) readAll(c echo.Context, limit int64, remedy string) ([]byte, *Problem) {
+func (s *Server) readAll(c echo.Context, op *huma.Operation, memory *reservation, limit int64, remedy string) ([]byte, *Problem) {
 	r := c.Request()
 	if r.ContentLength > limit {
 		return nil, tooLarge(c, limit, remedy)
 	}
 	// The writer under echo's is told to close the connection when there is more.
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, limit))
-	if err != nil {
+	body, err := readReserved(r.Context(), memory, http.MaxBytesReader(c.Response().Writer, r.Body, limit), r.ContentLength, limit)
+	_, refused := errors.AsType[*Problem](err)
+	_, refusedForGood := errors.AsType[*ragctx.FieldError](err)
+	switch {
+	case refused || refusedForGood:
+		return nil, s.problemOf(r.Context(), op, err)
+	case err != nil:
 		return nil, bodyProblem(c, err, remedy)
 	}
 	return body, nil
@@ -137,6 +150,7 @@ func checkContentType(h http.Header) *Problem {
 	charset, named := params["charset"]
 	if err == nil && media == jsonType && (!named || strings.EqualFold(charset, "utf-8")) &&
 		len(h.Values(echo.HeaderContentType)) == 1 && h.Get(echo.HeaderContentEncoding) == "" {
+		h.Set(echo.HeaderContentType, jsonType) // as who reads on knows it
 		return nil
 	}
 	f := Fault{Location: "header.Content-Type", Message: fmt.Sprintf("is %q; send application/json in UTF-8", ragctx.Clip(value))}

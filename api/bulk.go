@@ -24,6 +24,8 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
+const putDocuments = "put-documents"
+
 const (
 	linesType = "application/x-ndjson"
 	formType  = "multipart/form-data"
@@ -40,7 +42,7 @@ type BulkLine struct {
 	ID      string `json:"id,omitempty" doc:"of the document to store, 1 to 512 bytes of UTF-8" example:"docs/a.md"`
 	Delete  string `json:"delete,omitempty" doc:"the id of a document to delete; nothing but root and version stands in such a line"`
 	Version int    `json:"version,omitempty" minimum:"1" doc:"of a deletion: deletes only this version, of this root; any other stays"`
-	Text    string `json:"text,omitempty" doc:"the whole text, at most 32 MiB"`
+	Text    string `json:"text,omitempty" doc:"the whole text, at most 32 MiB; without it, title is the text"`
 
 	Title     string    `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
 	Source    string    `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`
@@ -112,7 +114,7 @@ const (
 func (s *Server) bulkRoutes() {
 	lines, form := new(huma.MediaType), new(huma.MediaType)
 	register(s, huma.Operation{
-		OperationID: "put-documents", Method: http.MethodPost, Path: bulkPath, Tags: []string{"documents"},
+		OperationID: putDocuments, Method: http.MethodPost, Path: bulkPath, Tags: []string{"documents"},
 		Summary: "Store and delete many documents", DefaultStatus: http.StatusAccepted,
 		Description: "The answer comes when all of them are on disk, with a job that does the work and survives a restart; " +
 			"200 if it has ended by then (see wait). A mistake in a line or a file is the error of that item of the job and not of the request. " +

@@ -27,9 +27,11 @@ import (
 func (s *Server) spoolLines(ctx context.Context, sp *engine.Spool, body io.Reader) error {
 	r := bufio.NewReaderSize(body, 64<<10)
 	schema := s.schemaOf(reflect.TypeFor[BulkLine]())
+	memory := s.bodies.reserve(putDocuments)
+	defer memory.release()
 	var buf []byte
 	for n := 1; ; n++ {
-		line, whole, err := readLine(r, buf[:0], s.opts.MaxBodyBytes)
+		line, whole, err := readLine(r, buf[:0], s.opts.MaxBodyBytes, func(size int) error { return memory.grow(ctx, int64(size)) })
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -46,18 +48,29 @@ func (s *Server) spoolLines(ctx context.Context, sp *engine.Spool, body io.Reade
 			}
 		}
 		if err != nil { // io.EOF: that was the last line
-			return nil //nolint:nilerr // the end of the body is none
+			return nil
 		}
+		if cap(buf) > smallBody {
+			buf = nil
+		}
+		memory.release()
 	}
 }
 
 // readLine appends a line to buf. A line of more than limit bytes is read, but
-// not returned whole. The last line ends with [io.EOF].
-func readLine(r *bufio.Reader, buf []byte, limit int64) (line []byte, whole bool, err error) {
+// not returned whole. The last line ends with [io.EOF]. Before a longer line is kept,
+// room is asked whether there is memory for so many bytes.
+func readLine(r *bufio.Reader, buf []byte, limit int64, room func(size int) error) (line []byte, whole bool, err error) {
 	whole = true
 	for {
 		part, err := r.ReadSlice('\n')
 		if whole = whole && int64(len(buf)+len(part)) <= limit; whole {
+			if need := len(buf) + len(part); need > cap(buf) {
+				if err := room(2 * need); err != nil {
+					return nil, false, err
+				}
+				buf = slices.Grow(buf, 2*need-len(buf))
+			}
 			buf = append(buf, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -73,12 +86,17 @@ func (s *Server) schemaOf(t reflect.Type) *huma.Schema {
 
 // spoolLine takes in one line. Its mistakes are its own.
 func (s *Server) spoolLine(ctx context.Context, sp *engine.Spool, n int, line []byte, schema *huma.Schema) error {
+	leave, err := s.enter(ctx, itemsLast)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	var in BulkLine
 	faults, serr := checkJSON(line, schema, s.api.OpenAPI().Components.Schemas)
 	if serr != nil {
 		return sp.Reject(ctx, n, store.OpPut, "", faultError(Fault{Location: "body", Message: "is not valid JSON: " + serr.Error()}))
 	}
-	err := json.Unmarshal(line, &in)
+	err = json.Unmarshal(line, &in)
 	op, id := store.OpPut, in.ID
 	if in.Delete != "" {
 		op, id = store.OpDelete, in.Delete
@@ -189,10 +207,20 @@ func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
 
 // spoolFile takes in one file, after n items. It returns how many there are then.
 func (s *Server) spoolFile(ctx context.Context, sp *engine.Spool, n int, name string, part *multipart.Part, o BulkOptions) (int, error) {
-	b, err := io.ReadAll(io.LimitReader(part, s.opts.MaxFileBytes+1))
+	memory := s.bodies.reserve(putDocuments)
+	defer memory.release()
+	b, err := readReserved(ctx, memory, io.LimitReader(part, s.opts.MaxFileBytes+1), -1, s.opts.MaxFileBytes+1)
+	if _, is := errors.AsType[*Problem](err); is {
+		return n, err
+	}
 	if err != nil {
 		return n, badForm("cannot be read as a form: %v", err)
 	}
+	leave, err := s.enter(ctx, itemsLast)
+	if err != nil {
+		return n, err
+	}
+	defer leave()
 	id := name
 	if name != "" {
 		id = o.Prefix + name

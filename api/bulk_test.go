@@ -63,11 +63,12 @@ func TestBulkLines(t *testing.T) {
 		`{"delete":"gone","text":"x"}` + "\n" +
 		`not json` + "\n" +
 		`{"id":"c","text":"` + long + `"}` + "\n" +
+		`{"id":"t","title":"A title and no text"}` + "\n" +
 		`{"id":"last","text":"without a newline at its end"}`)
 	a := f.call(t, "POST", "/v1/documents:bulk?namespace=n&wait=60s", body.String(), asLines)
 	j := into[engine.Job](t, a, 200)
-	want := store.JobCounts{Created: 201, Deleted: 1, Failed: 6}
-	if j.State != store.JobDone || j.Counts != want || j.Items != 208 || j.Kind != "documents" || j.Namespace != "n" {
+	want := store.JobCounts{Created: 202, Deleted: 1, Failed: 6}
+	if j.State != store.JobDone || j.Counts != want || j.Items != 209 || j.Kind != "documents" || j.Namespace != "n" {
 		t.Errorf("%+v", j)
 	}
 	if a.header.Get("Location") != "/v1/jobs/"+j.ID {
@@ -90,8 +91,11 @@ func TestBulkLines(t *testing.T) {
 			break
 		}
 	}
-	if ids := f.ids(t, "n"); len(ids) != 201 || slices.Contains(ids, "gone") {
+	if ids := f.ids(t, "n"); len(ids) != 202 || slices.Contains(ids, "gone") {
 		t.Errorf("%d documents", len(ids))
+	}
+	if d := into[Document](t, f.call(t, "GET", "/v1/documents/t?namespace=n", ""), 200); d.Text == nil || *d.Text != "A title and no text" {
+		t.Errorf("%+v", d)
 	}
 	d := into[Document](t, f.call(t, "GET", "/v1/documents/d/007?namespace=n", ""), 200)
 	if fmt.Sprint(d.Metadata["n"]) != "1.2345678901234567e+19" && fmt.Sprint(d.Metadata["n"]) != "12345678901234567890" || d.Tags[0] != "x" {
@@ -99,7 +103,7 @@ func TestBulkLines(t *testing.T) {
 	}
 	// All of it again costs no writes: the items are settled as they come.
 	j = into[engine.Job](t, f.call(t, "POST", "/v1/documents:bulk?namespace=n&wait=60s", body.String(), asLines), 200)
-	if j.Counts.Unchanged != 202 || j.Counts.Failed != 6 {
+	if j.Counts.Unchanged != 203 || j.Counts.Failed != 6 {
 		t.Errorf("again: %+v", j)
 	}
 }
@@ -362,7 +366,7 @@ func FuzzReadLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string, limit int64) {
 		r := bufio.NewReaderSize(strings.NewReader(body), 16)
 		for want := range strings.SplitAfterSeq(body, "\n") {
-			line, whole, err := readLine(r, nil, limit)
+			line, whole, err := readLine(r, nil, limit, func(int) error { return nil })
 			if whole != (int64(len(want)) <= limit) || whole && string(line) != want {
 				t.Fatalf("%q, %v; want %q", line, whole, want)
 			}

@@ -246,7 +246,7 @@ func contextRequest(q ragctx.ContextQuery) ContextRequest {
 		Query: q.Query, Depth: string(q.Depth), Namespace: q.Namespace, UserID: q.UserID, AgentID: q.AgentID,
 		SessionID: q.SessionID, AsOf: q.AsOf, Now: q.Now, Tokenizer: q.Tokenizer, Format: q.Format, Preset: q.Preset,
 		Queries: q.Queries, Messages: q.Messages, Exclude: q.Exclude, MinRelevance: q.MinRelevance, Diversity: q.Diversity, Explain: q.Explain, Exact: q.Exact,
-		ProviderParams: q.Params, Blocks: q.Blocks, StableTokens: q.StableTokens, Spotlight: q.Spotlight, Highlight: q.Highlight,
+		ProviderParams: q.Params, Blocks: q.Blocks, StableTokens: q.StableTokens, Citations: q.Citations, Spotlight: q.Spotlight, Highlight: q.Highlight, Shown: q.Shown,
 	}
 	if !q.Wants(ragctx.TypeMemory) || !q.Wants(ragctx.TypeResource) || !q.Wants(ragctx.TypeSkill) {
 		for _, t := range q.ContextTypes { // otherwise there is no filter, and the list may be but a default

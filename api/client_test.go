@@ -2,12 +2,17 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/chunk"
@@ -147,5 +152,35 @@ func TestClientOfAnotherServer(t *testing.T) {
 	}
 	if _, err := c.Search(t.Context(), ragctx.NewQuery("x")); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Errorf("not JSON: %v", err)
+	}
+}
+
+// TestQueriesAreSentWhole: a query that the client sends is the one that the server reads.
+func TestQueriesAreSentWhole(t *testing.T) {
+	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	q := ragctx.ContextQuery{
+		Query: "q", ContextTypes: []ragctx.ContextType{ragctx.TypeMemory}, Depth: ragctx.DepthFull, MaxResults: 3, MaxTokens: 500,
+		Namespace: "n", UserID: "u", AgentID: "a", SessionID: "s", AsOf: at, Now: at.Add(time.Hour),
+		Filter:    ragctx.Filter{Tags: []string{"t"}, Metadata: map[string]string{"k": "v"}, Sources: []string{"file:*"}, OccurredAfter: at, OccurredBefore: at},
+		Tokenizer: "chars4", Format: "text", Preset: "compact", Queries: []string{"r"}, Messages: []ragctx.Message{{Role: ragctx.RoleUser, Content: ragctx.Text("m")}},
+		Exclude: []string{"x"}, Shown: []string{"y"}, MinRelevance: .3, Diversity: .2, Blocks: true, StableTokens: 40, Citations: new(false), Spotlight: true,
+		Explain: true, Exact: true, Highlight: true, Params: map[string]any{"p": true},
+	}
+	for f, v := range reflect.ValueOf(q).Fields() {
+		if f.IsExported() && v.IsZero() {
+			t.Errorf("%s is not set here", f.Name)
+		}
+	}
+	body, err := json.Marshal(contextRequest(q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r ContextRequest
+	if err := json.Unmarshal(body, &r); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.query()
+	if diff := cmp.Diff(q, got, cmpopts.IgnoreUnexported(ragctx.ContextQuery{})); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
 	}
 }

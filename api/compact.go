@@ -56,15 +56,16 @@ type CompactStatelessRequest struct {
 
 // CompactAnswer is what came of a compaction.
 type CompactAnswer struct {
-	Compacted  bool              `json:"compacted" doc:"false if nothing was done, and reason says why"`
-	Reason     string            `json:"reason,omitempty" doc:"why nothing was done, or why what was done"`
-	Before     compact.Size      `json:"before" doc:"what was shown before"`
-	After      compact.Size      `json:"after" doc:"what is shown now"`
-	OverTokens int               `json:"over_tokens,omitempty" doc:"by how much that exceeds the limit, which only what must stay can do"`
-	Record     *compact.Record   `json:"record,omitempty" doc:"what is shown in the place of which messages; absent if nothing was done"`
-	Buffer     *Buffered         `json:"buffer,omitempty" doc:"what the policy buffer did; absent if nothing, or of another policy"`
-	Warnings   []compact.Warning `json:"warnings" nullable:"false" doc:"the ways of summarising that failed before one did not"`
-	Usage      *ModelUsage       `json:"usage,omitempty" doc:"what the model cost; absent if none was asked"`
+	Compacted  bool            `json:"compacted" doc:"false if nothing was done, and reason says why"`
+	Reason     string          `json:"reason,omitempty" doc:"why nothing was done, or why what was done"`
+	Before     compact.Size    `json:"before" doc:"what was shown before"`
+	After      compact.Size    `json:"after" doc:"what is shown now"`
+	OverTokens int             `json:"over_tokens,omitempty" doc:"by how much that exceeds the limit, which only what must stay can do"`
+	Record     *compact.Record `json:"record,omitempty" doc:"what is shown in the place of which messages; absent if nothing was done"`
+	Buffer     *Buffered       `json:"buffer,omitempty" doc:"what the policy buffer did; absent if nothing, or of another policy"`
+	Rules
+	Warnings []compact.Warning `json:"warnings" nullable:"false" doc:"the ways of summarising that failed before one did not"`
+	Usage    *ModelUsage       `json:"usage,omitempty" doc:"what the model cost; absent if none was asked"`
 }
 
 // ModelUsage is what a model cost, in tokens.
@@ -198,6 +199,7 @@ func compacted(r compact.Result) CompactAnswer {
 	out := CompactAnswer{
 		Compacted: r.Record != nil, Reason: r.Reason, Before: r.Before, After: r.After, OverTokens: r.Over, Record: r.Record, Warnings: r.Warnings,
 	}
+	out.Rules = rulesOf(compact.RulesIn(r.Messages))
 	if out.Warnings == nil {
 		out.Warnings = []compact.Warning{}
 	}

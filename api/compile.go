@@ -76,18 +76,33 @@ type CompileStatelessRequest struct {
 // CompileAnswer is what a model is shown of a conversation.
 type CompileAnswer struct {
 	Said
-	Tokens     int                `json:"tokens" doc:"what the messages cost"`
-	OverTokens int                `json:"over_tokens,omitempty" doc:"by how much that exceeds max_tokens, which only what must stay can do"`
-	Sections   []string           `json:"sections" nullable:"false" doc:"the sections that there are"`
-	Dropped    []conversation.Cut `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first: because of the limits, or as no provider takes them"`
-	Hidden     []HiddenMessages   `json:"hidden" nullable:"false" doc:"how many others are not shown, or not whole, by reason"`
-	Losses     []FormLoss         `json:"losses" nullable:"false" doc:"what cannot be said in the form of the answer, or was lost of that of the request"`
+	Tokens        int                `json:"tokens" doc:"what the messages cost"`
+	OverTokens    int                `json:"over_tokens,omitempty" doc:"by how much that exceeds max_tokens, which only what must stay can do"`
+	Sections      []string           `json:"sections" nullable:"false" doc:"the sections that there are"`
+	Dropped       []conversation.Cut `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first, 100 at most: because of the limits, or as no provider takes them"`
+	DroppedTotals []DroppedTotal     `json:"dropped_totals" nullable:"false" doc:"what all of them come to, by reason, also those that dropped does not name"`
+	Hidden        []HiddenMessages   `json:"hidden" nullable:"false" doc:"how many others are not shown, or not whole, by reason"`
+	Rules
+	Losses []FormLoss `json:"losses" nullable:"false" doc:"what cannot be said in the form of the answer, or was lost of that of the request"`
+}
+
+// Rules are what a user ruled, decided and dated in messages that are not shown.
+type Rules struct {
+	Rules        []compact.Rule `json:"rules" nullable:"false" doc:"what the user ruled, decided and dated in messages for which a summary or observations stand, word for word, as the model is shown it there"`
+	RulesLeftOut int            `json:"rules_left_out,omitempty" doc:"how many more there are, for which there was no room; they are in the stored messages"`
+}
+
+func rulesOf(list []compact.Rule, left int) Rules {
+	if list == nil {
+		list = []compact.Rule{}
+	}
+	return Rules{list, left}
 }
 
 // HiddenMessages says how many messages of a conversation are not shown, or not whole, for
 // a reason that many share.
 type HiddenMessages struct {
-	Reason   session.Reason `json:"reason" enum:"section,trace,compacted,pruned,stage" doc:"section: they are in one that is not asked for; trace: they are traces of other executions; compacted: a summary stands for them; pruned: an old output of a tool is left out of them; stage: a stage has left them out, or shows something else"`
+	Reason   session.Reason `json:"reason" enum:"section,trace,compacted,pruned,stage" doc:"section: they are in one that is not asked for; trace: they are traces of other executions; compacted: a summary stands for them; pruned: an old output of a tool is left out of them; stage: a stage has left them out, or shows something else, such as observations"`
 	Messages int            `json:"messages" doc:"how many these are"`
 	Tokens   int            `json:"tokens" doc:"that were saved"`
 }
@@ -143,11 +158,11 @@ func (s *Server) compile(ctx context.Context, in *compileStatelessInput) (*compi
 func compiled(c conversation.Compiled, format string, lost []FormLoss) (*compileOutput, error) {
 	said, losses, err := spoken(format, c.Messages)
 	out := CompileAnswer{
-		Said: said, Tokens: c.Tokens, OverTokens: c.Over, Sections: c.Sections, Dropped: c.Cuts, Hidden: hiddenOf(c.Hidden), Losses: slices.Concat(lost, losses),
+		Said: said, Tokens: c.Tokens, OverTokens: c.Over, Sections: c.Sections, Hidden: hiddenOf(c.Hidden),
+		Rules: rulesOf(c.Rules, c.RulesLeftOut), Losses: slices.Concat(lost, losses),
 	}
-	if out.Dropped == nil {
-		out.Dropped = []conversation.Cut{}
-	}
+	out.Dropped = append([]conversation.Cut{}, c.Cuts[:min(len(c.Cuts), mostDropped)]...)
+	out.DroppedTotals = droppedTotals(c.Cuts, func(d conversation.Cut) (session.Reason, bool, int) { return d.Reason, d.Partial, d.Tokens })
 	if out.Losses == nil {
 		out.Losses = []FormLoss{}
 	}

@@ -44,6 +44,7 @@ type ContextRequest struct {
 	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"how much it counts against an item that it says what one before it says; 0 chooses by relevance alone"`
 	Blocks         bool           `json:"blocks,omitempty" doc:"splits the answer into two blocks: one that stays the same whatever is asked (published procedures, pinned memories, those that describe the user), and what answers the query"`
 	StableTokens   int            `json:"stable_tokens,omitempty" minimum:"-1" maximum:"10000000" doc:"with blocks: the most tokens of max_tokens that the first one has; default is a quarter, -1 is none"`
+	Citations      *bool          `json:"citations,omitempty" default:"true" doc:"false leaves ids, titles, pages and lines out of the rendered answer: its tags have source and type alone"`
 	Spotlight      bool           `json:"spotlight,omitempty" doc:"marks retrieved text word by word, so that a model can tell it from instructions; what it is to be told of the marker is in instruction"`
 	Explain        bool           `json:"explain,omitempty" doc:"adds the scores of each signal to the items"`
 	Exact          bool           `json:"exact,omitempty" doc:"searches vectors exhaustively"`
@@ -79,7 +80,7 @@ func (r ContextRequest) query() (ragctx.ContextQuery, error) {
 		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
 		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Queries: r.Queries, Messages: r.Messages,
 		Exclude: r.Exclude, Shown: r.Shown, MinRelevance: r.MinRelevance, Diversity: r.Diversity, Explain: r.Explain, Exact: r.Exact, Params: r.ProviderParams,
-		Blocks: r.Blocks, StableTokens: r.StableTokens, Spotlight: r.Spotlight, Highlight: r.Highlight,
+		Blocks: r.Blocks, StableTokens: r.StableTokens, Citations: r.Citations, Spotlight: r.Spotlight, Highlight: r.Highlight,
 	}
 	if r.Filter != nil {
 		q.Filter = ragctx.Filter(*r.Filter)
@@ -173,8 +174,9 @@ func exampleAnswer() resolve.Answer {
 			TokenCount: 11, Relevance: 0.83, Source: "file:docs/deploy.md", Provider: "docs", Depth: ragctx.DepthOverview,
 			Metadata: map[string]any{"document": "docs/deploy.md", "heading": "Deploying > Rolling back", "lines": "41-41", "title": "Deploying"},
 		}},
-		XML:         "<context source=\"file:docs/deploy.md\" type=\"Resource\">\nRun `deploy rollback` to return to the release before.\n</context>",
-		TotalTokens: 30, Tokenizer: ragctx.DefaultTokenizer, Format: xmlfmt.XML, Truncated: true,
+		XML: "<context source=\"file:docs/deploy.md\" type=\"Resource\" id=\"docs/deploy.md@3#4\" title=\"Deploying\" lines=\"41-41\">\n" +
+			"Run `deploy rollback` to return to the release before.\n</context>",
+		TotalTokens: 51, Tokenizer: ragctx.DefaultTokenizer, Format: xmlfmt.XML, Truncated: true,
 		Providers: []resolve.ProviderReport{
 			{Name: "docs", Returned: 2, Used: 1, Tokens: 11, TookMS: 1.4},
 			{Name: "memory", TookMS: 0.6, Note: "no memory in scope matches the query"},

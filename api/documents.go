@@ -17,7 +17,7 @@ import (
 
 // DocumentRequest is a document as it is sent. Its id is in the path.
 type DocumentRequest struct {
-	Text     string    `json:"text" doc:"the whole text, at most 32 MiB"`
+	Text     string    `json:"text,omitempty" doc:"the whole text, at most 32 MiB; without it, title is the text"`
 	Title    string    `json:"title,omitempty" doc:"at most 2 KiB; default is that of the text, else the file name in the id"`
 	Source   string    `json:"source,omitempty" doc:"where the text comes from, at most 4 KiB" example:"file:docs/a.md"`
 	MIME     string    `json:"mime,omitempty" maxLength:"512" doc:"the type of text; default is by the id's extension" example:"text/markdown"`

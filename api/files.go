@@ -51,12 +51,12 @@ func (s *Server) documentBody() *huma.RequestBody {
 }
 
 // readFile returns the body of a request that is a file.
-func (s *Server) readFile(c echo.Context) ([]byte, *Problem) {
+func (s *Server) readFile(c echo.Context, op *huma.Operation, memory *reservation) ([]byte, *Problem) {
 	r := c.Request()
 	if p := checkFileType(r.Header); p != nil {
 		return nil, p
 	}
-	return s.readAll(c, s.opts.MaxFileBytes, "split the file")
+	return s.readAll(c, op, memory, s.opts.MaxFileBytes, "split the file")
 }
 
 // checkFileType refuses what is not read as a file. No type is refused, too: JSON

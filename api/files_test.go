@@ -87,6 +87,27 @@ func TestPutFile(t *testing.T) {
 	}
 }
 
+// TestPutTitle has a page with nothing but a title, as a file and as text in JSON, and an entry with
+// nothing but that.
+func TestPutTitle(t *testing.T) {
+	f := start(t, Options{})
+	const page = "<html><head><title>Ceramics of the Etruscans</title></head><body></body></html>"
+	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/page.html", page, "Content-Type: text/html"), 201)
+	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/sent", fmt.Sprintf(`{"text":%q,"mime":"text/html"}`, page)), 201)
+	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/entry", `{"title":"Ceramics of the Etruscans"}`), 201)
+	for _, id := range []string{"page.html", "sent", "entry"} {
+		if d := into[Document](t, f.call(t, "GET", "/v1/documents/"+id, ""), 200); *d.Text != "Ceramics of the Etruscans" {
+			t.Errorf("%s: %+v", id, d)
+		}
+	}
+	for _, body := range []string{`{}`, `{"text":"","title":" "}`} {
+		p := f.call(t, "PUT", "/v1/documents/none", body).problem(t)
+		if p.Status != 422 || !strings.Contains(p.Detail, "text: is empty or white space, and there is no title") {
+			t.Errorf("%s: %+v", body, p)
+		}
+	}
+}
+
 // TestPutText: what is text already stays as it is.
 func TestPutText(t *testing.T) {
 	f := startFiles(t, Options{})

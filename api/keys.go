@@ -55,7 +55,7 @@ func (s *Server) keyRoutes() {
 	tags := []string{"keys"}
 	register(s, huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: keysPath, Tags: tags, Summary: "Make an API key",
-		Description: "The answer has the key itself, this once: only its SHA-256 is kept. From the first key on, every request needs one. " +
+		Description: "The answer has the key itself, this once: only its SHA-256 is kept. From the first key on, every request needs one: it has to be that of an admin of all namespaces. " +
 			"For admins of all namespaces.",
 		DefaultStatus: http.StatusCreated,
 	}, s.createKey)
@@ -78,7 +78,13 @@ func (s *Server) createKey(ctx context.Context, in *keyInput) (*newKeyOutput, er
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.engine.CreateKey(ctx, access.Key{Name: r.Name, Role: role, Namespaces: r.Namespaces, User: r.UserID, Expires: r.Expires})
+	key := access.Key{Name: r.Name, Role: role, Namespaces: r.Namespaces, User: r.UserID, Expires: r.Expires}
+	if !s.engine.NeedsKeys() {
+		if err := key.CheckFirst(); err != nil {
+			return nil, err
+		}
+	}
+	k, err := s.engine.CreateKey(ctx, key)
 	return &newKeyOutput{k}, err
 }
 

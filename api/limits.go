@@ -3,13 +3,12 @@ package api
 import (
 	"fmt"
 	"math"
-	"strconv"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -88,10 +87,7 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		leave, again, what := s.limits.enter(key)
 		if leave == nil {
-			seconds := int(max(1, math.Ceil(again.Seconds())))
-			c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(seconds))
-			code, status := ragctx.CodeOf(ragctx.ErrLimited)
-			return newProblem(status, string(code), fmt.Sprintf("the API key %s; try again in %d s", what, seconds))
+			return busy(http.StatusTooManyRequests, again, "the API key "+what)
 		}
 		defer leave()
 		return next(c)

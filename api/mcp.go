@@ -10,6 +10,9 @@ import (
 
 const mcpPath = "/mcp"
 
+// maxMCPBody is the longest message that package mcpserver reads.
+const maxMCPBody = 8 << 20
+
 // mountMCP lets agents in that speak the Model Context Protocol.
 func (s *Server) mountMCP() {
 	if s.opts.MCP == nil {
@@ -30,6 +33,21 @@ func (s *Server) mcp(c echo.Context) error {
 		defer cancel()
 		defer s.whenStopping(ctx, cancel)()
 		r = r.WithContext(ctx)
+	} else {
+		memory := s.bodies.reserve("mcp")
+		defer memory.release()
+		size := r.ContentLength
+		if size < 0 {
+			size = maxMCPBody
+		}
+		if err := memory.grow(r.Context(), min(size, maxMCPBody)); err != nil {
+			return err
+		}
+		leave, err := s.enter(r.Context(), readsNext)
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
 	w := &plainErrors{ResponseWriter: c.Response()}
 	s.opts.MCP.ServeHTTP(w, r)

@@ -99,7 +99,7 @@ func ImportMemories(ctx context.Context, to MemorySink, namespace string, r io.R
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var buf []byte
 	for n := 1; ; n++ {
-		line, whole, err := readLine(lines, buf[:0], maxMemoryLine)
+		line, whole, err := readLine(lines, buf[:0], maxMemoryLine, func(int) error { return nil })
 		if err != nil && !errors.Is(err, io.EOF) {
 			return in.done, fmt.Errorf("read memories: %w", err)
 		}
@@ -233,10 +233,27 @@ func (s *Server) exportMemories(_ context.Context, in *memoryExport) (*huma.Stre
 func (s *Server) importMemories(ctx context.Context, in *memoryImport) (*memoryImportOutput, error) {
 	var out memoryImportOutput
 	err := s.importLines(in.c, func(body io.Reader) (err error) {
-		out.Body, err = ImportMemories(ctx, s.engine, in.Namespace, body)
+		out.Body, err = ImportMemories(ctx, gatedSink{s.engine, s}, in.Namespace, body)
 		return err
 	})
 	return &out, err
+}
+
+// gatedSink stores memories one at a time, each in its turn.
+type gatedSink struct {
+	MemorySink
+
+	server *Server
+}
+
+// ImportMemory implements [MemorySink].
+func (g gatedSink) ImportMemory(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
+	leave, err := g.server.enter(ctx, itemsLast)
+	if err != nil {
+		return m, "", err
+	}
+	defer leave()
+	return g.MemorySink.ImportMemory(ctx, m)
 }
 
 // importLines has read take the body of a request that is one JSON object per line.

@@ -59,7 +59,7 @@ func (content) Schema(r huma.Registry) *huma.Schema {
 }
 
 type block struct {
-	Type      string          `json:"type" enum:"text,image,tool_use,tool_result" doc:"says which of the other fields count"`
+	Type      string          `json:"type" enum:"text,image,tool_use,tool_result,vendor" doc:"says which of the other fields count; vendor is a part of a kind that only one vendor's form has, such as a document"`
 	Text      string          `json:"text,omitempty" doc:"of a text"`
 	MediaType string          `json:"media_type,omitempty" doc:"of an image"`
 	Data      []byte          `json:"data,omitempty" doc:"of an image"`
@@ -69,4 +69,6 @@ type block struct {
 	ToolUseID string          `json:"tool_use_id,omitempty" doc:"of a tool result"`
 	Content   content         `json:"content" required:"false" doc:"of a tool result"`
 	IsError   bool            `json:"is_error,omitempty" doc:"of a tool result"`
+	Form      string          `json:"form,omitempty" enum:"openai,anthropic,gemini" doc:"the vendor whose form part is of"`
+	Part      map[string]any  `json:"part,omitempty" doc:"of a vendor's block the whole part as that vendor has it, and is sent it again; of others the fields that only that vendor's form has"`
 }

@@ -47,6 +47,7 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 	}
 	var e exposition
 	e.gauge("ragctx_build_info", "What is running; the value is 1.", series{labels{"version", s.opts.Version, "go_version", runtime.Version()}, 1})
+	writeFailures(&e, s.engine.StoreFailures())
 	writeIndexes(&e, s.engine.OpenIndexes())
 	writeSearches(&e, s.engine.VectorSearches)
 	jobs, err := s.engine.JobTally(ctx)
@@ -57,12 +58,36 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 	writePacks(&e, s.engine.PackTally())
 	writeLedger(&e, s.engine.LedgerTally())
 	s.requests.write(&e)
+	s.writeOverload(&e)
 	writeAnswers(&e, s.engine.AnswerTally())
 	queries, documents := s.engine.EmbedderCalls()
 	writeEmbedder(&e, queries, documents)
 	writeEvents(&e, s.engine.EventTally())
 	writeProcess(&e)
 	return &metricsOutput{expositionType, e.buf.Bytes()}, nil
+}
+
+// writeOverload tells what bounds requests and how many were refused for it.
+func (s *Server) writeOverload(e *exposition) {
+	active, limit, waiting := s.gate.state()
+	e.gauge("ragctx_requests_computing", "Requests that compute now.", series{nil, float64(active)})
+	e.gauge("ragctx_requests_computing_limit", "Requests that may compute at a time, as processors allow.", series{nil, float64(limit)})
+	e.gauge("ragctx_requests_waiting", "Requests that wait for others to end.", series{nil, float64(waiting)})
+	e.counter("ragctx_requests_refused_total", "Requests that were told to come again: processors, as too many compute; memory, as large bodies take it.",
+		series{labels{"reason", "processors"}, float64(s.gate.refused.Load())}, series{labels{"reason", "memory"}, float64(s.bodies.refused.Load())})
+}
+
+// writeFailures has a series for each kind of failure, also before there is any.
+func writeFailures(e *exposition, failures []*ragctx.RepairError) {
+	var all []series
+	for _, kind := range []string{ragctx.RepairWrites, ragctx.RepairDatabase} {
+		there := 0.0
+		if slices.ContainsFunc(failures, func(f *ragctx.RepairError) bool { return f.Kind == kind }) {
+			there = 1
+		}
+		all = append(all, series{labels{"kind", kind}, there})
+	}
+	e.gauge("ragctx_store_failed", "1 from when the store cannot write any more, or its database is damaged, until the server is restarted.", all...)
 }
 
 // kinds are the kinds of items, each of which has series of its own.

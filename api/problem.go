@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -22,6 +23,8 @@ type Problem struct {
 	Code      string  `json:"code" doc:"the kind of error, for programs: invalid, not_found, conflict, precondition_failed, too_large, denied, unauthenticated, quota_exceeded, rate_limited, unavailable, no_space, provider_failed, timeout, internal, method_not_allowed or unsupported_media_type" example:"invalid"`
 	RequestID string  `json:"request_id" doc:"names the request in the server's log"`
 	Errors    []Fault `json:"errors" nullable:"false" doc:"what is wrong with the request, field by field"`
+
+	again int // seconds after which the request may succeed; 0 is unknown
 }
 
 // Fault is what is wrong with one field of a request.
@@ -112,6 +115,9 @@ func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *
 		s.log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "code", string(code), "error", err)
 	}
 	p := newProblem(status, string(code), detailOf(status, err))
+	if status >= http.StatusInternalServerError && !errors.Is(err, ragctx.ErrNoSpace) && isWrite(op) {
+		p.Detail += unknownOutcome
+	}
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 		p.Detail = f.Error()
 		p.Errors = []Fault{{Location: s.locate(op, f.Field), Message: f.Problem}}
@@ -119,13 +125,20 @@ func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *
 	return p
 }
 
+// unknownOutcome is said of a change that failed on the way to the disk: it may be there after
+// a restart all the same.
+const unknownOutcome = "; whether the change was made is not known: send it again, with the Idempotency-Key that it had, and it is made once"
+
 // detailOf returns the text of an error as far as it is meant for callers.
 func detailOf(status int, err error) string {
 	switch {
 	case status == http.StatusServiceUnavailable:
+		if repair, ok := errors.AsType[*ragctx.RepairError](err); ok {
+			return repair.Problem
+		}
 		return "the server cannot answer now; try again later"
 	case status == http.StatusInsufficientStorage:
-		return "the server's disk is full; free some space and try again"
+		return "the server's disk is full; free some space, or delete with erase=true, and try again"
 	case status == http.StatusBadGateway:
 		return "a required context provider failed; the server's log says why"
 	case status >= http.StatusInternalServerError:
@@ -204,6 +217,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 		p = s.problemOfEcho(ctx, err)
 	}
 	p.RequestID = requestID(ctx)
+	maps.Copy(c.Response().Header(), p.GetHeaders())
 	c.Response().Header().Set(echo.HeaderContentType, problemType)
 	if err := c.JSON(p.Status, p); err != nil {
 		s.log.DebugContext(ctx, "write answer", "request_id", p.RequestID, "error", err)

@@ -57,6 +57,9 @@ type Options struct {
 	// their texts; 0 is [engine.DefaultMaxBulkItems] and [engine.DefaultMaxBulkBytes].
 	MaxBulkItems int
 	MaxBulkBytes int64
+	// BodyMemory is what bodies may take together while their requests are answered; 0 is
+	// [DefaultBodyMemory]. Requests beyond it are told to come again.
+	BodyMemory int64
 	// AllowHosts are names by which the server may be called, in lower case, besides
 	// those of this machine; none is any where requests need keys, and else none.
 	AllowHosts []string
@@ -89,6 +92,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, DefaultMaxBodyBytes)
 	o.MaxFileBytes = cmp.Or(o.MaxFileBytes, docs.DefaultMaxConvertBytes)
+	o.BodyMemory = cmp.Or(o.BodyMemory, DefaultBodyMemory)
 	o.ShutdownTimeout = cmp.Or(o.ShutdownTimeout, 10*time.Second)
 	o.Version = cmp.Or(o.Version, "dev")
 	if o.NewID == nil {
@@ -112,6 +116,8 @@ type Server struct {
 	patterns map[string]string // those of echo, as spec has them
 
 	limits   *limiter
+	bodies   *bodyMemory
+	gate     *gate
 	requests requestTally
 	public   atomic.Bool // whether other machines can reach it
 	underWay underWay
@@ -127,7 +133,7 @@ var _ http.Handler = (*Server)(nil)
 // New returns a server for eng, which stays the caller's to close.
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
-	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits), learning: mem0Learning, stopping: make(chan struct{})}
+	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits), bodies: newBodyMemory(o.BodyMemory), gate: newGate(), learning: mem0Learning, stopping: make(chan struct{})}
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL) // in this order: what is refused is logged too
@@ -146,8 +152,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Serve answers on ln until ctx ends, and then for as long as
-// [Options].ShutdownTimeout until the requests in flight are done. It closes ln.
-// It returns nil after an orderly end, and fails at once with
+// [Options].ShutdownTimeout until the requests in flight are done; the rest is cut off.
+// It closes ln. It returns nil after ctx has ended, and fails at once with
 // [ragctx.ErrDenied] if ln is an address that [Server.CheckListener] refuses.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if err := s.CheckListener(ln.Addr()); err != nil {
@@ -185,8 +191,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if err == nil {
 		err = s.socketsClosed(grace)
 	}
-	if err != nil {
-		err = fmt.Errorf("shut down: requests in flight were cut off after %s: %w", s.opts.ShutdownTimeout, errors.Join(err, srv.Close()))
+	if err != nil { // a client that sends the rest of a body whenever it likes must not decide how this ends
+		s.log.WarnContext(base, "requests in flight were cut off", "after", s.opts.ShutdownTimeout, "error", err)
+		err = srv.Close()
 	}
 	if serveErr := <-failed; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, serveErr)

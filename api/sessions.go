@@ -24,7 +24,7 @@ type SessionRequest struct {
 	ID         string   `json:"id,omitempty" maxLength:"512" doc:"chosen by the server if absent. One that is there is 409"`
 	Namespace  string   `json:"namespace,omitempty" maxLength:"512" doc:"default is the one called default"`
 	UserID     string   `json:"user_id,omitempty" maxLength:"512" doc:"whose session it is; without it nobody's"`
-	Layer      string   `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" default:"any" doc:"how it is compressed: any is observations where there are any, else compaction"`
+	Layer      string   `json:"layer,omitempty" enum:"any,observation,compaction,buffer,none" default:"any" doc:"how it is compressed: any is compaction"`
 	Parameters Metadata `json:"parameters,omitempty" doc:"values of your own, at most 64 KiB of JSON"`
 }
 

@@ -27,12 +27,13 @@ type SessionAssembleRequest struct {
 type SessionAssembleAnswer struct {
 	AssembleAnswer
 
-	Pipeline     []StageReport    `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
-	Layer        pipeline.Layer   `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is observations where there are any, else compaction"`
-	Hidden       []HiddenMessages `json:"hidden" nullable:"false" doc:"how many messages of the session the stages were not given, or not whole, by reason; those that are few are in dropped"`
-	Compactions  []string         `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
-	Observations int              `json:"observations" doc:"how many notes there are of what long turns came to"`
-	Leaf         string           `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
+	Pipeline []StageReport    `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
+	Layer    pipeline.Layer   `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is compaction"`
+	Hidden   []HiddenMessages `json:"hidden" nullable:"false" doc:"how many messages of the session are not shown, or not whole, because of its sections, traces and stages, by reason; others are in dropped"`
+	Rules
+	Compactions  []string `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
+	Observations int      `json:"observations" doc:"how many notes there are of what long turns came to"`
+	Leaf         string   `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
 }
 
 // StageReport says what a stage did.
@@ -55,9 +56,9 @@ func (s *Server) sessionAssembleRoutes() {
 }
 
 func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) (*sessionAssembleOutput, error) {
-	messages, losses, err := s.heard(in.Body.Said, "messages")
+	messages, losses, err := s.heardAfter(ctx, in.kept(), in.Body.Leaf, in.Body.Said)
 	if err != nil {
-		return nil, err
+		return nil, noMessageIn(err, "leaf")
 	}
 	c, err := in.Body.call(in.Body.Said, messages, losses)
 	if err != nil {
@@ -69,7 +70,10 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 	if err != nil {
 		return nil, noMessageIn(err, "leaf")
 	}
-	out := SessionAssembleAnswer{Layer: cmp.Or(a.Stages.Layer, anyLayer), Observations: len(a.Stages.Notes), Hidden: hiddenOf(a.Stages.Hidden)}
+	out := SessionAssembleAnswer{
+		Layer: cmp.Or(a.Stages.Layer, anyLayer), Observations: len(a.Stages.Notes), Hidden: hiddenOf(a.Stages.Hidden),
+		Rules: rulesOf(a.Stages.Rules, a.Stages.RulesLeftOut),
+	}
 	for _, r := range a.Stages.Reports {
 		out.Pipeline = append(out.Pipeline, StageReport(r))
 	}
@@ -80,10 +84,10 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 		out.Leaf = a.Stages.Path[n-1]
 	}
 	c.stored = len(a.Stages.Messages)
-	if out.AssembleAnswer, err = c.Answer(a.Assembled); err != nil {
+	if out.AssembleAnswer, err = c.answer(a.Assembled); err != nil {
 		return nil, err
 	}
-	out.Dropped = append(droppedBefore(a, out.Dropped), out.Dropped...)
+	out.drop(append(droppedBefore(a, out.Dropped), out.Dropped...))
 	return &sessionAssembleOutput{out}, nil
 }
 

@@ -86,11 +86,18 @@ func (s *Server) importSession(ctx context.Context, in *sessionImport) (*session
 	ctx, at := noting(session.Once(ctx, seedOf(ctx)))
 	read, ok := in.c.Get(importSession).(sessionRead)
 	if !ok {
+		memory := s.bodies.reserve(importSession)
+		defer memory.release()
 		var err error
-		if read, err = s.readSession(in.c, io.Discard); err != nil {
+		if read, err = s.readSession(in.c, io.Discard, memory); err != nil {
 			return nil, err
 		}
 	}
+	leave, err := s.enter(ctx, itemsLast)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if err := s.engine.Sessions().Import(ctx, k, read.archive); err != nil {
 		return nil, err
 	}
@@ -110,9 +117,10 @@ type sessionRead struct {
 }
 
 // readSession reads the body of an import, which is of limited length, and gives sum all of it.
-func (s *Server) readSession(c echo.Context, sum io.Writer) (read sessionRead, err error) {
+func (s *Server) readSession(c echo.Context, sum io.Writer, memory *reservation) (read sessionRead, err error) {
 	err = s.importLines(c, func(body io.Reader) (err error) {
-		limited := http.MaxBytesReader(c.Response().Writer, io.NopCloser(body), maxSessionLines)
+		kept := &reservedReader{ctx: c.Request().Context(), r: body, held: memory}
+		limited := http.MaxBytesReader(c.Response().Writer, io.NopCloser(kept), maxSessionLines)
 		read.archive, read.bad, err = session.ReadJSONL(io.TeeReader(limited, sum))
 		if _, long := errors.AsType[*http.MaxBytesError](err); long {
 			return bodyProblem(c, err, "import a session of its newer messages")
@@ -125,8 +133,10 @@ func (s *Server) readSession(c echo.Context, sum io.Writer) (read sessionRead, e
 // importSessionOnce answers an import that has a key: whether it came before is known of its
 // whole body, which is not kept.
 func (s *Server) importSessionOnce(c echo.Context, op *huma.Operation, next func(seed string)) error {
+	memory := s.bodies.reserve(importSession)
+	defer memory.release()
 	return s.onceIn(c, op, c.QueryParam("namespace"), func(sum hash.Hash) error {
-		read, err := s.readSession(c, sum)
+		read, err := s.readSession(c, sum, memory)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,8 @@ func (s *Server) adminRoutes() {
 	register(s, huma.Operation{
 		OperationID: "snapshot", Method: http.MethodGet, Path: "/v1/snapshot", Tags: tags, Summary: "Download a snapshot",
 		Description: "One state of everything in the data directory as one file, which \"ragctx restore\" makes a data directory of. " +
-			"Reads and writes go on meanwhile. The file ends in a checksum; one that broke off is refused when it is restored.",
+			"Reads and writes go on meanwhile. The file ends in a checksum; one that broke off is refused when it is restored. " +
+			fmt.Sprintf("At most %d are made or downloaded at a time; one more is 429, with Retry-After.", engine.MaxSnapshots),
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The snapshot.", Content: map[string]*huma.MediaType{snapshotType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		}},
@@ -93,6 +94,9 @@ func (s *Server) streamed(media, file string, write func(ctx context.Context, w 
 		switch {
 		case err == nil:
 		case !out.begun:
+			if errors.Is(err, ragctx.ErrLimited) {
+				hctx.SetHeader("Retry-After", "10")
+			}
 			s.handleError(s.problemOf(hctx.Context(), hctx.Operation(), err), humaecho.Unwrap(hctx))
 		default:
 			s.log.ErrorContext(hctx.Context(), "answer broke off", "request_id", requestID(hctx.Context()), "file", file, "error", err)

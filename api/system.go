@@ -28,7 +28,7 @@ func (s *Server) systemRoutes() {
 	})
 	register(s, huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Summary: "Can the server answer?",
-		Description: "503 if the store does not answer.",
+		Description: "503 with the reason if the store does not answer, cannot write any more, or is damaged.",
 	}, s.ready)
 	register(s, huma.Operation{
 		OperationID: "status", Method: http.MethodGet, Path: "/v1/status", Tags: tags, Summary: "How is the server doing?",

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+)
+
+// mostDropped is how many messages an answer names that are not shown; the others are
+// counted.
+const mostDropped = 100
+
+// DroppedMessage is a message that is not shown, or not whole.
+type DroppedMessage struct {
+	Index   *int           `json:"index,omitempty" doc:"of the message in the request; of one of a session in what its stages have left, absent if they were not given it"`
+	ID      string         `json:"id,omitempty"`
+	Role    ragctx.Role    `json:"role"`
+	Partial bool           `json:"partial,omitempty" doc:"the rest of the message is shown"`
+	Tokens  int            `json:"tokens" doc:"that were saved"`
+	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty" doc:"budget: newer ones took it; boundary: a conversation cannot begin with it; orphan_result: its call is not there; unanswered_call: the conversation went on without a result; empty: it says nothing"`
+}
+
+// DroppedTotal says how many messages are not shown, or not whole, for a reason.
+type DroppedTotal struct {
+	Reason   session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty" doc:"as in dropped"`
+	Messages int            `json:"messages" doc:"how many these are"`
+	Partial  int            `json:"partial,omitempty" doc:"of how many of these the rest is shown"`
+	Tokens   int            `json:"tokens" doc:"that were saved"`
+}
+
+// droppedTotals counts messages that are not shown, by reason in the order in which these
+// come first.
+func droppedTotals[D any](list []D, of func(D) (why session.Reason, partial bool, tokens int)) []DroppedTotal {
+	out := []DroppedTotal{}
+	for _, d := range list {
+		why, partial, tokens := of(d)
+		i := slices.IndexFunc(out, func(t DroppedTotal) bool { return t.Reason == why })
+		if i < 0 {
+			i = len(out)
+			out = append(out, DroppedTotal{Reason: why})
+		}
+		out[i].Messages++
+		out[i].Tokens += tokens
+		if partial {
+			out[i].Partial++
+		}
+	}
+	return out
+}
+
+// drop puts messages that are not shown into an answer: the first ones, and what all of them
+// come to.
+func (a *AssembleAnswer) drop(all []DroppedMessage) {
+	a.DroppedTotals = droppedTotals(all, func(d DroppedMessage) (session.Reason, bool, int) { return d.Reason, d.Partial, d.Tokens })
+	a.Dropped = all[:min(len(all), mostDropped)]
+}
