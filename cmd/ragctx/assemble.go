@@ -62,7 +62,7 @@ var phases = []string{string(assemble.Loop), string(assemble.Synthesis)}
 type callFlags struct {
 	query, phase, agent, tokenizer string
 	window, reserve, maxTokens     int
-	spotlight                      bool
+	spotlight, noCitations         bool
 	report, json                   bool
 }
 
@@ -76,6 +76,7 @@ func (f *callFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
 	flags.StringVar(&f.tokenizer, "tokenizer", "", "counts the tokens (default "+ragctx.DefaultTokenizer+")")
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
+	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
 	flags.BoolVar(&f.report, "report", false, "print where the tokens went, what was found and what was left out, instead")
 	flags.BoolVar(&f.json, "json", false, "print the whole answer as JSON, as the API returns it")
 }
@@ -100,6 +101,9 @@ func (f *callFlags) apply(r *api.AssembleOptions) {
 		r.Context.MaxTokens = &f.maxTokens
 	}
 	r.Context.Spotlight = r.Context.Spotlight || f.spotlight
+	if f.noCitations {
+		r.Context.Citations = new(false)
+	}
 }
 
 // assembleFlags are the flags of the command.
@@ -202,13 +206,7 @@ func (f *assembleFlags) apply(r *api.AssembleRequest, s settings) {
 
 // shownOf tells how many messages of a request are shown.
 func shownOf(r api.AssembleRequest, a api.AssembleAnswer) string {
-	shown := len(r.Messages)
-	for _, d := range a.Dropped {
-		if !d.Partial {
-			shown--
-		}
-	}
-	return fmt.Sprintf("%d of %d", shown, len(r.Messages))
+	return fmt.Sprintf("%d of %d", len(r.Messages)-leftOut(a.DroppedTotals), len(r.Messages))
 }
 
 // writeAssembly tells where the tokens of a call go, what was found and what was left
@@ -250,6 +248,9 @@ func writeAssembly(w io.Writer, bold func(string) string, tools int, shown strin
 					whole = "in part"
 				}
 				row(number, d.Role, d.Tokens, d.Reason, whole)
+			}
+			for _, d := range a.DroppedTotals {
+				row("all", "", d.Tokens, d.Reason, d.Messages)
 			}
 		})
 	}

@@ -98,6 +98,9 @@ func readChat(fields map[string]json.RawMessage, bare bool) (call, error) {
 	c := &chatCall{fields: fields, bare: bare, messages: "messages", system: "system"}
 	if fields["contents"] != nil {
 		c.messages, c.system, c.read.Format = "contents", "systemInstruction", string(wire.Gemini)
+		if fields["system_instruction"] != nil {
+			c.system = "system_instruction" // as Google's client for Python has it
+		}
 	}
 	if err := json.Unmarshal(fields[c.messages], &c.read.Messages); err != nil {
 		return nil, ragctx.Invalid(c.messages, "are no list of messages: %v", err)
@@ -155,11 +158,18 @@ func (c *chatCall) takePrompt() {
 	}
 }
 
-// readLimits reads the tools and the tokens of the answer.
+// readLimits reads the tools and the tokens of the answer. Whatever else goes out and is more
+// than a word, as a schema of the answer, counts like a tool.
 func (c *chatCall) readLimits() error {
 	if tools, ok := c.fields["tools"]; ok {
 		if err := json.Unmarshal(tools, &c.read.Tools); err != nil {
 			return ragctx.Invalid("tools", "are no list: %v", err)
+		}
+	}
+	for name, value := range c.fields {
+		first := firstByte(value)
+		if (first == '{' || first == '[') && name != c.messages && name != c.system && name != "tools" {
+			c.read.Tools = append(c.read.Tools, value)
 		}
 	}
 	for _, name := range []string{"max_completion_tokens", "max_tokens"} {

@@ -172,7 +172,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, Gauge: s.gauge(), Logger: s.logger(stderr, floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(), KeepAudit: s.keepAudit(),
-		AnswerCache: s.answerCache(), Conversation: s.conversation(),
+		AnswerCache: s.answerCache(), Conversation: s.conversation(), AcceptLoss: s.acceptLoss, Reserve: s.reserve,
 	}
 	if err := s.useMemory(&o); err != nil {
 		return nil, err

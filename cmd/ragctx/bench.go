@@ -54,6 +54,10 @@ come by a schedule whether or not earlier ones were answered (an open loop), and
 latency counts from when the question was due. --ingest measures each load again
 while documents are written. Each load is run --repeat times, the loads in turns.
 
+Every question is searched for: it is asked at a time of its own, so that no answer
+comes from the answer cache. The first load is measured again with questions that are
+repeated as they are, and the report says how many answers came from the cache.
+
 If a server has the data directory open, or --server names one, that is what is
 measured. Otherwise one is started in this process for the run; it is asked over
 HTTP too, but then clients and server share the processors.
@@ -216,8 +220,8 @@ func (f benchFlags) ask(s settings, texts []string) []ragctx.ContextQuery {
 	return out
 }
 
-// loads returns what is measured: each number of clients or rate, and each of them
-// again beside an ingest.
+// loads returns what is measured: each number of clients or rate, each of them again beside
+// an ingest, and the first again with questions that the answer cache knows.
 func (f benchFlags) loads() (out []bench.Load) {
 	var writes bench.Ingest
 	if len(f.ingest) > 0 {
@@ -245,7 +249,9 @@ func (f benchFlags) loads() (out []bench.Load) {
 			add(bench.Load{Clients: n})
 		}
 	}
-	return out
+	again := out[0]
+	again.Repeated = true
+	return append(out, again)
 }
 
 // serveHere serves eng on a free port, as serve does, until stop is called.
@@ -256,7 +262,7 @@ func serveHere(ctx context.Context, env lookupEnv, eng *engine.Engine) (stop fun
 		return nil, "", err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	back, done := forServing(env), make(chan struct{})
+	back, done := forServing(env, processMemory()), make(chan struct{})
 	go func() {
 		defer close(done)
 		// Its end shows in the requests that fail.

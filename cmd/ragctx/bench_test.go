@@ -44,7 +44,8 @@ func TestFailIfSlower(t *testing.T) {
 	}
 }
 
-// TestLoads has each load with and without writing beside it.
+// TestLoads has each load with and without writing beside it, and the first with questions
+// that are repeated.
 func TestLoads(t *testing.T) {
 	names := func(f benchFlags) string {
 		var all []string
@@ -54,9 +55,9 @@ func TestLoads(t *testing.T) {
 		return strings.Join(all, "; ")
 	}
 	for want, f := range map[string]benchFlags{
-		"1 client; 4 clients":                                     {clients: []int{1, 4}},
-		"5/s; 5/s + 2 docs/s; 9/s; 9/s + 2 docs/s":                {clients: []int{4}, rates: []float64{5, 9}, arrivals: poisson, ingest: []float64{2}},
-		"5/s evenly; 5/s evenly + 3 docs/s in the same namespace": {rates: []float64{5}, arrivals: evenly, ingest: []float64{0, 3}},
+		"1 client; 4 clients; 1 client, repeated questions":                                       {clients: []int{1, 4}},
+		"5/s; 5/s + 2 docs/s; 9/s; 9/s + 2 docs/s; 5/s, repeated questions":                       {clients: []int{4}, rates: []float64{5, 9}, arrivals: poisson, ingest: []float64{2}},
+		"5/s evenly; 5/s evenly + 3 docs/s in the same namespace; 5/s evenly, repeated questions": {rates: []float64{5}, arrivals: evenly, ingest: []float64{0, 3}},
 	} {
 		if got := names(f); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// memoryLimit returns how many bytes the control group of this process may have, or those
-// around it, as Linux tells under root; [math.MaxInt64] where there is no limit, or no
-// control group.
+// memoryLimit returns how many bytes of memory this process may have, as Linux tells under
+// root: what the machine has, and the limits of the process's control groups.
+// [math.MaxInt64] is not known.
 func memoryLimit(root fs.FS) int64 {
-	least := int64(math.MaxInt64)
+	least := machineMemory(root)
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(groups)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -39,4 +39,18 @@ func memoryLimit(root fs.FS) int64 {
 		}
 	}
 	return least
+}
+
+// machineMemory returns the memory of the machine; [math.MaxInt64] is not known.
+func machineMemory(root fs.FS) int64 {
+	text, _ := fs.ReadFile(root, "proc/meminfo")
+	for line := range strings.Lines(string(text)) {
+		if total, is := strings.CutPrefix(line, "MemTotal:"); is {
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(total), " kB"), 10, 64)
+			if err == nil && kilobytes > 0 && kilobytes < math.MaxInt64>>10 {
+				return kilobytes << 10
+			}
+		}
+	}
+	return math.MaxInt64
 }

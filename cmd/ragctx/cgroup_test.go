@@ -24,6 +24,8 @@ func TestMemoryLimit(t *testing.T) {
 			"sys/fs/cgroup/unified/a/memory.limit_in_bytes":  "1\n",
 			"sys/fs/cgroup/memory/a/b/memory.limit_in_bytes": "1\n",
 		}, 900},
+		"Machine":  {map[string]string{"proc/meminfo": "MemTotal:        2048 kB\nMemFree:  1 kB\n"}, 2 << 20},
+		"Smaller":  {map[string]string{"proc/meminfo": "MemTotal:        2048 kB\n", "proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "1000\n"}, 1000},
 		"Nonsense": {map[string]string{"proc/self/cgroup": "x\n\n0::\n", "sys/fs/cgroup/memory.max": "-5"}, math.MaxInt64},
 	} {
 		t.Run(name, func(t *testing.T) {

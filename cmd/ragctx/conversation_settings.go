@@ -15,7 +15,11 @@ import (
 func conversationSettings() []setting {
 	flag, most := checkOneOf("true", "false"), checkUpTo(1<<20)
 	return []setting{
-		{"observation_enabled", "true notes what long turns of stored conversations came to, and shows these notes in the place of old messages", fixed("true"), flag},
+		{
+			"observation_enabled",
+			"true notes long turns of conversations with the layer observation, and shows a model's notes where messages do not fit",
+			fixed("true"), flag,
+		},
 		{"observation_min_messages", "messages of a turn that is observed, at least", fixed(strconv.Itoa(pipeline.DefaultMinMessages)), checkCount(1 << 20)},
 		{"observation_reflection_threshold", "how many observations become one; 0 is never", fixed(strconv.Itoa(pipeline.DefaultReflectionThreshold)), checkReflection},
 		{"compaction_enabled", "true compacts stored conversations when that is due", fixed("true"), flag},

@@ -76,6 +76,16 @@ func newDoctor(env lookupEnv) *cobra.Command {
 // checkUp has the data directory checked.
 func checkUp(ctx context.Context, progress io.Writer, b backend, o engine.DoctorOptions) (engine.Checkup, error) {
 	var found engine.Checkup
+	if l, ok := b.(local); ok { // no job, which has to be written
+		last := time.Now()
+		o.Progress = func(what string, done, total int) {
+			if now := time.Now(); total > 0 && now.Sub(last) >= lineEvery {
+				last = now
+				fmt.Fprintf(progress, "%s: %d%%\n", printable(what), 100*done/total)
+			}
+		}
+		return l.Doctor(ctx, o)
+	}
 	j, err := b.CheckUp(ctx, o)
 	if err != nil {
 		return found, err

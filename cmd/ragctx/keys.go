@@ -58,7 +58,8 @@ func newKeysCreate(env lookupEnv) *cobra.Command {
 		Long: `Create makes an API key and prints it. It is not kept and cannot be shown again.
 
 A read key asks, searches and lists; a write key stores, changes and deletes, too; an
-admin acts for all users and changes settings, too. A key of a user sees what is that
+admin acts for all users and changes settings, too. The first key is that of an admin
+of all namespaces, as nobody else can make others. A key of a user sees what is that
 user's and what is nobody's, and changes what is that user's.`,
 		Example: `  ragctx keys create ops --role admin
   ragctx keys create "billing agent" --role write --only billing --ttl 2160h
@@ -83,11 +84,20 @@ user's and what is nobody's, and changes what is that user's.`,
 				if s.origin["namespace"] == fromFlag && len(k.Namespaces) == 0 {
 					return badUsage("--namespace does not say what the key is for; use --only %s", printable(s.Namespace))
 				}
+				n, err := validKeys(ctx, b)
+				if err != nil {
+					return err
+				}
+				if n == 0 {
+					if err := k.CheckFirst(); err != nil {
+						return fmt.Errorf("%w, such as 'ragctx keys create ops --role admin'", err)
+					}
+				}
 				made, err := b.CreateKey(ctx, k)
 				if err != nil {
 					return err
 				}
-				if n, err := validKeys(ctx, b); err == nil && n == 1 {
+				if n == 0 {
 					fmt.Fprintln(cmd.ErrOrStderr(), "it is the first: from now on every request to a server of this data directory needs a key")
 				}
 				if asJSON {

@@ -20,8 +20,8 @@ func TestFirstAndLastKey(t *testing.T) {
 		_ = json.Unmarshal([]byte(r.stdout), &k)
 		return k.ID
 	}
-	first := run("it is the first", "keys", "create", "a", "--json")
-	second := run("", "keys", "create", "b", "--json")
+	first := run("it is the first", "keys", "create", "a", "--role", "admin", "--json")
+	second := run("", "keys", "create", "b", "--role", "admin", "--json")
 	run("", "keys", "revoke", first)
 	run("no keys are left", "keys", "revoke", second)
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -129,21 +130,36 @@ type server struct {
 	stderr bytes.Buffer
 }
 
-// start starts the command that TestMain has put into the path: this very
-// program, which then does what ragctx does.
-func (k *killer) start() *server {
-	home := k.TempDir()
-	s := &server{cmd: exec.Command("ragctx", "serve", "--addr", "127.0.0.1:0", "--data", k.dir, "--log-level", "warn")}
+// start starts a server in the directory of the killer.
+func (k *killer) start() *server { return startServer(k.T, k.dir) }
+
+// startServer starts the command that TestMain has put into the path: this very
+// program, which then does what ragctx does. before is what it is started with.
+func startServer(t *testing.T, dir string, before ...string) *server {
+	t.Helper()
+	home := t.TempDir()
+	line := slices.Concat(before, []string{"ragctx", "serve", "--addr", "127.0.0.1:0", "--data", dir, "--log-level", "warn"})
+	s := &server{cmd: exec.Command(line[0], line[1:]...)}
 	s.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home)
 	s.cmd.Stderr = &s.stderr
 	var err error
 	if s.stdout, err = s.cmd.StdoutPipe(); err != nil {
-		k.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := s.cmd.Start(); err != nil {
-		k.Fatal(err)
+		t.Fatal(err)
 	}
 	return s
+}
+
+// end asks the server to end, and returns its exit status.
+func (s *server) end(t *testing.T, with os.Signal) int {
+	t.Helper()
+	if err := s.cmd.Process.Signal(with); err != nil {
+		t.Fatalf("the server was gone: %v\n%s", err, s.stderr.String())
+	}
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
 }
 
 // url waits until the server says where it is.

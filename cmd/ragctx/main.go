@@ -37,7 +37,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot(os.LookupEnv)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out, flush := visibly(stdout)
+	defer flush()
+	root.SetOut(out)
 	root.SetErr(stderr)
 	strictBuiltins(root)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -48,7 +50,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = errInterrupted // what was cut off does not matter
 	}
 	if !errors.Is(err, errSilent) {
-		fmt.Fprintln(stderr, "ragctx:", oneLine(forPeople(err)))
+		fmt.Fprintln(stderr, "ragctx:", escaped(oneLine(forPeople(err))))
 	}
 	var usage *usageError
 	switch {

@@ -36,6 +36,15 @@ func (s *settings) allowed(paths []string) (allowedFiles, error) {
 
 func (f allowedFiles) any() bool { return len(f.roots) > 0 || f.hosts }
 
+// options returns how paths are ingested, or what is not allowed. A path that names
+// something else by the time that it is read is still below a root.
+func (f allowedFiles) options(namespace string, paths []string) (engine.IngestOptions, error) {
+	paths, err := f.check(paths)
+	o := engine.IngestOptions{Namespace: namespace, Paths: paths, KeepEmpty: true, Progress: func(engine.IngestProgress) {}}
+	o.Walk.Within = f.roots
+	return o, err
+}
+
 // check returns the paths as they are to be opened, or what is not allowed. URLs are
 // judged when they are fetched, with wherever they lead.
 func (f allowedFiles) check(paths []string) ([]string, error) {
@@ -85,7 +94,7 @@ func realPath(p string) (string, error) {
 
 // ingest begins a job that ingests what agents may have ingested.
 func (a *agentEngine) ingest(ctx context.Context, namespace string, paths []string) (engine.Job, error) {
-	paths, err := a.files.check(paths)
+	o, err := a.files.options(namespace, paths)
 	if err != nil {
 		return engine.Job{}, err
 	}
@@ -93,7 +102,6 @@ func (a *agentEngine) ingest(ctx context.Context, namespace string, paths []stri
 	if err != nil {
 		return engine.Job{}, err
 	}
-	o := engine.IngestOptions{Namespace: namespace, Paths: paths, KeepEmpty: true, Progress: func(engine.IngestProgress) {}}
 	if l, here := b.backend.(local); here {
 		return l.IngestFolders(ctx, o)
 	}

@@ -66,9 +66,12 @@ func (s *settings) generator() (*model, error) {
 	return m, nil
 }
 
-// learn says how the engine learns from turns.
+// learn says how the engine learns from turns, and by which model it summarises conversations.
 func (s *settings) learn(o *engine.Options, m *model) {
 	o.KeepSecrets = s.k.String("memory_redact") == "false"
+	if m != nil {
+		o.Summarizer = m
+	}
 	switch s.k.String("memory_extraction") {
 	case "off":
 		o.Learning.Off = true

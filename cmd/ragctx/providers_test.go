@@ -92,7 +92,7 @@ func TestProvidersPage(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	r := ask()
-	if !strings.Contains(r.stdout, "<context source=\"oncall:rota\" type=\"Resource\">\nOn call today: Ada Berg, 4711.\n</context>") {
+	if !strings.Contains(r.stdout, "<context source=\"oncall:rota\" type=\"Resource\" id=\"rota-today\">\nOn call today: Ada Berg, 4711.\n</context>") {
 		t.Errorf("exit %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 	t.Setenv("ONCALL_SECRET", "another secret of the two")

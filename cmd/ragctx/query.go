@@ -31,6 +31,7 @@ type queryFlags struct {
 	tokenizer, format     string
 	explain, quiet        bool
 	highlight             bool
+	noCitations           bool
 	diversity             float64
 	noRerank, exact       bool
 	blocks, spotlight     bool
@@ -38,6 +39,8 @@ type queryFlags struct {
 }
 
 const spotlightHelp = "mark retrieved text word by word, so that a model can tell it from instructions; it takes about twice the tokens"
+
+const noCitationsHelp = "leave ids, titles, pages and lines out of the tags, which then have source and type alone"
 
 const exactHelp = "search vectors exhaustively, also where their index would approximate"
 
@@ -83,6 +86,7 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.blocks, "blocks", false, "put what belongs into every prompt first, apart from what answers TEXT")
 	countVar(flags, &f.stableTokens, "stable-tokens", 0, -1, ragctx.MaxTokensLimit, "with --blocks: most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
+	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with --format json say where they are")
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
@@ -117,6 +121,9 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
 		Diversity: f.diversity, Exact: f.exact, Highlight: f.highlight,
 		Blocks: f.blocks, StableTokens: f.stableTokens, Spotlight: f.spotlight,
+	}
+	if f.noCitations {
+		q.Citations = new(false)
 	}
 	if f.noRerank {
 		q = q.WithParam("rerank", false)

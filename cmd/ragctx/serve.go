@@ -8,8 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os/signal"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +25,7 @@ import (
 )
 
 const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted.
+Ctrl-C and SIGTERM end it in order: requests in flight have ten seconds. SIGHUP is ignored.
 Other ragctx commands on the same data directory find the server and talk to it.
 Agents reach it at /mcp by the Model Context Protocol ('ragctx mcp' is for those that
 start their servers themselves).
@@ -35,6 +38,9 @@ last closed.
 
 Without API keys it serves on loopback addresses only. With keys ('ragctx keys') and a
 certificate (--tls-cert, --tls-key) it may serve other machines; see docs/security.md.
+
+A data directory whose database is missing, was set back, or has lost a part of its log is
+refused; --accept-loss goes on with what is there.
 
 With --embedder static:PATH a table of your own makes the vectors, within the program.
 With --embed-shape an embedding service makes the vectors. It is sent all texts and
@@ -56,27 +62,30 @@ const serveExample = `  ragctx serve
 
 func newServe(env lookupEnv) *cobra.Command {
 	var paths []string
-	var reembed bool
+	var reembed, acceptLoss bool
 	cmd := &cobra.Command{
 		Use:     "serve",
 		Short:   "Serve the REST API, and agents at /mcp",
 		Long:    serveHelp,
 		Example: serveExample,
 		Args:    none,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed, acceptLoss) },
 	}
 	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{"addr", "allow_hosts", "fetch_rate", "embedder", "vector_graph", "recall_sample", "keep_versions", "watch", "poll"})...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
+	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false, "open a data directory also if writes that were acknowledged are missing, and go on with what is there")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil, "PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
 }
 
-func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (err error) {
+func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, acceptLoss bool) (err error) {
+	signal.Ignore(syscall.SIGHUP) // a terminal that is closed is no reason to end, and nothing has to be read again
 	ctx := cmd.Context()
 	s, err := load(cmd, env)
 	if err != nil {
 		return err
 	}
+	s.acceptLoss, s.reserve = acceptLoss, store.DefaultReserve
 	if reembed {
 		name, err := s.embedderName()
 		if err != nil {
@@ -98,8 +107,9 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed bool) (
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	eng := p.Engine
-	defer forServing(env)()
-	o := api.Options{Log: eng.Logger(), Version: buildVersion()}
+	memory := processMemory()
+	defer forServing(env, memory)()
+	o := api.Options{Log: eng.Logger(), Version: buildVersion(), BodyMemory: bodyMemory(memory)}
 	s.secure(&o)
 	cert, err := s.certificate(log)
 	if err != nil {

@@ -1,26 +1,54 @@
 package main
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+
+	"github.com/ragctx/ragctx/api"
 )
 
-// forServing sets Go's runtime for many requests at a time until back is called. What the
-// environment says of GOMAXPROCS or GOGC is left as it is.
-func forServing(env lookupEnv) (back func()) {
-	fewer := func() {}
+// processMemory returns how many bytes of memory this process may use.
+func processMemory() int64 {
+	return min(debug.SetMemoryLimit(-1), memoryLimit(os.DirFS("/"))) // the first is what GOMEMLIMIT says
+}
+
+// bodyShare is the part of the memory that bodies of requests may take, one in so many.
+// Indexes, caches and what is not collected yet take the rest.
+const bodyShare = 3
+
+// bodyMemory returns the memory for bodies of a process that may use limit bytes.
+func bodyMemory(limit int64) int64 {
+	if limit == math.MaxInt64 {
+		return api.DefaultBodyMemory
+	}
+	return limit / bodyShare
+}
+
+// forServing sets Go's runtime for many requests at a time, within limit bytes of memory,
+// until back is called. GOMAXPROCS, GOGC and GOMEMLIMIT of the environment are left as
+// they are.
+func forServing(env lookupEnv, limit int64) (back func()) {
+	var undo []func()
+	back = func() {
+		for _, fn := range undo {
+			fn()
+		}
+	}
+	if _, set := env("GOMEMLIMIT"); !set && limit < math.MaxInt64 {
+		before := debug.SetMemoryLimit(limit / 10 * 9)
+		undo = append(undo, func() { debug.SetMemoryLimit(before) })
+	}
 	if _, set := env("GOMAXPROCS"); !set {
-		fewer = oversubscribe()
+		undo = append(undo, oversubscribe())
 	}
-	if _, set := env("GOGC"); set {
-		return fewer
+	if _, set := env("GOGC"); !set {
+		undo = append(undo, collectLess(spareFor(limit)).stop)
 	}
-	// The limit that GOMEMLIMIT sets is Go's own.
-	c := collectLess(spareFor(min(debug.SetMemoryLimit(-1), memoryLimit(os.DirFS("/")))))
-	return func() { c.stop(); fewer() }
+	return back
 }
 
 // oversubscribe gives Go twice as many processors as there are until back is called. Then

@@ -43,9 +43,10 @@ func TestForServing(t *testing.T) {
 		debug.SetGCPercent(p)
 		return p
 	}
+	const limit = 16 * spareHeap // of which all is spared
 	cores, before := runtime.GOMAXPROCS(0), percent()
-	for _, set := range []string{"", "GOMAXPROCS", "GOGC"} {
-		back := forServing(func(name string) (string, bool) { return "", name == set })
+	for _, set := range []string{"", "GOMAXPROCS", "GOGC", "GOMEMLIMIT"} {
+		back := forServing(func(name string) (string, bool) { return "", name == set }, limit)
 		runtime.GC()
 		if more := runtime.GOMAXPROCS(0) > cores; more == (set == "GOMAXPROCS") {
 			t.Errorf("with %q in the environment Go has %d processors of %d", set, runtime.GOMAXPROCS(0), cores)
@@ -53,7 +54,13 @@ func TestForServing(t *testing.T) {
 		if less := percent() > before; less == (set == "GOGC") {
 			t.Errorf("with %q in the environment Go collects at %d %%", set, percent())
 		}
+		if kept := debug.SetMemoryLimit(-1); (kept < limit) == (set == "GOMEMLIMIT") {
+			t.Errorf("with %q in the environment Go keeps to %d bytes", set, kept)
+		}
 		back()
+		if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+			t.Errorf("afterwards Go keeps to %d bytes", limit)
+		}
 		if runtime.GOMAXPROCS(0) != cores || percent() != before {
 			t.Errorf("afterwards Go has %d processors and collects at %d %%", runtime.GOMAXPROCS(0), percent())
 		}

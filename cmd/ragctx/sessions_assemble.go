@@ -74,7 +74,7 @@ func (c *sessionCall) run(ctx context.Context, t talk, bold func(string) string)
 		return writeJSON(t.out, a)
 	case c.report:
 		writeStages(t.out, bold, a.Pipeline)
-		return writeAssembly(t.out, bold, len(r.Tools), leftOf(a.Dropped), a.AssembleAnswer)
+		return writeAssembly(t.out, bold, len(r.Tools), fmt.Sprintf("%d left out", leftOut(a.DroppedTotals)), a.AssembleAnswer)
 	case r.Format != "":
 		err = writeJSON(t.out, toSend(a.AssembleAnswer, r.Placement))
 	default:
@@ -138,7 +138,7 @@ func writeCall(w io.Writer, s sending) error {
 func writeSpent(w io.Writer, a api.SessionAssembleAnswer) error {
 	b := a.Budget
 	there := fmt.Sprintf("%s of %d used, %d reserved", amount(b.Used, "token"), b.Window, b.Reserved)
-	if err := writeSpared(w, there, len(a.Dropped), a.Hidden); err != nil {
+	if err := writeSpared(w, there, a.DroppedTotals, a.Hidden); err != nil {
 		return err
 	}
 	for _, id := range a.Compactions {
@@ -171,13 +171,10 @@ func writeStages(w io.Writer, bold func(string) string, stages []api.StageReport
 	})
 }
 
-// leftOf tells how many of the messages that the stages left are not shown.
-func leftOf(dropped []api.DroppedMessage) string {
-	n := 0
+// leftOut returns how many messages are not shown at all.
+func leftOut(dropped []api.DroppedTotal) (n int) {
 	for _, d := range dropped {
-		if d.Index != nil && !d.Partial {
-			n++
-		}
+		n += d.Messages - d.Partial
 	}
-	return fmt.Sprintf("%d left out", n)
+	return n
 }

@@ -63,7 +63,7 @@ func writeCompiled(w, about io.Writer, a api.CompileAnswer) error {
 	if err := writeShown(w, messages); err != nil {
 		return err
 	}
-	return writeSpared(about, fmt.Sprintf("%s, %s", amount(len(messages), "message"), amount(a.Tokens, "token")), len(a.Dropped), a.Hidden)
+	return writeSpared(about, fmt.Sprintf("%s, %s", amount(len(messages), "message"), amount(a.Tokens, "token")), a.DroppedTotals, a.Hidden)
 }
 
 // writeShown prints what a model is shown.
@@ -77,8 +77,12 @@ func writeShown(w io.Writer, messages []ragctx.Message) error {
 }
 
 // writeSpared prints what there is, and how much is not.
-func writeSpared(w io.Writer, there string, dropped int, hidden []api.HiddenMessages) error {
-	line := []string{fmt.Sprintf("%s; %d left out", there, dropped)}
+func writeSpared(w io.Writer, there string, dropped []api.DroppedTotal, hidden []api.HiddenMessages) error {
+	n := 0
+	for _, d := range dropped {
+		n += d.Messages
+	}
+	line := []string{fmt.Sprintf("%s; %d left out", there, n)}
 	for _, h := range hidden {
 		line = append(line, fmt.Sprintf("%s %d", h.Reason, h.Messages))
 	}

@@ -184,6 +184,8 @@ func saidIn(c ragctx.Content) []string {
 			}
 			out = append(out, fmt.Sprintf("result of %s%s", b.ToolUseID, failed))
 			out = append(out, saidIn(b.Content)...)
+		case ragctx.BlockVendor:
+			out = append(out, fmt.Sprintf("(as only %s has it) %s", b.Form, b.Part))
 		}
 	}
 	return out

@@ -163,6 +163,10 @@ type settings struct {
 	// reembed names the embedder to which the data directory is to be changed when it
 	// is opened in this process; empty is none.
 	reembed string
+	// acceptLoss is [engine.Options].AcceptLoss.
+	acceptLoss bool
+	// reserve is [engine.Options].Reserve.
+	reserve int64
 
 	File       string // the settings file, whether it exists or not
 	Found      bool   // whether it exists

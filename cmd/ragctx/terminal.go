@@ -11,14 +11,25 @@ import (
 
 // isTerminal reports whether w is a terminal that understands cursor movement.
 func isTerminal(w io.Writer, env lookupEnv) bool {
-	f, ok := w.(*os.File)
-	if !ok {
+	f := fileOf(w)
+	if f == nil {
 		return false
 	}
 	if term, _ := env("TERM"); term == "dumb" {
 		return false
 	}
 	return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
+}
+
+// fileOf returns the file that w writes to, or nil.
+func fileOf(w io.Writer) *os.File {
+	switch w := w.(type) {
+	case *os.File:
+		return w
+	case *visibleWriter:
+		return w.terminal
+	}
+	return nil
 }
 
 // paint returns a func that makes text stand out on w: bold on a terminal, the
@@ -28,7 +39,7 @@ func paint(w io.Writer, env lookupEnv) func(string) string {
 	if plain != "" || !isTerminal(w, env) {
 		return func(s string) string { return s }
 	}
-	return func(s string) string { return "\x1b[1m" + s + "\x1b[0m" }
+	return func(s string) string { return boldOn + s + boldOff }
 }
 
 // widthOf returns how many characters a line of w has if it is a terminal, and else 0.
@@ -36,7 +47,7 @@ func widthOf(w io.Writer, env lookupEnv) int {
 	if !isTerminal(w, env) {
 		return 0
 	}
-	width, _, err := cwriter.GetSize(int(w.(*os.File).Fd())) //nolint:gosec // descriptors are small
+	width, _, err := cwriter.GetSize(int(fileOf(w).Fd())) //nolint:gosec // descriptors are small
 	if err != nil {
 		return 0
 	}

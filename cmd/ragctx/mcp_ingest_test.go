@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
+)
+
+// TestAllowedPathBecomesALink: an agent that may write below an allowed path makes links
+// of what it names there after that was checked. Nothing from outside is stored, neither
+// by this process nor by a server that it sends documents to.
+func TestAllowedPathBecomesALink(t *testing.T) {
+	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"allowed/sub/a.md": "inside", "outside/a.md": "outside", "outside/secret.md": "outside"})
+	allowed, err := realPath(filepath.Join(dir, "allowed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(dir, "kept")
+	f := allowedFiles{roots: []string{allowed}}
+	for _, named := range []string{"sub", "sub/a.md", "."} {
+		for _, swapped := range []string{"sub", "sub/a.md"} {
+			o, err := f.options("", []string{filepath.Join(allowed, filepath.FromSlash(named))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, to := filepath.Join(allowed, filepath.FromSlash(swapped)), filepath.Join(dir, "outside")
+			if swapped != "sub" {
+				to = filepath.Join(to, "a.md")
+			}
+			if err := errors.Join(os.Rename(at, kept), os.Symlink(to, at)); err != nil {
+				t.Skip(err)
+			}
+			_, _ = engine.Ingest(t.Context(), eng, o) // it may be refused
+			for c, err := range engine.Collect(t.Context(), eng, o) {
+				if err == nil && c.Document != nil {
+					t.Errorf("%s, while %s is a link: %q would be sent", named, swapped, c.Document.Text)
+				}
+			}
+			if err := errors.Join(os.Remove(at), os.Rename(kept, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	found, err := eng.ListDocuments(t.Context(), "", store.ListOptions{Limit: 100})
+	if err != nil || len(found) > 0 {
+		t.Errorf("%v is stored, %v", found, err)
+	}
+}

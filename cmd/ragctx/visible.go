@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx/screen"
+)
+
+// visibleWriter shows on a terminal what texts of others would have it do, instead of having
+// it done: control characters, and characters that nobody sees, are written as escapes that
+// mean the same in JSON.
+type visibleWriter struct {
+	terminal *os.File
+	rest     []byte // the beginning of a character
+}
+
+// visibly returns a writer of what commands put out: a visibleWriter on a terminal, and
+// else out itself. flush writes what it has held back.
+func visibly(out io.Writer) (w io.Writer, flush func()) {
+	f, ok := out.(*os.File)
+	if !ok || !isCharacterDevice(f) {
+		return out, func() {}
+	}
+	v := &visibleWriter{terminal: f}
+	return v, func() { _, _ = io.WriteString(f, escaped(string(v.rest))) } // the command is over
+}
+
+// isCharacterDevice reports whether a file is a terminal of any kind.
+func isCharacterDevice(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Write implements [io.Writer].
+func (w *visibleWriter) Write(p []byte) (int, error) {
+	text := slices.Concat(w.rest, p)
+	whole := len(text)
+	for whole > 0 && len(text)-whole < utf8.UTFMax && !utf8.RuneStart(text[whole-1]) {
+		whole--
+	}
+	if whole > 0 && utf8.RuneStart(text[whole-1]) && !utf8.FullRune(text[whole-1:]) {
+		whole--
+	} else {
+		whole = len(text)
+	}
+	w.rest = append([]byte(nil), text[whole:]...)
+	if _, err := io.WriteString(w.terminal, escaped(string(text[:whole]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// The escapes that commands write themselves; see [paint].
+const (
+	boldOn  = "\x1b[1m"
+	boldOff = "\x1b[0m"
+)
+
+// escaped returns text with escapes for what a terminal would not show.
+func escaped(text string) string {
+	if strings.IndexFunc(text, conspicuous) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case strings.HasPrefix(text, boldOn) || strings.HasPrefix(text, boldOff):
+			size = len(boldOn)
+			b.WriteString(text[:size])
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case strings.HasPrefix(text, "\r\n"):
+		case conspicuous(r) && r <= 0xFFFF:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		case conspicuous(r):
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			b.WriteRune(r)
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// conspicuous reports whether a terminal would do something at r, or show nothing.
+func conspicuous(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < utf8.RuneSelf:
+		return unicode.IsControl(r)
+	case r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f': // scripts and emoji need them
+		return false
+	}
+	_, hidden := screen.Visible("a" + string(r))
+	return hidden > 0 || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+}
