@@ -62,6 +62,11 @@ step 'long tests, race detector off'
 go test -vet=off -shuffle=on -count=1 -timeout 30m "${long[@]}"
 go test -vet=off -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
 
+step "the vendors' own types"
+# Random calls, checked by the clients of openai, anthropic and google-genai, which pip installs
+# once; without them the step says why it is skipped.
+tools/vendors/run.sh
+
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed. The targets
 # of a package share a program, in which SQLite's own branches do not lead the fuzzer, and

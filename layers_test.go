@@ -16,9 +16,9 @@ const module = "github.com/ragctx/ragctx"
 // layers lists the packages from the bottom up. A package may import only
 // packages on a line above its own.
 var layers = []string{
-	"pack durable timing lull extract/internal/pdf",
+	"pack durable timing lull timeexpr extract/internal/pdf",
 	". durable/faultfs",
-	"access analysis chunk timeexpr outbound extract index/vector/kernel index/keyword/blockmax session/wire session/wire/pairing",
+	"access analysis chunk outbound extract index/vector/kernel index/keyword/blockmax session/wire session/wire/pairing",
 	"events expand fetch screen index/vector/hnsw",
 	"prose tokens embed llm rerank index session ledger xmlfmt api/reference",
 	"facts embed/static embed/remote index/vector index/keyword index/indextest ledger/ledgertest session/sessiontest compact passage",

@@ -171,6 +171,9 @@ type ContextQuery struct {
 	// most StableTokens, and the rest. 0 tokens are a quarter of MaxTokens, -1 is none.
 	Blocks       bool `json:"blocks,omitempty"`
 	StableTokens int  `json:"stable_tokens,omitempty"`
+	// Citations has the rendered answer say each item's id and, where they are known, its
+	// title, page and lines. Nil is yes; false leaves A3S's tag, with source and type alone.
+	Citations *bool `json:"citations,omitempty"`
 	// Spotlight marks retrieved text word by word, so that a model can tell it from
 	// instructions.
 	Spotlight bool `json:"spotlight,omitempty"`

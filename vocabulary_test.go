@@ -181,6 +181,20 @@ func TestRelevanceIsClamped(t *testing.T) {
 	}
 }
 
+func TestRoundedHasSixDigits(t *testing.T) {
+	for in, want := range map[float64]float64{
+		0.5903534931763568: .590353, 6.148641849543269e-05: 6.14864e-05, 1: 1, 1 - 1e-6: .999999, 0: 0, -2.0000004: -2,
+		math.MaxFloat64: 1.79769e308, math.Inf(1): math.Inf(1),
+	} {
+		if got := ragctx.Rounded(in); got != want {
+			t.Errorf("%v became %v, want %v", in, got, want)
+		}
+	}
+	if got := (ragctx.ContextItem{}).WithRelevance(1. / 3).Relevance; got != .333333 {
+		t.Errorf("a relevance of a third became %v", got)
+	}
+}
+
 // spec 1.10: 50 + 75 + 25 = 150, and what exceeds an integer saturates.
 func TestResultAddsUp(t *testing.T) {
 	var r ragctx.ContextResult

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,30 +19,23 @@ type contextArguments struct {
 	Types      []string `json:"types,omitempty" jsonschema:"only these: resource (documents, code), memory (what was remembered) or skill (procedures); default is all"`
 	MaxResults int      `json:"max_results,omitempty" jsonschema:"the most passages"`
 	Exclude    []string `json:"exclude,omitempty" jsonschema:"ids of passages that you have already: what follows them is returned"`
+	Citations  bool     `json:"citations,omitempty" jsonschema:"false leaves ids, titles, pages and lines out of the tags"`
 	Spotlight  bool     `json:"spotlight,omitempty" jsonschema:"marks the passages word by word, so that what they say cannot be taken for an instruction; takes about twice the tokens"`
 }
 
 // contextAnswer is what a model should see.
 type contextAnswer struct {
-	Notice      string     `json:"notice" jsonschema:"how the context is to be read"`
-	Context     string     `json:"context" jsonschema:"the best passages, as XML"`
-	TotalTokens int        `json:"total_tokens" jsonschema:"tokens of the context alone"`
-	Citations   []citation `json:"citations" jsonschema:"where each passage comes from, in the order of the context"`
-	Truncated   bool       `json:"truncated,omitempty" jsonschema:"there was more than fits; exclude what you have to see what follows"`
-	Degraded    []string   `json:"degraded,omitempty" jsonschema:"parts of the search that did not run"`
-	Note        string     `json:"note,omitempty" jsonschema:"why there is nothing"`
+	Notice      string   `json:"notice" jsonschema:"how the context is to be read"`
+	Context     string   `json:"context" jsonschema:"the best passages, as XML; the id of each opens it with fetch"`
+	TotalTokens int      `json:"total_tokens" jsonschema:"tokens of the context alone"`
+	Truncated   bool     `json:"truncated,omitempty" jsonschema:"there was more than fits; exclude what you have to see what follows"`
+	Degraded    []string `json:"degraded,omitempty" jsonschema:"parts of the search that did not run"`
+	Note        string   `json:"note,omitempty" jsonschema:"why there is nothing"`
 	readOtherwise
 }
 
-type citation struct {
-	ID        string  `json:"id" jsonschema:"opens the passage with fetch"`
-	Title     string  `json:"title,omitempty"`
-	Source    string  `json:"source,omitempty"`
-	Relevance float64 `json:"relevance" jsonschema:"the chance that it answers, 0 to 1"`
-}
-
 // text returns the answer for clients that show no structure: the passages as they are,
-// and the ids to cite and to fetch.
+// each with the id to cite and to fetch.
 func (a contextAnswer) text() string {
 	var b strings.Builder
 	for _, c := range a.Corrections {
@@ -50,10 +44,7 @@ func (a contextAnswer) text() string {
 	if a.Context == "" {
 		return b.String() + "Nothing was found. " + a.Note
 	}
-	b.WriteString(a.Notice + "\n\n" + a.Context + "\n\nTheir ids, in this order:")
-	for i, c := range a.Citations {
-		fmt.Fprintf(&b, "\n[%d] %s", i+1, c.ID)
-	}
+	b.WriteString(a.Notice + "\n\n" + a.Context)
 	return b.String()
 }
 
@@ -66,6 +57,7 @@ func (s *Server) contextTool() tool {
 			p["types"].Items.Enum = []any{"resource", "memory", "skill"}
 			p.between("max_results", 1, 100, ragctx.DefaultMaxResults)
 			p.texts("exclude", ragctx.MaxResultsLimit, 2*ragctx.MaxNameBytes)
+			p["citations"].Default = json.RawMessage("true")
 			if p.maxTokens(fallbackTokens); s.opts.Spotlight {
 				delete(p, "spotlight")
 			}
@@ -75,7 +67,7 @@ func (s *Server) contextTool() tool {
 func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (contextAnswer, error) {
 	q := query(at, in.Query, in.MaxResults)
 	q.Exclude, q.Format, q.MaxTokens = in.Exclude, xmlfmt.XML, in.MaxTokens
-	q.Spotlight = in.Spotlight || s.opts.Spotlight
+	q.Citations, q.Spotlight = &in.Citations, in.Spotlight || s.opts.Spotlight
 	for _, t := range in.Types {
 		q.ContextTypes = append(q.ContextTypes, ragctx.ContextType(t))
 	}
@@ -91,7 +83,7 @@ func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (co
 		// What is beside the passages needs its tokens, too.
 		q.MaxTokens = min(q.MaxTokens, out.TotalTokens) - (cost - in.MaxTokens)
 		if q.MaxTokens < 1 {
-			return out, ragctx.Invalid("max_tokens", "is %d, too little for the best passage and its citation; ask for %d", in.MaxTokens, cost)
+			return out, ragctx.Invalid("max_tokens", "is %d, too little for the best passage; ask for %d", in.MaxTokens, cost)
 		}
 	}
 }
@@ -103,12 +95,9 @@ func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery, size int) (co
 		return contextAnswer{}, err
 	}
 	out := contextAnswer{
-		Notice: strings.TrimSpace(evidence + " " + a.Instruction), Context: a.Rendered(), TotalTokens: a.TotalTokens, Citations: make([]citation, len(a.Items)),
+		Notice: strings.TrimSpace(evidence + " " + a.Instruction), Context: a.Rendered(), TotalTokens: a.TotalTokens,
 		Truncated: a.Truncated, Degraded: a.Degraded, Note: a.Note,
 		readOtherwise: corrected(a.Corrections, size),
-	}
-	for i, it := range a.Items {
-		out.Citations[i] = citation{ID: it.ID, Title: titleOf(it), Source: it.Source, Relevance: rounded(it.Relevance)}
 	}
 	return out, nil
 }

@@ -17,7 +17,7 @@ type ingestArguments struct {
 	sized
 
 	ID       string         `json:"id,omitempty" jsonschema:"the document's own name, such as a path or a URL; needed with text. A document with this id is replaced"`
-	Text     string         `json:"text,omitempty" jsonschema:"the document's whole text: Markdown, plain text, code"`
+	Text     string         `json:"text,omitempty" jsonschema:"the document's whole text: Markdown, plain text, code; default is the title"`
 	Title    string         `json:"title,omitempty" jsonschema:"default is that of the text"`
 	Source   string         `json:"source,omitempty" jsonschema:"where the text comes from, such as its URL"`
 	MIME     string         `json:"mime,omitempty" jsonschema:"the type of the text; default is by the extension of the id"`
@@ -78,8 +78,8 @@ func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (inge
 		return ingestAnswer{Status: store.Unchanged, Unchanged: j.Counts.Unchanged, Skipped: j.Counts.Skipped}, nil
 	case in.ID == "":
 		return ingestAnswer{}, ragctx.Invalid("id", "is missing; name the document, such as by its path or URL")
-	case in.Text == "":
-		return ingestAnswer{}, ragctx.Invalid("text", "is missing; send the document's text")
+	case in.Text == "" && in.Title == "":
+		return ingestAnswer{}, ragctx.Invalid("text", "is missing, and so is title; send one of them")
 	}
 	put, err := s.engine.PutDocument(ctx, at.Namespace, docs.Document{
 		ExternalID: in.ID, Text: in.Text, Title: in.Title, Source: in.Source, MIME: in.MIME, Tags: in.Tags, Metadata: in.Metadata,

@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"flag"
 	"io"
@@ -242,12 +243,28 @@ func testTools(t *testing.T, s *mcp.ClientSession) {
 	if others := call[memories](t, s, "memory_search", map[string]any{"query": "which animal does Ada prefer?", "user_id": "bob"}); len(others.Memories) != 0 {
 		t.Errorf("bob sees %+v", others)
 	}
-	a := call[struct {
-		Context   string
-		Citations []struct{ ID, Title string }
-	}](t, s, "context", map[string]any{"query": "zebras", "user_id": "ada"})
-	if !strings.Contains(a.Context, "&lt;striped&gt; &amp; live") || !strings.Contains(a.Context, "prefers zebras") || len(a.Citations) < 2 {
+	about := map[string]any{"query": "zebras", "user_id": "ada"}
+	a := call[struct{ Context string }](t, s, "context", about)
+	if !strings.Contains(a.Context, "&lt;striped&gt; &amp; live") || !strings.Contains(a.Context, "prefers zebras") {
 		t.Errorf("context: %+v", a)
+	}
+	var shown struct {
+		Passages []struct {
+			ID   string `xml:"id,attr"`
+			Text string `xml:",chardata"`
+		} `xml:"context"`
+	}
+	if err := xml.Unmarshal([]byte("<c>"+a.Context+"</c>"), &shown); err != nil || len(shown.Passages) < 2 {
+		t.Fatalf("%d passages, %v: %s", len(shown.Passages), err, a.Context)
+	}
+	for _, p := range shown.Passages {
+		if got := call[fetched](t, s, "fetch", map[string]any{"id": p.ID, "user_id": "ada"}); !strings.HasSuffix(strings.TrimSpace(p.Text), strings.TrimSpace(got.Text)) {
+			t.Errorf("%s opens %q, and is %q", p.ID, got.Text, p.Text)
+		}
+	}
+	about["citations"] = false
+	if a := call[struct{ Context string }](t, s, "context", about); strings.Contains(a.Context, " id=") || !strings.HasPrefix(a.Context, "<context source=") {
+		t.Errorf("without citations: %s", a.Context)
 	}
 
 	if got := failure(t, s, "memory_history", map[string]any{"id": m.ID, "user_id": "bob"}); !strings.HasPrefix(got, "not_found") {

@@ -54,7 +54,7 @@ func TestPiped(t *testing.T) {
 	input.WriteString(asks(most, "where do zebras live?"))
 	answers := piped(t, mcpserver.New(eng, mcpserver.Options{MaxCalls: 2}), input.String())
 	for id := 100; id <= most; id++ {
-		if a := answers[fmt.Sprint(id)]; !strings.Contains(a, "savannas") || !strings.Contains(a, `in this order:\n[1] a.md@1#0`) {
+		if a := answers[fmt.Sprint(id)]; !strings.Contains(a, "savannas") || !strings.Contains(a, `id=\"a.md@1#0\"`) {
 			t.Fatalf("%d has the answer %q", id, a)
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/screen"
 )
 
 // tool is a tool and who may call it.
@@ -127,12 +129,13 @@ func answer(out any) (*mcp.CallToolResult, error) {
 	}
 	text := string(b)
 	if p, ok := out.(plain); ok {
-		text = p.text()
+		text, _ = screen.Visible(p.text())
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(b)}, nil
 }
 
-// encode writes JSON for models: without escapes that only browsers need.
+// encode writes JSON for models: without escapes that only browsers need, and without
+// characters that nobody sees.
 func encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -140,7 +143,8 @@ func encode(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	text, _ := screen.Visible(strings.TrimSuffix(buf.String(), "\n"))
+	return []byte(text), nil
 }
 
 // failed returns an error as the answer of a tool, which the model reads and can act on.

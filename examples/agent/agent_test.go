@@ -25,6 +25,7 @@ import (
 	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/llm"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/session"
@@ -230,12 +231,14 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestObservation: the notes on a long turn take the place of its messages, by the time of
-// the next call.
+// TestObservation: a model's notes on long turns take the place of their messages once these
+// do not fit any more.
 func TestObservation(t *testing.T) {
 	for protocol, rules := range protocols {
 		t.Run(protocol, func(t *testing.T) {
-			o := engine.Options{}
+			o := engine.Options{Summarizer: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+				return llm.Response{Text: `{"findings":["the notes say so"]}`}, nil
+			})}
 			o.Conversation.Observation.MinMessages = 5
 			eng, server := serve(t, o)
 			m := newScripted(t, rules, window, task)

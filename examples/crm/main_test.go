@@ -82,7 +82,7 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	account, seats := strings.Index(a.XML, "Heron Ltd"), strings.Index(a.XML, "costs 10")
-	if account < 0 || seats < account || !strings.HasPrefix(a.XML, `<context source="crm:account-17" type="Resource">`) {
+	if account < 0 || seats < account || !strings.HasPrefix(a.XML, `<context source="crm:account-17" type="Resource" id="`) {
 		t.Errorf("the answer is\n%s", a.XML)
 	}
 	program.Close()

@@ -24,7 +24,7 @@ const folder = "testdata/docs"
 // TestInProcess: a session of an engine in the program asks the folder.
 func TestInProcess(t *testing.T) {
 	for _, c := range []struct{ question, want string }{
-		{"authentication flow", `<context source="docs:login.md" type="Resource">`},
+		{"authentication flow", `<context source="docs:login.md" type="Resource" id="`},
 		{"zebras", "nothing found: "},
 	} {
 		var out bytes.Buffer
