@@ -7,54 +7,72 @@ import (
 	"github.com/ragctx/ragctx/pack"
 )
 
+// maxHolds bounds how often candidates are fitted until what is shown stays as it is.
+const maxHolds = 4
+
 // fitHeld fits candidates, which come sorted, so that those which the query says were shown
 // stay while their rank changes little. It returns them in the order of their turns, how
 // they were fitted, and how that is shown.
 //
-// What was shown is shown again where it is what would be shown without having been:
-// turns decide which texts step down, and so what else has room.
+// Asked again with what it showed it shows the same bytes: what was shown decides the turns,
+// they decide which texts step down and what else has room, so candidates are fitted until
+// that changes nothing more. Where it does not settle, nothing is held.
 func (f *fitter) fitHeld(q ragctx.ContextQuery, list []*candidate) (turns []*candidate, p, shown placement) {
-	if len(q.Shown) > 0 {
-		if p := f.fit(list); shows(p, q.Shown, list) {
-			return list, p, p
-		}
+	free := f.fit(list)
+	before := among(list, q.Shown)
+	if len(before) == 0 {
+		return list, free, free
 	}
-	turns, places := hold(q, list)
-	p = f.fit(turns)
-	return turns, p, f.arranged(p, turns, places)
+	unheld := free.ids()
+	for range maxHolds {
+		if slices.Equal(before, unheld) {
+			break
+		}
+		var places map[*candidate]int
+		turns, places = hold(before, list)
+		p = f.fit(turns)
+		shown = f.arranged(p, turns, places)
+		now := shown.ids()
+		if slices.Equal(now, before) {
+			return turns, p, shown
+		}
+		before = now
+	}
+	return list, free, free
 }
 
-// shows reports whether the items of p are those of the ids that are candidates, in order.
-func shows(p placement, ids []string, list []*candidate) bool {
+// among returns those of the ids that are candidates, each once.
+func among(list []*candidate, ids []string) (found []string) {
 	known := make(map[string]bool, len(list))
 	for _, c := range list {
 		known[c.item.ID] = true
 	}
-	n := 0
 	for _, id := range ids {
-		if !known[id] {
-			continue
+		if known[id] {
+			found = append(found, id)
+			delete(known, id)
 		}
-		if n == len(p.items) || p.items[n].ID != id {
-			return false
-		}
-		n++
 	}
-	return n == len(p.items)
+	return found
 }
 
-// hold orders candidates for selection so that those which the query says were shown stay
-// while their rank changes little. places tells where each comes that is shown; it is nil
-// where nothing was.
-func hold(q ragctx.ContextQuery, list []*candidate) (turns []*candidate, places map[*candidate]int) {
-	if len(q.Shown) == 0 {
-		return list, nil
+// ids returns the ids of what is shown, in order.
+func (p *placement) ids() []string {
+	var out []string
+	for _, it := range p.items {
+		out = append(out, it.ID)
 	}
+	return out
+}
+
+// hold orders candidates for selection so that those which were shown stay while their rank
+// changes little. places tells where each comes that is shown.
+func hold(before []string, list []*candidate) (turns []*candidate, places map[*candidate]int) {
 	ranked := make([]string, len(list))
 	for i, c := range list {
 		ranked[i] = c.item.ID
 	}
-	order, at := pack.Hold(q.Shown, ranked, pack.DefaultHold)
+	order, at := pack.Hold(before, ranked, pack.DefaultHold)
 	turns, places = make([]*candidate, len(list)), make(map[*candidate]int, len(list))
 	for i, n := range order {
 		turns[i] = list[n]
@@ -66,9 +84,6 @@ func hold(q ragctx.ContextQuery, list []*candidate) (turns []*candidate, places 
 // arranged returns what was placed of a list in the order of places, unless it fits in
 // the order of ranks alone: in another order the whole can be a little longer.
 func (f *fitter) arranged(p placement, list []*candidate, places map[*candidate]int) placement {
-	if len(places) == 0 {
-		return p
-	}
 	var at []int // by shown item
 	for _, d := range p.decisions {
 		if d.Status == pack.Included {
