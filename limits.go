@@ -12,6 +12,9 @@ const (
 	DefaultMaxTokens  = 4000
 	DefaultTokenizer  = "o200k_base"
 	DefaultNamespace  = "default"
+	// DefaultMinRelevance is the least relevance of an answer's items where the query says
+	// nothing of it. It was chosen by measurement: docs/retrieval.md has the table.
+	DefaultMinRelevance = 0.02
 
 	MaxQueryBytes   = 64 << 10 // of the query and its other wordings together
 	MaxQueries      = 8
@@ -82,8 +85,8 @@ func (q ContextQuery) Validate() error {
 		return Invalid("max_tokens", "is %d; use 1 to %d", q.MaxTokens, MaxTokensLimit)
 	case q.StableTokens < -1 || q.StableTokens > MaxTokensLimit:
 		return Invalid("stable_tokens", "is %d; use 1 to %d, or -1 for none", q.StableTokens, MaxTokensLimit)
-	case !(q.MinRelevance >= 0 && q.MinRelevance <= 1):
-		return Invalid("min_relevance", "is %v; use 0 to 1", q.MinRelevance)
+	case !(q.LeastRelevance() >= 0 && q.LeastRelevance() <= 1):
+		return Invalid("min_relevance", "is %v; use 0 to 1", q.LeastRelevance())
 	case !(q.Diversity >= 0 && q.Diversity <= 1):
 		return Invalid("diversity", "is %v; use 0 to 1", q.Diversity)
 	case q.Preset != "" && presets[q.Preset].MaxResults == 0:

@@ -162,8 +162,10 @@ type ContextQuery struct {
 	// while their rank changes little, so that what follows them in a prompt comes from its
 	// cache.
 	Shown []string `json:"shown,omitempty"`
-	// MinRelevance drops items below it, 0 to 1.
-	MinRelevance float64 `json:"min_relevance,omitempty"`
+	// MinRelevance drops items below it, 0 to 1. Nil leaves it to ragctx: an answer has no
+	// items below [DefaultMinRelevance], and of those that are far behind its best one a
+	// sentence each.
+	MinRelevance *float64 `json:"min_relevance,omitempty"`
 	// Diversity, 0 to 1, is how much it counts against an item that it says what
 	// one before it says; 0 chooses by relevance alone.
 	Diversity float64 `json:"diversity,omitempty"`
@@ -230,6 +232,14 @@ func (q ContextQuery) WithParam(key string, value any) ContextQuery {
 // Wants reports whether items of type t are asked for.
 func (q ContextQuery) Wants(t ContextType) bool {
 	return q.typesDefaulted || len(q.ContextTypes) == 0 || slices.Contains(q.ContextTypes, t)
+}
+
+// LeastRelevance is the MinRelevance that q names, or 0.
+func (q ContextQuery) LeastRelevance() float64 {
+	if q.MinRelevance == nil {
+		return 0
+	}
+	return *q.MinRelevance
 }
 
 // WithDefaults returns q with every unset field filled: depth overview, the

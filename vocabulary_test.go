@@ -113,7 +113,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"max_results":            ragctx.NewQuery("q").WithMaxResults(-1),
 		"max_tokens":             ragctx.NewQuery("q").WithMaxTokens(ragctx.MaxTokensLimit + 1),
 		"stable_tokens":          {Query: "q", StableTokens: -2},
-		"min_relevance":          {Query: "q", MinRelevance: math.NaN()},
+		"min_relevance":          {Query: "q", MinRelevance: new(math.NaN())},
 		"diversity":              {Query: "q", Diversity: 1.5},
 		"preset":                 {Query: "q", Preset: "huge"},
 		"namespace":              {Query: "q", Namespace: "a\x00b"},

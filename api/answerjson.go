@@ -304,6 +304,7 @@ func (j *jsonBuffer) shortened(s *resolve.Shortened) error {
 	return j.object(func(o *object) {
 		o.text("id", s.ID)
 		o.text("provider", s.Provider)
+		o.text("reason", string(s.Reason))
 		o.text("depth", string(s.Depth))
 		if s.Cut {
 			o.truth("cut", true)

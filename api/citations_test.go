@@ -83,7 +83,7 @@ func TestCitationsOpen(t *testing.T) {
 	for _, format := range xmlfmt.Names() {
 		for _, blocks := range []bool{false, true} {
 			q := ragctx.NewQuery("how do I roll back heron?").WithMaxResults(20).WithParam("cluster", "c")
-			q.Format, q.Blocks = format, blocks
+			q.Format, q.Blocks, q.MinRelevance = format, blocks, new(0.0) // passages, not sentences of them
 			a, err := f.client.Context(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)

@@ -163,7 +163,7 @@ func TestQueriesAreSentWhole(t *testing.T) {
 		Namespace: "n", UserID: "u", AgentID: "a", SessionID: "s", AsOf: at, Now: at.Add(time.Hour),
 		Filter:    ragctx.Filter{Tags: []string{"t"}, Metadata: map[string]string{"k": "v"}, Sources: []string{"file:*"}, OccurredAfter: at, OccurredBefore: at},
 		Tokenizer: "chars4", Format: "text", Preset: "compact", Queries: []string{"r"}, Messages: []ragctx.Message{{Role: ragctx.RoleUser, Content: ragctx.Text("m")}},
-		Exclude: []string{"x"}, Shown: []string{"y"}, MinRelevance: .3, Diversity: .2, Blocks: true, StableTokens: 40, Citations: new(false), Spotlight: true,
+		Exclude: []string{"x"}, Shown: []string{"y"}, MinRelevance: new(.3), Diversity: .2, Blocks: true, StableTokens: 40, Citations: new(false), Spotlight: true,
 		Explain: true, Exact: true, Highlight: true, Params: map[string]any{"p": true},
 	}
 	for f, v := range reflect.ValueOf(q).Fields() {

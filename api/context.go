@@ -40,7 +40,7 @@ type ContextRequest struct {
 	Messages       Messages       `json:"messages,omitempty" doc:"the conversation so far, newest last; a query that leans on it is searched with words of it"`
 	Exclude        []string       `json:"exclude,omitempty" maxItems:"1000" doc:"ids of items that the model already has"`
 	Shown          []string       `json:"shown,omitempty" maxItems:"1000" doc:"ids of items that the model was shown last time, in order: they keep their places while their rank changes little, so that what follows them in a prompt comes from its cache"`
-	MinRelevance   float64        `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below it"`
+	MinRelevance   *float64       `json:"min_relevance,omitempty" minimum:"0" maximum:"1" doc:"drops items below it; without it a context has none below 0.02, and one sentence of each that is far behind the best, while 0 has all that are found as they are"`
 	Diversity      float64        `json:"diversity,omitempty" minimum:"0" maximum:"1" doc:"how much it counts against an item that it says what one before it says; 0 chooses by relevance alone"`
 	Blocks         bool           `json:"blocks,omitempty" doc:"splits the answer into two blocks: one that stays the same whatever is asked (published procedures, pinned memories, those that describe the user), and what answers the query"`
 	StableTokens   int            `json:"stable_tokens,omitempty" minimum:"-1" maximum:"10000000" doc:"with blocks: the most tokens of max_tokens that the first one has; default is a quarter, -1 is none"`

@@ -290,7 +290,7 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 	for _, scope := range scopes {
 		q := ragctx.NewQuery(r.Query).WithTypes(ragctx.TypeMemory)
 		q.Namespace, q.UserID, q.AgentID, q.SessionID = namespace, scope.user, scope.agent, scope.run
-		q.Filter, q.MaxResults, q.MinRelevance = scope.filter, limit, r.Threshold
+		q.Filter, q.MaxResults, q.MinRelevance = scope.filter, limit, &r.Threshold
 		if r.Rerank != nil && !*r.Rerank {
 			q = q.WithParam("rerank", false)
 		}

@@ -224,7 +224,7 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 		if p.Name() == memory.Name {
 			e.searched(ctx, q, len(found[i].Items))
 		}
-		res.add(p.Name(), found[i], asked.MinRelevance)
+		res.add(p.Name(), found[i], asked.LeastRelevance())
 	}
 	slices.SortStableFunc(res.Items, func(a, b ragctx.ContextItem) int {
 		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(a.ID, b.ID))

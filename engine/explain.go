@@ -242,7 +242,7 @@ func conditionsOf(q ragctx.ContextQuery) []condition {
 		{"filter", !q.Filter.IsZero(), func(q *ragctx.ContextQuery) { q.Filter = ragctx.Filter{} }},
 		{"context_types", len(q.ContextTypes) > 0, func(q *ragctx.ContextQuery) { *q = q.WithTypes() }},
 		{"as_of", !q.AsOf.IsZero(), func(q *ragctx.ContextQuery) { q.AsOf = time.Time{} }},
-		{"min_relevance", q.MinRelevance > 0, func(q *ragctx.ContextQuery) { q.MinRelevance = 0 }},
+		{"min_relevance", q.MinRelevance == nil || *q.MinRelevance > 0, func(q *ragctx.ContextQuery) { q.MinRelevance = new(0.0) }},
 		{"exclude", len(q.Exclude) > 0, func(q *ragctx.ContextQuery) { q.Exclude = nil }},
 		{"session_id", q.SessionID != "", func(q *ragctx.ContextQuery) { q.SessionID = "" }},
 		{"agent_id", q.AgentID != "", func(q *ragctx.ContextQuery) { q.AgentID = "" }},

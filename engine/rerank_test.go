@@ -62,7 +62,7 @@ func TestReranker(t *testing.T) {
 			t.Errorf("%s: the best item is %+v", name, it)
 		}
 		least := q
-		least.MinRelevance = .5
+		least.MinRelevance = new(.5)
 		if items, _ = first(least); len(items) != 1 || items[0].ID != it.ID {
 			t.Errorf("%s: %d items of relevance .5", name, len(items))
 		}

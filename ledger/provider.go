@@ -80,7 +80,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return res, fmt.Errorf("ledger: %w", err)
 	}
 	for _, c := range ranked(found, q.Query) {
-		if c.relevance <= 0 || c.relevance < q.MinRelevance {
+		if c.relevance <= 0 || c.relevance < q.LeastRelevance() {
 			continue
 		}
 		if res.Truncated = len(res.Items) >= q.MaxResults; res.Truncated {

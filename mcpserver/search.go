@@ -41,10 +41,6 @@ type searchResult struct {
 
 const fallbackResults = 10
 
-// leastRelevance is what a result needs to be listed: to words that are nowhere something
-// is always nearest, and whoever sees no relevance would take it for an answer.
-const leastRelevance = 0.02
-
 func (s *Server) searchTool() tool {
 	return define(s, reading("search", "Search",
 		"Lists the documents, memories and procedures that answer a query best, each once. Open one with fetch; for passages to read at once ask context instead.",
@@ -66,7 +62,9 @@ func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (sear
 	}
 	// A document has several passages; each is asked for once.
 	q := query(at, in.Query, min(4*(c.After+limit+1), ragctx.MaxResultsLimit))
-	q.MinRelevance = leastRelevance
+	// Something is always nearest to words that are nowhere, and whoever sees no relevance
+	// would take it for an answer.
+	q.MinRelevance = new(ragctx.DefaultMinRelevance)
 	found, err := s.engine.Search(ctx, q)
 	if err != nil {
 		return searchAnswer{}, err

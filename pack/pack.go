@@ -6,7 +6,8 @@
 // goes through the candidates by priority and, within a priority, by order. It
 // takes the longest variant that fits, steps down to shorter ones before it
 // gives a candidate up, and goes on after a misfit, because a later and smaller
-// candidate may still fit.
+// candidate may still fit. While nothing has a place a misfit is cut
+// ([Candidate].Cut), so that a worse candidate never takes the place of the best.
 //
 // # Required candidates
 //
@@ -73,11 +74,11 @@ type Candidate struct {
 	// may return any number above limit instead, so it can stop early. Nil stands
 	// for [Estimate].
 	Tokens func(text string, limit int) int
-	// Cut returns a text of at most limit tokens for a candidate none of whose
-	// variants fits, or "" if there is none. It is asked for required candidates,
-	// and, one after the other, for all while the selection would be empty without.
-	// Nil means that the candidate cannot be cut.
-	Cut func(limit int) string
+	// Cut returns a text for a candidate none of whose variants fits, and what it costs,
+	// at most limit tokens; or "" if there is none. It is asked for required candidates,
+	// and for others while no candidate has a place. Nil means that the candidate
+	// cannot be cut.
+	Cut func(limit int) (text string, tokens int)
 }
 
 // Variant is one way to show a candidate.

@@ -31,7 +31,7 @@ func drawCandidates(t *rapid.T) []pack.Candidate {
 		}
 		c.Preferred = rapid.IntRange(-1, 4).Draw(t, "preferred")
 		if rapid.Bool().Draw(t, "can be cut") {
-			c.Cut = func(limit int) string { return chars(min(limit, 3)) }
+			c.Cut = func(limit int) (string, int) { n := min(limit, 3); return chars(n), n }
 		}
 		out[i] = c
 	}

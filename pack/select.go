@@ -22,7 +22,6 @@ func Select(cands []Candidate, opts Options) Selection {
 	}
 	s.place()
 	s.refill()
-	s.rescue()
 	s.widen()
 	guard := s.guard()
 	return s.selection(guard)
@@ -53,8 +52,8 @@ func (s *selector) place() {
 		default:
 			e.reason = s.try(e, capped && !e.Required)
 		}
-		if e.Required && e.reason == ReasonBudget {
-			s.cut(e)
+		if e.reason == ReasonBudget && (e.Required || s.items == 0) {
+			s.cut(e) // nothing worse takes the place of the best
 		}
 	}
 }
@@ -130,30 +129,15 @@ func (s *selector) refill() {
 	}
 }
 
-// rescue cuts the first candidate that can be cut if nothing got a place.
-func (s *selector) rescue() {
-	for _, e := range s.entries {
-		if s.items > 0 {
-			return
-		}
-		if e.reason == ReasonBudget {
-			s.cut(e)
-		}
-	}
-}
-
 func (s *selector) cut(e *entry) {
 	if e.Cut == nil || s.remaining <= 0 {
 		return
 	}
-	text := e.Cut(s.remaining)
-	if text == "" {
+	text, tokens := e.Cut(s.remaining)
+	if text == "" || tokens > s.remaining {
 		return
 	}
-	tokens := e.count(text, s.remaining)
-	if tokens > s.remaining {
-		return
-	}
+	tokens = max(tokens, 0)
 	e.included, e.reason, e.truncated = true, "", true
 	e.setText(text, -1, tokens)
 	s.charge(e)

@@ -204,7 +204,7 @@ func TestSourceShares(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	cut := func(c pack.Candidate) pack.Candidate {
-		c.Cut = chars
+		c.Cut = func(limit int) (string, int) { return chars(limit), limit }
 		return c
 	}
 	tests := []struct {
@@ -213,7 +213,9 @@ func TestCut(t *testing.T) {
 		want  string
 	}{
 		{"the first when nothing else fits", []pack.Candidate{cut(full("a", "", 0, 9)), cut(full("b", "", 1, 9))}, "a=cut~ b!budget"},
-		{"not when something fits", []pack.Candidate{cut(full("a", "", 0, 9)), full("b", "", 1, 1)}, "a!budget b=full"},
+		{"the best although a worse one fits", []pack.Candidate{cut(full("a", "", 0, 9)), full("b", "", 1, 1)}, "a=cut~ b!budget"},
+		{"the best that can be", []pack.Candidate{full("a", "", 0, 9), cut(full("b", "", 1, 9)), full("c", "", 2, 1)}, "a!budget b=cut~ c!budget"},
+		{"no other than the best", []pack.Candidate{full("a", "", 0, 1), cut(full("b", "", 1, 9))}, "a=full b!budget"},
 		{"required ones to what is left", []pack.Candidate{full("a", pack.Required, 0, 3), cut(full("b", pack.Required, 1, 9))}, "a=full b=cut~"},
 		{"nothing is left", []pack.Candidate{full("a", pack.Required, 0, 4), cut(full("b", pack.Required, 1, 9))}, "a=full b!budget"},
 		{"not possible", []pack.Candidate{full("a", "", 0, 9)}, "a!budget"},

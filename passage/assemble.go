@@ -31,8 +31,9 @@ type Request struct {
 type run struct {
 	item  *Item
 	units []Unit
-	best  index.Hit // of the units, the one with the highest score
-	more  []run     // further runs of the same item, in order (Whole only)
+	hits  []index.Hit // of the units, in their order
+	best  index.Hit   // of hits, the one with the highest score
+	more  []run       // further runs of the same item, in order (Whole only)
 }
 
 // Assembled is what [Assemble] makes of hits.
@@ -158,10 +159,14 @@ func join(ctx context.Context, src Source, r Request) ([]run, error) {
 			runs[last].add(f.Unit, f.Hit)
 			continue
 		}
-		runs = append(runs, run{item: f.Item, units: []Unit{f.Unit}, best: f.Hit})
+		runs = append(runs, run{item: f.Item, units: []Unit{f.Unit}, hits: []index.Hit{f.Hit}, best: f.Hit})
 	}
 	if r.Whole {
 		runs = gather(runs)
+	} else {
+		for i := range runs {
+			runs[i].narrow()
+		}
 	}
 	slices.SortStableFunc(runs, func(a, b run) int {
 		// Not by the unit's id, which tells the order of writing.
@@ -179,10 +184,40 @@ func (r *run) touches(u Unit) bool {
 }
 
 func (r *run) add(u Unit, h index.Hit) {
-	r.units = append(r.units, u)
+	r.units, r.hits = append(r.units, u), append(r.hits, h)
 	if h.Score > r.best.Score {
 		r.best = h
 	}
+}
+
+// strong is the share of the best score of a run that a unit at its end needs to stay. In a
+// small text nearly every unit is found, and most of them because of their neighbours.
+const strong = 0.6
+
+// narrow takes weak units from both ends of the run. They are what it grows by first, when
+// there is room.
+func (r *run) narrow() {
+	weak := func(h index.Hit) bool { return h.Score < strong*r.best.Score }
+	first, last := 0, len(r.hits)-1
+	for weak(r.hits[first]) {
+		first++
+	}
+	for weak(r.hits[last]) {
+		last--
+	}
+	r.units, r.hits = r.units[first:last+1], r.hits[first:last+1]
+}
+
+// nearest returns the unit that was hit best, as a run.
+func (r *run) nearest() run {
+	for _, part := range append([]run{*r}, r.more...) {
+		for i, h := range part.hits {
+			if h.ID == r.best.ID {
+				return run{item: r.item, units: part.units[i : i+1], hits: part.hits[i : i+1], best: h}
+			}
+		}
+	}
+	return *r
 }
 
 // gather puts the runs of one item, which stand together, under the first.

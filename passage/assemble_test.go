@@ -99,7 +99,7 @@ func hit(id uint64, score float64) index.Hit {
 func TestTouchingHitsAreJoined(t *testing.T) {
 	var s shelf
 	s.add(doc(1, "a.md"), lines(20))
-	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(4, .5), hit(5, .9), hit(9, .7))
+	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(3, .5), hit(4, .6), hit(5, .9), hit(9, .7))
 	if len(items) != 2 {
 		t.Fatalf("%d items, want a joined passage and a single one", len(items))
 	}
@@ -109,11 +109,35 @@ func TestTouchingHitsAreJoined(t *testing.T) {
 	if !strings.Contains(items[0].Content, "number 3 ") || !strings.Contains(items[0].Content, "number 4 ") {
 		t.Errorf("content %q lacks a hit", items[0].Content)
 	}
+	if strings.Contains(items[0].Content, "number 2 ") {
+		t.Errorf("content %q has a weak hit at its end", items[0].Content)
+	}
 	if !strings.Contains(items[0].Forms.Wider.Text, "number 2 ") || !strings.Contains(items[0].Forms.Wider.Text, "number 5 ") {
 		t.Errorf("the wider form %q lacks the neighbours", items[0].Forms.Wider.Text)
 	}
 	if items[0].Metadata["lines"] != "7-9" || items[0].Metadata["title"] != "Title of a.md" || items[0].Source != "file:a.md" {
 		t.Errorf("metadata %v, source %s", items[0].Metadata, items[0].Source)
+	}
+}
+
+// TestPassagesComeApart: a joined passage steps down to the unit that was hit best, and to
+// the best sentence, before nothing of it is shown.
+func TestPassagesComeApart(t *testing.T) {
+	var s shelf
+	s.add(doc(1, "a.md"), lines(20))
+	for _, depth := range []ragctx.ContextDepth{ragctx.DepthOverview, ragctx.DepthFull} {
+		items := assemble(t, &s, ragctx.NewQuery("topic 4").WithDepth(depth), false, hit(4, .8), hit(5, .9), hit(6, .7))
+		var steps []string
+		for _, f := range items[0].Forms.Shorter {
+			steps = append(steps, string(f.Depth)+" "+f.Lines+" "+f.Text)
+		}
+		want := []string{"overview 9-9 This is sentence number 4 of the text about topic 4."}
+		if depth == ragctx.DepthFull {
+			want = append([]string{"overview 7-11 " + items[0].Forms.Shorter[0].Text}, want...)
+		}
+		if !slices.Equal(steps, want) {
+			t.Errorf("%s steps down to %q, want %q", depth, steps, want)
+		}
 	}
 }
 

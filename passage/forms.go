@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
 	if b.query.Depth != ragctx.DepthFull {
 		if it.Content, err = b.text(ctx, r); err == nil && b.query.Depth == ragctx.DepthAbstract {
-			it.Content = b.abstract(r.item, it.Content)
+			best := b.sentence(r.item, it.Content)
+			it.Content = b.abstract(r.item, best)
+			it.Forms.Shorter = decreasing(it.Content, []ragctx.Form{{Depth: ragctx.DepthAbstract, Text: prose.Clip(best, AbstractChars)}})
 		}
 		return err
 	}
@@ -46,19 +49,43 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 			}
 			it.Forms.Wider = ragctx.Form{Text: whole, Lines: lineRange(whole, 1)}
 		}
-		hit := lines(r.units[0], r.units[len(r.units)-1])
-		it.Forms.Shorter = shorter(it.Content, ragctx.Form{Depth: ragctx.DepthOverview, Text: overview, Lines: hit},
-			ragctx.Form{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, overview), Lines: hit})
-		return nil
+		it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, overview)
+		return err
 	default:
-		it.Forms.Shorter = shorter(it.Content, ragctx.Form{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, it.Content)})
+		if it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, it.Content); err != nil {
+			return err
+		}
 		it.Forms.Wider, err = b.wider(ctx, r, it.Content)
 		return err
 	}
 }
 
-// shorter keeps the forms that are in fact shorter than the text before them.
-func shorter(content string, forms ...ragctx.Form) []ragctx.Form {
+// shorter returns the forms to which an item steps down, longest first: its passage, the
+// unit of it that was hit best, the abstract, and the best sentence alone.
+func (b *builder) shorter(ctx context.Context, r run, content, passage string) ([]ragctx.Form, error) {
+	nearest := r.nearest()
+	hit, err := b.runText(ctx, nearest)
+	if err != nil {
+		return nil, err
+	}
+	best := b.sentence(r.item, passage)
+	forms := []ragctx.Form{
+		{Depth: ragctx.DepthOverview, Text: passage},
+		{Depth: ragctx.DepthOverview, Text: hit},
+		{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, best)},
+		{Depth: ragctx.DepthAbstract, Text: prose.Clip(best, AbstractChars)},
+	}
+	if r.item.Type == ragctx.TypeResource {
+		of := [...]run{r, nearest, r, r}
+		for i := range forms {
+			forms[i].Lines = lines(of[i].units[0], of[i].units[len(of[i].units)-1])
+		}
+	}
+	return decreasing(content, forms), nil
+}
+
+// decreasing keeps the forms that are in fact shorter than the text before them.
+func decreasing(content string, forms []ragctx.Form) []ragctx.Form {
 	var out []ragctx.Form
 	n := len(content)
 	for _, f := range forms {
@@ -130,8 +157,9 @@ func namesSpeaker(text string) bool {
 	return strings.IndexByte(line, ':') > 0 || strings.HasPrefix(line, "[")
 }
 
-// sentence is the best sentence of a passage as it is shown alone.
-func sentence(it *Item, passage, best string) string {
+// sentence returns the sentence of a passage that answers best, as it is shown alone.
+func (b *builder) sentence(it *Item, passage string) string {
+	best := cmp.Or(prose.Best(passage, b.terms), passage)
 	if it.Type != ragctx.TypeMemory || !namesSpeaker(best) || strings.HasPrefix(passage, best) || strings.Contains(passage, "\n"+best) {
 		return best
 	}

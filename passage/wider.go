@@ -1,7 +1,6 @@
 package passage
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -119,11 +118,10 @@ func (b *builder) mayShowWhole(it *Item) bool {
 	return it.Bytes/12 <= b.query.MaxTokens && b.runs[it.ID] == 1
 }
 
-// abstract returns the item's gist followed by the sentence of the passage that
-// answers best, at most [AbstractChars] characters. The gist is told once per
-// text; its further passages give their sentence only.
-func (b *builder) abstract(it *Item, passage string) string {
-	best := sentence(it, passage, cmp.Or(prose.Best(passage, b.terms), passage))
+// abstract returns the item's gist followed by the best sentence of its passage, at most
+// [AbstractChars] characters. The gist is told once per text; its further passages give
+// their sentence only.
+func (b *builder) abstract(it *Item, best string) string {
 	if it.Abstract == "" || b.told[it.ID] || strings.Contains(best, it.Abstract) {
 		return prose.Clip(best, AbstractChars)
 	}

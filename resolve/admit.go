@@ -34,7 +34,7 @@ func admit(q ragctx.ContextQuery, e *entry, provider int, items []ragctx.Context
 			drop(it, ReasonType)
 		case slices.Contains(q.Exclude, it.ID):
 			drop(it, ReasonExcluded)
-		case it.Relevance < q.MinRelevance && !it.Required:
+		case it.Relevance < q.LeastRelevance() && !it.Required:
 			drop(it, ReasonMinRelevance)
 		default:
 			kept = append(kept, newCandidate(e, provider, i, it))

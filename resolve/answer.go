@@ -42,7 +42,8 @@ type Answer struct {
 	// failed, provider:signal for a signal that did not run, and rerank for a
 	// reranker that failed.
 	Degraded []string `json:"degraded"`
-	// Note says why nothing answers the query, per provider.
+	// Note says why nothing answers the query, per provider, and what the default of
+	// min_relevance kept out.
 	Note string `json:"note,omitempty"`
 	// Unquoted lists what the query has between quotation marks if no document and no
 	// memory in scope has all of it in one place: it was searched for as words.
@@ -107,7 +108,7 @@ type ProviderReport struct {
 	Time *ragctx.TimeReading `json:"time,omitempty"`
 }
 
-// Reason says why an item is not shown.
+// Reason says why an item is not shown, or with less than its content.
 type Reason string
 
 // The reasons.
@@ -121,6 +122,7 @@ const (
 	ReasonType         Reason = "type"          // the query does not want its type
 	ReasonEmpty        Reason = "empty"         // it has no content
 	ReasonNoID         Reason = "no_id"         // it cannot be cited
+	ReasonFarBehind    Reason = "far_behind"    // its relevance is far behind the best: it shows a sentence
 )
 
 // Dropped is an item that is not shown.
@@ -136,6 +138,7 @@ type Dropped struct {
 type Shortened struct {
 	ID       string `json:"id"`
 	Provider string `json:"provider"`
+	Reason   Reason `json:"reason" doc:"budget, or far_behind: its relevance is less than half of the best one's"`
 	// Depth is the form that is shown, Cut whether it ends early.
 	Depth ragctx.ContextDepth `json:"depth"`
 	Cut   bool                `json:"cut,omitempty"`
@@ -174,7 +177,7 @@ func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []
 		a.Dropped = append(a.Dropped, Dropped{ID: c.item.ID, Provider: c.item.Provider, Reason: ReasonMinRelevance, Tokens: c.size})
 	}
 	list = ordered.list
-	keepWeakSmall(list)
+	byRelevance(list, f.judged)
 	if q.Spotlight {
 		f.spotlight(list)
 	}
@@ -187,7 +190,27 @@ func (r *Resolver) answer(ctx context.Context, q ragctx.ContextQuery, entries []
 	if len(p.items) == 0 {
 		a.Note = a.whyEmpty(q, f, list)
 	}
+	if f.judged {
+		a.noteJudged(q)
+	}
 	return a, nil
+}
+
+// noteJudged says what the default of min_relevance kept out.
+func (a *Answer) noteJudged(q ragctx.ContextQuery) {
+	n := 0
+	for _, d := range a.Dropped {
+		if d.Reason == ReasonMinRelevance {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	if a.Note != "" {
+		a.Note += "; "
+	}
+	a.Note += fmt.Sprintf("items below a relevance of %v were left out: %d; min_relevance 0 shows them", q.LeastRelevance(), n)
 }
 
 func (a *Answer) report(i int, name string, o reply) {
@@ -232,10 +255,14 @@ func (a *Answer) account(f *fitter, list []*candidate, p placement) {
 		a.Providers[c.provider].Used++
 		a.Providers[c.provider].Tokens += it.TokenCount
 		if d.Truncated || d.VariantIndex > c.preferred {
-			a.Truncated = true
-			a.Shortened = append(a.Shortened, Shortened{
-				ID: it.ID, Provider: it.Provider, Depth: it.Depth, Cut: d.Truncated, Tokens: max(content-it.TokenCount, 0),
-			})
+			s := Shortened{
+				ID: it.ID, Provider: it.Provider, Reason: ReasonBudget, Depth: it.Depth, Cut: d.Truncated, Tokens: max(content-it.TokenCount, 0),
+			}
+			if c.brief && !d.Truncated {
+				s.Reason = ReasonFarBehind
+			}
+			a.Truncated = a.Truncated || s.Reason == ReasonBudget
+			a.Shortened = append(a.Shortened, s)
 		}
 	}
 }

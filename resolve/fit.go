@@ -32,6 +32,8 @@ type fitter struct {
 	// instruction is what a model is told of marked text, whose marker depends on secret.
 	instruction string
 	secret      []byte
+	// judged says that the relevance of items decides how much is shown of them.
+	judged bool
 }
 
 // placement is an answer in the making.
@@ -82,41 +84,44 @@ func (f *fitter) candidates(list []*candidate) []pack.Candidate {
 	for i, c := range list {
 		variants := make([]pack.Variant, len(c.forms))
 		for j, fm := range c.forms {
-			variants[j] = pack.Fixed(string(fm.depth), fm.text)
+			if !c.brief || j == len(c.forms)-1 {
+				variants[j] = pack.Fixed(string(fm.depth), fm.text)
+			}
 		}
 		out[i] = pack.Candidate{
 			ID: c.item.ID, Source: bucket(c.item), Required: c.item.Required, Order: i,
 			Variants: variants, Preferred: c.preferred,
-			Tokens: func(text string, limit int) int { return f.costOf(c, text, limit) },
-			Cut:    func(limit int) string { return f.cutForm(c, limit) },
+			Tokens: func(text string, limit int) int { return f.costOf(c, text, limit, i == 0) },
+			Cut:    func(limit int) (string, int) { return f.cutForm(c, limit) },
 		}
 	}
 	return out
 }
 
-// costOf returns the cost of a text of c: one of its forms, which all differ in
-// length, or a cut, which is shorter than any.
-func (f *fitter) costOf(c *candidate, text string, limit int) int {
-	for i := range c.forms {
-		if len(c.forms[i].text) == len(text) {
-			return f.cost(c, i, limit)
-		}
+// costOf returns the cost of one of c's forms, which all differ in length. Of the best
+// candidate no form is passed over by an estimate.
+func (f *fitter) costOf(c *candidate, text string, limit int, best bool) int {
+	i := slices.IndexFunc(c.forms, func(o form) bool { return len(o.text) == len(text) })
+	if !c.forms[i].counted && (beyond(len(text), limit) || !best && f.hopeless(len(text), limit)) {
+		return above(limit)
 	}
-	_, cost := f.count(c.shownCut(text), &c.cutShell)
-	return cost
+	return f.cost(c, i, limit)
 }
 
-// cutForm cuts the shortest form of c to a cost of at most limit.
-func (f *fitter) cutForm(c *candidate, limit int) string {
-	room := limit - f.measure(c.shownCut(""), &c.cutShell).tokens
-	if room <= 0 {
-		return ""
-	}
-	text := c.forms[len(c.forms)-1].text
-	return cut(text, limit, f.bytesFor(room), func(prefix string) int {
+// cutForm cuts the shortest form of c to a cost of at most limit, and returns the cost.
+func (f *fitter) cutForm(c *candidate, limit int) (text string, cost int) {
+	measure := func(prefix string) int {
 		_, cost := f.count(c.shownCut(prefix), &c.cutShell)
 		return cost
-	})
+	}
+	room := limit - f.measure(c.shownCut(""), &c.cutShell).tokens
+	if room <= 0 {
+		return "", 0
+	}
+	if text = cut(c.forms[len(c.forms)-1].text, limit, f.bytesFor(room), measure); text == "" {
+		return "", 0
+	}
+	return text, measure(text)
 }
 
 // bytesFor guesses how many bytes make that many tokens.

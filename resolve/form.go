@@ -90,15 +90,15 @@ func (m *meter) render(it ragctx.ContextItem) string {
 	return m.renderer.Render([]ragctx.ContextItem{it})
 }
 
-// cost returns what form i of c costs, or more than limit if it probably does
-// not fit, which is often clear without counting.
+// cost returns what form i of c costs, or more than limit if it does not fit, which
+// is clear without counting where its tags do not.
 func (m *meter) cost(c *candidate, i, limit int) int {
 	f := &c.forms[i]
 	if f.counted {
 		return f.cost
 	}
 	it := c.shown(f)
-	if m.hopeless(len(f.text), limit) || m.measure(it, &f.shell).tokens >= limit {
+	if m.measure(it, &f.shell).tokens >= limit {
 		return above(limit)
 	}
 	f.tokens, f.cost = m.count(it, &f.shell)
@@ -139,7 +139,7 @@ func (m *meter) measure(it ragctx.ContextItem, s *shell) shell {
 // bounded number of counts.
 func (m *meter) hopeless(bytes, limit int) bool {
 	if m.tokens == 0 {
-		return bytes/64 > limit
+		return beyond(bytes, limit)
 	}
 	margin := .85 + .05*float64(min(m.misfits, 8))
 	if m.misfits > 32 {
@@ -147,6 +147,9 @@ func (m *meter) hopeless(bytes, limit int) bool {
 	}
 	return float64(m.estimate(bytes))*margin > float64(limit)
 }
+
+// beyond reports whether a text of that many bytes is longer than any of that many tokens.
+func beyond(bytes, limit int) bool { return bytes/64 > limit }
 
 // estimate guesses the tokens of a text of that many bytes.
 func (m *meter) estimate(bytes int) int {

@@ -26,6 +26,7 @@ type candidate struct {
 
 	forms     []form // longest first
 	preferred int    // index of the form that is the content
+	brief     bool   // only its shortest form is shown
 	cutShell  shell  // of an item that is cut
 }
 
@@ -120,19 +121,26 @@ func storedContents(list []*candidate) map[string]bool {
 	return out
 }
 
-// weak is the share of the best relevance below which an item does not grow:
-// what hardly answers is not worth more tokens. It is about half of the best score.
-const weak = 0.25
+// Shares of the best relevance. What hardly answers is not worth more tokens: an item grows
+// from the first on, and below the second one an answer that is judged by relevance shows a
+// sentence of it. They were chosen on testdata/mixed; see docs/retrieval.md.
+const (
+	grows = 0.75
+	weak  = 0.5
+)
 
-func keepWeakSmall(list []*candidate) {
+// byRelevance has items that are behind the best show no more than their content, and where
+// the answer is judged, those that are far behind no more than their shortest form.
+func byRelevance(list []*candidate, judged bool) {
 	var best float64
 	for _, c := range list {
 		best = max(best, c.item.Relevance)
 	}
 	for _, c := range list {
-		if c.item.Relevance < weak*best {
+		if c.item.Relevance < grows*best {
 			c.forms, c.preferred = c.forms[c.preferred:], 0
 		}
+		c.brief = judged && !c.item.Required && c.item.Relevance < weak*best
 	}
 }
 

@@ -15,7 +15,7 @@ func TestOperatorHintsOutrank(t *testing.T) {
 		{Provider: fake{name: "pinned", items: []ragctx.ContextItem{item("z", 0, "z")}}, Required: true},
 	}})
 	q := ragctx.NewQuery("q")
-	q.MinRelevance = .2
+	q.MinRelevance = new(.2)
 	if got := shown(mustResolve(t, r, q)); got != "z q t p" { // .4+.5 = .9 in rank, less in relevance
 		t.Errorf("equal ranks are not ordered by relevance: %s", got)
 	}
@@ -95,7 +95,7 @@ func TestSourceCaps(t *testing.T) {
 		return f
 	}
 	q := ragctx.ContextQuery{Query: "q", Preset: "compact"} // 8 items, 4 per source
-	one := fake{name: "low", items: []ragctx.ContextItem{item("z", .01, "z")}}
+	one := fake{name: "low", items: []ragctx.ContextItem{item("z", .02, "z")}}
 
 	a := mustResolve(t, newResolver(t, resolve.Options{}, many("docs", "d", 10)), q)
 	if got := shown(a); got != "da db dc dd de df dg dh" {

@@ -52,13 +52,19 @@ func (r *Resolver) reranks(q ragctx.ContextQuery) bool {
 	return r.opts.Reranker != nil && q.Params[paramRerank] != false && strings.TrimSpace(q.Query) != ""
 }
 
+// judges reports whether the relevance of items decides how much of them an answer to q
+// shows: q leaves that to ragctx, asks something, and no reranker has its own scale.
+func (r *Resolver) judges(q ragctx.ContextQuery) bool {
+	return q.MinRelevance == nil && strings.TrimSpace(q.Query) != "" && !r.reranks(q)
+}
+
 // Wider returns q as providers are to be asked, so that [Resolver.Order] has
 // something to choose from: for more items where their order may change, and for
 // those of any relevance where the relevance may. Items that were shown before are asked for
 // no differently: more of them would be other passages, and other bytes.
 func (r *Resolver) Wider(q ragctx.ContextQuery) ragctx.ContextQuery {
 	if r.reranks(q) {
-		q.MinRelevance = 0
+		q.MinRelevance = nil
 	}
 	q.MaxResults = min(max(q.MaxResults, r.pool(q)), ragctx.MaxResultsLimit)
 	q.Shown = nil // what others found is no provider's business
@@ -128,7 +134,7 @@ func (r *Resolver) order(ctx context.Context, q ragctx.ContextQuery, list []*can
 			r.opts.Logger.WarnContext(ctx, "reranking failed", "error", err)
 			o.degraded, n = []string{degradedRerank}, len(top)
 		}
-		top, rest = o.atLeast(q.MinRelevance, top[:n]), o.atLeast(q.MinRelevance, top[n:])
+		top, rest = o.atLeast(q.LeastRelevance(), top[:n]), o.atLeast(q.LeastRelevance(), top[n:])
 	}
 	if q.Diversity > 0 {
 		top = diversify(list[:required], top, q.Diversity)

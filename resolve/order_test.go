@@ -79,7 +79,7 @@ func TestRerankerKeepsRequiredItemsAndHints(t *testing.T) {
 		},
 	})
 	q := ragctx.NewQuery("q")
-	q.MinRelevance = .2
+	q.MinRelevance = new(.2)
 	a := mustResolve(t, r, q)
 	if got := shown(a); got != "z q t p" { // .3 and a priority of 1 are .55 in rank
 		t.Errorf("shown %s", got)
@@ -93,7 +93,7 @@ func TestMinRelevanceIsThatOfTheReranker(t *testing.T) {
 	r := newResolver(t, resolve.Options{Reranker: byText(map[string]float64{"low": .8, "high": .1, "mid": .4})},
 		fake{name: "x", items: []ragctx.ContextItem{item("high", .9, "high"), item("mid", .5, "mid"), item("low", .05, "low")}})
 	q := ragctx.NewQuery("q")
-	q.MinRelevance = .3
+	q.MinRelevance = new(.3)
 	a := mustResolve(t, r, q)
 	if shown(a) != "low mid" || lost(a) != "high!min_relevance" || a.Truncated {
 		t.Errorf("shown %s, lost %s, truncated %v", shown(a), lost(a), a.Truncated)
@@ -101,7 +101,7 @@ func TestMinRelevanceIsThatOfTheReranker(t *testing.T) {
 	if a = mustResolve(t, r, q.WithParam("rerank", false)); shown(a) != "high mid" || lost(a) != "low!min_relevance" {
 		t.Errorf("without: shown %s, lost %s", shown(a), lost(a))
 	}
-	q.MinRelevance = .9
+	q.MinRelevance = new(.9)
 	if got, want := mustResolve(t, r, q).Note, "x: none of 3 items was kept (3 min_relevance)"; got != want {
 		t.Errorf("note is %q, want %q", got, want)
 	}
@@ -147,10 +147,10 @@ func TestProvidersAreAskedForMore(t *testing.T) {
 	} {
 		r := newResolver(t, resolve.Options{Reranker: tt.reranker}, p)
 		q := ragctx.NewQuery("q").WithMaxResults(tt.results)
-		q.MinRelevance, q.Diversity, q.Params = .5, tt.diversity, tt.params
+		q.MinRelevance, q.Diversity, q.Params = new(.5), tt.diversity, tt.params
 		mustResolve(t, r, q)
-		if asked.MaxResults != tt.most || asked.MinRelevance != tt.least {
-			t.Errorf("%+v: asked for %d items of %v", tt, asked.MaxResults, asked.MinRelevance)
+		if asked.MaxResults != tt.most || asked.LeastRelevance() != tt.least {
+			t.Errorf("%+v: asked for %d items of %v", tt, asked.MaxResults, asked.LeastRelevance())
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestRerankerFails(t *testing.T) {
 		}
 		items := fake{name: "x", items: []ragctx.ContextItem{item("a", .9, "a"), item("b", .5, "b"), item("c", .1, "c")}}
 		q := ragctx.NewQuery("q")
-		q.MinRelevance, q.Explain = .2, true
+		q.MinRelevance, q.Explain = new(.2), true
 		want := mustResolve(t, newResolver(t, resolve.Options{}, items), q)
 		for name, tt := range map[string]struct {
 			reranker scorer
@@ -282,7 +282,7 @@ func TestOrderWithNothingToDo(t *testing.T) {
 	items := []ragctx.ContextItem{item("a", .1, "a"), item("b", .9, "b")}
 	r := newResolver(t, resolve.Options{})
 	q := ragctx.NewQuery("q")
-	q.MinRelevance = .5
+	q.MinRelevance = new(.5)
 	got, degraded, err := r.Order(t.Context(), q, items)
 	if err != nil || degraded != nil || &got[0] != &items[0] || len(got) != 2 {
 		t.Errorf("%v, %v, %v", got, degraded, err)
@@ -474,7 +474,7 @@ func TestDiversityKeepsTheCap(t *testing.T) {
 				}
 				return out, nil
 			})
-			q.MinRelevance = rapid.Float64Range(0, .5).Draw(t, "least")
+			q.MinRelevance = new(rapid.Float64Range(0, .5).Draw(t, "least"))
 		}
 		a, c := withinCap(t, o, q)
 		checkAccounts(t, a, c)

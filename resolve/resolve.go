@@ -252,12 +252,18 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 		r.emit(ctx, q, ragctx.EventContextResolving, ragctx.ContextResolving{Providers: names(entries)})
 		defer func() { r.emit(ctx, q, ragctx.EventContextResolved, ans.total()) }()
 	}
+	judged := r.judges(q)
+	if judged {
+		q.MinRelevance = new(ragctx.DefaultMinRelevance)
+	}
 	outcomes, err := r.ask(ctx, r.Wider(q), entries)
 	if err != nil {
 		return Answer{}, err
 	}
 	span := timing.Start(ctx, timing.Assemble)
-	ans, err = r.answer(ctx, q, entries, outcomes, stable, fit.within(caps))
+	f := fit.within(caps)
+	f.judged = judged
+	ans, err = r.answer(ctx, q, entries, outcomes, stable, f)
 	span.End()
 	return ans, err
 }

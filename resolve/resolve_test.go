@@ -149,7 +149,7 @@ func TestHostileItems(t *testing.T) {
 	low.Type = "nonsense"
 	r := newResolver(t, resolve.Options{}, fake{name: "x", items: []ragctx.ContextItem{low, item("", 1, "no id"), item("blank", 1, " \n"), liar}})
 	q := ragctx.NewQuery("q")
-	q.Explain = true
+	q.Explain, q.MinRelevance = true, new(0.0)
 	a := mustResolve(t, r, q)
 	if got := shown(a); got != "liar low" {
 		t.Errorf("shown: %s", got)
@@ -184,12 +184,12 @@ func TestConditions(t *testing.T) {
 		t.Errorf("a defaulted type filters: %s", got)
 	}
 	q = q.WithTypes(ragctx.TypeResource)
-	q.Exclude, q.MinRelevance = []string{"seen"}, .3
+	q.Exclude, q.MinRelevance = []string{"seen"}, new(.3)
 	a := mustResolve(t, r, q)
 	if shown(a) != "good" || lost(a) != "m!type seen!excluded weak!min_relevance" || a.Truncated {
 		t.Errorf("shown %s, lost %s, truncated %v", shown(a), lost(a), a.Truncated)
 	}
-	q.MinRelevance = .75
+	q.MinRelevance = new(.75)
 	if got, want := mustResolve(t, r, q).Note, "x: none of 4 items was kept (2 min_relevance, 1 excluded, 1 type)"; got != want {
 		t.Errorf("note is %q, want %q", got, want)
 	}

@@ -109,9 +109,9 @@ func explainCuts(w io.Writer, bold func(string) string, a resolve.Answer) {
 	if len(a.Shortened) > 0 {
 		fmt.Fprintln(w, bold("shortened"))
 		table(w, func(row func(...any)) {
-			row("to", "saved", "provider", "id")
+			row("reason", "to", "saved", "provider", "id")
 			for _, s := range a.Shortened {
-				row(s.Depth, s.Tokens, s.Provider, printable(s.ID))
+				row(s.Reason, s.Depth, s.Tokens, s.Provider, printable(s.ID))
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +33,7 @@ type queryFlags struct {
 	explain, quiet        bool
 	highlight             bool
 	noCitations           bool
+	minRelevance          relevanceFlag
 	diversity             float64
 	noRerank, exact       bool
 	blocks, spotlight     bool
@@ -93,6 +95,30 @@ func newQuery(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
+// relevanceFlag is a least relevance, of which 0 is something else than none.
+type relevanceFlag struct{ value *float64 }
+
+// String implements [pflag.Value].
+func (f *relevanceFlag) String() string {
+	if f.value == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*f.value, 'g', -1, 64)
+}
+
+// Set implements [pflag.Value].
+func (f *relevanceFlag) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0 && v <= 1) {
+		return errors.New("use a number of 0 to 1")
+	}
+	f.value = &v
+	return nil
+}
+
+// Type implements [pflag.Value].
+func (f *relevanceFlag) Type() string { return "float" }
+
 // add adds the flags that are conditions and limits of a query.
 func (f *queryFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource, skill")
@@ -105,6 +131,7 @@ func (f *queryFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.session, "session", "", "only memories of this session")
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
 	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
+	flags.Var(&f.minRelevance, "min-relevance", fmt.Sprintf("leave out what is less relevant, 0 to 1; 0 shows all that is found as it is (default %v, and a sentence of what is far behind the best)", ragctx.DefaultMinRelevance))
 	timeVar(flags, &f.asOf, "as-of", "answer from what was known then: "+timeForms)
 	timeVar(flags, &f.after, "after", "only what occurred then or later: "+timeForms)
 	timeVar(flags, &f.before, "before", "only what occurred before: "+timeForms)
@@ -125,6 +152,7 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 	if f.noCitations {
 		q.Citations = new(false)
 	}
+	q.MinRelevance = f.minRelevance.value
 	if f.noRerank {
 		q = q.WithParam("rerank", false)
 	}

@@ -122,7 +122,7 @@ func answer(res *ragctx.ContextResult, skills []*Skill, q ragctx.ContextQuery) {
 	}
 	var fits []found
 	for i, m := range score(skills, q.Query) {
-		if m.relevance > 0 && m.relevance >= q.MinRelevance {
+		if m.relevance > 0 && m.relevance >= q.LeastRelevance() {
 			fits = append(fits, found{skills[i], m})
 		}
 	}

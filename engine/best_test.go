@@ -1,0 +1,125 @@
+package engine_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/xmlfmt"
+)
+
+// cities are two texts of which a budget of 48 tokens once showed the worse one.
+var cities = map[string]string{
+	"travel-policy.md": `# Travel policy
+
+## Hotels
+
+Book hotels through the travel desk. Hotels are reimbursed up to 180 EUR a night in Paris and London, 140 EUR elsewhere. Breakfast is included in the limit.
+
+## Trains
+
+Trains are booked in second class. First class needs the approval of the team lead.
+`,
+	"payment-runbook.md": `# Payment runbook
+
+The payment gateway runs in Paris. Restart it with the deploy tool.
+`,
+}
+
+// TestTheBestIsShownAtAnyBudget: nothing worse takes the place of the best item while it
+// fits in some form.
+func TestTheBestIsShownAtAnyBudget(t *testing.T) {
+	f := open(t)
+	for name, text := range cities {
+		f.put(name, text)
+	}
+	for limit := 16; limit < 200; limit++ {
+		a, err := f.Context(t.Context(), ragctx.ContextQuery{Query: "hotel limit in Paris", MaxTokens: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Items) > 0 && a.Items[0].Metadata["document"] != "travel-policy.md" {
+			t.Errorf("%d tokens: %s", limit, a.XML)
+		}
+		if limit >= 48 && (len(a.Items) == 0 || !strings.Contains(a.XML, "180 EUR")) {
+			t.Errorf("%d tokens: %s", limit, a.XML)
+		}
+	}
+}
+
+var topics = strings.Fields("hotel limit Paris London train refund invoice gateway deploy rollback backup lease retry budget token policy team lead night desk")
+
+// drawText draws a text of sections and sentences, in which units touch.
+func drawText(t *rapid.T) string {
+	var b strings.Builder
+	for s := range rapid.IntRange(1, 4).Draw(t, "sections") {
+		fmt.Fprintf(&b, "## %s %d\n\n", rapid.SampledFrom(topics).Draw(t, "heading"), s)
+		for range rapid.IntRange(1, 8).Draw(t, "sentences") {
+			words := rapid.SliceOfN(rapid.SampledFrom(topics), 3, 24).Draw(t, "words")
+			b.WriteString("The " + strings.Join(words, " ") + rapid.SampledFrom([]string{". ", ".\n\n", "! ", " & <", ": 漢字仮名. "}).Draw(t, "end"))
+		}
+	}
+	return b.String()
+}
+
+// TestMoreTokensKeepTheBest: over random corpora, tokenizers, formats and depths, a larger
+// budget never shows a worse best item.
+func TestMoreTokensKeepTheBest(whole *testing.T) {
+	var f *fixture
+	corpus := 0
+	rapid.Check(whole, func(t *rapid.T) {
+		if corpus%50 == 0 {
+			f = open(whole) // an engine with thousands of namespaces is slow for another reason
+		}
+		corpus++
+		q := ragctx.ContextQuery{
+			Query:     strings.Join(rapid.SliceOfN(rapid.SampledFrom(topics), 1, 4).Draw(t, "question"), " "),
+			Namespace: fmt.Sprint("corpus-", corpus),
+			Tokenizer: rapid.SampledFrom(tokens.Names()).Draw(t, "tokenizer"),
+			Format:    rapid.SampledFrom(xmlfmt.Names()).Draw(t, "format"),
+			Depth:     rapid.SampledFrom([]ragctx.ContextDepth{ragctx.DepthAbstract, ragctx.DepthOverview, ragctx.DepthFull}).Draw(t, "depth"),
+		}
+		for i := range rapid.IntRange(1, 5).Draw(t, "texts") {
+			if _, err := f.PutDocument(t.Context(), q.Namespace, docs.Document{ExternalID: fmt.Sprint(i, ".md"), Text: drawText(t)}, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answer := func(limit int) resolve.Answer {
+			q.MaxTokens = limit
+			a, err := f.Context(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		var ranked []string
+		for _, it := range answer(100_000).Items {
+			ranked = append(ranked, it.ID)
+		}
+		limits := rapid.SliceOfN(rapid.IntRange(16, 4000), 4, 4).Draw(t, "limits")
+		from := rapid.IntRange(16, 300).Draw(t, "from")
+		for i := range 12 {
+			limits = append(limits, from+i)
+		}
+		slices.Sort(limits)
+		best := math.MaxInt
+		for _, limit := range limits {
+			rank := math.MaxInt
+			for _, it := range answer(limit).Items {
+				rank = min(rank, slices.Index(ranked, it.ID))
+			}
+			if rank > best || rank < 0 {
+				t.Fatalf("%d tokens: the best of %v is at %d, with fewer it was at %d", limit, ranked, rank, best)
+			}
+			best = rank
+		}
+	})
+}
