@@ -66,6 +66,7 @@ func TestDialogue(t *testing.T) {
 	f := open(t)
 	f.conversations()
 	q := asked("How did Ada like the pottery class?")
+	q.MinRelevance = new(0.0)
 	items := f.ask(q).Items
 	var got []string
 	for _, it := range items {

@@ -192,7 +192,7 @@ func (r *run) add(u Unit, h index.Hit) {
 
 // strong is the share of the best score of a run that a unit at its end needs to stay. In a
 // small text nearly every unit is found, and most of them because of their neighbours.
-const strong = 0.6
+const strong = 0.7
 
 // narrow takes weak units from both ends of the run. They are what it grows by first, when
 // there is room.

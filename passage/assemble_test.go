@@ -99,7 +99,7 @@ func hit(id uint64, score float64) index.Hit {
 func TestTouchingHitsAreJoined(t *testing.T) {
 	var s shelf
 	s.add(doc(1, "a.md"), lines(20))
-	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(3, .5), hit(4, .6), hit(5, .9), hit(9, .7))
+	items := assemble(t, &s, ragctx.NewQuery("topic"), false, hit(3, .5), hit(4, .7), hit(5, .9), hit(9, .7))
 	if len(items) != 2 {
 		t.Fatalf("%d items, want a joined passage and a single one", len(items))
 	}

@@ -129,8 +129,12 @@ const (
 	weak  = 0.5
 )
 
+// briefBytes is the length of a text that is as brief as a sentence.
+const briefBytes = 200
+
 // byRelevance has items that are behind the best show no more than their content, and where
-// the answer is judged, those that are far behind no more than their shortest form.
+// the answer is judged, those that are far behind no more than
+// their shortest form.
 func byRelevance(list []*candidate, judged bool) {
 	var best float64
 	for _, c := range list {
@@ -140,7 +144,7 @@ func byRelevance(list []*candidate, judged bool) {
 		if c.item.Relevance < grows*best {
 			c.forms, c.preferred = c.forms[c.preferred:], 0
 		}
-		c.brief = judged && !c.item.Required && c.item.Relevance < weak*best
+		c.brief = judged && !c.item.Required && c.item.Relevance < weak*best && len(c.item.Content) > briefBytes
 	}
 }
 
