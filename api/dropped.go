@@ -18,7 +18,7 @@ type DroppedMessage struct {
 	Role    ragctx.Role    `json:"role"`
 	Partial bool           `json:"partial,omitempty" doc:"the rest of the message is shown"`
 	Tokens  int            `json:"tokens" doc:"that were saved"`
-	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty" doc:"budget: newer ones took it; boundary: a conversation cannot begin with it; orphan_result: its call is not there; unanswered_call: the conversation went on without a result; empty: it says nothing"`
+	Reason  session.Reason `json:"reason" enum:"budget,boundary,orphan_result,unanswered_call,empty" doc:"budget: newer ones took it, or, if partial, results of tools in it are cut to what fits; boundary: a conversation cannot begin with it; orphan_result: its call is not there; unanswered_call: the conversation went on without a result; empty: it says nothing"`
 }
 
 // DroppedTotal says how many messages are not shown, or not whole, for a reason.

@@ -91,7 +91,6 @@ type talkCheck struct {
 	turns    int
 	window   int
 	stored   bool // a session has a part of it
-	replaces bool // whose layer may have a summary in the place of messages
 }
 
 type fields = map[string]any
@@ -459,8 +458,7 @@ func (c *talkCheck) assembled(t *testing.T, f *fixture, id string) (sent fields,
 		if got := f.call(t, http.MethodPost, "/v1/sessions/"+id+"/messages", c.body(stored)); got.status != http.StatusCreated {
 			c.rt.Fatalf("status %d: %s", got.status, got.body)
 		}
-		layer := rapid.SampledFrom([]string{"none", "compaction", "any"}).Draw(c.rt, "layer")
-		c.replaces = layer != "none"
+		layer := rapid.SampledFrom([]string{"none", "compaction", "any", "observation"}).Draw(c.rt, "layer")
 		if got := f.call(t, http.MethodPatch, "/v1/sessions/"+id, `{"layer":"`+layer+`"}`); got.status != http.StatusOK {
 			c.rt.Fatalf("status %d: %s", got.status, got.body)
 		}
@@ -524,7 +522,7 @@ func (c *talkCheck) check(a AssembleAnswer) {
 		if c.noIDs {
 			there = strings.Count(shown, `"functionResponse"`)+strings.Count(shown, `"function_response"`) >= len(c.newest)
 		}
-		if newestExchangeStays && !c.replaces && !there {
+		if !there {
 			c.rt.Fatalf("%s of the newest exchange is lost: %s", id, shown)
 		}
 	}
@@ -532,10 +530,6 @@ func (c *talkCheck) check(a AssembleAnswer) {
 		c.checkOrder(a.Messages)
 	}
 }
-
-// newestExchangeStays says that the newest calls and their results are shown whatever they
-// cost. They are left out today where the results are larger than what is left of the window.
-const newestExchangeStays = false
 
 // decoded returns what JSON says.
 func decoded(v any) (out any) {

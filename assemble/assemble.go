@@ -10,6 +10,7 @@ package assemble
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -314,11 +315,27 @@ func (p *Plan) Compose(stable, volatile Part) Result {
 	r.Messages = res.View.Tokens
 	r.Used = r.Tools + fixed + r.Messages
 	r.Over = max(r.Used+r.Reserved-r.Window, 0)
+	if n := shortened(res.View); n > 0 {
+		res.note(fmt.Sprintf("the newest results of tools do not fit whole: %d messages are shown shorter", n))
+	}
 	if r.Over > 0 {
-		res.Note = strings.TrimPrefix(res.Note+"; the newest instruction, pending tool calls and system messages alone exceed the budget", "; ")
+		res.note("the newest instruction, pending tool calls, the newest exchange in its smallest form and system messages alone exceed the budget")
 	}
 	res.Budget = r
 	return res
+}
+
+// note adds what is missing to the result's note.
+func (r *Result) note(what string) { r.Note = strings.TrimPrefix(r.Note+"; "+what, "; ") }
+
+// shortened returns how many messages of a view are cut to what fits.
+func shortened(v session.View) (n int) {
+	for _, c := range v.Cuts {
+		if c.Partial && c.Reason == session.ReasonBudget {
+			n++
+		}
+	}
+	return n
 }
 
 // Shown returns the messages that the call has when context takes its part. A system prompt

@@ -33,7 +33,7 @@ func newCutter(messages []ragctx.Message, costs []int) *cutter {
 	for c.leading < len(messages) && session.IsSystem(messages[c.leading]) {
 		c.leading++
 	}
-	must := pending(messages)
+	must := append(pending(messages), session.NewestExchange(messages)...)
 	if c.last >= 0 {
 		must = append(must, c.last)
 	}

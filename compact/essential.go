@@ -8,14 +8,14 @@ import (
 )
 
 // Essential returns for each message whether it stays whatever it costs: system messages
-// at the start, the newest instruction of a user and calls that wait for their results,
-// each with what belongs to it.
+// at the start, the newest instruction of a user, calls that wait for their results and the
+// newest exchange with tools, each with what belongs to it.
 func Essential(messages []ragctx.Message) []bool {
 	out := make([]bool, len(messages))
 	for i := 0; i < len(messages) && session.IsSystem(messages[i]); i++ {
 		out[i] = true
 	}
-	must := waitingIn(messages)
+	must := append(waitingIn(messages), session.NewestExchange(messages)...)
 	if last := session.LastInstruction(messages); last >= 0 {
 		must = append(must, last)
 	}

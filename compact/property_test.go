@@ -167,6 +167,11 @@ func checkInUse(t *rapid.T, of, view []ragctx.Message) {
 			t.Fatalf("the call %s is gone", id)
 		}
 	}
+	for _, i := range session.NewestExchange(of) {
+		if !slices.ContainsFunc(view, func(m ragctx.Message) bool { return m.ID == of[i].ID }) {
+			t.Fatalf("the message %s of the newest exchange is gone", of[i].ID)
+		}
+	}
 }
 
 // checkFromView fails if compacting the view covers something else than compacting what it

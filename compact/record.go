@@ -138,8 +138,8 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 		}
 	}
 	newest := session.LastInstruction(raw)
-	if newest < 0 { // then a call that waits, which a summary behind it would pass over
-		newest = slices.Min(append(pending(sound.Messages), len(raw)))
+	if newest < 0 { // then a call that waits, which a summary behind it would pass over, or the newest one
+		newest = slices.Min(slices.Concat(waitingIn(raw), session.NewestExchange(raw), []int{len(raw)}))
 	}
 	next := 0 // of what is sound
 	for i := range raw {
@@ -236,15 +236,15 @@ func ranges(messages []ragctx.Message, at map[string]int, records []Record, soun
 }
 
 // uncover takes out of the ranges of records what is in use where a branch ends early: the
-// newest instruction, calls that wait for their results, or waited when these came, and what
-// belongs to them. Other results that come late stay without their calls, and so are not
+// newest instruction, the newest exchange, calls that wait for their results, or waited when
+// these came, and what belongs to them. Other results that come late stay without their calls, and so are not
 // shown: these were passed over when they were summarised.
 func uncover(owner []int, messages []ragctx.Message, sound session.View) {
 	if newest := session.LastInstruction(messages); newest >= 0 {
 		owner[newest] = 0
 	}
 	halves, open := waited(sound)
-	show := slices.Collect(maps.Values(open))
+	show := slices.AppendSeq(session.NewestExchange(messages), maps.Values(open))
 	for i, others := range halves {
 		if owner[i] == 0 {
 			show = append(show, others...)

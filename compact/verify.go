@@ -14,12 +14,13 @@ var (
 	errNotSmaller  = errors.New("it is not smaller")
 	errPairs       = errors.New("a tool call is separated from its result")
 	errInstruction = errors.New("the newest instruction of the user is not in it")
-	errPending     = errors.New("a tool call that waits for its result is not in it")
+	errCall        = errors.New("a tool call that waits for its result, or is of the newest exchange, is not in it")
 )
 
 // Verify checks a view that was made of another one: that it costs less, has neither
-// orphan results nor abandoned calls, and keeps the newest instruction of a user and all
-// calls that wait for their results. It knows nothing of how the view was made.
+// orphan results nor abandoned calls, and keeps the newest instruction of a user, all calls
+// that wait for their results and those of the newest exchange. It knows nothing of how the
+// view was made.
 func Verify(before, after []ragctx.Message, s session.Scale) error {
 	if total(s.Messages(after)) >= total(s.Messages(before)) {
 		return errNotSmaller
@@ -38,11 +39,19 @@ func keeps(before, after []ragctx.Message) error { return keepingOf(before).by(a
 // keeping is what a view of a sound view has to keep.
 type keeping struct {
 	instruction *ragctx.Message // nil if there is none
-	calls       map[string]int  // that wait for their results, by id: where
+	calls       map[string]bool // that wait for their results, or are of the newest exchange, by id
 }
 
 func keepingOf(sound []ragctx.Message) keeping {
-	k := keeping{calls: unanswered(sound)}
+	k := keeping{calls: make(map[string]bool)}
+	for id := range unanswered(sound) {
+		k.calls[id] = true
+	}
+	for _, i := range session.NewestExchange(sound) {
+		for _, b := range sound[i].ToolUses() {
+			k.calls[b.ID] = true
+		}
+	}
 	if i := session.LastInstruction(sound); i >= 0 {
 		k.instruction = &sound[i]
 	}
@@ -60,7 +69,7 @@ func (k keeping) by(after []ragctx.Message) error {
 	have := calls(after)
 	for id := range k.calls {
 		if !have[id] {
-			return errPending
+			return errCall
 		}
 	}
 	return nil

@@ -119,12 +119,12 @@ func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (C
 		return Compiled{}, err
 	}
 	out := Compiled{Sections: b.store.Names(), Hidden: left.hidden}
-	v := limited{scale: prices.scale, View: session.View{Messages: messages}, costs: prices.costs(messages), places: left.places}
+	v := limited{View: session.View{Messages: messages}, costs: prices.costs(messages), places: left.places}
 	if o.MaxMessages > 0 {
-		v.limit(o.MaxMessages, ones(len(messages)))
+		v.limit(session.Limits{Tokens: o.MaxMessages, Costs: ones(len(messages))})
 	}
 	if o.MaxTokens > 0 {
-		v.limit(o.MaxTokens, v.costs)
+		v.limit(session.Limits{Tokens: o.MaxTokens, Scale: prices.scale.Scale, Costs: v.costs})
 	}
 	out.Messages, out.Cuts, out.Over = v.Messages, left.limited(v.cuts), v.Over
 	for _, n := range v.costs {
@@ -138,24 +138,28 @@ func (b base) limited(ctx context.Context, o CompileOptions, prices *pricing) (C
 type limited struct {
 	session.View
 
-	scale  scale
 	costs  []int
 	places []int // on the branch
 	cuts   []Cut
 }
 
-// limit has the view be at most most, by costs.
-func (v *limited) limit(most int, by []int) {
+// limit has the view be within limits.
+func (v *limited) limit(l session.Limits) {
 	before, costs, places := v.Messages, v.costs, v.places
-	v.View = session.Truncate(before, session.Limits{Tokens: most, Scale: v.scale.Scale, Costs: by})
+	v.View = session.Truncate(before, l)
 	v.costs, v.places = make([]int, len(v.Kept)), make([]int, len(v.Kept))
 	for i, at := range v.Kept {
 		v.costs[i], v.places[i] = costs[at], places[at]
 	}
 	v.cuts = slices.Grow(v.cuts, len(v.View.Cuts))
 	for _, c := range v.View.Cuts {
-		m := &before[c.Index]
-		v.cuts = append(v.cuts, Cut{ID: m.ID, Role: m.Role, Tokens: costs[c.Index], Reason: c.Reason, place: places[c.Index]})
+		m, saved := &before[c.Index], costs[c.Index]
+		if c.Partial {
+			saved = c.Tokens
+			at, _ := slices.BinarySearch(v.Kept, c.Index)
+			v.costs[at] -= saved
+		}
+		v.cuts = append(v.cuts, Cut{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved, Reason: c.Reason, place: places[c.Index]})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Truncation is the stage that has the newest messages fit: by number, then by tokens. It
 // is a view and persists nothing, or later iterations had lost what it left out. It cuts in
-// steps ([session.Limits].Steady).
+// steps ([session.Limits].Steady), and results of the newest calls to what fits.
 type Truncation struct {
 	// MaxMessages and MaxTokens are the most; 0 is no limit. The smaller of MaxTokens and
 	// the budget counts.
@@ -34,7 +34,7 @@ func (t Truncation) Apply(_ context.Context, s *State, messages []ragctx.Message
 		for i := range ones {
 			ones[i] = 1
 		}
-		out = session.Truncate(out, session.Limits{Tokens: t.MaxMessages, Scale: scale, Costs: ones, Steady: true}).Messages
+		out = session.Truncate(out, session.Limits{Tokens: t.MaxMessages, Costs: ones, Steady: true}).Messages
 	}
 	most := b.Tokens
 	if t.MaxTokens > 0 && (most == 0 || t.MaxTokens < most) {

@@ -21,7 +21,8 @@ func Decorate(c Compiler, decorators ...func(Compiler) Compiler) Compiler {
 
 // TokenLimit keeps of what another compiler makes the newest messages that fit, as
 // [Truncate] does: the first misfit ends it, pairs stay together, and the system messages
-// at the start, the newest instruction and pending calls stay in any case.
+// at the start, the newest instruction, pending calls and the newest exchange with tools stay
+// in any case, its results cut to what fits.
 type TokenLimit struct {
 	Compiler Compiler
 	// Tokens is the budget; 0 is 8,000.
@@ -47,7 +48,7 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 	for _, cost := range costs {
 		whole.Tokens += cost
 	}
-	return shorten(whole, costs, p, Limits{Tokens: l.Tokens}).Messages, nil
+	return shorten(whole, costs, p, Limits{Tokens: l.Tokens, Scale: l.Scale}).Messages, nil
 }
 
 // count notes the costs of the messages that matter: those that stay in any case, and the

@@ -20,6 +20,11 @@ import (
 func TestViewsAreThoseOfThePlainWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		messages := slices.Concat(parallel(t), conversation(t))
+		for i := range messages { // what is cut is another test's
+			if m := &messages[i]; m.Role == ragctx.RoleTool {
+				m.Content = slices.DeleteFunc(m.Content, func(b ragctx.Block) bool { return b.Type == ragctx.BlockImage })
+			}
+		}
 		l := session.Limits{Tokens: rapid.IntRange(0, 400).Draw(t, "budget"), Scale: scale, Steady: rapid.Bool().Draw(t, "steady")}
 		if rapid.Bool().Draw(t, "costs") {
 			l.Costs = rapid.SliceOfN(rapid.IntRange(0, 40), len(messages), len(messages)).Draw(t, "of each")
@@ -290,7 +295,35 @@ func plainEssential(messages []ragctx.Message, p pairing, runs []session.Span) [
 			}
 		}
 	}
+	plainExchange(messages, p, stay)
 	return stay
+}
+
+// plainExchange notes that the newest exchange with tools stays: what comes after the last
+// message of an assistant, if that is results alone, with their calls and the others' results.
+func plainExchange(messages []ragctx.Message, p pairing, stay []bool) {
+	last := len(messages) - 1
+	for ; last >= 0 && messages[last].Role != ragctx.RoleAssistant; last-- {
+		if !session.IsSystem(messages[last]) && !plainOnlyResults(messages[last]) {
+			return
+		}
+	}
+	if last < 0 || !slices.ContainsFunc(p.links, func(l link) bool { return l.result.message > last }) {
+		return
+	}
+	in := make(map[int]bool)
+	for range p.links {
+		for _, l := range p.links {
+			if l.result.message > last || in[l.call.message] || in[l.result.message] {
+				in[l.call.message], in[l.result.message] = true, true
+			}
+		}
+	}
+	begun := false
+	for i := range messages {
+		begun = begun || in[i]
+		stay[i] = stay[i] || in[i] || begun && i > plainLastTurn(messages) && session.IsSystem(messages[i])
+	}
 }
 
 func plainFitting(runs []session.Span, stay []bool, costs []int, budget int) int {

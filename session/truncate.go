@@ -72,10 +72,16 @@ func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
 // separated from its result ([Groups]) and a user speaks next.
 //
 // Some messages stay whatever they cost: the system messages at the start, the newest
-// instruction of a user, the newest message in which they show something since, and tool
-// calls that are pending, each with what belongs to it; and records of earlier messages
+// instruction of a user, the newest message in which they show something since, tool
+// calls that are pending, each with what belongs to it, and the newest exchange with tools
+// ([NewestExchange]); and records of earlier messages
 // ([IsRecord]) that cost at most half of the budget.
 // Where the newest instruction is older than what fits, what is between is left out.
+//
+// If these alone exceed the budget, results among them are cut to what fits, each to a fair
+// share: of a text head and tail stay, and a note says how much is between. Where that is
+// not enough, so are long strings in the inputs of calls that were answered. Without a
+// counter nothing is cut.
 //
 // The first message that does not fit ends the view: older and smaller ones are not
 // looked for.
@@ -107,23 +113,27 @@ func shorten(whole View, costs []int, p pairing, l Limits) View {
 	for i, m := range whole.Messages {
 		stay[i] = stay[i] || costs[i]*2 <= l.Tokens && IsRecord(m) // it stands for all that is before the view
 	}
+	short := shrunk(whole.Messages, costs, stay, p, l.Tokens, l.Scale)
 	left := l.Tokens
 	for i, s := range stay {
 		if s {
-			left -= costs[i]
+			left -= short.costs[i]
 		}
+	}
+	if short.isCut() { // and so what is left is too little for anything
+		left = -1
 	}
 	fit := fitting(p, stay, costs, left)
 	if l.Steady {
 		fit = stepped(whole.Messages, fit, costs, l.Tokens)
 	}
 	first, begin := beginning(whole.Messages, fit)
-	return whole.from(first, begin, stay, costs, l)
+	return whole.from(first, begin, stay, costs, short, l)
 }
 
-// from returns a sound view with what stays of it, and all from a message on; first is the
-// first one that fits.
-func (v View) from(first, begin int, stay []bool, costs []int, l Limits) View {
+// from returns a sound view with what stays of it, cut as it has to be, and all from a
+// message on; first is the first one that fits.
+func (v View) from(first, begin int, stay []bool, costs []int, short shrinking, l Limits) View {
 	shown := len(stay) - begin
 	for _, s := range stay[:begin] {
 		if s {
@@ -137,7 +147,7 @@ func (v View) from(first, begin int, stay []bool, costs []int, l Limits) View {
 	before := v.Cuts
 	cut := func(c Cut) {
 		for ; len(before) > 0 && before[0].Index <= c.Index; before = before[1:] {
-			if before[0].Index == c.Index { // of which a part was left out; now the rest goes
+			if before[0].Index == c.Index { // of which a part was left out; now more goes
 				c.Tokens += before[0].Tokens
 			} else {
 				out.Cuts = append(out.Cuts, before[0])
@@ -152,8 +162,11 @@ func (v View) from(first, begin int, stay []bool, costs []int, l Limits) View {
 		}
 		switch {
 		case stay[i] || i >= begin:
-			out.Messages, out.Kept = append(out.Messages, v.Messages[i]), append(out.Kept, place)
-			out.Tokens += costs[i]
+			out.Messages, out.Kept = append(out.Messages, short.messages[i]), append(out.Kept, place)
+			out.Tokens += short.costs[i]
+			if short.changed[i] {
+				cut(Cut{Index: place, Partial: true, Tokens: costs[i] - short.costs[i], Reason: ReasonBudget})
+			}
 		case i >= first:
 			cut(Cut{Index: place, Tokens: costs[i], Reason: ReasonBoundary})
 		default:
@@ -271,6 +284,9 @@ func essential(messages []ragctx.Message, p pairing) []bool {
 	}
 	for _, at := range p.pending {
 		must = append(must, at.message)
+	}
+	for _, i := range newestExchange(messages, p) {
+		stay[i] = true
 	}
 	if len(must) == 0 {
 		return stay

@@ -1,0 +1,225 @@
+package session_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/tokens"
+)
+
+func TestNewestExchange(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                 "[]",
+		"uhi ahello":                       "[]",
+		"udo a!1 t?1":                      "[1 2]",
+		"udo a!1 t?1 a!2 t?2":              "[3 4]",
+		"udo a!1+!2 t?2 t?1":               "[1 2 3]",
+		"udo a!1 a!2 t?2 t?1":              "[1 2 3 4]",
+		"udo a!1+!2 t?1":                   "[1 2]",
+		"udo a!1 u?1":                      "[1 2]",
+		"udo a!1 t?1 sremember":            "[1 2 3]",
+		"udo a!1 t?1 aso":                  "[]", // the assistant has answered
+		"udo a!1 t?1 uthanks":              "[]",
+		"udo a!1 u?1+thanks":               "[]", // which is an instruction
+		"udo a!1 ahm t?1":                  "[1 3]",
+		"udo a!1 t?1 a!2":                  "[]", // which is pending
+		"udo a!1 sone a!2 t?2 t?1":         "[1 2 3 4 5]",
+		"udo a!1 t?1 a!2 t?2 a!3+!4 t?4 ":  "[5 6]",
+		"sa udo a!1 t?1 a!2 sb t?2 sc u?9": "[4 5 6 7]", // an orphan belongs to nothing
+	} {
+		if got := fmt.Sprint(session.NewestExchange(talk(t, in))); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// exchange draws calls at the end of a conversation, with results of any size and kind.
+func exchange(t *rapid.T, name string) []ragctx.Message {
+	size := rapid.SampledFrom([]int{0, 3, 40, 200, 1000})
+	text := func() string {
+		return strings.Repeat(rapid.SampledFrom([]string{"word ", "漢字", "a\n", "<&>\"", "[x left out to fit]", "🙂 "}).Draw(t, "text"), size.Draw(t, "size"))
+	}
+	image := func() []byte { return bytes.Repeat([]byte{1}, size.Draw(t, "bytes")) }
+	part := func() json.RawMessage {
+		b, err := json.Marshal(map[string]any{
+			"type": "document", "title": text(), "n": json.Number("12345678901234567890"),
+			"source": map[string]any{"media_type": rapid.SampledFrom([]string{"text/plain", "application/pdf"}).Draw(t, "media"), "data": text()},
+			"bytes":  image(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	n := rapid.IntRange(1, 4).Draw(t, "calls")
+	calls := ragctx.Message{Role: ragctx.RoleAssistant}
+	var results []ragctx.Block
+	for i := range n {
+		id := fmt.Sprint(name, i)
+		input, err := json.Marshal(map[string]any{"path": text(), "list": []any{text(), 1, nil}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls.Content = append(calls.Content, ragctx.Block{Type: ragctx.BlockToolUse, ID: id, Name: "f", Input: input})
+		r := ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: id}
+		for range rapid.IntRange(0, 3).Draw(t, "blocks") {
+			var b ragctx.Block
+			switch b.Type = rapid.SampledFrom([]ragctx.BlockType{ragctx.BlockText, ragctx.BlockImage, ragctx.BlockVendor, ragctx.BlockToolResult}).Draw(t, "type"); b.Type {
+			case ragctx.BlockImage:
+				b.MediaType, b.Data = "image/png", image()
+			case ragctx.BlockVendor:
+				b.Form, b.Part = "anthropic", part()
+			case ragctx.BlockToolResult:
+				b.Content = ragctx.Text(text())
+			default:
+				if b.Text = text(); rapid.Bool().Draw(t, "kept") {
+					b.Form, b.Part = "anthropic", part()
+				}
+			}
+			r.Content = append(r.Content, b)
+		}
+		if rapid.IntRange(0, 9).Draw(t, "fields") == 0 {
+			r.Form, r.Part = "gemini", part()
+		}
+		results = append(results, r)
+	}
+	out := []ragctx.Message{calls}
+	if rapid.Bool().Draw(t, "one message") {
+		return append(out, ragctx.Message{Role: ragctx.RoleUser, Content: results})
+	}
+	for _, r := range results {
+		m := ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{r}}
+		if rapid.IntRange(0, 9).Draw(t, "beside") == 0 {
+			m.Content = append(m.Content, ragctx.Block{Type: ragctx.BlockText, Text: text()})
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// Whatever an exchange holds, it is in the view with each of its calls and results, and is
+// cut to what fits: a view exceeds the budget only where its smallest form does.
+func TestNewestExchangeIsCutToWhatFits(t *testing.T) {
+	o200k, err := tokens.New("o200k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		newest := exchange(t, "new")
+		messages := slices.Concat(conversation(t), []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "what is it?")}, exchange(t, "old"), newest)
+		if rapid.Bool().Draw(t, "system") {
+			messages = append(messages, ragctx.TextMessage(ragctx.RoleSystem, "be brief"))
+		}
+		before, _ := json.Marshal(messages)
+		l := session.Limits{Scale: session.Scale{Counter: rapid.SampledFrom([]ragctx.Counter{o200k, bytesCounter{}}).Draw(t, "counter")}}
+		least := session.Truncate(messages, l)
+		l.Tokens = rapid.OneOf(rapid.IntRange(0, 2000), rapid.IntRange(0, 40_000)).Draw(t, "budget")
+		l.Steady = rapid.Bool().Draw(t, "steady")
+		v := session.Truncate(messages, l)
+		checkPairs(t, v.Messages)
+		checkAccounts(t, messages, v, l)
+		for _, m := range newest {
+			for _, b := range m.Content {
+				if b.Type != ragctx.BlockText && !slices.ContainsFunc(v.Messages, func(m ragctx.Message) bool {
+					return slices.ContainsFunc(m.Content, func(o ragctx.Block) bool {
+						return o.Type == b.Type && o.ID == b.ID && o.ToolUseID == b.ToolUseID
+					})
+				}) {
+					t.Fatalf("%s%s is lost: %s", b.ID, b.ToolUseID, words(v.Messages))
+				}
+			}
+		}
+		if most := max(l.Tokens, least.Tokens); v.Tokens > most {
+			t.Fatalf("%d tokens in %d, at least %d", v.Tokens, l.Tokens, least.Tokens)
+		}
+		if again := session.Truncate(v.Messages, l); again.Tokens != v.Tokens || len(again.Cuts) > 0 {
+			t.Fatalf("a view is cut again: %d tokens, then %d, %+v", v.Tokens, again.Tokens, again.Cuts)
+		}
+		for _, m := range v.Messages {
+			for _, b := range m.ToolUses() {
+				if !json.Valid(b.Input) {
+					t.Fatalf("the input %s is no JSON", b.Input)
+				}
+			}
+		}
+		if after, _ := json.Marshal(messages); string(after) != string(before) {
+			t.Fatal("the conversation was changed")
+		}
+	})
+}
+
+// A result that does not fit keeps head and tail, as much as fits, and says what is cut;
+// results that are small stay whole.
+func TestOversizedResult(t *testing.T) {
+	o200k, err := tokens.New("o200k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var long strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&long, "line %d of the log\n", i)
+	}
+	messages := talk(t, "uold aanswer uwhy a!1+!2 t?1 t?2")
+	messages[4].Content[0].Content = ragctx.Text(long.String())
+	for _, budget := range []int{500, 4000, 32_000} {
+		v := session.Truncate(messages, session.Limits{Tokens: budget, Scale: session.Scale{Counter: o200k}})
+		if got := words(v.Messages); got != "uwhy a!1+!2 t?1 t?2" || v.Over > 0 || v.Tokens < budget*9/10 {
+			t.Fatalf("%s, %d tokens, over %d", got, v.Tokens, v.Over)
+		}
+		text := v.Messages[2].Content[0].Content.String()
+		if !strings.HasPrefix(text, "line 0 of the log\nline 1") || !strings.HasSuffix(text, "line 19999 of the log\n") || !strings.Contains(text, " tokens left out to fit]\n") {
+			t.Errorf("%s", text)
+		}
+		if got := v.Messages[3].Content[0].Content.String(); got != "ok" {
+			t.Errorf("the small result is %q", got)
+		}
+		if c := v.Cuts[len(v.Cuts)-1]; c.Index != 4 || !c.Partial || c.Reason != session.ReasonBudget || c.Tokens < 100_000 {
+			t.Errorf("%+v", v.Cuts)
+		}
+	}
+}
+
+// Parts that are no text are replaced by what they say, or by a note that names them.
+func TestOversizedParts(t *testing.T) {
+	document := json.RawMessage(`{"type":"document","title":"Plan","source":{"type":"text","data":"` + strings.Repeat("a b c ", 2000) + `"}}`)
+	messages := talk(t, "uwhy a!1 t?1")
+	messages[2].Content[0].Content = ragctx.Content{
+		{Type: ragctx.BlockVendor, Form: "anthropic", Part: document}, {Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")},
+	}
+	messages[2].Content[0].Form, messages[2].Content[0].Part = "gemini", json.RawMessage(`{"scheduling":"SILENT","parts":["`+strings.Repeat("x", 3000)+`"]}`)
+	v := session.Truncate(messages, session.Limits{Tokens: 1000, Scale: scale})
+	r := v.Messages[2].Content[0]
+	if v.Over > 0 || len(r.Content) != 3 || string(r.Part) != `{"scheduling":"SILENT"}` {
+		t.Fatalf("over %d, %+v", v.Over, r)
+	}
+	for i, want := range []string{"[document \"Plan\" as text]\na b c ", "[image image/png: 1600 tokens left out to fit]", "[parts: 3004 tokens left out to fit]"} {
+		if got := r.Content[i].Text; !strings.HasPrefix(got, want) {
+			t.Errorf("%d: %q", i, got)
+		}
+	}
+}
+
+// Inputs of calls that were answered are cut where cutting results is not enough; those of
+// calls that wait are not.
+func TestOversizedInput(t *testing.T) {
+	input := json.RawMessage(`{ "path": "a.txt", "n": 12345678901234567890, "text": "` + strings.Repeat(`<b>\n`, 2000) + `" }`)
+	messages := talk(t, "uwhy a!1 t?1")
+	messages[1].Content[0].Input = input
+	v := session.Truncate(messages, session.Limits{Tokens: 500, Scale: scale})
+	got := string(v.Messages[1].Content[0].Input)
+	if v.Over > 0 || !strings.HasPrefix(got, `{ "path": "a.txt", "n": 12345678901234567890, "text": "<b>\n<b>\n`) || !strings.HasSuffix(got, `<b>\n" }`) {
+		t.Errorf("over %d, %s", v.Over, got)
+	}
+	v = session.Truncate(messages[:2], session.Limits{Tokens: 500, Scale: scale})
+	if v.Over == 0 || string(v.Messages[1].Content[0].Input) != string(input) {
+		t.Errorf("over %d, %s", v.Over, v.Messages[1].Content[0].Input)
+	}
+}
