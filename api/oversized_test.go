@@ -64,7 +64,7 @@ func TestOversizedResultIsCut(t *testing.T) {
 	f := start(t, Options{})
 	check := map[string]func([]json.RawMessage) error{"openai": pairing.CheckOpenAI, "anthropic": pairing.CheckAnthropic, "gemini": pairing.CheckGemini}
 	for _, format := range []string{"openai", "anthropic", "gemini", "ragctx"} {
-		for _, layer := range []string{"", "any", "compaction", "observation", "none"} {
+		for _, layer := range []string{"", "any", "compaction", "observation", "buffer", "none"} {
 			name := format + " " + layer
 			body, target := fields{"messages": oversized(format), "budget": fields{"window": 32_000}}, "/v1/assemble"
 			if format != "ragctx" {

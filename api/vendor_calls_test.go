@@ -458,7 +458,7 @@ func (c *talkCheck) assembled(t *testing.T, f *fixture, id string) (sent fields,
 		if got := f.call(t, http.MethodPost, "/v1/sessions/"+id+"/messages", c.body(stored)); got.status != http.StatusCreated {
 			c.rt.Fatalf("status %d: %s", got.status, got.body)
 		}
-		layer := rapid.SampledFrom([]string{"none", "compaction", "any", "observation"}).Draw(c.rt, "layer")
+		layer := rapid.SampledFrom([]string{"none", "compaction", "any", "observation", "buffer"}).Draw(c.rt, "layer")
 		if got := f.call(t, http.MethodPatch, "/v1/sessions/"+id, `{"layer":"`+layer+`"}`); got.status != http.StatusOK {
 			c.rt.Fatalf("status %d: %s", got.status, got.body)
 		}

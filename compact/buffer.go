@@ -89,7 +89,8 @@ func (b *Buffering) After(ctx context.Context, s Sections) (Buffered, error) {
 
 // Move appends the oldest messages to the buffer, if the messages cost more than their
 // limit, so that the newest ones that fit stay. No call is separated from its result, and
-// calls that wait for theirs stay. The event is nil if there is nothing to move.
+// calls that wait for theirs and the newest exchange stay whatever they cost. The event is
+// nil if there is nothing to move.
 func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 	costs := make([]int, len(s.Messages))
 	for i, m := range s.Messages {
@@ -99,7 +100,7 @@ func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 		return s, nil
 	}
 	room, full := b.opts.MessageTokens, false
-	calls := waitingIn(s.Messages)
+	calls := append(waitingIn(s.Messages), session.NewestExchange(s.Messages)...)
 	stays := make([]bool, len(s.Messages))
 	for _, g := range slices.Backward(session.Groups(s.Messages)) {
 		room -= total(costs[g.From:g.To])
@@ -125,8 +126,9 @@ func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
 }
 
 // Summarize replaces the summary by one of itself and the buffer and empties the buffer,
-// if that costs more than its limit. What the user said last is not summarised: if it is
-// in the buffer, it goes back to the messages. Where no summary can be made the sections
+// if that costs more than its limit. What the user said last, calls that wait for their
+// results and the newest exchange are not summarised: if they are in the buffer, as where a
+// branch ends early, they go back to the messages. Where no summary can be made the sections
 // stay as they are, with a warning.
 func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error) {
 	out := Buffered{Sections: s}
@@ -137,10 +139,7 @@ func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error)
 	if cost <= b.opts.BufferTokens {
 		return out, ctx.Err()
 	}
-	buffer, back := s.Buffer, []ragctx.Message(nil)
-	if last := session.LastInstruction(s.Buffer); last >= 0 && session.LastInstruction(s.Messages) < 0 {
-		buffer, back = withoutGroup(s.Buffer, last)
-	}
+	buffer, back := unused(s)
 	material := slices.Concat(s.Summary, buffer)
 	if len(buffer) == 0 {
 		return out, ctx.Err()
@@ -155,14 +154,21 @@ func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error)
 	return out, nil
 }
 
-// withoutGroup returns messages without those that belong together with one, and these.
-func withoutGroup(messages []ragctx.Message, i int) (rest, group []ragctx.Message) {
-	for _, g := range session.Groups(messages) {
-		if g.From <= i && i < g.To {
-			return slices.Concat(messages[:g.From], messages[g.To:]), messages[g.From:g.To]
+// unused returns the messages of a buffer that may be summarised, and those that are in use:
+// what the user said last, calls that wait for their results, and the newest exchange, each
+// with what belongs to it.
+func unused(s Sections) (buffer, back []ragctx.Message) {
+	all := slices.Concat(s.Buffer, s.Messages)
+	must := append(waitingIn(all), session.NewestExchange(all)...)
+	must = append(must, session.LastInstruction(all))
+	for _, g := range session.Groups(s.Buffer) {
+		if slices.ContainsFunc(must, func(i int) bool { return g.From <= i && i < g.To }) {
+			back = append(back, s.Buffer[g.From:g.To]...)
+		} else {
+			buffer = append(buffer, s.Buffer[g.From:g.To]...)
 		}
 	}
-	return messages, nil
+	return buffer, back
 }
 
 // write writes a summary by the first way that gives one.

@@ -106,6 +106,11 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool,
 		}
 	}
 	a.cover(&ids)
+	for _, e := range b.of.entries {
+		if n, tokens := summarizedBy(e); n > 0 { // which are beside the branch
+			a.hideMany(ReasonCompacted, n, tokens)
+		}
+	}
 	for i, yes := range shown {
 		if !yes {
 			a.missing(i)
@@ -211,13 +216,15 @@ func (a *accounting) cut(i int, why session.Reason, tokens int) {
 	a.out.cuts = append(a.out.cuts, Cut{ID: m.ID, Role: m.Role, Tokens: tokens, Reason: why, place: i})
 }
 
-func (a *accounting) hide(why session.Reason, tokens int) {
+func (a *accounting) hide(why session.Reason, tokens int) { a.hideMany(why, 1, tokens) }
+
+func (a *accounting) hideMany(why session.Reason, messages, tokens int) {
 	h := a.byReason[why]
 	if h == nil {
 		h = &Hidden{Reason: why}
 		a.byReason[why] = h
 	}
-	h.Messages, h.Tokens = h.Messages+1, h.Tokens+tokens
+	h.Messages, h.Tokens = h.Messages+messages, h.Tokens+tokens
 }
 
 // gone returns the blocks of a content that are not in what is left of it, which has the

@@ -20,6 +20,13 @@ const SectionSummarized = "summarized"
 // that it stands for. The branch to that one is all that was summarised.
 const MetaThrough = "summarized_through"
 
+// MetaSummarized and MetaSummarizedTokens are the keys of how many messages such a summary
+// stands for, and what they cost by the tokenizer of the call that made it.
+const (
+	MetaSummarized       = "summarized_messages"
+	MetaSummarizedTokens = "summarized_tokens"
+)
+
 // buffer does what the buffer policy has to do after a step, and returns the branch as it
 // is then.
 func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale, by compact.Strategy) (*loaded, Compacted, error) {
@@ -42,7 +49,7 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale,
 	out.Warnings, out.Usage = did.Warnings, did.Usage
 	if did.Moved == nil && did.Summarized == nil {
 		out.Reason = "neither messages nor buffer exceed their limits"
-	} else if err := s.store(ctx, k, moved(l, did.Sections)); err != nil {
+	} else if err := s.store(ctx, k, moved(l, did.Sections, c)); err != nil {
 		return l, Compacted{}, err
 	}
 	if len(did.Warnings) > 0 {
@@ -98,6 +105,26 @@ func throughOf(e session.Entry) string {
 	}
 	through, _ := e.Message.Metadata[MetaThrough].(string)
 	return through
+}
+
+// summarizedBy returns how many messages a summary of the buffer policy stands for, and what
+// they cost.
+func summarizedBy(e session.Entry) (messages, tokens int) {
+	if throughOf(e) == "" {
+		return 0, 0
+	}
+	return number(e.Message.Metadata[MetaSummarized]), number(e.Message.Metadata[MetaSummarizedTokens])
+}
+
+// number returns a number of metadata, which was read from JSON or was not yet written.
+func number(v any) int {
+	switch v := v.(type) {
+	case int:
+		return v
+	case float64:
+		return int(v)
+	}
+	return 0
 }
 
 // irreversible is the error that the newest change of a session may be one of the buffer

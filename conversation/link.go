@@ -95,7 +95,7 @@ func edited(a session.Archive, section string, messages []ragctx.Message, newID 
 // policy wants them. A new summary comes before all others. What is in none of these
 // sections any more goes to [SectionSummarized] and off the branch, where it comes after what
 // was summarised before.
-func moved(from *loaded, to compact.Sections) func(session.Archive) session.Archive {
+func moved(from *loaded, to compact.Sections, c scale) func(session.Archive) session.Archive {
 	section := make(map[string]string, len(from.entries))
 	for _, e := range from.entries {
 		switch e.Section {
@@ -111,15 +111,27 @@ func moved(from *loaded, to compact.Sections) func(session.Archive) session.Arch
 		}
 	}
 	parents, through := summarized(from, section)
+	n, tokens := 0, 0
+	for _, e := range from.entries {
+		if section[e.Message.ID] != SectionSummarized {
+			continue
+		}
+		if before, cost := summarizedBy(e); before > 0 {
+			n, tokens = n+before, tokens+cost
+		} else {
+			n, tokens = n+1, tokens+c.message(e.Message)
+		}
+	}
 	return func(a session.Archive) session.Archive {
 		var branch []session.Entry
 		for _, m := range to.Summary {
 			if through != "" {
 				m.Metadata = maps.Clone(m.Metadata)
-				m.Metadata[MetaThrough] = through
+				m.Metadata[MetaThrough], m.Metadata[MetaSummarized], m.Metadata[MetaSummarizedTokens] = through, n, tokens
 			}
 			branch = append(branch, session.Entry{Section: session.SectionSummary, Message: m})
 		}
+		path := branchOf(a) // before what is summarised leaves it, the leaf perhaps
 		a.Entries = slices.Clone(a.Entries)
 		for i := range a.Entries {
 			m := &a.Entries[i].Message
@@ -130,7 +142,10 @@ func moved(from *loaded, to compact.Sections) func(session.Archive) session.Arch
 				m.ParentID = parent
 			}
 		}
-		for _, e := range branchOf(a) {
+		for _, e := range path {
+			if to, ok := section[e.Message.ID]; ok {
+				e.Section = to
+			}
 			if e.Section != SectionSummarized && e.Section != session.SectionSummary {
 				branch = append(branch, e)
 			}
