@@ -30,6 +30,7 @@ var (
 	ErrNoSpace     = errors.New("no space left on device")
 	ErrClosed      = errors.New("closed")
 	ErrProvider    = errors.New("required context provider failed")
+	ErrStage       = errors.New("required stage failed")
 )
 
 // Code is the stable, machine-readable name of an error's kind.
@@ -53,6 +54,7 @@ var errorCodes = []struct {
 	{ErrLimited, "rate_limited", 429},
 	{ErrNoSpace, "no_space", 507},
 	{ErrProvider, "provider_failed", 502},
+	{ErrStage, "stage_failed", 502},
 	{ErrClosed, "unavailable", 503},
 	{ErrUnavailable, "unavailable", 503},
 	{context.DeadlineExceeded, "timeout", 504},

@@ -24,16 +24,16 @@ type TurnObserver interface {
 	OnTurnComplete(ctx context.Context, turn Turn) error
 }
 
-// FailureMode says what a provider's failure does to the answer.
+// FailureMode says what the failure of a provider, or of a stage, does to the answer.
 type FailureMode int
 
 // The failure modes.
 const (
-	BestEffort FailureMode = iota // log it, report it, answer without the provider; the default
+	BestEffort FailureMode = iota // log it, report it, answer without it; the default
 	FailClosed                    // fail the request
 )
 
-// FailurePolicy is implemented by providers whose failure mode is not [BestEffort].
+// FailurePolicy is implemented by providers and stages whose failure mode is not [BestEffort].
 type FailurePolicy interface {
 	FailureMode() FailureMode
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/pipeline"
 )
 
 // Problem is the body of every answer that is an error (RFC 9457).
@@ -81,7 +82,7 @@ func (p *Problem) Unwrap() error {
 	for _, err := range [...]error{
 		ragctx.ErrInvalid, ragctx.ErrNotFound, ragctx.ErrConflict, ragctx.ErrPrecondition, ragctx.ErrTooLarge, ragctx.ErrDenied,
 		ragctx.ErrUnauthenticated, ragctx.ErrQuota, ragctx.ErrLimited,
-		ragctx.ErrUnavailable, ragctx.ErrNoSpace, ragctx.ErrProvider, context.DeadlineExceeded, context.Canceled,
+		ragctx.ErrUnavailable, ragctx.ErrNoSpace, ragctx.ErrProvider, ragctx.ErrStage, context.DeadlineExceeded, context.Canceled,
 	} {
 		if code, _ := ragctx.CodeOf(err); string(code) == p.Code {
 			return err
@@ -139,6 +140,11 @@ func detailOf(status int, err error) string {
 		return "the server cannot answer now; try again later"
 	case status == http.StatusInsufficientStorage:
 		return "the server's disk is full; free some space, or delete with erase=true, and try again"
+	case errors.Is(err, ragctx.ErrStage):
+		if stage, ok := errors.AsType[*pipeline.ClosedError](err); ok {
+			return stage.Error()
+		}
+		return "a required stage failed; the server's log says why"
 	case status == http.StatusBadGateway:
 		return "a required context provider failed; the server's log says why"
 	case status >= http.StatusInternalServerError:

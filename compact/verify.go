@@ -33,6 +33,14 @@ func Keeps(before, after []ragctx.Message) error {
 	return keeps(session.Sound(before, session.Limits{}).Messages, after)
 }
 
+// KeepsCalls is [Keeps] for a view that may say other things: of the newest instruction it
+// asks nothing.
+func KeepsCalls(before, after []ragctx.Message) error {
+	k := keepingOf(session.Sound(before, session.Limits{}).Messages)
+	k.instruction = nil
+	return k.by(after)
+}
+
 // keeps is Keeps for a view that is known to be sound.
 func keeps(before, after []ragctx.Message) error { return keepingOf(before).by(after) }
 

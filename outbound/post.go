@@ -53,6 +53,7 @@ type Request struct {
 
 // Answer is what came back with status 200, or another that was asked for.
 type Answer struct {
+	Status   int
 	Body     []byte
 	Header   http.Header
 	Attempts int // how often the request was sent
@@ -211,7 +212,7 @@ func (c *Client) try(ctx context.Context, r Request) attempt {
 	case int64(len(body)) > r.MaxAnswer:
 		return attempt{err: fmt.Errorf("the answer has more than %d bytes", r.MaxAnswer)}
 	}
-	return attempt{answer: Answer{Body: body, Header: resp.Header}}
+	return attempt{answer: Answer{Status: resp.StatusCode, Body: body, Header: resp.Header}}
 }
 
 func (r *Request) answers(status int) bool {

@@ -4,7 +4,8 @@
 // one. Stages run in the order of their priority, in every iteration of an agent's loop
 // and once more before its final answer, so a stage must not add twice what it adds; what
 // is added twice word for word is taken out again. A stage that fails is left out, and the
-// others go on with what was there before it.
+// others go on with what was there before it; one that is a [ragctx.FailurePolicy] and fails
+// closed, as a stage that redacts has to, ends the run instead.
 //
 // What [Pipeline.Run] returns is a view. What shall be there in the next run as well a
 // stage puts into the state ([State.Persist]).

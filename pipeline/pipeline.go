@@ -106,8 +106,9 @@ type Result struct {
 	Reports  []Report // of all stages, in order
 }
 
-// Run takes messages through all stages. The only error is that of the context, which is
-// looked at between stages; the result is what there was by then. The list is a new one,
+// Run takes messages through all stages. The error is that of the context, which is looked at
+// between stages, with what there was by then as the result; or a [ClosedError], with reports
+// and no messages: those that there were by then must not be shown. The list is a new one,
 // and neither the input nor State.Messages is changed but by what stages persist.
 func (p *Pipeline) Run(ctx context.Context, s *State, messages []ragctx.Message, b Budget) (Result, error) {
 	r := run{pipeline: p, state: s, budget: b, costs: s.Costs, at: messages}
@@ -123,7 +124,9 @@ func (p *Pipeline) Run(ctx context.Context, s *State, messages []ragctx.Message,
 			}
 			return r.result(messages), err
 		}
-		r.apply(ctx, stage)
+		if err := r.apply(ctx, stage); err != nil {
+			return Result{Reports: r.reports}, err
+		}
 	}
 	return r.result(messages), ctx.Err()
 }
@@ -157,8 +160,8 @@ func (r *run) sum() int {
 	return total
 }
 
-// apply has a stage change the list.
-func (r *run) apply(ctx context.Context, stage Stage) {
+// apply has a stage change the list. The error is that of a stage that failed closed.
+func (r *run) apply(ctx context.Context, stage Stage) (err error) {
 	rep := Report{Stage: stage.Name(), Priority: stage.Priority(), MessagesBefore: len(r.at), TokensBefore: r.tokens}
 	before := *r.state
 	start := r.pipeline.opts.Now()
@@ -178,7 +181,7 @@ func (r *run) apply(ctx context.Context, stage Stage) {
 		rep.Skipped = skipped.Error()
 	case err != nil:
 		rep.Error = err.Error()
-		r.pipeline.opts.Logger.WarnContext(ctx, "stage failed and is left out", "stage", stage.Name(), "session_id", r.state.SessionID, "error", err)
+		r.pipeline.opts.Logger.WarnContext(ctx, "stage failed", "stage", stage.Name(), "closed", closed(stage), "session_id", r.state.SessionID, "error", err)
 	case out != nil:
 		if !own {
 			out, rep.Repeated = once(r.at, out)
@@ -195,6 +198,13 @@ func (r *run) apply(ctx context.Context, stage Stage) {
 	}
 	rep.MessagesAfter, rep.TokensAfter = len(r.at), r.tokens
 	r.reports = append(r.reports, rep)
+	switch {
+	case rep.Error == "" || !closed(stage):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return &ClosedError{Stage: rep.Stage, Err: err}
 }
 
 // safely applies a stage; one that panics has failed.
@@ -213,16 +223,37 @@ func sameList(a, b []ragctx.Message) bool {
 }
 
 // once returns what a stage made of messages without the texts that it added although
-// they were there, and how many these are.
+// they were there, and how many these are. What it made of a message is not added, also if
+// it says the same as another one now.
 func once(before, after []ragctx.Message) (out []ragctx.Message, repeated int) {
-	have := make(map[text]int)
+	have, was := make(map[text]int), make(map[string]ragctx.Message)
 	for _, m := range before {
 		if t, ok := textOf(m); ok {
 			have[t]++
 		}
+		if m.ID != "" {
+			was[m.ID] = m
+		}
 	}
-	seen := make(map[text]int)
-	for _, m := range after {
+	seen, made := make(map[text]int), make([]bool, len(after))
+	for i, m := range after {
+		of, known := was[m.ID]
+		if !known {
+			continue
+		}
+		delete(was, m.ID) // or it is there twice
+		made[i] = true
+		if t, ok := textOf(m); ok {
+			if old, same := textOf(of); same && old == t {
+				seen[t]++
+			}
+		}
+	}
+	for i, m := range after {
+		if made[i] {
+			out = append(out, m)
+			continue
+		}
 		t, ok := textOf(m)
 		if seen[t]++; ok && have[t] > 0 && seen[t] > have[t] {
 			repeated++

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/ragctx/ragctx"
@@ -29,8 +30,30 @@ type Stage interface {
 	// Apply returns what the stage makes of messages, which it must not change. Nil leaves
 	// them as they are, an empty list is one. With an error what it returns does not
 	// count, nor does what it persisted; [Skipped] says that there was nothing to do. It
-	// returns soon after ctx is done.
+	// returns soon after ctx is done. An error of a stage that is a [ragctx.FailurePolicy]
+	// and fails closed ends the run.
 	Apply(ctx context.Context, s *State, messages []ragctx.Message, b Budget) ([]ragctx.Message, error)
+}
+
+// ClosedError is the error of a stage that failed, and whose failure mode is
+// [ragctx.FailClosed]: what it would have changed must not be shown as it is.
+type ClosedError struct {
+	Stage string
+	Err   error // why, in words for those who asked
+}
+
+// Error implements error.
+func (e *ClosedError) Error() string {
+	return fmt.Sprintf("the stage %q failed, and nothing may be sent to a model without it: %v; repair it, or let it fail open (on_failure in the setting stages)", e.Stage, e.Err)
+}
+
+// Unwrap returns [ragctx.ErrStage] alone, whatever went wrong.
+func (*ClosedError) Unwrap() error { return ragctx.ErrStage }
+
+// closed reports whether nothing may be shown without what a stage does.
+func closed(s Stage) bool {
+	p, ok := s.(ragctx.FailurePolicy)
+	return ok && p.FailureMode() == ragctx.FailClosed
 }
 
 // The stages of this package change no list that they are given, and add nothing twice.

@@ -182,7 +182,7 @@ func TestRedact(t *testing.T) {
 		``:                                   ``,
 	} {
 		messages := []ragctx.Message{
-			{Role: ragctx.RoleAssistant, Reasoning: "is it hunter2?", Content: ragctx.Content{{Type: ragctx.BlockText, Text: "hunter2!"}, call(in)}},
+			{Role: ragctx.RoleAssistant, Reasoning: "is it hunter2?", Metadata: ragctx.Metadata{"wire_openai": `{"fields":{"refusal":"hunter2"}}`}, Content: ragctx.Content{{Type: ragctx.BlockText, Text: "hunter2!"}, call(in)}},
 			{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: ragctx.Text("hunter2")}}},
 		}
 		c := session.Context{}.WithMessages(messages)
@@ -190,10 +190,10 @@ func TestRedact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got[0].Reasoning != "is it •?" || got[0].Content[0].Text != "•!" || string(got[0].Content[1].Input) != want || got[1].Content[0].Content.String() != "•" {
+		if got[0].Reasoning != "is it •?" || got[0].Metadata["wire_openai"] != `{"fields":{"refusal":"•"}}` || got[0].Content[0].Text != "•!" || string(got[0].Content[1].Input) != want || got[1].Content[0].Content.String() != "•" {
 			t.Errorf("%s: %+v", in, got)
 		}
-		if messages[0].Content[0].Text != "hunter2!" || string(messages[0].Content[1].Input) != in || messages[1].Content[0].Content.String() != "hunter2" {
+		if messages[0].Content[0].Text != "hunter2!" || !strings.Contains(messages[0].Metadata["wire_openai"].(string), "hunter2") || string(messages[0].Content[1].Input) != in || messages[1].Content[0].Content.String() != "hunter2" {
 			t.Errorf("%s was changed: %+v", in, messages)
 		}
 	}

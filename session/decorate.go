@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session/wire"
 )
 
 // Decorate wraps a compiler, first decorator innermost: each sees what those before it
@@ -130,7 +131,8 @@ func (r Retrieval) Compile(ctx context.Context, c Context, e Execution) ([]ragct
 }
 
 // Redact rewrites all texts of what another compiler makes: what is said and thought, the
-// results of tools, and the strings in the inputs of calls and in what only a vendor has.
+// results of tools, and the strings in the inputs of calls and in what only a vendor has,
+// be it of a part or of the message.
 type Redact struct {
 	Compiler Compiler
 	// Text returns what is shown in the place of a text.
@@ -146,6 +148,7 @@ func (r Redact) Compile(ctx context.Context, c Context, e Execution) ([]ragctx.M
 	out := make([]ragctx.Message, len(messages))
 	for i, m := range messages {
 		m.Content = r.content(m.Content)
+		m = wire.Rewritten(m, r.input)
 		if m.Reasoning != "" {
 			m.Reasoning = r.Text(m.Reasoning)
 		}

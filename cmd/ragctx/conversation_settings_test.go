@@ -10,6 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
 )
@@ -81,7 +82,7 @@ func TestStageSettings(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "config.json")
 	config := `{"stages": [
-		{"name": "redact", "url": "http://127.0.0.1:9/stage", "timeout": "500ms", "persist": true, "secret_env": "STAGE_SECRET"},
+		{"name": "redact", "url": "http://127.0.0.1:9/stage", "timeout": "500ms", "persist": true, "on_failure": "closed", "secret_env": "STAGE_SECRET"},
 		{"name": "late", "url": "http://127.0.0.1:9/late", "priority": 40}]}`
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -90,7 +91,13 @@ func TestStageSettings(t *testing.T) {
 	if err != nil || len(o.Stages) != 2 || o.Stages[0].Priority() != defaultStagePriority || o.Stages[1].Priority() != 40 {
 		t.Errorf("%+v, %v", o.Stages, err)
 	}
+	for i, want := range []ragctx.FailureMode{ragctx.FailClosed, ragctx.BestEffort} {
+		if got := o.Stages[i].(ragctx.FailurePolicy).FailureMode(); got != want {
+			t.Errorf("stage %d: failure mode %v", i, got)
+		}
+	}
 	for value, want := range map[string]string{
+		`[{"name":"a","url":"http://127.0.0.1:9","on_failure":"shut"}]`: "on_failure",
 		`{}`:                               "is not a JSON list",
 		`[{"name":"a"}]`:                   "stage 1: url",
 		`[{"name":"a","url":"x","uri":1}]`: `stage 1: unknown field "uri"`,

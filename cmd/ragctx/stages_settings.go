@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/pipeline"
 	stage "github.com/ragctx/ragctx/pipeline/remote"
@@ -18,23 +19,31 @@ const stagesSetting = "stages"
 // maxStages bounds how many there are: all are asked one after the other, for every view.
 const maxStages = 16
 
+// What becomes of a call when a stage fails: it is put together without the stage, or not.
+const (
+	failOpen   = "open"
+	failClosed = "closed"
+)
+
 // defaultStagePriority is after observations and before compaction.
 const defaultStagePriority = 15
 
 // stageSetting is one stage as the operator writes it.
 type stageSetting struct {
-	Name     string   `json:"name"`
-	URL      string   `json:"url"`
-	Priority int      `json:"priority"`
-	Persist  bool     `json:"persist"`
-	Timeout  duration `json:"timeout"`
+	Name     string `json:"name"`
+	URL      string `json:"url"`
+	Priority int    `json:"priority"`
+	Persist  bool   `json:"persist"`
+	// OnFailure is open or closed.
+	OnFailure string   `json:"on_failure"`
+	Timeout   duration `json:"timeout"`
 	secretSource
 	MaxBytes int64 `json:"max_bytes"`
 }
 
 // readStages reads the setting.
 func (s *settings) readStages() ([]stageSetting, error) {
-	return readPrograms[stageSetting](s, stagesSetting, "stage", maxStages, `[{"name": "redact", "url": "http://127.0.0.1:9000/stage"}]`)
+	return readPrograms[stageSetting](s, stagesSetting, "stage", maxStages, `[{"name": "redact", "url": "http://127.0.0.1:9000/stage", "on_failure": "closed"}]`)
 }
 
 // useStages gives the engine the stages that the settings name.
@@ -71,12 +80,15 @@ func taken(stages []pipeline.Stage, name string) bool {
 
 // open makes a stage of its settings.
 func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stage.Stage, error) {
+	if set.OnFailure != "" && set.OnFailure != failOpen && set.OnFailure != failClosed {
+		return nil, ragctx.Invalid("on_failure", "%q is unknown; use closed for a stage that hides something, or open", ragctx.Clip(set.OnFailure))
+	}
 	secret, err := set.secret(env)
 	if err != nil {
 		return nil, err
 	}
 	return stage.New(stage.Options{
-		Name: set.Name, URL: set.URL, Priority: cmp.Or(set.Priority, defaultStagePriority), Persist: set.Persist,
+		Name: set.Name, URL: set.URL, Priority: cmp.Or(set.Priority, defaultStagePriority), Persist: set.Persist, Closed: set.OnFailure == failClosed,
 		Timeout: time.Duration(set.Timeout), Secret: secret, MaxBytes: set.MaxBytes, Logger: o.Logger,
 	})
 }
@@ -85,6 +97,10 @@ func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stage.Stage, er
 func (s *settings) greetStages(w io.Writer) {
 	list, _ := s.readStages() // read before
 	for _, one := range list {
-		fmt.Fprintf(w, "stage %s: %s; it is sent the messages of stored conversations\n", one.Name, origin(one.URL))
+		fails := "it is left out when it fails: " + failClosed + " at on_failure is for stages that hide something"
+		if one.OnFailure == failClosed {
+			fails = "no call is put together when it fails"
+		}
+		fmt.Fprintf(w, "stage %s: %s; it is sent the messages of stored conversations, and %s\n", one.Name, origin(one.URL), fails)
 	}
 }

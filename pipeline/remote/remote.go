@@ -4,10 +4,12 @@
 // what the stage makes of them (see [Answer]); without messages they stay as they are.
 //
 // A stage that is down is left out, and after some failures in a row it is left alone for
-// a while (package outbound). What comes back is not trusted: it is read up to limits, and
-// taken only if the system prompt, the newest instruction of the user, pairs of calls and
-// results, and calls that wait for their results are still there, and nothing new claims
-// to be a summary or an observation.
+// a while (package outbound); with Options.Closed nothing is shown then, which is for stages
+// that hide something. What comes back is not trusted: it is read up to limits, and taken
+// only if the messages at the start of operators, the newest instruction of the user, the
+// order of messages, pairs of calls and results, the newest exchange, and calls that wait
+// for their results are still there, and nothing new claims to be a summary or an
+// observation. All that these say may be another text.
 package remote
 
 import (
@@ -18,18 +20,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/outbound"
 	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/providers/remote"
-	"github.com/ragctx/ragctx/session"
 )
 
 // The defaults and limits of [Options].
@@ -53,6 +51,9 @@ type Options struct {
 	URL string
 	// Persist has the next run begin with what the stage returns.
 	Persist bool
+	// Closed has nothing shown where the stage fails, or does not answer with messages: for
+	// one that hides something. Otherwise it is left out then.
+	Closed bool
 	// Timeout bounds an answer; 0 is [DefaultTimeout].
 	Timeout time.Duration
 	// Secret signs requests, as those to providers; empty does not.
@@ -91,8 +92,8 @@ type Budget struct {
 	Fixed  int `json:"fixed"`
 }
 
-// Answer is what a stage answers, or status 204. Without messages they stay as they are;
-// an empty list is one.
+// Answer is what a stage answers, or status 204. Without messages they stay as they are,
+// which a stage that is closed has to say with that status; an empty list is one.
 type Answer struct {
 	Messages []ragctx.Message `json:"messages"`
 }
@@ -148,6 +149,14 @@ func (s *Stage) Name() string { return s.opts.Name }
 // Priority implements [pipeline.Stage].
 func (s *Stage) Priority() int { return s.opts.Priority }
 
+// FailureMode implements [ragctx.FailurePolicy].
+func (s *Stage) FailureMode() ragctx.FailureMode {
+	if s.opts.Closed {
+		return ragctx.FailClosed
+	}
+	return ragctx.BestEffort
+}
+
 // EstimateTokens implements [pipeline.Stage].
 func (*Stage) EstimateTokens(context.Context, *pipeline.State) int { return 0 }
 
@@ -188,17 +197,37 @@ func (s *Stage) changed(ctx context.Context, id string, st *pipeline.State, mess
 		header.Set(remote.SignatureHeader, remote.Sign(s.opts.Secret, body, s.opts.Now()))
 	}
 	said, err := s.ask.Post(ctx, outbound.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes, Accepted: true, Timeout: timeout, Total: timeout})
-	if err != nil || len(said.Body) == 0 {
+	if err != nil {
 		return nil, err
 	}
 	var answer Answer
-	if err := json.Unmarshal(said.Body, &answer); err != nil {
-		return nil, fmt.Errorf("read the stage's answer: %w", err)
+	if len(said.Body) > 0 {
+		if err := json.Unmarshal(said.Body, &answer); err != nil {
+			return nil, unusable{"it is no JSON of messages", err}
+		}
 	}
-	if answer.Messages == nil {
-		return nil, nil
+	switch {
+	case answer.Messages != nil:
+		return answer.Messages, check(messages, answer.Messages)
+	case s.opts.Closed && said.Status != http.StatusNoContent:
+		return nil, unusable{"it has no messages; a stage that changes nothing answers status 204", nil}
 	}
-	return answer.Messages, check(messages, answer.Messages)
+	return nil, nil
+}
+
+// unusable is the error of an answer that is not taken. Its problem tells nothing of what the
+// answer says.
+type unusable struct {
+	problem string
+	err     error
+}
+
+// Error implements error.
+func (u unusable) Error() string {
+	if u.err != nil {
+		return u.problem + ": " + u.err.Error()
+	}
+	return u.problem
 }
 
 // failed logs why a stage failed and returns what callers may read of it: they have not
@@ -211,47 +240,8 @@ func (s *Stage) failed(ctx context.Context, id string, err error) error {
 		return outbound.ErrOpen
 	}
 	s.opts.Logger.WarnContext(ctx, "stage's service failed", "stage", s.opts.Name, "stage_request", id, "error", err)
-	return fmt.Errorf("%w: its service failed; the log has the cause", ragctx.ErrUnavailable)
-}
-
-// check finds what a stage may not have done to messages.
-func check(before, after []ragctx.Message) error {
-	if len(after) > MaxMessages {
-		return fmt.Errorf("the stage returned %d messages; the limit is %d", len(after), MaxMessages)
+	if u, ok := errors.AsType[unusable](err); ok {
+		return fmt.Errorf("%w: its answer cannot be used: %s", ragctx.ErrUnavailable, u.problem)
 	}
-	have := make(map[string]bool)
-	for _, m := range before {
-		if claims(m) {
-			have[m.Content.String()] = true
-		}
-	}
-	for i, m := range after {
-		if m.Role == "" {
-			return fmt.Errorf("message %d of the stage has no role", i)
-		}
-		if claims(m) && !have[m.Content.String()] {
-			return fmt.Errorf("message %d of the stage claims to be a summary or an observation", i)
-		}
-	}
-	next := 0
-	for i := 0; i < len(before) && session.IsSystem(before[i]); i++ {
-		for next < len(after) && (after[next].Role != before[i].Role || !reflect.DeepEqual(after[next].Content, before[i].Content)) {
-			if next++; i == 0 {
-				return errors.New("the stage changed the system prompt; it may add messages behind it")
-			}
-		}
-		if next++; next > len(after) {
-			return fmt.Errorf("the stage left out the system message %d", i)
-		}
-	}
-	if err := compact.Keeps(before, after); err != nil {
-		return fmt.Errorf("the stage's list cannot be shown: %w", err)
-	}
-	return nil
-}
-
-// claims reports whether a message is what only ragctx writes.
-func claims(m ragctx.Message) bool {
-	text := m.Content.String()
-	return strings.HasPrefix(text, compact.Marker) || strings.HasPrefix(text, pipeline.PrefixMarker)
+	return fmt.Errorf("%w: its service failed, or did not answer in time; the log has the cause", ragctx.ErrUnavailable)
 }

@@ -48,6 +48,17 @@ func Kept(m ragctx.Message) []json.RawMessage {
 	return out
 }
 
+// Rewritten returns a message whose [Kept] fields are other ones.
+func Rewritten(m ragctx.Message, rewrite func(json.RawMessage) json.RawMessage) ragctx.Message {
+	for _, v := range []Vendor{OpenAI, Anthropic, Gemini} {
+		if text, ok := m.Metadata[key(v)].(string); ok {
+			m.Metadata = maps.Clone(m.Metadata)
+			m.Metadata[key(v)] = string(rewrite(json.RawMessage(text)))
+		}
+	}
+	return m
+}
+
 func extraOf(m ragctx.Message, v Vendor) extra {
 	var x extra
 	if text, ok := m.Metadata[key(v)].(string); ok && unmarshal([]byte(text), &x) != nil {
