@@ -96,7 +96,7 @@ type StoredCompaction struct {
 	Created time.Time       `json:"created_at" doc:"when it was made"`
 	From    string          `json:"from,omitempty" doc:"the first message that it is about"`
 	To      string          `json:"to,omitempty" doc:"the last one"`
-	Record  json.RawMessage `json:"record,omitempty" doc:"what was made of them, as compact answered it; of a stage with its kind, its name and its messages"`
+	Record  json.RawMessage `json:"record,omitempty" doc:"what was made of them, as compact answered it; of a stage with its kind, its name and its messages; of the layer buffer with its kind and the sections that messages were in"`
 }
 
 func storedCompaction(c session.Compaction) StoredCompaction {
@@ -145,7 +145,7 @@ func (s *Server) compactRoutes() {
 		"Stores a record of what is shown in the place of older messages, which stay. The newest instruction and calls that wait for their results are not touched. "+
 			"That nothing can be gained is no error. Whoever follows events is told."), s.compactSession)
 	register(s, sessionOp("undo-session-compaction", http.MethodPost, verbPath(sessionsRoot, "undo-compaction"), "Undo a compaction",
-		"Removes the newest record of a session and answers it: what it was about is shown again. There being none is 404. What the layer buffer has moved cannot be undone, which is 409."), s.undoCompaction)
+		"Removes the newest record of a session and answers it: what it was about is shown again. There being none is 404. What the layer buffer has moved goes back to where it was; where messages of it were removed since, or are on another branch, that is 409."), s.undoCompaction)
 	register(s, sessionOp("list-session-compactions", http.MethodGet, verbPath(sessionsRoot, "compactions"), "Compactions of a session",
 		"The records of what is shown in the place of messages."), s.listCompactions)
 	register(s, sessionOp("list-session-observations", http.MethodGet, verbPath(sessionsRoot, "observations"), "Observations of a session",

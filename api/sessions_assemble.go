@@ -31,7 +31,7 @@ type SessionAssembleAnswer struct {
 	Layer    pipeline.Layer   `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is compaction"`
 	Hidden   []HiddenMessages `json:"hidden" nullable:"false" doc:"how many messages of the session are not shown, or not whole, because of its sections, traces and stages, by reason; others are in dropped"`
 	Rules
-	Compactions  []string `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, or of a stage whose result lasts"`
+	Compactions  []string `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, of a stage whose result lasts, or of what the layer buffer moved"`
 	Observations int      `json:"observations" doc:"how many notes there are of what long turns came to"`
 	Leaf         string   `json:"leaf,omitempty" doc:"the id of the message that the branch ends with"`
 }

@@ -42,11 +42,13 @@ func TestRedactingStage(t *testing.T) {
 		t.Cleanup(one.Close)
 		f := startWith(t, engine.Options{PauseJobs: true, Stages: []pipeline.Stage{one}}, Options{})
 		f.post(t, "/v1/sessions/s/messages", fields{"format": "openai", "create": true, "messages": []any{
-			fields{"role": "system", "content": "The password is " + secret}, fields{"role": "user", "content": "an older " + secret},
+			fields{"role": "system", "content": "The password is " + secret},
+			fields{"role": "user", "content": "an older " + secret},
 			fields{"role": "assistant", "content": nil, "refusal": secret, "tool_calls": []any{
 				fields{"id": "1", "type": "function", "function": fields{"name": "look", "arguments": `{"q":"` + secret + `"}`}},
 			}},
-			fields{"role": "tool", "tool_call_id": "1", "content": secret}, fields{"role": "user", "content": "Is it " + secret + "?"},
+			fields{"role": "tool", "tool_call_id": "1", "content": secret},
+			fields{"role": "user", "content": "Is it " + secret + "?"},
 		}}, http.StatusCreated)
 		body := `{"format":"openai"}`
 		how.Store("up")

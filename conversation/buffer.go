@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,6 +53,8 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale,
 		out.Reason = "neither messages nor buffer exceed their limits"
 	} else if err := s.store(ctx, k, moved(l, did.Sections, c)); err != nil {
 		return l, Compacted{}, err
+	} else if out.Stored, err = s.recordBuffer(ctx, k, l, did); err != nil {
+		return l, Compacted{}, err
 	}
 	if len(did.Warnings) > 0 {
 		full := did.Sections.Buffer
@@ -71,6 +75,96 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *loaded, c scale,
 	out.Messages = l.store.Select(session.InferenceOrder()...).Messages()
 	out.Before, out.After = c.size(slices.Concat(before.Summary, before.Buffer, before.Messages)), c.size(out.Messages)
 	return l, out, nil
+}
+
+// recordBuffer stores what the buffer policy has changed. Where there is no room for that the
+// change stays, and cannot be undone.
+func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *loaded, did compact.Buffered) (*session.Compaction, error) {
+	r := BufferRecord{Kind: KindBuffer}
+	for _, e := range before.entries {
+		r.Before = append(r.Before, BufferPlace{e.Message.ID, e.Section})
+	}
+	if did.Summarized != nil {
+		for _, m := range did.Sections.Summary {
+			r.Made = append(r.Made, m.ID)
+		}
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode what the buffer was: %w", err)
+	}
+	now, err := s.load(ctx, k, "")
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := s.record(session.If(ctx, session.Condition{}), k, now, session.Compaction{Record: raw})
+	if errors.Is(err, ragctx.ErrTooLarge) {
+		s.opts.Logger.WarnContext(ctx, "what the buffer policy did is not kept, and cannot be undone", "session_id", k.ID, "error", err)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep what the buffer was: %w", err)
+	}
+	return &c, nil
+}
+
+// errMoved is the kind of an error about messages that are not where a buffer needs them.
+var errMoved = fmt.Errorf("%w of branches", ragctx.ErrConflict)
+
+// unbuffer takes back what the newest record says that the buffer policy did.
+func (s *Service) unbuffer(ctx context.Context, k session.Key, r *BufferRecord) error {
+	var conflict error
+	err := s.store(ctx, k, func(a session.Archive) session.Archive {
+		var back session.Archive
+		if back, conflict = r.restored(a); conflict != nil {
+			return a
+		}
+		return back
+	})
+	return cmp.Or(conflict, err)
+}
+
+// restored returns an archive in which the messages are where they were before. What was said
+// since comes after them.
+func (r *BufferRecord) restored(a session.Archive) (session.Archive, error) {
+	at := make(map[string]int, len(a.Entries))
+	for i, e := range a.Entries {
+		at[e.Message.ID] = i
+	}
+	a.Entries = slices.Clone(a.Entries)
+	known, gone := make(map[string]bool), make(map[string]bool)
+	for _, id := range r.Made {
+		gone[id] = true
+	}
+	path := branchOf(a)
+	on := make(map[string]bool, len(path))
+	for _, e := range path {
+		on[e.Message.ID] = true
+	}
+	elsewhere := func(id string) error {
+		return &ragctx.FieldError{Field: "session_id", Kind: errMoved, Problem: fmt.Sprintf("what the layer buffer did last cannot be undone: its message %s was removed or is on another branch. "+
+			"Go back to that branch; what was summarised is in the section %s. To take an older record back, change the layer first", ragctx.Clip(id), SectionSummarized)}
+	}
+	for _, id := range r.Made {
+		if !on[id] {
+			return a, elsewhere(id)
+		}
+	}
+	var branch []session.Entry
+	for _, b := range r.Before {
+		i, there := at[b.ID]
+		if !there || !on[b.ID] && a.Entries[i].Section != SectionSummarized {
+			return a, elsewhere(b.ID)
+		}
+		known[b.ID], a.Entries[i].Section = true, b.Section
+		branch = append(branch, a.Entries[i])
+	}
+	for _, e := range path {
+		if !known[e.Message.ID] && !gone[e.Message.ID] {
+			branch = append(branch, e)
+		}
+	}
+	return relinked(a, branch, gone), nil
 }
 
 // unsummarized returns the branch with what the buffer policy has summarised in the place of
@@ -128,13 +222,17 @@ func number(v any) int {
 }
 
 // irreversible is the error that the newest change of a session may be one of the buffer
-// policy, nil where it is none: what is in the buffer does not tell who put it there, nor when.
+// policy of which there is no record, nil where it is none: what is in the buffer does not
+// tell who put it there, nor when.
 func (l *loaded) irreversible(k session.Key) error {
+	if n := len(l.records.all); n > 0 && l.records.all[n-1].buffer != nil {
+		return nil
+	}
 	moved := func(e session.Entry) bool { return e.Section == session.SectionBuffer || throughOf(e) != "" }
 	if l.layer != pipeline.LayerBuffer || !slices.ContainsFunc(l.entries, moved) {
 		return nil
 	}
-	return &ragctx.FieldError{Field: "session_id", Kind: ragctx.ErrConflict, Problem: fmt.Sprintf("the session %q has a buffer, or a summary of one, and what its layer moves there cannot be undone; "+
+	return &ragctx.FieldError{Field: "session_id", Kind: ragctx.ErrConflict, Problem: fmt.Sprintf("the session %q has a buffer, or a summary of one, and no record of who filled it, so that cannot be undone; "+
 		"what was summarised is in the section %s, and is shown with raw. To take an older record back, change the layer first", ragctx.Clip(k.ID), SectionSummarized)}
 }
 

@@ -1,6 +1,7 @@
 package conversation_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,4 +73,85 @@ func TestBufferShowsTheNewestExchange(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What the buffer policy did is undone, one by one, also where more was said since.
+func TestBufferIsUndone(t *testing.T) {
+	for name, storage := range map[string]func() session.Storage{
+		"memory": func() session.Storage { return nil }, "sqlite": func() session.Storage { return onDisk(t).Sessions(session.Options{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, conversation.Options{Storage: storage()})
+			w.must(w.SetLayer(t.Context(), key, pipeline.LayerBuffer))
+			type state struct{ shown, sections string }
+			now := func() state {
+				d, err := w.Describe(t.Context(), key)
+				w.must(err)
+				counts := make(map[string]int)
+				for _, one := range d.Sections {
+					if one.Messages > 0 {
+						counts[one.Name] = one.Messages
+					}
+				}
+				return state{texts(w.compiled(conversation.CompileOptions{})), fmt.Sprint(counts)}
+			}
+			var before []state
+			for i := range 6 {
+				w.append(talk(i*20, 20, 60)...)
+				was := now()
+				v := w.view(conversation.ViewOptions{})
+				if len(v.Records) > 0 {
+					before = append(before, was)
+				}
+			}
+			if len(before) < 4 {
+				t.Fatalf("only %d changes", len(before))
+			}
+			whole := texts(w.compiled(conversation.CompileOptions{Raw: true}))
+			w.append(ragctx.TextMessage(ragctx.RoleUser, "said since"))
+			since := 1
+			for i, want := range slices.Backward(before) {
+				undone, err := w.Undo(t.Context(), key)
+				w.must(err)
+				if !strings.Contains(string(undone.Record), `"buffer"`) {
+					t.Errorf("%d: undone %s", i, undone.Record)
+				}
+				got := now()
+				if got.shown[:len(want.shown)] != want.shown {
+					t.Fatalf("%d: %d messages' texts differ: %.300s, want %.300s", i, since, got.shown, want.shown)
+				}
+				if got := texts(w.compiled(conversation.CompileOptions{Raw: true})); got != whole+"|said since" {
+					t.Fatalf("%d: raw is not what was said", i)
+				}
+			}
+			if got := now(); got.shown != whole+"|said since" || strings.Contains(got.sections, "summar") || strings.Contains(got.sections, "buffer") {
+				t.Errorf("%s", got.sections)
+			}
+			if _, err := w.Undo(t.Context(), key); !errors.Is(err, ragctx.ErrNotFound) {
+				t.Errorf("nothing to undo: %v", err)
+			}
+		})
+	}
+}
+
+// What was moved on another branch, or removed since, is not put together anew.
+func TestBufferOfAnotherBranchIsNotUndone(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	w.must(w.SetLayer(t.Context(), key, pipeline.LayerBuffer))
+	first := w.say("a", "b")
+	w.append(talk(0, 60, 60)...)
+	w.view(conversation.ViewOptions{})
+	w.must(w.storage.Navigate(t.Context(), key, first[0].ID))
+	w.say("elsewhere")
+	before := texts(w.compiled(conversation.CompileOptions{}))
+	if _, err := w.Undo(t.Context(), key); !errors.Is(err, ragctx.ErrConflict) || !strings.Contains(err.Error(), "another branch") {
+		t.Errorf("undone: %v", err)
+	}
+	w.must(w.SetLayer(t.Context(), key, pipeline.AnyLayer)) // and then the record is no hindrance to older ones
+	if _, err := w.Undo(t.Context(), key); err != nil {
+		t.Error(err)
+	}
+	if got := texts(w.compiled(conversation.CompileOptions{})); got != before {
+		t.Errorf("%.300s", got)
+	}
 }

@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ragctx/ragctx"
@@ -119,9 +120,9 @@ func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message
 	return c.compact(ctx, "", messages, compact.Apply(messages, records), records)
 }
 
-// Undo removes the newest record of a session, of a compaction or of what a stage has
-// persisted, and returns it: the next view is what it was before. What the buffer policy has
-// moved stays so, which is an [ragctx.ErrConflict].
+// Undo removes the newest record of a session, of a compaction, of what a stage has persisted
+// or of what the buffer policy has moved, and returns it: the next view is what it was before.
+// A buffer of which there is no record is an [ragctx.ErrConflict].
 func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, error) {
 	k, err := s.opts.Admit(ctx, k)
 	if err != nil {
@@ -138,6 +139,13 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 	}
 	if err != nil {
 		return session.Compaction{}, err
+	}
+	if n := len(l.records.all); n > 0 && l.records.all[n-1].buffer != nil {
+		err := s.unbuffer(ctx, k, l.records.all[n-1].buffer)
+		if over := l.layer != pipeline.LayerBuffer && errors.Is(err, errMoved); err != nil && !over {
+			return session.Compaction{}, err
+		}
+		ctx = session.If(ctx, session.Condition{}) // what was wanted was there
 	}
 	c, err := s.opts.Storage.UndoCompaction(ctx, k)
 	if err == nil {

@@ -15,6 +15,23 @@ import (
 // KindStage is the kind of a record that a stage made; records of compactions have none.
 const KindStage = "stage"
 
+// KindBuffer is the kind of a record of what the buffer policy did.
+const KindBuffer = "buffer"
+
+// BufferRecord is what the buffer policy has changed, so that it can be undone: the messages
+// of the branch as they were before, in order, and the summaries that it has made.
+type BufferRecord struct {
+	Kind   string        `json:"kind"`
+	Before []BufferPlace `json:"before"`
+	Made   []string      `json:"made,omitempty"`
+}
+
+// BufferPlace is the section that a message was in.
+type BufferPlace struct {
+	ID      string `json:"id"`
+	Section string `json:"section"`
+}
+
 // StageRecord is what a stage wants to last: the next view begins with its messages,
 // after which come those that were said since.
 type StageRecord struct {
@@ -107,8 +124,8 @@ func equal(a, b ragctx.Message) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// record is one of a session: a compaction, what a stage wants to last, or neither where it
-// cannot be read. That one counts as none: it is there to be undone, and the messages are
+// record is one of a session: a compaction, what a stage wants to last, what the buffer policy
+// did, or none of these where it cannot be read. That one counts as none: it is there to be undone, and the messages are
 // what they were.
 type record struct {
 	id         string
@@ -116,6 +133,7 @@ type record struct {
 	bytes      int
 	compaction *compact.Record
 	stage      *StageRecord
+	buffer     *BufferRecord
 }
 
 // recordOf reads a record.
@@ -139,6 +157,11 @@ func recordOf(c session.Compaction) record {
 		var one StageRecord
 		if json.Unmarshal(c.Record, &one) == nil {
 			r.stage = &one
+		}
+	case KindBuffer:
+		var one BufferRecord
+		if json.Unmarshal(c.Record, &one) == nil {
+			r.buffer = &one
 		}
 	}
 	r.name(c.ID)

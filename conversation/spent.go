@@ -90,6 +90,7 @@ func (l *loaded) standing(old []record) (counts, elsewhere []bool) {
 		case r.stage != nil:
 			counts[i], elsewhere[i] = stages == newest, !l.has(r.stage.Through)
 			stages++
+		case r.buffer != nil: // which nothing is shown with
 		default:
 			elsewhere[i] = true
 		}

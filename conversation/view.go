@@ -91,9 +91,14 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 	if err != nil {
 		return View{}, err
 	}
+	var made []session.Compaction
 	if l.layer == pipeline.LayerBuffer && o.Compile.Leaf == "" {
-		if l, _, err = s.buffer(ctx, k, l, scale, ""); err != nil {
+		var did Compacted
+		if l, did, err = s.buffer(ctx, k, l, scale, ""); err != nil {
 			return View{}, err
+		}
+		if did.Stored != nil {
+			made = append(made, *did.Stored)
 		}
 	}
 	if o.Compile.Raw {
@@ -101,7 +106,7 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 			return View{}, err
 		}
 	}
-	v := viewing{service: s, key: k, branch: l, scale: scale, options: o}
+	v := viewing{service: s, key: k, branch: l, scale: scale, options: o, made: made}
 	return v.run(ctx)
 }
 
