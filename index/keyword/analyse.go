@@ -22,17 +22,27 @@ const (
 // analyse builds a segment of units, which have distinct ids; those of a parent
 // are all among them.
 func analyse(units []index.TextUnit) *memorySegment {
+	return analyseOn(sorted(units), make(map[uint64]int))
+}
+
+// sorted returns units by their ids: texts begin with their first unit.
+func sorted(units []index.TextUnit) []index.TextUnit {
 	byID := func(a, b index.TextUnit) int { return cmp.Compare(a.ID, b.ID) }
-	if !slices.IsSortedFunc(units, byID) {
-		units = slices.SortedFunc(slices.Values(units), byID) // texts begin with their first unit
+	if slices.IsSortedFunc(units, byID) {
+		return units
 	}
+	return slices.SortedFunc(slices.Values(units), byID)
+}
+
+// analyseOn builds a segment of sorted units. left has how many words may yet open each
+// parent of which there were units before.
+func analyseOn(units []index.TextUnit, left map[uint64]int) *memorySegment {
 	bytes := 0
 	for _, u := range units {
 		bytes += len(u.Text)
 	}
 	a := analyser{segment: newMemorySegment(len(units)), spellings: make(map[string]*spelling)}
 	a.segment.terms = make(map[string]int, min(bytes/bytesPerTerm, mostExpected))
-	left := make(map[uint64]int) // words of each parent that open it
 	for _, u := range units {
 		a.unit = a.segment.start(u.ID, u.Parent)
 		open, begun := left[u.Parent]

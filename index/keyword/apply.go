@@ -24,7 +24,10 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	upserts = newest(upserts, deletes)
+	upserts, err := ix.keepsLong(newest(upserts, deletes))
+	if err != nil {
+		return err
+	}
 	var fresh []part
 	size := len(upserts)
 	if ix.dir != "" {

@@ -45,6 +45,8 @@ type store interface {
 	left(files []string) ([]string, error)
 	// prepareTidy returns what merges small parts, nil if there are few.
 	prepareTidy() (merge func(context.Context) error, err error)
+	// gather makes one part of those with up to so many live units.
+	gather(ctx context.Context, units int) error
 	close() error
 }
 
@@ -132,6 +134,11 @@ func (ix *Index) settled(st frozenState) error {
 
 // write stores the frozen state and publishes the view that reads it there.
 func (ix *Index) write(ctx context.Context, st frozenState) error {
+	return ix.writeWith(ctx, st, func(s store) (*snapshot, error) { return writeAll(ctx, s, st, ix.opts.Origin()) })
+}
+
+// writeWith is [Index.write] with what changes the store.
+func (ix *Index) writeWith(ctx context.Context, st frozenState, change func(store) (*snapshot, error)) error {
 	if ix.store == nil {
 		s, err := ix.openStore(ix.dir)
 		if err != nil {
@@ -139,7 +146,7 @@ func (ix *Index) write(ctx context.Context, st frozenState) error {
 		}
 		ix.store = s
 	}
-	snap, err := writeAll(ctx, ix.store, st, ix.opts.Origin())
+	snap, err := change(ix.store)
 	if err == nil {
 		return ix.adopt(snap, st)
 	}

@@ -157,10 +157,8 @@ func (s *scorchStore) prepareTidy() (func(context.Context) error, error) {
 	if units == 0 {
 		return nil, nil
 	}
-	// Scorch takes the parts that have less than half of this: all that are smaller
-	// than those to be merged are together. The next larger one has more.
-	small := everything
-	small.MaxSegmentSize = min(2*int64(units)+1, mergeplan.MaxSegmentSizeLimit)
+	// All that are smaller than those to be merged are together. The next larger one has more.
+	small := upTo(units - 1)
 	return func(ctx context.Context) error { return s.merge(ctx, small) }, nil
 }
 
