@@ -58,9 +58,8 @@ func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Docum
 	content := store.Content{
 		Text: p.Text, Abstract: p.Abstract, Outline: p.Outline, Chunker: p.Chunker,
 	}
-	if err := e.embed(ctx, &content, p.Title, p.Chunks); err != nil {
-		return store.Put{}, err
-	}
+	e.embed(&content, p.Title, p.Chunks)
+	p.Chunks = nil // the units have them
 	e.courtesy.giveWay(ctx)
 	put, err = e.store.PutDocument(ctx, ns, p, root, content, when)
 	if err != nil {

@@ -11,49 +11,58 @@ import (
 	"github.com/ragctx/ragctx/store"
 )
 
-// embed fills in the units of a content with their vectors, also those of the
-// space to which the data directory is changing. Texts that were embedded before
+// embed sets the units of a content, and what fills in their vectors before they are written,
+// also those of the space to which the data directory is changing. Texts that were embedded before
 // are not embedded again. An embedder that fails costs the vectors, not the write:
-// the keyword leg finds the text all the same, and the vectors are made later.
-func (e *Engine) embed(ctx context.Context, c *store.Content, title string, chunks []chunk.Chunk) error {
+// the keyword leg finds the text all the same, and the vectors are made later. After a
+// failure it is not asked for the rest.
+func (e *Engine) embed(c *store.Content, title string, chunks []chunk.Chunk) {
 	current, next := e.spaces.current.Load(), e.spaces.next.Load()
 	c.Embedder = current.id
+	if next != nil {
+		c.Next = next.id
+	}
 	c.Units = make([]store.Unit, len(chunks))
-	texts := make([]store.Unembedded, len(chunks))
 	for i, ch := range chunks {
-		texts[i].Text = store.EmbedText(title, ch.Heading, ch.Text)
-		texts[i].Key = store.KeyOf(texts[i].Text)
-		c.Units[i] = store.Unit{Chunk: ch, Hash: texts[i].Key}
+		c.Units[i].Chunk = ch
 	}
-	known, err := e.vectors(ctx, current, texts)
-	if err != nil {
-		return err
-	}
-	missing := false
-	for i := range c.Units {
-		c.Units[i].Vector = known[texts[i].Key]
-		missing = missing || c.Units[i].Vector == nil
-	}
-	if missing { // the store notes it with the write
-		e.filler.wake()
-	}
-	if next == nil {
+	failed, failedNext := false, false
+	c.Embed = func(ctx context.Context, some []store.Unit) error {
+		texts := make([]store.Unembedded, len(some))
+		for i := range some {
+			texts[i].Text = store.EmbedText(title, some[i].Heading, some[i].Text)
+			texts[i].Key = store.KeyOf(texts[i].Text)
+			some[i].Hash = texts[i].Key
+		}
+		known, err := e.vectors(ctx, current, texts, !failed)
+		if err != nil {
+			return err
+		}
+		for i := range some {
+			some[i].Vector = known[texts[i].Key]
+			failed = failed || some[i].Vector == nil
+		}
+		if failed { // the store notes it with the write
+			e.filler.wake()
+		}
+		if next == nil {
+			return nil
+		}
+		// What fails is made up for before the change is over.
+		if known, err = e.vectors(ctx, next, texts, !failedNext); err != nil {
+			return err
+		}
+		for i := range some {
+			some[i].Ahead = known[texts[i].Key]
+			failedNext = failedNext || some[i].Ahead == nil
+		}
 		return nil
 	}
-	// What fails is made up for before the change is over.
-	c.Next = next.id
-	if known, err = e.vectors(ctx, next, texts); err != nil {
-		return err
-	}
-	for i := range c.Units {
-		c.Units[i].Ahead = known[texts[i].Key]
-	}
-	return nil
 }
 
 // vectors returns the vectors of texts; those are missing that the embedder
-// failed on.
-func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded) (map[store.VectorKey][]float32, error) {
+// failed on, or is not to be asked for.
+func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded, ask bool) (map[store.VectorKey][]float32, error) {
 	keys := make([]store.VectorKey, len(texts))
 	for i := range texts {
 		keys[i] = texts[i].Key
@@ -69,7 +78,7 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 			missing, batch = append(missing, keys[i]), append(batch, texts[i].Text)
 		}
 	}
-	if len(batch) == 0 {
+	if len(batch) == 0 || !ask {
 		return known, nil
 	}
 	made, err := s.vectorsOf(ctx, batch)

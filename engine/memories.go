@@ -93,7 +93,8 @@ func (e *Engine) noteContent(ctx context.Context, text string) (store.Content, e
 
 func (e *Engine) memoryContent(ctx context.Context, text string, units []chunk.Chunk, voices []index.Voice) (store.Content, error) {
 	c := store.Content{Text: text, Chunker: chunk.Version}
-	if err := e.embed(ctx, &c, "", units); err != nil {
+	e.embed(&c, "", units)
+	if err := c.Embed(ctx, c.Units); err != nil {
 		return c, err
 	}
 	for i := range c.Units {

@@ -168,6 +168,11 @@ func (h *Hybrid) auditLegs(
 		at = b.Seq
 		for i := range b.Add {
 			e := &b.Add[i]
+			if b.Vectors != nil && i%vectorsAtOnce == 0 {
+				if err := b.Vectors(ctx, b.Add[i:min(i+vectorsAtOnce, len(b.Add))]); err != nil {
+					return vectors, probes, fmt.Errorf("compare legs: %w", err)
+				}
+			}
 			if e.Vector != nil && directed(e.Vector) {
 				if vectors++; vectors%step == 0 {
 					probes = append(probes, probe{e.ID, e.Vector})
@@ -181,6 +186,7 @@ func (h *Hybrid) auditLegs(
 					return vectors, probes, err
 				}
 			}
+			*e = Entry{} // a long document's are many
 		}
 		progress(done, a.Units)
 	}

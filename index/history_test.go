@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/ragctx/ragctx/index"
@@ -81,6 +82,9 @@ func (f *history) Follow(_ context.Context, after uint64, want index.Want) (inde
 			add = append(add, e)
 		}
 		b.Add = add
+		if b.Seq%2 == 0 {
+			b = later(b)
+		}
 		return b, nil
 	}
 	return index.Batch{Seq: after}, nil
@@ -95,4 +99,24 @@ func (f *history) removed(parent uint64) bool {
 		}
 	}
 	return false
+}
+
+// later returns a batch whose vectors are asked for, as those of a long text are.
+func later(b index.Batch) index.Batch {
+	vectors := make(map[uint64][]float32)
+	strip := func(list []index.Entry) []index.Entry {
+		list = slices.Clone(list)
+		for i := range list {
+			vectors[list[i].ID], list[i].Vector = list[i].Vector, nil
+		}
+		return list
+	}
+	b.Add, b.Revised = strip(b.Add), strip(b.Revised)
+	b.Vectors = func(_ context.Context, some []index.Entry) error {
+		for i := range some {
+			some[i].Vector = vectors[some[i].ID]
+		}
+		return nil
+	}
+	return b
 }

@@ -89,6 +89,9 @@ type Batch struct {
 	Add     []Entry
 	Ended   []End
 	Removed []Removal
+	// Vectors fills in the vectors of some of the units of Revised and Add, which are
+	// left out where they are very many; nil says that they are there.
+	Vectors func(ctx context.Context, some []Entry) error
 }
 
 // Removal is the end of a parent and its units: nothing of them is to be left.

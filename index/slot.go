@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -34,8 +35,9 @@ type leg interface {
 // slot holds a leg, or the place of one that failed.
 type slot[L leg] struct {
 	open func() (L, error)
-	// give hands a leg what is of interest to it.
-	give func(ctx context.Context, l L, seq uint64, b *Batch) error
+	// give hands a leg what is of interest to it. It has everything up to the change at, and
+	// up to seq with that.
+	give func(ctx context.Context, l L, at, seq uint64, b *Batch) error
 
 	leg   atomic.Pointer[L]
 	level atomic.Bool   // it has everything that the catalog has
@@ -113,7 +115,7 @@ func (s *slot[L]) take(ctx context.Context, b *Batch) error {
 	if !s.level.Load() {
 		seq = s.at.Load()
 	}
-	if err := s.give(ctx, l, seq, b); err != nil {
+	if err := s.give(ctx, l, s.at.Load(), seq, b); err != nil {
 		return err
 	}
 	s.at.Store(seq)
@@ -160,25 +162,48 @@ func (s *slot[L]) close() error {
 	return nil
 }
 
-// giveTexts hands a batch to a lexical leg.
-func giveTexts(ctx context.Context, l Lexical, seq uint64, b *Batch) error {
-	var units []TextUnit
+// giveTexts hands a batch to a lexical leg, and the texts with it: those of a long document
+// are not kept once the leg has no use of them.
+func giveTexts(ctx context.Context, l Lexical, _, seq uint64, b *Batch) error {
+	units := make([]TextUnit, 0, len(b.Add))
 	for i := range b.Add {
 		e := &b.Add[i]
 		units = append(units, TextUnit{ID: e.ID, Parent: e.Parent.ID, Title: e.Title, Text: e.Text, Extra: dated(e.Parent)})
+		e.Title, e.Text = "", ""
 	}
 	return l.Apply(ctx, seq, units, b.removedUnits())
 }
 
+// vectorsAtOnce is how many units get their vectors at a time where a batch leaves them out.
+const vectorsAtOnce = 2000
+
 // giveVectors hands a batch to a dense leg.
-func giveVectors(ctx context.Context, d Dense, seq uint64, b *Batch) error {
+func giveVectors(ctx context.Context, d Dense, at, seq uint64, b *Batch) error {
 	var units []VectorUnit
 	for _, list := range [][]Entry{b.Add, b.Revised} {
-		for i := range list {
-			if e := &list[i]; e.Vector != nil {
-				units = append(units, VectorUnit{ID: e.ID, Vector: e.Vector})
+		if b.Vectors == nil {
+			units = withVectors(list, units)
+			continue
+		}
+		for some := range slices.Chunk(list, vectorsAtOnce) {
+			some = slices.Clone(some) // the batch stays without
+			if err := b.Vectors(ctx, some); err != nil {
+				return err
+			}
+			if err := d.Apply(ctx, at, withVectors(some, nil), nil); err != nil {
+				return err
 			}
 		}
 	}
 	return d.Apply(ctx, seq, units, b.removedUnits())
+}
+
+// withVectors appends what a dense leg indexes of entries.
+func withVectors(list []Entry, to []VectorUnit) []VectorUnit {
+	for i := range list {
+		if e := &list[i]; e.Vector != nil {
+			to = append(to, VectorUnit{ID: e.ID, Vector: e.Vector})
+		}
+	}
+	return to
 }

@@ -79,10 +79,13 @@ func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, ro
 		tags: doc.Tags, metadata: doc.Metadata, occurred: doc.Occurred, content: c,
 		textHash: textHash(c.Text), sketch: doc.Sketch,
 	}
-	d := &staged{record: r, when: when}
+	d := &staged{record: r, when: when, units: c.Units}
 	var p Put
 	var err error
 	for more := true; more && err == nil; {
+		if err = d.embed(ctx); err != nil {
+			break
+		}
 		err = s.slice(ctx, 0, ns, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
 			more, err = s.step(ctx, tx, d, &p, enough)
 			return err

@@ -77,23 +77,68 @@ func (s *Store) Catalog(ctx context.Context, c Collection, apply func(index.Batc
 // are those of an embedder; 0 leaves them out.
 func (s *Store) Follow(ctx context.Context, c Collection, after uint64, texts bool, embedder int64) (index.Batch, error) {
 	b := index.Batch{Seq: after}
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		puts, revised, err := s.changes(ctx, tx, c, &b)
-		if err != nil {
-			return err
-		}
-		if embedder != 0 {
+	var puts, revised []uint64
+	units := 0
+	read := func(tx *sql.Tx) (err error) {
+		if embedder != 0 || b.Vectors != nil {
 			if b.Revised, err = entries(ctx, tx, revised, false, embedder); err != nil {
 				return err
 			}
 		}
 		b.Add, err = entries(ctx, tx, puts, texts, embedder)
 		return err
+	}
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		if puts, revised, units, err = s.changes(ctx, tx, c, &b); err != nil || units > longBatch {
+			return err
+		}
+		return read(tx)
 	})
+	if err == nil && units > longBatch {
+		if of := embedder; of != 0 {
+			b.Vectors = func(ctx context.Context, some []index.Entry) error { return s.fillIn(ctx, of, some) }
+			embedder = 0
+		}
+		err = viewOf(ctx, s.bulk, read)
+	}
 	if err != nil {
 		return b, fmt.Errorf("follow changes: %w", err)
 	}
 	return b, nil
+}
+
+// longBatch is how many units a batch has at most that is read as others are. The vectors
+// of a longer one, which one document makes, would take far more memory than its text.
+const longBatch = 4 * maxUnits
+
+// fillIn sets the vectors of units of a long batch.
+func (s *Store) fillIn(ctx context.Context, embedder int64, some []index.Entry) error {
+	places := make(map[uint64]int, len(some))
+	ids := make([]uint64, len(some))
+	for i, e := range some {
+		ids[i], places[e.ID] = e.ID, i
+	}
+	err := viewOf(ctx, s.bulk, func(tx *sql.Tx) error {
+		in, args := list(ids)
+		rows, err := tx.QueryContext(ctx, `SELECT u.id, v.vector FROM units u JOIN vectors v ON v.embedder = ? AND v.hash = u.hash
+			WHERE u.id IN (`+in+`)`, append([]any{embedder}, args...)...) //nolint:gosec // placeholders
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			var id uint64
+			var vector sql.RawBytes
+			err := rows.Scan(&id, &vector)
+			if i, ok := places[id]; ok && len(vector) > 0 {
+				some[i].Vector = unpackVector(vector)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("read vectors: %w", err)
+	}
+	return nil
 }
 
 // entries returns the units of items.
@@ -136,25 +181,24 @@ const (
 	maxUnits   = 1000
 )
 
-// changes reads the next changes into b and returns the items that they wrote, and
-// those whose vectors came later.
-func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.Batch) (puts, revised []uint64, err error) {
+// changes reads the next changes into b and returns the items that they wrote,
+// those whose vectors came later, and how many units all of these have.
+func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.Batch) (puts, revised []uint64, total int, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT c.seq, c.item, c.op, c.units, i.superseded,
 			CASE WHEN c.op IN (?, ?) THEN (SELECT count(*) FROM units WHERE item = c.item) ELSE 0 END
 		FROM changes c LEFT JOIN items i ON i.id = c.item
 		WHERE c.namespace = ? AND c.kind = ? AND c.seq > ? ORDER BY c.seq LIMIT ?`, opPut, opVectors, c.Namespace, c.Kind, b.Seq, maxChanges)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	defer rows.Close()
-	total := 0
 	for total < maxUnits && rows.Next() {
 		var item uint64
 		var op, units int
 		var gone string
 		var ended sql.NullInt64
 		if err := rows.Scan(&b.Seq, &item, &op, &gone, &ended, &units); err != nil {
-			return nil, nil, err
+			return nil, nil, 0, err
 		}
 		total += units
 		switch op {
@@ -168,7 +212,7 @@ func (s *Store) changes(ctx context.Context, tx *sql.Tx, c Collection, b *index.
 			b.Removed = append(b.Removed, index.Removal{Parent: item, Units: unroll(decode[[][2]uint64](gone))})
 		}
 	}
-	return puts, revised, rows.Err()
+	return puts, revised, total, rows.Err()
 }
 
 // unroll returns the ids in ranges.

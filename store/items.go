@@ -68,6 +68,9 @@ type Content struct {
 	Outline  []passage.Section
 	Chunker  string
 	Units    []Unit
+	// Embed fills in the hashes and vectors of some of Units, which are written next; nil
+	// says that they are there. Only [Store.PutDocument] calls it.
+	Embed func(ctx context.Context, some []Unit) error
 	// Embedder is the id that [Store.Embedder] gave for the vectors' embedder, Next
 	// that for those that are made ahead; 0 if there are none.
 	Embedder, Next int64

@@ -56,6 +56,7 @@ type staged struct {
 	id    int64  // of its row, 0 before there is one
 	text  string // what is still to be written
 	units []Unit // likewise
+	ready int    // how many of units have their vectors
 	done  int    // counts what was written, as slices do
 
 	pruned bool // its publication hid an old version
@@ -82,12 +83,18 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 	}
 	for len(d.units) > 0 {
 		c := d.content
-		c.Units = d.units
+		c.Units = d.units[:d.ready]
 		n, err := insertSome(ctx, tx, d.id, c, enough)
 		if err != nil {
 			return false, err
 		}
-		if d.units = d.units[n:]; len(d.units) > 0 {
+		if d.content.Embed != nil {
+			for i := range d.units[:n] {
+				d.units[i].Vector, d.units[i].Ahead = nil, nil // all of them take far more than the text
+			}
+		}
+		d.units, d.ready = d.units[n:], d.ready-n
+		if len(d.units) > 0 {
 			return true, nil
 		}
 	}
@@ -98,6 +105,25 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, d *staged, p *Put, enough 
 	w, err := s.publish(ctx, tx, d.record, d.id, old)
 	p.Version, p.Revision, p.Seq, d.pruned = w.version, w.revision(), w.seq, w.pruned
 	return false, err
+}
+
+// embedUnits is how many units of a document get their vectors at a time.
+const embedUnits = 2048
+
+// embed sees to it that the next units have their vectors.
+func (d *staged) embed(ctx context.Context) error {
+	if d.ready > 0 || len(d.units) == 0 {
+		return nil
+	}
+	n := len(d.units)
+	if d.content.Embed != nil {
+		n = min(n, embedUnits)
+		if err := d.content.Embed(ctx, d.units[:n]); err != nil {
+			return err
+		}
+	}
+	d.ready = n
+	return nil
 }
 
 // begin writes the row of a document and the first part of its text, unless it
@@ -114,7 +140,6 @@ func (s *Store) begin(ctx context.Context, tx *sql.Tx, d *staged) error {
 		return err
 	}
 	s.staging.add(d)
-	d.units = d.content.Units
 	if d.textOf != 0 {
 		return nil
 	}

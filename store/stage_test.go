@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -97,6 +98,55 @@ func TestLongDocuments(t *testing.T) {
 	}
 	if b.Add[0].Parent.Recorded.IsZero() || b.Add[0].Parent.Superseded.Before(b.Add[0].Parent.Recorded) {
 		t.Errorf("times of the first version: %+v", b.Add[0].Parent)
+	}
+	swept(t, f.path)
+}
+
+// The vectors of a long document are made while it is written, and read when a leg is at it.
+func TestVectorsOfLongDocuments(t *testing.T) {
+	f := fresh(t)
+	const units = 5000
+	c := randomContent(rand.New(rand.NewPCG(1, 1)), units, f.embedder)
+	most, made := 0, 0
+	c.Embed = func(_ context.Context, some []store.Unit) error {
+		most, made = max(most, len(some)), made+len(some)
+		for i := range some {
+			some[i].Hash, some[i].Vector = store.KeyOf(some[i].Text), []float32{float32(len(some[i].Text)), 1}
+		}
+		return nil
+	}
+	for i := range c.Units {
+		c.Units[i].Hash, c.Units[i].Vector = store.VectorKey{}, nil
+	}
+	p := docs.Prepared{Document: docs.Document{ExternalID: "a", Text: c.Text}, Hash: docs.ContentHash(docs.Document{Text: c.Text})}
+	if put, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil || put.Chunks != units {
+		t.Fatalf("%+v, %v", put, err)
+	}
+	if made != units || most > units/2 {
+		t.Errorf("%d vectors were made, up to %d at a time", made, most)
+	}
+	b, err := f.Follow(t.Context(), f.documents(), 0, true, f.embedder)
+	if err != nil || len(b.Add) != units || b.Vectors == nil {
+		t.Fatalf("%d units, vectors to be asked for: %t, %v", len(b.Add), b.Vectors != nil, err)
+	}
+	for some := range slices.Chunk(b.Add, 700) {
+		if some[0].Vector != nil {
+			t.Fatal("the batch has a vector")
+		}
+		if err := b.Vectors(t.Context(), some); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range some {
+			if len(e.Vector) != 2 || e.Vector[0] != float32(len(e.Text)) {
+				t.Fatalf("unit %d has vector %v and a text of %d bytes", e.Ordinal, e.Vector, len(e.Text))
+			}
+		}
+	}
+	failed := errors.New("no vectors today")
+	c.Embed = func(context.Context, []store.Unit) error { return failed }
+	p.ExternalID = "b"
+	if _, err := f.PutDocument(t.Context(), f.ns, p, "", c); !errors.Is(err, failed) {
+		t.Errorf("a failed embedder: %v", err)
 	}
 	swept(t, f.path)
 }

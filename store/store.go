@@ -57,6 +57,7 @@ type Options struct {
 type Store struct {
 	path  string
 	read  *sql.DB
+	bulk  *sql.DB // reads what is read once and is long; keeps nothing of it in memory
 	write *writer
 	log   *checkpointer
 	now   func() time.Time
@@ -137,6 +138,10 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 	if s.read, err = connectAs(path, max(4, 2*runtime.GOMAXPROCS(0)), func(k *keeping) { k.failed = s.health.notice }, "_pragma=query_only(1)"); err != nil {
 		return err
 	}
+	if s.bulk, err = connectAs(path, 2, func(k *keeping) { k.failed = s.health.notice }, "_pragma=query_only(1)", "_pragma=mmap_size(0)", "_pragma=cache_size(-4096)"); err != nil {
+		return err
+	}
+	s.bulk.SetMaxIdleConns(0)
 	if err := s.openings.load(ctx, s.read); err != nil {
 		return err
 	}
@@ -254,7 +259,12 @@ func inTx(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 
 // view runs fn on one consistent snapshot.
 func (s *Store) view(ctx context.Context, fn func(*sql.Tx) error) error {
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	return viewOf(ctx, s.read, fn)
+}
+
+// viewOf is [Store.view] with the connections of a pool.
+func viewOf(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return wrap(err)
 	}
@@ -274,8 +284,10 @@ func (s *Store) Close() error {
 	if s.write != nil {
 		errs = append(errs, s.log.close(), s.write.close())
 	}
-	if s.read != nil {
-		errs = append(errs, s.read.Close())
+	for _, db := range []*sql.DB{s.read, s.bulk} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
 	}
 	if s.log != nil {
 		if err := s.log.file.Close(); !errors.Is(err, os.ErrClosed) { // closing twice is harmless
