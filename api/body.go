@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -26,9 +25,9 @@ const jsonType = "application/json"
 func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	c := humaecho.Unwrap(ctx)
 	op := ctx.Operation()
-	var body []byte
+	held := new(heldBody)
 	var made change
-	defer func() { s.noteChange(c, op, body, made) }()
+	defer func() { s.noteChange(c, op, held.data, made) }()
 	if role := roleOf(op.OperationID); role > access.None {
 		if err := access.From(ctx.Context()).Needs(role); err != nil {
 			s.handleError(s.problemOf(ctx.Context(), op, err), c)
@@ -50,6 +49,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		memory := s.bodies.reserve(op.OperationID)
 		defer memory.release()
 		var p *Problem
+		var body []byte
 		if op.RequestBody.Content[anyFile] != nil && isFile(c.Request().Header) {
 			body, p = s.readFile(c, op, memory)
 		} else if body, p = s.readBody(c, op, memory); p == nil {
@@ -61,7 +61,9 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 			s.handleError(p, c)
 			return
 		}
-		c.Request().Body = io.NopCloser(bytes.NewReader(body))
+		held.data = body
+		held.Reset(body)
+		c.Request().Body = held
 	}
 	leave, err := s.compute(ctx.Context(), op)
 	if err != nil {
@@ -73,10 +75,28 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		s.conditional(c, passing, func() { next(ctx) })
 		return
 	}
-	err = s.once(c, op, body, func(seed string) { next(huma.WithValue(ctx, seedKey, seed)) })
+	err = s.once(c, op, held.data, func(seed string) { next(huma.WithValue(ctx, seedKey, seed)) })
 	if err != nil {
 		s.handleError(err, c)
 	}
+}
+
+// heldBody is a body that was read and checked, as a handler reads it.
+type heldBody struct {
+	bytes.Reader
+
+	data []byte
+}
+
+// Close implements [io.Closer].
+func (*heldBody) Close() error { return nil }
+
+// take returns the body, which nobody else has any more.
+func (b *heldBody) take() []byte {
+	data := b.data
+	b.data = nil
+	b.Reset(nil)
+	return data
 }
 
 // admitLines lets a request through whose handler reads the body piece by piece.

@@ -33,7 +33,7 @@ const (
 var bodyFactors = map[string]int64{
 	"compile": 9, "create-session": 8, "append-session-messages": 8, "put-session-section": 8, importSession: 8,
 	"complete-turn": 10, "mem0-add": 10, "mem0-add-v3": 10,
-	"put-document": 12, putDocuments: 12, // with what both indexes take of them
+	"put-document": 9, putDocuments: 12, // with what both indexes take of them
 	"append-messages": 8,
 }
 
@@ -45,12 +45,16 @@ type bodyMemory struct {
 	most         int64 // that one large body may take
 	small, large *semaphore.Weighted
 	patience     time.Duration // of a body, until others have gone
+	began        func() (done func())
 	refused      atomic.Uint64
 }
 
-func newBodyMemory(bytes int64) *bodyMemory {
+func newBodyMemory(bytes int64, began func() (done func())) *bodyMemory {
 	large := bytes - bytes/smallShare
-	return &bodyMemory{most: large, small: semaphore.NewWeighted(bytes / smallShare), large: semaphore.NewWeighted(large), patience: bodyPatience}
+	if began == nil {
+		began = func() func() { return func() {} }
+	}
+	return &bodyMemory{began: began, most: large, small: semaphore.NewWeighted(bytes / smallShare), large: semaphore.NewWeighted(large), patience: bodyPatience}
 }
 
 // reservation is the memory that one body has of a [bodyMemory]. It grows while a body is
@@ -60,6 +64,7 @@ type reservation struct {
 	factor int64
 	held   int64
 	from   *semaphore.Weighted // of which held is; nil is none
+	done   func()              // is called when it is given back; nil for a small body
 }
 
 func (m *bodyMemory) reserve(operation string) *reservation {
@@ -92,11 +97,18 @@ func (r *reservation) grow(ctx context.Context, size int64) error {
 		return busy(http.StatusServiceUnavailable, bodyAgain, "the bodies of other requests take the memory that there is for bodies")
 	}
 	r.from, r.held = from, n
+	if r.done == nil && size > smallBody {
+		r.done = r.of.began()
+	}
 	return nil
 }
 
 // release gives the memory back.
 func (r *reservation) release() {
+	if r.done != nil {
+		r.done()
+		r.done = nil
+	}
 	if r.from != nil {
 		r.from.Release(r.held)
 		r.from, r.held = nil, 0

@@ -56,7 +56,7 @@ func TestBodyMemoryShared(t *testing.T) {
 // What is reserved is given back, whatever becomes of a body, and a body is read whole
 // whether its length is declared or not.
 func TestBodyMemoryBalance(t *testing.T) {
-	m := newBodyMemory(64 << 20)
+	m := newBodyMemory(64<<20, nil)
 	m.patience = time.Millisecond
 	const limit = 8 << 20
 	var all sync.WaitGroup

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -108,14 +109,18 @@ type documentPut struct {
 	Occurred    string   `query:"occurred" format:"date-time" doc:"of a file: when what it tells happened"`
 	Root        string   `query:"root" doc:"of a file: what it was ingested from"`
 
-	RawBody []byte
-	file    bool
-	media   string // of a file
+	body  *heldBody
+	file  bool
+	media string // of a file
 }
 
 // Resolve implements [huma.Resolver]; it tells a file from JSON.
 func (d *documentPut) Resolve(ctx huma.Context) []error {
-	h := humaecho.Unwrap(ctx).Request().Header
+	r := humaecho.Unwrap(ctx).Request()
+	h := r.Header
+	if d.body, _ = r.Body.(*heldBody); d.body == nil {
+		return []error{errors.New("the body was not read")} // it was, before
+	}
 	if d.file = isFile(h); d.file {
 		d.media = h.Get(echo.HeaderContentType)
 	}

@@ -100,7 +100,7 @@ func (s *Server) putText(ctx context.Context, in *documentPut, to engine.Conditi
 		return store.Put{}, invalid(faults...)
 	}
 	var body DocumentRequest
-	if err := json.Unmarshal(in.RawBody, &body); err != nil {
+	if err := json.Unmarshal(in.body.take(), &body); err != nil {
 		return store.Put{}, invalid(Fault{Location: "body", Message: "cannot be read: " + err.Error()})
 	}
 	return to.PutDocument(ctx, in.Namespace, docs.Document{
@@ -149,7 +149,7 @@ func (s *Server) putFile(ctx context.Context, in *documentPut, to engine.Conditi
 		}
 		d.Occurred = t
 	}
-	return to.PutFile(ctx, in.Namespace, d, in.RawBody, in.Root)
+	return to.PutFile(ctx, in.Namespace, d, in.body.take(), in.Root)
 }
 
 // fileType is what a declared type says of a file: nothing, if it only says that it

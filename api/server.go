@@ -60,6 +60,9 @@ type Options struct {
 	// BodyMemory is what bodies may take together while their requests are answered; 0 is
 	// [DefaultBodyMemory]. Requests beyond it are told to come again.
 	BodyMemory int64
+	// Large is called when a request begins to read a large body, and what it returns when
+	// the request is over; nil for nobody.
+	Large func() (done func())
 	// AllowHosts are names by which the server may be called, in lower case, besides
 	// those of this machine; none is any where requests need keys, and else none.
 	AllowHosts []string
@@ -133,7 +136,7 @@ var _ http.Handler = (*Server)(nil)
 // New returns a server for eng, which stays the caller's to close.
 func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
-	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits), bodies: newBodyMemory(o.BodyMemory), gate: newGate(), learning: mem0Learning, stopping: make(chan struct{})}
+	s := &Server{engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits), bodies: newBodyMemory(o.BodyMemory, o.Large), gate: newGate(), learning: mem0Learning, stopping: make(chan struct{})}
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL) // in this order: what is refused is logged too

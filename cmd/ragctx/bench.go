@@ -262,7 +262,8 @@ func serveHere(ctx context.Context, env lookupEnv, eng *engine.Engine) (stop fun
 		return nil, "", err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	back, done := forServing(env, processMemory()), make(chan struct{})
+	_, back := forServing(env, processMemory())
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		// Its end shows in the requests that fail.

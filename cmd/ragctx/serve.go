@@ -108,8 +108,9 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	defer func() { err = errors.Join(err, p.Close()) }()
 	eng := p.Engine
 	memory := processMemory()
-	defer forServing(env, memory)()
-	o := api.Options{Log: eng.Logger(), Version: buildVersion(), BodyMemory: bodyMemory(memory)}
+	large, back := forServing(env, memory)
+	defer back()
+	o := api.Options{Log: eng.Logger(), Version: buildVersion(), BodyMemory: bodyMemory(memory), Large: large}
 	s.secure(&o)
 	cert, err := s.certificate(log)
 	if err != nil {

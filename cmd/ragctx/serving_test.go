@@ -46,7 +46,7 @@ func TestForServing(t *testing.T) {
 	const limit = 16 * spareHeap // of which all is spared
 	cores, before := runtime.GOMAXPROCS(0), percent()
 	for _, set := range []string{"", "GOMAXPROCS", "GOGC", "GOMEMLIMIT"} {
-		back := forServing(func(name string) (string, bool) { return "", name == set }, limit)
+		_, back := forServing(func(name string) (string, bool) { return "", name == set }, limit)
 		runtime.GC()
 		if more := runtime.GOMAXPROCS(0) > cores; more == (set == "GOMAXPROCS") {
 			t.Errorf("with %q in the environment Go has %d processors of %d", set, runtime.GOMAXPROCS(0), cores)
@@ -64,5 +64,32 @@ func TestForServing(t *testing.T) {
 		if runtime.GOMAXPROCS(0) != cores || percent() != before {
 			t.Errorf("afterwards Go has %d processors and collects at %d %%", runtime.GOMAXPROCS(0), percent())
 		}
+	}
+}
+
+// While somebody works with a large body, and for a while after, memory is collected more
+// often than usual.
+func TestLargeBodiesAreCollected(t *testing.T) {
+	percent := func() int {
+		p := debug.SetGCPercent(-1)
+		debug.SetGCPercent(p)
+		return p
+	}
+	large, back := forServing(func(string) (string, bool) { return "", false }, 16*spareHeap)
+	defer back()
+	usual := percent()
+	one, other := large(), large()
+	for _, done := range []func(){one, other} {
+		runtime.GC()
+		if p := percent(); p != largePercent {
+			t.Errorf("beside a large body %d %%, want %d", p, largePercent)
+		}
+		done()
+	}
+	if p := percent(); p != largePercent {
+		t.Errorf("a moment after it %d %%, want %d", p, largePercent)
+	}
+	if usual <= largePercent {
+		t.Errorf("else %d %%, want more than %d", usual, largePercent)
 	}
 }
