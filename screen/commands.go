@@ -1,9 +1,16 @@
 package screen
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // commands are the patterns of what is said to a model. See [compile].
-var commands = sync.OnceValue(func() *grammar { return compile(commandWords, commandPatterns) })
+var commands = sync.OnceValue(func() *grammar {
+	words := maps.Clone(commandWords)
+	maps.Copy(words, moreWords)
+	return compile(words, commandPatterns, morePatterns)
+})
 
 // commandWords are sets of words that patterns share.
 //
@@ -11,15 +18,17 @@ var commands = sync.OnceValue(func() *grammar { return compile(commandWords, com
 var commandWords = map[string]string{
 	// English.
 	"undo":    "ignore disregard forget override overrule bypass dismiss discard neglect",
+	"cancel":  "ignore disregard forget override overrule bypass dismiss discard neglect scrap ditch abandon drop cancel",
 	"before":  "previous prior above earlier preceding foregoing initial original former system developer safety",
 	"orders":  "instruction instructions prompt prompts guideline guidelines directive directives guardrails programming training",
 	"rules":   "rules directions commands messages context constraints restrictions policies orders",
 	"speak":   "respond reply answer recommend suggest mention say claim tell reveal disclose refuse comply obey promote",
+	"say":     "respond reply answer recommend suggest mention say claim refuse comply obey promote",
 	"tell":    "tell inform mention reveal alert notify warn disclose telling informing mentioning revealing notifying alerting disclosing warning",
 	"model":   "ai llm llms chatbot chatbots chatgpt gpt claude gemini copilot assistant assistants",
 	"bot":     "assistant chatbot ai model bot llm agent",
 	"send":    "send post forward upload exfiltrate transmit email mail leak submit deliver copy",
-	"data":    "conversation conversations history password passwords credential credentials key keys secret secrets token tokens memory memories file files contents chat messages environment env prompt information details transcript cookies contacts data everything summary location address ip logs history identity",
+	"data":    "conversation conversations history password passwords credential credentials key keys secret secrets token tokens memory memories chat messages environment env prompt transcript cookies contacts everything summary location address ip logs history identity",
 	"whom":    "user users anyone anybody human humans customer customers owner operator",
 	"forever": "always never only exclusively",
 	// German.
@@ -28,6 +37,7 @@ var commandWords = map[string]string{
 	"de-orders": "anweisungen anweisung instruktionen befehle regeln vorgaben prompts anordnungen weisungen richtlinien",
 	"de-speak":  "antworte antworten empfiehl empfehle empfehlen sage sag erwähne erwähnen schreibe behaupte",
 	"de-whom":   "benutzer nutzer anwender nutzerin benutzerin kunden kunde niemandem niemand menschen",
+	"de-user":   "benutzer nutzer anwender nutzerin benutzerin niemandem niemand menschen",
 	"de-send":   "sende senden schicke schick schicken übermittle übermitteln leite lade",
 	// Spanish.
 	"es-undo":   "ignora ignore ignorad ignorar olvida olvide olvidate desestima omite descarta",
@@ -44,6 +54,7 @@ var commandWords = map[string]string{
 	"fr-speak":  "réponds répondez répondre recommande recommandez mentionne mentionnez dis dites",
 	"fr-tell":   "dis dites dire informe informez mentionne mentionnez révèle révélez préviens prévenez",
 	"fr-whom":   "utilisateur utilisateurs utilisatrice personne client humain usager",
+	"fr-past":   "a ont ai avait avaient avons avez est sont été",
 	"fr-send":   "envoie envoyez envoyer transmets transmettez transfère transférez",
 }
 
@@ -81,7 +92,7 @@ var commandPatterns = map[string]string{
 		bypass|disable|ignore ..2 safety|content ..1 filter|filters|guidelines
 		ignore|disregard all|any|these|those|other $orders
 		do|don not|t follow|obey ..2 previous|prior|your|earlier|system|original ..2 $orders|$rules
-		$de-undo ..4 $de-orders
+		$de-undo ..4! $de-orders
 		$de-undo alles|alle|das ..3 oben|vorher|bisher|davor|zuvor|obige|bisherige
 		$de-undo alles|das ..1 vorherige|bisherige|obige|vorige|gesagte
 		folge|folgen|befolge|befolgen ..3 vorherigen|bisherigen|obigen|früheren ..2 $de-orders ..1 nicht
@@ -92,8 +103,8 @@ var commandPatterns = map[string]string{
 		$es-undo todo lo|cuanto
 		no ..1 hagas|haga|hagan caso
 		no ..1 sigas|siga|obedezcas ..3 $es-orders
-		$fr-undo ..3 $fr-orders ..4 $fr-before
-		$fr-undo ..1 tes|vos|toutes|tous ..1 $fr-orders
+		-$fr-past $fr-undo ..3 $fr-orders ..4 $fr-before
+		-$fr-past $fr-undo ..1 tes|vos|toutes|tous ..1 $fr-orders
 		n|ne ..1 obéis|obéissez|respecte|respectez ..5 $fr-orders
 		$fr-undo ..2 tout ..4 précède|dessus|avant|précédemment
 		ne|n ..2 tiens|tenez|tenir ..2 compte
@@ -169,7 +180,8 @@ var commandPatterns = map[string]string{
 		^system|developer|systemmeldung : ..8 you|your|assistant|user|ignore|always|never|override|must|du|tu|usted|vous
 	`,
 	"writes to a model's memory": `
-		^remember|memorize|memorise ..2 that ..3 admin|administrator|user|customer|boss|owner|operator|assistant
+		^remember|memorize|memorise ..2 that ..3 admin|administrator|operator|assistant
+		^remember|memorize|memorise ..2 that ..3 user|customer|boss|owner|ceo is|has|was|wants|likes|loves|hates|prefers|needs|must|always|never|allows|allowed|approves|approved|said|says|may|can|agreed|trusts|works|lives|does|uses|should
 		remember|memorize|memorise this|that|it for future|later|all|every|next
 		remember for later|future|ever|good
 		store|save|remember|note|record ..4 permanently|forever
@@ -195,7 +207,8 @@ var commandPatterns = map[string]string{
 		dans toutes|tous|les|futures ..2 conversations|réponses futures|suivantes|à
 	`,
 	"says how to answer": `
-		^always|never ..1 $speak
+		^always|never ..1 $say
+		^always|never ..1 tell|reveal|disclose user|users|the|that|this|these|it|them|him|people
 		^always|never ..1 send ..6 to
 		you must|should|shall|will|to|are ..1 always|never $speak
 		begin|start|end|finish|conclude|include|add|append|insert|prefix|mention ..6 your answer|answers|response|responses|reply|replies
@@ -228,7 +241,7 @@ var commandPatterns = map[string]string{
 		du musst|sollst|darfst ..2 immer|niemals|nie|nur ..6 $de-speak
 		du musst|sollst|solltest|darfst ..6 $de-speak
 		^empfiehl|empfehle|empfehlen ..3 $de-whom
-		^sag|sage|teile|erkläre ..1 $de-whom
+		^sag|sage|teile|erkläre ..1 $de-user
 		wenn der|ein|die|eine benutzer|nutzer|anwender|nutzerin ..3 fragt|sagt|erwähnt
 		^siempre|nunca|solo|sólo $es-speak
 		debes|tienes|debe|deberás ..1 responder|recomendar|mencionar|contestar|decir|ignorar|obedecer
@@ -244,7 +257,9 @@ var commandPatterns = map[string]string{
 	`,
 	"speaks to an AI": `
 		$model must|should|shall|please|needs ..1 not|always|never|ignore|respond|answer|reply|use|only|also|to|read|follow|execute|run|call|send|tell|say|recommend|be|do
-		attention|dear|hey|hello|note|message|instructions|instruction|notice ..1 to|for|all|any|dear ..2 $model|agents
+		attention|dear|hey|hello|message|instructions|instruction|notice ..1 to|for|all|any|dear ..2 $model|agents
+		note ..1 to|for|all|any|dear ..2 $model|agents :|reading|who|that|only|you|please|must|should
+		^note ..1 to|for|all|any|dear ..2 $model|agents
 		attention|dear|hey $model|agents
 		if you are|re a|an ..3 ai|llm|assistant|chatbot|model|bot|agent
 		if you an|a ai|llm
@@ -268,7 +283,8 @@ var commandPatterns = map[string]string{
 	`,
 	"keeps something from the user": `
 		do|don|should|must|shouldn|mustn not|t ..1 $tell ..3 $whom
-		never|without $tell ..3 $whom
+		never|without $tell ..3 user|users|human|humans|customer|customers|owner|operator
+		never|without $tell ..1 anyone|anybody ..1 about|that|this|what|of|why|it
 		$whom must|should|shall|may|can not|never ..2 know|find|notice|learn|suspect|discover
 		$whom cannot|mustn|shouldn ..1 know|find|notice|learn|suspect|discover
 		do|don not|t ..1 let ..2 $whom ..1 know|find|notice|suspect|learn
@@ -281,7 +297,7 @@ var commandPatterns = map[string]string{
 		without the|a user|users|human|humans|customer|owner knowing|noticing|knowledge|consent|confirmation
 		hide|conceal|keep this|it|these ..4 from ..1 user|users|human|humans|customer
 		do|don not|t mention|reveal|disclose|tell ..2 this|these|it|that|them instruction|instructions|message|prompt|note|text
-		sag|sage|sagen|verrate|verraten|teile|erzähle|erwähne|informiere|zeige ..4 $de-whom ..4 nicht|nichts|nie
+		sag|sage|sagen|verrate|verraten|teile|erzähle|erwähne|informiere|zeige ..4 $de-user ..4 nicht|nichts|nie
 		sag|sage|verrate|erzähle|erwähne|nenne|zeige ..1 dies|das|es|davon|hiervon ..2 nicht|nichts|nie|niemandem
 		$de-whom darf|dürfen|soll ..4 nicht|nichts|nie ..3 wissen|erfahren|merken|bemerken
 		ohne ..3 $de-whom ..3 informieren|mitzuteilen|sagen|fragen|informiert|wissen
@@ -296,6 +312,8 @@ var commandPatterns = map[string]string{
 	`,
 	"sends data to an address": `
 		$send ..5 $data ..6 to|at ..2 @
+		$send ..2 contents of ..4 to ..2 @
+		$send ..2 all|any|every|your|local|private ..3 file|files|contents|details|information|data ..6 to|at ..2 @
 		$send ..2 it|this|them|these|everything ..2 to ..1 @
 		append|attach|encode|embed|add|include ..5 $data ..6 to|in|into|as ..3 @|url|link
 		fetch|visit|open|load|request|get|call @ ..6 conversation|history|password|passwords|credentials|secrets|keys|chat

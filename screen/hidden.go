@@ -2,6 +2,7 @@ package screen
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -57,8 +58,8 @@ func AsItLooks(text string) string {
 	return strings.Map(folded, text)
 }
 
-// folded returns the small Latin letter that r is or looks like, without accents; r
-// itself if there is none. Text in disguise is read as it looks.
+// folded returns the small Latin letter that r is or looks like, without accents; the small
+// form of r if there is none. Text in disguise is read as it looks.
 func folded(r rune) rune {
 	switch {
 	case r >= 'A' && r <= 'Z':
@@ -69,41 +70,67 @@ func folded(r rune) rune {
 		return folded(r - 0xFEE0)
 	case r >= 0x1D400 && r < 0x1D6A4: // mathematical alphabets, 26 capitals and small letters each
 		return 'a' + (r-0x1D400)%26
+	case unspaced(r):
+		return r
 	}
-	for _, l := range likenesses {
-		if strings.ContainsRune(l.signs, r) {
-			return l.letter
+	if l, ok := likeness[r]; ok {
+		return l
+	}
+	for _, row := range alphabets {
+		if r >= row && r < row+26 {
+			return 'a' + r - row
 		}
 	}
-	return r
+	return unicode.ToLower(r)
 }
 
-// likenesses are letters with accents, and those of other scripts that look alike.
+// alphabets are the first letters of alphabets in circles, squares, parentheses and flags.
+var alphabets = [...]rune{0x249C, 0x24B6, 0x24D0, 0x1F110, 0x1F130, 0x1F150, 0x1F170, 0x1F1E6}
+
+// likeness has the letter that each of the likenesses stands for.
+var likeness = func() map[rune]rune {
+	of := make(map[rune]rune)
+	for _, l := range likenesses {
+		for _, r := range l.signs {
+			of[r] = l.letter
+		}
+	}
+	for i, r := range []rune("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡ") { // small capitals
+		of[r] = 'a' + rune(i)
+	}
+	of['ʏ'], of['ᴢ'] = 'y', 'z'
+	return of
+}()
+
+// likenesses are letters with accents, and those of other scripts that look alike, as
+// capitals or as small letters: both are read as the same.
 var likenesses = []struct {
 	letter rune
 	signs  string
 }{
 	{'a', "áàâäãåāăąÁÀÂÄÃÅαаАΑ"},
-	{'e', "éèêëēėęěÉÈÊËеЕεΕ"},
+	{'e', "éèêëēėęěÉÈÊËеЕёЁεΕ"},
 	{'i', "íìîïīıÍÌÎÏіІιΙ"},
-	{'o', "óòôöõøōÓÒÔÖÕØоОοΟ"},
-	{'u', "úùûüūůÚÙÛÜυ"},
+	{'o', "óòôöõøōÓÒÔÖÕØоОοΟօ"},
+	{'u', "úùûüūůÚÙÛÜυս"},
 	{'c', "çćčÇсСϲ"},
-	{'n', "ñńňÑ"},
+	{'n', "ñńňÑΝ"},
 	{'s', "śšşѕЅ"},
 	{'y', "ýÿуУΥ"},
 	{'z', "źżžΖ"},
 	{'p', "рРρΡ"},
 	{'x', "хХχΧ"},
-	{'h', "һНΗ"},
+	{'h', "һнНΗ"},
 	{'k', "кКκΚ"},
 	{'m', "мМΜ"},
 	{'t', "тТτΤ"},
-	{'b', "ВΒ"},
+	{'b', "вВΒ"},
 	{'j', "јЈ"},
 	{'d', "ԁ"},
 	{'v', "νѵ"},
 	{'w', "ԝ"},
 	{'l', "łӏ"},
 	{'g', "ɡ"},
+	{'q', "ԛ"},
+	{'f', "ϝ"},
 }

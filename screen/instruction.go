@@ -3,6 +3,7 @@ package screen
 import (
 	"encoding/base64"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -26,13 +27,16 @@ func Instruction(text string) (reason string, ok bool) {
 	if reason, ok = spoken(text); ok {
 		return reason, true
 	}
-	return encoded(text)
+	return disguised(text)
 }
 
 // spoken looks at what a text says in clear.
 func spoken(text string) (reason string, ok bool) {
 	if m := roleMark(text); m != "" {
 		return "marks of a role: " + m, true
+	}
+	if placeholderQuery(text) {
+		return "shows a picture whose address takes data along", true
 	}
 	s := speech{grammar: commands()}
 	return s.read(text)
@@ -93,7 +97,7 @@ var encodedByte = setOf("a-zA-Z0-9+/_-")
 // decode returns what s says in base64, "" if that is no text.
 func decode(s string) string {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(s)
-	if probe, err := base64.RawStdEncoding.DecodeString(s[:leastEncoded]); err != nil || !readable(probe) {
+	if probe, err := base64.RawStdEncoding.DecodeString(s[:leastEncoded]); err != nil || !likelyText(probe) {
 		return ""
 	}
 	if len(s)%4 == 1 {
@@ -106,17 +110,22 @@ func decode(s string) string {
 	return string(b)
 }
 
-// readable reports whether b is text: no control characters, hardly anything but
-// letters and spaces.
-func readable(b []byte) bool {
-	odd := 0
-	for _, c := range b {
+// likelyText reports whether b is text: no control characters, and hardly anything but
+// letters and spaces, or characters that are whole. The last one may be cut off.
+func likelyText(b []byte) bool {
+	odd, wide := 0, 0
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
 		switch {
-		case c < ' ' && c != '\n' && c != '\t' && c != '\r':
+		case r < ' ' && r != '\n' && r != '\t' && r != '\r':
 			return false
-		case c >= utf8.RuneSelf, !alnum[c] && c != ' ':
+		case r >= utf8.RuneSelf && r != utf8.RuneError && unicode.IsLetter(r):
+			wide++
+		case r == utf8.RuneError && len(b)-i < utf8.UTFMax && wide > 0:
+		case r >= utf8.RuneSelf, !alnum[b[i]] && r != ' ':
 			odd++
 		}
+		i += size
 	}
 	return odd*4 <= len(b)
 }
