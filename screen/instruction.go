@@ -11,15 +11,20 @@ import (
 // why that seems so, in a few words for people. It is meant for what tools and
 // documents say; to what a user says it does not apply.
 //
-// Found are, in English, German, Spanish and French: that what was said before is to
-// be ignored; a new role; a system's prompt, or the wish to see it; something to be
-// kept in memory for later answers; how to answer from now on, always or never; what
-// the user must not learn; data to be sent to an address; whatever turns to an AI or
-// an assistant with "must" and "should". Besides: the marks with which models tell
-// roles apart, characters that nobody sees, and all of this in base64.
+// Found are, in English, German, Spanish, French, Russian, Japanese, Chinese, and less of
+// it in Korean, Portuguese, Italian and others: that what was said before is to be ignored;
+// a new role; a system's prompt, or the wish to see it; something to be kept in memory for
+// later answers; how to answer from now on, always, never, or when this text is summarised;
+// what the user must not learn; tools to be used; data to be sent to an address; whatever
+// turns to an AI or an assistant with "must" and "should". Besides: the marks with which
+// models tell roles apart, characters that nobody sees, and all of this letter by letter,
+// in look-alikes, in base64, hexadecimal digits, escapes, rot13, and backwards.
 //
 // Imperatives to people are none: "always back up the database", "never commit
-// secrets", "remember that pods are mortal".
+// secrets", "remember that pods are mortal". Nor is what a sentence about attacks quotes.
+//
+// It is a net with holes. TestRecall says how many attacks it finds, and that it finds few
+// of those whose wording is new to it; what is shown to a model is evidence in any case.
 func Instruction(text string) (reason string, ok bool) {
 	if reason, ok = hidden(text); ok {
 		return reason, true

@@ -106,6 +106,35 @@ var moreWords = map[string]string{
 //nolint:misspell // words of other languages
 var morePatterns = map[string]string{
 	"overrides earlier instructions": `
+		$orders|$rules|policies|operators ..5 not|longer|never ..1 count|valid|bind
+		obey|follow|heed|trust only|solely ..2 this|these|the ..1 $page|text|paragraph|line|author
+		obey|follow ..1 the ..1 author of
+		treat|read|regard|take|consider ..5 as if|though ..3 developer|operator|system|admin|administrator|user|owner
+		do|don not|t ..1 consider|regard|use|heed ..2 what|anything|everything ..3 before|above|earlier
+		safety|content|security ..1 filter|filters|checks|guardrails|rules ..1 off|disabled|inactive|lifted
+		^override code
+		$de-orders|vorgaben ..4 hinfällig|ungültig|aufgehoben|unwirksam|überholt
+		$de-orders|vorgaben gelten|gilt ..3 nicht|nimmer
+		$fr-orders|consignes ..4 plus valables|valable|valides|valide|cours|vigueur
+		$es-orders ..6 no ..1 valen|aplican|cuentan|sirven
+		obedece|sigue|siga|obedezca solo|sólo|únicamente ..2 este|esta
+		$pt-orders ..6 não ..1 valem|contam|aplicam
+		$it-orders ..6 non ..1 valgono|contano
+		$ru-orders ..2 больше ..1 не действу*|работа*
+		$ru-orders ..2 отменен*|недействительн*|утратил*
+		слушайся|слушай|выполняй|следуй только ..2 этого|этому|этот|эти
+		$ja-orders ..4 もう|もはや ..8 ない|ません|無効
+		$ja-orders は|が ..4 無効|解除
+		$ja-orders だけ|のみ に ..2 従って|従いなさい|従え|従うこと
+		$zh-orders ..4 失效|作废|无效|不再有效|不再适用|解除|取消
+		只|仅 ..1 听从|服从|遵循|遵守 ..2 $zh-this|本段
+		$ko-orders ..3 더 ..3 유효|적용
+		이 ..1 $ko-page ..1 만 ..2 따르세요|따라
+		negeer|vergeet|negeren ..3 instructies|regels|opdrachten|aanwijzingen
+		zignoruj|ignoruj|pomiń|zapomnij ..4 instrukcje|polecenia|zasady|wytyczne
+		talimat*|kurallar*|komut* ..3 yok|unut|görmezden|boşver
+		تجاهل|انس|تجاهلوا ..3 التعليمات|الأوامر|القواعد|تعليماتك
+		निर्देशों|निर्देश|नियमों|आदेशों ..4 अनदेखा|नज़रअंदाज़|भूल
 		set|put|leave aside|away ..2 everything|anything ..5 system|above|before|told|earlier
 		$cancel ..2 $orders|rules ..1 you|that ..2 started|began|got|received|given|have|had
 		none of ..3 $orders|$rules ..4 apply|applies|count|matter|hold
@@ -126,6 +155,12 @@ var morePatterns = map[string]string{
 		$ko-before ..6 $ko-orders ..8 $ko-undo
 	`,
 	"gives a model a role": `
+		behave|act|respond ..2 like|as a|an ..2 $bot|$model ..2 that|who|without|with
+		je bent|u nu|vanaf|voortaan ..3 een ..3 assistent|ai|bot
+		jesteś teraz ..3 asystent*|modelem
+		веди себя как ..3 $ru-ai|хакер*
+		として ..1 振る舞いなさい|振る舞って|振る舞え|行動して|答えて
+		扮演|充当|假装 ..10 $zh-ai|黑客|角色
 		from|after this|that ..1 point|moment ..1 on ..3 you|your
 		da questo|ora|adesso ..2 sei|devi|rispondi|tu
 		sei ..1 un|una ..2 assistente|ia|modello
@@ -153,6 +188,12 @@ var morePatterns = map[string]string{
 		システムプロンプト|初期指示 ..2 表示して|教えて|出力して|明かして|見せて
 	`,
 	"says how to answer": `
+		your ..1 answer|answers|response|responses|summary|reply|recap|report|review ..5 has|have|must|should|needs|is to ..1 end|begin|start|say|contain|mention|conclude|close
+		in|into|from your ..1 recap|summary|report|review|translation ..6 $act|call|leave|omit
+		leave|omit|skip ..5 in|from your ..1 recap|summary|report|review
+		in deiner|ihrer zusammenfassung|antwort|übersetzung|bewertung
+		dans ton|ta|votre résumé|réponse|traduction
+		en tu ..1 resumen|respuesta|traducción ..4 $es-act
 		when|if|while|whenever|once|after|before ..4 $digest ..1 this|these ..1 $page ..5 $act
 		before you answer|reply|respond|summarise|summarize|continue ..8 run|call|use|execute|send|fetch|open|invoke
 		when|whenever|if|once|as somebody|someone|anybody|anyone asks|ask|mentions|says|wants ..8 answer|say|reply|respond|claim|recommend|tell
@@ -185,6 +226,11 @@ var morePatterns = map[string]string{
 		다음에 ..1 사용자 ..20 면|때
 	`,
 	"speaks to an AI": `
+		liebe|lieber|hallo|achtung ..1 ki|sprachmodell|assistent|chatbot
+		chère|cher|attention ..1 ia|assistant|modèle
+		querida|querido|estimada|estimado|atención ..1 ia|asistente|modelo
+		дорог*|уважаем*|внимание ..1 ии|ассистент*|нейросет*
+		must|should|shall|is|to be ..3 rated|approved|praised|recommended|accepted|summarised|summarized ..5 by the|any ..1 $model|model|models
 		^hidden|secret|invisible|concealed|covert ..1 note|message|instruction|instructions|comment|text|command :
 		hidden|secret|invisible|concealed|covert ..1 note|message|instruction|instructions|comment|command to|for ..3 $model|model|models|agent
 		note|message|instruction ..1 to|for ..2 language models|model
@@ -204,6 +250,15 @@ var morePatterns = map[string]string{
 		$ko-ai ..6 숨겨진|비밀|숨은 ..2 메모|메시지|지시|쪽지
 	`,
 	"keeps something from the user": `
+		not|never ..2 $tell|shown|repeat|repeated|told|disclosed|revealed|mentioned ..2 to ..1 the person|human|user|one|people ..2 you
+		ne|n révèle|révélez|dis|dites|montre|mentionne ..2 à personne
+		no le|les cuentes|digas|reveles|muestres|menciones ..2 usuario|nadie|cliente
+		non dire|dite|rivelare|mostrare|dica ..2 utente|nessuno|cliente
+		não ..1 diga|conte|revele|mostre|mencione ..2 usuário|ninguém|utilizador
+		ни слова ..2 $ru-user
+		$ja-user ..1 に ..4 話さないで|話すな|見せないで|明かさないで
+		不要|别|不能|不得|切勿|勿|千万 ..2 让 ..1 $zh-user ..2 知道|看到|发现|察觉
+		사용자 ..2 알리지|말하지|보여주지|언급하지
 		не ..2 говори|сообщай|рассказывай|упоминай|показывай|говорите|сообщайте ..3 $ru-user
 		не ..1 говори|сообщай|рассказывай|упоминай ..1 об|этом|никому
 		$ja-user に ..6 言わないで|知らせないで|伝えないで|教えないで|言うな|知らせるな|言わず|知らせず|秘密に|内緒に
@@ -221,6 +276,8 @@ var morePatterns = map[string]string{
 		merke|merk ..1 dir ..1 für|dass
 	`,
 	"tells to use a tool": `
+		tool ..1 _ ..3 should|must|has|needs|is ..2 triggered|called|invoked|run|executed|used
+		tool ..1 _ ..1 _ ..3 should|must|has|needs|is ..2 triggered|called|invoked|run|executed|used
 		call|invoke|trigger ..2 tool|plugin ..2 _
 		run|execute|call|invoke|use|trigger ..4 _ ..3 tool ..4 every|all|each|without|now|immediately
 		$invoke ..4 _ ..4 now|immediately|silently
@@ -242,6 +299,11 @@ var morePatterns = map[string]string{
 		立即|马上|立刻|现在 ..2 调用|执行|运行|使用 ..6 工具|函数
 	`,
 	"sends data to an address": `
+		open|visit|load|fetch|request|get|click ..2 @ ..3 followed|with|plus|adding|including|and ..5 number|password|name|key|token|address|$data
+		öffne|lade|rufe|besuche ..6 @ ..3 hänge|füge|mit ..6 namen|passwort|daten|schlüssel|nummer|verlauf
+		ouvre|ouvrez|charge|visite ..3 @ ..3 ajoutant|avec|suivi ..5 passe|nom|clé|historique|numéro
+		abre|visita|carga ..3 @ ..3 añadiendo|con|seguido ..5 contraseña|nombre|clave|historial|número
+		stuur|verstuur|zend ..3 wachtwoord|gesprek|geschiedenis|sleutel ..4 naar ..1 @
 		put|place|write|encode ..2 everything|all|what ..6 user|conversation|chat ..8 in|into ..4 @
 		hänge|füge|häng|setze ..4 passwort|passwörter|gespräch|gesprächsverlauf|verlauf|schlüssel|daten ..3 an|in|zu ..3 link|url|adresse|@
 		$ru-send ..2 $ru-data ..5 на|по|в ..2 @
