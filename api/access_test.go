@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -174,6 +175,7 @@ func TestEveryRouteEveryRole(t *testing.T) {
 	f := startPaused(t, Options{})
 	jobOf := fillTenants(t, f)
 	callers := tenants(t, f)
+	revoked := revokedKey(t, f)
 	for path, item := range f.api.OpenAPI().Paths {
 		for method, op := range map[string]*huma.Operation{
 			"GET": item.Get, "PUT": item.Put, "POST": item.Post, "PATCH": item.Patch, "DELETE": item.Delete,
@@ -190,7 +192,7 @@ func TestEveryRouteEveryRole(t *testing.T) {
 			if !slices.Contains(operationRoles[need], op.OperationID) {
 				t.Errorf("%s %s (%s) is not among the operationRoles", method, path, op.OperationID)
 			}
-			for _, text := range []string{"", "rgx_00000000_" + strings.Repeat("a", 43)} {
+			for _, text := range []string{"", "rgx_00000000_" + strings.Repeat("a", 43), revoked} {
 				if got := f.try(t, method, p, caller{text: text, ns: "alpha", user: "ada"}, jobOf); need > access.None && got != 401 {
 					t.Errorf("%s without a good key: %d", op.OperationID, got)
 				}
@@ -206,6 +208,19 @@ func TestEveryRouteEveryRole(t *testing.T) {
 	if got := f.try(t, "GET", probe{target: "/openapi.json"}, caller{ns: "alpha"}, nil); got != 401 {
 		t.Errorf("the document without a key: %d", got)
 	}
+}
+
+// revokedKey returns what was an admin's key.
+func revokedKey(t *testing.T, f *fixture) string {
+	t.Helper()
+	made, err := f.eng.CreateKey(t.Context(), access.Key{Name: "gone", Role: access.Admin})
+	if err == nil {
+		_, err = f.eng.RevokeKey(t.Context(), made.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Text
 }
 
 // tenants makes the keys, and says what is tried with each.
@@ -246,7 +261,7 @@ func fillTenants(t *testing.T, f *fixture) map[string]string {
 			t.Fatal(err)
 		}
 		for _, user := range []string{"ada", "bob"} {
-			m := memory.Memory{ID: "m-" + user, Namespace: ns, UserID: user, Type: memory.Semantic, Content: "a secret of " + user}
+			m := memory.Memory{ID: "m-" + user, Namespace: ns, UserID: user, Type: memory.Semantic, Content: secretOf(ns, user)}
 			if _, _, err := f.eng.Remember(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
@@ -261,7 +276,7 @@ func fillTenants(t *testing.T, f *fixture) map[string]string {
 	return jobOf
 }
 
-// try sends a probe and returns the status of the answer, of which it reads no more.
+// try sends a probe and returns the status of the answer.
 func (f *fixture) try(t *testing.T, method string, p probe, c caller, jobOf map[string]string) int {
 	t.Helper()
 	own := c.ns
@@ -287,11 +302,36 @@ func (f *fixture) try(t *testing.T, method string, p probe, c caller, jobOf map[
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
+	f.keepsSecrets(t, method, resp, p, c)
 	if resp.StatusCode == http.StatusUnauthorized && resp.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("%s: 401 without WWW-Authenticate", p.target)
 	}
 	return resp.StatusCode
 }
+
+// keepsSecrets reads an answer that is no stream, and fails where it has words of a user or
+// a namespace that the caller's key does not reach.
+func (f *fixture) keepsSecrets(t *testing.T, method string, resp *http.Response, p probe, c caller) {
+	t.Helper()
+	if strings.Contains(resp.Header.Get("Content-Type"), "event-stream") {
+		return
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
+	if err != nil {
+		t.Errorf("%s %s: %v", method, p.target, err)
+	}
+	for _, ns := range []string{"alpha", "beta"} {
+		for _, user := range []string{"ada", "bob"} {
+			reached := c.key.Role > access.None && (len(c.key.Namespaces) == 0 || c.key.Namespaces[0] == ns) && (c.key.User == "" || c.key.User == user)
+			if !reached && strings.Contains(string(b), secretOf(ns, user)) {
+				t.Errorf("%s %s by %q tells %q", method, p.target, c.key.Name, secretOf(ns, user))
+			}
+		}
+	}
+}
+
+// secretOf is what only who reaches a user of a namespace may read.
+func secretOf(ns, user string) string { return "a secret of " + user + " in " + ns }
 
 // TestUserWall checks what a key of one user sees of others', by id and in lists.
 func TestUserWall(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/screen"
 	"github.com/ragctx/ragctx/store"
 )
 
@@ -312,6 +313,7 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 			}
 			shape := mem0Memory(m)
 			shape.Score = &it.Relevance
+			shape.Memory, _ = screen.Visible(shape.Memory) // it goes to a model; a list has what is stored
 			out = append(out, shape)
 		}
 	}

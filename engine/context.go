@@ -247,7 +247,7 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 func (r *SearchResult) add(provider string, found ragctx.ContextResult, least float64) {
 	for _, it := range found.Items {
 		it.Provider = provider
-		it = it.WithRelevance(it.Relevance)
+		it = resolve.Legible(it.WithRelevance(it.Relevance))
 		for name, v := range it.Signals {
 			it.Signals[name] = ragctx.Rounded(v)
 		}

@@ -59,17 +59,17 @@ func correct(q ragctx.ContextQuery, e *entry, it ragctx.ContextItem) ragctx.Cont
 	}
 	it.Metadata = encodable(it.Metadata)
 	it.Signals = signals(q, it.Signals)
-	return legible(it)
+	return Legible(it)
 }
 
 // metaHidden is the key, in the metadata of an item, of how many characters are not shown
 // because nobody would see them.
 const metaHidden = "hidden_characters"
 
-// legible returns an item whose texts show a model what a person would see, with the line
+// Legible returns an item whose texts show a model what a person would see, with the line
 // ends that anybody knows. Where texts of several speakers are lines, a line end of another
 // kind begins none of them.
-func legible(it ragctx.ContextItem) ragctx.ContextItem {
+func Legible(it ragctx.ContextItem) ragctx.ContextItem {
 	show := func(text string) (string, int) {
 		text, hidden := screen.Visible(text)
 		return screen.Lines(text, xmlfmt.Indent(it.Type)), hidden

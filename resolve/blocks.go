@@ -86,7 +86,7 @@ func candidates(q ragctx.ContextQuery, found []Standing) (list []*candidate, pla
 	places = make(map[string]int, len(found))
 	texts := make(map[string]bool, len(found))
 	for i, s := range found {
-		it := legible(s.Item)
+		it := Legible(s.Item)
 		text := string(normalise(nil, it.Content))
 		if _, twice := places[it.ID]; twice || texts[text] {
 			continue
