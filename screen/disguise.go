@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"html"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -143,11 +144,13 @@ func parted(s string) string {
 		words = append(words, s[from[end]:end])
 	}
 	var b strings.Builder
-	for i := len(words) - 1; i >= 0; i-- {
-		if b.Len() > 0 && len(words[i]) > 1 || i+1 < len(words) && len(words[i+1]) > 1 {
+	alone := false // the word before is a letter that was left over
+	for _, w := range slices.Backward(words) {
+		if b.Len() > 0 && (len(w) > 1 || !alone) {
 			b.WriteByte(' ')
 		}
-		b.WriteString(words[i])
+		alone = len(w) == 1
+		b.WriteString(w)
 	}
 	return b.String()
 }

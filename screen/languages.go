@@ -102,8 +102,6 @@ var moreWords = map[string]string{
 }
 
 // morePatterns are by the reason that is given for them, beside [commandPatterns].
-//
-//nolint:misspell // words of other languages
 var morePatterns = map[string]string{
 	"overrides earlier instructions": `
 		$orders|$rules|policies|operators ..5 not|longer|never ..1 count|valid|bind

@@ -55,11 +55,26 @@ func TestNothingRawOnATerminal(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"docs", "get", "docs/zebra.md"}, {"docs", "show", "docs/zebra.md", "--chunks"}, {"docs", "list"}, {"docs", "list", "--json"}, {"search", "zebra"},
-		{"search", "zebra", "--json"}, {"query", "zebra"}, {"query", "zebra", "--format", "text"}, {"query", "zebra", "--format", "json"}, {"query", "zebra", "--explain"},
-		{"memory", "list"}, {"memory", "export"}, {"memory", "search", "zebra"}, {"ledger", "tail", "team"}, {"ledger", "export", "team"},
-		{"pack", "team", "--strategy", filepath.Join(home, "plan.json")}, {"pack", "team", "--strategy", filepath.Join(home, "plan.json"), "--json"},
-		{"sessions", "messages", "s"}, {"sessions", "compile", "s"}, {"sessions", "export", "s"},
+		{"docs", "get", "docs/zebra.md"},
+		{"docs", "show", "docs/zebra.md", "--chunks"},
+		{"docs", "list"},
+		{"docs", "list", "--json"},
+		{"search", "zebra"},
+		{"search", "zebra", "--json"},
+		{"query", "zebra"},
+		{"query", "zebra", "--format", "text"},
+		{"query", "zebra", "--format", "json"},
+		{"query", "zebra", "--explain"},
+		{"memory", "list"},
+		{"memory", "export"},
+		{"memory", "search", "zebra"},
+		{"ledger", "tail", "team"},
+		{"ledger", "export", "team"},
+		{"pack", "team", "--strategy", filepath.Join(home, "plan.json")},
+		{"pack", "team", "--strategy", filepath.Join(home, "plan.json"), "--json"},
+		{"sessions", "messages", "s"},
+		{"sessions", "compile", "s"},
+		{"sessions", "export", "s"},
 	} {
 		other, own := terminal(t)
 		shown := make(chan []byte, 1)
