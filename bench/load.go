@@ -25,7 +25,8 @@ const maxAnswer = 256 << 20
 type sample struct {
 	at     time.Duration // when it was due, since the start of the run
 	took   time.Duration // from when it was due until the last byte was read
-	sent   time.Duration // the same from when it was sent
+	began  time.Time     // when it was sent
+	sent   time.Duration // from then on until the last byte was read
 	stages []stage       // that the server told
 	bytes  int
 	tokens int
@@ -109,7 +110,9 @@ func (a *asker) closed(ctx context.Context, l Load, n int, limit time.Duration) 
 func (a *asker) ask(ctx context.Context, body []byte) sample {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(body))
 	if err != nil {
-		return failed(err, "request")
+		f := failed(err, "request")
+		f.began = time.Now()
+		return f
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set(timingHeader, "true")
@@ -117,12 +120,12 @@ func (a *asker) ask(ctx context.Context, body []byte) sample {
 	res, err := a.client.Do(req)
 	if err != nil {
 		f := failed(err, classOf(err))
-		f.sent = time.Since(start)
+		f.began, f.sent = start, time.Since(start)
 		return f
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	s := sample{sent: time.Since(start), bytes: len(answer)}
+	s := sample{began: start, sent: time.Since(start), bytes: len(answer)}
 	switch {
 	case err != nil:
 		s.err, s.class = err, classOf(err)

@@ -71,9 +71,8 @@ func (a *asker) open(ctx context.Context, l Load, start time.Time, due []time.Du
 		}
 		wg.Go(func() {
 			defer func() { <-places }()
-			begun := time.Since(start)
 			s := a.ask(ctx, a.body(l.Repeated))
-			s.at, s.took = at, begun-at+s.sent
+			s.at, s.took = at, s.began.Sub(start.Add(at))+s.sent
 			samples[i], done[i] = s, ctx.Err() == nil || s.err == nil
 		})
 	}
