@@ -16,7 +16,10 @@ func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (e
 		if it.Content, err = b.text(ctx, r); err == nil && b.query.Depth == ragctx.DepthAbstract {
 			best := b.sentence(r.item, it.Content)
 			it.Content = b.abstract(r.item, best)
-			it.Forms.Shorter = decreasing(it.Content, []ragctx.Form{{Depth: ragctx.DepthAbstract, Text: prose.Clip(best, AbstractChars)}})
+			it.Forms.Shorter = decreasing(it.Content, []ragctx.Form{
+				{Depth: ragctx.DepthAbstract, Text: prose.Clip(best, AbstractChars)},
+				{Depth: ragctx.DepthAbstract, Text: prose.Clip(best, SentenceChars)},
+			})
 		}
 		return err
 	}
@@ -61,7 +64,7 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 }
 
 // shorter returns the forms to which an item steps down, longest first: its passage, the
-// unit of it that was hit best, the abstract, and the best sentence alone.
+// unit of it that was hit best, the abstract, the best sentence alone, and its beginning.
 func (b *builder) shorter(ctx context.Context, r run, content, passage string) ([]ragctx.Form, error) {
 	nearest := r.nearest()
 	hit, err := b.runText(ctx, nearest)
@@ -74,9 +77,10 @@ func (b *builder) shorter(ctx context.Context, r run, content, passage string) (
 		{Depth: ragctx.DepthOverview, Text: hit},
 		{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, best)},
 		{Depth: ragctx.DepthAbstract, Text: prose.Clip(best, AbstractChars)},
+		{Depth: ragctx.DepthAbstract, Text: prose.Clip(best, SentenceChars)},
 	}
 	if r.item.Type == ragctx.TypeResource {
-		of := [...]run{r, nearest, r, r}
+		of := [...]run{r, nearest, r, r, r}
 		for i := range forms {
 			forms[i].Lines = lines(of[i].units[0], of[i].units[len(of[i].units)-1])
 		}

@@ -78,6 +78,7 @@ type Source interface {
 
 // Sizes of the forms of an item, in characters.
 const (
+	SentenceChars = 160
 	AbstractChars = 500
 	OverviewChars = 2000
 )
