@@ -189,6 +189,9 @@ func (r *run) apply(ctx context.Context, stage Stage) (err error) {
 		r.at = out
 		r.tokens = r.sum()
 	}
+	if !own {
+		r.state.Original = nil // what a stage was not shown, it could not hide
+	}
 	rep.Persisted = !sameList(before.Messages, r.state.Messages)
 	if rep.Repeated > 0 && rep.Persisted {
 		r.state.Messages, _ = once(before.Messages, r.state.Messages)

@@ -115,7 +115,8 @@ type State struct {
 	Data map[string]any
 
 	// Original returns a message as it was said, where one of the state shows less of it; nil
-	// has them as they are.
+	// has them as they are. A stage that is not of this package has not seen the rest, which
+	// it may be there to hide, so that a run sets this to nil behind one.
 	Original func(ragctx.Message) ragctx.Message
 	// Costs returns what each message of a list costs, in the tokens of the pipeline's
 	// counter, for those who know it; nil has messages counted. What it returns is shared.
