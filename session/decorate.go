@@ -53,21 +53,19 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 }
 
 // count notes the costs of the messages that matter: those that stay in any case, and the
-// newest until they are more than the budget. All older ones are left out whatever they
+// newest others until they are more than the budget. All older ones are left out whatever they
 // cost, so that the time taken is that of the budget and not of the conversation.
 func (l TokenLimit) count(costs []int, messages []ragctx.Message, p pairing) {
 	clear(costs)
-	for i, stays := range essential(messages, p) {
-		if stays {
-			costs[i] = l.Scale.Message(messages[i])
-		}
-	}
+	stay := essential(messages, p)
 	total := 0
-	for i := len(messages) - 1; i >= 0 && total <= l.Tokens; i-- {
-		if costs[i] == 0 {
-			costs[i] = l.Scale.Message(messages[i])
+	for i, m := range slices.Backward(messages) {
+		if !stay[i] && total > l.Tokens {
+			continue
 		}
-		total += costs[i]
+		if costs[i] = l.Scale.Message(m); !stay[i] {
+			total += costs[i]
+		}
 	}
 }
 

@@ -171,18 +171,42 @@ func TestOversizedResult(t *testing.T) {
 	messages[4].Content[0].Content = ragctx.Text(long.String())
 	for _, budget := range []int{500, 4000, 32_000} {
 		v := session.Truncate(messages, session.Limits{Tokens: budget, Scale: session.Scale{Counter: o200k}})
-		if got := words(v.Messages); got != "uwhy a!1+!2 t?1 t?2" || v.Over > 0 || v.Tokens < budget*9/10 {
+		if got := words(v.Messages); got != "uold aanswer uwhy a!1+!2 t?1 t?2" || v.Over > 0 || v.Tokens < budget*9/10 {
 			t.Fatalf("%s, %d tokens, over %d", got, v.Tokens, v.Over)
 		}
-		text := v.Messages[2].Content[0].Content.String()
+		text := v.Messages[4].Content[0].Content.String()
 		if !strings.HasPrefix(text, "line 0 of the log\nline 1") || !strings.HasSuffix(text, "line 19999 of the log\n") || !strings.Contains(text, " tokens left out to fit]\n") {
 			t.Errorf("%s", text)
 		}
-		if got := v.Messages[3].Content[0].Content.String(); got != "ok" {
+		if got := v.Messages[5].Content[0].Content.String(); got != "ok" {
 			t.Errorf("the small result is %q", got)
 		}
 		if c := v.Cuts[len(v.Cuts)-1]; c.Index != 4 || !c.Partial || c.Reason != session.ReasonBudget || c.Tokens < 100_000 {
 			t.Errorf("%+v", v.Cuts)
+		}
+	}
+}
+
+// A result that is cut leaves a quarter of the budget to what was said before, as far as that
+// needs it, and nothing where it cannot.
+func TestOversizedResultLeavesRoom(t *testing.T) {
+	rule := strings.Repeat("r", 100)
+	messages := talk(t, "u"+rule+" aok utwo aok uwhy a!1 t?1")
+	long := ragctx.Text(strings.Repeat("x ", 5000))
+	image := ragctx.Content{{Type: ragctx.BlockImage, MediaType: "image/png", Data: []byte("x")}}
+	for _, c := range []struct {
+		result        ragctx.Content
+		budget, least int
+		want          string
+	}{
+		{long, 1000, 950, "u" + rule + " aok utwo aok uwhy a!1 t?1"},
+		{long, 400, 350, "utwo aok uwhy a!1 t?1"},
+		{image, 90, 0, "uwhy a!1 t?1"},
+	} {
+		messages[6].Content[0].Content = c.result
+		v := session.Truncate(messages, session.Limits{Tokens: c.budget, Scale: scale})
+		if got := words(v.Messages); got != c.want || v.Tokens < c.least || v.Tokens > c.budget {
+			t.Errorf("%d tokens: %s, %d tokens", c.budget, got, v.Tokens)
 		}
 	}
 }

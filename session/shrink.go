@@ -52,12 +52,7 @@ type shrinking struct {
 // It changes no message that it is given.
 func shrunk(messages []ragctx.Message, costs []int, stay []bool, p pairing, budget int, s Scale) shrinking {
 	out := shrinking{messages: messages, costs: costs, changed: make([]bool, len(messages))}
-	excess := -budget
-	for i, stays := range stay {
-		if stays {
-			excess += costs[i]
-		}
-	}
+	excess := sum(costs, stay) - budget
 	if excess <= 0 || s.Counter == nil {
 		return out
 	}
@@ -92,9 +87,6 @@ func (r *remembering) Count(text string) int {
 	}
 	return n
 }
-
-// isCut reports whether any message is shown shorter.
-func (c *shrinking) isCut() bool { return slices.Contains(c.changed, true) }
 
 // cuttable reports whether a block of a message is what a tool said.
 func cuttable(m *ragctx.Message, block int) bool {

@@ -80,8 +80,9 @@ func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
 //
 // If these alone exceed the budget, results among them are cut to what fits, each to a fair
 // share: of a text head and tail stay, and a note says how much is between. Where that is
-// not enough, so are long strings in the inputs of calls that were answered. Without a
-// counter nothing is cut.
+// not enough, so are long strings in the inputs of calls that were answered. A quarter of the
+// budget is for the newest messages before them, if cutting can leave it. Without a counter
+// nothing is cut.
 //
 // The first message that does not fit ends the view: older and smaller ones are not
 // looked for.
@@ -103,6 +104,20 @@ func (v View) owned(of []ragctx.Message) View {
 	return v
 }
 
+// olderShare is which part of a budget what was said before may have where what stays has to
+// be cut.
+const olderShare = 4
+
+// sum returns what the messages cost that are chosen.
+func sum(costs []int, chosen []bool) (total int) {
+	for i, yes := range chosen {
+		if yes {
+			total += costs[i]
+		}
+	}
+	return total
+}
+
 // shorten is Truncate of a sound conversation. What it costs beside the cuts is what is
 // shown, not what is there.
 func shorten(whole View, costs []int, p pairing, l Limits) View {
@@ -113,21 +128,27 @@ func shorten(whole View, costs []int, p pairing, l Limits) View {
 	for i, m := range whole.Messages {
 		stay[i] = stay[i] || costs[i]*2 <= l.Tokens && IsRecord(m) // it stands for all that is before the view
 	}
-	short := shrunk(whole.Messages, costs, stay, p, l.Tokens, l.Scale)
-	left := l.Tokens
-	for i, s := range stay {
-		if s {
-			left -= short.costs[i]
-		}
+	left := l.Tokens - sum(costs, stay)
+	room := left
+	if left < 0 {
+		room = l.Tokens / olderShare
 	}
-	if short.isCut() { // and so what is left is too little for anything
-		left = -1
-	}
-	fit := fitting(p, stay, costs, left)
+	fit := fitting(p, stay, costs, room)
 	if l.Steady {
 		fit = stepped(whole.Messages, fit, costs, l.Tokens)
 	}
 	first, begin := beginning(whole.Messages, fit)
+	budget := l.Tokens
+	for i := begin; i < len(stay); i++ {
+		if !stay[i] {
+			budget -= costs[i]
+		}
+	}
+	short := shrunk(whole.Messages, costs, stay, p, budget, l.Scale)
+	if sum(short.costs, stay) > budget { // there is no room for anything else
+		first, begin = len(stay), len(stay)
+		short = shrunk(whole.Messages, costs, stay, p, l.Tokens, l.Scale)
+	}
 	return whole.from(first, begin, stay, costs, short, l)
 }
 
