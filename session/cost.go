@@ -29,7 +29,7 @@ func (s Scale) Message(m ragctx.Message) int {
 	if s.Counter == nil {
 		return 0
 	}
-	total := MessageOverhead + s.Counter.Count(m.Name) + s.Counter.Count(m.Reasoning) + s.content(m.Content, 0)
+	total := MessageOverhead + s.Counter.Count(m.Name) + s.Counter.Count(m.Reasoning) + s.content(m.Content)
 	for _, fields := range wire.Kept(m) {
 		total += s.JSON(fields)
 	}
@@ -54,11 +54,7 @@ func (s Scale) Tools(definitions []json.RawMessage) int {
 	return total
 }
 
-// maxNesting bounds how deep results within results are looked into; JSON can nest them
-// without end, and no provider takes more than one level.
-const maxNesting = 8
-
-func (s Scale) content(c ragctx.Content, depth int) int {
+func (s Scale) content(c ragctx.Content) int {
 	total, parts := 0, 0
 	for _, b := range c {
 		total += s.JSON(b.Part)
@@ -66,10 +62,7 @@ func (s Scale) content(c ragctx.Content, depth int) int {
 		case ragctx.BlockToolUse:
 			total += s.call(b.ID) + s.Counter.Count(b.Name) + s.Counter.Count(string(b.Input))
 		case ragctx.BlockToolResult:
-			total += s.call(b.ToolUseID) + s.Counter.Count(b.Name)
-			if depth < maxNesting {
-				total += s.content(b.Content, depth+1)
-			}
+			total += s.call(b.ToolUseID) + s.Counter.Count(b.Name) + s.content(b.Content)
 		case ragctx.BlockImage:
 			total += imageTokens(bytes.NewReader(b.Data))
 			parts++

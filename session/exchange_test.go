@@ -211,6 +211,22 @@ func TestOversizedResultLeavesRoom(t *testing.T) {
 	}
 }
 
+// Results within results count however deep they are, and are cut.
+func TestNestedResultsCount(t *testing.T) {
+	messages := talk(t, "uwhy a!1 t?1")
+	inner := ragctx.Text(strings.Repeat("x ", 5000))
+	for range 40 {
+		inner = ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: inner}}
+	}
+	messages[2].Content = inner
+	if n := scale.Message(messages[2]); n < 10_000 {
+		t.Errorf("%d tokens", n)
+	}
+	if v := session.Truncate(messages, session.Limits{Tokens: 500, Scale: scale}); v.Over > 0 || len(v.Messages) != 3 || len(v.Cuts) != 1 {
+		t.Errorf("over %d, %+v", v.Over, v.Cuts)
+	}
+}
+
 // Parts that are no text are replaced by what they say, or by a note that names them.
 func TestOversizedParts(t *testing.T) {
 	document := json.RawMessage(`{"type":"document","title":"Plan","source":{"type":"text","data":"` + strings.Repeat("a b c ", 2000) + `"}}`)

@@ -233,8 +233,8 @@ func TestCosts(t *testing.T) {
 	for range 1000 {
 		deep = ragctx.Content{{Type: ragctx.BlockToolResult, Content: deep}}
 	}
-	if got := scale.Message(ragctx.Message{Content: deep}); got > 200 {
-		t.Errorf("results in results cost %d", got)
+	if got, want := scale.Message(ragctx.Message{Content: deep}), 1000*session.CallOverhead+3+session.MessageOverhead; got != want {
+		t.Errorf("results in results cost %d, want %d", got, want)
 	}
 	if got := scale.Tools([]json.RawMessage{[]byte(`{"name": "f"}`), []byte(`{}`)}); got != 8+12+8+2 {
 		t.Errorf("tools cost %d", got)

@@ -117,7 +117,7 @@ func (c *shrinking) cut(stay []bool, excess int, chosen func(place) bool) (saved
 		}
 		b := c.scale.shrink(blocks[k], share, 0)
 		c.messages[i].Content[at[k].block] = b
-		less := sizes.full[k] - c.scale.block(b, 0)
+		less := sizes.full[k] - c.scale.block(b)
 		c.costs[i], saved = max(c.costs[i]-less, 0), saved+less
 	}
 	return saved
@@ -129,8 +129,8 @@ type sizes struct{ full, least []int }
 func (s Scale) sizes(blocks []ragctx.Block) sizes {
 	out := sizes{make([]int, len(blocks)), make([]int, len(blocks))}
 	for i := range blocks {
-		out.full[i] = s.block(blocks[i], 0)
-		out.least[i] = min(out.full[i], s.block(s.shrink(blocks[i], 0, 0), 0))
+		out.full[i] = s.block(blocks[i])
+		out.least[i] = min(out.full[i], s.block(s.shrink(blocks[i], 0, 0)))
 	}
 	return out
 }
@@ -166,11 +166,11 @@ func (s sizes) shares(budget int) []int {
 }
 
 // block returns what a block costs by itself.
-func (s Scale) block(b ragctx.Block, depth int) int { return s.content(ragctx.Content{b}, depth) }
+func (s Scale) block(b ragctx.Block) int { return s.content(ragctx.Content{b}) }
 
 // shrink returns a block that costs no more than a budget, or as little as it can.
 func (s Scale) shrink(b ragctx.Block, budget, depth int) ragctx.Block {
-	if s.block(b, depth) <= budget {
+	if s.block(b) <= budget {
 		return b
 	}
 	switch b.Type {
@@ -178,23 +178,30 @@ func (s Scale) shrink(b ragctx.Block, budget, depth int) ragctx.Block {
 		return s.shrinkResult(b, budget, depth)
 	case ragctx.BlockToolUse:
 		if depth == 0 {
-			b.Input = s.shrinkJSON(b.Input, budget-(s.block(b, depth)-s.Counter.Count(string(b.Input))))
+			b.Input = s.shrinkJSON(b.Input, budget-(s.block(b)-s.Counter.Count(string(b.Input))))
 		}
 	case ragctx.BlockText:
 		b.Part, _ = s.shrinkFields(b.Part)
 		b.Text = s.shrinkText(b.Text, budget-s.JSON(b.Part))
 	default:
-		if text := s.asText(b, budget, s.block(b, depth)); s.Counter.Count(text) < s.block(b, depth) {
+		if text := s.asText(b, budget, s.block(b)); s.Counter.Count(text) < s.block(b) {
 			return ragctx.Block{Type: ragctx.BlockText, Text: text}
 		}
 	}
 	return b
 }
 
+// maxNesting bounds how deep results within results are cut in parts; JSON can nest them
+// without end, and no provider takes more than one level. Deeper ones are left out whole.
+const maxNesting = 4
+
 // shrinkResult cuts what a result holds.
 func (s Scale) shrinkResult(b ragctx.Block, budget, depth int) ragctx.Block {
 	if depth >= maxNesting {
-		return b // which costs nothing
+		if short := ragctx.Text(note("results", s.content(b.Content))); s.content(short) < s.content(b.Content) {
+			b.Content = short
+		}
+		return b
 	}
 	if part, lost := s.shrinkFields(b.Part); len(lost) > 0 {
 		b.Part = part
@@ -204,10 +211,10 @@ func (s Scale) shrinkResult(b ragctx.Block, budget, depth int) ragctx.Block {
 	}
 	each := sizes{make([]int, len(b.Content)), make([]int, len(b.Content))}
 	for i, one := range b.Content {
-		each.full[i] = s.block(one, depth+1)
-		each.least[i] = min(each.full[i], s.block(s.shrink(one, 0, depth+1), depth+1))
+		each.full[i] = s.block(one)
+		each.least[i] = min(each.full[i], s.block(s.shrink(one, 0, depth+1)))
 	}
-	frame := s.block(b, depth) - each.total()
+	frame := s.block(b) - each.total()
 	for i, share := range each.shares(budget - frame) {
 		b.Content[i] = s.shrink(b.Content[i], share, depth+1)
 	}
