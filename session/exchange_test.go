@@ -70,7 +70,7 @@ func exchange(t *rapid.T, name string) []ragctx.Message {
 		}
 		calls.Content = append(calls.Content, ragctx.Block{Type: ragctx.BlockToolUse, ID: id, Name: "f", Input: input})
 		r := ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: id}
-		for range rapid.IntRange(0, 3).Draw(t, "blocks") {
+		for range rapid.SampledFrom([]int{0, 1, 2, 3, 12}).Draw(t, "blocks") {
 			var b ragctx.Block
 			switch b.Type = rapid.SampledFrom([]ragctx.BlockType{ragctx.BlockText, ragctx.BlockImage, ragctx.BlockVendor, ragctx.BlockToolResult}).Draw(t, "type"); b.Type {
 			case ragctx.BlockImage:
@@ -207,6 +207,27 @@ func TestOversizedResultLeavesRoom(t *testing.T) {
 		v := session.Truncate(messages, session.Limits{Tokens: c.budget, Scale: scale})
 		if got := words(v.Messages); got != c.want || v.Tokens < c.least || v.Tokens > c.budget {
 			t.Errorf("%d tokens: %s, %d tokens", c.budget, got, v.Tokens)
+		}
+	}
+}
+
+// Of a result of many parts those in the middle are left out where a note of each would not
+// fit.
+func TestResultOfManyParts(t *testing.T) {
+	messages := talk(t, "uwhy a!1 t?1")
+	var parts ragctx.Content
+	for i := range 1000 {
+		parts = append(parts, ragctx.Block{Type: ragctx.BlockText, Text: fmt.Sprint(i, strings.Repeat(" x", 50))})
+	}
+	messages[2].Content[0].Content = parts
+	for _, budget := range []int{120, 500, 2000, 20_000} {
+		v := session.Truncate(messages, session.Limits{Tokens: budget, Scale: scale})
+		got := v.Messages[2].Content[0].Content
+		if v.Over > 0 || v.Tokens < budget-100 && budget > 120 {
+			t.Errorf("%d tokens in %d", v.Tokens, budget)
+		}
+		if !slices.ContainsFunc(got, func(b ragctx.Block) bool { return strings.Contains(b.Text, " parts: ") }) {
+			t.Errorf("%d: %v", budget, got)
 		}
 	}
 }

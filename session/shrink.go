@@ -214,11 +214,49 @@ func (s Scale) shrinkResult(b ragctx.Block, budget, depth int) ragctx.Block {
 		each.full[i] = s.block(one)
 		each.least[i] = min(each.full[i], s.block(s.shrink(one, 0, depth+1)))
 	}
+	b.Content, each = s.fewer(b, each, budget)
 	frame := s.block(b) - each.total()
 	for i, share := range each.shares(budget - frame) {
 		b.Content[i] = s.shrink(b.Content[i], share, depth+1)
 	}
 	return b
+}
+
+// fewer returns the parts of a result, and what they cost, without those in the middle where
+// there are many, and a note of each would be more than the budget. One note stands for them.
+func (s Scale) fewer(b ragctx.Block, each sizes, budget int) (ragctx.Content, sizes) {
+	const many = 8
+	parts, least := b.Content, 0
+	for _, n := range each.least {
+		least += n
+	}
+	if s.block(b)-each.total()+least <= budget || len(parts) <= many {
+		return parts, each
+	}
+	b.Content = nil
+	frame := s.block(b)
+	kept := func(n int) (head, tail int) { return (n + 1) / 2, len(parts) - n/2 }
+	lost := func(n int) (one ragctx.Block, tokens int) {
+		head, tail := kept(n)
+		for _, full := range each.full[head:tail] {
+			tokens += full
+		}
+		one = ragctx.Block{Type: ragctx.BlockText, Text: note(fmt.Sprint(tail-head, " parts"), tokens)}
+		return one, s.block(one)
+	}
+	n, rest := len(parts)-1, least-each.least[len(parts)/2]
+	for _, most := lost(0); n > 0 && frame+rest+most+PartOverhead*n > budget; n-- { // of which no note costs more
+		head, tail := kept(n)
+		if head > len(parts)-tail {
+			rest -= each.least[head-1]
+		} else {
+			rest -= each.least[tail]
+		}
+	}
+	one, cost := lost(n)
+	head, tail := kept(n)
+	without := func(list []int) []int { return slices.Concat(list[:head], []int{cost}, list[tail:]) }
+	return slices.Concat(parts[:head], ragctx.Content{one}, parts[tail:]), sizes{without(each.full), without(each.least)}
 }
 
 // shrinkFields returns the fields that only a vendor has without those that cost much, and
