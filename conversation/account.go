@@ -91,6 +91,7 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool,
 	a.out.places = slices.Clone(places)
 	shown := make([]bool, len(b.of.entries))
 	ids := finder{of: b.of}
+	a.cover(&ids)
 	for i, at := range a.out.places {
 		m := &messages[i]
 		if whole := at >= 0 && !shown[at] && b.of.entries[at].Message.ID == m.ID; !whole {
@@ -105,7 +106,6 @@ func (b base) account(o CompileOptions, messages []ragctx.Message, given []bool,
 			shown[at] = true
 		}
 	}
-	a.cover(&ids)
 	for _, e := range b.of.entries {
 		if n, tokens := summarizedBy(e); n > 0 { // which are beside the branch
 			a.hideMany(ReasonCompacted, n, tokens)

@@ -364,3 +364,20 @@ func TestRecordBesideACopy(t *testing.T) {
 		}
 	}
 }
+
+// TestPrunedIsNoStage: an output that compaction has pruned is counted as that, in the call
+// that prunes it and in the next ones.
+func TestPrunedIsNoStage(t *testing.T) {
+	w := newWorld(t, conversation.Options{})
+	long := answer("t1", "c1")
+	long.Content[0].Content = ragctx.Text(strings.Repeat("a line of the log\n", 4000))
+	_, err := w.Append(t.Context(), key, "", session.Step{}, named("u1", ragctx.TextMessage(ragctx.RoleUser, "Why?")), call("a1", "c1"), long)
+	w.must(err)
+	for range 2 {
+		v, err := w.View(t.Context(), key, conversation.ViewOptions{Budget: pipeline.Budget{Window: 8000}})
+		w.must(err)
+		if len(v.Hidden) != 1 || v.Hidden[0].Reason != conversation.ReasonPruned || v.Hidden[0].Messages != 1 {
+			t.Errorf("%+v", v.Hidden)
+		}
+	}
+}
