@@ -316,7 +316,7 @@ func (p *Plan) Compose(stable, volatile Part) Result {
 	r.Used = r.Tools + fixed + r.Messages
 	r.Over = max(r.Used+r.Reserved-r.Window, 0)
 	if n := shortened(res.View); n > 0 {
-		res.note(fmt.Sprintf("the newest results of tools do not fit whole: %d messages are shown shorter", n))
+		res.note(fmt.Sprintf("the newest tool calls and results do not fit whole: %d messages are shown shorter", n))
 	}
 	if r.Over > 0 {
 		res.note("the newest instruction, pending tool calls, the newest exchange in its smallest form and system messages alone exceed the budget")
