@@ -241,6 +241,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 
 // finishErasures does what is left of erasures.
 func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) error {
+	defer e.store.MakingRoom()()
 	follow := make(map[store.Collection]uint64)
 	done := make([]int64, 0, len(pending))
 	for _, p := range pending {

@@ -201,12 +201,11 @@ func (s *Store) intend(ctx context.Context, sc scope, may func(context.Context, 
 
 // carryOut hides what an erasure that is noted is about.
 func (s *Store) carryOut(ctx context.Context, sc scope, e Erased) (Erased, error) {
-	err := s.hide(context.WithoutCancel(ctx), sc, &e)
-	if errors.Is(err, ragctx.ErrNoSpace) && s.reserve.size > 0 { // it goes on where it was
-		s.log.makeRoom()
-		e.again = true
-		err = s.hide(context.WithoutCancel(ctx), sc, &e)
-	}
+	err := s.withReserve(func() error {
+		err := s.hide(context.WithoutCancel(ctx), sc, &e)
+		e.again = err != nil // the next one goes on where it was
+		return err
+	})
 	if err != nil {
 		s.sweeper.resume(e.Pending, sc)
 		return Erased{}, fmt.Errorf("erase: it is noted, and tried again until it is done: %w", err)

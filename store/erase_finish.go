@@ -77,6 +77,10 @@ func (s *Store) openErasures(ctx context.Context) (map[int64]scope, error) {
 // and would be taken for complete though its rows are still there.
 // Afterwards the files of the database hold no byte of what they erased.
 func (s *Store) Scrub(ctx context.Context, done []int64) error {
+	return s.withReserve(func() error { return wrap(s.scrub(ctx, done)) })
+}
+
+func (s *Store) scrub(ctx context.Context, done []int64) error {
 	if err := s.sweep(ctx); err != nil {
 		return err
 	}

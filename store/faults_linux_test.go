@@ -3,6 +3,7 @@
 package store_test
 
 import (
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -30,6 +31,7 @@ func (f fault) String() string {
 // disk stands between SQLite and the system. Its zero value lets everything through.
 type disk struct {
 	kind  fault
+	room  string       // a file: a full disk has space again once it is removed; "" is none
 	left  atomic.Int64 // calls until the fault; it comes when this gets to 0
 	hit   atomic.Bool
 	armed atomic.Bool
@@ -46,6 +48,19 @@ func (d *disk) arm(f fault, n int64) {
 }
 
 func (d *disk) clear() { d.armed.Store(false) }
+
+// regained reports whether what took up the space is gone.
+func (d *disk) regained() bool {
+	if d.room == "" {
+		return false
+	}
+	_, err := os.Stat(d.room)
+	if err == nil {
+		return false
+	}
+	d.clear()
+	return true
+}
 
 // due reports whether this call is to fail.
 func (d *disk) due(kinds ...fault) bool {
@@ -113,7 +128,7 @@ func (d *disk) install() {
 			return write(tls, fd, buf, n/2, at)
 		case d.due(writeError):
 			return d.fail(tls, syscall.EIO)
-		case d.armed.Load() && d.kind == diskFull && d.hit.Load():
+		case d.armed.Load() && d.kind == diskFull && d.hit.Load() && !d.regained():
 			return d.fail(tls, syscall.ENOSPC)
 		case d.due(diskFull):
 			return write(tls, fd, buf, n/2, at)

@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/store"
 )
 
 // account is what the store has acknowledged, by id, and what it may have done
@@ -315,5 +317,80 @@ func TestErasureGoesOnWhenThereIsSpace(t *testing.T) {
 	}
 	if resumed == 0 {
 		t.Error("no erasure had to be resumed")
+	}
+}
+
+// TestErasureHasTheReserve fills the disk at many places of an erasure in turn. Whichever step
+// meets it, the space that is reserved is given free, and the erasure succeeds to its end.
+func TestErasureHasTheReserve(t *testing.T) {
+	d := theDisk()
+	defer func() { d.clear(); d.room = "" }()
+	hits := 0
+	for n, hit := int64(1), true; hit; n += 1 + n/16 {
+		dir := t.TempDir()
+		f := openWith(t, filepath.Join(dir, "x.db"), store.Options{Reserve: 1 << 16})
+		f.doc(t, "a", "a ZqoneXw text", "")
+		f.doc(t, "b", "another text", "")
+		if err := f.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.room = filepath.Join(dir, "x.db-reserve")
+		d.arm(diskFull, n)
+		_, err := f.EraseDocument(t.Context(), f.ns, "a")
+		var done []int64
+		pending, perr := f.ErasePending(t.Context())
+		for _, p := range pending {
+			done = append(done, p.ID)
+		}
+		if err = errors.Join(err, perr); err == nil {
+			err = f.Scrub(t.Context(), done)
+		}
+		if hit = d.hit.Load(); hit {
+			hits++
+		}
+		d.clear()
+		if err != nil || len(done) != 1 {
+			t.Errorf("write %d: %v, %d erasures", n, err, len(done))
+		}
+		for _, text := range contents(t, f.path) {
+			if strings.Contains(text, "ZqoneXw") {
+				t.Errorf("write %d: what was erased is in a file", n)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if hits < 10 {
+		t.Errorf("the disk was full at %d places only", hits)
+	}
+	t.Logf("%d places", hits)
+}
+
+// TestReserveWaitsForErasures has somebody write to a full disk while room is being made on
+// it. The space is not taken up again below who makes the room, but is afterwards.
+func TestReserveWaitsForErasures(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	f := openWith(t, path, store.Options{Reserve: 1 << 16})
+	p := prepared(t, "a", "a text")
+	put := func() error {
+		_, err := f.PutDocument(t.Context(), f.ns, p, "", f.content(p.Text, p.Chunks))
+		return err
+	}
+	end := f.MakingRoom()
+	f.MakeRoom()
+	if err := put(); !errors.Is(err, ragctx.ErrNoSpace) {
+		t.Errorf("while room is made: %v", err)
+	}
+	if _, err := os.Stat(path + "-reserve"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the reserve while room is made: %v", err)
+	}
+	end()
+	eventually(t, "a write", func() bool { return put() == nil })
+	if st, err := os.Stat(path + "-reserve"); err != nil || st.Size() != 1<<16 {
+		t.Errorf("the reserve afterwards: %v, %v", st, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
 	}
 }

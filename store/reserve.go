@@ -33,6 +33,9 @@ type reserve struct {
 	full   atomic.Bool
 	mu     sync.Mutex
 	looked time.Time
+	// making is held for reading by what makes room: taking up the space would for a moment
+	// fill the disk below it.
+	making sync.RWMutex
 }
 
 // lookForRoomEvery bounds how often a full disk is looked at again.
@@ -80,9 +83,12 @@ func (s *Store) regained(ctx context.Context) bool {
 		return false
 	}
 	r.looked = time.Now()
-	if r.hold() == nil {
-		r.full.Store(false)
-		return true
+	if r.making.TryLock() {
+		err := r.hold()
+		if r.making.Unlock(); err == nil {
+			r.full.Store(false)
+			return true
+		}
 	}
 	var free int64
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -111,6 +117,13 @@ func (s *Store) diskFull() {
 	s.log.committed() // for a short log
 }
 
+// MakingRoom keeps the reserve from being taken up again until end is called. It is for what
+// makes room beside the database, and may be nested.
+func (s *Store) MakingRoom() (end func()) {
+	s.reserve.making.RLock()
+	return s.reserve.making.RUnlock
+}
+
 // MakeRoom gives the reserve free for who meets a full disk beside the database; from then on
 // only what makes room is written.
 func (s *Store) MakeRoom() {
@@ -129,10 +142,16 @@ func (s *Store) mayWrite(ctx context.Context) error {
 // freeing is doIn of the writer for what makes room. fn may run a second time: the first to
 // meet the full disk has the reserve spent for it.
 func (s *Store) freeing(ctx context.Context, ns int64, p Priority, fn func(context.Context, *sql.Tx) error) error {
-	err := s.write.doIn(ctx, ns, p|frees, fn)
+	return s.withReserve(func() error { return s.write.doIn(ctx, ns, p|frees, fn) })
+}
+
+// withReserve does what makes room, and once more with the reserve where it meets a full disk.
+func (s *Store) withReserve(fn func() error) error {
+	defer s.MakingRoom()()
+	err := fn()
 	if errors.Is(err, ragctx.ErrNoSpace) && s.reserve.size > 0 {
-		s.log.makeRoom()
-		err = s.write.doIn(ctx, ns, p|frees, fn)
+		s.MakeRoom()
+		err = fn()
 	}
 	return err
 }
