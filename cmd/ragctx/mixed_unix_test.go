@@ -22,6 +22,7 @@ import (
 
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/store"
 )
 
 // step is one write, and how it is looked for afterwards.
@@ -215,12 +216,16 @@ func (th *thing) next(c *caller) error {
 	if status >= http.StatusMultipleChoices {
 		return &refusedError{status, answer}
 	}
+	var told struct {
+		ID    string         `json:"id"`
+		State store.JobState `json:"state"`
+	}
+	_ = json.Unmarshal([]byte(answer), &told) // of others, nothing is asked
+	if told.State == store.JobFailed {        // it was accepted, and says that it was not done
+		return &refusedError{http.StatusServiceUnavailable, answer}
+	}
 	if th.done == 0 {
-		var named struct {
-			ID string `json:"id"`
-		}
-		_ = json.Unmarshal([]byte(answer), &named) // of others, nothing is asked
-		th.id = named.ID
+		th.id = told.ID
 	}
 	th.done++
 	th.cut = false
