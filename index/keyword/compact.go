@@ -17,8 +17,11 @@ const (
 	compactRounds = 1500
 )
 
-// errInUse says that old files could not be removed.
-var errInUse = errors.New("old files are still in use")
+// errInUse says that old files are still being read, errUncleaned that removing them failed.
+var (
+	errInUse     = errors.New("old files are still in use")
+	errUncleaned = errors.New("old files could not be removed")
+)
 
 // Compact implements [index.Lexical]. Scorch keeps the terms of a deleted unit
 // until it merges the segment, and old files until nobody reads them. So Compact
@@ -48,7 +51,18 @@ func (ix *Index) Compact(ctx context.Context) error {
 }
 
 func (ix *Index) compact(ctx context.Context) error {
+	err := ix.compactAll(ctx)
+	if errors.Is(err, errUncleaned) {
+		err = ix.compactAll(ctx)
+	}
+	return err
+}
+
+func (ix *Index) compactAll(ctx context.Context) error {
 	if err := os.RemoveAll(trashDir(ix.dir)); err != nil {
+		return err
+	}
+	if err := ix.renew(ctx); err != nil {
 		return err
 	}
 	var old []string
@@ -93,14 +107,41 @@ func (ix *Index) compactOnce(ctx context.Context, old []string) (left []string, 
 	}
 	if err == nil {
 		err = ix.withStore(ctx, func(s store) (err error) {
-			left, err = s.left(old)
+			if left, err = s.left(old); err == nil && len(left) > 0 {
+				err = s.uncleaned() // waiting does not help
+			}
 			return err
 		})
 	}
 	return left, err
 }
 
-// withStore runs f while nothing else uses the store, if there is one.
+// renew opens the store again if it failed to remove old files.
+func (ix *Index) renew(ctx context.Context) error {
+	failed := false
+	err := ix.withStore(ctx, func(s store) error {
+		if failed = s.uncleaned() != nil; failed {
+			ix.drop()
+		}
+		return nil
+	})
+	if err != nil || !failed {
+		return err
+	}
+	if err := ix.withStore(ctx, func(store) error { return nil }); err != nil {
+		return err
+	}
+	return ix.Flush(ctx) // lets go of the files of the one that was closed
+}
+
+// drop closes the store after a failure. What uses it next opens it again.
+func (ix *Index) drop() {
+	_ = ix.store.close() // what fails has failed before
+	ix.store, ix.dropped = nil, true
+}
+
+// withStore runs f while nothing else uses the store, if there is one. One that was dropped is
+// opened again: its files may hold anything.
 func (ix *Index) withStore(ctx context.Context, f func(s store) error) error {
 	select {
 	case ix.writer <- struct{}{}:
@@ -110,8 +151,18 @@ func (ix *Index) withStore(ctx context.Context, f func(s store) error) error {
 	case <-ix.life.Done():
 		return index.ErrClosed
 	}
-	if err := ctx.Err(); err != nil || ix.store == nil {
+	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if ix.store == nil && !ix.dropped {
+		return nil
+	}
+	if ix.store == nil {
+		s, err := ix.openStore(ix.dir)
+		if err != nil {
+			return err
+		}
+		ix.store = s
 	}
 	return guard(func() error { return f(ix.store) })
 }

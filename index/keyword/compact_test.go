@@ -325,6 +325,76 @@ func TestCompactFails(t *testing.T) {
 	}
 }
 
+// stuck is a store that fails to remove old files when it is asked for them.
+type stuck struct {
+	store
+	failed *bool
+}
+
+func (s stuck) uncleaned() error {
+	if *s.failed {
+		return errUncleaned
+	}
+	return nil
+}
+
+func (s stuck) left(files []string) ([]string, error) {
+	*s.failed = true
+	return files, nil
+}
+
+// TestCompactAfterAFailure has a store fail to remove old files, and then to open again. The
+// next compaction opens it, and leaves nothing behind.
+func TestCompactAfterAFailure(t *testing.T) {
+	dir := t.TempDir()
+	opened := 0
+	ix, err := open(dir, Options{}, func(dir string) (store, error) {
+		opened++
+		if opened == 2 {
+			return nil, errFull
+		}
+		s, err := openScorch(dir)
+		if opened == 1 && err == nil {
+			s = stuck{s, new(bool)}
+		}
+		return s, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	units := append(benchUnits(50), index.TextUnit{ID: 1000, Parent: 1000, Text: "zqgonexw"})
+	if err := ix.Apply(t.Context(), 1, units, nil); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, ix)
+	if err := ix.Apply(t.Context(), 2, nil, []uint64{1000}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.Compact(t.Context()); !errors.Is(err, errFull) {
+		t.Errorf("Compact: %v, want what kept it from opening", err)
+	}
+	if err := ix.Compact(t.Context()); err != nil {
+		t.Errorf("once it opens: %v", err)
+	}
+	if n := ix.Stats().Units; n != 50 || len(search(t, ix, "zqgonexw").Hits) != 0 {
+		t.Errorf("%d units", n)
+	}
+	err = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if bytes.Contains(b, []byte("zqgonexw")) {
+			t.Errorf("what was deleted is in %s", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // sameUnit reports whether two units have the same keys, in any order.
 func sameUnit(a, b storedUnit) bool {
 	texts := func(u storedUnit) (all []string) {

@@ -47,6 +47,9 @@ type store interface {
 	prepareTidy() (merge func(context.Context) error, err error)
 	// gather makes one part of those with up to so many live units.
 	gather(ctx context.Context, units int) error
+	// uncleaned is an errUncleaned once old files could not be removed: they may stay
+	// until the store is opened again.
+	uncleaned() error
 	close() error
 }
 
@@ -153,8 +156,7 @@ func (ix *Index) writeWith(ctx context.Context, st frozenState, change func(stor
 	if ctx.Err() == nil {
 		// Scorch retries a failed write without pause and may be stuck; the next
 		// flush opens it again.
-		_ = ix.store.close()
-		ix.store = nil
+		ix.drop()
 	}
 	return err
 }

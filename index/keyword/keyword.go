@@ -197,6 +197,7 @@ type Index struct {
 
 	writer     chan struct{} // holds a token while a flush runs; guards store
 	store      store         // nil until the first flush
+	dropped    bool          // it failed and was closed; what uses it next opens it again
 	merger     chan struct{} // holds a token while parts are merged on purpose
 	background sync.WaitGroup
 	flushing   atomic.Bool // a background flush is under way

@@ -59,6 +59,8 @@ var failures sync.Map // path to *asyncErrors
 // asyncErrors are the errors in scorch's own goroutines.
 type asyncErrors struct {
 	number atomic.Uint64
+	// uncleaned is an error at removing old files; nil if there was none.
+	uncleaned atomic.Pointer[error]
 	// panicked says that one of these goroutines is no more.
 	panicked atomic.Bool
 }
@@ -68,6 +70,9 @@ func init() { //nolint:gochecknoinits // scorch's registry may only be written b
 		if known, ok := failures.Load(path); ok {
 			failed := known.(*asyncErrors) //nolint:forcetypeassert // only these are stored
 			failed.number.Add(1)
+			if errors.Is(err, scorch.ErrCleanup) {
+				failed.uncleaned.Store(&err)
+			}
 			if errors.Is(err, scorch.ErrAsyncPanic) {
 				failed.panicked.Store(true)
 			}
@@ -178,6 +183,15 @@ func (s *scorchStore) watch(ctx context.Context, run func() error, callOff func(
 }
 
 func (s *scorchStore) errors() uint64 { return s.failed.number.Load() }
+
+// uncleaned implements store. Scorch takes files off its list before it notes that they go, and
+// reads the list anew only when it is opened.
+func (s *scorchStore) uncleaned() error {
+	if err := s.failed.uncleaned.Load(); err != nil {
+		return fmt.Errorf("%w: %w", errUncleaned, *err)
+	}
+	return nil
+}
 
 func (s *scorchStore) snapshot() (snap *snapshot, err error) {
 	err = guard(func() error {
