@@ -129,15 +129,24 @@ func (s *Server) readAll(c echo.Context, op *huma.Operation, memory *reservation
 	}
 	// The writer under echo's is told to close the connection when there is more.
 	body, err := readReserved(r.Context(), memory, http.MaxBytesReader(c.Response().Writer, r.Body, limit), r.ContentLength, limit)
+	if p := s.unread(c, op, err, remedy); p != nil {
+		return nil, p
+	}
+	return body, nil
+}
+
+// unread returns the problem of a body that could not be read, or for which there is no
+// memory; nil if err is.
+func (s *Server) unread(c echo.Context, op *huma.Operation, err error, remedy string) *Problem {
 	_, refused := errors.AsType[*Problem](err)
 	_, refusedForGood := errors.AsType[*ragctx.FieldError](err)
 	switch {
+	case err == nil:
+		return nil
 	case refused || refusedForGood:
-		return nil, s.problemOf(r.Context(), op, err)
-	case err != nil:
-		return nil, bodyProblem(c, err, remedy)
+		return s.problemOf(c.Request().Context(), op, err)
 	}
-	return body, nil
+	return bodyProblem(c, err, remedy)
 }
 
 // bodyProblem translates the error that ended a body before its end. remedy is

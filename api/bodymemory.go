@@ -21,6 +21,10 @@ const DefaultBodyMemory = 1 << 30
 // of their own: large bodies never keep them waiting.
 const smallBody = 256 << 10
 
+// tinyBody is the longest body that needs no reservation: any connection takes as much. A
+// question is answered whatever the bodies of others do.
+const tinyBody = 4 << 10
+
 const (
 	smallShare   = 4 // one part in four of the memory is for small bodies
 	bodyPatience = 2 * time.Second
@@ -77,6 +81,9 @@ func (m *bodyMemory) reserve(operation string) *reservation {
 
 // grow reserves memory for a body of at least size bytes, or says why it cannot have it.
 func (r *reservation) grow(ctx context.Context, size int64) error {
+	if size <= tinyBody {
+		return nil
+	}
 	from, n := r.of.small, r.factor*size
 	if size > smallBody {
 		from = r.of.large
@@ -116,12 +123,18 @@ func (r *reservation) release() {
 }
 
 // readReserved reads all of a body of at most limit bytes, for which r reserves memory
-// before it arrives. A size below 0 is not known.
-func readReserved(ctx context.Context, r *reservation, body io.Reader, size, limit int64) ([]byte, error) {
-	if size < 0 {
-		size = min(smallBody, limit)
+// before it arrives: for a large one all at once, so that it is refused before it is sent,
+// and else as much again as has come, so that who sends nothing holds nothing. A declared
+// length below 0 is not known.
+func readReserved(ctx context.Context, r *reservation, body io.Reader, declared, limit int64) ([]byte, error) {
+	if declared >= 0 {
+		limit = declared
 	}
-	for b := []byte(nil); ; size = min(2*size, limit) {
+	size := min(tinyBody, limit)
+	if declared > smallBody {
+		size = declared
+	}
+	for b := []byte(nil); ; size = r.next(size, limit) {
 		if err := r.grow(ctx, size); err != nil {
 			return nil, err
 		}
@@ -137,6 +150,15 @@ func readReserved(ctx context.Context, r *reservation, body io.Reader, size, lim
 			}
 		}
 	}
+}
+
+// next returns for how much to reserve memory once size bytes have come and there are more,
+// of at most limit.
+func (r *reservation) next(size, limit int64) int64 {
+	if most := r.of.most / r.factor; size < most {
+		limit = min(limit, most)
+	}
+	return min(2*size, limit)
 }
 
 // reservedReader reserves memory for all that is read of a body that is kept whole.

@@ -53,6 +53,44 @@ func TestBodyMemoryShared(t *testing.T) {
 	}
 }
 
+// Who declares a body and does not send it takes no memory from others, and a question waits
+// for nobody's body.
+func TestBodyMemoryOfWhatCame(t *testing.T) {
+	f := start(t, Options{BodyMemory: 16 << 20})
+	head := fmt.Sprintf("POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", smallBody)
+	for range 100 {
+		_, _ = io.WriteString(f.dial(t), head)
+	}
+	for _, bytes := range []int{10, 20 << 10} {
+		got := f.call(t, http.MethodPost, "/v1/search", `{"query": "`+strings.Repeat("x", bytes)+`"}`)
+		if got.status == http.StatusServiceUnavailable {
+			t.Errorf("a body of %d bytes beside some that do not arrive: %s", bytes, got.body)
+		}
+	}
+	small := f.bodies.small
+	if !small.TryAcquire(4 << 20) {
+		t.Fatal("bodies that do not arrive take memory")
+	}
+	defer small.Release(4 << 20)
+	if got := f.call(t, http.MethodPost, "/v1/search", `{"query": "what"}`); got.status != http.StatusOK {
+		t.Errorf("a question where bodies take all memory: status %d, %s", got.status, got.body)
+	}
+}
+
+// A body whose length is not declared is as long as one whose length is.
+func TestBodyMemoryUndeclared(t *testing.T) {
+	m := newBodyMemory(20<<20, nil)
+	longest := m.most / otherBodyFactor
+	for size, fits := range map[int64]bool{longest - 1: true, longest: true, longest + 1: false, 2 * longest: false} {
+		held := m.reserve("search")
+		got, err := readReserved(t.Context(), held, bytes.NewReader(make([]byte, size)), -1, 1<<30)
+		if fits && int64(len(got)) != size || !fits && !errors.Is(err, ragctx.ErrTooLarge) {
+			t.Errorf("a body of %d bytes where %d fit: %d are read, %v", size, longest, len(got), err)
+		}
+		held.release()
+	}
+}
+
 // What is reserved is given back, whatever becomes of a body, and a body is read whole
 // whether its length is declared or not.
 func TestBodyMemoryBalance(t *testing.T) {

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 )
 
@@ -36,13 +38,13 @@ func (s *Server) mcp(c echo.Context) error {
 	} else {
 		memory := s.bodies.reserve("mcp")
 		defer memory.release()
-		size := r.ContentLength
-		if size < 0 {
-			size = maxMCPBody
+		body, p := s.readMCP(c, memory)
+		if p != nil {
+			return p
 		}
-		if err := memory.grow(r.Context(), min(size, maxMCPBody)); err != nil {
-			return err
-		}
+		held := &heldBody{data: body}
+		held.Reset(body)
+		r.Body = held
 		leave, err := s.enter(r.Context(), readsNext)
 		if err != nil {
 			return err
@@ -52,6 +54,14 @@ func (s *Server) mcp(c echo.Context) error {
 	w := &plainErrors{ResponseWriter: c.Response()}
 	s.opts.MCP.ServeHTTP(w, r)
 	return w.problem()
+}
+
+// readMCP returns the body of a message, and of one that is too long as much as shows that.
+func (s *Server) readMCP(c echo.Context, memory *reservation) ([]byte, *Problem) {
+	const limit = maxMCPBody + 1
+	r := c.Request()
+	body, err := readReserved(r.Context(), memory, io.LimitReader(r.Body, limit), min(r.ContentLength, limit), limit)
+	return body, s.unread(c, &huma.Operation{Method: r.Method}, err, "send less at a time")
 }
 
 // whenStopping calls fn once the server is told to stop, unless ctx has ended. The
