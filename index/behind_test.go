@@ -40,6 +40,36 @@ func TestLegThatGetsTheRestDuringASearch(t *testing.T) {
 	}
 }
 
+// Opening an index waits for its legs as long as it is told to, whatever a leg makes of what
+// it is given, and questions are answered by the others.
+func TestOpenBesideALegThatTakesLong(t *testing.T) {
+	var f history
+	f.add(one(1, "apple", 1, 0))
+	release := make(chan struct{})
+	h := newHarness(t, index.Options{
+		Feed: &f, Space: "s", Patience: 10 * time.Millisecond,
+		Lexical: func() (index.Lexical, error) { return laboriousWords{newWords(), release}, nil },
+	})
+	defer h.Close()
+	defer close(release)
+	q := index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s"}
+	if r := search(t, h, q); !slices.Contains(r.Degraded, "keyword") {
+		t.Errorf("degraded is %v, beside a keyword leg that writes", r.Degraded)
+	}
+}
+
+// laboriousWords take a batch once they are released.
+type laboriousWords struct {
+	*words
+
+	release <-chan struct{}
+}
+
+func (l laboriousWords) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit, deletes []uint64) error {
+	<-l.release
+	return l.words.Apply(ctx, seq, upserts, deletes)
+}
+
 // gated is a feed that gives single legs nothing until its gate opens.
 type gated struct {
 	history

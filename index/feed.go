@@ -63,8 +63,9 @@ func (h *Hybrid) rouse() {
 	}
 }
 
-// loop feeds the legs what they lack until ctx ends.
-func (h *Hybrid) loop(ctx context.Context) {
+// loop feeds the legs what they lack until ctx ends. It closes fed once they have all that
+// they can have for now.
+func (h *Hybrid) loop(ctx context.Context, fed chan<- struct{}) {
 	defer close(h.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -75,8 +76,13 @@ func (h *Hybrid) loop(ctx context.Context) {
 		case <-h.wake:
 		case <-timer.C:
 		}
-		if wait := h.tend(ctx); wait >= 0 {
+		wait := h.tend(ctx)
+		if wait >= 0 {
 			timer.Reset(wait)
+		}
+		if wait != 0 && fed != nil {
+			close(fed)
+			fed = nil
 		}
 		if h.saveDue() {
 			if err := h.save(false); err != nil {
@@ -112,15 +118,10 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// tendSlot does the next piece of work for a leg.
-func tendSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) time.Duration {
+// openSlot opens a leg that is not there and is due; ok is false if there is none, and wait
+// is then when to try again.
+func openSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L]) (wait time.Duration, ok bool) {
 	now := h.opts.Now()
-	if s.ill.Swap(false) {
-		h.write.Lock()
-		err := s.stop(now)
-		h.write.Unlock()
-		h.opts.Logger.WarnContext(ctx, "a leg is opened again after a failed search", "leg", name, "error", err)
-	}
 	h.write.Lock()
 	wait, err := s.due(now), error(nil)
 	_, there := s.current()
@@ -132,11 +133,23 @@ func tendSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 	h.write.Unlock()
 	switch {
 	case errors.Is(err, ErrClosed): // its place was taken
-		return idle
+		return idle, false
 	case err != nil:
 		h.opts.Logger.ErrorContext(ctx, "a leg cannot be opened", "leg", name, "error", err)
-		return wait
-	case !there && wait > 0:
+		return wait, false
+	}
+	return wait, there || wait == 0
+}
+
+// tendSlot does the next piece of work for a leg.
+func tendSlot[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) time.Duration {
+	if s.ill.Swap(false) {
+		h.write.Lock()
+		err := s.stop(h.opts.Now())
+		h.write.Unlock()
+		h.opts.Logger.WarnContext(ctx, "a leg is opened again after a failed search", "leg", name, "error", err)
+	}
+	if wait, ok := openSlot(ctx, h, name, s); !ok {
 		return wait
 	}
 	if s.level.Load() {

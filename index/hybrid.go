@@ -136,14 +136,17 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	h.served.Store(h.view.Load())
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h.stop, h.reruns.life = stop, life
-	patient, cancel := context.WithTimeout(ctx, o.Patience)
-	defer cancel()
-	for patient.Err() == nil {
-		if wait := h.tend(patient); wait != 0 {
-			break
-		}
+	openSlot(ctx, h, "keyword", &h.lexical)
+	openSlot(ctx, h, "vector", &h.dense.Load().slot)
+	fed := make(chan struct{})
+	go h.loop(life, fed)
+	patience := time.NewTimer(o.Patience) // whatever one document takes
+	defer patience.Stop()
+	select {
+	case <-fed:
+	case <-patience.C:
+	case <-ctx.Done():
 	}
-	go h.loop(life)
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
