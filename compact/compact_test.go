@@ -588,3 +588,32 @@ func TestViewOfAView(t *testing.T) {
 		}
 	}
 }
+
+// TestPruningVendorParts: of an output in parts that only a vendor has beginning and end stay,
+// as of one that is text.
+func TestPruningVendorParts(t *testing.T) {
+	var parts ragctx.Content
+	for i := range 300 {
+		part := fmt.Sprintf(`{"type":"search_result","title":"Page %d","content":[{"type":"text","text":"what page %d says, at some length"}]}`, i, i)
+		parts = append(parts, ragctx.Block{Type: ragctx.BlockVendor, Form: "anthropic", Part: []byte(part)})
+	}
+	messages := []ragctx.Message{
+		ragctx.TextMessage(ragctx.RoleUser, "Why?"),
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "1", Name: "search", Input: []byte(`{}`)}}},
+		{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: "1", Content: parts}}},
+	}
+	by, err := compact.New(compact.Options{Window: 8000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := by.Compact(t.Context(), compact.Conversation{Messages: messages})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := res.Messages[len(res.Messages)-1].Content[0].Content.String()
+	for _, want := range []string{"Page 0\nwhat page 0 says", compact.PrunedMarker, "what page 299 says, at some length"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %.200q", want, text)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
 )
 
 // PrunedMarker stands for the output of a tool, or the middle of one, that is not shown
@@ -80,7 +81,7 @@ func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, bl
 				protect -= costs
 				continue
 			}
-			chars, text := 0, b.Content.String()
+			chars, text := 0, session.Said(b.Content)
 			if protect >= leastPart && !strings.Contains(text, PrunedMarker) {
 				chars = charsWithin(text, costs, protect, counter)
 			}
@@ -119,7 +120,7 @@ func pruneBlock(c ragctx.Content, block, chars int) bool {
 	if block < 0 || block >= len(c) || c[block].Type != ragctx.BlockToolResult {
 		return false
 	}
-	text := c[block].Content.String()
+	text := session.Said(c[block].Content)
 	switch {
 	case chars <= 0: // a record may come from elsewhere
 		text = PrunedMarker

@@ -370,6 +370,20 @@ func (w *said) name() string {
 	return kind
 }
 
+// Said returns what a content says as text, parts of kinds that only a vendor has included.
+func Said(c ragctx.Content) string {
+	texts := slices.Clone(c)
+	for i, b := range texts {
+		var w said
+		var v any
+		if b.Type == ragctx.BlockVendor && json.Unmarshal(b.Part, &v) == nil {
+			w.walk(v, "", "")
+			texts[i] = ragctx.Block{Type: ragctx.BlockText, Text: strings.TrimSpace(w.title + "\n" + w.text.String())}
+		}
+	}
+	return texts.String()
+}
+
 // brief returns the beginning of a name, which fits into a note.
 func brief(name string) string {
 	const most = 60 // bytes
