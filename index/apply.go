@@ -26,9 +26,10 @@ func (h *Hybrid) apply(ctx context.Context, b Batch) {
 	h.applied.Store(max(h.applied.Load(), b.Seq))
 }
 
-// lead gives a slot a batch.
+// lead gives a slot a batch. What a leg has begun ends with the index, and not with whoever
+// waits for it.
 func lead[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], b *Batch) {
-	if err := s.take(ctx, b); err != nil {
+	if err := s.take(h.reruns.life, b); err != nil && h.reruns.life.Err() == nil {
 		h.failed(ctx, name, err, s.level.Load(), func() error { return s.stop(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
 	}
 }

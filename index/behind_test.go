@@ -58,6 +58,34 @@ func TestOpenBesideALegThatTakesLong(t *testing.T) {
 	}
 }
 
+// Closing an index ends what its legs have begun, whoever waits for it.
+func TestCloseBesideALegThatTakesLong(t *testing.T) {
+	var f history
+	begun := make(chan struct{})
+	h := newHarness(t, index.Options{
+		Feed: &f, Space: "s", Lexical: func() (index.Lexical, error) { return endlessWords{newWords(), begun}, nil },
+	})
+	f.add(one(1, "apple", 1, 0))
+	go func() { _ = h.CatchUp(t.Context(), 1) }()
+	<-begun
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// endlessWords take a batch until they are told to end.
+type endlessWords struct {
+	*words
+
+	begun chan<- struct{}
+}
+
+func (e endlessWords) Apply(ctx context.Context, _ uint64, _ []index.TextUnit, _ []uint64) error {
+	close(e.begun)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 // laboriousWords take a batch once they are released.
 type laboriousWords struct {
 	*words

@@ -178,8 +178,8 @@ func step[L leg](ctx context.Context, h *Hybrid, name string, s *slot[L], want W
 		return nil // failed meanwhile
 	}
 	if b.Seq > s.at.Load() {
-		if err := s.give(ctx, l, s.at.Load(), b.Seq, &b); err != nil {
-			if ctx.Err() == nil {
+		if err := s.give(h.reruns.life, l, s.at.Load(), b.Seq, &b); err != nil {
+			if h.reruns.life.Err() == nil {
 				h.failed(ctx, name, err, true, func() error { return s.stop(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
 			}
 			return nil

@@ -24,7 +24,7 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextUnit
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	upserts, err := ix.keepsLong(newest(upserts, deletes))
+	upserts, err := ix.keepsLong(ctx, newest(upserts, deletes))
 	if err != nil {
 		return err
 	}

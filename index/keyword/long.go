@@ -157,17 +157,19 @@ func upTo(units int) mergeplan.MergePlanOptions {
 // keepsLong applies the long parents of a batch by themselves, and returns the rest. Where
 // not even the first units can be written, as on a full disk, they are kept in memory as
 // short parents are. After a later failure the index has to be opened and fed again.
-func (ix *Index) keepsLong(units []index.TextUnit) (rest []index.TextUnit, err error) {
+func (ix *Index) keepsLong(ctx context.Context, units []index.TextUnit) (rest []index.TextUnit, err error) {
 	short, long := splitLong(units)
 	if long == nil || ix.dir == "" {
 		return units, nil
 	}
-	err = ix.applyLong(ix.life, long)
+	err = ix.applyLong(ctx, long)
 	switch {
 	case err == nil:
 		return short, nil
 	case ix.life.Err() != nil:
 		return nil, index.ErrClosed
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	}
 	if first := long[0][0]; first == (index.TextUnit{}) {
 		return nil, err
