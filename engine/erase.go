@@ -313,7 +313,8 @@ func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) e
 			e.store.MakeRoom()
 			continue
 		}
-		if !errors.Is(err, ragctx.ErrUnavailable) || time.Now().After(end) {
+		passing := errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, syscall.ENOSPC) // another merge may have the room
+		if !passing || time.Now().After(end) {
 			return err
 		}
 		select {

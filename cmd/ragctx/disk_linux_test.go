@@ -85,7 +85,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err, s.stderr.String())
 	}
 	c := api.NewClient(url)
-	defer c.Close()
+	defer func() { c.Close() }()
 	ctx := context.Background()
 	put := func(id, text string) error {
 		_, err := c.PutDocument(ctx, "", docs.Document{ExternalID: id, Text: text}, "")
@@ -96,6 +96,17 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// The indexes have their files from here on: what they would still have to write is what
+	// the reserve may be too small for.
+	if code := s.end(t, syscall.SIGTERM); code != exitOK {
+		t.Fatalf("ended with status %d\n%s", code, s.stderr.String())
+	}
+	s = startServer(t, data)
+	if url, err = s.url(); err != nil {
+		t.Fatal(err, s.stderr.String())
+	}
+	c.Close()
+	c = api.NewClient(url)
 	refused := 0
 	for i := 0; refused < 10; i++ {
 		if i == 500 {
@@ -133,7 +144,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	for i := 10; i < 30; i++ {
 		if err := erase(url, fmt.Sprint("d", i)); err != nil {
-			t.Errorf("an erasure on the full disk: %v", err)
+			t.Errorf("an erasure on the full disk: %v\n%s", err, s.stderr.String())
 		}
 	}
 	for i := range 30 {
