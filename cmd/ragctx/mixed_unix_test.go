@@ -222,10 +222,10 @@ func (th *thing) next(c *caller) error {
 		State store.JobState `json:"state"`
 	}
 	_ = json.Unmarshal([]byte(answer), &told) // of others, nothing is asked
-	switch told.State {
-	case store.JobFailed: // it was accepted, and says that it was not done
+	if told.State == store.JobFailed {        // it was accepted, and says that it was not done
 		return &refusedError{http.StatusServiceUnavailable, answer}
-	case store.JobQueued, store.JobRunning: // what cannot go on now does after a restart
+	}
+	if told.State == store.JobQueued || told.State == store.JobRunning { // what cannot go on now does after a restart
 		th.later = true
 	}
 	if th.done == 0 {
