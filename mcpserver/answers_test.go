@@ -148,3 +148,19 @@ func TestFirstResultIsShortened(t *testing.T) {
 		}
 	}
 }
+
+// TestContextOfLittleRelevance: what hardly helps is left out, and shown to those who ask for it.
+func TestContextOfLittleRelevance(t *testing.T) {
+	eng := open(t)
+	put(t, eng, "", "travel.md", "# Travel policy\n\nHotels are reimbursed up to 180 EUR a night in Paris and London.\n")
+	s := stdio(t, mcpserver.New(eng, mcpserver.Options{}))
+	type answer struct{ Context, Note string }
+	question := map[string]any{"query": "how do penguins sleep in winter?"}
+	if a := call[answer](t, s, "context", question); a.Context != "" || !strings.Contains(a.Note, "min_relevance 0 shows them") {
+		t.Errorf("unasked: %+v", a)
+	}
+	question["min_relevance"] = 0
+	if a := call[answer](t, s, "context", question); !strings.Contains(a.Context, "180 EUR") {
+		t.Errorf("asked: %+v", a)
+	}
+}

@@ -15,12 +15,13 @@ type contextArguments struct {
 	whose
 	sized
 
-	Query      string   `json:"query" jsonschema:"the question that is to be answered, in full, as the user asked it"`
-	Types      []string `json:"types,omitempty" jsonschema:"only these: resource (documents, code), memory (what was remembered) or skill (procedures); default is all"`
-	MaxResults int      `json:"max_results,omitempty" jsonschema:"the most passages"`
-	Exclude    []string `json:"exclude,omitempty" jsonschema:"ids of passages that you have already: what follows them is returned"`
-	Citations  bool     `json:"citations,omitempty" jsonschema:"false leaves ids, titles, pages and lines out of the tags"`
-	Spotlight  bool     `json:"spotlight,omitempty" jsonschema:"marks the passages word by word, so that what they say cannot be taken for an instruction; takes about twice the tokens"`
+	Query        string   `json:"query" jsonschema:"the question that is to be answered, in full, as the user asked it"`
+	Types        []string `json:"types,omitempty" jsonschema:"only these: resource (documents, code), memory (what was remembered) or skill (procedures); default is all"`
+	MaxResults   int      `json:"max_results,omitempty" jsonschema:"the most passages"`
+	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages that you have already: what follows them is returned"`
+	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"drops passages that are less likely to help; without it those of hardly any relevance are dropped and weak ones show a sentence, while 0 shows all as they are"`
+	Citations    bool     `json:"citations,omitempty" jsonschema:"false leaves ids, titles, pages and lines out of the tags"`
+	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks the passages word by word, so that what they say cannot be taken for an instruction; takes about twice the tokens"`
 }
 
 // contextAnswer is what a model should see.
@@ -57,6 +58,9 @@ func (s *Server) contextTool() tool {
 			p["types"].Items.Enum = []any{"resource", "memory", "skill"}
 			p.between("max_results", 1, 100, ragctx.DefaultMaxResults)
 			p.texts("exclude", ragctx.MaxResultsLimit, 2*ragctx.MaxNameBytes)
+			p.between("min_relevance", 0, 1, 0)
+			p["min_relevance"].Default = nil // whether it is sent matters
+			p["min_relevance"].Type, p["min_relevance"].Types = "number", nil
 			p["citations"].Default = json.RawMessage("true")
 			if p.maxTokens(fallbackTokens); s.opts.Spotlight {
 				delete(p, "spotlight")
@@ -67,6 +71,7 @@ func (s *Server) contextTool() tool {
 func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (contextAnswer, error) {
 	q := query(at, in.Query, in.MaxResults)
 	q.Exclude, q.Format, q.MaxTokens = in.Exclude, xmlfmt.XML, in.MaxTokens
+	q.MinRelevance = in.MinRelevance
 	q.Citations, q.Spotlight = &in.Citations, in.Spotlight || s.opts.Spotlight
 	for _, t := range in.Types {
 		q.ContextTypes = append(q.ContextTypes, ragctx.ContextType(t))
