@@ -177,7 +177,7 @@ func TestEraseGoesOnAfterACrash(t *testing.T) {
 	e = w.open(t)
 	defer e.Close()
 	for i := 0; len(tracesIn(t, w.dir, "Zq1Xwv")) > 0; i++ {
-		if i > 500 {
+		if i > 18_000 {
 			t.Fatalf("still in %v", tracesIn(t, w.dir, "Zq1Xwv"))
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -219,7 +219,7 @@ func TestEraseWaitsForALeg(t *testing.T) {
 	if err := os.Rename(aside, place); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); len(tracesIn(t, w.dir, "Zq1Xwv")) > 0; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); len(tracesIn(t, w.dir, "Zq1Xwv")) > 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("still in %v", tracesIn(t, w.dir, "Zq1Xwv"))
 		}
