@@ -106,7 +106,7 @@ func (c *shrinking) cut(stay []bool, excess int, chosen func(place) bool) (saved
 			}
 		}
 	}
-	sizes := c.scale.sizes(blocks)
+	sizes := c.scale.sizes(blocks, 0)
 	for k, share := range sizes.shares(sizes.total() - excess) {
 		if share >= sizes.full[k] {
 			continue
@@ -126,11 +126,11 @@ func (c *shrinking) cut(stay []bool, excess int, chosen func(place) bool) (saved
 // sizes are what blocks cost as they are, and at least.
 type sizes struct{ full, least []int }
 
-func (s Scale) sizes(blocks []ragctx.Block) sizes {
+func (s Scale) sizes(blocks []ragctx.Block, depth int) sizes {
 	out := sizes{make([]int, len(blocks)), make([]int, len(blocks))}
 	for i := range blocks {
 		out.full[i] = s.block(blocks[i])
-		out.least[i] = min(out.full[i], s.block(s.shrink(blocks[i], 0, 0)))
+		out.least[i] = min(out.full[i], s.block(s.shrink(blocks[i], 0, depth)))
 	}
 	return out
 }
@@ -209,12 +209,8 @@ func (s Scale) shrinkResult(b ragctx.Block, budget, depth int) ragctx.Block {
 	} else {
 		b.Content = slices.Clone(b.Content)
 	}
-	each := sizes{make([]int, len(b.Content)), make([]int, len(b.Content))}
-	for i, one := range b.Content {
-		each.full[i] = s.block(one)
-		each.least[i] = min(each.full[i], s.block(s.shrink(one, 0, depth+1)))
-	}
-	b.Content, each = s.fewer(b, each, budget)
+	var each sizes
+	b.Content, each = s.fewer(b, s.sizes(b.Content, depth+1), budget)
 	frame := s.block(b) - each.total()
 	for i, share := range each.shares(budget - frame) {
 		b.Content[i] = s.shrink(b.Content[i], share, depth+1)
