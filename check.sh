@@ -42,7 +42,7 @@ go tool -modfile=tools/go.mod golangci-lint run ./...
 # Tests of one thing after the other, for each byte of a file, each operation that may fail,
 # or thousands of random rows: the race detector sees a part of them, and without it, in a
 # tenth of the time, all of them run.
-long=(./index/... ./extract/...)
+long=(./index/... ./providers/docs/extract/...)
 
 step 'test, race detector on'
 # -count=1: tests that run programs must not be answered from the cache. Each program

@@ -16,17 +16,23 @@ const module = "github.com/ragctx/ragctx"
 // layers lists the packages from the bottom up. A package may import only
 // packages on a line above its own.
 var layers = []string{
-	"pack durable timing lull timeexpr extract/internal/pdf",
-	". durable/faultfs",
-	"access analysis chunk outbound extract index/vector/kernel index/keyword/blockmax session/wire session/wire/pairing",
-	"events expand fetch screen index/vector/hnsw",
-	"prose tokens embed llm rerank index session ledger xmlfmt api/reference",
-	"facts embed/static embed/remote index/vector index/keyword index/indextest ledger/ledgertest session/sessiontest compact passage",
-	"embed/builtin resolve pipeline providers/docs providers/memory providers/remote providers/skills assemble",
-	"store watch pipeline/remote conversation",
+	// leaves: they know nothing of each other
+	"internal/atomicfile internal/budget internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf",
+	". internal/atomicfile/faultfs",
+	"internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
+	"index/vector/kernel index/keyword/blockmax session/wire session/wire/pairing",
+	"internal/events internal/llm internal/queryexpand internal/rerank internal/text/sentence internal/tokens",
+	"embed index index/vector/hnsw session xmlfmt",
+	"embed/remote embed/static index/indextest index/keyword index/vector internal/ledger internal/passage session/sessiontest",
+	"embed/builtin internal/ledger/ledgertest internal/resolve session/assemble session/compact",
+	// providers and stages
+	"providers/docs/extract providers/docs/fetch providers/memory/facts providers/remote",
+	"providers/docs providers/memory providers/procedures session/stage",
+	"internal/store providers/docs/watch session/stage/remote session/view",
+	// the engine, and what speaks for it
 	"engine",
-	"api mcpserver eval bench examples/agent examples/crm examples/docsfolder",
-	"web",
+	"api/reference bench",
+	"api api/mcp bench/eval examples/agent examples/crm examples/docsfolder",
 	"cmd/ragctx",
 }
 

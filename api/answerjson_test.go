@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/resolve"
 )
 
 // plainly encodes a value as encoding/json does.

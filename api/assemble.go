@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/session/assemble"
 )
 
 // AssembleRequest asks for everything that a model call is made of.

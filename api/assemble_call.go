@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/assemble"
 	"github.com/ragctx/ragctx/session/wire"
 )
 

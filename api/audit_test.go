@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // TestAudit: what changes something is noted with who asked, without contents, and names

@@ -14,7 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 const jsonType = "application/json"

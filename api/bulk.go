@@ -19,9 +19,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 const putDocuments = "put-documents"

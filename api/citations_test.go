@@ -13,10 +13,10 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/providers/procedures"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -71,7 +71,7 @@ func TestCitationsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := engine.ProcedureKey{Name: "roll-back-heron"}
-	if _, err := f.eng.PutDraft(t.Context(), k, skills.Body{Trigger: "roll back heron", Steps: []string{"Run it."}}); err != nil {
+	if _, err := f.eng.PutDraft(t.Context(), k, procedures.Body{Trigger: "roll back heron", Steps: []string{"Run it."}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.eng.Publish(t.Context(), k); err != nil {

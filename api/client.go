@@ -20,11 +20,11 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
 )
 
 // maxProblemBytes bounds what is read of an answer that is not as expected.
@@ -63,7 +63,7 @@ type ClientOptions struct {
 // NewClientWith is [NewClient] with options.
 func NewClientWith(baseURL string, o ClientOptions) *Client {
 	transport := &http.Transport{
-		DialContext: outbound.Dial(net.Dialer{}), MaxIdleConnsPerHost: 16,
+		DialContext: httpclient.Dial(net.Dialer{}), MaxIdleConnsPerHost: 16,
 		DisableCompression: true, // most servers are on this machine, where packing takes longer than sending
 	}
 	if o.RootCAs != nil {

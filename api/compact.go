@@ -9,12 +9,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/compact"
-	"github.com/ragctx/ragctx/conversation"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/session/compact"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // CompactRules say when and how a conversation is made shorter.
@@ -38,8 +38,8 @@ func (CompactRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schem
 	return s
 }
 
-func (r CompactRules) options() conversation.CompactOptions {
-	return conversation.CompactOptions{
+func (r CompactRules) options() view.CompactOptions {
+	return view.CompactOptions{
 		Policy: compact.Policy(r.Policy), Strategy: compact.Strategy(r.Strategy), Window: r.Window, Fixed: r.FixedTokens, Used: r.UsedTokens,
 		KeepFirst: r.KeepFirst, KeepLast: r.KeepLast, Threshold: r.Threshold, IfDue: r.IfDue,
 		Execution: r.execution(), Tokenizer: r.Tokenizer,
@@ -110,7 +110,7 @@ type CompactionList struct {
 
 // ObservationList are the observations of a session.
 type ObservationList struct {
-	Observations []pipeline.Note `json:"observations" nullable:"false" doc:"those that count, oldest first: the newest reflection, and what came after it"`
+	Observations []stage.Note `json:"observations" nullable:"false" doc:"those that count, oldest first: the newest reflection, and what came after it"`
 }
 
 type (
@@ -171,7 +171,7 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 	return &compactOutput{madeAt(at), out}, nil
 }
 
-func bufferedOf(c conversation.Compacted) *Buffered {
+func bufferedOf(c view.Compacted) *Buffered {
 	var out Buffered
 	if c.Moved != nil {
 		out.Moved = len(c.Moved.Overflow)
@@ -234,7 +234,7 @@ func (s *Server) listCompactions(ctx context.Context, in *SessionKey) (*compacti
 func (s *Server) listObservations(ctx context.Context, in *SessionKey) (*observationsOutput, error) {
 	notes, err := s.engine.Conversations().Observations(ctx, in.kept())
 	if notes == nil {
-		notes = []pipeline.Note{}
+		notes = []stage.Note{}
 	}
 	return &observationsOutput{ObservationList{notes}}, err
 }
@@ -259,7 +259,7 @@ func (c *Client) Compactions(ctx context.Context, k session.Key) ([]StoredCompac
 }
 
 // Observations returns the observations of a session.
-func (c *Client) Observations(ctx context.Context, k session.Key) ([]pipeline.Note, error) {
+func (c *Client) Observations(ctx context.Context, k session.Key) ([]stage.Note, error) {
 	var out ObservationList
 	err := c.do(ctx, http.MethodGet, keptAt(k)+"/observations", ofKept(k), nil, &out)
 	return out.Observations, err

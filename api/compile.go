@@ -9,10 +9,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/compact"
-	"github.com/ragctx/ragctx/conversation"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/session/compact"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // CompileRules say what of a conversation a model is shown.
@@ -38,8 +38,8 @@ func named(s *huma.Schema, field, usual string, names ...string) {
 	s.Properties[field].Default = usual
 }
 
-func (r CompileRules) options() conversation.CompileOptions {
-	return conversation.CompileOptions{
+func (r CompileRules) options() view.CompileOptions {
+	return view.CompileOptions{
 		Compiler: r.Compiler, Sections: r.Select, Execution: r.execution(),
 		MaxTokens: r.MaxTokens, MaxMessages: r.MaxMessages, Tokenizer: r.Tokenizer,
 	}
@@ -76,12 +76,12 @@ type CompileStatelessRequest struct {
 // CompileAnswer is what a model is shown of a conversation.
 type CompileAnswer struct {
 	Said
-	Tokens        int                `json:"tokens" doc:"what the messages cost"`
-	OverTokens    int                `json:"over_tokens,omitempty" doc:"by how much that exceeds max_tokens, which only what must stay can do"`
-	Sections      []string           `json:"sections" nullable:"false" doc:"the sections that there are"`
-	Dropped       []conversation.Cut `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first, 100 at most: because of the limits, or as no provider takes them"`
-	DroppedTotals []DroppedTotal     `json:"dropped_totals" nullable:"false" doc:"what all of them come to, by reason, also those that dropped does not name"`
-	Hidden        []HiddenMessages   `json:"hidden" nullable:"false" doc:"how many others are not shown, or not whole, by reason"`
+	Tokens        int              `json:"tokens" doc:"what the messages cost"`
+	OverTokens    int              `json:"over_tokens,omitempty" doc:"by how much that exceeds max_tokens, which only what must stay can do"`
+	Sections      []string         `json:"sections" nullable:"false" doc:"the sections that there are"`
+	Dropped       []view.Cut       `json:"dropped" nullable:"false" doc:"messages that are not shown, or not whole, oldest first, 100 at most: because of the limits, or as no provider takes them"`
+	DroppedTotals []DroppedTotal   `json:"dropped_totals" nullable:"false" doc:"what all of them come to, by reason, also those that dropped does not name"`
+	Hidden        []HiddenMessages `json:"hidden" nullable:"false" doc:"how many others are not shown, or not whole, by reason"`
 	Rules
 	Losses []FormLoss `json:"losses" nullable:"false" doc:"what cannot be said in the form of the answer, or was lost of that of the request"`
 }
@@ -108,7 +108,7 @@ type HiddenMessages struct {
 }
 
 // hiddenOf returns what is hidden as it is answered.
-func hiddenOf(list []conversation.Hidden) []HiddenMessages {
+func hiddenOf(list []view.Hidden) []HiddenMessages {
 	out := make([]HiddenMessages, len(list))
 	for i, h := range list {
 		out[i] = HiddenMessages(h)
@@ -155,14 +155,14 @@ func (s *Server) compile(ctx context.Context, in *compileStatelessInput) (*compi
 }
 
 // compiled returns an answer in a form.
-func compiled(c conversation.Compiled, format string, lost []FormLoss) (*compileOutput, error) {
+func compiled(c view.Compiled, format string, lost []FormLoss) (*compileOutput, error) {
 	said, losses, err := spoken(format, c.Messages)
 	out := CompileAnswer{
 		Said: said, Tokens: c.Tokens, OverTokens: c.Over, Sections: c.Sections, Hidden: hiddenOf(c.Hidden),
 		Rules: rulesOf(c.Rules, c.RulesLeftOut), Losses: slices.Concat(lost, losses),
 	}
-	out.Dropped = append([]conversation.Cut{}, c.Cuts[:min(len(c.Cuts), mostDropped)]...)
-	out.DroppedTotals = droppedTotals(c.Cuts, func(d conversation.Cut) (session.Reason, bool, int) { return d.Reason, d.Partial, d.Tokens })
+	out.Dropped = append([]view.Cut{}, c.Cuts[:min(len(c.Cuts), mostDropped)]...)
+	out.DroppedTotals = droppedTotals(c.Cuts, func(d view.Cut) (session.Reason, bool, int) { return d.Reason, d.Partial, d.Tokens })
 	if out.Losses == nil {
 		out.Losses = []FormLoss{}
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/timing"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/tokens"
+	"github.com/ragctx/ragctx/internal/trace"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -191,13 +191,13 @@ func (s *Server) context(ctx context.Context, in *timedInput) (*contextOutput, e
 	if err != nil {
 		return nil, err
 	}
-	var trace *timing.Trace
+	var tr *trace.Trace
 	if in.Timing {
-		trace = timing.New(nil)
-		ctx = timing.With(ctx, trace)
+		tr = trace.New(nil)
+		ctx = trace.With(ctx, tr)
 	}
 	a, err := s.engine.Context(ctx, q)
-	return &contextOutput{trace.Header(), a}, err
+	return &contextOutput{tr.Header(), a}, err
 }
 
 func (s *Server) search(ctx context.Context, in *contextInput) (*searchOutput, error) {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // documentCursor says where a page of documents starts: after an id.

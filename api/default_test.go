@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // loop appends turns of an agent to a session, each with five calls of tools, and asks for the
@@ -16,7 +16,7 @@ import (
 func (f *fixture) loop(t *testing.T, turns, window int, request func(turn int) string, look func(int, map[string]any, string)) {
 	t.Helper()
 	k := session.Key{ID: "s"}
-	if _, err := f.eng.Conversations().Create(t.Context(), k, conversation.CreateOptions{}); err != nil {
+	if _, err := f.eng.Conversations().Create(t.Context(), k, view.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	forms := []string{"openai", "anthropic", "gemini", "ragctx"}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // TestIDs checks that every id names its own document, whichever way it is

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/embed/builtin"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 func TestEmbeddings(t *testing.T) {

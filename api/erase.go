@@ -7,8 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Erasable is the parameter of routes that can remove something for good. It is

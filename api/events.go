@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/internal/events"
 )
 
 const eventsPath = "/v1/events"

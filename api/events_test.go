@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 

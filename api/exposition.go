@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // expositionType is the media type of what an [exposition] writes.
@@ -71,11 +71,11 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // durations are those of one series of a histogram.
 type durations struct {
 	labels labels
-	timing.Durations
+	trace.Durations
 }
 
 // histogram writes a family of durations in seconds, in the classes of
-// [timing.DurationBounds].
+// [trace.DurationBounds].
 func (e *exposition) histogram(name, help string, all ...durations) {
 	if len(all) == 0 {
 		return
@@ -83,7 +83,7 @@ func (e *exposition) histogram(name, help string, all ...durations) {
 	e.head(name, "histogram", help)
 	for _, d := range all {
 		under := uint64(0)
-		for i, bound := range timing.DurationBounds() {
+		for i, bound := range trace.DurationBounds() {
 			under += d.Classes[i]
 			e.line(name+"_bucket", d.with("le", number(bound.Seconds())), float64(under))
 		}

@@ -18,9 +18,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // anyFile is the type of a file that is known by its name, or by its content.

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // spokenFiles is a stand-in for readers: a file's bytes say what it holds.

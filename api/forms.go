@@ -10,8 +10,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/assemble"
 	"github.com/ragctx/ragctx/session/wire"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 // gate bounds how many requests compute at the same time. The others wait in line for a

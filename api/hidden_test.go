@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/internal/redact"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -78,7 +78,7 @@ func shown(t *testing.T, what, body string) {
 	walk = func(v any) {
 		switch v := v.(type) {
 		case string:
-			if _, n := screen.Visible(v); n > 0 {
+			if _, n := redact.Visible(v); n > 0 {
 				t.Errorf("%s: %d hidden characters in %+q", what, n, v)
 			}
 		case []any:

@@ -11,9 +11,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
 )
 
 func TestIdempotency(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // Item is what an item of an answer shows: a passage of a document, a memory, the body of
@@ -72,7 +72,7 @@ func (s *Server) skillItem(ctx context.Context, in *itemKey) (*itemOutput, error
 	if err != nil {
 		return nil, err
 	}
-	return &itemOutput{Item{Chunk: wholeOf(id.String(), skills.Markdown(id.Name, v.Body)), Type: ragctx.TypeSkill, Version: v.Number}}, nil
+	return &itemOutput{Item{Chunk: wholeOf(id.String(), procedures.Markdown(id.Name, v.Body)), Type: ragctx.TypeSkill, Version: v.Number}}, nil
 }
 
 // messageItem returns a message of a ledger, or the state of a cluster.

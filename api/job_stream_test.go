@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // waiting returns a job that nobody runs: an ingest whose engine has its jobs paused.

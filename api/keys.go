@@ -9,8 +9,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 const keysPath = "/v1/keys"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // ClusterKey are the parameters that name a cluster. It is exported for huma, which

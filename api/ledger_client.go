@@ -11,8 +11,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 func clusterAt(cluster, below string) string { return "/v1/ledger/" + escaped(cluster) + below }

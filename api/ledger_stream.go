@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 // lastEventHeader is what a reader that reconnects sends.

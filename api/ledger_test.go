@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 // team is a cluster whose name has to be escaped.

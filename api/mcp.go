@@ -12,7 +12,7 @@ import (
 
 const mcpPath = "/mcp"
 
-// maxMCPBody is the longest message that package mcpserver reads.
+// maxMCPBody is the longest message that package mcp reads.
 const maxMCPBody = 8 << 20
 
 // mountMCP lets agents in that speak the Model Context Protocol.

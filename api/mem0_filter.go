@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // mem0Scope is a conjunction of conditions: who, and what of theirs.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/redact"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/screen"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Mem0Page is a page of memories in the shape of mem0.
@@ -313,7 +313,7 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 			}
 			shape := mem0Memory(m)
 			shape.Score = &it.Relevance
-			shape.Memory, _ = screen.Visible(shape.Memory) // it goes to a model; a list has what is stored
+			shape.Memory, _ = redact.Visible(shape.Memory) // it goes to a model; a list has what is stored
 			out = append(out, shape)
 		}
 	}

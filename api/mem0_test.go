@@ -16,7 +16,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/internal/llm"
 )
 
 // TestMem0 plays the conversations of testdata/mem0 on a server each. A request is

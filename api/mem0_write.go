@@ -8,8 +8,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Mem0Add are messages to remember.

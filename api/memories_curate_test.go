@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 // remembered stores memories, each a JSON object without its id and content.

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/facts"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // MemoryLine is a line of an export of memories, and of an import.

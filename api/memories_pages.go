@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 // MemoryLister lists memories by pages: an [engine.Engine], or a [Client].

@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // exported returns the lines of an export without what is not imported.

@@ -15,11 +15,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/store"
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 type metricsOutput struct {
@@ -248,7 +248,7 @@ func writeAnswers(e *exposition, t engine.AnswerTally) {
 		series{labels{"result", "hit"}, float64(t.Cache.Hits)}, series{labels{"result", "miss"}, float64(t.Cache.Misses)})
 	e.gauge("ragctx_answer_cache_bytes", "Memory of the answers that are kept.", series{nil, float64(t.Cache.Bytes)})
 	var took []durations
-	for i, stage := range timing.Stages() {
+	for i, stage := range trace.Stages() {
 		took = append(took, durations{labels{"stage", stage}, t.Stages[i]})
 	}
 	e.histogram("ragctx_answer_stage_duration_seconds",

@@ -16,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/resolve"
 )
 
 func (f *fixture) scrape(t *testing.T) (scrape, string) {

@@ -13,9 +13,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
-	"github.com/ragctx/ragctx/compact"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/session/compact"
+	"github.com/ragctx/ragctx/session/stage"
 )
 
 func (s *Server) config() huma.Config {
@@ -47,7 +47,7 @@ func schemaName(t reflect.Type, hint string) string {
 var schemaPrefixes = map[string]string{
 	reflect.TypeFor[ledger.Message]().PkgPath(): "Ledger",
 	reflect.TypeFor[compact.Record]().PkgPath(): "Compaction",
-	reflect.TypeFor[pipeline.Note]().PkgPath():  "Pipeline",
+	reflect.TypeFor[stage.Note]().PkgPath():     "Pipeline",
 }
 
 // routes registers every route and makes the OpenAPI document.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/pack"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/budget"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // PackRequest asks for the context of an agent of a cluster.
@@ -93,9 +93,9 @@ func (r PackRequest) Request() (ledger.PackRequest, []ledger.Warning, error) {
 type PackAnswer struct {
 	Context    string                `json:"context" doc:"what the agent is to be shown"`
 	Tokens     int                   `json:"tokens" doc:"estimated: a quarter of the characters"`
-	Budget     pack.Budget           `json:"budget"`
-	MaxChars   pack.Guard            `json:"max_chars" doc:"the limit of 500,000 characters"`
-	Decisions  []pack.Decision       `json:"decisions" nullable:"false" doc:"what became of each part, in order"`
+	Budget     budget.Budget         `json:"budget"`
+	MaxChars   budget.Guard          `json:"max_chars" doc:"the limit of 500,000 characters"`
+	Decisions  []budget.Decision     `json:"decisions" nullable:"false" doc:"what became of each part, in order"`
 	Sources    []ledger.SourceReport `json:"sources" nullable:"false" doc:"what each source of the strategy has; counts are -1 where they were not asked for"`
 	Warnings   []ledger.Warning      `json:"warnings" nullable:"false"`
 	Note       string                `json:"note,omitempty" doc:"why the context has nothing of any source"`
@@ -178,7 +178,7 @@ func writePacks(e *exposition, t engine.PackTally) {
 	e.counter("ragctx_packs_cut_total", "Contexts that were shortened for the limit on characters.", series{nil, float64(t.Cut)})
 	e.counter("ragctx_packs_tokens_total", "Tokens of contexts, as they are estimated.", series{nil, float64(t.Tokens)})
 	var parts []series
-	for _, outcome := range []string{"full", "compact", string(pack.ReasonEmpty), string(pack.ReasonBudget), string(pack.ReasonMaxChars)} {
+	for _, outcome := range []string{"full", "compact", string(budget.ReasonEmpty), string(budget.ReasonBudget), string(budget.ReasonMaxChars)} {
 		parts = append(parts, series{labels{"outcome", outcome}, float64(t.Parts[outcome])})
 	}
 	e.counter("ragctx_pack_parts_total", "Parts of contexts by what became of them.", parts...)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 // Pack asks the server for the context of an agent.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 func TestPackOverHTTP(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
 )
 
 const matchHeader = "If-Match"

@@ -11,7 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session/stage"
 )
 
 // Problem is the body of every answer that is an error (RFC 9457).
@@ -141,7 +141,7 @@ func detailOf(status int, err error) string {
 	case status == http.StatusInsufficientStorage:
 		return "the server's disk is full; free some space, or delete with erase=true, and try again"
 	case errors.Is(err, ragctx.ErrStage):
-		if stage, ok := errors.AsType[*pipeline.ClosedError](err); ok {
+		if stage, ok := errors.AsType[*stage.ClosedError](err); ok {
 			return stage.Error()
 		}
 		return "a required stage failed; the server's log says why"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // ProcedureKey are the parameters that name a procedure. It is exported for huma, which
@@ -22,7 +22,7 @@ type ProcedureKey struct {
 }
 
 func (k ProcedureKey) key() engine.ProcedureKey {
-	return engine.ProcedureKey{Namespace: k.Namespace, Name: k.Name, Owner: skills.Owner{UserID: k.UserID, AgentID: k.AgentID}}
+	return engine.ProcedureKey{Namespace: k.Namespace, Name: k.Name, Owner: procedures.Owner{UserID: k.UserID, AgentID: k.AgentID}}
 }
 
 type procedureList struct {
@@ -37,8 +37,8 @@ type procedureList struct {
 
 // ProcedurePage is a page of procedures.
 type ProcedurePage struct {
-	Procedures []skills.ProcedureEntry `json:"procedures" nullable:"false"`
-	NextCursor string                  `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
+	Procedures []procedures.ProcedureEntry `json:"procedures" nullable:"false"`
+	NextCursor string                      `json:"next_cursor,omitempty" doc:"asks for the next page; absent on the last"`
 }
 
 type procedurePageOutput struct{ Body ProcedurePage }
@@ -82,13 +82,13 @@ type procedureDelete struct {
 	Erasable
 }
 
-type procedureOutput struct{ Body skills.Procedure }
+type procedureOutput struct{ Body procedures.Procedure }
 
-type previewOutput struct{ Body skills.ProcedurePreview }
+type previewOutput struct{ Body procedures.ProcedurePreview }
 
 // ProcedureChanges is what happened to a procedure, oldest first.
 type ProcedureChanges struct {
-	Changes []skills.ProcedureChange `json:"changes" nullable:"false"`
+	Changes []procedures.ProcedureChange `json:"changes" nullable:"false"`
 }
 
 type procedureHistoryOutput struct{ Body ProcedureChanges }
@@ -120,7 +120,7 @@ func (s *Server) procedureRoutes() {
 }
 
 // byKey is a handler that needs nothing but the name.
-func byKey(fn func(context.Context, engine.ProcedureKey) (skills.Procedure, error)) func(context.Context, *ProcedureKey) (*procedureOutput, error) {
+func byKey(fn func(context.Context, engine.ProcedureKey) (procedures.Procedure, error)) func(context.Context, *ProcedureKey) (*procedureOutput, error) {
 	return func(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {
 		p, err := fn(ctx, in.key())
 		return &procedureOutput{p}, err
@@ -136,8 +136,8 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 		return nil, err
 	}
 	found, err := s.engine.ListProcedures(ctx, in.Namespace, store.ProcedureFilter{
-		Owner: skills.Owner{UserID: in.UserID, AgentID: in.AgentID}, AnyUser: in.AllUsers, State: skills.State(in.State), Limit: in.Limit,
-		After: skills.ProcedureEntry{Name: c.Name, Owner: skills.Owner{UserID: c.User, AgentID: c.Agent}},
+		Owner: procedures.Owner{UserID: in.UserID, AgentID: in.AgentID}, AnyUser: in.AllUsers, State: procedures.State(in.State), Limit: in.Limit,
+		After: procedures.ProcedureEntry{Name: c.Name, Owner: procedures.Owner{UserID: c.User, AgentID: c.Agent}},
 	})
 	page := ProcedurePage{Procedures: found}
 	if in.Limit > 0 && len(found) == in.Limit {
@@ -153,7 +153,7 @@ func (s *Server) getProcedure(ctx context.Context, in *ProcedureKey) (*procedure
 }
 
 func (s *Server) putDraft(ctx context.Context, in *draftInput) (*procedureOutput, error) {
-	p, err := s.engine.PutDraft(ctx, in.key(), skills.Body(in.Body))
+	p, err := s.engine.PutDraft(ctx, in.key(), procedures.Body(in.Body))
 	return &procedureOutput{p}, err
 }
 

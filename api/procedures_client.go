@@ -7,12 +7,12 @@ import (
 	"strconv"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // ListProcedures calls [engine.Engine.ListProcedures] on the server.
-func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error) {
+func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
 	q := in(namespace)
 	set(q, "user_id", f.UserID)
 	set(q, "agent_id", f.AgentID)
@@ -32,13 +32,13 @@ func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.P
 }
 
 // Procedure calls [engine.Engine.Procedure] on the server.
-func (c *Client) Procedure(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error) {
+func (c *Client) Procedure(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodGet, k, "", nil)
 }
 
 // PutDraft calls [engine.Engine.PutDraft] on the server.
-func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b skills.Body) (skills.Procedure, error) {
-	return c.procedure(ctx, http.MethodPut, k, "/draft", DraftRequest(skills.TrimBody(b)))
+func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
+	return c.procedure(ctx, http.MethodPut, k, "/draft", DraftRequest(procedures.TrimBody(b)))
 }
 
 // DeleteDraft calls [engine.Engine.DeleteDraft] on the server.
@@ -47,22 +47,22 @@ func (c *Client) DeleteDraft(ctx context.Context, k engine.ProcedureKey) error {
 }
 
 // Publish calls [engine.Engine.Publish] on the server.
-func (c *Client) Publish(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error) {
+func (c *Client) Publish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/publish", nil)
 }
 
 // Unpublish calls [engine.Engine.Unpublish] on the server.
-func (c *Client) Unpublish(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error) {
+func (c *Client) Unpublish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/unpublish", nil)
 }
 
 // Rollback calls [engine.Engine.Rollback] on the server.
-func (c *Client) Rollback(ctx context.Context, k engine.ProcedureKey, version int) (skills.Procedure, error) {
+func (c *Client) Rollback(ctx context.Context, k engine.ProcedureKey, version int) (procedures.Procedure, error) {
 	return c.procedure(ctx, http.MethodPost, k, "/rollback", map[string]int{"version": version})
 }
 
 // PreviewProcedure calls [engine.Engine.PreviewProcedure] on the server.
-func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int, draft bool) (skills.ProcedurePreview, error) {
+func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int, draft bool) (procedures.ProcedurePreview, error) {
 	q := owned(k)
 	if version != 0 {
 		q.Set("version", strconv.Itoa(version))
@@ -70,12 +70,12 @@ func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, ve
 	if draft {
 		q.Set("draft", "true")
 	}
-	var p skills.ProcedurePreview
+	var p procedures.ProcedurePreview
 	return p, c.do(ctx, http.MethodGet, procedureAt(k, "/preview"), q, nil, &p)
 }
 
 // ProcedureHistory calls [engine.Engine.ProcedureHistory] on the server.
-func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]skills.ProcedureChange, error) {
+func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]procedures.ProcedureChange, error) {
 	var changes ProcedureChanges
 	err := c.do(ctx, http.MethodGet, procedureAt(k, "/history"), owned(k), nil, &changes)
 	return changes.Changes, err
@@ -89,8 +89,8 @@ func (c *Client) EraseProcedure(ctx context.Context, k engine.ProcedureKey) (sto
 	return store.Erased{}, c.do(ctx, http.MethodDelete, procedureAt(k, ""), q, nil, nil)
 }
 
-func (c *Client) procedure(ctx context.Context, method string, k engine.ProcedureKey, what string, body any) (skills.Procedure, error) {
-	var p skills.Procedure
+func (c *Client) procedure(ctx context.Context, method string, k engine.ProcedureKey, what string, body any) (procedures.Procedure, error) {
+	var p procedures.Procedure
 	return p, c.do(ctx, method, procedureAt(k, what), owned(k), body, &p)
 }
 

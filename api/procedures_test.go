@@ -9,16 +9,16 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // TestProceduresOverHTTP leads a procedure of a user through its life.
 func TestProceduresOverHTTP(t *testing.T) {
 	f := start(t, Options{})
 	c, ctx := f.client, t.Context()
-	k := engine.ProcedureKey{Namespace: "n", Name: "roll-back-heron", Owner: skills.Owner{UserID: "a/b", AgentID: "x"}}
-	body := skills.Body{Trigger: "Roll back heron to {version}", Steps: []string{"one"}, Tools: []string{"rollout"}}
+	k := engine.ProcedureKey{Namespace: "n", Name: "roll-back-heron", Owner: procedures.Owner{UserID: "a/b", AgentID: "x"}}
+	body := procedures.Body{Trigger: "Roll back heron to {version}", Steps: []string{"one"}, Tools: []string{"rollout"}}
 	p, err := c.PutDraft(ctx, k, body)
 	if err != nil || p.Draft == nil || p.UserID != "a/b" {
 		t.Fatalf("%+v, %v", p, err)
@@ -41,7 +41,7 @@ func TestProceduresOverHTTP(t *testing.T) {
 	if p, err = c.Publish(ctx, k); err != nil || p.Canonical != 2 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if p, err = c.Rollback(ctx, k, 1); err != nil || p.Canonical != 1 || p.Versions[0].State != skills.Superseded {
+	if p, err = c.Rollback(ctx, k, 1); err != nil || p.Canonical != 1 || p.Versions[0].State != procedures.Superseded {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if _, err := c.Rollback(ctx, k, 2); !errors.Is(err, ragctx.ErrConflict) {
@@ -66,7 +66,7 @@ func TestProceduresOverHTTP(t *testing.T) {
 	f.call(t, "GET", "/v1/items/procedure:roll-back-heron?namespace=n", "").problem(t) // nobody's is none
 
 	changes, err := c.ProcedureHistory(ctx, k)
-	if err != nil || len(changes) != 5 || changes[4].Op != skills.OpRolledBack || changes[4].Before != 2 {
+	if err != nil || len(changes) != 5 || changes[4].Op != procedures.OpRolledBack || changes[4].Before != 2 {
 		t.Errorf("%+v, %v", changes, err)
 	}
 	if p, err = c.Unpublish(ctx, k); err != nil || p.Canonical != 0 {
@@ -86,7 +86,7 @@ func TestProceduresOverHTTP(t *testing.T) {
 func TestListProceduresByPage(t *testing.T) {
 	c := start(t, Options{}).client
 	for _, name := range []string{"b", "a", "c"} {
-		if _, err := c.PutDraft(t.Context(), engine.ProcedureKey{Name: name}, skills.Body{Trigger: "t", Steps: []string{"s"}}); err != nil {
+		if _, err := c.PutDraft(t.Context(), engine.ProcedureKey{Name: name}, procedures.Body{Trigger: "t", Steps: []string{"s"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestListProceduresByPage(t *testing.T) {
 	if !slices.Equal(names, []string{"a", "b", "c"}) {
 		t.Error(names)
 	}
-	f = store.ProcedureFilter{State: skills.Published}
+	f = store.ProcedureFilter{State: procedures.Published}
 	if page, err := c.ListProcedures(t.Context(), "", f); err != nil || len(page) != 0 {
 		t.Errorf("published: %+v, %v", page, err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/remote"
-	"github.com/ragctx/ragctx/resolve"
 )
 
 // desk is a provider that says its name.

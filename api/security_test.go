@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 func TestWhereItMayListen(t *testing.T) {

@@ -29,8 +29,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 

@@ -11,11 +11,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // SessionRequest makes a session.
@@ -38,25 +38,25 @@ type SessionPatch struct {
 type Session struct {
 	session.Info
 
-	Namespace    string         `json:"namespace"`
-	UserID       string         `json:"user_id,omitempty" doc:"whose session it is; absent for nobody's"`
-	Layer        pipeline.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
-	Observations int            `json:"observations" doc:"how many notes there are of what long turns came to"`
+	Namespace    string      `json:"namespace"`
+	UserID       string      `json:"user_id,omitempty" doc:"whose session it is; absent for nobody's"`
+	Layer        stage.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
+	Observations int         `json:"observations" doc:"how many notes there are of what long turns came to"`
 }
 
 // sessionOf returns a session as it is answered. Its layer is no parameter for callers.
-func sessionOf(d conversation.Summary) Session {
+func sessionOf(d view.Summary) Session {
 	out := Session{Info: d.Info, Namespace: d.Key.Namespace, UserID: d.Key.User, Layer: cmp.Or(d.Layer, anyLayer), Observations: d.Observations}
 	out.Parameters = maps.Clone(out.Parameters)
-	delete(out.Parameters, conversation.ParameterLayer)
+	delete(out.Parameters, view.ParameterLayer)
 	if out.Sections == nil {
 		out.Sections = []session.SectionInfo{}
 	}
 	return out
 }
 
-// anyLayer is what [pipeline.AnyLayer] is called.
-const anyLayer pipeline.Layer = "any"
+// anyLayer is what [stage.AnyLayer] is called.
+const anyLayer stage.Layer = "any"
 
 // SessionEntry is a session in a list, where what it has is not counted.
 type SessionEntry struct {
@@ -68,7 +68,7 @@ type SessionEntry struct {
 	Leaf       string         `json:"leaf,omitempty" doc:"the message that the next one comes after; absent before the first"`
 	Messages   int            `json:"messages" doc:"how many messages it has, on all branches"`
 	Bytes      int64          `json:"bytes"`
-	Layer      pipeline.Layer `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
+	Layer      stage.Layer    `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how it is compressed"`
 	Parameters map[string]any `json:"parameters,omitempty" doc:"values of your own"`
 }
 
@@ -187,7 +187,7 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 	}
 	k := session.Key{Namespace: r.Namespace, User: r.UserID, ID: cmp.Or(r.ID, seedOf(ctx), s.opts.NewID())}
 	ctx, at := noting(session.Once(ctx, seedOf(ctx)))
-	o := conversation.CreateOptions{Parameters: r.Parameters, Layer: pipeline.Layer(r.Layer), Messages: messages}
+	o := view.CreateOptions{Parameters: r.Parameters, Layer: stage.Layer(r.Layer), Messages: messages}
 	d, err := s.engine.Conversations().Create(ctx, k, o)
 	return (*newSessionOutput)(answerOf(d, at)), err
 }
@@ -195,7 +195,7 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 // answerOf returns a session as it is answered, with its tag: that of the version that was
 // noted, or of what is answered. What others have changed since a change is no part of what
 // its caller knows, though it may be in the answer.
-func answerOf(d conversation.Summary, at *session.Version) *sessionOutput {
+func answerOf(d view.Summary, at *session.Version) *sessionOutput {
 	tag := madeAt(at)
 	if tag.ETag == "" {
 		tag = madeAt(&d.Version)
@@ -211,7 +211,7 @@ func (s *Server) sessionAt(ctx context.Context, k session.Key, at *session.Versi
 
 func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
 	ctx, at := noting(in.expect(ctx))
-	c := conversation.Changes{Layer: (*pipeline.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
+	c := view.Changes{Layer: (*stage.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
 	if err := s.engine.Conversations().Change(ctx, in.kept(), c); err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/stage"
 )
 
 // SessionAssembleRequest asks for everything that a model call of a session is made of. Its
@@ -28,7 +28,7 @@ type SessionAssembleAnswer struct {
 	AssembleAnswer
 
 	Pipeline []StageReport    `json:"pipeline" nullable:"false" doc:"what each stage did, in order"`
-	Layer    pipeline.Layer   `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is compaction"`
+	Layer    stage.Layer      `json:"layer" enum:"any,observation,compaction,buffer,none" doc:"how the session is compressed: any is compaction"`
 	Hidden   []HiddenMessages `json:"hidden" nullable:"false" doc:"how many messages of the session are not shown, or not whole, because of its sections, traces and stages, by reason; others are in dropped"`
 	Rules
 	Compactions  []string `json:"compactions,omitempty" doc:"ids of the records that this call made: of a compaction, of a stage whose result lasts, or of what the layer buffer moved"`
@@ -37,7 +37,7 @@ type SessionAssembleAnswer struct {
 }
 
 // StageReport says what a stage did.
-type StageReport pipeline.Report
+type StageReport stage.Report
 
 type (
 	sessionAssembleInput struct {

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
 )
 
 func keptAt(k session.Key) string { return sessionsRoot + "/" + escaped(k.ID) }

@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/compact"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/session/compact"
 )
 
 // TestSessionsPage runs the walk through of docs/sessions.md: each line after a $ is a

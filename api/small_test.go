@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 // TestMediaTypesInAnyCase: types and their parameters are the same in capitals.

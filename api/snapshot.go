@@ -13,9 +13,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/atomicfile"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 const snapshotType = "application/vnd.ragctx.snapshot"
@@ -120,7 +120,7 @@ func (p *patient) Write(b []byte) (int, error) {
 
 // Snapshot downloads a snapshot into a new file, and verifies it.
 func (c *Client) Snapshot(ctx context.Context, file string, _ store.SnapshotOptions) (store.SnapshotInfo, error) {
-	if _, err := (durable.OS{}).Stat(file); err == nil {
+	if _, err := (atomicfile.OS{}).Stat(file); err == nil {
 		return store.SnapshotInfo{}, fmt.Errorf("snapshot: %w: %s exists; name another file", ragctx.ErrConflict, file)
 	}
 	req, err := c.request(ctx, http.MethodGet, "/v1/snapshot", nil, nil)
@@ -132,7 +132,7 @@ func (c *Client) Snapshot(ctx context.Context, file string, _ store.SnapshotOpti
 		return store.SnapshotInfo{}, err
 	}
 	defer resp.Body.Close()
-	err = durable.WriteFile(durable.OS{}, file, func(w io.Writer) error {
+	err = atomicfile.WriteFile(atomicfile.OS{}, file, func(w io.Writer) error {
 		_, err := io.Copy(w, resp.Body)
 		return err
 	})
@@ -141,7 +141,7 @@ func (c *Client) Snapshot(ctx context.Context, file string, _ store.SnapshotOpti
 	}
 	info, err := store.ReadSnapshot(ctx, file)
 	if err != nil {
-		err = errors.Join(fmt.Errorf("check %s: %w", filepath.Base(file), err), durable.OS{}.Remove(file))
+		err = errors.Join(fmt.Errorf("check %s: %w", filepath.Base(file), err), atomicfile.OS{}.Remove(file))
 	}
 	return info, err
 }

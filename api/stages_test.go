@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/pipeline"
-	stage "github.com/ragctx/ragctx/pipeline/remote"
+	"github.com/ragctx/ragctx/session/stage"
+	stageremote "github.com/ragctx/ragctx/session/stage/remote"
 )
 
 // A stage that redacts changes the system prompt and the newest message of the user as well,
@@ -35,12 +35,12 @@ func TestRedactingStage(t *testing.T) {
 	}))
 	t.Cleanup(service.Close)
 	for _, closed := range []bool{true, false} {
-		one, err := stage.New(stage.Options{Name: "redact", URL: service.URL, Priority: 15, Closed: closed})
+		one, err := stageremote.New(stageremote.Options{Name: "redact", URL: service.URL, Priority: 15, Closed: closed})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(one.Close)
-		f := startWith(t, engine.Options{PauseJobs: true, Stages: []pipeline.Stage{one}}, Options{})
+		f := startWith(t, engine.Options{PauseJobs: true, Stages: []stage.Stage{one}}, Options{})
 		f.post(t, "/v1/sessions/s/messages", fields{"format": "openai", "create": true, "messages": []any{
 			fields{"role": "system", "content": "The password is " + secret},
 			fields{"role": "user", "content": "an older " + secret},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // noRoute stands for the route of requests that have none, or were refused before they
@@ -45,7 +45,7 @@ type requestTally struct {
 
 // requestCounts are those of one endpoint.
 type requestCounts struct {
-	took    timing.Histogram
+	took    trace.Histogram
 	mu      sync.Mutex
 	classes [6]uint64 // by the first digit of the status; 0 for what has none
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/events"
 )
 
 // TestRequestsAreCounted sends what is answered, refused, unknown and made up.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // TestTiming asks for the stages of an answer, and sees that nobody else gets them.
@@ -28,7 +28,7 @@ func TestTiming(t *testing.T) {
 		}
 		names = append(names, name)
 	}
-	want := slices.DeleteFunc(timing.Stages(), func(s string) bool { return s == "rerank" })
+	want := slices.DeleteFunc(trace.Stages(), func(s string) bool { return s == "rerank" })
 	if !slices.Equal(names, want) {
 		t.Errorf("stages %q, want %q", names, want)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 // TestOthersLeaveNoTrace compares what a key that is bound to a user is told of another

@@ -19,9 +19,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session/wire"
 	"github.com/ragctx/ragctx/session/wire/pairing"
-	"github.com/ragctx/ragctx/tokens"
 )
 
 // callsFile is where the calls are written as JSON lines, for tools/vendors to check.

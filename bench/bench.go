@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // Defaults of [Options].
@@ -281,7 +281,7 @@ func newClient(connections int, timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
 		Transport: &http.Transport{
-			DialContext:         outbound.Dial(net.Dialer{}),
+			DialContext:         httpclient.Dial(net.Dialer{}),
 			MaxIdleConns:        connections,
 			MaxIdleConnsPerHost: connections,
 			IdleConnTimeout:     timeout,

@@ -14,14 +14,14 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
-	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/resolve"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/assemble"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 	"github.com/ragctx/ragctx/session/wire"
 )
 
@@ -49,12 +49,12 @@ func TestPromptCache(t *testing.T) {
 	e := documented(t)
 	for _, c := range []cacheCase{
 		{name: "as it is without settings", window: 32_000, least: .80},
-		{name: "cut", window: 32_000, layer: pipeline.LayerNone, least: .80, more: true},
-		{name: "a large window", window: 200_000, layer: pipeline.LayerNone, least: .90, more: true},
+		{name: "cut", window: 32_000, layer: stage.LayerNone, least: .80, more: true},
+		{name: "a large window", window: 200_000, layer: stage.LayerNone, least: .90, more: true},
 		{name: "less context", window: 32_000, context: 1500, least: .85, more: true},
 		{name: "after the system prompt", window: 32_000, placement: assemble.Prepend, more: true},
-		{name: "at the end", window: 200_000, layer: pipeline.LayerNone, arrange: atTheEnd, more: true},
-		{name: "kept where it was shown", window: 200_000, layer: pipeline.LayerNone, arrange: (&keptContext{}).arrange, more: true},
+		{name: "at the end", window: 200_000, layer: stage.LayerNone, arrange: atTheEnd, more: true},
+		{name: "kept where it was shown", window: 200_000, layer: stage.LayerNone, arrange: (&keptContext{}).arrange, more: true},
 	} {
 		if c.more && !*cacheAll {
 			continue
@@ -74,7 +74,7 @@ func TestPromptCache(t *testing.T) {
 type cacheCase struct {
 	name            string
 	window, context int // tokens; 0 of context is the default
-	layer           pipeline.Layer
+	layer           stage.Layer
 	placement       assemble.Placement // "" is inline
 	// arrange puts context elsewhere than a placement does.
 	arrange func(a engine.AssembledSession, stable, volatile string) []ragctx.Message
@@ -170,7 +170,7 @@ func documented(t *testing.T) *engine.Engine {
 func newCacheRun(t *testing.T, e *engine.Engine, c cacheCase) *cacheRun {
 	t.Helper()
 	r := &cacheRun{cacheCase: c, engine: e, key: session.Key{ID: c.name}, broken: make(map[string]*sent)}
-	if _, err := e.Conversations().Create(t.Context(), r.key, conversation.CreateOptions{Layer: c.layer}); err != nil {
+	if _, err := e.Conversations().Create(t.Context(), r.key, view.CreateOptions{Layer: c.layer}); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -16,8 +16,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // unitBits are the bits of a unit's id that say which of its text's it is; those

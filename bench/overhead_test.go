@@ -21,7 +21,7 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 var overheadRest = flag.Duration("overhead-rest", 35*time.Second,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // timingHeader asks a server for the times of its stages; servers that do not know
@@ -39,7 +39,7 @@ func stagesOf(h http.Header, took time.Duration) (out []stage) {
 			}
 		}
 	}
-	if i := slices.IndexFunc(out, func(s stage) bool { return s.name == timing.Engine.String() }); i >= 0 {
+	if i := slices.IndexFunc(out, func(s stage) bool { return s.name == trace.Engine.String() }); i >= 0 {
 		out = append(out, stage{stageHTTP, max(0, millis(took)-out[i].ms)})
 	}
 	return out
@@ -51,7 +51,7 @@ func fromCache(stages []stage) bool {
 	ran := func(name string) bool {
 		return slices.ContainsFunc(stages, func(s stage) bool { return s.name == name })
 	}
-	return ran(timing.Engine.String()) && !ran(timing.Assemble.String())
+	return ran(trace.Engine.String()) && !ran(trace.Assemble.String())
 }
 
 // parseStage reads a metric of a Server-Timing header (W3C): a name and, among its
@@ -89,7 +89,7 @@ func stageLatencies(samples []sample) (out []StageLatency) {
 			times[st.name] = append(times[st.name], st.ms)
 		}
 	}
-	order := timing.Stages()
+	order := trace.Stages()
 	place := func(name string) int {
 		if name == stageHTTP {
 			return 2 * len(order) // after the whole

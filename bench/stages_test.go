@@ -17,16 +17,16 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
-	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // Usage is what a process has used so far, and what it takes up. What is not known

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/llm"
 )
 
 // ailments says what does not work as it should now, one sentence each, as far as the
@@ -59,30 +59,30 @@ func ailing(namespace string, i IndexVitals) (out []string) {
 
 // guarded is implemented by whatever asks a service through a circuit breaker.
 type guarded interface {
-	Breaker() (outbound.State, time.Time)
+	Breaker() (httpclient.State, time.Time)
 }
 
 // guardedTurns is implemented by providers that are told of turns through a breaker of
 // its own.
 type guardedTurns interface {
-	TurnBreaker() (outbound.State, time.Time)
+	TurnBreaker() (httpclient.State, time.Time)
 }
 
 // leftAlone says which services are not asked at present because they fail, and what that
 // costs.
 func (e *Engine) leftAlone() (out []string) {
 	now := e.opts.Now()
-	add := func(state outbound.State, until time.Time, what, instead string) {
+	add := func(state httpclient.State, until time.Time, what, instead string) {
 		switch {
-		case state == outbound.Closed:
-		case state == outbound.Open && until.After(now):
+		case state == httpclient.Closed:
+		case state == httpclient.Open && until.After(now):
 			out = append(out, fmt.Sprintf("%s fails and is left alone until %s; %s", what, until.UTC().Format(time.RFC3339), instead))
 		default:
 			out = append(out, fmt.Sprintf("%s fails, and is tried again the next time that it is needed; %s", what, instead))
 		}
 	}
 	if s := e.EmbedderInfo().Service; s != nil {
-		add(outbound.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service, "questions are answered by words alone until it is back")
+		add(httpclient.State(s.State), orZero(s.AsksAgain), "the embedding service "+s.Service, "questions are answered by words alone until it is back")
 	}
 	if g, ok := e.opts.Reranker.(guarded); ok {
 		state, until := g.Breaker()
@@ -94,7 +94,7 @@ func (e *Engine) leftAlone() (out []string) {
 	}
 	if m, ok := model.(interface{ Totals() llm.Totals }); ok {
 		t := m.Totals()
-		add(outbound.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service, "what can be done by rules is, until it is back")
+		add(httpclient.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service, "what can be done by rules is, until it is back")
 	}
 	for _, r := range e.attached.registered() {
 		name := "the provider " + r.Provider.Name()

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // DefaultAnswerCache is how many bytes of answers are kept.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/resolve"
 )
 
 // Fresh answers as [Engine.Context] does, but for the cache and what is noted of answers.

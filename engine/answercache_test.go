@@ -16,13 +16,13 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/events"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // cached opens an engine whose clock stands still but for the test.
@@ -208,7 +208,7 @@ func TestErasedTextIsNotKept(t *testing.T) {
 
 func (f *fixture) publishSkill(name, text string) error {
 	key := engine.ProcedureKey{Name: name}
-	if _, err := f.PutDraft(f.t.Context(), key, skills.Body{Trigger: text, Steps: []string{text}}); err != nil {
+	if _, err := f.PutDraft(f.t.Context(), key, procedures.Body{Trigger: text, Steps: []string{text}}); err != nil {
 		return err
 	}
 	_, err := f.Publish(f.t.Context(), key)

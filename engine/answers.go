@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // answerTally counts answers to questions for contexts and searches.
 type answerTally struct {
 	full, degraded, empty, failed atomic.Uint64
-	stages                        timing.Histograms
+	stages                        trace.Histograms
 }
 
-func (t *answerTally) add(trace *timing.Trace, items int, degraded []string, err error) {
+func (t *answerTally) add(trace *trace.Trace, items int, degraded []string, err error) {
 	t.stages.Add(trace)
 	switch {
 	case err != nil:
@@ -34,8 +34,8 @@ type AnswerTally struct {
 	// Failed are those that there was an error instead of, Degraded those that a signal
 	// or a provider is missing from, Empty others that have no items, Full the rest.
 	Full, Degraded, Empty, Failed uint64
-	// Stages says how long each stage took, in the order of [timing.Stages].
-	Stages []timing.Durations
+	// Stages says how long each stage took, in the order of [trace.Stages].
+	Stages []trace.Durations
 	// Cache says how many contexts were given again.
 	Cache AnswerCacheTally
 }
@@ -51,7 +51,7 @@ type embedderCalls struct{ queries, documents callTally }
 
 type callTally struct {
 	texts, failed atomic.Uint64
-	took          timing.Histogram
+	took          trace.Histogram
 }
 
 func (t *callTally) add(texts int, began time.Time, err error) {
@@ -72,7 +72,7 @@ func (t *callTally) read() EmbedderCalls {
 type EmbedderCalls struct {
 	Texts  uint64 // embedded
 	Failed uint64 // calls, also because the caller went away
-	Took   timing.Durations
+	Took   trace.Durations
 }
 
 // EmbedderCalls returns what was counted: of questions and of what is stored.

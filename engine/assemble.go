@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/tokens"
+	"github.com/ragctx/ragctx/session/assemble"
 )
 
 // Assembled is everything that a model call is made of.

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
 )
 
 // mostSaid bounds the memories of a session that are compared with what is shown of it.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/providers/memory"
 	convo "github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/assemble"
 )
 
 // exchange appends what was said to a session, and completes it as a turn.

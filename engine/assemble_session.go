@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"slices"
 
-	"github.com/ragctx/ragctx/assemble"
-	"github.com/ragctx/ragctx/conversation"
-	"github.com/ragctx/ragctx/pipeline"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/assemble"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // SessionRequest asks for a model call of a stored conversation. The request's messages
@@ -31,7 +31,7 @@ type SessionRequest struct {
 type AssembledSession struct {
 	Assembled
 
-	Stages conversation.View
+	Stages view.View
 }
 
 // AssembleSession puts a model call together of a stored conversation: its stages run
@@ -51,9 +51,9 @@ func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRe
 	}
 	window, fixed := r.Fixed(counter)
 	var out AssembledSession
-	out.Stages, err = e.Conversations().View(ctx, k, conversation.ViewOptions{
-		Phase: pipeline.Phase(r.Phase), Budget: pipeline.Budget{Window: window, Fixed: fixed}, Used: r.Used,
-		Compile: conversation.CompileOptions{Leaf: r.Leaf, Execution: r.Execution, Tokenizer: q.Tokenizer},
+	out.Stages, err = e.Conversations().View(ctx, k, view.ViewOptions{
+		Phase: stage.Phase(r.Phase), Budget: stage.Budget{Window: window, Fixed: fixed}, Used: r.Used,
+		Compile: view.CompileOptions{Leaf: r.Leaf, Execution: r.Execution, Tokenizer: q.Tokenizer},
 	})
 	if err != nil {
 		return AssembledSession{}, err

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/assemble"
-	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/resolve"
 	convo "github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/assemble"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // callOf asks for a call of a session and returns it with the ids of its volatile block.
@@ -83,7 +83,7 @@ func TestCallOfASession(t *testing.T) {
 	if !strings.Contains(text, "number seven") || strings.Contains(text, "number nine") || a.Asked != "which berth is mine?" || len(a.View.Messages) != 3 {
 		t.Errorf("asked %q of %d messages: %s", a.Asked, len(a.View.Messages), text)
 	}
-	if c, err := f.Conversations().Compile(t.Context(), k, conversation.CompileOptions{}); err != nil || len(c.Messages) != 2 {
+	if c, err := f.Conversations().Compile(t.Context(), k, view.CompileOptions{}); err != nil || len(c.Messages) != 2 {
 		t.Errorf("%d messages are stored, %v", len(c.Messages), err)
 	}
 }

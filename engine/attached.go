@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/resolve"
 )
 
 // attached are the providers beside the built-in ones, and which sessions ask them.

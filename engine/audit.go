@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // DefaultKeepAudit is how many entries of the audit log are kept: as many of what was done,

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 

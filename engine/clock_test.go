@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
 	convo "github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
 )
 
 // TestClockJumps sets the clock 20 years ahead and back, between restarts and beside a running

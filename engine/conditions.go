@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Conditional does what the engine's methods of the same names do, if the document or the

@@ -8,12 +8,12 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/tokens"
+	"github.com/ragctx/ragctx/internal/trace"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
-	"github.com/ragctx/ragctx/timing"
-	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -26,12 +26,12 @@ func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.An
 // contextOf is Context with the providers of a session of the query's user, whether or not
 // the query is narrowed to it.
 func (e *Engine) contextOf(ctx context.Context, q ragctx.ContextQuery, of string) (resolve.Answer, error) {
-	ctx, trace := timing.Of(ctx)
+	ctx, tr := trace.From(ctx)
 	if of != "" {
 		ctx = context.WithValue(ctx, askedIn{}, of)
 	}
 	a, err := e.answer(ctx, q, of)
-	e.answers.add(trace, len(a.Items), a.Degraded, err)
+	e.answers.add(tr, len(a.Items), a.Degraded, err)
 	return a, err
 }
 
@@ -44,7 +44,7 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, of string) (
 	if err := e.Warm(ctx, q.Namespace); err != nil {
 		return resolve.Answer{}, err
 	}
-	defer timing.Start(ctx, timing.Engine).End()
+	defer trace.Start(ctx, trace.Engine).End()
 	asking := q
 	asking.SessionID = of
 	own, err := e.ofSession(ctx, asking)
@@ -163,9 +163,9 @@ type SearchResult struct {
 // chosen for diversity as for [Engine.Context], and each provider has as much time
 // as there.
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
-	ctx, trace := timing.Of(ctx)
+	ctx, tr := trace.From(ctx)
 	res, err := e.ranked(ctx, q)
-	e.answers.add(trace, len(res.Items), res.Degraded, err)
+	e.answers.add(tr, len(res.Items), res.Degraded, err)
 	return res, err
 }
 

@@ -5,16 +5,16 @@ import (
 	"context"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/conversation"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // openConversations makes the service over what is kept in the data directory.
 func (e *Engine) openConversations() (err error) {
-	e.conversations, err = conversation.New(conversation.Options{
+	e.conversations, err = view.New(view.Options{
 		Storage: e.Sessions(), Notes: e.Notes(), Generator: e.opts.Summarizer, Settings: e.opts.Conversation, Stages: e.opts.Stages,
 		Admit: e.conversation, Tell: e.tellOf, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
 	})
@@ -23,7 +23,7 @@ func (e *Engine) openConversations() (err error) {
 
 // Conversations answers what a model is to be shown of the conversations that are kept in
 // the data directory. Keys are completed as those of [Engine.Sessions].
-func (e *Engine) Conversations() *conversation.Service { return e.conversations }
+func (e *Engine) Conversations() *view.Service { return e.conversations }
 
 // tellOf tells events of a session.
 func (e *Engine) tellOf(ctx context.Context, k session.Key, events ...ragctx.Event) {
@@ -47,7 +47,7 @@ type SessionFilter struct {
 
 // SessionList returns the stored conversations of a namespace, those that were changed last
 // first, and where the next page begins; nil is the end. Their sections are not counted.
-func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]conversation.Summary, *store.SessionPlace, error) {
+func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]view.Summary, *store.SessionPlace, error) {
 	by, err := seenBy(ctx, Viewer{f.UserID, f.AnyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).Everyone()
@@ -64,15 +64,15 @@ func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFil
 	list, next, err := e.keptSessions().List(ctx, spaceName(namespace), store.SessionFilter{
 		User: by.User, AnyUser: by.Anyone, After: f.After, Limit: cmp.Or(f.Limit, 50),
 	})
-	out := make([]conversation.Summary, len(list))
+	out := make([]view.Summary, len(list))
 	for i, one := range list {
-		out[i] = conversation.SummaryOf(session.Key{Namespace: spaceName(namespace), User: one.User, ID: one.ID}, one.Info)
+		out[i] = view.SummaryOf(session.Key{Namespace: spaceName(namespace), User: one.User, ID: one.ID}, one.Info)
 	}
 	return out, next, err
 }
 
 // observeTimeout is how long a turn may take to be observed: a model may be asked twice.
-const observeTimeout = 2*pipeline.DefaultObserverTimeout + tellTimeout
+const observeTimeout = 2*stage.DefaultObserverTimeout + tellTimeout
 
 // conversationObserver notes what turns of stored conversations came to.
 type conversationObserver struct{ engine *Engine }
@@ -114,7 +114,7 @@ func (e *Engine) Sessions() session.Storage {
 
 // Notes returns the observations of those conversations, whose scopes are completed as
 // their keys are.
-func (e *Engine) Notes() pipeline.Notes { return notes{e, e.store.Notes()} }
+func (e *Engine) Notes() stage.Notes { return notes{e, e.store.Notes()} }
 
 // conversations completes the keys of a storage.
 type conversations struct {
@@ -260,12 +260,12 @@ type notes struct {
 	stored store.Notes
 }
 
-func (n notes) scope(ctx context.Context, of pipeline.Scope) (pipeline.Scope, error) {
+func (n notes) scope(ctx context.Context, of stage.Scope) (stage.Scope, error) {
 	k, err := n.engine.conversation(ctx, session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID})
-	return pipeline.Scope{Namespace: k.Namespace, UserID: k.User, SessionID: k.ID}, err
+	return stage.Scope{Namespace: k.Namespace, UserID: k.User, SessionID: k.ID}, err
 }
 
-func (n notes) Notes(ctx context.Context, of pipeline.Scope) ([]pipeline.Note, error) {
+func (n notes) Notes(ctx context.Context, of stage.Scope) ([]stage.Note, error) {
 	of, err := n.scope(ctx, of)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (n notes) Notes(ctx context.Context, of pipeline.Scope) ([]pipeline.Note, e
 	return n.stored.Notes(ctx, of)
 }
 
-func (n notes) AddNote(ctx context.Context, of pipeline.Scope, one pipeline.Note) error {
+func (n notes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) error {
 	of, err := n.scope(ctx, of)
 	if err != nil {
 		return err

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/events"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/llm"
 	convo "github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // chat returns a conversation of so many exchanges.
@@ -28,7 +28,7 @@ func chat(exchanges int) (out []ragctx.Message) {
 
 func (f *fixture) converse(ctx context.Context, k convo.Key, messages ...ragctx.Message) {
 	f.t.Helper()
-	if _, err := f.Conversations().Create(ctx, k, conversation.CreateOptions{Messages: messages}); err != nil {
+	if _, err := f.Conversations().Create(ctx, k, view.CreateOptions{Messages: messages}); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -47,13 +47,13 @@ func TestConversationWall(t *testing.T) {
 	f.converse(t.Context(), convo.Key{Namespace: "other", ID: "s"}, ragctx.TextMessage(ragctx.RoleUser, "elsewhere"))
 	for range 2 { // the second time from memory
 		for user, want := range map[string]string{"ann": "hers", "ben": "his"} {
-			c, err := f.Conversations().Compile(as(user), k, conversation.CompileOptions{})
+			c, err := f.Conversations().Compile(as(user), k, view.CompileOptions{})
 			if err != nil || len(c.Messages) != 1 || c.Messages[0].Content.String() != want {
 				t.Errorf("%s is shown %v, %v", user, c.Messages, err)
 			}
 		}
 	}
-	if _, err := f.Conversations().View(as("ann"), convo.Key{User: "ben", ID: "s"}, conversation.ViewOptions{}); !errors.Is(err, ragctx.ErrDenied) {
+	if _, err := f.Conversations().View(as("ann"), convo.Key{User: "ben", ID: "s"}, view.ViewOptions{}); !errors.Is(err, ragctx.ErrDenied) {
 		t.Errorf("another's: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -101,7 +101,7 @@ func TestTurnsOfConversationsAreObserved(t *testing.T) {
 		f.settle()
 	}
 	f.converse(t.Context(), k, chat(3)...)
-	if err := f.Conversations().SetLayer(t.Context(), k, pipeline.LayerObservation); err != nil {
+	if err := f.Conversations().SetLayer(t.Context(), k, stage.LayerObservation); err != nil {
 		t.Fatal(err)
 	}
 	turn("1", "unstored")
@@ -115,8 +115,8 @@ func TestTurnsOfConversationsAreObserved(t *testing.T) {
 		t.Errorf("without anything new: %+v, %v", notes, err)
 	}
 	f.reopen()
-	v, err := f.Conversations().View(t.Context(), k, conversation.ViewOptions{Used: 1 << 20})
-	if err != nil || len(v.Notes) != 1 || !strings.HasPrefix(v.Messages[0].Content.String(), pipeline.PrefixMarker) {
+	v, err := f.Conversations().View(t.Context(), k, view.ViewOptions{Used: 1 << 20})
+	if err != nil || len(v.Notes) != 1 || !strings.HasPrefix(v.Messages[0].Content.String(), stage.PrefixMarker) {
 		t.Errorf("after a restart: %+v, %v", v.Notes, err)
 	}
 }
@@ -136,7 +136,7 @@ func TestConversationEvents(t *testing.T) {
 	}
 	fork := convo.Key{User: "ann", ID: "fork"}
 	for _, k := range []convo.Key{k, fork} {
-		if _, err := f.Conversations().View(t.Context(), k, conversation.ViewOptions{Budget: pipeline.Budget{Window: 5000}}); err != nil {
+		if _, err := f.Conversations().View(t.Context(), k, view.ViewOptions{Budget: stage.Budget{Window: 5000}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestConversationEvents(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	for _, k := range []convo.Key{k, fork} {
-		if _, err := f.Conversations().Compile(t.Context(), k, conversation.CompileOptions{}); !errors.Is(err, ragctx.ErrNotFound) {
+		if _, err := f.Conversations().Compile(t.Context(), k, view.CompileOptions{}); !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("%s: %v", k.ID, err)
 		}
 	}

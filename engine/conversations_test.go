@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/access"
 	convo "github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/sessiontest"
+	"github.com/ragctx/ragctx/session/stage"
 )
 
 // keptSessions are the sessions of an engine.
@@ -48,12 +48,12 @@ func TestConversationsOfAUser(t *testing.T) {
 		"another's":      func(ctx context.Context) error { _, err := s.Load(ctx, ben); return err },
 		"into another's": func(ctx context.Context) error { _, err := s.Append(ctx, ben, "messages"); return err },
 		"notes of another's": func(ctx context.Context) error {
-			_, err := f.Notes().Notes(ctx, pipeline.Scope{UserID: "ben", SessionID: "s1"})
+			_, err := f.Notes().Notes(ctx, stage.Scope{UserID: "ben", SessionID: "s1"})
 			return err
 		},
 		"another namespace": func(ctx context.Context) error { return s.Create(ctx, convo.Key{Namespace: "other", ID: "s"}) },
 		"notes of one's there": func(ctx context.Context) error {
-			return f.Notes().AddNote(ctx, pipeline.Scope{Namespace: "other", SessionID: "s"}, pipeline.Note{})
+			return f.Notes().AddNote(ctx, stage.Scope{Namespace: "other", SessionID: "s"}, stage.Note{})
 		},
 	} {
 		if err := try(ann); !errors.Is(err, ragctx.ErrDenied) && !errors.Is(err, ragctx.ErrNotFound) || try(t.Context()) != nil && name == "another's" {
@@ -66,7 +66,7 @@ func TestConversationsOfAUser(t *testing.T) {
 	if err := s.Create(ann, convo.Key{ID: "s1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Notes().AddNote(ann, pipeline.Scope{SessionID: "s1"}, pipeline.Note{Intent: "x"}); err != nil {
+	if err := f.Notes().AddNote(ann, stage.Scope{SessionID: "s1"}, stage.Note{Intent: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	hers := convo.Key{User: "ann", ID: "s1"}

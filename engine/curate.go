@@ -5,8 +5,8 @@ import (
 	"context"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Viewer is who looks at memories: a user, who also sees those of no user, or anyone.

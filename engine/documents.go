@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // PutDocument stores a document; it can be found when PutDocument returns. The

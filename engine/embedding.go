@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"math"
 
-	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/outbound"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // embed sets the units of a content, and what fills in their vectors before they are written,
@@ -98,7 +98,7 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 // levelOf is how loud an embedder's failure is told. That a service is left alone
 // was told when that began.
 func levelOf(err error) slog.Level {
-	if errors.Is(err, outbound.ErrOpen) {
+	if errors.Is(err, httpclient.ErrOpen) {
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn

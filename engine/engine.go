@@ -26,19 +26,19 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/embed"
-	"github.com/ragctx/ragctx/events"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/procedures"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // Options configures an [Engine]. Only Dir is required.
@@ -88,10 +88,10 @@ type Options struct {
 	Summarizer llm.Generator
 	// Conversation says how stored conversations are compressed. Stages run beside those of
 	// package pipeline for what a model is shown of them.
-	Conversation conversation.Settings
-	Stages       []pipeline.Stage
+	Conversation view.Settings
+	Stages       []stage.Stage
 	// Procedures says from which turns procedures are learnt.
-	Procedures skills.Gate
+	Procedures procedures.Gate
 	// Ledgers says what is made of the messages of clusters.
 	Ledgers Ledgers
 	// Providers are asked beside the built-in documents and memories.
@@ -163,7 +163,7 @@ type Engine struct {
 	builtin       []ragctx.ContextProvider // documents, memories, skills
 	resolver      *resolve.Resolver
 	attached      attached
-	conversations *conversation.Service
+	conversations *view.Service
 	observer      *observer
 	learner       *learner
 	uses          *uses
@@ -249,7 +249,7 @@ func (e *Engine) open(ctx context.Context) error {
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.source(store.Documents), e.documents()),
 		memory.NewProvider(e.source(store.Memories), e.memories()),
-		skills.NewProvider(e.shelf),
+		procedures.NewProvider(e.shelf),
 	}
 	if err := e.openPacks(); err != nil {
 		return err
@@ -284,7 +284,7 @@ func (e *Engine) openResolver() error {
 		watchers = append(watchers, watcher{TurnObserver: e.learner, name: memory.Name, timeout: e.learner.wait + learnTimeout, own: true})
 	}
 	watchers = append(watchers, watcher{
-		TurnObserver: apprentice{e}, name: skills.Observer, timeout: DefaultModelWait + learnTimeout, own: true, wants: e.opts.Procedures.Admits,
+		TurnObserver: apprentice{e}, name: procedures.Observer, timeout: DefaultModelWait + learnTimeout, own: true, wants: e.opts.Procedures.Admits,
 	})
 	for _, r := range e.opts.Providers {
 		providers = append(providers, r)

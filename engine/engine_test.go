@@ -20,11 +20,11 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
-	"github.com/ragctx/ragctx/tokens"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

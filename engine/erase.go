@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/throttle"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/store"
 )
 
 // eraser completes erasures: when one is asked for all that are to be completed
@@ -232,7 +232,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	while, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.life, cancel)()
-	lull.Aside(func() { err = e.finishErasures(while, pending) })
+	throttle.Background(func() { err = e.finishErasures(while, pending) })
 	if err != nil && ctx.Err() == nil && r.life.Err() != nil {
 		return fmt.Errorf("erased, but files may still hold it; it is gone from them once the data directory is opened again: %w", ragctx.ErrClosed)
 	}

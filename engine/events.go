@@ -7,11 +7,11 @@ import (
 	"strconv"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
 )
 
 // The tiers of memories that events name.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // Finding is what one step of an [Explanation] found.

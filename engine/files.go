@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // PutFile is [Engine.PutDocument] for a document that is in a file, such as a PDF or

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // The wall between users. Who is bound to a user ([access.Grant].User) sees what is

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // HitsOptions says what [Engine.Hits] looks for.

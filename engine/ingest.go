@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Sink is where ingested documents go: an [Engine]. A server that has one is sent

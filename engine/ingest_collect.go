@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Lister tells what documents there are: an [Engine], or a client of a server.

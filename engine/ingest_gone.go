@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // moved puts a document whose id was ingested from another root. If that is

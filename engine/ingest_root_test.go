@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // wiki is a root that is no place of the machine: texts by their names. A text

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // settled is how long ago a file must have been written for its time to tell it

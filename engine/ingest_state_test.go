@@ -13,8 +13,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 func later() time.Time { return time.Now().Add(time.Hour) }

@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Faults lets a test fail or delay what jobs write. Each func may be nil.

@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // JobFolder is the kind of job that ingests files and folders of this machine.

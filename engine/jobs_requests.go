@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // BeginRequest notes a request that its sender may send again within

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // runningJob is a job and its progress. Its methods are safe for concurrent use.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 // TestKeysLast checks what of keys is there after a restart: themselves, their ends,

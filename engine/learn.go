@@ -9,10 +9,10 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 // Learning says how turns are looked through for what is worth remembering. The zero
@@ -245,7 +245,7 @@ const maxRelatedChars = 2000
 
 // related returns facts of the turn's user and agent that match a text, best first.
 func (l *learner) related(ctx context.Context, t ragctx.Turn, text string, n int) ([]memory.Memory, error) {
-	q := ragctx.NewQuery(prose.Clip(text, maxRelatedChars)).WithMaxResults(n)
+	q := ragctx.NewQuery(sentence.Clip(text, maxRelatedChars)).WithMaxResults(n)
 	q.Namespace, q.UserID, q.AgentID, q.Now = t.Namespace, t.UserID, t.AgentID, l.engine.opts.Now()
 	q.Params = map[string]any{memory.ParamTime: false, memory.ParamDialogue: false}
 	q.Filter.Sources = []string{index.DerivedSource} // without it turns would stand in the place of their facts

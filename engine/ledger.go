@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // AppendMessages appends messages of one cluster, all or none; see [ledger.Log]. They

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 func said(cluster string, texts ...string) []ledger.Message {

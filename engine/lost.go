@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ragctx/ragctx/index/vector"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // checkLost refuses a database that is older than one of its indexes. Its state file tells

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // TestLostDatabase takes something of a data directory away. It is refused with the remedy, and

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 func (f *fixture) remember(m memory.Memory) (memory.Memory, store.Status) {

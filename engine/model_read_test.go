@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // look asks one leg. Whatever it finds must be visible to the viewer.

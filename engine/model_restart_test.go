@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // saved is an older state, as the database or a snapshot has it, and as the model does.

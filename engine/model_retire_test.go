@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // relic is a piece of what was erased.

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/events"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // TestEraseNamespace erases a namespace in which there is something of everything: no
@@ -45,7 +45,7 @@ func TestEraseNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := engine.ProcedureKey{Namespace: space, Name: strings.ToLower(token)}
-	if _, err := f.PutDraft(ctx, key, skills.Body{Trigger: token, Steps: []string{token}}); err != nil {
+	if _, err := f.PutDraft(ctx, key, procedures.Body{Trigger: token, Steps: []string{token}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.SetRanking(ctx, space, store.Documents, index.Ranking{Method: "keyword"}); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/keyword"
 	"github.com/ragctx/ragctx/index/vector"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // indexDir is where a collection's index keeps its files.

@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/pack"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/budget"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 // Ledgers configures what is made of the messages of clusters.
@@ -178,7 +178,7 @@ func (t *packTally) add(p Packed) {
 		t.Parts = make(map[string]uint64)
 	}
 	for _, d := range p.Decisions {
-		if d.Status == pack.Included {
+		if d.Status == budget.Included {
 			t.Parts[d.Variant]++
 		} else {
 			t.Parts[string(d.Reason)]++

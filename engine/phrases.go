@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // unquote returns a query without its quotation marks, and what they enclose, where

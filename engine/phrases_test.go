@@ -8,7 +8,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // names returns the documents and memories of hits, sorted.

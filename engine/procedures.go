@@ -6,18 +6,18 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/redact"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/screen"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // ProcedureKey names a procedure: two owners may have procedures of the same name.
 type ProcedureKey struct {
 	Namespace string
 	Name      string
-	skills.Owner
+	procedures.Owner
 }
 
 func (k ProcedureKey) check() error {
@@ -27,7 +27,7 @@ func (k ProcedureKey) check() error {
 	if err := ragctx.ValidName("agent_id", k.AgentID); err != nil {
 		return err
 	}
-	return skills.ValidName(k.Name)
+	return procedures.ValidName(k.Name)
 }
 
 // procedureKey returns the key of a procedure that is looked at. Who is bound to a user
@@ -59,7 +59,7 @@ func (e *Engine) ownProcedureKey(ctx context.Context, k ProcedureKey, create boo
 
 // ListProcedures returns a page of procedures by name; the next one starts after its
 // last. What an entry takes does not depend on the length of the procedure.
-func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error) {
+func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.P
 	}
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {
-		return []skills.ProcedureEntry{}, nil
+		return []procedures.ProcedureEntry{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -81,11 +81,11 @@ func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.P
 }
 
 // Procedure returns a procedure with its draft and its versions.
-func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
-	return readOwn(ctx, k, func(k ProcedureKey) (skills.Procedure, error) {
+func (e *Engine) Procedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+	return readOwn(ctx, k, func(k ProcedureKey) (procedures.Procedure, error) {
 		key, err := e.procedureKey(ctx, k, false)
 		if err != nil {
-			return skills.Procedure{}, err
+			return procedures.Procedure{}, err
 		}
 		return e.store.Procedure(ctx, key)
 	})
@@ -106,14 +106,14 @@ func readOwn[T any](ctx context.Context, k ProcedureKey, read func(ProcedureKey)
 
 // PutDraft writes the draft of a procedure, which is made if there is none of the
 // name. Versions that were published do not change.
-func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b skills.Body) (skills.Procedure, error) {
-	b = skills.TrimBody(e.withoutSecrets(b))
+func (e *Engine) PutDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
+	b = procedures.TrimBody(e.withoutSecrets(b))
 	if err := b.Validate(); err != nil {
-		return skills.Procedure{}, err
+		return procedures.Procedure{}, err
 	}
 	key, err := e.ownProcedureKey(ctx, k, true)
 	if err != nil {
-		return skills.Procedure{}, err
+		return procedures.Procedure{}, err
 	}
 	return e.store.PutProcedureDraft(ctx, key, b)
 }
@@ -133,41 +133,41 @@ func (e *Engine) DeleteDraft(ctx context.Context, k ProcedureKey) error {
 
 // Publish makes a version of the draft, which never changes, and shows it to agents in
 // the place of the one that they were shown.
-func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
+func (e *Engine) Publish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
-		return skills.Procedure{}, err
+		return procedures.Procedure{}, err
 	}
 	return e.store.PublishProcedure(ctx, key)
 }
 
 // Unpublish shows agents no version any more. All of them stay.
-func (e *Engine) Unpublish(ctx context.Context, k ProcedureKey) (skills.Procedure, error) {
+func (e *Engine) Unpublish(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
-		return skills.Procedure{}, err
+		return procedures.Procedure{}, err
 	}
 	return e.store.UnpublishProcedure(ctx, key)
 }
 
 // Rollback shows agents an earlier version again, and supersedes all later ones.
-func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (skills.Procedure, error) {
+func (e *Engine) Rollback(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
 	if version < 1 {
-		return skills.Procedure{}, ragctx.Invalid("version", "is %d; use the number of a version, from 1", version)
+		return procedures.Procedure{}, ragctx.Invalid("version", "is %d; use the number of a version, from 1", version)
 	}
 	key, err := e.ownProcedureKey(ctx, k, false)
 	if err != nil {
-		return skills.Procedure{}, err
+		return procedures.Procedure{}, err
 	}
 	return e.store.RollbackProcedure(ctx, key, version)
 }
 
 // PreviewProcedure returns what an agent would see of a procedure: with draft its
 // draft, otherwise a version, where 0 is the canonical one.
-func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version int, draft bool) (skills.ProcedurePreview, error) {
+func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version int, draft bool) (procedures.ProcedurePreview, error) {
 	p, err := e.Procedure(ctx, k)
 	if err != nil {
-		return skills.ProcedurePreview{}, err
+		return procedures.ProcedurePreview{}, err
 	}
 	v, ok := p.Version(version)
 	if draft {
@@ -176,18 +176,18 @@ func (e *Engine) PreviewProcedure(ctx context.Context, k ProcedureKey, version i
 		}
 	}
 	if !ok {
-		return skills.ProcedurePreview{}, notFound("version of procedure", k.Name)
+		return procedures.ProcedurePreview{}, notFound("version of procedure", k.Name)
 	}
-	out := skills.ProcedurePreview{Line: skills.Line(k.Name, v.Trigger), Body: skills.Markdown(k.Name, v.Body)}
+	out := procedures.ProcedurePreview{Line: procedures.Line(k.Name, v.Trigger), Body: procedures.Markdown(k.Name, v.Body)}
 	if v.Number > 0 {
-		out.ID = skills.ID{Owner: p.Owner, Name: k.Name, Version: v.Number}.String()
+		out.ID = procedures.ID{Owner: p.Owner, Name: k.Name, Version: v.Number}.String()
 	}
 	return out, nil
 }
 
 // ProcedureHistory returns what happened to a procedure, oldest first.
-func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]skills.ProcedureChange, error) {
-	return readOwn(ctx, k, func(k ProcedureKey) ([]skills.ProcedureChange, error) {
+func (e *Engine) ProcedureHistory(ctx context.Context, k ProcedureKey) ([]procedures.ProcedureChange, error) {
+	return readOwn(ctx, k, func(k ProcedureKey) ([]procedures.ProcedureChange, error) {
 		key, err := e.procedureKey(ctx, k, false)
 		if err != nil {
 			return nil, err
@@ -211,17 +211,17 @@ func (e *Engine) EraseProcedure(ctx context.Context, k ProcedureKey) (store.Eras
 }
 
 // Skill returns the body of a published procedure by the id of an item.
-func (e *Engine) Skill(ctx context.Context, namespace, item string) (skills.ID, skills.ProcedureVersion, error) {
-	id, err := skills.ParseID(item)
+func (e *Engine) Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error) {
+	id, err := procedures.ParseID(item)
 	if err != nil {
-		return id, skills.ProcedureVersion{}, err
+		return id, procedures.ProcedureVersion{}, err
 	}
 	if user := id.UserID; user != "" && actAs(ctx, &user) != nil {
-		return id, skills.ProcedureVersion{}, notFound("procedure", item) // as what is another user's is
+		return id, procedures.ProcedureVersion{}, notFound("procedure", item) // as what is another user's is
 	}
 	key, err := e.procedureKey(ctx, ProcedureKey{namespace, id.Name, id.Owner}, false)
 	if err != nil {
-		return id, skills.ProcedureVersion{}, err
+		return id, procedures.ProcedureVersion{}, err
 	}
 	v, err := e.store.ProcedureVersion(ctx, key, id.Version)
 	id.Version = v.Number
@@ -240,7 +240,7 @@ const learnAttempts = 3
 
 // OnTurnComplete implements [ragctx.TurnObserver].
 func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
-	found, ok := skills.Extract(t, a.engine.screen())
+	found, ok := procedures.Extract(t, a.engine.screen())
 	if !ok {
 		return nil
 	}
@@ -248,10 +248,10 @@ func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	if err != nil {
 		return err
 	}
-	sure, _ := skills.Confidence(t)
+	sure, _ := procedures.Confidence(t)
 	lesson := store.ProcedureLesson{
-		Key: store.ProcedureKey{Namespace: ns, Owner: skills.Owner{UserID: t.UserID, AgentID: t.AgentID}}, By: skills.ByTurn,
-		Seen: skills.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
+		Key: store.ProcedureKey{Namespace: ns, Owner: procedures.Owner{UserID: t.UserID, AgentID: t.AgentID}}, By: procedures.ByTurn,
+		Seen: procedures.ProcedureRun{Turn: t.ID, Confidence: sure, At: t.Occurred},
 	}
 	for range learnAttempts {
 		err = a.learn(ctx, lesson, found)
@@ -263,25 +263,25 @@ func (a apprentice) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 }
 
 // learn adds a turn to the procedure that does the same, or makes a new one of it.
-func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, found skills.Known) error {
+func (a apprentice) learn(ctx context.Context, lesson store.ProcedureLesson, found procedures.Known) error {
 	known, err := a.engine.store.KnownProcedures(ctx, lesson.Key.Namespace, lesson.Key.Owner, maxKnown)
 	if err != nil {
 		return err
 	}
-	same := slices.IndexFunc(known, func(k skills.Known) bool { return skills.Similar(k, found) })
+	same := slices.IndexFunc(known, func(k procedures.Known) bool { return procedures.Similar(k, found) })
 	if lesson.Known = same >= 0; lesson.Known {
 		lesson.Key.Name = known[same].Name
 	} else {
-		found, lesson.By = skills.Word(ctx, found, a.engine.screen(), a.engine.opts.Learning.Model)
-		lesson.Key.Name, lesson.Body = skills.FreeName(found.Name, known), found.Body
+		found, lesson.By = procedures.Word(ctx, found, a.engine.screen(), a.engine.opts.Learning.Model)
+		lesson.Key.Name, lesson.Body = procedures.FreeName(found.Name, known), found.Body
 	}
 	_, err = a.engine.store.LearnProcedure(ctx, lesson)
 	return err
 }
 
 // screen is what is looked for in text before a procedure is made of it.
-func (e *Engine) screen() skills.Screen {
-	s := skills.Screen{Orders: func(text string) bool { _, ok := screen.Instruction(text); return ok }}
+func (e *Engine) screen() procedures.Screen {
+	s := procedures.Screen{Orders: func(text string) bool { _, ok := redact.Instruction(text); return ok }}
 	if !e.opts.KeepSecrets {
 		s.Redact = func(text string) string { out, _ := memory.RedactText(text); return out }
 	}
@@ -289,7 +289,7 @@ func (e *Engine) screen() skills.Screen {
 }
 
 // withoutSecrets takes secrets out of a body. The caller's own is not changed.
-func (e *Engine) withoutSecrets(b skills.Body) skills.Body {
+func (e *Engine) withoutSecrets(b procedures.Body) procedures.Body {
 	redact := e.screen().Redact
 	if redact == nil {
 		return b

@@ -15,9 +15,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // used is a tool call and its result.
@@ -73,7 +73,7 @@ func TestProcedureFromTurnToContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := skills.Body{
+	want := procedures.Body{
 		Trigger: "deploy the {service} service to {environment}",
 		Steps: []string{
 			"git_pull(repo={service})", "registry_login(registry=internal)", "build_image(service={service})",
@@ -192,7 +192,7 @@ func TestSkillsScopeIsAWall(t *testing.T) {
 		k := engine.ProcedureKey{Namespace: rapid.SampledFrom(names).Draw(rt, "ns"), Name: rapid.SampledFrom([]string{"deploy-heron", "roll-back-heron"}).Draw(rt, "name")}
 		k.UserID, k.AgentID = rapid.SampledFrom(users).Draw(rt, "user"), rapid.SampledFrom(agents).Draw(rt, "agent")
 		mark := k.Namespace + "." + k.UserID + "." + k.AgentID
-		if _, err := f.PutDraft(t.Context(), k, skills.Body{Trigger: "heron " + mark, Steps: []string{"go"}}); err != nil {
+		if _, err := f.PutDraft(t.Context(), k, procedures.Body{Trigger: "heron " + mark, Steps: []string{"go"}}); err != nil {
 			rt.Fatal(err)
 		}
 		if _, err := f.Publish(t.Context(), k); err != nil {
@@ -232,19 +232,19 @@ func TestProcedureWordedByModel(t *testing.T) {
 	f.turn(deploy("t2", "s1", "search", .9))
 	settled(t, f)
 	p, err := f.Procedure(t.Context(), engine.ProcedureKey{Name: "ship-service"})
-	if err != nil || p.Draft.By != skills.ByModel || len(p.Draft.Sources) != 2 || asked.Load() != 1 {
+	if err != nil || p.Draft.By != procedures.ByModel || len(p.Draft.Sources) != 2 || asked.Load() != 1 {
 		t.Errorf("%+v, %v; asked %d times", p.Draft, err, asked.Load())
 	}
 }
 
 func TestBadProcedures(t *testing.T) {
 	f := open(t)
-	ok := skills.Body{Trigger: "when", Steps: []string{"do"}}
+	ok := procedures.Body{Trigger: "when", Steps: []string{"do"}}
 	for name, err := range map[string]error{
 		"name":      failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "Not A Name"}, ok)),
-		"trigger":   failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, skills.Body{Steps: []string{"do"}})),
-		"steps":     failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, skills.Body{Trigger: "when"})),
-		"long":      failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, skills.Body{Trigger: strings.Repeat("w", 201), Steps: ok.Steps})),
+		"trigger":   failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Steps: []string{"do"}})),
+		"steps":     failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Trigger: "when"})),
+		"long":      failure(f.PutDraft(t.Context(), engine.ProcedureKey{Name: "x"}, procedures.Body{Trigger: strings.Repeat("w", 201), Steps: ok.Steps})),
 		"version 0": failure(f.Rollback(t.Context(), engine.ProcedureKey{Name: "x"}, 0)),
 	} {
 		if !errors.Is(err, ragctx.ErrInvalid) {

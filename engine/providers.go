@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/resolve"
 )
 
 // Scope says which questions a provider is asked.
@@ -38,8 +38,8 @@ type ProviderInfo struct {
 
 // BreakerInfo is the state of a circuit breaker.
 type BreakerInfo struct {
-	State outbound.State `json:"state" enum:"closed,open,half-open" doc:"closed: it is asked; open: it failed several times in a row and is left alone; half-open: one question finds out whether it is back"`
-	Until time.Time      `json:"until,omitzero" doc:"until when it is left alone, if it is"`
+	State httpclient.State `json:"state" enum:"closed,open,half-open" doc:"closed: it is asked; open: it failed several times in a row and is left alone; half-open: one question finds out whether it is back"`
+	Until time.Time        `json:"until,omitzero" doc:"until when it is left alone, if it is"`
 }
 
 // Providers describes the providers, those of all sessions first, in the order in which
@@ -77,7 +77,7 @@ func describe(r resolve.Registered, scope Scope) ProviderInfo {
 		i.FailureMode = "fail_closed"
 	}
 	if p, ok := r.Provider.(interface {
-		Breaker() (outbound.State, time.Time)
+		Breaker() (httpclient.State, time.Time)
 	}); ok {
 		state, until := p.Breaker()
 		i.Breaker = &BreakerInfo{State: state, Until: until.UTC()}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // Ranking returns how a kind of item of a namespace is ranked where that differs

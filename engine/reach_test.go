@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/assemble"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/events"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/providers/procedures"
+	"github.com/ragctx/ragctx/session/assemble"
 )
 
 // theirs is the namespace that a caller of another one tries to reach, and the id of all
@@ -118,7 +118,7 @@ func fillTheirs(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	k := engine.ProcedureKey{Namespace: theirs, Name: theirs}
-	if _, err := f.PutDraft(ctx, k, skills.Body{Trigger: "the " + secret, Steps: []string{"a " + secret}}); err != nil {
+	if _, err := f.PutDraft(ctx, k, procedures.Body{Trigger: "the " + secret, Steps: []string{"a " + secret}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Publish(ctx, k); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // gated is an embedder that embeds documents only while its gate is open, and

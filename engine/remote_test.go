@@ -18,8 +18,8 @@ import (
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/remote"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // service embeds by hashing for whoever asks in OpenAI's shape, while it is up. It

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/internal/resolve"
 )
 
 func TestAModelThatHangs(t *testing.T) {

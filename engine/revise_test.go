@@ -8,9 +8,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // TestChangesAtATime: of changes that are made at a time, none is lost.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // MaxSessionProviders is how many providers a session can ask beside those of all

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/resolve"
 )
 
 // desk is a provider that says its name and remembers whom it was told of.

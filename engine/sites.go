@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/fetch"
+	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
 // keepListing is how long what a sitemap lists is not asked for again: a job counts

@@ -9,9 +9,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ragctx/ragctx/extract"
-	"github.com/ragctx/ragctx/fetch"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/docs/extract"
+	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
 // site is a [Root] on web servers.

@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/extract"
-	"github.com/ragctx/ragctx/fetch"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/docs/extract"
+	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
 // web is a site with a sitemap, whose pages have tags that tell their content.

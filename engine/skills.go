@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // shelf gives the skills provider its view of the store. What is published is kept in
@@ -15,14 +15,14 @@ type shelf struct {
 
 	mu    sync.Mutex
 	state uint64 // of the procedures that are kept
-	kept  map[int64][]skills.Skill
+	kept  map[int64][]procedures.Skill
 }
 
 // maxShelves bounds the namespaces whose skills are kept.
 const maxShelves = 1000
 
-// Skills implements [skills.Source].
-func (s *shelf) Skills(ctx context.Context, q ragctx.ContextQuery) ([]skills.Skill, error) {
+// Skills implements [procedures.Source].
+func (s *shelf) Skills(ctx context.Context, q ragctx.ContextQuery) ([]procedures.Skill, error) {
 	ns, err := s.engine.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		return nil, nil
@@ -49,11 +49,11 @@ func (s *shelf) Skills(ctx context.Context, q ragctx.ContextQuery) ([]skills.Ski
 	return found, nil
 }
 
-func (s *shelf) get(ns int64, state uint64) ([]skills.Skill, bool) {
+func (s *shelf) get(ns int64, state uint64) ([]procedures.Skill, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state < state || s.kept == nil || len(s.kept) > maxShelves {
-		s.state, s.kept = state, make(map[int64][]skills.Skill)
+		s.state, s.kept = state, make(map[int64][]procedures.Skill)
 	}
 	found, ok := s.kept[ns]
 	return found, ok && s.state == state

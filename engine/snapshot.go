@@ -12,7 +12,7 @@ import (
 	"os"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // MaxSnapshots is how many snapshots are made or read at a time.

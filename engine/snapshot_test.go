@@ -12,7 +12,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // TestEraseBesideASlowSnapshot erases while a snapshot is read slowly: no file holds what is

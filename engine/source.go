@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/expand"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/queryexpand"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/trace"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
-	"github.com/ragctx/ragctx/timing"
 )
 
 // source gives a provider its view of the engine: the store's texts and the
@@ -35,11 +35,11 @@ func (s source) Search(ctx context.Context, q ragctx.ContextQuery, iq index.Quer
 // of the best hits.
 func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query, by *index.Ranking) (index.Result, error) {
 	asked := iq.More
-	if !expand.Fed(q) || iq.Time != nil && iq.Time.List {
+	if !queryexpand.Fed(q) || iq.Time != nil && iq.Time.List {
 		return s.search(ctx, q.Namespace, iq, asked, by)
 	}
 	first := iq
-	first.K = expand.FeedbackTexts
+	first.K = queryexpand.FeedbackTexts
 	found, err := s.search(ctx, q.Namespace, first, asked, by)
 	if err != nil || len(found.Hits) == 0 {
 		return found, err
@@ -54,7 +54,7 @@ func (s source) find(ctx context.Context, q ragctx.ContextQuery, iq index.Query,
 	for i, b := range best {
 		texts[i] = b.Unit.Text
 	}
-	fed := expand.Feedback(iq.Text, texts, expand.FeedbackOptions{})
+	fed := queryexpand.Feedback(iq.Text, texts, queryexpand.FeedbackOptions{})
 	iq.More = slices.Concat(asked, passage.Weighted(fed))
 	return s.search(ctx, q.Namespace, iq, asked, by)
 }
@@ -101,7 +101,7 @@ func (s source) search(
 func (s source) searchIn(ctx context.Context, idx *index.Hybrid, in *space, iq index.Query, asked []index.Wording) (index.Result, error) {
 	var degraded []string
 	var err error
-	span := timing.Start(ctx, timing.Embed)
+	span := trace.Start(ctx, trace.Embed)
 	iq.Vector, err = in.vectorFor(ctx, iq, asked)
 	span.End()
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // maxStanding bounds the memories of each kind, and the skills, that are looked at for a
@@ -45,12 +45,12 @@ func (e *Engine) standing(ctx context.Context, q ragctx.ContextQuery) ([]resolve
 	}
 	if q.Wants(ragctx.TypeSkill) {
 		q.Query, q.MaxResults = "", maxStanding
-		all, err := skills.NewProvider(e.shelf).Query(ctx, q.WithTypes(ragctx.TypeSkill))
+		all, err := procedures.NewProvider(e.shelf).Query(ctx, q.WithTypes(ragctx.TypeSkill))
 		if err != nil {
 			return nil, err
 		}
 		for _, it := range all.Items {
-			it.Provider = skills.Name
+			it.Provider = procedures.Name
 			found = append(found, standing{it.WithRelevance(0), 0, time.Time{}})
 		}
 	}

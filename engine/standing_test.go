@@ -8,9 +8,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // block returns the stable block of an answer in blocks, and the whole answer.
@@ -33,7 +33,7 @@ func (f *fixture) note(m memory.Memory) {
 
 func (f *fixture) release(k engine.ProcedureKey, trigger string) {
 	f.t.Helper()
-	if _, err := f.PutDraft(f.t.Context(), k, skills.Body{Trigger: trigger, Steps: []string{"go"}}); err != nil {
+	if _, err := f.PutDraft(f.t.Context(), k, procedures.Body{Trigger: trigger, Steps: []string{"go"}}); err != nil {
 		f.t.Fatal(err)
 	}
 	if _, err := f.Publish(f.t.Context(), k); err != nil {

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // Stats counts what a namespace holds.

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/resolve"
 )
 
 func TestStatus(t *testing.T) {
@@ -73,19 +73,19 @@ func TestStatus(t *testing.T) {
 // cutOff is whatever is asked through a circuit breaker that is open.
 type cutOff struct{ until time.Time }
 
-func (b cutOff) Breaker() (outbound.State, time.Time)     { return outbound.Open, b.until }
-func (b cutOff) TurnBreaker() (outbound.State, time.Time) { return outbound.HalfOpen, time.Time{} }
+func (b cutOff) Breaker() (httpclient.State, time.Time)     { return httpclient.Open, b.until }
+func (b cutOff) TurnBreaker() (httpclient.State, time.Time) { return httpclient.HalfOpen, time.Time{} }
 
 func (cutOff) Rerank(context.Context, string, []string) ([]float64, error) {
-	return nil, outbound.ErrOpen
+	return nil, httpclient.ErrOpen
 }
 
 func (cutOff) Generate(context.Context, llm.Request) (llm.Response, error) {
-	return llm.Response{}, outbound.ErrOpen
+	return llm.Response{}, httpclient.ErrOpen
 }
 
 func (b cutOff) Totals() llm.Totals {
-	return llm.Totals{Service: "gpt at host", State: string(outbound.Open), AsksAgain: &b.until}
+	return llm.Totals{Service: "gpt at host", State: string(httpclient.Open), AsksAgain: &b.until}
 }
 
 // cutOffProvider fails questions where required, and is told of turns.
@@ -100,7 +100,7 @@ func (p cutOffProvider) Name() string                    { return p.name }
 func (p cutOffProvider) FailureMode() ragctx.FailureMode { return p.mode }
 
 func (cutOffProvider) Query(context.Context, ragctx.ContextQuery) (ragctx.ContextResult, error) {
-	return ragctx.ContextResult{}, outbound.ErrOpen
+	return ragctx.ContextResult{}, httpclient.ErrOpen
 }
 
 // TestStatusNamesWhatIsLeftAlone: open breakers are among what does not work, also for the

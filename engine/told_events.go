@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // eraseTold is erase of what events of the namespace may have told: those that match are

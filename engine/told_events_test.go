@@ -10,9 +10,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/events"
+	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 // TestErasedTextIsInNoEvent: who comes back later is not told what was erased since.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // maxTroubles is how many warnings and errors are remembered, maxTroubleChars how much of
@@ -95,7 +95,7 @@ func (r remembering) Handle(ctx context.Context, rec slog.Record) error {
 		rec.Attrs(note)
 		r.to.add(Trouble{
 			Time: rec.Time.UTC(), Level: rec.Level.String(),
-			Message: prose.Clip(rec.Message, maxTroubleChars), Details: prose.Clip(strings.Join(details, " "), maxTroubleChars),
+			Message: sentence.Clip(rec.Message, maxTroubleChars), Details: sentence.Clip(strings.Join(details, " "), maxTroubleChars),
 		})
 	}
 	if !r.Handler.Enabled(ctx, rec.Level) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
 )
 
 // uses counts the answers that memories are part of. Counts are written now and

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // gauges measure the vector searches of each kind of item, in all namespaces and

@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // TestSearchesAreMeasured asks normally and exactly, with every search done again.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // said is a word of which it is known whose it is: zq, namespace, user, number.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ragctx/ragctx/store"
-	"github.com/ragctx/ragctx/watch"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/docs/watch"
 )
 
 // keepSyncs is how many jobs of the same watched folder can be looked at.

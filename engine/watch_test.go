@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
-	"github.com/ragctx/ragctx/watch"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/docs/watch"
 )
 
 // texts returns what documents of a namespace there are.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // The file "catalog" holds the catalog up to a change, so that opening an index
@@ -69,12 +69,12 @@ func (h *Hybrid) save(force bool) error {
 	if known == 0 && len(view.ids) < leastSaved || known == seq && !force {
 		return nil
 	}
-	if err := durable.MakeDir(h.opts.FS, h.opts.Dir, 0o700); err != nil {
+	if err := atomicfile.MakeDir(h.opts.FS, h.opts.Dir, 0o700); err != nil {
 		return fmt.Errorf("save catalog: %w", err)
 	}
 	b := view.encode(h.opts.Origin(), seq)
-	err := durable.WriteFile(h.opts.FS, filepath.Join(h.opts.Dir, catalogFile), func(w io.Writer) error {
-		head := binary.LittleEndian.AppendUint32([]byte(catalogMagic), durable.Checksum(b))
+	err := atomicfile.WriteFile(h.opts.FS, filepath.Join(h.opts.Dir, catalogFile), func(w io.Writer) error {
+		head := binary.LittleEndian.AppendUint32([]byte(catalogMagic), atomicfile.Checksum(b))
 		if _, err := w.Write(head); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (h *Hybrid) restore() error {
 		return nil
 	}
 	name := filepath.Join(h.opts.Dir, catalogFile)
-	b, err := durable.ReadFile(h.opts.FS, name, catalogLimit)
+	b, err := atomicfile.ReadFile(h.opts.FS, name, catalogLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (h *Hybrid) restore() error {
 		return errors.New("it is of another version")
 	}
 	b = b[len(catalogMagic):]
-	if binary.LittleEndian.Uint32(b) != durable.Checksum(b[4:]) {
+	if binary.LittleEndian.Uint32(b) != atomicfile.Checksum(b[4:]) {
 		return errors.New("checksum does not match")
 	}
 	r := catalogReader{b: b[4:]}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/timeexpr"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
 // Dialogue scores what was said in a conversation by more than its own words: by

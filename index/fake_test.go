@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // words is a lexical leg whose score is the number of query words that a unit has,

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // Fusion says how the scores of the two legs become one relevance. The zero

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // GaugeOptions says how a [Gauge] samples. The zero value works.
@@ -45,7 +45,7 @@ type Gauge struct {
 	above   *Gauge // counts all that this one does; nil at the top
 	sampler *sampler
 
-	took, exact timing.Histogram
+	took, exact trace.Histogram
 
 	mu      sync.Mutex // guards what follows
 	samples []sample   // a ring once it is full
@@ -63,7 +63,7 @@ type sample struct {
 type Measured struct {
 	// Took are the searches that may approximate, Exact those that were asked for as
 	// exact ones, by a query or for a sample.
-	Took, Exact timing.Durations
+	Took, Exact trace.Durations
 	// Recall is told from the newest 1,000 samples; nil without any.
 	Recall *Recall
 	// Skipped counts searches that were chosen and not compared: because others were

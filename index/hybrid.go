@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // Options says what a [Hybrid] is made of. Feed, Lexical and Dense are required.
@@ -37,7 +37,7 @@ type Options struct {
 	// Gauge is told of every search of the dense leg, beside a part of it that is the
 	// index's own; nil measures nothing. See [Hybrid.Vitals].
 	Gauge  *Gauge
-	FS     durable.FS // nil is the system's
+	FS     atomicfile.FS // nil is the system's
 	Now    func() time.Time
 	Logger *slog.Logger // silent by default
 }
@@ -54,7 +54,7 @@ func (o Options) withDefaults() Options {
 		o.Knows = func(string) bool { return true }
 	}
 	if o.FS == nil {
-		o.FS = durable.OS{}
+		o.FS = atomicfile.OS{}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -120,7 +120,7 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	if o.Dir != "" {
-		if err := durable.Clean(o.FS, o.Dir); err != nil {
+		if err := atomicfile.Clean(o.FS, o.Dir); err != nil {
 			o.Logger.WarnContext(ctx, "files of an interrupted write are left", "dir", o.Dir, "error", err)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/analysis"
-	"github.com/ragctx/ragctx/timeexpr"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
 // Parent is what units belong to: one version of a document, or one memory. The

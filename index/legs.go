@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // ErrClosed is returned by a leg or index that has been closed.

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/timeexpr"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
 // fact returns a unit of something that was found in a session of a user.

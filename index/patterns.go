@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ragctx/ragctx/analysis"
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // How many words a pattern stands for at most, and what one of them weighs beside the 1
@@ -28,7 +28,7 @@ func (h *Hybrid) variants(ctx context.Context, q *Query) (words []Wording) {
 	if !ok {
 		return nil
 	}
-	defer timing.Start(ctx, timing.Keyword).End()
+	defer trace.Start(ctx, trace.Keyword).End()
 	seen := analysis.Query(q.Text)
 	for _, p := range q.Patterns {
 		most := mostNear

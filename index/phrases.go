@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // holding narrows what both legs may find to units that may hold q's phrases.
@@ -16,7 +16,7 @@ func (h *Hybrid) holding(ctx context.Context, q *Query, accept Accept) Accept {
 	if !ok || !whole {
 		return accept // it cannot tell; the texts can
 	}
-	defer timing.Start(ctx, timing.Keyword).End()
+	defer trace.Start(ctx, trace.Keyword).End()
 	var terms []string
 	for i := range q.Phrases {
 		terms = append(terms, q.Phrases[i].Terms()...)

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/timing"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // Search implements [Index].
@@ -54,7 +54,7 @@ func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, fmt.Errorf("%w: no leg of the index can answer; it is being repaired, try again soon: %w",
 			ragctx.ErrUnavailable, errors.Join(a.errWords, a.errNear))
 	}
-	defer timing.Start(ctx, timing.Fuse).End()
+	defer trace.Start(ctx, trace.Fuse).End()
 	res.Hits = h.join(q, a.space, a.words, a.near)
 	fuse(res.Hits, q.Fusion, q.Text, useWords && a.words.Max > 0, useNear)
 	slices.SortFunc(res.Hits, better)
@@ -145,7 +145,7 @@ func (h *Hybrid) words(ctx context.Context, q LexicalQuery) (res LexicalResult, 
 	if !ok {
 		return res, false, errAbsent
 	}
-	defer timing.Start(ctx, timing.Keyword).End()
+	defer trace.Start(ctx, trace.Keyword).End()
 	res, err = l.Search(ctx, q)
 	return res, whole, err
 }
@@ -157,7 +157,7 @@ func (s *space) search(ctx context.Context, name string, q DenseQuery) (near []S
 	if !ok || name != s.name {
 		return nil, false, errAbsent
 	}
-	defer timing.Start(ctx, timing.Vector).End()
+	defer trace.Start(ctx, trace.Vector).End()
 	near, err = d.Search(ctx, q)
 	return near, whole, err
 }

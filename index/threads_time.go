@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ragctx/ragctx/timeexpr"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
 // window returns the time that q asks about, nil if it asks about none.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/timeexpr"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
 // A context is written with the keys of the systems that ragctx continues:

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/tokens"
 )
 
 func TestNewestExchange(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/internal/redact"
 )
 
 // citation is what a reader cites an item by; "" where something is not known.
@@ -28,13 +28,13 @@ func cite(it ragctx.ContextItem) citation {
 		return c
 	}
 	if title, _ := it.Metadata["title"].(string); !strings.HasSuffix(it.Source, title) {
-		c.title, _ = screen.Visible(title)
+		c.title, _ = redact.Visible(title)
 	}
 	lines, _ := it.Metadata["lines"].(string)
-	c.lines, _ = screen.Visible(lines)
+	c.lines, _ = redact.Visible(lines)
 	switch page := it.Metadata["page"].(type) {
 	case string:
-		if page, _ = screen.Visible(page); page != "" {
+		if page, _ = redact.Visible(page); page != "" {
 			c.page = page
 		}
 	case int:
@@ -115,7 +115,7 @@ func jsonString(s string) json.RawMessage {
 
 // textString quotes a value as strings of Go are.
 func textString(s string) string {
-	if _, unseen := screen.Visible(s); unseen > 0 {
+	if _, unseen := redact.Visible(s); unseen > 0 {
 		return strconv.QuoteToASCII(s)
 	}
 	return strconv.Quote(s)
@@ -125,7 +125,7 @@ func textString(s string) string {
 // steer a terminal, end a line or turn the direction of text, and where one is not to be seen all
 // but ASCII.
 func escaped(s string) func(r rune) bool {
-	_, unseen := screen.Visible(s)
+	_, unseen := redact.Visible(s)
 	return func(r rune) bool {
 		return '\u007f' <= r && r <= '\u009f' || turns(r) || r == '\u2028' || r == '\u2029' || unseen > 0 && r >= utf8.RuneSelf
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/internal/redact"
 )
 
 // Indent is what follows the line feed that takes the place of another line end in the
@@ -21,7 +21,7 @@ func Indent(t ragctx.ContextType) string {
 // legible returns items whose contents have line feeds alone as line ends.
 func legible(items []ragctx.ContextItem) []ragctx.ContextItem {
 	for i, it := range items {
-		content := screen.Lines(it.Content, Indent(it.Type))
+		content := redact.Lines(it.Content, Indent(it.Type))
 		if len(content) == len(it.Content) && content == it.Content {
 			continue
 		}
@@ -34,8 +34,8 @@ func legible(items []ragctx.ContextItem) []ragctx.ContextItem {
 // clean replaces what no format may carry; the package comment lists it. Text
 // without such characters is returned as it is.
 func clean(s string) string {
-	s, _ = screen.Visible(s)
-	s = screen.Lines(s, "")
+	s, _ = redact.Visible(s)
+	s = redact.Lines(s, "")
 	i := firstUnclean(s)
 	if i == len(s) {
 		return s

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/internal/redact"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -73,7 +73,7 @@ func line(s string) string {
 }
 
 func visible(s string) string {
-	s, _ = screen.Visible(s)
+	s, _ = redact.Visible(s)
 	return s
 }
 
@@ -116,7 +116,7 @@ func sanitised(s, indent string) string {
 	for _, end := range []string{"\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"} {
 		s = strings.ReplaceAll(s, end, "\n"+indent)
 	}
-	s, _ = screen.Visible(s) // whose tests say what that is
+	s, _ = redact.Visible(s) // whose tests say what that is
 	var out []rune
 	for i, r := range s {
 		_, size := utf8.DecodeRuneInString(s[i:])

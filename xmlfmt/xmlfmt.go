@@ -6,9 +6,9 @@
 // are replaced:
 //
 //   - characters that a model reads and a person does not see are left out, see
-//     [screen.Visible];
+//     [redact.Visible];
 //   - whatever any reader takes for the end of a line becomes a line feed (CR LF becomes
-//     one), see [screen.Lines]; in a memory two spaces follow it, as the lines of one say
+//     one), see [redact.Lines]; in a memory two spaces follow it, as the lines of one say
 //     who speaks;
 //   - bytes that are not UTF-8, control characters other than tab and line
 //     feed, those that turn the direction of text (embeddings, overrides and

@@ -12,9 +12,9 @@ import (
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
 	"github.com/blevesearch/bleve/v2/registry"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/keyword"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 var ingest = flag.String("ingest", "", "a folder of chunks, made by \"peers corpus\", that TestKeywordIngest indexes; \"\" leaves it out")

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/ragctx/ragctx/bench"
-	"github.com/ragctx/ragctx/eval"
+	"github.com/ragctx/ragctx/bench/eval"
 )
 
 // entry is what is read of a line of corpus.jsonl.

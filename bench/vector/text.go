@@ -15,8 +15,8 @@ import (
 
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
 )
 
 // writeTexts embeds real texts with the built-in table: all chunks of the document

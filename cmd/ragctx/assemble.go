@@ -13,7 +13,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/session/assemble"
 )
 
 const assembleHelp = `Assemble puts a model call together: context for what the user said last, and as much

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/session/assemble"
 	"github.com/ragctx/ragctx/session/wire"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/bench"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 const (

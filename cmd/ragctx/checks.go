@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // checkOneOf accepts the given values, of which there are two at least.
@@ -102,7 +102,7 @@ func checkServer(v string) error {
 func serverURL(v string) (string, error) {
 	if !strings.Contains(v, "://") {
 		v = "https://" + v
-		if u, err := url.Parse(v); err == nil && outbound.OnThisMachine(u.Hostname()) {
+		if u, err := url.Parse(v); err == nil && httpclient.OnThisMachine(u.Hostname()) {
 			v = "http://" + u.Host + u.RequestURI()
 		}
 	}

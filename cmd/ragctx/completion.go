@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/bench/eval"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/eval"
-	"github.com/ragctx/ragctx/rerank"
+	"github.com/ragctx/ragctx/internal/rerank"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 
 	embedding "github.com/ragctx/ragctx/embed/remote"

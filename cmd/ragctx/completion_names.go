@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // Somebody waits for the next key: completions have little time, and are few.
@@ -125,7 +125,7 @@ func providerNames(ctx context.Context, _ settings, b backend, _ string) (names 
 
 func procedureNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {
 	list, err := b.ListProcedures(ctx, s.Namespace, store.ProcedureFilter{AnyUser: true, Limit: completeLooks})
-	return namesOf(list, err, func(p skills.ProcedureEntry) named { return named{p.Name, p.Trigger} })
+	return namesOf(list, err, func(p procedures.ProcedureEntry) named { return named{p.Name, p.Trigger} })
 }
 
 func clusterNames(ctx context.Context, s settings, b backend, _ string) ([]named, error) {

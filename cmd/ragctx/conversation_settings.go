@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/compact"
-	"github.com/ragctx/ragctx/conversation"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/session/compact"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // conversationSettings are the settings about how long conversations are made shorter.
@@ -20,13 +20,13 @@ func conversationSettings() []setting {
 			"true notes long turns of conversations with the layer observation, and shows a model's notes where messages do not fit",
 			fixed("true"), flag,
 		},
-		{"observation_min_messages", "messages of a turn that is observed, at least", fixed(strconv.Itoa(pipeline.DefaultMinMessages)), checkCount(1 << 20)},
-		{"observation_reflection_threshold", "how many observations become one; 0 is never", fixed(strconv.Itoa(pipeline.DefaultReflectionThreshold)), checkReflection},
+		{"observation_min_messages", "messages of a turn that is observed, at least", fixed(strconv.Itoa(stage.DefaultMinMessages)), checkCount(1 << 20)},
+		{"observation_reflection_threshold", "how many observations become one; 0 is never", fixed(strconv.Itoa(stage.DefaultReflectionThreshold)), checkReflection},
 		{"compaction_enabled", "true compacts stored conversations when that is due", fixed("true"), flag},
 		{"compaction_keep_first", "messages that a compaction leaves at the beginning", fixed(strconv.Itoa(compact.DefaultKeepFirst)), most},
 		{"compaction_keep_last", "messages that it leaves at the end, at most", fixed(strconv.Itoa(compact.DefaultKeepLast)), most},
 		{"compaction_threshold", "share of the model's window from which on compacting is due, 0.05 to 1", fixed(fmt.Sprint(compact.DefaultThreshold)), checkThreshold},
-		{"compaction_timeout", "how long a language model may take for a summary, 100ms to 10m; then the conversation's own sentences take its place", fixed(conversation.DefaultCompactionTimeout.String()), checkCompactionTimeout},
+		{"compaction_timeout", "how long a language model may take for a summary, 100ms to 10m; then the conversation's own sentences take its place", fixed(view.DefaultCompactionTimeout.String()), checkCompactionTimeout},
 		{"truncate_max_messages", "messages of a stored conversation that a model is shown at most; 0 is no limit", fixed("0"), most},
 		{"truncate_max_tokens", "tokens of them at most; 0 is no limit but the budget of the call", fixed("0"), checkUpTo(ragctx.MaxTokensLimit)},
 		{stagesSetting, "stages behind URLs, a JSON list; each is sent the messages of stored conversations. The documentation of long conversations has their fields", fixed(""), nil},
@@ -55,7 +55,7 @@ func checkCompactionTimeout(v string) error {
 }
 
 // conversation returns the settings, which were checked one by one.
-func (s *settings) conversation() (out conversation.Settings) {
+func (s *settings) conversation() (out view.Settings) {
 	count := func(name string) int { n, _ := strconv.Atoi(s.k.String(name)); return n }
 	none := func(n int) int { // 0 is the default there, and -1 none
 		if n == 0 {
@@ -63,16 +63,16 @@ func (s *settings) conversation() (out conversation.Settings) {
 		}
 		return n
 	}
-	out.Observation = conversation.ObservationSettings{
+	out.Observation = view.ObservationSettings{
 		Disabled: s.k.String("observation_enabled") != "true", MinMessages: count("observation_min_messages"),
 		ReflectionThreshold: none(count("observation_reflection_threshold")),
 	}
 	threshold, _ := strconv.ParseFloat(s.k.String("compaction_threshold"), 64)
 	timeout, _ := time.ParseDuration(s.k.String("compaction_timeout"))
-	out.Compaction = conversation.CompactionSettings{
+	out.Compaction = view.CompactionSettings{
 		Disabled: s.k.String("compaction_enabled") != "true", Threshold: threshold, Timeout: timeout,
 		KeepFirst: none(count("compaction_keep_first")), KeepLast: none(count("compaction_keep_last")),
 	}
-	out.Truncate = conversation.TruncateSettings{MaxMessages: count("truncate_max_messages"), MaxTokens: count("truncate_max_tokens")}
+	out.Truncate = view.TruncateSettings{MaxMessages: count("truncate_max_messages"), MaxTokens: count("truncate_max_tokens")}
 	return out
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/conversation"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // settingsOf loads the settings of an environment.
@@ -33,8 +33,8 @@ func TestConversationSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	preset := s.conversation()
-	if preset.Observation != (conversation.ObservationSettings{MinMessages: 10, ReflectionThreshold: 5}) ||
-		preset.Compaction != (conversation.CompactionSettings{KeepFirst: 2, KeepLast: 20, Threshold: .8, Timeout: 15 * time.Second}) || preset.Truncate != (conversation.TruncateSettings{}) {
+	if preset.Observation != (view.ObservationSettings{MinMessages: 10, ReflectionThreshold: 5}) ||
+		preset.Compaction != (view.CompactionSettings{KeepFirst: 2, KeepLast: 20, Threshold: .8, Timeout: 15 * time.Second}) || preset.Truncate != (view.TruncateSettings{}) {
 		t.Errorf("%+v", preset)
 	}
 	s, err = settingsOf(t, map[string]string{
@@ -45,10 +45,10 @@ func TestConversationSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := conversation.Settings{
-		Observation: conversation.ObservationSettings{Disabled: true, MinMessages: 4, ReflectionThreshold: -1},
-		Compaction:  conversation.CompactionSettings{Disabled: true, KeepFirst: -1, KeepLast: 7, Threshold: 1, Timeout: 2 * time.Minute},
-		Truncate:    conversation.TruncateSettings{MaxMessages: 50, MaxTokens: 9000},
+	want := view.Settings{
+		Observation: view.ObservationSettings{Disabled: true, MinMessages: 4, ReflectionThreshold: -1},
+		Compaction:  view.CompactionSettings{Disabled: true, KeepFirst: -1, KeepLast: 7, Threshold: 1, Timeout: 2 * time.Minute},
+		Truncate:    view.TruncateSettings{MaxMessages: 50, MaxTokens: 9000},
 	}
 	if d := gocmp.Diff(want, s.conversation()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

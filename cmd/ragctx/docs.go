@@ -13,8 +13,8 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 func newDocs(env lookupEnv) *cobra.Command {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/tokens"
 )
 
 // showFlags are the flags of the command.

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/bench/eval"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/eval"
 )
 
 // evalFlags are the flags of the command.

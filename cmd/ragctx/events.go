@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/events"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 const eventsHelp = `Events prints what happens in a server as it happens, until it is interrupted: which
@@ -188,12 +188,12 @@ func inBriefValue(v any) string {
 	if err != nil {
 		return "-" // it was JSON a moment ago
 	}
-	return prose.Clip(string(text), shownChars)
+	return sentence.Clip(string(text), shownChars)
 }
 
 // inWord returns a text in one line, in quotation marks unless it is a word.
 func inWord(s string) string {
-	s = prose.Clip(blanks.ReplaceAllLiteralString(s, " "), shownChars)
+	s = sentence.Clip(blanks.ReplaceAllLiteralString(s, " "), shownChars)
 	if s == "" || strings.ContainsAny(s, " \"=") {
 		return strconv.Quote(s)
 	}

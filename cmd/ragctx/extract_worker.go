@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // extractWorker is the command that a pool of readers starts.

@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // TestExtractPool: this very program, in the path by TestMain, reads files for itself.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/fetch"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
 // ingestFlags are the flags of the command.

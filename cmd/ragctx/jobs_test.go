@@ -15,7 +15,7 @@ import (
 
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // newestJob sets a variable to the id of the newest job of the server at $ADDR:

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 // keyKeeper is the part of a backend that is about API keys.

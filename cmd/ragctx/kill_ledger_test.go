@@ -16,7 +16,7 @@ import (
 
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 // TestKillLedger kills a server while agents append to its ledger and follow it.

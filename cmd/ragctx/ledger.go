@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/ledger"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // ledgerKeeper is the part of a backend that is about ledgers.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/durable"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/atomicfile"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 func newLedgerExport(env lookupEnv) *cobra.Command {
@@ -27,7 +27,7 @@ func newLedgerExport(env lookupEnv) *cobra.Command {
 		if len(args) == 0 || args[0] == "-" {
 			return write(cmd.OutOrStdout())
 		}
-		return durable.WriteFile(durable.OS{}, args[0], write)
+		return atomicfile.WriteFile(atomicfile.OS{}, args[0], write)
 	})
 	m.add(cmd.Flags())
 	return cmd

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ragctx/ragctx/access"
-	"github.com/ragctx/ragctx/mcpserver"
+	"github.com/ragctx/ragctx/api/mcp"
+	"github.com/ragctx/ragctx/internal/access"
 )
 
 // mcpFlags are the flags of the command.
@@ -75,8 +75,8 @@ func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
 	if _, err := b.ListNamespaces(ctx, "", 1); err != nil { // the cheapest question that asks for a key
 		return err
 	}
-	o := mcpserver.Options{
-		Scope: mcpserver.Scope{UserID: f.user, AgentID: f.agent, SessionID: f.session}, Spotlight: f.spotlight, Version: buildVersion(), Log: log,
+	o := mcp.Options{
+		Scope: mcp.Scope{UserID: f.user, AgentID: f.agent, SessionID: f.session}, Spotlight: f.spotlight, Version: buildVersion(), Log: log,
 	}
 	if s.origin["namespace"] != fromDefault {
 		o.Scope.Namespace = s.Namespace
@@ -87,7 +87,7 @@ func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
 	if f.readOnly {
 		ctx = access.With(ctx, access.Grant{Role: access.Read})
 	}
-	err = mcpserver.New(a, o).ServeStdio(ctx, io.NopCloser(cmd.InOrStdin()), cmd.OutOrStdout())
+	err = mcp.New(a, o).ServeStdio(ctx, io.NopCloser(cmd.InOrStdin()), cmd.OutOrStdout())
 	if ctx.Err() != nil {
 		return nil // told to end, which is how clients end it
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/api"
+	mcpserver "github.com/ragctx/ragctx/api/mcp"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/mcpserver"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // withKey sends an API key with each request.

@@ -9,15 +9,15 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/api/mcp"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/mcpserver"
-	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // agentEngine is the engine of agents: one in this process, or a server's. A server that
@@ -56,7 +56,7 @@ func (a *agentEngine) Close() error {
 }
 
 // on calls fn with the engine, and again if it was that of a server which is gone.
-func on[T any](ctx context.Context, a *agentEngine, fn func(e mcpserver.Engine) (T, error)) (T, error) {
+func on[T any](ctx context.Context, a *agentEngine, fn func(e mcp.Engine) (T, error)) (T, error) {
 	b, err := a.at(ctx, nil)
 	if err != nil {
 		return *new(T), err
@@ -73,109 +73,109 @@ func on[T any](ctx context.Context, a *agentEngine, fn func(e mcpserver.Engine) 
 }
 
 // agents returns the backend as agents need it.
-func (o *opened) agents() mcpserver.Engine {
+func (o *opened) agents() mcp.Engine {
 	if l, here := o.backend.(local); here {
 		return l.Engine
 	}
 	return agentClient{o.backend.(remote).Client}
 }
 
-// Context implements mcpserver.Engine.
+// Context implements [mcp.Engine].
 func (a *agentEngine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
-	return on(ctx, a, func(e mcpserver.Engine) (resolve.Answer, error) { return e.Context(ctx, q) })
+	return on(ctx, a, func(e mcp.Engine) (resolve.Answer, error) { return e.Context(ctx, q) })
 }
 
-// Search implements mcpserver.Engine.
+// Search implements [mcp.Engine].
 func (a *agentEngine) Search(ctx context.Context, q ragctx.ContextQuery) (engine.SearchResult, error) {
-	return on(ctx, a, func(e mcpserver.Engine) (engine.SearchResult, error) { return e.Search(ctx, q) })
+	return on(ctx, a, func(e mcp.Engine) (engine.SearchResult, error) { return e.Search(ctx, q) })
 }
 
-// Document implements mcpserver.Engine.
+// Document implements [mcp.Engine].
 func (a *agentEngine) Document(ctx context.Context, namespace, id string, version int) (store.Document, string, error) {
 	var text string
-	d, err := on(ctx, a, func(e mcpserver.Engine) (d store.Document, err error) {
+	d, err := on(ctx, a, func(e mcp.Engine) (d store.Document, err error) {
 		d, text, err = e.Document(ctx, namespace, id, version)
 		return d, err
 	})
 	return d, text, err
 }
 
-// ListDocuments implements mcpserver.Engine.
+// ListDocuments implements [mcp.Engine].
 func (a *agentEngine) ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error) {
-	return on(ctx, a, func(e mcpserver.Engine) ([]store.Document, error) { return e.ListDocuments(ctx, namespace, o) })
+	return on(ctx, a, func(e mcp.Engine) ([]store.Document, error) { return e.ListDocuments(ctx, namespace, o) })
 }
 
-// PutDocument implements mcpserver.Engine.
+// PutDocument implements [mcp.Engine].
 func (a *agentEngine) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
-	return on(ctx, a, func(e mcpserver.Engine) (store.Put, error) { return e.PutDocument(ctx, namespace, d, root) })
+	return on(ctx, a, func(e mcp.Engine) (store.Put, error) { return e.PutDocument(ctx, namespace, d, root) })
 }
 
-// Passage implements mcpserver.Engine.
+// Passage implements [mcp.Engine].
 func (a *agentEngine) Passage(ctx context.Context, namespace, id string) (passage.Unit, error) {
-	return on(ctx, a, func(e mcpserver.Engine) (passage.Unit, error) { return e.Passage(ctx, namespace, id) })
+	return on(ctx, a, func(e mcp.Engine) (passage.Unit, error) { return e.Passage(ctx, namespace, id) })
 }
 
-// Skill implements mcpserver.Engine.
-func (a *agentEngine) Skill(ctx context.Context, namespace, item string) (skills.ID, skills.ProcedureVersion, error) {
-	var id skills.ID
-	v, err := on(ctx, a, func(e mcpserver.Engine) (v skills.ProcedureVersion, err error) {
+// Skill implements [mcp.Engine].
+func (a *agentEngine) Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error) {
+	var id procedures.ID
+	v, err := on(ctx, a, func(e mcp.Engine) (v procedures.ProcedureVersion, err error) {
 		id, v, err = e.Skill(ctx, namespace, item)
 		return v, err
 	})
 	return id, v, err
 }
 
-// Remember implements mcpserver.Engine.
+// Remember implements [mcp.Engine].
 func (a *agentEngine) Remember(ctx context.Context, m memory.Memory) (memory.Memory, store.Status, error) {
 	if m.ID == "" {
 		m.ID = uuid.Must(uuid.NewV7()).String() // what is sent twice is stored once
 	}
 	var status store.Status
-	m, err := on(ctx, a, func(e mcpserver.Engine) (stored memory.Memory, err error) {
+	m, err := on(ctx, a, func(e mcp.Engine) (stored memory.Memory, err error) {
 		stored, status, err = e.Remember(ctx, m)
 		return stored, err
 	})
 	return m, status, err
 }
 
-// FindMemory implements mcpserver.Engine.
+// FindMemory implements [mcp.Engine].
 func (a *agentEngine) FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error) {
-	return on(ctx, a, func(e mcpserver.Engine) (store.Quarantined, error) { return e.FindMemory(ctx, namespace, id, by) })
+	return on(ctx, a, func(e mcp.Engine) (store.Quarantined, error) { return e.FindMemory(ctx, namespace, id, by) })
 }
 
-// MemoryHistory implements mcpserver.Engine.
+// MemoryHistory implements [mcp.Engine].
 func (a *agentEngine) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error) {
-	return on(ctx, a, func(e mcpserver.Engine) ([]memory.Change, error) { return e.MemoryHistory(ctx, namespace, id, by) })
+	return on(ctx, a, func(e mcp.Engine) ([]memory.Change, error) { return e.MemoryHistory(ctx, namespace, id, by) })
 }
 
-// DeleteMemory implements mcpserver.Engine.
+// DeleteMemory implements [mcp.Engine].
 func (a *agentEngine) DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error {
-	_, err := on(ctx, a, func(e mcpserver.Engine) (struct{}, error) {
+	_, err := on(ctx, a, func(e mcp.Engine) (struct{}, error) {
 		return struct{}{}, e.DeleteMemory(ctx, namespace, id, user, anyUser)
 	})
 	return err
 }
 
-// EraseMemory implements mcpserver.Engine.
+// EraseMemory implements [mcp.Engine].
 func (a *agentEngine) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
-	return on(ctx, a, func(e mcpserver.Engine) (store.Erased, error) {
+	return on(ctx, a, func(e mcp.Engine) (store.Erased, error) {
 		return e.EraseMemory(ctx, namespace, id, user, anyUser)
 	})
 }
 
-// Job implements mcpserver.Engine.
+// Job implements [mcp.Engine].
 func (a *agentEngine) Job(ctx context.Context, id string) (engine.Job, error) {
-	return on(ctx, a, func(e mcpserver.Engine) (engine.Job, error) { return e.Job(ctx, id) })
+	return on(ctx, a, func(e mcp.Engine) (engine.Job, error) { return e.Job(ctx, id) })
 }
 
-// ListJobs implements mcpserver.Engine.
+// ListJobs implements [mcp.Engine].
 func (a *agentEngine) ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job, error) {
-	return on(ctx, a, func(e mcpserver.Engine) ([]engine.Job, error) { return e.ListJobs(ctx, f) })
+	return on(ctx, a, func(e mcp.Engine) ([]engine.Job, error) { return e.ListJobs(ctx, f) })
 }
 
-// JobItems implements mcpserver.Engine.
+// JobItems implements [mcp.Engine].
 func (a *agentEngine) JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error) {
-	return on(ctx, a, func(e mcpserver.Engine) ([]store.JobItem, error) { return e.JobItems(ctx, id, f) })
+	return on(ctx, a, func(e mcp.Engine) ([]store.JobItem, error) { return e.JobItems(ctx, id, f) })
 }
 
 // agentClient is a server as agents need it.
@@ -192,7 +192,7 @@ func someone(user string) string {
 	return user
 }
 
-// Document implements mcpserver.Engine.
+// Document implements [mcp.Engine].
 func (c agentClient) Document(ctx context.Context, namespace, id string, version int) (store.Document, string, error) {
 	d, err := c.Client.Document(ctx, namespace, id, version)
 	if err != nil || d.Text == nil {
@@ -201,7 +201,7 @@ func (c agentClient) Document(ctx context.Context, namespace, id string, version
 	return d.Document, *d.Text, nil
 }
 
-// Passage implements mcpserver.Engine.
+// Passage implements [mcp.Engine].
 func (c agentClient) Passage(ctx context.Context, namespace, id string) (passage.Unit, error) {
 	it, err := c.Item(ctx, namespace, id)
 	if err == nil && it.Type != ragctx.TypeResource {
@@ -212,39 +212,39 @@ func (c agentClient) Passage(ctx context.Context, namespace, id string) (passage
 	}, err
 }
 
-// Skill implements mcpserver.Engine.
-func (c agentClient) Skill(ctx context.Context, namespace, item string) (skills.ID, skills.ProcedureVersion, error) {
+// Skill implements [mcp.Engine].
+func (c agentClient) Skill(ctx context.Context, namespace, item string) (procedures.ID, procedures.ProcedureVersion, error) {
 	it, err := c.Item(ctx, namespace, item)
 	if err == nil && it.Type != ragctx.TypeSkill {
 		err = ragctx.ErrNotFound
 	}
 	if err != nil {
-		return skills.ID{}, skills.ProcedureVersion{}, err
+		return procedures.ID{}, procedures.ProcedureVersion{}, err
 	}
-	id, err := skills.ParseID(it.ID)
+	id, err := procedures.ParseID(it.ID)
 	if err != nil {
-		return id, skills.ProcedureVersion{}, err
+		return id, procedures.ProcedureVersion{}, err
 	}
-	_, body, err := skills.ParseMarkdown(it.Text)
-	return id, skills.ProcedureVersion{Number: it.Version, Body: body}, err
+	_, body, err := procedures.ParseMarkdown(it.Text)
+	return id, procedures.ProcedureVersion{Number: it.Version, Body: body}, err
 }
 
-// FindMemory implements mcpserver.Engine.
+// FindMemory implements [mcp.Engine].
 func (c agentClient) FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error) {
 	return c.Client.FindMemory(ctx, namespace, id, engine.Viewer{User: someone(by.User)})
 }
 
-// MemoryHistory implements mcpserver.Engine.
+// MemoryHistory implements [mcp.Engine].
 func (c agentClient) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]memory.Change, error) {
 	return c.Client.MemoryHistory(ctx, namespace, id, engine.Viewer{User: someone(by.User)})
 }
 
-// DeleteMemory implements mcpserver.Engine.
+// DeleteMemory implements [mcp.Engine].
 func (c agentClient) DeleteMemory(ctx context.Context, namespace, id, user string, _ bool) error {
 	return c.Client.DeleteMemory(ctx, namespace, id, someone(user), false)
 }
 
-// EraseMemory implements mcpserver.Engine.
+// EraseMemory implements [mcp.Engine].
 func (c agentClient) EraseMemory(ctx context.Context, namespace, id, user string, _ bool) (store.Erased, error) {
 	return c.Client.EraseMemory(ctx, namespace, id, someone(user), false)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // TestAllowedPathBecomesALink: an agent that may write below an allowed path makes links

@@ -13,10 +13,10 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/facts"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // memoryFlags are the flags that say which memories are meant.
@@ -143,7 +143,7 @@ const contentColumn = 80
 
 // brief returns the beginning of a text in one line.
 func brief(text string) string {
-	return printable(prose.Clip(strings.Join(strings.Fields(text), " "), contentColumn))
+	return printable(sentence.Clip(strings.Join(strings.Fields(text), " "), contentColumn))
 }
 
 func writeMemories(w io.Writer, page []memory.Memory, head bool) error {

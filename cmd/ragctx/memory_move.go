@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -87,7 +87,7 @@ func newMemoryExport(env lookupEnv) *cobra.Command {
 				if len(args) == 0 || args[0] == "-" {
 					return write(cmd.OutOrStdout())
 				}
-				return durable.WriteFile(durable.OS{}, args[0], write)
+				return atomicfile.WriteFile(atomicfile.OS{}, args[0], write)
 			})
 		},
 	}

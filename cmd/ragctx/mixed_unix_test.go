@@ -22,7 +22,7 @@ import (
 
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // step is one write, and how it is looked for afterwards.

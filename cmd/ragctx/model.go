@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/internal/atomicfile"
+	"github.com/ragctx/ragctx/internal/llm"
 )
 
 // modelKey is the secret of the language model's service. It comes from the
@@ -101,13 +101,13 @@ func (m *model) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 func (m *model) keep() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_ = durable.WriteFile(durable.OS{}, m.file, func(w io.Writer) error {
+	_ = atomicfile.WriteFile(atomicfile.OS{}, m.file, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(m.Totals().Today)
 	})
 }
 
 func (m *model) spent() (s llm.Spent) {
-	b, err := durable.ReadFile(durable.OS{}, m.file, 1<<10)
+	b, err := atomicfile.ReadFile(atomicfile.OS{}, m.file, 1<<10)
 	if err != nil || json.Unmarshal(b, &s) != nil {
 		return llm.Spent{}
 	}

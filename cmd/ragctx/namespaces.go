@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // spaceKeeper is the part of a backend that is about namespaces.

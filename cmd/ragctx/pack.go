@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/ledger"
-	"github.com/ragctx/ragctx/pack"
+	"github.com/ragctx/ragctx/internal/budget"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 // packBuilder is the part of a backend that is about contexts of agents.
@@ -159,7 +159,7 @@ func explainPack(w io.Writer, bold func(string) string, a api.PackAnswer) {
 		row("part", "priority", "outcome", "chars", "tokens", "remarks")
 		for _, d := range a.Decisions {
 			outcome, remark := d.Variant, ""
-			if d.Status == pack.Skipped {
+			if d.Status == budget.Skipped {
 				outcome, remark = string(d.Status), string(d.Reason)
 			}
 			if d.Truncated {

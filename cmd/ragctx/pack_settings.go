@@ -6,7 +6,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/ledger"
+	"github.com/ragctx/ragctx/internal/ledger"
 )
 
 // packSettings are the settings about what is made of the messages of agents.

@@ -13,22 +13,22 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/providers/skills"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // procedureKeeper is the part of a backend that is about procedures.
 type procedureKeeper interface {
-	ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error)
-	Procedure(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error)
-	PutDraft(ctx context.Context, k engine.ProcedureKey, b skills.Body) (skills.Procedure, error)
+	ListProcedures(ctx context.Context, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error)
+	Procedure(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error)
+	PutDraft(ctx context.Context, k engine.ProcedureKey, b procedures.Body) (procedures.Procedure, error)
 	DeleteDraft(ctx context.Context, k engine.ProcedureKey) error
-	Publish(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error)
-	Unpublish(ctx context.Context, k engine.ProcedureKey) (skills.Procedure, error)
-	Rollback(ctx context.Context, k engine.ProcedureKey, version int) (skills.Procedure, error)
+	Publish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error)
+	Unpublish(ctx context.Context, k engine.ProcedureKey) (procedures.Procedure, error)
+	Rollback(ctx context.Context, k engine.ProcedureKey, version int) (procedures.Procedure, error)
 	// PreviewProcedure returns what an agent sees of a version, 0 is the canonical one.
-	PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int, draft bool) (skills.ProcedurePreview, error)
-	ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]skills.ProcedureChange, error)
+	PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int, draft bool) (procedures.ProcedurePreview, error)
+	ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]procedures.ProcedureChange, error)
 	EraseProcedure(ctx context.Context, k engine.ProcedureKey) (store.Erased, error)
 }
 
@@ -54,7 +54,7 @@ func newProcedures(env lookupEnv) *cobra.Command {
 }
 
 // ownerFlags say whose a procedure is.
-func ownerFlags(cmd *cobra.Command, o *skills.Owner) {
+func ownerFlags(cmd *cobra.Command, o *procedures.Owner) {
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().StringVar(&o.UserID, "user", "", "user it belongs to (default none: everyone in the namespace)")
 	cmd.Flags().StringVar(&o.AgentID, "agent", "", "agent it belongs to (default none: every agent)")
@@ -65,11 +65,11 @@ func ownerFlags(cmd *cobra.Command, o *skills.Owner) {
 func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
 	run func(ctx context.Context, cmd *cobra.Command, b backend, k engine.ProcedureKey, args []string) error,
 ) *cobra.Command {
-	var owner skills.Owner
+	var owner procedures.Owner
 	cmd.Args = exactly(n, what)
 	ownerFlags(cmd, &owner)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := skills.ValidName(args[0]); err != nil {
+		if err := procedures.ValidName(args[0]); err != nil {
 			return asUsage(err)
 		}
 		return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
@@ -89,13 +89,13 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx procedures list --state draft",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := optional(checkOneOf(string(skills.Draft), string(skills.Published)))(state); err != nil {
+			if err := optional(checkOneOf(string(procedures.Draft), string(procedures.Published)))(state); err != nil {
 				return asUsage(fmt.Errorf("--state: %w", err))
 			}
 			if f.AnyUser && f.UserID != "" {
 				return badUsage("--all-users contradicts --user; use one of them")
 			}
-			f.State = skills.State(state)
+			f.State = procedures.State(state)
 			return withBackend(cmd, env, func(ctx context.Context, s settings, b backend) error {
 				list, err := allProcedures(ctx, b, s.Namespace, f)
 				if err != nil {
@@ -118,8 +118,8 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func allProcedures(ctx context.Context, b procedureKeeper, namespace string, f store.ProcedureFilter) ([]skills.ProcedureEntry, error) {
-	all := []skills.ProcedureEntry{}
+func allProcedures(ctx context.Context, b procedureKeeper, namespace string, f store.ProcedureFilter) ([]procedures.ProcedureEntry, error) {
+	all := []procedures.ProcedureEntry{}
 	f.Limit = engine.MaxPage
 	for {
 		page, err := b.ListProcedures(ctx, namespace, f)
@@ -133,7 +133,7 @@ func allProcedures(ctx context.Context, b procedureKeeper, namespace string, f s
 	}
 }
 
-func writeProcedures(w io.Writer, list []skills.ProcedureEntry) error {
+func writeProcedures(w io.Writer, list []procedures.ProcedureEntry) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -172,9 +172,9 @@ func newProceduresShow(env lookupEnv) *cobra.Command {
 		}
 		if asJSON {
 			return writeJSON(cmd.OutOrStdout(), struct {
-				skills.Procedure
+				procedures.Procedure
 
-				History []skills.ProcedureChange `json:"history"`
+				History []procedures.ProcedureChange `json:"history"`
 			}{p, changes})
 		}
 		writeProcedure(cmd.OutOrStdout(), p, changes)
@@ -186,13 +186,13 @@ func newProceduresShow(env lookupEnv) *cobra.Command {
 
 // writeProcedure shows the draft, or else the version that agents are shown, and lists
 // the rest.
-func writeProcedure(w io.Writer, p skills.Procedure, changes []skills.ProcedureChange) {
+func writeProcedure(w io.Writer, p procedures.Procedure, changes []procedures.ProcedureChange) {
 	v, ok := p.Version(0)
 	if p.Draft != nil {
 		v, ok = *p.Draft, true
 	}
 	if ok {
-		fmt.Fprintln(w, visible(skills.Markdown(p.Name, v.Body)))
+		fmt.Fprintln(w, visible(procedures.Markdown(p.Name, v.Body)))
 	}
 	if p.Draft != nil {
 		fmt.Fprintln(w, "draft, "+writtenBy(*p.Draft))
@@ -216,7 +216,7 @@ func writeProcedure(w io.Writer, p skills.Procedure, changes []skills.ProcedureC
 	}
 }
 
-func writtenBy(v skills.ProcedureVersion) string {
+func writtenBy(v procedures.ProcedureVersion) string {
 	text := "written by " + v.By
 	if n := len(v.Sources); n > 0 {
 		text += fmt.Sprintf(", %d turns", n)
@@ -240,7 +240,7 @@ func newProceduresEdit(env lookupEnv) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		name, body, err := skills.Parse(text)
+		name, body, err := procedures.Parse(text)
 		if err != nil {
 			return err
 		}
@@ -302,8 +302,8 @@ func newProceduresRollback(env lookupEnv) *cobra.Command {
 }
 
 // nowShown says which version of a procedure agents are shown now.
-func nowShown(cmd *cobra.Command, k engine.ProcedureKey) func(skills.Procedure, error) error {
-	return func(p skills.Procedure, err error) error {
+func nowShown(cmd *cobra.Command, k engine.ProcedureKey) func(procedures.Procedure, error) error {
+	return func(p procedures.Procedure, err error) error {
 		if err != nil {
 			return err
 		}

@@ -5,15 +5,15 @@ import (
 	"strconv"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/skills"
+	"github.com/ragctx/ragctx/providers/procedures"
 )
 
 // procedureSettings are the settings about what is learnt from turns.
 func procedureSettings() []setting {
 	return []setting{
 		{"procedures_enabled", "whether procedures are learnt from turns: true or false", fixed("true"), checkOneOf("true", "false")},
-		{"procedures_min_tool_calls", "tool calls that a turn needs for that", fixed(strconv.Itoa(skills.DefaultMinToolCalls)), checkCount(1 << 10)},
-		{"procedures_min_confidence", "how sure the agent has to be of the turn, above 0 to 1", fixed(fmt.Sprint(skills.DefaultMinConfidence)), checkConfidence},
+		{"procedures_min_tool_calls", "tool calls that a turn needs for that", fixed(strconv.Itoa(procedures.DefaultMinToolCalls)), checkCount(1 << 10)},
+		{"procedures_min_confidence", "how sure the agent has to be of the turn, above 0 to 1", fixed(fmt.Sprint(procedures.DefaultMinConfidence)), checkConfidence},
 	}
 }
 
@@ -25,8 +25,8 @@ func checkConfidence(v string) error {
 }
 
 // procedureGate returns from which turns the settings have procedures learnt.
-func (s *settings) procedureGate() skills.Gate {
+func (s *settings) procedureGate() procedures.Gate {
 	calls, _ := strconv.Atoi(s.k.String("procedures_min_tool_calls")) // checked
 	sure, _ := strconv.ParseFloat(s.k.String("procedures_min_confidence"), 64)
-	return skills.Gate{Disabled: s.k.String("procedures_enabled") != "true", MinToolCalls: calls, MinConfidence: sure}
+	return procedures.Gate{Disabled: s.k.String("procedures_enabled") != "true", MinToolCalls: calls, MinConfidence: sure}
 }

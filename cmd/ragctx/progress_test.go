@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // TestLineOfAJob: a line tells how many of how many, the pace, the time left and the

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // providerKeeper is the part of a backend that is about providers.
@@ -108,9 +108,9 @@ var failures = map[string]string{"best_effort": "answered without", "fail_closed
 // asked says whether a provider is asked at present.
 func asked(b *engine.BreakerInfo) string {
 	switch {
-	case b == nil || b.State == outbound.Closed:
+	case b == nil || b.State == httpclient.Closed:
 		return "asked"
-	case b.State == outbound.Open && b.Until.After(time.Now()):
+	case b.State == httpclient.Open && b.Until.After(time.Now()):
 		return "fails; left alone until " + localTime(b.Until)
 	default:
 		return "fails; the next question tries it"

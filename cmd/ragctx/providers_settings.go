@@ -14,8 +14,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/resolve"
 	program "github.com/ragctx/ragctx/providers/remote"
-	"github.com/ragctx/ragctx/resolve"
 )
 
 // providersSetting names providers that are programs of their own.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 

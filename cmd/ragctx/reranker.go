@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/rerank"
-	"github.com/ragctx/ragctx/resolve"
+	"github.com/ragctx/ragctx/internal/rerank"
+	"github.com/ragctx/ragctx/internal/resolve"
 )
 
 // rerankKey is the secret of the reranking service. It comes from the environment

@@ -17,8 +17,8 @@ import (
 
 	"github.com/ragctx/ragctx/bench"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // TestJSON decodes what programs read.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/internal/passage"
 )
 
 func TestResultsAreBoldAndHarmless(t *testing.T) {

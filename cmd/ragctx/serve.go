@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/access"
 	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/api/mcp"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/mcpserver"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted.
@@ -119,7 +119,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	if cert != nil {
 		o.TLS = cert.config()
 	}
-	agents := mcpserver.New(eng, mcpserver.Options{Log: o.Log, Version: o.Version, Changed: noteAgents(eng)})
+	agents := mcp.New(eng, mcp.Options{Log: o.Log, Version: o.Version, Changed: noteAgents(eng)})
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	o.MCP = agents.Handler()
 	server := api.New(eng, o)
@@ -150,8 +150,8 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 }
 
 // noteAgents returns what notes in the audit log what agents change.
-func noteAgents(eng *engine.Engine) func(context.Context, mcpserver.Change) {
-	return func(ctx context.Context, c mcpserver.Change) {
+func noteAgents(eng *engine.Engine) func(context.Context, mcp.Change) {
+	return func(ctx context.Context, c mcp.Change) {
 		eng.Audit(store.AuditEntry{
 			Key: access.From(ctx).Key, Request: ragctx.RequestID(ctx), Operation: "mcp:" + c.Tool,
 			Namespace: c.Namespace, Target: c.Target, Status: c.Status, Erases: c.Erased,

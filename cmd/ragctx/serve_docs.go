@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/fetch"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
 // sources returns what is to be ingested: what args name, else what the settings do.

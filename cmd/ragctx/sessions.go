@@ -15,8 +15,8 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/pipeline"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/stage"
 )
 
 // sessionKeeper is the part of a backend that is about sessions: a client of the API, with
@@ -248,7 +248,7 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 }
 
 // layers are the ways in which a session can be compressed.
-var layers = []string{"any", string(pipeline.LayerObservation), string(pipeline.LayerCompaction), string(pipeline.LayerBuffer), string(pipeline.LayerNone)}
+var layers = []string{"any", string(stage.LayerObservation), string(stage.LayerCompaction), string(stage.LayerBuffer), string(stage.LayerNone)}
 
 func newSessionsChange(env lookupEnv) *cobra.Command {
 	var layer string

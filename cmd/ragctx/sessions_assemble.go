@@ -12,7 +12,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/assemble"
+	"github.com/ragctx/ragctx/session/assemble"
 )
 
 const sessionsAssembleHelp = `Assemble puts the next call of a model together: the system prompt, context for what the

@@ -11,11 +11,11 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/compact"
-	"github.com/ragctx/ragctx/conversation"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/session/compact"
+	"github.com/ragctx/ragctx/session/stage"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 func newSessionsCompile(env lookupEnv) *cobra.Command {
@@ -92,7 +92,7 @@ func writeSpared(w io.Writer, there string, dropped []api.DroppedTotal, hidden [
 
 // The ways in which a session is compacted.
 var (
-	policies   = []string{string(compact.Adaptive), string(compact.A3S), string(conversation.PolicyBuffer)}
+	policies   = []string{string(compact.Adaptive), string(compact.A3S), string(view.PolicyBuffer)}
 	strategies = []string{string(compact.Auto), string(compact.Prune), string(compact.LLM), string(compact.Extractive)}
 )
 
@@ -192,7 +192,7 @@ func newSessionsObservations(env lookupEnv) *cobra.Command {
 	}, "observations", (*api.Client).Observations, writeNotes)
 }
 
-func writeNotes(w io.Writer, notes []pipeline.Note) error {
+func writeNotes(w io.Writer, notes []stage.Note) error {
 	for _, n := range notes {
 		kind := "of a turn"
 		if len(n.Reflects) > 0 {

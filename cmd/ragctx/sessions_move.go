@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 func newSessionsFork(env lookupEnv) *cobra.Command {
@@ -43,7 +43,7 @@ func newSessionsExport(env lookupEnv) *cobra.Command {
 		if len(t.args) == 0 || t.args[0] == "-" {
 			return write(t.out)
 		}
-		return durable.WriteFile(durable.OS{}, t.args[0], write)
+		return atomicfile.WriteFile(atomicfile.OS{}, t.args[0], write)
 	})
 }
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/outbound"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // Settings come from these layers, the weakest first. The file is JSON with one
@@ -212,7 +212,7 @@ func (s *settings) finish(env lookupEnv) error {
 		}
 	}
 	if s.k.String("offline") == "true" {
-		outbound.GoOffline() // before anything else can connect
+		httpclient.GoOffline() // before anything else can connect
 	}
 	s.readReranker(env)
 	s.embedKey, s.modelKey, s.apiKey = secret(env, embedKey), secret(env, modelKey), secret(env, apiKey)

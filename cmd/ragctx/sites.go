@@ -8,7 +8,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/fetch"
+	"github.com/ragctx/ragctx/providers/docs/fetch"
 )
 
 // splitHosts reads the value of the setting allow_hosts.

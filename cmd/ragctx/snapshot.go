@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/store"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 const snapshotHelp = `Snapshot writes everything that the data directory holds into one new file:

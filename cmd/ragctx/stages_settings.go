@@ -9,8 +9,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/pipeline"
-	stage "github.com/ragctx/ragctx/pipeline/remote"
+	"github.com/ragctx/ragctx/session/stage"
+	stageremote "github.com/ragctx/ragctx/session/stage/remote"
 )
 
 // stagesSetting names stages of the pipeline that are programs of their own.
@@ -52,7 +52,7 @@ func (s *settings) useStages(o *engine.Options) (closeAll func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	var made []*stage.Stage
+	var made []*stageremote.Stage
 	closeAll = func() {
 		for _, one := range made {
 			one.Close()
@@ -73,13 +73,13 @@ func (s *settings) useStages(o *engine.Options) (closeAll func(), err error) {
 }
 
 // taken reports whether a stage has a name, of the program's own ones as well.
-func taken(stages []pipeline.Stage, name string) bool {
-	own := []pipeline.Stage{pipeline.Observation{}, pipeline.Compaction{}, pipeline.Truncation{}}
-	return slices.ContainsFunc(append(own, stages...), func(s pipeline.Stage) bool { return s.Name() == name })
+func taken(stages []stage.Stage, name string) bool {
+	own := []stage.Stage{stage.Observation{}, stage.Compaction{}, stage.Truncation{}}
+	return slices.ContainsFunc(append(own, stages...), func(s stage.Stage) bool { return s.Name() == name })
 }
 
 // open makes a stage of its settings.
-func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stage.Stage, error) {
+func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stageremote.Stage, error) {
 	if set.OnFailure != "" && set.OnFailure != failOpen && set.OnFailure != failClosed {
 		return nil, ragctx.Invalid("on_failure", "%q is unknown; use closed for a stage that hides something, or open", ragctx.Clip(set.OnFailure))
 	}
@@ -87,7 +87,7 @@ func (set stageSetting) open(env lookupEnv, o *engine.Options) (*stage.Stage, er
 	if err != nil {
 		return nil, err
 	}
-	return stage.New(stage.Options{
+	return stageremote.New(stageremote.Options{
 		Name: set.Name, URL: set.URL, Priority: cmp.Or(set.Priority, defaultStagePriority), Persist: set.Persist, Closed: set.OnFailure == failClosed,
 		Timeout: time.Duration(set.Timeout), Secret: secret, MaxBytes: set.MaxBytes, Logger: o.Logger,
 	})

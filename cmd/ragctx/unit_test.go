@@ -17,9 +17,9 @@ import (
 
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index/vector"
+	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
-	"github.com/ragctx/ragctx/resolve"
-	"github.com/ragctx/ragctx/store"
 )
 
 // interrupting is a sink that stores nothing and calls stop on every document.

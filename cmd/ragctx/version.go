@@ -12,7 +12,7 @@ import (
 
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/index/vector/kernel"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/internal/tokens"
 )
 
 // build is what the program knows about itself.

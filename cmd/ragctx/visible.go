@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/internal/redact"
 )
 
 // visibleWriter shows on a terminal what texts of others would have it do, instead of having
@@ -101,6 +101,6 @@ func conspicuous(r rune) bool {
 	case r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f': // scripts and emoji need them
 		return false
 	}
-	_, hidden := screen.Visible("a" + string(r))
+	_, hidden := redact.Visible("a" + string(r))
 	return hidden > 0 || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/watch"
+	"github.com/ragctx/ragctx/providers/docs/watch"
 )
 
 // watchSettings are the settings about watching.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // call is what requests for one purpose have in common.
@@ -20,21 +20,21 @@ type call struct {
 	// parted says that what is refused is sent again in parts.
 	parted bool
 	// request bounds one request with n texts.
-	request func(n int) outbound.Request
+	request func(n int) httpclient.Request
 }
 
 // queryCall is for a question: little time, one repetition.
 func (c *Client) queryCall() call {
-	return call{lane: c.fast, tally: &c.meter.queries, patience: c.opts.QueryTimeout, request: func(int) outbound.Request {
-		return outbound.Request{Total: c.opts.QueryTimeout, Retries: min(c.opts.Retries, 1), Backoff: c.opts.Backoff / 10}
+	return call{lane: c.fast, tally: &c.meter.queries, patience: c.opts.QueryTimeout, request: func(int) httpclient.Request {
+		return httpclient.Request{Total: c.opts.QueryTimeout, Retries: min(c.opts.Retries, 1), Backoff: c.opts.Backoff / 10}
 	}}
 }
 
 // documentCall is for documents: time for the batch, repetitions within a budget
 // that is shared by all requests of the call; nil is no budget.
 func (c *Client) documentCall(lane chan struct{}, budget *atomic.Int64) call {
-	return call{lane: lane, tally: &c.meter.documents, parted: true, request: func(n int) outbound.Request {
-		r := outbound.Request{
+	return call{lane: lane, tally: &c.meter.documents, parted: true, request: func(n int) httpclient.Request {
+		r := httpclient.Request{
 			Timeout: c.opts.Timeout/4 + 3*c.opts.Timeout/4*time.Duration(min(n, c.opts.BatchSize))/time.Duration(c.opts.BatchSize),
 			Retries: c.opts.Retries, ServerErrors: 1, Backoff: c.opts.Backoff,
 		}
@@ -77,7 +77,7 @@ func (c *Client) ask(ctx context.Context, of call, texts []string) ([][]float32,
 	answer, err := c.http.Post(ctx, r)
 	of.tally.sent(answer.Attempts)
 	if err != nil {
-		of.tally.failed(ctx, errors.Is(err, outbound.ErrOpen) && answer.Attempts == 0, of.parted && refusal(err) != 0)
+		of.tally.failed(ctx, errors.Is(err, httpclient.ErrOpen) && answer.Attempts == 0, of.parted && refusal(err) != 0)
 		return nil, err
 	}
 	reply, err := readReply(c.opts.Shape, answer, len(texts))

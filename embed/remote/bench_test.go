@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // BenchmarkReply reads an answer with 128 vectors of 1,536 components.
@@ -32,7 +32,7 @@ func BenchmarkReply(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				if _, err := readReply(OpenAI, outbound.Answer{Body: body}, n); err != nil {
+				if _, err := readReply(OpenAI, httpclient.Answer{Body: body}, n); err != nil {
 					b.Fatal(err)
 				}
 			}

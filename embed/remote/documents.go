@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/ragctx/ragctx/outbound"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/tokens"
 )
 
 // counter counts tokens for the limit of a batch, and where a service does not.
@@ -151,8 +151,8 @@ func (r *run) ask(ctx context.Context, at []int) error {
 // a request holds, 0 for any other error. 500 and 424 are among them, after a
 // repetition: some services answer so what is too long, or cannot be computed.
 func refusal(err error) int {
-	s, ok := errors.AsType[*outbound.StatusError](err)
-	if !ok || errors.Is(err, outbound.ErrOpen) {
+	s, ok := errors.AsType[*httpclient.StatusError](err)
+	if !ok || errors.Is(err, httpclient.ErrOpen) {
 		return 0
 	}
 	switch s.Status {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed/remote"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/internal/tokens"
 )
 
 // TestAnyBatches embeds random texts, of which the service refuses some, under

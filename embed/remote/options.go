@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // Options says which service to ask and how. Shape and Model are required, and URL
@@ -72,7 +72,7 @@ type Options struct {
 	Backoff time.Duration
 	// Breaker configures when the service is left alone. Its Changed and Now are
 	// ignored.
-	Breaker outbound.BreakerOptions
+	Breaker httpclient.BreakerOptions
 	// Price is what a million tokens cost, in any currency; 0 is not known.
 	Price float64
 
@@ -122,7 +122,7 @@ func (o Options) check() (*url.URL, error) {
 	if err := o.checkNames(); err != nil {
 		return nil, err
 	}
-	if err := outbound.CheckNotNegative([]outbound.Number{
+	if err := httpclient.CheckNotNegative([]httpclient.Number{
 		{Field: "dimensions", Value: int64(o.Dimensions)},
 		{Field: "max_bytes", Value: int64(o.MaxBytes)},
 		{Field: "batch_size", Value: int64(o.BatchSize)},
@@ -150,9 +150,9 @@ func (o Options) check() (*url.URL, error) {
 func (o Options) checkNames() error {
 	switch {
 	case o.Shape == "":
-		return ragctx.Invalid("shape", "is missing; use %s", outbound.OneOf(Shapes()))
+		return ragctx.Invalid("shape", "is missing; use %s", httpclient.OneOf(Shapes()))
 	case o.Shape.path() == "":
-		return ragctx.Invalid("shape", "%q is unknown; use %s", ragctx.Clip(string(o.Shape)), outbound.OneOf(Shapes()))
+		return ragctx.Invalid("shape", "%q is unknown; use %s", ragctx.Clip(string(o.Shape)), httpclient.OneOf(Shapes()))
 	case o.Model == "":
 		return ragctx.Invalid("model", "is missing; name the model, so that vectors of different models are never compared")
 	}
@@ -175,7 +175,7 @@ func (o Options) endpoint() (*url.URL, error) {
 	if raw == "" {
 		return nil, ragctx.Invalid("url", "is missing; name your server, such as http://127.0.0.1:8080")
 	}
-	u, err := outbound.Endpoint(raw, o.APIKey)
+	u, err := httpclient.Endpoint(raw, o.APIKey)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // Client asks one service. It is safe for concurrent use.
@@ -46,8 +46,8 @@ type Client struct {
 type service struct {
 	opts    Options
 	host    string // names the service in errors
-	http    *outbound.Client
-	breaker *outbound.Breaker
+	http    *httpclient.Client
+	breaker *httpclient.Breaker
 	meter   *meter
 	// The lanes bound the requests under way: questions and short calls, for which
 	// someone waits, are not behind an ingest.
@@ -75,8 +75,8 @@ func New(o Options) (*Client, error) {
 	// Requests that are under way together can fail for one reason each.
 	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
 	o.Breaker.Now, o.Breaker.Changed = o.Now, s.changed
-	s.breaker = outbound.NewBreaker(o.Breaker)
-	s.http = outbound.New(outbound.Options{
+	s.breaker = httpclient.NewBreaker(o.Breaker)
+	s.http = httpclient.New(httpclient.Options{
 		URL: u, Key: o.APIKey, Parallel: 2 * o.Parallel, Breaker: s.breaker, Now: o.Now, Sleep: o.Sleep,
 	})
 	s.opts.APIKey, s.opts.URL = "", "" // the client's alone; neither is ever printed
@@ -98,11 +98,11 @@ func (c *Client) Close() {
 }
 
 // changed is told of the breaker's changes.
-func (s *service) changed(from, to outbound.State) {
+func (s *service) changed(from, to httpclient.State) {
 	switch {
-	case to == outbound.Closed:
+	case to == httpclient.Closed:
 		s.opts.Logger.Info("embedding service answers again", "service", s.String())
-	case from == outbound.Closed:
+	case from == httpclient.Closed:
 		s.opts.Logger.Warn("embedding service fails and is left alone for a while; questions are answered by words only", "service", s.String())
 	}
 }
@@ -126,7 +126,7 @@ func (c *Client) Usage() embed.Usage {
 	u := c.meter.usage(c.opts.Price)
 	state, until := c.breaker.State()
 	u.Service, u.State = c.String(), string(state)
-	if state == outbound.Open {
+	if state == httpclient.Open {
 		u.AsksAgain = &until
 	}
 	return u

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // Shape is the form of a service's requests and answers.
@@ -163,7 +163,7 @@ type reply struct {
 
 // readReply reads the answer to n texts. Anything but one vector for each text, in
 // their order, is an error.
-func readReply(shape Shape, a outbound.Answer, n int) (reply, error) {
+func readReply(shape Shape, a httpclient.Answer, n int) (reply, error) {
 	var r reply
 	var err error
 	switch shape {

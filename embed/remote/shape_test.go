@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // TestRequests compares with what the services' references show.
@@ -44,7 +44,7 @@ func TestReplies(t *testing.T) {
 		{Ollama, `{"model":"all-minilm","embeddings":[[1,2],[3,4]],"total_duration":14143917,"load_duration":1019500,"prompt_eval_count":8}`, []vector{{1, 2}, {3, 4}}, 8},
 		{TEI, `[[1,2],[3,4]]`, []vector{{1, 2}, {3, 4}}, 5},
 	} {
-		got, err := readReply(tt.shape, outbound.Answer{Body: []byte(tt.body), Header: http.Header{"X-Compute-Tokens": {"5"}}}, 2)
+		got, err := readReply(tt.shape, httpclient.Answer{Body: []byte(tt.body), Header: http.Header{"X-Compute-Tokens": {"5"}}}, 2)
 		if d := cmp.Diff(tt.want, got.vectors); err != nil || d != "" || got.tokens != tt.count {
 			t.Errorf("%s: %v, %d tokens\n%s", tt.shape, err, got.tokens, d)
 		}
@@ -67,7 +67,7 @@ func TestHostileReplies(t *testing.T) {
 		TEI:    {``, `{}`, `null`, `[[1]]`, `[[1],2]`, `[[1],[[2]]]`},
 	} {
 		for _, body := range bodies {
-			r, err := readReply(shape, outbound.Answer{Body: []byte(body)}, 2)
+			r, err := readReply(shape, httpclient.Answer{Body: []byte(body)}, 2)
 			if err == nil || len(err.Error()) > 300 {
 				t.Errorf("%s: %s: %v, %v", shape, body, r, err)
 			}
@@ -111,7 +111,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(byte(2), byte(1), byte(1), []byte(`[[0]]`))
 	f.Fuzz(func(t *testing.T, shape, n, dim byte, body []byte) {
 		s := Shapes()[int(shape)%len(Shapes())]
-		r, err := readReply(s, outbound.Answer{Body: body}, int(n))
+		r, err := readReply(s, httpclient.Answer{Body: body}, int(n))
 		if err != nil {
 			if len(err.Error()) > 400 {
 				t.Errorf("an error of %d bytes", len(err.Error()))

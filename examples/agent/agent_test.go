@@ -22,13 +22,13 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/events"
-	"github.com/ragctx/ragctx/llm"
-	"github.com/ragctx/ragctx/pipeline"
+	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/compact"
+	"github.com/ragctx/ragctx/session/stage"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -149,7 +149,7 @@ func turns(t *testing.T, a *Agent, m *scripted, from, to int) {
 }
 
 // create makes the session with a layer of compression of its own.
-func create(t *testing.T, a *Agent, layer pipeline.Layer) {
+func create(t *testing.T, a *Agent, layer stage.Layer) {
 	t.Helper()
 	s := a.Session
 	if err := s.send(t.Context(), "/v1/sessions", object{"id": s.ID, "user_id": s.User, "layer": layer}, &struct{}{}); err != nil {
@@ -184,8 +184,8 @@ func observed(t *testing.T, eng *engine.Engine) {
 	t.Helper()
 	leaf, err := eng.Sessions().Leaf(t.Context(), talkKey)
 	for deadline := time.Now().Add(20 * time.Second); err == nil; time.Sleep(time.Millisecond) {
-		var notes []pipeline.Note
-		notes, err = eng.Notes().Notes(t.Context(), pipeline.Scope{UserID: talkKey.User, SessionID: talkKey.ID})
+		var notes []stage.Note
+		notes, err = eng.Notes().Notes(t.Context(), stage.Scope{UserID: talkKey.User, SessionID: talkKey.ID})
 		if n := len(notes); n > 0 && notes[n-1].Through == leaf {
 			return
 		}
@@ -210,7 +210,7 @@ func TestCompaction(t *testing.T) {
 			}
 			m := newScripted(t, rules, window, task)
 			a := newAgent(t, protocol, server, m)
-			create(t, a, pipeline.LayerCompaction)
+			create(t, a, stage.LayerCompaction)
 			turns(t, a, m, 1, 6)
 			heard := m.requests()
 			first, last := heard[0].all(), heard[len(heard)-1].all()
@@ -243,14 +243,14 @@ func TestObservation(t *testing.T) {
 			eng, server := serve(t, o)
 			m := newScripted(t, rules, window, task)
 			a := newAgent(t, protocol, server, m)
-			create(t, a, pipeline.LayerObservation)
+			create(t, a, stage.LayerObservation)
 			for n := range 5 {
 				turns(t, a, m, n+1, n+1)
 				observed(t, eng)
 			}
 			heard := m.requests()
 			last := heard[len(heard)-1].all()
-			if strings.Count(last, pipeline.PrefixMarker) != 1 || strings.Contains(last, compact.Marker) || !strings.Contains(last, "Task 1: compare") {
+			if strings.Count(last, stage.PrefixMarker) != 1 || strings.Contains(last, compact.Marker) || !strings.Contains(last, "Task 1: compare") {
 				t.Errorf("the last request is\n%s", last)
 			}
 		})

@@ -22,7 +22,7 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 const system = "You answer questions about the files of a directory. Read what you need before you answer, and name the files that you rely on."
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return err
 	}
 	defer files.Close()
-	transport := &http.Transport{DialContext: outbound.Dial(net.Dialer{})}
+	transport := &http.Transport{DialContext: httpclient.Dial(net.Dialer{})}
 	defer transport.CloseIdleConnections()
 	caller := Caller{Client: &http.Client{Transport: transport}}
 	m, err := newModel(caller, *protocol, *api, *model)

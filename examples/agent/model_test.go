@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/tokens"
+	"github.com/ragctx/ragctx/internal/tokens"
 )
 
 // scripted is a server of a model that answers by a script. It refuses, and has the test

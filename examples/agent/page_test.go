@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx/compact"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/session/compact"
 )
 
 // blocks returns the code of a language in the page.

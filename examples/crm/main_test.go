@@ -15,9 +15,9 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/remote"
-	"github.com/ragctx/ragctx/resolve"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

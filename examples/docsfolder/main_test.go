@@ -13,8 +13,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/providers/remote"
-	"github.com/ragctx/ragctx/resolve"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // holding returns the units that have all of the terms.

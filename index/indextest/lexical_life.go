@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 func lexicalCursor(t *testing.T, open OpenLexical) {

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // lexModel is the score as one would write it down, over maps.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // titleWeight is what a word counts in the title.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // segmentUnits is the size of the segments that are to be stored, not counting
@@ -139,7 +139,7 @@ func (ix *Index) keepUp(ctx context.Context) {
 	if due && !behind && ix.dir != "" && ix.flushing.CompareAndSwap(false, true) {
 		ix.background.Go(func() {
 			defer ix.flushing.Store(false)
-			lull.Demote()
+			throttle.LowerPriority()
 			ix.flushQuietly(ix.life)
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // The words of stored segments are read into memory in the background, as soon as a
@@ -20,7 +20,7 @@ func (ix *Index) derive() {
 		return
 	}
 	ix.background.Go(func() {
-		lull.Demote()
+		throttle.LowerPriority()
 		for ix.deriveNext(ix.life) {
 		}
 	})

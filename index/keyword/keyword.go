@@ -116,8 +116,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // version names everything that decides what is in the stored index.

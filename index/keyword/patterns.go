@@ -11,8 +11,8 @@ import (
 
 	"github.com/blevesearch/vellum/levenshtein"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // mostMatches is how many words of one segment are looked at for a pattern: those that

@@ -1,8 +1,8 @@
 package keyword
 
 import (
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // feature is a feature of a query. Its weight is how often the query has it, the

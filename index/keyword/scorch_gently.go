@@ -7,7 +7,7 @@ import (
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 	zap "github.com/blevesearch/zapx/v16"
 
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // Scorch merges in a goroutine of its own, by the kind of segment that it is told, and
@@ -24,7 +24,7 @@ type gentle struct{ scorch.SegmentPlugin }
 func (g gentle) Merge(
 	segments []scorchsegment.Segment, drops []*roaring.Bitmap, path string, closed chan struct{}, to scorchsegment.StatsReporter,
 ) (numbers [][]uint64, size uint64, err error) {
-	lull.Aside(func() {
+	throttle.Background(func() {
 		numbers, size, err = g.SegmentPlugin.Merge(segments, drops, path, closed, &breathing{StatsReporter: to})
 	})
 	return numbers, size, err
@@ -33,7 +33,7 @@ func (g gentle) Merge(
 // New implements [scorch.SegmentPlugin]: it makes the segment of a batch, for which only a
 // flush waits.
 func (g gentle) New(documents []bleveindex.Document) (made scorchsegment.Segment, size uint64, err error) {
-	lull.Aside(func() { made, size, err = g.SegmentPlugin.New(documents) })
+	throttle.Background(func() { made, size, err = g.SegmentPlugin.New(documents) })
 	return made, size, err
 }
 
@@ -41,7 +41,7 @@ func (g gentle) New(documents []bleveindex.Document) (made scorchsegment.Segment
 type breathing struct {
 	scorchsegment.StatsReporter // nil where nobody counts, as for scorch's builder
 
-	lull.Lull
+	throttle.Throttle
 
 	written uint64 // since it last thought of a rest
 }
@@ -53,7 +53,7 @@ const breathEvery = 1 << 10
 func (b *breathing) ReportBytesWritten(n uint64) {
 	if b.written += n; b.written >= breathEvery {
 		b.written = 0
-		b.Breathe()
+		b.Yield()
 	}
 	if b.StatsReporter != nil {
 		b.StatsReporter.ReportBytesWritten(n)

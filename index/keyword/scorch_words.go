@@ -9,7 +9,7 @@ import (
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // The dictionary of a segment has grams first, which start with a byte of 1, openings
@@ -76,12 +76,12 @@ func (s *storedSegment) deriveWords(wanted func() bool, long int) (*blockmax.Seg
 	}
 	b := blockmax.NewBuilder(s.cols.shape(long))
 	key, err := next(r.words)
-	var rests lull.Lull
+	var rests throttle.Throttle
 	for n := 0; err == nil && key != ""; n++ {
 		if n%wordsEvery == 0 && !wanted() {
 			return nil, errUnwanted
 		}
-		rests.Breathe()
+		rests.Yield()
 		word := key
 		if key, err = r.read(word); err == nil {
 			err = b.Add([]byte(word), r.placed, r.opens)

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"math"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // The terms of a unit of a long text count for those beside it too, less with the

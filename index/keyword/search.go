@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // kindFrequency is how often a feature counts in one unit at most, by kind.

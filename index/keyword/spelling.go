@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ragctx/ragctx/analysis"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 // mostUnknown is how many words of a query may be unknown for them to be read as others:

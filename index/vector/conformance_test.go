@@ -3,10 +3,10 @@ package vector_test
 import (
 	"testing"
 
-	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/indextest"
 	"github.com/ragctx/ragctx/index/vector"
+	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 // dim is no multiple of the kernel's lanes, so that padding is tested too.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // The names of the files of a leg. A segment's number is never used again while
@@ -89,14 +89,14 @@ func (e *manifestEntry) deadRows() (bitset, error) {
 
 // readManifest returns what is stored in a directory. It is an error that
 // matches [fs.ErrNotExist] if nothing is.
-func readManifest(fsys durable.FS, dir string) (*manifest, error) {
-	b, err := durable.ReadFile(fsys, filepath.Join(dir, manifestFile), maxManifest)
+func readManifest(fsys atomicfile.FS, dir string) (*manifest, error) {
+	b, err := atomicfile.ReadFile(fsys, filepath.Join(dir, manifestFile), maxManifest)
 	if err != nil {
 		return nil, err
 	}
-	payload, rest, err := durable.NextFrame(b)
+	payload, rest, err := atomicfile.NextFrame(b)
 	if err != nil || len(rest) > 0 {
-		return nil, fmt.Errorf("%s: %w", manifestFile, durable.ErrTorn)
+		return nil, fmt.Errorf("%s: %w", manifestFile, atomicfile.ErrTorn)
 	}
 	m := new(manifest)
 	if err := json.Unmarshal(payload, m); err != nil {
@@ -105,13 +105,13 @@ func readManifest(fsys durable.FS, dir string) (*manifest, error) {
 	return m, nil
 }
 
-func writeManifest(fsys durable.FS, dir string, m *manifest) error {
+func writeManifest(fsys atomicfile.FS, dir string, m *manifest) error {
 	payload, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(fsys, filepath.Join(dir, manifestFile), func(w io.Writer) error {
-		_, err := w.Write(durable.AppendFrame(nil, payload))
+	return atomicfile.WriteFile(fsys, filepath.Join(dir, manifestFile), func(w io.Writer) error {
+		_, err := w.Write(atomicfile.AppendFrame(nil, payload))
 		return err
 	})
 }
@@ -161,17 +161,17 @@ func (m *manifest) open(o *Options) (segs []held, err error) {
 
 // sweep removes the files of a leg that are not wanted, and returns the highest
 // number among its segments. Files of other names are left alone.
-func sweep(fsys durable.FS, dir string, wanted func(name string) bool) (highest uint64, err error) {
+func sweep(fsys atomicfile.FS, dir string, wanted func(name string) bool) (highest uint64, err error) {
 	return remove(fsys, dir, segmentNumber, func(name string) bool {
 		_, segment := segmentNumber(name)
-		ours := segment || name == damagedFile || durable.IsTemporary(name) || isGraph(name)
+		ours := segment || name == damagedFile || atomicfile.IsTemporary(name) || isGraph(name)
 		return ours && !wanted(name)
 	})
 }
 
 // remove removes the files of a directory that are unwanted, durably, and returns
 // the highest of the numbers that names of files have.
-func remove(fsys durable.FS, dir string, number func(name string) (uint64, bool), unwanted func(name string) bool) (highest uint64, err error) {
+func remove(fsys atomicfile.FS, dir string, number func(name string) (uint64, bool), unwanted func(name string) bool) (highest uint64, err error) {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -200,7 +200,7 @@ func remove(fsys durable.FS, dir string, number func(name string) (uint64, bool)
 
 // discard removes what is stored in a directory: first the manifest, without
 // which the rest is nothing.
-func discard(fsys durable.FS, dir string) error {
+func discard(fsys atomicfile.FS, dir string) error {
 	err := fsys.Remove(filepath.Join(dir, manifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -217,7 +217,7 @@ func discard(fsys durable.FS, dir string) error {
 // Cursor returns the newest change that the files of an index in a directory have, and 0
 // where there are none that can be read.
 func Cursor(dir string) uint64 {
-	m, err := readManifest(durable.OS{}, dir)
+	m, err := readManifest(atomicfile.OS{}, dir)
 	if err != nil {
 		return 0
 	}

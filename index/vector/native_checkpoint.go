@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // A leg with a graph keeps two more files. "graph-", 16 hexadecimal digits and
@@ -141,13 +141,13 @@ func (n *Native) open() {
 
 // read opens the graph that is stored.
 func (n *Native) read() (*checkpoint, neighbours, error) {
-	b, err := durable.ReadFile(n.opts.FS, filepath.Join(n.opts.Dir, checkpointFile), maxManifest)
+	b, err := atomicfile.ReadFile(n.opts.FS, filepath.Join(n.opts.Dir, checkpointFile), maxManifest)
 	if err != nil {
 		return nil, nil, err
 	}
-	payload, rest, err := durable.NextFrame(b)
+	payload, rest, err := atomicfile.NextFrame(b)
 	if err != nil || len(rest) > 0 {
-		return nil, nil, fmt.Errorf("%s: %w", checkpointFile, durable.ErrTorn)
+		return nil, nil, fmt.Errorf("%s: %w", checkpointFile, atomicfile.ErrTorn)
 	}
 	c := new(checkpoint)
 	if err := json.Unmarshal(payload, c); err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 // stockedNative returns a file system with a leg of 200 units whose graph is

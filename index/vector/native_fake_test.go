@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index/vector/hnsw"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 var errFake = errors.New("the fake fails")
@@ -55,7 +55,7 @@ type fakeRow struct {
 var _ neighbours = (*fakeGraph)(nil)
 
 // fakes returns how fake graphs are made, and read from the files of a file system.
-func fakes(i *ills, fsys durable.FS) *graphs {
+func fakes(i *ills, fsys atomicfile.FS) *graphs {
 	empty := func() *fakeGraph {
 		i.made.Add(1)
 		return &fakeGraph{ills: i, live: make(map[uint64][]float32), waiting: make(map[uint64]bool)}
@@ -63,11 +63,11 @@ func fakes(i *ills, fsys durable.FS) *graphs {
 	return &graphs{
 		empty: func() (neighbours, error) { return empty(), nil },
 		open: func(path string) (neighbours, string, error) {
-			b, err := durable.ReadFile(fsys, path, 1<<30)
+			b, err := atomicfile.ReadFile(fsys, path, 1<<30)
 			if err != nil {
 				return nil, "", err
 			}
-			payload, rest, err := durable.NextFrame(b)
+			payload, rest, err := atomicfile.NextFrame(b)
 			if err != nil || len(rest) > 0 {
 				return nil, "", hnsw.ErrDamaged
 			}
@@ -226,7 +226,7 @@ func (g *fakeGraph) Write(w io.Writer, name string) error {
 	if err := gob.NewEncoder(&b).Encode(file); err != nil {
 		return err
 	}
-	_, err := w.Write(durable.AppendFrame(nil, b.Bytes()))
+	_, err := w.Write(atomicfile.AppendFrame(nil, b.Bytes()))
 	return err
 }
 

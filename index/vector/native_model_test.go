@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 // batch is what is applied under a sequence number: that of its place, from 1.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 // axis returns a unit whose vector stands at an angle to the first axis, in the

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 // lattice returns a vector whose codes leave nothing out.

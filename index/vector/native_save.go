@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/vector/hnsw"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // unsaved reports whether so much has changed that the graph is to be written: less
@@ -123,10 +123,10 @@ func (n *Native) store(ctx context.Context, a *accelerator) error {
 	defer begun.release()
 	next := &saved{linked: begun.units - a.Waiting(), deleted: a.Deleted()}
 	next.Format, next.File = checkpointFormat, graphName(n.number+1)
-	next.Name = fmt.Sprintf("%08x %s", durable.Checksum(begun.contents(next.File)), n.opts.Identity)
+	next.Name = fmt.Sprintf("%08x %s", atomicfile.Checksum(begun.contents(next.File)), n.opts.Identity)
 	n.number++
 	path := filepath.Join(n.opts.Dir, next.File)
-	err = durable.WriteFile(n.opts.FS, path, func(w io.Writer) error {
+	err = atomicfile.WriteFile(n.opts.FS, path, func(w io.Writer) error {
 		return guard(func() error { return a.Write(&patientWriter{ctx, w}, next.Name) })
 	})
 	if err == nil {
@@ -166,8 +166,8 @@ func (n *Native) note(begun *storedView, next *saved) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(n.opts.FS, filepath.Join(n.opts.Dir, checkpointFile), func(w io.Writer) error {
-		_, err := w.Write(durable.AppendFrame(nil, payload))
+	return atomicfile.WriteFile(n.opts.FS, filepath.Join(n.opts.Dir, checkpointFile), func(w io.Writer) error {
+		_, err := w.Write(atomicfile.AppendFrame(nil, payload))
 		return err
 	})
 }

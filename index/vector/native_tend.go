@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 const (
@@ -29,7 +29,7 @@ func (n *Native) wake() {
 		return
 	}
 	n.background.Go(func() {
-		lull.Demote()
+		throttle.LowerPriority()
 		n.tend(n.life)
 		n.tending.Store(false)
 		n.wake() // for what came up at the very end

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ragctx/ragctx/durable"
-	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/indextest"
+	"github.com/ragctx/ragctx/internal/atomicfile"
+	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 // nativeDim is no multiple of the lanes of any kernel.
@@ -17,7 +17,7 @@ const nativeDim = 20
 
 // tiny returns options of a leg that has a graph from a few units on: a fake one,
 // or a real one if i is nil.
-func tiny(dir string, fsys durable.FS, i *ills) Options {
+func tiny(dir string, fsys atomicfile.FS, i *ills) Options {
 	o := Options{
 		Dir: dir, Dimensions: nativeDim, Identity: "fake", FlushUnits: 50, FS: fsys, graphUnits: 3, saveUnits: 20, saveRest: 1,
 	}
@@ -54,14 +54,14 @@ func settle(t testing.TB, n *Native) {
 
 func TestNative(t *testing.T) {
 	for name, c := range map[string]struct {
-		fs     durable.FS
+		fs     atomicfile.FS
 		fake   *ills
 		memory bool
 		miss   int64
 		min    float64
 	}{
-		"Memory":        {fs: durable.OS{}, memory: true, min: .95},
-		"Files":         {fs: durable.OS{}, min: .95},
+		"Memory":        {fs: atomicfile.OS{}, memory: true, min: .95},
+		"Files":         {fs: atomicfile.OS{}, min: .95},
 		"FilesInMemory": {fs: faultfs.New(), min: .95},
 		"Fake":          {fs: faultfs.New(), fake: new(ills), min: .99},
 		"FakeMisses":    {fs: faultfs.New(), fake: new(ills), miss: 3, min: .5},

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // A segment file holds rows that never change, by ascending id. Numbers are in
@@ -67,7 +67,7 @@ func segmentHeader(identity string, dim, rows int) []byte {
 	b = order.AppendUint32(b, uint32(len(identity)))                   //nolint:gosec // at most maxIdentity
 	b = append(b, identity...)
 	b = append(b, make([]byte, layoutOf(identity, 0, 0).header-int64(len(b))-4)...)
-	return order.AppendUint32(b, durable.Checksum(b))
+	return order.AppendUint32(b, atomicfile.Checksum(b))
 }
 
 // segment is an open segment file. It is immutable but for its reference count
@@ -90,7 +90,7 @@ type segment struct {
 
 // openSegment opens a segment file and checks everything but its rows, which
 // [segment.check] does when they are first used. It starts with one reference.
-func openSegment(fsys durable.FS, name, identity string, dim, rows int) (*segment, error) {
+func openSegment(fsys atomicfile.FS, name, identity string, dim, rows int) (*segment, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func openSegment(fsys durable.FS, name, identity string, dim, rows int) (*segmen
 	if info.Size() != l.size {
 		return nil, fmt.Errorf("%s has %d bytes, not %d", filepath.Base(name), info.Size(), l.size)
 	}
-	b, unmap, err := durable.Contents(f, l.size, false)
+	b, unmap, err := atomicfile.Contents(f, l.size, false)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +123,9 @@ func (s *segment) read(l layout, header []byte) error {
 		return errors.New("it has another header: format, dimensions, embedder or number of rows")
 	}
 	order := binary.NativeEndian
-	tail := durable.Extend(durable.Checksum(b[l.sums:l.trailer+4]), header[len(header)-4:])
+	tail := atomicfile.Extend(atomicfile.Checksum(b[l.sums:l.trailer+4]), header[len(header)-4:])
 	s.sum = order.Uint32(b[l.trailer+4:])
-	if tail != s.sum || durable.Checksum(b[l.ids:l.rows]) != order.Uint32(b[l.trailer:]) {
+	if tail != s.sum || atomicfile.Checksum(b[l.ids:l.rows]) != order.Uint32(b[l.trailer:]) {
 		return errors.New("checksum does not match")
 	}
 	rows := int(order.Uint64(header[24:])) //nolint:gosec // what the caller asked for
@@ -187,7 +187,7 @@ func (s *segment) check(block int) error {
 }
 
 // rowSum returns the checksum of rows as they are in memory.
-func rowSum(rows []float32) uint32 { return durable.Checksum(rowBytes(rows)) }
+func rowSum(rows []float32) uint32 { return atomicfile.Checksum(rowBytes(rows)) }
 
 // rowBytes returns the memory of rows.
 func rowBytes(rows []float32) []byte {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // rowRef is a row on its way into a segment file.
@@ -88,11 +88,11 @@ func (s *segmentWriter) pad() ([]byte, error) {
 
 // writeSegment writes rows, at least one, to a file that appears whole or not at
 // all.
-func writeSegment(ctx context.Context, fsys durable.FS, name, identity string, dim int, refs []rowRef, source rowSource) error {
+func writeSegment(ctx context.Context, fsys atomicfile.FS, name, identity string, dim int, refs []rowRef, source rowSource) error {
 	if len(refs) > maxRows {
 		return fmt.Errorf("vector: %d rows are too many for a segment", len(refs))
 	}
-	return durable.WriteFile(fsys, name, func(w io.Writer) error {
+	return atomicfile.WriteFile(fsys, name, func(w io.Writer) error {
 		header := segmentHeader(identity, dim, len(refs))
 		s := &segmentWriter{w: w}
 		if err := s.write(header); err != nil {
@@ -107,7 +107,7 @@ func writeSegment(ctx context.Context, fsys durable.FS, name, identity string, d
 			return err
 		}
 		tail := binary.NativeEndian.AppendUint32(sums, idSum)
-		sum := durable.Extend(durable.Checksum(tail), header[len(header)-4:])
+		sum := atomicfile.Extend(atomicfile.Checksum(tail), header[len(header)-4:])
 		return s.write(binary.NativeEndian.AppendUint32(tail, sum))
 	})
 }
@@ -117,13 +117,13 @@ func (s *segmentWriter) ids(refs []rowRef) (sum uint32, err error) {
 	var b [8]byte
 	for _, ref := range refs {
 		binary.NativeEndian.PutUint64(b[:], ref.id)
-		sum = durable.Extend(sum, b[:])
+		sum = atomicfile.Extend(sum, b[:])
 		if err := s.write(b[:]); err != nil {
 			return 0, err
 		}
 	}
 	zeros, err := s.pad()
-	return durable.Extend(sum, zeros), err
+	return atomicfile.Extend(sum, zeros), err
 }
 
 // rows writes the rows and returns the checksums of their blocks.
@@ -138,7 +138,7 @@ func (s *segmentWriter) rows(ctx context.Context, refs []rowRef, source rowSourc
 			if err != nil {
 				return nil, err
 			}
-			sum = durable.Extend(sum, rowBytes(row))
+			sum = atomicfile.Extend(sum, rowBytes(row))
 			if err := s.write(rowBytes(row)); err != nil {
 				return nil, err
 			}
@@ -155,7 +155,7 @@ func (s *Stored) store(ctx context.Context, name string, refs []rowRef, source r
 		return nil, nil
 	}
 	path := filepath.Join(s.opts.Dir, name)
-	if err := durable.MakeDir(s.opts.FS, s.opts.Dir, 0o700); err != nil {
+	if err := atomicfile.MakeDir(s.opts.FS, s.opts.Dir, 0o700); err != nil {
 		return nil, err
 	}
 	if err := writeSegment(ctx, s.opts.FS, path, s.opts.Identity, s.opts.Dimensions, refs, source); err != nil {

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // DefaultFlushUnits is the default of [Options].
@@ -301,7 +301,7 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.FS == nil {
-		o.FS = durable.OS{}
+		o.FS = atomicfile.OS{}
 	}
 	o.graphUnits = cmp.Or(o.graphUnits, graphUnits)
 	o.saveUnits = cmp.Or(o.saveUnits, saveUnits)

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // backlog is how many times FlushUnits may be pending before Apply waits.
@@ -82,7 +82,7 @@ func (s *Stored) keepUp(ctx context.Context) {
 	if due && !behind && s.flushing.CompareAndSwap(false, true) {
 		s.background.Go(func() {
 			defer s.flushing.Store(false)
-			lull.Demote()
+			throttle.LowerPriority()
 			s.flushQuietly(s.life)
 		})
 	}

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // exists reports whether a file is there.
-func exists(fsys durable.FS, dir, name string) (bool, error) {
+func exists(fsys atomicfile.FS, dir, name string) (bool, error) {
 	_, err := fsys.Stat(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -156,7 +156,7 @@ func (s *Stored) commit(segs []held, cursor uint64) error {
 	for i, h := range segs {
 		m.Segments[i] = entryOf(h)
 	}
-	if err := durable.MakeDir(s.opts.FS, s.opts.Dir, 0o700); err != nil {
+	if err := atomicfile.MakeDir(s.opts.FS, s.opts.Dir, 0o700); err != nil {
 		return err
 	}
 	if err := writeManifest(s.opts.FS, s.opts.Dir, m); err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // minMerge is the least number of segments that are merged for their number.
@@ -39,7 +39,7 @@ func (s *Stored) mergeBeside() {
 	}
 	s.background.Go(func() {
 		defer s.merging.Store(false)
-		lull.Demote()
+		throttle.LowerPriority()
 		if err := s.mergeAll(s.life); err != nil && s.life.Err() == nil {
 			s.opts.Logger.Error("vector index: segments stay apart", slog.String("dir", s.opts.Dir), slog.Any("error", s.failed("merge", err)))
 		}

@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/durable"
-	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/atomicfile"
+	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 func mustOpen(t testing.TB, o Options) *Stored {
@@ -436,7 +436,7 @@ func FuzzManifest(f *testing.F) {
 		for _, name := range files {
 			copied.Edit(name, func([]byte) []byte { return fsys.Bytes(name) })
 		}
-		copied.Edit(faultDir+"/"+manifestFile, func([]byte) []byte { return durable.AppendFrame(nil, payload) })
+		copied.Edit(faultDir+"/"+manifestFile, func([]byte) []byte { return atomicfile.AppendFrame(nil, payload) })
 		leg, err := New(faultOptions(copied))
 		if err != nil {
 			t.Fatal(err)

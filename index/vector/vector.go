@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 const kindCoder = "coder"
@@ -45,8 +45,8 @@ type Options struct {
 	// knows all.
 	Origin func() string
 	Knows  func(origin string) bool
-	Logger *slog.Logger // silent by default
-	FS     durable.FS   // that of the operating system by default
+	Logger *slog.Logger  // silent by default
+	FS     atomicfile.FS // that of the operating system by default
 
 	// For tests: how graphs are made, for how many units at least, after how many
 	// changes at least they are written, or how long after the last one, and with how

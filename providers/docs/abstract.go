@@ -8,9 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 
-	"github.com/ragctx/ragctx/analysis"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
 const maxAbstractRunes = 500
@@ -27,8 +27,8 @@ const (
 	maxProse     = 8 << 10 // bytes
 )
 
-// sentence is a candidate for an abstract.
-type sentence struct {
+// abstractSentence is a candidate for an abstract.
+type abstractSentence struct {
 	text  string
 	runes int
 	lead  bool // of the first paragraph
@@ -66,7 +66,7 @@ func abstract(p Prepared, s structure) string {
 
 // choice is the sentences that an abstract is made of.
 type choice struct {
-	candidates []sentence
+	candidates []abstractSentence
 	chosen     []int
 	left       int // code points
 	before     []map[string]bool
@@ -121,32 +121,32 @@ func (c *choice) join(description string) string {
 	for _, i := range c.chosen {
 		parts = append(parts, c.candidates[i].text)
 	}
-	return prose.Clip(strings.Join(parts, " "), maxAbstractRunes)
+	return sentence.Clip(strings.Join(parts, " "), maxAbstractRunes)
 }
 
 // candidatesOf returns the sentences of the prose that can stand alone. The
 // first one may begin with a small letter: it leans on nothing, and often
 // begins with a name from code.
-func candidatesOf(text string, s structure) []sentence {
-	var out []sentence
+func candidatesOf(text string, s structure) []abstractSentence {
+	var out []abstractSentence
 	first := -1 // the paragraph that had the first sentence
 	size := 0
 	for i, pr := range s.prose {
 		if size += pr.end - pr.start; size > maxProse && i > 0 || len(out) >= maxSentences {
 			break
 		}
-		par := prose.Calm(strings.ToValidUTF8(text[pr.start:min(pr.end, pr.start+maxProse)], ""))
+		par := sentence.Calm(strings.ToValidUTF8(text[pr.start:min(pr.end, pr.start+maxProse)], ""))
 		if s.plain != nil {
 			par = s.plain(par)
 		}
 		par = strings.Join(strings.Fields(par), " ")
 		opening := i == 0
-		prose.Sentences(par, func(t string) bool {
+		sentence.Sentences(par, func(t string) bool {
 			if standsAlone(t) || opening && complete(t) {
 				if first < 0 {
 					first = i
 				}
-				out = append(out, sentence{text: t, runes: utf8.RuneCountInString(t), lead: i == first})
+				out = append(out, abstractSentence{text: t, runes: utf8.RuneCountInString(t), lead: i == first})
 			}
 			opening = false
 			return len(out) < maxSentences
@@ -168,7 +168,7 @@ func standsAlone(s string) bool {
 // complete reports whether a sentence has an end and a few words, is mostly
 // letters and has no markup left in it.
 func complete(s string) bool {
-	if len(s) > 4*prose.MaxSentence || strings.ContainsAny(s, "{}|<>`") || strings.Contains(s, "](") || strings.Contains(s, "]:") {
+	if len(s) > 4*sentence.MaxSentence || strings.ContainsAny(s, "{}|<>`") || strings.Contains(s, "](") || strings.Contains(s, "]:") {
 		return false
 	}
 	if !balanced(s) || !strings.ContainsRune(sentenceEnds, lastRune(strings.TrimRight(s, "\"')”’」』）"))) {
@@ -215,7 +215,7 @@ func lastRune(s string) rune {
 // logarithms of their terms' counts over all sentences, double for terms of the
 // title, divided by the square root of the number of terms;
 // half for questions and for sentences that lean on another.
-func rate(candidates []sentence, title string) {
+func rate(candidates []abstractSentence, title string) {
 	counts := make(map[string]int)
 	for i := range candidates {
 		candidates[i].terms = analysis.Query(candidates[i].text)
@@ -243,7 +243,7 @@ func rate(candidates []sentence, title string) {
 }
 
 // byScore returns the indexes of candidates, best first, ties in text order.
-func byScore(candidates []sentence) []int {
+func byScore(candidates []abstractSentence) []int {
 	order := make([]int, len(candidates))
 	for i := range order {
 		order[i] = i
@@ -273,11 +273,11 @@ func withoutProse(p Prepared, s structure) string {
 		if s.plain != nil {
 			text = comments.ReplaceAllString(text, "")
 		}
-		for _, par := range prose.Paragraphs(text) {
+		for _, par := range sentence.Paragraphs(text) {
 			if s.plain != nil {
 				par = s.plain(par)
 			}
-			if par = strings.Join(strings.Fields(par), " "); prose.HasLetter(par) && size < maxAbstractRunes {
+			if par = strings.Join(strings.Fields(par), " "); sentence.HasLetter(par) && size < maxAbstractRunes {
 				parts = append(parts, par)
 				size += len(par)
 			}
@@ -286,7 +286,7 @@ func withoutProse(p Prepared, s structure) string {
 	if len(parts) == 0 {
 		return withoutText(p, s)
 	}
-	return prose.Clip(strings.ToValidUTF8(strings.Join(parts, " "), ""), maxAbstractRunes)
+	return sentence.Clip(strings.ToValidUTF8(strings.Join(parts, " "), ""), maxAbstractRunes)
 }
 
 // withoutText describes a document by its outermost sections.
@@ -294,9 +294,9 @@ func withoutText(p Prepared, s structure) string {
 	names := topTitles(p.Outline, p.Title)
 	switch {
 	case len(names) == 0:
-		return prose.Clip(p.Title, maxAbstractRunes)
+		return sentence.Clip(p.Title, maxAbstractRunes)
 	case s.plain == nil:
-		return prose.Clip("Declares "+strings.Join(names, "; ")+".", maxAbstractRunes)
+		return sentence.Clip("Declares "+strings.Join(names, "; ")+".", maxAbstractRunes)
 	}
-	return prose.Clip(p.Title+": "+strings.Join(names, "; ")+".", maxAbstractRunes)
+	return sentence.Clip(p.Title+": "+strings.Join(names, "; ")+".", maxAbstractRunes)
 }

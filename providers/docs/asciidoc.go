@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // maxFence is the longest line that opens a delimited block, in bytes. It bounds
@@ -176,10 +176,10 @@ func (w *asciidocWalk) heading(i int) (level int, title string, end int) {
 		rest := strings.TrimLeft(body, sign)
 		if n := len(body) - len(rest); n > 0 && n <= 6 && strings.HasPrefix(rest, " ") {
 			title = strings.TrimSpace(strings.TrimRight(rest, sign))
-			return n, prose.Clip(plainAsciidoc(prose.Clip(title, maxTitleRunes)), maxTitleRunes), i + 1
+			return n, sentence.Clip(plainAsciidoc(sentence.Clip(title, maxTitleRunes)), maxTitleRunes), i + 1
 		}
 	}
-	if i+1 == len(w.lines) || !prose.HasLetter(body) {
+	if i+1 == len(w.lines) || !sentence.HasLetter(body) {
 		return 0, "", 0
 	}
 	line := w.lines[i+1].body
@@ -187,7 +187,7 @@ func (w *asciidocWalk) heading(i int) (level int, title string, end int) {
 	if d := len(line) - utf8.RuneCountInString(body); level == 0 || len(line) < 3 || strings.Trim(line, line[:1]) != "" || d < -2 || d > 2 {
 		return 0, "", 0
 	}
-	return level, prose.Clip(plainAsciidoc(prose.Clip(body, maxTitleRunes)), maxTitleRunes), i + 2
+	return level, sentence.Clip(plainAsciidoc(sentence.Clip(body, maxTitleRunes)), maxTitleRunes), i + 2
 }
 
 // attributeOf returns the name of an attribute of the document; "" if a line is none.
@@ -247,7 +247,7 @@ func asciidocRows(table string) (columns []string, rows []int) {
 			columns[i] = plainAsciidoc(c)
 		}
 		if len(columns) == 1 { // one cell per line
-			columns = barCells(strings.Join(strings.Fields(prose.Clip(table[rows[0]:rows[1]], 4*maxColumns)), " "))
+			columns = barCells(strings.Join(strings.Fields(sentence.Clip(table[rows[0]:rows[1]], 4*maxColumns)), " "))
 		}
 		rows = rows[1:]
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // sampleRecords is how many records are looked at to tell the delimiter.
@@ -46,7 +46,7 @@ func describeRecords(n int, columns []string) string {
 	if len(columns) == 0 {
 		return fmt.Sprintf("%d records.", n)
 	}
-	return prose.Clip(fmt.Sprintf("%d records with %s.", n-1, strings.Join(columns, ", ")), maxAbstractRunes/2)
+	return sentence.Clip(fmt.Sprintf("%d records with %s.", n-1, strings.Join(columns, ", ")), maxAbstractRunes/2)
 }
 
 func recordEnd(text string, records []int, i int) int {
@@ -164,7 +164,7 @@ func isHeader(first, second []string) bool {
 		if f == "" {
 			continue
 		}
-		if longer(f, 64) || seen[f] || !prose.HasLetter(f) || isValue(f) {
+		if longer(f, 64) || seen[f] || !sentence.HasLetter(f) || isValue(f) {
 			return false
 		}
 		seen[f] = true

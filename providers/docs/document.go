@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // Version names the rules of this package and of package chunk. Documents
@@ -106,7 +106,7 @@ func PrepareChecked(d Document, hash [32]byte, o Options) (Prepared, error) {
 		in.paged = p.Text
 	}
 	s := f.parse(in)
-	p.Title = cmp.Or(d.Title, prose.Clip(s.title, maxTitleRunes), prose.Clip(in.name, maxTitleRunes))
+	p.Title = cmp.Or(d.Title, sentence.Clip(s.title, maxTitleRunes), sentence.Clip(in.name, maxTitleRunes))
 	p.Tags = mergeTags(d.Tags, s.tags)
 	p.Outline = limitOutline(s.outline)
 	p.Chunks = chunk.Blocks(p.Text, s.blocks, o.Chunk)

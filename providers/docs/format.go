@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // input is what a format's parser works on.
@@ -145,7 +145,7 @@ func looksLikeMarkdown(text string) bool {
 		if n++; n > 200 {
 			break
 		}
-		if h, _ := prose.Heading(line); h > 0 || strings.HasPrefix(line, "```") {
+		if h, _ := sentence.Heading(line); h > 0 || strings.HasPrefix(line, "```") {
 			return true
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // Bounds of what is given to Go's own parser, which keeps a tree of many times
@@ -190,7 +190,7 @@ func (w *goWalk) general(d *ast.GenDecl) {
 // line returns the source between two positions on one line.
 func (w *goWalk) line(from, to token.Pos) string {
 	s := w.in.text[w.offset(from):w.offset(to)]
-	return prose.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(s[:min(len(s), 4*maxTitleRunes)], "")), " "), maxTitleRunes)
+	return sentence.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(s[:min(len(s), 4*maxTitleRunes)], "")), " "), maxTitleRunes)
 }
 
 // specNames returns the first names of a group.
@@ -206,10 +206,10 @@ func specNames(specs []ast.Spec) string {
 			}
 		}
 		if len(names) > 3 {
-			return prose.Clip(strings.Join(names[:3], ", "), maxTitleRunes-3) + ", …"
+			return sentence.Clip(strings.Join(names[:3], ", "), maxTitleRunes-3) + ", …"
 		}
 	}
-	return prose.Clip(strings.Join(names, ", "), maxTitleRunes)
+	return sentence.Clip(strings.Join(names, ", "), maxTitleRunes)
 }
 
 // typeName returns the name of the type that a receiver or result is of; "" if

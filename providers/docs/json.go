@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // maxRecordDepth is how deep records are taken apart; what is nested deeper
@@ -47,7 +47,7 @@ func (t *recordTree) structure() structure {
 
 // enter notes a section and returns the path within it.
 func (t *recordTree) enter(title string, start int, path []string) []string {
-	title = prose.Clip(strings.Join(strings.Fields(title), " "), maxName)
+	title = sentence.Clip(strings.Join(strings.Fields(title), " "), maxName)
 	if title == "" {
 		return path
 	}
@@ -91,7 +91,7 @@ func parseJSONLines(in input) structure {
 		return parseSource(in)
 	}
 	s := w.structure()
-	s.description = prose.Clip(fmt.Sprintf("%d records with %s.", valid, strings.Join(jsonKeys(first), ", ")), maxAbstractRunes/2)
+	s.description = sentence.Clip(fmt.Sprintf("%d records with %s.", valid, strings.Join(jsonKeys(first), ", ")), maxAbstractRunes/2)
 	return s
 }
 
@@ -114,7 +114,7 @@ func describeJSON(text string) string {
 	if head == "" || len(keys) == 0 {
 		return ""
 	}
-	return prose.Clip(head+strings.Join(keys, ", ")+".", maxAbstractRunes/2)
+	return sentence.Clip(head+strings.Join(keys, ", ")+".", maxAbstractRunes/2)
 }
 
 // jsonKeys returns the first keys of an object.
@@ -160,7 +160,7 @@ func (w *jsonWalk) member(from, to int, m member, path []string, depth int) {
 		w.element(from, to, m.value, w.enter(m.key, m.start, path), depth+1)
 	default:
 		if depth == 0 {
-			w.outline = append(w.outline, heading{prose.Clip(m.key, maxName), 1, m.start})
+			w.outline = append(w.outline, heading{sentence.Clip(m.key, maxName), 1, m.start})
 		}
 		w.add(from, to, path, false)
 	}

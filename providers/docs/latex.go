@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // latexSections are the commands that begin sections, by level.
@@ -94,7 +94,7 @@ func latexArgument(body string) (command, argument string) {
 	if body[0] != '\\' {
 		return "", ""
 	}
-	m := latexCommand.FindStringSubmatch(prose.Clip(body, 2*maxTitleRunes))
+	m := latexCommand.FindStringSubmatch(sentence.Clip(body, 2*maxTitleRunes))
 	if m == nil {
 		return "", ""
 	}
@@ -105,7 +105,7 @@ func latexArgument(body string) (command, argument string) {
 			depth++
 		case '}':
 			if depth--; depth == 0 {
-				return m[1], prose.Clip(m[2][:i], maxTitleRunes)
+				return m[1], sentence.Clip(m[2][:i], maxTitleRunes)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func latexRows(table string) (columns []string, rows []int) {
 		if strings.HasSuffix(body, `\\`) || strings.HasSuffix(body, `\hline`) && strings.Contains(body, `\\`) {
 			if len(rows) == 0 && columns == nil && strings.Contains(body, "&") {
 				for _, c := range strings.SplitN(strings.TrimRight(body, `\`), "&", maxColumns) {
-					columns = append(columns, plainLaTeX(prose.Clip(c, maxName)))
+					columns = append(columns, plainLaTeX(sentence.Clip(c, maxName)))
 				}
 			}
 			ended = true

@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // maxNesting is how deep lists and quotes are followed. Each line is offered to
@@ -45,7 +45,7 @@ var blockParser = parser.NewParser(parser.WithBlockParsers(
 // parseMarkdown is the parser of Markdown with front matter.
 func parseMarkdown(in input) structure {
 	fm := parseFrontMatter(in.text)
-	s := structure{title: fm.title, description: prose.Plain(fm.description), tags: fm.tags, plain: prose.Plain, start: fm.end}
+	s := structure{title: fm.title, description: sentence.Plain(fm.description), tags: fm.tags, plain: sentence.Plain, start: fm.end}
 	units := joinTables(in, markdownUnits(in.text, fm.end))
 	s.arrange(in, boldHeadings(in, units), markdownRows)
 	return s
@@ -141,11 +141,11 @@ func headingTitle(s string) string {
 	if i := strings.LastIndex(s, "{#"); i >= 0 && strings.HasSuffix(s, "}") {
 		s = s[:i]
 	}
-	title := prose.Clip(prose.Plain(s), maxTitleRunes)
+	title := sentence.Clip(sentence.Plain(s), maxTitleRunes)
 	if title == "" && strings.HasPrefix(s, "{{") {
 		if _, rest, ok := strings.Cut(s, `"`); ok {
 			title, _, _ = strings.Cut(rest, `"`)
-			title = prose.Clip(strings.TrimSpace(title), maxTitleRunes)
+			title = sentence.Clip(strings.TrimSpace(title), maxTitleRunes)
 		}
 	}
 	return title
@@ -196,8 +196,8 @@ func boldLine(par string) string {
 		return ""
 	}
 	par = par[2 : len(par)-2]
-	title := prose.Plain(par)
-	if strings.Contains(par, "**") || longer(title, maxBold) || !prose.HasLetter(title) || strings.ContainsRune(".:,;!", lastRune(title)) {
+	title := sentence.Plain(par)
+	if strings.Contains(par, "**") || longer(title, maxBold) || !sentence.HasLetter(title) || strings.ContainsRune(".:,;!", lastRune(title)) {
 		return ""
 	}
 	return title

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // orgWalk finds the units of org-mode line by line.
@@ -104,9 +104,9 @@ func (w *orgWalk) keyword(body string) {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(name) {
 	case "title":
-		w.s.title = plainOrg(prose.Clip(value, maxTitleRunes))
+		w.s.title = plainOrg(sentence.Clip(value, maxTitleRunes))
 	case "description", "subtitle":
-		w.s.description = plainOrg(prose.Clip(value, maxAbstractRunes/2))
+		w.s.description = plainOrg(sentence.Clip(value, maxAbstractRunes/2))
 	case "filetags":
 		for t := range strings.SplitSeq(strings.Trim(value, ":"), ":") {
 			w.s.tags = append(w.s.tags, strings.TrimSpace(t))
@@ -129,7 +129,7 @@ func orgHeading(l codeLine) (int, string) {
 	if level > 20 || !strings.HasPrefix(rest, " ") {
 		return 0, ""
 	}
-	title := orgMarks.ReplaceAllString(prose.Clip(strings.TrimSpace(rest), maxTitleRunes), "$1")
+	title := orgMarks.ReplaceAllString(sentence.Clip(strings.TrimSpace(rest), maxTitleRunes), "$1")
 	if title = plainOrg(title); title == "" {
 		return 0, ""
 	}

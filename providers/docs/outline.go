@@ -3,7 +3,7 @@ package docs
 import (
 	"slices"
 
-	"github.com/ragctx/ragctx/passage"
+	"github.com/ragctx/ragctx/internal/passage"
 )
 
 // Section is a part of a document under a heading, or a declaration in code.

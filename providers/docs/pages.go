@@ -3,7 +3,7 @@ package docs
 import (
 	"strings"
 
-	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // pageEnd ends a page, as in what other programs write of a paged file.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/timeexpr"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
 // Name is the documents provider's name.

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/extract"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // File is a file that a walk found.
@@ -110,7 +110,7 @@ func (f File) document(t extract.Text, err error) (Document, error) {
 func FromText(id string, t extract.Text) Document {
 	d := Document{
 		ExternalID: id, Source: "file:" + id, Text: t.Text, MIME: t.MIME,
-		Title: prose.Clip(t.Title, maxTitleRunes), Metadata: formatMetadata(t),
+		Title: sentence.Clip(t.Title, maxTitleRunes), Metadata: formatMetadata(t),
 	}
 	if format, ok := formatByExt(path.Base(id)); ok && t.MIME == "" && t.Format == "" {
 		d.MIME = format.mime

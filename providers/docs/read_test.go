@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ragctx/ragctx/extract"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // list extracts a file that lists its texts: each line is a path, a colon and the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // domainLevel is the level of the outermost description of an object, such as a
@@ -79,7 +79,7 @@ func (w *rstWalk) leave(indent int) (level int) {
 
 func (w *rstWalk) read(i int, l codeLine) int {
 	if title, end := w.heading(i); title != "" {
-		w.add(i, unit{kind: unitHeading, level: w.level(i), title: prose.Clip(plainRST(title), maxTitleRunes)})
+		w.add(i, unit{kind: unitHeading, level: w.level(i), title: sentence.Clip(plainRST(title), maxTitleRunes)})
 		return end
 	}
 	switch {
@@ -198,7 +198,7 @@ func (w *rstWalk) explicit(i int) int {
 		return max(end, i+1)
 	case rstObject(name) && argument != "" && len(w.open) < maxNesting/4:
 		w.open = append(w.open, l.indent)
-		w.add(i, unit{kind: unitHeading, level: domainLevel + len(w.open) - 1, title: prose.Clip(argument, maxTitleRunes)})
+		w.add(i, unit{kind: unitHeading, level: domainLevel + len(w.open) - 1, title: sentence.Clip(argument, maxTitleRunes)})
 		return w.body(i+1, l.indent) // further signatures, options
 	case rstNote[name]:
 		w.add(i, unit{})

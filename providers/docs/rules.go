@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ragctx/ragctx/extract"
+	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // DefaultExclude returns the patterns of directories and files that are made by

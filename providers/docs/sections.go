@@ -3,7 +3,7 @@ package docs
 import (
 	"strings"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // parseSections is the parser of settings under headers in brackets: TOML and
@@ -15,7 +15,7 @@ func parseSections(in input) structure {
 	s.arrange(in, w.units(), nil)
 	s.title, s.rest = "", nil // no section stands for all
 	if names := topTitles(s.outline, ""); s.description == "" && len(names) > 0 {
-		s.description = prose.Clip("Settings of "+strings.Join(names, ", ")+".", maxAbstractRunes/2)
+		s.description = sentence.Clip("Settings of "+strings.Join(names, ", ")+".", maxAbstractRunes/2)
 	}
 	return s
 }
@@ -89,7 +89,7 @@ func (w *sectionWalk) header(i int) (title string, level int) {
 			name += " " + own
 		}
 	}
-	return prose.Clip(name, maxTitleRunes), level
+	return sentence.Clip(name, maxTitleRunes), level
 }
 
 // name returns what the first settings from line i on say the item is called.

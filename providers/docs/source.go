@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 
-	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // maxCodeDepth is how deep declarations are taken apart: a class, its methods,
@@ -200,7 +200,7 @@ func (p *sourceParser) innerIndent(from, to, indent int) int {
 // signature is a declaration's line as a title.
 func signature(line string) string {
 	line = strings.TrimSuffix(strings.TrimSpace(line), " do")
-	return prose.Clip(strings.TrimRight(line, " {:("), maxTitleRunes)
+	return sentence.Clip(strings.TrimRight(line, " {:("), maxTitleRunes)
 }
 
 // description returns the first sentences of the comment or docstring at the
@@ -254,7 +254,7 @@ func leading(comment string) string {
 	par, _, _ := strings.Cut(comment[:min(len(comment), 4<<10)], "\n\n")
 	var out []string
 	size := 0
-	prose.Sentences(strings.Join(strings.Fields(prose.Calm(strings.ToValidUTF8(par, ""))), " "), func(s string) bool {
+	sentence.Sentences(strings.Join(strings.Fields(sentence.Calm(strings.ToValidUTF8(par, ""))), " "), func(s string) bool {
 		size += utf8.RuneCountInString(s) + 1
 		if size > maxAbstractRunes || len(out) > 0 && !standsAlone(s) {
 			return false

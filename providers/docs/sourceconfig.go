@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // The providers that a [SourceConfig] can be written for. They differ in their

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // isTable reports whether a paragraph is a table: its second line is a row of
@@ -63,7 +63,7 @@ func barCells(row string) []string {
 	row = strings.Trim(strings.TrimSpace(row), "|")
 	cells := strings.SplitN(row, "|", maxColumns)
 	for i, c := range cells {
-		cells[i] = prose.Plain(c)
+		cells[i] = sentence.Plain(c)
 	}
 	return cells
 }
@@ -101,7 +101,7 @@ func htmlRows(table string) (columns []string, rows []int) {
 		head = table[:min(rows[1], maxHead)]
 	}
 	for _, m := range headCell.FindAllStringSubmatch(head, maxColumns) {
-		columns = append(columns, prose.Plain(m[1]))
+		columns = append(columns, sentence.Plain(m[1]))
 	}
 	return columns, rows
 }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // minCapitals is how many lines in capitals make headings of them, and maxTextHead
@@ -159,7 +159,7 @@ func (w *textWalk) underlined() (found bool) {
 
 // headLike reports whether a line could be a heading by its length and letters.
 func headLike(body string) bool {
-	return !longer(body, maxTextHead) && prose.HasLetter(body) && !strings.ContainsRune(".,;", lastRune(body))
+	return !longer(body, maxTextHead) && sentence.HasLetter(body) && !strings.ContainsRune(".,;", lastRune(body))
 }
 
 // numbered finds lines like "2.1.  Names" whose numbers count on, from 1.

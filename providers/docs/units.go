@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/chunk"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // unitKind says what a unit is.
@@ -43,11 +43,11 @@ const maxColumns = 160
 func columnHeading(columns []string) string {
 	named := columns[:0:0]
 	for _, c := range columns[:min(len(columns), maxColumns)] {
-		if c = strings.Join(strings.Fields(prose.Clip(c, maxColumns)), " "); c != "" {
+		if c = strings.Join(strings.Fields(sentence.Clip(c, maxColumns)), " "); c != "" {
 			named = append(named, c)
 		}
 	}
-	return prose.Clip(strings.Join(named, " | "), maxColumns)
+	return sentence.Clip(strings.Join(named, " | "), maxColumns)
 }
 
 // arrange makes the blocks, outline and prose of a structure from units that

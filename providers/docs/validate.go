@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/chunk"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // Limits of a document's fields besides its text.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/facts"
-	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // AskOptions says how a model is asked for what a turn says that is worth

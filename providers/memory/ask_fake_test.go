@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 

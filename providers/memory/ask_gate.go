@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/analysis"
-	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // The gates that an item of a model must pass. Lengths are Unicode code points.

@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ragctx/ragctx/analysis"
-	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // groundShare is the part of an item's words that one passage of the turn must have,

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/internal/llm"
 )
 
 func plainAsker(t testing.TB, o AskOptions) *Asker {

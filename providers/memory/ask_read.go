@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ragctx/ragctx/timeexpr"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
 // readItem reads an item. Its errors name the field and tell nothing of what is in

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/internal/llm"
 )
 
 // FuzzItems: whatever a model says, what is taken of it passes the gates, and a

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/facts"
-	"github.com/ragctx/ragctx/llm"
+	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // TestAsk takes an item through, with everything that is made of it.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/facts"
-	"github.com/ragctx/ragctx/prose"
-	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/internal/redact"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // ByRules returns what rules find in a turn, with what they saw and do not believe.
@@ -62,7 +62,7 @@ func suspicious(f facts.Fact) (reason string, ok bool) {
 	if f.Kind == facts.Instruction || f.Kind == facts.Preference {
 		return "a tool or document says it, not the user, and it tells the agent what to do", true
 	}
-	if why, ok := screen.Instruction(f.Content); ok {
+	if why, ok := redact.Instruction(f.Content); ok {
 		return "a tool or document says it: " + why, true
 	}
 	return "", false
@@ -73,7 +73,7 @@ func Distrusted(m Memory) (reason string, ok bool) {
 	if m.Origin != FromTool && m.Origin != FromDocument {
 		return "", false
 	}
-	why, ok := screen.Instruction(m.Content)
+	why, ok := redact.Instruction(m.Content)
 	return "a " + string(m.Origin) + " says it: " + why, ok
 }
 
@@ -89,17 +89,17 @@ func planted(t ragctx.Turn) []Finding {
 	var out []Finding
 	for i, m := range t.Transcript() {
 		for _, text := range results(m) {
-			if _, ok := screen.Instruction(text); !ok {
+			if _, ok := redact.Instruction(text); !ok {
 				continue
 			}
 			for s := range sentences(text) {
-				why, ok := screen.Instruction(s)
+				why, ok := redact.Instruction(s)
 				if !ok {
 					continue
 				}
 				out = append(out, Finding{
 					Fact: facts.Fact{
-						Kind: facts.Instruction, Content: prose.Clip(s, maxPlantedChars), Importance: DefaultImportance,
+						Kind: facts.Instruction, Content: sentence.Clip(s, maxPlantedChars), Importance: DefaultImportance,
 						Rule: "planted", Reason: "a tool or document says it, and it is addressed to the agent", Span: facts.Span{Message: i},
 					},
 					By: ByTurn, Verdict: SetAway, Why: why,
@@ -117,7 +117,7 @@ func sentences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		more := true
 		for line := range strings.Lines(text) {
-			prose.Sentences(strings.TrimSpace(line), func(s string) bool {
+			sentence.Sentences(strings.TrimSpace(line), func(s string) bool {
 				more = yield(s)
 				return more
 			})

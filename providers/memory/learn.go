@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // Finding is something that was found in a turn, and what is to become of it.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/passage"
-	"github.com/ragctx/ragctx/prose"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
 // Name is the memory provider's name.
@@ -99,7 +99,7 @@ func (p *Provider) update(ctx context.Context, q ragctx.ContextQuery, items []ra
 		var found, since []string
 		for _, f := range facts[items[i].ID] {
 			found = append(found, f.ID)
-			if s := prose.Clip(f.Since, maxSinceChars); s != "" && len(since) < maxSince && !slices.Contains(since, s) {
+			if s := sentence.Clip(f.Since, maxSinceChars); s != "" && len(since) < maxSince && !slices.Contains(since, s) {
 				since = append(since, s)
 			}
 		}
@@ -142,8 +142,8 @@ func Item(m Memory, depth ragctx.ContextDepth) ragctx.ContextItem {
 		ID: m.ID, Type: ragctx.TypeMemory, Source: "memory", Depth: depth, Content: m.Content,
 		Occurred: m.Occurred, Importance: m.Importance, Metadata: m.Metadata,
 	}
-	abstract := ragctx.Form{Depth: ragctx.DepthAbstract, Text: prose.Clip(m.Content, passage.AbstractChars)}
-	overview := ragctx.Form{Depth: ragctx.DepthOverview, Text: prose.Clip(m.Content, passage.OverviewChars)}
+	abstract := ragctx.Form{Depth: ragctx.DepthAbstract, Text: sentence.Clip(m.Content, passage.AbstractChars)}
+	overview := ragctx.Form{Depth: ragctx.DepthOverview, Text: sentence.Clip(m.Content, passage.OverviewChars)}
 	switch depth {
 	case ragctx.DepthAbstract:
 		it.Content = abstract.Text

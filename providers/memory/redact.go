@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/internal/redact"
 )
 
 // Redacted counts the secrets that were taken out of a text, by kind; see package
@@ -14,7 +14,7 @@ import (
 type Redacted map[string]int
 
 func (r Redacted) text(s string) string {
-	out, found := screen.Redact(s)
+	out, found := redact.Redact(s)
 	for _, f := range found {
 		r[f.Kind]++
 	}
@@ -97,7 +97,7 @@ func (r Redacted) keyed(key, s string) string {
 		return out
 	}
 	head := key + ": "
-	out, found := screen.Redact(head + s)
+	out, found := redact.Redact(head + s)
 	if len(found) == 0 || found[0].Start < len(head) {
 		return s
 	}

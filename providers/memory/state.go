@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/facts"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // State says whether a memory is found, and why not.

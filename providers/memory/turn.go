@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/screen"
+	"github.com/ragctx/ragctx/internal/redact"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // MaxMessages bounds the messages of one turn.
@@ -125,7 +125,7 @@ func spoken(m ragctx.Message) string {
 	if s == "" {
 		return ""
 	}
-	lines := strings.Split(screen.Lines(speaker(m)+": "+s, ""), "\n")
+	lines := strings.Split(redact.Lines(speaker(m)+": "+s, ""), "\n")
 	for i, line := range lines[1:] {
 		if line != "" {
 			lines[i+1] = "  " + line
@@ -138,12 +138,12 @@ func spoken(m ragctx.Message) string {
 // role does not count.
 func speaker(m ragctx.Message) string {
 	role := cmp.Or(m.Role, ragctx.RoleUser)
-	name, _ := screen.Visible(m.Name)
+	name, _ := redact.Visible(m.Name)
 	name = strings.Join(strings.Fields(strings.ReplaceAll(name, ":", " ")), " ")
 	if name == "" {
 		return string(role)
 	}
-	if other, err := ragctx.ParseRole(screen.AsItLooks(name)); err == nil && other != role {
+	if other, err := ragctx.ParseRole(redact.AsItLooks(name)); err == nil && other != role {
 		return string(role)
 	}
 	return name

@@ -1,8 +1,8 @@
 package memory
 
 import (
-	"github.com/ragctx/ragctx/chunk"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
 // Told returns the voices of the units of a memory that is no turn: nobody's.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // turnTimeout bounds one attempt to tell of a turn, for which nobody waits.
@@ -18,8 +18,8 @@ const turnTimeout = 10 * time.Second
 type Observer struct {
 	*Provider
 
-	tell  *outbound.Client
-	turns *outbound.Breaker
+	tell  *httpclient.Client
+	turns *httpclient.Breaker
 }
 
 // NewObserver returns a provider that is told of turns at its TurnURL, which is
@@ -35,13 +35,13 @@ func NewObserver(o Options) (*Observer, error) {
 	// A breaker of its own: a hook that fails says nothing about questions.
 	b := p.opts.Breaker
 	b.Now = p.opts.Now
-	turns := outbound.NewBreaker(b)
+	turns := httpclient.NewBreaker(b)
 	return &Observer{p, p.client(o.TurnURL, turns), turns}, nil
 }
 
 // TurnBreaker returns the state of the circuit breaker of the turns, and until when it is
 // open if it is.
-func (o *Observer) TurnBreaker() (outbound.State, time.Time) { return o.turns.State() }
+func (o *Observer) TurnBreaker() (httpclient.State, time.Time) { return o.turns.State() }
 
 // Close closes idle connections.
 func (o *Observer) Close() {
@@ -60,7 +60,7 @@ func (o *Observer) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	if err != nil {
 		return fmt.Errorf("encode turn: %w", err)
 	}
-	_, err = o.tell.Post(ctx, outbound.Request{
+	_, err = o.tell.Post(ctx, httpclient.Request{
 		Body: body, Header: o.sign(body), MaxAnswer: o.opts.MaxBytes, Accepted: true,
 		Timeout: turnTimeout, Retries: o.opts.Retries, Backoff: 10 * backoff,
 	})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // Options says which provider to ask and how. Name and URL are required; every other
@@ -42,7 +42,7 @@ type Options struct {
 	// broken connection, while there is time; 0 is [DefaultRetries], negative none.
 	Retries int
 	// Breaker says when the provider is left alone.
-	Breaker outbound.BreakerOptions
+	Breaker httpclient.BreakerOptions
 
 	Logger *slog.Logger                               // nil logs nothing
 	Now    func() time.Time                           // the clock; nil is the system's
@@ -72,7 +72,7 @@ func (o Options) check() error {
 		if u.url == "" && u.field == "turn_url" {
 			continue
 		}
-		if _, err := outbound.Endpoint(u.url, ""); err != nil {
+		if _, err := httpclient.Endpoint(u.url, ""); err != nil {
 			f, ok := errors.AsType[*ragctx.FieldError](err)
 			if !ok {
 				return err
@@ -95,7 +95,7 @@ func (o Options) check() error {
 	case o.MaxItems < 0 || o.MaxItems > ragctx.MaxResultsLimit:
 		return ragctx.Invalid("max_items", "is %d; use 1 to %d", o.MaxItems, ragctx.MaxResultsLimit)
 	}
-	return outbound.CheckNotNegative([]outbound.Number{{Field: "max_bytes", Value: o.MaxBytes}})
+	return httpclient.CheckNotNegative([]httpclient.Number{{Field: "max_bytes", Value: o.MaxBytes}})
 }
 
 // ValidName checks the name of a provider. Names are parts of paths and of labels.

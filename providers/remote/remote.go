@@ -30,7 +30,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // grace is how much longer than a provider may take one should wait for it: what it
@@ -43,8 +43,8 @@ const backoff = 50 * time.Millisecond
 // Provider is a provider behind a URL. It is safe for concurrent use.
 type Provider struct {
 	opts    Options
-	ask     *outbound.Client
-	breaker *outbound.Breaker
+	ask     *httpclient.Client
+	breaker *httpclient.Breaker
 	answers *answers
 }
 
@@ -64,18 +64,18 @@ func New(o Options) (*Provider, error) {
 	}
 	p := &Provider{opts: o, answers: newAnswers(o.CacheTTL)}
 	o.Breaker.Now = o.Now
-	p.breaker = outbound.NewBreaker(o.Breaker)
+	p.breaker = httpclient.NewBreaker(o.Breaker)
 	p.ask = p.client(o.URL, p.breaker)
 	return p, nil
 }
 
 // client returns a client of one of the provider's URLs, which were checked.
-func (p *Provider) client(raw string, b *outbound.Breaker) *outbound.Client {
-	u, err := outbound.Endpoint(raw, "")
+func (p *Provider) client(raw string, b *httpclient.Breaker) *httpclient.Client {
+	u, err := httpclient.Endpoint(raw, "")
 	if err != nil {
 		panic(err) // a mistake in this package
 	}
-	return outbound.New(outbound.Options{URL: u, Parallel: 4, Breaker: b, Now: p.opts.Now, Sleep: p.opts.Sleep})
+	return httpclient.New(httpclient.Options{URL: u, Parallel: 4, Breaker: b, Now: p.opts.Now, Sleep: p.opts.Sleep})
 }
 
 // Close closes idle connections.
@@ -97,7 +97,7 @@ func (p *Provider) Timeout() time.Duration { return p.opts.Timeout }
 func (p *Provider) Patience() time.Duration { return p.opts.Timeout + grace }
 
 // Breaker returns the state of the circuit breaker, and until when it is open if it is.
-func (p *Provider) Breaker() (outbound.State, time.Time) { return p.breaker.State() }
+func (p *Provider) Breaker() (httpclient.State, time.Time) { return p.breaker.State() }
 
 // Concerns implements [ragctx.Selective]: questions of other namespaces, and those for
 // other types of items, are not sent.
@@ -153,7 +153,7 @@ func (p *Provider) question(ctx context.Context, id string, q ragctx.ContextQuer
 	if err != nil {
 		return nil, fmt.Errorf("encode question: %w", err)
 	}
-	answer, err := p.ask.Post(ctx, outbound.Request{
+	answer, err := p.ask.Post(ctx, httpclient.Request{
 		Body: body, Header: p.sign(body), MaxAnswer: p.opts.MaxBytes, Accepted: true,
 		Timeout: p.opts.Timeout, Total: p.opts.Timeout, Retries: p.opts.Retries, Backoff: backoff,
 	})
@@ -166,8 +166,8 @@ func (p *Provider) failed(ctx context.Context, id string, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return err
-	case errors.Is(err, outbound.ErrOpen):
-		return outbound.ErrOpen
+	case errors.Is(err, httpclient.ErrOpen):
+		return httpclient.ErrOpen
 	}
 	p.opts.Logger.WarnContext(ctx, "provider's service failed", "provider", p.opts.Name, "provider_request", id, "error", err)
 	return fmt.Errorf("%w: its service failed; the log has the cause", ragctx.ErrUnavailable)

@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/outbound"
+	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/providers/remote"
 )
 
@@ -245,7 +245,7 @@ func TestConcerns(t *testing.T) {
 func TestBreaker(t *testing.T) {
 	s := serve(t, http.StatusServiceUnavailable, "")
 	o := options(s.URL)
-	o.Retries, o.Breaker = -1, outbound.BreakerOptions{After: 2, CoolDown: time.Minute}
+	o.Retries, o.Breaker = -1, httpclient.BreakerOptions{After: 2, CoolDown: time.Minute}
 	now := noon
 	o.Now = func() time.Time { return now }
 	p := newProvider(t, o)
@@ -254,7 +254,7 @@ func TestBreaker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if st, until := p.Breaker(); st != outbound.Open || !until.Equal(noon.Add(time.Minute)) || s.asked.Load() != 2 {
+	if st, until := p.Breaker(); st != httpclient.Open || !until.Equal(noon.Add(time.Minute)) || s.asked.Load() != 2 {
 		t.Errorf("%s until %v after %d requests", st, until, s.asked.Load())
 	}
 	now = now.Add(time.Minute)
@@ -278,20 +278,20 @@ func TestTimeout(t *testing.T) {
 	defer s.Close()
 	defer close(hang)
 	o := options(s.URL)
-	o.Retries, o.Timeout, o.Breaker = -1, time.Millisecond, outbound.BreakerOptions{After: 1, CoolDown: time.Minute}
+	o.Retries, o.Timeout, o.Breaker = -1, time.Millisecond, httpclient.BreakerOptions{After: 1, CoolDown: time.Minute}
 	p := newProvider(t, o)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Query(gone, ragctx.NewQuery("q")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if st, _ := p.Breaker(); st != outbound.Closed {
+	if st, _ := p.Breaker(); st != httpclient.Closed {
 		t.Errorf("breaker %s after a caller that went away", st)
 	}
 	if _, err := p.Query(t.Context(), ragctx.NewQuery("q")); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Errorf("error %v", err)
 	}
-	if st, _ := p.Breaker(); st != outbound.Open {
+	if st, _ := p.Breaker(); st != httpclient.Open {
 		t.Errorf("breaker %s after a timeout", st)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // uses does everything with a graph whose file may be damaged. It returns the
@@ -139,14 +139,14 @@ func forge(file []byte, change func(h *header)) {
 	size, parts := int(h.Size), sizes(h)
 	change(h)
 	_, _ = binary.Encode(file, binary.NativeEndian, h)
-	binary.NativeEndian.PutUint32(file[size-4:], durable.Checksum(file[:size-4]))
-	sums := binary.NativeEndian.AppendUint32(nil, durable.Checksum(file[:size]))
+	binary.NativeEndian.PutUint32(file[size-4:], atomicfile.Checksum(file[:size-4]))
+	sums := binary.NativeEndian.AppendUint32(nil, atomicfile.Checksum(file[:size]))
 	rest := file[size:]
 	for _, n := range parts {
-		sums = binary.NativeEndian.AppendUint32(sums, durable.Checksum(rest[:n]))
+		sums = binary.NativeEndian.AppendUint32(sums, atomicfile.Checksum(rest[:n]))
 		rest = rest[n:]
 	}
-	copy(rest, binary.NativeEndian.AppendUint32(sums, durable.Checksum(sums)))
+	copy(rest, binary.NativeEndian.AppendUint32(sums, atomicfile.Checksum(sums)))
 }
 
 // sizes returns the lengths of chunks and towers.

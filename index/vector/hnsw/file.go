@@ -7,7 +7,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // A graph's file is its memory, in the order and the byte order of the machine
@@ -96,7 +96,7 @@ func (h *header) encode(name string) ([]byte, error) {
 	}
 	b = append(b, name...)
 	b = append(b, make([]byte, int(h.Size)-len(b)-4)...)
-	return binary.NativeEndian.AppendUint32(b, durable.Checksum(b)), nil
+	return binary.NativeEndian.AppendUint32(b, atomicfile.Checksum(b)), nil
 }
 
 // decodeHeader reads what encode made, and says what is wrong.
@@ -121,7 +121,7 @@ func decodeHeader(b []byte) (*header, string, error) {
 		return nil, "", fmt.Errorf("%w: it has %d bytes, fewer than its header", ErrDamaged, len(b))
 	}
 	body := b[:h.Size-4]
-	if binary.NativeEndian.Uint32(b[h.Size-4:]) != durable.Checksum(body) {
+	if binary.NativeEndian.Uint32(b[h.Size-4:]) != atomicfile.Checksum(body) {
 		return nil, "", fmt.Errorf("%w: its header has another checksum", ErrDamaged)
 	}
 	return h, string(body[headerSize : headerSize+int(h.Name)]), nil
@@ -159,7 +159,7 @@ func (h *header) sums(b []byte) ([]uint32, error) {
 	tail := b[h.total()-4*int64(h.chunks()+h.towers()+2):]
 	sums := slices.Clone(unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(tail))), len(tail)/4))
 	last := len(sums) - 1
-	if durable.Checksum(tail[:4*last]) != sums[last] || durable.Checksum(b[:h.Size]) != sums[0] {
+	if atomicfile.Checksum(tail[:4*last]) != sums[last] || atomicfile.Checksum(b[:h.Size]) != sums[0] {
 		return nil, fmt.Errorf("%w: its checksums have another checksum", ErrDamaged)
 	}
 	return sums[1:last], nil

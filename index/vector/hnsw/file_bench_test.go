@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // sketch is a graph of n vectors of 384 components, with lists of any neighbours:
@@ -60,7 +60,7 @@ func BenchmarkFile(b *testing.B) {
 			g := sketch(b, n)
 			b.Run("write", func(b *testing.B) {
 				for b.Loop() {
-					if err := durable.WriteFile(durable.OS{}, path, func(w io.Writer) error { return g.Write(w, "") }); err != nil {
+					if err := atomicfile.WriteFile(atomicfile.OS{}, path, func(w io.Writer) error { return g.Write(w, "") }); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -71,7 +71,7 @@ func BenchmarkFile(b *testing.B) {
 			for _, check := range []bool{false, true} {
 				b.Run(map[bool]string{false: "read", true: "check"}[check], func(b *testing.B) {
 					for b.Loop() {
-						g, _, err := Read(durable.OS{}, path, Options{Dimensions: 384})
+						g, _, err := Read(atomicfile.OS{}, path, Options{Dimensions: 384})
 						if err == nil && check {
 							err = g.Check(b.Context())
 						}

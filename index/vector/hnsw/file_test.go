@@ -15,9 +15,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ragctx/ragctx/durable"
-	"github.com/ragctx/ragctx/durable/faultfs"
 	"github.com/ragctx/ragctx/index/vector/kernel"
+	"github.com/ragctx/ragctx/internal/atomicfile"
+	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 // fileOf returns what a graph writes, at a cache line.
@@ -324,7 +324,7 @@ func TestReadFiles(t *testing.T) {
 	empty := newGraph(t, Options{Dimensions: 16})
 	full, vectors := small(t)
 	for _, g := range []*Graph{empty, full} {
-		if err := durable.WriteFile(fsys, "/graph", func(w io.Writer) error { return g.Write(w, "name") }); err != nil {
+		if err := atomicfile.WriteFile(fsys, "/graph", func(w io.Writer) error { return g.Write(w, "name") }); err != nil {
 			t.Fatal(err)
 		}
 		h, name, err := Read(fsys, "/graph", Options{Dimensions: 16})

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // Link gives every vector that waits when it begins its place in the graph, with
@@ -52,7 +52,7 @@ func (g *Graph) spread(ctx context.Context, n int, work func(s *scratch, i int))
 	}
 	for range min(g.opt.Workers, n) - 1 {
 		group.Go(func() {
-			lull.Demote() // nobody waits for links: what has none yet is found all the same
+			throttle.LowerPriority() // nobody waits for links: what has none yet is found all the same
 			some()
 		})
 	}

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // stored returns the path of a graph's file.
 func stored(tb testing.TB, g *Graph) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "graph")
-	if err := durable.WriteFile(durable.OS{}, path, func(w io.Writer) error { return g.Write(w, "stored") }); err != nil {
+	if err := atomicfile.WriteFile(atomicfile.OS{}, path, func(w io.Writer) error { return g.Write(w, "stored") }); err != nil {
 		tb.Fatal(err)
 	}
 	return path
@@ -38,7 +38,7 @@ func TestReadMaps(t *testing.T) {
 	}
 	debug.FreeOSMemory()
 	resident := anonymous(t)
-	h, name, err := Read(durable.OS{}, path, Options{Dimensions: 384})
+	h, name, err := Read(atomicfile.OS{}, path, Options{Dimensions: 384})
 	if err != nil || name != "stored" {
 		t.Fatal(name, err)
 	}
@@ -101,7 +101,7 @@ func TestFileCut(t *testing.T) {
 	} {
 		for _, checked := range []bool{false, true} {
 			path := stored(t, g)
-			h, _, err := Read(durable.OS{}, path, Options{Dimensions: 16, Workers: 2})
+			h, _, err := Read(atomicfile.OS{}, path, Options{Dimensions: 16, Workers: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

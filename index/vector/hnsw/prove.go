@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/ragctx/ragctx/durable"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // proveAll checks everything that the rest of the package relies on, so that even
@@ -97,7 +97,7 @@ func (g *Graph) proveSum(d *directory, p *proof, i int) error {
 		tower := d.towers[i-len(d.chunks)]
 		part = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(tower))), 4*len(tower))
 	}
-	if durable.Checksum(part) != p.sums[i] {
+	if atomicfile.Checksum(part) != p.sums[i] {
 		return damaged("part %d of %d has another checksum", i, len(p.sums))
 	}
 	p.summed[i].Store(true)

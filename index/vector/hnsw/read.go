@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index/vector/kernel"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // Read opens a graph that [Graph.Write] wrote, and returns its name, too. The file
@@ -22,7 +22,7 @@ import (
 // operation that meets damage returns [ErrDamaged], and so do all that follow. A
 // walk through the graph leads to all parts of the file, so that all of it is
 // checked at once; see [Graph.Check].
-func Read(fsys durable.FS, path string, o Options) (*Graph, string, error) {
+func Read(fsys atomicfile.FS, path string, o Options) (*Graph, string, error) {
 	g, name, err := read(fsys, path, o)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", filepath.Base(path), err)
@@ -30,7 +30,7 @@ func Read(fsys durable.FS, path string, o Options) (*Graph, string, error) {
 	return g, name, nil
 }
 
-func read(fsys durable.FS, path string, o Options) (*Graph, string, error) {
+func read(fsys atomicfile.FS, path string, o Options) (*Graph, string, error) {
 	f, err := fsys.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, "", err
@@ -40,7 +40,7 @@ func read(fsys durable.FS, path string, o Options) (*Graph, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	b, unmap, err := durable.Contents(f, info.Size(), true)
+	b, unmap, err := atomicfile.Contents(f, info.Size(), true)
 	if err != nil {
 		return nil, "", err
 	}

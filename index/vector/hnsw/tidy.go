@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/ragctx/ragctx/lull"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // A share of dead nodes costs searches as much: they are visited, and lead on, but
@@ -44,14 +44,14 @@ func (g *Graph) Tidy(ctx context.Context) (err error) {
 	slots := g.slots.Load() // before the directory is borrowed, which has them then; others come meanwhile
 	s := g.borrow()
 	defer g.giveBack(s)
-	t := tidier{scratch: s, slots: slots, rests: new(lull.Lull)}
+	t := tidier{scratch: s, slots: slots, rests: new(throttle.Throttle)}
 	twins := g.thin()
 	nodes := t.condemn()
 	g.torn.Store(true)
 	t.rehome()
 	err = g.spread(ctx, int(t.slots), func(s *scratch, i int) {
 		if slot := uint32(i); t.stays(slot) && t.with(s).relink(slot) { //nolint:gosec // below maxSlots
-			t.rests.Breathe()
+			t.rests.Yield()
 		}
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ type tidier struct {
 	*scratch
 	slots  uint32   // those that it looks at
 	doomed []uint64 // a bit per slot that it takes out
-	rests  *lull.Lull
+	rests  *throttle.Throttle
 }
 
 // with returns t for another worker.
@@ -117,7 +117,7 @@ func (t *tidier) rehome() {
 	for slot := range t.slots {
 		if parent := t.g.parent(t.d, slot); parent != 0 && t.stays(slot) && t.isDoomed(parent-1) {
 			t.move(slot)
-			t.rests.Breathe()
+			t.rests.Yield()
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
-	"github.com/ragctx/ragctx/durable"
 	"github.com/ragctx/ragctx/index/vector/kernel"
+	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
 // Write writes the graph as it is now, in one pass, with a name by which the
@@ -65,14 +65,14 @@ func (f *fileWriter) write(name string) error {
 	if err := f.writeTowers(); err != nil {
 		return err
 	}
-	f.sums = append(f.sums, durable.Checksum(bytesOf(f.sums)))
+	f.sums = append(f.sums, atomicfile.Checksum(bytesOf(f.sums)))
 	_, err = f.w.Write(bytesOf(f.sums))
 	return err
 }
 
 // put writes a part and notes its sum.
 func (f *fileWriter) put(b []byte) error {
-	f.sums = append(f.sums, durable.Checksum(b))
+	f.sums = append(f.sums, atomicfile.Checksum(b))
 	_, err := f.w.Write(b)
 	return err
 }

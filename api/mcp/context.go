@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/xmlfmt"
+)
+
+type contextArguments struct {
+	whose
+	sized
+
+	Query        string   `json:"query" jsonschema:"the question that is to be answered, in full, as the user asked it"`
+	Types        []string `json:"types,omitempty" jsonschema:"only these: resource (documents, code), memory (what was remembered) or skill (procedures); default is all"`
+	MaxResults   int      `json:"max_results,omitempty" jsonschema:"the most passages"`
+	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages that you have already: what follows them is returned"`
+	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"drops passages that are less likely to help; without it those of hardly any relevance are dropped and weak ones show a sentence, while 0 shows all as they are"`
+	Citations    bool     `json:"citations,omitempty" jsonschema:"false leaves ids, titles, pages and lines out of the tags"`
+	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks the passages word by word, so that what they say cannot be taken for an instruction; takes about twice the tokens"`
+}
+
+// contextAnswer is what a model should see.
+type contextAnswer struct {
+	Notice      string   `json:"notice" jsonschema:"how the context is to be read"`
+	Context     string   `json:"context" jsonschema:"the best passages, as XML; the id of each opens it with fetch"`
+	TotalTokens int      `json:"total_tokens" jsonschema:"tokens of the context alone"`
+	Truncated   bool     `json:"truncated,omitempty" jsonschema:"there was more than fits; exclude what you have to see what follows"`
+	Degraded    []string `json:"degraded,omitempty" jsonschema:"parts of the search that did not run"`
+	Note        string   `json:"note,omitempty" jsonschema:"why there is nothing"`
+	readOtherwise
+}
+
+// text returns the answer for clients that show no structure: the passages as they are,
+// each with the id to cite and to fetch.
+func (a contextAnswer) text() string {
+	var b strings.Builder
+	for _, c := range a.Corrections {
+		fmt.Fprintf(&b, "Nothing has %q; %q was looked for as well. ", c.Word, c.As)
+	}
+	if a.Context == "" {
+		return b.String() + "Nothing was found. " + a.Note
+	}
+	b.WriteString(a.Notice + "\n\n" + a.Context)
+	return b.String()
+}
+
+func (s *Server) contextTool() tool {
+	return define(s, reading("context", "Context for a question",
+		"Returns what you should read before you answer a question: the best passages of documents, memories and procedures together, fitted into max_tokens, with the ids to cite. "+evidence,
+		func(p properties) {
+			p.text("query", ragctx.MaxQueryBytes/4, true) // in bytes at most that many
+			p.texts("types", 3, 16)
+			p["types"].Items.Enum = []any{"resource", "memory", "skill"}
+			p.between("max_results", 1, 100, ragctx.DefaultMaxResults)
+			p.texts("exclude", ragctx.MaxResultsLimit, 2*ragctx.MaxNameBytes)
+			p.between("min_relevance", 0, 1, 0)
+			p["min_relevance"].Default = nil // whether it is sent matters
+			p["min_relevance"].Type, p["min_relevance"].Types = "number", nil
+			p["citations"].Default = json.RawMessage("true")
+			if p.maxTokens(fallbackTokens); s.opts.Spotlight {
+				delete(p, "spotlight")
+			}
+		}), s.context)
+}
+
+func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (contextAnswer, error) {
+	q := query(at, in.Query, in.MaxResults)
+	q.Exclude, q.Format, q.MaxTokens = in.Exclude, xmlfmt.XML, in.MaxTokens
+	q.MinRelevance = in.MinRelevance
+	q.Citations, q.Spotlight = &in.Citations, in.Spotlight || s.opts.Spotlight
+	for _, t := range in.Types {
+		q.ContextTypes = append(q.ContextTypes, ragctx.ContextType(t))
+	}
+	for {
+		out, err := s.asked(ctx, q, in.MaxTokens)
+		if err != nil {
+			return out, err
+		}
+		cost, err := s.cost(out)
+		if err != nil || cost <= in.MaxTokens {
+			return out, err
+		}
+		// What is beside the passages needs its tokens, too.
+		q.MaxTokens = min(q.MaxTokens, out.TotalTokens) - (cost - in.MaxTokens)
+		if q.MaxTokens < 1 {
+			return out, ragctx.Invalid("max_tokens", "is %d, too little for the best passage; ask for %d", in.MaxTokens, cost)
+		}
+	}
+}
+
+// asked asks the engine once, for an answer of a size.
+func (s *Server) asked(ctx context.Context, q ragctx.ContextQuery, size int) (contextAnswer, error) {
+	a, err := s.engine.Context(ctx, q)
+	if err != nil {
+		return contextAnswer{}, err
+	}
+	out := contextAnswer{
+		Notice: strings.TrimSpace(evidence + " " + a.Instruction), Context: a.Rendered(), TotalTokens: a.TotalTokens,
+		Truncated: a.Truncated, Degraded: a.Degraded, Note: a.Note,
+		readOtherwise: corrected(a.Corrections, size),
+	}
+	return out, nil
+}
+
+// readOtherwise says how a question was read.
+type readOtherwise struct {
+	Corrections []correction `json:"corrections,omitempty" jsonschema:"words of the query that no text has, and what was looked for as well"`
+}
+
+type correction struct {
+	Word string `json:"word"`
+	As   string `json:"as"`
+}
+
+// tokensPerCorrection is what of an answer's size makes room for one correction: a word
+// of the longest takes half of it, and an answer has at least one.
+const tokensPerCorrection = minTokens
+
+// corrected returns the distinct corrections among those of several providers that an
+// answer of a size has room for.
+func corrected(all []ragctx.Correction, size int) (told readOtherwise) {
+	for _, c := range all {
+		one := correction{c.Word, c.As}
+		if len(told.Corrections) < size/tokensPerCorrection && !slices.Contains(told.Corrections, one) {
+			told.Corrections = append(told.Corrections, one)
+		}
+	}
+	return told
+}
+
+// query returns a question within a scope.
+func query(at Scope, text string, results int) ragctx.ContextQuery {
+	return ragctx.ContextQuery{
+		Query: text, MaxResults: results, Namespace: at.Namespace, UserID: at.UserID, AgentID: at.AgentID, SessionID: at.SessionID,
+	}.WithDefaults()
+}

@@ -1,0 +1,134 @@
+package mcp
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Limits of max_tokens. Every answer is counted whole, as the JSON that it is.
+const (
+	minTokens      = 200
+	maxTokens      = 200_000
+	fallbackTokens = 4000
+)
+
+// sized is the argument that bounds an answer.
+type sized struct {
+	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"the most tokens of the answer, counted exactly as o200k_base"`
+}
+
+func (p properties) maxTokens(fallback float64) {
+	p.between("max_tokens", minTokens, maxTokens, fallback)
+}
+
+// cost counts the tokens of an answer, in the longer of its two forms.
+func (s *Server) cost(out any) (int, error) {
+	c, err := s.counter()
+	if err != nil {
+		return 0, err
+	}
+	b, err := encode(out)
+	if err != nil {
+		return 0, err
+	}
+	n := c.Count(string(b))
+	if p, ok := out.(plain); ok {
+		n = max(n, c.Count(p.text()))
+	}
+	return n, nil
+}
+
+// fitList returns the answer with as many of the first n things as fit. build makes the
+// answer with k of them.
+func fitList[Out any](s *Server, limit, n int, build func(k int) Out) (Out, error) {
+	k, err := fitting(s, limit, n, build)
+	if err != nil || k > 0 || n == 0 {
+		return build(k), err
+	}
+	cost, err := s.cost(build(1))
+	if err != nil {
+		return build(0), err
+	}
+	return build(0), ragctx.Invalid("max_tokens", "is %d, and the next result alone needs %d; ask for at least that", limit, cost)
+}
+
+// fitOne is [fitList], but where not one thing fits, of the first one the beginning of the
+// text that text points to is shown. build reads it.
+func fitOne[Out any](s *Server, limit, n int, build func(k int) Out, text func() *string) (Out, error) {
+	k, err := fitting(s, limit, n, build)
+	if err != nil || k > 0 || n == 0 {
+		return build(k), err
+	}
+	part := text()
+	all := *part
+	cut, _, err := fitText(s, limit, all, func(n int) Out {
+		*part = all[:n]
+		return build(1)
+	})
+	return cut, err
+}
+
+// fitting returns how many of the first n things fit.
+func fitting[Out any](s *Server, limit, n int, build func(k int) Out) (int, error) {
+	low, high := 0, n // low fits, as far as is known; high is not ruled out
+	for low < high {
+		mid := (low + high + 1) / 2
+		cost, err := s.cost(build(mid))
+		if err != nil {
+			return 0, err
+		}
+		if cost <= limit {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low, nil
+}
+
+// bytesPerToken is about what a token of English has. A page of a text is never longer
+// than so many times its limit.
+const bytesPerToken = 5
+
+// fitText returns the answer with as much of the beginning of a text as fits, and the
+// bytes of that. build makes the answer with n bytes of it.
+func fitText[Out any](s *Server, limit int, text string, build func(n int) Out) (Out, int, error) {
+	n := boundary(text, limit*bytesPerToken)
+	for {
+		out := build(n)
+		cost, err := s.cost(out)
+		if err != nil || cost <= limit {
+			return out, n, err
+		}
+		if n == 0 {
+			return out, 0, ragctx.Invalid("max_tokens", "is %d, and the answer needs %d without any text; ask for more than that", limit, cost)
+		}
+		// Tokens are not spread evenly, so a little less than the share that fits.
+		next := boundary(text, int(float64(n)*float64(limit)/float64(cost)*0.95)-1)
+		n = min(next, n-1)
+		n = wholeRunes(text, n)
+	}
+}
+
+// boundary returns where to end the first n bytes of a text: after a line, if one ends
+// in their last fifth.
+func boundary(text string, n int) int {
+	if n >= len(text) {
+		return len(text)
+	}
+	n = wholeRunes(text, max(n, 0))
+	if i := strings.LastIndexByte(text[:n], '\n') + 1; i > n-n/5 {
+		return i
+	}
+	return n
+}
+
+// wholeRunes returns n or a little less, so that no character is cut.
+func wholeRunes(text string, n int) int {
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,198 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+type ingestArguments struct {
+	place
+	sized
+
+	ID       string         `json:"id,omitempty" jsonschema:"the document's own name, such as a path or a URL; needed with text. A document with this id is replaced"`
+	Text     string         `json:"text,omitempty" jsonschema:"the document's whole text: Markdown, plain text, code; default is the title"`
+	Title    string         `json:"title,omitempty" jsonschema:"default is that of the text"`
+	Source   string         `json:"source,omitempty" jsonschema:"where the text comes from, such as its URL"`
+	MIME     string         `json:"mime,omitempty" jsonschema:"the type of the text; default is by the extension of the id"`
+	Tags     []string       `json:"tags,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty" jsonschema:"what else is known of it; filters reach it"`
+	Paths    []string       `json:"paths,omitempty" jsonschema:"instead of a text: files, folders or URLs to ingest in the background, as far as the operator allows them"`
+}
+
+type ingestAnswer struct {
+	ID      string       `json:"id,omitempty" jsonschema:"of the document"`
+	Status  store.Status `json:"status,omitempty" jsonschema:"what became of the document: created, replaced or unchanged"`
+	Version int          `json:"version,omitempty"`
+	Chunks  int          `json:"chunks,omitempty"`
+	JobID   string       `json:"job_id,omitempty" jsonschema:"of the job that ingests paths; job_status says how far it is"`
+	// Unchanged and Skipped are of paths that need no job.
+	Unchanged int `json:"unchanged,omitempty" jsonschema:"where paths need no job: how many documents are as they were"`
+	Skipped   int `json:"skipped,omitempty" jsonschema:"where paths need no job: how many files cannot be read"`
+}
+
+// maxTextChars bounds the text of a document that comes in a message.
+const maxTextChars = 1 << 20
+
+func (s *Server) ingestTool() tool {
+	return define(s, definition{
+		name: "ingest", title: "Ingest", role: access.Write, forAll: true, hints: changing(true, true, s.opts.Ingest != nil),
+		description: "Stores a document, so that context, search and codesearch find it at once; the same id again replaces it. " + s.pathsAllowed(),
+		limits: func(p properties) {
+			p.text("id", ragctx.MaxNameBytes, false)
+			p.text("text", maxTextChars, false)
+			p.text("title", docs.MaxTitleBytes/4, false)
+			p.text("source", docs.MaxSourceBytes/4, false)
+			p.text("mime", ragctx.MaxNameBytes, false)
+			p.texts("tags", docs.MaxTags, ragctx.MaxNameBytes)
+			p.maxTokens(minTokens)
+			if p.texts("paths", 100, 4096); s.opts.Ingest == nil {
+				delete(p, "paths")
+			}
+		},
+	}, s.ingest)
+}
+
+func (s *Server) pathsAllowed() string {
+	if s.opts.Ingest == nil {
+		return "Files of the server's machine and URLs are not read."
+	}
+	return "Or it begins a job that ingests paths or URLs that the operator allows."
+}
+
+func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (ingestAnswer, error) {
+	switch {
+	case len(in.Paths) > 0 && (in.Text != "" || in.ID != ""):
+		return ingestAnswer{}, ragctx.Invalid("paths", "come with id or text; send either paths, or a text with its id")
+	case len(in.Paths) > 0:
+		j, err := s.opts.Ingest(ctx, at.Namespace, in.Paths)
+		if err != nil || j.ID != "" {
+			return ingestAnswer{JobID: j.ID}, err
+		}
+		return ingestAnswer{Status: store.Unchanged, Unchanged: j.Counts.Unchanged, Skipped: j.Counts.Skipped}, nil
+	case in.ID == "":
+		return ingestAnswer{}, ragctx.Invalid("id", "is missing; name the document, such as by its path or URL")
+	case in.Text == "" && in.Title == "":
+		return ingestAnswer{}, ragctx.Invalid("text", "is missing, and so is title; send one of them")
+	}
+	put, err := s.engine.PutDocument(ctx, at.Namespace, docs.Document{
+		ExternalID: in.ID, Text: in.Text, Title: in.Title, Source: in.Source, MIME: in.MIME, Tags: in.Tags, Metadata: in.Metadata,
+	}, "")
+	if err != nil {
+		return ingestAnswer{}, err
+	}
+	return ingestAnswer{ID: in.ID, Status: put.Status, Version: put.Version, Chunks: put.Chunks}, nil
+}
+
+type jobArguments struct {
+	place
+	sized
+	paged
+
+	ID    string `json:"id,omitempty" jsonschema:"the job; without it the newest jobs are listed"`
+	Limit int    `json:"limit,omitempty" jsonschema:"the most jobs of a page"`
+}
+
+type jobAnswer struct {
+	Jobs       []jobResult `json:"jobs" jsonschema:"the job, or the newest jobs, newest first"`
+	NextCursor string      `json:"next_cursor,omitempty" jsonschema:"for the next page"`
+}
+
+type jobResult struct {
+	ID         string          `json:"id"`
+	Kind       string          `json:"kind" jsonschema:"what is done: folder, documents, or other long work"`
+	State      store.JobState  `json:"state" jsonschema:"spooling, queued, running, done, failed or cancelled; done also if single items failed"`
+	Stage      string          `json:"stage,omitempty"`
+	Items      int             `json:"items,omitempty" jsonschema:"how many there are; absent while that is unknown"`
+	Counts     store.JobCounts `json:"counts" jsonschema:"items by what became of them"`
+	ETASeconds *float64        `json:"eta_seconds,omitempty" jsonschema:"the time that the rest will take"`
+	Error      string          `json:"error,omitempty" jsonschema:"what ended it early"`
+	Problems   []jobProblem    `json:"problems,omitempty" jsonschema:"the first items that failed or were left out; only where one job is asked for"`
+	Created    time.Time       `json:"created"`
+	Finished   time.Time       `json:"finished,omitzero"`
+}
+
+type jobProblem struct {
+	Item   string `json:"item" jsonschema:"the file or document"`
+	Reason string `json:"reason"`
+}
+
+const maxProblems = 10 // of a state
+
+func (s *Server) jobStatusTool() tool {
+	return define(s, reading("job_status", "Jobs",
+		"Says how far a job is that ingest began, and what failed in it; without an id it lists the newest jobs.",
+		func(p properties) {
+			p.text("id", ragctx.MaxNameBytes, false)
+			p.between("limit", 1, 100, fallbackResults)
+			p.maxTokens(fallbackTokens)
+			p.cursor()
+		}), s.jobStatus)
+}
+
+func (s *Server) jobStatus(ctx context.Context, at Scope, in jobArguments) (jobAnswer, error) {
+	c, err := page(in.Cursor, of("job_status", at, in.ID), engine.MaxPage)
+	if err != nil {
+		return jobAnswer{}, err
+	}
+	jobs, more, err := s.jobs(ctx, at, in, c)
+	if err != nil {
+		return jobAnswer{}, err
+	}
+	return fitList(s, in.MaxTokens, len(jobs), func(k int) jobAnswer {
+		return jobAnswer{Jobs: jobs[:k], NextCursor: c.next(k, more || k < len(jobs))}
+	})
+}
+
+// jobs returns a page of jobs, and whether there are more.
+func (s *Server) jobs(ctx context.Context, at Scope, in jobArguments, c cursor) ([]jobResult, bool, error) {
+	if in.ID != "" {
+		j, err := s.job(ctx, in.ID)
+		return []jobResult{j}, false, err
+	}
+	list, err := s.engine.ListJobs(ctx, store.JobFilter{Limit: min(c.After+in.Limit+1, engine.MaxPage), Namespace: at.Namespace})
+	if err != nil {
+		return nil, false, err
+	}
+	list = list[min(c.After, len(list)):]
+	out := make([]jobResult, min(in.Limit, len(list)))
+	for i := range out {
+		out[i] = jobOf(list[i])
+	}
+	return out, len(list) > in.Limit, nil
+}
+
+// job returns one job with what went wrong in it.
+func (s *Server) job(ctx context.Context, id string) (jobResult, error) {
+	j, err := s.engine.Job(ctx, id)
+	if err == nil && !access.From(ctx).Reaches(j.Namespace) { // an engine elsewhere knows nothing of the scope here
+		err = fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return jobResult{}, err
+	}
+	out := jobOf(j)
+	for _, state := range []store.ItemState{store.ItemFailed, store.ItemSkipped} {
+		items, err := s.engine.JobItems(ctx, id, store.ItemFilter{Limit: maxProblems, State: state})
+		if err != nil {
+			return out, err
+		}
+		for _, it := range items {
+			out.Problems = append(out.Problems, jobProblem{ragctx.Clip(it.Key), it.Error})
+		}
+	}
+	return out, nil
+}
+
+func jobOf(j engine.Job) jobResult {
+	return jobResult{
+		ID: j.ID, Kind: j.Kind, State: j.State, Stage: j.Stage, Items: j.Items, Counts: j.Counts, ETASeconds: j.ETASeconds,
+		Error: j.Error, Created: j.Created, Finished: j.Finished,
+	}
+}

@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+)
+
+// places bound how many calls are under way, in all and of each API key, so that the slow
+// calls of one keep nobody else waiting.
+type places struct {
+	all  chan struct{} // one for each call under way
+	most int           // of a key
+
+	mu    sync.Mutex
+	byKey map[string]*ownPlaces
+}
+
+// ownPlaces are those of a key. They are there while it has calls.
+type ownPlaces struct {
+	taken chan struct{}
+	calls int // under way or waiting
+}
+
+func newPlaces(all, perKey int) places {
+	return places{all: make(chan struct{}, all), most: perKey, byKey: make(map[string]*ownPlaces)}
+}
+
+// take waits for a place, which leave gives free. Who has no key shares all of them: that
+// is whoever runs the program.
+func (p *places) take(ctx context.Context, key string) (leave func(), err error) {
+	own := func() {}
+	if key != "" {
+		if own, err = p.takeOwn(ctx, key); err != nil { // first: who waits for this holds none of the others'
+			return nil, err
+		}
+	}
+	if err := enter(ctx, p.all); err != nil {
+		own()
+		return nil, err
+	}
+	return func() { <-p.all; own() }, nil
+}
+
+func (p *places) takeOwn(ctx context.Context, key string) (leave func(), err error) {
+	p.mu.Lock()
+	own := p.byKey[key]
+	if own == nil {
+		own = &ownPlaces{taken: make(chan struct{}, p.most)}
+		p.byKey[key] = own
+	}
+	own.calls++
+	p.mu.Unlock()
+	gone := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if own.calls--; own.calls == 0 {
+			delete(p.byKey, key)
+		}
+	}
+	if err := enter(ctx, own.taken); err != nil {
+		gone()
+		return nil, err
+	}
+	return func() { <-own.taken; gone() }, nil
+}
+
+// enter waits for room in taken.
+func enter(ctx context.Context, taken chan<- struct{}) error {
+	select {
+	case taken <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,203 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/url"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+)
+
+// mostPages bounds how far pages go.
+const mostPages = ragctx.MaxResultsLimit
+
+type searchArguments struct {
+	whose
+	sized
+	paged
+
+	Query string `json:"query" jsonschema:"what to search for, as a question or in words"`
+	Limit int    `json:"limit,omitempty" jsonschema:"the most results of a page"`
+}
+
+// searchAnswer has the shape that OpenAI's clients expect of a tool called search. A
+// cursor and corrections come with it only where the caller pages.
+type searchAnswer struct {
+	Results    []searchResult `json:"results" jsonschema:"the best results, best first"`
+	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"for the next page; only where limit or cursor was sent"`
+	readOtherwise
+}
+
+type searchResult struct {
+	ID    string `json:"id" jsonschema:"opens the whole with fetch"`
+	Title string `json:"title"`
+	URL   string `json:"url" jsonschema:"where it comes from: a page, or a resource of this server"`
+	// Relevance is not among the keys that OpenAI's clients expect.
+	Relevance float64 `json:"relevance,omitempty" jsonschema:"the chance that it answers, 0 to 1; only where limit or cursor was sent"`
+}
+
+const fallbackResults = 10
+
+func (s *Server) searchTool() tool {
+	return define(s, reading("search", "Search",
+		"Lists the documents, memories and procedures that answer a query best, each once. Open one with fetch; for passages to read at once ask context instead.",
+		func(p properties) {
+			p.text("query", ragctx.MaxQueryBytes/4, true)
+			p.between("limit", 1, 100, 0)
+			p["limit"].Default = nil // whether it is sent matters
+			p.maxTokens(fallbackTokens)
+			p.cursor()
+		}), s.search)
+}
+
+func (s *Server) search(ctx context.Context, at Scope, in searchArguments) (searchAnswer, error) {
+	pages := in.Limit > 0 || in.Cursor != ""
+	limit := cmp.Or(in.Limit, fallbackResults)
+	c, err := page(in.Cursor, of("search", at, in.Query), mostPages)
+	if err != nil {
+		return searchAnswer{}, err
+	}
+	// A document has several passages; each is asked for once.
+	q := query(at, in.Query, min(4*(c.After+limit+1), ragctx.MaxResultsLimit))
+	// Something is always nearest to words that are nowhere, and whoever sees no relevance
+	// would take it for an answer.
+	q.MinRelevance = new(ragctx.DefaultMinRelevance)
+	found, err := s.engine.Search(ctx, q)
+	if err != nil {
+		return searchAnswer{}, err
+	}
+	all := whole(found.Items, pages)
+	all = all[min(c.After, len(all)):]
+	more := len(all) > limit
+	all = all[:min(limit, len(all))]
+	return fitOne(s, in.MaxTokens, len(all), func(k int) searchAnswer {
+		a := searchAnswer{Results: all[:k]}
+		if pages {
+			a.NextCursor, a.readOtherwise = c.next(k, more || k < len(all)), corrected(found.Corrections, in.MaxTokens)
+		}
+		return a
+	}, func() *string { return &all[0].Title })
+}
+
+// whole returns what items are parts of, each once, in their order; with their relevance
+// where that is wanted.
+func whole(items []ragctx.ContextItem, relevance bool) []searchResult {
+	out := make([]searchResult, 0, len(items))
+	seen := make(map[string]bool)
+	for _, it := range items {
+		id := it.ID
+		if document, ok := it.Metadata["document"].(string); ok && it.Type == ragctx.TypeResource {
+			id = document
+		}
+		if key := string(it.Type) + " " + id; !seen[key] {
+			seen[key] = true
+			r := searchResult{ID: id, Title: cmp.Or(titleOf(it), id), URL: urlOf(it.Type, id, it.Source)}
+			if relevance {
+				r.Relevance = rounded(it.Relevance)
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// titleChars is how much of a memory stands for its title.
+const titleChars = 80
+
+func titleOf(it ragctx.ContextItem) string {
+	if title, ok := it.Metadata["title"].(string); ok && title != "" {
+		return sentence.Clip(title, 2*titleChars)
+	}
+	if it.Type == ragctx.TypeResource {
+		return ""
+	}
+	return sentence.Clip(strings.Join(strings.Fields(it.Content), " "), titleChars)
+}
+
+// urlOf returns the page that something comes from, or else its resource here.
+func urlOf(kind ragctx.ContextType, id, source string) string {
+	if u, err := url.Parse(source); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+		return source
+	}
+	if kind == ragctx.TypeMemory {
+		return memoryRoot + escape(id)
+	}
+	return documentRoot + escape(id)
+}
+
+// rounded keeps what of a relevance can mean something.
+func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
+
+type codeArguments struct {
+	place
+	sized
+	paged
+
+	Query string `json:"query" jsonschema:"what the code does, or names in it"`
+	Limit int    `json:"limit,omitempty" jsonschema:"the most results of a page"`
+	Path  string `json:"path,omitempty" jsonschema:"only files whose id begins so, such as src/server/"`
+}
+
+type codeAnswer struct {
+	Notice     string       `json:"notice,omitempty" jsonschema:"how the results are to be read"`
+	Results    []codeResult `json:"results" jsonschema:"the best passages, best first"`
+	NextCursor string       `json:"next_cursor,omitempty" jsonschema:"for the next page"`
+	readOtherwise
+}
+
+type codeResult struct {
+	ID        string  `json:"id" jsonschema:"opens the passage with fetch"`
+	Path      string  `json:"path" jsonschema:"the file; opens the whole with fetch"`
+	Lines     string  `json:"lines,omitempty" jsonschema:"first-last"`
+	Heading   string  `json:"heading,omitempty" jsonschema:"what encloses it: functions, types, sections"`
+	Content   string  `json:"content"`
+	Truncated bool    `json:"truncated,omitempty" jsonschema:"only the beginning of the content is here, as max_tokens has no room for more"`
+	Relevance float64 `json:"relevance" jsonschema:"the chance that it answers, 0 to 1"`
+}
+
+func (s *Server) codesearchTool() tool {
+	return define(s, reading("codesearch", "Search code and files",
+		"Finds passages of the ingested files by what they do or by names in them, both by words and by meaning, with path and lines. "+evidence,
+		func(p properties) {
+			p.text("query", ragctx.MaxQueryBytes/4, true)
+			p.between("limit", 1, 100, fallbackResults)
+			p.text("path", ragctx.MaxNameBytes, false)
+			p.maxTokens(fallbackTokens)
+			p.cursor()
+		}), s.codesearch)
+}
+
+func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (codeAnswer, error) {
+	c, err := page(in.Cursor, of("codesearch", at, in.Query, in.Path), mostPages)
+	if err != nil {
+		return codeAnswer{}, err
+	}
+	q := query(at, in.Query, min(c.After+in.Limit+1, ragctx.MaxResultsLimit)).WithTypes(ragctx.TypeResource)
+	if in.Path != "" {
+		q.Filter.Sources = []string{"file:" + in.Path + "*", "docs:" + in.Path + "*"}
+	}
+	found, err := s.engine.Search(ctx, q)
+	if err != nil {
+		return codeAnswer{}, err
+	}
+	items := found.Items[min(c.After, len(found.Items)):]
+	more := len(items) > in.Limit
+	items = items[:min(in.Limit, len(items))]
+	results := make([]codeResult, len(items))
+	for i, it := range items {
+		results[i] = codeResult{ID: it.ID, Content: it.Content, Relevance: rounded(it.Relevance)}
+		results[i].Path, _ = it.Metadata["document"].(string)
+		results[i].Lines, _ = it.Metadata["lines"].(string)
+		results[i].Heading, _ = it.Metadata["heading"].(string)
+	}
+	return fitOne(s, in.MaxTokens, len(results), func(k int) codeAnswer {
+		a := codeAnswer{Results: results[:k], NextCursor: c.next(k, more || k < len(results)), readOtherwise: corrected(found.Corrections, in.MaxTokens)}
+		if k > 0 {
+			a.Notice = evidence
+		}
+		return a
+	}, func() *string { results[0].Truncated = true; return &results[0].Content })
+}

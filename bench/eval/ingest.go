@@ -1,0 +1,264 @@
+package eval
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
+)
+
+// The ways into the engine.
+const (
+	ViaAuto  = "auto"  // turns for sets of dialogues, documents for all others
+	ViaDocs  = "docs"  // each entry a document
+	ViaTurns = "turns" // each entry a turn of one message
+	// ViaNameless is ViaTurns without what tells speakers apart: each message is a
+	// nameless user's.
+	ViaNameless = "nameless"
+)
+
+// lanes is how many entries are ingested at the same time, each of another
+// scope: within a scope the order is that of the corpus.
+const lanes = 8
+
+// saveEvery is how often the manifest is written during an ingest.
+const saveEvery = 2 * time.Second
+
+// manifestFile lies in a data directory and says what is in it.
+const manifestFile = "eval.json"
+
+// manifest describes the content of a data directory.
+type manifest struct {
+	// Fingerprint identifies the corpus and the rules by which it was prepared.
+	Fingerprint string `json:"fingerprint"`
+	Complete    bool   `json:"complete"`
+	Ingest      Ingest `json:"ingest"`
+}
+
+// Ingest tells what went into the engine.
+type Ingest struct {
+	Entries int `json:"entries"`
+	// Chunks and Seconds add up all parts of an interrupted ingest. Of a part whose
+	// process was killed the last [saveEvery] are missing, so both can be too
+	// small; Entries and Refused are those of the whole corpus in any case.
+	Chunks int `json:"chunks"`
+	// Refused counts entries that the engine does not take, such as empty ones;
+	// Refusals say which and why.
+	Refused  int     `json:"refused"`
+	Refusals Reasons `json:"refusals,omitempty"`
+	Seconds  float64 `json:"seconds"`
+}
+
+// goneOn returns the figures of an ingest that another part goes on with.
+func (i Ingest) goneOn(part Ingest) Ingest {
+	part.Chunks += i.Chunks
+	part.Seconds += i.Seconds
+	return part
+}
+
+// PerSecond returns the chunks ingested per second.
+func (i Ingest) PerSecond() float64 {
+	if i.Seconds == 0 {
+		return 0
+	}
+	return float64(i.Chunks) / i.Seconds
+}
+
+// ingestVersion names the rules of this package by which an entry becomes a document or
+// a turn, such as how its time is read.
+const ingestVersion = "ingest-2"
+
+// fingerprint identifies what a data directory would hold. The scope field, which
+// depends on the questions, decides the namespaces.
+func fingerprint(set *Set, via string, e embed.Embedder) (string, error) {
+	f, err := os.Open(filepath.Join(set.Dir, corpusFile))
+	if err != nil {
+		return "", fmt.Errorf("read set: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n", ingestVersion, via, set.Field, docs.Version, chunk.Version, analysis.Version, e.Identity())
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read set: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// openManifest returns what dir holds, and empties it if that is something else
+// than wanted.
+func openManifest(dir, fingerprint string, fresh bool) (manifest, error) {
+	m := manifest{Fingerprint: fingerprint}
+	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		if found, err := os.ReadDir(dir); err == nil && len(found) > 0 {
+			return m, ragctx.Invalid("out", "%s holds files that no evaluation wrote; move them away or choose another directory", dir)
+		}
+		return m, m.write(dir)
+	}
+	if err != nil {
+		return m, fmt.Errorf("open data directory: %w", err)
+	}
+	var have manifest
+	if json.Unmarshal(b, &have) == nil && have.Fingerprint == fingerprint && !fresh {
+		return have, nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return m, fmt.Errorf("empty data directory: %w", err)
+	}
+	return m, m.write(dir)
+}
+
+func (m manifest) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	return writeJSON(filepath.Join(dir, manifestFile), m)
+}
+
+// ingester puts the corpus of a set into an engine.
+type ingester struct {
+	set      *Set
+	eng      *engine.Engine
+	via      string
+	progress func(Ingest) error // by one caller at a time
+
+	start time.Time
+	mu    sync.Mutex
+	sum   Ingest
+}
+
+// run ingests everything. Entries that were there before are looked at again,
+// which takes time, and add no chunks.
+func (in *ingester) run(ctx context.Context) (Ingest, error) {
+	in.start = time.Now()
+	g, ctx := errgroup.WithContext(ctx)
+	var queues [lanes]chan Entry
+	for i := range queues {
+		queues[i] = make(chan Entry, 16)
+		g.Go(func() error { return in.lane(ctx, queues[i]) })
+	}
+	g.Go(func() error {
+		defer func() {
+			for _, q := range queues {
+				close(q)
+			}
+		}()
+		return in.set.each(func(e Entry) error {
+			select {
+			case queues[laneOf(e.field(in.set.Field))] <- e:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	err := g.Wait()
+	in.sum.Seconds = time.Since(in.start).Seconds()
+	return in.sum, err
+}
+
+func laneOf(scope string) int {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, scope) // a hash takes everything
+	return int(h.Sum32() % lanes)
+}
+
+// lane ingests the entries of some of the scopes, in order.
+func (in *ingester) lane(ctx context.Context, entries <-chan Entry) error {
+	last := make(map[string]time.Time) // of each scope
+	for e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := e.field(in.set.Field)
+		// Not every utterance carries its time: it has that of the one before.
+		if t, err := in.set.occurred(&e); err == nil && !t.IsZero() {
+			last[name] = t
+		}
+		chunks, err := in.put(ctx, e, name, last[name])
+		if err != nil {
+			if _, status := ragctx.CodeOf(err); status >= 499 {
+				return fmt.Errorf("ingest %s: %w", e.ID, err)
+			}
+		}
+		if err := in.note(e.ID, chunks, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *ingester) note(id string, chunks int, refused error) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if refused != nil {
+		in.sum.Refused++
+		in.sum.Refusals.add(refused.Error(), id, "")
+	} else {
+		in.sum.Entries++
+	}
+	in.sum.Chunks += chunks
+	in.sum.Seconds = time.Since(in.start).Seconds()
+	return in.progress(in.sum)
+}
+
+// put stores one entry and returns how many chunks that wrote.
+func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.Time) (int, error) {
+	if in.via == ViaDocs {
+		p, err := in.eng.PutDocument(ctx, namespace, docs.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")
+		if err != nil || p.Status == store.Unchanged {
+			return 0, err
+		}
+		return p.Chunks, nil
+	}
+	t := e.turn(namespace, at)
+	if in.via == ViaNameless {
+		t.Messages[0].Name, t.Messages[0].Role = "", ragctx.RoleUser
+	}
+	res, err := in.eng.CompleteTurn(ctx, t)
+	if err != nil || res.Status == store.Unchanged {
+		return 0, err
+	}
+	_, units, _, err := memory.Episode(t)
+	return len(units), err
+}
+
+// diskBytes adds up the files below dir.
+func diskBytes(dir string) (int64, error) {
+	var n int64
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil
+	}
+	return n, err
+}

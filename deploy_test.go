@@ -1,0 +1,62 @@
+package ragctx_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDockerfile: the image is built with the Go that the module asks for, without cgo,
+// and runs as nobody in particular with a health check of its own.
+func TestDockerfile(t *testing.T) {
+	file, err := os.ReadFile("deploy/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)[1]
+	for _, line := range []string{
+		"FROM golang:" + string(version) + " AS build", "CGO_ENABLED=0", "FROM scratch", "USER 65532:65532", "VOLUME /data", "ENV HOME=/data RAGCTX_DATA=/data RAGCTX_ADDR=0.0.0.0:7700",
+		`CMD ["/ragctx", "status", "--quiet"]`, `ENTRYPOINT ["/ragctx"]`,
+	} {
+		if !strings.Contains(string(file), line) {
+			t.Errorf("no %s", line)
+		}
+	}
+}
+
+// TestUnit has systemd read the unit and what lets others in, with a program that is there in the place of ours.
+func TestUnit(t *testing.T) {
+	systemd, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not here")
+	}
+	unit, err := os.ReadFile("deploy/ragctx.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ragctx.service")
+	text := strings.ReplaceAll(string(unit), "/usr/local/bin/ragctx", "/bin/true")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more, err := os.ReadFile("deploy/tls.conf")
+	if err == nil {
+		err = os.Mkdir(file+".d", 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(file+".d", "tls.conf"), more, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), systemd, "verify", file).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+}

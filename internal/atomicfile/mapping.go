@@ -1,0 +1,32 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris || windows
+
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"runtime"
+
+	mmap "github.com/blevesearch/mmap-go"
+)
+
+// mapped maps a file, if it is one of the operating system's that can be.
+func mapped(f File, size int64, writable bool) (b []byte, release func() error, ok bool, err error) {
+	file, ok := f.(*os.File)
+	if !ok || size == 0 || writable && runtime.GOOS == "windows" {
+		return nil, nil, false, nil
+	}
+	mode := mmap.RDONLY
+	if writable {
+		mode = mmap.COPY
+	}
+	m, err := mmap.Map(file, mode, 0)
+	if err == nil && int64(len(m)) != size {
+		err = errors.Join(io.ErrUnexpectedEOF, m.Unmap()) // it changed meanwhile
+	}
+	if err != nil {
+		return nil, nil, false, err
+	}
+	return m, m.Unmap, true, nil
+}

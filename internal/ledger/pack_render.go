@@ -1,0 +1,199 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/budget"
+	"github.com/ragctx/ragctx/internal/redact"
+)
+
+// isoTime writes Unix milliseconds as ISO 8601 in UTC.
+func isoTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// renderMessages writes messages under a heading; none are "".
+func renderMessages(topic string, messages []Message) string {
+	if len(messages) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## Messages from topic: %s\n\n", oneLine(topic))
+	for _, m := range messages {
+		fmt.Fprintf(&b, "[%s] %s:\n", isoTime(m.Timestamp), oneLine(m.Sender))
+		writeBody(&b, m.Text, m.Data)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// writeBody writes the text and the data of a message, each where there is one. Data is
+// indented, unless it nests so deep that this would be most of it.
+func writeBody(b *strings.Builder, text string, data json.RawMessage) {
+	if text != "" {
+		fmt.Fprintln(b, legible(text))
+	}
+	data = shown(data)
+	if len(data) == 0 || bytes.Equal(data, []byte("null")) {
+		return
+	}
+	var indented bytes.Buffer
+	if indentedSize(data) > maxIndent*len(data) {
+		fmt.Fprintf(b, "Data: %s\n", data)
+	} else if json.Indent(&indented, data, "", "  ") == nil {
+		fmt.Fprintf(b, "Data: %s\n", indented.Bytes())
+	}
+}
+
+// legible returns a message's text as it is shown: of nothing that nobody sees, and with an
+// indent before lines that could be taken for what stands between messages.
+func legible(text string) string {
+	text, _ = redact.Visible(text)
+	lines := strings.Split(redact.Lines(text, ""), "\n")
+	for i, line := range lines {
+		if frames(line) {
+			lines[i] = "  " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// frames reports whether a line looks like a heading, or like what stands before a message,
+// its data or the triggering one.
+func frames(line string) bool {
+	for _, start := range [...]string{"#", "[", "Data:", "Topic:", "Sender:"} {
+		if len(line) >= len(start) && strings.EqualFold(line[:len(start)], start) {
+			return true
+		}
+	}
+	return false
+}
+
+// escapedEnds writes line ends that strings of JSON may have as escapes.
+var escapedEnds = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+
+// shown returns JSON as it is shown: of nothing that nobody sees, in lines that are its own.
+func shown(data json.RawMessage) json.RawMessage {
+	text, _ := redact.Visible(string(data))
+	return json.RawMessage(escapedEnds.Replace(text))
+}
+
+// maxIndent is how many times as long data may become by being indented: a message that
+// nests deep could fill the memory otherwise.
+const maxIndent = 16
+
+// indentedSize returns how long JSON is with an indent of two, or a little more.
+func indentedSize(data []byte) int {
+	size := len(data)
+	for c, level := range signs(data) {
+		switch c {
+		case '{', '[', '}', ']', ',':
+			size += 1 + 2*level
+		case ':':
+			size++
+		}
+	}
+	return size
+}
+
+// oneLine keeps names of others from beginning lines of their own.
+func oneLine(s string) string {
+	s, _ = redact.Visible(s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func renderRetrieved(k Kind, text string) string {
+	name := string(k)
+	return fmt.Sprintf("\n## %s%s\n\n%s\n", strings.ToUpper(name[:1]), name[1:], strings.TrimRight(text, "\n"))
+}
+
+// clipText returns the beginning of a text, in at most limit bytes.
+func clipText(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// fixed is a candidate that a context must have, none where there is no text.
+func fixed(id, text string) []budget.Candidate {
+	if text == "" {
+		return nil
+	}
+	return []budget.Candidate{{ID: id, Section: id, Priority: budget.Required, Variants: []budget.Variant{budget.Fixed("full", text)}}}
+}
+
+// triggering is the end of every context.
+func (a *assembly) triggering() []budget.Candidate {
+	t := a.Trigger
+	if t.IsZero() {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## Triggering Message\n\nTopic: %s\nSender: %s\n", oneLine(t.Topic), oneLine(t.Sender))
+	if t.Text != "" || len(t.Data) > 0 {
+		b.WriteByte('\n')
+	}
+	writeBody(&b, t.Text, t.Data)
+	out := fixed("triggeringMessage", b.String())
+	out[0].Preserve = true
+	return out
+}
+
+// static are the candidates before the sources.
+func (a *assembly) static() []budget.Candidate {
+	p := a.Parts
+	schema := ""
+	if len(p.JSONSchema) > 0 {
+		var b strings.Builder
+		writeBody(&b, "", p.JSONSchema)
+		schema = "## Output Schema\n\n" + strings.TrimPrefix(b.String(), "Data: ")
+	}
+	guidance := ""
+	if len(p.QueuedGuidance) > 0 {
+		guidance = "## Queued Guidance\n\n" + strings.Join(p.QueuedGuidance, "\n\n")
+	}
+	return slices.Concat(
+		fixed("header", block(p.Header)), fixed("instructions", block(p.Instructions)), fixed("repoTooling", block(p.RepoTooling)),
+		fixed("commandProofs", block(p.CommandProofs)), fixed("queuedGuidance", block(guidance)),
+		fixed("legacyOutputSchema", block(p.LegacyOutputSchema)), fixed("requiredQualityGates", block(p.RequiredQualityGates)),
+		fixed("jsonSchema", block(schema)),
+	)
+}
+
+// block writes a text as a paragraph: nothing is put between the parts of a context.
+func block(s string) string {
+	if s = strings.Trim(s, "\n"); s == "" {
+		return ""
+	}
+	return "\n" + s + "\n"
+}
+
+// maxPartBytes bounds each of the [Parts].
+const maxPartBytes = 1 << 20
+
+func (p Parts) check() error {
+	for _, f := range []struct{ name, text string }{
+		{"header", p.Header},
+		{"instructions", p.Instructions},
+		{"repo_tooling", p.RepoTooling},
+		{"command_proofs", p.CommandProofs},
+		{"queued_guidance", strings.Join(p.QueuedGuidance, "")},
+		{"legacy_output_schema", p.LegacyOutputSchema},
+		{"required_quality_gates", p.RequiredQualityGates},
+		{"json_schema", string(p.JSONSchema)},
+	} {
+		if len(f.text) > maxPartBytes {
+			return ragctx.TooLarge("parts."+f.name, "is %d bytes long; the limit is %d", len(f.text), maxPartBytes)
+		}
+	}
+	return nil
+}

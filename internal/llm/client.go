@@ -1,0 +1,185 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/ragctx/ragctx/internal/httpclient"
+)
+
+// maxAnswerBytes bounds an answer. Some servers repeat what the model thought.
+const maxAnswerBytes = 4 << 20
+
+// Client asks one service. It is safe for concurrent use.
+type Client struct {
+	opts    Options
+	host    string // names the service in errors
+	http    *httpclient.Client
+	breaker *httpclient.Breaker
+	meter   *meter
+	lane    chan struct{} // bounds the requests under way
+
+	mu      sync.Mutex
+	dialect dialect
+}
+
+var _ Generator = (*Client)(nil)
+
+// New returns a client. Options that cannot work are [ragctx.ErrInvalid]; the
+// service is not asked.
+func New(o Options) (*Client, error) {
+	o = o.withDefaults()
+	u, err := o.check()
+	if err != nil {
+		return nil, fmt.Errorf("language model: %w", err)
+	}
+	c := &Client{opts: o, host: u.Host, meter: newMeter(&o), lane: make(chan struct{}, o.Parallel)}
+	// Requests that are under way together can fail for one reason each.
+	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
+	o.Breaker.Now, o.Breaker.Changed = o.Now, c.changed
+	c.breaker = httpclient.NewBreaker(o.Breaker)
+	c.http = httpclient.New(httpclient.Options{
+		URL: u, Key: o.APIKey, Parallel: o.Parallel, Breaker: c.breaker, Now: o.Now, Sleep: o.Sleep,
+	})
+	c.opts.APIKey, c.opts.URL = "", "" // the transport's alone; neither is ever printed
+	return c, nil
+}
+
+// Close closes idle connections and logs what was asked for.
+func (c *Client) Close() {
+	c.http.Close()
+	if t := c.Totals(); t.Requests > 0 {
+		c.opts.Logger.Info("language model was asked", "service", t.Service, "requests", t.Requests, "retries", t.Retries,
+			"failures", t.Failures, "prompt_tokens", t.PromptTokens, "completion_tokens", t.CompletionTokens, "cost", t.Cost)
+	}
+}
+
+// changed is told of the breaker's changes.
+func (c *Client) changed(from, to httpclient.State) {
+	switch {
+	case to == httpclient.Closed:
+		c.opts.Logger.Info("language model answers again", "service", c.String())
+	case from == httpclient.Closed:
+		c.opts.Logger.Warn("language model fails and is left alone for a while; what can be done without it is", "service", c.String())
+	}
+}
+
+// String says which service is asked, without the key.
+func (c *Client) String() string { return fmt.Sprintf("%s at %s", c.opts.Model, c.host) }
+
+// Totals returns what was asked for since the client was made.
+func (c *Client) Totals() Totals {
+	t := c.meter.get(c.opts.PromptPrice, c.opts.CompletionPrice)
+	state, until := c.breaker.State()
+	t.Service, t.State = c.String(), string(state)
+	if state == httpclient.Open {
+		t.AsksAgain = &until
+	}
+	return t
+}
+
+// Generate implements [Generator].
+func (c *Client) Generate(ctx context.Context, r Request) (Response, error) {
+	r.MaxTokens = cmp.Or(r.MaxTokens, c.opts.MaxTokens)
+	err := r.validate()
+	if err != nil {
+		return Response{}, fmt.Errorf("ask %s: %w", c, err)
+	}
+	held := int64(r.promptTokens() + r.MaxTokens)
+	if err := c.meter.hold(held); err != nil {
+		return Response{}, fmt.Errorf("ask %s: %w", c, err)
+	}
+	out, as, err := c.inTurn(ctx, r)
+	c.meter.settle(held, as, out.Usage)
+	if err != nil {
+		err = fmt.Errorf("ask %s: %w", c, err)
+	}
+	return out, err
+}
+
+// inTurn sends a request when fewer than [Options].Parallel are under way.
+func (c *Client) inTurn(ctx context.Context, r Request) (Response, result, error) {
+	select {
+	case c.lane <- struct{}{}:
+		defer func() { <-c.lane }()
+		return c.spoken(ctx, r)
+	case <-ctx.Done():
+		return Response{}, abandoned, ctx.Err()
+	}
+}
+
+// spoken sends a request in the words that the service understands. Which those are
+// is found out by what it refuses, and remembered when it takes the rest.
+func (c *Client) spoken(ctx context.Context, r Request) (Response, result, error) {
+	c.mu.Lock()
+	d := c.dialect
+	c.mu.Unlock()
+	for {
+		out, as, err := c.ask(ctx, r, d)
+		next, other := d.without(&r, err)
+		if !other {
+			if as == answered {
+				c.learn(d)
+			}
+			return out, as, err
+		}
+		d = next
+	}
+}
+
+func (c *Client) learn(d dialect) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dialect = c.dialect.and(d)
+}
+
+// ask sends one request, with repetitions.
+func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, result, error) {
+	body, err := json.Marshal(d.body(c.opts.Model, &r))
+	if err != nil {
+		return Response{}, failed, fmt.Errorf("encode request: %w", err)
+	}
+	start := c.opts.Now()
+	answer, err := c.http.Post(ctx, httpclient.Request{
+		Body: body, MaxAnswer: maxAnswerBytes, Timeout: c.opts.Timeout, Total: 2 * c.opts.Timeout,
+		Retries: c.opts.Retries, ServerErrors: 1, Backoff: c.opts.Backoff, MaxWait: c.opts.Timeout,
+	})
+	c.meter.sent(answer.Attempts)
+	if err != nil {
+		out := Response{}
+		if answer.Attempts > 0 && (ctx.Err() != nil || c.opts.Now().Sub(start) >= c.opts.Timeout) {
+			// It was at work, and nobody says how long.
+			out.Usage = Usage{PromptTokens: r.promptTokens(), Estimated: true}
+		}
+		return out, outcome(ctx, answer, err), err
+	}
+	out, err := readAnswer(answer.Body)
+	if out.Usage == (Usage{}) {
+		out.Usage = Usage{PromptTokens: r.promptTokens(), CompletionTokens: estimate(out.Text), Estimated: true}
+	}
+	switch {
+	case errors.Is(err, errReported):
+		if said := c.http.Said(answer.Body); said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return out, failed, err
+	case err != nil && !errors.Is(err, ErrCut):
+		return out, failed, err
+	}
+	return out, answered, err
+}
+
+// outcome says what a request that had no answer counts as.
+func outcome(ctx context.Context, a httpclient.Answer, err error) result {
+	switch {
+	case errors.Is(err, httpclient.ErrOpen) && a.Attempts == 0:
+		return notAsked
+	case ctx.Err() != nil:
+		return abandoned
+	}
+	return failed
+}

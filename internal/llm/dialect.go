@@ -1,0 +1,87 @@
+package llm
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/httpclient"
+)
+
+// dialect is what a service or its model does not understand. The zero value is
+// what most do.
+type dialect struct {
+	noFormat      bool // response_format
+	noTemperature bool // models that reason have one of their own
+	completion    bool // max_completion_tokens in place of max_tokens, for the same models
+}
+
+// posted is the body of a request.
+type posted struct {
+	Model       string    `json:"model"`
+	Messages    []message `json:"messages"`
+	MaxTokens   int       `json:"max_tokens,omitempty"`
+	MaxComplete int       `json:"max_completion_tokens,omitempty"`
+	Temperature *float64  `json:"temperature,omitempty"`
+	Stop        []string  `json:"stop,omitempty"`
+	Format      *format   `json:"response_format,omitempty"`
+}
+
+type message struct {
+	Role    ragctx.Role `json:"role"`
+	Content string      `json:"content"`
+}
+
+type format struct {
+	Type string `json:"type"`
+}
+
+// body returns what is posted to ask r.
+func (d dialect) body(model string, r *Request) posted {
+	b := posted{Model: model, Stop: r.Stop, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
+	if r.System != "" {
+		b.Messages = append(b.Messages, message{ragctx.RoleSystem, r.System})
+	}
+	for _, m := range r.Messages {
+		b.Messages = append(b.Messages, message{cmp.Or(m.Role, ragctx.RoleUser), m.Text})
+	}
+	if d.completion {
+		b.MaxTokens, b.MaxComplete = 0, r.MaxTokens
+	}
+	if d.noTemperature {
+		b.Temperature = nil
+	}
+	if r.JSON && !d.noFormat {
+		b.Format = &format{Type: "json_object"}
+	}
+	return b
+}
+
+// without returns the dialect in which a request is sent again that was refused
+// with err, if there is another. A message that names no field can be about the
+// form of the answer, which fewer services know than anything else.
+func (d dialect) without(r *Request, err error) (dialect, bool) {
+	s, ok := errors.AsType[*httpclient.StatusError](err)
+	if !ok || s.Status != http.StatusBadRequest && s.Status != http.StatusUnprocessableEntity {
+		return d, false
+	}
+	said := strings.ToLower(s.Said)
+	switch {
+	case !d.completion && strings.Contains(said, "max_tokens"):
+		d.completion = true
+	case !d.noTemperature && r.Temperature != nil && strings.Contains(said, "temperature"):
+		d.noTemperature = true
+	case !d.noFormat && r.JSON:
+		d.noFormat = true
+	default:
+		return d, false
+	}
+	return d, true
+}
+
+// and returns what neither of two dialects understands.
+func (d dialect) and(o dialect) dialect {
+	return dialect{d.noFormat || o.noFormat, d.noTemperature || o.noTemperature, d.completion || o.completion}
+}

@@ -1,0 +1,189 @@
+package passage
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/redact"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+)
+
+// content sets the item's content at the depth asked for.
+func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
+	if b.query.Depth != ragctx.DepthFull {
+		if it.Content, err = b.text(ctx, r); err == nil && b.query.Depth == ragctx.DepthAbstract {
+			best := b.sentence(r.item, it.Content)
+			it.Content = b.abstract(r.item, best)
+			it.Forms.Shorter = decreasing(it.Content, []ragctx.Form{
+				{Depth: ragctx.DepthAbstract, Text: sentence.Clip(best, AbstractChars)},
+				{Depth: ragctx.DepthAbstract, Text: sentence.Clip(best, SentenceChars)},
+			})
+		}
+		return err
+	}
+	start, end, _ := b.section(r)
+	if it.Content, err = b.read(ctx, r.item, start, end); err != nil {
+		return err
+	}
+	if r.item.Type == ragctx.TypeResource {
+		hit := r.units[0].Start // its line tells that of the section, without reading what precedes
+		it.Metadata["lines"] = lineRange(it.Content, hit.Line-strings.Count(it.Content[:hit.Byte-start], "\n"))
+	}
+	it.Content = strings.TrimSpace(it.Content)
+	return nil
+}
+
+// forms sets the item's other forms, beside its content.
+func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
+	switch b.query.Depth {
+	case ragctx.DepthAbstract:
+		return nil
+	case ragctx.DepthFull:
+		overview, err := b.text(ctx, r)
+		if err != nil {
+			return err
+		}
+		if _, _, whole := b.section(r); !whole && b.mayShowWhole(r.item) {
+			whole, err := b.read(ctx, r.item, 0, r.item.Bytes)
+			if err != nil {
+				return err
+			}
+			it.Forms.Wider = ragctx.Form{Text: whole, Lines: lineRange(whole, 1)}
+		}
+		it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, overview)
+		return err
+	default:
+		if it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, it.Content); err != nil {
+			return err
+		}
+		it.Forms.Wider, err = b.wider(ctx, r, it.Content)
+		return err
+	}
+}
+
+// shorter returns the forms to which an item steps down, longest first: its passage, the
+// unit of it that was hit best, the abstract, the best sentence alone, and its beginning.
+func (b *builder) shorter(ctx context.Context, r run, content, passage string) ([]ragctx.Form, error) {
+	nearest := r.nearest()
+	hit, err := b.runText(ctx, nearest)
+	if err != nil {
+		return nil, err
+	}
+	best := b.sentence(r.item, passage)
+	forms := []ragctx.Form{
+		{Depth: ragctx.DepthOverview, Text: passage},
+		{Depth: ragctx.DepthOverview, Text: hit},
+		{Depth: ragctx.DepthAbstract, Text: b.abstract(r.item, best)},
+		{Depth: ragctx.DepthAbstract, Text: sentence.Clip(best, AbstractChars)},
+		{Depth: ragctx.DepthAbstract, Text: sentence.Clip(best, SentenceChars)},
+	}
+	if r.item.Type == ragctx.TypeResource {
+		of := [...]run{r, nearest, r, r, r}
+		for i := range forms {
+			forms[i].Lines = lines(of[i].units[0], of[i].units[len(of[i].units)-1])
+		}
+	}
+	return decreasing(content, forms), nil
+}
+
+// decreasing keeps the forms that are in fact shorter than the text before them.
+func decreasing(content string, forms []ragctx.Form) []ragctx.Form {
+	var out []ragctx.Form
+	n := len(content)
+	for _, f := range forms {
+		if f.Text != "" && len(f.Text) < n {
+			out = append(out, f)
+			n = len(f.Text)
+		}
+	}
+	return out
+}
+
+// text returns the passage itself, at most [OverviewChars] characters.
+func (b *builder) text(ctx context.Context, r run) (string, error) {
+	if len(r.more) > 0 && r.item.Bytes <= OverviewChars {
+		return b.read(ctx, r.item, 0, r.item.Bytes)
+	}
+	var parts []string
+	room := OverviewChars
+	for _, run := range append([]run{r}, r.more...) {
+		s, err := b.runText(ctx, run)
+		if err != nil {
+			return "", err
+		}
+		if room -= len([]rune(s)) + len([]rune(Gap)); room < 0 && len(parts) > 0 {
+			break
+		}
+		parts = append(parts, s)
+	}
+	return sentence.Clip(strings.Join(parts, Gap), OverviewChars), nil
+}
+
+func (b *builder) runText(ctx context.Context, r run) (string, error) {
+	start := r.units[0].Start.Byte
+	if s, ok := joined(r.units); ok {
+		return b.resumed(ctx, r.item, start, s)
+	}
+	s, err := b.read(ctx, r.item, start, r.units[len(r.units)-1].End.Byte)
+	if err != nil {
+		return "", err
+	}
+	return b.resumed(ctx, r.item, start, s)
+}
+
+// resumption stands before a part of a message that begins as if it said who speaks.
+const resumption = "… "
+
+// resumed returns the text of a memory from start on as it is shown. Of what was said, the
+// first line of each message begins with the speaker; a text from the middle of a message
+// that looks as if it did is marked.
+func (b *builder) resumed(ctx context.Context, it *Item, start int, text string) (string, error) {
+	if it.Type != ragctx.TypeMemory || start == 0 || !namesSpeaker(text) {
+		return text, nil
+	}
+	before, err := b.read(ctx, it, start-1, start)
+	if err != nil || before == "\n" {
+		return text, err
+	}
+	return resumption + text, nil
+}
+
+// maxSpeaker is how far into a line a colon can end what is taken for a speaker, in bytes.
+const maxSpeaker = 100
+
+// namesSpeaker reports whether a text begins as a message in a transcript does, or as the
+// line of its day.
+func namesSpeaker(text string) bool {
+	line, _, _ := strings.Cut(text[:min(len(text), maxSpeaker)], "\n")
+	line, _ = redact.Visible(line)
+	return strings.IndexByte(line, ':') > 0 || strings.HasPrefix(line, "[")
+}
+
+// sentence returns the sentence of a passage that answers best, as it is shown alone.
+func (b *builder) sentence(it *Item, passage string) string {
+	best := cmp.Or(sentence.Best(passage, b.terms), passage)
+	if it.Type != ragctx.TypeMemory || !namesSpeaker(best) || strings.HasPrefix(passage, best) || strings.Contains(passage, "\n"+best) {
+		return best
+	}
+	return resumption + best
+}
+
+// joined returns the text of units that follow each other, and false if their texts
+// are not all of what lies between their ends.
+func joined(units []Unit) (string, bool) {
+	if len(units) == 1 {
+		return units[0].Text, true
+	}
+	var b strings.Builder
+	at := units[0].Start.Byte
+	for _, u := range units {
+		if u.Start.Byte != at || u.Start.Byte+len(u.Text) != u.End.Byte {
+			return "", false
+		}
+		b.WriteString(u.Text)
+		at = u.End.Byte
+	}
+	return b.String(), true
+}

@@ -1,0 +1,137 @@
+package passage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+)
+
+// wider returns the passage with its neighbours, as far as an overview holds
+// them and no other passage has them; its text is empty when there is nothing to
+// add.
+func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.Form, error) {
+	if len(r.more) > 0 || len(overview) >= r.item.Bytes {
+		return ragctx.Form{}, nil
+	}
+	first, last := r.units[0], r.units[len(r.units)-1]
+	around, err := b.src.Span(ctx, r.item.ID, first.Ordinal-neighbours, last.Ordinal+neighbours)
+	if err != nil {
+		return ragctx.Form{}, fmt.Errorf("read around %s: %w", r.item.Key, err)
+	}
+	from, to := b.grow(around, first, last)
+	if from.ID == first.ID && to.ID == last.ID {
+		return ragctx.Form{}, nil
+	}
+	text, err := b.read(ctx, r.item, from.Start.Byte, to.End.Byte)
+	if err == nil {
+		text, err = b.resumed(ctx, r.item, from.Start.Byte, text)
+	}
+	if err != nil {
+		return ragctx.Form{}, err
+	}
+	f := ragctx.Form{Text: text}
+	if r.item.Type == ragctx.TypeResource {
+		f.Lines = lines(from, to)
+	}
+	return f, nil
+}
+
+// lineRange returns the lines of a text whose first line has a number.
+func lineRange(text string, first int) string {
+	lead := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t\r\n"))], "\n")
+	body := strings.Count(strings.TrimSpace(text), "\n")
+	return fmt.Sprintf("%d-%d", first+lead, first+lead+body)
+}
+
+// neighbours is how far a passage grows on each side: a few chunks of 400
+// characters make an overview.
+const neighbours = 3
+
+// grow takes units of the same section around first..last, what follows before
+// what precedes, until an overview is full or the next unit on both sides is
+// taken.
+func (b *builder) grow(around []Unit, first, last Unit) (from, to Unit) {
+	from, to = first, last
+	step := func(ordinal int) (Unit, bool) {
+		i := slices.IndexFunc(around, func(u Unit) bool { return u.Ordinal == ordinal })
+		if i < 0 || b.taken[place{first.Item, ordinal}] {
+			return Unit{}, false
+		}
+		u := around[i]
+		if !slices.Equal(u.Heading, first.Heading) && !slices.Equal(u.Heading, last.Heading) {
+			return Unit{}, false
+		}
+		if max(to.End.Rune, u.End.Rune)-min(from.Start.Rune, u.Start.Rune) > OverviewChars {
+			return Unit{}, false
+		}
+		b.taken[place{first.Item, ordinal}] = true
+		return u, true
+	}
+	for after, before := true, true; after || before; {
+		if after {
+			var u Unit
+			if u, after = step(to.Ordinal + 1); after {
+				to = u
+			}
+		}
+		if before {
+			var u Unit
+			if u, before = step(from.Ordinal - 1); before {
+				from = u
+			}
+		}
+	}
+	return from, to
+}
+
+// sectionName names the section that an item shows whole; "" where it shows none.
+func (b *builder) sectionName(r run) string {
+	if b.query.Depth != ragctx.DepthFull {
+		return ""
+	}
+	start, _, _ := b.section(r)
+	return strconv.FormatUint(r.item.ID, 10) + ":" + strconv.Itoa(start)
+}
+
+// section returns the byte range of the innermost section around the run, and
+// whether that is the whole text.
+func (b *builder) section(r run) (start, end int, whole bool) {
+	from, to := r.units[0].Start.Byte, r.units[len(r.units)-1].End.Byte
+	start, end = 0, r.item.Bytes
+	for _, s := range r.item.outline() {
+		if s.Start <= from && s.End >= to && s.End-s.Start < end-start {
+			start, end = s.Start, s.End
+		}
+	}
+	return start, end, end-start == r.item.Bytes
+}
+
+// mayShowWhole reports whether the item's whole text could fit the budget at
+// all (no text has fewer than one token per twelve bytes for long) and would
+// not repeat another passage.
+func (b *builder) mayShowWhole(it *Item) bool {
+	return it.Bytes/12 <= b.query.MaxTokens && b.runs[it.ID] == 1
+}
+
+// abstract returns the item's gist followed by the best sentence of its passage, at most
+// [AbstractChars] characters. The gist is told once per text; its further passages give
+// their sentence only.
+func (b *builder) abstract(it *Item, best string) string {
+	if it.Abstract == "" || b.told[it.ID] || strings.Contains(best, it.Abstract) {
+		return sentence.Clip(best, AbstractChars)
+	}
+	b.told[it.ID] = true
+	if strings.Contains(it.Abstract, best) {
+		return sentence.Clip(it.Abstract, AbstractChars)
+	}
+	room := AbstractChars - len([]rune(best)) - 1
+	if room < 80 {
+		return sentence.Clip(best, AbstractChars)
+	}
+	return sentence.Clip(it.Abstract, room) + "\n" + best
+}

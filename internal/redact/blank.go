@@ -1,0 +1,34 @@
+package redact
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// BlankBlocks is [StripBlocks] that leaves spaces, so that what stands behind a block
+// keeps its place in code points. Blocks that are made of others in such a way that
+// only removing all of them helps are removed.
+func BlankBlocks(text string) string {
+	var b strings.Builder
+	kept := 0
+	for i := 0; i < len(text); {
+		n := strings.IndexAny(text[i:], `<&[\`)
+		if n < 0 {
+			break
+		}
+		i += n
+		start, end := block(text, i, kept)
+		if end <= i {
+			i++
+			continue
+		}
+		b.WriteString(text[kept:start])
+		b.WriteString(strings.Repeat(" ", utf8.RuneCountInString(text[start:end])))
+		kept, i = end, end
+	}
+	b.WriteString(text[kept:])
+	if out, more := StripBlocks(b.String()); more {
+		return out
+	}
+	return b.String()
+}

@@ -1,0 +1,156 @@
+package redact
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A coat is a way in which a text was written into another one.
+type coat uint8
+
+const (
+	inJSON coat = iota // as a JSON string
+	inHTML             // with entities for <, >, & and quotes
+)
+
+// reader reads a text under its coats. It ends where the text does: at the end of
+// everything, or of the string or element that holds it.
+type reader struct {
+	s     string
+	at    int
+	coats []coat // the outermost first
+	// prefix begins every line but the first, where the text was quoted or indented.
+	prefix string
+	fresh  bool // it begins a line or a string
+	end    bool // there was nothing more to read
+}
+
+// peek returns the next byte and where the one after it is.
+func (r *reader) peek() (c byte, next int, ok bool) { return r.under(len(r.coats), r.at) }
+
+// next returns the next byte.
+func (r *reader) next() (byte, bool) {
+	c, next, ok := r.peek()
+	if !ok {
+		r.end = true
+		return 0, false
+	}
+	r.at = next
+	return c, true
+}
+
+// under returns the byte at a place under so many of the coats.
+func (r *reader) under(depth, at int) (c byte, next int, ok bool) {
+	if depth == 0 {
+		return r.bare(at)
+	}
+	c, next, ok = r.under(depth-1, at)
+	if !ok {
+		return 0, at, false
+	}
+	if r.coats[depth-1] == inJSON {
+		return r.escape(depth-1, c, at, next)
+	}
+	return r.entity(depth-1, c, at, next)
+}
+
+// bare reads without a coat; a line's end takes the prefix of the next line with it.
+func (r *reader) bare(at int) (c byte, next int, ok bool) {
+	switch {
+	case at >= len(r.s):
+		return 0, at, false
+	case r.s[at] != '\n' || r.prefix == "":
+		return r.s[at], at + 1, true
+	case strings.HasPrefix(r.s[at+1:], r.prefix):
+		return '\n', at + 1 + len(r.prefix), true
+	}
+	// An empty line has lost the spaces at its end.
+	short := strings.TrimRight(r.prefix, " \t")
+	if rest := r.s[at+1:]; strings.HasPrefix(rest, short) && (len(rest) == len(short) || rest[len(short)] == '\n' || rest[len(short)] == '\r') {
+		return '\n', at + 1 + len(short), true
+	}
+	return 0, at, false
+}
+
+// escape reads an escape of JSON. A quote or a line's end ends the string.
+func (r *reader) escape(depth int, c byte, at, next int) (byte, int, bool) {
+	switch c {
+	case '"', '\n':
+		return 0, at, false
+	case '\\':
+	default:
+		return c, next, true
+	}
+	c, next, ok := r.under(depth, next)
+	if !ok {
+		return 0, at, false
+	}
+	switch c {
+	case 'n':
+		return '\n', next, true
+	case 't':
+		return '\t', next, true
+	case 'r':
+		return '\r', next, true
+	case '"', '\\', '/':
+		return c, next, true
+	case 'u':
+		return r.hex(depth, at, next)
+	}
+	return 0, at, false
+}
+
+// hex reads the four digits of \u003c. Which character other than those of ASCII it
+// is does not matter.
+func (r *reader) hex(depth, at, next int) (byte, int, bool) {
+	var code [4]byte
+	for i := range code {
+		c, after, ok := r.under(depth, next)
+		if !ok {
+			return 0, at, false
+		}
+		code[i], next = c, after
+	}
+	n, err := strconv.ParseUint(string(code[:]), 16, 16)
+	switch {
+	case err != nil:
+		return 0, at, false
+	case n >= 0x80:
+		return 0xff, next, true
+	}
+	return byte(n), next, true
+}
+
+var entities = map[string]byte{
+	"lt": '<', "gt": '>', "amp": '&', "quot": '"', "apos": '\'', "#34": '"', "#39": '\'', "#60": '<', "#62": '>', "#38": '&',
+	"#x27": '\'', "#x22": '"', "#x3c": '<', "#x3e": '>', "#x26": '&', "#10": '\n', "#xa": '\n',
+}
+
+// entity reads an entity of HTML. A tag ends the text.
+func (r *reader) entity(depth int, c byte, at, next int) (byte, int, bool) {
+	switch c {
+	case '<':
+		return 0, at, false
+	case '&':
+	default:
+		return c, next, true
+	}
+	var name [4]byte
+	for n, after := 0, next; n <= len(name); n++ {
+		c, past, ok := r.under(depth, after)
+		if !ok {
+			break
+		}
+		if c == ';' {
+			if e, ok := entities[strings.ToLower(string(name[:n]))]; ok {
+				return e, past, true
+			}
+			break
+		}
+		if n < len(name) {
+			name[n] = c
+		}
+		after = past
+	}
+	return '&', next, true
+}

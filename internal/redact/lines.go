@@ -1,0 +1,44 @@
+package redact
+
+import "strings"
+
+// Lines returns text with a line feed for whatever any reader takes for the end of a line:
+// carriage returns, with or without a line feed, vertical tabs, form feeds, separators of
+// files, groups and records, NEL, and the line and paragraph separators of Unicode. After
+// those that are no line feed in text it writes indent.
+func Lines(text, indent string) string {
+	at := lineEnd(text, 0)
+	if at == len(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + len(indent))
+	kept := 0
+	for ; at < len(text); at = lineEnd(text, at) {
+		b.WriteString(text[kept:at])
+		size := runeLen(text, at)
+		if text[at] != '\r' || !strings.HasPrefix(text[at+1:], "\n") { // otherwise the line feed follows
+			b.WriteString("\n" + indent)
+		}
+		at += size
+		kept = at
+	}
+	b.WriteString(text[kept:])
+	return b.String()
+}
+
+// lineEnd returns where the next end of a line is that is no line feed, or the length of
+// the text.
+func lineEnd(text string, i int) int {
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= '\v' && c <= '\r', c >= 0x1C && c <= 0x1E:
+			return i
+		case c == 0xC2 && strings.HasPrefix(text[i:], "\u0085"):
+			return i
+		case c == 0xE2 && (strings.HasPrefix(text[i:], "\u2028") || strings.HasPrefix(text[i:], "\u2029")):
+			return i
+		}
+	}
+	return i
+}

@@ -1,0 +1,318 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+)
+
+// class is what sort of secret a word stands for. It decides how far what follows
+// is believed to be one.
+type class uint8
+
+const (
+	noClass class = iota
+	password
+	passphrase
+	pin
+	code   // of a door, an alarm, a second factor
+	key    // an API key
+	token  // and whatever else is random
+	secret // a client's secret
+	cardCodeWord
+	ssnWord
+	seed // words that restore a wallet
+	bearer
+	basic
+	authorization
+	cookie
+	session
+	login // a name and a password
+)
+
+var kindOf = map[class]string{
+	password: Password, passphrase: Passphrase, pin: PIN, code: AccessCode, key: APIKey, token: Token, secret: Secret,
+	cardCodeWord: CardCode, ssnWord: SSN, seed: Passphrase, bearer: Token, basic: Password, authorization: Token,
+	cookie: Cookie, session: Cookie,
+}
+
+// endings are words for secrets that are recognised at the end of a longer one, too:
+// DB_PASSWORD, dbPassword, pgpassword, Datenbankpasswort.
+var endings = []struct {
+	word string
+	class
+}{
+	{"password", password},
+	{"passwort", password},
+	{"kennwort", password},
+	{"passwd", password},
+	{"passcode", pin},
+	{"contraseña", password},
+	{"contrasena", password},
+	{"wachtwoord", password},
+	{"passphrase", passphrase},
+	{"geheimzahl", pin},
+	{"token", token},
+	{"secret", secret},
+	{"apikey", key},
+	{"accesskey", key},
+	{"secretkey", key},
+	{"authkey", key},
+	{"schlüssel", key},
+}
+
+// parts are words for secrets that have to be words of their own, or the last part
+// of an identifier: db_pass, dbPass.
+var parts = map[string]class{
+	"pass": password, "pwd": password, "pw": password, "mdp": password, "senha": password, "пароль": password, "passe": password,
+	"parola": password, "psk": password, "pin": pin, "code": code, "código": code, "codigo": code, "combination": code,
+	"kombination": code, "otp": code, "zugangscode": code, "türcode": code, "alarmcode": code, "sicherheitscode": code,
+	"bestätigungscode": code, "freischaltcode": code, "key": key, "clé": key, "cle": key, "clave": key, "llave": key,
+	"jeton": token, "sig": token, "cvv": cardCodeWord, "cvc": cardCodeWord, "cvv2": cardCodeWord, "cvc2": cardCodeWord, "ssn": ssnWord,
+	"security": ssnWord, "phrase": seed, "mnemonic": seed, "bearer": bearer, "basic": basic, "authorization": authorization, "cookie": cookie,
+	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
+	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
+	"session": session, "sessionid": session, "sid": session, "phpsessid": session, "jsessionid": session, "sess": session,
+	"prüfziffer": cardCodeWord, "prüfnummer": cardCodeWord, "kartenprüfnummer": cardCodeWord, "cryptogramme": cardCodeWord,
+}
+
+// lastBytes are the last bytes of all of these words, in either case. Ordinary
+// words that end in one of them cost a look-up.
+var lastBytes = func() *[256]bool {
+	var set [256]bool
+	add := func(w string) {
+		set[w[len(w)-1]] = true
+		set[strings.ToUpper(w)[len(strings.ToUpper(w))-1]] = true
+	}
+	for _, e := range endings {
+		add(e.word)
+	}
+	for w := range parts {
+		add(w)
+	}
+	return &set
+}()
+
+// maybeNoun is a quick test that most words fail.
+func maybeNoun(w string) bool {
+	return len(w) >= 2 && lastBytes[w[len(w)-1]]
+}
+
+// maxNoun is how much of the end of a long identifier is looked at, in bytes.
+const maxNoun = 24
+
+// classify returns what the word of text[i:j] stands for, and where the word that
+// names it begins and its phrase ends: for "clé d'API" after "API".
+func (p *scanner) classify(i, j int) (c class, start, end int) {
+	tail := max(i, j-maxNoun)
+	w := strings.ToLower(p.s[tail:j])
+	for _, e := range endings {
+		if strings.HasSuffix(w, e.word) {
+			if strings.HasSuffix(w, "publickeytoken") {
+				return noClass, j, j
+			}
+			return e.class, j, j
+		}
+	}
+	part := w
+	start = tail
+	if at := lastPart(p.s[tail:j]); at > 0 && len(w) == j-tail {
+		part, start = w[at:], tail+at
+	}
+	c, end = p.qualify(parts[part], part, start, j)
+	return c, start, end
+}
+
+// lastPart returns where the last part of an identifier begins: after an underscore,
+// or at a capital after a small letter.
+func lastPart(w string) int {
+	for i := len(w) - 1; i > 0; i-- {
+		if w[i-1] == '_' || w[i] >= 'A' && w[i] <= 'Z' && w[i-1] >= 'a' && w[i-1] <= 'z' {
+			return i
+		}
+	}
+	return 0
+}
+
+// qualify settles words that stand for a secret only beside another, and returns the
+// end of their phrase.
+func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
+	switch c {
+	case key:
+		return p.qualifyKey(word, i, j)
+	case code:
+		return p.qualifyCode(word, i, j)
+	case seed:
+		switch {
+		case word == "mnemonic", p.follows(i, "seed", "recovery", "mnemonic", "secret", "bip39", "bip-39", "wallet", "word"):
+			return seed, j
+		case p.follows(i, "pass"):
+			return passphrase, j
+		}
+		return noClass, j
+	case ssnWord:
+		if word == "security" && !p.follows(i, "social") {
+			return noClass, j
+		}
+	case password:
+		if word == "passe" && !p.follows(i, "mot de") || word == "pass" && p.follows(i, "to", "can", "you", "must", "and") {
+			return noClass, j
+		}
+	case token:
+		if word == "sig" && (j >= len(p.s) || p.s[j] != '=') {
+			return noClass, j
+		}
+	default:
+	}
+	return c, j
+}
+
+func (p *scanner) qualifyKey(word string, i, j int) (class, int) {
+	if word == "key" {
+		if p.follows(i, keyWords...) || p.isFor(j, "api", "service", "account", "server", "cluster") {
+			return key, j
+		}
+		return noClass, j
+	}
+	if n := p.leads(j, keyPhrases); n > 0 {
+		return key, j + n
+	}
+	if word == "clave" {
+		return password, j
+	}
+	return noClass, j
+}
+
+func (p *scanner) qualifyCode(word string, i, j int) (class, int) {
+	switch {
+	case word == "code" && p.follows(i, "security"):
+		return cardCodeWord, j
+	case word != "code" && word != "código" && word != "codigo", p.follows(i, codeWords...), p.isFor(j, placesOfCodes...):
+		return code, j
+	}
+	if n := p.leads(j, codePhrases); n > 0 {
+		return code, j + n
+	}
+	return noClass, j
+}
+
+// follows reports whether one of words stands before i.
+func (p *scanner) follows(i int, words ...string) bool {
+	said := strings.TrimRight(before(p.s, i, 20), " -_.'’")
+	for _, w := range words {
+		if strings.HasSuffix(said, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFor reports whether what follows j says what a key or code is for: "for the front
+// door".
+func (p *scanner) isFor(j int, words ...string) bool {
+	said := after(p.s, j, 48)
+	if end := strings.IndexAny(said, ".:\n,"); end >= 0 {
+		said = said[:end]
+	}
+	first, rest, _ := strings.Cut(strings.TrimLeft(said, " "), " ")
+	if !prepositions[first] || said == "" || said[0] != ' ' {
+		return false
+	}
+	for w := range strings.FieldsSeq(rest) {
+		if slices.Contains(words, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// leads returns the length of the one of phrases that follows j, 0 if none does.
+func (p *scanner) leads(j int, phrases []string) int {
+	for _, w := range phrases {
+		if len(p.s)-j >= len(w) && strings.EqualFold(p.s[j:j+len(w)], w) {
+			return len(w)
+		}
+	}
+	return 0
+}
+
+// noun looks for the value of the secret that the word of text[i:j] may stand for.
+func (p *scanner) noun(i, j int) {
+	c, start, end := p.classify(i, j)
+	switch c {
+	case noClass:
+	case bearer, basic:
+		p.scheme(c, i, end)
+	case cookie:
+		p.cookies(end)
+	case session:
+		p.session(start, end)
+	case login:
+		p.login(end)
+	default:
+		p.value(c, i, end)
+	}
+}
+
+// scheme takes out what follows "Bearer" or, in a header, "Basic".
+func (p *scanner) scheme(c class, i, j int) {
+	at := blanks(p.s, j)
+	if at == j || c == basic && !strings.Contains(before(p.s, i, 24), "auth") {
+		return
+	}
+	end := run(p.s, at, credentialByte)
+	if v := strings.TrimRight(p.s[at:end], "."); len(v) >= 8 && (c == basic && nameAndPassword(v) || c == bearer && (random(v) || len(v) >= 32)) && !placeholder(v) && !p.touched(at, end) {
+		p.add(kindOf[c], at, at+len(v))
+	}
+}
+
+// nameAndPassword reports whether v is a pair of these in base64.
+func nameAndPassword(v string) bool {
+	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
+	return err == nil && bytes.IndexByte(b, ':') >= 0
+}
+
+var credentialByte = setOf("a-zA-Z0-9._~+/=-")
+
+// session takes out "sessionid=…", but not the name of a session in data: what is
+// kept in a cookie is long, mixed and no UUID.
+func (p *scanner) session(i, j int) {
+	if j >= len(p.s) || p.s[j] != '=' || (i > 0 && p.s[i-1] == '_') {
+		return
+	}
+	p.cookieValue(j+1, 16)
+}
+
+func (p *scanner) cookieValue(i, least int) {
+	const most = 1024
+	end := i + run(p.s[i:min(len(p.s), i+most)], 0, cookieByte)
+	if v := p.s[i:end]; len(v) >= least && random(v) && !uuid(v) && !placeholder(v) && !p.touched(i, end) {
+		p.add(Cookie, i, end)
+	}
+}
+
+var cookieByte = setOf("a-zA-Z0-9._~+/=%:|!*-")
+
+// cookies takes the values out of a header "Cookie:" or "Set-Cookie:".
+func (p *scanner) cookies(j int) {
+	s := p.s
+	if j >= len(s) || s[j] != ':' || j < p.header {
+		return
+	}
+	i := j
+	for i < len(s) && s[i] != '\n' && s[i] != '"' && s[i] != '\'' {
+		if s[i] == '=' {
+			p.cookieValue(i+1, 8)
+			i = max(i+1, run(s, i+1, cookieByte))
+			continue
+		}
+		i++
+	}
+	p.header = i
+}
+
+// touched reports whether a redaction stands in or right after text[i:j].
+func (p *scanner) touched(i, j int) bool {
+	return strings.HasPrefix(p.s[j:], markerStart) || i > 0 && p.s[i-1] == ']' || strings.Contains(p.s[i:j], markerStart)
+}

@@ -1,0 +1,335 @@
+package redact
+
+import "strings"
+
+// group is a stretch of digits, part of a number that is written in groups.
+type group struct{ start, end int }
+
+// number looks at the digits of text[i:j] and returns where the walk goes on.
+func (p *scanner) number(i, j int) int {
+	if run(p.s, i, digits) != j {
+		return j
+	}
+	if end := p.ssn(i, j); end > i {
+		p.add(SSN, i, end)
+		return end
+	}
+	if end := botToken(p.s, i, j); end > i {
+		p.add(Token, i, end)
+		return end
+	}
+	if end := card(p.s, i, j); end > i {
+		p.add(CardNumber, i, end)
+		if a, b := cardCode(p.s, end); b > a {
+			p.add(CardCode, a, b)
+			return b
+		}
+		return end
+	}
+	return j
+}
+
+// botToken returns the end of a Telegram bot's token, i if there is none.
+func botToken(s string, i, j int) int {
+	if j-i < 8 || j-i > 10 || j >= len(s) || s[j] != ':' {
+		return i
+	}
+	end := run(s, j+1, base64url)
+	if end-j-1 != 35 || !random(s[j+1:end]) {
+		return i
+	}
+	return end
+}
+
+// ssn returns the end of the US social security number that begins at i, i if there
+// is none or nothing near it says that it is one.
+func (p *scanner) ssn(i, j int) int {
+	s := p.s
+	if j-i != 3 || len(s) < i+11 || s[i] == '9' || s[i:j] == "000" || s[i:j] == "666" {
+		return i
+	}
+	sep := s[j]
+	if sep != '-' && sep != ' ' || run(s, j+1, digits) != j+3 || s[j+3] != sep || run(s, j+4, digits) != j+8 || !ends(s, j+8) {
+		return i
+	}
+	if s[j+1:j+3] == "00" || s[j+4:j+8] == "0000" {
+		return i
+	}
+	for _, near := range []string{before(s, i, 64), after(s, j+8, 32)} {
+		if strings.Contains(near, "ssn") || strings.Contains(near, "social security") || strings.Contains(near, "social-security") {
+			return j + 8
+		}
+	}
+	return i
+}
+
+// maxGroups of a card number.
+const maxGroups = 6
+
+// card returns the end of the card number whose first digits are text[i:j], i if
+// none begins there.
+func card(s string, i, j int) int {
+	if j-i > 19 || s[i] < '2' || s[i] > '8' {
+		return i
+	}
+	groups := make([]group, 0, maxGroups)
+	var number [19]byte
+	first, n, lines, loose := i, 0, 0, false
+	for {
+		if n+j-i > len(number) || len(groups) == maxGroups {
+			return first
+		}
+		groups = append(groups, group{i, j})
+		n += copy(number[n:], s[i:j])
+		if n >= 13 && cardMayEnd(s, j) && plausible(s, groups, number[:n], loose, lines) && cardMayStart(s, groups[0].start) {
+			return j
+		}
+		next, line, markup := separator(s, j)
+		if next == j {
+			return first
+		}
+		if line {
+			lines++
+		}
+		loose = loose || markup
+		i, j = next, run(s, next, digits)
+	}
+}
+
+// cardMayStart rejects digits that go on from something before them: a decimal, a
+// path, a phone number, an order's number.
+func cardMayStart(s string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	switch c := s[i-1]; c {
+	case '/', '+', '#', '\\', '@':
+		return false
+	case '.', ',', '-', ':':
+		if i > 1 && (alnum[s[i-2]] && c != ':' || digits[s[i-2]]) {
+			return false
+		}
+	}
+	said := strings.TrimRight(before(s, i, 24), " \t:=#\"'.-")
+	said = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(said, "number"), "nr"), "no"), " \t:=#\"'.-_")
+	for _, w := range []string{"order", "invoice", "tracking", "ticket", "isbn", "bestellnummer", "rechnung", "pedido", "commande", " id", "_id"} {
+		if strings.HasSuffix(said, w) {
+			return false
+		}
+	}
+	return said != "id"
+}
+
+func cardMayEnd(s string, j int) bool {
+	if !ends(s, j) {
+		return false
+	}
+	if j+1 < len(s) && (s[j] == '.' || s[j] == '-' || s[j] == '/' || s[j] == ',') {
+		return !alnum[s[j+1]]
+	}
+	return true
+}
+
+// separator returns the start of the next digits if what lies between may stand
+// within a card number: one space or dash, one line's end with what indents the next
+// line, marks of emphasis, tags. Otherwise it returns j.
+func separator(s string, j int) (next int, line, markup bool) {
+	const most = 40
+	i := j
+	for i < len(s) && i-j <= most && !digits[s[i]] {
+		switch c := s[i]; {
+		case c == '\n':
+			if line {
+				return j, false, false
+			}
+			line = true
+		case c == ' ', c == '-', c == '\t', c == '\r':
+		case c == '*', c == '_', c == '`', c == '\\', line && (c == '>' || c == '|' || c == '#'):
+			markup = true
+		case c == '<':
+			end := strings.IndexByte(s[i:min(len(s), i+most)], '>')
+			if end < 0 {
+				return j, false, false
+			}
+			markup = true
+			i += end
+		case strings.HasPrefix(s[i:], "&nbsp;"):
+			i += len("&nbsp;") - 1
+		case c >= 0x80 && blanks(s, i) > i:
+			i = blanks(s, i) - 1
+		default:
+			return j, false, false
+		}
+		i++
+	}
+	if i == len(s) || i == j || i-j > most {
+		return j, false, false
+	}
+	if line || markup || i == j+1 || i == j+runeLen(s, j) || s[j:i] == "&nbsp;" {
+		return i, line, markup
+	}
+	return j, false, false
+}
+
+// plausible reports whether the digits in their groups are a card's.
+func plausible(s string, groups []group, number []byte, loose bool, lines int) bool {
+	lengths := make([]byte, len(groups))
+	for i, g := range groups {
+		lengths[i] = byte('0' + min(9, g.end-g.start))
+	}
+	usual := false
+	switch string(lengths) {
+	case "4444", "465", "464", "44443":
+		usual = lines <= 1
+	case "9":
+		usual = len(number) == 15 || len(number) == 16
+	}
+	if !issued(number) || !luhn(number) {
+		return false
+	}
+	if usual && (!loose || len(groups) > 1) {
+		return true
+	}
+	end := groups[len(groups)-1].end
+	return saysCard(before(s, groups[0].start, 48)) || saysCard(after(s, end, 32))
+}
+
+func saysCard(near string) bool {
+	for _, w := range []string{"card", "visa", "amex", "american express", "diners", "maestro", "karte", "tarjeta", "carte", "cvv", "cvc"} {
+		if strings.Contains(near, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// issued reports whether an issuer of cards has numbers of this beginning and
+// length.
+func issued(n []byte) bool {
+	p := 0
+	for _, c := range n[:6] {
+		p = p*10 + int(c-'0')
+	}
+	p4, p3, p2, size := p/100, p/1000, p/10000, len(n)
+	switch {
+	case p2/10 == 4: // Visa
+		return size == 13 || size == 16 || size == 19
+	case p2 >= 51 && p2 <= 55, p4 >= 2221 && p4 <= 2720: // Mastercard
+		return size == 16
+	case p2 == 34, p2 == 37: // American Express
+		return size == 15
+	case p4 == 6011, p3 >= 644 && p3 <= 649, p2 == 65: // Discover, RuPay
+		return size == 16 || size == 19
+	case p4 >= 3528 && p4 <= 3589: // JCB
+		return size == 16 || size == 19
+	case p3 >= 300 && p3 <= 305, p3 == 309, p2 == 36, p2 == 38, p2 == 39: // Diners
+		return size == 14 || size == 16
+	case p2 == 62, p2 == 81: // UnionPay
+		return size >= 16
+	case p4 >= 2200 && p4 <= 2204: // Mir
+		return size >= 16
+	case p2 == 50, p2 >= 56 && p2 <= 58, p2 == 60, p2 == 63, p2 == 67: // Maestro, Verve
+		return size == 13 || size == 16 || size >= 18
+	}
+	return false
+}
+
+// luhn is the check of ISO/IEC 7812.
+func luhn(n []byte) bool {
+	sum := 0
+	for i, c := range n {
+		d := int(c - '0')
+		if (len(n)-i)%2 == 0 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}
+
+// cardCode returns where the code of a card stands that is written after its number,
+// which ends at i: a date of expiry and three or four digits.
+func cardCode(s string, i int) (start, end int) {
+	skip := func(i int) int {
+		for i < len(s) && strings.IndexByte(" ,;|/:.-\t", s[i]) >= 0 {
+			i++
+		}
+		return i
+	}
+	i = skip(i)
+	if w, ok := has(s, i, "expiry", "expires", "exp", "valid thru"); ok {
+		i = skip(i + len(w))
+	}
+	month := run(s, i, digits)
+	if month-i < 1 || month-i > 2 || month == len(s) || s[month] != '/' && s[month] != '-' {
+		return 0, 0
+	}
+	year := run(s, month+1, digits)
+	if n := year - month - 1; n != 2 && n != 4 {
+		return 0, 0
+	}
+	start = skip(year)
+	end = run(s, start, digits)
+	if n := end - start; start == year || n < 3 || n > 4 || !ends(s, end) {
+		return 0, 0
+	}
+	return start, end
+}
+
+// ibanLength is the length of an account number by its country (ISO 13616).
+var ibanLength = map[string]int{
+	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BR": 29, "BY": 28, "CH": 21,
+	"CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FO": 18, "FR": 27,
+	"GB": 22, "GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IQ": 23, "IS": 26,
+	"IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21, "LT": 20, "LU": 20, "LV": 21, "MC": 27, "MD": 24,
+	"ME": 22, "MK": 19, "MR": 27, "MT": 31, "MU": 30, "NL": 18, "NO": 15, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29,
+	"RO": 24, "RS": 22, "SA": 24, "SC": 31, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "ST": 25, "SV": 28, "TL": 23, "TN": 24,
+	"TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20,
+}
+
+// iban returns the end of the account number whose first characters are text[i:j], i
+// if there is none. Single spaces and dashes may part its groups.
+func iban(s string, i, j int) int {
+	if j-i < 4 || !digits[s[i+2]] || !digits[s[i+3]] || digits[s[i]] || digits[s[i+1]] {
+		return i
+	}
+	left := ibanLength[strings.ToUpper(s[i:i+2])]
+	if left == 0 {
+		return i
+	}
+	number := make([]byte, 0, left)
+	at := i
+	for ; len(number) < left; at++ {
+		switch {
+		case at == len(s):
+			return i
+		case alnum[s[at]]:
+			number = append(number, s[at])
+		case at+1 < len(s) && alnum[s[at+1]] && (s[at] == ' ' || s[at] == '-') && len(number) >= 4:
+		case strings.HasPrefix(s[at:], "\u00a0"):
+			at++ // of two bytes
+		default:
+			return i
+		}
+	}
+	if !ends(s, at) || !mod97(number) {
+		return i
+	}
+	return at
+}
+
+// mod97 is the check of ISO 7064 with the first four characters at the end.
+func mod97(number []byte) bool {
+	rest := 0
+	for i := range number {
+		switch c := number[(i+4)%len(number)] | 0x20; {
+		case c >= 'a' && c <= 'z':
+			rest = (rest*100 + int(c-'a') + 10) % 97
+		default:
+			rest = (rest*10 + int(c&0xf)) % 97
+		}
+	}
+	return rest == 1
+}

@@ -1,0 +1,198 @@
+package redact
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// The kinds of what [Redact] takes out.
+const (
+	Password    = "password"
+	Passphrase  = "passphrase" // of several words, also the words that restore a wallet
+	PIN         = "pin"
+	AccessCode  = "access code" // of a door, an alarm, a second factor
+	APIKey      = "api key"
+	Token       = "token"
+	Secret      = "secret"
+	PrivateKey  = "private key"
+	Cookie      = "cookie"
+	Webhook     = "webhook"
+	CardNumber  = "card number"
+	CardCode    = "card code" // the three or four digits on a card
+	BankAccount = "bank account"
+	SSN         = "social security number"
+)
+
+// Finding is the place of a secret, never the secret itself.
+type Finding struct {
+	Kind string `json:"kind"` // one of the constants of this package
+	// Start and End bound it in the original text, in bytes, End excluded.
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+const (
+	markerStart = "[redacted: "
+	markerMax   = len(markerStart) + 40
+)
+
+// maxRounds bounds how often a text is read again after something was taken out.
+const maxRounds = 8
+
+// Redact returns text with every secret replaced by "[redacted: kind]", and where
+// they were, in the order of the text. Findings do not overlap.
+func Redact(text string) (string, []Finding) {
+	redacted := text
+	var found []Finding
+	// What stands beside a secret can look like another one, or like none, because of
+	// it: the text is read again until nothing more comes to light. Almost always the
+	// second reading finds nothing; nothing made with malice may need more than a few.
+	for range maxRounds {
+		s := scanner{s: redacted}
+		s.run()
+		if len(s.found) == 0 {
+			break
+		}
+		found = merge(append(found, original(s.found, found)...))
+		redacted = replace(text, found)
+	}
+	return redacted, found
+}
+
+// replace puts a marker in the place of each finding.
+func replace(text string, found []Finding) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	at := 0
+	for _, f := range found {
+		b.WriteString(text[at:f.Start])
+		b.WriteString(markerStart)
+		b.WriteString(f.Kind)
+		b.WriteByte(']')
+		at = f.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// original translates findings in a text from which done was taken out to places in
+// the original text. Both are in order, which makes one walk of it.
+func original(found, done []Finding) []Finding {
+	if len(done) == 0 {
+		return found
+	}
+	found = merge(found)
+	next, shift := 0, 0 // the next of done; how far before it the original is ahead
+	place := func(at int, end bool) int {
+		for next < len(done) {
+			start := done[next].Start - shift
+			after := start + len(markerStart) + len(done[next].Kind) + 1
+			if at < after || end && at == after {
+				if at > start {
+					return map[bool]int{false: done[next].Start, true: done[next].End}[end]
+				}
+				break
+			}
+			shift = done[next].End - after
+			next++
+		}
+		return at + shift
+	}
+	for i, f := range found {
+		found[i].Start = place(f.Start, false)
+		found[i].End = place(f.End, true)
+	}
+	return found
+}
+
+// merge sorts findings and joins those that overlap; the first names the kind.
+func merge(found []Finding) []Finding {
+	slices.SortFunc(found, func(a, b Finding) int {
+		return cmp.Or(a.Start-b.Start, b.End-a.End, cmp.Compare(a.Kind, b.Kind))
+	})
+	out := found[:0]
+	for _, f := range found {
+		if n := len(out); n > 0 && f.Start < out[n-1].End {
+			out[n-1].End = max(out[n-1].End, f.End)
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// scanner walks once over a text, from word to word. What has a shape of its own is
+// found at its first word; a word for a secret looks ahead for its value.
+type scanner struct {
+	s      string
+	found  []Finding
+	header int // the end of the last header with cookies
+}
+
+func (p *scanner) add(kind string, start, end int) {
+	p.found = append(p.found, Finding{kind, start, end})
+}
+
+func (p *scanner) run() {
+	for i := 0; i < len(p.s); {
+		switch c := p.s[i]; {
+		case wordByte[c]:
+			i = p.word(i, wordEnd(p.s, i))
+		case c >= 0x80:
+			if end := wordEnd(p.s, i); end > i {
+				i = p.word(i, end)
+			} else {
+				i += runeLen(p.s, i)
+			}
+		case c == '[':
+			i += max(1, marker(p.s[i:]))
+		case c == '-' && strings.HasPrefix(p.s[i:], pemBegin):
+			i = p.pem(i)
+		case c == '-' && i+2 < len(p.s) && (p.s[i+1] == 'u' || p.s[i+1] == 'p') && i > 0 && p.s[i-1] == ' ':
+			p.option(i)
+			i++
+		case c == ':' && strings.HasPrefix(p.s[i:], "://"):
+			p.url(i + len("://"))
+			i += len("://")
+		default:
+			i++
+		}
+	}
+}
+
+// word looks at the word of text[i:j] and returns where the walk goes on.
+func (p *scanner) word(i, j int) int {
+	if c := p.s[i]; c >= '0' && c <= '9' {
+		return max(j, p.number(i, j))
+	}
+	if kind, end := knownToken(p.s, i); end > i {
+		p.add(kind, i, end)
+		p.awsPair(i, end)
+		return end
+	}
+	if end := iban(p.s, i, j); end > i {
+		p.add(BankAccount, i, end)
+		return end
+	}
+	if maybeNoun(p.s[i:j]) {
+		p.noun(i, j)
+	}
+	return j
+}
+
+// marker returns the length of the marker that s begins with, 0 if there is none.
+func marker(s string) int {
+	if !strings.HasPrefix(s, markerStart) {
+		return 0
+	}
+	for i := len(markerStart); i < min(len(s), markerMax); i++ {
+		switch c := s[i]; {
+		case c == ']':
+			return i + 1
+		case (c < 'a' || c > 'z') && c != ' ':
+			return 0
+		}
+	}
+	return 0
+}

@@ -1,0 +1,236 @@
+package redact
+
+import "strings"
+
+// shape is a kind of token that its maker's prefix gives away.
+type shape struct {
+	prefix string
+	// least and most characters of set that follow; most 0 is without a bound.
+	least, most int
+	set         *byteSet
+	kind        string
+}
+
+// shapes are by the first byte of the prefix. Where the prefix is a word of its own
+// ("sk-", "hf_"), what follows has to be long and to look random.
+var shapes = byFirst(
+	// Language models.
+	shape{"sk-", 20, 0, base64url, APIKey}, // OpenAI, Anthropic, DeepSeek, OpenRouter
+	shape{"hf_", 30, 0, alnum, APIKey},
+	shape{"gsk_", 40, 0, alnum, APIKey},
+	shape{"xai-", 40, 0, base64url, APIKey},
+	shape{"pplx-", 40, 0, alnum, APIKey},
+	shape{"r8_", 32, 0, alnum, APIKey},
+	shape{"nvapi-", 40, 0, base64url, APIKey},
+	shape{"tvly-", 20, 0, base64url, APIKey},
+	shape{"lsv2_", 40, 0, base64url, APIKey},
+	// Code and packages.
+	shape{"ghp_", 30, 0, alnum, APIKey},
+	shape{"gho_", 30, 0, alnum, APIKey},
+	shape{"ghu_", 30, 0, alnum, APIKey},
+	shape{"ghs_", 30, 0, alnum, APIKey},
+	shape{"ghr_", 30, 0, alnum, APIKey},
+	shape{"github_pat_", 30, 0, base64url, APIKey},
+	shape{"glpat-", 20, 0, dotted, APIKey},
+	shape{"gldt-", 20, 0, base64url, APIKey},
+	shape{"glrt-", 20, 0, dotted, APIKey},
+	shape{"glptt-", 20, 0, base64url, APIKey},
+	shape{"glcbt-", 20, 0, base64url, APIKey},
+	shape{"npm_", 36, 0, alnum, APIKey},
+	shape{"pypi-", 50, 0, base64url, APIKey},
+	shape{"rubygems_", 40, 0, alnum, APIKey},
+	shape{"dckr_pat_", 20, 0, base64url, APIKey},
+	shape{"lin_api_", 30, 0, alnum, APIKey},
+	shape{"PMAK-", 40, 0, base64url, APIKey},
+	shape{"ATATT3", 50, 0, setOf("a-zA-Z0-9_=-"), APIKey},
+	// Clouds.
+	shape{"AKIA", 16, 16, upperNum, APIKey},
+	shape{"ASIA", 16, 16, upperNum, APIKey},
+	shape{"AIza", 35, 35, base64url, APIKey},
+	shape{"GOCSPX-", 24, 0, base64url, Secret},
+	shape{"ya29.", 30, 0, dotted, Token},
+	shape{"dop_v1_", 40, 0, alnum, APIKey},
+	shape{"dapi", 32, 32, hexLower, APIKey},
+	shape{"hvs.", 24, 0, base64url, Token},
+	shape{"hvb.", 24, 0, base64url, Token},
+	shape{"AGE-SECRET-KEY-1", 50, 0, upperNum, PrivateKey},
+	shape{"glsa_", 32, 0, setOf("a-zA-Z0-9_"), APIKey},
+	shape{"NRAK-", 24, 0, alnum, APIKey},
+	shape{"sbp_", 40, 0, alnum, APIKey},
+	shape{"sntrys_", 40, 0, setOf("a-zA-Z0-9_+/="), APIKey},
+	// Messages and money.
+	shape{"xoxb-", 20, 0, base64url, Token},
+	shape{"xoxp-", 20, 0, base64url, Token},
+	shape{"xoxa-", 20, 0, base64url, Token},
+	shape{"xoxr-", 20, 0, base64url, Token},
+	shape{"xoxs-", 20, 0, base64url, Token},
+	shape{"xoxe-", 20, 0, base64url, Token},
+	shape{"xoxe.", 20, 0, dotted, Token},
+	shape{"xapp-", 20, 0, base64url, Token},
+	shape{"sk_live_", 16, 0, alnum, APIKey},
+	shape{"sk_test_", 16, 0, alnum, APIKey},
+	shape{"rk_live_", 16, 0, alnum, APIKey},
+	shape{"rk_test_", 16, 0, alnum, APIKey},
+	shape{"pk_live_", 16, 0, alnum, APIKey},
+	shape{"pk_test_", 16, 0, alnum, APIKey},
+	shape{"whsec_", 20, 0, base64std, Secret},
+	shape{"SG.", 40, 0, dotted, APIKey},
+	shape{"SK", 32, 32, hexLower, APIKey}, // Twilio; AC… is the name of an account
+	shape{"key-", 32, 32, hexLower, APIKey},
+	shape{"shpat_", 32, 32, setOf("a-fA-F0-9"), APIKey},
+	shape{"shpss_", 32, 32, setOf("a-fA-F0-9"), Secret},
+	shape{"shpca_", 32, 32, setOf("a-fA-F0-9"), APIKey},
+	shape{"sq0atp-", 22, 0, base64url, APIKey},
+	shape{"sq0csp-", 40, 0, base64url, Secret},
+	shape{"secret_", 40, 0, alnum, APIKey},
+	shape{"ntn_", 40, 0, alnum, APIKey},
+	shape{"figd_", 40, 0, base64url, APIKey},
+)
+
+func byFirst(list ...shape) *[256][]shape {
+	var by [256][]shape
+	for _, s := range list {
+		by[s.prefix[0]] = append(by[s.prefix[0]], s)
+	}
+	return &by
+}
+
+// judged is how much of a token decides whether it is one, in bytes. Longer ones
+// exist; what looks like the beginning of one may, too, over and over.
+const judged = 512
+
+// knownToken returns the kind and the end of the token that begins at i; the end
+// is i if none does.
+func knownToken(s string, i int) (kind string, end int) {
+	for _, sh := range shapes[s[i]] {
+		if !strings.HasPrefix(s[i:], sh.prefix) {
+			continue
+		}
+		if end := sh.end(s, i+len(sh.prefix)); end > i {
+			return sh.kind, end
+		}
+	}
+	if end := jwt(s, i); end > i {
+		return Token, end
+	}
+	return "", i
+}
+
+// end returns the end of the token whose prefix ends at i, 0 if there is none.
+func (sh shape) end(s string, i int) int {
+	head := s[i:min(len(s), i+judged)]
+	head = head[:run(head, 0, sh.set)]
+	whole := len(head) < judged
+	if whole {
+		head = strings.TrimRight(head, ".-")
+	}
+	if len(head) < sh.least || sh.most > 0 && len(head) > sh.most || whole && !ends(s, i+len(head)) || !random(head) {
+		return 0
+	}
+	if whole {
+		return i + len(head)
+	}
+	return run(s, i, sh.set)
+}
+
+// jwt returns the end of the JSON Web Token that begins at i, i if none does: an
+// object in base64, a dot, and more of that. A signature may be missing.
+func jwt(s string, i int) int {
+	if !strings.HasPrefix(s[i:], "eyJ") {
+		return i
+	}
+	end := i + run(s[i:min(len(s), i+4*judged)], 0, base64url)
+	if end-i < 12 || end == len(s) || s[end] != '.' {
+		return i
+	}
+	second := end + 1
+	end = run(s, second, base64url)
+	if end-second < 8 && !strings.HasPrefix(s[end:], "..") {
+		return i
+	}
+	return second + len(strings.TrimRight(s[second:run(s, second, dotted)], "."))
+}
+
+// random reports whether a token looks as if it was drawn by lot: it has letters
+// and digits, and no few characters again and again as a placeholder has.
+func random(s string) bool {
+	var seen byteSet
+	kinds, digit, letter := 0, false, false
+	for i := range len(s) {
+		c := s[i]
+		digit = digit || digits[c]
+		letter = letter || alnum[c] && !digits[c]
+		if !seen[c] {
+			seen[c] = true
+			kinds++
+		}
+	}
+	return digit && letter && kinds >= min(8, len(s)*2/3)
+}
+
+// awsPair finds the secret key beside the id of an AWS key, which ends at end: it
+// has no prefix, but always 40 characters.
+func (p *scanner) awsPair(start, end int) {
+	if !strings.HasPrefix(p.s[start+1:], "KIA") && !strings.HasPrefix(p.s[start+1:], "SIA") {
+		return
+	}
+	for i := end; i < min(len(p.s), end+80) && p.s[i] != '['; {
+		if !base64std[p.s[i]] || p.s[i] == '=' {
+			i++
+			continue
+		}
+		j := run(p.s, i, base64std)
+		if j-i == 40 && random(p.s[i:j]) {
+			p.add(APIKey, i, j)
+			return
+		}
+		i = j
+	}
+}
+
+const pemBegin = "-----BEGIN "
+
+// pemMax bounds the body of a key in bytes.
+const pemMax = 1 << 16
+
+// pem takes out a private key between its lines, or what there is of it, and
+// returns where the walk goes on.
+func (p *scanner) pem(i int) int {
+	s := p.s
+	label := i + len(pemBegin)
+	dashes := strings.Index(s[label:min(len(s), label+60)], "-----")
+	if dashes < 0 || !strings.Contains(s[label:label+dashes], "PRIVATE KEY") {
+		return label
+	}
+	body := label + dashes + len("-----")
+	rest := s[body:min(len(s), body+pemMax)]
+	if end := strings.Index(rest, "-----"); end >= 0 && strings.HasPrefix(rest[end:], "-----END ") {
+		at := end + len("-----END ")
+		if last := strings.Index(rest[at:min(len(rest), at+60)], "-----"); last >= 0 {
+			p.add(PrivateKey, i, body+at+last+len("-----"))
+			return body + at + last + len("-----")
+		}
+	}
+	if next := strings.Index(rest, "-----"); next >= 0 {
+		rest = rest[:next]
+	}
+	end := body + len(strings.TrimRight(rest[:keyText(rest)], " \t\r\n>\"'\\"))
+	p.add(PrivateKey, i, end)
+	return end
+}
+
+// keyText returns the length of the lines at the start of s that could be those of a
+// key without an end: base64, with what quotes and escapes it.
+func keyText(s string) int {
+	end := 0
+	for end < len(s) {
+		line, _, _ := strings.Cut(s[end:], "\n")
+		if body := strings.Trim(line, " \t\r>\"'\\n,+"); run(body, 0, keyByte) != len(body) || len(body) > 0 && len(body) < 16 && !strings.Contains(body, "=") {
+			break
+		}
+		end = min(len(s), end+len(line)+1)
+	}
+	return end
+}
+
+var keyByte = setOf("a-zA-Z0-9+/=\\")

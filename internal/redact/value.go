@@ -1,0 +1,379 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxValue bounds a value in bytes.
+const maxValue = 512
+
+// value takes out what follows the word for a secret of text[i:j], if it can be one.
+func (p *scanner) value(c class, i, j int) {
+	l, at := p.linked(i, j)
+	if c == password && l <= beside {
+		p.said(i)
+	}
+	if l == unlinked || at >= len(p.s) {
+		return
+	}
+	start, end, quoted := p.read(c, l, i, at)
+	if start >= end || p.touched(start, end) {
+		return
+	}
+	if _, known := knownToken(p.s, start); known > start {
+		return // found by its own shape
+	}
+	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+2)]) {
+		p.add(kindOf[c], start, end)
+	}
+}
+
+// quotes are the marks around a value, opening and closing.
+var quotes = []struct{ open, close string }{
+	{`\"`, `\"`},
+	{`"`, `"`},
+	{"'", "'"},
+	{"```", "```"},
+	{"`", "`"},
+	{"**", "**"},
+	{"“", "”"},
+	{"„", "“"},
+	{"«", "»"},
+	{"‘", "’"},
+	{"&quot;", "&quot;"},
+	{"<code>", "</code>"},
+	{"<b>", "</b>"},
+	{"<strong>", "</strong>"},
+}
+
+// read returns where the value that begins at i stands.
+func (p *scanner) read(c class, l link, noun, i int) (start, end int, quoted bool) {
+	s := p.s
+	for _, q := range quotes {
+		if !strings.HasPrefix(s[i:], q.open) {
+			continue
+		}
+		start = i + len(q.open)
+		line, _, _ := strings.Cut(s[start:min(len(s), start+maxValue)], "\n")
+		if n := strings.Index(line, q.close); n >= 0 {
+			trimmed := strings.TrimSpace(line[:n])
+			start += strings.Index(line[:n], trimmed)
+			return start, start + len(trimmed), true
+		}
+		i = start
+		break
+	}
+	switch {
+	case c == seed, c == passphrase && (l == copula || l == assigned):
+		return i, i + sentence(s[i:min(len(s), i+maxValue)]), false
+	}
+	end = i
+	for end < len(s) && end-i < maxValue && s[end] > ' ' && !strings.HasPrefix(s[end:], "\u00a0") {
+		end++
+	}
+	end = i + cut(s[i:end], noun > 0 && (s[noun-1] == '?' || s[noun-1] == '&'))
+	return i, end, false
+}
+
+// sentence returns the length of the rest of a sentence.
+func sentence(s string) int {
+	for i := range len(s) {
+		switch s[i] {
+		case '\n', '"', ';', '`', '<', '[':
+			return len(strings.TrimRight(s[:i], " \t\r"))
+		case '.', '!', '?', ',', ')':
+			if i+1 == len(s) || s[i+1] <= ' ' {
+				return i
+			}
+		}
+	}
+	return len(strings.TrimRight(s, " \t\r"))
+}
+
+// cut returns how much of a stretch without spaces is a value: not the punctuation
+// of the sentence, nor the next field of a list.
+func cut(s string, query bool) int {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '`' || c == '|' && i > 0 || c == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == 'n'),
+			c == '\'' && i > 0,
+			c == '<' && i > 0,
+			c == '[' && strings.HasPrefix(s[i:], markerStart),
+			c == '&' && (query || strings.Contains(s[i:], "=")),
+			(c == ',' || c == ';') && strings.ContainsAny(s[i:], "=:"):
+			s = s[:i]
+		default:
+			continue
+		}
+		break
+	}
+	s = strings.TrimRight(s, ".,;:?*_>\\\r'”“»’")
+	for len(s) > 0 {
+		last := s[len(s)-1]
+		if at := strings.IndexByte(")]}", last); at < 0 || strings.Count(s, "([{"[at:at+1]) >= strings.Count(s, s[len(s)-1:]) {
+			break
+		}
+		s = strings.TrimRight(s[:len(s)-1], ".,;:?*_'")
+	}
+	return len(s)
+}
+
+// believable decides whether v is the value of a secret of class c that is tied to
+// its name by l; rest is what follows it.
+func believable(c class, l link, v string, quoted bool, rest string) bool {
+	if placeholder(v) || !quoted && expression(v, rest) {
+		return false
+	}
+	switch c {
+	case pin:
+		return digitsOnly(v, 4, 12) || l == assigned && mixed(v) && len(v) >= 4 && len(v) <= 16 && !identifier(v) ||
+			l == beside && len(v) >= 8 && mixed(v) && strongPassword(v) && countDigits(v) >= 2
+	case code:
+		v = strings.Trim(v, "#*")
+		return digitsOnly(v, 3, 10) || l >= copula && len(v) >= 4 && len(v) <= 24 && mixed(v) && countDigits(v) >= 3 && !identifier(v)
+	case cardCodeWord:
+		return digitsOnly(v, 3, 4)
+	case ssnWord:
+		return digitsOnly(strings.NewReplacer("-", "", " ", "").Replace(v), 9, 9)
+	case seed:
+		return seedWords(v)
+	case passphrase:
+		if quoted && strings.Count(v, " ") > 1 {
+			return true
+		}
+		return l >= copula && len(v) >= 4 && !remark(v) && !lowerName(v, l, quoted)
+	case key, token, secret, authorization:
+		return l >= flag && drawn(v, c) || l == beside && c != secret && len(v) >= 20 && drawn(v, c)
+	default:
+		return passwordLike(l, v, quoted, rest)
+	}
+}
+
+// passwordLike decides about passwords, which people choose: words, with digits and
+// signs or without.
+func passwordLike(l link, v string, quoted bool, rest string) bool {
+	if len(v) < 3 || utf8.RuneCountInString(v) > 128 {
+		return false
+	}
+	switch l {
+	default:
+	case beside:
+		return len(v) >= 6 && strongPassword(v) && !strings.Contains(v, "=")
+	case flag:
+		return strongPassword(v) || len(v) >= 8 && !predicate(v)
+	}
+	if strings.ContainsAny(v, " \t") {
+		return quoted && len(v) < 64 && !remark(v)
+	}
+	if strongPassword(v) || digitsOnly(v, 4, 64) {
+		return true
+	}
+	if digitsOnly(v, 1, 3) || predicate(v) || lowerName(v, l, quoted) {
+		return false
+	}
+	return len(v) >= 4 && (quoted || endsClause(rest))
+}
+
+// remark reports whether several words say something of a secret: "never stored on
+// disk", but not "correct horse battery staple".
+func remark(v string) bool {
+	words := strings.Fields(v)
+	if len(words) == 0 || !predicate(words[0]) {
+		return false
+	}
+	return len(words) < 4 || slices.ContainsFunc(words[1:], predicate)
+}
+
+// endsClause reports whether a sentence may end before rest: a plain word is a
+// password only if nothing more is said of it.
+func endsClause(rest string) bool {
+	return rest == "" || strings.IndexByte("\n\r.,;!)", rest[0]) >= 0
+}
+
+// strongPassword reports whether no word of a language looks like v.
+func strongPassword(v string) bool {
+	if len(v) < 4 || identifier(v) {
+		return false
+	}
+	var lower, upper, digit, sign int
+	for i, r := range v {
+		switch {
+		case unicode.IsDigit(r):
+			digit++
+		case unicode.IsUpper(r):
+			if i > 0 {
+				upper++
+			}
+		case unicode.IsLetter(r):
+			lower++
+		case strings.ContainsRune("!@#$%^&*+?~=", r):
+			sign++
+		}
+	}
+	letters := lower + upper
+	return digit > 0 && letters > 0 || sign > 0 && letters+digit > 2
+}
+
+// identifier reports whether v is a name of code that happens to have digits or
+// capitals: a version, a path, an address, an algorithm, a constant.
+func identifier(v string) bool {
+	if strings.Contains(v, "/") && (strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "../") || strings.Contains(v, "://")) {
+		return true
+	}
+	w := strings.ToLower(v)
+	for _, prefix := range []string{"sha1", "sha2", "sha3", "sha-", "sha5", "md5", "base64", "oauth", "rs256", "hs256", "es256", "bcrypt", "argon2", "pbkdf2", "utf8", "utf-8", "http", "0x", "v1", "v2", "v3", "int32", "int64", "uint", "aes"} {
+		if strings.HasPrefix(w, prefix) && len(w) < len(prefix)+10 {
+			return true
+		}
+	}
+	return false
+}
+
+// drawn reports whether v looks drawn by lot, as keys and tokens are.
+func drawn(v string, c class) bool {
+	if len(v) < 8 || strings.ContainsAny(v, " \t()<>{}\"'$,;") || identifier(v) || strings.HasPrefix(v, "/") {
+		return false
+	}
+	if !random(v) || countDigits(v) < 2 {
+		return digitsOnly(v, 16, 128)
+	}
+	// Names with a number at the end: my-secret-01, token2024.
+	if trimmed := strings.TrimRight(v, "0123456789"); len(v) < 24 && plainName(trimmed) && (c == secret || strings.ContainsAny(trimmed, "-_.")) {
+		return false
+	}
+	return !nameParts(v)
+}
+
+// nameParts reports whether v is words and numbers with signs between: a name of a
+// resource such as web-frontend-v2-token-7.
+func nameParts(v string) bool {
+	words := strings.FieldsFunc(v, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' })
+	if len(words) < 2 {
+		return false
+	}
+	for _, w := range words {
+		if len(w) > 12 || mixed(w) && len(w) > 3 || mixedCase(w) {
+			return false
+		}
+	}
+	return true
+}
+
+func plainName(v string) bool {
+	for _, r := range v {
+		if !unicode.IsLetter(r) && r != '-' && r != '_' && r != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// lowerName reports whether an unquoted or quoted v is the name of a thing rather
+// than a password: db-password, my_secret, config.password.
+func lowerName(v string, l link, quoted bool) bool {
+	w := strings.ToLower(v)
+	for _, p := range []string{"password", "passwd", "secret", "token", "credential", "passphrase", "passwort", "kennwort", "contraseña"} {
+		if strings.Contains(w, p) {
+			return true
+		}
+	}
+	if !plainName(v) {
+		return false
+	}
+	if l == assigned && !quoted && (strings.ContainsAny(v, "._") || camel(v)) {
+		return true
+	}
+	return false
+}
+
+// camel reports whether a capital stands within v after a small letter.
+func camel(v string) bool {
+	return lastPart(v) > 0 && !strings.Contains(v, "_")
+}
+
+func mixedCase(v string) bool {
+	return strings.ToLower(v) != v && strings.ToUpper(v) != v
+}
+
+func mixed(v string) bool {
+	n := countDigits(v)
+	return n > 0 && n < len(v)
+}
+
+func countDigits(v string) (n int) {
+	for i := range len(v) {
+		if digits[v[i]] {
+			n++
+		}
+	}
+	return n
+}
+
+func digitsOnly(v string, least, most int) bool {
+	return len(v) >= least && len(v) <= most && run(v, 0, digits) == len(v)
+}
+
+// seedWords reports whether v begins with twelve or more short words in small
+// letters, as wallets are restored with.
+func seedWords(v string) bool {
+	words := strings.Fields(v)
+	for _, w := range words {
+		if len(w) < 3 || len(w) > 8 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
+			return false
+		}
+	}
+	return len(words) >= 12 && len(words) <= 24
+}
+
+func uuid(v string) bool {
+	return len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
+}
+
+// placeholder reports whether v stands for a value that is not there.
+func placeholder(v string) bool {
+	w := strings.ToLower(strings.Trim(v, "\"'`*_ "))
+	if w == "" || placeholders[w] {
+		return true
+	}
+	switch w[0] {
+	case '<', '$', '{', '%', '[', '@':
+		return !strings.HasPrefix(w, "@") || len(w) < 4 || plainName(w[1:])
+	}
+	if strings.Trim(w, w[:1]) == "" || strings.Trim(w, "x*.•-_#") == "" || strings.HasPrefix(w, "...") || strings.HasPrefix(w, "…") || strings.HasPrefix(w, "xxx") || strings.HasPrefix(w, "***") {
+		return true
+	}
+	for _, p := range []string{"your", "example-", "insert", "replace", "redacted", "${", "{{", "<", "dummy", "enter-", "my-", "my_", "mein", "placeholder"} {
+		if strings.HasPrefix(w, p) {
+			return true
+		}
+	}
+	return strings.Contains(w, "[redacted") || strings.Contains(w, "placeholder") || strings.Contains(w, "${") || strings.Contains(w, "{{") || strings.Contains(w, "...") ||
+		strings.Contains(w, "%s") || strings.Contains(w, "%v")
+}
+
+// expression reports whether v, which has no quotes around it, is code that makes a
+// value rather than a value.
+func expression(v, rest string) bool {
+	if strings.ContainsAny(v[:1], "$%@&*<({[|!=-\\/+,;:#") && (len(v) < 2 || alnum[v[1]] && plainName(v[1:]) || strings.IndexByte("$<({[|=-\\/,;:#", v[0]) >= 0) {
+		return true
+	}
+	if strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "{") {
+		return true
+	}
+	if strings.HasPrefix(v, "![") || strings.HasSuffix(v, "[") {
+		return true
+	}
+	if at := strings.IndexByte(v, '('); at >= 0 && (!strings.Contains(v, ")") || strings.HasSuffix(v, ")") && at > 0 && alnum[v[at-1]]) {
+		return true
+	}
+	if strings.HasSuffix(v, "]") && strings.Contains(v, "[") || strings.Contains(v, "->") || strings.Contains(v, "::") {
+		return true
+	}
+	if strings.Contains(v, ".") && plainName(v) && strings.Trim(v, ".") == v {
+		return true // config.Password
+	}
+	return false
+}

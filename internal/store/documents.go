@@ -1,0 +1,286 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/providers/docs"
+)
+
+// Document is a stored version of a document.
+type Document struct {
+	ID       string         `json:"id"`
+	Version  int            `json:"version"`
+	Title    string         `json:"title"`
+	Source   string         `json:"source"`
+	MIME     string         `json:"mime"`
+	Root     string         `json:"root,omitempty"`
+	Stat     string         `json:"stat,omitempty"` // see [Store.NoteFiles]
+	Bytes    int            `json:"bytes"`
+	Chunks   int            `json:"chunks"`
+	Abstract string         `json:"abstract,omitempty"`
+	Tags     []string       `json:"tags"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+	Occurred time.Time      `json:"occurred,omitzero"`
+	Recorded time.Time      `json:"recorded"`
+}
+
+// Put is the outcome of storing a document.
+type Put struct {
+	Status  Status `json:"status"`
+	Version int    `json:"version"`
+	Chunks  int    `json:"chunks"`
+	// Revision names the version that is current afterwards; see [Revision].
+	Revision string `json:"-"`
+	// Seq is the sequence number to follow.
+	Seq uint64 `json:"-"`
+}
+
+// Has reports whether the current version of a document has this hash and
+// root, so that storing it again would change nothing. Like a write it says
+// what to follow: what is stored may not have been indexed yet.
+func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root string) (Put, bool, error) {
+	var p Put
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		var recorded sql.NullInt64
+		err := tx.QueryRowContext(ctx, `SELECT version, recorded, (SELECT count(*) FROM units WHERE item = i.id) FROM items i
+			WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL AND hash = ? AND root = ?`,
+			ns, Documents, id, hash, root).Scan(&p.Version, &recorded, &p.Chunks)
+		if err != nil {
+			return err
+		}
+		p.Revision = Revision(p.Version, moment(recorded))
+		p.Seq, err = newest(ctx, tx, Collection{ns, Documents})
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return p, false, nil
+	}
+	if err != nil {
+		return p, false, fmt.Errorf("find document: %w", err)
+	}
+	p.Status = Unchanged
+	return p, true, nil
+}
+
+// PutDocument stores a document, or a new version of it when the id exists with
+// other content, all chunks or none. root names what a file was ingested from;
+// a document of one root is not replaced from another. All conditions must hold.
+func (s *Store) PutDocument(ctx context.Context, ns int64, doc docs.Prepared, root string, c Content, when ...Condition) (Put, error) {
+	r := record{
+		namespace: ns, kind: Documents, key: doc.ExternalID, hash: doc.Hash[:],
+		title: doc.Title, source: doc.Source, mime: doc.MIME, root: root,
+		tags: doc.Tags, metadata: doc.Metadata, occurred: doc.Occurred, content: c,
+		textHash: textHash(c.Text), sketch: doc.Sketch,
+	}
+	d := &staged{record: r, when: when, units: c.Units}
+	var p Put
+	var err error
+	for more := true; more && err == nil; {
+		if err = d.embed(ctx); err != nil {
+			break
+		}
+		err = s.slice(ctx, 0, ns, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) (err error) {
+			more, err = s.step(ctx, tx, d, &p, enough)
+			return err
+		})
+	}
+	s.unstage(d, err == nil && p.Status != Unchanged)
+	if d.pruned {
+		s.sweeper.wake()
+	}
+	if err != nil {
+		return Put{}, failed("store document", err)
+	}
+	return p, nil
+}
+
+// judge says what storing a document comes to, and returns the version that is
+// current before it.
+func (s *Store) judge(ctx context.Context, tx *sql.Tx, r record, when []Condition) (Put, *current, error) {
+	p := Put{Status: Created, Chunks: len(r.content.Units)}
+	old, err := findCurrent(ctx, tx, r.namespace, Documents, r.key)
+	if err == nil {
+		err = checkAll(when, "document", r.key, old)
+	}
+	if err != nil || old == nil {
+		return p, nil, err
+	}
+	if r.root != "" && old.root != "" && old.root != r.root {
+		return p, old, fmt.Errorf("document %q: %w: it was ingested from %s; give this folder another --prefix, or another namespace",
+			ragctx.Clip(r.key), ragctx.ErrConflict, old.root)
+	}
+	if p.Status = Replaced; bytes.Equal(old.hash, r.hash) && old.root == r.root {
+		p.Status = Unchanged
+		w, err := s.unchanged(ctx, tx, Collection{r.namespace, Documents}, old)
+		p.Version, p.Revision, p.Seq = w.version, w.revision(), w.seq
+		return p, old, err
+	}
+	return p, old, nil
+}
+
+// DeleteDocument ends a document. It stays findable as of earlier times.
+func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string, when ...Condition) (uint64, error) {
+	return s.endDocument(ctx, ns, id, func(*current) bool { return true }, when...)
+}
+
+// DropDocument ends a document if it is still the version of the root that f names:
+// then nobody has stored it since.
+func (s *Store) DropDocument(ctx context.Context, ns int64, f FileState) (uint64, error) {
+	return s.endDocument(ctx, ns, f.ID, func(c *current) bool { return c.root == f.Root && c.version == f.Version })
+}
+
+// endDocument ends the current version of a document if it is the one that is meant.
+func (s *Store) endDocument(ctx context.Context, ns int64, id string, meant func(*current) bool, when ...Condition) (uint64, error) {
+	var seq uint64
+	err := s.freeing(ctx, ns, Low, func(ctx context.Context, tx *sql.Tx) error {
+		old, err := findCurrent(ctx, tx, ns, Documents, id)
+		if err == nil {
+			err = checkAll(when, "document", id, old)
+		}
+		if err != nil {
+			return err
+		}
+		if old == nil || !meant(old) {
+			return fmt.Errorf("document %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+		}
+		seq, err = s.end(ctx, tx, ns, Documents, old.id)
+		return err
+	})
+	if err != nil {
+		return 0, failed("delete document", err)
+	}
+	return seq, nil
+}
+
+const documentColumns = `i.key, i.version, i.title, i.source, i.mime, i.root, i.stat, i.bytes,
+	(SELECT count(*) FROM units WHERE item = i.id), i.abstract, i.tags, i.metadata, i.occurred, i.recorded`
+
+func scanDocument(row interface{ Scan(...any) error }, more ...any) (Document, error) {
+	var d Document
+	var tags, meta string
+	var occurred, recorded sql.NullInt64
+	err := row.Scan(append([]any{
+		&d.ID, &d.Version, &d.Title, &d.Source, &d.MIME, &d.Root, &d.Stat, &d.Bytes, &d.Chunks,
+		&d.Abstract, &tags, &meta, &occurred, &recorded,
+	}, more...)...)
+	d.Tags, d.Metadata = decode[[]string](tags), decodeValues(meta)
+	if d.Tags == nil {
+		d.Tags = []string{}
+	}
+	d.Occurred, d.Recorded = moment(occurred), moment(recorded)
+	return d, err
+}
+
+// Document returns a version of a document and its text; version 0 is the
+// current one.
+func (s *Store) Document(ctx context.Context, ns int64, id string, version int) (Document, string, error) {
+	var d Document
+	var text string
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		var item int64
+		d, err = scanDocument(tx.QueryRowContext(ctx, `SELECT `+documentColumns+`, i.id FROM items i
+			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.seq > 0
+			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END`,
+			ns, Documents, id, version, version), &item)
+		if err != nil {
+			return err
+		}
+		text, err = readText(ctx, tx, item, 0, d.Bytes)
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		which := fmt.Sprintf("document %q", ragctx.Clip(id))
+		if version != 0 {
+			which = fmt.Sprintf("version %d of %s", version, which)
+		}
+		return d, "", fmt.Errorf("%s: %w", which, ragctx.ErrNotFound)
+	}
+	if err != nil {
+		return d, "", fmt.Errorf("read document: %w", err)
+	}
+	return d, text, nil
+}
+
+// DocumentUnits returns the chunks of a version of a document; version 0 is the
+// current one.
+func (s *Store) DocumentUnits(ctx context.Context, ns int64, id string, version int) ([]passage.Unit, error) {
+	var units []passage.Unit
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		units, err = loadUnits(ctx, tx, `items i JOIN units u ON u.item = i.id
+			WHERE i.namespace = ? AND i.kind = ? AND i.key = ? AND i.seq > 0
+			AND CASE WHEN ? = 0 THEN i.superseded IS NULL ELSE i.version = ? END ORDER BY u.ordinal`,
+			ns, Documents, id, version, version)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read chunks: %w", err)
+	}
+	return units, nil
+}
+
+// ListOptions narrows a list of documents.
+type ListOptions struct {
+	After  string // list ids after this one
+	Limit  int
+	Prefix string // of the id
+	Root   string
+}
+
+// query returns the statement of a list and its arguments. Each condition is there
+// only where it says something, so that the indexes on items serve it.
+func (o ListOptions) query(ns int64) (string, []any) {
+	c := conditions{sql: `i.namespace = ? AND i.superseded IS NULL`, args: []any{ns}}
+	if o.Root == "" {
+		c.and(`i.kind = ?`, Documents)
+	} else {
+		c.and(`i.root = ? AND i.root <> '' AND +i.kind = ?`, o.Root, Documents) // the index of roots has no kind
+	}
+	if o.After >= o.Prefix {
+		c.and(`i.key > ?`, o.After)
+	} else {
+		c.and(`i.key >= ?`, o.Prefix)
+	}
+	if end, ok := afterPrefix(o.Prefix); ok {
+		c.and(`i.key < ?`, end)
+	}
+	return `SELECT ` + documentColumns + ` FROM items i WHERE ` + c.sql + ` ORDER BY i.key LIMIT ?`, append(c.args, o.Limit)
+}
+
+// afterPrefix returns the first string, in the order of bytes, that is after all
+// those with a prefix, and false if there is none.
+func afterPrefix(prefix string) (string, bool) {
+	for n := len(prefix) - 1; n >= 0; n-- {
+		if prefix[n] < 0xff {
+			return prefix[:n] + string([]byte{prefix[n] + 1}), true
+		}
+	}
+	return "", false
+}
+
+// ListDocuments returns current documents in order of their ids.
+func (s *Store) ListDocuments(ctx context.Context, ns int64, o ListOptions) ([]Document, error) {
+	docs := []Document{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		query, args := o.query(ns)
+		rows, err := tx.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			d, err := scanDocument(rows)
+			docs = append(docs, d)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list documents: %w", err)
+	}
+	return docs, nil
+}

@@ -1,0 +1,401 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/text/chunk"
+)
+
+// Kind says what an item is.
+type Kind int
+
+// The kinds. Their values are stored.
+const (
+	Documents Kind = 1
+	Memories  Kind = 2
+)
+
+// String returns the kind's name, as directories and metrics show it.
+func (k Kind) String() string {
+	if k == Documents {
+		return "documents"
+	}
+	return "memories"
+}
+
+const (
+	opPut = 1 + iota
+	opEnd
+	opRemove
+	opVectors
+)
+
+// Unit is one chunk to be stored, with its vector: empty if the embedder has none
+// for the text, nil if it could not be asked.
+type Unit struct {
+	chunk.Chunk
+
+	Voice  index.Voice
+	Hash   VectorKey
+	Vector []float32
+	// Ahead is the vector of the embedder to which the data directory is changing.
+	Ahead []float32
+}
+
+// VectorKey identifies an embedded text.
+type VectorKey [16]byte
+
+// KeyOf returns the key of a text that is to be embedded.
+func KeyOf(text string) VectorKey {
+	sum := sha256.Sum256([]byte(text))
+	return VectorKey(sum[:16])
+}
+
+// Content is the text of an item and what was made of it.
+type Content struct {
+	Text     string
+	Abstract string
+	Outline  []passage.Section
+	Chunker  string
+	Units    []Unit
+	// Embed fills in the hashes and vectors of some of Units, which are written next; nil
+	// says that they are there. Only [Store.PutDocument] calls it.
+	Embed func(ctx context.Context, some []Unit) error
+	// Embedder is the id that [Store.Embedder] gave for the vectors' embedder, Next
+	// that for those that are made ahead; 0 if there are none.
+	Embedder, Next int64
+}
+
+// record is a row of items before it is written.
+type record struct {
+	namespace                   int64
+	kind                        Kind
+	key                         string
+	hash                        []byte
+	title, source, mime, root   string
+	user, agent, session, mtype string
+	importance                  float64
+	tags                        []string
+	metadata                    map[string]any
+	occurred, expires           time.Time
+	content                     Content
+	textHash, sketch            []byte // of a document
+	textOf                      int64  // the row whose text it shares; 0 for its own
+	known                       known  // of a memory
+}
+
+// current is what is known about the current version of an item.
+type current struct {
+	id       int64
+	version  int
+	hash     []byte
+	root     string
+	user     string
+	recorded time.Time
+}
+
+// Status says what a write did.
+type Status string
+
+// The outcomes of a write.
+const (
+	Created   Status = "created"
+	Replaced  Status = "replaced"
+	Unchanged Status = "unchanged"
+	// SetAside is a memory that went into quarantine.
+	SetAside Status = "quarantined"
+)
+
+// revision names the version that was written.
+func (w written) revision() string { return Revision(w.version, w.recorded) }
+
+// findCurrent returns the current version of an item, or nil.
+func findCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, key string) (*current, error) {
+	var c current
+	var recorded sql.NullInt64
+	err := tx.QueryRowContext(ctx, `SELECT id, version, hash, root, user, recorded FROM items
+		WHERE namespace = ? AND kind = ? AND key = ? AND superseded IS NULL`, ns, k, key).
+		Scan(&c.id, &c.version, &c.hash, &c.root, &c.user, &recorded)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no row is no error
+	}
+	c.recorded = moment(recorded)
+	return &c, err
+}
+
+// written is what a write left behind.
+type written struct {
+	version            int
+	seq                uint64 // of the last change
+	pruned             bool   // an old version was hidden, for the sweeper to remove
+	occurred, recorded time.Time
+}
+
+// put writes a new version of an item and ends old, the one before it, if there is one.
+func (s *Store) put(ctx context.Context, tx *sql.Tx, r record, old *current) (written, error) {
+	return s.succeed(ctx, tx, r, old, func(version int, now int64) (uint64, error) {
+		id, seq, err := s.insert(ctx, tx, r, version, now)
+		if err != nil {
+			return 0, err
+		}
+		if err := insertKnown(ctx, tx, id, r); err != nil {
+			return 0, err
+		}
+		return seq, insertUnits(ctx, tx, id, r.content)
+	})
+}
+
+// succeed ends old, if there is one, in favour of the version that write makes, as far
+// as the quotas of the namespace allow it.
+func (s *Store) succeed(ctx context.Context, tx *sql.Tx, r record, old *current,
+	write func(version int, now int64) (seq uint64, err error),
+) (written, error) {
+	now := s.now().UTC().Truncate(time.Microsecond)
+	w := written{occurred: r.occurred, recorded: now}
+	room, err := roomIn(ctx, tx, r.namespace)
+	if err != nil {
+		return w, err
+	}
+	if err := tx.QueryRowContext(ctx, `SELECT max(0, coalesce(max(version), 0)) + 1 FROM items
+		WHERE namespace = ? AND kind = ? AND key = ?`, r.namespace, r.kind, r.key).Scan(&w.version); err != nil {
+		return w, err
+	}
+	if old != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE items SET superseded = ? WHERE id = ?`, now.UnixMicro(), old.id); err != nil {
+			return w, err
+		}
+	}
+	if w.seq, err = write(w.version, now.UnixMicro()); err != nil {
+		return w, err
+	}
+	if old != nil {
+		if w.seq, err = s.ended(ctx, tx, r.namespace, r.kind, old.id); err != nil {
+			return w, err
+		}
+	}
+	if err := room.check(ctx, tx); err != nil {
+		return w, err
+	}
+	if r.kind == Documents && w.version > s.keep {
+		seq, err := s.prune(ctx, tx, r.namespace, r.key)
+		w.seq, w.pruned = max(w.seq, seq), seq > 0
+		return w, err
+	}
+	return w, nil
+}
+
+func (s *Store) insert(ctx context.Context, tx *sql.Tx, r record, version int, now int64) (id int64, seq uint64, err error) {
+	if id, err = insertRow(ctx, tx, r, version, now, nil); err != nil {
+		return 0, 0, err
+	}
+	if seq, err = s.change(ctx, tx, r.namespace, r.kind, id, opPut); err != nil {
+		return 0, 0, err
+	}
+	if _, err = tx.ExecContext(ctx, `UPDATE items SET seq = ? WHERE id = ?`, seq, id); err != nil {
+		return 0, 0, err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO texts (item, text) VALUES (?, ?)`, id, []byte(r.content.Text))
+	return id, seq, err
+}
+
+// insertRow writes the row of an item, which has no seq yet.
+func insertRow(ctx context.Context, tx *sql.Tx, r record, version int, recorded int64, superseded any) (int64, error) {
+	tags, err := encode(r.tags, "[]")
+	if err != nil {
+		return 0, err
+	}
+	meta, err := encode(r.metadata, "{}")
+	if err != nil {
+		return 0, err
+	}
+	outline, err := encode(r.content.Outline, "[]")
+	if err != nil {
+		return 0, err
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO items (namespace, kind, key, version, seq, hash, title, source, mime, root,
+		user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, superseded, expires,
+		text_hash, text_of, sketch)
+		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)`,
+		r.namespace, r.kind, r.key, version, r.hash, r.title, r.source, r.mime, r.root,
+		r.user, r.agent, r.session, r.mtype, r.importance, tags, meta, r.content.Abstract, outline, r.content.Chunker,
+		len(r.content.Text), micros(r.occurred), recorded, superseded, micros(r.expires),
+		r.textHash, r.textOf, r.sketch)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+func insertUnits(ctx context.Context, tx *sql.Tx, item int64, c Content) error {
+	_, err := insertSome(ctx, tx, item, c, func(int) bool { return false })
+	return err
+}
+
+// insertSome writes units until there are no more, or enough, which is asked
+// after each, says so. It returns how many it wrote.
+func insertSome(ctx context.Context, tx *sql.Tx, item int64, c Content, enough func(n int) bool) (n int, err error) {
+	if len(c.Units) == 0 {
+		return 0, nil
+	}
+	ins, err := tx.PrepareContext(ctx, `INSERT INTO units (item, ordinal, heading, text, hash,
+		page, start_byte, start_line, start_rune, end_byte, end_line, end_rune) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	if err != nil {
+		return 0, err
+	}
+	defer ins.Close()
+	vec, err := tx.PrepareContext(ctx, `INSERT INTO vectors (embedder, hash, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
+	if err != nil {
+		return 0, err
+	}
+	defer vec.Close()
+	for _, u := range c.Units {
+		heading, err := encode(u.Heading, "[]")
+		if err != nil {
+			return n, err
+		}
+		res, err := ins.ExecContext(ctx, item, u.Ordinal, heading, u.Text, u.Hash[:],
+			u.Page, u.Start.Byte, u.Start.Line, u.Start.Rune, u.End.Byte, u.End.Line, u.End.Rune)
+		if err == nil {
+			err = say(ctx, tx, res, u.Voice)
+		}
+		if err != nil {
+			return n, err
+		}
+		if u.Vector != nil {
+			_, err = vec.ExecContext(ctx, c.Embedder, u.Hash[:], packVector(u.Vector))
+		} else {
+			err = owe(ctx, tx, res)
+		}
+		if err == nil && u.Ahead != nil {
+			_, err = vec.ExecContext(ctx, c.Next, u.Hash[:], packVector(u.Ahead))
+		}
+		if err != nil {
+			return n, err
+		}
+		if n++; enough(n) {
+			break
+		}
+	}
+	return n, nil
+}
+
+// change appends to the sequence that the indexes follow.
+func (s *Store) change(ctx context.Context, tx *sql.Tx, ns int64, k Kind, item int64, op int) (uint64, error) {
+	if err := s.openings.note(ctx, tx, s.now().UnixMicro()); err != nil {
+		return 0, err
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO changes (namespace, kind, item, op) VALUES (?, ?, ?, ?)`, ns, k, item, op)
+	if err != nil {
+		return 0, err
+	}
+	seq, err := res.LastInsertId()
+	return uint64(seq), err //nolint:gosec // SQLite's row ids start at 1
+}
+
+// end supersedes the current version of an item, which must exist.
+func (s *Store) end(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
+	if _, err := tx.ExecContext(ctx, `UPDATE items SET superseded = ? WHERE id = ?`, s.now().UnixMicro(), id); err != nil {
+		return 0, err
+	}
+	return s.ended(ctx, tx, ns, k, id)
+}
+
+// ended notes the change that superseded an item.
+func (s *Store) ended(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id int64) (uint64, error) {
+	seq, err := s.change(ctx, tx, ns, k, id, opEnd)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE items SET ended = ? WHERE id = ?`, seq, id)
+	return seq, err
+}
+
+// encode returns v as JSON, or empty for a nil slice or map.
+func encode(v any, empty string) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", ragctx.Invalid("metadata", "cannot be stored as JSON: %v", err)
+	}
+	if string(b) == "null" {
+		return empty, nil
+	}
+	return string(b), nil
+}
+
+// decode reads what encode wrote, but for free values. A damaged cell reads as
+// empty: one bad cell must not hide the item.
+func decode[T any](s string) T {
+	var v T
+	if s == "" || s == "{}" {
+		return v
+	}
+	if json.Unmarshal([]byte(s), &v) != nil {
+		var zero T
+		return zero
+	}
+	return v
+}
+
+// decodeValues reads metadata that encode wrote, numbers as they are written; nil
+// if there is none, as there mostly is.
+func decodeValues(s string) map[string]any {
+	if s == "" || s == "{}" {
+		return nil
+	}
+	var v map[string]any
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// scan calls fn for each row and closes rows.
+func scan(rows *sql.Rows, fn func() error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// column returns the only column of a query's rows.
+func column[T any](ctx context.Context, tx *sql.Tx, query string, args ...any) (all []T, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // scan closes it
+	if err != nil {
+		return nil, err
+	}
+	err = scan(rows, func() error {
+		var v T
+		err := rows.Scan(&v)
+		all = append(all, v)
+		return err
+	})
+	return all, err
+}
+
+// Count returns the number of current items of a kind in a namespace.
+func (s *Store) Count(ctx context.Context, ns int64, k Kind) (int, error) {
+	var n int
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items
+			WHERE namespace = ? AND kind = ? AND superseded IS NULL`, ns, k).Scan(&n)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count %s: %w", k, err)
+	}
+	return n, nil
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/access"
+)
+
+// MaxKeys is how many API keys there may be that are not revoked.
+const MaxKeys = 10_000
+
+// keepRevoked is how long a key is listed after it was revoked.
+const keepRevoked = 90 * 24 * time.Hour
+
+// StoredKey is an API key with what its text is recognised by.
+type StoredKey struct {
+	access.Key
+
+	Hash access.Hash
+}
+
+const keyColumns = `id, name, prefix, hash, role, namespaces, user, created, expires, revoked, used`
+
+// Keys returns all API keys, the oldest first.
+func (s *Store) Keys(ctx context.Context) ([]StoredKey, error) {
+	keys := []StoredKey{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+keyColumns+` FROM keys ORDER BY created, id`)
+		if err != nil {
+			return err
+		}
+		return scan(rows, func() error {
+			k, err := scanKey(rows)
+			keys = append(keys, k)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read API keys: %w", err)
+	}
+	return keys, nil
+}
+
+func scanKey(row interface{ Scan(...any) error }) (StoredKey, error) {
+	var k StoredKey
+	var role, namespaces string
+	var hash []byte
+	var created, expires, revoked, used sql.NullInt64
+	if err := row.Scan(&k.ID, &k.Name, &k.Prefix, &hash, &role, &namespaces, &k.User, &created, &expires, &revoked, &used); err != nil {
+		return k, err
+	}
+	var err error
+	if k.Role, err = access.ParseRole(role); err != nil {
+		return k, fmt.Errorf("API key %s: %w", k.ID, err)
+	}
+	if len(hash) != len(k.Hash) {
+		return k, fmt.Errorf("API key %s: its hash is damaged", k.ID)
+	}
+	copy(k.Hash[:], hash)
+	k.Prefix = access.Scheme + k.Prefix // which the table leaves out
+	if k.Namespaces, err = readNames(namespaces); err != nil {
+		return k, fmt.Errorf("API key %s: %w", k.ID, err)
+	}
+	k.Created, k.Expires, k.Revoked, k.LastUsed = moment(created), moment(expires), moment(revoked), moment(used)
+	return k, nil
+}
+
+// CreateKey stores a new API key. Keys that were revoked long ago go with it.
+func (s *Store) CreateKey(ctx context.Context, k StoredKey) error {
+	namespaces, err := encode(k.Namespaces, "[]")
+	if err != nil {
+		return err
+	}
+	err = s.write.doIn(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM keys WHERE revoked < ?`, k.Created.Add(-keepRevoked).UnixMicro()); err != nil {
+			return err
+		}
+		var n int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM keys WHERE revoked IS NULL`).Scan(&n); err != nil {
+			return err
+		}
+		if n >= MaxKeys {
+			return fmt.Errorf("%w: there are %d API keys, the most that there may be; revoke some first", ragctx.ErrQuota, n)
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO keys (`+keyColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			k.ID, k.Name, strings.TrimPrefix(k.Prefix, access.Scheme), k.Hash[:], k.Role.String(), namespaces, k.User, k.Created.UnixMicro(), micros(k.Expires), micros(k.Revoked), micros(k.LastUsed))
+		return err
+	})
+	return failedIf("create API key", err)
+}
+
+// RevokeKey ends an API key for good and returns it. One that was revoked before stays
+// as it is.
+func (s *Store) RevokeKey(ctx context.Context, id string) (StoredKey, error) {
+	var k StoredKey
+	err := s.freeing(ctx, nowhere, High, func(ctx context.Context, tx *sql.Tx) (err error) {
+		k, err = scanKey(tx.QueryRowContext(ctx, `UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING `+keyColumns,
+			s.now().UnixMicro(), id))
+		if errors.Is(err, sql.ErrNoRows) {
+			err = fmt.Errorf("API key %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
+		}
+		return err
+	})
+	return k, failedIf("revoke API key", err)
+}
+
+// NoteKeyUses notes when requests came with API keys last, by their ids.
+func (s *Store) NoteKeyUses(ctx context.Context, last map[string]time.Time) error {
+	err := s.write.doIn(ctx, nowhere, Low, func(ctx context.Context, tx *sql.Tx) error {
+		for id, at := range last {
+			if _, err := tx.ExecContext(ctx, `UPDATE keys SET used = ? WHERE id = ?`, at.UnixMicro(), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return failedIf("note uses of API keys", err)
+}
+
+// readNames reads the names of namespaces. Unlike [decode] it fails: a damaged list
+// must not read as that of all.
+func readNames(s string) ([]string, error) {
+	var names []string
+	if err := json.Unmarshal([]byte(s), &names); err != nil || names == nil {
+		return nil, fmt.Errorf("its namespaces are damaged: %w", ragctx.ErrUnavailable)
+	}
+	return names, nil
+}

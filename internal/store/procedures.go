@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/procedures"
+)
+
+// ProcedureKey names a procedure. Two owners may have procedures of the same name.
+type ProcedureKey struct {
+	Namespace int64
+	Name      string
+	procedures.Owner
+}
+
+func (k ProcedureKey) notFound() error {
+	return fmt.Errorf("procedure %q: %w", ragctx.Clip(k.Name), ragctx.ErrNotFound)
+}
+
+func (k ProcedureKey) conflict(format string, args ...any) error {
+	return fmt.Errorf("procedure %q: %w: %s", ragctx.Clip(k.Name), ragctx.ErrConflict, fmt.Sprintf(format, args...))
+}
+
+// procedure is a procedure that is being changed, in its transaction.
+type procedure struct {
+	*Store
+
+	tx  *sql.Tx
+	key ProcedureKey
+	now int64
+
+	id        int64
+	versions  int
+	canonical sql.NullInt64
+	draft     sql.NullInt64 // row of the draft
+}
+
+// changeProcedure runs fn on a procedure in a transaction, and returns the procedure
+// as it is afterwards. With create it is made if it is missing.
+func (s *Store) changeProcedure(ctx context.Context, k ProcedureKey, create bool, what string, fn func(context.Context, *procedure) error) (procedures.Procedure, error) {
+	var out procedures.Procedure
+	err := s.write.doIn(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
+		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
+		err := p.find(ctx)
+		if errors.Is(err, ragctx.ErrNotFound) && create {
+			err = p.create(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if err := fn(ctx, p); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE procedures SET updated = ? WHERE id = ?`, p.now, p.id); err != nil {
+			return err
+		}
+		out, err = loadProcedure(ctx, tx, k)
+		return err
+	})
+	s.procedures.Add(1)
+	if err != nil {
+		return procedures.Procedure{}, failed(what, err)
+	}
+	return out, nil
+}
+
+func (p *procedure) find(ctx context.Context) error {
+	err := p.tx.QueryRowContext(ctx, `SELECT p.id, p.versions, p.canonical, b.id FROM procedures p
+		LEFT JOIN procedure_bodies b ON b.procedure = p.id AND b.version = 0
+		WHERE p.namespace = ? AND p.name = ? AND p.user = ? AND p.agent = ?`,
+		p.key.Namespace, p.key.Name, p.key.UserID, p.key.AgentID).Scan(&p.id, &p.versions, &p.canonical, &p.draft)
+	if errors.Is(err, sql.ErrNoRows) {
+		return p.key.notFound()
+	}
+	return err
+}
+
+func (p *procedure) create(ctx context.Context) error {
+	return p.tx.QueryRowContext(ctx, `INSERT INTO procedures (namespace, name, user, agent, created, updated) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+		p.key.Namespace, p.key.Name, p.key.UserID, p.key.AgentID, p.now, p.now).Scan(&p.id)
+}
+
+// note writes what happened; the procedure's canonical version is the one afterwards.
+func (p *procedure) note(ctx context.Context, op procedures.Op, before sql.NullInt64, by, turn string) error {
+	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_history (procedure, at, op, version, before, by, turn) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		p.id, p.now, op, p.canonical, before, by, turn)
+	return err
+}
+
+// mark makes a version canonical, or none.
+func (p *procedure) mark(ctx context.Context, version sql.NullInt64, op procedures.Op) error {
+	before := p.canonical
+	p.canonical = version
+	if _, err := p.tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, versions = ? WHERE id = ?`, version, p.versions, p.id); err != nil {
+		return err
+	}
+	return p.note(ctx, op, before, procedures.ByCaller, "")
+}
+
+// insertDraft writes the draft, in the place of the one that is there.
+func (p *procedure) insertDraft(ctx context.Context, b procedures.Body, by string) error {
+	trigger := b.Trigger
+	b.Trigger = ""
+	body, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET version = -1 WHERE id = ?`, p.draft); err != nil {
+		return err
+	}
+	var row int64
+	err = p.tx.QueryRowContext(ctx, `INSERT INTO procedure_bodies (procedure, version, by, written, trigger, body) VALUES (?, 0, ?, ?, ?, ?) RETURNING id`,
+		p.id, by, p.now, trigger, string(body)).Scan(&row)
+	if err != nil {
+		return err
+	}
+	return p.inherit(ctx, row)
+}
+
+// inherit hands the turns of the draft before, or else of the canonical version, on to
+// a new draft: what is erased with a turn is erased with what was made of it. The
+// draft before goes.
+func (p *procedure) inherit(ctx context.Context, row int64) error {
+	if _, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at) SELECT ?1, s.turn, s.words, s.confidence, s.at
+		FROM procedure_sources s JOIN procedure_bodies b ON b.id = s.body WHERE b.procedure = ?2 AND b.version = coalesce(
+			(SELECT version FROM procedure_bodies WHERE procedure = ?2 AND version = -1), (SELECT canonical FROM procedures WHERE id = ?2))`, row, p.id); err != nil {
+		return err
+	}
+	if _, err := p.tx.ExecContext(ctx, `DELETE FROM procedure_bodies WHERE procedure = ? AND version = -1`, p.id); err != nil {
+		return err
+	}
+	p.draft = sql.NullInt64{Int64: row, Valid: true}
+	return nil
+}
+
+// PutProcedureDraft writes the draft of a procedure, in the place of the one that is
+// there. Versions that were published stay as they are.
+func (s *Store) PutProcedureDraft(ctx context.Context, k ProcedureKey, b procedures.Body) (procedures.Procedure, error) {
+	return s.changeProcedure(ctx, k, true, "store draft", func(ctx context.Context, p *procedure) error {
+		if err := p.insertDraft(ctx, b, procedures.ByCaller); err != nil {
+			return err
+		}
+		return p.note(ctx, procedures.OpDrafted, p.canonical, procedures.ByCaller, "")
+	})
+}
+
+// DeleteProcedureDraft removes the draft of a procedure, and the procedure if nothing
+// of it was ever published. That there is none is no error.
+func (s *Store) DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error {
+	err := s.freeing(ctx, k.Namespace, High, func(ctx context.Context, tx *sql.Tx) error {
+		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
+		if err := p.find(ctx); err != nil || !p.draft.Valid {
+			if errors.Is(err, ragctx.ErrNotFound) {
+				return nil
+			}
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM procedure_bodies WHERE id = ?`, p.draft); err != nil {
+			return err
+		}
+		if err := p.note(ctx, procedures.OpDiscarded, p.canonical, procedures.ByCaller, ""); err != nil {
+			return err
+		}
+		_, err := dropEmpty(ctx, tx, p.id)
+		return err
+	})
+	return failedIf("delete draft", err)
+}
+
+// dropEmpty deletes a procedure that has neither versions nor a draft, and returns its name.
+func dropEmpty(ctx context.Context, tx *sql.Tx, id int64) (names []string, err error) {
+	return column[string](ctx, tx, `DELETE FROM procedures WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM procedure_bodies WHERE procedure = ?1)
+		RETURNING name`, id)
+}
+
+// MaxProcedureVersions is how many versions of a procedure can be published.
+const MaxProcedureVersions = 1000
+
+// PublishProcedure makes a version of the draft, which never changes, and makes it the
+// canonical one.
+func (s *Store) PublishProcedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+	return s.changeProcedure(ctx, k, false, "publish", func(ctx context.Context, p *procedure) error {
+		if !p.draft.Valid {
+			return k.conflict("there is no draft to publish; write one first")
+		}
+		if p.versions >= MaxProcedureVersions {
+			return k.conflict("it has had %d versions, which is the limit; start over under another name", p.versions)
+		}
+		p.versions++
+		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET version = ?, published = ? WHERE id = ?`, p.versions, p.now, p.draft); err != nil {
+			return err
+		}
+		return p.mark(ctx, sql.NullInt64{Int64: int64(p.versions), Valid: true}, procedures.OpPublished)
+	})
+}
+
+// UnpublishProcedure makes no version of a procedure canonical: agents are not shown
+// it any more. What was published stays.
+func (s *Store) UnpublishProcedure(ctx context.Context, k ProcedureKey) (procedures.Procedure, error) {
+	return s.changeProcedure(ctx, k, false, "unpublish", func(ctx context.Context, p *procedure) error {
+		if !p.canonical.Valid {
+			return k.conflict("it is not published")
+		}
+		return p.mark(ctx, sql.NullInt64{}, procedures.OpUnpublished)
+	})
+}
+
+// RollbackProcedure makes an earlier version canonical again, and supersedes all later
+// ones. The draft stays.
+func (s *Store) RollbackProcedure(ctx context.Context, k ProcedureKey, version int) (procedures.Procedure, error) {
+	return s.changeProcedure(ctx, k, false, "roll back", func(ctx context.Context, p *procedure) error {
+		var superseded bool
+		err := p.tx.QueryRowContext(ctx, `SELECT superseded IS NOT NULL FROM procedure_bodies WHERE procedure = ? AND version = ? AND version > 0`, p.id, version).
+			Scan(&superseded)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return fmt.Errorf("procedure %q, version %d: %w", ragctx.Clip(k.Name), version, ragctx.ErrNotFound)
+		case err != nil:
+			return err
+		case superseded:
+			return k.conflict("version %d was superseded by a rollback; make a draft of it and publish that", version)
+		case p.canonical.Valid && p.canonical.Int64 == int64(version):
+			return k.conflict("version %d is the canonical one already", version)
+		}
+		if _, err := p.tx.ExecContext(ctx, `UPDATE procedure_bodies SET superseded = ? WHERE procedure = ? AND version > ? AND superseded IS NULL`,
+			p.now, p.id, version); err != nil {
+			return err
+		}
+		return p.mark(ctx, sql.NullInt64{Int64: int64(version), Valid: true}, procedures.OpRolledBack)
+	})
+}

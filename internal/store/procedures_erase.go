@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/procedures"
+)
+
+// EraseProcedure removes a procedure for good: its draft, every version, and its
+// history. What never was is erased already: that is no error.
+func (s *Store) EraseProcedure(ctx context.Context, k ProcedureKey) (Erased, error) {
+	var id int64
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		p := &procedure{tx: tx, key: k}
+		err := p.find(ctx)
+		id = p.id
+		return err
+	})
+	if err != nil {
+		if code, _ := ragctx.CodeOf(err); code == "not_found" {
+			return Erased{}, nil
+		}
+		return Erased{}, failed("erase", err)
+	}
+	return s.erase(ctx, scope{Namespace: k.Namespace, Procedure: id}, anyone)
+}
+
+// eraseProcedures deletes the drafts and versions of a scope: those of its user, and
+// those whose words are from its turns. What other turns did is to be learnt again.
+func (s *Store) eraseProcedures(ctx context.Context, sc scope, e *Erased) error {
+	found, err := s.proceduresIn(ctx, sc)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	for some := range slices.Chunk(found, sliceUnits) {
+		n := 0
+		err = s.write.do(ctx, Low|frees, func(ctx context.Context, tx *sql.Tx) error {
+			for _, row := range some {
+				gone, err := s.eraseBody(ctx, tx, sc, row)
+				if err != nil {
+					return err
+				}
+				n += gone
+			}
+			return nil
+		})
+		if err != nil {
+			break
+		}
+		e.Procedures += n
+	}
+	s.procedures.Add(1)
+	return err
+}
+
+// proceduresIn returns the rows of drafts and versions that are in a scope.
+func (s *Store) proceduresIn(ctx context.Context, sc scope) (rows []int64, err error) {
+	c := conditions{sql: `p.namespace = ? AND b.id <= ?`, args: []any{sc.Namespace, sc.Body}}
+	switch {
+	case sc.Procedure != 0:
+		c.and(`p.id = ?`, sc.Procedure)
+	case sc.Whole != "": // all of them
+	case !sc.Turns:
+		return nil, nil
+	default:
+		where, args := sc.where(false)
+		from := `b.id IN (SELECT s.body FROM procedure_sources s WHERE s.words = 1 AND s.turn IN (SELECT i.key FROM turns i WHERE ` + where + `))`
+		if sc.User != nil && sc.Session == nil && sc.Key == nil {
+			c.and(`(p.user = ? OR `+from+`)`, append([]any{*sc.User}, args...)...)
+		} else {
+			c.and(from, args...)
+		}
+	}
+	err = s.view(ctx, func(tx *sql.Tx) (err error) {
+		rows, err = column[int64](ctx, tx, `SELECT b.id FROM procedure_bodies b JOIN procedures p ON p.id = b.procedure WHERE `+c.sql, c.args...)
+		return err
+	})
+	return rows, err
+}
+
+// eraseBody deletes a draft or a version, and the procedure with the last of them.
+func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc scope, row int64) (gone int, err error) {
+	if sc.Procedure == 0 {
+		err := tellAgain(ctx, tx, procedures.Observer, `SELECT t.id FROM procedure_sources s
+			JOIN turns t ON t.namespace = ? AND t.key = s.turn WHERE s.body = ?`, sc.Namespace, row)
+		if err != nil {
+			return 0, err
+		}
+	}
+	found, err := column[int64](ctx, tx, `DELETE FROM procedure_bodies WHERE id = ? RETURNING procedure`, row)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	p := &procedure{Store: s, tx: tx, id: found[0], now: s.now().UnixMicro()}
+	var before sql.NullInt64
+	err = tx.QueryRowContext(ctx, `SELECT p.canonical, b.version FROM procedures p
+		LEFT JOIN procedure_bodies b ON b.procedure = p.id AND b.version = p.canonical WHERE p.id = ?`, p.id).Scan(&before, &p.canonical)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, updated = ? WHERE id = ?`, p.canonical, p.now, p.id); err != nil {
+		return 0, err
+	}
+	if err := p.note(ctx, procedures.OpErased, before, procedures.ByCaller, ""); err != nil {
+		return 0, err
+	}
+	names, err := dropEmpty(ctx, tx, p.id)
+	if err != nil || len(names) == 0 || sc.Whole != "" {
+		return 1, err
+	}
+	namespace, err := namespaceName(ctx, tx, sc.Namespace)
+	if err != nil {
+		return 1, err
+	}
+	return 1, forgetTargets(ctx, tx, namespace, aboutProcedure, names)
+}

@@ -1,0 +1,275 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/memory/facts"
+)
+
+// MemoryFilter narrows a list of memories.
+type MemoryFilter struct {
+	UserID             string
+	AnyUser            bool // see every user's memories
+	Own                bool // only the user's own, not those of no user
+	AgentID, SessionID string
+	Types              []memory.Type
+	Filter             ragctx.Filter
+	// AnyTags lists tags of which a memory has at least one; Contains is a text that it
+	// holds, in any letter case of ASCII; MinImportance is the least importance.
+	AnyTags       []string
+	Contains      string
+	MinImportance float64
+	// Kinds are those of facts; Profile and Pinned ask for memories that are.
+	Kinds           []facts.Kind
+	Profile, Pinned bool
+	Exclude         []string // ids of memories to leave out
+	// State is that of the memories wanted, each in its last version; "" is
+	// [memory.Active]. Those in quarantine are listed by [Store.Quarantine].
+	State memory.State
+	// AsOf asks for what was current then; zero for what is current now.
+	AsOf    time.Time
+	Now     time.Time // the time that scores are of
+	After   Place
+	Weights memory.Weights
+	Order   Order
+	Limit   int
+}
+
+// Order is that of a list of memories, ties by id.
+type Order string
+
+// The orders.
+const (
+	ByScore      Order = ""           // of importance and recency, highest first
+	ByRecency    Order = "recent"     // when they occurred, newest first
+	ByImportance Order = "importance" // highest first
+	ByID         Order = "id"         // in order of their ids, which is the quickest for all of them
+)
+
+// key returns the number that memories of the order are sorted by, descending, and
+// its arguments.
+func (o Order) key(f MemoryFilter) (string, []any) {
+	switch o {
+	case ByRecency:
+		return `CAST(coalesce(i.occurred, 0) AS REAL)`, nil
+	case ByImportance:
+		return `i.importance`, nil
+	case ByID:
+		return `0.0`, nil
+	default:
+		w := f.Weights.WithDefaults()
+		return `? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?)`,
+			[]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}
+	}
+}
+
+// Place is a place in a list of memories: after the memory with this id, which
+// had this score, or what else the list is ordered by. Scores fall with time, so
+// all pages of a list have the Now of the first. The zero value is the start.
+type Place struct {
+	Now   time.Time
+	Score float64
+	ID    string
+}
+
+// PlaceOf returns the place after a memory of the list.
+func (f MemoryFilter) PlaceOf(m memory.Memory) Place {
+	p := Place{Now: f.Now, Score: m.Score, ID: m.ID}
+	switch f.Order {
+	case ByRecency:
+		p.Score = float64(m.Occurred.UnixMicro())
+	case ByImportance:
+		p.Score = m.Importance
+	case ByID:
+		p.Score = 0
+	case ByScore:
+	}
+	return p
+}
+
+// MemoriesByScore lists memories in an order, ties by id: unless the filter says
+// otherwise highest score of importance and recency first. Their scores are to the bit those that [Place] compares.
+func (s *Store) MemoriesByScore(ctx context.Context, ns int64, f MemoryFilter) ([]memory.Memory, error) {
+	out := []memory.Memory{}
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		query, args := f.query(ns)
+		rows, err := tx.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		var ids []uint64
+		err = scan(rows, func() error {
+			var id uint64
+			var score float64
+			m, err := scanMemory(rows, &score, &id)
+			if m.Score, m.State = score, cmp.Or(f.State, memory.Active); f.Order != ByScore {
+				m.Score = f.Weights.Score(m.Importance, f.Now.Sub(m.Occurred))
+			}
+			out, ids = append(out, m), append(ids, id)
+			return err
+		})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		return describe(ctx, tx, ids, out)
+	})
+	if err != nil {
+		return nil, failed("list memories", err)
+	}
+	return out, nil
+}
+
+// query returns the statement of a list and its arguments.
+func (f MemoryFilter) query(ns int64) (string, []any) {
+	where, conditions := f.where(ns)
+	key, args := f.Order.key(f)
+	args = append(args, conditions...)
+	by := `score DESC, i.key`
+	if f.Order == ByID {
+		by = `i.key` // as the index has it
+	}
+	return `WITH scored AS MATERIALIZED (
+			SELECT i.id, i.key, ` + key + ` AS score
+			FROM items i WHERE ` + where + ` ORDER BY ` + by + ` LIMIT ?)
+		SELECT ` + memoryColumns + `, s.score, s.id FROM scored s JOIN items i ON i.id = s.id
+		JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id ORDER BY s.score DESC, s.key`, append(args, f.Limit)
+}
+
+// where returns the conditions on a row i of items and their arguments.
+func (f MemoryFilter) where(ns int64) (string, []any) {
+	c := conditions{sql: `i.namespace = ? AND i.kind = ?`, args: []any{ns, Memories}}
+	f.state(&c)
+	f.scope(&c)
+	f.kind(&c)
+	if len(f.Exclude) > 0 {
+		c.and(`i.key NOT IN (SELECT value FROM json_each(?))`, each(f.Exclude))
+	}
+	c.filter(f.Filter)
+	switch {
+	case f.After.ID == "":
+	case f.Order == ByID:
+		c.and(`i.key > ?`, f.After.ID)
+	default:
+		c.and(`(score < ? OR score = ? AND i.key > ?)`, f.After.Score, f.After.Score, f.After.ID)
+	}
+	return c.sql, c.args
+}
+
+// state adds in which state the memories are.
+func (f MemoryFilter) state(c *conditions) {
+	at := f.Now.UnixMicro()
+	switch {
+	case f.State == memory.Expired:
+		c.and(`i.superseded IS NULL AND i.expires <= ?`, at)
+		return
+	case f.State == memory.Superseded:
+		c.and(lastVersion + ` = 'superseded'`)
+		return
+	case f.State == memory.Deleted:
+		c.and(lastVersion + ` <> 'superseded'`)
+		return
+	case f.AsOf.IsZero():
+		c.and(`i.superseded IS NULL`)
+	default:
+		at = f.AsOf.UnixMicro()
+		c.and(`i.recorded <= ? AND (i.superseded IS NULL OR i.superseded > ?)`, at, at)
+	}
+	c.and(`(i.expires IS NULL OR i.expires > ?)`, at)
+}
+
+// lastVersion is the condition on the last version of a memory that is not there any
+// more, and what happened to it last.
+const lastVersion = `i.superseded IS NOT NULL AND i.seq > 0 AND NOT EXISTS (SELECT 1 FROM items n
+		WHERE n.namespace = i.namespace AND n.kind = i.kind AND n.key = i.key AND n.version > i.version AND n.seq > 0)
+	AND coalesce((SELECT h.op FROM history h WHERE h.namespace = i.namespace AND h.key = i.key ORDER BY h.id DESC LIMIT 1), '')`
+
+// scope adds whose memories are meant.
+func (f MemoryFilter) scope(c *conditions) {
+	switch {
+	case f.Own:
+		c.and(`i.user = ?`, f.UserID)
+	case !f.AnyUser:
+		c.and(`i.user IN ('', ?)`, f.UserID)
+	}
+	if f.AgentID != "" {
+		c.and(`i.agent = ?`, f.AgentID)
+	}
+	if f.SessionID != "" {
+		c.and(`i.session = ? AND i.session <> ''`, f.SessionID) // as the index of sessions has it
+	}
+}
+
+// kind adds what the memories are.
+func (f MemoryFilter) kind(c *conditions) {
+	if len(f.Types) > 0 {
+		c.and(`i.type IN (SELECT value FROM json_each(?))`, each(f.Types))
+	}
+	if f.MinImportance > 0 {
+		c.and(`i.importance >= ?`, f.MinImportance)
+	}
+	if len(f.AnyTags) > 0 {
+		c.and(`EXISTS (SELECT 1 FROM json_each(i.tags) w WHERE w.value IN (SELECT value FROM json_each(?)))`, each(f.AnyTags))
+	}
+	if f.Contains != "" {
+		c.and(`EXISTS (SELECT 1 FROM texts x WHERE x.item = i.id AND instr(lower(x.text), lower(?)) > 0)`, f.Contains)
+	}
+	if len(f.Kinds) > 0 {
+		c.and(`EXISTS (SELECT 1 FROM facts k WHERE k.item = i.id AND k.kind IN (SELECT value FROM json_each(?)))`, each(f.Kinds))
+	}
+	if f.Profile {
+		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 1)`)
+	}
+	if f.Pinned {
+		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 2)`)
+	}
+}
+
+// conditions is a WHERE clause in the making.
+type conditions struct {
+	sql  string
+	args []any
+}
+
+func (c *conditions) and(cond string, args ...any) {
+	c.sql += " AND " + cond
+	c.args = append(c.args, args...)
+}
+
+// filter adds what package index checks of a filter.
+func (c *conditions) filter(f ragctx.Filter) {
+	if len(f.Tags) > 0 {
+		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w
+			WHERE w.value NOT IN (SELECT value FROM json_each(i.tags)))`, each(f.Tags))
+	}
+	if len(f.Metadata) > 0 {
+		// As [Strings] has it: what is no text compares as JSON writes it.
+		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM json_each(i.metadata) m
+			WHERE m.key = w.key AND w.value = CASE m.type WHEN 'text' THEN m.value
+				WHEN 'null' THEN NULL WHEN 'array' THEN NULL WHEN 'object' THEN NULL ELSE i.metadata -> m.fullkey END))`, each(f.Metadata))
+	}
+	if len(f.Sources) > 0 {
+		c.and(`EXISTS (SELECT 1 FROM json_each(?) w WHERE i.source = w.value
+			OR substr(w.value, -1) = '*' AND substr(i.source, 1, length(w.value) - 1) = substr(w.value, 1, length(w.value) - 1))`, each(f.Sources))
+	}
+	if !f.OccurredAfter.IsZero() {
+		c.and(`i.occurred >= ?`, ceil(f.OccurredAfter))
+	}
+	if !f.OccurredBefore.IsZero() {
+		c.and(`i.occurred < ?`, ceil(f.OccurredBefore))
+	}
+}
+
+// ceil returns the first stored time that is not before t.
+func ceil(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
+
+// each returns strings as json_each takes them apart.
+func each(v any) string {
+	b, _ := json.Marshal(v) // of strings: cannot fail
+	return string(b)
+}

@@ -1,0 +1,296 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/atomicfile"
+)
+
+// The database of a data directory, and what it keeps beside it. Indexes are
+// caches; LockName is the file that says who has the directory open.
+const (
+	DatabaseName = "ragctx.db"
+	IndexName    = "index"
+	LockName     = "LOCK"
+)
+
+// What follows the name of a database that is being restored, and of the one whose
+// place it takes.
+const (
+	restoring = ".restoring-"
+	replaced  = ".replaced"
+)
+
+// RestoreOptions configures [Restore]. The zero value works.
+type RestoreOptions struct {
+	// Force replaces what the data directory holds.
+	Force bool
+	// Progress is told how many bytes of how many have been dealt with.
+	Progress func(done, total int64)
+}
+
+// ReadSnapshot checks a snapshot file from end to end and returns what it says
+// of itself.
+func ReadSnapshot(ctx context.Context, file string) (SnapshotInfo, error) {
+	return unpack(ctx, file, io.Discard, func(int64, int64) {})
+}
+
+// Restore puts the database of a snapshot into a data directory that no process
+// has open; the caller holds its lock. Everything is written and verified beside
+// the old database first, and takes its place in one step. Indexes are removed:
+// they are made again from the database.
+func Restore(ctx context.Context, file, dir string, o RestoreOptions) (info SnapshotInfo, err error) {
+	if o.Progress == nil {
+		o.Progress = func(int64, int64) {}
+	}
+	if err := vacant(dir, o.Force); err != nil {
+		return info, err
+	}
+	name := filepath.Join(dir, DatabaseName)
+	f, err := os.CreateTemp(dir, DatabaseName+restoring+"*")
+	if err != nil {
+		return info, fmt.Errorf("restore: %w", DiskError(err))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ignoreClosed(f.Close()), ignoreGone(os.Remove(f.Name())))
+		}
+	}()
+	if info, err = unpack(ctx, file, f, o.Progress); err != nil {
+		return info, err
+	}
+	if err := inOrder(f.Sync, f.Close); err != nil {
+		return info, fmt.Errorf("restore: %w", DiskError(err))
+	}
+	if err := examine(ctx, f.Name(), info); err != nil {
+		return info, fmt.Errorf("restore: %s: %w", file, err)
+	}
+	if err := inOrder(replacing(name, f.Name())...); err != nil {
+		return info, fmt.Errorf("restore: %w", DiskError(err))
+	}
+	return info, nil
+}
+
+// vacant checks that a restored database may take its place in dir.
+func vacant(dir string, force bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.Name(), DatabaseName+restoring): // an interrupted one
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+		case e.Name() != LockName && !force:
+			return fmt.Errorf("restore: %w: the data directory %s is not empty; use another one, or force to replace what it holds", ragctx.ErrConflict, dir)
+		}
+	}
+	return nil
+}
+
+// damaged says that a snapshot file is not what it should be.
+func damaged(file, format string, args ...any) error {
+	return ragctx.Invalid("snapshot", "%s %s; use another copy", file, fmt.Sprintf(format, args...))
+}
+
+// unpack writes the database of a snapshot to w, and fails unless every byte of
+// the file is as it was written.
+func unpack(ctx context.Context, file string, w io.Writer, progress func(done, total int64)) (info SnapshotInfo, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return info, fmt.Errorf("snapshot: %w", ragctx.Invalid("snapshot", "%v", err))
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return info, fmt.Errorf("snapshot: %w", err)
+	}
+	size := st.Size() - sha256.Size
+	sum := sha256.New()
+	read := &counted{ctx: ctx, r: io.LimitReader(f, max(size, 0)), report: func(n int64) { progress(n, size) }}
+	in := bufio.NewReaderSize(io.TeeReader(read, sum), 1<<20)
+	if info, err = readHeader(in, file); err != nil {
+		return info, err
+	}
+	if err := inflate(ctx, in, w, file, info); err != nil {
+		return info, err
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil { // a sum over all of it
+		return info, fmt.Errorf("snapshot: %w", err)
+	}
+	trailer := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(f, trailer); err != nil || !bytes.Equal(trailer, sum.Sum(nil)) {
+		return info, damaged(file, "is damaged: its checksum differs")
+	}
+	return info, nil
+}
+
+func readHeader(in *bufio.Reader, file string) (info SnapshotInfo, err error) {
+	magic := make([]byte, len(snapshotMagic))
+	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != snapshotMagic {
+		return info, damaged(file, "is no snapshot of ragctx")
+	}
+	line, err := io.ReadAll(&headerReader{in, maxHeader})
+	if err != nil || json.Unmarshal(line, &info) != nil {
+		return info, damaged(file, "is damaged: its header cannot be read")
+	}
+	if info.Format > snapshotFormat {
+		return info, fmt.Errorf("snapshot: %w: %s was written by a newer version of ragctx; use that version", ragctx.ErrConflict, file)
+	}
+	return info, nil
+}
+
+// headerReader reads one line, but no more than a limit.
+type headerReader struct {
+	r    *bufio.Reader
+	left int
+}
+
+// Read implements [io.Reader].
+func (h *headerReader) Read(p []byte) (int, error) {
+	b, err := h.r.ReadByte()
+	switch {
+	case err != nil:
+		return 0, io.ErrUnexpectedEOF
+	case b == '\n':
+		return 0, io.EOF
+	case h.left == 0:
+		return 0, bufio.ErrTooLong
+	}
+	h.left--
+	p[0] = b
+	return 1, nil
+}
+
+// inflate writes what is compressed to w: info.Bytes, no more and no less.
+func inflate(ctx context.Context, in io.Reader, w io.Writer, file string, info SnapshotInfo) error {
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return damaged(file, "is damaged: %v", err)
+	}
+	defer z.Close()
+	out := &outcome{w: w}
+	n, err := io.Copy(out, io.LimitReader(z, info.Bytes+1))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case out.err != nil:
+		return fmt.Errorf("snapshot: %w", DiskError(out.err))
+	case err != nil:
+		return damaged(file, "is damaged: %v", err)
+	case n != info.Bytes:
+		return damaged(file, "is damaged: it does not hold the %d bytes that it should", info.Bytes)
+	}
+	return nil
+}
+
+// outcome tells errors of writing from those of reading.
+type outcome struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements [io.Writer].
+func (o *outcome) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	o.err = err
+	return n, err
+}
+
+// examine checks that an unpacked database is whole and can be opened by this
+// program.
+func examine(ctx context.Context, name string, info SnapshotInfo) error {
+	known, err := fs.Glob(schema, "schema/*.sql")
+	if err != nil {
+		return err
+	}
+	if info.Schema > len(known) {
+		return fmt.Errorf("%w: it was written by a newer version of ragctx (schema %d, this program knows %d); use that version", ragctx.ErrConflict, info.Schema, len(known))
+	}
+	db, err := sql.Open("sqlite", dsnPlain(name, "mode=ro", "_pragma=query_only(1)"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var verdict string
+	if err := db.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&verdict); err != nil {
+		return wrap(err)
+	}
+	if verdict != "ok" {
+		return damaged("its database", "is damaged: %s", verdict)
+	}
+	return nil
+}
+
+// replacing returns the steps that put the file fresh in the place of a database,
+// which is kept aside until that is durable. A crash between any two of them
+// leaves one or the other, whole; see [tidy].
+func replacing(name, fresh string) []func() error {
+	dir, aside := filepath.Dir(name), name+replaced
+	sync := func() error { return atomicfile.OS{}.SyncDir(dir) }
+	return []func() error{
+		func() error { return settle(name) }, // what an interrupted one left
+		func() error { return os.RemoveAll(filepath.Join(dir, IndexName)) },
+		func() error { return ignoreGone(os.Remove(name + stateSuffix)) }, // it is about the old one
+		func() error { return ignoreGone(os.Link(name, aside)) },
+		sync,
+		// The log of the old database must not be applied to the new one.
+		func() error { return ignoreGone(os.Rename(name+"-wal", aside+"-wal")) },
+		func() error { return ignoreGone(os.Remove(name + "-shm")) },
+		sync,
+		func() error { return os.Rename(fresh, name) },
+		sync,
+		func() error { return ignoreGone(os.Remove(aside + "-wal")) },
+		func() error { return ignoreGone(os.Remove(aside)) },
+	}
+}
+
+// inOrder runs steps until one fails.
+func inOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DiskError gives a full disk its sentinel.
+func DiskError(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: %v", ragctx.ErrNoSpace, err)
+	}
+	return err
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, fs.ErrClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx/internal/throttle"
+)
+
+// clear overwrites what is no content in the pages of the database file. SQLite
+// overwrites what is deleted (secure_delete), but not the copies of cells that it
+// leaves behind when it spreads a page's cells over others.
+//
+// Which pages have such copies is read from the file itself: asking SQLite for every
+// page takes ten times as long. They are changed through SQLite.
+func (s *Store) clear(ctx context.Context) error {
+	size, err := s.pageSize(ctx)
+	if err == nil {
+		err = s.log.copyAll(ctx) // what is deleted is in the file from now on
+	}
+	if err != nil {
+		return err
+	}
+	run := make([]byte, scrubRun)
+	var dirty []int64
+	var rests throttle.Throttle
+	for first := int64(1); err == nil; {
+		var n int
+		if n, err = s.log.readFile(run, (first-1)*size); err != nil || n < int(size) {
+			break
+		}
+		if first > maxPages {
+			return fmt.Errorf("the database has more than the %d pages that can be told apart", maxPages)
+		}
+		dirty = append(dirty, dirtyPages(first, size, run[:n])...)
+		if len(dirty) >= scrubDirty {
+			err = s.clearPages(ctx, dirty)
+			dirty = dirty[:0]
+		}
+		first += int64(n) / size
+		rests.Yield()
+		err = cmp.Or(err, ctx.Err())
+	}
+	if err != nil {
+		return err
+	}
+	return s.clearPages(ctx, dirty)
+}
+
+// scrubRun is how much of the file is looked at at a time: some pages of any size.
+const scrubRun = 1 << 20
+
+// scrubDirty is how many pages with copies are found before they are cleared: they lie
+// far apart, and a commit for the few of each run would have writers wait for the disk.
+const scrubDirty = 1 << 12
+
+func (s *Store) pageSize(ctx context.Context) (size int64, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&size) })
+	return size, err
+}
+
+// dirtyPages returns which of the pages from first on [clearPage] would change, and
+// changes them in the buffer.
+func dirtyPages(first, size int64, pages []byte) (dirty []int64) {
+	for ; len(pages) >= int(size); pages = pages[size:] {
+		if clearPage(first, pages[:size]) {
+			dirty = append(dirty, first)
+		}
+		first++
+	}
+	return dirty
+}
+
+// clearPages clears pages in slices.
+func (s *Store) clearPages(ctx context.Context, dirty []int64) (err error) {
+	for len(dirty) > 0 && err == nil {
+		err = s.slice(ctx, frees, nowhere, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+			for n := 1; len(dirty) > 0; n++ {
+				if err := clearOne(ctx, tx, dirty[0]); err != nil {
+					return err
+				}
+				if dirty = dirty[1:]; enough(n) {
+					break
+				}
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+const readPage = `SELECT data FROM sqlite_dbpage WHERE pgno = ?`
+
+func clearOne(ctx context.Context, tx *sql.Tx, no int64) error {
+	var page []byte
+	if err := tx.QueryRowContext(ctx, readPage, no).Scan(&page); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	}
+	if !clearPage(no, page) {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?`, page, no)
+	return err
+}
+
+// maxPages is how many pages a file may have for the first byte of a page to say
+// whether it is one of a tree: other pages begin with the number of a page, big
+// endian, and those of trees with 2 or more.
+const maxPages = 2<<24 - 1
+
+// The header of a tree's page, after the file's own on the first page; see "B-tree
+// Pages" in SQLite's description of the file format.
+const (
+	fileHeader    = 100
+	interiorIndex = 2
+	interiorTable = 5
+	leafIndex     = 10
+	leafTable     = 13
+)
+
+// clearPage overwrites with zeros what lies between the cell pointers and the
+// cells of a tree's page, and in its free blocks. It reports whether that changed
+// anything. A page that is not as it should be is left alone.
+func clearPage(no int64, page []byte) (changed bool) {
+	h := 0
+	if no == 1 {
+		h = fileHeader
+	}
+	if len(page) < 512 {
+		return false
+	}
+	u16 := func(at int) int { return int(binary.BigEndian.Uint16(page[at:])) }
+	header := 8
+	switch page[h] {
+	case interiorIndex, interiorTable:
+		header = 12
+	case leafIndex, leafTable:
+	default:
+		return false
+	}
+	var holes [][2]int
+	from, to := h+header+2*u16(h+3), u16(h+5)
+	if to == 0 {
+		to = 1 << 16
+	}
+	if from > to || to > len(page) {
+		return false
+	}
+	holes = append(holes, [2]int{from, to})
+	for at, last := u16(h+1), to; at != 0; at = u16(at) {
+		if at < last || at+4 > len(page) || at+u16(at+2) > len(page) {
+			return false
+		}
+		holes = append(holes, [2]int{at + 4, at + u16(at+2)})
+		last = at + max(4, u16(at+2))
+	}
+	for _, hole := range holes {
+		for i := hole[0]; i < hole[1]; i++ {
+			changed = changed || page[i] != 0
+			page[i] = 0
+		}
+	}
+	return changed
+}

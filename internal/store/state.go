@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/atomicfile"
+)
+
+// stateSuffix follows the name of the database in that of its state file: one line that says
+// which database it is beside and how many transactions that has. It is written after each
+// transaction, which is durable by then, and not synced: it may be behind the database after
+// the power went, and is ahead of it only where the database has lost something.
+const stateSuffix = "-state"
+
+// stateFile is the open state file. Only the writer uses it.
+type stateFile struct {
+	file     *os.File
+	database string
+	count    int64
+}
+
+// stateFormat has a fixed length, so that it is replaced in place.
+const stateFormat = "ragctx 1 %-32.32s %020d"
+
+// line returns the contents of the file.
+func (f *stateFile) line() []byte {
+	text := fmt.Appendf(nil, stateFormat, f.database, f.count)
+	return fmt.Appendf(text, " %08x\n", atomicfile.Checksum(text))
+}
+
+// advance notes that a transaction is durable. Where that fails, less is noticed later.
+func (f *stateFile) advance() {
+	f.count++
+	_, _ = f.file.WriteAt(f.line(), 0)
+}
+
+func (f *stateFile) close() error {
+	if f == nil || f.file == nil {
+		return nil
+	}
+	return ignoreClosed(f.file.Close()) // closing twice is harmless
+}
+
+// readState returns what a state file says; ok is false where there is none, or no whole one.
+func readState(path string) (database string, count int64, ok bool, err error) {
+	b, err := os.ReadFile(path + stateSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", 0, false, nil
+	}
+	if err != nil {
+		return "", 0, false, err
+	}
+	if n, _ := fmt.Sscanf(string(b), "ragctx 1 %s %d", &database, &count); n != 2 {
+		return "", 0, false, nil
+	}
+	f := stateFile{database: database, count: count}
+	return database, count, string(f.line()) == string(b), nil
+}
+
+// LostError says that a data directory has lost writes that were acknowledged, and how to go on.
+type LostError struct{ What string }
+
+// Error implements error.
+func (e *LostError) Error() string {
+	return "the data directory has lost writes that were acknowledged: " + e.What +
+		"; put the files back that are missing, restore a snapshot (ragctx restore FILE --force), or go on with what is there (ragctx serve --accept-loss)"
+}
+
+// Unwrap returns [ragctx.ErrUnavailable].
+func (e *LostError) Unwrap() error { return ragctx.ErrUnavailable }
+
+// checkThere refuses a database file that is missing or empty where there was one: a new
+// one in its place would look as if all were well.
+func checkThere(path string) error {
+	st, err := os.Stat(path)
+	what := "the database file " + filepath.Base(path) + " is empty"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		what = "the database file " + filepath.Base(path) + " is missing"
+	case err != nil:
+		return err
+	case st.Size() > 0:
+		return nil
+	}
+	for _, trace := range []string{path + stateSuffix, path + "-wal", filepath.Join(filepath.Dir(path), IndexName)} {
+		st, err := os.Stat(trace)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && st.IsDir() && isEmpty(trace) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return &LostError{fmt.Sprintf("%s, and %s shows that there was one", what, filepath.Base(trace))}
+	}
+	return nil
+}
+
+func isEmpty(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) == 0
+}
+
+// openState compares an open database with its state file, and opens that for writing.
+func openState(ctx context.Context, db *sql.DB, path string, accept bool) (*stateFile, error) {
+	f := new(stateFile)
+	err := db.QueryRowContext(ctx, `SELECT value, coalesce((SELECT sum FROM sums WHERE bucket = 0 AND tab = ''), 0)
+		FROM settings WHERE key = 'database'`).Scan(&f.database, &f.count)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", wrap(err))
+	}
+	database, count, ok, err := readState(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("open store: %w", err)
+	case !ok || accept:
+	case database != f.database:
+		return nil, &LostError{"the database is another one than the one that was here"}
+	case count > f.count:
+		return nil, &LostError{fmt.Sprintf("the database and its log have %d transactions of %d; an older copy took its place, or the log (%s-wal) was cut off or lost",
+			f.count, count, filepath.Base(path))}
+	}
+	if f.file, err = os.OpenFile(path+stateSuffix, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	line := f.line()
+	if err := inOrder(
+		func() error { _, err := f.file.WriteAt(line, 0); return err },
+		func() error { return f.file.Truncate(int64(len(line))) },
+	); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", DiskError(err)), f.file.Close())
+	}
+	return f, nil
+}

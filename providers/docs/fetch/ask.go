@@ -1,0 +1,229 @@
+package fetch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/httpclient"
+)
+
+// accept names what is read best first; servers that have several forms choose by it.
+const accept = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,*/*;q=0.5"
+
+// validators are what a [Page.State] holds.
+type validators struct {
+	ETag     string `json:"etag,omitempty"`
+	Modified string `json:"modified,omitempty"`
+}
+
+// maxState bounds a [Page.State], in bytes. A tag that does not fit is left out.
+const maxState = 350
+
+func stateOf(h http.Header) string {
+	v := validators{h.Get("ETag"), h.Get("Last-Modified")}
+	if ragctx.ValidText("", v.ETag) != nil {
+		v.ETag = ""
+	}
+	if !settled(h) {
+		v.Modified = ""
+	}
+	b, err := json.Marshal(v)
+	if err == nil && len(b) > maxState {
+		v.ETag = ""
+		b, err = json.Marshal(v)
+	}
+	if err != nil || v == (validators{}) {
+		return ""
+	}
+	return string(b)
+}
+
+// settled reports whether the time of the last change tells this version from later
+// ones: it counts in seconds, and in the same one there may be another change
+// (RFC 9110 §8.8.2.2).
+func settled(h http.Header) bool {
+	modified, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil {
+		return false
+	}
+	sent, err := http.ParseTime(h.Get("Date"))
+	return err == nil && sent.Sub(modified) >= 2*time.Second
+}
+
+// answer is what came of a request.
+type answer struct {
+	status int
+	mime   string
+	state  string
+	body   []byte
+	next   *url.URL // of a redirect
+}
+
+// attempt is one request.
+type attempt struct {
+	answer answer
+	err    error
+	// fails says that it is the server that does not work now; again, that it may
+	// work later, after that time at the earliest.
+	fails, again bool
+	after        time.Duration
+}
+
+// ask sends a request, again if that may help.
+func (c *Client) ask(ctx context.Context, u *url.URL, state string, limit int64) (answer, error) {
+	h, pause := c.host(u), firstPause
+	for n := 0; ; n++ {
+		if err := h.enter(ctx, c, u); err != nil {
+			return answer{}, err
+		}
+		a := c.try(ctx, u, state, limit)
+		h.leave(c.opts.Now(), a)
+		if ctx.Err() != nil {
+			return answer{}, ctx.Err()
+		}
+		wait := max(a.after, pause/2+rand.N(pause/2))
+		if a.err == nil || !a.again || n == maxRetries || wait > maxWait {
+			return a.answer, a.err
+		}
+		if err := c.opts.Sleep(ctx, wait); err != nil {
+			return answer{}, err
+		}
+		pause *= 2
+	}
+}
+
+func (c *Client) try(ctx context.Context, u *url.URL, state string, limit int64) attempt {
+	whole := ctx
+	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return attempt{err: refuse(u, "cannot be asked for")}
+	}
+	req.Header.Set("User-Agent", c.opts.UserAgent)
+	req.Header.Set("Accept", accept)
+	var v validators
+	if json.Unmarshal([]byte(state), &v) == nil {
+		setHeader(req.Header, "If-None-Match", v.ETag)
+		setHeader(req.Header, "If-Modified-Since", v.Modified)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.broken(whole, u, err)
+	}
+	defer resp.Body.Close()
+	a := attempt{answer: answer{status: resp.StatusCode, mime: resp.Header.Get("Content-Type"), state: stateOf(resp.Header)}}
+	switch s := resp.StatusCode; {
+	case s == http.StatusOK:
+		a.answer.body, a.err = readBody(u, resp, limit)
+		if a.err != nil {
+			if _, ours := errors.AsType[*Error](a.err); !ours {
+				return c.broken(whole, u, a.err)
+			}
+		}
+	case s == http.StatusNotModified && state != "":
+	case s == http.StatusMovedPermanently, s == http.StatusFound, s == http.StatusSeeOther,
+		s == http.StatusTemporaryRedirect, s == http.StatusPermanentRedirect:
+		a.answer.next, a.err = target(u, resp)
+	default:
+		return c.refused(u, resp)
+	}
+	return a
+}
+
+func setHeader(h http.Header, name, value string) {
+	if value != "" {
+		h.Set(name, value)
+	}
+}
+
+// target is where a redirect leads.
+func target(u *url.URL, resp *http.Response) (*url.URL, error) {
+	to, err := resp.Location()
+	if err != nil {
+		return nil, refuse(u, "redirects nowhere")
+	}
+	next, err := parse(to.String())
+	if err != nil {
+		return nil, refuse(u, "redirects to %s, which is no URL of a page", ragctx.Clip(hideUser(to.String())))
+	}
+	if u.Scheme == "https" && next.Scheme == "http" {
+		return nil, refuse(u, "redirects from https to plain http, where anyone on the way could change it")
+	}
+	return next, nil
+}
+
+// readBody reads at most limit bytes, unpacked.
+func readBody(u *url.URL, resp *http.Response, limit int64) ([]byte, error) {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), "/")
+	switch k := strings.ToLower(strings.TrimSpace(kind)); {
+	case k == "image", k == "video", k == "audio", k == "font":
+		return nil, refuse(u, "is %s, which holds no text", ragctx.Clip(resp.Header.Get("Content-Type")))
+	case resp.Header.Get("Content-Encoding") != "":
+		return nil, refuse(u, "is compressed with %s, which was not asked for", ragctx.Clip(resp.Header.Get("Content-Encoding")))
+	case resp.ContentLength > limit:
+		return nil, tooLong(u, limit)
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = tooLong(u, limit)
+	}
+	return b, err
+}
+
+func tooLong(u *url.URL, limit int64) error {
+	return refuse(u, "is more than %d bytes, the limit", limit)
+}
+
+// broken is the outcome of a request that had no whole answer.
+func (c *Client) broken(ctx context.Context, u *url.URL, err error) attempt {
+	if ctx.Err() != nil {
+		return attempt{err: ctx.Err()}
+	}
+	if in, ok := inside(err); ok {
+		return attempt{err: &Error{URL: u.String(), Reason: in.Error()}}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return attempt{err: refuse(u, "was not answered within %v", c.opts.Timeout), fails: true}
+	}
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err // without the URL
+	}
+	return attempt{err: refuse(u, "gave no whole answer: %s", ragctx.Clip(err.Error())), fails: true, again: true}
+}
+
+// refused is the outcome of a request that was answered with a status that is no
+// page.
+func (c *Client) refused(u *url.URL, resp *http.Response) attempt {
+	s := resp.StatusCode
+	e := refuse(u, "was answered with status %s", statusText(s))
+	e.absent = s >= http.StatusBadRequest && s < http.StatusInternalServerError && s != http.StatusTooManyRequests
+	switch {
+	case s == http.StatusNotFound, s == http.StatusGone:
+		e.Gone = true
+		return attempt{err: e}
+	case s == http.StatusUnauthorized, s == http.StatusForbidden:
+		e.Reason += "; pages that need a password cannot be fetched"
+		return attempt{err: e}
+	case s != http.StatusTooManyRequests && s < http.StatusInternalServerError, s == http.StatusNotImplemented:
+		return attempt{err: e}
+	}
+	a := attempt{err: e, fails: true, again: true, after: httpclient.RetryAfter(resp.Header.Get("Retry-After"), c.opts.Now())}
+	if a.after > maxWait {
+		e.Reason += fmt.Sprintf("; it asks to come back in %v", a.after.Round(time.Second))
+	}
+	return a
+}
+
+func statusText(code int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
+}

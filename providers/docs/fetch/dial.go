@@ -1,0 +1,68 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+
+	"github.com/ragctx/ragctx/internal/httpclient"
+)
+
+// insideError is the error of a name that leads into a network of one's own.
+type insideError struct{ name, address string }
+
+// Error implements error.
+func (e *insideError) Error() string {
+	if ip, err := netip.ParseAddr(e.address); err == nil && ip.Unmap().IsLinkLocalUnicast() {
+		return fmt.Sprintf("is at the address %s of the local link; name a network that holds it in allow_hosts if that is meant", e.address)
+	}
+	return fmt.Sprintf("is at the address %s, which is not public; name the host %s, or the address, in allow_hosts if that is meant", e.address, e.name)
+}
+
+// dialer returns what makes connections. The address is checked when it is known
+// for good, right before the connection is made; nil resolves by the system.
+func (c *Client) dialer(resolver *net.Resolver) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		name, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, err
+		}
+		d := net.Dialer{Timeout: dialTimeout, Resolver: resolver}
+		if _, proxy := c.proxies.Load(addr); !proxy {
+			d.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
+				at, err := netip.ParseAddrPort(address)
+				if err == nil && c.opts.Hosts.reaches(name, port, at.Addr()) {
+					return nil
+				}
+				return &insideError{name, at.Addr().String()}
+			}
+		}
+		return httpclient.Dial(d)(ctx, network, addr)
+	}
+}
+
+// proxy is that of the environment for a request. A proxy resolves names itself,
+// so what it may reach is its own to decide.
+func (c *Client) proxy(r *http.Request) (*url.URL, error) {
+	u, err := httpclient.Proxy(r)
+	if err != nil || u == nil {
+		return u, err
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"socks5": "1080", "socks5h": "1080"}[u.Scheme]
+	}
+	if port == "" {
+		port = defaultPort(u.Scheme)
+	}
+	c.proxies.Store(net.JoinHostPort(u.Hostname(), port), true)
+	return u, nil
+}
+
+// inside returns the error of a connection that was not made because of its address.
+func inside(err error) (*insideError, bool) { return errors.AsType[*insideError](err) }

@@ -1,0 +1,317 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
+)
+
+// maxMessage is how much of a message is read, in bytes.
+const maxMessage = 100_000
+
+// maxFacts is how many facts one turn gives; the surest are kept.
+const maxFacts = 50
+
+// Found is what a turn says.
+type Found struct {
+	// Facts have at least the confidence [Gate], in the order of the turn.
+	Facts []Fact `json:"facts"`
+	// Below are those that have less, with what speaks against them in Reason.
+	Below []Fact `json:"below"`
+}
+
+// Extract returns the facts that a turn says, in its order. The time at is that
+// of the turn; days are those of its location. Only what users say counts, and
+// what people say who have a name; of tools it tells what failed and then
+// succeeded. It takes any turn, in linear time, and asks no model.
+func Extract(t ragctx.Turn, at time.Time) []Fact { return Explain(t, at).Facts }
+
+// Explain is [Extract] with what was seen and not believed.
+func Explain(t ragctx.Turn, at time.Time) Found {
+	var found Found
+	messages := t.Transcript()
+	people := amongPeople(messages)
+	for i, m := range messages {
+		who, ok := speaker(m)
+		if !ok {
+			continue
+		}
+		s := m.Content.String()
+		if len(s) > maxMessage {
+			s = s[:maxMessage]
+		}
+		e := extractor{t: read(s), at: at, who: who, message: i, people: people}
+		found.add(e.weigh())
+	}
+	found.add(outcomes(messages))
+	found.settle()
+	return found
+}
+
+// add sorts facts by whether they pass the gate.
+func (f *Found) add(facts []Fact) {
+	for _, x := range facts {
+		if x.Confidence >= Gate {
+			f.Facts = append(f.Facts, x)
+		} else {
+			f.Below = append(f.Below, x)
+		}
+	}
+}
+
+// settle drops what a turn says twice and keeps the surest.
+func (f *Found) settle() {
+	f.Facts, f.Below = distinct(f.Facts), distinct(f.Below)
+}
+
+func distinct(facts []Fact) []Fact {
+	seen := map[string]bool{}
+	facts = slices.DeleteFunc(facts, func(x Fact) bool {
+		key := string(x.Kind) + "\x00" + Key(x.Content)
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
+	if len(facts) > maxFacts {
+		slices.SortStableFunc(facts, func(a, b Fact) int { return cmp.Compare(b.Confidence, a.Confidence) })
+		facts = facts[:maxFacts]
+		slices.SortStableFunc(facts, func(a, b Fact) int {
+			return cmp.Or(cmp.Compare(a.Span.Message, b.Span.Message), cmp.Compare(a.Span.Start, b.Span.Start))
+		})
+	}
+	return facts
+}
+
+// machines are names of speakers who are no people.
+var machines = wordSet(`assistant ai bot chatbot agent system tool model llm gpt chatgpt claude gemini copilot llama mistral user function
+	developer helper planner critic executor researcher coder reviewer orchestrator supervisor worker`)
+
+// speaker returns who speaks in a message, and whether what they say counts.
+func speaker(m ragctx.Message) (person, bool) {
+	name := strings.Join(strings.Fields(m.Name), " ")
+	human := name != "" && len(name) <= 60 && !strings.ContainsAny(name, "_/<>@:")
+	for w := range strings.FieldsSeq(Key(name)) {
+		human = human && !machines[w]
+	}
+	switch {
+	case m.IsTrace():
+		return person{}, false
+	case human && (m.Role == ragctx.RoleUser || m.Role == ragctx.RoleAssistant):
+		return person{subject: name, name: name, named: true}, true
+	case m.Role == ragctx.RoleUser:
+		return person{subject: "user", name: "The user"}, len(m.ToolResults()) == 0
+	}
+	return person{}, false
+}
+
+// amongPeople reports whether the messages are those of people who talk to each
+// other: two who have names.
+func amongPeople(messages []ragctx.Message) bool {
+	first := ""
+	for _, m := range messages {
+		switch who, ok := speaker(m); {
+		case !ok || !who.named:
+		case first == "":
+			first = who.name
+		case who.name != first:
+			return true
+		}
+	}
+	return false
+}
+
+// extractor reads one message.
+type extractor struct {
+	t       *text
+	at      time.Time
+	who     person
+	message int
+	// people says that people talk to each other, and not to an agent.
+	people    bool
+	times     []moment
+	sentences []sentenceSpan
+	facts     []Fact // that rules found
+	training  bool   // names of features are wanted
+	// someone is whom "she" or "he" means: the person named last.
+	someone string
+	// done is up to where rules found something.
+	done int
+}
+
+// moment is a time that the message names.
+type moment struct {
+	from, to int // in code points
+	timeexpr.Mention
+}
+
+// read finds the sentences of the message, the times it names and what rules find.
+func (e *extractor) read() {
+	e.t.maskForeign()
+	for _, m := range timeexpr.Find(e.t.s, e.at) {
+		e.times = append(e.times, moment{e.t.position(m.Start), e.t.position(m.End), m})
+	}
+	e.sentences = e.t.sentences()
+	for i := range e.sentences {
+		s := &e.sentences[i]
+		e.t.parts(s)
+		for k := range s.clauses {
+			if s.clauses[k].from >= e.done {
+				e.clause(s, k)
+			}
+		}
+	}
+}
+
+// clause tries the rules on clause k of a sentence.
+func (e *extractor) clause(s *sentenceSpan, k int) {
+	from := s.clauses[k].from
+	var set setting
+	at := e.open(from, s.to, &set)
+	if at >= s.to {
+		return
+	}
+	var doubtful []Fact
+	for _, r := range e.candidates(at, s.to) {
+		m := match{extractor: e, rule: r, s: s, k: k, from: from, at: at, set: set}
+		f, ok := m.run("")
+		switch {
+		case !ok:
+		case f.Confidence < sure:
+			doubtful = append(doubtful, f)
+		default:
+			e.facts = append(e.facts, f)
+			if !r.more {
+				e.done = max(e.done, m.to)
+				return
+			}
+		}
+	}
+	if len(doubtful) == 0 && k == 0 && e.elided(s, at, set) {
+		return
+	}
+	if len(doubtful) > 0 {
+		e.facts = append(e.facts, doubtful[0])
+		e.done = max(e.done, doubtful[0].Span.End)
+	}
+}
+
+// subjectless are the words at which notes begin that leave "I" out, and what
+// they leave out.
+var subjectless = func() map[string]string {
+	out := map[string]string{}
+	for left, words := range map[string]string{
+		"i've ": "been",
+		"i ":    "got moved started finished bought graduated quit sold joined adopted grew broke love hate prefer passed met hired signed speak use drive",
+		"i'm ":  "married allergic vegan vegetarian pregnant retired turning",
+		"my ":   "name's name favourite favorite fav birthday",
+	} {
+		for w := range strings.FieldsSeq(words) {
+			out[w] = left
+		}
+	}
+	return out
+}()
+
+// elided tries the rules for "I" on a sentence that leaves it out: "just got
+// engaged". It reports whether one fits.
+func (e *extractor) elided(s *sentenceSpan, at int, set setting) bool {
+	for range 2 {
+		switch w := e.t.first(at, s.to); w {
+		case "just", "currently", "recently", "finally", "also":
+			at = min(s.to, at+len(w)+1)
+		}
+	}
+	w := e.t.first(at, s.to)
+	left, ok := subjectless[w]
+	if at > s.from && strings.HasSuffix(w, "ing") { // currently living in
+		left, ok = "i'm ", true
+	}
+	if !ok {
+		return false
+	}
+	for _, r := range compiled()[strings.TrimSpace(left)] {
+		m := match{extractor: e, rule: r, s: s, from: at, at: at, set: set}
+		m.set.doubt(.08, "no subject")
+		if r.lang.code != "en" || r.kind == Instruction {
+			continue
+		}
+		if f, ok := m.run(left); ok && f.Confidence >= sure {
+			e.facts = append(e.facts, f)
+			e.done = max(e.done, m.to)
+			return true
+		}
+	}
+	return false
+}
+
+// open skips what leads to the statement: fillers, "remember that", "I think",
+// "last Friday,".
+func (e *extractor) open(from, to int, set *setting) int {
+	for range 6 {
+		start := from
+		from = e.t.skipLead(from, to)
+		rest := e.t.fold[from:min(to, from+window)]
+		if m := remember.FindIndex(rest); m != nil {
+			set.remember, set.cue = true, string(rest[m[0]:m[1]])
+			from += m[1]
+		} else if m := hedge.FindIndex(rest); m != nil {
+			set.hedge = true
+			from += m[1]
+		} else if m := e.timeLead(from, to); m != nil && m.to < to {
+			from = m.to
+			for from < to && (e.t.fold[from] == ' ' || e.t.fold[from] == ',') {
+				from++
+			}
+		}
+		if from == start {
+			break
+		}
+	}
+	return min(from, to)
+}
+
+// timeAt returns the time that is named at a position.
+func (e *extractor) timeAt(at int) *moment {
+	i, ok := slices.BinarySearchFunc(e.times, at, func(m moment, at int) int { return cmp.Compare(m.from, at) })
+	if !ok {
+		return nil
+	}
+	return &e.times[i]
+}
+
+// timeLead returns the time that is named at a position or after an article there.
+func (e *extractor) timeLead(at, to int) *moment {
+	if m := e.timeAt(at); m != nil {
+		return m
+	}
+	switch w := e.t.first(at, to); w {
+	case "la", "el", "le", "les", "los", "the", "am", "on", "den", "die", "der", "das", "im", "in", "au", "en", "this", "just", "about", "around":
+		return e.timeAt(at + len(w) + 1)
+	}
+	return nil
+}
+
+// timeIn returns the last time named between two positions that the words end
+// with, or the first there is.
+func (e *extractor) timeIn(from, to int) *moment {
+	i, _ := slices.BinarySearchFunc(e.times, from, func(m moment, at int) int { return cmp.Compare(m.from, at) })
+	if i < len(e.times) && e.times[i].to <= to {
+		return &e.times[i]
+	}
+	return nil
+}
+
+// candidates returns the rules for what begins at a position.
+func (e *extractor) candidates(at, to int) []*rule {
+	index := compiled()
+	w := e.t.first(at, to)
+	own, any := index[w], index["*"]
+	if len(own) == 0 {
+		return any
+	}
+	return append(slices.Clip(own), any...)
+}

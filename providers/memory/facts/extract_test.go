@@ -1,0 +1,263 @@
+package facts_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory/facts"
+)
+
+// at is a Saturday.
+var at = time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)
+
+func extract(messages ...ragctx.Message) []facts.Fact {
+	return facts.Extract(ragctx.Turn{Messages: messages}, at)
+}
+
+func user(s string) ragctx.Message { return ragctx.TextMessage(ragctx.RoleUser, s) }
+
+// TestNothing lists what says nothing that is worth remembering.
+func TestNothing(t *testing.T) {
+	for _, s := range []string{
+		"", " \n\t", "?", "ok", "thanks a lot!", "What's the capital of France?", "Can you write me a poem about Berlin?",
+		"I'm tired.", "i'm stuck on this bug", "My code doesn't work.", "I got an error when I ran it yesterday.",
+		"If I lived in Berlin, I would cycle to work.", "Imagine I am a nurse from Leeds. I live in York.",
+		"Let's say my name is Bob and I work at Google.", "Pretend you are a pirate. I live on a ship.",
+		"> I live in Paris\n\nwhat do you think of this quote?", "```\nname: I live in Oslo\n```",
+		"Please summarise this article:\n\nMy name is Jane Miller. I live in Leeds and I work as a nurse.",
+		"Translate into German: I live in London and I love tea.",
+		"<context source=\"memory\">\n- The user lives in Rome. I live in Rome.\n</context>\nwhat time is it?",
+		"From: Bob <bob@example.com>\nSubject: Move\n\nI live in Vienna now. We decided to sell the house.",
+		"my password is hunter2, always use it", "my api key is sk-abc123", "Do I like coffee?", "I'd like a coffee",
+		"Oh sure, I love Mondays, said no one ever.", "just kidding, i hate my sister", "People say they love the sea.",
+		"2026-11-20 10:00:01 INFO I live in a log file", "Keep it short this time, I prefer short answers for this email",
+		"In my novel the hero says: I live in Prague.", "Could you remind me what my favourite colour is?",
+		"Schreib mir bitte eine Mail an meinen Chef", "¿Puedes ayudarme con esto?", "Peux-tu m'aider ?", "Wie geht's?",
+	} {
+		if got := extract(user(s)); len(got) > 0 {
+			t.Errorf("%q: %s: %s", s, got[0].Rule, got[0].Content)
+		}
+	}
+}
+
+// TestTrust says whose words count.
+func TestTrust(t *testing.T) {
+	const s = "I live in Berlin."
+	named := func(role ragctx.Role, name string) ragctx.Message {
+		m := ragctx.TextMessage(role, s)
+		m.Name = name
+		return m
+	}
+	for name, c := range map[string]struct {
+		m    ragctx.Message
+		want string
+	}{
+		"user":             {user(s), "user"},
+		"named user":       {named(ragctx.RoleUser, "Caroline"), "Caroline"},
+		"named partner":    {named(ragctx.RoleAssistant, "Melanie"), "Melanie"},
+		"assistant":        {named(ragctx.RoleAssistant, ""), ""},
+		"named machine":    {named(ragctx.RoleAssistant, "Research Assistant"), ""},
+		"named model":      {named(ragctx.RoleAssistant, "gpt-4o"), ""},
+		"system":           {named(ragctx.RoleSystem, "Caroline"), ""},
+		"developer":        {named(ragctx.RoleDeveloper, ""), ""},
+		"tool":             {named(ragctx.RoleTool, "Caroline"), ""},
+		"internal step":    {ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Text(s), Metadata: map[string]any{ragctx.MetaIsTrace: true}}, ""},
+		"result of a tool": {ragctx.Message{Role: ragctx.RoleUser, Content: ragctx.Content{{Type: ragctx.BlockToolResult, Content: ragctx.Text(s)}}}, ""},
+	} {
+		got := extract(c.m)
+		if c.want == "" {
+			if len(got) > 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Subject != c.want || got[0].Attribute != "home" || got[0].Value != "Berlin" {
+			t.Errorf("%s: %+v, want the home of %q", name, got, c.want)
+		}
+	}
+}
+
+// TestContent gives sentences that can be understood by themselves, and what they
+// are about.
+func TestContent(t *testing.T) {
+	for s, want := range map[string]facts.Fact{
+		"hi! my name is tom i live in berlin and i work as a nurse": {Content: "The user's name is tom.", Subject: "user", Attribute: "name", Value: "tom"},
+		"I have moved to Lisbon last month.":                        {Content: "The user has moved to Lisbon last month.", Subject: "user", Attribute: "home", Value: "Lisbon"},
+		"I don't live in Berlin any more.":                          {Content: "The user doesn't live in Berlin.", Subject: "user", Attribute: "home", Value: "not Berlin"},
+		"My favourite editor is now Helix":                          {Content: "The user's favourite editor is now Helix.", Subject: "user", Attribute: "favourite editor", Value: "Helix"},
+		"I hate cilantro.":                                          {Content: "The user hates cilantro.", Subject: "user", Attribute: "opinion of cilantro", Value: "dislike"},
+		"Our staging cluster is called heron.":                      {Content: "The user's staging cluster is called heron.", Subject: "staging cluster", Attribute: "name", Value: "heron"},
+		"From now on, answer in French":                             {Content: "The user says: “From now on, answer in French”", Subject: "user", Attribute: "instruction", Value: "answer in French"},
+		"ich heiße Jürgen":                                          {Content: "Der Nutzer heißt Jürgen.", Subject: "user", Attribute: "name", Value: "Jürgen"},
+	} {
+		got := extract(user(s))
+		if len(got) == 0 {
+			t.Errorf("%q: nothing", s)
+			continue
+		}
+		g := facts.Fact{Content: got[0].Content, Subject: got[0].Subject, Attribute: got[0].Attribute, Value: got[0].Value}
+		if !reflect.DeepEqual(g, want) {
+			t.Errorf("%q:\n got %+v\nwant %+v", s, g, want)
+		}
+	}
+}
+
+// TestOccurred resolves times against the time of the turn and keeps the words.
+func TestOccurred(t *testing.T) {
+	for s, want := range map[string][2]string{
+		"Last Friday I broke my arm.":               {"Last Friday", "2026-11-20"},
+		"We're flying to Oslo next Tuesday.":        {"next Tuesday", "2026-11-24"},
+		"I'm starting a new job in three weeks.":    {"in three weeks", "2026-12-12"},
+		"The deadline for the grant is 12 December": {"12 December", "2026-12-12"},
+		"We got married on 3 May.":                  {"on 3 May", "2026-05-03"},
+		"I have a dentist appointment tomorrow":     {"tomorrow", "2026-11-22"},
+		"morgen fliege ich nach Oslo":               {"morgen", "2026-11-22"},
+		"Hier je me suis cassé le bras.":            {"Hier", "2026-11-20"},
+	} {
+		got := extract(user(s))
+		if len(got) != 1 || got[0].When != want[0] || got[0].Occurred.Format(time.DateOnly) != want[1] {
+			t.Errorf("%q: %+v, want %q on %s", s, got, want[0], want[1])
+		}
+	}
+}
+
+// TestSeveral finds all that one message says.
+func TestSeveral(t *testing.T) {
+	s := "ok so long story: the tests are red again, i've been at it for hours. anyway my sister Anna lives in Lyon, she's a doctor, " +
+		"and i'm allergic to peanuts so no satay please. can you fix the test?\nAlso we switched from Jenkins to GitHub Actions."
+	var contents []string
+	for _, f := range extract(user(s)) {
+		contents = append(contents, f.Content)
+	}
+	want := []string{
+		"The user has a sister called Anna.", "The user's sister Anna lives in Lyon.", "The user's sister Anna is a doctor.", "The user is allergic to peanuts.",
+		"The user says: “we switched from Jenkins to GitHub Actions”",
+	}
+	if !reflect.DeepEqual(contents, want) {
+		t.Errorf("got  %q\nwant %q", contents, want)
+	}
+}
+
+func call(id, name, input string) ragctx.Block {
+	return ragctx.Block{Type: ragctx.BlockToolUse, ID: id, Name: name, Input: json.RawMessage(input)}
+}
+
+func answer(id, text string, failed bool) ragctx.Message {
+	return ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: ragctx.Text(text), IsError: failed}}}
+}
+
+func TestOutcomes(t *testing.T) {
+	found := facts.Explain(ragctx.Turn{Messages: []ragctx.Message{
+		user("build it"),
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{call("1", "shell", `{"command":"go build ./..."}`)}},
+		answer("1", "error: cgo: C compiler not found", true),
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{call("2", "shell", `{"command":"CGO_ENABLED=0 go build ./..."}`)}},
+		answer("2", "ok", false),
+		ragctx.TextMessage(ragctx.RoleAssistant, "I always build without cgo."),
+	}}, at)
+	got := found.Below // seen, and not sure enough: people hardly ever want it kept
+	if len(got) != 1 || got[0].Kind != facts.Outcome || got[0].Span.Message != 4 {
+		t.Fatalf("%+v", got)
+	}
+	want := "The tool shell failed for go build ./... (error: cgo: C compiler not found) and succeeded with CGO_ENABLED=0 go build ./..."
+	if !strings.HasPrefix(got[0].Content, want) {
+		t.Errorf("content %q", got[0].Content)
+	}
+}
+
+// TestExplain shows what was not believed, and why.
+func TestExplain(t *testing.T) {
+	got := facts.Explain(ragctx.Turn{Prompt: "If I moved to Rome I'd be happy. Maybe I prefer tea?"}, at)
+	if len(got.Facts) > 0 || len(got.Below) == 0 {
+		t.Fatalf("%+v", got)
+	}
+	for _, f := range got.Below {
+		if f.Confidence >= facts.Gate || !strings.Contains(f.Reason, ";") {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// check holds what is true of all facts.
+func check(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, turn ragctx.Turn,
+) {
+	t.Helper()
+	found := facts.Explain(turn, at)
+	if again := facts.Explain(turn, at); !reflect.DeepEqual(found, again) {
+		t.Fatalf("%+v and then %+v", found, again)
+	}
+	messages := turn.Transcript()
+	for i, f := range append(append([]facts.Fact{}, found.Facts...), found.Below...) {
+		if (f.Confidence >= facts.Gate) != (i < len(found.Facts)) || f.Confidence > 1 || f.Confidence < 0 || f.Importance <= 0 || f.Importance > 1 {
+			t.Fatalf("confidence %v, importance %v: %+v", f.Confidence, f.Importance, f)
+		}
+		if _, err := facts.ParseKind(string(f.Kind)); err != nil || f.Rule == "" || f.Reason == "" || f.Content == "" {
+			t.Fatalf("%+v", f)
+		}
+		if f.Kind == facts.Outcome && f.Span.Start == f.Span.End {
+			continue
+		}
+		text := []rune(messages[f.Span.Message].Content.String())
+		if f.Span.Start < 0 || f.Span.End <= f.Span.Start || f.Span.End > len(text) {
+			t.Fatalf("span %+v of %d characters: %+v", f.Span, len(text), f)
+		}
+		words := string(text[f.Span.Start:f.Span.End])
+		for w := range strings.FieldsSeq(facts.Key(f.Value)) {
+			if !strings.Contains(facts.Key(words), w) && !ours[w] {
+				t.Fatalf("value %q is not of the words %q", f.Value, words)
+			}
+		}
+		if f.When != "" && f.Occurred.IsZero() {
+			t.Fatalf("%q is no time: %+v", f.When, f)
+		}
+		if utf8.ValidString(string(text)) && !utf8.ValidString(f.Content) {
+			t.Fatalf("%q is not UTF-8", f.Content)
+		}
+	}
+}
+
+// ours are the words of values that the rules add.
+var ours = map[string]bool{"not": true, "no": true, "longer": true, "like": true, "dislike": true, "prefer": true}
+
+func TestProperties(t *testing.T) {
+	words := rapid.SampledFrom([]string{
+		"I", "my", "name", "is", "live", "in", "Berlin", "always", "never", "remember that", "we", "decided to", "switched", "from", "to", ",", ".", "?", "\n",
+		"if", "and", "sister", "Anna", "she", "tomorrow", "last Friday", "on 3 May", "ich", "wohne", "j'ai", "vivo en", "é", "’", "“", "```", "> ", "<context>", "\xff", "日本",
+		"the server", "port 8080", "love", "hate", "the", "plan to", "favourite", "color", "é́", "i'm", "allergic to", "nuts", "from now on", "please",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		check(t, ragctx.Turn{Prompt: strings.Join(rapid.SliceOfN(words, 0, 30).Draw(t, "words"), " ")})
+	})
+}
+
+func FuzzExtract(f *testing.F) {
+	for _, s := range []string{
+		"My name is Tom, I live in Berlin and I’m allergic to “nuts”.", "last Friday we moved to Lisbon\n> quoted\n```\ncode", "ich heiße Jürgen ß", "\xff\xfe I like \xf0",
+		"<context source=\"x\">I like tea", strings.Repeat("i like ", 300), strings.Repeat("my sister Anna, ", 50),
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) < 2_000 {
+			check(t, ragctx.Turn{Prompt: s})
+		}
+	})
+}
+
+func BenchmarkExtract(b *testing.B) {
+	turn := ragctx.Turn{Prompt: strings.Repeat("My sister Anna lives in Lyon, and last Friday we moved to Lisbon because I like the sea. Can you fix the test? ", 20)}
+	b.SetBytes(int64(len(turn.Prompt)))
+	for b.Loop() {
+		facts.Extract(turn, at)
+	}
+}

@@ -1,0 +1,354 @@
+package facts
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// match is a rule that fits a clause.
+type match struct {
+	*extractor
+	rule     *rule
+	s        *sentenceSpan
+	k        int // which clause
+	from, at int // where the clause begins, and where what the rule saw
+	to       int
+	loc      []int // of the groups
+	set      setting
+	left     string // what the speaker left out before the clause
+	value    string
+	vFrom    int
+	vTo      int
+	time     *moment
+	who3     string // whom it is about, where that is not the speaker
+}
+
+// run tries the rule. What the speaker left out before the clause is given as left.
+func (m *match) run(left string) (Fact, bool) {
+	m.left = left
+	words := m.t.fold[m.at:min(m.s.to, m.at+window)]
+	if left != "" {
+		words = append([]byte(left), words...)
+	}
+	if !m.rule.mayFit(words) {
+		return Fact{}, false
+	}
+	loc := m.rule.rx.FindSubmatchIndex(words)
+	if loc == nil {
+		return Fact{}, false
+	}
+	for i := range loc {
+		if loc[i] >= 0 {
+			loc[i] = max(m.at, loc[i]+m.at-len(left))
+		}
+	}
+	m.loc, m.to = loc, loc[1]
+	if !m.bound() || !m.about() {
+		return Fact{}, false
+	}
+	if !m.rule.more {
+		m.findTime()
+	}
+	if m.rule.timed && m.time == nil || m.rule.check != nil && !m.rule.check(m) {
+		return Fact{}, false
+	}
+	m.weigh()
+	return m.fact(), true
+}
+
+// tails are words at the end of a value that do not belong to it.
+var tails = regexp.MustCompile(`(?:[\s,.!;:~"()-]+|\s(?:though|too|as well|lol|haha|btw|by the way|anyway|anyways|right now|now|please|pls|thanks|thank you|actually|fyi|either|` +
+	`any ?more|nowadays|these days|at the moment|currently|so far|tbh|already|instead|again|jk|ok|okay|right|you know|if possible|and|but|so|or|because|which|that|a|an|the|to|of|for|with|my|our|in|at|on|from|by|` +
+	`auch|jetzt|mittlerweile|inzwischen|bitte|danke|ubrigens|und|aber|tambien|ahora|gracias|por favor|y|aussi|maintenant|merci|stp|et|mais))$`)
+
+// maxTail is longer than any of them.
+const maxTail = 24
+
+// bound cuts the value where the next clause begins.
+func (m *match) bound() bool {
+	from, to, ok := m.group("v")
+	if !ok {
+		for m.to > m.at && (m.t.fold[m.to-1] == ' ' || m.t.fold[m.to-1] == ',') {
+			m.to--
+		}
+		return true
+	}
+	if to == m.loc[1] || m.loc[1] >= m.s.to-1 {
+		to = min(to, m.s.next(from))
+	}
+	open := to == m.s.to || to >= m.at+window || to < m.loc[1] || to == m.loc[1]
+	for open {
+		near := max(from, to-maxTail)
+		loc := tails.FindIndex(m.t.fold[near:to])
+		if loc == nil || loc[0] == loc[1] {
+			break
+		}
+		to = near + loc[0]
+	}
+	if to-from >= maxValue {
+		if i := bytes.LastIndexByte(m.t.fold[from:from+maxValue], ' '); i > 0 {
+			to = from + i
+		}
+	}
+	m.vFrom, m.vTo = from, to
+	if to <= from {
+		m.to = m.lastGroup()
+		return strings.Contains(m.rule.value, "{")
+	}
+	m.setTo(max(to, m.lastGroup()))
+	return m.settleValue()
+}
+
+// maxValue is how long a value gets, in code points.
+const maxValue = 240
+
+// lastGroup returns where the last other group ends.
+func (m *match) lastGroup() int {
+	end := m.at
+	for i, name := range m.rule.rx.SubexpNames() {
+		if name != "" && name != "v" && m.loc[2*i] >= 0 {
+			end = max(end, m.loc[2*i+1])
+		}
+	}
+	return end
+}
+
+func (m *match) setTo(to int) {
+	if to > m.vFrom || m.to > m.s.to {
+		m.to = to
+	}
+}
+
+// pointing are words that mean something said elsewhere.
+var pointing = wordSet(`it this that these those them him her you your yours so such there here what how when where why whatever everything anything nothing something is are was were and or but
+	das dies es ihn sie dich dir euch deine dein was wie esto eso ese esa lo te tu que ca cela te toi vous votre vos ton ta tes ce`)
+
+// settleValue takes a time off the end of the value and refuses one that says
+// nothing by itself.
+func (m *match) settleValue() bool {
+	if !m.rule.keep {
+		m.dropTime()
+	}
+	m.value = strings.Join(strings.Fields(m.t.orig(m.vFrom, m.vTo)), " ")
+	if strings.TrimFunc(m.value, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) == "" {
+		return false
+	}
+	if m.rule.keep {
+		return true
+	}
+	return !pointing[m.t.first(m.vFrom, m.vTo)] || m.t.capital(m.vFrom+1)
+}
+
+// dropTime takes a time off the end of the value, unless it is all of it.
+func (m *match) dropTime() {
+	i, ok := slices.BinarySearchFunc(m.times, m.vTo, func(x moment, at int) int { return cmp.Compare(x.to, at) })
+	if !ok {
+		return
+	}
+	to := m.times[i].from
+	for to > m.vFrom && !unicode.IsLetter(m.t.runes[to-1]) && !unicode.IsDigit(m.t.runes[to-1]) {
+		to--
+	}
+	if to > m.vFrom {
+		m.vTo = to
+	}
+}
+
+// about finds out whom a rule for persons is about. It refuses "she" where
+// nobody was named before.
+func (m *match) about() bool {
+	from, to, ok := m.group("p")
+	if !ok {
+		return true
+	}
+	words := strings.Join(strings.Fields(m.t.orig(from, to)), " ")
+	switch m.t.first(from, to) {
+	case "he", "she", "they", "he's", "she's", "they're", "er", "sie", "el", "ella", "il", "elle":
+		m.who3 = m.someone
+	case "my", "our":
+		_, rest, _ := strings.Cut(words, " ")
+		m.who3 = m.extractor.who.mid() + "'s " + rest
+		m.someone = m.who3
+	default:
+		m.who3 = words
+		m.someone = words
+	}
+	last := m.who3[strings.LastIndexByte(m.who3, ' ')+1:]
+	return m.who3 != "" && (m.rule.more || !linking[strings.ToLower(strings.Trim(last, ","))])
+}
+
+// linking are words that are no name after "my sister".
+var linking = wordSet("who that which is are was has also always just and never still really loves likes already recently")
+
+// findTime finds the time that the clause names, or the words before it.
+func (m *match) findTime() {
+	x := m.timeIn(m.from, m.to)
+	if x == nil {
+		if at := m.to; at < m.s.to {
+			for at < m.s.to && (m.t.fold[at] == ' ' || m.t.fold[at] == ',') {
+				at++
+			}
+			if x = m.timeAt(at); x != nil && x.to <= m.s.to {
+				m.to = x.to
+			} else {
+				x = nil
+			}
+		}
+	}
+	if x == nil {
+		return
+	}
+	ahead := !x.AheadFrom.IsZero() && !x.AheadFrom.Before(m.today()) || x.AheadTo.After(m.today().AddDate(0, 0, 1))
+	behind := x.From.IsZero() || !x.From.After(m.extractor.at)
+	if m.rule.tense == future && !ahead && m.rule.timed || m.rule.tense == past && !behind && m.rule.timed {
+		return
+	}
+	m.time = x
+}
+
+// weigh sets the confidence by what stands around the statement.
+func (m *match) weigh() {
+	m.t.judge(m.s, m.k, &m.set)
+	if m.rule.standing && m.set.less < 1 {
+		m.set.less, m.set.why = 0, nil
+	}
+	if (m.rule.kind == Preference || m.rule.kind == Instruction) && m.s.task {
+		m.set.doubt(.4, "for one task")
+	}
+	if m.rule.kind == Instruction && m.people {
+		m.set.doubt(.3, "said to another person")
+	}
+	if r := m.rule; r.kind == Plan && m.time != nil && !r.timed {
+		m.set.less -= .06
+	}
+	if m.set.hedge {
+		m.set.doubt(.15, "not sure")
+	}
+}
+
+// certainty rounds a confidence, which is at most .95 and at least 0.
+func certainty(x float64) float64 { return math.Round(min(.95, max(0, x))*100) / 100 }
+
+// fact makes the fact.
+func (m *match) fact() Fact {
+	r := m.rule
+	conf := r.conf - m.set.less
+	imp := r.imp
+	reason := r.reason
+	if m.set.remember {
+		conf, imp, reason = conf+.1, max(imp, .85), reason+", asked to remember"
+	}
+	if len(m.set.why) > 0 {
+		reason += "; " + strings.Join(m.set.why, ", ")
+	}
+	f := Fact{
+		Kind: r.kind, Exclusive: r.exclusive, Confidence: certainty(conf), Importance: imp, Rule: r.lang.code + "." + r.name, Reason: reason,
+		Profile: r.profile && !m.extractor.who.named, Span: Span{Message: m.message, Start: m.start(), End: m.to},
+		Subject: m.fill(r.subject), Attribute: m.fill(r.attribute), Value: m.fill(r.value), Content: m.content(),
+	}
+	if f.Subject == "" {
+		f.Subject = m.extractor.who.subject
+		if m.who3 != "" {
+			f.Subject = m.who3
+		}
+	}
+	if f.Value == "" {
+		f.Value = m.value
+	}
+	f.Subject = strings.TrimPrefix(strings.TrimPrefix(f.Subject, "the "), "The ")
+	if x := m.time; x != nil {
+		f.When = m.t.orig(x.from, x.to)
+		f.Occurred = x.From
+		if r.tense == future {
+			f.Occurred = x.AheadFrom
+		}
+		if f.Occurred.IsZero() && !x.To.IsZero() {
+			f.Occurred = x.To.AddDate(0, 0, -1)
+		}
+	}
+	return f
+}
+
+// start returns where the words of the fact begin: with the time before them.
+func (m *match) start() int {
+	if m.time != nil && m.time.from < m.at {
+		return max(m.from, m.time.from)
+	}
+	return m.at
+}
+
+// fill puts the groups into a template.
+func (m *match) fill(s string) string {
+	if !strings.Contains(s, "{") {
+		return s
+	}
+	who := m.extractor.who
+	pairs := []string{"{S}", who.name, "{u}", who.mid(), "{v}", m.value, "{P}", m.who3}
+	for _, g := range []string{"a", "s", "n", "o", "p"} {
+		words := m.words(g)
+		if g == "s" || g == "a" {
+			words = m.owned(words)
+		}
+		pairs = append(pairs, "{"+g+"}", words)
+	}
+	return strings.Join(strings.Fields(strings.NewReplacer(pairs...).Replace(s)), " ")
+}
+
+// owned drops an article or says whose something is.
+func (m *match) owned(words string) string {
+	first, rest, ok := strings.Cut(words, " ")
+	if !ok {
+		return words
+	}
+	switch strings.ToLower(first) {
+	case "my", "our":
+		return rest
+	case "the", "a", "an", "der", "die", "das", "el", "la", "los", "las", "le", "les":
+		return rest
+	}
+	return words
+}
+
+// content says the fact in a sentence.
+func (m *match) content() string {
+	if m.rule.content != "" {
+		return sentenceCase(m.withTime(m.fill(m.rule.content)))
+	}
+	clause := m.left + strings.Join(strings.Fields(m.t.orig(m.start(), m.to)), " ")
+	if m.who3 != "" && m.rule.lang.code == "en" {
+		if from, to, ok := m.group("p"); ok && from == m.at {
+			rest := m.t.orig(to, m.to)
+			if is, ok := strings.CutPrefix(strings.ReplaceAll(rest, "’", "'"), "'s "); ok {
+				rest = "is " + is
+			}
+			clause = strings.Join(strings.Fields(m.who3+" "+rest), " ")
+		}
+	}
+	if m.rule.lang.code == "en" && m.rule.kind != Instruction {
+		if s, ok := m.extractor.who.third(clause); ok {
+			return s
+		}
+	}
+	l := m.rule.lang
+	if m.extractor.who.named {
+		return m.extractor.who.name + ": " + l.quotes[0] + clause + l.quotes[1]
+	}
+	return l.says + l.quotes[0] + clause + l.quotes[1]
+}
+
+// withTime adds the words of the time to a sentence that lacks them.
+func (m *match) withTime(s string) string {
+	if m.time == nil {
+		return s
+	}
+	when := m.t.orig(m.time.from, m.time.to)
+	if strings.Contains(s, when) {
+		return s
+	}
+	return strings.TrimSuffix(s, ".") + " (" + when + ")"
+}

@@ -1,0 +1,122 @@
+package facts
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+)
+
+// call is a use of a tool and what came of it.
+type call struct {
+	message     int // of the result
+	name, input string
+	answer      string
+	failed      bool
+}
+
+// failure is how the answer of a tool begins that failed without saying so.
+var failure = regexp.MustCompile(`(?i)^\s*(?:error|fatal|exception|traceback|panic|failed|failure|command failed|exit (?:code|status) [1-9]|npm err|permission denied|no such file|.{0,80}command not found)`)
+
+// lengths of what outcomes quote, in code points.
+const (
+	maxError = 160
+	maxInput = 160
+)
+
+// outcomes returns what the tools of a turn taught: what failed, and how it
+// succeeded in the end.
+func outcomes(messages []ragctx.Message) []Fact {
+	calls := calls(messages)
+	var out []Fact
+	last := map[string]*call{} // the last failing call of a tool
+	for i := range calls {
+		c := &calls[i]
+		switch before := last[c.name]; {
+		case c.failed:
+			last[c.name] = c
+		case before != nil && before.input != c.input:
+			out = append(out, retried(before, c))
+			delete(last, c.name)
+		}
+	}
+	return out
+}
+
+// retried says that a tool failed and then succeeded.
+func retried(before, after *call) Fact {
+	why := firstLine(before.answer)
+	content := fmt.Sprintf("The tool %s failed for %s (%s) and succeeded with %s.", before.name, sentence.Clip(before.input, maxInput), sentence.Clip(why, maxError),
+		sentence.Clip(after.input, maxInput))
+	return Fact{
+		Kind: Outcome, Content: content, Subject: before.name, Attribute: "failure", Value: sentence.Clip(after.input, maxInput),
+		Confidence: .85, Importance: .6, Rule: "tool.retried", Reason: "a call of the tool failed and a later one succeeded",
+		Span: Span{Message: after.message},
+	}
+}
+
+// calls returns the calls of tools that have results, in order.
+func calls(messages []ragctx.Message) []call {
+	open := map[string]call{}
+	var out []call
+	var pending []string // calls whose results come as plain text
+	for i, m := range messages {
+		for _, b := range m.Content {
+			switch b.Type {
+			case ragctx.BlockToolUse:
+				open[b.ID] = call{name: b.Name, input: compact(b.Input)}
+				pending = append(pending, b.ID)
+			case ragctx.BlockToolResult:
+				if c, ok := open[b.ToolUseID]; ok {
+					c.message, c.answer = i, b.Content.String()
+					c.failed = b.IsError || failure.MatchString(c.answer)
+					out = append(out, c)
+					delete(open, b.ToolUseID)
+				}
+			case ragctx.BlockImage, ragctx.BlockVendor:
+			case ragctx.BlockText:
+				if m.Role != ragctx.RoleTool || len(pending) == 0 {
+					continue
+				}
+				if c, ok := open[pending[0]]; ok {
+					c.message, c.answer, c.failed = i, b.Text, failure.MatchString(b.Text)
+					out = append(out, c)
+					delete(open, pending[0])
+				}
+				pending = pending[1:]
+			}
+		}
+	}
+	return out
+}
+
+// compact writes the input of a tool on one line: of an object with one text, the text.
+func compact(input json.RawMessage) string {
+	var one map[string]any
+	if json.Unmarshal(input, &one) == nil && len(one) == 1 {
+		for _, v := range one {
+			if s, ok := v.(string); ok {
+				return strings.Join(strings.Fields(s), " ")
+			}
+		}
+	}
+	return strings.Join(strings.Fields(string(input)), " ")
+}
+
+// firstLine returns the line of an answer that says what is wrong.
+func firstLine(s string) string {
+	var last string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if failure.MatchString(line) && !strings.HasPrefix(line, "Traceback") && !strings.HasPrefix(strings.ToLower(line), "exit") {
+			return line
+		}
+		last = line
+	}
+	return last
+}

@@ -1,0 +1,232 @@
+package facts
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/redact"
+)
+
+var dumpTo = flag.String("dump", "", "file to write the units of the training turns to, for train/train.py")
+
+// trainTurn is a labelled turn as testdata/extraction has it.
+type trainTurn struct {
+	ID       string           `json:"id"`
+	Lang     string           `json:"lang"`
+	At       time.Time        `json:"at"`
+	Messages []ragctx.Message `json:"messages"`
+	Facts    []trainLabel     `json:"facts"`
+	Optional []trainLabel     `json:"optional"`
+}
+
+type trainLabel struct {
+	Kind     Kind     `json:"kind"`
+	Also     []Kind   `json:"also"`
+	Message  int      `json:"message"`
+	Evidence string   `json:"evidence"`
+	Values   []string `json:"values"`
+}
+
+// trainUnit is a unit as the training reads it.
+type trainUnit struct {
+	Corpus   string   `json:"corpus"`
+	Turn     string   `json:"turn"`
+	Message  int      `json:"message"`
+	From     int      `json:"from"`
+	To       int      `json:"to"`
+	Text     string   `json:"text"`
+	Features []string `json:"features"`
+	// Covers and Optional are labels with words in the unit.
+	Covers   []covered `json:"covers"`
+	Optional []covered `json:"optional"`
+	Rules    []Fact    `json:"rules"`
+	// Said is set for example sentences: whether they say something.
+	Said *bool `json:"said,omitempty"`
+}
+
+type covered struct {
+	Label int     `json:"label"`
+	Share float64 `json:"share"` // of the evidence
+	Whole bool    `json:"whole"` // all values are in the unit
+	Kind  Kind    `json:"kind"`
+	Also  []Kind  `json:"also"`
+}
+
+// TestTrainingUnits writes what the weights are trained with.
+func TestTrainingUnits(t *testing.T) {
+	if *dumpTo == "" {
+		t.Skip("only with -dump FILE")
+	}
+	f, err := os.Create(*dumpTo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	enc := json.NewEncoder(w)
+	for _, file := range trainFiles(t) {
+		for _, l := range readTurns(t, file) {
+			if err := enc.Encode(map[string]any{"corpus": corpusOf(file), "turn": l.ID, "lang": l.Lang, "facts": len(l.Facts)}); err != nil {
+				t.Fatal(err)
+			}
+			for _, u := range l.units(corpusOf(file)) {
+				if err := enc.Encode(u); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, u := range exampleUnits(t) {
+		if err := enc.Encode(u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func trainFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../../testdata/extraction/train/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	return append([]string{"../../../testdata/extraction/tuned.jsonl"}, files...)
+}
+
+func corpusOf(file string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".jsonl"), "tuned", "a")
+}
+
+func readTurns(t *testing.T, file string) (out []trainTurn) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var l trainTurn
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// reader returns what reads a message, as [Explain] does.
+func (l *trainTurn) reader(i int) (*extractor, bool) {
+	who, ok := speaker(l.Messages[i])
+	if !ok {
+		return nil, false
+	}
+	s, _ := redact.Redact(l.Messages[i].Content.String())
+	e := &extractor{t: read(redact.BlankBlocks(s)), at: l.At, who: who, message: i, people: amongPeople(l.Messages), training: true}
+	e.read()
+	return e, true
+}
+
+func (l *trainTurn) units(corpus string) (out []trainUnit) {
+	for i := range l.Messages {
+		e, ok := l.reader(i)
+		if !ok {
+			continue
+		}
+		sc, b := e.scene(), newBag()
+		b.keep = true
+		for k, u := range sc.units {
+			e.features(b, sc, k)
+			out = append(out, trainUnit{
+				Corpus: corpus, Turn: l.ID, Message: i, From: u.from, To: u.to, Text: e.t.quote(u.from, u.to), Features: slices.Clone(b.names),
+				Covers: e.covered(u, l.Facts), Optional: e.covered(u, l.Optional), Rules: u.facts,
+			})
+		}
+	}
+	return out
+}
+
+// covered returns the labels with words in a unit.
+func (e *extractor) covered(u unit, labels []trainLabel) (out []covered) {
+	said := strings.ToLower(e.t.quote(u.from, u.to))
+	for j, g := range labels {
+		before, _, ok := strings.Cut(e.t.s, g.Evidence)
+		if !ok || g.Message != e.message {
+			continue
+		}
+		from := len([]rune(before))
+		to := from + len([]rune(g.Evidence))
+		both := min(to, u.to) - max(from, u.from)
+		if both <= 0 {
+			continue
+		}
+		lacks := func(v string) bool { return !strings.Contains(said, strings.ToLower(v)) }
+		out = append(out, covered{j, float64(both) / float64(to-from), !slices.ContainsFunc(g.Values, lacks), g.Kind, g.Also})
+	}
+	return out
+}
+
+// exampleUnits returns the examples of the rules and the sentences seen before.
+func exampleUnits(t *testing.T) (out []trainUnit) {
+	t.Helper()
+	seen, err := os.ReadFile("testdata/seen.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(s string, says bool) {
+		l := trainTurn{ID: s, At: testTime, Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, s)}}
+		us := l.units("examples")
+		for _, u := range us {
+			strong := slices.ContainsFunc(u.Rules, func(f Fact) bool { return f.Confidence >= sure })
+			if u.Said = &says; !says || len(us) == 1 || strong {
+				out = append(out, u)
+			}
+		}
+	}
+	for line := range strings.Lines(string(seen)) {
+		sign, s, _ := strings.Cut(strings.TrimSpace(line), " ")
+		add(s, sign == "+")
+	}
+	for _, l := range languages() {
+		for _, r := range l.rules {
+			for _, s := range r.yes {
+				add(s, true)
+			}
+		}
+	}
+	return out
+}
+
+// BenchmarkTurns reads what people wrote.
+func BenchmarkTurns(b *testing.B) {
+	data, err := os.ReadFile("../../../testdata/extraction/tuned.jsonl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var turns []ragctx.Turn
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		var l trainTurn
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			b.Fatal(err)
+		}
+		turns = append(turns, ragctx.Turn{Messages: l.Messages})
+		for _, m := range l.Messages {
+			n += len(m.Content.String())
+		}
+	}
+	b.SetBytes(int64(n))
+	for b.Loop() {
+		for _, t := range turns {
+			Explain(t, testTime)
+		}
+	}
+}

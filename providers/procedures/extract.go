@@ -1,0 +1,273 @@
+package procedures
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+)
+
+// The defaults of a [Gate].
+const (
+	DefaultMinToolCalls  = 5
+	DefaultMinConfidence = 0.7
+)
+
+// Gate says from which turns procedures are learnt. The zero value works.
+type Gate struct {
+	// Disabled learns from none.
+	Disabled bool
+	// MinToolCalls is how many tool calls a turn needs, MinConfidence how sure its agent
+	// was of the answer; 0 means the defaults.
+	MinToolCalls  int
+	MinConfidence float64
+}
+
+// WithDefaults returns g with unset fields filled.
+func (g Gate) WithDefaults() Gate {
+	if g.MinToolCalls == 0 {
+		g.MinToolCalls = DefaultMinToolCalls
+	}
+	if g.MinConfidence == 0 {
+		g.MinConfidence = DefaultMinConfidence
+	}
+	return g
+}
+
+// Admits reports whether a procedure may be learnt from a turn: one that succeeded,
+// belongs to a session, used enough tools, and is said to be right with enough
+// confidence. A turn that does not say how sure it is teaches nothing.
+func (g Gate) Admits(t ragctx.Turn) bool {
+	g = g.WithDefaults()
+	sure, said := Confidence(t)
+	return !g.Disabled && t.Succeeded() && t.SessionID != "" && said && sure >= g.MinConfidence && countCalls(t) >= g.MinToolCalls
+}
+
+// Confidence returns how sure an agent was of a turn: its Confidence, or a number
+// called confidence in its metadata.
+func Confidence(t ragctx.Turn) (c float64, ok bool) {
+	if t.Confidence != nil {
+		return ragctx.Clamp01(*t.Confidence), true
+	}
+	switch v := t.Metadata["confidence"].(type) {
+	case float64:
+		c = v
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return 0, false
+		}
+		c = f
+	default:
+		return 0, false
+	}
+	return c, c >= 0 && c <= 1
+}
+
+// Screen looks at text before it is learnt. The zero value lets everything pass but
+// what Extract itself knows.
+type Screen struct {
+	// Redact takes secrets out of a text.
+	Redact func(string) string
+	// Orders reports whether a text wants to be obeyed by a model.
+	Orders func(string) bool
+}
+
+// Extract returns the procedure that a turn followed, by rules alone: the same turn
+// gives the same procedure. It returns false for a turn that no procedure can be made
+// of.
+//
+// A step is a call that went well, with values of the request in braces. A call that
+// failed and went well when it was repeated is a pitfall; calls at the end that look
+// whether it went well are the verification.
+func Extract(t ragctx.Turn, by Screen) (Known, bool) {
+	if by.Redact == nil {
+		by.Redact = func(s string) string { return s }
+	}
+	request := requestOf(by.Redact(promptOf(t)))
+	calls := callsOf(t, by.Redact)
+	if request == "" || len(calls) == 0 {
+		return Known{}, false
+	}
+	values := valuesOf(request, calls)
+	w := &writer{values: values, request: fold(request), orders: by.Orders, given: make(map[string]string)}
+	all := w.steps(calls)
+	good := slices.DeleteFunc(slices.Clone(all), func(s step) bool { return s.failed })
+	if len(good) == 0 {
+		return Known{}, false
+	}
+	end := len(good)
+	for end > 1 && good[end-1].check {
+		end--
+	}
+	trigger := clipRunes(generalise(request, values), MaxTriggerRunes)
+	k := Known{Name: nameFor(trigger, calls), Body: TrimBody(Body{
+		Trigger: trigger, Steps: written(good[:end]), Verification: written(good[end:]), Pitfalls: pitfalls(all), Tools: toolsOf(calls),
+	})}
+	k.Steps = k.Steps[:min(len(k.Steps), MaxEntries)]
+	k.Verification = k.Verification[:min(len(k.Verification), MaxEntries)]
+	return k, k.Validate() == nil && ValidName(k.Name) == nil
+}
+
+func toolsOf(calls []call) []string {
+	var out []string
+	for _, c := range calls {
+		if !slices.Contains(out, c.tool) && len(out) < MaxEntries {
+			out = append(out, c.tool)
+		}
+	}
+	return out
+}
+
+// promptOf returns what the user asked for in a turn: what they said first.
+func promptOf(t ragctx.Turn) string {
+	for _, m := range t.Transcript() {
+		if m.Role == ragctx.RoleUser || m.Role == "" {
+			if s := strings.TrimSpace(withoutContext(m.Content.String())); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+var contextBlock = regexp.MustCompile(`(?s)<context[ >].*?</context>`)
+
+// withoutContext removes what an agent was shown from a prompt: it was not asked for.
+func withoutContext(s string) string {
+	return contextBlock.ReplaceAllString(s, "")
+}
+
+// politeness is what people say before they say what they want.
+var politeness = regexp.MustCompile(`(?i)^(please|pls|hey|hi|hello|ok|okay|so|now|then|again|could you|can you|would you|will you|` +
+	`i need you to|i need to|i want you to|i want to|i'd like you to|i'd like to|i would like you to|we need to|we want to|let's|let us|` +
+	`help me to|help me|how do i|how do we|how can i|how can we|bitte|kannst du|könntest du|können sie|por favor|puedes|podrías|` +
+	`s'il te plaît|s'il vous plaît|peux-tu|pouvez-vous)[\s,:!]+`)
+
+// requestOf returns the sentence of a prompt that says what is wanted.
+func requestOf(prompt string) string {
+	line, _, _ := strings.Cut(prompt, "\n")
+	request := line
+	for s := range sentences(line) {
+		if len(analysis.ContentFeatures(s)) > 0 {
+			request = s
+			break
+		}
+	}
+	request = strings.TrimSpace(request)
+	for {
+		at := politeness.FindStringIndex(request)
+		if at == nil {
+			break
+		}
+		request = strings.TrimSpace(request[at[1]:])
+	}
+	request = strings.TrimRight(strings.Join(strings.Fields(request), " "), ".!? ")
+	if len(analysis.ContentFeatures(request)) == 0 {
+		return ""
+	}
+	return clipRunes(request, MaxTriggerRunes)
+}
+
+func sentences(s string) func(func(string) bool) {
+	return func(yield func(string) bool) { sentence.Sentences(s, yield) }
+}
+
+// nameFor makes a name of a trigger: its first words that say something, up to a
+// preposition, where there are not enough also names of values; of the tools where
+// there are no words at all.
+func nameFor(trigger string, calls []call) string {
+	parts := nameWords(withoutBraces(trigger))
+	if len(parts) < 2 {
+		parts = nameWords(strings.NewReplacer("{", " ", "}", " ").Replace(trigger))
+	}
+	name := Slug(strings.Join(parts, "-"))
+	if name == "" {
+		name = Slug("use-" + strings.Join(toolsOf(calls[:min(len(calls), 2)]), "-"))
+	}
+	if r := []rune(name); len(r) > maxNameRunes {
+		name = strings.Trim(string(r[:maxNameRunes]), "-")
+	}
+	return name
+}
+
+// A name is a verb and what it is done to.
+const (
+	maxNameWords = 3
+	maxNameRunes = 48
+)
+
+func nameWords(text string) []string {
+	var parts []string
+	for i, w := range wordsOf(text) {
+		lower := strings.ToLower(w.text)
+		switch {
+		case slices.Contains(prepositions, lower) && len(parts) > 1 && lower != "of":
+			return parts
+		case slices.Contains(prepositions, lower), i > 0 && len(analysis.ContentFeatures(w.text)) == 0:
+			continue
+		}
+		if s := Slug(w.text); s != "" && !slices.Contains(parts, s) {
+			parts = append(parts, s)
+		}
+		if len(parts) == maxNameWords {
+			break
+		}
+	}
+	return parts
+}
+
+// Similar reports whether a procedure does what another one does: they have most of
+// their steps in common, or nearly all of their tools, since people and models word
+// steps anew; and they are called the same or are for the same.
+func Similar(a, b Known) bool {
+	steps := dice(bag(a.Steps), bag(b.Steps))
+	tools := dice(bag(a.Tools), bag(b.Tools)) >= 0.8
+	if a.Name == b.Name {
+		return tools || steps >= 0.5
+	}
+	return (tools || steps >= 0.7) && dice(bag([]string{withoutBraces(a.Trigger)}), bag([]string{withoutBraces(b.Trigger)})) >= 0.6
+}
+
+// bag counts the terms of texts.
+func bag(texts []string) map[string]int {
+	out := make(map[string]int)
+	for _, s := range texts {
+		for _, t := range analysis.Index(s) {
+			out[t]++
+		}
+	}
+	return out
+}
+
+// dice is the share that two bags have in common.
+func dice(a, b map[string]int) float64 {
+	var common, all int
+	for t, n := range a {
+		common += min(n, b[t])
+		all += n
+	}
+	for _, n := range b {
+		all += n
+	}
+	if all == 0 {
+		return 0
+	}
+	return 2 * float64(common) / float64(all)
+}
+
+// FreeName returns a name for a new procedure that none of those known has.
+func FreeName(name string, known []Known) string {
+	free := name
+	for n := 2; slices.ContainsFunc(known, func(k Known) bool { return k.Name == free }); n++ {
+		suffix := "-" + strconv.Itoa(n)
+		free = string([]rune(name)[:min(utf8.RuneCountInString(name), MaxNameRunes-len(suffix))]) + suffix
+	}
+	return free
+}

@@ -1,0 +1,148 @@
+package procedures
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Name is the provider's name, Observer that of what learns procedures from turns.
+const (
+	Name     = "skills"
+	Observer = "procedures"
+)
+
+// MaxSkills bounds the skills of one answer to a question.
+const MaxSkills = 5
+
+// Source is what the provider reads from.
+type Source interface {
+	// Skills returns the skills of a namespace as they are, or were at the query's AsOf,
+	// whoever they belong to, by name. The caller does not change them.
+	Skills(ctx context.Context, q ragctx.ContextQuery) ([]Skill, error)
+}
+
+// Provider shows agents which published procedures fit a query: name and trigger, not
+// the body. It implements [ragctx.ContextProvider].
+type Provider struct{ source Source }
+
+// NewProvider returns a provider over source.
+func NewProvider(source Source) *Provider { return &Provider{source} }
+
+var _ ragctx.ContextProvider = (*Provider)(nil)
+
+// Name implements [ragctx.ContextProvider].
+func (p *Provider) Name() string { return Name }
+
+// Query implements [ragctx.ContextProvider]. Without a question it returns all skills
+// by name, if skills are asked for by their type.
+func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
+	res := ragctx.ContextResult{Provider: Name}
+	only := len(q.ContextTypes) > 0 && slices.Contains(q.ContextTypes, ragctx.TypeSkill)
+	if !q.Wants(ragctx.TypeSkill) || q.Query == "" && !only {
+		return res, nil
+	}
+	all, err := p.source.Skills(ctx, q)
+	if err != nil {
+		return res, fmt.Errorf("skills: %w", err)
+	}
+	visible := seen(all, q)
+	if q.Query == "" {
+		list(&res, visible, q)
+	} else {
+		answer(&res, visible, q)
+	}
+	if res.IsEmpty() {
+		res.Note = "no published procedure in scope fits the query"
+	}
+	return res, nil
+}
+
+// seen returns the skills that a query may see and has not excluded. Of several with a
+// name the one that is most its own counts: the user's before everyone's, then the
+// agent's.
+func seen(all []Skill, q ragctx.ContextQuery) []*Skill {
+	var out []*Skill
+	for i := range all {
+		s := &all[i]
+		if !s.ID.SeenBy(q.UserID, q.AgentID) || !passes(s, q.Filter) {
+			continue
+		}
+		if n := len(out) - 1; n >= 0 && out[n].ID.Name == s.ID.Name {
+			if nearer(s.ID.Owner, out[n].ID.Owner) {
+				out[n] = s
+			}
+			continue
+		}
+		out = append(out, s)
+	}
+	return slices.DeleteFunc(out, func(s *Skill) bool { return slices.Contains(q.Exclude, s.ID.String()) })
+}
+
+// nearer reports whether what is a's is more the caller's own than what is b's; both
+// are seen.
+func nearer(a, b Owner) bool {
+	if (a.UserID == "") != (b.UserID == "") {
+		return a.UserID != ""
+	}
+	return a.AgentID != "" && b.AgentID == ""
+}
+
+// passes reports whether a skill passes a filter. It has no tags and no metadata, and
+// it did not occur.
+func passes(s *Skill, f ragctx.Filter) bool {
+	if len(f.Tags) > 0 || len(f.Metadata) > 0 || !f.OccurredAfter.IsZero() || !f.OccurredBefore.IsZero() {
+		return false
+	}
+	source := SourceOf(s.ID.Name)
+	return len(f.Sources) == 0 || slices.ContainsFunc(f.Sources, func(want string) bool {
+		prefix, open := strings.CutSuffix(want, "*")
+		return source == want || open && strings.HasPrefix(source, prefix)
+	})
+}
+
+func list(res *ragctx.ContextResult, skills []*Skill, q ragctx.ContextQuery) {
+	for i, s := range skills {
+		if i == q.MaxResults {
+			res.Truncated = true
+			break
+		}
+		res.Add(item(s).WithRelevance(1 - float64(i)*1e-6)) // so that they stay in order
+	}
+}
+
+func answer(res *ragctx.ContextResult, skills []*Skill, q ragctx.ContextQuery) {
+	type found struct {
+		*Skill
+		match
+	}
+	var fits []found
+	for i, m := range score(skills, q.Query) {
+		if m.relevance > 0 && m.relevance >= q.LeastRelevance() {
+			fits = append(fits, found{skills[i], m})
+		}
+	}
+	slices.SortStableFunc(fits, func(a, b found) int { return cmp.Compare(b.relevance, a.relevance) })
+	most := min(q.MaxResults, MaxSkills)
+	res.Truncated = len(fits) > most
+	for _, f := range fits[:min(len(fits), most)] {
+		it := item(f.Skill).WithRelevance(f.relevance)
+		if q.Explain {
+			it.Signals = map[string]float64{"trigger_said": f.said, "question_asked": f.asked, "words": float64(f.words)}
+		}
+		res.Add(it)
+	}
+}
+
+// item returns a skill as an item. Its content is the same at every depth.
+func item(s *Skill) ragctx.ContextItem {
+	return ragctx.ContextItem{
+		ID: s.ID.String(), Type: ragctx.TypeSkill, Content: Line(s.ID.Name, s.Trigger),
+		Source: SourceOf(s.ID.Name), Depth: ragctx.DepthAbstract,
+		Metadata: map[string]any{"procedure": s.ID.Name, "version": s.ID.Version},
+	}
+}

@@ -1,0 +1,231 @@
+package procedures
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx/internal/text/analysis"
+)
+
+// value is something that is different each time: what the request names and the
+// calls use.
+type value struct{ text, name string }
+
+// valuesOf returns the values of a request, the longest first: words of it that are
+// arguments, and words that look like names and stand in arguments.
+func valuesOf(request string, calls []call) []value {
+	words := wordsOf(request)
+	var out []value
+	names := make(map[string]string) // by name
+	add := func(text, name string) {
+		for _, v := range out {
+			if strings.EqualFold(v.text, text) {
+				return
+			}
+		}
+		free := name
+		for n := 2; names[free] != ""; n++ {
+			free = name + "_" + strconv.Itoa(n)
+		}
+		names[free] = text
+		out = append(out, value{text, free})
+	}
+	for _, c := range calls {
+		for _, a := range c.args {
+			if at, ok := whole(a.value, request, words); ok {
+				add(a.value, nameOf(a.value, keyOf(a.value, calls), words, at))
+			}
+		}
+	}
+	for i, w := range words {
+		if i > 0 && w.specific(words, i) && slices.ContainsFunc(calls, func(c call) bool { return c.holds(w.text) }) {
+			add(w.text, nameOf(w.text, "", words, i))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b value) int { return cmp.Compare(len(b.text), len(a.text)) })
+	return out
+}
+
+// word is a word of a request.
+type word struct {
+	text   string
+	quoted bool
+}
+
+const around = "\"'`“”‘’«»()[]{}<>.,;:!?"
+
+func wordsOf(s string) []word {
+	var out []word
+	for f := range strings.FieldsSeq(s) {
+		t := strings.Trim(f, around)
+		if t == "" || f[0] == '[' { // what was taken out is no value
+			continue
+		}
+		quoted := strings.HasPrefix(f, "`") || strings.HasPrefix(f, `"`)
+		out = append(out, word{t, quoted})
+	}
+	return out
+}
+
+// whole reports whether an argument is as a whole a part of the request, and at which
+// word. The first word says what is to be done; it is no value.
+func whole(arg, request string, words []word) (at int, ok bool) {
+	if n := utf8.RuneCountInString(arg); n < 2 || n > 80 || arg == "true" || arg == "false" || len(analysis.ContentFeatures(arg)) == 0 {
+		return 0, false
+	}
+	if strings.ContainsAny(arg, " \n") {
+		return -1, len(strings.Fields(arg)) <= 8 && !strings.Contains(arg, "\n") && find(request, arg, 1) > 0
+	}
+	for i, w := range words {
+		if i > 0 && strings.EqualFold(w.text, arg) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+var prepositions = []string{"to", "from", "in", "into", "on", "onto", "for", "at", "with", "of", "by", "called", "named"}
+
+// specific reports whether a word looks like a name, or stands where names stand.
+func (w word) specific(words []word, i int) bool {
+	if len(w.text) < 2 || len(analysis.ContentFeatures(w.text)) == 0 {
+		return false
+	}
+	if w.quoted || strings.ContainsAny(w.text, "0123456789_./:@#") || strings.Contains(w.text, "-") {
+		return true
+	}
+	if i+1 < len(words) && slices.Contains(kinds, strings.ToLower(words[i+1].text)) {
+		return true
+	}
+	before := strings.ToLower(words[i-1].text)
+	return slices.Contains(kinds, before) || slices.Contains(prepositions, before)
+}
+
+// holds reports whether a word stands in an argument of a call.
+func (c call) holds(text string) bool {
+	return slices.ContainsFunc(c.args, func(a arg) bool { return find(a.value, text, 0) >= 0 })
+}
+
+// Words that say what kind of thing the word beside them names.
+var kinds = []string{
+	"service", "server", "cluster", "environment", "branch", "repo", "repository", "project", "package", "module",
+	"customer", "team", "database", "table", "app", "application", "host", "region", "tenant", "bucket", "queue",
+	"topic", "account", "order", "ticket", "issue", "release", "node", "namespace", "image", "container", "domain",
+	"model", "dataset", "report", "component", "function", "class", "endpoint", "pipeline", "job", "version",
+}
+
+// Keys that say nothing of what their values are.
+var generic = []string{
+	"command", "cmd", "query", "input", "text", "args", "arguments", "code", "script", "content", "value", "q", "body", "data",
+	"prompt", "pattern", "message",
+}
+
+var shapes = []struct {
+	name  string
+	shape *regexp.Regexp
+}{
+	{"url", regexp.MustCompile(`^[a-z][a-z0-9+.-]*://\S+$`)},
+	{"email", regexp.MustCompile(`^\S+@\S+\.\S+$`)},
+	{"date", regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)},
+	{"version", regexp.MustCompile(`^v?\d+(\.\d+)+([-+.]\w+)*$`)},
+	{"number", regexp.MustCompile(`^#?\d[\d.,]*$`)},
+	{"path", regexp.MustCompile(`/|\.[a-zA-Z]\w{0,4}$`)},
+}
+
+// keyOf returns what arguments that are a value are mostly called, without keys that
+// say nothing; "" if there are none.
+func keyOf(text string, calls []call) string {
+	count := make(map[string]int)
+	best := ""
+	for _, c := range calls {
+		for _, a := range c.args {
+			key := strings.Trim(placeholder(a.key), "{}")
+			if !strings.EqualFold(a.value, text) || slices.Contains(generic, key) {
+				continue
+			}
+			if count[key]++; count[key] > count[best] {
+				best = key
+			}
+		}
+	}
+	return best
+}
+
+// nameOf names a value: by what stands beside it in the request, by the key of the
+// arguments that it is, or by what it looks like.
+func nameOf(text, key string, words []word, at int) string {
+	if at >= 0 && at < len(words) {
+		for _, beside := range [...]int{at + 1, at - 1} {
+			if beside > 0 && beside < len(words) {
+				if k := strings.ToLower(words[beside].text); slices.Contains(kinds, k) {
+					return k
+				}
+			}
+		}
+	}
+	if key != "" {
+		return key
+	}
+	for _, s := range shapes {
+		if s.shape.MatchString(text) {
+			return s.name
+		}
+	}
+	if at > 0 && at < len(words) {
+		switch strings.ToLower(words[at-1].text) {
+		case "to", "into", "onto", "on", "in":
+			return "target"
+		case "from":
+			return "source"
+		case "called", "named":
+			return "name"
+		}
+	}
+	return "subject"
+}
+
+// generalise puts the names of values in their places.
+func generalise(s string, values []value) string {
+	for _, v := range values {
+		for from := 0; ; {
+			i := find(s, v.text, from)
+			if i < 0 {
+				break
+			}
+			name := "{" + v.name + "}"
+			s = s[:i] + name + s[i+len(v.text):]
+			from = i + len(name)
+		}
+	}
+	return s
+}
+
+// find returns where what stands in s as words of its own, in any letter case and not
+// in braces, at or after from; -1 if nowhere.
+func find(s, what string, from int) int {
+	for i := from; i+len(what) <= len(s); i++ {
+		if !strings.EqualFold(s[i:i+len(what)], what) || !utf8.RuneStart(s[i]) {
+			continue
+		}
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, size := utf8.DecodeRuneInString(s[i+len(what):])
+		if wordRune(before) || wordRune(after) || before == '{' && strings.IndexByte(s[i:], '}') >= 0 {
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(s[i+len(what)+size:])
+		if after == '.' && unicode.IsDigit(next) { // of a longer number
+			continue
+		}
+		return i
+	}
+	return -1
+}
+
+func wordRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}

@@ -1,0 +1,192 @@
+package compact
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/session"
+)
+
+// The defaults of [BufferOptions], in tokens.
+const (
+	DefaultMessageTokens       = 4096
+	DefaultBufferTokens        = 8192
+	DefaultBufferSummaryTokens = 512
+)
+
+// BufferOptions says when messages go into a buffer and when a buffer becomes a summary,
+// as in Cognesy's instructor. The zero value works. Limits may be reached, not exceeded.
+type BufferOptions struct {
+	// MessageTokens, BufferTokens and SummaryTokens are what the sections cost at most; 0
+	// is their default. What the user ruled may cost a quarter of the buffer beside them.
+	MessageTokens, BufferTokens, SummaryTokens int
+	// Cost is what a message costs; nil counts it by Options.Counter.
+	Cost func(ragctx.Message) int
+	// Options say how summaries are made: Counter, Generator, Timeout, Strategy, Window,
+	// Now and NewID count.
+	Options Options
+}
+
+// Buffering moves messages into a buffer and summarises it. It keeps no state.
+type Buffering struct {
+	opts BufferOptions
+	by   *Compactor
+}
+
+// NewBuffering returns the policy. Options that cannot work are [ragctx.ErrInvalid].
+func NewBuffering(o BufferOptions) (*Buffering, error) {
+	for _, n := range [...]struct {
+		field string
+		value int
+	}{{"message_tokens", o.MessageTokens}, {"buffer_tokens", o.BufferTokens}, {"summary_tokens", o.SummaryTokens}} {
+		if n.value < 0 || n.value > ragctx.MaxTokensLimit {
+			return nil, ragctx.Invalid(n.field, "is %d; use 1 to %d", n.value, ragctx.MaxTokensLimit)
+		}
+	}
+	by, err := New(o.Options)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range [...]struct {
+		value    *int
+		standard int
+	}{{&o.MessageTokens, DefaultMessageTokens}, {&o.BufferTokens, DefaultBufferTokens}, {&o.SummaryTokens, DefaultBufferSummaryTokens}} {
+		if *n.value == 0 {
+			*n.value = n.standard
+		}
+	}
+	if o.Cost == nil {
+		o.Cost = by.scale().Message
+	}
+	return &Buffering{opts: o, by: by}, nil
+}
+
+// Sections are the three parts of a conversation, in the order in which a model is shown
+// them.
+type Sections struct{ Summary, Buffer, Messages []ragctx.Message }
+
+// Buffered is what [Buffering.After] did. Events that are nil did not happen.
+type Buffered struct {
+	Sections   Sections
+	Moved      *ragctx.MessagesMovedToBuffer
+	Summarized *ragctx.MessageBufferSummarized
+	Warnings   []Warning
+	Usage      llm.Usage
+}
+
+// After does what is due after a step: messages that exceed their limit go into the
+// buffer, and a buffer that exceeds its own becomes part of the summary. The only error is
+// that of the context. The input is not changed.
+func (b *Buffering) After(ctx context.Context, s Sections) (Buffered, error) {
+	s, moved := b.Move(s)
+	out, err := b.Summarize(ctx, s)
+	out.Moved = moved
+	return out, err
+}
+
+// Move appends the oldest messages to the buffer, if the messages cost more than their
+// limit, so that the newest ones that fit stay. No call is separated from its result, and
+// calls that wait for theirs and the newest exchange stay whatever they cost. The event is
+// nil if there is nothing to move.
+func (b *Buffering) Move(s Sections) (Sections, *ragctx.MessagesMovedToBuffer) {
+	costs := make([]int, len(s.Messages))
+	for i, m := range s.Messages {
+		costs[i] = b.opts.Cost(m)
+	}
+	if total(costs) <= b.opts.MessageTokens {
+		return s, nil
+	}
+	room, full := b.opts.MessageTokens, false
+	calls := append(waitingIn(s.Messages), session.NewestExchange(s.Messages)...)
+	stays := make([]bool, len(s.Messages))
+	for _, g := range slices.Backward(session.Groups(s.Messages)) {
+		room -= total(costs[g.From:g.To])
+		full = full || room < 0
+		waits := slices.ContainsFunc(calls, func(i int) bool { return g.From <= i && i < g.To })
+		for i := g.From; i < g.To; i++ {
+			stays[i] = !full || waits
+		}
+	}
+	var overflow, keep []ragctx.Message
+	for i, m := range s.Messages {
+		if stays[i] {
+			keep = append(keep, m)
+		} else {
+			overflow = append(overflow, m)
+		}
+	}
+	if len(overflow) == 0 {
+		return s, nil
+	}
+	s.Buffer, s.Messages = slices.Concat(s.Buffer, overflow), keep
+	return s, &ragctx.MessagesMovedToBuffer{Overflow: overflow, Keep: keep}
+}
+
+// Summarize replaces the summary by one of itself and the buffer and empties the buffer,
+// if that costs more than its limit. What the user said last, calls that wait for their
+// results and the newest exchange are not summarised: if they are in the buffer, as where a
+// branch ends early, they go back to the messages. Where no summary can be made the sections
+// stay as they are, with a warning.
+func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error) {
+	out := Buffered{Sections: s}
+	cost := 0
+	for _, m := range s.Buffer {
+		cost += b.opts.Cost(m)
+	}
+	if cost <= b.opts.BufferTokens {
+		return out, ctx.Err()
+	}
+	buffer, back := unused(s)
+	material := slices.Concat(s.Summary, buffer)
+	if len(buffer) == 0 {
+		return out, ctx.Err()
+	}
+	text, err := b.write(ctx, material, &out)
+	if err != nil || text == "" {
+		return out, err
+	}
+	rec := Record{ID: b.by.opts.NewID(), Created: b.by.opts.Now(), Summary: text}
+	out.Sections = Sections{Summary: []ragctx.Message{rec.SummaryMessage()}, Messages: slices.Concat(back, s.Messages)}
+	out.Summarized = &ragctx.MessageBufferSummarized{Summary: text, Buffer: buffer}
+	return out, nil
+}
+
+// unused returns the messages of a buffer that may be summarised, and those that are in use:
+// what the user said last, calls that wait for their results, and the newest exchange, each
+// with what belongs to it.
+func unused(s Sections) (buffer, back []ragctx.Message) {
+	all := slices.Concat(s.Buffer, s.Messages)
+	must := append(waitingIn(all), session.NewestExchange(all)...)
+	must = append(must, session.LastInstruction(all))
+	for _, g := range session.Groups(s.Buffer) {
+		if slices.ContainsFunc(must, func(i int) bool { return g.From <= i && i < g.To }) {
+			back = append(back, s.Buffer[g.From:g.To]...)
+		} else {
+			buffer = append(buffer, s.Buffer[g.From:g.To]...)
+		}
+	}
+	return buffer, back
+}
+
+// write writes a summary by the first way that gives one.
+func (b *Buffering) write(ctx context.Context, material []ragctx.Message, out *Buffered) (string, error) {
+	own := Extract(material)
+	most := b.opts.SummaryTokens + min(statementTokens(own.statements(), b.by.opts.Counter), b.opts.BufferTokens/4)
+	for _, way := range b.by.ways() {
+		var res Result
+		text, err := b.by.write(ctx, way, material, own, most, &res)
+		out.Usage.PromptTokens += res.Usage.PromptTokens
+		out.Usage.CompletionTokens += res.Usage.CompletionTokens
+		if ctx.Err() != nil {
+			return "", fmt.Errorf("summarise the buffer: %w", ctx.Err())
+		}
+		if err == nil {
+			return text, nil
+		}
+		out.Warnings = append(out.Warnings, Warning{Strategy: way, Reason: err.Error()})
+	}
+	return "", nil
+}

@@ -1,0 +1,311 @@
+package compact
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+)
+
+// Digest is what a summary says, in the order in which it says it. Every summary has
+// this layout, whoever made it, so that the next one can merge it.
+type Digest struct {
+	// Goal is what the user wants at present.
+	Goal string
+	// Constraints, Decisions and Dates are what the user ruled, decided and dated and still
+	// holds, word for word and oldest first. LeftOut is how many more there was no room for.
+	Constraints, Decisions, Dates []string
+	LeftOut                       int
+	// Noted is what the agent decided, and what a model noted beside the user's own words.
+	Noted []string
+	// Files are what was read and changed, Commands what was called with what outcome,
+	// Errors what failed.
+	Files, Commands, Errors []string
+	// Said is what else the user said, word for word. Questions are open; State is where
+	// things stand, the newest last.
+	Said, Questions, State []string
+}
+
+// itemChars is how long an item of a summary is at most, in characters, unless it is what
+// the user said.
+const itemChars = 240
+
+// part is a section of a digest: its lists hold at most most items. Those that the user
+// said are never made shorter.
+type part struct {
+	title string
+	items *[]string
+	most  int
+	own   bool
+}
+
+// parts returns the sections that are lists.
+func (d *Digest) parts() []part {
+	return []part{
+		{"Constraints", &d.Constraints, mostStatements, true},
+		{"Decisions", &d.Decisions, mostStatements, true},
+		{"Dates", &d.Dates, mostStatements, true},
+		{"Noted", &d.Noted, 16, false},
+		{"Files", &d.Files, 40, false},
+		{"Commands", &d.Commands, 24, false},
+		{"Errors", &d.Errors, 12, false},
+		{"Also said by the user", &d.Said, mostStatements, true},
+		{"Open questions", &d.Questions, 8, false},
+		{"Current state", &d.State, 12, false},
+	}
+}
+
+// Empty reports whether a digest says nothing.
+func (d *Digest) Empty() bool {
+	return d.Goal == "" && !slices.ContainsFunc(d.parts(), func(p part) bool { return len(*p.items) > 0 })
+}
+
+// String returns a digest as Markdown; sections that are empty are left out.
+func (d *Digest) String() string { return d.render(d.Goal, 1<<30, 1<<30) }
+
+// render is String with a goal in place of its own, lists of at most most items and
+// items of at most chars characters.
+func (d *Digest) render(goal string, most, chars int) string {
+	var b strings.Builder
+	if goal != "" {
+		b.WriteString("## Goal\n- " + sentence.Clip(goal, chars) + "\n")
+	}
+	for _, p := range d.parts() {
+		if len(*p.items) == 0 {
+			continue
+		}
+		b.WriteString("## " + p.title + "\n")
+		items := *p.items
+		if !p.own {
+			items = middleOut(items, most)
+		}
+		for _, s := range items {
+			if !p.own {
+				s = sentence.Clip(s, chars)
+			}
+			b.WriteString("- " + s + "\n")
+		}
+	}
+	if d.LeftOut > 0 {
+		b.WriteString("## " + leftOutTitle + "\n- " + strconv.Itoa(d.LeftOut) + leftOutText + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// How a digest says that there was no room for all that the user ruled.
+const (
+	leftOutTitle = "Left out"
+	leftOutText  = " more rules, decisions or dates of the user, for which there was no room"
+)
+
+// within returns a digest as Markdown of at most most tokens. What the user said has
+// three quarters of them, and more where the rest leaves more; other lists and items become shorter
+// until they fit.
+func (d *Digest) within(most int, counter ragctx.Counter) string {
+	if most <= 0 {
+		return ""
+	}
+	if s := d.String(); counter.Count(s) <= most {
+		return s
+	}
+	said := d.statements()
+	rest := *d
+	rest.keep(nil, 0)
+	for room := max(int(float64(most)*ruleShare), most-counter.Count(rest.String())) - titleTokens; room > 0; room = room * 3 / 4 {
+		out := rest
+		out.keep(chosen(said, room, counter))
+		out.LeftOut += d.LeftOut
+		for _, size := range [...]struct{ items, chars int }{{1 << 30, 1 << 30}, {12, itemChars}, {8, 160}, {4, 120}, {2, 100}, {1, 80}} {
+			if s := out.render(out.Goal, size.items, size.chars); counter.Count(s) <= most {
+				return s
+			}
+		}
+	}
+	rest.LeftOut = d.LeftOut
+	for _, s := range said {
+		if s.weight > hint {
+			rest.LeftOut++
+		}
+	}
+	return capped(rest.render(rest.Goal, 1, 60), most, counter)
+}
+
+// ofSummary is in the place of a message's number where a statement is of a summary.
+const ofSummary = -1
+
+// statements returns what the user said.
+func (d *Digest) statements() (out []statement) {
+	for _, list := range [...]struct {
+		items []string
+		least weight
+	}{{d.Constraints, hint}, {d.Decisions, decided}, {d.Dates, dated}, {d.Said, remark}} {
+		for _, s := range list.items {
+			w := list.least
+			if w == hint && weigh(s) != hint {
+				w = ruled
+			}
+			out = append(out, statement{text: s, weight: w, message: ofSummary})
+		}
+	}
+	return out
+}
+
+// keep puts statements in the place of what the user said, of which some more are left out.
+func (d *Digest) keep(said []statement, left int) {
+	d.Constraints, d.Decisions, d.Dates, d.Said, d.LeftOut = nil, nil, nil, nil, left
+	for _, s := range said {
+		list := &d.Said
+		switch s.weight.kind() {
+		case KindRule:
+			list = &d.Constraints
+		case KindDecision:
+			list = &d.Decisions
+		case KindDate:
+			list = &d.Dates
+		}
+		*list = append(*list, s.text)
+	}
+}
+
+// Rules returns what the user ruled, decided and dated.
+func (d *Digest) Rules() (out []Rule) {
+	for _, s := range d.statements() {
+		if kind := s.weight.kind(); kind != "" {
+			out = append(out, Rule{kind, s.text})
+		}
+	}
+	return out
+}
+
+// middleOut returns at most most items: what came first and what came last, as early
+// constraints matter, and so does what is new.
+func middleOut(items []string, most int) []string {
+	if len(items) <= most {
+		return items
+	}
+	head := most / 3
+	return append(slices.Clone(items[:head]), items[len(items)-(most-head):]...)
+}
+
+// trim brings all lists to their most items.
+func (d *Digest) trim() {
+	for _, p := range d.parts() {
+		*p.items = middleOut(*p.items, p.most)
+	}
+}
+
+// titles are what the sections are called, by people and models.
+var titles = map[string]string{
+	"goal": "goal", "goals": "goal", "objective": "goal", "task": "goal",
+	"constraints": "constraints", "constraint": "constraints", "preferences": "constraints", "requirements": "constraints",
+	"decisions": "decisions", "decisions made": "decisions", "key decisions": "decisions",
+	"dates": "dates", "deadlines": "dates", "noted": "noted", "also said by the user": "also said by the user", "left out": "left out",
+	"files": "files", "files touched": "files", "files changed": "files",
+	"commands": "commands", "commands run": "commands",
+	"errors": "errors", "errors/issues": "errors", "issues": "errors", "errors and issues": "errors",
+	"open questions": "open questions", "questions": "open questions", "open": "open questions", "pending": "open questions",
+	"current state": "current state", "state": "current state", "status": "current state", "progress": "current state",
+}
+
+// ParseDigest reads a summary of the layout, with headings of any level or bold. Of a
+// text without any of its headings ok is false, and its lines are the state: summaries
+// of other makers are like that.
+func ParseDigest(text string) (d Digest, ok bool) {
+	lists := make(map[string]*[]string)
+	for _, p := range d.parts() {
+		lists[strings.ToLower(p.title)] = p.items
+	}
+	section := "current state"
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		title, rest := heading(line)
+		if title != "" {
+			section, ok, line = title, true, rest
+		}
+		line = unlisted(line)
+		switch {
+		case line == "" || nothing(line):
+		case section == "goal":
+			d.Goal = strings.TrimSpace(d.Goal + " " + line)
+		case section == "left out":
+			if n, _, ok := strings.Cut(line, " "); ok {
+				left, _ := strconv.Atoi(n)
+				d.LeftOut += min(max(left, 0), 1<<20)
+			}
+		default:
+			list := lists[section]
+			*list = append(*list, line)
+		}
+	}
+	return d, ok
+}
+
+// unlisted returns a line without the sign or number of a list.
+func unlisted(line string) string {
+	if bare := strings.TrimLeft(line, "-*•"); len(bare) < len(line) {
+		return strings.TrimSpace(bare)
+	}
+	if rest := strings.TrimLeft(line, "0123456789"); len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
+		return strings.TrimSpace(rest[2:])
+	}
+	return line
+}
+
+// heading returns the section that a line begins, and what it says beside.
+func heading(line string) (title, rest string) {
+	bare := strings.TrimLeft(line, "#*0123456789. ")
+	marked := len(bare) < len(line)
+	name, rest, colon := strings.Cut(bare, ":")
+	if !marked && !colon {
+		return "", ""
+	}
+	name = strings.ToLower(strings.TrimSpace(strings.Trim(name, "*# ")))
+	return titles[name], strings.TrimSpace(strings.Trim(rest, "* "))
+}
+
+// nothing reports whether a line says that there is nothing to say.
+func nothing(line string) bool {
+	switch strings.ToLower(strings.Trim(line, "().-_* ")) {
+	case "none", "n/a", "nothing", "":
+		return true
+	}
+	return false
+}
+
+// merge returns a digest of what an earlier one and a later one say. Where things stood
+// is replaced by where they stand.
+func merge(earlier, later Digest) Digest {
+	out := later
+	out.Goal = cmp.Or(later.Goal, earlier.Goal)
+	out.LeftOut += earlier.LeftOut
+	old := earlier.parts()
+	for i, p := range out.parts() {
+		switch p.title {
+		case "Current state", "Open questions":
+			if len(*p.items) == 0 {
+				*p.items = slices.Clone(*old[i].items)
+			}
+		default:
+			*p.items = union(*old[i].items, *p.items)
+		}
+	}
+	out.trim()
+	return out
+}
+
+// union returns what is in either list, once and where it is last.
+func union(a, b []string) []string {
+	seen := make(map[string]bool)
+	var out []string
+	for _, s := range slices.Backward(slices.Concat(a, b)) {
+		if key := strings.ToLower(s); !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}

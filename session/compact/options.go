@@ -1,0 +1,171 @@
+package compact
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/llm"
+	"github.com/ragctx/ragctx/internal/tokens"
+	"github.com/ragctx/ragctx/session"
+)
+
+// Strategy says how a conversation is made shorter.
+type Strategy string
+
+// The strategies.
+const (
+	Auto       Strategy = "auto"       // old outputs of tools first, then a summary; the default
+	LLM        Strategy = "llm"        // a summary by the model, or where that fails of the conversation's own sentences
+	Extractive Strategy = "extractive" // a summary of the conversation's own sentences
+	Prune      Strategy = "prune"      // old outputs of tools only
+)
+
+// Policy says where the cuts are.
+type Policy string
+
+// The policies.
+const (
+	// Adaptive keeps at most half of the messages at the end, and as few as the budget
+	// wants. It is the default.
+	Adaptive Policy = "adaptive"
+	// A3S is the first form of A3S Code: it touches nothing up to 30 messages, keeps the
+	// first 2 and the last 20 of more, whatever they cost, and prunes nothing.
+	A3S Policy = "a3s"
+)
+
+// The defaults of [Options].
+const (
+	DefaultThreshold     = .8
+	DefaultKeepFirst     = 2
+	DefaultKeepLast      = 20
+	DefaultWindow        = 200_000
+	DefaultSummaryTokens = 8000
+	DefaultTimeout       = time.Minute
+
+	a3sMessages = 30
+	// oddThreshold stands for a threshold that is no number.
+	oddThreshold, leastThreshold = .85, .05
+	// share of what is allowed before a compaction that is left after it.
+	targetShare, leastLimit = .6, 512
+)
+
+// Options says when and how conversations are compacted. The zero value works.
+type Options struct {
+	Policy   Policy
+	Strategy Strategy
+	// Threshold is the share of the window from which on compacting is due, .05 to 1; 0
+	// is [DefaultThreshold].
+	Threshold float64
+	// KeepFirst and KeepLast are how many messages stay at both ends; 0 is the default,
+	// -1 none. Fewer stay where a call would be separated from its result.
+	KeepFirst, KeepLast int
+	// MinMessages is how many messages are never summarised; 0 is none, and 30 for
+	// [A3S].
+	MinMessages int
+	// Window is the model's, in tokens; 0 is [DefaultWindow]. Fixed of it are what each
+	// call has beside messages: system prompt, tools.
+	Window, Fixed int
+	// SummaryTokens is what a summary costs at most; 0 is [DefaultSummaryTokens].
+	SummaryTokens int
+	// Counter counts tokens; nil is o200k_base.
+	Counter ragctx.Counter
+	// Generator summarises; nil is extraction alone. Timeout bounds it; 0 is
+	// [DefaultTimeout].
+	Generator llm.Generator
+	Timeout   time.Duration
+
+	Now   func() time.Time // the clock of records; nil is the system's
+	NewID func() string    // makes ids of records; nil is a random one
+}
+
+// Due reports whether a conversation should be compacted: used tokens of a window of
+// most reach the threshold, which is included. A window of 0 is never full.
+func (o Options) Due(used, most int) bool {
+	return most > 0 && float64(used)/float64(most) >= o.threshold()
+}
+
+// threshold returns the threshold as it counts.
+func (o Options) threshold() float64 {
+	t := cmp.Or(o.Threshold, DefaultThreshold)
+	if math.IsNaN(t) || math.IsInf(t, 0) {
+		return oddThreshold
+	}
+	return min(max(t, leastThreshold), 1)
+}
+
+// Limit returns what messages may cost after a compaction: 60 % of what the threshold
+// allows, less what is fixed, but never less than 512 tokens where there are as many.
+func (o Options) Limit() int {
+	target := int(math.Floor(float64(cmp.Or(o.Window, DefaultWindow)) * o.threshold() * targetShare))
+	return max(target-o.Fixed, min(target, leastLimit))
+}
+
+// Validate returns an [ragctx.ErrInvalid] about the first option that cannot work.
+func (o Options) Validate() error {
+	switch o.Policy {
+	case "", Adaptive, A3S:
+	default:
+		return ragctx.Invalid("policy", "%q is unknown; use adaptive or a3s", ragctx.Clip(string(o.Policy)))
+	}
+	switch o.Strategy {
+	case "", Auto, LLM, Extractive, Prune:
+	default:
+		return ragctx.Invalid("strategy", "%q is unknown; use auto, llm, extractive or prune", ragctx.Clip(string(o.Strategy)))
+	}
+	switch {
+	case o.Strategy == LLM && o.Generator == nil:
+		return ragctx.Invalid("strategy", "is llm, and no language model is configured; configure one (settings llm_url and llm_model), or use auto or extractive")
+	case o.Threshold != 0 && !(o.Threshold >= leastThreshold && o.Threshold <= 1):
+		return ragctx.Invalid("threshold", "is %v; use %v to 1", o.Threshold, leastThreshold)
+	case o.KeepFirst < -1:
+		return ragctx.Invalid("keep_first", "is %d; use 1 or more, or -1 for none", o.KeepFirst)
+	case o.KeepLast < -1:
+		return ragctx.Invalid("keep_last", "is %d; use 1 or more, or -1 for none", o.KeepLast)
+	case o.MinMessages < 0:
+		return ragctx.Invalid("min_messages", "is %d; use 0 or more", o.MinMessages)
+	case o.Window < 0 || o.Window > ragctx.MaxTokensLimit:
+		return ragctx.Invalid("window", "is %d; use 1 to %d tokens", o.Window, ragctx.MaxTokensLimit)
+	case o.Fixed < 0 || o.Fixed > ragctx.MaxTokensLimit:
+		return ragctx.Invalid("fixed", "is %d; use 0 to %d tokens", o.Fixed, ragctx.MaxTokensLimit)
+	case o.SummaryTokens < 0 || o.SummaryTokens > DefaultSummaryTokens:
+		return ragctx.Invalid("summary_tokens", "is %d; use 1 to %d", o.SummaryTokens, DefaultSummaryTokens)
+	case o.Timeout < 0:
+		return ragctx.Invalid("timeout", "is %v; use 0 for %v, or more", o.Timeout, DefaultTimeout)
+	}
+	return nil
+}
+
+// withDefaults fills in what is not set.
+func (o Options) withDefaults() (Options, error) {
+	o.Policy = cmp.Or(o.Policy, Adaptive)
+	o.Strategy = cmp.Or(o.Strategy, Auto)
+	o.KeepFirst = max(cmp.Or(o.KeepFirst, DefaultKeepFirst), 0)
+	o.KeepLast = max(cmp.Or(o.KeepLast, DefaultKeepLast), 0)
+	if o.Policy == A3S {
+		o.MinMessages = cmp.Or(o.MinMessages, a3sMessages)
+	}
+	o.Window = cmp.Or(o.Window, DefaultWindow)
+	o.SummaryTokens = cmp.Or(o.SummaryTokens, DefaultSummaryTokens)
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.Counter == nil {
+		c, err := tokens.New("o200k_base")
+		if err != nil {
+			return o, err
+		}
+		o.Counter = c
+	}
+	return o, nil
+}
+
+// scale returns the scale of the options' counter.
+func (o Options) scale() session.Scale { return session.Scale{Counter: o.Counter} }

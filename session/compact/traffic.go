@@ -1,0 +1,169 @@
+package compact
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/sentence"
+)
+
+// What is read of a call, and of what came of it.
+const (
+	maxInput     = 64 << 10 // bytes; a larger input is named only
+	callChars    = 160
+	outcomeChars = 100
+	maxCalls     = 64 // calls that wait for their outcome
+	outputEnd    = 1 << 10
+)
+
+// Keys under which tools take paths, and what they are to do.
+var (
+	pathKeys = []string{"path", "file_path", "file", "filename", "filepath", "target_file", "notebook_path", "old_path", "new_path", "paths", "files"}
+	workKeys = []string{"command", "cmd", "query", "q", "pattern", "search", "sql", "url", "script", "expression", "prompt", "name"}
+)
+
+// changing are parts of names of tools that change what they are given.
+var changing = []string{"write", "edit", "create", "patch", "delete", "remove", "replace", "rename", "move"}
+
+// call reads what a tool is called with.
+func (e *extractor) call(b ragctx.Block) {
+	input := make(map[string]json.RawMessage)
+	if len(b.Input) <= maxInput {
+		_ = json.Unmarshal(b.Input, &input) // whatever else it is has no keys
+	}
+	suffix := ""
+	name := strings.ToLower(b.Name)
+	if slices.ContainsFunc(changing, func(s string) bool { return strings.Contains(name, s) }) {
+		suffix = " (changed)"
+	}
+	named := false
+	for _, key := range pathKeys {
+		for _, path := range stringsOf(input[key]) {
+			e.lists[files].add(line{text: path + suffix})
+			named = true
+		}
+	}
+	what := ""
+	for _, key := range workKeys {
+		if s := stringsOf(input[key]); len(s) > 0 {
+			what = s[0]
+			break
+		}
+	}
+	if what == "" && named {
+		return
+	}
+	if what == "" {
+		what = compactJSON(b.Input)
+	}
+	e.command(b.ID, sentence.Clip(strings.TrimSpace(b.Name+": "+oneLine(what)), callChars))
+}
+
+// command notes a command, and whose outcome it waits for.
+func (e *extractor) command(id, text string) {
+	e.lists[commands].add(line{text: text})
+	if e.waiting = append(e.waiting, waiting{id, text}); len(e.waiting) > maxCalls {
+		e.waiting = slices.Delete(e.waiting, 0, 1)
+	}
+}
+
+// waiting is a command that waits for its outcome.
+type waiting struct{ id, text string }
+
+// result reads what a tool answered: the outcome of its command, and what failed.
+func (e *extractor) result(b ragctx.Block) {
+	text := ends(outputOf(b))
+	failure := failureIn(text)
+	if failure == "" && b.IsError {
+		failure = firstLine(text)
+	}
+	ran := ""
+	if i := slices.IndexFunc(e.waiting, func(w waiting) bool { return w.id == b.ToolUseID }); i >= 0 {
+		ran = e.waiting[i].text
+		e.waiting = slices.Delete(e.waiting, i, i+1)
+	}
+	if failure != "" {
+		if ran != "" {
+			failure = ran + " → " + failure
+		}
+		e.lists[failures].add(line{text: failure})
+	}
+	if outcome := firstLine(text); outcome != "" && ran != "" {
+		if l := e.lists[commands].find(ran); l != nil {
+			l.text = ran + " → " + sentence.Clip(outcome, outcomeChars)
+		}
+	}
+}
+
+// outputOf returns what a tool put out, as far as it is there: that the rest was pruned is
+// nothing that it said.
+func outputOf(b ragctx.Block) string {
+	return strings.ReplaceAll(b.Content.String(), PrunedMarker, "")
+}
+
+// ends returns the beginning and the end of an output.
+func ends(s string) string {
+	if len(s) <= 2*outputEnd {
+		return s
+	}
+	return strings.ToValidUTF8(s[:outputEnd], "") + "\n" + strings.ToValidUTF8(s[len(s)-outputEnd:], "")
+}
+
+// failureSigns are how programs say that something failed, the most telling first.
+var failureSigns = []string{"rror:", "panic:", "atal:", "xception:", "Traceback", "FAIL", "denied", "exit status "}
+
+// failureIn returns the line that says what failed, "" if there is none.
+func failureIn(text string) string {
+	for _, sign := range failureSigns {
+		i := strings.Index(text, sign)
+		if i < 0 {
+			continue
+		}
+		from := strings.LastIndexByte(text[:i], '\n') + 1
+		to := len(text)
+		if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+			to = i + n
+		}
+		return strings.TrimSpace(text[from:to])
+	}
+	return ""
+}
+
+func firstLine(text string) string {
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// stringsOf returns a JSON string, or the strings of an array.
+func stringsOf(raw json.RawMessage) []string {
+	if len(raw) == 0 {
+		return nil
+	}
+	var one string
+	if raw[0] == '"' && json.Unmarshal(raw, &one) == nil && strings.TrimSpace(one) != "" {
+		return []string{oneLine(one)}
+	}
+	var many []string
+	if raw[0] != '[' || json.Unmarshal(raw, &many) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(many[:min(len(many), 8)], func(s string) bool { return strings.TrimSpace(s) == "" })
+}
+
+// compactJSON returns JSON without its white space, and nothing for what is none or long.
+func compactJSON(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) > maxInput || json.Compact(&b, raw) != nil {
+		return ""
+	}
+	return b.String()
+}

@@ -1,0 +1,155 @@
+package compact
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/redact"
+)
+
+// Bounds of a transcript, in characters.
+const (
+	leastInput, mostInput = 512, 600_000
+	charsPerToken         = 3
+)
+
+// entry is a message as a model is shown it.
+type entry struct {
+	Role    string       `json:"role"`
+	Text    string       `json:"text,omitempty"`
+	Calls   []entryCall  `json:"calls,omitempty"`
+	Results []entryValue `json:"results,omitempty"`
+	LeftOut int          `json:"left_out,omitempty"` // calls and results
+	Images  int          `json:"images,omitempty"`
+}
+
+type entryCall struct {
+	Tool  string `json:"tool"`
+	Input string `json:"input,omitempty"`
+}
+
+type entryValue struct {
+	Output string `json:"output"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// elisionRoom is kept for the line that says how many messages are left out.
+const elisionRoom = 64
+
+// Transcript returns messages as lines of JSON, one for each, with the calls of tools and
+// what they put out, and without secrets and context that an engine put there. No text
+// can end its line. It has at most most characters, brought to 512 to 600,000: of longer
+// ones the middle is left out, so that a third is from the beginning and the newest
+// message is there.
+func Transcript(messages []ragctx.Message, most int) string {
+	room := min(max(most, leastInput), mostInput) - elisionRoom
+	head, n := lines(slices.All(messages), room/3, room/2)
+	tail, m := lines(slices.Backward(messages[n:]), room-size(head), room/2)
+	slices.Reverse(tail)
+	if out := len(messages) - n - m; out > 0 {
+		head = append(head, encode(struct {
+			N int `json:"messages_left_out"`
+		}{out}))
+	}
+	var b strings.Builder
+	for _, l := range append(head, tail...) {
+		b.WriteString(l + "\n")
+	}
+	return b.String()
+}
+
+// lines returns lines of messages as long as they fit into room characters, each with at
+// most most, and how many they are.
+func lines(messages iter.Seq2[int, ragctx.Message], room, most int) (out []string, n int) {
+	for _, m := range messages {
+		l := transcribed(m, most)
+		if room -= utf8.RuneCountInString(l) + 1; room < 0 {
+			break
+		}
+		out = append(out, l)
+	}
+	return out, len(out)
+}
+
+func size(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		n += utf8.RuneCountInString(l) + 1
+	}
+	return n
+}
+
+// transcribed returns the line of a message, of less than most characters.
+func transcribed(m ragctx.Message, most int) string {
+	for each, parts := most/4, 64; ; each, parts = each/2, parts/2 {
+		s := encode(entryOf(m, each, parts))
+		if utf8.RuneCountInString(s) < most || parts == 1 {
+			return s
+		}
+	}
+}
+
+// entryOf returns the entry of a message with texts of at most each characters, and at
+// most parts of its calls and results.
+func entryOf(m ragctx.Message, each, parts int) entry {
+	if text, ok := SummaryText(m); ok {
+		return entry{Role: "earlier summary", Text: visible(text, each)}
+	}
+	e := entry{Role: string(m.Role)}
+	for _, b := range m.Content {
+		switch b.Type {
+		case ragctx.BlockToolUse:
+			if parts--; parts < 0 {
+				e.LeftOut++
+				continue
+			}
+			e.Calls = append(e.Calls, entryCall{Tool: visible(b.Name, min(each, callChars)), Input: visible(string(b.Input), each)})
+		case ragctx.BlockToolResult:
+			if parts--; parts < 0 {
+				e.LeftOut++
+				continue
+			}
+			e.Results = append(e.Results, entryValue{Output: visible(outputOf(b), each), Failed: b.IsError})
+		case ragctx.BlockImage:
+			e.Images++
+		default:
+			e.Text = joined(e.Text, b.Text)
+		}
+	}
+	e.Text = visible(e.Text, each)
+	return e
+}
+
+// visible returns a text as a model may see it: bounded, which comes first, so that a file
+// in a message costs no time, without secrets and our own context.
+func visible(s string, chars int) string {
+	if len(s) > chars {
+		s = shorten(s, chars, cutMarker, 1, 3)
+	}
+	s, _ = redact.Visible(redact.Lines(s, ""))
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' {
+			return ' '
+		}
+		return r
+	}, s)
+	s, _ = redact.StripBlocks(s)
+	s, _ = redact.Redact(s)
+	return s
+}
+
+// encode returns v as JSON on one line.
+func encode(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return "{}" // strings and numbers cannot fail
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}

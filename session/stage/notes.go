@@ -1,0 +1,64 @@
+package stage
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+)
+
+// MemoryNotes are [Notes] in memory. The zero value is empty and ready; it is safe for
+// concurrent use.
+type MemoryNotes struct {
+	mu    sync.RWMutex
+	notes map[Scope][]Note
+}
+
+// Notes implements [Notes].
+func (m *MemoryNotes) Notes(_ context.Context, of Scope) ([]Note, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.Clone(m.notes[of]), nil
+}
+
+// AddNote implements [Notes].
+func (m *MemoryNotes) AddNote(_ context.Context, of Scope, n Note) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	places, err := n.Replaces(m.notes[of])
+	if err != nil {
+		return err
+	}
+	if m.notes == nil {
+		m.notes = make(map[Scope][]Note)
+	}
+	var out []Note
+	for i, one := range m.notes[of] {
+		switch {
+		case !slices.Contains(places, i):
+			out = append(out, one)
+		case i == slices.Max(places):
+			out = append(out, n)
+		}
+	}
+	if len(places) == 0 {
+		out = append(out, n)
+	}
+	m.notes[of] = out
+	return nil
+}
+
+// Replaces returns the places, among the notes that count, of those that a note takes the
+// place of. If one of them is not there any more it is an [ragctx.ErrConflict].
+func (n Note) Replaces(notes []Note) ([]int, error) {
+	var out []int
+	for _, id := range n.Reflects {
+		at := slices.IndexFunc(notes, func(one Note) bool { return one.ID == id })
+		if at < 0 {
+			return nil, &ragctx.FieldError{Field: "reflects", Problem: "names the observation " + ragctx.Clip(id) + ", which does not count any more; read them again", Kind: ragctx.ErrConflict}
+		}
+		out = append(out, at)
+	}
+	return out, nil
+}

@@ -1,0 +1,28 @@
+package view
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ragctx/ragctx/session/stage"
+)
+
+// branchNotes are those notes of a session that are about a branch: what was observed on
+// another one was never said here.
+type branchNotes struct {
+	of     stage.Notes
+	branch *loaded
+	read   []stage.Note // that were returned last
+}
+
+// Notes implements [stage.Notes].
+func (n *branchNotes) Notes(ctx context.Context, of stage.Scope) ([]stage.Note, error) {
+	notes, err := n.of.Notes(ctx, of)
+	n.read = slices.DeleteFunc(notes, func(one stage.Note) bool { return one.Through != "" && !n.branch.has(one.Through) })
+	return n.read, err
+}
+
+// AddNote implements [stage.Notes].
+func (n *branchNotes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) error {
+	return n.of.AddNote(ctx, of, one)
+}

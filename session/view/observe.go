@@ -1,0 +1,120 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/compact"
+	"github.com/ragctx/ragctx/session/stage"
+)
+
+// Observe notes what a session came to since it was observed last: the branch after the
+// newest observation of it, up to the leaf, is the turn. Where nothing is noted,
+// [stage.Observed].Reason says why.
+func (s *Service) Observe(ctx context.Context, k session.Key) (stage.Observed, error) {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return stage.Observed{}, err
+	}
+	if s.opts.Notes == nil || s.opts.Settings.Observation.Disabled {
+		return stage.Observed{Reason: "observation is switched off"}, nil
+	}
+	give, err := s.work.take(ctx, k)
+	if err != nil {
+		return stage.Observed{}, err
+	}
+	defer give()
+	l, err := s.load(ctx, k, "")
+	if err != nil {
+		return stage.Observed{}, err
+	}
+	if reason := l.unobserved(); reason != "" {
+		return stage.Observed{Reason: reason}, nil
+	}
+	o := s.opts.Settings.observer()
+	o.Generator, o.Now, o.NewID = s.opts.Generator, s.opts.Now, s.opts.NewID
+	notes := branchNotes{of: s.opts.Notes, branch: l}
+	observer, err := stage.NewObserver(&notes, o)
+	if err != nil {
+		return stage.Observed{}, err
+	}
+	before, err := notes.Notes(ctx, scopeOf(k))
+	if err != nil {
+		return stage.Observed{}, fmt.Errorf("read observations: %w", err)
+	}
+	var turn []ragctx.Message
+	for _, e := range l.entries[l.observed(before):] {
+		turn = append(turn, e.Message)
+	}
+	if len(turn) == 0 {
+		return stage.Observed{Reason: "nothing was said since it was observed"}, nil
+	}
+	out, err := observer.Observe(ctx, scopeOf(k), turn)
+	if out.Note != nil { // otherwise the session may be gone
+		s.unnoted(ctx, k, out.Warnings)
+	}
+	return out, err
+}
+
+// unnoted tells that a model has failed to note a turn, which was left to extraction.
+func (s *Service) unnoted(ctx context.Context, k session.Key, reasons []string) {
+	if len(reasons) == 0 {
+		return
+	}
+	e := ragctx.ContextWarning{SessionID: k.ID}
+	for _, reason := range reasons {
+		s.warn(ctx, k, []compact.Warning{{Strategy: compact.LLM, Reason: reason}})
+		e.Warnings = append(e.Warnings, string(compact.LLM)+": "+reason)
+	}
+	s.opts.Tell(ctx, k, ragctx.Event{Type: ragctx.EventContextWarning, Data: e})
+}
+
+// unobserved says why a session is not observed, "" if it is.
+func (l *loaded) unobserved() string {
+	switch {
+	case l.layer != stage.LayerObservation:
+		return fmt.Sprintf("the session's layer of compression is %s", cmp.Or(l.layer, stage.LayerCompaction))
+	case l.compacted():
+		return "the conversation was compacted, which is its layer of compression"
+	}
+	return ""
+}
+
+// compacted reports whether a compaction is about the branch.
+func (l *loaded) compacted() bool {
+	for _, r := range l.records.compactions {
+		if l.has(r.From) && l.has(r.To) {
+			return true
+		}
+	}
+	i, _ := l.newestStage(l.records.stages)
+	return i >= 0 && slices.ContainsFunc(l.records.stages[i].Messages, func(m StageMessage) bool {
+		_, summary := compact.SummaryText(m.made())
+		return summary
+	})
+}
+
+// observed returns how many messages the newest note tells of.
+func (l *loaded) observed(notes []stage.Note) int {
+	last := -1
+	for _, n := range notes {
+		last = max(last, l.place(n.Through))
+	}
+	return last + 1
+}
+
+// Observations returns the observations of a session that count, oldest first.
+func (s *Service) Observations(ctx context.Context, k session.Key) ([]stage.Note, error) {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.opts.Storage.Version(ctx, k); err != nil || s.opts.Notes == nil {
+		return nil, err
+	}
+	return s.opts.Notes.Notes(ctx, scopeOf(k))
+}

@@ -1,0 +1,261 @@
+package view
+
+import (
+	"cmp"
+	"hash/maphash"
+	"strconv"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/tokens"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/wire"
+)
+
+// mostPrices is how many prices are kept in each of two generations.
+const mostPrices = 1 << 17
+
+// prices remembers what messages cost, by a hash of what they say: to count is what takes
+// the time of a long conversation, and what was said does not change. It holds no text.
+// The zero value is ready, and safe for concurrent use.
+type prices struct {
+	mu         sync.Mutex
+	new, older map[uint64]int
+}
+
+// seed is of this process, so that nobody can look for texts of equal hashes.
+var seed = maphash.MakeSeed()
+
+// scale counts messages by a tokenizer, and remembers the costs.
+type scale struct {
+	session.Scale
+
+	known *prices
+	name  string
+}
+
+// scale returns the scale of a tokenizer; "" is [DefaultTokenizer].
+func (s *Service) scale(tokenizer string) (scale, error) {
+	name := cmp.Or(tokenizer, DefaultTokenizer)
+	counter, err := tokens.New(name)
+	return scale{session.Scale{Counter: counter}, &s.prices, name}, err
+}
+
+// message returns what a message costs.
+func (c scale) message(m ragctx.Message) int {
+	key := c.hash(m)
+	if n, ok := c.known.get(key); ok {
+		return n
+	}
+	n := c.Message(m)
+	c.known.put(key, n)
+	return n
+}
+
+// each returns what each message costs.
+func (c scale) each(messages []ragctx.Message) []int {
+	out := make([]int, len(messages))
+	for i, m := range messages {
+		out[i] = c.message(m)
+	}
+	return out
+}
+
+// tables are what the messages of a branch cost, by tokenizer. They grow with the branch.
+type tables struct {
+	mu sync.Mutex
+	of map[string]*table
+}
+
+// table is what the messages of a branch cost, in their order. They are known by their
+// contents in memory, which are those of everything that is made of the branch and leaves
+// a message as it is.
+type table struct {
+	mu     sync.RWMutex
+	priced []priced
+	at     map[*ragctx.Block]int // the place of the message whose content begins so
+}
+
+// priced is what tells messages apart that share a content in memory, and their cost.
+type priced struct {
+	first           *ragctx.Block
+	blocks          int
+	name, reasoning string
+	cost            int
+}
+
+func (p *priced) is(m *ragctx.Message) bool {
+	return p.blocks == len(m.Content) && (p.blocks == 0 || p.first == &m.Content[0]) && p.name == m.Name && p.reasoning == m.Reasoning
+}
+
+// pricing says what lists of messages cost that are made of a branch, and where on it they
+// are. Of the list that it was asked for last it knows the answer. It is for one call of the
+// service.
+type pricing struct {
+	scale scale
+	table *table
+	last  []ragctx.Message
+	known []int // their costs
+	where []int // their places
+}
+
+// pricing returns what says what messages cost by a scale.
+func (l *loaded) pricing(c scale) *pricing {
+	l.tables.mu.Lock()
+	if l.tables.of == nil {
+		l.tables.of = make(map[string]*table)
+	}
+	t := l.tables.of[c.name]
+	if t == nil {
+		t = &table{priced: make([]priced, 0, len(l.entries)), at: make(map[*ragctx.Block]int, len(l.entries))}
+		l.tables.of[c.name] = t
+	}
+	l.tables.mu.Unlock()
+	t.learn(l.entries, c)
+	return &pricing{scale: c, table: t}
+}
+
+// costs returns what each message costs, which is shared.
+func (p *pricing) costs(messages []ragctx.Message) []int {
+	p.look(messages)
+	return p.known
+}
+
+// places returns where each message is on the branch, -1 for what is made anew, also of
+// one of its messages; it is shared.
+func (p *pricing) places(messages []ragctx.Message) []int {
+	p.look(messages)
+	return p.where
+}
+
+func (p *pricing) look(messages []ragctx.Message) {
+	if p.where != nil && len(messages) == len(p.last) && (len(p.last) == 0 || &messages[0] == &p.last[0]) {
+		return
+	}
+	p.last = messages
+	p.known, p.where = p.table.find(messages)
+	for i, at := range p.where {
+		if at < 0 {
+			p.known[i] = p.scale.message(messages[i])
+		}
+	}
+}
+
+// learn notes what the messages of a branch cost that are not known.
+func (t *table) learn(entries []session.Entry, c scale) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := len(t.priced); i < len(entries); i++ {
+		m := &entries[i].Message
+		p := priced{blocks: len(m.Content), name: m.Name, reasoning: m.Reasoning, cost: c.message(*m)}
+		if p.blocks > 0 {
+			p.first = &m.Content[0]
+			t.at[p.first] = i
+		}
+		t.priced = append(t.priced, p)
+	}
+}
+
+// find returns where messages are, -1 for those that are not of the branch, and what those
+// cost that are.
+func (t *table) find(messages []ragctx.Message) (costs, places []int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	costs, places = make([]int, len(messages)), make([]int, len(messages))
+	next := 0 // what is made of a branch is mostly in its order
+	for i := range messages {
+		at, ok := t.place(&messages[i], next)
+		if !ok {
+			places[i] = -1
+			continue
+		}
+		costs[i], places[i], next = t.priced[at].cost, at, at+1
+	}
+	return costs, places
+}
+
+// cost returns what the message at a place costs.
+func (t *table) cost(at int) int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.priced[at].cost
+}
+
+// place returns where a message is, which is looked for near a place first. The lock is
+// held.
+func (t *table) place(m *ragctx.Message, near int) (at int, ok bool) {
+	const steps = 4 // past what was left out
+	for at := near; at < min(near+steps, len(t.priced)); at++ {
+		if t.priced[at].is(m) {
+			return at, true
+		}
+	}
+	if len(m.Content) == 0 {
+		return 0, false
+	}
+	at, ok = t.at[&m.Content[0]]
+	return at, ok && t.priced[at].is(m)
+}
+
+// hash returns a hash of all that a message's cost depends on.
+func (c scale) hash(m ragctx.Message) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	text(&h, c.name)
+	text(&h, m.Name)
+	text(&h, m.Reasoning)
+	content(&h, m.Content)
+	for _, kept := range wire.Kept(m) {
+		text(&h, string(kept))
+	}
+	return h.Sum64()
+}
+
+// text adds a text and where it ends.
+func text(h *maphash.Hash, s string) {
+	h.WriteString(s)
+	h.WriteByte(0xff) // in no UTF-8
+}
+
+func content(h *maphash.Hash, c ragctx.Content) {
+	text(h, strconv.Itoa(len(c)))
+	for _, b := range c {
+		for _, s := range [...]string{string(b.Type), b.Text, b.Name, b.ID, b.ToolUseID} {
+			text(h, s)
+		}
+		for _, bytes := range [...][]byte{b.Input, b.Data, b.Part} {
+			text(h, strconv.Itoa(len(bytes)))
+			h.Write(bytes)
+		}
+		if len(b.Content) > 0 {
+			content(h, b.Content)
+		}
+	}
+}
+
+func (p *prices) get(key uint64) (n int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n, ok = p.new[key]; ok {
+		return n, true
+	}
+	if n, ok = p.older[key]; ok {
+		p.keep(key, n)
+	}
+	return n, ok
+}
+
+func (p *prices) put(key uint64, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep(key, n)
+}
+
+// keep notes a price; of what is not asked for any more the older half goes. The lock is
+// held.
+func (p *prices) keep(key uint64, n int) {
+	if p.new == nil || len(p.new) >= mostPrices {
+		p.new, p.older = make(map[uint64]int), p.new
+	}
+	p.new[key] = n
+}

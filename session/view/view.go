@@ -1,0 +1,256 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/compact"
+	"github.com/ragctx/ragctx/session/stage"
+)
+
+// ViewOptions say what a model is called for, and what it may cost.
+type ViewOptions struct {
+	Phase  stage.Phase
+	Budget stage.Budget
+	// Compile says what the stages begin with. Its limits are those of truncation, where
+	// they are lower than the settings'; a branch other than the session's is only looked
+	// at: what stages want to last is not kept.
+	Compile CompileOptions
+	// Used is what the model said that its last call cost, in tokens; 0 has the messages
+	// counted. It does not count where that call was before the newest record, as no answer
+	// of the model has come after it.
+	Used int
+}
+
+func (o ViewOptions) validate() error {
+	switch {
+	case o.Phase != "" && o.Phase != stage.Loop && o.Phase != stage.Synthesis:
+		return ragctx.Invalid("phase", "%q is unknown; use loop or synthesis", ragctx.Clip(string(o.Phase)))
+	case o.Used < 0 || o.Used > ragctx.MaxTokensLimit:
+		return ragctx.Invalid("used_tokens", "is %d; use 0 to %d", o.Used, ragctx.MaxTokensLimit)
+	}
+	for field, n := range map[string]int{"tokens": o.Budget.Tokens, "window": o.Budget.Window, "fixed": o.Budget.Fixed} {
+		if n < 0 || n > ragctx.MaxTokensLimit {
+			return ragctx.Invalid("budget."+field, "is %d; use 0 to %d", n, ragctx.MaxTokensLimit)
+		}
+	}
+	return o.Compile.validate()
+}
+
+// View is what a model is shown in one call, and how it came about.
+type View struct {
+	Messages []ragctx.Message
+	Costs    []int // of the messages, in tokens of the tokenizer
+	Reports  []stage.Report
+	// Cuts and Hidden are the messages of the branch that are not shown, or not whole; what
+	// each stage did is in its report.
+	Cuts   []Cut
+	Hidden []Hidden
+	// Rules are what the user ruled, decided and dated in messages that are not shown, as it
+	// is shown in the place of these; for RulesLeftOut more there was no room.
+	Rules        []compact.Rule
+	RulesLeftOut int
+	// Notes are the observations that count, oldest first; the newest may not be shown yet.
+	Notes []stage.Note
+	// Layer is the session's, and Records are the compactions and persisted stages that
+	// were made on the way.
+	Layer   stage.Layer
+	Records []session.Compaction
+	// Used is how full the window is: as it was told, less what was compacted; 0 is not
+	// known.
+	Used int
+	// Path has the ids of the branch, from its first message to its leaf.
+	Path []string
+}
+
+// View takes a session through the stages: observations, compaction, truncation, and those
+// of [Options]. What they want to last is stored, and undone as [Service.Undo] says. A
+// stage that fails is left out, and a model that fails leaves its work to extraction.
+func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View, error) {
+	if err := o.validate(); err != nil {
+		return View{}, err
+	}
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return View{}, err
+	}
+	give, err := s.work.take(ctx, k)
+	if err != nil {
+		return View{}, err
+	}
+	defer give()
+	scale, err := s.scale(o.Compile.Tokenizer)
+	if err != nil {
+		return View{}, err
+	}
+	l, err := s.load(ctx, k, o.Compile.Leaf)
+	if err != nil {
+		return View{}, err
+	}
+	var made []session.Compaction
+	if l.layer == stage.LayerBuffer && o.Compile.Leaf == "" {
+		var did Compacted
+		if l, did, err = s.buffer(ctx, k, l, scale, ""); err != nil {
+			return View{}, err
+		}
+		if did.Stored != nil {
+			made = append(made, *did.Stored)
+		}
+	}
+	if o.Compile.Raw {
+		if l, err = s.unsummarized(ctx, k, l); err != nil {
+			return View{}, err
+		}
+	}
+	v := viewing{service: s, key: k, branch: l, scale: scale, options: o, made: made}
+	return v.run(ctx)
+}
+
+// viewing is one run of the stages.
+type viewing struct {
+	service *Service
+	key     session.Key
+	branch  *loaded
+	scale   scale
+	options ViewOptions
+
+	notes branchNotes
+	tells telling
+	told  int // records of compactions that are stored
+	made  []session.Compaction
+	err   error // of storing one
+}
+
+func (v *viewing) run(ctx context.Context) (View, error) {
+	begin := v.branch.base(v.options.Compile.Raw)
+	messages, err := begin.compile(ctx, v.options.Compile)
+	if err != nil {
+		return View{}, err
+	}
+	v.notes = branchNotes{of: v.service.opts.Notes, branch: v.branch}
+	stages, err := v.stages(ctx)
+	if err != nil {
+		return View{}, err
+	}
+	prices := v.branch.pricing(v.scale)
+	given := begin.given(messages, prices)
+	state := stage.State{
+		Scope: scopeOf(v.key), Phase: v.options.Phase, Layer: v.branch.layer, Used: v.branch.used(v.options.Used),
+		Records: begin.records, Messages: messages, Costs: prices.costs,
+		Original: begin.original(messages),
+	}
+	v.told = len(begin.records)
+	if v.options.Compile.Leaf == "" {
+		state.Kept = func(stage string, before []ragctx.Message) { v.keep(ctx, stage, before, &state) }
+	}
+	res, err := stages.Run(ctx, &state, messages, v.options.Budget)
+	if err = cmp.Or(err, v.err); err != nil {
+		return View{}, err
+	}
+	begin.records = state.Records
+	left, err := begin.account(v.options.Compile, res.Messages, given, prices)
+	if err != nil {
+		return View{}, err
+	}
+	out := View{
+		Messages: res.Messages, Costs: prices.costs(res.Messages), Reports: res.Reports, Cuts: left.cuts, Hidden: left.hidden,
+		Layer: v.branch.layer, Records: v.made, Used: state.Used, Path: v.branch.path(),
+	}
+	out.Rules, out.RulesLeftOut = compact.RulesIn(res.Messages)
+	if state.Observed {
+		out.Notes = v.notes.read
+	}
+	return out, nil
+}
+
+// stages returns the pipeline of this run.
+func (v *viewing) stages(ctx context.Context) (*stage.Pipeline, error) {
+	set := v.service.opts.Settings
+	b := stage.BuiltinOptions{
+		Extra:       v.service.opts.Stages,
+		MaxMessages: least(set.Truncate.MaxMessages, v.options.Compile.MaxMessages),
+		MaxTokens:   least(set.Truncate.MaxTokens, v.options.Compile.MaxTokens),
+	}
+	if v.service.opts.Notes != nil && v.service.opts.Generator != nil && !set.Observation.Disabled {
+		b.Observations = &stage.Observation{Notes: &v.notes, Options: v.service.compaction(v.scale.Counter), Steady: true}
+	}
+	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
+		o := v.service.compaction(v.scale.Counter)
+		v.tells = telling{service: v.service, key: v.key, options: o}
+		b.Compaction, b.Watch = &o, v.tells.watch(ctx)
+	}
+	return stage.Builtin(stage.Options{Counter: v.scale.Counter, Logger: v.service.opts.Logger, Now: v.service.opts.Now}, b)
+}
+
+// keep stores what a stage wants to last.
+func (v *viewing) keep(ctx context.Context, name string, before []ragctx.Message, s *stage.State) {
+	var c session.Compaction
+	var err error
+	compacted := len(s.Records) > v.told
+	switch {
+	case v.err != nil || name == (stage.Observation{}).Name(): // which is made of notes each time
+		return
+	case compacted:
+		v.told = len(s.Records)
+		c, err = v.branch.compaction(s.Records[v.told-1], before, s.Messages)
+	case same(before, s.Messages) || v.branch.leaf() == "":
+		return
+	default:
+		c, err = v.branch.stageRecord(name, s.Messages)
+	}
+	if err == nil {
+		c, v.branch, err = v.service.record(ctx, v.key, v.branch, c)
+	}
+	if errors.Is(err, ragctx.ErrTooLarge) { // the view is as good without being kept
+		v.service.opts.Logger.WarnContext(ctx, "what a stage made is not kept", "stage", name, "session_id", v.key.ID, "error", err)
+		return
+	}
+	if err != nil {
+		v.err = fmt.Errorf("keep what the stage %s made: %w", name, err)
+		return
+	}
+	v.made = append(v.made, c)
+	if compacted {
+		v.tells.stored(ctx)
+	}
+}
+
+// record stores a record of a branch, and has what is in memory follow. It returns the
+// branch with it.
+func (s *Service) record(ctx context.Context, k session.Key, of *loaded, c session.Compaction) (session.Compaction, *loaded, error) {
+	one := recordOf(c)
+	spent := of.spent(one)
+	c, err := s.opts.Storage.AddCompaction(ctx, k, c, spent...)
+	if err != nil {
+		return c, of, err
+	}
+	one.name(c.ID) // which storing it may have given
+	s.followed(ctx, k, func(l *loaded, v session.Version) *loaded { return l.recorded(v, one, spent) })
+	return c, of.recorded(of.version, one, spent), nil
+}
+
+// followed has what is in memory of a session follow the change that was just made.
+func (s *Service) followed(ctx context.Context, k session.Key, change func(*loaded, session.Version) *loaded) {
+	v, err := s.opts.Storage.Version(ctx, k)
+	if err != nil {
+		v = session.Version{} // which drops it
+	}
+	s.kept.follow(k, v, func(l *loaded) *loaded { return change(l, v) })
+}
+
+// least returns the smaller of two limits, of which 0 is none.
+func least(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// scopeOf returns the scope of a session's notes.
+func scopeOf(k session.Key) stage.Scope {
+	return stage.Scope{Namespace: k.Namespace, UserID: k.User, SessionID: k.ID}
+}

@@ -1,0 +1,261 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/stage"
+)
+
+// ParameterLayer is the name of the parameter of a session that says its layer of
+// compression.
+const ParameterLayer = "compression_layer"
+
+// layerOf returns the layer that parameters say; one that is unknown is any.
+func layerOf(parameters map[string]any) stage.Layer {
+	name, _ := parameters[ParameterLayer].(string)
+	if l, err := ParseLayer(name); err == nil {
+		return l
+	}
+	return stage.AnyLayer
+}
+
+// ParseLayer reads the name of a layer of compression; "" and "any" are any.
+func ParseLayer(name string) (stage.Layer, error) {
+	switch l := stage.Layer(name); l {
+	case "any", stage.AnyLayer:
+		return stage.AnyLayer, nil
+	case stage.LayerObservation, stage.LayerCompaction, stage.LayerBuffer, stage.LayerNone:
+		return l, nil
+	}
+	return "", ragctx.Invalid("layer", "%q is unknown; use any, observation, compaction, buffer or none", ragctx.Clip(name))
+}
+
+// CreateOptions say what a new session has.
+type CreateOptions struct {
+	Parameters map[string]any
+	Layer      stage.Layer
+	// Messages are in [session.SectionMessages].
+	Messages []ragctx.Message
+}
+
+// Create makes a session, or nothing. It is an [ragctx.ErrConflict] if there is one.
+func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (Summary, error) {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return Summary{}, err
+	}
+	layer, err := ParseLayer(string(o.Layer))
+	if err != nil {
+		return Summary{}, err
+	}
+	if err := ownParameters(o.Parameters); err != nil {
+		return Summary{}, err
+	}
+	a := session.Archive{CreatedAt: s.opts.Now().UTC()}
+	a.Parameters = session.Store{}.WithParameters(o.Parameters).Parameters()
+	if layer != stage.AnyLayer {
+		a.Parameters = session.Store{}.WithParameters(a.Parameters).WithParameters(map[string]any{ParameterLayer: string(layer)}).Parameters()
+	}
+	adopt := session.Options{Now: s.opts.Now, NewID: s.opts.NewID}
+	messages, err := adopt.Adopt(o.Messages, "", func(string) bool { return false })
+	if err != nil {
+		return Summary{}, err
+	}
+	for _, m := range messages {
+		a.Entries = append(a.Entries, session.Entry{Section: session.SectionMessages, Message: m})
+		a.Sections, a.Leaf = []string{session.SectionMessages}, m.ID
+	}
+	if err := s.opts.Storage.Import(ctx, k, a); err != nil {
+		return Summary{}, err
+	}
+	return s.Describe(ctx, k)
+}
+
+// Append adds messages to a section, "" being [session.SectionMessages], as
+// [session.Storage] says. The output of a step is tagged as [session.Tag] says, and belongs
+// to [session.SectionMessages]; the zero step is none.
+func (s *Service) Append(ctx context.Context, k session.Key, section string, step session.Step, messages ...ragctx.Message) ([]ragctx.Message, error) {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if section == "" {
+		section = session.SectionMessages
+	}
+	if step.ID != "" || step.Execution.ID != "" || step.AgentID != "" || step.Final {
+		if section != session.SectionMessages {
+			return nil, ragctx.Invalid("section", "%q takes no output of a step; append it to %s", ragctx.Clip(section), session.SectionMessages)
+		}
+		messages = session.Tag(messages, step)
+	}
+	give, err := s.write.take(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	out, err := s.opts.Storage.Append(ctx, k, section, messages...)
+	if err != nil || len(out) == 0 {
+		return out, err
+	}
+	s.followed(ctx, k, func(l *loaded, v session.Version) *loaded {
+		if out[0].ParentID != l.leaf() || !chained(out) {
+			return nil // another branch
+		}
+		return l.appended(v, section, out)
+	})
+	return out, nil
+}
+
+// chained reports whether each message comes after the one before it.
+func chained(messages []ragctx.Message) bool {
+	for i := 1; i < len(messages); i++ {
+		if messages[i].ParentID != messages[i-1].ID {
+			return false
+		}
+	}
+	return true
+}
+
+// Edit puts messages in the place of those of a section, or makes the section. On the
+// branch they come where the first of those was, and in a new section at the end; a new
+// summary or buffer comes first.
+func (s *Service) Edit(ctx context.Context, k session.Key, section string, messages []ragctx.Message) error {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return err
+	}
+	if err := session.CheckName("section", section); err != nil {
+		return err
+	}
+	return s.store(ctx, k, func(a session.Archive) session.Archive { return edited(a, section, messages, s.opts.NewID) })
+}
+
+// Remove removes a section with its messages, of all branches. One that is not there is
+// [ragctx.ErrNotFound].
+func (s *Service) Remove(ctx context.Context, k session.Key, section string) error {
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return err
+	}
+	info, err := s.opts.Storage.Info(ctx, k)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(info.Sections, func(one session.SectionInfo) bool { return one.Name == section }) {
+		return &ragctx.FieldError{Field: "section", Problem: fmt.Sprintf("the session has no section %q", ragctx.Clip(section)), Kind: ragctx.ErrNotFound}
+	}
+	return s.store(ctx, k, func(a session.Archive) session.Archive {
+		a = edited(a, section, nil, s.opts.NewID)
+		a.Sections = slices.DeleteFunc(slices.Clone(a.Sections), func(name string) bool { return name == section })
+		return a
+	})
+}
+
+// SetLayer says which layer of compression a session has.
+func (s *Service) SetLayer(ctx context.Context, k session.Key, layer stage.Layer) error {
+	return s.Change(ctx, k, Changes{Layer: &layer})
+}
+
+// SetParameters lays parameters over those of a session; nil takes one away.
+func (s *Service) SetParameters(ctx context.Context, k session.Key, parameters map[string]any) error {
+	return s.Change(ctx, k, Changes{Parameters: parameters})
+}
+
+// Changes are what [Service.Change] changes of a session. What is nil stays.
+type Changes struct {
+	Layer *stage.Layer
+	// Parameters are laid over those that there are; nil takes one away.
+	Parameters map[string]any
+}
+
+// Change changes a session, all of it or nothing.
+func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
+	if err := ownParameters(c.Parameters); err != nil {
+		return err
+	}
+	parameters := maps.Clone(c.Parameters)
+	if parameters == nil {
+		parameters = make(map[string]any, 1)
+	}
+	if c.Layer != nil {
+		layer, err := ParseLayer(string(*c.Layer))
+		if err != nil {
+			return err
+		}
+		if parameters[ParameterLayer] = string(layer); layer == stage.AnyLayer {
+			parameters[ParameterLayer] = nil
+		}
+	}
+	k, err := s.opts.Admit(ctx, k)
+	if err != nil {
+		return err
+	}
+	return s.opts.Storage.Annotate(ctx, k, parameters)
+}
+
+// ownParameters refuses parameters of callers that mean something here.
+func ownParameters(parameters map[string]any) error {
+	if _, meant := parameters[ParameterLayer]; meant {
+		return ragctx.Invalid("parameters."+ParameterLayer, "is the session's layer of compression; set the layer")
+	}
+	return nil
+}
+
+// store changes what a session has, while nothing is appended to it by the service.
+func (s *Service) store(ctx context.Context, k session.Key, change func(session.Archive) session.Archive) error {
+	give, err := s.write.take(ctx, k)
+	if err != nil {
+		return err
+	}
+	defer give()
+	for try := 1; ; try++ {
+		var at session.Version
+		leaf, moved, err := s.replace(session.Noting(ctx, &at), k, change)
+		if errors.Is(err, ragctx.ErrConflict) && try < attempts {
+			continue // not by the service: its parameters, or by another way
+		}
+		if err == nil && moved {
+			at, err = s.move(ctx, k, at, leaf)
+		}
+		if err == nil {
+			at.Note(ctx)
+		}
+		return err
+	}
+}
+
+// move moves to a leaf what was just replaced, of which at is the version. It returns the
+// version that it has by both, or at, which is over, if somebody else changed it in between.
+func (s *Service) move(ctx context.Context, k session.Key, at session.Version, leaf string) (session.Version, error) {
+	var by session.Version
+	ctx = session.Noting(session.If(ctx, session.Condition{}), &by) // what was wanted was there
+	if err := s.opts.Storage.Navigate(ctx, k, leaf); err != nil {
+		return at, err
+	}
+	if by == at.Next() {
+		return by, nil
+	}
+	return at, nil
+}
+
+// replace changes what a session has once, unless it is changed meanwhile. It returns the
+// leaf, and whether that is another one.
+func (s *Service) replace(ctx context.Context, k session.Key, change func(session.Archive) session.Archive) (leaf string, moved bool, err error) {
+	at, err := s.opts.Storage.Version(ctx, k)
+	if err != nil {
+		return "", false, err
+	}
+	before, err := s.opts.Storage.Export(ctx, k)
+	if err != nil {
+		return "", false, err
+	}
+	after := change(before)
+	_, err = s.opts.Storage.Replace(ctx, k, at, after.Store())
+	return after.Leaf, after.Leaf != before.Leaf, err
+}
