@@ -1,8 +1,8 @@
 #include "textflag.h"
 #include "rows_amd64.h"
 
-// PAIRS adds 32 products of a row of codes to the eight sums in SUM. It has |q|
-// in Y9, q in Y8: |q| · (row with the sign of q) is q · row, and two such products,
+// PAIRS adds 32 products of a row of codes to the eight sums in SUM. Y9 holds
+// |q| and Y8 holds q: |q| · (row with the sign of q) is q · row, and two such products,
 // at most 2 · 127², fit sixteen bits.
 #define PAIRS(OFFSET, ROW, SUM) \
 	VMOVDQU OFFSET(ROW)(AT*1), Y10; \
@@ -39,7 +39,7 @@ more: \
 	VEXTRACTI128 $1, Y0, X1; \
 	VPADDD X1, X0, X0
 
-// ONES are sixteen ones of sixteen bits.
+// ONES sets Y15 to sixteen 16-bit ones.
 #define ONES \
 	VPCMPEQW Y15, Y15, Y15; \
 	VPSRLW $15, Y15, Y15
@@ -70,7 +70,7 @@ products:
 	GATHERED
 
 // ACCUMULATE adds eight products of a row, each rounded, to the eight sums in SUM:
-// portable Go has no fused multiplication of float32 that it could agree with.
+// portable Go has no fused float32 multiplication that could give equal results.
 #define ACCUMULATE(ROW, PRODUCT, SUM) \
 	VMULPS (ROW)(AT*4), Y8, PRODUCT; \
 	VADDPS PRODUCT, SUM, SUM

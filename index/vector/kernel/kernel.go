@@ -1,52 +1,48 @@
-// Package kernel computes inner products of one query with many rows: in
-// assembly where the machine has the instructions, in portable Go elsewhere.
+// Package kernel computes inner products of one query with many rows. It uses assembly where the
+// processor has the instructions and portable Go elsewhere.
 //
-// Rows are int8 codes or float32 vectors, padded with zeros to a stride that
-// leaves the kernels no tail ([Stride8], [Stride32]). Every implementation takes
-// four rows at a time, so that each load of the query serves four. A row's sum is
-// taken in an order that depends on the stride alone, not on where the row lies,
-// which rows are beside it or which method is asked: equal rows get equal
-// products to the bit, which the order of ties depends on.
+// Rows are int8 codes or float32 vectors, zero-padded to a stride that is a multiple of the SIMD
+// width ([Stride8], [Stride32]), so kernels have no remainder loop. Every implementation takes four
+// rows at a time, so that each load of the query serves four rows. The order in which a row's
+// products are summed depends on the stride alone, not on the row's position, its neighbors or the
+// method called. Equal rows therefore get bit-identical products, which keeps the order of ties
+// stable.
 package kernel
 
 import "fmt"
 
-// What strides are multiples of, in elements: a cache line of codes, half a line
-// of floats.
+// Strides are multiples of these, in elements: a cache line of codes, half a cache line of floats.
 const (
 	Lanes8  = 64
 	Lanes32 = 8
 )
 
-// MaxStride8 is the longest row of codes whose product fits an int32 under every
-// implementation: 65,536 · 255 · 127 < 2³¹, 255 being the largest element of a
-// query that is taken unsigned.
+// MaxStride8 is the longest row of codes whose product fits an int32 in every implementation:
+// 65,536 · 255 · 127 < 2³¹, where 255 is the largest element of a query taken as unsigned.
 const MaxStride8 = 1 << 16
 
-// Stride8 returns the length of a row of dim codes with its padding.
+// Stride8 returns the padded length of a row of dim codes.
 func Stride8(dim int) int { return (dim + Lanes8 - 1) &^ (Lanes8 - 1) }
 
-// Stride32 returns the length of a row of dim floats with its padding.
+// Stride32 returns the padded length of a row of dim floats.
 func Stride32(dim int) int { return (dim + Lanes32 - 1) &^ (Lanes32 - 1) }
 
-// Kernels is one implementation of the products. Codes are within -127..127.
-// All implementations agree to the bit, but for their Bias: an answer does not
-// depend on the processor. The methods are safe for concurrent use, allocate
-// nothing, keep nothing and read nothing past the rows they are asked for. Rows may
-// lie at any address; a multiple of 64 bytes is fastest.
+// Kernels is one implementation of the products. Codes must be within -127..127. All
+// implementations agree to the bit, except for Bias, so results do not depend on the processor. The
+// methods are safe for concurrent use, allocate nothing, retain nothing and read nothing outside
+// the requested rows. Rows may lie at any address; a multiple of 64 bytes is fastest.
 type Kernels struct {
-	// Name is the instructions in use: "avx512-vnni", "avx2" or "portable".
+	// Name is the instruction set in use: "avx512-vnni", "avx2" or "portable".
 	Name string
-	// Bias is what Dot8 and Scan8 add to a product for each unit of the sum of
-	// the row's elements: 128 where codes are taken unsigned, else 0.
+	// Bias times the sum of the row's elements is added to every product of Dot8 and Scan8: 128
+	// where the query's codes are taken as unsigned, else 0.
 	Bias int32
 
 	set instructions
 }
 
-// instructions names the code behind [Kernels]. It is no table of functions: of
-// a call through one the compiler would have to assume that it keeps the
-// caller's buffers, and put them on the heap.
+// instructions selects the code behind [Kernels]. It is not a table of functions: the compiler
+// would assume that an indirect call retains the caller's buffers, and would move them to the heap.
 type instructions uint8
 
 const (
@@ -58,36 +54,35 @@ const (
 // Best returns the fastest implementation that runs on this machine.
 func Best() *Kernels { return all[0] }
 
-// All returns the implementations that run on this machine, best first and the
-// portable one last.
+// All returns the implementations that run on this machine, the fastest first and the portable one
+// last.
 func All() []*Kernels { return append([]*Kernels(nil), all...) }
 
-// all is decided once, and never changes.
+// all is decided once at start and never changes.
 var all = append(native(), &Kernels{Name: "portable", Bias: portableBias})
 
-// Rows are rows of one length in chunks of 1<<Shift rows, so that they grow
-// without moving. The last chunk may be shorter. With Shift 0 each chunk is a row,
-// which can be anywhere.
+// Rows are rows of one length in chunks of 1<<Shift rows, so that they grow without moving. The
+// last chunk may be shorter. With Shift 0 each chunk is a single row, which can lie anywhere.
 type Rows[T int8 | float32] struct {
 	Chunks [][]T
 	Shift  uint
 	Stride int // elements, a multiple of [Lanes8] or [Lanes32]
 }
 
-// Rows8 are rows of codes, Rows32 rows of floats.
+// Rows8 are rows of codes; Rows32 are rows of floats.
 type (
 	Rows8  = Rows[int8]
 	Rows32 = Rows[float32]
 )
 
-// Row returns a row.
+// Row returns the row of an id.
 func (r *Rows[T]) Row(id uint32) []T {
 	at := int(id&(1<<r.Shift-1)) * r.Stride
 	return r.Chunks[id>>r.Shift][at : at+r.Stride : at+r.Stride]
 }
 
-// Dot8 sets each out[i] to the product of q with the row ids[i], plus Bias times
-// the sum of that row. It panics when lengths do not match or an id has no row.
+// Dot8 sets each out[i] to the product of q with the row ids[i], plus Bias times the sum of that
+// row. It panics when lengths do not match or an id has no row.
 func (k *Kernels) Dot8(q []int8, rows Rows8, ids []uint32, out []int32) {
 	check8(len(q))
 	checkRows(len(q), rows.Stride, rows.Shift, len(ids), len(out))
@@ -96,8 +91,8 @@ func (k *Kernels) Dot8(q []int8, rows Rows8, ids []uint32, out []int32) {
 	}
 }
 
-// Scan8 is [Kernels.Dot8] for the len(out) rows of len(q) codes that follow each
-// other in run.
+// Scan8 computes the same products as [Kernels.Dot8] for len(out) consecutive rows of len(q) codes
+// in run.
 func (k *Kernels) Scan8(q, run []int8, out []int32) {
 	check8(len(q))
 	checkRun(len(q), len(run), len(out))
@@ -106,19 +101,19 @@ func (k *Kernels) Scan8(q, run []int8, out []int32) {
 	}
 }
 
-// Dot32 sets each out[i] to the product of q with the row ids[i]. It panics when
-// lengths do not match or an id has no row.
+// Dot32 sets each out[i] to the product of q with the row ids[i]. It panics when lengths do not
+// match or an id has no row.
 //
-// Every implementation does the same operations of float32 in the same order: the
-// products, each rounded, are added to eight sums, element i to sum i mod 8, and
-// these are added as ((0+1)+(2+3)) + ((4+5)+(6+7)). Wider or more sums, and fused
-// multiplications, were no faster for rows that come from memory.
+// Every implementation does the same float32 operations in the same order. The products, each
+// rounded, are added to eight sums, element i to sum i mod 8. These are added as ((0+1)+(2+3)) +
+// ((4+5)+(6+7)). Wider or more sums, and fused multiplications, were no faster for rows read from
+// memory.
 //
-// With n = len(q), u = 2⁻²⁴ and short of overflow and underflow, out[i] differs
-// from the product of real numbers by at most γ·Σ|q·row|, γ = n·u/(1 − n·u): each
-// term is rounded once by its multiplication and at most once by each of the fewer
-// than n sums that it enters; the product of these factors 1+δ, |δ| ≤ u, is within
-// γ of 1 (Higham, Accuracy and Stability of Numerical Algorithms, §3.1).
+// With n = len(q), u = 2⁻²⁴, and without overflow or underflow, out[i] differs from the exact
+// product by at most γ·Σ|q·row|, γ = n·u/(1 − n·u). Each term is rounded once by its
+// multiplication and at most once by each of the fewer than n additions that it enters. The product
+// of these factors 1+δ, |δ| ≤ u, is within γ of 1 (Higham, Accuracy and Stability of Numerical
+// Algorithms, §3.1).
 func (k *Kernels) Dot32(q []float32, rows Rows32, ids []uint32, out []float32) {
 	check32(len(q))
 	checkRows(len(q), rows.Stride, rows.Shift, len(ids), len(out))
@@ -127,8 +122,8 @@ func (k *Kernels) Dot32(q []float32, rows Rows32, ids []uint32, out []float32) {
 	}
 }
 
-// Scan32 is [Kernels.Dot32] for the len(out) rows of len(q) floats that follow
-// each other in run.
+// Scan32 computes the same products as [Kernels.Dot32] for len(out) consecutive rows of len(q)
+// floats in run.
 func (k *Kernels) Scan32(q, run, out []float32) {
 	check32(len(q))
 	checkRun(len(q), len(run), len(out))
@@ -151,7 +146,8 @@ func check32(n int) {
 
 func checkRows(n, stride int, shift uint, ids, out int) {
 	if stride != n || shift > 31 || ids != out {
-		panic(fmt.Sprintf("kernel: a query of %d elements for rows of %d in chunks of 1<<%d, %d results for %d ids", n, stride, shift, out, ids))
+		panic(fmt.Sprintf("kernel: a query of %d elements for rows of %d in chunks of 1<<%d, %d results for %d ids",
+			n, stride, shift, out, ids))
 	}
 }
 

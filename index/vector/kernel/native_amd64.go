@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// native returns what of this machine is better than portable. The package cpu
-// reports a set of instructions only where the operating system saves the
-// registers that it uses.
+// native returns the implementations of this machine that are faster than portable. Package cpu
+// reports an instruction set only if the operating system saves the registers it uses.
 func native() []*Kernels {
 	var ks []*Kernels
 	x := &cpu.X86
@@ -48,21 +47,21 @@ func (k *Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) 
 	rows.missing(ids[len(ids)-left:])
 }
 
-// missing panics as an index out of range does, at the id that has no row.
+// missing panics with an index out of range at the id that has no row.
 func (r *Rows[T]) missing(ids []uint32) {
 	for _, id := range ids {
 		r.Row(id)
 	}
 }
 
-// atOnce is how many bytes of a run an assembly function gets, about 10 µs of
-// work: a goroutine in one cannot be stopped for the garbage collector.
-const atOnce = 256 << 10
+// maxRun is the largest run, in bytes, passed to one assembly call, about 10 µs of work: the
+// garbage collector cannot preempt a goroutine inside assembly.
+const maxRun = 256 << 10
 
 func (k *Kernels) scan8(q, run []int8, out []int32) {
 	n := len(q)
 	observe(q, func(i int) []int8 { return run[i*n : (i+1)*n] }, out)
-	for step := max(atOnce/n&^3, 4); len(out) > 0; {
+	for step := max(maxRun/n&^3, 4); len(out) > 0; {
 		rows := min(step, len(out))
 		switch k.set {
 		case avx512:
@@ -79,7 +78,7 @@ func (k *Kernels) scan8(q, run []int8, out []int32) {
 func (k *Kernels) scan32(q, run, out []float32) {
 	n := len(q)
 	observe(q, func(i int) []float32 { return run[i*n : (i+1)*n] }, out)
-	for step := max(atOnce/(n*int(unsafe.Sizeof(q[0])))&^3, 4); len(out) > 0; {
+	for step := max(maxRun/(n*int(unsafe.Sizeof(q[0])))&^3, 4); len(out) > 0; {
 		rows := min(step, len(out))
 		switch k.set {
 		case avx512, avx2:
@@ -91,8 +90,8 @@ func (k *Kernels) scan32(q, run, out []float32) {
 	}
 }
 
-// The assembly takes at least one row. What gathers returns how many ids are left
-// because one of the next four has no row.
+// The assembly takes at least one row. The gathering functions return how many ids are left because
+// one of the next four has no row.
 
 //go:noescape
 func scan8VNNI(q, run *int8, stride int, out *int32, n int)

@@ -1,13 +1,12 @@
 package kernel
 
-// ofRun returns the rows i to i+3 of a run of rows of n elements; after the last
-// row, that one again.
+// ofRun returns the rows i to i+3 of a run of rows of n elements. Rows past the last one repeat it.
 func ofRun[T int8 | float32](run []T, n, i, last int) (a, b, c, d []T) {
 	row := func(i int) []T { return run[i*n : (i+1)*n] }
 	return row(i), row(min(i+1, last)), row(min(i+2, last)), row(min(i+3, last))
 }
 
-// ofIDs returns the rows of the ids i to i+3; after the last id, its row again.
+// ofIDs returns the rows of the ids i to i+3. Positions past the last id repeat its row.
 func ofIDs[T int8 | float32](rows *Rows[T], ids []uint32, i int) (a, b, c, d []T) {
 	last := len(ids) - 1
 	return rows.Row(ids[i]), rows.Row(ids[min(i+1, last)]), rows.Row(ids[min(i+2, last)]), rows.Row(ids[min(i+3, last)])

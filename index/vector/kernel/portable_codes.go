@@ -6,24 +6,23 @@ import (
 	"unsafe"
 )
 
-// Two products of codes take one multiplication of words. With all elements made
-// unsigned by flipping their top bits,
+// Two products of codes take one 64-bit multiplication. With all elements made unsigned by flipping
+// their top bits,
 //
 //	(x₀ + x₁·2³²) · (y₁ + y₀·2³²) = x₀·y₁ + (x₀·y₀ + x₁·y₁)·2³²  (mod 2⁶⁴)
 //
-// The lower halves of a whole row add up to less than 2³², for a row has at most
-// 2¹⁶ elements and so half as many of these terms below 2¹⁶: nothing is carried
-// into the upper halves, whose sum is the product. What the flipped bits add,
-// (x+128)·(y+128) = x·y + 128·y + 128·x + 2¹⁴, is the bias of y, and for the rest
-// the same for all rows.
+// The lower halves of a whole row add up to less than 2³²: a row has at most 2¹⁶ elements,
+// hence half as many of these terms, each below 2¹⁶. Nothing is carried into the upper halves,
+// whose sum is the product. Flipping the bits yields (x+128)·(y+128) = x·y + 128·y + 128·x +
+// 2¹⁴. The 128·y is the bias of row y; the other two terms are the same for all rows.
 
 const (
 	portableBias = 128
 	topBits      = 0x8080808080808080
-	twoCodes     = 0x000000ff000000ff // of the eight in a word: those that are four apart
+	twoCodes     = 0x000000ff000000ff // of the eight codes in a word, the two that are four apart
 )
 
-// codesBase returns what a query adds to the products of codes4 whatever the row.
+// codesBase returns the part of the codes4 products that depends on the query alone.
 func codesBase(q []int8) (base uint32) {
 	for _, x := range q {
 		base += portableBias * (uint32(int32(x)) + portableBias) //nolint:gosec // modulo 2³²
@@ -52,8 +51,8 @@ func codes4(q, a, b, c, d []int8, base uint32) [4]int32 {
 	return [4]int32{upper(pa, base), upper(pb, base), upper(pc, base), upper(pd, base)}
 }
 
-// word returns eight codes made unsigned. In which order the machine has them does
-// not matter, as long as it is the same for rows and queries.
+// word returns eight codes made unsigned. Byte order does not matter as long as it is the same for
+// rows and queries.
 func word(b []byte) uint64 { return binary.NativeEndian.Uint64(b) ^ topBits }
 
 // swapped is word with its halves exchanged.
@@ -63,7 +62,7 @@ func upper(p uint64, base uint32) int32 {
 	return int32(uint32(p>>32) - base) //nolint:gosec // modulo 2³²
 }
 
-// bytesOf returns the memory of the first n codes.
+// bytesOf returns the first n codes as bytes, without a copy.
 func bytesOf(codes []int8, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(codes[:n]))), n)
 }

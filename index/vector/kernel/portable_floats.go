@@ -5,9 +5,9 @@ func floats4(q, a, b, c, d []float32) [4]float32 {
 	return [4]float32{floats1(q, a), floats1(q, b), floats1(q, c), floats1(q, d)}
 }
 
-// floats1 returns the product of q with one row, summed as [Kernels.Dot32] says.
-// The conversions keep the compiler from fusing a multiplication with its
-// addition; the array pointers leave one bounds check per eight products.
+// floats1 returns the product of q with one row, summed in the order of [Kernels.Dot32]. The
+// conversions keep the compiler from fusing a multiplication with its addition. The array pointers
+// leave one bounds check per eight products.
 func floats1(q, row []float32) float32 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
 	for i := 0; i+8 <= len(q); i += 8 {

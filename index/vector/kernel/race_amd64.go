@@ -2,8 +2,8 @@
 
 package kernel
 
-// observe shows the race detector what the assembly, which it cannot see, is
-// about to read and to write.
+// observe shows the race detector the memory that the assembly, which it cannot see, is about to
+// read and write.
 func observe[T int8 | float32, S int32 | float32](q []T, rows func(i int) []T, out []S) {
 	for i := range out {
 		row := rows(i)

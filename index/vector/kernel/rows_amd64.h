@@ -1,17 +1,18 @@
-// What the kernels of amd64 share: which rows come next, and where their four
-// products go. A kernel is a loop of
+// Macros shared by the amd64 kernels: they select the next four rows and store
+// their products. A kernel is a loop of
 //
 //	rows:     RUN or GATHER sets ROW0..ROW3
 //	products: leaves their products in X0
-//	          STORE, and again while rows are left
+//	          STORE, then the next iteration while rows are left
 //
-// The last rows of a call may be fewer than four. The others of the four are then
-// ROW0 once more, whose products nobody stores: so a row is multiplied by the same
-// instructions wherever it lies, and nothing is read that is no row.
+// The last group of a call may have fewer than four rows. ROW0 then takes the
+// place of the missing ones, and those products are not stored. A row is thus
+// multiplied by the same instructions wherever it lies, and nothing outside the
+// rows is read.
 
 #define QUERY SI
 #define STRIDE BX // of rows, in elements
-#define LEFT DX   // rows without products
+#define LEFT DX   // rows still to multiply
 #define OUT R13
 #define ROW0 R8
 #define ROW1 R9
@@ -19,13 +20,13 @@
 #define ROW3 R11
 #define AT AX     // offset in the query and the rows
 
-#define IDS DI    // of rows that are gathered
+#define IDS DI    // of the rows to gather
 #define CHUNKS R12
-#define NEXT R15  // a row that comes later
-#define MASK R14  // of the part of an id that is the place in its chunk
-// and the shift in CX
+#define NEXT R15  // a row of the next group
+#define MASK R14  // the bits of an id that give the position in its chunk
+// CX holds the shift.
 
-// RUN takes the rows from ROW0 on.
+// RUN takes the consecutive rows from ROW0 on.
 #define RUN(SIZE) \
 	MOVQ ROW0, ROW1; \
 	MOVQ ROW0, ROW2; \
@@ -39,10 +40,9 @@
 	JB   products; \
 	LEAQ (ROW2)(STRIDE*SIZE), ROW3
 
-// PREFETCH asks for the lines of codes 3 KB, eight rows of 384, ahead in a run:
-// the processor's own prefetching stops at the end of a page, and this took a
-// sixth off a scan from memory. A scan of floats is at the limit of the memory
-// without it.
+// PREFETCH prefetches codes 3 KB (eight rows of 384) ahead in a run. The hardware
+// prefetcher stops at the end of a page; this made a scan from memory a sixth
+// faster. A scan of floats saturates the memory bandwidth without it.
 #define PREFETCH \
 	PREFETCHT0 3072(ROW0)(AT*1); \
 	PREFETCHT0 3072(ROW1)(AT*1); \
@@ -51,7 +51,7 @@
 
 #define NOTHING
 
-// ROW finds the row of an id. There may be none.
+// ROW finds the row of an id, and jumps to missing if there is no such row.
 #define ROW(N, DST, SIZE) \
 	MOVL (4*N)(IDS), AX; \
 	MOVQ AX, DST; \
@@ -84,11 +84,11 @@
 	JB   products; \
 	ROW(3, ROW3, SIZE)
 
-// AHEAD asks for the next four rows of codes, if they are there: one of them
-// missing is no different from finding that out later. AVX2 has so many
-// instructions to a line that the processor does not get to the next rows by
-// itself before it has these, and a gather from memory took a quarter longer;
-// with AVX-512, and for floats, it made no difference.
+// AHEAD prefetches the next four rows of codes. A missing row among them ends the
+// call here instead of one iteration later. AVX2 needs so many instructions per
+// cache line that out-of-order execution does not reach the next rows in time: a
+// gather from memory took a quarter longer without this. With AVX-512, and for
+// floats, it made no difference.
 #define AHEAD \
 	CMPQ LEFT, $8; \
 	JB   products; \
@@ -105,7 +105,7 @@ LINES: \
 	SUBQ $64, AT; \
 	JNE  LINES
 
-// ARGUMENTS loads those of a gathering kernel.
+// ARGUMENTS loads the arguments of a gathering kernel.
 #define ARGUMENTS \
 	MOVQ q+0(FP), QUERY; \
 	MOVQ chunks_base+8(FP), CHUNKS; \
@@ -118,14 +118,14 @@ LINES: \
 	SHLQ CX, MASK; \
 	DECQ MASK
 
-// STORE stores up to four products, and falls through when they are four.
+// STORE stores four products, or jumps to few if fewer are left.
 #define STORE \
 	CMPQ LEFT, $4; \
 	JB   few; \
 	VMOVDQU X0, (OUT); \
 	ADDQ $16, OUT
 
-// FEW stores fewer.
+// FEW stores one to three products.
 #define FEW \
 	VMOVD X0, (OUT); \
 	CMPQ LEFT, $2; \
@@ -134,8 +134,8 @@ LINES: \
 	JEQ  done; \
 	VPEXTRD $2, X0, 8(OUT)
 
-// SCANNED ends a kernel of a run, GATHERED one that gathers: it returns how many
-// ids are left, none unless one has no row.
+// SCANNED ends a scanning kernel. GATHERED ends a gathering kernel and returns how
+// many ids are left: 0 unless one has no row.
 #define SCANNED(SIZE) \
 	STORE; \
 	LEAQ (ROW3)(STRIDE*SIZE), ROW0; \
