@@ -114,7 +114,7 @@ func (c *AssembleCall) takePrompt(beside bool) {
 		if i > 0 {
 			c.Request.SystemBeside = append(c.Request.SystemBeside, json.RawMessage(`{"role":"system"}`))
 		}
-		c.Request.SystemBeside = append(c.Request.SystemBeside, wire.Kept(m)...)
+		c.Request.SystemBeside = append(c.Request.SystemBeside, wire.VendorFields(m)...)
 		for _, b := range m.Content {
 			if b.Text = ""; !b.IsPlain() {
 				raw, _ := json.Marshal(b) // which was JSON
@@ -178,7 +178,7 @@ func (c AssembleCall) write(out *AssembleAnswer, a engine.Assembled) error {
 		return err
 	}
 	if c.vendor == wire.Anthropic {
-		said = wire.Cached(said, c.marks, c.Request.Tools)
+		said = wire.WithCacheMarks(said, c.marks, c.Request.Tools)
 	}
 	out.Format, out.System, out.Messages = string(c.vendor), said.System, said.Messages
 	if out.Messages == nil {

@@ -30,7 +30,7 @@ func (s Scale) Message(m ragctx.Message) int {
 		return 0
 	}
 	total := MessageOverhead + s.Counter.Count(m.Name) + s.Counter.Count(m.Reasoning) + s.content(m.Content)
-	for _, fields := range wire.Kept(m) {
+	for _, fields := range wire.VendorFields(m) {
 		total += s.JSON(fields)
 	}
 	return total

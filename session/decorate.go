@@ -146,7 +146,7 @@ func (r Redact) Compile(ctx context.Context, c Context, e Execution) ([]ragctx.M
 	out := make([]ragctx.Message, len(messages))
 	for i, m := range messages {
 		m.Content = r.content(m.Content)
-		m = wire.Rewritten(m, r.input)
+		m = wire.RewriteVendorFields(m, r.input)
 		if m.Reasoning != "" {
 			m.Reasoning = r.Text(m.Reasoning)
 		}

@@ -56,7 +56,7 @@ func taken(t *rapid.T, what string, messages []ragctx.Message) {
 			t.Fatal(what, v, err)
 		}
 		if v == wire.Anthropic {
-			c = wire.Cached(c, true, nil)
+			c = wire.WithCacheMarks(c, true, nil)
 		}
 		if err := check(c.Messages); err != nil {
 			b, _ := json.Marshal(messages)

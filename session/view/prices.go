@@ -205,7 +205,7 @@ func (c scale) hash(m ragctx.Message) uint64 {
 	text(&h, m.Name)
 	text(&h, m.Reasoning)
 	content(&h, m.Content)
-	for _, kept := range wire.Kept(m) {
+	for _, kept := range wire.VendorFields(m) {
 		text(&h, string(kept))
 	}
 	return h.Sum64()

@@ -10,8 +10,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// anthropic is the form of messages: the system prompt beside them, and all results of a
-// message's calls at the start of the next one, which is the user's.
+// anthropic is the form of Anthropic's messages. The system prompt is a separate field, and all
+// matchResults of a message's calls stand at the start of the next user message.
 type anthropic struct{}
 
 var (
@@ -20,11 +20,11 @@ var (
 	anthropicCall     = shape{"type": nil, "id": nil, "name": nil, "input": nil}
 	anthropicResult   = shape{"type": nil, "tool_use_id": nil, "content": nil, "is_error": nil}
 	anthropicThinking = shape{"type": nil, "thinking": nil}
-	idSigns           = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+	invalidIDChars           = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 )
 
-func (anthropic) renamed(id string) string {
-	return idSigns.ReplaceAllString(cmp.Or(id, "call"), "_")
+func (anthropic) normalizeID(id string) string {
+	return invalidIDChars.ReplaceAllString(cmp.Or(id, "call"), "_")
 }
 
 func (anthropic) read(c Conversation, _ []ragctx.Message, l *losses) ([]ragctx.Message, error) {
@@ -63,7 +63,7 @@ func readAnthropic(raw json.RawMessage, index int, l *losses) (ragctx.Message, e
 		return ragctx.Message{}, ragctx.Invalid("role", "%q is not a role of messages; use user or assistant, and system beside the messages", ragctx.Clip(string(w.Role)))
 	}
 	m, x := ragctx.Message{Role: w.Role}, extra{Fields: anthropicMessage.rest(o)}
-	if err := complete(Anthropic, "content", absent(w.Content), x.Fields); err != nil {
+	if err := checkForm(Anthropic, "content", isAbsent(w.Content), x.Fields); err != nil {
 		return ragctx.Message{}, err
 	}
 	if err := x.readContent(w.Content, &m, Anthropic, anthropicReader(index, l)); err != nil {
@@ -102,12 +102,12 @@ func anthropicReader(index int, l *losses) reader {
 		case "thinking":
 			return ragctx.Block{Text: textOf(o, "thinking")}, anthropicThinking, nil
 		}
-		return ragctx.Block{}, nil, ofOtherKind(Anthropic, textOf(o, "type"))
+		return ragctx.Block{}, nil, foreignPartError(Anthropic, textOf(o, "type"))
 	}
 }
 
-// readAnthropicResult reads a result. That its text was a list of one part stays in o as a field
-// that is not understood.
+// readAnthropicResult reads a tool result. If its content was a list of one text, it records that
+// in o under listField.
 func readAnthropicResult(o object, raw json.RawMessage, index int, l *losses) (ragctx.Block, error) {
 	var w struct {
 		ID      string          `json:"tool_use_id"`
@@ -118,24 +118,24 @@ func readAnthropicResult(o object, raw json.RawMessage, index int, l *losses) (r
 		return ragctx.Block{}, err
 	}
 	var inner ragctx.Message
-	var kept extra
-	if err := kept.readContent(w.Content, &inner, Anthropic, anthropicReader(index, l)); err != nil {
+	var content extra
+	if err := content.readContent(w.Content, &inner, Anthropic, anthropicReader(index, l)); err != nil {
 		return ragctx.Block{}, err
 	}
-	if kept.List {
-		o[listed] = true
+	if content.List {
+		o[listField] = true
 	}
-	if len(kept.Thoughts) > 0 {
+	if len(content.Thoughts) > 0 {
 		l.add(index, "thinking within a result")
 	}
 	return ragctx.Block{Type: ragctx.BlockToolResult, ToolUseID: w.ID, Content: inner.Content, IsError: w.IsError}, nil
 }
 
-// listed is the field of a kept result that says that its text was a list of one part.
-const listed = "ragctx_list"
+// listField is the field of a stored result whose text was a list of one part.
+const listField = "ragctx_list"
 
-// understoodByAnthropic is what of the parts this package makes itself.
-func understoodByAnthropic(raw json.RawMessage) bool {
+// anthropicUnderstands reports whether this package writes such parts from blocks of its own.
+func anthropicUnderstands(raw json.RawMessage) bool {
 	return understands(anthropicReader(0, &losses{}))(raw)
 }
 
@@ -158,7 +158,7 @@ func (anthropic) write(messages []indexed, l *losses) Conversation {
 			}
 			continue
 		}
-		parts := x.inserted(anthropicParts(m, l), anthropicThoughts(m, x, l))
+		parts := x.insertThoughts(anthropicParts(m, l), anthropicThoughts(m, x, l))
 		if len(parts) == 0 {
 			l.add(m.index, "a message that says nothing")
 			continue
@@ -183,7 +183,7 @@ func (anthropic) write(messages []indexed, l *losses) Conversation {
 	return c
 }
 
-// turn is a message that is being made. Results come before the rest of its parts.
+// turnStart is a message under construction. Results come before its other parts.
 type turn struct {
 	m             indexed
 	results, rest []any
@@ -196,8 +196,8 @@ func newTurn(m indexed, parts []any, x extra) turn {
 	return turn{m: m, results: parts[:n:n], rest: parts[n:], fields: x.Fields, list: x.List}
 }
 
-// addTurn adds a turn. Results go into the turn that begins with results before it, if
-// there is one: all results of a message's calls are in one.
+// addTurn appends a turn. Results join a preceding turn that begins with results, because all
+// matchResults of a message's calls belong in one message.
 func addTurn(turns []turn, t turn) []turn {
 	if n := len(turns); n > 0 && len(t.results) > 0 && len(turns[n-1].results) > 0 {
 		last := &turns[n-1]
@@ -214,7 +214,7 @@ func anthropicRole(r ragctx.Role) string {
 	return "user"
 }
 
-// anthropicParts returns a content's parts, results first. Texts that are empty are none.
+// anthropicParts returns a content's parts, results first. Empty texts are dropped.
 func anthropicParts(m indexed, l *losses) []any {
 	var parts []any
 	results, rest := split(m.Content)
@@ -222,7 +222,7 @@ func anthropicParts(m indexed, l *losses) []any {
 		parts = append(parts, anthropicResultPart(r, m.index, l))
 	}
 	for _, b := range rest {
-		if raw, ok := whole(b, Anthropic, understoodByAnthropic); ok {
+		if raw, ok := vendorPart(b, Anthropic, anthropicUnderstands); ok {
 			parts = append(parts, raw)
 			continue
 		}
@@ -238,14 +238,14 @@ func anthropicParts(m indexed, l *losses) []any {
 			o = anthropicPart(b)
 		}
 		if o != nil {
-			fill(o, partOf(b, Anthropic))
+			fill(o, vendorFields(b, Anthropic))
 			parts = append(parts, o)
 		}
 	}
 	return parts
 }
 
-// anthropicPart returns a text or an image; nil is neither.
+// anthropicPart returns a text or image part, or nil for other blocks.
 func anthropicPart(b ragctx.Block) object {
 	switch {
 	case b.Type == ragctx.BlockImage:
@@ -263,20 +263,20 @@ func anthropicResultPart(r ragctx.Block, index int, l *losses) object {
 	}
 	var parts []any
 	for _, b := range r.Content {
-		if raw, ok := whole(b, Anthropic, understoodByAnthropic); ok {
+		if raw, ok := vendorPart(b, Anthropic, anthropicUnderstands); ok {
 			parts = append(parts, raw)
 			continue
 		}
 		if part := anthropicPart(b); part != nil {
-			fill(part, partOf(b, Anthropic))
+			fill(part, vendorFields(b, Anthropic))
 			parts = append(parts, part)
 		} else if b.Type != ragctx.BlockText {
 			l.add(index, "calls and results within a result")
 		}
 	}
-	fields := partOf(r, Anthropic)
-	list := fields[listed] != nil
-	delete(fields, listed)
+	fields := vendorFields(r, Anthropic)
+	list := fields[listField] != nil
+	delete(fields, listField)
 	switch {
 	case len(parts) == 1 && !list && isBare(parts[0]):
 		o["content"] = parts[0].(object)["text"]
@@ -287,14 +287,14 @@ func anthropicResultPart(r ragctx.Block, index int, l *losses) object {
 	return o
 }
 
-// isBare reports whether a part is a text and nothing else.
+// isBare reports whether a part is a text without further fields.
 func isBare(part any) bool {
 	o, ok := part.(object)
 	return ok && o["type"] == "text" && len(o) == len(textShape)
 }
 
-// anthropicThoughts returns the reasoning in the parts that were signed. Reasoning that was
-// not, or not as it is, nobody takes.
+// anthropicThoughts returns the signed parts of the reasoning. Unsigned or changed reasoning is
+// dropped as a loss, because the API rejects it.
 func anthropicThoughts(m indexed, x extra, l *losses) []object {
 	if m.Reasoning == "" && len(x.Thoughts) == 0 {
 		return nil

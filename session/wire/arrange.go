@@ -8,37 +8,36 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// indexed is a message with its place in the list that is written.
+// indexed is a message with its index in the list to be written.
 type indexed struct {
 	ragctx.Message
 
 	index int
 }
 
-// arrange returns a conversation in which the results of each call come right after the
-// message that calls, and calls without a result come last. Ids are made such as the
-// vendor takes them. Results carry the names of their tools. The messages have contents of
-// their own, which are changed.
-func arrange(messages []ragctx.Message, v Vendor, renamed func(string) string, l *losses) []indexed {
+// arrange moves the results of each call right after the calling message, and calls without a
+// result to the end. It normalizes call ids for the vendor and gives results the names of their
+// tools. It changes the contents of the messages, which must belong to the caller.
+func arrange(messages []ragctx.Message, v Vendor, normalizeID func(string) string, l *losses) []indexed {
 	list := make([]indexed, len(messages))
 	for i, m := range messages {
 		if slices.ContainsFunc(m.Content, isResult) {
-			m.Content = slices.DeleteFunc(m.Content, isNothing) // or it would be a message of its own
+			m.Content = slices.DeleteFunc(m.Content, isEmptyText) // or it would become a message of its own
 		}
 		list[i] = indexed{m, i}
-		fold(&list[i], l)
+		foldToolText(&list[i], l)
 	}
-	a := arranger{list: list, results: make(map[int][]result), moved: make(map[[2]int]bool), open: -1}
-	a.link(v != OpenAI, renamed, l)
+	a := arranger{list: list, results: make(map[int][]result), late: make(map[[2]int]bool), open: -1}
+	a.link(v != OpenAI, normalizeID, l)
 	return a.place()
 }
 
-// arranger puts results beside their calls.
+// arranger moves tool results next to their calls.
 type arranger struct {
 	list    []indexed
-	results map[int][]result // by message that calls: results that come too late
-	moved   map[[2]int]bool  // those results, by message and block
-	open    int              // the first message with a call that has no result, or -1
+	results map[int][]result // matchResults that come too late, by calling message
+	late   map[[2]int]bool  // positions of the late results: message and block
+	open    int              // the first message with an unanswered call, or -1
 }
 
 type result struct {
@@ -52,13 +51,13 @@ type call struct {
 	answered bool
 }
 
-// link finds the call of each result, gives calls ids of their own where unique is asked
-// for, and notes the results that are not where they belong.
-func (a *arranger) link(unique bool, renamed func(string) string, l *losses) {
-	latest := make(map[string]*call) // by the id that was given
+// link finds the call of each result, makes call ids unique if unique is set, and records results
+// that come too late.
+func (a *arranger) link(unique bool, normalizeID func(string) string, l *losses) {
+	latest := make(map[string]*call) // by original id
 	used := make(map[string]int)
 	var calls []*call
-	caller := -1 // the message whose results may come now
+	caller := -1 // the message that results may answer at this point
 	for i := range a.list {
 		m := &a.list[i]
 		assistant := m.Role == ragctx.RoleAssistant
@@ -70,7 +69,7 @@ func (a *arranger) link(unique bool, renamed func(string) string, l *losses) {
 			case b.Type == ragctx.BlockToolUse && assistant:
 				c := &call{message: i, block: b}
 				latest[b.ID], calls = c, append(calls, c)
-				rename(b, used, unique, renamed, m.index, l)
+				rename(b, used, unique, normalizeID, m.index, l)
 			case b.Type == ragctx.BlockToolResult && !assistant:
 				c, ok := latest[b.ToolUseID]
 				if !ok || c.answered {
@@ -80,7 +79,7 @@ func (a *arranger) link(unique bool, renamed func(string) string, l *losses) {
 				b.ToolUseID, b.Name = c.block.ID, c.block.Name
 				if c.message != caller {
 					a.results[c.message] = append(a.results[c.message], result{*m, *b})
-					a.moved[[2]int{i, j}] = true
+					a.late[[2]int{i, j}] = true
 				}
 			default:
 			}
@@ -97,10 +96,9 @@ func (a *arranger) link(unique bool, renamed func(string) string, l *losses) {
 	}
 }
 
-// rename makes the id of a call one that the vendor takes. used has the ids that are
-// taken, each with how often it was asked for.
-func rename(b *ragctx.Block, used map[string]int, unique bool, renamed func(string) string, index int, l *losses) {
-	base := renamed(b.ID)
+// rename gives a call an id that the vendor accepts. used counts how often each id was requested.
+func rename(b *ragctx.Block, used map[string]int, unique bool, normalizeID func(string) string, index int, l *losses) {
+	base := normalizeID(b.ID)
 	id := base
 	for unique && used[id] > 0 {
 		used[base]++
@@ -113,7 +111,7 @@ func rename(b *ragctx.Block, used map[string]int, unique bool, renamed func(stri
 	used[id] = max(used[id], 1)
 }
 
-// place returns the messages with late results moved to where they belong.
+// place returns the messages with late results moved right after their calls.
 func (a *arranger) place() []indexed {
 	var out []indexed
 	open := -1
@@ -123,7 +121,7 @@ func (a *arranger) place() []indexed {
 		}
 		var content ragctx.Content
 		for j, b := range m.Content {
-			if !a.moved[[2]int{i, j}] {
+			if !a.late[[2]int{i, j}] {
 				content = append(content, b)
 			}
 		}
@@ -143,8 +141,8 @@ func (a *arranger) place() []indexed {
 	return out
 }
 
-// joinTail joins the messages of assistants from the first call without a result on, if
-// nothing else is said after it, so that the missing results are those that come next.
+// joinTail joins the assistant messages from the first unanswered call on, if only results and
+// system messages follow it. The missing results can then come next.
 func joinTail(list []indexed, open int) []indexed {
 	var system, results []indexed
 	joined := list[open]
@@ -161,7 +159,7 @@ func joinTail(list []indexed, open int) []indexed {
 			return list
 		}
 	}
-	distinct(joined.Content, results)
+	uniqueIDs(joined.Content, results)
 	answered := make(map[string]bool)
 	for _, m := range results {
 		for _, b := range m.ToolResults() {
@@ -172,9 +170,9 @@ func joinTail(list []indexed, open int) []indexed {
 	return slices.Concat(list[:open], system, []indexed{joined}, results)
 }
 
-// distinct gives calls of one message ids of their own. Of calls of one id the answered
-// ones come first, and their results are in the order of the calls.
-func distinct(calls ragctx.Content, results []indexed) {
+// uniqueIDs gives the calls of one message distinct ids and renames their results to match. Among
+// addCalls with the same id, results are assigned in the order of the calls.
+func uniqueIDs(calls ragctx.Content, results []indexed) {
 	taken := make(map[string]int)
 	for i := range calls {
 		if calls[i].Type == ragctx.BlockToolUse {
@@ -199,8 +197,8 @@ func numbered(id string, taken map[string]int) string {
 	return id
 }
 
-// rank orders what is said before what is called, and calls of Gemini's without ids that have
-// no result behind the others: results find theirs by their place.
+// rank orders text before calls. Gemini's calls without an id and without a result come last,
+// because their results are matched by position.
 func rank(b ragctx.Block, answered map[string]bool) int {
 	switch {
 	case b.Type != ragctx.BlockToolUse:
@@ -215,14 +213,14 @@ func isSystem(m ragctx.Message) bool {
 	return m.Role == ragctx.RoleSystem || m.Role == ragctx.RoleDeveloper
 }
 
-// onlyResults reports whether a message has tool results and says nothing.
+// onlyResults reports whether a message has tool results and no text.
 func onlyResults(m ragctx.Message) bool {
 	return m.Role == ragctx.RoleTool || strings.TrimSpace(m.Content.String()) == "" && len(m.ToolResults()) > 0 && len(m.ToolResults())+count(m.Content, ragctx.BlockText) == len(m.Content)
 }
 
 func isResult(b ragctx.Block) bool { return b.Type == ragctx.BlockToolResult }
 
-func isNothing(b ragctx.Block) bool { return b.Type == ragctx.BlockText && b.Text == "" }
+func isEmptyText(b ragctx.Block) bool { return b.Type == ragctx.BlockText && b.Text == "" }
 
 func count(c ragctx.Content, t ragctx.BlockType) int {
 	n := 0

@@ -6,59 +6,59 @@ import (
 	"slices"
 )
 
-// cacheControl is the field that marks a part up to which a prompt is kept.
+// cacheControl is the field that marks the end of a cached prompt prefix.
 const cacheControl = "cache_control"
 
-// MaxCacheMarks is how many marks of a cache a call may have, in its tools, its system prompt
-// and its messages.
+// MaxCacheMarks is the number of cache marks that a call may have in its tools, system prompt and
+// messages together.
 const MaxCacheMarks = 4
 
-// CacheMark is a mark that [Cached] makes.
+// CacheMark is the mark that [WithCacheMarks] sets.
 var CacheMark = json.RawMessage(`{"type":"ephemeral"}`)
 
-// Cached returns a conversation of Anthropic's in which no more marks say where a prompt's
-// cache is to hold than a call with these tools may have. Surplus ones go from the oldest
-// messages on, and then from the system prompt. No message of the list is changed.
+// WithCacheMarks returns an Anthropic conversation with at most [MaxCacheMarks] cache marks,
+// counting those in tools. It removes surplus marks from the oldest messages first, then from the
+// system prompt. It does not change the given messages.
 //
-// With add, one without marks gets them: behind the system prompt, at the end, before what
-// the user said last, and before what they said before that. A context that stands with the
-// newest words of the user is another one in the next turn: the third mark is then the
-// fourth, so that all before it comes from the cache however long the turn was. In the calls
-// of one turn the last one grows with the conversation. What tools have takes the place of
-// the last ones of this list.
-func Cached(c Conversation, add bool, tools []json.RawMessage) Conversation {
-	room := MaxCacheMarks
+// With add, it marks a conversation that has no marks, in this order, as long as marks are
+// available: after the system prompt, at the end, before the newest user text, and before the user
+// text before that. Retrieved context stands next to the newest user text and changes in the next
+// turnStart. The third mark of this turn is then the fourth mark of the next one, so the whole prefix
+// before it is a cache hit, however long the turn was. Within one turn, the mark at the end grows
+// with the conversation.
+func WithCacheMarks(c Conversation, add bool, tools []json.RawMessage) Conversation {
+	available := MaxCacheMarks
 	for _, t := range tools {
-		room -= marks(t)
+		available -= countMarks(t)
 	}
 	c.Messages = slices.Clone(c.Messages)
-	of := marks(c.System)
+	total := countMarks(c.System)
 	for _, m := range c.Messages {
-		of += marks(m)
+		total += countMarks(m)
 	}
 	switch {
-	case of == 0 && add:
-		return marked(c, max(room, 0))
-	case of <= room:
+	case total == 0 && add:
+		return addMarks(c, max(available, 0))
+	case total <= available:
 		return c
 	}
-	surplus := of - max(room, 0)
+	surplus := total - max(available, 0)
 	for i := range c.Messages {
-		c.Messages[i] = unmarked(c.Messages[i], &surplus)
+		c.Messages[i] = removeMarks(c.Messages[i], &surplus)
 	}
-	c.System = unmarked(c.System, &surplus)
+	c.System = removeMarks(c.System, &surplus)
 	return c
 }
 
-// marked returns a conversation without marks with at most n of them.
-func marked(c Conversation, n int) Conversation {
+// addMarks adds at most n marks to a conversation without marks.
+func addMarks(c Conversation, n int) Conversation {
 	if n > 0 && len(c.System) > 0 {
-		c.System = mark(c.System)
+		c.System = markContent(c.System)
 		n--
 	}
 	at := []int{len(c.Messages) - 1}
 	for i := len(c.Messages) - 1; i > 0 && len(at) < MaxCacheMarks-1; i-- {
-		if instructs(c.Messages[i]) {
+		if isUserText(c.Messages[i]) {
 			at = append(at, i-1)
 		}
 	}
@@ -70,8 +70,8 @@ func marked(c Conversation, n int) Conversation {
 	return c
 }
 
-// marks returns how many marks a tool, a system prompt or a message has.
-func marks(raw json.RawMessage) int {
+// countMarks counts the cache marks of a tool, a system prompt or a message.
+func countMarks(raw json.RawMessage) int {
 	if !bytes.Contains(raw, []byte(cacheControl)) {
 		return 0
 	}
@@ -84,10 +84,10 @@ func marks(raw json.RawMessage) int {
 	return n
 }
 
-// unmarked returns JSON without its first marks, of which n are to go.
-func unmarked(raw json.RawMessage, n *int) json.RawMessage {
+// removeMarks removes the first *n marks of raw and decrements *n for each.
+func removeMarks(raw json.RawMessage, n *int) json.RawMessage {
 	var v any
-	if *n == 0 || marks(raw) == 0 || unmarshal(raw, &v) != nil {
+	if *n == 0 || countMarks(raw) == 0 || unmarshal(raw, &v) != nil {
 		return raw
 	}
 	eachMark(v, func(o object) {
@@ -99,8 +99,8 @@ func unmarked(raw json.RawMessage, n *int) json.RawMessage {
 	return marshal(v)
 }
 
-// eachMark calls f for what is marked, in order: parts, and the parts within these. What
-// tools are called with is no part.
+// eachMark calls f for every marked part, nested parts included, in order. It skips the inputs of
+// tool calls.
 func eachMark(v any, f func(object)) {
 	switch v := v.(type) {
 	case []any:
@@ -117,8 +117,8 @@ func eachMark(v any, f func(object)) {
 	}
 }
 
-// instructs reports whether a user says something in a message.
-func instructs(raw json.RawMessage) bool {
+// isUserText reports whether a message contains something other than tool results from the user.
+func isUserText(raw json.RawMessage) bool {
 	var m struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
@@ -130,7 +130,7 @@ func instructs(raw json.RawMessage) bool {
 		Type string `json:"type"`
 	}
 	if json.Unmarshal(m.Content, &parts) != nil {
-		return true // a text
+		return true // content is a plain text
 	}
 	for _, p := range parts {
 		if p.Type != "tool_result" {
@@ -146,12 +146,13 @@ func markMessage(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &fields) != nil {
 		return raw
 	}
-	fields["content"] = mark(fields["content"])
+	fields["content"] = markContent(fields["content"])
 	return marshal(fields)
 }
 
-// mark marks the last part of a content that can be: what a model thinks cannot.
-func mark(content json.RawMessage) json.RawMessage {
+// markContent marks the last part of a content that may be marked. Reasoning and empty texts may
+// not.
+func markContent(content json.RawMessage) json.RawMessage {
 	var parts []json.RawMessage
 	var text string
 	switch {

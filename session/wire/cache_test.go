@@ -9,13 +9,13 @@ import (
 	"github.com/ragctx/ragctx/session/wire/pairing"
 )
 
-const mark = `,"cache_control":{"type":"ephemeral"}`
+const markContent = `,"cache_control":{"type":"ephemeral"}`
 
 func TestCached(t *testing.T) {
 	turn := func(marked bool, n string) string {
 		at := ""
 		if marked {
-			at = mark
+			at = markContent
 		}
 		return `{"role":"user","content":[{"type":"text","text":"question ` + n + `"}]},{"role":"assistant","content":[{"type":"tool_use","id":"c` + n + `","name":"f","input":{}}]},
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"c` + n + `","content":"ok"}]},{"role":"assistant","content":[{"type":"text","text":"answer ` + n + `"` + at + `}]}`
@@ -25,11 +25,11 @@ func TestCached(t *testing.T) {
 		return `{"role":"user","content":[{"type":"tool_result","tool_use_id":"d","content":"ok"` + at + `}]}`
 	}
 	before := raw(`[` + turn(false, "1") + `,` + turn(false, "2") + `,` + now + `,` + result("") + `]`)
-	got := wire.Cached(wire.Conversation{System: []byte(`"Be brief."`), Messages: before}, true, nil)
-	if want := raw(`[` + turn(true, "1") + `,` + turn(true, "2") + `,` + now + `,` + result(mark) + `]`); !equal(got.Messages, want) {
+	got := wire.WithCacheMarks(wire.Conversation{System: []byte(`"Be brief."`), Messages: before}, true, nil)
+	if want := raw(`[` + turn(true, "1") + `,` + turn(true, "2") + `,` + now + `,` + result(markContent) + `]`); !equal(got.Messages, want) {
 		t.Errorf("messages %s", text(got.Messages))
 	}
-	if want := `[{"text":"Be brief.","type":"text"` + mark + `}]`; !equal(got.System, json.RawMessage(want)) {
+	if want := `[{"text":"Be brief.","type":"text"` + markContent + `}]`; !equal(got.System, json.RawMessage(want)) {
 		t.Errorf("system %s", got.System)
 	}
 	if err := pairing.CheckAnthropic(got.Messages); err != nil {
@@ -38,25 +38,25 @@ func TestCached(t *testing.T) {
 	if strings.Contains(text(before), "cache_control") {
 		t.Error("the list that was given is changed")
 	}
-	if again := wire.Cached(got, true, nil); text(again) != text(got) {
+	if again := wire.WithCacheMarks(got, true, nil); text(again) != text(got) {
 		t.Errorf("marked again: %s", text(again))
 	}
 }
 
 func TestCachedParts(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
-		"a text":                         {`"hi"`, `[{"text":"hi","type":"text"` + mark + `}]`},
-		"what is thought cannot be":      {`[{"type":"text","text":"x"},{"type":"thinking","thinking":"y","signature":"s"}]`, `[{"type":"text","text":"x"` + mark + `},{"type":"thinking","thinking":"y","signature":"s"}]`},
+		"a text":                         {`"hi"`, `[{"text":"hi","type":"text"` + markContent + `}]`},
+		"what is thought cannot be":      {`[{"type":"text","text":"x"},{"type":"thinking","thinking":"y","signature":"s"}]`, `[{"type":"text","text":"x"` + markContent + `},{"type":"thinking","thinking":"y","signature":"s"}]`},
 		"thoughts alone":                 {`[{"type":"redacted_thinking","data":"y"}]`, `[{"type":"redacted_thinking","data":"y"}]`},
-		"what only looks like a mark":    {`"say \"cache_control\": none"`, `[{"text":"say \"cache_control\": none","type":"text"` + mark + `}]`},
+		"what only looks like a mark":    {`"say \"cache_control\": none"`, `[{"text":"say \"cache_control\": none","type":"text"` + markContent + `}]`},
 		"a mark of the caller is enough": {`[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}},{"type":"text","text":"y"}]`, `[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}},{"type":"text","text":"y"}]`},
 	} {
-		got := wire.Cached(wire.Conversation{Messages: raw(`[{"role":"user","content":` + c.content + `}]`)}, true, nil)
+		got := wire.WithCacheMarks(wire.Conversation{Messages: raw(`[{"role":"user","content":` + c.content + `}]`)}, true, nil)
 		if want := raw(`[{"role":"user","content":` + c.want + `}]`); !equal(got.Messages, want) {
 			t.Errorf("%s: %s", name, text(got.Messages))
 		}
 	}
-	if got := wire.Cached(wire.Conversation{}, true, nil); got.System != nil || len(got.Messages) != 0 {
+	if got := wire.WithCacheMarks(wire.Conversation{}, true, nil); got.System != nil || len(got.Messages) != 0 {
 		t.Errorf("of nothing: %s", text(got))
 	}
 }
@@ -64,16 +64,16 @@ func TestCachedParts(t *testing.T) {
 // Of all marks, those of tools and of the system prompt included, a call has four at most, and
 // the newest messages keep theirs.
 func TestCacheMarks(t *testing.T) {
-	const part = `{"type":"text","text":"x"` + mark + `}`
-	tool := json.RawMessage(`{"name":"f","input_schema":{"properties":{"cache_control":{"type":"string"}}}` + mark + `}`)
-	nested := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[` + part + `,` + part + `]` + mark + `}]}`
+	const part = `{"type":"text","text":"x"` + markContent + `}`
+	tool := json.RawMessage(`{"name":"f","input_schema":{"properties":{"cache_control":{"type":"string"}}}` + markContent + `}`)
+	nested := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[` + part + `,` + part + `]` + markContent + `}]}`
 	call := `{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{"cache_control":"no mark"}}]}`
 	plain := `{"role":"user","content":"hi"}`
 	for name, c := range map[string]struct {
 		system, messages string
 		tools            int
 		add              bool
-		want             int // marks beside those of tools
+		want             int // countMarks beside those of tools
 		newest           bool
 	}{
 		"a tool with a mark leaves three":          {`"s"`, `[` + plain + `,` + call + `,` + plain + `,` + call + `]`, 1, true, 3, true},
@@ -92,9 +92,9 @@ func TestCacheMarks(t *testing.T) {
 		}
 		before := wire.Conversation{System: json.RawMessage(c.system), Messages: raw(c.messages)}
 		was := text(before)
-		got := wire.Cached(before, c.add, tools)
+		got := wire.WithCacheMarks(before, c.add, tools)
 		all := text(got.System) + text(got.Messages)
-		if n := strings.Count(all, mark[1:]); n != c.want || strings.Contains(text(got.Messages[len(got.Messages)-1]), mark[1:]) != c.newest {
+		if n := strings.Count(all, markContent[1:]); n != c.want || strings.Contains(text(got.Messages[len(got.Messages)-1]), markContent[1:]) != c.newest {
 			t.Errorf("%s: %d marks, want %d: %s", name, n, c.want, all)
 		}
 		if text(before) != was {

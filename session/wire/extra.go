@@ -11,49 +11,50 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// extra is what a vendor's message has beside its parts that a [ragctx.Message] has no place
-// for. It is kept in the metadata as JSON in a string, which no storage changes.
+// extra holds the parts of a vendor's message that a [ragctx.Message] has no field for. It is
+// stored in the metadata as JSON in a string, which no storage alters.
 type extra struct {
-	// Fields are those of the message.
+	// Fields are the unknown fields of the message.
 	Fields map[string]any `json:"fields,omitempty"`
-	// List says that a single text was a list of one part, Bare that Gemini's system prompt was
-	// a text.
+	// List records that a single text was a list of one part. Bare records that Gemini's system
+	// prompt was a plain text.
 	List bool `json:"list,omitempty"`
 	Bare bool `json:"bare,omitempty"`
-	// Thoughts are signed parts of the message's reasoning, of which Digest tells whether
-	// it is still what was signed.
+	// Thoughts are the signed parts of the message's reasoning. Digest detects whether the
+	// reasoning has changed since it was signed.
 	Thoughts []thought `json:"thoughts,omitempty"`
 	Digest   string    `json:"digest,omitempty"`
 }
 
-// thought is a part of the reasoning: so many bytes of it, at a place among all parts.
+// thought is a part of the reasoning: its length in bytes and its index among all parts.
 type thought struct {
 	At     int            `json:"at"`
 	Length int            `json:"length"`
 	Fields map[string]any `json:"fields,omitempty"`
 }
 
-// key returns the key of metadata under which an extra is.
-func key(v Vendor) string { return "wire_" + string(v) }
+// metadataKey returns the metadata key of a vendor's extra.
+func metadataKey(v Vendor) string { return "wire_" + string(v) }
 
-// Kept returns what vendors' messages had that a message has no place for, as the JSON in
-// which it is kept.
-func Kept(m ragctx.Message) []json.RawMessage {
+// VendorFields returns, as JSON, the parts of vendors' messages that a [ragctx.Message] has no
+// field for.
+func VendorFields(m ragctx.Message) []json.RawMessage {
 	var out []json.RawMessage
 	for _, v := range []Vendor{OpenAI, Anthropic, Gemini} {
-		if text, ok := m.Metadata[key(v)].(string); ok {
+		if text, ok := m.Metadata[metadataKey(v)].(string); ok {
 			out = append(out, json.RawMessage(text))
 		}
 	}
 	return out
 }
 
-// Rewritten returns a message whose [Kept] fields are other ones.
-func Rewritten(m ragctx.Message, rewrite func(json.RawMessage) json.RawMessage) ragctx.Message {
+// RewriteVendorFields returns a copy of a message with rewrite applied to each of its
+// [VendorFields].
+func RewriteVendorFields(m ragctx.Message, rewrite func(json.RawMessage) json.RawMessage) ragctx.Message {
 	for _, v := range []Vendor{OpenAI, Anthropic, Gemini} {
-		if text, ok := m.Metadata[key(v)].(string); ok {
+		if text, ok := m.Metadata[metadataKey(v)].(string); ok {
 			m.Metadata = maps.Clone(m.Metadata)
-			m.Metadata[key(v)] = string(rewrite(json.RawMessage(text)))
+			m.Metadata[metadataKey(v)] = string(rewrite(json.RawMessage(text)))
 		}
 	}
 	return m
@@ -61,33 +62,33 @@ func Rewritten(m ragctx.Message, rewrite func(json.RawMessage) json.RawMessage) 
 
 func extraOf(m ragctx.Message, v Vendor) extra {
 	var x extra
-	if text, ok := m.Metadata[key(v)].(string); ok && unmarshal([]byte(text), &x) != nil {
+	if text, ok := m.Metadata[metadataKey(v)].(string); ok && unmarshal([]byte(text), &x) != nil {
 		return extra{}
 	}
 	return x
 }
 
-// put keeps an extra in a message, if there is something to keep.
+// put stores an extra in the metadata of a message, unless it is empty.
 func (x extra) put(m *ragctx.Message, v Vendor) {
 	if len(x.Fields)+len(x.Thoughts) == 0 && !x.List && !x.Bare {
 		return
 	}
 	b, err := json.Marshal(x)
 	if err != nil {
-		return // it was JSON before
+		return // cannot happen: x was read from JSON
 	}
 	m.Metadata = maps.Clone(m.Metadata)
 	if m.Metadata == nil {
 		m.Metadata = make(ragctx.Metadata, 1)
 	}
-	m.Metadata[key(v)] = string(b)
+	m.Metadata[metadataKey(v)] = string(b)
 }
 
-// object is a JSON object that is being made.
+// object is a JSON object under construction.
 type object = map[string]any
 
-// shape says which fields of an object are understood, those of objects within it
-// included. A nil shape is understood whole.
+// shape lists the understood fields of an object and of its nested objects. A field with a nil
+// shape is understood completely.
 type shape map[string]shape
 
 // rest returns the fields of an object that are not understood.
@@ -113,7 +114,7 @@ func (s shape) rest(o object) object {
 	return out
 }
 
-// fill adds the fields that an object lacks.
+// fill adds the fields that to lacks, including those of nested objects.
 func fill(to, from object) {
 	for k, v := range from {
 		have, ok := to[k]
@@ -128,15 +129,15 @@ func fill(to, from object) {
 	}
 }
 
-// keep notes the fields of a block that are not understood.
-func keep(b *ragctx.Block, v Vendor, fields object) {
+// keepFields stores the fields of a block that are not understood.
+func keepFields(b *ragctx.Block, v Vendor, fields object) {
 	if len(fields) > 0 {
 		b.Form, b.Part = string(v), marshal(fields)
 	}
 }
 
-// partOf returns the fields of a block that only a vendor's form has.
-func partOf(b ragctx.Block, v Vendor) object {
+// vendorFields returns the fields stored in a block for a vendor.
+func vendorFields(b ragctx.Block, v Vendor) object {
 	var o object
 	if b.Form != string(v) || len(b.Part) == 0 || unmarshal(b.Part, &o) != nil {
 		return nil
@@ -144,32 +145,32 @@ func partOf(b ragctx.Block, v Vendor) object {
 	return o
 }
 
-// whole returns the part of a vendor's own kind that a block is. understood tells what this
-// package makes itself, which nothing that was kept may pose as.
-func whole(b ragctx.Block, v Vendor, understood func(json.RawMessage) bool) (raw any, ok bool) {
+// vendorPart returns the part stored in a vendor block. It rejects parts that the package
+// understands: stored data must not pose as a call, a result or a text.
+func vendorPart(b ragctx.Block, v Vendor, understood func(json.RawMessage) bool) (raw any, ok bool) {
 	if b.Type != ragctx.BlockVendor || b.Form != string(v) || understood(b.Part) {
 		return nil, false
 	}
 	return b.Part, true
 }
 
-// inserted returns parts with thoughts at their places among all parts.
-func (x extra) inserted(parts []any, thoughts []object) []any {
+// insertThoughts inserts thoughts at their indexes among all parts.
+func (x extra) insertThoughts(parts []any, thoughts []object) []any {
 	for i, t := range thoughts {
 		parts = slices.Insert(parts, min(max(x.Thoughts[i].At, 0), len(parts)), any(t))
 	}
 	return parts
 }
 
-// think adds a signed part of the reasoning.
-func (x *extra) think(m *ragctx.Message, at int, text string, fields object) {
+// addThought appends a signed part to the reasoning.
+func (x *extra) addThought(m *ragctx.Message, at int, text string, fields object) {
 	m.Reasoning += text
 	x.Thoughts = append(x.Thoughts, thought{at, len(text), fields})
 	x.Digest = digest(m.Reasoning)
 }
 
-// thoughts returns the signed parts of a message's reasoning, and whether the reasoning is
-// what was signed.
+// thoughts splits a message's reasoning into its signed parts. It returns false if the reasoning
+// has changed since it was signed.
 func (x extra) thoughts(m ragctx.Message) (texts []string, ok bool) {
 	rest := m.Reasoning
 	if x.Digest != digest(rest) {
@@ -189,14 +190,14 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// unmarshal reads JSON with numbers as they are written.
+// unmarshal decodes JSON and keeps numbers as written.
 func unmarshal(b []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	return d.Decode(to)
 }
 
-// marshal writes what is made of strings, numbers and JSON that was read.
+// marshal encodes values made of strings, numbers and decoded JSON.
 func marshal(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

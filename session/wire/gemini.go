@@ -11,11 +11,11 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// gemini is the form of contents: the system prompt beside them, and all results of a
-// content's calls in the next one, by the names of the tools; ids may be missing.
+// gemini is the form of Gemini's contents. The system prompt is a separate field, and all results
+// of a content's calls stand in the next content, by tool name. Call ids may be missing.
 type gemini struct{}
 
-// noID begins the ids that calls without one get.
+// noID is the prefix of the ids given to calls without one.
 const noID = "gemini_"
 
 var (
@@ -27,7 +27,7 @@ var (
 	geminiResponse = shape{"functionResponse": {"id": nil, "name": nil, "response": nil}}
 )
 
-func (gemini) renamed(id string) string { return cmp.Or(id, noID) }
+func (gemini) normalizeID(id string) string { return cmp.Or(id, noID) }
 
 type geminiWire struct {
 	Role  string            `json:"role"`
@@ -54,7 +54,7 @@ func (gemini) read(c Conversation, before []ragctx.Message, _ *losses) ([]ragctx
 	return out, nil
 }
 
-// readGeminiSystem reads a system prompt, which Google's clients also take as a text.
+// readGeminiSystem reads a system prompt. Google's clients also accept a plain text.
 func readGeminiSystem(raw json.RawMessage) (ragctx.Message, error) {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -75,7 +75,7 @@ func readGemini(raw json.RawMessage, role ragctx.Role) (ragctx.Message, error) {
 		return ragctx.Message{}, err
 	}
 	x := extra{Fields: geminiContent.rest(o)}
-	if err := complete(Gemini, "parts", w.Parts == nil, x.Fields); err != nil {
+	if err := checkForm(Gemini, "parts", w.Parts == nil, x.Fields); err != nil {
 		return ragctx.Message{}, err
 	}
 	switch {
@@ -98,12 +98,11 @@ func readGemini(raw json.RawMessage, role ragctx.Role) (ragctx.Message, error) {
 	return m, nil
 }
 
-// snakeNames are the fields of parts that Google's client for Python writes in snake_case, by
-// how they are written there.
+// snakeNames maps the field names that Google's Python client writes to those of the API.
 var snakeNames = map[string]string{"inline_data": "inlineData", "function_call": "functionCall", "function_response": "functionResponse"}
 
-// fromSnake renames the fields of a part that are in snake_case. An empty object stays where
-// each was, which is kept with what is not understood and so says how to write it.
+// fromSnake renames snake_case fields of a part. It leaves an empty object under the old name,
+// which is stored with the unknown fields and tells toSnake to restore the name.
 func fromSnake(o object) (renamed bool) {
 	for snake, name := range snakeNames {
 		inner, ok := o[snake].(object)
@@ -119,7 +118,7 @@ func fromSnake(o object) (renamed bool) {
 	return renamed
 }
 
-// toSnake renames the fields of a part that were in snake_case.
+// toSnake restores the snake_case names that fromSnake replaced.
 func toSnake(o object) {
 	for snake, name := range snakeNames {
 		inner, ok := o[name].(object)
@@ -161,7 +160,7 @@ func readGeminiPart(o object, raw json.RawMessage) (ragctx.Block, shape, error) 
 		return ragctx.Block{}, nil, err
 	}
 	switch {
-	case w.Text != nil && *w.Text == "": // it only carries a signature
+	case w.Text != nil && *w.Text == "": // carries only a signature
 		return ragctx.Block{}, nil, nil
 	case w.Text != nil && w.Thought:
 		return ragctx.Block{Text: *w.Text}, geminiThought, nil
@@ -171,12 +170,12 @@ func readGeminiPart(o object, raw json.RawMessage) (ragctx.Block, shape, error) 
 		b := ragctx.Block{Type: ragctx.BlockImage, MediaType: w.Inline.Media}
 		var err error
 		b.Data, err = base64.StdEncoding.DecodeString(w.Inline.Data)
-		if err == nil && strings.HasPrefix(b.MediaType, "image/") { // and not in the alphabet of URLs
+		if err == nil && strings.HasPrefix(b.MediaType, "image/") { // excludes data in the URL alphabet
 			return b, geminiImage, nil
 		}
 	case w.Call != nil:
 		b := ragctx.Block{Type: ragctx.BlockToolUse, ID: w.Call.ID, Name: w.Call.Name}
-		if !absent(w.Call.Args) {
+		if !isAbsent(w.Call.Args) {
 			b.Input = w.Call.Args
 		}
 		return b, geminiCall, nil
@@ -188,8 +187,8 @@ func readGeminiPart(o object, raw json.RawMessage) (ragctx.Block, shape, error) 
 	return ragctx.Block{}, nil, nil
 }
 
-// readResponse reads what a tool returned: the text of its output or its error, which is
-// what the vendor says these fields are, and otherwise the whole object.
+// readResponse reads a tool's response. If output or error is its only field and a text, as the API
+// documents, that text is the result; otherwise the whole object is.
 func readResponse(raw json.RawMessage) (c ragctx.Content, isError bool) {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(raw, &o) != nil || len(o) == 0 {
@@ -207,7 +206,7 @@ func readResponse(raw json.RawMessage) (c ragctx.Content, isError bool) {
 	return ragctx.Text(string(raw)), isError
 }
 
-// response returns what a tool returned as an object.
+// response returns a tool result as an object.
 func response(r ragctx.Block) any {
 	var o map[string]json.RawMessage
 	text := r.Content.String()
@@ -222,7 +221,7 @@ func response(r ragctx.Block) any {
 	return object{"output": text}
 }
 
-func understoodByGemini(raw json.RawMessage) bool { return understands(readGeminiPart)(raw) }
+func geminiUnderstands(raw json.RawMessage) bool { return understands(readGeminiPart)(raw) }
 
 func (gemini) write(messages []indexed, l *losses) Conversation {
 	var c Conversation
@@ -243,7 +242,7 @@ func (gemini) write(messages []indexed, l *losses) Conversation {
 			}
 			continue
 		}
-		parts := x.inserted(geminiParts(m, l), geminiThoughts(m, x, l))
+		parts := x.insertThoughts(geminiParts(m, l), geminiThoughts(m, x, l))
 		if len(parts) == 0 {
 			l.add(m.index, "a message that says nothing")
 			continue
@@ -270,8 +269,8 @@ func (gemini) write(messages []indexed, l *losses) Conversation {
 	return c
 }
 
-// addCalls adds a turn as addTurn does. A turn that calls takes in those of the model right
-// before it: calls come right after what a user says or a tool returns.
+// addCalls appends a turn like addTurn. A turn with calls absorbs the model turns right before it,
+// because calls must follow a user turn or a result turn.
 func addCalls(turns []turn, t turn) []turn {
 	model := func(t turn) bool { return t.m.Role == ragctx.RoleAssistant }
 	calls := func(t turn) bool { return model(t) && len(t.m.ToolUses()) > 0 }
@@ -301,7 +300,7 @@ func geminiParts(m indexed, l *losses) []any {
 		parts = append(parts, geminiPart(r, object{"functionResponse": o}))
 	}
 	for _, b := range rest {
-		if raw, ok := whole(b, Gemini, understoodByGemini); ok {
+		if raw, ok := vendorPart(b, Gemini, geminiUnderstands); ok {
 			parts = append(parts, raw)
 			continue
 		}
@@ -326,9 +325,9 @@ func geminiParts(m indexed, l *losses) []any {
 	return parts
 }
 
-// geminiPart returns a part with the fields that were kept of it, in the case in which it was.
+// geminiPart returns a part with the block's stored fields, in the original letter case.
 func geminiPart(b ragctx.Block, o object) object {
-	fill(o, partOf(b, Gemini))
+	fill(o, vendorFields(b, Gemini))
 	toSnake(o)
 	return o
 }

@@ -9,44 +9,44 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// identify gives ids to the calls of Gemini's that have none, and to each result without one
-// that of its call. A result belongs to the model's turn right before it: its calls of that name
-// in order, those of the nearest contents where there are more calls than results. What it finds
-// no call for there answers an older one, but none from before the user spoke.
+// identify gives ids to Gemini's calls without one, and gives each result without an id the id of
+// its call. A result belongs to the model's turn right before it, matched by tool name in order. If
+// that turn has more calls than results, the nearest contents win. A result without a call there
+// answers an older call, but never one from before the last user text.
 func identify(before, read []ragctx.Message) {
-	p := pairer{there: true}
+	p := resultMatcher{readOnly: true}
 	for len(before) > 0 {
-		n := p.take(before)
+		n := p.advance(before)
 		before = before[n:]
 	}
-	p.there = false
+	p.readOnly = false
 	for len(read) > 0 {
-		n := p.take(read)
+		n := p.advance(read)
 		read = read[n:]
 	}
 }
 
-// pairer knows the calls that results may answer.
-type pairer struct {
-	there bool // the messages are those before, which nothing changes
-	given int  // the highest number of an id that was given
-	// open are the calls without a result since the user spoke; those from turn on are of the
-	// model's newest turn, after which answered says that results came.
+// resultMatcher tracks the calls that results may answer.
+type resultMatcher struct {
+	readOnly bool // the messages are context that must not change
+	lastID int  // the highest number of an id given so far
+	// open holds the unanswered calls since the last user text. Those from turnStart on belong to
+	// the model's newest turn; answered is set once results followed that turn.
 	open     []openCall
-	turn     int
+	turnStart     int
 	answered bool
 }
 
 type openCall struct {
 	id, name string
-	content  int // which of the model's contents it is in
+	content  int // the index of the model content with the call
 }
 
-// take goes on with the first message, or with all results that come one after the other, and
-// returns how many messages these are.
-func (p *pairer) take(messages []ragctx.Message) int {
+// advance processes the first message, or all consecutive results, and returns the number of
+// messages processed.
+func (p *resultMatcher) advance(messages []ragctx.Message) int {
 	if m := &messages[0]; m.Role == ragctx.RoleAssistant {
-		p.calls(m)
+		p.addCalls(m)
 		return 1
 	}
 	n := 0
@@ -56,15 +56,15 @@ func (p *pairer) take(messages []ragctx.Message) int {
 			break
 		}
 	}
-	p.results(messages[:n])
+	p.matchResults(messages[:n])
 	if n = max(n, 1); !isSystem(messages[n-1]) && !onlyResults(messages[n-1]) {
-		p.open, p.turn = nil, 0
+		p.open, p.turnStart = nil, 0
 	}
 	return n
 }
 
-// calls notes the calls of a message, and gives them ids.
-func (p *pairer) calls(m *ragctx.Message) {
+// addCalls records the calls of a message and gives them ids.
+func (p *resultMatcher) addCalls(m *ragctx.Message) {
 	content := 0
 	if len(p.open) > 0 {
 		content = p.open[len(p.open)-1].content + 1
@@ -75,26 +75,26 @@ func (p *pairer) calls(m *ragctx.Message) {
 			continue
 		}
 		if p.answered {
-			p.turn, p.answered = len(p.open), false
+			p.turnStart, p.answered = len(p.open), false
 		}
 		if n, err := strconv.Atoi(strings.TrimPrefix(b.ID, noID)); err == nil {
-			p.given = max(p.given, n)
+			p.lastID = max(p.lastID, n)
 		}
-		if b.ID == "" && !p.there {
-			p.given++
-			b.ID = fmt.Sprintf("%s%d", noID, p.given)
+		if b.ID == "" && !p.readOnly {
+			p.lastID++
+			b.ID = fmt.Sprintf("%s%d", noID, p.lastID)
 		}
 		p.open = append(p.open, openCall{b.ID, b.Name, content})
 	}
 }
 
-// results gives results the ids of their calls, those that have ids first.
-func (p *pairer) results(messages []ragctx.Message) {
-	missing := make(map[string][]*ragctx.Block) // by name
+// matchResults assigns results to calls, results with ids first.
+func (p *resultMatcher) matchResults(messages []ragctx.Message) {
+	missing := make(map[string][]*ragctx.Block) // by tool name
 	for _, m := range messages {
 		for i := range m.Content {
 			switch b := &m.Content[i]; {
-			case b.Type != ragctx.BlockToolResult, p.there && b.ToolUseID == "":
+			case b.Type != ragctx.BlockToolResult, p.readOnly && b.ToolUseID == "":
 			case b.ToolUseID == "":
 				b.ToolUseID = noID
 				missing[b.Name] = append(missing[b.Name], b)
@@ -112,24 +112,24 @@ func (p *pairer) results(messages []ragctx.Message) {
 	p.answered = p.answered || len(messages) > 0
 }
 
-// close takes a call out of those that have no result.
-func (p *pairer) close(id string) {
+// close removes a call from the unanswered ones.
+func (p *resultMatcher) close(id string) {
 	if i := slices.IndexFunc(p.open, func(c openCall) bool { return c.id == id }); i >= 0 {
 		p.open = slices.Delete(p.open, i, i+1)
-		if i < p.turn {
-			p.turn--
+		if i < p.turnStart {
+			p.turnStart--
 		}
 	}
 }
 
-// nearest returns the ids of at most n calls of a tool, those of the newest turn first.
-func (p *pairer) nearest(name string, n int) []string {
-	newest := lastOf(p.open[p.turn:], name, n)
-	return append(newest, lastOf(p.open[:p.turn], name, n-len(newest))...)
+// nearest returns the ids of at most n calls of a tool, from the newest turn first.
+func (p *resultMatcher) nearest(name string, n int) []string {
+	newest := newestCalls(p.open[p.turnStart:], name, n)
+	return append(newest, newestCalls(p.open[:p.turnStart], name, n-len(newest))...)
 }
 
-// lastOf returns at most n calls of a tool, in order, from the last contents that have so many.
-func lastOf(calls []openCall, name string, n int) []string {
+// newestCalls returns the ids of at most n calls of a tool, in order, from the latest contents.
+func newestCalls(calls []openCall, name string, n int) []string {
 	var of []openCall
 	for _, c := range calls {
 		if c.name == name {
@@ -138,7 +138,7 @@ func lastOf(calls []openCall, name string, n int) []string {
 	}
 	from := max(len(of)-n, 0)
 	for from > 0 && from < len(of) && of[from-1].content == of[from].content {
-		from-- // calls of one content are answered in their order
+		from-- // addCalls of one content are answered in order
 	}
 	var ids []string
 	for _, c := range of[from:min(from+n, len(of))] {

@@ -12,11 +12,11 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// openAI is the form of chat completions: one message for each result, calls beside the
-// content, system messages among the others.
+// openAI is the form of chat completions: one message per result, calls in a field of their own,
+// system messages among the others.
 type openAI struct{}
 
-func (openAI) renamed(id string) string { return cmp.Or(id, "call") }
+func (openAI) normalizeID(id string) string { return cmp.Or(id, "call") }
 
 var (
 	openAIMessage = shape{"role": nil, "content": nil, "name": nil, "tool_calls": nil, "tool_call_id": nil, "reasoning_content": nil}
@@ -60,19 +60,19 @@ func readOpenAI(raw json.RawMessage, index int, l *losses) (ragctx.Message, erro
 		return ragctx.Message{}, err
 	}
 	m, x := ragctx.Message{Role: role, Name: w.Name, Reasoning: w.Reasoning}, extra{Fields: openAIMessage.rest(o)}
-	required := role != ragctx.RoleAssistant // who may call a tool, refuse or speak instead
-	if err := complete(OpenAI, "content", required && absent(w.Content), x.Fields); err != nil {
+	required := role != ragctx.RoleAssistant // an assistant may call a tool, refuse or speak instead
+	if err := checkForm(OpenAI, "content", required && isAbsent(w.Content), x.Fields); err != nil {
 		return ragctx.Message{}, err
 	}
 	if err := x.readContent(w.Content, &m, OpenAI, readOpenAIPart); err != nil {
 		return ragctx.Message{}, err
 	}
 	if role == ragctx.RoleAssistant && len(m.Content)+len(w.Calls)+len(w.Reasoning) == 0 {
-		l.unspoken(index, x.Fields)
+		l.addUnknownFields(index, x.Fields)
 	}
 	if role == ragctx.RoleTool {
 		m.Content = ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: w.ToolCallID, Content: m.Content}}
-		keep(&m.Content[0], OpenAI, x.Fields) // which belong to the result wherever it goes
+		keepFields(&m.Content[0], OpenAI, x.Fields) // they stay with the result wherever it moves
 		x.Fields = nil
 	}
 	for i, raw := range w.Calls {
@@ -97,11 +97,11 @@ func readOpenAIPart(o object, _ json.RawMessage) (ragctx.Block, shape, error) {
 			return ragctx.Block{Type: ragctx.BlockImage, MediaType: media, Data: data}, openAIImage, nil
 		}
 	}
-	return ragctx.Block{}, nil, ofOtherKind(OpenAI, textOf(o, "type"))
+	return ragctx.Block{}, nil, foreignPartError(OpenAI, textOf(o, "type"))
 }
 
-// readOpenAICall reads a call of any type. Arguments and the input of a custom call become the
-// block's input; what a call of another type has stays as it is.
+// readOpenAICall reads a call of any type. Function arguments and custom inputs become the block's
+// input; calls of other types keep all their fields unread.
 func readOpenAICall(raw json.RawMessage) (ragctx.Block, error) {
 	var o object
 	if err := unmarshal(raw, &o); err != nil {
@@ -117,12 +117,12 @@ func readOpenAICall(raw json.RawMessage) (ragctx.Block, error) {
 	case "custom":
 		b.Name, b.Input, rest = textOf(inner, "name"), marshal(textOf(inner, "input")), openAICustom.rest(o)
 	}
-	keep(&b, OpenAI, rest)
+	keepFields(&b, OpenAI, rest)
 	return b, nil
 }
 
-// readArguments reads arguments as they were written, where they are JSON. What is none,
-// and a string, becomes a string of it. Some clients send the object itself.
+// readArguments returns JSON arguments as written. Invalid JSON, and a JSON string, become a JSON
+// string of the text. Some clients send the object itself.
 func readArguments(v any) json.RawMessage {
 	text, ok := v.(string)
 	switch {
@@ -143,17 +143,17 @@ func (openAI) write(messages []indexed, l *losses) Conversation {
 		results, rest := split(m.Content)
 		for _, r := range results {
 			o := object{"role": "tool", "tool_call_id": r.ToolUseID, "content": openAIResult(r, x, m.index, l)}
-			fill(o, partOf(r, OpenAI))
+			fill(o, vendorFields(r, OpenAI))
 			c.Messages = append(c.Messages, marshal(o))
 		}
 		if len(rest) > 0 || len(results) == 0 && m.Role != ragctx.RoleTool {
-			c.Messages = append(c.Messages, marshal(openAIOther(m, rest, x, l)))
+			c.Messages = append(c.Messages, marshal(openAIMessageObject(m, rest, x, l)))
 		}
 	}
 	return c
 }
 
-// openAIResult returns the content of a result, which has texts alone.
+// openAIResult returns the content of a result, which can hold only text.
 func openAIResult(r ragctx.Block, x extra, index int, l *losses) any {
 	if r.IsError {
 		l.add(index, "that a result is an error")
@@ -167,8 +167,8 @@ func openAIResult(r ragctx.Block, x extra, index int, l *losses) any {
 	return openAIContent(openAIParts(ragctx.RoleUser, texts, index, l), x)
 }
 
-// openAIOther returns a message that is no result.
-func openAIOther(m indexed, rest ragctx.Content, x extra, l *losses) object {
+// openAIMessageObject returns a message that is not a tool result.
+func openAIMessageObject(m indexed, rest ragctx.Content, x extra, l *losses) object {
 	o := object{"role": string(m.Role), "content": openAIContent(openAIParts(m.Role, rest, m.index, l), x)}
 	switch {
 	case m.Name == "":
@@ -185,18 +185,18 @@ func openAIOther(m indexed, rest ragctx.Content, x extra, l *losses) object {
 		o["tool_calls"] = calls
 	}
 	if o["content"] == "" && len(calls)+len(x.Fields) > 0 && m.Role == ragctx.RoleAssistant {
-		o["content"] = nil // a call, a refusal or a voice says it
+		o["content"] = nil // the call, refusal or audio is the content
 	}
 	fill(o, x.Fields)
 	return o
 }
 
-// openAIParts returns the parts of a content that are no calls. Only users show images.
+// openAIParts returns the parts of a content except calls. Only user messages may have images.
 func openAIParts(role ragctx.Role, c ragctx.Content, index int, l *losses) []any {
 	var parts []any
 	called := false
 	for _, b := range c {
-		if raw, ok := whole(b, OpenAI, understands(readOpenAIPart)); ok {
+		if raw, ok := vendorPart(b, OpenAI, understands(readOpenAIPart)); ok {
 			parts = append(parts, raw)
 			continue
 		}
@@ -220,7 +220,7 @@ func openAIParts(role ragctx.Role, c ragctx.Content, index int, l *losses) []any
 		default:
 			continue
 		}
-		fill(o, partOf(b, OpenAI))
+		fill(o, vendorFields(b, OpenAI))
 		parts = append(parts, o)
 	}
 	return parts
@@ -248,18 +248,18 @@ func openAICalls(m indexed, c ragctx.Content, l *losses) []object {
 			l.add(m.index, "a call by somebody who is no assistant")
 			continue
 		}
-		calls = append(calls, openAICallOf(b))
+		calls = append(calls, openAICallObject(b))
 	}
 	return calls
 }
 
-// openAICallOf returns a call as it was read: of the type that was kept, or a function's.
-func openAICallOf(b ragctx.Block) object {
+// openAICallObject returns a call of its original type; the default is a function call.
+func openAICallObject(b ragctx.Block) object {
 	text := cmp.Or(string(b.Input), "{}")
 	if strings.HasPrefix(text, `"`) {
-		_ = json.Unmarshal(b.Input, &text) // or it is as it is
+		_ = json.Unmarshal(b.Input, &text) // on an error text stays as written
 	}
-	o, fields := object{"id": b.ID}, partOf(b, OpenAI)
+	o, fields := object{"id": b.ID}, vendorFields(b, OpenAI)
 	switch fields["type"] {
 	case nil:
 		o["type"], o["function"] = "function", object{"name": b.Name, "arguments": text}

@@ -9,17 +9,16 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// reader reads one part of a content. It returns no shape for a part of a kind that is
-// not known.
+// reader reads one part of a content. It returns a nil shape for an unknown part type.
 type reader func(o object, raw json.RawMessage) (ragctx.Block, shape, error)
 
-// text is the shape of a text, which all vendors but Gemini write alike.
+// textShape is the shape of a text part, which OpenAI and Anthropic share.
 var textShape = shape{"type": nil, "text": nil}
 
-// readContent reads a content that is a text or a list of parts into a message.
+// readContent reads a content, a text or a list of parts, into a message.
 func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, v Vendor, read reader) error {
 	raw = bytes.TrimSpace(raw)
-	if absent(raw) || string(raw) == `""` {
+	if isAbsent(raw) || string(raw) == `""` {
 		return nil
 	}
 	if raw[0] == '"' {
@@ -39,10 +38,10 @@ func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, v Vendor, re
 	return nil
 }
 
-// absent reports whether a value is none.
-func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+// isAbsent reports whether a value is missing or null.
+func isAbsent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// readParts reads a list of parts into a message, and keeps those of unknown kinds as they are.
+// readParts reads a list of parts into a message. Parts of unknown types become vendor blocks.
 func (x *extra) readParts(parts []json.RawMessage, m *ragctx.Message, v Vendor, read reader) error {
 	for at, raw := range parts {
 		var o object
@@ -56,40 +55,40 @@ func (x *extra) readParts(parts []json.RawMessage, m *ragctx.Message, v Vendor, 
 		case known == nil:
 			m.Content = append(m.Content, ragctx.Block{Type: ragctx.BlockVendor, Form: string(v), Part: raw})
 		case b.Type == "":
-			x.think(m, at, b.Text, known.rest(o))
+			x.addThought(m, at, b.Text, known.rest(o))
 		default:
-			keep(&b, v, known.rest(o))
+			keepFields(&b, v, known.rest(o))
 			m.Content = append(m.Content, b)
 		}
 	}
 	return nil
 }
 
-// understands returns whether a reader knows a part.
+// understands returns a function that reports whether a reader knows a part.
 func understands(read reader) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool {
 		var o object
 		if unmarshal(raw, &o) != nil {
-			return true // nothing that may be written
+			return true // must not be written
 		}
 		_, known, err := read(o, raw)
 		return known != nil || err != nil
 	}
 }
 
-// textOf returns the field of an object that is a text.
+// textOf returns a field of an object as a string, or "".
 func textOf(o object, field string) string {
 	s, _ := o[field].(string)
 	return s
 }
 
-// objectOf returns the field of an object that is one.
+// objectOf returns a field of an object as an object, or nil.
 func objectOf(o object, field string) object {
 	inner, _ := o[field].(object)
 	return inner
 }
 
-// split returns the results of a content, and the rest.
+// split separates the results of a content from the other blocks.
 func split(c ragctx.Content) (results []ragctx.Block, rest ragctx.Content) {
 	for _, b := range c {
 		if b.Type == ragctx.BlockToolResult {
@@ -101,9 +100,9 @@ func split(c ragctx.Content) (results []ragctx.Block, rest ragctx.Content) {
 	return results, rest
 }
 
-// fold puts what a tool says beside its results into the last one of them: as a message of
-// its own it would be a user's word. Without a result it is nobody's.
-func fold(m *indexed, l *losses) {
+// foldToolText moves other blocks of a tool message into its last result, because a separate
+// message would read as the user's. Without a result the blocks are dropped.
+func foldToolText(m *indexed, l *losses) {
 	results, rest := split(m.Content)
 	switch {
 	case m.Role != ragctx.RoleTool || len(rest) == 0:

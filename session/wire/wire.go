@@ -1,17 +1,15 @@
-// Package wire reads and writes conversations as vendors of models want them: OpenAI's
-// chat completions, Anthropic's messages, Gemini's contents.
+// Package wire reads and writes conversations in the formats of model vendors: OpenAI's chat
+// completions, Anthropic's messages and Gemini's contents.
 //
-// What one vendor can say is the same after it was read and written for that vendor: parts of
-// kinds of the vendor's own are blocks ([ragctx.BlockVendor]), fields of parts stand in their
-// blocks, and those of a message (signatures, refusals) in its metadata, under the vendor's
-// key, without what is said.
-// Between vendors something can be lost, and every [Loss] is listed. A message that is of
-// another vendor's form than it is said to be is refused: what it says would not be seen.
+// Reading a conversation and writing it for the same vendor preserves it. Parts of vendor-specific
+// types become blocks ([ragctx.BlockVendor]). Unknown fields of parts are stored in their blocks,
+// unknown fields of messages (signatures, refusals) in the metadata under the vendor's key.
+// Conversions between vendors can lose information; every [Loss] is listed. A message in another
+// vendor's format is rejected, because its content would be invisible.
 //
-// Written conversations have tool results where each vendor documents that they belong,
-// directly after their calls, also where they came late. Calls that have no result yet
-// come last. Nothing is repaired beyond that: results without calls, and calls that were
-// passed over, are for session.Sound to leave out.
+// Written conversations have tool results where each vendor requires them, directly after their
+// addCalls, even if the results came late. Unanswered calls come last. Nothing else is repaired:
+// session.Sound removes results without calls and abandoned calls.
 package wire
 
 import (
@@ -21,17 +19,17 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Vendor names a form of conversations.
+// Vendor names a message format.
 type Vendor string
 
-// The vendors.
+// Supported vendors.
 const (
 	OpenAI    Vendor = "openai"
 	Anthropic Vendor = "anthropic"
 	Gemini    Vendor = "gemini"
 )
 
-// ParseVendor reads the name of a vendor in any letter case.
+// ParseVendor parses the name of a vendor in any letter case.
 func ParseVendor(s string) (Vendor, error) {
 	v := Vendor(strings.ToLower(s))
 	if _, ok := vendors[v]; !ok {
@@ -40,20 +38,18 @@ func ParseVendor(s string) (Vendor, error) {
 	return v, nil
 }
 
-// Conversation is what is said to a model, in a vendor's JSON.
+// Conversation is a prompt in a vendor's JSON.
 type Conversation struct {
-	// System is what stands beside the messages: Anthropic's system, Gemini's
-	// systemInstruction. It is nil where there is none, and for OpenAI, whose system
-	// messages are among the others.
+	// System is the separate system prompt: Anthropic's system, Gemini's systemInstruction. It is
+	// nil if there is no system prompt, and for OpenAI, whose system messages are part of Messages.
 	System json.RawMessage
 	// Messages are OpenAI's and Anthropic's messages, and Gemini's contents.
 	Messages []json.RawMessage
 }
 
-// Loss is something that cannot be said in the other form.
+// Loss is information that the target format cannot express.
 type Loss struct {
-	// Index is the message's place in the list that was read or written; -1 is the system
-	// prompt.
+	// Index is the message's index in the list that was read or written; -1 is the system prompt.
 	Index int
 	What  string
 }
@@ -62,17 +58,17 @@ type Loss struct {
 type form interface {
 	read(c Conversation, before []ragctx.Message, l *losses) ([]ragctx.Message, error)
 	write(messages []indexed, l *losses) Conversation
-	// renamed says what ids of calls must be like.
-	renamed(id string) string
+	// normalizeID returns an id of a call in the form that the vendor accepts.
+	normalizeID(id string) string
 }
 
 var vendors = map[Vendor]form{OpenAI: openAI{}, Anthropic: anthropic{}, Gemini: gemini{}}
 
-// Read returns a vendor's conversation as messages, the system prompt first.
+// Read parses a vendor's conversation into messages, the system prompt first.
 func Read(v Vendor, c Conversation) ([]ragctx.Message, []Loss, error) { return ReadNext(v, nil, c) }
 
-// ReadNext is [Read] of what follows messages that are there already. Gemini's calls may
-// have no ids; their results find them among those before.
+// ReadNext is [Read] for messages that continue earlier ones. Results of Gemini's calls without ids
+// are matched to calls in before.
 func ReadNext(v Vendor, before []ragctx.Message, c Conversation) ([]ragctx.Message, []Loss, error) {
 	f, ok := vendors[v]
 	if !ok {
@@ -84,7 +80,7 @@ func ReadNext(v Vendor, before []ragctx.Message, c Conversation) ([]ragctx.Messa
 	return messages, l.list, err
 }
 
-// Write returns messages as a vendor wants them.
+// Write returns messages in a vendor's format.
 func Write(v Vendor, messages []ragctx.Message) (Conversation, []Loss, error) {
 	f, ok := vendors[v]
 	if !ok {
@@ -94,20 +90,20 @@ func Write(v Vendor, messages []ragctx.Message) (Conversation, []Loss, error) {
 	var l losses
 	own := make([]ragctx.Message, len(messages))
 	for i, m := range messages {
-		own[i] = l.native(v, m, i)
+		own[i] = l.dropForeign(v, m, i)
 	}
-	return f.write(arrange(own, v, f.renamed, &l), &l), l.list, nil
+	return f.write(arrange(own, v, f.normalizeID, &l), &l), l.list, nil
 }
 
-// losses collects what is lost.
+// losses collects the losses of one conversion.
 type losses struct{ list []Loss }
 
 func (l *losses) add(index int, what string) { l.list = append(l.list, Loss{index, what}) }
 
-// native returns a message without what only other vendors understand, which it lists.
-func (l *losses) native(v Vendor, m ragctx.Message, index int) ragctx.Message {
+// dropForeign removes parts of other vendors from a message and records the loss.
+func (l *losses) dropForeign(v Vendor, m ragctx.Message, index int) ragctx.Message {
 	foreign := make(map[Vendor]bool)
-	m.Content = nativeContent(v, m.Content, foreign)
+	m.Content = dropForeignParts(v, m.Content, foreign)
 	for _, other := range []Vendor{OpenAI, Anthropic, Gemini} {
 		if other != v && (foreign[other] || len(extraOf(m, other).Fields) > 0) {
 			l.add(index, "fields and parts that only "+string(other)+" has")
@@ -116,15 +112,16 @@ func (l *losses) native(v Vendor, m ragctx.Message, index int) ragctx.Message {
 	return m
 }
 
-// nativeContent returns a content of its own without other vendors' parts, whose forms it notes.
-func nativeContent(v Vendor, c ragctx.Content, foreign map[Vendor]bool) ragctx.Content {
+// dropForeignParts returns a copy of a content without other vendors' parts, and adds those vendors
+// to foreign.
+func dropForeignParts(v Vendor, c ragctx.Content, foreign map[Vendor]bool) ragctx.Content {
 	var out ragctx.Content
 	for _, b := range c {
 		if b.Type == ragctx.BlockVendor && b.Form != string(v) {
 			foreign[Vendor(b.Form)] = true
 			continue
 		}
-		b.Content = nativeContent(v, b.Content, foreign)
+		b.Content = dropForeignParts(v, b.Content, foreign)
 		out = append(out, b)
 	}
 	return out

@@ -1,6 +1,5 @@
-// Package analysis turns text into search terms. It is the one tokeniser of
-// lexical search: what indexes a text and what reads a query must cut words the
-// same way, so both call this package and nothing else.
+// Package analysis turns text into search terms. It is the only tokeniser of the keyword index:
+// indexing and querying must cut words the same way, so both call this package.
 //
 // What counts as a term:
 //
@@ -9,37 +8,36 @@
 //     scripts with vowel signs fall apart.
 //   - ASCII words are reduced by the Porter stemmer, words of Cyrillic and Arabic
 //     letters by a short list of endings (and, in Arabic, prefixes). The script
-//     of the word decides, never a guess at the language of the text: short
-//     texts and mixed texts are guessed wrong too often.
+//     of the word decides. Guessing the language of the text fails too often on
+//     short and mixed texts.
 //   - Runs of Han, Kana, Hangul, Thai, Lao, Khmer and Myanmar letters become
-//     overlapping pairs of characters, since spaces do not part their words (or,
-//     in Korean, do not part the particles from them). A run of one character is
-//     a term itself.
+//     overlapping pairs of characters, because these scripts put no spaces between
+//     words (Korean puts none between words and particles). A run of one character
+//     is a term.
 //   - Identifiers are terms as a whole and in parts: user_id gives user_id, user
 //     and id; parseHTTPRequest gives parsehttprequest, parse, http and request;
 //     a path gives itself, its elements and their parts.
-//   - Numbers, versions, dates and times are kept: 1.5, 2023-05-08 (with its
+//   - Numbers, versions, dates and times are terms: 1.5, 2023-05-08 (with its
 //     parts), 10:30; 3,000 becomes 3000.
 //   - A possessive 's and the tail of an English contraction are dropped.
 //
-// A word of more than [MaxTermRunes] characters is cut to that length and not
-// taken apart; a compound longer than that is represented by its parts alone.
+// A word of more than [MaxTermRunes] characters is truncated and not split. A longer compound is
+// represented by its parts only.
 //
-// All functions are safe for concurrent use and accept any bytes: invalid UTF-8
-// parts words.
+// All functions are safe for concurrent use and accept any bytes. Invalid UTF-8 separates words.
 package analysis
 
 import "slices"
 
-// Version names the rules of this package. An index remembers it and is
-// rebuilt when it differs, for its terms would no longer meet those of queries.
+// Version identifies the rules of this package. An index stores it and is rebuilt when it differs,
+// because old terms would not match those of new queries.
 const Version = "2"
 
-// MaxTermRunes is the longest term in code points.
+// MaxTermRunes is the maximum length of a term in code points.
 const MaxTermRunes = 64
 
-// Each calls emit for every term of text in order, for indexing. The slice is
-// valid only during the call. A compound comes before its parts.
+// Each calls emit for every term of text in order, for indexing. The slice is valid only during the
+// call. A compound precedes its parts.
 func Each(text string, emit func(term []byte)) {
 	t := tokenizer{emit: emit}
 	t.scan(text)
@@ -55,10 +53,10 @@ func Index(text string) []string {
 // QueryTerm is a term of a query.
 type QueryTerm struct {
 	Text  string
-	Count int // how often the query has it, at least 1
+	Count int // occurrences in the query, at least 1
 	Kind  Kind
-	// Words says, of a gram, which words of the query have it: their places in the
-	// list, ascending.
+	// Words lists the query words that contain a gram, as ascending indexes into the list of terms.
+	// It is empty for other kinds.
 	Words []int
 }
 
@@ -73,9 +71,9 @@ func Query(text string) []string {
 	return out
 }
 
-// QueryTerms returns the distinct terms of a query, counted, in the order in
-// which they first appear. Stop words are left out unless nothing else is left;
-// texts keep theirs, so such a query still finds something.
+// QueryTerms returns the distinct terms of a query with their counts, in order of first appearance.
+// Stop words are left out unless the query has no other words. Texts keep theirs, so such a query
+// still finds something.
 func QueryTerms(text string) []QueryTerm {
 	if terms := counted(text, true); len(terms) > 0 {
 		return terms
@@ -94,10 +92,10 @@ func counted(text string, stop bool) []QueryTerm {
 type counter struct {
 	terms []QueryTerm
 	seen  map[string]int
-	word  int // place of the last word
+	word  int // index of the last word in terms
 }
 
-// add counts a term, and returns its place.
+// add counts a term and returns its index.
 func (c *counter) add(kind Kind, term []byte) int {
 	i, ok := c.seen[string(term)]
 	if !ok {

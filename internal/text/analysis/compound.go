@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// levels lists what joins the parts of a compound, from the loosest to the
-// tightest: a path is made of names, a name of words.
+// levels lists the separators of a compound, from the loosest to the tightest: a path consists of
+// names, a name of words.
 var levels = [...]uint8{path, dot, dash, apostr}
 
-// span emits the terms of a word or compound, which begins at a place of the text.
+// span emits the terms of a word or compound that starts at offset at.
 func (t *tokenizer) span(s string, at int, joined bool) {
 	if !joined {
 		t.word(s, at)
@@ -56,8 +56,7 @@ func (t *tokenizer) compound(s string, at, level int) {
 	}
 }
 
-// nextSep returns the place of the next separator of the given kind, -1 if
-// there is none.
+// nextSep returns the offset of the next separator of the given kind, or -1.
 func nextSep(s string, sep uint8) int {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < utf8.RuneSelf {
@@ -66,7 +65,7 @@ func nextSep(s string, sep uint8) int {
 			}
 			continue
 		}
-		if s[i] != 0xe2 { // the lead byte of the joining signs outside of ASCII
+		if s[i] != 0xe2 { // the lead byte of the non-ASCII separators
 			continue
 		}
 		if r, _ := decode(s[i:]); separates(r, sep) {
@@ -81,7 +80,7 @@ func separates(r rune, sep uint8) bool {
 	return k == sep || k == comma && sep == dot
 }
 
-// trimPossessive drops a final 's.
+// trimPossessive removes a final 's.
 func trimPossessive(s string) string {
 	if len(s) < 3 || s[len(s)-1]|0x20 != 's' {
 		return s
@@ -96,8 +95,8 @@ func trimPossessive(s string) string {
 	return s
 }
 
-// contracted reports whether s is what follows the apostrophe in a shortened
-// English word, such as the t of don't.
+// contracted reports whether s is the part of an English contraction after the apostrophe, such as
+// the t of don't.
 func contracted(s string) bool {
 	switch strings.ToLower(s) {
 	case "s", "t", "d", "m", "ll", "re", "ve":
@@ -106,7 +105,7 @@ func contracted(s string) bool {
 	return false
 }
 
-// numeric reports whether s is made of ASCII digits, dots and commas.
+// numeric reports whether s consists of ASCII digits, dots and commas.
 func numeric(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && c != '.' && c != ',' {
@@ -116,8 +115,8 @@ func numeric(s string) bool {
 	return true
 }
 
-// numbers emits a number with its grouping commas removed, or the members of
-// a list written without spaces.
+// numbers emits a number without its grouping commas, or each number of a list written without
+// spaces.
 func (t *tokenizer) numbers(s string, at int) {
 	whole, _, _ := strings.Cut(s, ".")
 	if grouped(whole) && !strings.Contains(s[len(whole):], ",") {
@@ -130,7 +129,8 @@ func (t *tokenizer) numbers(s string, at int) {
 	}
 }
 
-// grouped reports whether the commas of s, if any, part groups of three.
+// grouped reports whether the commas of s separate groups of three digits. It is true for a number
+// without commas.
 func grouped(s string) bool {
 	lead, rest, found := strings.Cut(s, ",")
 	if !found {

@@ -13,22 +13,21 @@ var unspacedScripts = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// unspaced reports whether r is a letter of a script that is cut into pairs.
+// unspaced reports whether r is a letter of a script that is cut into pairs of characters.
 func unspaced(r rune) bool {
 	if r < firstUnspaced {
 		return false
 	}
 	switch {
 	case 0x4e00 <= r && r <= 0x9fa5, 0x3041 <= r && r <= 0x3096, 0x30a1 <= r && r <= 0x30fa, 0xac00 <= r && r <= 0xd7a3:
-		return true // the common letters, without a look into tables
+		return true // the common letters, without a table lookup
 	case r == 'ー', r == '〇', 0xff66 <= r && r <= 0xff9f: // of several scripts, a number, half-width kana
 		return true
 	}
 	return unicode.In(r, unspacedScripts...) && (unicode.IsLetter(r) || unicode.IsMark(r))
 }
 
-// unspacedRun returns the length of the run of such letters and their marks at
-// the start of s.
+// unspacedRun returns the length of the run of unspaced letters and their marks at the start of s.
 func unspacedRun(s string) int {
 	n := 0
 	for n < len(s) {
@@ -77,8 +76,8 @@ func (t *tokenizer) pairs(run string, at int) {
 	}
 }
 
-// maxMarks bounds the marks on one letter; no writing needs more, and a text
-// made of marks must not become one endless character.
+// maxMarks bounds the marks on one letter. No script needs more, and a text of marks only must not
+// become one endless character.
 const maxMarks = 8
 
 // emitPart emits a term that is not stemmed and has no grams.

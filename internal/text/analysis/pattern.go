@@ -7,30 +7,30 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of patterns. Of a query with more patterns the first count; one of more than
-// [MaxPatternQuery] bytes quotes rather than searches, and has none.
+// Limits of patterns. If a query has more patterns, only the first ones count. A query of more than
+// [MaxPatternQuery] bytes is taken as a quotation and has no patterns.
 const (
 	MaxPatterns     = 8
 	MinPatternRunes = 3
 	MaxPatternQuery = 512
 )
 
-// PatternKind says which words a [Pattern] stands for.
+// PatternKind is the kind of a [Pattern].
 type PatternKind uint8
 
 const (
-	// Prefix stands for words that begin with the text.
+	// Prefix matches words that begin with the text.
 	Prefix PatternKind = iota
-	// Near stands for words that one edit makes of the text: a character put in, left
-	// out or replaced by another, or two neighbours that change places.
+	// Near matches words within one edit of the text: a character inserted, deleted or replaced, or
+	// two neighbours swapped.
 	Near
 )
 
-// Pattern stands for words of a collection.
+// Pattern matches words of a collection.
 type Pattern struct {
 	Kind PatternKind
-	// Text is folded as terms are. That of [Near] is stemmed, as are the words that it is
-	// compared with; what words begin with is not.
+	// Text is folded as terms are. The text of [Near] is also stemmed, like the words that it is
+	// compared with; the text of [Prefix] is not.
 	Text string
 }
 
@@ -40,17 +40,17 @@ const (
 	nearMark   = '~'
 )
 
-// Patterns returns the distinct patterns of a query, in order: words of at least
-// [MinPatternRunes] characters with a mark right behind them, storm* for [Prefix] and
-// storm~ for [Near]. Behind the mark is a space, or punctuation and a space; before the
-// word is no mark, so that *emphasis* and paths stay what they are. Of a compound the
-// whole is meant.
+// Patterns returns the distinct patterns of a query, in order. A pattern is a word of at least
+// [MinPatternRunes] characters followed by a mark: storm* for [Prefix], storm~ for [Near]. The mark
+// must be followed by a space, by punctuation and a space, or by the end of the query. A word with
+// a mark before it is no pattern, so *emphasis* and paths are left alone. In a compound, the mark
+// applies to the whole.
 func Patterns(query string) (patterns []Pattern) {
 	if len(query) > MaxPatternQuery || !strings.ContainsRune(query, prefixMark) && !strings.ContainsRune(query, nearMark) {
 		return nil
 	}
 	var (
-		taken int // the word before this place has its pattern
+		taken int // words that end at or before this offset are done
 		plain []byte
 	)
 	t := tokenizer{}
@@ -80,8 +80,7 @@ func Patterns(query string) (patterns []Pattern) {
 	return patterns
 }
 
-// marked reports whether the word of a query from start to end has the mark of a pattern
-// behind it and none before it.
+// marked reports whether the word query[start:end] has a pattern mark after it and none before it.
 func marked(query string, start, end int) bool {
 	if end >= len(query) || query[end] != prefixMark && query[end] != nearMark {
 		return false
@@ -93,5 +92,5 @@ func marked(query string, start, end int) bool {
 	return size == 0 || unicode.IsSpace(after)
 }
 
-// Stop reports whether a term, as [Each] gives it, is a stop word.
+// Stop reports whether a term, as [Each] emits it, is a stop word.
 func Stop(term string) bool { return isStop([]byte(term)) }

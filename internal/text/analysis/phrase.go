@@ -7,19 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of phrases. A query of more phrases, or of more bytes, quotes rather than
-// searches, and has none.
+// Limits of phrases. A query with more phrases or bytes is taken as a quotation and has no phrases.
 const (
 	MaxPhrases     = 8
 	MaxPhraseWords = 32
 	MaxPhraseQuery = 512
 )
 
-// Phrase is what a query has between quotation marks: words that follow each other in
-// a text, as they are written. It does not change once made.
+// Phrase is a quoted part of a query: words that must follow each other in a text, as they are
+// written. It is immutable.
 type Phrase struct {
-	// Text is what stands between the marks; Start and End are the bytes of the query
-	// that have it, marks included, End excluded.
+	// Text is the text between the quotation marks. Start and End are its byte offsets in the
+	// query, marks included, End excluded.
 	Text       string
 	Start, End int
 
@@ -27,18 +26,20 @@ type Phrase struct {
 	terms []string
 }
 
-// phraseWord is a word of a phrase or text, folded but not stemmed, and what stands
-// between the word before and this one.
+// phraseWord is a word of a phrase or text, folded but not stemmed, and the text between the
+// previous word and this one.
 type phraseWord struct{ text, gap string }
 
-// overlap is the gap between pairs of characters that share one.
+// overlap is the gap between two pairs of characters that share a character.
 const overlap = "\x00"
 
-// Phrases returns the phrases of a query, in order. The marks are "…", “…”, „…“, «…»,
-// 「…」 and 『…』. A straight mark opens a phrase before a word that follows a space or
-// an opening bracket, and closes it behind a word before a space or punctuation, so that
-// inches and code stay what they are; a mark without its counterpart in the same line
-// is no mark. What has no word or more than [MaxPhraseWords] is no phrase.
+// Phrases returns the phrases of a query, in order. The marks are "…", “…”, „…“,
+// «…», 「…」 and 『…』.
+//
+// A straight mark opens a phrase only after a space or an opening bracket and before a word. It
+// closes a phrase only after a word and before a space or punctuation. Inches and code are thus
+// left alone. A mark without its counterpart in the same line is ignored, and so is a phrase
+// without words or with more than [MaxPhraseWords].
 func Phrases(query string) []Phrase {
 	if len(query) > MaxPhraseQuery {
 		return nil
@@ -71,7 +72,7 @@ func Phrases(query string) []Phrase {
 	return out
 }
 
-// closingOf returns the marks that close what a mark opens.
+// closingOf returns the marks that close a phrase opened by mark.
 func closingOf(mark rune) string {
 	switch mark {
 	case '"':
@@ -100,7 +101,7 @@ func mayOpen(s string, i int) bool {
 	return (size == 0 || unicode.IsSpace(before) || unspaced(before)) && !unicode.IsSpace(next)
 }
 
-// closes returns the place in s of the mark that closes a phrase, -1 if there is none.
+// closes returns the offset in s of the mark that closes a phrase, or -1.
 func closes(s string, opening rune, closing string) int {
 	end := strings.IndexAny(s, closing+"\n")
 	if end < 0 || s[end] == '\n' {
@@ -117,7 +118,7 @@ func closes(s string, opening rune, closing string) int {
 	return end
 }
 
-// maxClosing is how far punctuation behind a phrase is read, in bytes.
+// maxClosing is the number of bytes of punctuation that are read after a phrase.
 const maxClosing = 16
 
 // closesSentence reports whether r may stand between a phrase and the next space.
@@ -125,13 +126,13 @@ func closesSentence(r rune) bool {
 	return unicode.IsPunct(r) && !strings.ContainsRune(`_-/\([{"'@#*&%`, r)
 }
 
-// phraseOf returns the phrase of a text, and false if it is none.
+// phraseOf parses the text of a phrase. It returns false if the text has no words or too many.
 func phraseOf(text string) (Phrase, bool) {
 	p := Phrase{Text: text}
 	var (
 		all     gaps
 		pending bool
-		content bool // a word is no stop word
+		content bool // a word that is not a stop word was seen
 		pairs   []string
 		stems   []string
 	)
@@ -139,7 +140,7 @@ func phraseOf(text string) (Phrase, bool) {
 	t.plain = func(word []byte) {
 		p.words = append(p.words, all.next(text, word, t.start, t.end))
 		if stop := isStop(word); !stop && !content {
-			content, stems = true, nil // which then tell more
+			content, stems = true, nil // the stems of stop words are not needed
 		} else if stop && content {
 			return
 		}
@@ -162,7 +163,7 @@ func phraseOf(text string) (Phrase, bool) {
 	return p, len(p.words) > 0 && len(p.words) <= MaxPhraseWords
 }
 
-// gaps finds what stands between the words of a text, which come in order.
+// gaps finds the text between consecutive words.
 type gaps struct{ end int }
 
 func (g *gaps) next(text string, word []byte, start, end int) phraseWord {
@@ -175,13 +176,13 @@ func (g *gaps) next(text string, word []byte, start, end int) phraseWord {
 	return phraseWord{string(cut), gap}
 }
 
-// Terms returns features that a text with the phrase has, by which such texts can be
-// looked up; see [Features]. Others can have them as well.
+// Terms returns features of every text that contains the phrase; see [Features]. Texts without the
+// phrase can have them as well, so check with [Phrase.In].
 func (p *Phrase) Terms() []string { return p.terms }
 
-// In reports whether a text has the phrase: its words, in any letter case, one after the
-// other. What stands between two words does not matter if the phrase has a space
-// there; otherwise it is the same, so that config.yaml is no "config. YAML".
+// In reports whether a text contains the phrase: its words, in any letter case, one after the
+// other. Where the phrase has a space between two words, the text may have anything. Elsewhere the
+// text between the words must be the same, so that config.yaml does not match "config. YAML".
 func (p *Phrase) In(text string) bool {
 	var (
 		all   gaps
@@ -198,7 +199,7 @@ func (p *Phrase) In(text string) bool {
 	return false
 }
 
-// at reports whether as many words of a text are those of the phrase.
+// at reports whether words equals the words of the phrase.
 func (p *Phrase) at(words []phraseWord) bool {
 	for i, w := range p.words {
 		if words[i].text != w.text || i > 0 && !sameGap(w.gap, words[i].gap) {
@@ -208,8 +209,7 @@ func (p *Phrase) at(words []phraseWord) bool {
 	return true
 }
 
-// sameGap reports whether what stands between two words of a text will do for what a
-// phrase has there.
+// sameGap reports whether the text between two words of a text matches the gap in a phrase.
 func sameGap(phrase, text string) bool {
 	return phrase == text || phrase != overlap && text != overlap && strings.ContainsFunc(phrase, unicode.IsSpace)
 }

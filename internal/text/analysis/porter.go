@@ -2,11 +2,10 @@ package analysis
 
 import "bytes"
 
-// porter applies the suffix stripping algorithm of M. F. Porter ("An algorithm
-// for suffix stripping", Program 14, 1980), with the two departures that his own
-// later implementations share (bli for abli, and logi), to a word of ASCII small
-// letters, in place. It is written here because it runs once per word of every
-// text: the libraries at hand allocate and take several times as long.
+// porter stems a word of lower-case ASCII letters in place. It implements M. F. Porter, "An
+// algorithm for suffix stripping", Program 14, 1980, with the two departures of Porter's own later
+// implementations (bli for abli, and logi). It runs once per word of every text; the available
+// libraries allocate and take several times as long.
 func porter(b []byte) []byte {
 	if len(b) <= 2 {
 		return b
@@ -28,8 +27,8 @@ func penult(b []byte) byte {
 	return b[len(b)-2]
 }
 
-// consonant reports whether b[i] is one: a letter other than a, e, i, o, u, and
-// other than a y after a consonant.
+// consonant reports whether b[i] is a consonant: a letter other than a, e, i, o, u, and other than
+// a y after a consonant.
 func consonant(b []byte, i int) bool {
 	switch b[i] {
 	case 'a', 'e', 'i', 'o', 'u':
@@ -58,8 +57,8 @@ func consonantBeforeY(b []byte, i int) bool {
 	return c
 }
 
-// measure counts the sequences of vowels followed by consonants in b, but stops
-// at two, which is as far as any rule asks.
+// measure counts the sequences of vowels followed by consonants in b. It stops at two, the highest
+// number that a rule compares with.
 func measure(b []byte) int {
 	n, vowel := 0, false
 	for i := range b {
@@ -88,8 +87,8 @@ func doubled(b []byte) bool {
 	return n >= 2 && b[n-1] == b[n-2] && consonant(b, n-1)
 }
 
-// short reports whether b ends consonant, vowel, consonant, the last of them
-// not w, x or y: where an e is wanted, as in hop(e).
+// short reports whether b ends in consonant, vowel, consonant, the last one not w, x or y. Such
+// stems take an e, as in hop(e).
 func short(b []byte) bool {
 	n := len(b)
 	if n < 3 || !consonant(b, n-1) || consonant(b, n-2) || !consonant(b, n-3) {
@@ -99,7 +98,7 @@ func short(b []byte) bool {
 	return c != 'w' && c != 'x' && c != 'y'
 }
 
-// porter1ab drops plurals and the endings -ed and -ing.
+// porter1ab removes plurals and the endings -ed and -ing.
 func porter1ab(b []byte) []byte {
 	n := len(b)
 	if b[n-1] == 's' {
@@ -124,7 +123,7 @@ func porter1ab(b []byte) []byte {
 	return b
 }
 
-// mendStem repairs what is left after -ed or -ing.
+// mendStem repairs a stem after -ed or -ing was removed.
 func mendStem(b []byte) []byte {
 	switch {
 	case ends(b, "at"), ends(b, "bl"), ends(b, "iz"):
@@ -147,11 +146,10 @@ func porter1c(b []byte) []byte {
 	return b
 }
 
-// ending is a rule: from becomes to.
+// ending is a rule that replaces from with to.
 type ending struct{ from, to string }
 
-// step2 and step4 are keyed by the letter before the last of the ending, step3 by
-// the last.
+// step2 and step4 are indexed by the second last letter of the ending, step3 by the last.
 var (
 	step2 = [256][]ending{
 		'a': {{"ational", "ate"}, {"tional", "tion"}},
@@ -185,8 +183,8 @@ var (
 	}
 )
 
-// replaceEnding applies the first rule whose ending b has, if the stem before
-// it measures more than m.
+// replaceEnding applies the first rule whose ending matches b, if the stem before it measures more
+// than m.
 func replaceEnding(b []byte, rules []ending, m int) []byte {
 	for _, r := range rules {
 		if !ends(b, r.from) {

@@ -5,21 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// tokenizer holds the scratch memory of one pass over a text.
+// tokenizer holds the state and scratch memory of one pass over a text.
 type tokenizer struct {
 	emit func(term []byte)
 	stop bool   // leave stop words out
 	buf  []byte // the term being built
-	ends []int  // ends of the characters of a run, for pairs
+	ends []int  // end offsets of the characters of an unspaced run
 
-	features *features // nil if only words are wanted
+	features *features // nil if only words are requested
 
-	// start and end are the place in the text of the term that is emitted; where the
-	// normal form of a run moves its characters, only if spans is set.
+	// start and end are the offsets in the text of the emitted term. If NFKC moves the characters
+	// of a run, they are exact only if spans is set.
 	start, end int
 	spans      bool
-	// plain is called for each word that has no parts, before its term is emitted, with
-	// the word as it is written; nil if that is not wanted.
+	// plain, if not nil, is called with each word that has no parts, unstemmed, before its term is
+	// emitted.
 	plain func(word []byte)
 }
 
@@ -31,7 +31,7 @@ const (
 	dot      // joins names and the parts of numbers
 	comma    // joins digits only
 	dash     // joins words to compounds
-	apostr   // joins a word and what is elided
+	apostr   // joins a word and an elided one
 	numKinds = 256
 )
 
@@ -49,8 +49,7 @@ var kinds = func() (k [numKinds]uint8) {
 	return k
 }()
 
-// scan finds the words and compounds of a text. It looks at each byte a fixed
-// number of times, whatever the text.
+// scan emits the words and compounds of a text in linear time.
 func (t *tokenizer) scan(text string) {
 	for i := 0; i < len(text); {
 		r, size := decode(text[i:])
@@ -73,7 +72,7 @@ func (t *tokenizer) scan(text string) {
 	}
 }
 
-// signed emits the names of programming languages that end in signs.
+// signed emits the names of programming languages that end in signs: C++ and C#.
 func (t *tokenizer) signed(letter byte, rest string, at int) {
 	n := 0
 	switch {
@@ -100,8 +99,8 @@ func (t *tokenizer) signed(letter byte, rest string, at int) {
 	t.emit(t.buf)
 }
 
-// span returns the length of the word or compound that s starts with, and
-// whether it holds anything that joins words.
+// span returns the length of the word or compound at the start of s, and whether it contains a
+// separator.
 func span(s string) (n int, joined bool) {
 	for n < len(s) {
 		if kinds[s[n]] == word {
@@ -125,8 +124,8 @@ func span(s string) (n int, joined bool) {
 	return n, joined
 }
 
-// joiner returns the length of what joins two words at the start of s, 0 if
-// nothing does. A word must follow.
+// joiner returns the length of the separator at the start of s, or 0. A word must follow the
+// separator.
 func joiner(s string, afterDigit bool) int {
 	r, size := decode(s)
 	n := size
@@ -153,7 +152,7 @@ func joiner(s string, afterDigit bool) int {
 	return n
 }
 
-// kind extends the table of kinds to the joining signs outside of ASCII.
+// kind extends the table of kinds to the non-ASCII separators.
 func kind(r rune) uint8 {
 	switch {
 	case r < utf8.RuneSelf && r >= 0:
@@ -184,8 +183,7 @@ func continuesWord(r rune) bool {
 	return startsWord(r) || unicode.IsMark(r) || ignored(r)
 }
 
-// ignored reports whether r only steers how a word looks: the soft hyphen and
-// the joiners, which normalisation drops.
+// ignored reports whether r is invisible: the soft hyphen and the joiners, which folding drops.
 func ignored(r rune) bool {
 	return r == '\u00ad' || r == '\u200c' || r == '\u200d' || r == '\u2060'
 }

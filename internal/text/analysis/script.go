@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// stem reduces a folded word by the rules of its script, in place.
+// stem reduces a folded word in place by the rules of its script.
 func stem(b []byte) []byte {
 	if len(b) == 0 || b[0] < utf8.RuneSelf {
 		for _, c := range b {
@@ -44,7 +44,7 @@ func byLastByte(s string) (table [256][][]byte) {
 
 func split(s string) [][]byte { return bytes.Fields([]byte(s)) }
 
-// stemCyrillic drops an inflectional ending where at least three letters stay.
+// stemCyrillic removes an inflectional ending if at least three letters remain.
 func stemCyrillic(b []byte) []byte {
 	b = mapRunes(b, func(r rune) rune {
 		if r == 'ё' {
@@ -64,9 +64,8 @@ func stemCyrillic(b []byte) []byte {
 	return b
 }
 
-// stemArabic drops vowel points and the stretching sign, writes the variants
-// of three letters alike, and drops article, conjunction and suffixes
-// where at least two letters stay.
+// stemArabic removes vowel points and the stretching sign and unifies the variants of three
+// letters. It removes article, conjunction and suffixes if at least two letters remain.
 func stemArabic(b []byte) []byte {
 	b = mapRunes(b, foldArabic)
 	b = trimArabicPrefix(b)
@@ -105,8 +104,8 @@ func foldArabic(r rune) rune {
 	return r
 }
 
-// mapRunes applies f in place; f must not return a rune of more bytes. A
-// negative result drops the rune. A word that would vanish is kept as it is.
+// mapRunes applies f in place. f must not return a rune of more bytes; a negative result drops the
+// rune. A word that would become empty stays unchanged.
 func mapRunes(b []byte, f func(rune) rune) []byte {
 	keep := 0
 	for i := 0; i < len(b); {

@@ -6,17 +6,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Spans calls emit for every term of text, as [Each] does, with the bytes of the text
-// that it was made of: start to end, end excluded. Parts of a compound lie within its
-// span, and pairs of characters overlap. The slice is valid only during the call.
+// Spans calls emit for every term of text, as [Each] does, with the byte range that the term comes
+// from, end excluded. Parts of a compound lie within its span, and pairs of characters overlap. The
+// slice is valid only during the call.
 func Spans(text string, emit func(term []byte, start, end int)) {
 	t := tokenizer{spans: true}
 	t.emit = func(term []byte) { emit(term, t.start, t.end) }
 	t.scan(text)
 }
 
-// movement says where the characters of a normalised run were before: for each piece
-// that was normalised by itself, where it ends before and after.
+// movement maps offsets in a normalised run to offsets in the original. It lists the end offsets of
+// each separately normalised segment, before and after normalisation.
 type movement struct{ before, after []int }
 
 func movementOf(run string) *movement {
@@ -29,15 +29,15 @@ func movementOf(run string) *movement {
 		from := it.Pos()
 		n += len(it.Next())
 		if it.Pos() == from && !it.Done() {
-			continue // one character that becomes several pieces (Thai sara am) ends with the last
+			continue // one character that becomes several segments (Thai sara am) ends with the last
 		}
 		m.before, m.after = append(m.before, it.Pos()), append(m.after, n)
 	}
 	return &m
 }
 
-// back returns the bytes that those from start to end were made of, end excluded and
-// after start. A nil movement moves nothing.
+// back returns the original bytes of the normalised bytes from start to end. The range is not
+// empty, end excluded. A nil movement is the identity.
 func (m *movement) back(start, end int) (from, to int) {
 	if m == nil {
 		return start, end

@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// MinSpelledRunes is how many letters a word has at least to be taken for a misspelt one:
-// too many short words are one edit from another one.
+// MinSpelledRunes is the minimum length of a word that can count as misspelt. Too many shorter
+// words are one edit apart.
 const MinSpelledRunes = 5
 
 // Spelled is a word of a query that may be misspelt.
 type Spelled struct {
-	// Term is what [Each] makes of the word, Written what the query has, and Folded that,
-	// folded as terms are.
+	// Written is the word as the query has it, Folded its folded form, and Term the term that
+	// [Each] emits for it.
 	Term, Written, Folded string
 }
 
-// SpelledWords yields the words of a query that may be misspelt, in order and as often as
-// it has them: of at least [MinSpelledRunes] letters of one alphabet, and no stop words.
-// What is part of a compound is a name that somebody gave, as is what capitals take apart
-// or has nothing else; what stands in a phrase is meant as it is; and one with the mark of
-// a [Pattern] says itself what it stands for.
+// SpelledWords yields the words of a query that may be misspelt, in order, repetitions included.
+// Such a word has at least [MinSpelledRunes] letters of one alphabet.
+//
+// Words that are written on purpose are left out: stop words, parts of a compound, camel-case and
+// all-capital words (names), words inside a phrase, and words with the mark of a [Pattern].
 func SpelledWords(query string) iter.Seq[Spelled] {
 	return func(yield func(Spelled) bool) {
 		quoted := Phrases(query)
@@ -42,8 +42,8 @@ func SpelledWords(query string) iter.Seq[Spelled] {
 	}
 }
 
-// spacedWords yields where the words of a query begin and end, but for those of scripts
-// that put no spaces between them.
+// spacedWords yields the byte ranges of the words of a query, except in scripts written without
+// spaces.
 func spacedWords(query string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		for i := 0; i < len(query); {
@@ -65,7 +65,7 @@ func spacedWords(query string) iter.Seq2[int, int] {
 	}
 }
 
-// spelled returns a word, unless it is none that may be misspelt.
+// spelled returns false if the word cannot count as misspelt.
 func (t *tokenizer) spelled(word string) (Spelled, bool) {
 	_, joined := span(word)
 	if joined {
@@ -85,15 +85,13 @@ func (t *tokenizer) spelled(word string) (Spelled, bool) {
 	return w, true
 }
 
-// named reports whether a word looks like the name of something in a program, or like
-// initials.
+// named reports whether a word looks like an identifier in a program or like initials.
 func named(word string) bool {
 	return nextHump(word, 0) < len(word) || word == strings.ToUpper(word) && word != strings.ToLower(word)
 }
 
-// plainLatin is that of words without accents, and accented has what each of its letters
-// is with one. Where any letter could become any accented one, words of English would
-// take thrice the time.
+// plainLatin is the alphabet of words without accents; accented lists the accented forms of each
+// letter. Trying every accented letter in every place would make English words three times as slow.
 var plainLatin = []rune("abcdefghijklmnopqrstuvwxyz")
 
 var accented = map[rune][]rune{
@@ -101,8 +99,8 @@ var accented = map[rune][]rune{
 	'n': []rune("ñńň"), 'o': []rune("òóôõöøő"), 'r': []rune("ř"), 's': []rune("ßśşșš"), 't': []rune("ťț"), 'u': []rune("ùúûüůű"), 'y': []rune("ý"), 'z': []rune("źżž"),
 }
 
-// alphabets have the letters that an edit puts into other words, by scripts: those of the
-// languages that are written most.
+// alphabets lists, by script, the letters that an edit may insert. It covers the most widely
+// written languages.
 var alphabets = [...]struct {
 	script  *unicode.RangeTable
 	letters []rune
@@ -114,7 +112,8 @@ var alphabets = [...]struct {
 	{unicode.Hebrew, []rune("אבגדהוזחטיךכלםמןנסעףפץצקרשת")},
 }
 
-// alphabetOf returns the alphabet of a word, nil if it is written otherwise or in several.
+// alphabetOf returns the alphabet of a word. It returns nil for a word in another script or in
+// several.
 func alphabetOf(word []byte) []rune {
 	if !bytes.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return plainLatin
@@ -127,11 +126,10 @@ func alphabetOf(word []byte) []rune {
 	return nil
 }
 
-// Respell calls try for the words that one edit makes of w: two neighbours that change
-// places, a letter left out, another one in its place, or one put in; in this order, and
-// each with its term. Letters are put in from the alphabet of w. Stop words are left out,
-// and terms of fewer than [MinPatternRunes] characters. The slices are valid only
-// during the call.
+// Respell calls try for each word that is one edit away from w, with its term. The order is: two
+// neighbours swapped, a letter deleted, a letter replaced, a letter inserted. Inserted letters come
+// from the alphabet of w. Stop words and terms of fewer than [MinPatternRunes] characters are left
+// out. The slices are valid only during the call.
 func (w Spelled) Respell(try func(term, spelt []byte)) {
 	var (
 		t       tokenizer

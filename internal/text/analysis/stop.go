@@ -1,8 +1,7 @@
 package analysis
 
-// isStop reports whether a lower-cased word says nothing about what a query is
-// after: the 33 words of Lucene's English list, and the words of a question or
-// a request.
+// isStop reports whether a lower-cased word is a stop word: one of the 33 words of Lucene's English
+// list, or a word of a question or a request.
 func isStop(word []byte) bool {
 	switch string(word) {
 	case "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no",

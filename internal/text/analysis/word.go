@@ -7,8 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// word emits a run of letters and digits, taken apart where its case says that
-// it was put together.
+// word emits a run of letters and digits, and its parts if it is in camel case.
 func (t *tokenizer) word(s string, at int) {
 	if len(s) <= MaxTermRunes {
 		if cut := nextHump(s, 0); cut < len(s) {
@@ -37,8 +36,7 @@ func nextHump(s string, start int) int {
 		if !upper(s[i-1]) {
 			return i
 		}
-		// An acronym ends before the letter that starts the next word, except
-		// where its plural s follows.
+		// An acronym ends before the letter that starts the next word, except before its plural s.
 		if i+1 < len(s) && small(s[i+1]) && s[i+1:] != "s" {
 			return i
 		}
@@ -56,7 +54,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// simple emits one word: folded, cut to length, stemmed by its script.
+// simple emits one word: folded, truncated, stemmed by its script.
 func (t *tokenizer) simple(s string, at int) {
 	t.fold(s)
 	if t.stop && isStop(t.buf) {
@@ -67,7 +65,7 @@ func (t *tokenizer) simple(s string, at int) {
 	t.emitFolded()
 }
 
-// atom emits a word that has no parts, with its features if they are wanted.
+// atom emits a word that has no parts, with its features if requested.
 func (t *tokenizer) atom(s string, at int) {
 	if t.features == nil && t.plain == nil {
 		t.simple(s, at)
@@ -96,7 +94,7 @@ func (t *tokenizer) atom(s string, at int) {
 	}
 }
 
-// reduce cuts the folded word in t.buf to length and stems it.
+// reduce truncates the folded word in t.buf or stems it.
 func (t *tokenizer) reduce() {
 	if cut, long := truncate(t.buf); long {
 		t.buf = cut
@@ -111,8 +109,8 @@ func (t *tokenizer) emitFolded() {
 	}
 }
 
-// fold puts the normal form of s in lower case into t.buf. Of a long word only
-// as much is folded as can be part of a term.
+// fold puts the normal form of s in lower case into t.buf. It folds only as much of a long word as
+// fits a term.
 func (t *tokenizer) fold(s string) {
 	t.buf = t.buf[:0]
 	for i := range len(s) {
@@ -152,8 +150,8 @@ func (t *tokenizer) foldRunes(s string) {
 	}
 }
 
-// normal returns s in NFKC. Most words hold only letters that are in it already
-// and are spared the look into tables.
+// normal returns s in NFKC. Most words contain only letters that are already in NFKC and skip the
+// table lookups.
 func normal(s string) string {
 	for _, r := range s {
 		if !settled(r) {
@@ -163,8 +161,8 @@ func normal(s string) string {
 	return s
 }
 
-// settled reports whether r is in NFKC and combines with no settled letter: the
-// plain letters of the most frequent scripts.
+// settled reports whether r is in NFKC and does not combine with other such letters: the plain
+// letters of the most frequent scripts.
 func settled(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf, 0xc0 <= r && r < 0x132, 0x400 <= r && r <= 0x482, 0x48a <= r && r <= 0x52f,
@@ -175,8 +173,8 @@ func settled(r rune) bool {
 	return false
 }
 
-// digit returns the ASCII digit of the same value. Unicode lays the digits of
-// every script out in runs of ten that start with zero.
+// digit returns the ASCII digit of the same value. In Unicode, the digits of every script are runs
+// of ten that start with zero.
 func digit(r rune) rune {
 	zero := r
 	for zero > 0 && r-zero < 9 && unicode.IsDigit(zero-1) {
@@ -185,7 +183,7 @@ func digit(r rune) rune {
 	return '0' + r - zero
 }
 
-// truncate cuts a term to its greatest length and reports whether it had to.
+// truncate cuts a term to the maximum length and reports whether it was longer.
 func truncate(b []byte) ([]byte, bool) {
 	if len(b) <= MaxTermRunes {
 		return b, false
