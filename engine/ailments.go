@@ -13,8 +13,8 @@ import (
 	"github.com/ragctx/ragctx/internal/llm"
 )
 
-// ailments says what does not work as it should now, one sentence each, as far as the
-// grant of ctx reaches.
+// ailments returns one sentence for each current problem, limited to the namespaces that the grant
+// of ctx reaches.
 func (e *Engine) ailments(ctx context.Context) ([]string, error) {
 	out := []string{}
 	failures := e.store.Failures()
@@ -39,7 +39,7 @@ func (e *Engine) ailments(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// ailing says which legs of an index do not answer in full.
+// ailing reports which parts of an index are incomplete or failed.
 func ailing(namespace string, i IndexVitals) (out []string) {
 	for _, l := range []struct {
 		name  string
@@ -57,19 +57,18 @@ func ailing(namespace string, i IndexVitals) (out []string) {
 	return out
 }
 
-// guarded is implemented by whatever asks a service through a circuit breaker.
+// guarded is implemented by clients that call a service through a circuit breaker.
 type guarded interface {
 	Breaker() (httpclient.State, time.Time)
 }
 
-// guardedTurns is implemented by providers that are told of turns through a breaker of
-// its own.
+// guardedTurns is implemented by providers with a separate circuit breaker for turn delivery.
 type guardedTurns interface {
 	TurnBreaker() (httpclient.State, time.Time)
 }
 
-// leftAlone says which services are not asked at present because they fail, and what that
-// costs.
+// leftAlone reports the services whose circuit breakers are not closed, and how requests are
+// handled without them.
 func (e *Engine) leftAlone() (out []string) {
 	now := e.opts.Now()
 	add := func(state httpclient.State, until time.Time, what, instead string) {

@@ -17,50 +17,49 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// DefaultAnswerCache is how many bytes of answers are kept.
+// DefaultAnswerCache is the default size of the answer cache in bytes.
 const DefaultAnswerCache = 16 << 20
 
 const (
-	// answerSpan is how long an answer is given again to those who do not say when they
-	// ask: until the end of the minute. What is told of ages does not change within it.
+	// answerSpan bounds how long an answer is reused for queries without an explicit time: until
+	// the end of the minute. Relative ages in rendered text do not change within a minute.
 	answerSpan = time.Minute
-	// mostAnswers bounds the answers that are kept by number, and answerShare by size: one
-	// may take a part of all.
+	// mostAnswers bounds the number of cached answers. One answer may use at most 1/answerShare of
+	// the cache's size.
 	mostAnswers = 10_000
 	answerShare = 8
-	// longTalk is from how many messages on a conversation is not worth looking for:
-	// the same one hardly comes again.
+	// longTalk is the number of query messages above which answers are not cached: such a query
+	// hardly recurs.
 	longTalk = 100
 )
 
-// answerCache keeps answers of [Engine.Context], those that were used last. It is safe for
-// concurrent use.
+// answerCache is an LRU cache of answers of [Engine.Context]. It is safe for concurrent use.
 type answerCache struct {
-	limit int // in bytes; nothing is kept below 1
+	limit int // in bytes; below 1 disables the cache
 
 	mu           sync.Mutex
-	recent       linked.List // of *keptAnswer, the last used first
+	recent       linked.List // of *keptAnswer, most recently used first
 	of           map[answerKey]*linked.Element
 	bytes        int
 	hits, misses uint64
 }
 
-// answerKey names a question: everything of it that its answer depends on, but for the time.
+// answerKey identifies a query by everything that its answer depends on, except the time.
 type answerKey struct {
 	namespace int64
 	query     [sha256.Size]byte
 }
 
-// answerState is what an answer is a function of, beside the question: what is stored, and
-// what the indexes have of it.
+// answerState is the state of the stored data and its indexes. Together with the query it
+// determines an answer.
 type answerState struct {
 	commits             store.Commits
 	documents, memories index.Mark
-	// What is kept in memory of what is stored follows a moment after the commit.
+	// Caches of procedures and rankings are updated shortly after the commit.
 	procedures, rankings uint64
 }
 
-// keptAnswer is an answer for questions from a time on until another; a zero until is no end.
+// keptAnswer is a cached answer, valid in [from, until); a zero until has no end.
 type keptAnswer struct {
 	key         answerKey
 	state       answerState
@@ -77,7 +76,7 @@ func newAnswerCache(limit int) *answerCache {
 	return &answerCache{limit: cmp.Or(limit, DefaultAnswerCache), of: make(map[answerKey]*linked.Element)}
 }
 
-// get returns an answer that holds at a time.
+// get returns the cached answer for a key if it is valid for the state and the time.
 func (c *answerCache) get(key answerKey, state answerState, now time.Time) (resolve.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,12 +94,12 @@ func (c *answerCache) get(key answerKey, state answerState, now time.Time) (reso
 	return at.Value.(*keptAnswer).answer.Clone(), true //nolint:forcetypeassert // likewise
 }
 
-// put keeps an answer, unless something was committed since it was begun: an erasure clears
-// the cache after its commit, so that nothing of what it took comes back.
+// put caches an answer, unless something was committed since its query began. An erasure clears the
+// cache after its commit, so an answer with erased content cannot be added afterwards.
 func (c *answerCache) put(k *keptAnswer, commits func() store.Commits) {
 	k.answer = k.answer.Clone()
 	for i := range k.answer.Providers {
-		k.answer.Providers[i].TookMS = 0 // they are not asked again
+		k.answer.Providers[i].TookMS = 0 // a cache hit does not call them
 	}
 	k.bytes = answerBytes(k.answer)
 	if k.bytes > c.limit/answerShare {
@@ -121,14 +120,14 @@ func (c *answerCache) put(k *keptAnswer, commits func() store.Commits) {
 	}
 }
 
-// drop forgets an answer. The lock is held.
+// drop removes an answer. The caller holds c.mu.
 func (c *answerCache) drop(at *linked.Element) {
 	k := c.recent.Remove(at).(*keptAnswer) //nolint:forcetypeassert // there is nothing else in it
 	delete(c.of, k.key)
 	c.bytes -= k.bytes
 }
 
-// clear forgets everything.
+// clear removes all answers.
 func (c *answerCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,10 +136,10 @@ func (c *answerCache) clear() {
 	c.bytes = 0
 }
 
-// AnswerCacheTally counts what became of questions that may have been asked just before.
+// AnswerCacheTally counts cache lookups and the cache's contents.
 type AnswerCacheTally struct {
 	Hits, Misses   uint64
-	Answers, Bytes int // that are kept now
+	Answers, Bytes int // currently cached
 }
 
 func (c *answerCache) tally() AnswerCacheTally {
@@ -149,7 +148,7 @@ func (c *answerCache) tally() AnswerCacheTally {
 	return AnswerCacheTally{c.hits, c.misses, c.recent.Len(), c.bytes}
 }
 
-// answerBytes returns about how much memory an answer takes.
+// answerBytes estimates the memory that an answer uses, in bytes.
 func answerBytes(a resolve.Answer) int {
 	const entry, item, line = 1024, 512, 96
 	n := entry + len(a.XML) + len(a.Text) + len(a.Note) + len(a.Instruction) + line*(len(a.Dropped)+len(a.Shortened)+4*len(a.Providers))
@@ -171,7 +170,7 @@ func answerBytes(a resolve.Answer) int {
 	return n
 }
 
-// valueBytes returns about how much memory a value of JSON takes.
+// valueBytes estimates the memory that a JSON value uses, in bytes.
 func valueBytes(v any) int {
 	n := 16
 	switch v := v.(type) {
@@ -193,17 +192,16 @@ func valueBytes(v any) int {
 	return n
 }
 
-// recallable is a question whose answer may be kept: under which key, and for which state.
+// recallable holds the cache key and state of a query whose answer may be cached.
 type recallable struct {
 	key   answerKey
 	state answerState
-	timed bool // its asker said when; else it is asked now
+	timed bool // the query has an explicit time
 }
 
-// recallable prepares a checked question for the cache, before anything is read for it. It
-// reports false for those whose answers are not kept: what other programs say (providers of
-// the operator and of sessions, rerankers) may change without our knowing, ledgers move all
-// the time, and who wants an explanation wants that of a search.
+// recallable prepares a checked query for the cache, before any data is read for it. It returns
+// false for queries whose answers cannot be cached: results of external providers and rerankers may
+// change unnoticed, ledgers change constantly, and an explanation must describe a real search.
 func (e *Engine) recallable(ctx context.Context, q ragctx.ContextQuery, own []*resolve.Prepared, timed bool) (recallable, bool) {
 	if e.recall.limit < 1 || q.Explain || e.opts.Reranker != nil || len(own) > 0 || len(q.Messages) > longTalk || e.asksOthers(q) {
 		return recallable{}, false
@@ -217,7 +215,7 @@ func (e *Engine) recallable(ctx context.Context, q ragctx.ContextQuery, own []*r
 		q.Now = time.Time{}
 	}
 	asked, err := json.Marshal(struct {
-		User  string // of the grant, which decides what is seen
+		User  string // the user that the grant acts for; it decides what is visible
 		Query ragctx.ContextQuery
 	}{access.From(ctx).User, q})
 	if err != nil {
@@ -240,8 +238,7 @@ func (e *Engine) recallable(ctx context.Context, q ragctx.ContextQuery, own []*r
 	return r, true
 }
 
-// asksOthers reports whether a question is for a provider beside those of documents,
-// memories and skills.
+// asksOthers reports whether any provider other than the built-in ones applies to a query.
 func (e *Engine) asksOthers(q ragctx.ContextQuery) bool {
 	return slices.ContainsFunc(e.attached.global[len(e.builtin):], func(r resolve.Registered) bool {
 		p, ok := r.Provider.(ragctx.Selective)
@@ -249,8 +246,8 @@ func (e *Engine) asksOthers(q ragctx.ContextQuery) bool {
 	})
 }
 
-// keep has an answer given again while it holds: nothing is missing from it, and nothing is
-// written or expires.
+// keep caches an answer unless it is degraded. The entry expires with answerSpan or the next
+// expiring memory.
 func (e *Engine) keep(ctx context.Context, r recallable, now time.Time, a resolve.Answer) {
 	if len(a.Degraded) > 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// answerTally counts answers to questions for contexts and searches.
+// answerTally counts the answers to context and search queries.
 type answerTally struct {
 	full, degraded, empty, failed atomic.Uint64
 	stages                        trace.Histograms
@@ -31,22 +31,22 @@ func (t *answerTally) add(trace *trace.Trace, items int, degraded []string, err 
 // AnswerTally counts the answers of [Engine.Context] and [Engine.Search] since the data
 // directory was opened.
 type AnswerTally struct {
-	// Failed are those that there was an error instead of, Degraded those that a signal
-	// or a provider is missing from, Empty others that have no items, Full the rest.
+	// Failed counts queries that returned an error, Degraded those with a missing signal or
+	// provider, Empty the other answers without items, Full the rest.
 	Full, Degraded, Empty, Failed uint64
-	// Stages says how long each stage took, in the order of [trace.Stages].
+	// Stages has the duration of each stage, in the order of [trace.Stages].
 	Stages []trace.Durations
-	// Cache says how many contexts were given again.
+	// Cache counts lookups in the answer cache.
 	Cache AnswerCacheTally
 }
 
-// AnswerTally returns what was counted.
+// AnswerTally returns the counters of answers.
 func (e *Engine) AnswerTally() AnswerTally {
 	t := &e.answers
 	return AnswerTally{t.full.Load(), t.degraded.Load(), t.empty.Load(), t.failed.Load(), t.stages.Durations(), e.recall.tally()}
 }
 
-// embedderCalls counts what embedders were asked.
+// embedderCalls counts embedder calls for queries and for documents.
 type embedderCalls struct{ queries, documents callTally }
 
 type callTally struct {
@@ -67,19 +67,19 @@ func (t *callTally) read() EmbedderCalls {
 	return EmbedderCalls{t.texts.Load(), t.failed.Load(), t.took.Durations()}
 }
 
-// EmbedderCalls counts calls of embedders for one purpose since the data directory was
-// opened. Of a service each is one or more requests; see [embed.Usage].
+// EmbedderCalls counts embedder calls for one purpose since the data directory was opened. For a
+// remote embedder each call is one or more requests; see [embed.Usage].
 type EmbedderCalls struct {
-	Texts  uint64 // embedded
-	Failed uint64 // calls, also because the caller went away
+	Texts  uint64 // successfully embedded
+	Failed uint64 // calls, including those cancelled by the caller
 	Took   trace.Durations
 }
 
-// EmbedderCalls returns what was counted: of questions and of what is stored.
+// EmbedderCalls returns the counters of embedder calls for queries and for stored texts.
 func (e *Engine) EmbedderCalls() (queries, documents EmbedderCalls) {
 	return e.embedding.queries.read(), e.embedding.documents.read()
 }
 
-// EventTally counts the events that were told since the data directory was opened, by
-// type. Before anybody asks for events, none are.
+// EventTally counts the events published since the data directory was opened, by type. Events are
+// only published after the first subscription.
 func (e *Engine) EventTally() map[ragctx.EventType]uint64 { return e.events.Told() }

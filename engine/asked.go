@@ -7,29 +7,29 @@ import (
 	"sync"
 )
 
-// askedMost is how many questions an embedder's last vectors are kept of.
+// askedMost is the number of recent queries whose vectors an embedding space caches.
 const askedMost = 64
 
-// asked keeps the vectors of the last questions: every provider asks the same one
-// at the same time, and again for more where the budget leaves room. It is safe
-// for concurrent use; the zero value is empty.
+// asked caches the vectors of recent queries. Every provider embeds the same query concurrently,
+// and again when it fetches more results, so concurrent calls share one embedding. It is safe for
+// concurrent use; the zero value is empty.
 type asked struct {
 	mu   sync.Mutex
-	last []*question // the newest at the end
+	last []*question // newest last
 }
 
 type question struct {
 	text string
-	done chan struct{} // closed once the rest is set
-	// vector is shared; nobody changes it.
+	done chan struct{} // closed once vector and err are set
+	// vector is shared and must not be modified.
 	vector []float32
 	err    error
 }
 
 var errNotEmbedded = errors.New("the embedder ended without an answer")
 
-// vector returns the vector of a text, which embed makes unless it is kept or being
-// made. What fails is not kept.
+// vector returns the cached vector of a text, waits for a call that is embedding it, or calls
+// embed. Errors are not cached.
 func (a *asked) vector(ctx context.Context, text string, embed func(context.Context, string) ([]float32, error)) ([]float32, error) {
 	for {
 		q, mine := a.take(text)
@@ -44,14 +44,13 @@ func (a *asked) vector(ctx context.Context, text string, embed func(context.Cont
 			return nil, ctx.Err()
 		}
 		if errors.Is(q.err, context.Canceled) || errors.Is(q.err, context.DeadlineExceeded) {
-			continue // whoever asked went away, but this caller did not
+			continue // the embedding caller was cancelled; this one was not
 		}
 		return q.vector, q.err
 	}
 }
 
-// take returns the question of a text, and whether it is new and the caller's to
-// answer.
+// take returns the entry of a text. mine is true if the entry is new and the caller must fill it.
 func (a *asked) take(text string) (q *question, mine bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +65,7 @@ func (a *asked) take(text string) (q *question, mine bool) {
 	return q, true
 }
 
-// finish lets those go on who wait for a question.
+// finish wakes the callers that wait for an entry. A failed entry is removed.
 func (a *asked) finish(q *question) {
 	if q.err != nil {
 		a.mu.Lock()

@@ -9,23 +9,23 @@ import (
 	"github.com/ragctx/ragctx/session/assemble"
 )
 
-// Assembled is everything that a model call is made of.
+// Assembled is a complete model call: context and messages.
 type Assembled struct {
 	assemble.Result
 
-	// Messages are what the view is of.
+	// Messages are the messages that the view was made of.
 	Messages []ragctx.Message
-	// Asked is what was looked for, and Context what was found, in blocks; without any if
-	// nothing was looked for.
+	// Asked is the context query's text, and Context its answer in blocks. Both are empty if no
+	// query was made.
 	Asked   string
 	Context resolve.Answer
 }
 
-// Assemble puts a model call together: context for the query, or for what the user said
-// last, and as much of the conversation as fits beside it. Nothing is stored, and equal
-// requests have equal answers as long as nothing is written: agents that call it before
-// each call of one execution see the same context. To keep it whatever is written, they
-// keep the first answer's blocks and send its tokens ([assemble.Request.KeptTokens]).
+// Assemble builds a model call: context for the query, or for the last user message, and as much of
+// the conversation as fits next to it. Nothing is stored. Equal requests have equal answers as long
+// as nothing is written, so an agent that calls it before each model call of one execution gets the
+// same context. To pin the context across writes, keep the first answer's blocks and send their
+// token count ([assemble.Request.KeptTokens]).
 func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, error) {
 	q, counter, err := e.assembling(ctx, r)
 	if err != nil {
@@ -38,7 +38,7 @@ func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, e
 	return e.assemble(ctx, r, plan, q.SessionID)
 }
 
-// assembling checks a request, and returns its completed query and who counts.
+// assembling validates a request and returns its completed query and token counter.
 func (e *Engine) assembling(ctx context.Context, r assemble.Request) (q ragctx.ContextQuery, c ragctx.Counter, err error) {
 	if err = r.Validate(); err == nil {
 		q, err = e.check(ctx, r.Context)
@@ -49,13 +49,13 @@ func (e *Engine) assembling(ctx context.Context, r assemble.Request) (q ragctx.C
 	return q, c, err
 }
 
-// assemble puts the call of a checked request together as planned. The providers of a
-// session are asked, too.
+// assemble builds the model call of a validated request as planned. The providers of session of are
+// queried too.
 func (e *Engine) assemble(ctx context.Context, r assemble.Request, plan assemble.Plan, of string) (_ Assembled, err error) {
 	out := Assembled{Messages: r.Messages}
 	if plan.Ask {
 		out.Asked = plan.Query.Query
-		plan.Query.Now = r.Context.Now // what the caller said of it
+		plan.Query.Now = r.Context.Now // as given by the caller; zero keeps the answer cacheable
 		if out.Context, err = e.contextOf(ctx, plan.Query, of); err != nil {
 			return Assembled{}, err
 		}

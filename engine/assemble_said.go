@@ -11,15 +11,15 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// mostSaid bounds the memories of a session that are compared with what is shown of it.
+// mostSaid bounds the memories of a session that are compared with its visible messages.
 const mostSaid = 500
 
-// said returns the ids of a session's memories whose words all stand in messages: a turn
-// that is told to [Engine.CompleteTurn] is remembered, and a model that sees the turn itself
-// need not be shown it again. Pinned memories and those about the user are not among them:
-// they are in every prompt, whatever is said.
+// said returns the ids of a session's memories whose words all appear in the shown messages. Every
+// turn passed to [Engine.CompleteTurn] becomes a memory, and a model that sees the turn itself does
+// not need the memory as well. Pinned memories and profile memories are not returned: they belong
+// in every prompt.
 func (e *Engine) said(ctx context.Context, k session.Key, q ragctx.ContextQuery, shown []ragctx.Message) ([]string, error) {
-	// Each exchange is two messages, and was hardly worth more than two memories.
+	// An exchange has two messages and rarely yields more than two memories.
 	most := min(2*len(shown), mostSaid, ragctx.MaxResultsLimit-len(q.Exclude))
 	if most < 1 || !q.Wants(ragctx.TypeMemory) {
 		return nil, nil
@@ -40,11 +40,11 @@ func (e *Engine) said(ctx context.Context, k session.Key, q ragctx.ContextQuery,
 	return ids, nil
 }
 
-// talk is what users and models say in messages.
+// talk is the text of user and assistant messages, prepared for substring search.
 type talk struct {
-	text     string // white space reduced to single spaces, each message on a line
+	text     string // one line per message, with white space collapsed
 	redacted func() string
-	speakers map[string]bool // as transcripts name them
+	speakers map[string]bool // speaker names as transcripts write them
 }
 
 func newTalk(messages []ragctx.Message) talk {
@@ -65,14 +65,14 @@ func newTalk(messages []ragctx.Message) talk {
 		t.speakers[string(m.Role)], t.speakers[plain(m.Name)] = true, true
 	}
 	t.text = text.String()
-	t.redacted = sync.OnceValue(func() string { // it takes its time, and few memories need it
+	t.redacted = sync.OnceValue(func() string { // computed lazily: it is slow, and few memories need it
 		out, _ := memory.RedactText(secret.String())
 		return " " + plain(out) + " "
 	})
 	return t
 }
 
-// has reports whether all that a memory says was said.
+// has reports whether every entry of a memory's content appears in the messages.
 func (t talk) has(content string) bool {
 	for _, said := range entries(content) {
 		who, words, named := strings.Cut(said, ": ")
@@ -83,14 +83,14 @@ func (t talk) has(content string) bool {
 	return true
 }
 
-// says reports whether words were said as they are, or but for secrets.
+// says reports whether words appear in the messages, literally or after redaction.
 func (t talk) says(words string) bool {
 	words = " " + words + " "
 	return strings.Contains(t.text, words) || strings.Contains(words, "[redacted: ") && strings.Contains(t.redacted(), words)
 }
 
-// entries returns the entries of a transcript, whose further lines are indented, and of any
-// other text about its lines.
+// entries splits a transcript into its entries (continuation lines are indented), and any other
+// text into its lines.
 func entries(content string) (out []string) {
 	for line := range strings.Lines(content) {
 		words := plain(line)
@@ -105,5 +105,5 @@ func entries(content string) (out []string) {
 	return out
 }
 
-// plain returns a text with its white space reduced to single spaces.
+// plain returns s with white space collapsed to single spaces.
 func plain(s string) string { return strings.Join(strings.Fields(s), " ") }

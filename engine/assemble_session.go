@@ -12,33 +12,33 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// SessionRequest asks for a model call of a stored conversation. The request's messages
-// follow the stored ones and are not stored; its query is for the session's user, and sees
-// the memories of all their sessions unless it names one.
+// SessionRequest asks for a model call of a stored conversation. The request's messages follow the
+// stored ones and are not stored. Its query runs as the session's user and sees memories of all
+// their sessions unless it names one.
 type SessionRequest struct {
 	assemble.Request
 
-	// Leaf is the message that the branch ends with; "" is the session's. Execution is the
-	// one whose traces are shown.
+	// Leaf is the last message of the branch; "" is the session's leaf. Execution is the execution
+	// whose traces are shown.
 	Leaf      string
 	Execution session.Execution
-	// Used is what the model said that its last call cost, in tokens; 0 has the messages
-	// counted.
+	// Used is the token count that the model reported for its last call; 0 counts the messages
+	// instead.
 	Used int
 }
 
-// AssembledSession is a model call of a stored conversation, and what its stages did.
+// AssembledSession is a model call of a stored conversation, with the view that its stages made.
 type AssembledSession struct {
 	Assembled
 
 	Stages view.View
 }
 
-// AssembleSession puts a model call together of a stored conversation: its stages run
-// (observations, compaction, truncation, those of the operator), which stores what they
-// want to last, and what they leave is divided as [Engine.Assemble] does. Memories of the
-// session that only repeat what is shown of it are left out. What the calls of one question
-// were shown stays while its rank changes little.
+// AssembleSession builds a model call of a stored conversation. Its stages run first (observations,
+// compaction, truncation, those of the operator) and may store their results; the remaining
+// messages are divided as in [Engine.Assemble]. Memories of the session that only repeat visible
+// messages are left out. Items shown in the previous call for the same question are kept while
+// their rank changes little.
 func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRequest) (AssembledSession, error) {
 	k, err := e.conversation(ctx, k)
 	if err != nil {
@@ -87,8 +87,8 @@ func (e *Engine) AssembleSession(ctx context.Context, k session.Key, r SessionRe
 	return out, nil
 }
 
-// question tells calls apart whose context is another one. What is shown before the
-// conversation stays from question to question.
+// question returns a hash that identifies the question of a call. With context before the
+// conversation it is constant, so shown items are kept from question to question.
 func (r SessionRequest) question() [sha256.Size]byte {
 	text := r.Request.Context.Query
 	if i := session.LastInstruction(r.Messages); text == "" && i >= 0 {

@@ -11,28 +11,28 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// attached are the providers beside the built-in ones, and which sessions ask them.
+// attached holds the providers other than the built-in ones, and which sessions use them.
 type attached struct {
 	resolver *resolve.Resolver
-	// global are asked for every question; the first are the built-in ones. Neither list
-	// changes.
+	// global providers are asked for every query; the first are the built-in ones. Neither list
+	// changes after open.
 	global  []resolve.Registered
 	builtin int
 	offered []offer
-	// told says that some provider of a session wants to be told of turns.
+	// told is true if some session provider observes turns.
 	told atomic.Bool
 
 	mu    sync.Mutex
-	local map[SessionKey][]local // brought along in this process
+	local map[SessionKey][]local // added by this process
 }
 
-// offer is a provider that sessions can add by its name.
+// offer is a configured provider that sessions can add by name.
 type offer struct {
 	reg   resolve.Registered
 	ready *resolve.Prepared
 }
 
-// local is a provider that one session asks.
+// local is a provider that was added to one session in this process.
 type local struct {
 	ready *resolve.Prepared
 	added time.Time
@@ -56,17 +56,17 @@ func (a *attached) open(r *resolve.Resolver, global []resolve.Registered, builti
 	return nil
 }
 
-// watch notes that there is one to be told of turns.
+// watch records whether a provider observes turns.
 func (a *attached) watch(p ragctx.ContextProvider) {
 	if _, ok := p.(ragctx.TurnObserver); ok {
 		a.told.Store(true)
 	}
 }
 
-// observes reports whether providers of a session may want to be told of a turn.
+// observes reports whether session providers may need to be notified of a turn.
 func (a *attached) observes(ragctx.Turn) bool { return a.told.Load() }
 
-// registered returns the providers of all sessions and those that are offered.
+// registered returns the global providers and those offered to sessions.
 func (a *attached) registered() []resolve.Registered {
 	out := slices.Clone(a.global)
 	for _, o := range a.offered {
@@ -75,7 +75,7 @@ func (a *attached) registered() []resolve.Registered {
 	return out
 }
 
-// named reports whether a provider of all sessions, or one that is offered, has a name.
+// named reports whether a global or offered provider has the name.
 func (a *attached) named(name string) bool {
 	return slices.ContainsFunc(a.global, func(r resolve.Registered) bool { return r.Provider.Name() == name }) || a.offer(name) != nil
 }
@@ -89,7 +89,7 @@ func (a *attached) offer(name string) *resolve.Prepared {
 	return nil
 }
 
-// locals returns what a session brought along.
+// locals returns the providers added to a session in this process.
 func (a *attached) locals(k SessionKey) []local {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,14 +101,14 @@ func (a *attached) remove(k SessionKey, name string) bool {
 	defer a.mu.Unlock()
 	before := a.local[k]
 	rest := slices.DeleteFunc(slices.Clone(before), func(l local) bool { return l.name() == name })
-	a.local[k] = rest // an empty list: the session is known
+	a.local[k] = rest // keep the empty list: the session exists
 	if before == nil {
 		delete(a.local, k)
 	}
 	return len(rest) < len(before)
 }
 
-// forget removes what was brought along by the sessions that match.
+// forget removes the local providers of matching sessions.
 func (a *attached) forget(matches func(SessionKey) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,27 +11,26 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// DefaultKeepAudit is how many entries of the audit log are kept: as many of what was done,
-// and as many of what was refused.
+// DefaultKeepAudit is how many audit entries are kept of allowed operations, and as many of denied
+// ones.
 const DefaultKeepAudit = 100_000
 
-// Entries are written auditEvery after the first, or when there are auditMost. A caller
-// that comes to more waits until they are written: none is dropped.
+// Entries are written auditEvery after the first, or as soon as auditMost are pending. A caller
+// that reaches auditMost waits for the write: no entry is dropped.
 const (
 	auditEvery = time.Second
 	auditMost  = 1000
 )
 
-// Audit notes what a server was asked to change. The entry is written soon, and at the
-// latest when the engine is closed; what a crash loses is the last second. Its time is
-// filled in.
+// Audit records an operation of a server. It sets the entry's time. The entry is written within
+// auditEvery and on Close; a crash loses at most the last second.
 func (e *Engine) Audit(entry store.AuditEntry) {
 	entry.At = e.opts.Now()
 	e.auditor.add(entry)
 }
 
-// AuditLog returns a page of the audit log, the newest entries first: those of the
-// namespaces that the grant of ctx reaches. It is for admins.
+// AuditLog returns a page of the audit log, newest first, for the namespaces that the grant of ctx
+// reaches. It needs the role admin.
 func (e *Engine) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error) {
 	g := access.From(ctx)
 	if err := g.Everyone(); err != nil {
@@ -46,7 +45,7 @@ func (e *Engine) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.Aud
 		return nil, err
 	}
 	f.Among = g.Namespaces
-	e.auditor.flush(ctx) // so that it has what was done before
+	e.auditor.flush(ctx) // include all entries recorded so far
 	entries, err := e.store.Audit(ctx, f)
 	names := e.keys.names()
 	for i := range entries {
@@ -55,7 +54,7 @@ func (e *Engine) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.Aud
 	return entries, err
 }
 
-// auditor holds entries that are not written yet.
+// auditor batches audit entries and writes them to the store.
 type auditor struct {
 	store *store.Store
 	log   *slog.Logger
@@ -63,7 +62,7 @@ type auditor struct {
 
 	mu      sync.Mutex
 	waiting []store.AuditEntry
-	writing sync.Mutex // held while they are written, in order
+	writing sync.Mutex // serializes flushes, so that entries are written in order
 
 	due chan struct{}
 	end context.CancelFunc
@@ -112,7 +111,7 @@ func (a *auditor) loop(ctx context.Context) {
 	}
 }
 
-// flush writes what waits. What cannot be written goes to the program's log instead.
+// flush writes the pending entries. Entries that cannot be written go to the program's log.
 func (a *auditor) flush(ctx context.Context) {
 	a.writing.Lock()
 	defer a.writing.Unlock()
@@ -131,7 +130,7 @@ func (a *auditor) flush(ctx context.Context) {
 	}
 }
 
-// close writes what waits.
+// close stops the background writer and writes the pending entries.
 func (a *auditor) close() {
 	if a == nil {
 		return

@@ -15,15 +15,15 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Unused indexes are closed after idleAfter, and the least recently used one before
-// another is opened when maxOpen are, so that any number of namespaces is cheap.
+// Unused indexes are closed after idleAfter. Above maxOpen the least recently used one is closed
+// before another is opened, so any number of namespaces is cheap.
 const (
 	idleAfter = 10 * time.Minute
 	maxOpen   = 256
 )
 
-// collections holds the open indexes, one per kind of item in a namespace. It
-// opens them on demand and keeps them behind the store.
+// collections manages the open indexes, one per kind of item and namespace. It opens them on demand
+// and keeps them in sync with the store.
 type collections struct {
 	open func(context.Context, store.Collection) (*index.Hybrid, error)
 	log  *slog.Logger
@@ -35,7 +35,7 @@ type collections struct {
 	wg      sync.WaitGroup
 }
 
-// collection is one index.
+// collection is one open index.
 type collection struct {
 	id    store.Collection
 	ready chan struct{} // closed when index and err are set
@@ -46,7 +46,7 @@ type collection struct {
 	used  time.Time // guarded by collections.mu
 }
 
-// loaded reports whether the index has been opened, or failed to.
+// loaded reports whether opening the index has finished, successfully or not.
 func (c *collection) loaded() bool {
 	select {
 	case <-c.ready:
@@ -66,8 +66,7 @@ func newCollections(open func(context.Context, store.Collection) (*index.Hybrid,
 	return c
 }
 
-// get returns a collection, opened if need be, and a func to call when done
-// with it.
+// get returns a collection, opening it if necessary, and a func that releases it.
 func (c *collections) get(ctx context.Context, id store.Collection) (*collection, func(), error) {
 	c.mu.Lock()
 	if c.all == nil {
@@ -78,7 +77,7 @@ func (c *collections) get(ctx context.Context, id store.Collection) (*collection
 	if !ok {
 		col = &collection{id: id, ready: make(chan struct{})}
 		c.all[id] = col
-		// Not in the request's context: others wait for the same index.
+		// Independent of the request's context: others wait for the same index.
 		closing := c.closing[id]
 		c.wg.Go(func() { c.load(context.WithoutCancel(ctx), col, closing) })
 	}
@@ -104,12 +103,12 @@ func (c *collections) get(ctx context.Context, id store.Collection) (*collection
 	return col, release, nil
 }
 
-// load opens the index. closing is the end of the same index's earlier life, or
-// nil.
+// load opens the index. closing, if not nil, is closed once the previous instance of the same index
+// is closed.
 func (c *collections) load(ctx context.Context, col *collection, closing <-chan struct{}) {
 	defer close(col.ready)
 	if closing != nil {
-		<-closing // two openings of one directory would fight over it
+		<-closing // two instances must not open one directory
 	}
 	fail := func(err error) {
 		col.err = err
@@ -119,8 +118,7 @@ func (c *collections) load(ctx context.Context, col *collection, closing <-chan 
 			delete(c.all, col.id) // the next request tries again
 		}
 	}
-	// Whoever opens one makes room for it, so that no burst of namespaces is faster
-	// than the closing.
+	// Each opening first closes excess indexes, so a burst of namespaces cannot outrun the closing.
 	c.retire(c.excess()...)
 	idx, err := c.open(ctx, col.id)
 	if err != nil {
@@ -130,8 +128,7 @@ func (c *collections) load(ctx context.Context, col *collection, closing <-chan 
 	col.index = idx
 }
 
-// catchUp applies what the store has up to seq, so that an acknowledged write
-// is found at once.
+// catchUp applies the store's changes up to seq, so that an acknowledged write is found at once.
 func (c *collections) catchUp(ctx context.Context, id store.Collection, seq uint64) error {
 	ctx = context.WithoutCancel(ctx)
 	col, release, err := c.get(ctx, id)
@@ -142,7 +139,7 @@ func (c *collections) catchUp(ctx context.Context, id store.Collection, seq uint
 	return col.index.CatchUp(ctx, seq)
 }
 
-// each calls fn for every index that is open, or being opened.
+// each calls fn for every index that is open or being opened.
 func (c *collections) each(ctx context.Context, fn func(store.Collection, *index.Hybrid) error) error {
 	c.mu.Lock()
 	ids := slices.Collect(maps.Keys(c.all))
@@ -161,8 +158,8 @@ func (c *collections) each(ctx context.Context, fn func(store.Collection, *index
 	return nil
 }
 
-// peek calls fn for every index that is open, which keeps none open: it is no use of
-// them, and does not wait for those that are being opened.
+// peek calls fn for every open index. It does not count as a use, and skips indexes that are still
+// being opened.
 func (c *collections) peek(fn func(store.Collection, *index.Hybrid)) {
 	c.mu.Lock()
 	var held []*collection
@@ -185,9 +182,8 @@ func (c *collections) peek(fn func(store.Collection, *index.Hybrid)) {
 	}
 }
 
-// without closes an index, once nobody uses it, and calls fn while it is closed.
-// Whoever asks for the index meanwhile waits. One that cannot be opened is closed
-// already.
+// without closes an index once it has no users, calls fn, and lets it be opened again. Callers that
+// request the index during fn wait. An index that cannot be opened counts as closed.
 func (c *collections) without(ctx context.Context, id store.Collection, fn func() error) error {
 	col, release, err := c.get(ctx, id)
 	if ctx.Err() != nil {
@@ -212,7 +208,7 @@ func (c *collections) without(ctx context.Context, id store.Collection, fn func(
 		delete(c.closing, id)
 	}()
 	if col != nil {
-		for !c.unused(col) { // users finish, and nobody new comes
+		for !c.unused(col) { // existing users finish; new ones cannot get it
 			time.Sleep(time.Millisecond)
 		}
 		err = col.index.Close()
@@ -228,7 +224,7 @@ func (c *collections) unused(col *collection) bool {
 	return col.users == 0
 }
 
-// janitor closes what nobody used for a while.
+// janitor closes idle indexes every minute.
 func (c *collections) janitor() {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -242,7 +238,7 @@ func (c *collections) janitor() {
 	}
 }
 
-// retire closes indexes that were dropped.
+// retire closes indexes that drop has removed.
 func (c *collections) retire(list ...*collection) {
 	for _, col := range list {
 		if err := col.index.Close(); err != nil {
@@ -255,7 +251,7 @@ func (c *collections) retire(list ...*collection) {
 	}
 }
 
-// idle takes out of the map the unused indexes that are past their time.
+// idle removes the unused indexes past idleAfter from the map and returns them.
 func (c *collections) idle(now time.Time) (out []*collection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,7 +263,7 @@ func (c *collections) idle(now time.Time) (out []*collection) {
 	return out
 }
 
-// excess takes out of the map the least recently used indexes past the limit.
+// excess removes the least recently used indexes above maxOpen from the map and returns them.
 func (c *collections) excess() (out []*collection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -286,7 +282,7 @@ func (c *collections) excess() (out []*collection) {
 	return out
 }
 
-// drop takes an index out of the map, to be retired. c.mu is held.
+// drop removes an index from the map; the caller passes it to retire. The caller holds c.mu.
 func (c *collections) drop(col *collection) *collection {
 	delete(c.all, col.id)
 	c.closing[col.id] = make(chan struct{})

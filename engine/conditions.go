@@ -8,23 +8,22 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Conditional does what the engine's methods of the same names do, if the document or the
-// memory is as its condition wants it; else it changes nothing and the error is
-// [ragctx.ErrPrecondition].
+// Conditional has the Engine's write methods of the same names, applied only if the document or
+// memory meets the condition. Otherwise nothing changes and the error is [ragctx.ErrPrecondition].
 type Conditional struct {
 	engine *Engine
 	when   store.Condition
 }
 
-// If returns the writes that a condition is for.
+// If returns the conditional writes for a condition.
 func (e *Engine) If(when store.Condition) Conditional { return Conditional{e, when} }
 
-// PutDocument is [Engine.PutDocument].
+// PutDocument is [Engine.PutDocument] under the condition.
 func (c Conditional) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
 	return c.engine.putDocument(ctx, namespace, d, root, c.when)
 }
 
-// PutFile is [Engine.PutFile].
+// PutFile is [Engine.PutFile] under the condition.
 func (c Conditional) PutFile(ctx context.Context, namespace string, d docs.Document, data []byte, root string) (store.Put, error) {
 	d, err := c.engine.fromFile(ctx, d, data)
 	if err != nil {
@@ -33,13 +32,13 @@ func (c Conditional) PutFile(ctx context.Context, namespace string, d docs.Docum
 	return c.PutDocument(ctx, namespace, d, root)
 }
 
-// DeleteDocument is [Engine.DeleteDocument].
+// DeleteDocument is [Engine.DeleteDocument] under the condition.
 func (c Conditional) DeleteDocument(ctx context.Context, namespace, id string) error {
 	err := c.engine.endDocument(ctx, namespace, func(ns int64) (uint64, error) { return c.engine.store.DeleteDocument(ctx, ns, id, c.when) })
 	return c.found(err, "document", id)
 }
 
-// EraseDocument is [Engine.EraseDocument].
+// EraseDocument is [Engine.EraseDocument] under the condition.
 func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
 	if err := shares(ctx); err != nil {
 		return store.Erased{}, err
@@ -50,30 +49,31 @@ func (c Conditional) EraseDocument(ctx context.Context, namespace, id string) (s
 	return c.engine.erase(ctx, namespace, func(ns int64) (store.Erased, error) { return c.engine.store.EraseDocument(ctx, ns, id, c.when) })
 }
 
-// nowhere reports whether there is no such namespace, in which nothing is erased and no
-// condition would be looked at.
+// nowhere reports whether a namespace does not exist, so that there is nothing to erase and no
+// condition to evaluate.
 func (e *Engine) nowhere(ctx context.Context, namespace string) bool {
 	_, err := e.namespace(ctx, namespace, false)
 	return isNotFound(err)
 }
 
-// ReviseMemory is [Engine.ReviseMemory].
+// ReviseMemory is [Engine.ReviseMemory] under the condition.
 func (c Conditional) ReviseMemory(ctx context.Context, namespace, id string, by Viewer, p memory.Patch) (memory.Memory, store.Status, error) {
 	m, status, err := c.engine.reviseMemory(ctx, namespace, id, by, p, c.when)
 	return m, status, c.found(err, "memory", id)
 }
 
-// DeleteMemory is [Engine.DeleteMemory].
+// DeleteMemory is [Engine.DeleteMemory] under the condition.
 func (c Conditional) DeleteMemory(ctx context.Context, namespace, id string, by Viewer) error {
 	return c.engine.deleteMemory(ctx, namespace, id, by, c.when)
 }
 
-// EraseMemory is [Engine.EraseMemory].
+// EraseMemory is [Engine.EraseMemory] under the condition.
 func (c Conditional) EraseMemory(ctx context.Context, namespace, id string, by Viewer) (store.Erased, error) {
 	return c.engine.eraseMemory(ctx, namespace, id, by, c.when)
 }
 
-// found turns that there is nothing into the error of a condition that wants something.
+// found replaces a not-found error by the failed precondition, if the condition requires an
+// existing item.
 func (c Conditional) found(err error, noun, id string) error {
 	if isNotFound(err) {
 		if unmet := c.when.Missing(noun, id); unmet != nil {

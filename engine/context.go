@@ -17,14 +17,14 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// Context answers what a model should see for a query: the best items of all
-// providers, fitted into the query's token budget and rendered.
+// Context returns the context for a query: the best items of all providers, fitted into the query's
+// token budget and rendered.
 func (e *Engine) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
 	return e.contextOf(ctx, q, q.SessionID)
 }
 
-// contextOf is Context with the providers of a session of the query's user, whether or not
-// the query is narrowed to it.
+// contextOf is Context with the providers of session of, whether or not the query is limited to
+// that session.
 func (e *Engine) contextOf(ctx context.Context, q ragctx.ContextQuery, of string) (resolve.Answer, error) {
 	ctx, tr := trace.From(ctx)
 	if of != "" {
@@ -63,14 +63,14 @@ func (e *Engine) answer(ctx context.Context, q ragctx.ContextQuery, of string) (
 	if err != nil {
 		return resolve.Answer{}, err
 	}
-	if keeps && ctx.Err() == nil { // who has gone has left highlights out
+	if keeps && ctx.Err() == nil { // a cancelled caller's answer may lack highlights
 		e.keep(ctx, known, q.Now, a)
 	}
 	e.given(ctx, q, a)
 	return a, nil
 }
 
-// fresh answers a checked question by asking the providers.
+// fresh answers a checked query by asking the providers.
 func (e *Engine) fresh(ctx context.Context, q ragctx.ContextQuery, own []*resolve.Prepared) (resolve.Answer, error) {
 	q, unquoted := e.unquote(ctx, q)
 	a, err := e.resolver.Resolve(ctx, q, own...)
@@ -79,7 +79,7 @@ func (e *Engine) fresh(ctx context.Context, q ragctx.ContextQuery, own []*resolv
 	return a, err
 }
 
-// given notes that an answer was given.
+// given publishes the events of an answer and counts the uses of its memories.
 func (e *Engine) given(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
 	e.recalled(ctx, q, a)
 	if ns, err := e.namespace(ctx, q.Namespace, false); err == nil {
@@ -87,11 +87,11 @@ func (e *Engine) given(ctx context.Context, q ragctx.ContextQuery, a resolve.Ans
 	}
 }
 
-// maxHighlighted is how much of an answer's contents is searched for words.
+// maxHighlighted bounds how much content of an answer is searched for highlights.
 const maxHighlighted = 8 << 20 // bytes
 
-// highlight says of each item where its content has the words of a query that asks
-// for it, and terms that were searched for beside them, for as long as somebody waits.
+// highlight marks the words of the query, and terms, in each item's content if the query asks for
+// it. It stops when ctx ends.
 func highlight(ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem, terms []string) {
 	if !q.Highlight {
 		return
@@ -107,10 +107,9 @@ func highlight(ctx context.Context, q ragctx.ContextQuery, items []ragctx.Contex
 	}
 }
 
-// Warm opens the indexes of a namespace, as the first query would. Opening takes
-// time with the size of the namespace, and is not part of the time that a
-// provider has for its answer. An index that cannot be opened is not an error
-// here: its provider reports it.
+// Warm opens the indexes of a namespace, as the first query would. Opening time grows with the
+// namespace and must not count against a provider's timeout. An index that cannot be opened is not
+// an error here: its provider reports it.
 func (e *Engine) Warm(ctx context.Context, namespace string) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -125,8 +124,8 @@ func (e *Engine) Warm(ctx context.Context, namespace string) error {
 	return ctx.Err()
 }
 
-// check fills in a query's defaults and time, validates it, and binds it to what the
-// grant of ctx reaches.
+// check fills in a query's defaults and time, validates it, and restricts it to what the grant of
+// ctx reaches.
 func (e *Engine) check(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, error) {
 	q = q.WithDefaults()
 	if q.Now.IsZero() {
@@ -141,27 +140,26 @@ func (e *Engine) check(ctx context.Context, q ragctx.ContextQuery) (ragctx.Conte
 	return q, actAs(ctx, &q.UserID)
 }
 
-// SearchResult is a ranked list without a budget.
+// SearchResult is a ranked list of items, without a token budget.
 type SearchResult struct {
 	Items []ragctx.ContextItem `json:"items"`
-	// Degraded names providers that failed, as provider:signal signals that did not
-	// run, and as rerank a reranker that failed.
+	// Degraded names failed providers, failed signals as provider:signal, and a failed reranker as
+	// rerank.
 	Degraded []string `json:"degraded"`
-	// Unquoted lists what the query has between quotation marks if no text in scope has
-	// all of it in one place: it was searched for as words.
+	// Unquoted lists quoted phrases of the query that appear verbatim in no text in scope; their
+	// words were searched for instead.
 	Unquoted []string `json:"unquoted,omitempty"`
-	// Corrections lists words of the query that no document, or no memory, in scope has,
-	// and that were read as others.
+	// Corrections lists query words that occur in no document, or in no memory, in scope, and the
+	// spellings that were also searched for.
 	Corrections []ragctx.Correction `json:"corrections,omitempty"`
-	// Times is what each provider took the question to say about time, by its name;
-	// only explained results have it.
+	// Times is each provider's reading of the time expressions in the query, by provider name. Only
+	// explained results have it.
 	Times map[string]ragctx.TimeReading `json:"times,omitempty"`
 }
 
-// Search returns the best items of documents and memories, best first, at most
-// MaxResults, without fitting them into a token budget. They are reranked and
-// chosen for diversity as for [Engine.Context], and each provider has as much time
-// as there.
+// Search returns the best items of documents and memories, best first, at most MaxResults, without
+// fitting them into a token budget. Reranking, diversity and provider timeouts are those of
+// [Engine.Context].
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
 	ctx, tr := trace.From(ctx)
 	res, err := e.ranked(ctx, q)
@@ -169,8 +167,8 @@ func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	return res, err
 }
 
-// renders checks what [Engine.Context] would render with: a search does not, but a name
-// that is wrong there is wrong here.
+// renders validates the tokenizer and format of a query. A search does not render, but rejects
+// names that [Engine.Context] would reject.
 func renders(q ragctx.ContextQuery) error {
 	if err := tokens.Check(q.Tokenizer); err != nil {
 		return err
@@ -243,7 +241,7 @@ func (e *Engine) ranked(ctx context.Context, q ragctx.ContextQuery) (SearchResul
 	return res, nil
 }
 
-// add takes over a provider's result, copies of a text left out.
+// add appends a provider's result, without items whose content is already present.
 func (r *SearchResult) add(provider string, found ragctx.ContextResult, least float64) {
 	for _, it := range found.Items {
 		it.Provider = provider

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// openConversations makes the service over what is kept in the data directory.
+// openConversations creates the service for the stored conversations of the data directory.
 func (e *Engine) openConversations() (err error) {
 	e.conversations, err = view.New(view.Options{
 		Storage: e.Sessions(), Notes: e.Notes(), Generator: e.opts.Summarizer, Settings: e.opts.Conversation, Stages: e.opts.Stages,
@@ -21,11 +21,11 @@ func (e *Engine) openConversations() (err error) {
 	return err
 }
 
-// Conversations answers what a model is to be shown of the conversations that are kept in
-// the data directory. Keys are completed as those of [Engine.Sessions].
+// Conversations returns the service that compiles views of stored conversations for models. Keys
+// are completed as those of [Engine.Sessions].
 func (e *Engine) Conversations() *view.Service { return e.conversations }
 
-// tellOf tells events of a session.
+// tellOf publishes events of a session.
 func (e *Engine) tellOf(ctx context.Context, k session.Key, events ...ragctx.Event) {
 	for _, ev := range events {
 		ev.Namespace, ev.UserID, ev.SessionID = k.Namespace, k.User, k.ID
@@ -33,20 +33,20 @@ func (e *Engine) tellOf(ctx context.Context, k session.Key, events ...ragctx.Eve
 	}
 }
 
-// SessionFilter says which sessions are listed.
+// SessionFilter selects the sessions to list.
 type SessionFilter struct {
-	// UserID is whose they are; "" is nobody's. With AnyUser everyone's are listed, which is
-	// for admins.
+	// UserID is the owner of the sessions; "" selects sessions without a user. AnyUser lists the
+	// sessions of all users and needs the role admin.
 	UserID  string
 	AnyUser bool
-	// After is where the page before ended; nil is the beginning. Limit is at most 1,000; 0
-	// is 50.
+	// After is the cursor of the previous page; nil starts at the beginning. Limit is at most
+	// 1,000; 0 is 50.
 	After *store.SessionPlace
 	Limit int
 }
 
-// SessionList returns the stored conversations of a namespace, those that were changed last
-// first, and where the next page begins; nil is the end. Their sections are not counted.
+// SessionList returns a page of a namespace's stored conversations, most recently changed first,
+// and the cursor of the next page (nil at the end). Their sections are not counted.
 func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]view.Summary, *store.SessionPlace, error) {
 	by, err := seenBy(ctx, Viewer{f.UserID, f.AnyUser})
 	if err == nil && by.Anyone {
@@ -71,10 +71,10 @@ func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFil
 	return out, next, err
 }
 
-// observeTimeout is how long a turn may take to be observed: a model may be asked twice.
+// observeTimeout bounds the observation of a turn: the model may be called twice.
 const observeTimeout = 2*stage.DefaultObserverTimeout + tellTimeout
 
-// conversationObserver notes what turns of stored conversations came to.
+// conversationObserver writes observations of turns of stored conversations.
 type conversationObserver struct{ engine *Engine }
 
 // observes reports whether a turn belongs to a stored conversation.
@@ -90,7 +90,7 @@ func (o conversationObserver) observes(t ragctx.Turn) bool {
 func (o conversationObserver) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 	_, err := o.engine.conversations.Observe(ctx, turnKey(t))
 	if isNotFound(err) {
-		return nil // it was erased since
+		return nil // the conversation was erased
 	}
 	return err
 }
@@ -104,25 +104,24 @@ func (e *Engine) keptSessions() *store.Sessions {
 	return e.store.Sessions(session.Options{Now: e.opts.Now, NewID: e.opts.NewID})
 }
 
-// Sessions returns the conversations that are kept in the data directory. Their keys are
-// completed as those of all sessions: by the default namespace, and by the user that the
-// grant of a call's context acts for. [Engine.EraseSession], [Engine.EraseUser] and
-// [Engine.EraseNamespace] erase them.
+// Sessions returns the storage of the conversations in the data directory. It completes keys by the
+// default namespace and the user that the grant of a call's context acts for.
+// [Engine.EraseSession], [Engine.EraseUser] and [Engine.EraseNamespace] erase conversations.
 func (e *Engine) Sessions() session.Storage {
 	return conversations{e, e.keptSessions()}
 }
 
-// Notes returns the observations of those conversations, whose scopes are completed as
-// their keys are.
+// Notes returns the observations of the stored conversations. Their scopes are completed like keys
+// of [Engine.Sessions].
 func (e *Engine) Notes() stage.Notes { return notes{e, e.store.Notes()} }
 
-// conversations completes the keys of a storage.
+// conversations is a storage that completes and authorizes the keys of its calls.
 type conversations struct {
 	engine *Engine
 	stored *store.Sessions
 }
 
-// conversation completes a key.
+// conversation completes and authorizes a key.
 func (e *Engine) conversation(ctx context.Context, k session.Key) (session.Key, error) {
 	of, err := e.session(ctx, SessionKey{k.Namespace, k.User, k.ID})
 	if err == nil {
@@ -131,7 +130,7 @@ func (e *Engine) conversation(ctx context.Context, k session.Key) (session.Key, 
 	return session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID}, err
 }
 
-// entered calls fn with a complete key.
+// entered calls fn with the completed key.
 func entered[T any](ctx context.Context, c conversations, k session.Key, fn func(context.Context, session.Key) (T, error)) (out T, err error) {
 	if k, err = c.engine.conversation(ctx, k); err != nil {
 		return out, err
@@ -139,7 +138,7 @@ func entered[T any](ctx context.Context, c conversations, k session.Key, fn func
 	return fn(ctx, k)
 }
 
-// changed is entered for what returns nothing.
+// changed is entered for functions without a result.
 func (c conversations) changed(ctx context.Context, k session.Key, fn func(session.Key) error) error {
 	_, err := entered(ctx, c, k, func(_ context.Context, k session.Key) (struct{}, error) { return struct{}{}, fn(k) })
 	return err
@@ -254,7 +253,7 @@ func (c conversations) Import(ctx context.Context, k session.Key, a session.Arch
 	return c.changed(ctx, k, func(k session.Key) error { return c.stored.Import(ctx, k, a) })
 }
 
-// notes completes the scopes of observations.
+// notes completes and authorizes the scopes of observations.
 type notes struct {
 	engine *Engine
 	stored store.Notes

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// courtesy lets those go first that someone waits for. An ingest that keeps every
-// processor busy would make a turn of a few milliseconds wait for tens of them,
-// though the store puts turns before documents: the turn has to be computed, too.
+// courtesy lets interactive requests go before bulk ingestion. An ingest that keeps every core busy
+// would delay a turn of a few milliseconds by tens of them: the store already prefers turns, but a
+// turn also needs CPU.
 type courtesy struct{ urgent atomic.Int32 }
 
-// hurry says that something urgent is under way, until the func is called.
+// hurry marks an urgent request as running, until the returned func is called.
 func (c *courtesy) hurry() func() {
 	c.urgent.Add(1)
 	return func() { c.urgent.Add(-1) }
 }
 
-// A document gives way for at most courtesyMost at a time, so that it comes to its
-// end beside any number of turns.
+// A document yields for at most courtesyMost steps at a time, so it makes progress under any number
+// of turns.
 const (
 	courtesyStep = time.Millisecond
 	courtesyMost = 20
 )
 
-// giveWay waits while something urgent is under way.
+// giveWay waits while urgent requests are running, up to the bound.
 func (c *courtesy) giveWay(ctx context.Context) {
 	for range courtesyMost {
 		if c.urgent.Load() == 0 || ctx.Err() != nil {

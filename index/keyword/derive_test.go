@@ -23,7 +23,7 @@ func wordsOf(words *blockmax.Segment, vocabulary []string) []string {
 		if !ok {
 			continue
 		}
-		line := fmt.Sprintf("%q %d/%d:", word, list.Texts, list.Units)
+		line := fmt.Sprintf("%q %d/%d:", word, list.Texts, list.Chunks)
 		list.Each(func(p blockmax.Posting) { line += fmt.Sprintf(" %d×%d", p.Place, p.Tf) })
 		list.EachOpened(func(text uint32) { line += fmt.Sprintf(" opens %d", text) })
 		out = append(out, line)

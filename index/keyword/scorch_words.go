@@ -183,7 +183,7 @@ func (s *placeSorter) sort(list []posting, to []blockmax.Posting) []blockmax.Pos
 
 // shape returns what block-max lists need to know of the units.
 func (c *columns) shape(long int) blockmax.Shape {
-	s := blockmax.Shape{Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.whole, Unit: c.size, Long: long, Spill: spill[:]}
+	s := blockmax.Shape{Owner: c.text, Start: make([]uint32, 1, len(c.parents)+1), Text: c.whole, Chunk: c.size, Long: long, Spill: spill[:]}
 	for text, n := range c.count {
 		s.Start = append(s.Start, s.Start[text]+n)
 	}

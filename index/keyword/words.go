@@ -121,7 +121,7 @@ func (s *scratch) lookUp(v *view, word string) {
 // spreadOf counts the live units and parents in a list.
 func (p partLists) spreadOf(word string, list *blockmax.List, known *knownSpread) (n spread) {
 	if p.dead == nil {
-		return spread{list.Units, list.Texts}
+		return spread{list.Chunks, list.Texts}
 	}
 	n, ok := known.get(word)
 	if ok {

@@ -96,14 +96,14 @@ func (s *scratch) searchList(v *view, f *finds, threshold float64) float64 {
 	l.terms = l.terms[:0]
 	for _, a := range l.asked {
 		if a.lists != nil && a.lists[part].Texts > 0 {
-			l.terms = append(l.terms, blockmax.Term{List: a.lists[part], Text: a.text, Unit: a.unit, Open: a.opening})
+			l.terms = append(l.terms, blockmax.Term{List: a.lists[part], Text: a.text, Chunk: a.unit, Open: a.opening})
 		}
 	}
 	q := blockmax.Query{
-		Terms: l.terms, OfText: blockmax.Saturation(s.textSat), OfUnit: blockmax.Saturation(s.unitSat), Passage: s.passage, Dead: p.dead,
+		Terms: l.terms, TextSaturation: blockmax.Saturation(s.textSat), ChunkSaturation: blockmax.Saturation(s.unitSat), Passage: s.passage, Dead: p.dead,
 	}
 	if len(l.ends) > 0 {
-		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.texts[v.firstTexts[part]:], Units: s.units[v.firsts[part]:], Most: l.most[v.firstTexts[part]:]}
+		q.Prior = &blockmax.Prior{Touched: p.touched, Texts: s.texts[v.firstTexts[part]:], Chunks: s.units[v.firsts[part]:], MaxChunk: l.most[v.firstTexts[part]:]}
 	}
 	defer clear(l.terms)
 	return l.searcher.Search(p.words, q, threshold, f)

@@ -4,7 +4,7 @@
 // A text has one unit or more, with places side by side. The list of a word has the
 // texts, not the units: a unit scores as much as its text and something of its own,
 // so the text decides most of it, and there are several times fewer of them. Which
-// units of a text have the word is written beside it and read only where the text can
+// chunks of a text have the word is written beside it and read only where the text can
 // be among the best.
 //
 // Lists are cut into blocks of 128 texts. A block knows the pairs of frequency and
@@ -22,7 +22,7 @@
 // more units have it, as varints; for more than one block a directory, of 8 bytes each:
 // the block's last text and where it starts; then the blocks. A block is a header of 4
 // bytes with the widths of what follows, a byte with the numbers of pairs, the pairs
-// of texts and those of units, and packed at these widths, each starting on a byte: the
+// chunksOf texts and those of units, and packed at these widths, each starting on a byte: the
 // distances between the texts, their frequencies less one, how many of their units have
 // the word (0 for a text that is a unit), whether it opens the text, and of these units the
 // place in the text and the frequency less one. Most words are in one unit only: for these
@@ -44,7 +44,7 @@ type Shape struct {
 	Owner []uint32 // by place: the text's number
 	Start []uint32 // by text: the place of its first unit; and at the end the number of units
 	Text  []uint32 // by text: its length
-	Unit  []uint32 // by place: the unit's length
+	Chunk  []uint32 // by place: the unit's length
 	// In texts of Long units and more, a word of a unit counts also for those beside it,
 	// Spill tenths as often, by their distance from 1.
 	Long  int
@@ -53,8 +53,8 @@ type Shape struct {
 
 func (s *Shape) texts() int { return len(s.Text) }
 
-// units returns how many units a text has.
-func (s *Shape) units(text uint32) int { return int(s.Start[text+1] - s.Start[text]) }
+// chunks returns how many units a text has.
+func (s *Shape) chunkCount(text uint32) int { return int(s.Start[text+1] - s.Start[text]) }
 
 // Posting says that the unit at a place has a word, tf times.
 type Posting struct{ Place, Tf uint32 }
@@ -104,10 +104,10 @@ func (s *Segment) list(record []byte) List {
 	texts, size := binary.Uvarint(record)
 	record = record[size:]
 	if texts == 0 {
-		return List{segment: s, Texts: 1, Units: 1, alone: true, data: record}
+		return List{segment: s, Texts: 1, Chunks: 1, single: true, data: record}
 	}
 	more, size := binary.Uvarint(record)
-	l := List{segment: s, Texts: int(texts), Units: int(texts + more), data: record[size:]} //nolint:gosec // as counted
+	l := List{segment: s, Texts: int(texts), Chunks: int(texts + more), data: record[size:]} //nolint:gosec // as counted
 	if n := l.blocks(); n > 1 {
 		l.directory, l.data = l.data[:n*directoryEntry], l.data[n*directoryEntry:]
 	}
@@ -117,10 +117,10 @@ func (s *Segment) list(record []byte) List {
 // List is the list of a word.
 type List struct {
 	// Texts and Units say how many have the word.
-	Texts, Units int
+	Texts, Chunks int
 
 	segment   *Segment
-	alone     bool   // there is one unit, and no block
+	single     bool   // there is one unit, and no block
 	directory []byte // none for one block
 	data      []byte
 }

@@ -31,10 +31,10 @@ func drawShape(rt *rapid.T) Shape {
 		whole := uint32(0)
 		for range 1 + random(many) {
 			size := uint32(random(90)) //nolint:gosec // small
-			s.Owner, s.Unit = append(s.Owner, uint32(text)), append(s.Unit, size)
+			s.Owner, s.Chunk = append(s.Owner, uint32(text)), append(s.Chunk, size)
 			whole += size
 		}
-		s.Text, s.Start = append(s.Text, whole), append(s.Start, uint32(len(s.Unit))) //nolint:gosec // small
+		s.Text, s.Start = append(s.Text, whole), append(s.Start, uint32(len(s.Chunk))) //nolint:gosec // small
 	}
 	return s
 }
@@ -46,7 +46,7 @@ func drawWord(rt *rapid.T, s Shape) (w listed) {
 		return (seed >> 33) % n
 	}
 	sparse := rapid.SampledFrom([]uint64{1, 2, 10, 100, 3000}).Draw(rt, "sparse")
-	for place := range uint32(len(s.Unit)) {
+	for place := range uint32(len(s.Chunk)) {
 		if random(sparse) != 0 {
 			continue
 		}
@@ -57,7 +57,7 @@ func drawWord(rt *rapid.T, s Shape) (w listed) {
 		}
 	}
 	if w.postings == nil {
-		w.postings = []Posting{{Place: uint32(random(uint64(len(s.Unit)))), Tf: 1}}
+		w.postings = []Posting{{Place: uint32(random(uint64(len(s.Chunk)))), Tf: 1}}
 	}
 	return w
 }
@@ -99,7 +99,7 @@ func TestLists(t *testing.T) {
 
 // A word that nothing has, as in a file that is damaged, is none.
 func TestWordWithoutPostings(t *testing.T) {
-	b := NewBuilder(Shape{Owner: []uint32{0}, Start: []uint32{0, 1}, Text: []uint32{3}, Unit: []uint32{3}})
+	b := NewBuilder(Shape{Owner: []uint32{0}, Start: []uint32{0, 1}, Text: []uint32{3}, Chunk: []uint32{3}})
 	for _, postings := range [][]Posting{nil, {{0, 2}}} {
 		if err := b.Add(term(len(postings)), postings, nil); err != nil {
 			t.Fatal(err)
@@ -138,8 +138,8 @@ func checkList(rt rapid.TB, seg *Segment, term string, w listed) {
 	if want = slices.Compact(want); !slices.Equal(want, opened) {
 		rt.Fatalf("%q opens %v, want %v", term, opened, want)
 	}
-	if l.Texts != len(texts) || l.Units != len(w.postings) {
-		rt.Fatalf("%q is in %d texts and %d units, want %d and %d", term, l.Texts, l.Units, len(texts), len(w.postings))
+	if l.Texts != len(texts) || l.Chunks != len(w.postings) {
+		rt.Fatalf("%q is in %d texts and %d units, want %d and %d", term, l.Texts, l.Chunks, len(texts), len(w.postings))
 	}
 }
 
@@ -174,8 +174,8 @@ func TestSearch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawShape(rt)
 		q := Query{
-			OfText:  Saturation{rapid.Float64Range(0, 2).Draw(rt, "base"), rapid.Float64Range(0, 0.1).Draw(rt, "slope")},
-			OfUnit:  Saturation{rapid.Float64Range(0, 2).Draw(rt, "base of units"), rapid.Float64Range(0, 0.1).Draw(rt, "slope of units")},
+			TextSaturation:  Saturation{rapid.Float64Range(0, 2).Draw(rt, "base"), rapid.Float64Range(0, 0.1).Draw(rt, "slope")},
+			ChunkSaturation:  Saturation{rapid.Float64Range(0, 2).Draw(rt, "base of units"), rapid.Float64Range(0, 0.1).Draw(rt, "slope of units")},
 			Passage: rapid.SampledFrom([]float64{0, 0.5, 3}).Draw(rt, "passage"),
 		}
 		var words []listed
@@ -186,7 +186,7 @@ func TestSearch(t *testing.T) {
 		for i := range words {
 			l, _ := seg.Lookup(string(term(i)))
 			weight := rapid.Float64Range(0.01, 9).Draw(rt, "weight")
-			q.Terms = append(q.Terms, Term{List: l, Text: weight, Unit: weight * 1.1, Open: weight * 0.15})
+			q.Terms = append(q.Terms, Term{List: l, Text: weight, Chunk: weight * 1.1, Open: weight * 0.15})
 		}
 		nth := rapid.Uint32Range(1, 7).Draw(rt, "wanted")
 		c := &collector{k: rapid.IntRange(1, 40).Draw(rt, "k"), wanted: func(text uint32) bool { return text%nth == 0 }}
@@ -202,15 +202,15 @@ func drawPrior(rt *rapid.T, s Shape) *Prior {
 	}
 	p := &Prior{
 		Touched: make([]uint64, (len(s.Text)+63)/64), Texts: make([]float64, len(s.Text)),
-		Units: make([]float64, len(s.Unit)), Most: make([]float64, len(s.Text)),
+		Chunks: make([]float64, len(s.Chunk)), MaxChunk: make([]float64, len(s.Text)),
 	}
 	for _, text := range rapid.SliceOfN(rapid.IntRange(0, len(s.Text)-1), 0, 9).Draw(rt, "touched") {
 		p.Touched[text/64] |= 1 << (text % 64)
 		p.Texts[text] = float64(text%7) / 3
 		for place := s.Start[text]; place < s.Start[text+1]; place++ {
-			p.Units[place] = float64(place%3) + 0.25
+			p.Chunks[place] = float64(place%3) + 0.25
 		}
-		p.Most[text] = slices.Max(p.Units[s.Start[text]:s.Start[text+1]])
+		p.MaxChunk[text] = slices.Max(p.Chunks[s.Start[text]:s.Start[text+1]])
 	}
 	return p
 }
@@ -237,21 +237,21 @@ func checkBest(rt *rapid.T, c *collector, all map[uint32]float64, wanted func(pl
 
 // scores returns what each unit scores, as one would write it down.
 func scores(s Shape, words []listed, q Query) map[uint32]float64 {
-	texts, units := make([]float64, len(s.Text)), make([]float64, len(s.Unit))
+	texts, units := make([]float64, len(s.Text)), make([]float64, len(s.Chunk))
 	if q.Prior != nil {
 		copy(texts, q.Prior.Texts)
-		copy(units, q.Prior.Units)
+		copy(units, q.Prior.Chunks)
 	}
 	for i, w := range words {
 		t := q.Terms[i]
 		inText, opens := make([]float64, len(s.Text)), make([]bool, len(s.Text))
-		near := make([]float64, len(s.Unit))
+		near := make([]float64, len(s.Chunk))
 		for _, p := range w.postings {
 			text := s.Owner[p.Place]
 			inText[text] += float64(p.Tf)
 			near[p.Place] += float64(p.Tf)
 			for d, share := range s.Spill {
-				if s.units(text) < s.Long || s.units(text) == 1 {
+				if s.chunkCount(text) < s.Long || s.chunkCount(text) == 1 {
 					break
 				}
 				for _, at := range []int{int(p.Place) + d + 1, int(p.Place) - d - 1} {
@@ -266,7 +266,7 @@ func scores(s Shape, words []listed, q Query) map[uint32]float64 {
 		}
 		for text, tf := range inText {
 			if tf > 0 {
-				texts[text] += t.Text * q.OfText.Of(tf, float64(s.Text[text]))
+				texts[text] += t.Text * q.TextSaturation.Of(tf, float64(s.Text[text]))
 			}
 			if opens[text] {
 				texts[text] += t.Open
@@ -274,7 +274,7 @@ func scores(s Shape, words []listed, q Query) map[uint32]float64 {
 		}
 		for place, tf := range near {
 			if tf > 0 {
-				units[place] += t.Unit * q.OfUnit.Of(tf, float64(s.Unit[place]))
+				units[place] += t.Chunk * q.ChunkSaturation.Of(tf, float64(s.Chunk[place]))
 			}
 		}
 	}
@@ -295,14 +295,14 @@ func FuzzLists(f *testing.F) {
 		s := Shape{Start: []uint32{0}, Long: 3, Spill: []uint32{4, 2, 1}}
 		for text, n := range texts {
 			for unit := range 1 + uint32(n%40) {
-				s.Owner, s.Unit = append(s.Owner, uint32(text)), append(s.Unit, unit*uint32(n)) //nolint:gosec // small
+				s.Owner, s.Chunk = append(s.Owner, uint32(text)), append(s.Chunk, unit*uint32(n)) //nolint:gosec // small
 			}
-			s.Text, s.Start = append(s.Text, uint32(n)*uint32(n)), append(s.Start, uint32(len(s.Unit))) //nolint:gosec // small
+			s.Text, s.Start = append(s.Text, uint32(n)*uint32(n)), append(s.Start, uint32(len(s.Chunk))) //nolint:gosec // small
 		}
 		var w listed
 		for i, place := 0, uint32(0); i+1 < len(postings); i += 2 {
 			place += uint32(postings[i])
-			if int(place) >= len(s.Unit) {
+			if int(place) >= len(s.Chunk) {
 				break
 			}
 			w.postings = append(w.postings, Posting{place, 1 + uint32(postings[i+1]%MaxTf)})

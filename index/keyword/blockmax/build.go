@@ -12,8 +12,8 @@ import (
 // ErrSize says that there is too much for one segment.
 var ErrSize = errors.New("blockmax: the words of a segment take more than 4 GiB, or a text has too many units")
 
-// mostUnits is how many units a text may have.
-const mostUnits = 1 << placeBits
+// maxChunks is how many units a text may have.
+const maxChunks = 1 << placeBits
 
 // Builder makes a segment.
 type Builder struct {
@@ -21,9 +21,9 @@ type Builder struct {
 	records []uint32 // where they start
 	texts   []textPosting
 	entries []Posting // by offset in the text
-	near    []uint32  // by place in a long text
-	ofTexts front
-	ofUnits front
+	spilled    []uint32  // by place in a long text
+	textFront front
+	chunkFront front
 	numbers []uint32
 	pairs   []byte
 }
@@ -31,7 +31,7 @@ type Builder struct {
 // textPosting is what a list has of a text.
 type textPosting struct {
 	text, tf uint32
-	units    uint32 // 0 where the text is a unit
+	chunks    uint32 // 0 where the text is a unit
 	opens    bool
 	entries  int // where those of its units start
 }
@@ -58,7 +58,7 @@ func (b *Builder) Add(term []byte, postings []Posting, opens []uint32) error {
 	to := binary.AppendUvarint(b.segment.data, uint64(len(term)))
 	to = append(to, term...)
 	if len(postings) == 1 {
-		b.segment.data = b.alone(to, postings[0])
+		b.segment.data = b.single(to, postings[0])
 		return nil
 	}
 	to = binary.AppendUvarint(to, uint64(len(b.texts)))
@@ -83,15 +83,15 @@ func (b *Builder) Add(term []byte, postings []Posting, opens []uint32) error {
 	return nil
 }
 
-// opensAlone says in the record of one unit that the word opens its text.
-const opensAlone = 1 << 4
+// opensSingle says in the record of one unit that the word opens its text.
+const opensSingle = 1 << 4
 
-// alone appends the record of the one unit that has a word.
-func (b *Builder) alone(to []byte, p Posting) []byte {
+// single appends the record of the one unit that has a word.
+func (b *Builder) single(to []byte, p Posting) []byte {
 	to = binary.AppendUvarint(append(to, 0), uint64(p.Place))
 	last := byte(p.Tf - 1)
 	if b.texts[0].opens {
-		last |= opensAlone
+		last |= opensSingle
 	}
 	return append(to, last)
 }
@@ -103,13 +103,13 @@ func (b *Builder) gather(postings []Posting, opens []uint32) error {
 	for len(postings) > 0 {
 		t := textPosting{text: s.Owner[postings[0].Place], entries: len(b.entries)}
 		start, end := s.Start[t.text], s.Start[t.text+1]
-		if end-start > mostUnits {
+		if end-start > maxChunks {
 			return ErrSize
 		}
 		for len(postings) > 0 && postings[0].Place < end {
 			t.tf += postings[0].Tf
 			if end-start > 1 {
-				t.units++
+				t.chunks++
 				b.entries = append(b.entries, Posting{postings[0].Place - start, postings[0].Tf})
 			}
 			postings = postings[1:]
@@ -133,20 +133,20 @@ func (b *Builder) block(to []byte, texts []textPosting, first uint32) []byte {
 		ofTexts = append(ofTexts, t.text-first)
 		first = t.text + 1
 		w.tf = max(w.tf, bits.Len32(t.tf-1))
-		units |= t.units
+		units |= t.chunks
 		w.opens = w.opens || t.opens
-		for _, e := range b.of(t) {
+		for _, e := range b.chunksOf(t) {
 			w.place = max(w.place, bits.Len32(e.Place))
-			w.unitTf = max(w.unitTf, bits.Len32(e.Tf-1))
+			w.chunkTf = max(w.chunkTf, bits.Len32(e.Tf-1))
 		}
 	}
 	b.numbers = ofTexts
-	w.text, w.units = bits.Len32(distances), bits.Len32(units)
+	w.text, w.chunks = bits.Len32(distances), bits.Len32(units)
 	to = binary.LittleEndian.AppendUint32(to, w.header())
 	to = b.fronts(to, texts)
 	to = pack(to, ofTexts, uint(w.text)) //nolint:gosec // not negative, as those below
 	to = b.pack(to, texts, w.tf, func(t textPosting) uint32 { return t.tf - 1 })
-	to = b.pack(to, texts, w.units, func(t textPosting) uint32 { return t.units })
+	to = b.pack(to, texts, w.chunks, func(t textPosting) uint32 { return t.chunks })
 	if w.opens {
 		to = b.pack(to, texts, 1, func(t textPosting) uint32 {
 			if t.opens {
@@ -157,15 +157,15 @@ func (b *Builder) block(to []byte, texts []textPosting, first uint32) []byte {
 	}
 	b.numbers = b.numbers[:0]
 	for _, t := range texts {
-		for _, e := range b.of(t) {
+		for _, e := range b.chunksOf(t) {
 			b.numbers = append(b.numbers, e.Place|(e.Tf-1)<<w.place)
 		}
 	}
 	return pack(to, b.numbers, uint(w.entry())) //nolint:gosec // not negative
 }
 
-// of returns the units of a text.
-func (b *Builder) of(t textPosting) []Posting { return b.entries[t.entries : t.entries+int(t.units)] }
+// chunksOf returns the units of a text.
+func (b *Builder) chunksOf(t textPosting) []Posting { return b.entries[t.entries : t.entries+int(t.chunks)] }
 
 func (b *Builder) pack(to []byte, texts []textPosting, width int, number func(textPosting) uint32) []byte {
 	b.numbers = b.numbers[:0]
@@ -184,41 +184,41 @@ func (b *Builder) fronts(to []byte, texts []textPosting) []byte {
 		return append(to, 0)
 	}
 	s := &b.segment.Shape
-	parted := false
+	chunked := false
 	for _, t := range texts {
-		b.ofTexts.add(t.tf, s.Text[t.text])
-		parted = parted || t.units > 0
+		b.textFront.add(t.tf, s.Text[t.text])
+		chunked = chunked || t.chunks > 0
 	}
-	if parted {
+	if chunked {
 		for _, t := range texts {
-			b.frontOfUnits(t)
+			b.addChunkFront(t)
 		}
 	}
 	var ofTexts, ofUnits int
-	b.pairs, ofTexts = b.ofTexts.take(b.pairs[:0])
-	b.pairs, ofUnits = b.ofUnits.take(b.pairs)
+	b.pairs, ofTexts = b.textFront.take(b.pairs[:0])
+	b.pairs, ofUnits = b.chunkFront.take(b.pairs)
 	return append(append(to, byte(ofTexts|ofUnits<<4)), b.pairs...) //nolint:gosec // at most mostPairs
 }
 
-func (b *Builder) frontOfUnits(t textPosting) {
+func (b *Builder) addChunkFront(t textPosting) {
 	s := &b.segment.Shape
 	start := s.Start[t.text]
-	switch n := s.units(t.text); {
+	switch n := s.chunkCount(t.text); {
 	case n == 1:
-		b.ofUnits.add(fifths*t.tf, s.Unit[start])
+		b.chunkFront.add(fifths*t.tf, s.Chunk[start])
 	case n < s.Long:
-		for _, e := range b.of(t) {
-			b.ofUnits.add(fifths*e.Tf, s.Unit[start+e.Place])
+		for _, e := range b.chunksOf(t) {
+			b.chunkFront.add(fifths*e.Tf, s.Chunk[start+e.Place])
 		}
 	default:
-		b.near = slices.Grow(b.near[:0], n)[:n]
-		clear(b.near)
-		for _, e := range b.of(t) {
-			s.SpillOver(b.near, e.Place, e.Tf)
+		b.spilled = slices.Grow(b.spilled[:0], n)[:n]
+		clear(b.spilled)
+		for _, e := range b.chunksOf(t) {
+			s.SpillOver(b.spilled, e.Place, e.Tf)
 		}
-		for at, tf := range b.near {
+		for at, tf := range b.spilled {
 			if tf > 0 {
-				b.ofUnits.add((tf*fifths+Tenths-1)/Tenths, s.Unit[int(start)+at])
+				b.chunkFront.add((tf*fifths+Tenths-1)/Tenths, s.Chunk[int(start)+at])
 			}
 		}
 	}

@@ -11,7 +11,7 @@ func (s Saturation) Of(tf, length float64) float64 { return tf / (tf + s.Base + 
 // which Query.Passage counts.
 type Term struct {
 	List             List
-	Text, Unit, Open float64
+	Text, Chunk, Open float64
 }
 
 // cursor is a word's place in its list.
@@ -21,7 +21,7 @@ type cursor struct {
 	passage    float64   // what a unit scores that counts
 	begin, end uint32    // the first text and the last one, or what is before and after them
 	bounds     []float64 // by block: the most that a unit of its texts scores by the word
-	most       float64   // in the window at hand
+	windowBound       float64   // in the window at hand
 	first      int       // the first block that may be in the window
 
 	scan, probe reader
@@ -31,15 +31,15 @@ type cursor struct {
 type reader struct {
 	block
 
-	number int // of the block that was read, -1 before the first
+	number int // chunksOf the block that was read, -1 before the first
 	at     int // in it
-	rare   [2]float64
+	rareBounds   [2]float64
 	bound  float64
 }
 
 // start makes the cursor one for the term.
 func (c *cursor) start(t Term, s *scorer) {
-	c.Term, c.passage = t, t.Unit*s.passage
+	c.Term, c.passage = t, t.Chunk*s.passage
 	c.first, c.scan.number = 0, -1
 	c.bounds = c.bounds[:0]
 	blocks := t.List.blocks()
@@ -66,33 +66,33 @@ func (c *cursor) last(number int) uint32 {
 // scorer scores texts and units of a segment.
 type scorer struct {
 	segment         *Segment
-	ofText, ofUnits Saturation
+	textSaturation, chunkSaturation Saturation
 	passage         float64
 }
 
 // text returns what a frequency in a text scores.
 func (s *scorer) text(t *Term, text, tf uint32) float64 {
-	return t.Text * s.ofText.Of(float64(tf), float64(s.segment.Text[text]))
+	return t.Text * s.textSaturation.Of(float64(tf), float64(s.segment.Text[text]))
 }
 
 // bound returns the most that a unit of a block's texts scores by the word.
 func (s *scorer) bound(c *cursor, number int) float64 {
 	data := c.List.start(number)
-	if c.List.alone || data[head-1] == 0 {
-		return s.boundOfFew(c, number)
+	if c.List.single || data[head-1] == 0 {
+		return s.boundOfSmall(c, number)
 	}
 	pairs := data[head-1]
 	most := c.Open
 	if w := widthsOf(uint32(data[0]) | uint32(data[1])<<8 | uint32(data[2])<<16 | uint32(data[3])<<24); !w.opens {
 		most = 0
 	}
-	ofTexts, ofUnits := pairs&mostPairs, pairs>>4
+	ofTexts, ofUnits := pairs&maxPairs, pairs>>4
 	data = data[head:]
 	var text, unit float64
 	for range ofTexts {
 		tf, length := float64(data[0]), float64(lengthOf(data[1]))
-		inText, inUnit := s.ofText.Of(tf, length), s.ofUnits.Of(tf, length)
-		if data[0] == endless {
+		inText, inUnit := s.textSaturation.Of(tf, length), s.chunkSaturation.Of(tf, length)
+		if data[0] == overflow {
 			inText, inUnit = 1, 1
 		}
 		score := c.Text * inText
@@ -103,25 +103,25 @@ func (s *scorer) bound(c *cursor, number int) float64 {
 		data = data[2:]
 	}
 	if ofUnits > 0 {
-		unit = c.passage * s.boundOfUnits(data, ofUnits)
+		unit = c.passage * s.chunkBound(data, ofUnits)
 	}
 	return most + text + unit
 }
 
-// boundOfUnits returns the greatest saturation among the pairs of units.
-func (s *scorer) boundOfUnits(pairs []byte, n byte) (most float64) {
+// chunkBound returns the greatest saturation among the pairs of units.
+func (s *scorer) chunkBound(pairs []byte, n byte) (most float64) {
 	for range n {
-		if pairs[0] == endless {
+		if pairs[0] == overflow {
 			return 1
 		}
-		most = max(most, s.ofUnits.Of(float64(pairs[0])/fifths, float64(lengthOf(pairs[1]))))
+		most = max(most, s.chunkSaturation.Of(float64(pairs[0])/fifths, float64(lengthOf(pairs[1]))))
 		pairs = pairs[2:]
 	}
 	return most
 }
 
-// boundOfFew is bound for a block without pairs.
-func (s *scorer) boundOfFew(c *cursor, number int) (most float64) {
+// boundOfSmall is bound for a block without pairs.
+func (s *scorer) boundOfSmall(c *cursor, number int) (most float64) {
 	r := &c.probe
 	s.load(r, c, number)
 	for i := range r.texts {
@@ -134,21 +134,21 @@ func (s *scorer) boundOfFew(c *cursor, number int) (most float64) {
 func (s *scorer) load(r *reader, c *cursor, number int) {
 	r.read(&c.List, number)
 	r.number, r.at = number, 0
-	if r.widths.units == 0 {
+	if r.widths.chunks == 0 {
 		return // texts are units
 	}
 	shortest := 0.0
-	if r.bound = 1; !c.List.alone {
+	if r.bound = 1; !c.List.single {
 		data := c.List.start(number)
 		if pairs := data[head-1]; pairs != 0 {
-			data = data[head+2*(pairs&mostPairs):]
-			r.bound = s.boundOfUnits(data, pairs>>4)
+			data = data[head+2*(pairs&maxPairs):]
+			r.bound = s.chunkBound(data, pairs>>4)
 			shortest = float64(lengthOf(data[2*(pairs>>4)-1])) // the last pair's
 		}
 	}
 	r.bound *= c.passage
-	for i := range r.rare {
-		r.rare[i] = min(r.bound, c.passage*s.ofUnits.Of(float64(i+1), shortest))
+	for i := range r.rareBounds {
+		r.rareBounds[i] = min(r.bound, c.passage*s.chunkSaturation.Of(float64(i+1), shortest))
 	}
 }
 
@@ -158,10 +158,10 @@ func (s *scorer) score(r *reader, c *cursor, i int) float64 {
 	text, tf := r.texts[i], r.frequency(i)
 	score := s.text(&c.Term, text, tf)
 	switch {
-	case r.widths.units == 0 || r.has(i) == 0:
-		score += c.passage * s.ofUnits.Of(float64(tf), float64(s.segment.Text[text]))
-	case int(tf) <= len(r.rare):
-		score += r.rare[tf-1]
+	case r.widths.chunks == 0 || r.chunkCount(i) == 0:
+		score += c.passage * s.chunkSaturation.Of(float64(tf), float64(s.segment.Text[text]))
+	case int(tf) <= len(r.rareBounds):
+		score += r.rareBounds[tf-1]
 	default:
 		score += r.bound
 	}
@@ -181,12 +181,12 @@ func (c *cursor) enter(lo, hi uint32) bool {
 	for c.first < blocks && c.last(c.first) < lo {
 		c.first++
 	}
-	c.most = 0
+	c.windowBound = 0
 	for number := c.first; number < blocks; number++ {
 		if number > c.first && c.last(number-1)+1 >= hi {
 			break
 		}
-		c.most = max(c.most, c.bounds[number])
+		c.windowBound = max(c.windowBound, c.bounds[number])
 	}
 	return c.first < blocks
 }

@@ -6,14 +6,14 @@ import "iter"
 type Finder struct {
 	list   List
 	block  block
-	number int // of the block that was read, -1 before the first
+	number int // chunksOf the block that was read, -1 before the first
 	at     int // in it
 }
 
 // Start makes the finder one for a list; for the empty one it keeps no other in memory.
 func (f *Finder) Start(l List) {
 	f.list, f.number, f.at = l, -1, 0
-	f.block.letGo()
+	f.block.release()
 }
 
 // Seek reports whether a text, none of those before it, has the word.
@@ -38,12 +38,12 @@ func (f *Finder) Opens() bool { return f.block.opensText(f.at) }
 
 // Postings appends those of the text's units, by places in the text.
 func (f *Finder) Postings(to []Posting) []Posting {
-	n := f.block.has(f.at)
+	n := f.block.chunkCount(f.at)
 	if n == 0 {
 		return append(to, Posting{0, f.Frequency()})
 	}
 	for i := range n {
-		place, tf := f.block.unit(f.at, i)
+		place, tf := f.block.chunk(f.at, i)
 		to = append(to, Posting{place, tf})
 	}
 	return to
@@ -67,7 +67,7 @@ func (l *List) All() iter.Seq2[uint32, uint32] {
 		for number := range l.blocks() {
 			b.read(l, number)
 			for i, text := range b.texts {
-				if !yield(text, max(b.has(i), 1)) {
+				if !yield(text, max(b.chunkCount(i), 1)) {
 					return
 				}
 			}

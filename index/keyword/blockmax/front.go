@@ -32,19 +32,19 @@ func lengthOf(code byte) uint32 {
 // Frequencies are kept in a byte, those of units in fifths, rounded up; endless stands
 // for all that are above.
 const (
-	endless = 255
+	overflow = 255
 	fifths  = 5
 )
 
 // front gathers pairs of frequency and length, and keeps those that no other exceeds:
 // more often in less.
 type front struct {
-	least [endless + 1]uint16 // by frequency: the least length's code, plus 1
+	least [overflow + 1]uint16 // by frequency: the least length's code, plus 1
 	most  int
 }
 
 func (f *front) add(tf uint32, length uint32) {
-	i := min(tf, endless)
+	i := min(tf, overflow)
 	code := uint16(lengthCode(length)) + 1
 	if f.least[i] == 0 || code < f.least[i] {
 		f.least[i] = code
@@ -52,8 +52,8 @@ func (f *front) add(tf uint32, length uint32) {
 	f.most = max(f.most, int(i))
 }
 
-// mostPairs is how many pairs a block keeps of texts, and of units.
-const mostPairs = 15
+// maxPairs is how many pairs a block keeps of texts, and of units.
+const maxPairs = 15
 
 // take appends the pairs, most frequent first, says how many they are, and starts afresh.
 // Where there are too many, the last one covers what is left.
@@ -66,7 +66,7 @@ func (f *front) take(to []byte) ([]byte, int) {
 			continue
 		}
 		shortest = code
-		if n < mostPairs {
+		if n < maxPairs {
 			to = append(to, byte(tf), byte(code-1))
 			n++
 		} else {

@@ -9,7 +9,7 @@ import (
 // Query asks for the units of a segment that may score best.
 type Query struct {
 	Terms          []Term
-	OfText, OfUnit Saturation
+	TextSaturation, ChunkSaturation Saturation
 	Passage        float64  // what a unit's own score counts beside that of its text
 	Prior          *Prior   // may be nil
 	Dead           []uint64 // set of texts to leave out; empty if there are none
@@ -19,8 +19,8 @@ type Query struct {
 type Prior struct {
 	Touched []uint64 // set of the texts of which something is said here
 	Texts   []float64
-	Units   []float64 // by place
-	Most    []float64 // by text: the most that one of its units does
+	Chunks   []float64 // by place
+	MaxChunk    []float64 // by text: the most that one of its units does
 }
 
 // Sink takes what a search finds.
@@ -46,26 +46,26 @@ type Searcher struct {
 
 	cursors []*cursor
 	order   []*cursor // by what they can add in the window
-	sums    []float64 // of these, up to each
+	sums    []float64 // chunksOf these, up to each
 	scores  [window]float64
 	touched [window / 64]uint64
-	chances []chance // of texts of more units in the window
+	candidates []candidate // chunksOf texts of more units in the window
 
-	own  []float64 // by place in a text
-	near []uint32  // by place in a long text
+	scored  []float64 // by place in a text
+	spilled []uint32  // by place in a long text
 }
 
-// chance is the most that a unit of a text may score.
-type chance struct {
+// candidate is the most that a unit of a text may score.
+type candidate struct {
 	text uint32
-	most float64
+	bound float64
 }
 
 // Search offers the sink all units that score the threshold or more, wherever they came
 // to be that, in some order of additions: scores are off by rounding, and the sink is to
 // allow for that, as the search does.
 func (s *Searcher) Search(segment *Segment, q Query, threshold float64, sink Sink) float64 {
-	s.scorer = scorer{segment: segment, ofText: q.OfText, ofUnits: q.OfUnit, passage: q.Passage}
+	s.scorer = scorer{segment: segment, textSaturation: q.TextSaturation, chunkSaturation: q.ChunkSaturation, passage: q.Passage}
 	s.query, s.sink, s.threshold = q, sink, threshold
 	s.slack = Slack(len(q.Terms))
 	for len(s.cursors) < len(q.Terms) {
@@ -78,17 +78,17 @@ func (s *Searcher) Search(segment *Segment, q Query, threshold float64, sink Sin
 	for lo := uint32(0); lo < texts; lo += window {
 		s.window(lo, min(lo+window, texts))
 	}
-	s.letGo()
+	s.release()
 	return s.threshold
 }
 
-// letGo forgets the segment that was searched: a searcher that waits must not keep it in
+// release forgets the segment that was searched: a searcher that waits must not keep it in
 // memory.
-func (s *Searcher) letGo() {
+func (s *Searcher) release() {
 	for _, c := range s.cursors[:len(s.query.Terms)] {
 		c.List = List{}
-		c.scan.letGo()
-		c.probe.letGo()
+		c.scan.release()
+		c.probe.release()
 	}
 	s.segment, s.query, s.sink = nil, Query{}, nil
 }
@@ -104,26 +104,26 @@ func (s *Searcher) window(lo, hi uint32) {
 			s.order = append(s.order, c)
 		}
 	}
-	slices.SortFunc(s.order, func(a, b *cursor) int { return cmp.Compare(a.most, b.most) })
+	slices.SortFunc(s.order, func(a, b *cursor) int { return cmp.Compare(a.windowBound, b.windowBound) })
 	s.sums = s.sums[:0]
 	sum, lookups := 0.0, 0
 	for i, c := range s.order {
-		sum += c.most
+		sum += c.windowBound
 		s.sums = append(s.sums, sum)
 		if sum*s.slack < s.threshold {
 			lookups = i + 1
 		}
 	}
-	s.recall(lo, hi)
+	s.addPrior(lo, hi)
 	for _, c := range s.order[lookups:] {
-		s.addUp(c, lo, hi)
+		s.addWord(c, lo, hi)
 	}
 	s.visit(lo, lookups)
-	s.choose()
+	s.offerCandidates()
 }
 
-// recall begins with what texts score already.
-func (s *Searcher) recall(lo, hi uint32) {
+// addPrior begins with what texts score already.
+func (s *Searcher) addPrior(lo, hi uint32) {
 	if s.query.Prior == nil {
 		return
 	}
@@ -132,13 +132,13 @@ func (s *Searcher) recall(lo, hi uint32) {
 		s.touched[(at-lo)/64] = word
 		for ; word != 0; word &= word - 1 {
 			text := at + uint32(bits.TrailingZeros64(word)) //nolint:gosec // below 64
-			s.scores[text-lo] = s.query.Prior.Texts[text] + s.passage*s.query.Prior.Most[text]
+			s.scores[text-lo] = s.query.Prior.Texts[text] + s.passage*s.query.Prior.MaxChunk[text]
 		}
 	}
 }
 
-// addUp adds what a word scores in the window.
-func (s *Searcher) addUp(c *cursor, lo, hi uint32) {
+// addWord adds what a word scores in the window.
+func (s *Searcher) addWord(c *cursor, lo, hi uint32) {
 	r := &c.scan
 	if r.number < c.first {
 		s.load(r, c, c.first)
@@ -151,10 +151,10 @@ func (s *Searcher) addUp(c *cursor, lo, hi uint32) {
 		r.at = i
 		for ; i < len(r.texts) && r.texts[i] < hi; i++ {
 		}
-		if r.widths.units == 0 {
+		if r.widths.chunks == 0 {
 			s.addTexts(c, r, r.at, i, lo)
 		} else {
-			s.addMost(c, r, r.at, i, lo)
+			s.addBounds(c, r, r.at, i, lo)
 		}
 		r.at = i
 		if i < len(r.texts) || r.number+1 == len(c.bounds) {
@@ -170,7 +170,7 @@ func (s *Searcher) addTexts(c *cursor, r *reader, from, to int, lo uint32) {
 	for i := from; i < to; i++ {
 		text := r.texts[i]
 		tf, length := float64(r.frequency(i)), float64(s.segment.Text[text])
-		score := c.Text*s.ofText.Of(tf, length) + c.passage*s.ofUnits.Of(tf, length)
+		score := c.Text*s.textSaturation.Of(tf, length) + c.passage*s.chunkSaturation.Of(tf, length)
 		if r.opens && r.opensText(i) {
 			score += c.Open
 		}
@@ -180,8 +180,8 @@ func (s *Searcher) addTexts(c *cursor, r *reader, from, to int, lo uint32) {
 	}
 }
 
-// addMost adds the most that a unit of these texts scores.
-func (s *Searcher) addMost(c *cursor, r *reader, from, to int, lo uint32) {
+// addBounds adds the most that a unit of these texts scores.
+func (s *Searcher) addBounds(c *cursor, r *reader, from, to int, lo uint32) {
 	for i := from; i < to; i++ {
 		x := r.texts[i] - lo
 		s.scores[x] += s.score(r, c, i)
@@ -205,17 +205,17 @@ func (s *Searcher) visit(lo uint32, lookups int) {
 			score := s.scores[x]
 			s.scores[x] = 0
 			if (score+rest)*s.slack >= s.threshold {
-				s.look(lo+x, score, lookups)
+				s.lookUp(lo+x, score, lookups)
 			}
 		}
 	}
 }
 
-// look looks up the words that were not added, while the text may be among the best. One
+// lookUp looks up the words that were not added, while the text may be among the best. One
 // that is a unit is offered then, and of others it is noted what is known.
-func (s *Searcher) look(text uint32, score float64, lookups int) {
-	alone := s.segment.units(text) == 1
-	if alone && !s.wanted(text) { // which is sooner said than looked up
+func (s *Searcher) lookUp(text uint32, score float64, lookups int) {
+	single := s.segment.chunkCount(text) == 1
+	if single && !s.wanted(text) { // which is sooner said than looked up
 		return
 	}
 	for i := lookups - 1; i >= 0; i-- {
@@ -240,26 +240,26 @@ func (s *Searcher) look(text uint32, score float64, lookups int) {
 	}
 	switch {
 	case score*s.slack < s.threshold:
-	case alone:
+	case single:
 		s.threshold = s.sink.Offer(s.segment.Start[text], score)
 	default:
-		s.chances = append(s.chances, chance{text, score})
+		s.candidates = append(s.candidates, candidate{text, score})
 	}
 }
 
-// choose looks at the units of the texts that may be among the best, the likeliest first:
+// offerCandidates looks at the units of the texts that may be among the best, the likeliest first:
 // the sooner the threshold rises, the fewer are left.
-func (s *Searcher) choose() {
-	slices.SortFunc(s.chances, func(a, b chance) int { return cmp.Compare(b.most, a.most) })
-	for _, c := range s.chances {
-		if c.most*s.slack < s.threshold {
+func (s *Searcher) offerCandidates() {
+	slices.SortFunc(s.candidates, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
+	for _, c := range s.candidates {
+		if c.bound*s.slack < s.threshold {
 			break
 		}
 		if s.wanted(c.text) {
-			s.units(c.text)
+			s.offerChunks(c.text)
 		}
 	}
-	s.chances = s.chances[:0]
+	s.candidates = s.candidates[:0]
 }
 
 // wanted reports whether a unit of the text may be a hit.
@@ -268,61 +268,61 @@ func (s *Searcher) wanted(text uint32) bool {
 	return !dead && s.sink.Wanted(text)
 }
 
-// units offers the units of a text.
-func (s *Searcher) units(text uint32) {
-	n := s.segment.units(text)
+// chunks offers the units of a text.
+func (s *Searcher) offerChunks(text uint32) {
+	n := s.segment.chunkCount(text)
 	start := s.segment.Start[text]
-	s.own = slices.Grow(s.own[:0], n)[:n]
-	clear(s.own)
+	s.scored = slices.Grow(s.scored[:0], n)[:n]
+	clear(s.scored)
 	whole := 0.0
 	if p := s.query.Prior; p != nil && p.Touched[text>>6]>>(text&63)&1 != 0 {
 		whole = p.Texts[text]
-		copy(s.own, p.Units[start:])
+		copy(s.scored, p.Chunks[start:])
 	}
 	for _, c := range s.order {
 		if c.rewind(text); s.seek(c, text) {
-			whole += s.ofWord(c, text)
+			whole += s.scoreWord(c, text)
 		}
 	}
-	for at, own := range s.own {
+	for at, own := range s.scored {
 		if score := whole + s.passage*own; own != 0 && score*s.slack >= s.threshold {
 			s.threshold = s.sink.Offer(start+uint32(at), score) //nolint:gosec // of a text
 		}
 	}
 }
 
-// ofWord adds what units score by a word, and returns what their text does.
-func (s *Searcher) ofWord(c *cursor, text uint32) float64 {
+// scoreWord adds what units score by a word, and returns what their text does.
+func (s *Searcher) scoreWord(c *cursor, text uint32) float64 {
 	r := &c.probe
 	score := s.text(&c.Term, text, r.frequency(r.at))
 	if r.opensText(r.at) {
 		score += c.Open
 	}
 	start := s.segment.Start[text]
-	if len(s.own) >= s.segment.Long {
+	if len(s.scored) >= s.segment.Long {
 		s.spread(c, start)
 		return score
 	}
-	for n := range r.has(r.at) {
-		place, tf := r.unit(r.at, n)
-		s.own[place] += c.Unit * s.ofUnits.Of(float64(tf), float64(s.segment.Unit[start+place]))
+	for n := range r.chunkCount(r.at) {
+		place, tf := r.chunk(r.at, n)
+		s.scored[place] += c.Chunk * s.chunkSaturation.Of(float64(tf), float64(s.segment.Chunk[start+place]))
 	}
 	return score
 }
 
 // spread adds what units of a long text score by a word, whose probe is at it.
 func (s *Searcher) spread(c *cursor, start uint32) {
-	n := len(s.own)
-	s.near = slices.Grow(s.near[:0], n)[:n]
-	clear(s.near)
+	n := len(s.scored)
+	s.spilled = slices.Grow(s.spilled[:0], n)[:n]
+	clear(s.spilled)
 	r := &c.probe
-	for i := range r.has(r.at) {
-		place, tf := r.unit(r.at, i)
-		s.segment.SpillOver(s.near, place, tf)
+	for i := range r.chunkCount(r.at) {
+		place, tf := r.chunk(r.at, i)
+		s.segment.SpillOver(s.spilled, place, tf)
 	}
-	for at, tf := range s.near {
+	for at, tf := range s.spilled {
 		if tf > 0 {
-			s.own[at] += c.Unit * s.ofUnits.Of(float64(tf)/Tenths, float64(s.segment.Unit[int(start)+at]))
+			s.scored[at] += c.Chunk * s.chunkSaturation.Of(float64(tf)/Tenths, float64(s.segment.Chunk[int(start)+at]))
 		}
 	}
 }
