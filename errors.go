@@ -6,25 +6,23 @@ import (
 	"fmt"
 )
 
-// Sentinels that errors of this module match by [errors.Is]: what the caller
-// sent cannot be done as it stands.
+// Sentinel errors for requests that cannot be done as sent. Match them with [errors.Is].
 var (
 	ErrInvalid  = errors.New("invalid input")
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict")
-	// ErrPrecondition says that something is not as the caller said that it has to be.
-	ErrPrecondition = errors.New("not as the condition wants it")
+	// ErrPrecondition says that the caller's condition on the current state does not hold.
+	ErrPrecondition = errors.New("precondition failed")
 	ErrTooLarge     = errors.New("too large")
 	ErrDenied       = errors.New("not allowed")
-	// ErrUnauthenticated says that an API key is missing or not a good one, ErrQuota
-	// that a namespace holds as much as it may, ErrLimited that the caller should ask
-	// again later.
+	// ErrUnauthenticated says that an API key is missing or invalid. ErrQuota says that a namespace
+	// is at its storage limit. ErrLimited asks the caller to retry later.
 	ErrUnauthenticated = errors.New("not authenticated")
 	ErrQuota           = errors.New("quota exceeded")
 	ErrLimited         = errors.New("too many requests")
 )
 
-// Sentinels, continued: the server cannot do it now.
+// Sentinel errors for requests that the server cannot do now.
 var (
 	ErrUnavailable = errors.New("unavailable")
 	ErrNoSpace     = errors.New("no space left on device")
@@ -36,8 +34,7 @@ var (
 // Code is the stable, machine-readable name of an error's kind.
 type Code string
 
-// errorCodes is the one table from errors to codes and HTTP statuses; every
-// door uses it. The first match wins.
+// errorCodes maps errors to codes and HTTP statuses, for every API. The first match wins.
 var errorCodes = []struct {
 	err    error
 	code   Code
@@ -61,8 +58,8 @@ var errorCodes = []struct {
 	{context.Canceled, "canceled", 499},
 }
 
-// CodeOf returns the code and HTTP status of err: "internal" and 500 for an
-// error that matches no sentinel.
+// CodeOf returns the code and HTTP status of err. An error that matches no sentinel is "internal"
+// and 500.
 func CodeOf(err error) (Code, int) {
 	for _, e := range errorCodes {
 		if errors.Is(err, e.err) {
@@ -72,8 +69,7 @@ func CodeOf(err error) (Code, int) {
 	return "internal", 500
 }
 
-// FieldError is an error about one field of the input. Its text is meant for
-// the person who sent it.
+// FieldError is an error about one field of the input. Its text is safe to show to the caller.
 type FieldError struct {
 	Field   string // dotted path as the caller wrote it
 	Problem string // what is wrong, the limit, and what to do
@@ -98,13 +94,13 @@ func TooLarge(field, format string, args ...any) error {
 
 // The kinds of [RepairError].
 const (
-	// RepairWrites says that nothing more is written, RepairDatabase that the database is damaged.
+	// RepairWrites says that writes have stopped. RepairDatabase says that the database is damaged.
 	RepairWrites   = "writes_stopped"
 	RepairDatabase = "database_damaged"
 )
 
-// RepairError is an [ErrUnavailable] that lasts until an operator does something about it:
-// trying again is of no use. Its Problem is meant for callers.
+// RepairError is an [ErrUnavailable] that lasts until an operator repairs the store. Retrying does
+// not help. Problem is safe to show to callers.
 type RepairError struct {
 	Kind    string
 	Problem string // what is wrong, and the remedy

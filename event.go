@@ -5,7 +5,7 @@ import "time"
 // EventType names what happened.
 type EventType string
 
-// The event types, each with the struct that its events carry as Data.
+// The event types. The comment names the type of Data.
 const (
 	EventContextResolving        EventType = "context_resolving"         // ContextResolving
 	EventContextResolved         EventType = "context_resolved"          // ContextResolved
@@ -32,60 +32,59 @@ func EventTypes() []EventType {
 	}
 }
 
-// Event is the envelope of everything that is published. Seq is strictly
-// increasing within a data directory, also over restarts; it has gaps.
+// Event is the envelope of every published event. Seq strictly increases within a data directory,
+// across restarts too, and has gaps.
 type Event struct {
-	Seq       uint64    `json:"seq" doc:"grows with every event of the data directory, over restarts too; it has gaps"`
+	Seq       uint64    `json:"seq" doc:"increases with every event of the data directory, across restarts; it has gaps"`
 	ID        string    `json:"id" doc:"unique"`
-	Type      EventType `json:"type" doc:"what happened; it says what data is"`
+	Type      EventType `json:"type" doc:"kind of the event; it determines the shape of data"`
 	Time      time.Time `json:"time"`
 	Namespace string    `json:"namespace,omitempty"`
 	SessionID string    `json:"session_id,omitempty"`
-	RequestID string    `json:"request_id,omitempty" doc:"of the request that it happened in, as in its header X-Request-ID"`
+	RequestID string    `json:"request_id,omitempty" doc:"id of the request that caused it, as in the header X-Request-ID"`
 	Data      any       `json:"data,omitempty" doc:"depends on type"`
 
-	// UserID is whose event it is. It decides who is told.
-	UserID string `json:"user_id,omitempty" doc:"whose event it is; absent if nobody's"`
+	// UserID is the user that the event belongs to. It decides which readers get the event.
+	UserID string `json:"user_id,omitempty" doc:"the user that the event belongs to; absent if it belongs to no user"`
 }
 
-// EventsLost is sent to a reader that was away for longer than events are kept, in
-// the place of those that it missed.
+// EventsLost replaces the events that a reader missed because they are no longer kept.
 type EventsLost struct {
-	// From and To are the first and the last sequence of what is missing, both
-	// inclusive. From is 0 where the reader's place is none of this data directory.
+	// From and To are the first and the last missing sequence number, both inclusive. From is 0 if
+	// the reader's position is not from this data directory.
 	From uint64 `json:"from"`
 	To   uint64 `json:"to"`
 }
 
-// StoreFailed is sent when the store first finds that it cannot write any more, or that its
-// database is damaged: see [RepairError].
+// StoreFailed is sent when the store first finds that it cannot write or that its database is
+// damaged. See [RepairError].
 type StoreFailed struct {
 	Kind    string `json:"kind"`
 	Problem string `json:"problem"`
 }
 
-// ContextResolving is sent before providers are asked. It is not sent when there are none.
+// ContextResolving is sent before the providers are queried. It is not sent when there are no
+// providers.
 type ContextResolving struct {
 	Providers []string `json:"providers"`
 }
 
-// ContextResolved is sent when all providers have answered or failed, also with zeros.
+// ContextResolved is sent when every provider has answered or failed, even if there are no items.
 type ContextResolved struct {
 	TotalItems  int `json:"total_items"`
 	TotalTokens int `json:"total_tokens"`
 }
 
-// ContextWarning says that a conversation's usage reached its threshold. That of a buffer says
-// so when its summary failed; one about a long turn that a model failed to note has warnings
-// and no figures.
+// ContextWarning says that a conversation reached its usage threshold. For a buffer, it says that
+// summarizing failed. When a model failed to take notes on a long turn, only Warnings is set.
 type ContextWarning struct {
 	SessionID  string  `json:"session_id"`
 	UsedTokens int     `json:"used_tokens"`
 	MaxTokens  int     `json:"max_tokens"`
 	Percent    float64 `json:"percent"`
 	Threshold  float64 `json:"threshold"`
-	// Warnings name the ways of summarising that failed, and why; the reason may be in the
-	// words of the model's service.
+	// Warnings name the summarizing methods that failed, with reasons. A reason may quote the
+	// model's service.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -95,7 +94,7 @@ type ContextCompacting struct {
 	MessageCount int `json:"message_count"`
 }
 
-// ContextCompacted is sent when a compaction changed the view of a conversation.
+// ContextCompacted is sent when a compaction has changed the view of a conversation.
 type ContextCompacted struct {
 	SessionID      string  `json:"session_id"`
 	BeforeMessages int     `json:"before_messages"`
@@ -106,7 +105,7 @@ type ContextCompacted struct {
 	Summary        string  `json:"summary,omitempty"`
 	Reason         string  `json:"reason"`
 	Strategy       string  `json:"strategy"`
-	// Warnings say which ways of summarising failed before, and why.
+	// Warnings name the summarizing methods that failed before, with reasons.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -118,14 +117,14 @@ type MemoryStored struct {
 	Tags       []string `json:"tags"`
 }
 
-// MemoryRecalled is sent once per memory that an answer uses.
+// MemoryRecalled is sent once for each memory in an answer.
 type MemoryRecalled struct {
 	MemoryID  string  `json:"memory_id"`
 	Content   string  `json:"content"`
 	Relevance float64 `json:"relevance"`
 }
 
-// MemoriesSearched is sent once per search that found something.
+// MemoriesSearched is sent once for each search with results.
 type MemoriesSearched struct {
 	Query       string   `json:"query,omitempty"`
 	Tags        []string `json:"tags"`
@@ -138,7 +137,7 @@ type MemoryCleared struct {
 	Count int    `json:"count"`
 }
 
-// PersistenceFailed is sent when a save failed and the operation went on in memory.
+// PersistenceFailed is sent when a save failed and the operation continued in memory.
 type PersistenceFailed struct {
 	SessionID string `json:"session_id"`
 	Operation string `json:"operation"`
@@ -152,7 +151,7 @@ type MessagesMovedToBuffer struct {
 	Keep     []Message `json:"keep"`
 }
 
-// MessageBufferSummarized is sent when the buffer section was summarised.
+// MessageBufferSummarized is sent after the buffer section was summarized.
 type MessageBufferSummarized struct {
 	Summary string    `json:"summary"`
 	Buffer  []Message `json:"buffer"`

@@ -1,13 +1,13 @@
 package ragctx
 
-// Highlights say where the content of an item has the words of a query.
+// Highlights locate the words of a query in the content of an item.
 type Highlights struct {
-	// Matches are the places of words, in order and apart from each other; of many,
-	// the first [MaxMatches].
+	// Matches are the matching words, in order and without overlap. Only the first [MaxMatches] are
+	// listed.
 	Matches []TextSpan `json:"matches"`
-	// Fragment is the line or two of the content, at most [FragmentChars] code points
-	// if words allow, that has the most of the query's words; its beginning if it has
-	// none.
+	// Fragment is the part of the content with the most words of the query. It is at most
+	// [FragmentChars] code points long where word boundaries allow. If no word matches, it is the
+	// beginning of the content.
 	Fragment TextSpan `json:"fragment"`
 }
 
@@ -17,7 +17,7 @@ const (
 	FragmentChars = 240
 )
 
-// TextSpan is a part of a text, its end excluded, in bytes and in code points.
+// TextSpan is a half-open range of a text, in bytes and in code points.
 type TextSpan struct {
 	Start     int `json:"start"`
 	End       int `json:"end"`

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Defaults of a [ContextQuery] and the limits that [ContextQuery.Validate] holds it to.
+// The defaults of a [ContextQuery] and the limits that [ContextQuery.Validate] enforces.
 const (
 	DefaultMaxResults = 10
 	DefaultMaxTokens  = 4000
 	DefaultTokenizer  = "o200k_base"
 	DefaultNamespace  = "default"
-	// DefaultMinRelevance is the least relevance of an answer's items where the query says
-	// nothing of it. It was chosen by measurement: docs/retrieval.md has the table.
+	// DefaultMinRelevance is the minimum relevance of an answer's items if the query sets none. It
+	// was chosen by measurement; see the table in docs/retrieval.md.
 	DefaultMinRelevance = 0.02
 
-	MaxQueryBytes   = 64 << 10 // of the query and its other wordings together
+	MaxQueryBytes   = 64 << 10 // total of Query and Queries
 	MaxQueries      = 8
 	MaxResultsLimit = 1000
 	MaxTokensLimit  = 10_000_000
@@ -24,8 +24,8 @@ const (
 	MaxNameBytes    = 512 // namespaces, users, agents, sessions, external ids, tags
 )
 
-// Caps are the limits of one answer: in all, and per source while another
-// source still has candidates.
+// Caps are the limits of one answer: the totals, and the limits of each source while another source
+// still has candidates.
 type Caps struct {
 	MaxResults, MaxTokens                   int
 	MaxResultsPerSource, MaxTokensPerSource int
@@ -38,13 +38,12 @@ var presets = map[string]Caps{
 	"expansive": {20, 8000, 8, 3500},
 }
 
-// PresetNames returns the names that [ContextQuery].Preset takes, sorted.
+// PresetNames returns the valid values of [ContextQuery].Preset, sorted.
 func PresetNames() []string { return []string{"balanced", "compact", "expansive"} }
 
-// Caps returns the limits of q's answer: its own counts, and the per-source
-// shares of its preset (balanced when it names none). A smaller answer has
-// smaller shares, in the preset's proportion, so that no source can take all of
-// it while another has something to offer.
+// Caps returns the limits of the answer to q: its own totals and the per-source limits of its
+// preset ("balanced" by default). For a smaller answer the per-source limits shrink in proportion,
+// so that no source fills it while others have candidates.
 func (q ContextQuery) Caps() Caps {
 	q = q.WithDefaults()
 	c := presets[q.Preset]
@@ -57,11 +56,10 @@ func (q ContextQuery) Caps() Caps {
 // share returns part/whole of n, rounded up.
 func share(n, part, whole int) int { return (n*part + whole - 1) / whole }
 
-// stableShare is the part of MaxTokens that the stable block has at most unless the query
-// says otherwise: one in so many.
+// stableShare is the divisor of MaxTokens that gives the default limit of the stable block.
 const stableShare = 4
 
-// StableBudget returns the most tokens of the stable block of q's answer.
+// StableBudget returns the token limit of the stable block in the answer to q.
 func (q ContextQuery) StableBudget() int {
 	switch {
 	case !q.Blocks || q.StableTokens < 0:
@@ -73,12 +71,13 @@ func (q ContextQuery) StableBudget() int {
 	}
 }
 
-// Validate checks q, whose defaults are filled in, against the documented
-// limits. The error names the field, the limit and the remedy, and is [ErrInvalid].
+// Validate checks q against the documented limits. Its defaults must be filled in. The error is
+// [ErrInvalid] and names the field, the limit and the remedy.
 func (q ContextQuery) Validate() error {
 	switch {
 	case len(q.Query) > MaxQueryBytes:
-		return Invalid("query", "is %d bytes long; the limit is %d: send the question, not the document", len(q.Query), MaxQueryBytes)
+		return Invalid("query", "is %d bytes long; the limit is %d: send the question, not the document",
+			len(q.Query), MaxQueryBytes)
 	case q.MaxResults < 1 || q.MaxResults > MaxResultsLimit:
 		return Invalid("max_results", "is %d; use 1 to %d", q.MaxResults, MaxResultsLimit)
 	case q.MaxTokens < 1 || q.MaxTokens > MaxTokensLimit:
@@ -134,7 +133,7 @@ func (q ContextQuery) Validate() error {
 	return nil
 }
 
-// validTexts checks the question and its other wordings.
+// validTexts checks Query and Queries.
 func (q ContextQuery) validTexts() error {
 	if err := ValidText("query", q.Query); err != nil {
 		return err
@@ -143,7 +142,7 @@ func (q ContextQuery) validTexts() error {
 	case len(q.Queries) > MaxQueries:
 		return Invalid("queries", "lists %d wordings; the limit is %d", len(q.Queries), MaxQueries)
 	case len(q.Queries) > 0 && q.Query == "":
-		return Invalid("queries", "come beside a query, which is empty; make one of them the query")
+		return Invalid("queries", "need a query, which is empty; make one of them the query")
 	}
 	total := len(q.Query)
 	for i, text := range q.Queries {
@@ -157,7 +156,8 @@ func (q ContextQuery) validTexts() error {
 		total += len(text)
 	}
 	if len(q.Queries) > 0 && total > MaxQueryBytes {
-		return Invalid("queries", "are, with the query, %d bytes long; the limit is %d: send questions, not documents", total, MaxQueryBytes)
+		return Invalid("queries", "are, with the query, %d bytes long; the limit is %d: send questions, not documents",
+			total, MaxQueryBytes)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Role says who speaks in a message.
+// Role is the role of a message's speaker.
 type Role string
 
 // The roles. A developer message counts as a system message.
@@ -31,7 +31,7 @@ func ParseRole(s string) (Role, error) {
 	return "", Invalid("role", "%q is not a role; use system, developer, user, assistant or tool", Clip(s))
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler] by [ParseRole].
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseRole].
 func (r *Role) UnmarshalText(b []byte) error {
 	p, err := ParseRole(string(b))
 	if err == nil {
@@ -40,7 +40,7 @@ func (r *Role) UnmarshalText(b []byte) error {
 	return err
 }
 
-// BlockType discriminates the kinds of [Block].
+// BlockType is the kind of a [Block].
 type BlockType string
 
 // The block types.
@@ -49,12 +49,12 @@ const (
 	BlockImage      BlockType = "image"
 	BlockToolUse    BlockType = "tool_use"
 	BlockToolResult BlockType = "tool_result"
-	// BlockVendor is a part of a kind that only one vendor's form has: a document, an audio,
-	// a search result, or whatever is invented next.
+	// BlockVendor is a block that only one vendor's format has, such as a document, audio or a
+	// search result.
 	BlockVendor BlockType = "vendor"
 )
 
-// Block is one part of a message's content. Type says which fields count.
+// Block is one part of a message's content. Type determines which fields are used.
 type Block struct {
 	Type BlockType `json:"type"`
 	// Text of a text block.
@@ -66,29 +66,27 @@ type Block struct {
 	ID    string          `json:"id,omitempty"`
 	Name  string          `json:"name,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
-	// ToolUseID, Content and IsError of a tool result. Tool results travel in
-	// messages of role user or tool.
+	// ToolUseID, Content and IsError of a tool result. Tool results occur in messages of role user
+	// or tool.
 	ToolUseID string  `json:"tool_use_id,omitempty"`
 	Content   Content `json:"content,omitempty"`
 	IsError   bool    `json:"is_error,omitempty"`
-	// Part is a JSON object of the vendor's form that Form names: of a vendor block all of it,
-	// of another one the fields that have no place above.
+	// Form names a vendor's format and Part is a JSON object of that format. For a vendor block
+	// Part is the whole block. For other blocks it has the fields without an equivalent above.
 	Form string          `json:"form,omitempty"`
 	Part json.RawMessage `json:"part,omitempty"`
 }
 
-// IsPlain reports whether a block is a text and nothing else.
+// IsPlain reports whether a block is text without vendor fields.
 func (b Block) IsPlain() bool { return b.Type == BlockText && len(b.Part) == 0 }
 
-// Content is a list of blocks. In JSON a single plain text is a string, and a string is
-// read as one.
+// Content is a list of blocks. In JSON a single plain text block is a string.
 type Content []Block
 
-// Text returns a content of one text block.
+// Text returns a content with one text block.
 func Text(s string) Content { return Content{{Type: BlockText, Text: s}} }
 
-// String returns the texts of the content's text blocks, one per line. Tool
-// uses, tool results and images have none.
+// String returns the texts of the text blocks, one per line. Other blocks are skipped.
 func (c Content) String() string {
 	if len(c) == 1 && c[0].Type == BlockText {
 		return c[0].Text
@@ -108,7 +106,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 		return json.Marshal(c[0].Text)
 	}
 	if len(c) == 0 {
-		return []byte("[]"), nil // also of nil: null is no content by the schema
+		return []byte("[]"), nil // for nil, too: null is not a valid content in the schema
 	}
 	return json.Marshal([]Block(c))
 }
@@ -145,16 +143,16 @@ type Message struct {
 	ParentID  string    `json:"parent_id,omitempty"`
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	Role      Role      `json:"role"`
-	// Name is the speaker's name, where there is more than a role to tell.
+	// Name is the speaker's name, if there is more than one speaker of a role.
 	Name    string  `json:"name,omitempty"`
 	Content Content `json:"content"`
-	// Reasoning is the model's visible thinking. It is kept, not remembered.
+	// Reasoning is the model's visible reasoning. It is stored but no memories are made of it.
 	Reasoning string   `json:"reasoning_content,omitempty"`
 	Metadata  Metadata `json:"metadata,omitempty"`
 }
 
-// Metadata holds values of JSON. A number that a float64 would write in another way, as an
-// integer beyond 2^53, is read as a [json.Number]; all others are float64.
+// Metadata holds JSON values. Numbers are float64, except that a number which a float64 would write
+// differently, such as an integer beyond 2^53, is a [json.Number].
 type Metadata map[string]any
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -172,7 +170,7 @@ func (m *Metadata) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// exact returns a value in which the numbers are float64 that are written as they were read.
+// exact converts numbers to float64 where that keeps their spelling.
 func exact(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -192,16 +190,16 @@ func exact(v any) any {
 	return v
 }
 
-// Metadata keys with a meaning of their own.
+// Metadata keys with a defined meaning.
 const (
-	MetaIsTrace         = "is_trace" // an internal step, not part of the conversation; absent otherwise
+	MetaIsTrace         = "is_trace" // true for an internal step outside the conversation; absent otherwise
 	MetaExecutionID     = "execution_id"
 	MetaStepID          = "step_id"
 	MetaAgentID         = "agent_id"
 	MetaToolExecutionID = "tool_execution_id"
 )
 
-// TextMessage returns a message of one text block.
+// TextMessage returns a message with one text block.
 func TextMessage(role Role, text string) Message {
 	return Message{Role: role, Content: Text(text)}
 }
@@ -212,7 +210,7 @@ func (m Message) IsTrace() bool {
 	return b
 }
 
-// ExecutionID returns the execution that produced the message, or "".
+// ExecutionID returns the id of the execution that produced the message, or "".
 func (m Message) ExecutionID() string {
 	s, _ := m.Metadata[MetaExecutionID].(string)
 	return s

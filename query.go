@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// ContextType says what kind of thing an item is.
+// ContextType is the kind of an item.
 type ContextType string
 
-// The context types. JSON carries these words; XML carries [ContextType.Label].
+// The context types. JSON uses these words; XML uses [ContextType.Label].
 const (
-	TypeMemory   ContextType = "memory"   // something remembered from conversations
+	TypeMemory   ContextType = "memory"   // extracted from conversations
 	TypeResource ContextType = "resource" // documents, files, code; the default
 	TypeSkill    ContextType = "skill"    // a published procedure
 )
 
-// ParseContextType reads a type in any letter case. "file" and "custom" are
-// accepted as other names of [TypeResource].
+// ParseContextType reads a type in any letter case. "file" and "custom" are aliases of
+// [TypeResource].
 func ParseContextType(s string) (ContextType, error) {
 	switch t := ContextType(strings.ToLower(s)); t {
 	case TypeMemory, TypeResource, TypeSkill:
@@ -31,7 +31,7 @@ func ParseContextType(s string) (ContextType, error) {
 	return "", Invalid("context_types", "%q is not a context type; use memory, resource or skill", Clip(s))
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler] by [ParseContextType].
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseContextType].
 func (t *ContextType) UnmarshalText(b []byte) error {
 	p, err := ParseContextType(string(b))
 	if err == nil {
@@ -40,7 +40,7 @@ func (t *ContextType) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Label returns the type as XML shows it: Memory, Resource or Skill.
+// Label returns the type as XML writes it: Memory, Resource or Skill.
 func (t ContextType) Label() string {
 	switch t {
 	case TypeMemory:
@@ -52,10 +52,10 @@ func (t ContextType) Label() string {
 	}
 }
 
-// ContextDepth says how much of a hit an item shows.
+// ContextDepth is the amount of text that an item shows.
 type ContextDepth string
 
-// The depths, from short to long.
+// The depths, shortest first.
 const (
 	DepthAbstract ContextDepth = "abstract" // the gist, about 100 tokens
 	DepthOverview ContextDepth = "overview" // the passage, at most 2,000 characters; the default
@@ -80,7 +80,7 @@ func ParseContextDepth(s string) (ContextDepth, error) {
 	return "", Invalid("depth", "%q is not a depth; use abstract, overview or full", Clip(s))
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler] by [ParseContextDepth].
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseContextDepth].
 func (d *ContextDepth) UnmarshalText(b []byte) error {
 	p, err := ParseContextDepth(string(b))
 	if err == nil {
@@ -89,18 +89,17 @@ func (d *ContextDepth) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Filter narrows a query to matching items. All given conditions must hold; the
-// zero value matches everything.
+// Filter restricts a query to matching items. All set conditions must hold. The zero value matches
+// everything.
 type Filter struct {
-	// Tags lists tags of which an item must carry all.
+	// Tags lists the tags that an item must carry, all of them.
 	Tags []string `json:"tags,omitempty"`
-	// Metadata lists keys and the value an item's metadata must have there.
-	// Values are compared as strings.
+	// Metadata lists the metadata keys and values that an item must have. Values are compared as
+	// strings.
 	Metadata map[string]string `json:"metadata,omitempty"`
-	// Sources lists sources or prefixes of sources ending in "*"; an item must match one.
+	// Sources lists sources, or prefixes of sources ending in "*". An item must match one of them.
 	Sources []string `json:"sources,omitempty"`
-	// OccurredAfter and OccurredBefore bound when the thing happened, after
-	// inclusive, before exclusive.
+	// OccurredAfter (inclusive) and OccurredBefore (exclusive) bound the item's Occurred.
 	OccurredAfter  time.Time `json:"occurred_after,omitzero"`
 	OccurredBefore time.Time `json:"occurred_before,omitzero"`
 }
@@ -117,92 +116,90 @@ func (f Filter) Clone() Filter {
 	return f
 }
 
-// ContextQuery asks what a model should see. The zero value of every field but
-// Query works; [ContextQuery.WithDefaults] says what it stands for.
+// ContextQuery asks for the context of a prompt. Only Query has no default;
+// [ContextQuery.WithDefaults] fills in the other fields.
 type ContextQuery struct {
-	// Query is the search text, usually the user's prompt. Empty asks for the
-	// most important and most recent items.
+	// Query is the search text, usually the user's prompt. If it is empty, the most important and
+	// most recent items are returned.
 	Query string `json:"query"`
 	// ContextTypes filters by type; empty means every type.
 	ContextTypes []ContextType `json:"context_types"`
 	Depth        ContextDepth  `json:"depth"`
-	// MaxResults and MaxTokens cap the answer: items, and tokens of the whole
-	// rendered string, tags included.
+	// MaxResults caps the items of the answer. MaxTokens caps the tokens of the whole rendered
+	// string, tags included.
 	MaxResults int `json:"max_results"`
 	MaxTokens  int `json:"max_tokens"`
 
-	// Namespace is a wall between tenants. UserID is one between the users of a
-	// namespace: without it only items that belong to no user are seen.
-	// SessionID and AgentID narrow memories; empty means any.
+	// Namespace isolates tenants. UserID isolates the users of a namespace; without it only items
+	// that belong to no user are visible. SessionID and AgentID narrow memories; empty means any.
 	Namespace string `json:"namespace,omitempty"`
 	UserID    string `json:"user_id,omitempty"`
 	AgentID   string `json:"agent_id,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
 
 	Filter Filter `json:"filter,omitzero"`
-	// AsOf answers from what was known at that time. Now is the time of asking,
-	// from which ages are counted; zero means the server's clock.
+	// AsOf answers with the knowledge of that time. Now is the time of the query, from which ages
+	// are computed; zero means the server's clock.
 	AsOf time.Time `json:"as_of,omitzero"`
 	Now  time.Time `json:"now,omitzero"`
 
-	// Tokenizer counts the budget; Format renders the answer; Preset chooses a
-	// set of caps that explicit fields override.
+	// Tokenizer counts the budget. Format names the renderer of the answer. Preset names a set of
+	// caps, which explicit fields override.
 	Tokenizer string `json:"tokenizer,omitempty"`
 	Format    string `json:"format,omitempty"`
 	Preset    string `json:"preset,omitempty"`
-	// Queries are other wordings of Query, as a model may write them, at most
-	// [MaxQueries] and together with Query at most [MaxQueryBytes]. Each counts half.
+	// Queries are up to [MaxQueries] other wordings of Query, for example written by a model. Each
+	// has half the weight of Query. Together with Query they are at most [MaxQueryBytes] long.
 	Queries []string `json:"queries,omitempty"`
-	// Messages is the conversation so far, newest last; Query may be the last of
-	// them. A question that leans on it is searched with words of it.
+	// Messages is the conversation so far, newest last; it may include Query. If Query is a
+	// follow-up, words of the conversation are added to the search.
 	Messages []Message `json:"messages,omitempty"`
-	// Exclude lists ids of items the model already has.
+	// Exclude lists the ids of items that the model already has.
 	Exclude []string `json:"exclude,omitempty"`
-	// Shown lists ids of items that the model was shown, in order. They keep their places
-	// while their rank changes little, so that what follows them in a prompt comes from its
-	// cache.
+	// Shown lists the ids of the items that the model was shown last, in order. They keep their
+	// places while their rank changes little, so that the prompt's cached prefix stays valid.
 	Shown []string `json:"shown,omitempty"`
-	// MinRelevance drops items below it, 0 to 1. Nil leaves it to ragctx: an answer has no
-	// items below [DefaultMinRelevance], and of those that are far behind its best one a
-	// sentence each.
+	// MinRelevance drops items with a lower relevance, 0 to 1. If it is nil, items below
+	// [DefaultMinRelevance] are dropped, and items far below the best one are shortened to a
+	// sentence.
 	MinRelevance *float64 `json:"min_relevance,omitempty"`
-	// Diversity, 0 to 1, is how much it counts against an item that it says what
-	// one before it says; 0 chooses by relevance alone.
+	// Diversity, 0 to 1, is the weight of the penalty for items that repeat an earlier item. 0
+	// ranks by relevance alone.
 	Diversity float64 `json:"diversity,omitempty"`
-	// Blocks splits the answer into a part that stays the same from query to query, of at
-	// most StableTokens, and the rest. 0 tokens are a quarter of MaxTokens, -1 is none.
+	// Blocks splits the answer into a stable block, which stays the same from query to query, and
+	// the rest. StableTokens is the limit of the stable block: 0 means a quarter of MaxTokens, -1
+	// means no stable block.
 	Blocks       bool `json:"blocks,omitempty"`
 	StableTokens int  `json:"stable_tokens,omitempty"`
-	// Citations has the rendered answer say each item's id and, where they are known, its
-	// title, page and lines. Nil is yes; false leaves A3S's tag, with source and type alone.
+	// Citations includes each item's id and, if known, its title, page and lines in the rendered
+	// answer. Nil means true. False writes the tag of A3S, with only source and type.
 	Citations *bool `json:"citations,omitempty"`
-	// Spotlight marks retrieved text word by word, so that a model can tell it from
+	// Spotlight marks each word of retrieved text, so that a model can distinguish it from
 	// instructions.
 	Spotlight bool `json:"spotlight,omitempty"`
-	// Explain adds per-signal scores to the items; Exact asks the vector leg for
-	// an exhaustive search.
+	// Explain adds the score of each signal to the items. Exact makes the vector index search
+	// exhaustively.
 	Explain bool `json:"explain,omitempty"`
 	Exact   bool `json:"exact,omitempty"`
-	// Highlight adds to the items where their content has the words of Query and Queries.
+	// Highlight adds [Highlights] for the words of Query and Queries to the items.
 	Highlight bool `json:"highlight,omitempty"`
-	// Params is passed to providers as it is.
+	// Params is passed to the providers unchanged.
 	Params map[string]any `json:"params,omitempty"`
 
-	// typesDefaulted marks ContextTypes as put there by NewQuery. Such a default
-	// does not filter: it would hide every memory from a caller who said nothing.
+	// typesDefaulted says that NewQuery set ContextTypes. Such a default does not filter, because
+	// it would hide every memory from a caller that chose no types.
 	typesDefaulted bool
 }
 
-// NewQuery returns a query for text with the constructor defaults: type
-// resource (which does not filter until [ContextQuery.WithTypes] is called),
-// depth overview, 10 results, 4,000 tokens. A query read from JSON has the same
-// defaults but no types.
+// NewQuery returns a query for text with the defaults: depth overview, 10 results, 4,000 tokens,
+// and type resource, which does not filter until [ContextQuery.WithTypes] is called. A query read
+// from JSON has the same defaults but no types.
 func NewQuery(text string) ContextQuery {
 	q := ContextQuery{Query: text, ContextTypes: []ContextType{TypeResource}, typesDefaulted: true}
 	return q.WithDefaults()
 }
 
-// WithTypes returns q asking for the given types only.
+// WithTypes returns q restricted to the given types.
 func (q ContextQuery) WithTypes(types ...ContextType) ContextQuery {
 	q.ContextTypes, q.typesDefaulted = slices.Clone(types), false
 	return q
@@ -211,16 +208,16 @@ func (q ContextQuery) WithTypes(types ...ContextType) ContextQuery {
 // WithDepth returns q with the given depth.
 func (q ContextQuery) WithDepth(d ContextDepth) ContextQuery { q.Depth = d; return q }
 
-// WithMaxResults returns q capped to n items.
+// WithMaxResults returns q limited to n items.
 func (q ContextQuery) WithMaxResults(n int) ContextQuery { q.MaxResults = n; return q }
 
-// WithMaxTokens returns q capped to n tokens.
+// WithMaxTokens returns q limited to n tokens.
 func (q ContextQuery) WithMaxTokens(n int) ContextQuery { q.MaxTokens = n; return q }
 
-// WithSessionID returns q narrowed to a session.
+// WithSessionID returns q restricted to a session.
 func (q ContextQuery) WithSessionID(id string) ContextQuery { q.SessionID = id; return q }
 
-// WithParam returns q with one more provider parameter; q's own map is not changed.
+// WithParam returns q with an additional provider parameter. The map of q is not modified.
 func (q ContextQuery) WithParam(key string, value any) ContextQuery {
 	params := make(map[string]any, len(q.Params)+1)
 	maps.Copy(params, q.Params)
@@ -229,12 +226,12 @@ func (q ContextQuery) WithParam(key string, value any) ContextQuery {
 	return q
 }
 
-// Wants reports whether items of type t are asked for.
+// Wants reports whether q asks for items of type t.
 func (q ContextQuery) Wants(t ContextType) bool {
 	return q.typesDefaulted || len(q.ContextTypes) == 0 || slices.Contains(q.ContextTypes, t)
 }
 
-// LeastRelevance is the MinRelevance that q names, or 0.
+// LeastRelevance returns MinRelevance, or 0 if it is nil.
 func (q ContextQuery) LeastRelevance() float64 {
 	if q.MinRelevance == nil {
 		return 0
@@ -242,9 +239,8 @@ func (q ContextQuery) LeastRelevance() float64 {
 	return *q.MinRelevance
 }
 
-// WithDefaults returns q with every unset field filled: depth overview, the
-// caps of the preset if one is named and 10 results and 4,000 tokens otherwise,
-// the default namespace and tokenizer, and XML.
+// WithDefaults returns q with every unset field filled in: depth overview, the caps of the preset
+// (10 results and 4,000 tokens without one), the default namespace and tokenizer, and XML.
 func (q ContextQuery) WithDefaults() ContextQuery {
 	results, tokens := DefaultMaxResults, DefaultMaxTokens
 	if p, ok := presets[q.Preset]; ok && q.Preset != "" {
@@ -271,8 +267,8 @@ func (q ContextQuery) WithDefaults() ContextQuery {
 	return q
 }
 
-// UnmarshalJSON reads a query strictly (an unknown field is an error) and fills
-// what is missing by [ContextQuery.WithDefaults].
+// UnmarshalJSON reads a query and fills in missing fields with [ContextQuery.WithDefaults]. An
+// unknown field is an error.
 func (q *ContextQuery) UnmarshalJSON(b []byte) error {
 	type plain ContextQuery
 	var p plain
@@ -285,8 +281,8 @@ func (q *ContextQuery) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes a query. Types that only [NewQuery] put there are left out:
-// read back, they would filter.
+// MarshalJSON writes a query. It omits types that only [NewQuery] set, because they would filter
+// when read back.
 func (q ContextQuery) MarshalJSON() ([]byte, error) {
 	type plain ContextQuery
 	if q.typesDefaulted || q.ContextTypes == nil {

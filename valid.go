@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// ValidName checks an identifier chosen by a caller: valid UTF-8 without NUL,
-// at most [MaxNameBytes]. Empty is valid.
+// ValidName checks an identifier chosen by a caller. It must be valid UTF-8 without NUL and at most
+// [MaxNameBytes] long. Empty is valid.
 func ValidName(field, s string) error {
 	if len(s) > MaxNameBytes {
 		return Invalid(field, "is %d bytes long; the limit is %d", len(s), MaxNameBytes)
@@ -17,7 +17,7 @@ func ValidName(field, s string) error {
 	return ValidText(field, s)
 }
 
-// ValidText checks that s is valid UTF-8 and holds no NUL byte.
+// ValidText checks that s is valid UTF-8 without NUL bytes.
 func ValidText(field, s string) error {
 	if !utf8.ValidString(s) {
 		return Invalid(field, "is not valid UTF-8; convert the text before sending it")
@@ -28,8 +28,8 @@ func ValidText(field, s string) error {
 	return nil
 }
 
-// ValidTime checks that t can be written as RFC 3339: a year of four digits, in
-// UTC. The zero time is valid.
+// ValidTime checks that t, in UTC, has a four-digit year, as RFC 3339 requires. The zero time is
+// valid.
 func ValidTime(field string, t time.Time) error {
 	if y := t.UTC().Year(); y < 1 || y > 9999 {
 		return Invalid(field, "is in the year %d; use 1 to 9999", y)
@@ -37,8 +37,8 @@ func ValidTime(field string, t time.Time) error {
 	return nil
 }
 
-// ValidMetadata checks that metadata can be stored: valid keys, JSON values, at
-// most limit bytes in all.
+// ValidMetadata checks that metadata can be stored: its keys are valid, and its values are JSON of
+// at most limit bytes.
 func ValidMetadata(field string, m map[string]any, limit int) error {
 	for k := range m {
 		if k == "" {
@@ -61,7 +61,7 @@ func ValidMetadata(field string, m map[string]any, limit int) error {
 	return nil
 }
 
-// Clip shortens s for an error message: at most 60 characters, no line breaks.
+// Clip shortens s for an error message to at most 60 characters, without line breaks.
 func Clip(s string) string {
 	r := []rune(strings.ToValidUTF8(s, "\uFFFD"))
 	if len(r) > 60 {

@@ -154,13 +154,13 @@ func (anthropic) write(messages []indexed, l *losses) Conversation {
 			plain = plain && len(system) == 0 && len(parts) == 1 && !x.List
 			system = append(system, parts...)
 			if i > 0 && !isSystem(messages[i-1].Message) {
-				l.add(m.index, "where a system message stands")
+				l.add(m.index, "the position of a system message")
 			}
 			continue
 		}
 		parts := x.insertThoughts(anthropicParts(m, l), anthropicThoughts(m, x, l))
 		if len(parts) == 0 {
-			l.add(m.index, "a message that says nothing")
+			l.add(m.index, "an empty message")
 			continue
 		}
 		turns = addTurn(turns, newTurn(m, parts, x))
@@ -229,9 +229,9 @@ func anthropicParts(m indexed, l *losses) []any {
 		var o object
 		switch {
 		case b.Type == ragctx.BlockImage && m.Role != ragctx.RoleUser:
-			l.add(m.index, "an image that no user shows")
+			l.add(m.index, "an image outside a user message")
 		case b.Type == ragctx.BlockToolUse && m.Role != ragctx.RoleAssistant:
-			l.add(m.index, "a call by somebody who is no assistant")
+			l.add(m.index, "a tool call outside an assistant message")
 		case b.Type == ragctx.BlockToolUse:
 			o = object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": inputObject(b, m.index, l)}
 		default:

@@ -32,7 +32,7 @@ func checkForm(v Vendor, field string, lacks bool, leftOver object) error {
 		}
 	}
 	if lacks && len(names) > 0 {
-		return ragctx.Invalid(ragctx.Clip(names[0]), "is not understood, and there is no %s, which says what a message says; send that, or name the form that the message has", field)
+		return ragctx.Invalid(ragctx.Clip(names[0]), "is not understood, and the field %s is missing; send %s, or name the form that the message has", field, field)
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func (l *losses) addUnknownFields(index int, leftOver object) {
 		return slices.Contains([]string{"refusal", "audio", "function_call", "annotations"}, name)
 	})
 	if len(names) > 0 {
-		l.add(index, "what is said in "+ragctx.Clip(strings.Join(names, ", "))+", which is not understood")
+		l.add(index, "the fields "+ragctx.Clip(strings.Join(names, ", "))+", which are not understood")
 	}
 }
 

@@ -238,13 +238,13 @@ func (gemini) write(messages []indexed, l *losses) Conversation {
 			system, systemFields = append(system, geminiParts(m, l)...), x.Fields
 			bare = x.Bare && len(system) == 1
 			if i > 0 && !isSystem(messages[i-1].Message) {
-				l.add(m.index, "where a system message stands")
+				l.add(m.index, "the position of a system message")
 			}
 			continue
 		}
 		parts := x.insertThoughts(geminiParts(m, l), geminiThoughts(m, x, l))
 		if len(parts) == 0 {
-			l.add(m.index, "a message that says nothing")
+			l.add(m.index, "an empty message")
 			continue
 		}
 		turns = addCalls(turns, newTurn(m, parts, x))
@@ -308,7 +308,7 @@ func geminiParts(m indexed, l *losses) []any {
 		case b.Type == ragctx.BlockImage:
 			parts = append(parts, geminiPart(b, object{"inlineData": object{"mimeType": b.MediaType, "data": b.Data}}))
 		case b.Type == ragctx.BlockToolUse && m.Role != ragctx.RoleAssistant:
-			l.add(m.index, "a call by somebody who is no assistant")
+			l.add(m.index, "a tool call outside an assistant message")
 		case b.Type == ragctx.BlockToolUse:
 			o := object{"name": b.Name}
 			if len(b.Input) > 0 {

@@ -156,7 +156,7 @@ func (openAI) write(messages []indexed, l *losses) Conversation {
 // openAIResult returns the content of a result, which can hold only text.
 func openAIResult(r ragctx.Block, x extra, index int, l *losses) any {
 	if r.IsError {
-		l.add(index, "that a result is an error")
+		l.add(index, "the error flag of a result")
 	}
 	texts := slices.DeleteFunc(slices.Clone(r.Content), func(b ragctx.Block) bool {
 		return b.Type != ragctx.BlockText && b.Type != ragctx.BlockVendor
@@ -205,11 +205,11 @@ func openAIParts(role ragctx.Role, c ragctx.Content, index int, l *losses) []any
 		case ragctx.BlockText:
 			o = object{"type": "text", "text": b.Text}
 			if called {
-				l.add(index, "that a text comes after a call")
+				l.add(index, "the position of a text after a call")
 			}
 		case ragctx.BlockImage:
 			if role != ragctx.RoleUser {
-				l.add(index, "an image that no user shows")
+				l.add(index, "an image outside a user message")
 				continue
 			}
 			url := "data:" + b.MediaType + ";base64," + base64.StdEncoding.EncodeToString(b.Data)
@@ -245,7 +245,7 @@ func openAICalls(m indexed, c ragctx.Content, l *losses) []object {
 			continue
 		}
 		if m.Role != ragctx.RoleAssistant {
-			l.add(m.index, "a call by somebody who is no assistant")
+			l.add(m.index, "a tool call outside an assistant message")
 			continue
 		}
 		calls = append(calls, openAICallObject(b))

@@ -29,7 +29,7 @@ func (x *extra) readContent(raw json.RawMessage, m *ragctx.Message, v Vendor, re
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		return ragctx.Invalid("content", "is neither a text nor a list of parts; send one of them")
+		return ragctx.Invalid("content", "is neither a text nor a list of parts; send either")
 	}
 	if err := x.readParts(parts, m, v, read); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (x *extra) readParts(parts []json.RawMessage, m *ragctx.Message, v Vendor, 
 	for at, raw := range parts {
 		var o object
 		if err := unmarshal(raw, &o); err != nil || o == nil {
-			return ragctx.Invalid(fmt.Sprintf("content[%d]", at), "is no object; a part has a type and what that has")
+			return ragctx.Invalid(fmt.Sprintf("content[%d]", at), "is not an object; send an object with a type and the fields of that type")
 		}
 		b, known, err := read(o, raw)
 		switch {
@@ -108,11 +108,11 @@ func foldToolText(m *indexed, l *losses) {
 	case m.Role != ragctx.RoleTool || len(rest) == 0:
 		return
 	case len(results) == 0:
-		l.add(m.index, "what a tool says without a result")
+		l.add(m.index, "text of a tool message without a result")
 	default:
 		last := &results[len(results)-1]
 		last.Content = slices.Concat(last.Content, rest)
-		l.add(m.index, "what a tool says beside its result, which becomes part of it")
+		l.add(m.index, "text beside a tool result, which becomes part of the result")
 	}
 	m.Content = results
 }
@@ -125,6 +125,6 @@ func inputObject(b ragctx.Block, index int, l *losses) json.RawMessage {
 	if isObject(b.Input) {
 		return b.Input
 	}
-	l.add(index, "the input of a call that is no object, which becomes the field input of one")
+	l.add(index, "the input of a call that is not an object, which becomes the field input of an object")
 	return marshal(object{"input": b.Input})
 }

@@ -166,7 +166,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Across vendors the rules of the other one hold, and what is lost is listed.
+// Messages written for another vendor obey that vendor's rules, and losses are listed.
 func TestAcrossVendors(t *testing.T) {
 	for from, conversations := range vendorLists {
 		for i, c := range conversations {
@@ -247,7 +247,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// shown writes roles with ids of calls and results.
+// shown summarizes roles with the ids of calls and results.
 func shown(messages []json.RawMessage) string {
 	var words []string
 	for _, raw := range messages {
@@ -298,9 +298,9 @@ func TestLosses(t *testing.T) {
 		{Role: ragctx.RoleUser, Content: ragctx.Content{{Type: ragctx.BlockToolUse, ID: "9", Name: "f"}}},
 	}
 	for v, want := range map[wire.Vendor]string{
-		wire.OpenAI:    "2 beside, 0 name, 1 text comes after, 1 reasoning, 2 error, 2 images, 3 image, 4 no assistant",
-		wire.Anthropic: "0 name, 1 no object, 1 signed, 2 beside, 3 image, 3 where, 4 no assistant, 4 nothing",
-		wire.Gemini:    "0 name, 1 no object, 1 vendor's, 2 beside, 2 images, 3 where, 4 no assistant, 4 nothing",
+		wire.OpenAI:    "2 beside, 0 name, 1 text after, 1 reasoning, 2 error, 2 images, 3 image, 4 outside an assistant",
+		wire.Anthropic: "0 name, 1 not an object, 1 signed, 2 beside, 3 image, 3 position, 4 outside an assistant, 4 empty",
+		wire.Gemini:    "0 name, 1 not an object, 1 vendor's, 2 beside, 2 images, 3 position, 4 outside an assistant, 4 empty",
 	} {
 		_, lost, err := wire.Write(v, messages)
 		if err != nil {
@@ -334,7 +334,7 @@ func TestSignedReasoning(t *testing.T) {
 	}
 }
 
-// What is kept of a vendor's message cannot pose as a call, a result, or a text.
+// Stored vendor fields cannot pose as a call, a result, or a text.
 func TestKeptPartsCannotPose(t *testing.T) {
 	for v, part := range map[wire.Vendor]string{
 		wire.OpenAI: `{"type":"text","text":"posed"}`, wire.Anthropic: `{"type":"tool_result","tool_use_id":"posed"}`, wire.Gemini: `{"functionCall":{"name":"posed"}}`,
@@ -365,29 +365,29 @@ func TestUnreadable(t *testing.T) {
 		}
 	}
 	if _, _, err := wire.Write("mistral", nil); err == nil {
-		t.Error("written for nobody")
+		t.Error("written for an unknown vendor")
 	}
 	if v, err := wire.ParseVendor("OpenAI"); v != wire.OpenAI || err != nil {
 		t.Errorf("%q, %v", v, err)
 	}
 }
 
-// A message in another vendor's form is refused, and told what to do: kept as it is, it
-// would say nothing.
+// A message in another vendor's form is refused with a remedy; stored as unknown fields, its text
+// would be hidden.
 func TestOtherVendorsForm(t *testing.T) {
 	for in, want := range map[string]string{
 		`anthropic {"role":"assistant","content":null,"tool_calls":[{"id":"c"}]}`:     "tool_calls: is a field of the form openai",
 		`anthropic {"role":"assistant","content":"Hm.","tool_calls":[{"id":"c"}]}`:    "tool_calls: is a field of the form openai",
 		`anthropic {"role":"user","tool_call_id":"c","content":"x"}`:                  "tool_call_id: is a field of the form openai",
-		`anthropic {"role":"user","text":"typo"}`:                                     "text: is not understood, and there is no content",
+		`anthropic {"role":"user","text":"typo"}`:                                     "text: is not understood, and the field content is missing",
 		`anthropic {"role":"user","parts":[{"text":"x"}]}`:                            "parts: is a field of the form gemini",
 		`anthropic {"role":"user","content":[{"type":"image_url","image_url":{}}]}`:   `content[0]: type: "image_url" is a part of the form openai`,
 		`gemini {"role":"model","content":"x"}`:                                       "content: is a field of the form openai or anthropic",
 		`gemini {"role":"model","tool_calls":[{"id":"c"}],"parts":[{"text":"x"}]}`:    "tool_calls: is a field of the form openai",
-		`gemini {"role":"user","text":"x"}`:                                           "text: is not understood, and there is no parts",
+		`gemini {"role":"user","text":"x"}`:                                           "text: is not understood, and the field parts is missing",
 		`openai {"role":"user","parts":[{"text":"x"}]}`:                               "parts: is a field of the form gemini",
-		`openai {"role":"user","text":"typo"}`:                                        "text: is not understood, and there is no content",
-		`openai {"role":"tool","tool_call_id":"c","output":"x"}`:                      "output: is not understood, and there is no content",
+		`openai {"role":"user","text":"typo"}`:                                        "text: is not understood, and the field content is missing",
+		`openai {"role":"tool","tool_call_id":"c","output":"x"}`:                      "output: is not understood, and the field content is missing",
 		`openai {"role":"assistant","content":[{"type":"tool_use","id":"c"}]}`:        `content[0]: type: "tool_use" is a part of the form anthropic`,
 		`openai {"role":"user","content":[{"type":"tool_result","tool_use_id":"c"}]}`: `content[0]: type: "tool_result" is a part of the form anthropic`,
 	} {
@@ -466,8 +466,8 @@ func views(t *rapid.T, messages []ragctx.Message) [][]ragctx.Message {
 	return out
 }
 
-// Whatever a conversation is like: what package session shows of it is written by the
-// rules of each vendor, and what was written is read and written as the same.
+// Every view of package session is valid for each vendor, and reading a written view and writing it
+// again changes nothing.
 func TestEveryVendorTakesViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, view := range views(t, conversation(t)) {
@@ -499,7 +499,7 @@ func TestEveryVendorTakesViews(t *testing.T) {
 	})
 }
 
-// Whatever is read is written, and what was written is read as the same.
+// Everything that can be read can be written, and what was written can be read.
 func FuzzRead(f *testing.F) {
 	for v, conversations := range vendorLists {
 		for _, c := range conversations {
@@ -541,9 +541,9 @@ type letters struct{}
 func (letters) Name() string       { return "letters" }
 func (letters) Count(s string) int { return len(s) }
 
-// TestGeminiWithoutIDs: results find their calls by their place in the turn, and a call that never
-// got its result takes that of no other. Calls and results are f or g with what they belong to:
-// m is the model's content, u what the user returns, and "said" what they say.
+// TestGeminiWithoutIDs: results find their calls by their place in the turn, and an abandoned call
+// takes no other call's result. Calls and results are f or g with a number that pairs them: m is
+// the model's content, u the user's results, and "said" the user's text.
 func TestGeminiWithoutIDs(t *testing.T) {
 	for in, want := range map[string]string{
 		"m:f1,f2 u:f1,f2":                     "f1 f2",
@@ -613,8 +613,7 @@ func TestGeminiWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestCallsKeepTheirFields: what a call has beside its arguments stays with it when another one
-// is left out.
+// TestCallsKeepTheirFields: the other fields of a call stay with it when another call is left out.
 func TestCallsKeepTheirFields(t *testing.T) {
 	messages, _, err := wire.Read(wire.OpenAI, wire.Conversation{Messages: raw(`[{"role":"user","content":"hi"},
 		{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"x":"of a"},{"id":"b","type":"custom","custom":{"name":"g","input":"in"},"x":"of b"}]},

@@ -8,10 +8,10 @@ import (
 // day counts days since 1 January 1970.
 type day int
 
-// open stands for no day: a stretch that is open on that side.
+// open marks the open end of a range of days.
 const open day = math.MinInt
 
-// secondsPerDay of the civil calendar in UTC.
+// secondsPerDay is the length of a day of the civil calendar in UTC.
 const secondsPerDay = 24 * 60 * 60
 
 // date returns the day of a date. Months and days beyond their range carry over.
@@ -30,14 +30,13 @@ func (d day) weekday() int { return ((int(d)+3)%7+7)%7 + 1 }
 // monday returns the first day of d's week.
 func (d day) monday() day { return d - day(d.weekday()-1) }
 
-// months returns d so many months later, or the last day of that month if it
-// has no such day.
+// months adds n months to d. A day that the target month lacks becomes its last day.
 func (d day) months(n int) day {
 	y, m, dom := d.civil()
 	return min(date(y, m+n, dom), date(y, m+n+1, 0))
 }
 
-// valid reports whether there is such a date.
+// valid reports whether the date exists.
 func valid(y, m, d int) bool {
 	if m < 1 || m > 12 || d < 1 {
 		return false
@@ -46,11 +45,11 @@ func valid(y, m, d int) bool {
 	return d <= last
 }
 
-// latest returns the year of the latest day d of month m that is not after
-// today; false if there is no such day.
+// latest returns the year of the most recent day d of month m that is not after today. It returns
+// false if there is no such day.
 func (p *parser) latest(m, d int) (year int, ok bool) {
 	y, _, _ := p.today.civil()
-	for back := range 9 { // between two leap days lie up to eight years
+	for back := range 9 { // leap days are up to eight years apart
 		if valid(y-back, m, d) && date(y-back, m, d) <= p.today {
 			return y - back, true
 		}
@@ -58,36 +57,36 @@ func (p *parser) latest(m, d int) (year int, ok bool) {
 	return 0, false
 }
 
-// A kind says what a found stretch is, and what may be added to it.
+// kind classifies a found range and decides what the grammar may add to it.
 type kind uint8
 
 const (
 	none kind = iota
 	aDay
-	aWeek // seven days
+	aWeek // any seven days
 	aMonth
 	aYear
-	aSpan // anything else
+	aSpan // any other range
 	sessions
-	dayOfMonth // a number that wants another date's month
+	dayOfMonth // a bare number that takes its month from another date
 )
 
-// found is a stretch of time or sessions, and the words that name it.
+// found is a range of time or of sessions, together with the tokens that name it.
 type found struct {
 	kind        kind
-	start, next int // the words: p.toks[start:next]
-	from, to    day // to excluded
+	start, next int // its tokens are p.toks[start:next]
+	from, to    day // to is exclusive
 	sess        [2]int
 	current     bool
-	absolute    bool // a date, said as such
-	yearless    bool // a date or month without its year
-	weekday     bool // named by the weekday
+	absolute    bool // an explicit date
+	yearless    bool // a date or month without a year
+	weekday     bool // named by its weekday
 	earlier     bool
-	// partFrom and partTo are minutes since from began; equal for the whole.
+	// partFrom and partTo are minutes after the start of from; equal values mean the whole range.
 	partFrom, partTo int
 }
 
-// strength orders what is found in one question.
+// strength ranks the times found in one question.
 func (f *found) strength() int {
 	switch {
 	case f.kind == none:
@@ -101,14 +100,14 @@ func (f *found) strength() int {
 	}
 }
 
-// sane reports whether f's days lie in years that can be written and stored.
+// sane reports whether f lies within the years that can be written and stored.
 func (f *found) sane() bool {
 	first, last := date(1, 1, 2), date(9999, 12, 30)
 	in := func(d day) bool { return d == open || d >= first && d <= last }
 	return f.kind != dayOfMonth && in(f.from) && in(f.to) && (f.from == open || f.to == open || f.from <= f.to)
 }
 
-// inYear returns a date or month without a year moved to year y.
+// inYear moves a date or month without a year to year y.
 func (f found) inYear(y int) (found, bool) {
 	_, m, d := f.from.civil()
 	switch {
@@ -124,7 +123,7 @@ func (f found) inYear(y int) (found, bool) {
 
 func (f *found) year() int { y, _, _ := f.from.civil(); return y }
 
-// third narrows f to its first, middle or last third, 1 to 3.
+// third narrows f to its nth third, n being 1 to 3.
 func (f found) third(n int) found {
 	length := f.to - f.from
 	begin := f.from

@@ -2,10 +2,10 @@ package timeexpr
 
 import "strings"
 
-// opening are the roles of words that only a time is likely to follow.
+// opening holds the roles of words that are likely to precede only a time.
 const opening = leadOn | between | from | since | after | before | until
 
-// date reads one day by its date.
+// date reads a single calendar date.
 func (p *parser) date(i int, roles role) (found, bool) {
 	if p.at(i).weekday != 0 { // Monday, July 3rd
 		j := i + 1
@@ -85,7 +85,7 @@ func (p *parser) dayMonth(i int, roles role) (found, bool) {
 	return f, f.kind == aDay
 }
 
-// ofMonth returns day d of the month at token k that is counted from now.
+// ofMonth returns day d of the relative month at token k ("last month").
 func (p *parser) ofMonth(d, k int) (found, bool) {
 	f, ok := p.relative(k, 0)
 	y, m, _ := f.from.civil()
@@ -97,8 +97,8 @@ func (p *parser) ofMonth(d, k int) (found, bool) {
 	return f, true
 }
 
-// dated returns day d of month m of the year that is said at token j, and
-// whether one is; else of the latest year that fits.
+// dated returns day d of month m and reports whether a year follows at token j. Without one it
+// takes the most recent year that fits.
 func (p *parser) dated(d, m, j int) (found, bool) {
 	y, next := p.yearAt(j)
 	said := next > j
@@ -115,8 +115,8 @@ func (p *parser) dated(d, m, j int) (found, bool) {
 	return found{kind: aDay, from: from, to: from + 1, absolute: true, yearless: !said, next: next}, said
 }
 
-// yearAgo reads the year at token k that is counted from now; it returns where
-// that ends, j if there is none.
+// yearAgo reads a relative year at token k ("last year") and returns the index after it, or j if
+// there is none.
 func (p *parser) yearAgo(k, j int) (y, next int) {
 	for _, rule := range [...]func(*parser, int) (found, bool){(*parser).unitsAgo, (*parser).lastUnits, (*parser).thisUnit} {
 		if f, ok := rule(p, k); ok && f.kind == aYear {
@@ -126,14 +126,14 @@ func (p *parser) yearAgo(k, j int) (y, next int) {
 	return 0, j
 }
 
-// Years that are taken for one.
+// Bounds of the numbers that are read as a year.
 const (
 	firstYear = 1900
 	lastYear  = 2100
 )
 
-// yearAt reads the year of the date or month that ends before token j: "2023",
-// "of 2023", "'23", "last year". It returns where that ends, j if there is none.
+// yearAt reads the year after a date or month that ends before token j: "2023", "of 2023", "'23",
+// "last year". It returns the index after the year, or j if there is none.
 func (p *parser) yearAt(j int) (y, next int) {
 	k := j
 	for p.next(k, of|lead) && k < j+2 {
@@ -156,7 +156,7 @@ func (p *parser) yearAt(j int) (y, next int) {
 	return 0, j
 }
 
-// calendarYear reports whether token k is a number that can be a year up to most.
+// calendarYear reports whether token k is a number that can be a year, up to most.
 func (p *parser) calendarYear(k, most int) bool {
 	t := p.tok(k)
 	if t.digits != 4 || t.ordinal || int(t.number) < firstYear || int(t.number) > most || p.partOfNumber(k, k+1) {
@@ -165,8 +165,8 @@ func (p *parser) calendarYear(k, most int) bool {
 	return k+1 >= len(p.toks) || p.tok(k+1).gap != hyphen && (p.at(k+1).unit == 0 || !p.near(k+1)) // "2048-bit"
 }
 
-// digitDate reads 2023-07-03, 3.7.2023, 7/3/2023 and, after words that a date
-// follows, the same without the year.
+// digitDate reads 2023-07-03, 3.7.2023 and 7/3/2023. After words that precede a date it also reads
+// them without the year.
 func (p *parser) digitDate(i int, roles role) (found, bool) {
 	n := 1
 	sep := gap(0)
@@ -200,7 +200,7 @@ func (p *parser) digitDate(i int, roles role) (found, bool) {
 	return p.ymd(c, m, d, i+3)
 }
 
-// ymd returns a date in digits.
+// ymd returns the date of the three numbers.
 func (p *parser) ymd(y, m, d, next int) (found, bool) {
 	if y < firstYear || y > lastYear || !valid(y, m, d) {
 		return found{}, false
@@ -209,7 +209,7 @@ func (p *parser) ymd(y, m, d, next int) (found, bool) {
 	return found{kind: aDay, from: from, to: from + 1, absolute: true, next: next}, true
 }
 
-// order tells the month from the day in a/b/y.
+// order decides which of a and b is the month in a/b/y.
 func (p *parser) order(a, b, y int, sep gap) (m, d int) {
 	switch {
 	case sep == dot || a > 12:
@@ -249,8 +249,7 @@ func (p *parser) shortDate(i int, roles role) (found, bool) {
 	return f, ok
 }
 
-// apart reports whether tokens i to j are not part of something longer: of a
-// name, a path, an address, a number.
+// apart reports whether tokens i to j stand alone, outside a longer name, path, address or number.
 func (p *parser) apart(i, j int) bool {
 	if i > 0 {
 		if g := p.tok(i).gap; g == hyphen || g == slash || g == dot || g == colon {

@@ -70,7 +70,7 @@ var germanTable = table{
 	},
 }
 
-// germanCompounds adds the weekdays with a part of the day: "Freitagabend".
+// germanCompounds adds the weekdays joined with a part of the day: "Freitagabend".
 func (b builder) germanCompounds() {
 	for weekday := range strings.FieldsSeq("montag dienstag mittwoch donnerstag freitag samstag sonntag") {
 		n := 0
@@ -84,8 +84,8 @@ func (b builder) germanCompounds() {
 	}
 }
 
-// germanNumerals adds what German writes as one word: "einundzwanzig", and all
-// ordinals with their endings.
+// germanNumerals adds the numbers that German writes as one word ("einundzwanzig") and all
+// inflected ordinals.
 func (b builder) germanNumerals() {
 	names := make(map[int][]string)
 	n := 0
@@ -117,7 +117,7 @@ func (b builder) germanNumerals() {
 	}
 }
 
-// germanOrdinal adds the ordinals of a stem.
+// germanOrdinal adds the inflected ordinals of a stem.
 func (b builder) germanOrdinal(stem string, n int) {
 	suffix := "te"
 	if n >= 20 {

@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// incidental reports whether the words from token i to the end of f, which could
-// name a time, stand for something else here.
+// incidental reports whether the words from token i to the end of f, which could name a time, mean
+// something else here.
 func (p *parser) incidental(i int, f found) bool {
 	if f.kind == sessions {
 		return false
 	}
 	end := f.next - 1
 	return p.inName(end) || p.address(end, f) || p.anyDay(i, end, f) || p.everyDay(end, f) ||
-		p.somebody(end, f) || p.spring(i, end) || p.lasts(i) || f.kind == aYear && p.at(i).word == "al"
+		p.personName(end, f) || p.spring(i, end) || p.lasts(i) || f.kind == aYear && p.at(i).word == "al"
 }
 
-// inName reports whether token i goes on as a name: "Monday.com", "march.txt".
+// inName reports whether token i continues a name: "Monday.com", "march.txt".
 func (p *parser) inName(i int) bool {
 	next := p.tok(i + 1)
 	return i+1 < len(p.toks) && next.gap == dot && next.digits == 0 && next.start == p.tok(i).end+1
 }
 
-// address reports whether a day is the name of a street: "8 May Street".
+// address reports whether a day is part of a street name: "8 May Street".
 func (p *parser) address(end int, f found) bool {
 	next := p.tok(end + 1)
 	return f.kind == aDay && f.absolute && end+1 < len(p.toks) && next.capital && p.near(end+1) &&
 		slices.Contains([]string{"street", "road", "avenue", "lane", "drive", "square"}, strings.ToLower(p.text[next.start:next.end]))
 }
 
-// anyDay reports whether no certain day is meant: "on a Friday", "an einem Freitag".
+// anyDay reports whether an indefinite day is meant: "on a Friday", "an einem Freitag".
 func (p *parser) anyDay(i, end int, f found) bool {
 	if !f.weekday || p.at(end).weekday == 0 {
 		return false
@@ -42,23 +42,22 @@ func (p *parser) anyDay(i, end int, f found) bool {
 	return false
 }
 
-// everyDay reports whether a French article makes a weekday every such day: "le
-// lundi", "le rôti du dimanche". "lundi" alone is the latest one.
+// everyDay reports whether a French article turns a weekday into a habit: "le lundi", "le rôti du
+// dimanche". "lundi" without an article is the most recent Monday.
 func (p *parser) everyDay(end int, f found) bool {
 	return f.weekday && p.at(end).weekday != 0 && p.at(end).languages == french &&
 		slices.Contains([]string{"le", "du"}, p.at(end-1).word)
 }
 
-// somebody reports whether a month is a name, which Spanish and French write with
-// a capital letter, and months without: "la hermana de Abril". The month of a date
-// is one however it is written.
-func (p *parser) somebody(end int, f found) bool {
+// personName reports whether a month's name is a person's name: "la hermana de Abril". Spanish and
+// French capitalize names, but not months. The month of a full date counts in either spelling.
+func (p *parser) personName(end int, f found) bool {
 	return f.kind == aMonth && f.yearless && p.tok(end).capital && p.at(end).languages&english == 0 &&
 		slices.Contains([]string{"de", "del", "d"}, p.at(end-1).word) && p.at(end-2).unit != month
 }
 
-// spring reports whether a season is a product: "in Spring", and "en Spring",
-// which is of no language.
+// spring reports whether a season is a product name: "in Spring". "en Spring" mixes languages and
+// is one, too.
 func (p *parser) spring(i, end int) bool {
 	e := p.at(end)
 	if e.season == 0 || end == i {

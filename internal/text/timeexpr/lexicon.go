@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// language is a set of languages: many words belong to several.
+// language is a set of languages, because many words belong to several.
 type language uint8
 
 const (
@@ -15,32 +15,32 @@ const (
 	french
 )
 
-// role is a set of what a word can be in a phrase of time.
+// role is the set of functions that a word can have in a time phrase.
 type role uint64
 
 const (
 	leadIn   role = 1 << iota // a preposition before months and years
-	leadOn                    // one before days
-	lead                      // an article or another word that may stand before a time
+	leadOn                    // a preposition before days
+	lead                      // an article or another word that may precede a time
 	between                   // begins a range
-	from                      // the same, and may stand before a single time
+	from                      // begins a range, and may precede a single time
 	and                       // joins the ends of a range
-	to                        // the same, and numbers may be joined by it
-	since                     // open to the end, taking the day in
-	after                     // open to the end, leaving the day out
-	before                    // open to the beginning, leaving the day out
-	until                     // open to the beginning, taking the day in
+	to                        // joins the ends of a range, and may join numbers
+	since                     // open to the end, including the day
+	after                     // open to the end, excluding the day
+	before                    // open to the beginning, excluding the day
+	until                     // open to the beginning, including the day
 	onward                    // after a time: from then on
-	lasting                   // before a quantity: that long until now (seit, depuis)
-	last                      // before a noun: the one before this
-	past                      // like last, but what ends today
-	passed                    // after a noun: the one before this
-	this                      // before a noun: the one that is going on
+	lasting                   // before a quantity: for that long until now (seit, depuis)
+	last                      // before a noun: the previous one
+	past                      // like last, but the range ends today
+	passed                    // after a noun: the previous one
+	this                      // before a noun: the current one
 	ago                       // after a quantity
 	agoFirst                  // before a quantity
-	of                        // between a part and the whole
-	earlier                   // not what is going on now
-	more                      // may stand before earlier
+	of                        // between a part and its whole
+	earlier                   // excludes the current one
+	more                      // may precede earlier
 	early                     // the first third of a month or year
 	mid                       // the second third
 	late                      // the last third
@@ -49,36 +49,36 @@ const (
 	few                       // more than two
 	several                   // more than a few
 	session                   // a recorded conversation
-	weakly                    // the same if "our" stands before it
-	plural                    // with session or a weekday: several of them
+	weakly                    // a recorded conversation only after "our"
+	plural                    // several sessions or weekdays
 	numero                    // between a noun and its number
-	today                     // a day, and so the next four
+	today                     // today and the next four roles name a day
 	yesterday
 	twoAgo
 	tonight
 	lastNight
 	tens      // between tens and ones: "treinta y dos"
 	hundred   // after a number
-	coming    // before a noun: not in the past, or all of them
-	our       // the asker is part of it
-	their     // somebody else's
+	coming    // before a noun: a future one, or every one
+	our       // includes the asker
+	their     // belongs to other people
 	occasion  // "time" in "last time"
 	someDay   // "other" in "the other day"
-	doubtful  // a month's name that is another word, too
-	computing // after session: it is a thing of computing
+	doubtful  // a month's name that is also another word
+	computing // after session: a computing session
 	deadline  // by, in "by July 3rd"
 	calendar  // a month, weekday, unit, part of the day, season or quarter
 	opener    // begins a phrase of several words: "up to", "il y a"
-	generic   // says nothing about the content
+	generic   // carries no content
 )
 
-// triggers are the roles without which a question names no time.
+// triggers holds the roles that a question needs at least one of to name a time.
 const triggers = calendar | session | weakly | today | yesterday | twoAgo | tonight | lastNight | occasion
 
-// generics are the roles of words that leave no content to search for.
+// generics holds the roles of words that carry no content to search for.
 const generics = generic | leadIn | leadOn | lead | and | to | of | session | our | plural
 
-// joining are the roles of words that only stand inside a time.
+// joining holds the roles of words that occur only inside a time phrase.
 const joining = and | to | onward | passed | tens | hundred | numero | coming
 
 // Units of time, and the parts of the day.
@@ -102,12 +102,12 @@ const (
 	night
 )
 
-// entry says all that a word can be, in any language.
+// entry holds every meaning of a word, in all languages.
 type entry struct {
 	word      string
 	roles     role
 	languages language
-	cardinal  int16 // 0 is none
+	cardinal  int16 // 0 if it is no number
 	ordinal   int16
 	month     uint8 // 1 is January
 	weekday   uint8 // 1 is Monday
@@ -117,8 +117,8 @@ type entry struct {
 	quarter   uint8 // "q1"
 }
 
-// table is the vocabulary of a language, folded: lower case, no marks. Words of
-// one meaning are separated by spaces, meanings that count up by commas.
+// table is the vocabulary of one language, folded to lower case without diacritics. Spaces separate
+// synonyms, commas separate meanings that count up.
 type table struct {
 	language language
 	months   string // January first
@@ -131,13 +131,13 @@ type table struct {
 	roles               []words
 }
 
-// words are words of one role.
+// words lists the words of one role.
 type words struct {
 	role role
 	list string
 }
 
-// lexicon returns the entries of all languages by word.
+// lexicon returns the entries of all languages, keyed by word.
 var lexicon = sync.OnceValue(func() map[string]*entry {
 	l := make(builder, 2048)
 	for _, t := range []*table{&englishTable, &germanTable, &spanishTable, &frenchTable} {
@@ -149,10 +149,10 @@ var lexicon = sync.OnceValue(func() map[string]*entry {
 	return l
 })
 
-// builder is a lexicon that is being made.
+// builder is a lexicon under construction.
 type builder map[string]*entry
 
-// entry returns the entry of a word, which is made if need be.
+// entry returns the entry of a word, creating it if needed.
 func (b builder) entry(word string, l language) *entry {
 	e := b[word]
 	if e == nil {
@@ -180,8 +180,8 @@ func (b builder) add(t *table) {
 	}
 }
 
-// scale returns the value of the nth number word of a table: 1 to 20, then the
-// tens, then a hundred.
+// scale returns the value of the nth number word of a table: 1 to 20, then the tens, then a
+// hundred.
 func scale(n int) int16 {
 	if n > 20 {
 		return int16(n-18) * 10
@@ -189,7 +189,7 @@ func scale(n int) int16 {
 	return int16(n)
 }
 
-// count calls set for each word of list with the number of its meaning.
+// count calls set for each word of list with the ordinal of its meaning.
 func (b builder) count(t *table, list string, set func(*entry, int)) {
 	n := 0
 	for meaning := range strings.SplitSeq(list, ",") {

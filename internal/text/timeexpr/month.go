@@ -7,7 +7,7 @@ func calendarMonth(y, m int) found {
 	return found{kind: aMonth, from: date(y, m, 1), to: date(y, m+1, 1)}
 }
 
-// monthly reads months, quarters and parts of what is longer than a day.
+// monthly reads months, quarters and parts of ranges longer than a day.
 func (p *parser) monthly(i int, roles role) (found, bool) {
 	if p.is(i, early|mid|late) {
 		if f, ok := p.partly(i); ok {
@@ -40,7 +40,7 @@ func (p *parser) whole(i int, roles role) (found, bool) {
 		return f, true
 	}
 	if n, ordinal, j := p.numeral(i); ordinal && n <= 4 && p.near(j) && p.at(j).unit == quarter && p.agree(j-1, j) {
-		return p.quarter(n, j+1, 0) // without its year it may be that of a game
+		return p.quarter(n, j+1, 0) // a quarter without a year may be one of a game
 	}
 	return found{}, false
 }
@@ -83,13 +83,12 @@ func (p *parser) month(i int, roles role) (found, bool) {
 	return f, true
 }
 
-// paired reports whether the month at token i is the first or the second of two:
-// "entre mars et mai".
+// paired reports whether the month at token i is one of a pair: "entre mars et mai".
 func (p *parser) paired(i int, roles role) bool {
 	return roles&between != 0 && p.is(i+1, and) && p.at(i+2).month != 0 || p.is(i-1, and) && p.at(i-2).month != 0
 }
 
-// quarter returns quarter n of the year that may be said at token j.
+// quarter returns quarter n of the year named at token j, or of the most recent one.
 func (p *parser) quarter(n, j int, roles role) (found, bool) {
 	y, next := p.yearAt(j)
 	if next == j {
@@ -179,8 +178,8 @@ func (p *parser) annual(i int, roles role) (found, bool) {
 	return f, true
 }
 
-// bareYear reports whether token i, between German words that say nothing, or after
-// who did something, is a year: German has no preposition before it.
+// bareYear reports whether token i is a German year without a preposition: between generic German
+// words, or after a pronoun.
 func (p *parser) bareYear(i int) bool {
 	if p.near(i) && slices.Contains([]string{"ich", "wir", "du", "er", "ihr", "man"}, p.at(i-1).word) && !(p.near(i+1) && p.tok(i+1).capital) {
 		return true
@@ -188,8 +187,8 @@ func (p *parser) bareYear(i int) bool {
 	return p.next(i-1, generic) && p.at(i-1).languages == german && p.near(i) && (p.next(i+1, generic) || !p.near(i+1))
 }
 
-// seasonal reads the seasons of the northern half of the world, which begin
-// with March, June, September and December. A winter has the year of its January.
+// seasonal reads the seasons of the northern hemisphere, which begin in March, June, September and
+// December. A winter belongs to the year of its January.
 func (p *parser) seasonal(i int, roles role) (found, bool) {
 	j := i
 	if p.is(i, last|this) && p.near(i+1) {
@@ -202,7 +201,7 @@ func (p *parser) seasonal(i int, roles role) (found, bool) {
 	of := func(y int) found {
 		m := 3 * n
 		if n == 4 {
-			m = 0 // December of the year before
+			m = 0 // December of the previous year
 		}
 		return found{kind: aSpan, from: date(y, m, 1), to: date(y, m+3, 1)}
 	}

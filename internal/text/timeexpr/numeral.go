@@ -1,7 +1,7 @@
 package timeexpr
 
-// numeral reads the number at token i, in digits or words, and returns where it
-// ends: i if there is none.
+// numeral reads the number at token i, in digits or words, and returns the index after it, or i if
+// there is none.
 func (p *parser) numeral(i int) (n int, ordinal bool, next int) {
 	if i >= len(p.toks) {
 		return 0, false, i
@@ -42,8 +42,8 @@ func (p *parser) numberWord(i int) (n int, ordinal bool, next int) {
 	return p.ones(i, n, next)
 }
 
-// ones adds what follows the tens at token i: "twenty-one", "treinta y dos",
-// "soixante et onze", "dix-sept".
+// ones adds the ones after the tens at token i: "twenty-one", "treinta y dos", "soixante et onze",
+// "dix-sept".
 func (p *parser) ones(i, n, next int) (int, bool, int) {
 	limit := 9
 	switch {
@@ -70,11 +70,11 @@ func (p *parser) ones(i, n, next int) (int, bool, int) {
 	return n + more, ordinal, j + 1
 }
 
-// quantity is how many of something: exactly n, or from least to most.
+// quantity is a number of units: n, between least and most.
 type quantity struct{ n, least, most int }
 
-// quantity reads how many at token i: a number, "a couple of", "ein paar",
-// "quelques". It returns where that ends, i if there is none.
+// quantity reads a quantity at token i: a number, "a couple of", "ein paar", "quelques". It returns
+// the index after it, or i if there is none.
 func (p *parser) quantity(i int) (quantity, int) {
 	j := i
 	if p.at(i).cardinal == 1 && p.next(i+1, couple|few|several) {

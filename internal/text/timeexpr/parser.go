@@ -5,25 +5,24 @@ import (
 	"time"
 )
 
-// parser holds one question. Its rules take the place of a token and return
-// what is found from there on; none looks further than a bounded number of
-// tokens.
+// parser holds one question. Each rule takes a token index and returns the time found there. Every
+// rule looks ahead a bounded number of tokens.
 type parser struct {
 	text  string
 	toks  []token
 	now   time.Time
 	today day
-	// evidence counts the words that belong to one language only, by its bit.
+	// evidence counts the words that belong to exactly one language, indexed by its bit.
 	evidence *[french + 1]int
 }
 
-// nothing is the entry of words that no table has.
+// nothing is the entry of unknown words.
 var nothing entry
 
-// outside stands for the tokens before the first and after the last.
+// outside stands in for tokens before the first and after the last.
 var outside = token{number: -1, gap: other}
 
-// tok returns token i; there may be none.
+// tok returns token i, or outside if the index is out of range.
 func (p *parser) tok(i int) *token {
 	if uint(i) >= uint(len(p.toks)) {
 		return &outside
@@ -31,7 +30,7 @@ func (p *parser) tok(i int) *token {
 	return &p.toks[i]
 }
 
-// at returns the entry of token i, which may be that of no word.
+// at returns the entry of token i, or nothing for an unknown word.
 func (p *parser) at(i int) *entry {
 	if e := p.tok(i).entry; e != nil {
 		return e
@@ -42,24 +41,23 @@ func (p *parser) at(i int) *entry {
 // is reports whether token i has one of the roles.
 func (p *parser) is(i int, r role) bool { return p.at(i).roles&r != 0 }
 
-// near reports whether only spaces and hyphens part token i from the one before.
+// near reports whether only spaces, hyphens or apostrophes separate token i from the previous one.
 func (p *parser) near(i int) bool { return p.within(i, space|hyphen|apostrophe) }
 
-// within reports whether nothing but the given parts token i from the one before.
+// within reports whether only the allowed separators stand between token i and the previous one.
 func (p *parser) within(i int, allowed gap) bool {
 	return p.tok(i).gap&^allowed == 0
 }
 
-// next reports whether token i has one of the roles and is near the one before.
+// next reports whether token i has one of the roles and is near the previous one.
 func (p *parser) next(i int, r role) bool { return p.is(i, r) && p.near(i) }
 
-// agree reports whether tokens i and j are words of a common language. A number
-// in digits is of any.
+// agree reports whether tokens i and j share a language. Digits belong to every language.
 func (p *parser) agree(i, j int) bool {
 	return p.tok(i).digits > 0 || p.tok(j).digits > 0 || p.at(i).languages&p.at(j).languages != 0
 }
 
-// only returns how many words belong to that language and to no other.
+// only returns the number of words that belong to language l alone.
 func (p *parser) only(l language) int {
 	if p.evidence == nil {
 		p.evidence = new([french + 1]int)
@@ -72,26 +70,25 @@ func (p *parser) only(l language) int {
 	return p.evidence[l]
 }
 
-// proper reports whether token i is not one of the names that are also other
-// words, or is written as a name.
+// proper reports whether token i is an unambiguous name of a time, or is capitalized like one.
 func (p *parser) proper(i int) bool {
 	return !p.is(i, doubtful) || p.tok(i).capital && i > 0 && p.tok(i).gap&(dot|other) == 0
 }
 
-// leads returns where the prepositions and articles from i on end.
+// leads returns the index after the prepositions and articles that start at i.
 func (p *parser) leads(i int) (end int) {
 	for end = i; end < i+4 && p.is(end, leadIn|leadOn|lead|between|from) && (end == i || p.near(end)); end++ {
 	}
 	return end
 }
 
-// opens reports whether a time can begin with token i.
+// opens reports whether a time can begin at token i.
 func (p *parser) opens(i int) bool {
 	e := p.at(i)
 	return p.tok(i).number >= 0 || e.roles&^(generic|their|computing|plural|joining) != 0 || e.cardinal|e.ordinal != 0
 }
 
-// phrase returns the time that begins at token i, with all that belongs to it.
+// phrase returns the complete time phrase that begins at token i.
 func (p *parser) phrase(i int) (found, bool) {
 	f, ok := p.bound(i)
 	if !ok {
@@ -107,7 +104,7 @@ func (p *parser) phrase(i int) (found, bool) {
 	return f, true
 }
 
-// ranged returns the time or the range of times that begins at token i.
+// ranged returns the time or range that begins at token i.
 func (p *parser) ranged(i int) (found, bool) {
 	f, ok := p.led(i, 0)
 	if ok {
@@ -122,13 +119,13 @@ func (p *parser) ranged(i int) (found, bool) {
 	return found{}, false
 }
 
-// others reports whether somebody else's session is named.
+// others reports whether the named session belongs to other people.
 func (p *parser) others(i int, f found) bool {
 	return f.kind == sessions && i > 0 && p.within(i, space|apostrophe) && p.is(i-1, their)
 }
 
-// led returns the time after any prepositions and articles from i on. More
-// roles may be taken for granted.
+// led returns the time after any prepositions and articles at i. roles are assumed in addition to
+// theirs.
 func (p *parser) led(i int, roles role) (found, bool) {
 	end := p.leads(i)
 	for j := i; j <= end; j++ {
@@ -143,8 +140,8 @@ func (p *parser) led(i int, roles role) (found, bool) {
 	return found{}, false
 }
 
-// point returns the time that begins with token i itself; roles are those of
-// what leads to it.
+// point returns the time that begins exactly at token i; roles are the roles of the words before
+// it.
 func (p *parser) point(i int, roles role) (found, bool) {
 	for _, rule := range [...]func(*parser, int, role) (found, bool){
 		(*parser).sessions, (*parser).date, (*parser).dayPart, (*parser).weekOf, (*parser).relative, (*parser).monthly,

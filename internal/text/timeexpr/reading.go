@@ -6,39 +6,35 @@ import (
 	"time"
 )
 
-// Reading is what a question says about time. It names either a stretch of time
-// or sessions.
+// Reading is the time that a question names: either a range of time or sessions.
 type Reading struct {
-	// From and To bound the time named, To excluded, in now's location. A zero
-	// time is open on that side; both are zero when sessions are named.
+	// From and To bound the named time in now's location; To is exclusive. A zero time is open on
+	// that side. Both are zero when sessions are named.
 	From, To time.Time
-	// PartFrom and PartTo narrow From and To to a part of the day, To excluded.
-	// They are zero when none is named.
+	// PartFrom and PartTo narrow the range to a part of the day; PartTo is exclusive. They are zero
+	// when none is named.
 	PartFrom, PartTo time.Time
-	// Day says that one single day is named, and Weekday that it was by its
-	// weekday. Such days give way to recorded ones, see [Reading.Window], but for
-	// those that Exact says nobody errs about: today, yesterday, a date.
+	// Day is set when a single day is named, Weekday when its weekday names it. Such a day may move
+	// to a recorded one, see [Reading.Window]. Exact days never move: today, yesterday and dates.
 	Day, Weekday, Exact bool
-	// Earlier says that the words point away from what is going on at the time
-	// of asking: "earlier today". To is then not after now.
+	// Earlier excludes the current session or period ("earlier today"). To is then not after now.
 	Earlier bool
-	// Sessions are the first and the last session named: 1 is the first that is
-	// recorded, -1 the last. Both are 0 when none is named.
+	// Sessions holds the first and last session named: 1 is the first recorded session, -1 the
+	// last. Both are 0 when no session is named.
 	Sessions [2]int
-	// Current says that the session is named in which the question is asked.
+	// Current is set when the question names the session it is asked in.
 	Current bool
-	// Only says that the rest of the question is generic words: "what did we
-	// talk about". Then the time is all there is to search by.
+	// Only is set when the other words of the question are generic ("what did we talk about"): then
+	// the time is the only search criterion.
 	Only bool
-	// Rest is the question without the words that name the time. Of two spaces
-	// that would meet there, one is left.
+	// Rest is the question without the time words. Of two spaces that would meet, one is dropped.
 	Rest string
-	// Start and End are where those words stand in the question, in bytes.
+	// Start and End are the byte offsets of the time words in the question.
 	Start, End int
 }
 
-// Read returns what question says about time, as seen from now, and whether it
-// says anything. It takes any text, in time linear in its length.
+// Read returns the time that question names, relative to now, and whether it names one. It accepts
+// any text and takes time linear in its length.
 func Read(question string, now time.Time) (Reading, bool) {
 	var room [48]token
 	toks, timely := tokenize(room[:0], question)
@@ -55,7 +51,7 @@ func Read(question string, now time.Time) (Reading, bool) {
 	return p.reading(f), true
 }
 
-// NeedsTimeline reports whether [Reading.Window] depends on what is recorded.
+// NeedsTimeline reports whether [Reading.Window] depends on the recorded timeline.
 func (r Reading) NeedsTimeline() bool {
 	return r.named() || r.Day || r.Earlier || !r.PartTo.IsZero()
 }
@@ -63,7 +59,7 @@ func (r Reading) NeedsTimeline() bool {
 // named reports whether sessions are named.
 func (r Reading) named() bool { return r.Current || r.Sessions != [2]int{} }
 
-// find returns the strongest of what the question names, the first among equals.
+// find returns the strongest time in the question; among equals the first wins.
 func (p *parser) find() (found, bool) {
 	var best found
 	for i := 0; i < len(p.toks); {
@@ -84,7 +80,7 @@ func (p *parser) find() (found, bool) {
 	return best, best.kind != none
 }
 
-// reading turns days into times and cuts the words out of the question.
+// reading converts days into times and removes the time words from the question.
 func (p *parser) reading(f found) Reading {
 	r := Reading{
 		Day: f.kind == aDay, Weekday: f.weekday, Exact: f.kind == aDay && !f.weekday && (f.absolute || p.today-f.from <= day(1)),
@@ -94,7 +90,7 @@ func (p *parser) reading(f found) Reading {
 	r.From, r.To = p.midnight(f.from), p.midnight(f.to)
 	if f.partTo > f.partFrom {
 		from, to := p.clock(f.from, f.partFrom), p.clock(f.from, f.partTo)
-		if from.Before(to) { // not where the clock was put forward over it
+		if from.Before(to) { // false where a clock change skips the part
 			r.PartFrom, r.PartTo = from, to
 		}
 	}
@@ -105,7 +101,7 @@ func (p *parser) reading(f found) Reading {
 	return r
 }
 
-// without returns s without s[from:to]; of two spaces that meet, one is left.
+// without returns s without s[from:to]; of two spaces that meet, one is dropped.
 func without(s string, from, to int) string {
 	before, after := s[:from], s[to:]
 	if before == "" || strings.HasSuffix(before, " ") {
@@ -114,7 +110,7 @@ func without(s string, from, to int) string {
 	return before + after
 }
 
-// midnight returns when d begins, the zero time for an open end.
+// midnight returns the start of d, or the zero time for an open end.
 func (p *parser) midnight(d day) time.Time {
 	if d == open {
 		return time.Time{}
@@ -122,12 +118,12 @@ func (p *parser) midnight(d day) time.Time {
 	return p.clock(d, 0)
 }
 
-// clock returns the time so many minutes into d, counted on the clock.
+// clock returns the wall-clock time the given number of minutes into d.
 func (p *parser) clock(d day, minutes int) time.Time {
 	return time.Date(1970, 1, 1+int(d), 0, minutes, 0, 0, p.now.Location())
 }
 
-// generic reports whether all words but those of f are generic.
+// generic reports whether all words outside f are generic.
 func (p *parser) generic(f found) bool {
 	for i := range p.toks {
 		if i >= f.start && i < f.next {

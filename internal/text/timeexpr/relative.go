@@ -2,7 +2,7 @@ package timeexpr
 
 import "slices"
 
-// relative reads times that are counted from now.
+// relative reads times relative to now.
 func (p *parser) relative(i int, _ role) (found, bool) {
 	for _, rule := range [...]func(*parser, int) (found, bool){
 		(*parser).dayWord, (*parser).earlierThan, (*parser).unitsAgo, (*parser).lastUnits, (*parser).thisUnit,
@@ -15,7 +15,7 @@ func (p *parser) relative(i int, _ role) (found, bool) {
 	return found{}, false
 }
 
-// dayAgo returns the day so many days ago.
+// dayAgo returns the day n days ago.
 func (p *parser) dayAgo(n, next int) (found, bool) {
 	d := p.today - day(n)
 	return found{kind: aDay, from: d, to: d + 1, next: next}, true
@@ -54,14 +54,14 @@ func (p *parser) dayWord(i int) (found, bool) {
 	return found{}, false
 }
 
-// inPart narrows a day to a part of it, generously.
+// inPart narrows a day to one of its parts, with generous limits.
 func (f found) inPart(part uint8) found {
 	hours := [...][2]int{{}, {0, 12}, {11, 14}, {12, 19}, {17, 24}, {17, 30}}[part]
 	f.partFrom, f.partTo = hours[0]*60, hours[1]*60
 	return f
 }
 
-// unit returns the unit at token i and where it ends.
+// unit returns the unit at token i and the index after it.
 func (p *parser) unit(i int) (u uint8, next int) {
 	switch {
 	case p.at(i).word == "fin" && p.at(i+1).word == "de" && p.at(i+2).word == "semana":
@@ -109,7 +109,7 @@ func (p *parser) unitsAgo(i int) (found, bool) {
 	return p.before(q, u, after)
 }
 
-// before returns the unit that lies so many units back.
+// before returns the time the given number of units ago.
 func (p *parser) before(q quantity, u uint8, next int) (found, bool) {
 	f := found{kind: aSpan, next: next}
 	y, m, _ := p.today.civil()
@@ -147,13 +147,13 @@ func (p *parser) before(q quantity, u uint8, next int) (found, bool) {
 	return f, true
 }
 
-// minutesPerDay on the clock.
+// minutesPerDay is the length of a day on the clock.
 const minutesPerDay = 24 * 60
 
-// clockAgo returns the time so many minutes or hours ago, and half of one more
-// on either side.
+// clockAgo returns the time the given number of minutes or hours ago, widened by half a unit on
+// either side.
 func (p *parser) clockAgo(q quantity, u uint8, next int) (found, bool) {
-	length := 10 // nobody counts minutes
+	length := 10 // "twenty minutes ago" is an estimate
 	n := 1
 	if u == hour {
 		length, n = 60, 60
@@ -162,7 +162,7 @@ func (p *parser) clockAgo(q quantity, u uint8, next int) (found, bool) {
 	return p.minutes(now-q.most*n-length/2, now-q.least*n+length/2, next)
 }
 
-// minutes returns a stretch of minutes, counted from the midnight before now.
+// minutes returns a range of minutes, counted from the last midnight.
 func (p *parser) minutes(from, to, next int) (found, bool) {
 	first, last := floor(from, minutesPerDay), floor(to, minutesPerDay)
 	return found{
@@ -218,7 +218,7 @@ func (p *parser) lastUnits(i int) (found, bool) {
 	return p.lastOf(i, j, this)
 }
 
-// overWeekend reads "over the weekend", which is the latest that has begun.
+// overWeekend reads "over the weekend" as the most recent weekend that has begun.
 func (p *parser) overWeekend(i int, u uint8, next int) (found, bool) {
 	if u != weekend || !p.is(i-1, lead|leadOn) || p.is(i, plural) || p.next(next, coming) {
 		return found{}, false
@@ -226,7 +226,7 @@ func (p *parser) overWeekend(i int, u uint8, next int) (found, bool) {
 	return p.current(u, next)
 }
 
-// lastOf reads what follows "last" at token j; the phrase begins at token i.
+// lastOf reads the words after "last" at token j of the phrase that begins at token i.
 func (p *parser) lastOf(i, j int, this bool) (found, bool) {
 	if !p.near(j+1) || !p.agree(j, j+1) {
 		return found{}, false
@@ -254,7 +254,7 @@ func (p *parser) lastOf(i, j int, this bool) (found, bool) {
 	return p.calendarUnit(1, u, end)
 }
 
-// calendarUnit returns the whole unit, n units back.
+// calendarUnit returns the calendar unit n units back.
 func (p *parser) calendarUnit(n int, u uint8, next int) (found, bool) {
 	switch u {
 	case week, fortnight:
@@ -265,7 +265,7 @@ func (p *parser) calendarUnit(n int, u uint8, next int) (found, bool) {
 	}
 }
 
-// rolling returns the units up to now.
+// rolling returns the given number of units up to now.
 func (p *parser) rolling(q quantity, u uint8, next int) (found, bool) {
 	f := found{kind: aSpan, to: p.today + 1, next: next}
 	if p.near(next) && slices.Contains([]string{"of", "de", "del", "des"}, p.at(next).word) {
@@ -315,7 +315,7 @@ func (p *parser) thisUnit(i int) (found, bool) {
 	return p.current(u, end)
 }
 
-// current returns the unit that is going on.
+// current returns the current unit.
 func (p *parser) current(u uint8, next int) (found, bool) {
 	switch {
 	case u == minute || u == hour:

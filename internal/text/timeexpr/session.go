@@ -1,6 +1,6 @@
 package timeexpr
 
-// named returns sessions first to last.
+// named returns the sessions from first to last.
 func named(first, last, next int) (found, bool) {
 	if first > last && (first > 0) == (last > 0) {
 		first, last = last, first
@@ -8,8 +8,8 @@ func named(first, last, next int) (found, bool) {
 	return found{kind: sessions, sess: [2]int{first, last}, from: open, to: open, next: next}, true
 }
 
-// noun reports whether token i is a recorded conversation. Nouns that mean
-// other things as well want "our" before the phrase, which begins at start.
+// noun reports whether token i names a recorded conversation. Ambiguous nouns need "our" before the
+// phrase, which begins at start.
 func (p *parser) noun(i, start int) bool {
 	if i >= len(p.toks) || i > start && !p.near(i) {
 		return false
@@ -20,14 +20,13 @@ func (p *parser) noun(i, start int) bool {
 	return !p.next(i+1, computing) && !p.ofSomething(i+1)
 }
 
-// ofSomething reports whether the session is one of something else: "the first
-// session of the congress".
+// ofSomething reports whether the session belongs to an event: "the first session of the congress".
 func (p *parser) ofSomething(i int) bool {
 	return p.near(i) && p.at(i).word == "of" && !p.is(i+1, our|calendar) && p.at(i+1).cardinal == 0 && p.near(i+1) &&
 		p.tok(i+1).digits == 0
 }
 
-// sessions reads sessions by their number.
+// sessions reads sessions named by number.
 func (p *parser) sessions(i int, _ role) (found, bool) {
 	for _, rule := range [...]func(*parser, int) (found, bool){
 		(*parser).numbered, (*parser).ranked, (*parser).sessionsAgo, (*parser).lastSessions, (*parser).occasion,
@@ -39,8 +38,8 @@ func (p *parser) sessions(i int, _ role) (found, bool) {
 	return found{}, false
 }
 
-// numbered reads a noun and what follows it: "session 3", "sessions three to
-// five", "sesión número 3", "sesión anterior", "the session before last".
+// numbered reads a noun followed by its number: "session 3", "sessions three to five", "sesión
+// número 3", "sesión anterior", "the session before last".
 func (p *parser) numbered(i int) (found, bool) {
 	if !p.noun(i, i) {
 		return found{}, false
@@ -66,8 +65,8 @@ func (p *parser) numbered(i int) (found, bool) {
 	return named(n, n, next)
 }
 
-// sessionNumber reads the number of a session at token j, after the noun at i.
-// It returns where the number ends, j if there is none.
+// sessionNumber reads a session number at token j, after the noun at i. It returns the index after
+// the number, or j if there is none.
 func (p *parser) sessionNumber(i, j int) (n, next int) {
 	k := j
 	if p.next(k, numero) {
@@ -93,13 +92,12 @@ func (p *parser) sessionNumber(i, j int) (n, next int) {
 	return n, next
 }
 
-// partOfNumber reports whether the number before token next goes on there or
-// began before token k: 1.10, 10:30, 2023-07-03.
+// partOfNumber reports whether tokens k to next belong to a longer number: 1.10, 10:30, 2023-07-03.
 func (p *parser) partOfNumber(k, next int) bool {
 	return p.goesOn(next) || p.goesOn(k)
 }
 
-// goesOn reports whether token j goes on with the number before it.
+// goesOn reports whether token j continues the number before it.
 func (p *parser) goesOn(j int) bool {
 	if j < 1 || j >= len(p.toks) || p.tok(j).digits == 0 || p.tok(j-1).digits == 0 {
 		return false
@@ -108,8 +106,8 @@ func (p *parser) goesOn(j int) bool {
 	return g&(dot|comma|colon|slash) != 0 && g&(space|hyphen|dash|other) == 0
 }
 
-// through reads the end of a span of sessions at token j, the beginning of which
-// stands before: "through 5", "and session 5", "bis 5", "-5".
+// through reads the end of a range of sessions at token j: "through 5", "and session 5", "bis 5",
+// "-5".
 func (p *parser) through(noun, j int, joint bool) (n, next int) {
 	k, want := j, to
 	if joint {
@@ -144,7 +142,7 @@ func (p *parser) through(noun, j int, joint bool) (n, next int) {
 	return n, end
 }
 
-// ranging reports whether a dash parts token i from the one before.
+// ranging reports whether a dash separates token i from the previous one.
 func (p *parser) ranging(i int) bool {
 	return p.within(i, space|hyphen|dash|dot) && p.tok(i).gap&(hyphen|dash) != 0
 }
@@ -192,8 +190,8 @@ func (p *parser) dotted(i, n, j int) (found, bool) {
 	return found{}, false
 }
 
-// fromEnd returns where "to last", "from last" or "last" ends that begins at
-// token j; j if it does not.
+// fromEnd returns the index after "to last", "from last" or "last" at token j, or j if they do not
+// stand there.
 func (p *parser) fromEnd(j int) int {
 	k := j
 	if p.next(k, to|from) {
@@ -227,7 +225,7 @@ func (p *parser) sessionsAgo(i int) (found, bool) {
 	return found{}, false
 }
 
-// agoFirst returns where "vor", "hace" or "il y a" ends that begins at i.
+// agoFirst returns the index after "vor", "hace" or "il y a" at token i, or i.
 func (p *parser) agoFirst(i int) int {
 	switch {
 	case p.is(i, agoFirst):
@@ -240,7 +238,7 @@ func (p *parser) agoFirst(i int) int {
 	return i
 }
 
-// ago returns where "ago" or "plus tôt" ends that begins at i.
+// ago returns the index after "ago" or "plus tôt" at token i, or i.
 func (p *parser) ago(i int) int {
 	j := i
 	if p.next(j, more) {
@@ -282,7 +280,7 @@ func (p *parser) lastSessions(i int) (found, bool) {
 	return named(-1, -1, j+2)
 }
 
-// most returns i, or the next place if "most" stands there.
+// most returns the index after an optional "most" at token i.
 func (p *parser) most(i int) int {
 	if p.at(i).word == "most" && p.near(i+1) {
 		return i + 1
@@ -290,8 +288,8 @@ func (p *parser) most(i int) int {
 	return i
 }
 
-// penultimate returns where "penultimate", "vorletzte" or "avant-dernière" ends
-// that begins at i.
+// penultimate returns the index after "penultimate", "vorletzte" or "avant-dernière" at token i,
+// or i.
 func (p *parser) penultimate(i int) int {
 	switch {
 	case p.is(i, penult):
@@ -304,7 +302,7 @@ func (p *parser) penultimate(i int) int {
 	return i
 }
 
-// occasion reads "last time we talked", and "last time" at the end.
+// occasion reads "last time we talked", and "last time" at the end of the question.
 func (p *parser) occasion(i int) (found, bool) {
 	e := p.at(i)
 	if e.roles&last == 0 && e.ordinal != 1 || !p.next(i+1, occasion) || !p.agree(i, i+1) {
@@ -326,7 +324,7 @@ func (p *parser) occasion(i int) (found, bool) {
 	return found{}, false
 }
 
-// weTalked returns where "we talked" ends that begins at j.
+// weTalked returns the index after "we talked" at token j, or j.
 func (p *parser) weTalked(j int) int {
 	k := j
 	if w := p.at(k).word; w == "that" || w == "when" || w == "que" || w == "qu" {

@@ -1,7 +1,7 @@
 package timeexpr
 
-// bound reads what is open on one side: "since May", "before the 3rd of July",
-// "until yesterday", "after session 5".
+// bound reads ranges that are open on one side: "since May", "before the 3rd of July", "until
+// yesterday", "after session 5".
 func (p *parser) bound(i int) (found, bool) {
 	op, j := p.at(i).roles&(since|after|before|until|deadline), i+1
 	if _, ok := p.dayWord(i); ok || p.penultimate(i) > i { // antes de ayer, avant-dernière
@@ -51,7 +51,7 @@ func (p *parser) onward(i int) (found, bool) {
 	return f.bounded(since)
 }
 
-// bounded returns what is since, after, before or until f.
+// bounded returns the range since, after, before or until f.
 func (f found) bounded(op role) (found, bool) {
 	if f.kind == sessions {
 		return f.boundedSessions(op)
@@ -91,8 +91,8 @@ func (f found) boundedSessions(op role) (found, bool) {
 	return f, first != 0 && last != 0
 }
 
-// extend reads the second end of a range, the first of which is f, which begins
-// at token i: "between f and ...", "f to ...", "f - ...".
+// extend reads the second end of a range whose first end is f, at token i: "between f and ...", "f
+// to ...", "f - ...".
 func (p *parser) extend(i int, f found) (found, bool) {
 	if f.kind != sessions && (f.from == open || f.to == open) || f.current || f.partTo > 0 {
 		return f, false
@@ -132,7 +132,7 @@ func (p *parser) extend(i int, f found) (found, bool) {
 	return p.join(f, g)
 }
 
-// bareDay reads a day of the month that the other end of a range names.
+// bareDay reads a day of the month whose month is named by the other end of a range.
 func (p *parser) bareDay(i int) (found, bool) {
 	start := p.leads(i)
 	d, ordinal, next := p.numeral(start)
@@ -149,7 +149,7 @@ func (p *parser) bareDay(i int) (found, bool) {
 	return f, true
 }
 
-// join returns the range from a to b, both included.
+// join returns the range from a to b, both inclusive.
 func (p *parser) join(a, b found) (found, bool) {
 	r := found{kind: aSpan, start: a.start, next: b.next}
 	switch {
@@ -175,8 +175,7 @@ func (p *parser) join(a, b found) (found, bool) {
 	return r, true
 }
 
-// agreeOnYears gives a and b years in which a is not after b, as far as theirs
-// are not said.
+// agreeOnYears picks years for a and b, where none is stated, such that a is not after b.
 func agreeOnYears(a, b found) (found, found) {
 	moved := func(f found, y int) found {
 		if g, ok := f.inYear(y); ok {
@@ -199,8 +198,8 @@ func agreeOnYears(a, b found) (found, found) {
 	return a, b
 }
 
-// joinBare returns the range between date f and a day of the same month, or of
-// the next one to it that fits. first says that the day is the beginning.
+// joinBare returns the range between date f and a bare day of the same month or of an adjacent one
+// that fits. first reports whether the bare day is the beginning.
 func (p *parser) joinBare(r, f, bare found, first bool) (found, bool) {
 	if f.kind != aDay || !f.absolute {
 		return r, false

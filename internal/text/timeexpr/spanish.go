@@ -77,7 +77,7 @@ var spanishTable = table{
 	},
 }
 
-// spanishNumerals adds the numbers from 21 to 29, which are one word.
+// spanishNumerals adds the numbers from 21 to 29, which Spanish writes as one word.
 func (b builder) spanishNumerals() {
 	n := 20
 	for ones := range strings.SplitSeq("un uno una, dos, tres, cuatro, cinco, seis, siete, ocho, nueve", ",") {

@@ -9,21 +9,21 @@ import (
 	"unicode"
 )
 
-// The errors of [Dates.Parse].
+// Errors of [Dates.Parse].
 var (
 	ErrNoTime    = errors.New("is no time that can be read; write it as 2026-01-31T15:04:05Z")
 	ErrAmbiguous = errors.New("can be two days, for day and month could change places; write it as 2026-01-31")
 )
 
-// maxStamp is the longest text that is looked at.
+// maxStamp is the length in bytes of the longest text that is parsed.
 const maxStamp = 128
 
-// Dates reads the times that the records of one collection state, in the ways in which
-// programs and people write them. The collection tells the day from the month in
-// 3/4/2023: by its dates that can be read in one order only. The zero value knows none.
+// Dates parses the timestamps of one collection of records, in the formats that programs and people
+// use. In 3/4/2023 it takes the order of day and month from the collection's unambiguous dates. The
+// zero value knows no order.
 type Dates struct{ dayFirst, monthFirst bool }
 
-// Note learns from a time of the collection in which order its dates are written.
+// Note learns the order of day and month from a timestamp of the collection.
 func (d *Dates) Note(s string) {
 	if _, order, err := (Dates{}).read(s); err == nil {
 		d.dayFirst = d.dayFirst || order == dayFirst
@@ -31,17 +31,17 @@ func (d *Dates) Note(s string) {
 	}
 }
 
-// Parse reads a day, with or without a time of day, that says its year: ISO 8601, RFC 1123 and
-// 822, 31.1.2026, 31/1/2026, 1/31/2026, 2026/01/31 (Sat), names of months in English, German,
-// Spanish and French ("1:56 pm on 8 May, 2023", "le 8 mai 2023 à 13h56"), and Unix time in
-// seconds, or in thousandths, millionths or billionths of them by its length. Without a zone
-// it is UTC. The error is [ErrNoTime] or [ErrAmbiguous].
+// Parse reads a date that states its year, with or without a time of day: ISO 8601, RFC 1123 and
+// 822, 31.1.2026, 31/1/2026, 1/31/2026, 2026/01/31 (Sat), month names in English, German, Spanish
+// and French ("1:56 pm on 8 May, 2023", "le 8 mai 2023 à 13h56"), and Unix time in seconds,
+// milliseconds, microseconds or nanoseconds, depending on its length. Without a zone the time is
+// UTC. The error is [ErrNoTime] or [ErrAmbiguous].
 func (d Dates) Parse(s string) (time.Time, error) {
 	t, _, err := d.read(s)
 	return t, err
 }
 
-// order is the order in which the numbers of a date stand.
+// order is the order of the numbers of a date.
 type order uint8
 
 const (
@@ -56,20 +56,20 @@ var (
 	basicDay  = regexp.MustCompile(`(?i)^(\d{8})T(\d{2})(\d{2})`) // the basic format of ISO 8601
 	basicTime = regexp.MustCompile(`^(\d{8} \d{2}:\d{2})(\d{2})`)
 	zone      = regexp.MustCompile(`(?i)^\s?(?:([a-z]{1,4})\b)?([+-]\d{2}:?(?:\d{2})?)?(?:\s*\[[\w/+-]+\])?`)
-	aside     = regexp.MustCompile(`\([\pL\s.]*\)`) // a weekday, or the name of a zone
+	aside     = regexp.MustCompile(`\([\pL\s.]*\)`) // a weekday or the name of a zone
 	part      = regexp.MustCompile(`[\pL\pM]+|\d+|[^\s]`)
 	unix      = regexp.MustCompile(`^(\d{9,19})(?:\.(\d{1,9})\d*)?$`)
 )
 
-// zones are the names of RFC 822 and of Central Europe, in minutes east of Greenwich.
+// zones maps the zone names of RFC 822 and of Central Europe to minutes east of Greenwich.
 var zones = map[string]int{
 	"z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "cet": 60, "mez": 60, "cest": 120, "mesz": 120, "bst": 60,
 	"est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420,
 }
 
-// beside are words that stand in a time without saying anything, and short names of
-// weekdays that no sentence has.
-var beside = wordSet("on at the of um uhr den der am vom le la las los el de del du a h hrs " +
+// fillers holds words without meaning in a timestamp, and short names of weekdays that no sentence
+// contains.
+var fillers = wordSet("on at the of um uhr den der am vom le la las los el de del du a h hrs " +
 	"mo di mi do fr sa so lu ma me je ve ju vi lun mer mie jeu jue ven vie sam sab dim dom st nd rd th er t")
 
 func wordSet(list string) map[string]bool {
@@ -100,13 +100,13 @@ func (d Dates) read(s string) (time.Time, order, error) {
 	return time.Date(y, time.Month(m), dom, 0, 0, 0, 0, in).Add(at), order, nil
 }
 
-// plainStamp returns s with plain spaces, without marks of direction and brackets around it.
+// plainStamp returns s with plain spaces, without direction marks and surrounding brackets.
 func plainStamp(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.Is(unicode.Cf, r): // as WhatsApp writes them
+		case unicode.Is(unicode.Cf, r): // WhatsApp writes direction marks
 			return -1
 		}
 		return r
@@ -120,7 +120,7 @@ func plainStamp(s string) string {
 
 // unixTime reads seconds since 1970, with a fraction, or smaller units.
 func unixTime(s string) (time.Time, bool) {
-	if f, err := strconv.ParseFloat(s, 64); err == nil && strings.ContainsAny(s, "eE") { // as JSON may have it
+	if f, err := strconv.ParseFloat(s, 64); err == nil && strings.ContainsAny(s, "eE") { // JSON may use an exponent
 		s = strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	m := unix.FindStringSubmatch(s)
@@ -144,11 +144,11 @@ func unixTime(s string) (time.Time, bool) {
 
 // nanoseconds reads up to nine digits of a fraction of a second.
 func nanoseconds(fraction string) int64 {
-	n, _ := strconv.ParseInt((fraction + "000000000")[:9], 10, 64) // nine digits, or none
+	n, _ := strconv.ParseInt((fraction + "000000000")[:9], 10, 64) // always nine digits; none gives 0
 	return n
 }
 
-// timeOfDay cuts the time of day and the zone out of a time. Both may be missing.
+// timeOfDay cuts the time of day and the zone out of a timestamp. Both may be missing.
 func timeOfDay(s string) (at time.Duration, in *time.Location, rest string, ok bool) {
 	in = time.UTC
 	m := clock.FindStringSubmatchIndex(s)
@@ -184,7 +184,7 @@ func timeOfDay(s string) (at time.Duration, in *time.Location, rest string, ok b
 	return at + time.Duration(nanoseconds(group(4))), in, s[:m[0]] + " " + after, true
 }
 
-// zoneOf returns a zone that is said by a name, an offset or both, in minutes.
+// zoneOf returns the minutes east of Greenwich of a zone given by name, offset or both.
 func zoneOf(name, offset string) (minutes int, known bool) {
 	minutes, known = zones[strings.ToLower(name)]
 	if offset == "" || name != "" && !known {
@@ -201,22 +201,22 @@ func zoneOf(name, offset string) (minutes int, known bool) {
 	return minutes, minutes > -24*60 && minutes < 24*60
 }
 
-// number returns the value of a few digits, 0 of none.
+// number returns the value of a few digits, 0 for an empty string.
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits) // digits, few enough
+	n, _ := strconv.Atoi(digits) // the caller passes few digits
 	return n
 }
 
-// written is a date in parts.
-type written struct {
+// dateParts holds the numbers and words of a date.
+type dateParts struct {
 	numbers []string
-	signs   string // between two numbers, one for each gap; ' ' is none
-	month   int    // 0 is none that has a name
-	march   bool   // the month is "mar", which is Tuesday if another one follows
+	signs   string // one separator for each gap between two numbers; ' ' for none
+	month   int    // 0 without a month name
+	march   bool   // the month is "mar", which means Tuesday if another month follows
 	weekday int
 }
 
-// day reads what a time says beside the time of day.
+// day reads the date of a timestamp.
 func (d Dates) day(s string) (y, m, dom int, o order, err error) {
 	w, ok := partsOf(aside.ReplaceAllStringFunc(s, func(a string) string { return " " + strings.Trim(weekdayIn(a), "()") + " " }))
 	switch {
@@ -238,8 +238,8 @@ func (d Dates) day(s string) (y, m, dom int, o order, err error) {
 	return y, m, dom, anyOrder, nil
 }
 
-// weekdayIn returns an aside if it is a weekday, and nothing otherwise: the name of a
-// zone says no more than its offset.
+// weekdayIn returns a parenthesized weekday, or "" for anything else: the name of a zone adds
+// nothing to its offset.
 func weekdayIn(aside string) string {
 	if e := lexicon()[folded(strings.Trim(aside, "(). "))]; e != nil && e.weekday != 0 {
 		return aside
@@ -247,8 +247,8 @@ func weekdayIn(aside string) string {
 	return ""
 }
 
-// partsOf takes a date apart; false if something in it belongs to none.
-func partsOf(s string) (w written, ok bool) {
+// partsOf splits a date into its parts. It returns false if a part is unknown.
+func partsOf(s string) (w dateParts, ok bool) {
 	sign := byte(' ')
 	for _, p := range part.FindAllString(s, -1) {
 		switch r := []rune(p)[0]; {
@@ -273,8 +273,8 @@ func partsOf(s string) (w written, ok bool) {
 	return w, true
 }
 
-// word takes a word in, and reports whether dates have such a word.
-func (w *written) word(s string) bool {
+// word adds a word and reports whether dates contain such a word.
+func (w *dateParts) word(s string) bool {
 	e := lexicon()[s]
 	switch {
 	case e != nil && e.month != 0 && (w.month == 0 || w.march):
@@ -282,13 +282,13 @@ func (w *written) word(s string) bool {
 	case s == "mar":
 	case e != nil && e.weekday != 0:
 		w.weekday = int(e.weekday)
-	case !beside[s]:
+	case !fillers[s]:
 		return false
 	}
 	return true
 }
 
-// folded returns a word in lower case without marks.
+// folded returns a word in lower case without diacritics.
 func folded(s string) string {
 	var b []byte
 	for _, r := range s {
@@ -304,8 +304,8 @@ func folded(s string) string {
 	return string(b)
 }
 
-// named returns a date whose month has a name: its other numbers are a day and a year.
-func (w *written) named() (y, m, d int, ok bool) {
+// named returns a date with a month name: its other numbers are a day and a year.
+func (w *dateParts) named() (y, m, d int, ok bool) {
 	if len(w.numbers) != 2 {
 		return 0, 0, 0, false
 	}
@@ -316,7 +316,7 @@ func (w *written) named() (y, m, d int, ok bool) {
 	return yearOf(year), w.month, number(day), len(day) <= 2 && (len(year) == 4 || len(year) == 2)
 }
 
-// yearOf returns a year of four digits, or of the two that are left of one from 1969 on.
+// yearOf returns a year of four digits, or expands two digits to a year from 1969 on.
 func yearOf(digits string) int {
 	y := number(digits)
 	switch {
@@ -328,8 +328,8 @@ func yearOf(digits string) int {
 	return 1900 + y
 }
 
-// digits returns a date in three numbers.
-func (d Dates) digits(w written) (y, m, dom int, o order, err error) {
+// digits returns a date given as three numbers.
+func (d Dates) digits(w dateParts) (y, m, dom int, o order, err error) {
 	n := w.numbers
 	if len(n[0]) == 4 && len(n[1]) <= 2 && len(n[2]) <= 2 {
 		if y, m, dom = number(n[0]), number(n[1]), number(n[2]); y < 1 || !valid(y, m, dom) {
@@ -346,29 +346,29 @@ func (d Dates) digits(w written) (y, m, dom int, o order, err error) {
 	switch {
 	case asDay && (!asMonth || a == b || w.signs[0] == '.'):
 	case asMonth && !asDay:
-		return y, a, b, w.tells(monthFirst), nil
+		return y, a, b, w.collectionOrder(monthFirst), nil
 	case !asDay:
 		return 0, 0, 0, anyOrder, ErrNoTime
 	default:
 		return d.either(w, y, a, b)
 	}
 	if a == b || asMonth {
-		return y, b, a, anyOrder, nil // nothing to tell apart, or told by the dots
+		return y, b, a, anyOrder, nil // unambiguous, or decided by the dots
 	}
-	return y, b, a, w.tells(dayFirst), nil
+	return y, b, a, w.collectionOrder(dayFirst), nil
 }
 
-// tells returns the order that a date in digits shows of others of its collection: those
-// with dots have an order of their own.
-func (w written) tells(o order) order {
+// collectionOrder returns the order that a numeric date implies for the other dates of its
+// collection. A date with dots implies none: its order is fixed.
+func (w dateParts) collectionOrder(o order) order {
 	if w.signs[0] == '.' {
 		return anyOrder
 	}
 	return o
 }
 
-// either decides what is the day in a/b/y, by the weekday or by the other dates.
-func (d Dates) either(w written, y, a, b int) (year, m, dom int, o order, err error) {
+// either decides which of a and b is the day in a/b/y, by the weekday or by the other dates.
+func (d Dates) either(w dateParts, y, a, b int) (year, m, dom int, o order, err error) {
 	asDay, asMonth := date(y, b, a).weekday() == w.weekday, date(y, a, b).weekday() == w.weekday
 	switch {
 	case asDay && !asMonth:

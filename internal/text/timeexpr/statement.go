@@ -7,23 +7,22 @@ import (
 
 // Mention is a time that a statement names.
 type Mention struct {
-	// Start and End are where the words stand in the text, in bytes.
+	// Start and End are the byte offsets of the words in the text.
 	Start, End int
-	// From and To bound the time, To excluded, in now's location. One of them is
-	// zero where the words leave it open, as "since May" does.
+	// From and To bound the time in now's location; To is exclusive. One of them is zero where the
+	// words leave it open ("since May").
 	From, To time.Time
-	// AheadFrom and AheadTo bound the same time read as one that is still to come.
-	// They differ from From and To only where the words leave open which is meant:
-	// "on Friday", "in May", "on the 3rd of July".
+	// AheadFrom and AheadTo bound the same words read as a future time. They differ from From and
+	// To only if the words are ambiguous: "on Friday", "in May", "on the 3rd of July".
 	AheadFrom, AheadTo time.Time
-	// Day says that it is one single day, Weekday that its weekday names it.
+	// Day is set for a single day, Weekday if its weekday names it.
 	Day, Weekday bool
 }
 
-// Find returns the times that a statement names, past and to come, in the order
-// of the text. Where a question can only ask for what is over, a statement also
-// tells of what is coming: "tomorrow", "next Tuesday", "in three weeks". Sessions
-// are no times here. It takes any text, in time linear in its length.
+// Find returns the past and future times that a statement names, in the order of the text. A
+// question asks only about the past, but a statement may also announce: "tomorrow", "next Tuesday",
+// "in three weeks". Sessions are not times here. Find accepts any text and takes time linear in its
+// length.
 func Find(text string, now time.Time) []Mention {
 	toks, _ := tokenize(nil, text)
 	p := parser{text: text, now: now, toks: toks}
@@ -44,8 +43,7 @@ func Find(text string, now time.Time) []Mention {
 	return out
 }
 
-// statement returns the time that begins at token i, as one that is over and as
-// one that is to come.
+// statement returns the time that begins at token i, read as a past and as a future one.
 func (p *parser) statement(i int) (f, ahead found, ok bool) {
 	if f, ok = p.ahead(i); ok {
 		f.start = i
@@ -76,8 +74,7 @@ func (p *parser) mention(f, ahead found) Mention {
 	}
 }
 
-// toCome returns what f means if it is still to come, f itself if the words say
-// that it is over.
+// toCome returns the future meaning of f, or f if the words can only mean the past.
 func (p *parser) toCome(f found) found {
 	for i := f.start; i < f.next; i++ {
 		if p.is(i, last&^of) && !p.is(i, this) {
@@ -99,7 +96,7 @@ func (p *parser) toCome(f found) found {
 	return f
 }
 
-// yearSaid reports whether a year is among the words of f.
+// yearSaid reports whether the words of f contain a year.
 func (p *parser) yearSaid(f found) bool {
 	for i := f.start; i < f.next; i++ {
 		if p.tok(i).digits == 4 || p.at(i).unit == year {
@@ -109,16 +106,15 @@ func (p *parser) yearSaid(f found) bool {
 	return false
 }
 
-// tomorrows are the words for days to come, as they are also misspelt, and how
-// many days away they are.
-//
+// tomorrows maps the words for future days, including common misspellings, to their distance in
+// days.
 //nolint:misspell // on purpose
 var tomorrows = map[string]int{
 	"tomorrow": 1, "tmrw": 1, "tmr": 1, "tomorow": 1, "tommorow": 1, "tommorrow": 1, "uebermorgen": 2, "übermorgen": 2,
 	"demain": 1,
 }
 
-// ahead reads what only lies ahead.
+// ahead reads times that can only lie in the future.
 func (p *parser) ahead(i int) (found, bool) {
 	for _, rule := range [...]func(*parser, int) (found, bool){
 		(*parser).tomorrow, (*parser).comingUnit, (*parser).unitsAhead, (*parser).farYear,
@@ -152,7 +148,7 @@ func (p *parser) tomorrow(i int) (found, bool) {
 	case tomorrows[w] > 0:
 		return p.dayAgo(-tomorrows[w], i+1)
 	case w == "morgen" || w == "mañana":
-		// In the morning of a day, or every morning, is not tomorrow.
+		// "in the morning" and "every morning" do not mean tomorrow.
 		if i > 0 && p.near(i) && (p.is(i-1, lead|leadOn|leadIn|today|yesterday|this|coming) || p.at(i-1).weekday != 0 ||
 			p.lower(i-1) == "guten" || p.lower(i-1) == "jeden") {
 			return found{}, false
@@ -162,7 +158,7 @@ func (p *parser) tomorrow(i int) (found, bool) {
 	return found{}, false
 }
 
-// nexts are the words that say which of several is meant: the one to come.
+// nexts holds the words that select the coming one of several.
 var nexts = map[string]bool{
 	"next": true, "coming": true, "upcoming": true, "nächste": true, "nächsten": true, "nächster": true, "nächstes": true,
 	"naechste": true, "naechsten": true, "naechster": true, "naechstes": true, "nachste": true, "nachsten": true,
@@ -181,7 +177,7 @@ func (p *parser) comingUnit(i int) (found, bool) {
 		if k := j + 1; p.lower(k) == "few" || p.lower(k) == "couple" {
 			return found{}, false
 		}
-		return p.next1(j+1, j+1)
+		return p.upcoming(j+1, j+1)
 	}
 	if j != i {
 		return found{}, false
@@ -192,20 +188,20 @@ func (p *parser) comingUnit(i int) (found, bool) {
 	}
 	switch {
 	case nexts[p.lower(end)] && p.near(end):
-		f, ok := p.next1(i, end)
+		f, ok := p.upcoming(i, end)
 		f.next = max(f.next, end+1)
 		return f, ok
 	case p.lower(end) == "que" && p.lower(end+1) == "viene":
-		f, ok := p.next1(i, end)
+		f, ok := p.upcoming(i, end)
 		f.next = end + 2
 		return f, ok
 	}
 	return found{}, false
 }
 
-// next1 returns the weekday, month or unit at token i that is the next one;
-// its own words end before end at the earliest.
-func (p *parser) next1(i, end int) (found, bool) {
+// upcoming returns the next weekday, month or unit named at token i. The phrase ends at end or
+// later.
+func (p *parser) upcoming(i, end int) (found, bool) {
 	if w := int(p.at(i).weekday); w != 0 {
 		f, _ := p.dayAgo(p.sinceWeekday(w)-7, i+1)
 		if f.from == p.today {
@@ -255,7 +251,7 @@ func (p *parser) next1(i, end int) (found, bool) {
 	return f, true
 }
 
-// nextSeason returns the next season to begin; 1 is spring.
+// nextSeason returns the next season n to begin; 1 is spring.
 func (p *parser) nextSeason(n, next int) (found, bool) {
 	y, _, _ := p.today.civil()
 	from := date(y, 3*n, 1)
@@ -297,7 +293,7 @@ func (p *parser) unitsAhead(i int) (found, bool) {
 	return p.later(q, u, end)
 }
 
-// later returns the time so many units from today.
+// later returns the time the given number of units from today.
 func (p *parser) later(q quantity, u uint8, next int) (found, bool) {
 	f := found{kind: aSpan, next: next}
 	switch u {
@@ -321,8 +317,7 @@ func (p *parser) later(q quantity, u uint8, next int) (found, bool) {
 	return f, true
 }
 
-// by reads what a month or the end of something bounds: "by June", "by the end of
-// the month".
+// by reads a month or the end of a unit as a deadline: "by June", "by the end of the month".
 func (p *parser) by(i int) (found, bool) {
 	if !p.is(i, deadline) || !p.near(i+1) {
 		return found{}, false
@@ -332,7 +327,7 @@ func (p *parser) by(i int) (found, bool) {
 	return f, ok && f.kind != sessions && f.kind != dayOfMonth
 }
 
-// farYear reads a year that is still to come: "in 2031", "en 2031".
+// farYear reads a future year: "in 2031", "en 2031".
 func (p *parser) farYear(i int) (found, bool) {
 	now, _, _ := p.today.civil()
 	switch p.lower(i) {
@@ -347,21 +342,21 @@ func (p *parser) farYear(i int) (found, bool) {
 	return found{kind: aYear, from: date(y, 1, 1), to: date(y+1, 1, 1), absolute: true, next: i + 2}, true
 }
 
-// dayLeads are the words before a weekday that make it a day of its own.
+// dayLeads holds the words that make a following weekday a specific day.
 var dayLeads = map[string]bool{
 	"on": true, "by": true, "until": true, "till": true, "this": true, "am": true, "bis": true, "diesen": true, "el": true,
 	"este": true, "le": true, "ce": true, "before": true, "after": true, "since": true, "seit": true, "vor": true,
 }
 
-// namedDay reads a weekday in the places where [parser.dayOfWeek] doubts: "by
-// friday we ship". The words before it are not part of it.
+// namedDay reads a weekday where [parser.dayOfWeek] is too strict: "by friday we ship". The words
+// before it are not part of it.
 func (p *parser) namedDay(i int) (found, bool) {
 	w := int(p.at(i).weekday)
 	if w == 0 || p.is(i, plural) || i == 0 || !p.near(i) || !dayLeads[p.lower(i-1)] {
 		return found{}, false
 	}
 	if k := i + 1; p.within(k, space|comma|dot|hyphen) && (p.at(k).month != 0 || p.tok(k).number > 0) {
-		return found{}, false // Friday, 3 May: the date says more
+		return found{}, false // Friday, 3 May: the date is more precise
 	}
 	f, _ := p.dayAgo(p.sinceWeekday(w), i+1)
 	f.weekday = true

@@ -10,17 +10,17 @@ import (
 // token is a word or number of the question.
 type token struct {
 	start, end int32
-	// number is the value of a token of up to four digits, or of more letters
-	// after them if ordinal; otherwise it is -1.
+	// number is the value of a token of up to four digits, which letters may follow if ordinal;
+	// otherwise -1.
 	number  int16
-	digits  uint8 // how many digits the token starts with, at most 255
+	digits  uint8 // leading digits, at most 255
 	ordinal bool  // "3rd", "1er", "2a"
 	capital bool  // starts with a capital letter
-	gap     gap   // what stands between the token and the one before
+	gap     gap   // the separators before the token
 	entry   *entry
 }
 
-// gap is the set of what stands between two tokens.
+// gap is the set of separators between two tokens.
 type gap uint16
 
 const (
@@ -33,10 +33,10 @@ const (
 	colon
 	apostrophe
 	hash
-	other // anything else parts what stands on both sides
+	other // any other character; separates phrases
 )
 
-// gapOf returns what a character between tokens is.
+// gapOf classifies a character between tokens.
 func gapOf(r rune) gap {
 	switch r {
 	case ' ', '\t', '\n', '\r', '\u00a0', '\u202f':
@@ -61,8 +61,8 @@ func gapOf(r rune) gap {
 	return other
 }
 
-// tokenize appends the tokens of text to toks, and reports whether any of them
-// can be part of a time. Of a text of more than 2 GiB it reads none.
+// tokenize appends the tokens of text to toks and reports whether any can be part of a time. It
+// ignores texts above 2 GiB.
 func tokenize(toks []token, text string) (_ []token, timely bool) {
 	if len(text) > 1<<31-1 {
 		return toks, false
@@ -96,10 +96,10 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// longest is the number of bytes of the longest word that is looked up.
+// longest is the length in bytes of the longest word in the lexicon.
 const longest = 24
 
-// scan reads the token that starts at t.start, and returns where it ends.
+// scan reads the token that starts at t.start and returns its end.
 func (t *token) scan(text string, words map[string]*entry) int {
 	var buf [longest + 4]byte
 	folded, known := buf[:0], true
@@ -139,14 +139,14 @@ func (t *token) scan(text string, words map[string]*entry) int {
 	return i
 }
 
-// stamp reports whether text[i:] is the T between the date and the time of an
-// ISO 8601 stamp, of which t is the day: it ends the token.
+// stamp reports whether text[i:] is the T between date and time of an ISO 8601 timestamp whose day
+// is t. The T ends the token.
 func (t *token) stamp(text string, i int) bool {
 	return text[i] == 'T' && t.digits == 2 && i == int(t.start)+2 && t.gap == hyphen &&
 		i+1 < len(text) && '0' <= text[i+1] && text[i+1] <= '9'
 }
 
-// settle finds out what the folded word is.
+// settle classifies the folded word.
 func (t *token) settle(word []byte, words map[string]*entry) {
 	if t.digits == 0 || len(word) == 0 {
 		t.entry = words[string(word)]
@@ -174,8 +174,7 @@ func (t *token) dateLike() bool {
 	return t.digits == 4 || t.number > 0 && t.number <= 31
 }
 
-// foldings spells the letters of Latin-1 and Latin Extended A and B without
-// their marks.
+// foldings spells the letters of Latin-1 and Latin Extended A and B without diacritics.
 var foldings = func() (f [0x250 - 0xa0]string) {
 	for i := range f {
 		for _, r := range norm.NFKD.String(string(rune(0xa0 + i))) {
@@ -188,8 +187,8 @@ var foldings = func() (f [0x250 - 0xa0]string) {
 	return f
 }()
 
-// appendFolded appends r in lower case without marks, and reports whether it
-// could. What has no such form is in no table.
+// appendFolded appends r in lower case without diacritics and reports whether it could. The tables
+// contain no other letters.
 func appendFolded(b []byte, r rune) ([]byte, bool) {
 	switch {
 	case 0xa0 <= r && r < 0x250 && foldings[r-0xa0] != "":

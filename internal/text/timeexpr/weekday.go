@@ -1,6 +1,6 @@
 package timeexpr
 
-// sinceWeekday returns how many days ago the latest such day was; never 0.
+// sinceWeekday returns how many days ago the most recent such weekday was; never 0.
 func (p *parser) sinceWeekday(weekday int) int {
 	return (p.today.weekday()-weekday+6)%7 + 1
 }
@@ -47,7 +47,7 @@ func (p *parser) dayOfWeek(i int, roles role) (found, bool) {
 	return f, roles&(leadOn|opening) != 0 || !p.near(j+1) || part != 0
 }
 
-// ofWeek moves a weekday into the week that is named after it.
+// ofWeek moves a weekday into the week named after it.
 func (p *parser) ofWeek(f found, weekday int) (found, bool) {
 	k := f.next
 	for p.next(k, of|lead|leadOn|leadIn) && k < f.next+3 {
@@ -64,14 +64,14 @@ func (p *parser) ofWeek(f found, weekday int) (found, bool) {
 	return f, true
 }
 
-// on narrows seven days to the one that is that weekday.
+// on narrows seven days to the given weekday.
 func (f found) on(weekday int) found {
 	f.from += day((weekday - f.from.weekday() + 7) % 7)
 	f.to, f.kind, f.weekday = f.from+1, aDay, false
 	return f
 }
 
-// part returns the part of the day at token i and where it ends.
+// part returns the part of the day at token i and the index after it.
 func (p *parser) part(i int) (part uint8, next int) {
 	if p.at(i).word == "apres" && p.at(i+1).word == "midi" && p.near(i) && p.near(i+1) {
 		return afternoon, i + 2
@@ -98,7 +98,7 @@ func (p *parser) dayPart(i int, _ role) (found, bool) {
 	return f.inPart(part), ok
 }
 
-// dayNumber reads "on the 5th", "am 5.", and at the end "el 5" and "le 5".
+// dayNumber reads "on the 5th" and "am 5.", and at the end of a question "el 5" and "le 5".
 func (p *parser) dayNumber(i int, roles role) (found, bool) {
 	if roles&leadOn == 0 || roles&between != 0 || p.tok(i).digits == 0 || p.tok(i).number < 1 || p.tok(i).number > 31 {
 		return found{}, false
@@ -121,8 +121,7 @@ func (p *parser) dayNumber(i int, roles role) (found, bool) {
 	return found{kind: aDay, from: from, to: from + 1, absolute: true, next: i + 1}, true
 }
 
-// refine adds what may follow a time: the part of a day, the day of a week,
-// "earlier".
+// refine adds the words that may follow a time: a part of the day, a day of the week, "earlier".
 func (p *parser) refine(f found) found {
 	k := f.next
 	for p.next(k, lead|leadIn|leadOn) && k < f.next+3 {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Timeline is what is recorded.
+// Timeline lists the recorded sessions and days.
 type Timeline struct {
-	// Sessions in the order of their beginning.
+	// Sessions is sorted by start.
 	Sessions []Session
-	// Days on which something was recorded: their midnights, ascending, in the
-	// location in which the question was read.
+	// Days holds the midnights of days with records, ascending, in the location in which the
+	// question was read.
 	Days []time.Time
-	// Current is the id of the session in which the question is asked, "" where
-	// that is not known or not recorded. Sessions counted back from now
-	// leave it out: while the third is going on, the last one is the second.
+	// Current is the id of the session in which the question is asked, or "" if unknown or not
+	// recorded. Counting sessions back from now skips it: during the third session, the last one is
+	// the second.
 	Current string
 }
 
@@ -24,16 +24,16 @@ type Session struct {
 	First, Last time.Time
 }
 
-// Window is a reading applied to what is recorded.
+// Window is a [Reading] applied to a [Timeline].
 type Window struct {
-	From, To time.Time // To excluded; zero is open on that side
-	// Sessions are the ids of the sessions named, in order. nil names none; empty
-	// but not nil names sessions that do not exist, and contains nothing.
+	From, To time.Time // To is exclusive; zero is open on that side
+	// Sessions holds the ids of the named sessions, in order. nil means that none is named. Empty
+	// but not nil means that none of the named sessions exists: the window contains nothing.
 	Sessions []string
 }
 
-// Contains reports whether w holds what occurred at that time in that session.
-// What has no time is in no stretch of time.
+// Contains reports whether w contains a record of the given time and session. A record without a
+// time is in no bounded range.
 func (w Window) Contains(occurred time.Time, session string) bool {
 	if w.Sessions != nil {
 		return slices.Contains(w.Sessions, session)
@@ -44,15 +44,15 @@ func (w Window) Contains(occurred time.Time, session string) bool {
 	return !occurred.IsZero() && !occurred.Before(w.From) && (w.To.IsZero() || occurred.Before(w.To))
 }
 
-// Window applies r to what is recorded.
+// Window applies r to the timeline.
 //
-//   - Session numbers become ids. What lies beyond the recorded sessions is cut
-//     off, so "the last ten sessions" of four are four.
-//   - A single day on which nothing was recorded gives way to the day before or
-//     the day after it, the one before first: hours make "38 days ago" off by one. A
-//     weekday goes back up to four weeks. Today, yesterday and dates stay.
-//   - A part of a day counts if a session took place in it, else the whole day.
-//   - "Earlier" leaves out the session that is going on, if there was another.
+//   - Session numbers become ids. Numbers beyond the recorded sessions are dropped,
+//     so "the last ten sessions" of four are four.
+//   - A single day without records moves to the day before or else the day after:
+//     hours make "38 days ago" off by one. A weekday moves back up to four weeks.
+//     Today, yesterday and dates stay.
+//   - A part of a day counts if a session took place in it; otherwise the whole day counts.
+//   - "Earlier" excludes the current session, if there was another.
 func (r Reading) Window(t Timeline) Window {
 	if r.named() {
 		return Window{Sessions: r.sessions(t)}
@@ -60,7 +60,7 @@ func (r Reading) Window(t Timeline) Window {
 	back := r.snap(t)
 	w := Window{From: later(r.From, back), To: later(r.To, back)}
 	if !r.PartTo.IsZero() {
-		for _, days := range []int{0, back} { // a night reaches into the next day
+		for _, days := range []int{0, back} { // a night extends into the next day
 			if from, to := later(r.PartFrom, days), later(r.PartTo, days); t.held(from, to, "") {
 				w.From, w.To = from, to
 				break
@@ -73,7 +73,7 @@ func (r Reading) Window(t Timeline) Window {
 	return w
 }
 
-// later returns t so many days later, and the zero time as it is.
+// later returns t moved by the given number of days; a zero time stays zero.
 func later(t time.Time, days int) time.Time {
 	if t.IsZero() {
 		return t
@@ -81,7 +81,7 @@ func later(t time.Time, days int) time.Time {
 	return t.AddDate(0, 0, days)
 }
 
-// snap returns how many days to move a day on which nothing was recorded.
+// snap returns by how many days to move a day without records.
 func (r Reading) snap(t Timeline) int {
 	if !r.Day || r.Exact {
 		return 0
@@ -99,19 +99,17 @@ func (r Reading) snap(t Timeline) int {
 	return 0
 }
 
-// held reports whether a session other than the one left out took place between
-// from and to.
+// held reports whether a session other than leftOut took place between from and to.
 func (t Timeline) held(from, to time.Time, leftOut string) bool {
 	return slices.ContainsFunc(t.Sessions, func(s Session) bool {
 		return s.ID != leftOut && s.First.Before(to) && !s.Last.Before(from)
 	})
 }
 
-// idle is how long a session without a message still counts as going on.
+// idle is how long after its last message a session still counts as current.
 const idle = 30 * time.Minute
 
-// beforeCurrent returns where w ends if it is to end before the session that is
-// going on at now.
+// beforeCurrent returns the end of w, moved before the session current at now.
 func (t Timeline) beforeCurrent(w Window, now time.Time) time.Time {
 	for _, s := range slices.Backward(t.Sessions) {
 		going := s.ID == t.Current || t.Current == "" && !s.First.After(now) && now.Sub(s.Last) <= idle
@@ -126,7 +124,7 @@ func (t Timeline) beforeCurrent(w Window, now time.Time) time.Time {
 	return w.To
 }
 
-// sessions returns the ids of the sessions that r names, never nil.
+// sessions returns the ids of the sessions that r names; never nil.
 func (r Reading) sessions(t Timeline) []string {
 	past := t.Sessions
 	at := slices.IndexFunc(past, func(s Session) bool { return s.ID == t.Current })
@@ -152,8 +150,8 @@ func (r Reading) sessions(t Timeline) []string {
 	return ids
 }
 
-// position returns the place from the beginning, 1 being the first, of a place
-// that may be counted from the end.
+// position converts a place counted from the end (negative) to one counted from the beginning,
+// where 1 is the first.
 func position(n, of int) int {
 	if n < 0 {
 		return of + 1 + n

@@ -1,9 +1,9 @@
-// Package pairing checks that conversations keep the rules by which vendors pair tool
-// calls with their results. It was written from what the vendors document, and shares
-// nothing with the packages that make conversations: it is what they are tested by.
+// Package pairing checks the vendors' rules for pairing tool calls with their results. It follows
+// the vendors' documentation and shares no code with the packages that write conversations, so that
+// it can test them.
 //
-// A list may end before all calls of its last message are answered: whoever sends it adds
-// the results that are missing, next.
+// A list may end before all calls of its last message are answered: the client adds the missing
+// results next.
 package pairing
 
 import (
@@ -20,7 +20,7 @@ type openAICall struct {
 	Custom   toolName `json:"custom"`
 }
 
-// isNamed reports whether a call names its tool; one of another type than these may not.
+// isNamed reports whether a call names its tool. Calls of unknown types need no name.
 func (c openAICall) isNamed() bool {
 	return c.Function.Name+c.Custom.Name != "" || c.Type != "function" && c.Type != "custom"
 }
@@ -33,7 +33,7 @@ type toolName struct {
 // must be followed by tool messages responding to each 'tool_call_id'", and "messages with
 // role 'tool' must be a response to a preceding message with 'tool_calls'".
 func CheckOpenAI(messages []json.RawMessage) error {
-	var open map[string]bool // the calls that tool messages may answer now
+	var open map[string]bool // calls that tool messages may answer at this point
 	for i, raw := range messages {
 		var m struct {
 			Role   string       `json:"role"`
@@ -56,7 +56,7 @@ func CheckOpenAI(messages []json.RawMessage) error {
 		open = make(map[string]bool)
 		for _, c := range m.Calls {
 			if m.Role != "assistant" || c.ID == "" || open[c.ID] || !c.isNamed() {
-				return fmt.Errorf("messages[%d]: role %q calls %+v, which is to be an assistant's, with a name and an id of its own", i, m.Role, c)
+				return fmt.Errorf("messages[%d]: role %q calls %+v; a call needs an assistant, a name and a unique id", i, m.Role, c)
 			}
 			open[c.ID] = true
 		}
@@ -64,7 +64,7 @@ func CheckOpenAI(messages []json.RawMessage) error {
 	return nil
 }
 
-// anthropicID is what ids of calls look like.
+// anthropicID matches valid ids of calls.
 var anthropicID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
 type anthropicBlock struct {
@@ -74,10 +74,10 @@ type anthropicBlock struct {
 	Text      string `json:"text"`
 }
 
-// CheckAnthropic checks messages of Anthropic's: consecutive messages of a role count as
-// one; "tool_use ids must be unique"; "each tool_use block must have a corresponding
-// tool_result block in the next message", where results come before anything else, and
-// each result answers a call of the message before it. No message is empty.
+// CheckAnthropic checks Anthropic's messages. Consecutive messages of a role count as one;
+// "tool_use ids must be unique"; "each tool_use block must have a corresponding tool_result block
+// in the next message", where results come first, and each result answers a call of the preceding
+// message. No message is empty.
 func CheckAnthropic(messages []json.RawMessage) error {
 	turns, err := anthropicTurns(messages)
 	if err != nil {
@@ -92,13 +92,13 @@ func CheckAnthropic(messages []json.RawMessage) error {
 			switch b.Type {
 			case "tool_result":
 				if t.role != "user" || others > 0 || !open[b.ToolUseID] {
-					return fmt.Errorf("turn %d: the result of %q has no call in the turn before it, or comes after something else", i, b.ToolUseID)
+					return fmt.Errorf("turn %d: the result of %q has no call in the turn before it, or follows another part", i, b.ToolUseID)
 				}
 				delete(open, b.ToolUseID)
 				continue
 			case "tool_use":
 				if t.role != "assistant" || seen[b.ID] || !anthropicID.MatchString(b.ID) {
-					return fmt.Errorf("turn %d: role %q calls with the id %q, which is to be an assistant's, unique, and of letters and digits", i, t.role, b.ID)
+					return fmt.Errorf("turn %d: role %q calls with the id %q; a call needs an assistant and a unique id of letters and digits", i, t.role, b.ID)
 				}
 				seen[b.ID], next[b.ID] = true, true
 			case "text":
@@ -156,7 +156,7 @@ func anthropicTurns(messages []json.RawMessage) ([]anthropicTurn, error) {
 	return turns, nil
 }
 
-// geminiPart is a part as the API has it, or in snake_case as Google's client for Python has it.
+// geminiPart is a part in the API's format, or in the snake_case of Google's Python client.
 type geminiPart struct {
 	Call          *geminiFunction `json:"functionCall"`
 	Response      *geminiFunction `json:"functionResponse"`
@@ -169,11 +169,10 @@ type geminiFunction struct {
 	Name string `json:"name"`
 }
 
-// CheckGemini checks contents of Gemini's: "function call turn comes immediately after a
-// user turn or after a function response turn", "the number of function response parts
-// should be equal to number of function call parts of the function call turn", and
-// responses have the names, and the ids where there are some, of their calls. The turn
-// that a list begins with may be any.
+// CheckGemini checks Gemini's contents: "function call turn comes immediately after a user turn or
+// after a function response turn", "the number of function response parts should be equal to number
+// of function call parts of the function call turn", and responses have the names and any ids of
+// their calls. The first turn may be of any role.
 func CheckGemini(contents []json.RawMessage) error {
 	var open []geminiFunction
 	before := "user"
@@ -219,7 +218,7 @@ func CheckGemini(contents []json.RawMessage) error {
 	return nil
 }
 
-// matching returns which call a response answers, or -1.
+// matching returns the index of the call that a response answers, or -1.
 func matching(open []geminiFunction, r geminiFunction) int {
 	for i, c := range open {
 		if c.Name == r.Name && (c.ID == r.ID || c.ID == "" || r.ID == "") {

@@ -1,0 +1,9 @@
+package api
+
+import "testing"
+
+func BenchmarkZZNew(b *testing.B) {
+	for b.Loop() {
+		New(nil, Options{})
+	}
+}
