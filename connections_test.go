@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// TestConnectionsGoThroughHTTPClient: nothing of this module connects but through httpclient.Dial,
-// which is what keeps --offline. It reads the sources, as what is never called in a test
-// must not connect either.
+// TestConnectionsGoThroughHTTPClient checks that all connections of this module are made by
+// httpclient.Dial, which enforces --offline. It reads the sources, so that it also covers code
+// without tests.
 func TestConnectionsGoThroughHTTPClient(t *testing.T) {
 	files := 0
 	err := eachSource(os.DirFS("."), func(name string, src []byte) error {
@@ -35,31 +35,31 @@ func TestConnectionsGoThroughHTTPClient(t *testing.T) {
 	}
 }
 
-// TestConnectingIsSeen: the test above sees what it is there for.
+// TestConnectingIsSeen checks that the test above finds violations.
 func TestConnectingIsSeen(t *testing.T) {
 	for code, bad := range map[string]bool{
-		`net.Dial("tcp", a)`:                                  true,
-		`net.LookupHost(a)`:                                   true,
-		`net.ResolveTCPAddr("tcp", a)`:                        true,
-		`http.Get(a)`:                                         true,
-		`http.DefaultClient.Do(r)`:                            true,
-		`http.Client{}.Do(r)`:                                 true,
-		`new(http.Client).Do(r)`:                              true,
-		`use(&http.Client{})`:                                 true,
-		`use(&http.Transport{})`:                              true,
-		`var c http.Client; use(c)`:                           true,
-		`d.DialContext(ctx, n, a)`:                            true,
-		`tls.Dial("tcp", a, nil)`:                             true,
-		`use(&mcp.StreamableClientTransport{})`:               true,
-		`use(&http.Client{Transport: tr})`:                    false,
+		`net.Dial("tcp", a)`:                                    true,
+		`net.LookupHost(a)`:                                     true,
+		`net.ResolveTCPAddr("tcp", a)`:                          true,
+		`http.Get(a)`:                                           true,
+		`http.DefaultClient.Do(r)`:                              true,
+		`http.Client{}.Do(r)`:                                   true,
+		`new(http.Client).Do(r)`:                                true,
+		`use(&http.Client{})`:                                   true,
+		`use(&http.Transport{})`:                                true,
+		`var c http.Client; use(c)`:                             true,
+		`d.DialContext(ctx, n, a)`:                              true,
+		`tls.Dial("tcp", a, nil)`:                               true,
+		`use(&mcp.StreamableClientTransport{})`:                 true,
+		`use(&http.Client{Transport: tr})`:                      false,
 		`use(&http.Transport{DialContext: httpclient.Dial(d)})`: false,
 		`httpclient.Dial(d)(ctx, n, a)`:                         false,
-		`use(&http.Transport{DialContext: d.DialContext})`:    true,
-		`net.SplitHostPort(a)`:                                false,
-		`func(c *http.Client) {}(nil)`:                        false,
-		`http.ListenAndServe(a, nil)`:                         false,
-		`use(http.Header{})`:                                  false,
-		`other.Get(a)`:                                        false,
+		`use(&http.Transport{DialContext: d.DialContext})`:      true,
+		`net.SplitHostPort(a)`:                                  false,
+		`func(c *http.Client) {}(nil)`:                          false,
+		`http.ListenAndServe(a, nil)`:                           false,
+		`use(http.Header{})`:                                    false,
+		`other.Get(a)`:                                          false,
 		`use(&http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: x})`: true,
 	} {
 		src := `package p
@@ -72,8 +72,7 @@ func f() { ` + code + ` }`
 	}
 }
 
-// What connects, or finds out where to, by the package that it is of; a star ends a
-// prefix.
+// connects lists the names that connect or look up addresses, by package. A star marks a prefix.
 var connects = map[string][]string{
 	"net":        {"Dial*", "Lookup*", "ResolveTCPAddr", "ResolveUDPAddr", "ResolveIPAddr", "DefaultResolver"},
 	"net/http":   {"DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm", "ProxyFromEnvironment", "ProxyURL"},
@@ -85,10 +84,10 @@ var connects = map[string][]string{
 // dials are the names of methods that connect.
 var dials = []string{"Dial", "DialContext", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "DialUnix", "DialTLS", "DialTLSContext"}
 
-// unwelcome are packages that connect by themselves.
+// unwelcome lists packages that make their own connections.
 var unwelcome = []string{"net/smtp", "net/rpc", "net/rpc/jsonrpc", "log/syslog", "golang.org/x/net/proxy", "golang.org/x/net/websocket"}
 
-// connecting lists what connects in a source file.
+// connecting lists the connections that a source file makes.
 func connecting(name string, src []byte) (found []string, err error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
@@ -134,12 +133,12 @@ func connectsBy(imports map[string]string, s *ast.SelectorExpr, above []ast.Node
 	parent := above[len(above)-1]
 	switch {
 	case of == "net" && s.Sel.Name == "Dialer":
-		return false // what it does shows in the calls of its methods
+		return false // calls of its methods are checked instead
 	case of == "net/http" && s.Sel.Name == "Client":
 		return !given(parent, "Transport")
 	case of == "net/http" && s.Sel.Name == "Transport":
 		return !given(parent, "DialContext")
-	case of == "": // a value: its methods that connect are called so
+	case of == "": // a method of a value
 		return slices.Contains(dials, s.Sel.Name)
 	}
 	return slices.ContainsFunc(connects[of], func(name string) bool {
@@ -148,8 +147,7 @@ func connectsBy(imports map[string]string, s *ast.SelectorExpr, above []ast.Node
 	})
 }
 
-// given reports whether a type is used as that of a pointer, or in a literal that sets a
-// field.
+// given reports whether a type occurs in a pointer type, or in a literal that sets field.
 func given(parent ast.Node, field string) bool {
 	switch p := parent.(type) {
 	case *ast.StarExpr:
@@ -167,7 +165,7 @@ func given(parent ast.Node, field string) bool {
 	return false
 }
 
-// eachSource calls fn for each source file of this module that is no test.
+// eachSource calls fn for each source file of this module except tests.
 func eachSource(root fs.FS, fn func(name string, src []byte) error) error {
 	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestDockerfile: the image is built with the Go that the module asks for, without cgo,
-// and runs as nobody in particular with a health check of its own.
+// TestDockerfile checks that the image is built with the module's version of Go and without cgo,
+// and that it runs without root rights and has a health check.
 func TestDockerfile(t *testing.T) {
 	file, err := os.ReadFile("deploy/Dockerfile")
 	if err != nil {
@@ -31,7 +31,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// TestUnit has systemd read the unit and what lets others in, with a program that is there in the place of ours.
+// TestUnit verifies the systemd unit and its TLS drop-in, with /bin/true in place of ragctx.
 func TestUnit(t *testing.T) {
 	systemd, err := exec.LookPath("systemd-analyze")
 	if err != nil {

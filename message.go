@@ -130,7 +130,8 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 		switch blk.Type {
 		case BlockText, BlockImage, BlockToolUse, BlockToolResult, BlockVendor:
 		default:
-			return Invalid(fmt.Sprintf("content[%d].type", i), "%q is not a block type; use text, image, tool_use, tool_result or vendor", Clip(string(blk.Type)))
+			return Invalid(fmt.Sprintf("content[%d].type", i),
+				"%q is not a block type; use text, image, tool_use, tool_result or vendor", Clip(string(blk.Type)))
 		}
 	}
 	*c = blocks
