@@ -72,7 +72,7 @@ func CodeOf(err error) (Code, int) {
 // FieldError is an error about one field of the input. Its text is safe to show to the caller.
 type FieldError struct {
 	Field   string // dotted path as the caller wrote it
-	Problem string // what is wrong, the limit, and what to do
+	Problem string // the fault, the limit and the remedy
 	Kind    error  // a sentinel
 }
 
@@ -103,7 +103,7 @@ const (
 // not help. Problem is safe to show to callers.
 type RepairError struct {
 	Kind    string
-	Problem string // what is wrong, and the remedy
+	Problem string // the fault and the remedy
 	Cause   error  // for the log
 }
 

@@ -70,9 +70,9 @@ type Form struct {
 	// Lines is the line range of the text in its source, as "first-last". It replaces the metadata
 	// "lines" when the form is shown. Empty keeps the metadata.
 	Lines string
-	// Beside lists the ids of the other items that the text includes. They become the metadata
+	// Includes lists the ids of the other items that the text includes. They become the metadata
 	// "beside" when the form is shown.
-	Beside []string
+	Includes []string
 }
 
 // Clamp01 returns x limited to 0..1; NaN becomes 0.

@@ -9,14 +9,15 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Viewer is who looks at memories: a user, who also sees those of no user, or anyone.
+// Viewer is the identity that reads or changes memories: a user, who also sees memories without a
+// user, or any user.
 type Viewer struct {
 	User string
-	// Anyone sees every user's memories.
+	// Anyone includes the memories of all users.
 	Anyone bool
 }
 
-// MemoryHistory returns what happened to a memory, oldest first.
+// MemoryHistory returns the changes of a memory, oldest first.
 func (e *Engine) MemoryHistory(ctx context.Context, namespace, id string, by Viewer) ([]memory.Change, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -28,8 +29,7 @@ func (e *Engine) MemoryHistory(ctx context.Context, namespace, id string, by Vie
 	return e.store.MemoryHistory(ctx, ns, id, by.User, by.Anyone)
 }
 
-// UndoMemory takes back the newest change of a memory and returns it; see
-// [store.Store.Undo].
+// UndoMemory reverts the newest change of a memory and returns it; see [store.Store.Undo].
 func (e *Engine) UndoMemory(ctx context.Context, namespace, id string, by Viewer) (memory.Change, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -45,8 +45,8 @@ func (e *Engine) UndoMemory(ctx context.Context, namespace, id string, by Viewer
 	return done, e.followMemories(ctx, ns, seq)
 }
 
-// UndoTurn takes back what was learnt from a turn, and returns the ids of the
-// memories that changed. The turn itself, and the memory of its words, stay.
+// UndoTurn reverts the facts extracted from a turn, and returns the ids of the changed memories.
+// The turn and the episode made of its words stay.
 func (e *Engine) UndoTurn(ctx context.Context, namespace, turn string, by Viewer) ([]string, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -69,9 +69,8 @@ func (e *Engine) followMemories(ctx context.Context, ns int64, seq uint64) error
 	return e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
 }
 
-// Quarantine lists memories that wait for somebody to look at them, oldest first,
-// after a place (0 is the start), and returns the place where the next page starts,
-// which is 0 on the last. Of the filter, the scope and the limit count.
+// Quarantine lists quarantined memories, oldest first, after a cursor (0 is the start), and returns
+// the cursor of the next page (0 on the last). Only the scope and the limit of the filter apply.
 func (e *Engine) Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error) {
 	if err := pageLimit(&f.Limit); err != nil {
 		return nil, 0, err
@@ -93,7 +92,7 @@ func (e *Engine) Quarantine(ctx context.Context, namespace string, f store.Memor
 	return list, list[len(list)-1].Row, nil
 }
 
-// ReleaseMemory takes a memory out of quarantine: it is found from then on.
+// ReleaseMemory takes a memory out of quarantine, so that queries find it.
 func (e *Engine) ReleaseMemory(ctx context.Context, namespace, id string, by Viewer) (memory.Memory, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -134,18 +133,18 @@ func (e *Engine) DiscardMemory(ctx context.Context, namespace, id string, by Vie
 	return e.store.Discard(ctx, ns, id, by.User, by.Anyone)
 }
 
-// Pruned is what a policy let go.
+// Pruned is the result of [Engine.PruneMemories].
 type Pruned struct {
 	IDs []string `json:"ids" nullable:"false"`
-	// More says that the policy lets go of more than were looked at.
+	// More is true if the policy matches further memories; call again.
 	More bool `json:"more"`
 }
 
-// maxPruned is how many memories one call lets go.
+// maxPruned is the most memories that one call prunes.
 const maxPruned = 10_000
 
-// PruneMemories ends memories that a policy lets go, at most 10,000 at once; with dry
-// it only says which. What is ended can be brought back by [Engine.UndoMemory].
+// PruneMemories ends the memories that a policy selects, at most 10,000 per call. With dry it only
+// returns their ids. A pruned memory can be restored by [Engine.UndoMemory].
 func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p memory.PrunePolicy, dry bool) (Pruned, error) {
 	out := Pruned{IDs: []string{}}
 	if p.MaxAge < 0 || p.MaxItems < 0 || !(p.MinImportance >= 0 && p.MinImportance <= 1) {
@@ -162,7 +161,7 @@ func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.Me
 		return out, err
 	}
 	f.Now, f.Weights = e.opts.Now(), e.opts.Weights
-	f.Own = f.Own || f.UserID != "" // what belongs to nobody is not a user's to let go of
+	f.Own = f.Own || f.UserID != "" // a user must not prune memories without a user
 	var seq uint64
 	out.IDs, seq, err = e.store.PruneMemories(ctx, ns, f, p, dry, maxPruned)
 	if err != nil {
@@ -172,7 +171,7 @@ func (e *Engine) PruneMemories(ctx context.Context, namespace string, f store.Me
 	return out, e.followMemories(ctx, ns, seq)
 }
 
-// MemoryStats counts memories by tier, type and state. Of the filter, the scope counts.
+// MemoryStats counts memories by tier, type and state. Only the scope of the filter applies.
 func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.MemoryFilter) (store.MemoryStats, error) {
 	if err := boundFilter(ctx, &f); err != nil {
 		return store.MemoryStats{}, err
@@ -188,11 +187,11 @@ func (e *Engine) MemoryStats(ctx context.Context, namespace string, f store.Memo
 	return e.store.MemoryStats(ctx, ns, f, cmp.Or(e.opts.MaxShortTerm, memory.DefaultMaxShortTerm))
 }
 
-// Settle waits until providers, the memory among them, have been told of all turns.
+// Settle waits until all turns have been delivered to all observers, including fact extraction.
 func (e *Engine) Settle(ctx context.Context) error { return e.observer.settle(ctx) }
 
-// SettleSession waits until a session's turns are learnt from; those of others may
-// still be under way.
+// SettleSession waits until a session's turns have been delivered; turns of other sessions may
+// still be pending.
 func (e *Engine) SettleSession(ctx context.Context, namespace, session string) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {

@@ -13,31 +13,31 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Checkup is what [Engine.Doctor] found.
+// Checkup is the result of [Engine.Doctor].
 type Checkup struct {
 	Store   store.VerifyReport `json:"store"`
 	Indexes []IndexCheckup     `json:"indexes"`
-	// Embedder says whose vectors are searched, and what was asked of its service.
+	// Embedder is the embedder whose vectors are searched, with its usage.
 	Embedder EmbedderInfo `json:"embedder"`
-	// Repaired counts the indexes that are being made again.
+	// Repaired counts the indexes that are being rebuilt.
 	Repaired int `json:"repaired"`
-	// Degraded says what does not work as it should now, as in a [Status].
+	// Degraded lists current problems, as in a [Status].
 	Degraded []string `json:"degraded" nullable:"false" doc:"what does not work as it should now; empty is well"`
 }
 
-// IndexCheckup is about the index of one kind of item in a namespace.
+// IndexCheckup is the audit of the index of one kind of item in a namespace.
 type IndexCheckup struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind"`
 	index.Audit
-	// Leg is what the audit looked at and how it is doing.
+	// Leg is the state of the audited vector index.
 	Leg VectorLeg `json:"leg"`
-	// Error says why it could not be compared.
+	// Error is set if the index could not be compared with the store.
 	Error    string `json:"error,omitempty"`
 	Repaired bool   `json:"repaired" doc:"its files were thrown away and are being made again"`
 }
 
-// Sound reports whether nothing was found.
+// Sound reports whether the checkup found no problem.
 func (c Checkup) Sound() bool {
 	for _, i := range c.Indexes {
 		if i.Error != "" || !i.Sound() {
@@ -47,25 +47,24 @@ func (c Checkup) Sound() bool {
 	return !c.Store.Damaged()
 }
 
-// DoctorOptions says what [Engine.Doctor] does.
+// DoctorOptions configures [Engine.Doctor].
 type DoctorOptions struct {
-	// Repair throws away the files of every index that differs from the store, so
-	// that they are made again in the background. The store itself is never
-	// changed: it is the truth, and a copy of it is what repairs it.
+	// Repair deletes the files of every index that differs from the store; they are rebuilt in the
+	// background. The store itself is never changed: it is the source of truth, and only a snapshot
+	// can repair it.
 	Repair bool
-	// Searching is the time that is given in all to measuring recall by searches for
-	// stored vectors; an index gets a fifth of it at most. 0 means
-	// [DefaultSearching], negative that none is measured.
+	// Searching is the total time for measuring recall by searches for stored vectors; an index
+	// gets at most a fifth of it. 0 means [DefaultSearching], negative measures none.
 	Searching time.Duration
-	// Progress is told what is being looked at and how far that is.
+	// Progress is called with the current step and its progress.
 	Progress func(what string, done, total int)
 }
 
-// DefaultSearching is how long [Engine.Doctor] measures recall.
+// DefaultSearching is how long [Engine.Doctor] measures recall by default.
 const DefaultSearching = 10 * time.Second
 
-// Doctor reads the whole data directory: the store against itself, and every
-// index against the store. It runs beside other work.
+// Doctor verifies the whole data directory: the store's consistency, and every index against the
+// store. Other work continues.
 func (e *Engine) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	if err := managesAll(ctx); err != nil {
 		return Checkup{}, err
@@ -120,7 +119,7 @@ func (e *Engine) auditAll(ctx context.Context, c *Checkup, searching time.Durati
 	return nil
 }
 
-// audit compares an index with the store. o.Searching is what this index gets.
+// audit compares an index with the store. o.Searching is the time for this index.
 func (e *Engine) audit(ctx context.Context, id store.Collection, name string, o DoctorOptions) IndexCheckup {
 	out := IndexCheckup{Namespace: name, Kind: id.Kind.String()}
 	col, release, err := e.collections.get(ctx, id)
@@ -145,7 +144,7 @@ func (e *Engine) audit(ctx context.Context, id store.Collection, name string, o 
 	return out
 }
 
-// renew throws the files of an index away and opens it again, which feeds it.
+// renew deletes the files of an index and opens it again, which rebuilds it.
 func (e *Engine) renew(ctx context.Context, id store.Collection) error {
 	err := e.collections.without(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
 	if err != nil {
@@ -158,7 +157,7 @@ func (e *Engine) renew(ctx context.Context, id store.Collection) error {
 	return err
 }
 
-// JobDoctor is the kind of job that checks the data directory.
+// JobDoctor is the kind of job that runs [Engine.Doctor].
 const JobDoctor = "doctor"
 
 type doctorRequest struct {
@@ -166,8 +165,8 @@ type doctorRequest struct {
 	Searching time.Duration `json:"searching,omitempty"`
 }
 
-// CheckUp runs [Engine.Doctor] as a job, whose result is a [Checkup] and which tells
-// its progress itself.
+// CheckUp runs [Engine.Doctor] as a job. The job's result is a [Checkup]; o.Progress is replaced by
+// the job's progress.
 func (e *Engine) CheckUp(ctx context.Context, o DoctorOptions) (Job, error) {
 	if err := managesAll(ctx); err != nil {
 		return Job{}, err

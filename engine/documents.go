@@ -11,10 +11,10 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// PutDocument stores a document; it can be found when PutDocument returns. The
-// same content again changes nothing, other content makes a new version. root
-// names what a file was ingested from; "" for a document that came alone. A text that
-// is not kept as it is, by its MIME type, is converted: a web page, a notebook, a mail.
+// PutDocument stores a document; queries find it when PutDocument returns. Equal content changes
+// nothing, different content makes a new version. root names the source that the document was
+// ingested from; "" is none. A text whose MIME type is not stored as it is (a web page, a notebook,
+// a mail) is converted.
 func (e *Engine) PutDocument(ctx context.Context, namespace string, d docs.Document, root string) (store.Put, error) {
 	return e.putDocument(ctx, namespace, d, root, store.Condition{})
 }
@@ -47,7 +47,7 @@ func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Docum
 	if err != nil {
 		return store.Put{}, err
 	}
-	if same && when.IsZero() { // perhaps written this very moment by another caller
+	if same && when.IsZero() { // another caller may have written it just now
 		return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 	}
 	e.courtesy.giveWay(ctx)
@@ -59,7 +59,7 @@ func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Docum
 		Text: p.Text, Abstract: p.Abstract, Outline: p.Outline, Chunker: p.Chunker,
 	}
 	e.embed(&content, p.Title, p.Chunks)
-	p.Chunks = nil // the units have them
+	p.Chunks = nil // content.Units has them
 	e.courtesy.giveWay(ctx)
 	put, err = e.store.PutDocument(ctx, ns, p, root, content, when)
 	if err != nil {
@@ -69,14 +69,14 @@ func (e *Engine) putDocument(ctx context.Context, namespace string, d docs.Docum
 	return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Documents}, put.Seq)
 }
 
-// DeleteDocument removes a document from every answer at once. Questions about
-// an earlier time (as_of) still find it.
+// DeleteDocument removes a document from all answers at once. Queries about an earlier time (as_of)
+// still find it.
 func (e *Engine) DeleteDocument(ctx context.Context, namespace, id string) error {
 	return e.If(store.Condition{}).DeleteDocument(ctx, namespace, id)
 }
 
-// DropDocument is [Engine.DeleteDocument] for a document that is still the version of
-// the root that f names; any other is [ragctx.ErrNotFound], and stays.
+// DropDocument is [Engine.DeleteDocument], provided the document is still the version and root that
+// f names. Otherwise it stays, and the error is [ragctx.ErrNotFound].
 func (e *Engine) DropDocument(ctx context.Context, namespace string, f store.FileState) error {
 	return e.endDocument(ctx, namespace, func(ns int64) (uint64, error) { return e.store.DropDocument(ctx, ns, f) })
 }
@@ -105,8 +105,7 @@ func (e *Engine) Document(ctx context.Context, namespace, id string, version int
 	return e.store.Document(ctx, ns, id, version)
 }
 
-// DocumentUnits returns the chunks that a version of a document was cut into;
-// version 0 is the current one.
+// DocumentUnits returns the chunks of a document version; version 0 is the current one.
 func (e *Engine) DocumentUnits(ctx context.Context, namespace, id string, version int) ([]passage.Unit, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -115,13 +114,13 @@ func (e *Engine) DocumentUnits(ctx context.Context, namespace, id string, versio
 	return e.store.DocumentUnits(ctx, ns, id, version)
 }
 
-// Limits of a page of a list.
+// Limits of the length of a page.
 const (
 	DefaultPage = 100
 	MaxPage     = 1000
 )
 
-// pageLimit fills in the default of a page's length and checks it.
+// pageLimit fills in the default page length and validates it.
 func pageLimit(limit *int) error {
 	if *limit == 0 {
 		*limit = DefaultPage
@@ -132,8 +131,8 @@ func pageLimit(limit *int) error {
 	return nil
 }
 
-// ListDocuments returns a page of documents in order of their ids. A namespace
-// that does not exist is empty.
+// ListDocuments returns a page of documents, ordered by id. A namespace that does not exist is
+// empty.
 func (e *Engine) ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error) {
 	if err := pageLimit(&o.Limit); err != nil {
 		return nil, err
@@ -148,7 +147,7 @@ func (e *Engine) ListDocuments(ctx context.Context, namespace string, o store.Li
 	return e.store.ListDocuments(ctx, ns, o)
 }
 
-// Passage returns the text that an item id (document@version#ordinal) cites.
+// Passage returns the chunk that an item id (document@version#ordinal) cites.
 func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Unit, error) {
 	key, version, ordinal, ok := passage.ParseItemID(id)
 	if !ok {
@@ -164,8 +163,7 @@ func (e *Engine) Passage(ctx context.Context, namespace, id string) (passage.Uni
 	return units[ordinal], nil
 }
 
-// NoteFiles keeps in what states the files of documents were read; see
-// [store.Store.NoteFiles].
+// NoteFiles records the file states in which documents were read; see [store.Store.NoteFiles].
 func (e *Engine) NoteFiles(ctx context.Context, namespace string, files []store.FileState) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// Duplicates returns the current documents of a namespace that say the same or
-// nearly the same, in groups, the largest first; prefix keeps those groups of which
-// an id begins with it. Texts of fewer than 16 words are only compared for equality.
-// All are looked at: it takes about 5 µs for each document.
+// Duplicates returns groups of current documents with equal or nearly equal texts, the largest
+// group first. It keeps the groups with an id that begins with prefix. Texts of fewer than 16 words
+// are only compared for equality. It compares all documents, in about 5 µs each.
 func (e *Engine) Duplicates(ctx context.Context, namespace, prefix string) ([]docs.Duplicates, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if isNotFound(err) {

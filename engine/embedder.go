@@ -8,12 +8,11 @@ import (
 	"github.com/ragctx/ragctx/embed/builtin"
 )
 
-// RemoteName is the name by which the embedder of [Options] can be asked for if it
-// asks a service.
+// RemoteName selects the embedder of [Options] by name, if it calls a service.
 const RemoteName = "remote"
 
-// EmbedderNamed returns the embedder of [Options] for [RemoteName], and else the
-// built-in one of that name.
+// EmbedderNamed returns the embedder of [Options] for [RemoteName], otherwise the built-in embedder
+// of that name.
 func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
 	if name != RemoteName {
 		return builtin.Open(name)
@@ -24,19 +23,19 @@ func (e *Engine) EmbedderNamed(name string) (embed.Embedder, error) {
 	return e.opts.Embedder, nil
 }
 
-// EmbedderInfo says whose vectors are searched.
+// EmbedderInfo describes the embedder whose vectors are searched.
 type EmbedderInfo struct {
 	Name       string `json:"name" example:"ragctx-static-en"`
 	Revision   string `json:"revision" doc:"changes whenever any vector would"`
 	Dimensions int    `json:"dimensions"`
-	// Next is the other embedder while the data directory changes from one to another.
+	// Next is the other embedder while the data directory changes embedders.
 	Next *EmbedderInfo `json:"next,omitempty" doc:"the other embedder while a job changes the data directory from one to another"`
-	// Service says what was asked of the service behind the embedder, if it has one,
-	// since the data directory was opened.
+	// Service is the usage of the embedder's service since the data directory was opened; nil for
+	// built-in embedders.
 	Service *embed.Usage `json:"service,omitempty" doc:"what was asked of the service behind it since the start; absent for built-in embedders"`
 }
 
-// EmbedderInfo returns whose vectors are searched, and what was spent on them.
+// EmbedderInfo describes the embedder whose vectors are searched.
 func (e *Engine) EmbedderInfo() EmbedderInfo {
 	info := e.spaces.current.Load().info()
 	if next := e.spaces.next.Load(); next != nil {
@@ -55,9 +54,8 @@ func (s *space) info() EmbedderInfo {
 	return info
 }
 
-// sizeEmbedder gives the embedder of the options its number of dimensions, if it
-// does not know it: that of the vectors that are there or being made, so that the
-// data directory can be opened while the service is down.
+// sizeEmbedder sets the dimensions of the options' embedder if it does not know them. It prefers
+// the dimensions of existing vectors, so that the data directory opens while the service is down.
 func (e *Engine) sizeEmbedder(ctx context.Context, active int64) error {
 	u, ok := e.opts.Embedder.(embed.Unsized)
 	if !ok {

@@ -11,11 +11,11 @@ import (
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
-// embed sets the units of a content, and what fills in their vectors before they are written,
-// also those of the space to which the data directory is changing. Texts that were embedded before
-// are not embedded again. An embedder that fails costs the vectors, not the write:
-// the keyword leg finds the text all the same, and the vectors are made later. After a
-// failure it is not asked for the rest.
+// embed sets the chunks of a content, and a callback that embeds them before they are written, also
+// in the next embedding space while the data directory changes embedders. Cached vectors are
+// reused. If the embedder fails, the write still succeeds without vectors: the keyword index finds
+// the text, and the backfill embeds it later. After a failure the embedder is not called for the
+// remaining chunks.
 func (e *Engine) embed(c *store.Content, title string, chunks []chunk.Chunk) {
 	current, next := e.spaces.current.Load(), e.spaces.next.Load()
 	c.Embedder = current.id
@@ -42,13 +42,13 @@ func (e *Engine) embed(c *store.Content, title string, chunks []chunk.Chunk) {
 			some[i].Vector = known[texts[i].Key]
 			failed = failed || some[i].Vector == nil
 		}
-		if failed { // the store notes it with the write
+		if failed { // the store records the missing vectors with the write
 			e.filler.wake()
 		}
 		if next == nil {
 			return nil
 		}
-		// What fails is made up for before the change is over.
+		// Missing vectors are backfilled before the change ends.
 		if known, err = e.vectors(ctx, next, texts, !failedNext); err != nil {
 			return err
 		}
@@ -60,8 +60,8 @@ func (e *Engine) embed(c *store.Content, title string, chunks []chunk.Chunk) {
 	}
 }
 
-// vectors returns the vectors of texts; those are missing that the embedder
-// failed on, or is not to be asked for.
+// vectors returns the vectors of texts. Texts without a stored vector are embedded if ask is set;
+// those that fail are missing from the result.
 func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded, ask bool) (map[store.VectorKey][]float32, error) {
 	keys := make([]store.VectorKey, len(texts))
 	for i := range texts {
@@ -95,8 +95,8 @@ func (e *Engine) vectors(ctx context.Context, s *space, texts []store.Unembedded
 	return known, nil
 }
 
-// levelOf is how loud an embedder's failure is told. That a service is left alone
-// was told when that began.
+// levelOf returns the log level of an embedder's failure. Failures while the circuit breaker is
+// open are logged at debug: its opening was logged already.
 func levelOf(err error) slog.Level {
 	if errors.Is(err, httpclient.ErrOpen) {
 		return slog.LevelDebug
@@ -104,7 +104,8 @@ func levelOf(err error) slog.Level {
 	return slog.LevelWarn
 }
 
-// usable reports whether a vector that came from an embedder can be stored.
+// usable reports whether an embedder's vector can be stored: it has the right length and finite
+// values.
 func usable(v []float32, dim int) bool {
 	if len(v) != dim {
 		return false

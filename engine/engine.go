@@ -1,6 +1,5 @@
-// Package engine is the whole of ragctx behind one type: it opens a data
-// directory, keeps the indexes behind the store, and offers every operation
-// that the REST API and the command line call.
+// Package engine implements ragctx behind one type: it opens a data directory, keeps the indexes in
+// sync with the store, and offers every operation of the REST API and the command line.
 //
 //	eng, err := engine.Open(ctx, engine.Options{Dir: dir})
 //	...
@@ -43,106 +42,98 @@ import (
 
 // Options configures an [Engine]. Only Dir is required.
 type Options struct {
-	// Dir is the data directory; it is created if missing. One process at a time
-	// may have it open.
+	// Dir is the data directory; it is created if missing. One process at a time can open it.
 	Dir string
-	// Embedder turns text into vectors; nil is that of the data directory, and the
-	// built-in table (package embed/static) in a new one. One that is [embed.Unsized] is
-	// asked for its dimensions, unless the data directory has vectors of it. It is the
-	// caller's to close, after the engine.
+	// Embedder embeds texts. nil is the embedder of the data directory, or in a new one the
+	// built-in table (package embed/static). An [embed.Unsized] embedder is asked for its
+	// dimensions, unless the data directory has vectors of it. The caller closes it after the
+	// engine.
 	Embedder embed.Embedder
-	// Reembed changes a data directory that was filled with another embedder to
-	// Embedder, in the background, while the vectors that are there go on serving.
-	// Without it such a directory is refused.
+	// Reembed changes a data directory that was filled by another embedder to Embedder, in the
+	// background, while the existing vectors serve queries. Without it such a directory is refused.
 	Reembed bool
-	// Embedders returns embedders by their identity, so that queries can be asked
-	// in the vectors that a data directory already has; nil knows the built-in ones.
+	// Embedders returns embedders by identity, so that queries can be embedded in the space of
+	// existing vectors; nil knows only the built-in ones.
 	Embedders func(embed.Identity) (embed.Embedder, bool)
 	// VectorGraph is the kind of vector index: "native" (the default), "flat"
 	// (exact) or "coder".
 	VectorGraph string
-	// Gauge says which vector searches are done again exactly, in the background, to
-	// measure what the graph misses. Documents and memories have half of its limits
-	// each.
+	// Gauge selects the vector searches that are repeated exactly in the background to measure
+	// recall. Documents and memories get half of its limits each.
 	Gauge index.GaugeOptions
-	// Fusion joins the scores of words and vectors. Its VectorWeight is 0 for the
-	// defaults, of which memories have their own.
+	// Fusion combines keyword and vector scores. VectorWeight 0 means the defaults, which differ
+	// for memories.
 	Fusion  index.Fusion
 	Weights memory.Weights
-	// MaxWorking is how many working memories a user, agent and session have at a time,
-	// MaxShortTerm how many of the newest memories count as short-term; 0 means
-	// [memory.DefaultMaxWorking] and [memory.DefaultMaxShortTerm].
+	// MaxWorking bounds the working memories of a user, agent and session. MaxShortTerm is how many
+	// of the newest memories count as short-term. 0 means [memory.DefaultMaxWorking] and
+	// [memory.DefaultMaxShortTerm].
 	MaxWorking, MaxShortTerm int
-	// Learning says how turns are looked through for what is worth remembering.
+	// Learning configures the extraction of facts from turns.
 	Learning Learning
-	// KeepSecrets stores turns and memories with the passwords, keys and card numbers
-	// that are in them; see package screen.
+	// KeepSecrets stores turns and memories without redacting passwords, keys and card numbers; see
+	// package redact.
 	KeepSecrets bool
-	// Dialogue weighs what stands around a remembered turn and who said it;
-	// TimeWeight that something lies within the time that a question names, among
-	// memories and documents. 0 means the defaults, negative none.
+	// Dialogue weighs the neighbours and the speaker of a remembered turn. TimeWeight weighs
+	// memories and documents within the time that a query names. 0 means the defaults, negative
+	// disables them.
 	Dialogue   index.Dialogue
 	TimeWeight float64
-	// Summarizer writes summaries and observations of stored conversations; nil takes them from
-	// what was said. It is the caller's to close, after the engine.
+	// Summarizer writes summaries and observations of stored conversations; nil extracts them from
+	// the messages. The caller closes it after the engine.
 	Summarizer llm.Generator
-	// Conversation says how stored conversations are compressed. Stages run beside those of
-	// package pipeline for what a model is shown of them.
+	// Conversation configures the compression of stored conversations. Stages run in addition to
+	// those of package view.
 	Conversation view.Settings
 	Stages       []stage.Stage
-	// Procedures says from which turns procedures are learnt.
+	// Procedures selects the turns from which procedures are extracted.
 	Procedures procedures.Gate
-	// Ledgers says what is made of the messages of clusters.
+	// Ledgers configures what is derived from the messages of clusters.
 	Ledgers Ledgers
-	// Providers are asked beside the built-in documents and memories.
+	// Providers are asked in addition to the built-in ones.
 	Providers []resolve.Registered
-	// SessionProviders are asked by the sessions that added them; see
-	// [Engine.UseProvider].
+	// SessionProviders are offered to sessions, which add them by name; see [Engine.UseProvider].
 	SessionProviders []resolve.Registered
-	// ProviderTimeout bounds each provider's part of a query; 0 is
-	// [resolve.DefaultTimeout].
+	// ProviderTimeout bounds each provider's part of a query; 0 is [resolve.DefaultTimeout].
 	ProviderTimeout time.Duration
-	// Reranker scores the best RerankTop items of a query anew, in at most
-	// RerankTimeout; nil is none, and 0 the defaults of package resolve. It is the
-	// caller's to close, after the engine.
+	// Reranker rescores the best RerankTop items of a query within RerankTimeout. nil disables
+	// reranking; 0 means the defaults of package resolve. The caller closes it after the engine.
 	Reranker      resolve.Reranker
 	RerankTop     int
 	RerankTimeout time.Duration
-	// OpenRoot returns what a path of a folder job names; nil is [OpenPath].
+	// OpenRoot opens the sources of folder jobs; nil is [OpenPath].
 	OpenRoot func(path string, o IngestOptions) (Root, error)
-	// Extract finds the texts in files that are not text; nil is [extract.Read], which
-	// reads them in this process. An [extract.Pool] survives what a bad file does.
+	// Extract extracts texts from binary files. nil is [extract.Read], which runs in this process;
+	// an [extract.Pool] survives crashes caused by bad files.
 	Extract docs.ExtractFunc
-	// Lanes is how many documents of a bulk job are worked on at a time; 0 is half
-	// of GOMAXPROCS, at least one, which leaves room for turns and questions.
+	// Lanes is how many documents of a bulk job are processed concurrently. 0 is half of
+	// GOMAXPROCS, at least one, which leaves room for turns and queries.
 	Lanes int
-	// KeepVersions is how many versions of a document are kept for questions about
-	// earlier times, the current one included; 0 is [store.DefaultKeepVersions],
-	// negative all. Older ones go when the document is replaced.
+	// KeepVersions is how many versions of a document are kept for queries about earlier times,
+	// including the current one. 0 is [store.DefaultKeepVersions], negative keeps all. Older ones
+	// are removed when the document is replaced.
 	KeepVersions int
-	// PauseJobs leaves jobs that wait where they are, and turns that providers have not
-	// heard of, until [Engine.StartJobs].
+	// PauseJobs leaves queued jobs and undelivered turns alone until [Engine.StartJobs].
 	PauseJobs bool
-	// KeepJobs is how long a job can be looked at after it has ended; 0 is
-	// [DefaultKeepJobs].
+	// KeepJobs is how long ended jobs stay readable; 0 is [DefaultKeepJobs].
 	KeepJobs time.Duration
-	// KeepAudit is how many entries of the audit log are kept; 0 is
-	// [DefaultKeepAudit], negative writes none.
+	// KeepAudit is how many audit entries are kept; 0 is [DefaultKeepAudit], negative disables the
+	// audit log.
 	KeepAudit int
 
-	// Reserve is how many bytes of the disk are reserved for deletes and erasures when it is
-	// full; 0 is none. A server has [store.DefaultReserve].
+	// Reserve is how many bytes of disk are reserved for deletes and erasures on a full disk; 0 is
+	// none. A server uses [store.DefaultReserve].
 	Reserve int64
-	// AcceptLoss opens a data directory also where writes that were acknowledged are missing:
-	// without it that is a [*store.LostError]. Indexes are made again.
+	// AcceptLoss opens a data directory that lost acknowledged writes; otherwise that is a
+	// [*store.LostError]. Its indexes are rebuilt.
 	AcceptLoss bool
 
-	// AnswerCache is how many bytes of answers of [Engine.Context] are kept, to be given
-	// again while nothing changed; 0 is [DefaultAnswerCache], negative keeps none.
+	// AnswerCache is the size of the cache of [Engine.Context] answers in bytes; 0 is
+	// [DefaultAnswerCache], negative disables it.
 	AnswerCache int
 
-	Now    func() time.Time // the clock; nil is the system's
-	NewID  func() string    // makes ids of turns and memories; nil is UUID v7
+	Now    func() time.Time // the clock; nil is the system clock
+	NewID  func() string    // creates ids of turns and memories; nil is UUID v7
 	Logger *slog.Logger
 }
 
@@ -169,7 +160,7 @@ type Engine struct {
 	uses          *uses
 	keys          *keyring
 	auditor       *auditor
-	taught        sync.Map // ids of namespaces in whose turns something was found
+	taught        sync.Map // ids of namespaces that have extracted facts
 	events        *events.Broker
 	jobs          *jobs
 	ledger        *store.Ledger
@@ -180,14 +171,14 @@ type Engine struct {
 	recall        *answerCache
 	shown         shown
 	embedding     embedderCalls
-	started       atomic.Bool // jobs were
+	started       atomic.Bool // whether StartJobs was called
 	opened        time.Time
 	troubles      *troubles
-	snapshots     chan struct{} // one for each that is made or read
+	snapshots     chan struct{} // semaphore: one slot for each snapshot being written or read
 }
 
-// Open opens or creates a data directory. If another process has it open, the
-// error is a [*LockedError], which names that process's address.
+// Open opens or creates a data directory. If another process has it open, the error is a
+// [*LockedError] with that process's address.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	o = o.withDefaults()
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
@@ -311,8 +302,8 @@ func (e *Engine) openResolver() error {
 	return nil
 }
 
-// Close ends background work and closes the data directory. What was
-// acknowledged is durable with or without it.
+// Close ends background work and closes the data directory. Acknowledged writes are durable with or
+// without it.
 func (e *Engine) Close() error {
 	var errs []error
 	e.jobs.close()
@@ -340,12 +331,11 @@ func (e *Engine) Close() error {
 	return errors.Join(append(errs, e.lock.release())...)
 }
 
-// spaceName returns the name of a namespace, which "" is the default of.
+// spaceName returns the name of a namespace; "" is the default one.
 func spaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace) }
 
-// namespace returns the id of a namespace, made if missing when create is set. It is
-// where the wall between namespaces stands: one that the grant of ctx does not reach is
-// [ragctx.ErrDenied].
+// namespace returns the id of a namespace, creating it if create is set. It enforces the isolation
+// of namespaces: one that the grant of ctx does not reach is [ragctx.ErrDenied].
 func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64, error) {
 	name = spaceName(name)
 	if err := access.From(ctx).Enters(name); err != nil {
@@ -357,17 +347,17 @@ func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64
 	return e.store.Namespace(ctx, name, create)
 }
 
-// Namespaces returns the names of the namespaces that the grant of ctx reaches, sorted.
+// Namespaces returns the sorted names of the namespaces that the grant of ctx reaches.
 func (e *Engine) Namespaces(ctx context.Context) ([]string, error) {
 	names, err := e.store.Namespaces(ctx)
 	g := access.From(ctx)
 	return slices.DeleteFunc(names, func(name string) bool { return !g.Reaches(name) }), err
 }
 
-// Ready fails while the engine cannot answer, or cannot write any more.
+// Ready returns an error while the engine cannot answer queries or cannot write.
 func (e *Engine) Ready(ctx context.Context) error { return e.store.Ready(ctx) }
 
-// storeFailed tells that the store cannot go on until somebody does something.
+// storeFailed logs and publishes that the store needs a repair by its operator.
 func (e *Engine) storeFailed(failed *ragctx.RepairError) {
 	e.opts.Logger.Error("the store failed", "kind", failed.Kind, "problem", failed.Problem, "error", failed.Cause)
 	if e.events != nil {
@@ -375,5 +365,5 @@ func (e *Engine) storeFailed(failed *ragctx.RepairError) {
 	}
 }
 
-// StoreFailures returns what keeps the store from working until somebody does something.
+// StoreFailures returns the failures that need a repair by the operator.
 func (e *Engine) StoreFailures() []*ragctx.RepairError { return e.store.Failures() }

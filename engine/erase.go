@@ -15,28 +15,28 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// eraser completes erasures: when one is asked for all that are to be completed
-// then, and in the background those of an earlier process and those that failed.
+// eraser completes erasures. A request completes all pending ones; the background loop completes
+// those of an earlier process and retries those that failed.
 //
-// Completing one writes files anew, and takes little longer for many. So it rests after
-// each time, while more may come.
+// Completing an erasure rewrites files, and takes little longer for many. So the eraser pauses
+// after each run to batch the next ones.
 type eraser struct {
 	mu     sync.Mutex
-	rested time.Time       // when the next may begin; guarded by mu
-	due    chan struct{}   // an erasure failed
+	rested time.Time       // when the next run may begin; guarded by mu
+	due    chan struct{}   // signals a failed erasure
 	life   context.Context //nolint:containedctx // ends with the goroutine
 	end    context.CancelFunc
 	wg     sync.WaitGroup
 }
 
-// It rests eraseShare times as long as it has worked, so that it takes up a fifth of a core
-// in the long run, however many erasures come; but at most eraseRest, as callers wait.
+// The eraser pauses eraseShare times as long as it worked, at most eraseRest because callers wait.
+// So it uses at most a fifth of a core in the long run, however many erasures arrive.
 const (
 	eraseShare = 4
 	eraseRest  = 5 * time.Second
 )
 
-// What fails is tried again after eraseFirst, then ever later up to eraseMost.
+// A failed erasure is retried after eraseFirst, with exponential backoff up to eraseMost.
 const (
 	eraseFirst = time.Second
 	eraseMost  = 5 * time.Minute
@@ -48,14 +48,14 @@ func startEraser(e *Engine) *eraser {
 	r.wg.Go(func() {
 		if err := e.store.Settle(r.life); err == nil && r.life.Err() == nil {
 			r.loop(r.life, e)
-		} // else the next opening tries again
+		} // otherwise the next opening retries
 	})
 	return r
 }
 
 func (r *eraser) loop(ctx context.Context, e *Engine) {
 	for failed := 0; ; {
-		unhidden := e.store.Erasing() // before: what is hidden in between is finished now
+		unhidden := e.store.Erasing() // read before: erasures hidden in between are completed by this run
 		e.forgetErased()
 		err := r.finish(ctx, e)
 		if err == nil && unhidden {
@@ -84,7 +84,7 @@ func (r *eraser) loop(ctx context.Context, e *Engine) {
 
 var errErasing = errors.New("not everything is out of sight yet")
 
-// retry has what failed tried again in the background.
+// retry wakes the background loop.
 func (r *eraser) retry() {
 	select {
 	case r.due <- struct{}{}:
@@ -100,17 +100,16 @@ func (r *eraser) close() {
 	r.wg.Wait()
 }
 
-// EraseDocument removes a document for good: every version, for every time, from
-// the database, the indexes and their files. What never was is erased already.
-// An error after the document is gone from every answer says what still holds
-// its bytes; it is tried again in the background, and at the next opening.
+// EraseDocument permanently removes a document: every version from the database, the indexes and
+// their files. A document that never existed counts as erased. After the document is hidden from
+// all answers, an error says which files may still hold its bytes; the erasure is retried in the
+// background and at the next opening.
 func (e *Engine) EraseDocument(ctx context.Context, namespace, id string) (store.Erased, error) {
 	return e.If(store.Condition{}).EraseDocument(ctx, namespace, id)
 }
 
-// EraseMemory removes a memory of a user, or one that belongs to no user, and
-// the turn that it was made of, as [Engine.EraseDocument] does. With anyUser it
-// may be anyone's.
+// EraseMemory erases a memory of a user, or one without a user, and the turn that it was made of,
+// as [Engine.EraseDocument] does. With anyUser it may belong to any user.
 func (e *Engine) EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	return e.eraseMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
 }
@@ -126,16 +125,15 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 	return e.eraseTold(ctx, namespace, toldOfMemory(id), func(ns int64) (store.Erased, error) {
 		took, err := e.store.EraseMemory(ctx, ns, id, by.User, by.Anyone, when)
 		if isNotFound(err) && access.From(ctx).User != "" {
-			return store.Erased{}, when.Missing("memory", id) // what is another user's is not there, and what is not there is erased
+			return store.Erased{}, when.Missing("memory", id) // another user's memory is reported like a missing one, and a missing one counts as erased
 		}
 		return took, err
 	})
 }
 
-// EraseSession removes the turns and memories of a session of a user, or with
-// anyUser of everyone, which is for admins; who acts for one user erases what is theirs. A
-// condition of ctx ([session.If]) is about the stored session, and about nothing else that
-// follows from its erasure.
+// EraseSession erases the turns and memories of a session of a user. With anyUser it erases those
+// of all users, which needs the role admin; a caller bound to a user erases only that user's. A
+// condition of ctx ([session.If]) applies to the stored session only.
 func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	by, err := seenBy(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
@@ -164,7 +162,7 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, a
 	return took, err
 }
 
-// EraseUser removes everything that belongs to a user in a namespace.
+// EraseUser erases everything that belongs to a user in a namespace.
 func (e *Engine) EraseUser(ctx context.Context, namespace, user string) (store.Erased, error) {
 	if err := actAs(ctx, &user); err != nil {
 		return store.Erased{}, err
@@ -187,32 +185,31 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 	if err != nil {
 		return store.Erased{}, err
 	}
-	e.auditor.flush(ctx) // what was noted before has ids that are to go
+	e.auditor.flush(ctx) // pending audit entries may contain ids to erase
 	erased, err := fn(ns)
 	e.forgetErased()
 	if err == nil {
-		// Not in the caller's context: half an erasure is of no use to anyone.
+		// Independent of the caller's context: half an erasure helps no caller.
 		err = e.eraser.finish(context.WithoutCancel(ctx), e)
 	}
 	if err != nil {
 		e.eraser.retry()
 	}
-	if e.started.Load() { // who opened it for one command leaves this to who opens it for good
-		e.tellTheRest(context.WithoutCancel(access.With(ctx, access.Full()))) // what other turns say of what went is learnt again
+	if e.started.Load() { // a one-off command leaves the rest to the next long-running process
+		e.tellTheRest(context.WithoutCancel(access.With(ctx, access.Full()))) // facts are extracted again from other turns that state them
 	}
 	return erased, err
 }
 
-// forgetErased forgets what may have been erased: what is out of sight in the database
-// is not kept elsewhere.
+// forgetErased clears the caches that may hold erased content.
 func (e *Engine) forgetErased() {
 	e.shown.clear()
 	e.recall.clear()
 	e.conversations.Forget(nil)
 }
 
-// finish brings erasures to their end: the indexes forget what was erased, and
-// no file holds its bytes.
+// finish completes all pending erasures: the indexes drop the erased content, and no file holds its
+// bytes.
 func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -239,7 +236,7 @@ func (r *eraser) finish(ctx context.Context, e *Engine) error {
 	return err
 }
 
-// finishErasures does what is left of erasures.
+// finishErasures completes the pending erasures.
 func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) error {
 	defer e.store.MakingRoom()()
 	follow := make(map[store.Collection]uint64)
@@ -266,8 +263,8 @@ func (e *Engine) finishErasures(ctx context.Context, pending []store.Pending) er
 	return nil
 }
 
-// notGone says why files may still hold what was erased: an [ragctx.ErrUnavailable], whatever
-// failed, as it is tried again.
+// notGone wraps the error of an incomplete erasure. It is always an [ragctx.ErrUnavailable],
+// because the erasure is retried.
 func notGone(whose string, err error) error {
 	err = fmt.Errorf("erased, but the files of %s may still hold it; it is tried again: %w", whose, store.DiskError(err))
 	if code, _ := ragctx.CodeOf(err); code == "internal" {
@@ -276,8 +273,8 @@ func notGone(whose string, err error) error {
 	return err
 }
 
-// rest waits until the next may begin, and reports whether it had to. It ends early
-// when the eraser is closed.
+// rest waits until the next run may begin, and reports whether it had to wait. It ends early when
+// the eraser is closed.
 func (r *eraser) rest() bool {
 	wait := time.Until(r.rested)
 	if wait <= 0 {
@@ -290,12 +287,12 @@ func (r *eraser) rest() bool {
 	return true
 }
 
-// expungePatience is how long an erasure waits for a leg that is being opened or
-// fed: one that failed is opened again after a second.
+// expungePatience is how long an erasure waits for an index that is being opened or rebuilt; a
+// failed index is reopened after a second.
 const expungePatience = 1500 * time.Millisecond
 
-// expunge makes an index forget what was erased up to a change, in its files as
-// well. It fails while a leg is not there: its files may hold anything.
+// expunge makes an index drop everything erased up to a change, in its files as well. It fails
+// while a part of the index is unavailable, because its files may hold anything.
 func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) error {
 	col, release, err := e.collections.get(ctx, id)
 	if err != nil {
@@ -313,7 +310,7 @@ func (e *Engine) expunge(ctx context.Context, id store.Collection, seq uint64) e
 			e.store.MakeRoom()
 			continue
 		}
-		passing := errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, syscall.ENOSPC) // another merge may have the room
+		passing := errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, syscall.ENOSPC) // another merge may be using the space
 		if !passing || time.Now().After(end) {
 			return err
 		}

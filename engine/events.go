@@ -14,35 +14,36 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// The tiers of memories that events name.
+// The memory tiers that events name.
 const (
 	tierLongTerm  = "long_term"
 	tierShortTerm = "short_term"
 	tierWorking   = "working"
 )
 
-// eventBlock is how many sequences an opening of the data directory reserves for its
-// events. Who has more begins the next time with the clock, which is further by then.
+// eventBlock is how many sequence numbers each opening of the data directory reserves for its
+// events. After more events, the next opening starts from the clock, which has passed the reserved
+// block by then.
 const eventBlock = 1 << 32
 
-// openEvents makes the broker. Its sequences begin with the clock's microseconds, or
-// with what is reserved: a clock that was set back does not turn them back. Reserving
-// is a write, which is not made for those whose events nobody hears.
+// openEvents creates the event broker. Its sequence starts at the clock's microseconds or after the
+// reserved block, whichever is greater, so a clock set back does not reverse it. The reservation is
+// a write, which only happens with the first subscription.
 func (e *Engine) openEvents() {
 	e.events = events.New(events.Options{Now: e.opts.Now, NewID: e.opts.NewID, Begin: func(ctx context.Context) (uint64, error) {
 		text, err := e.store.Setting(ctx, store.SettingEvents)
 		if err != nil {
 			return 0, err
 		}
-		reserved, _ := strconv.ParseUint(text, 10, 63) // where it is not set, the clock decides
+		reserved, _ := strconv.ParseUint(text, 10, 63) // if unset, the clock decides
 		first := max(reserved, uint64(max(e.opts.Now().UnixMicro(), 0)))
 		return first, e.store.SetSetting(ctx, store.SettingEvents, strconv.FormatUint(first+eventBlock, 10))
 	}})
 }
 
-// LastEvent returns the sequence of the newest event: what [Engine.FollowEvents] yields
-// after it is new. It is the first to be called: before, no event is kept. It fails for
-// a filter that is wrong, or that names a namespace out of reach.
+// LastEvent returns the sequence number of the newest event; [Engine.FollowEvents] after it yields
+// only new events. Call it first: events are not kept before the first call. It fails for an
+// invalid filter or a namespace out of reach.
 func (e *Engine) LastEvent(ctx context.Context, f events.Filter) (uint64, error) {
 	if err := f.Check(); err != nil {
 		return 0, err
@@ -53,15 +54,15 @@ func (e *Engine) LastEvent(ctx context.Context, f events.Filter) (uint64, error)
 	return e.events.Last(ctx)
 }
 
-// FollowEvents yields the events that match and come after a sequence, until ctx or the
-// engine ends; see [events.Broker.Follow]. The grant of ctx bounds what there is to see:
-// one that is bound to a user gets no event of others, nor of nobody.
+// FollowEvents yields the matching events after a sequence number, until ctx or the engine ends;
+// see [events.Broker.Follow]. The grant of ctx limits the events: a grant bound to a user sees only
+// that user's.
 func (e *Engine) FollowEvents(ctx context.Context, f events.Filter, after uint64) iter.Seq2[ragctx.Event, error] {
 	f.For = access.From(ctx)
 	return e.events.Follow(ctx, f, after)
 }
 
-// publish tells an event of the request that ctx belongs to.
+// publish publishes an event with the request id and session of ctx.
 func (e *Engine) publish(ctx context.Context, ev ragctx.Event) {
 	if ctx.Value(silent{}) != nil {
 		return
@@ -73,8 +74,8 @@ func (e *Engine) publish(ctx context.Context, ev ragctx.Event) {
 	e.events.Publish(ev)
 }
 
-// askedIn is the key of the session that a context is for where the query is not narrowed
-// to it: what is told of its words goes with the session.
+// askedIn is the context key of the session that a query is for, if the query is not limited to it.
+// Events of the query are erased with that session.
 type askedIn struct{}
 
 func (e *Engine) stored(ctx context.Context, m memory.Memory) {
@@ -84,7 +85,7 @@ func (e *Engine) stored(ctx context.Context, m memory.Memory) {
 	})
 }
 
-// recalled tells of the memories in an answer, and that they were searched.
+// recalled publishes that memories were searched, and which ones an answer has.
 func (e *Engine) recalled(ctx context.Context, q ragctx.ContextQuery, a resolve.Answer) {
 	if !e.events.Awake() {
 		return
@@ -101,20 +102,20 @@ func (e *Engine) recalled(ctx context.Context, q ragctx.ContextQuery, a resolve.
 	}
 }
 
-// searched tells of a search that found memories.
+// searched publishes a search that found memories.
 func (e *Engine) searched(ctx context.Context, q ragctx.ContextQuery, found int) {
 	if found > 0 {
 		e.about(ctx, q, ragctx.EventMemoriesSearched, ragctx.MemoriesSearched{Query: q.Query, Tags: nonNil(q.Filter.Tags), ResultCount: found})
 	}
 }
 
-// about tells an event about a query.
+// about publishes an event about a query.
 func (e *Engine) about(ctx context.Context, q ragctx.ContextQuery, t ragctx.EventType, data any) {
 	e.publish(ctx, ragctx.Event{Type: t, Namespace: spaceName(q.Namespace), SessionID: q.SessionID, UserID: q.UserID, Data: data})
 }
 
-// cleared tells how many memories an erasure took from each tier. before counts those of
-// the tiers that are no more than a part of the long-term one.
+// cleared publishes how many memories an erasure removed from each tier. before has the counts of
+// the tiers within the long-term one.
 func (e *Engine) cleared(ctx context.Context, namespace string, f store.MemoryFilter, before store.MemoryStats, took store.Erased) {
 	for _, tier := range [...]ragctx.MemoryCleared{
 		{Tier: tierLongTerm, Count: took.Memories}, {Tier: tierShortTerm, Count: before.ShortTerm}, {Tier: tierWorking, Count: before.Working},
@@ -127,15 +128,15 @@ func (e *Engine) cleared(ctx context.Context, namespace string, f store.MemoryFi
 	}
 }
 
-// tiers counts memories before an erasure, if anybody wants to hear of it.
+// tiers counts memories before an erasure, if events have a subscriber.
 func (e *Engine) tiers(ctx context.Context, namespace string, f store.MemoryFilter) (st store.MemoryStats) {
 	if e.events.Awake() {
-		st, _ = e.MemoryStats(ctx, namespace, f) // what cannot be counted is not told
+		st, _ = e.MemoryStats(ctx, namespace, f) // no event without counts
 	}
 	return st
 }
 
-// unsaved tells that something could not be written, while what it belongs to went on.
+// unsaved publishes that a write failed while the operation went on without it.
 func (e *Engine) unsaved(ctx context.Context, t ragctx.Turn, operation string, err error) {
 	e.publish(ctx, ragctx.Event{
 		Type: ragctx.EventPersistenceFailed, Namespace: t.Namespace, SessionID: t.SessionID, UserID: t.UserID,

@@ -197,7 +197,7 @@ func conversation(of spoken, others []spoken) ragctx.Form {
 		}
 		text.WriteString(s.text)
 		if s.Item != of.Item {
-			f.Beside = append(f.Beside, s.Key)
+			f.Includes = append(f.Includes, s.Key)
 		}
 	}
 	f.Text = strings.ReplaceAll(text.String(), "\f", "\n") // as in all texts of items

@@ -50,7 +50,7 @@ func ladder(it ragctx.ContextItem) (forms []form, preferred int) {
 	around := it.Forms.Around[:min(len(it.Forms.Around), maxForms)]
 	for _, w := range append(slices.Clip(around), it.Forms.Wider) {
 		if len(w.Text) > len(it.Content) && (len(forms) == 0 || len(w.Text) < len(forms[len(forms)-1].text)) {
-			forms = append(forms, form{depth: it.Depth, text: w.Text, lines: w.Lines, beside: w.Beside})
+			forms = append(forms, form{depth: it.Depth, text: w.Text, lines: w.Lines, beside: w.Includes})
 		}
 	}
 	preferred = len(forms)

@@ -36,7 +36,7 @@ func arrange(messages []ragctx.Message, v Vendor, normalizeID func(string) strin
 type arranger struct {
 	list    []indexed
 	results map[int][]result // matchResults that come too late, by calling message
-	late   map[[2]int]bool  // positions of the late results: message and block
+	late    map[[2]int]bool  // positions of the late results: message and block
 	open    int              // the first message with an unanswered call, or -1
 }
 
@@ -215,7 +215,8 @@ func isSystem(m ragctx.Message) bool {
 
 // onlyResults reports whether a message has tool results and no text.
 func onlyResults(m ragctx.Message) bool {
-	return m.Role == ragctx.RoleTool || strings.TrimSpace(m.Content.String()) == "" && len(m.ToolResults()) > 0 && len(m.ToolResults())+count(m.Content, ragctx.BlockText) == len(m.Content)
+	return m.Role == ragctx.RoleTool || strings.TrimSpace(m.Content.String()) == "" && len(m.ToolResults()) > 0 &&
+		len(m.ToolResults())+count(m.Content, ragctx.BlockText) == len(m.Content)
 }
 
 func isResult(b ragctx.Block) bool { return b.Type == ragctx.BlockToolResult }

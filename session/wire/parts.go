@@ -46,7 +46,8 @@ func (x *extra) readParts(parts []json.RawMessage, m *ragctx.Message, v Vendor, 
 	for at, raw := range parts {
 		var o object
 		if err := unmarshal(raw, &o); err != nil || o == nil {
-			return ragctx.Invalid(fmt.Sprintf("content[%d]", at), "is not an object; send an object with a type and the fields of that type")
+			return ragctx.Invalid(fmt.Sprintf("content[%d]", at),
+				"is not an object; send an object with a type and the fields of that type")
 		}
 		b, known, err := read(o, raw)
 		switch {

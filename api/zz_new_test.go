@@ -1,9 +1,0 @@
-package api
-
-import "testing"
-
-func BenchmarkZZNew(b *testing.B) {
-	for b.Loop() {
-		New(nil, Options{})
-	}
-}
