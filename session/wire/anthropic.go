@@ -20,7 +20,7 @@ var (
 	anthropicCall     = shape{"type": nil, "id": nil, "name": nil, "input": nil}
 	anthropicResult   = shape{"type": nil, "tool_use_id": nil, "content": nil, "is_error": nil}
 	anthropicThinking = shape{"type": nil, "thinking": nil}
-	invalidIDChars           = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+	invalidIDChars    = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 )
 
 func (anthropic) normalizeID(id string) string {
@@ -60,7 +60,8 @@ func readAnthropic(raw json.RawMessage, index int, l *losses) (ragctx.Message, e
 		return ragctx.Message{}, err
 	}
 	if w.Role != ragctx.RoleUser && w.Role != ragctx.RoleAssistant {
-		return ragctx.Message{}, ragctx.Invalid("role", "%q is not a role of messages; use user or assistant, and system beside the messages", ragctx.Clip(string(w.Role)))
+		return ragctx.Message{}, ragctx.Invalid("role", "%q is not a role of messages; "+
+			"use user or assistant, and the field system for the system prompt", ragctx.Clip(string(w.Role)))
 	}
 	m, x := ragctx.Message{Role: w.Role}, extra{Fields: anthropicMessage.rest(o)}
 	if err := checkForm(Anthropic, "content", isAbsent(w.Content), x.Fields); err != nil {

@@ -32,7 +32,8 @@ func checkForm(v Vendor, field string, lacks bool, leftOver object) error {
 		}
 	}
 	if lacks && len(names) > 0 {
-		return ragctx.Invalid(ragctx.Clip(names[0]), "is not understood, and the field %s is missing; send %s, or name the form that the message has", field, field)
+		return ragctx.Invalid(ragctx.Clip(names[0]), "is not understood, and the field %s is missing; "+
+			"send %s, or name the form that the message has", field, field)
 	}
 	return nil
 }

@@ -88,7 +88,8 @@ func readGemini(raw json.RawMessage, role ragctx.Role) (ragctx.Message, error) {
 	case w.Role == "model":
 		role = ragctx.RoleAssistant
 	default:
-		return ragctx.Message{}, ragctx.Invalid("role", "%q is not a role of contents; use user or model, and systemInstruction beside the contents", ragctx.Clip(w.Role))
+		return ragctx.Message{}, ragctx.Invalid("role", "%q is not a role of contents; "+
+			"use user or model, and the field systemInstruction for the system prompt", ragctx.Clip(w.Role))
 	}
 	m := ragctx.Message{Role: role}
 	if err := x.readParts(w.Parts, &m, Gemini, readGeminiPart); err != nil {

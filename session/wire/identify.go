@@ -29,12 +29,12 @@ func identify(before, read []ragctx.Message) {
 // resultMatcher tracks the calls that results may answer.
 type resultMatcher struct {
 	readOnly bool // the messages are context that must not change
-	lastID int  // the highest number of an id given so far
+	lastID   int  // the highest number of an id given so far
 	// open holds the unanswered calls since the last user text. Those from turnStart on belong to
 	// the model's newest turn; answered is set once results followed that turn.
-	open     []openCall
-	turnStart     int
-	answered bool
+	open      []openCall
+	turnStart int
+	answered  bool
 }
 
 type openCall struct {

@@ -92,13 +92,15 @@ func CheckAnthropic(messages []json.RawMessage) error {
 			switch b.Type {
 			case "tool_result":
 				if t.role != "user" || others > 0 || !open[b.ToolUseID] {
-					return fmt.Errorf("turn %d: the result of %q has no call in the turn before it, or follows another part", i, b.ToolUseID)
+					return fmt.Errorf("turn %d: the result of %q has no call in the turn before it, or follows another part",
+						i, b.ToolUseID)
 				}
 				delete(open, b.ToolUseID)
 				continue
 			case "tool_use":
 				if t.role != "assistant" || seen[b.ID] || !anthropicID.MatchString(b.ID) {
-					return fmt.Errorf("turn %d: role %q calls with the id %q; a call needs an assistant and a unique id of letters and digits", i, t.role, b.ID)
+					return fmt.Errorf("turn %d: role %q calls with the id %q; "+
+						"a call needs an assistant and a unique id of letters and digits", i, t.role, b.ID)
 				}
 				seen[b.ID], next[b.ID] = true, true
 			case "text":
