@@ -30,7 +30,7 @@ func (e *Engine) AppendMessages(ctx context.Context, messages []ledger.Message) 
 		return nil, err
 	}
 	out, err := e.ledger.Append(ctx, in)
-	e.states.Touch(out)
+	e.states.Notify(out)
 	return out, err
 }
 
@@ -107,14 +107,14 @@ func (e *Engine) MessageItem(ctx context.Context, namespace, cluster, id string)
 	}
 	for _, c := range clusters {
 		f := ledger.Filter{Namespace: spaceName(namespace), Cluster: c}
-		if _, isState := ledger.StateOf(id); isState {
+		if _, isState := ledger.StateCluster(id); isState {
 			return e.stateItem(ctx, f)
 		}
 		m, found, err := e.ledger.Find(ctx, ledger.Query{Filter: f, ID: id})
 		if err != nil {
 			return ragctx.ContextItem{}, err
 		}
-		if found && ledger.Shown(m) {
+		if found && ledger.Retrievable(m) {
 			return ledger.MessageItem(m), nil
 		}
 	}
@@ -129,7 +129,7 @@ func (e *Engine) clustersOf(ctx context.Context, namespace, cluster, id string) 
 			return nil, err
 		}
 	}
-	of, isState := ledger.StateOf(id)
+	of, isState := ledger.StateCluster(id)
 	switch {
 	case isState && (ledger.Filter{Namespace: namespace, Cluster: of}).Check() == nil && (cluster == "" || cluster == of):
 		return []string{of}, nil
@@ -158,7 +158,7 @@ func (e *Engine) LastMessage(ctx context.Context, namespace, cluster string) (le
 	if err := enters(ctx, namespace); err != nil {
 		return 0, err
 	}
-	return ledger.Last(ctx, e.ledger, ledger.Filter{Namespace: spaceName(namespace), Cluster: cluster})
+	return ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: spaceName(namespace), Cluster: cluster})
 }
 
 // FollowMessages yields the messages that match and come after a sequence: what is
@@ -233,7 +233,7 @@ func (e *Engine) EraseCluster(ctx context.Context, namespace, name string) (stor
 		return store.Erased{}, err
 	}
 	return e.erase(ctx, namespace, func(ns int64) (erased store.Erased, err error) {
-		err = e.states.Hold(spaceName(namespace), name, func() error {
+		err = e.states.Suspend(spaceName(namespace), name, func() error {
 			erased, err = e.ledger.Erase(ctx, ns, name)
 			return err
 		})

@@ -94,7 +94,7 @@ func (e *Engine) EraseNamespace(ctx context.Context, name string) (store.Erased,
 	before := e.tiers(ctx, name, f)
 	took, err := e.eraseTold(ctx, name, func(ragctx.Event) bool { return true }, func(int64) (store.Erased, error) {
 		took, err := e.store.EraseNamespace(ctx, name, func(note func() error) error {
-			return e.jobs.leave(name, func() error { return e.states.HoldAll(name, note) })
+			return e.jobs.leave(name, func() error { return e.states.SuspendAll(name, note) })
 		})
 		e.attached.forget(func(k SessionKey) bool { return k.Namespace == name })
 		return took, err

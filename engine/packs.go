@@ -70,11 +70,11 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 	late := ""
 	publishes := mayPublish(ctx)
 	switch {
-	case !r.Strategy.Wants(ledger.TopicStateSnapshot):
+	case !r.Strategy.Includes(ledger.TopicStateSnapshot):
 	case !publishes:
 		late = "the API key may not publish the newest state; the context may have an older one"
 	default:
-		if _, err := e.states.Settle(ctx, r.Namespace, r.Cluster); err != nil {
+		if _, err := e.states.Publish(ctx, r.Namespace, r.Cluster); err != nil {
 			if ctx.Err() != nil {
 				return Packed{}, err
 			}
@@ -123,7 +123,7 @@ func (e *Engine) report(ctx context.Context, r ledger.PackRequest, m ledger.Metr
 
 // hasMessages reports whether a cluster is there: to measure a context must not make one.
 func (e *Engine) hasMessages(ctx context.Context, namespace, cluster string) bool {
-	last, err := ledger.Last(ctx, e.ledger, ledger.Filter{Namespace: namespace, Cluster: cluster})
+	last, err := ledger.LastSequence(ctx, e.ledger, ledger.Filter{Namespace: namespace, Cluster: cluster})
 	if err != nil {
 		e.opts.Logger.WarnContext(ctx, "a cluster could not be read", "cluster", cluster, "error", err)
 	}

@@ -8,17 +8,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// A subscriber that is more behind than this is cut off: what waits for it is kept in
-// memory.
+// The backlog at which a slow subscriber is cut off. The backlog is kept in memory.
 const (
 	SubscriptionBuffer = 256     // messages
-	SubscriptionBytes  = 8 << 20 // of [Message.Size], but for a single message
+	SubscriptionBytes  = 8 << 20 // of [Message.Size]; a single message may exceed it
 )
 
-// CutOffError ends a subscription whose subscriber was too slow.
+// CutOffError ends a subscription whose reader fell too far behind.
 type CutOffError struct {
-	// After is the sequence after which to go on: up to it, every message that
-	// matches is in the subscription's channel.
+	// After is the sequence to resume from: every match up to it is in the subscription's channel.
 	After Sequence
 }
 
@@ -27,14 +25,14 @@ func (e *CutOffError) Error() string {
 	return fmt.Sprintf("the subscriber was more than %d messages or %d bytes behind and was cut off; go on after sequence %d", SubscriptionBuffer, SubscriptionBytes, e.After)
 }
 
-// Matches reports whether a message is meant.
+// Matches reports whether a message passes the filter.
 func (f Filter) Matches(m Message) bool {
 	return f.Namespace == m.Namespace && f.Cluster == m.Cluster &&
 		(len(f.Topics) == 0 || slices.Contains(f.Topics, m.Topic)) &&
 		(f.Sender == "" || f.Sender == m.Sender) && (f.Receiver == "" || f.Receiver == m.Receiver)
 }
 
-// Subscription is a stream of messages from the moment of subscribing.
+// Subscription streams the messages that are published after it was opened.
 type Subscription struct {
 	bus    *Bus
 	filter Filter
@@ -42,12 +40,12 @@ type Subscription struct {
 	last   Sequence
 	err    error
 
-	// sizes are those of the newest messages in c, in a ring that ends before next.
+	// sizes is a ring of the sizes of the newest messages in c; it ends before next.
 	sizes [SubscriptionBuffer]int
 	next  int
 }
 
-// waiting returns the bytes in the channel, or more: some may have been taken since.
+// waiting returns an upper bound of the bytes in the channel: the reader may have taken some since.
 func (s *Subscription) waiting() (size int) {
 	for i := range len(s.c) {
 		size += s.sizes[(s.next-1-i+2*SubscriptionBuffer)%SubscriptionBuffer]
@@ -63,16 +61,16 @@ func (s *Subscription) put(m Message) bool {
 	s.sizes[s.next] = m.Size()
 	s.next = (s.next + 1) % SubscriptionBuffer
 	s.last = m.Sequence
-	s.c <- m // there is room, and nobody else puts
+	s.c <- m // does not block: there is room, and only the bus sends
 	return true
 }
 
-// C returns the channel of messages. It is closed when the subscription ends, after
-// the messages that it has; [Subscription.Err] says why.
+// C returns the channel of messages. It is closed after the last message when the subscription
+// ends; [Subscription.Err] returns the reason.
 func (s *Subscription) C() <-chan Message { return s.c }
 
-// Err returns why the subscription ended: a [*CutOffError], [ragctx.ErrClosed] where
-// the log was closed, nil after [Subscription.Close] and before the end.
+// Err returns why the subscription ended: a [*CutOffError] for a slow reader, [ragctx.ErrClosed] if
+// the log was closed. It returns nil before the end and after [Subscription.Close].
 func (s *Subscription) Err() error {
 	s.bus.mu.Lock()
 	defer s.bus.mu.Unlock()
@@ -86,8 +84,8 @@ func (s *Subscription) Close() {
 	s.bus.end(s, nil)
 }
 
-// Bus hands messages to subscribers. The zero value is ready; its methods are safe
-// for concurrent use.
+// Bus delivers messages to subscribers. The zero value is ready; its methods are safe for
+// concurrent use.
 type Bus struct {
 	mu     sync.Mutex
 	subs   map[scope]map[*Subscription]struct{}
@@ -95,8 +93,8 @@ type Bus struct {
 	closed bool
 }
 
-// Tally returns how many subscriptions are open, and how many were cut off so far.
-func (b *Bus) Tally() (open int, cutOff uint64) {
+// Counts returns the number of open subscriptions and of subscriptions cut off so far.
+func (b *Bus) Counts() (open int, cutOff uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, in := range b.subs {
@@ -105,12 +103,12 @@ func (b *Bus) Tally() (open int, cutOff uint64) {
 	return open, b.cutOff
 }
 
-// scope names a cluster.
+// scope identifies a cluster.
 type scope struct{ namespace, cluster string }
 
 func (f Filter) scope() scope { return scope{f.Namespace, f.Cluster} }
 
-// Subscribe returns the messages that match and are published from now on.
+// Subscribe opens a stream of the matching messages that are published from now on.
 func (b *Bus) Subscribe(f Filter) (*Subscription, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
@@ -132,8 +130,8 @@ func (b *Bus) Subscribe(f Filter) (*Subscription, error) {
 	return s, nil
 }
 
-// Publish hands messages, in the order of their sequence, to whom they match. It
-// never waits: who has no room is cut off.
+// Publish delivers messages in the order of their sequence to the subscriptions that match. It
+// never blocks: a subscriber without room is cut off.
 func (b *Bus) Publish(messages []Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,7 +152,7 @@ func (b *Bus) send(s *Subscription, m Message) {
 	}
 }
 
-// end ends a subscription, once. The lock is held.
+// end ends a subscription once. The caller holds the lock.
 func (b *Bus) end(s *Subscription, err error) {
 	in := b.subs[s.filter.scope()]
 	if _, open := in[s]; !open {
@@ -167,8 +165,7 @@ func (b *Bus) end(s *Subscription, err error) {
 	}
 }
 
-// Close ends all subscriptions. It may be called more than once; what is published
-// later reaches nobody.
+// Close ends all subscriptions; later messages are dropped. It may be called more than once.
 func (b *Bus) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

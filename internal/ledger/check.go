@@ -12,20 +12,20 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Limits of what can be appended.
+// Limits of an append.
 const (
-	MaxNameBytes    = 256      // of a cluster, topic, sender or receiver
-	MaxMessageBytes = 1 << 20  // of a message's text, data and metadata together
+	MaxNameBytes    = 256      // cluster, topic, sender or receiver
+	MaxMessageBytes = 1 << 20  // text, data and metadata of one message together
 	MaxBatch        = 1000     // messages of one append
-	MaxBatchBytes   = 32 << 20 // of their texts, data and metadata together
-	MaxDepth        = 512      // of nested lists and objects in data and metadata
+	MaxBatchBytes   = 32 << 20 // text, data and metadata of all messages together
+	MaxDepth        = 512      // nesting of data and metadata
 )
 
 // idPrefix begins every message id, before 32 hexadecimal digits.
 const idPrefix = "msg_"
 
-// Check checks messages that are to be appended, and returns copies of them with
-// the receiver filled in. They must be of one cluster.
+// Check validates messages of one cluster before an append. It returns copies with the receiver
+// filled in and compact JSON.
 func Check(messages []Message, mode Mode) ([]Message, error) {
 	if len(messages) > MaxBatch {
 		return nil, ragctx.TooLarge("messages", "are %d; the limit of one batch is %d: send several", len(messages), MaxBatch)
@@ -58,7 +58,7 @@ func Check(messages []Message, mode Mode) ([]Message, error) {
 			return nil, ragctx.Invalid(field("id"), "is that of messages[%d] as well; leave ids out, or give each message its own", first)
 		}
 		ids[m.ID] = i
-		m.Data, m.Metadata = plain(m.Data), plain(m.Metadata)
+		m.Data, m.Metadata = compactJSON(m.Data), compactJSON(m.Metadata)
 		out[i] = m
 	}
 	return out, nil
@@ -90,7 +90,7 @@ func (m Message) check(field func(string) string) error {
 	return checkJSON(field("metadata"), m.Metadata)
 }
 
-// checkName checks a name that must be there.
+// checkName checks a required name.
 func checkName(field, s string) error {
 	limit := MaxNameBytes
 	if strings.HasSuffix(field, "namespace") {
@@ -120,9 +120,9 @@ func checkJSON(field string, b json.RawMessage) error {
 	return ragctx.ValidText(field, string(b))
 }
 
-// signs returns the signs of valid JSON that are part of no string, each with how deep
-// it nests: brackets with what is inside of them.
-func signs(b []byte) iter.Seq2[byte, int] {
+// structure yields the characters of valid JSON outside strings, each with its nesting level. Brackets
+// count as inside.
+func structure(b []byte) iter.Seq2[byte, int] {
 	return func(yield func(byte, int) bool) {
 		level, inString := 0, false
 		for i := 0; i < len(b); i++ {
@@ -149,16 +149,16 @@ func signs(b []byte) iter.Seq2[byte, int] {
 	}
 }
 
-// depth returns how deep valid JSON nests.
+// depth returns the nesting depth of valid JSON.
 func depth(b []byte) (deepest int) {
-	for _, level := range signs(b) {
+	for _, level := range structure(b) {
 		deepest = max(deepest, level)
 	}
 	return deepest
 }
 
-// plain returns a copy of valid JSON without insignificant space; nil for null.
-func plain(b json.RawMessage) json.RawMessage {
+// compactJSON returns a compact copy of valid JSON, nil for null.
+func compactJSON(b json.RawMessage) json.RawMessage {
 	var out bytes.Buffer
 	if err := json.Compact(&out, b); err != nil || out.String() == "null" {
 		return nil
@@ -176,7 +176,7 @@ func ValidID(s string) bool {
 	return ok && len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// Check checks that a cluster is named.
+// Check reports a missing or invalid namespace or cluster.
 func (f Filter) Check() error {
 	if err := checkName("namespace", f.Namespace); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (f Filter) Check() error {
 	return checkName("cluster", f.Cluster)
 }
 
-// Check checks a query.
+// Check validates a query.
 func (q Query) Check() error {
 	if err := q.Filter.Check(); err != nil {
 		return err

@@ -8,17 +8,18 @@ import (
 	"slices"
 )
 
-// Folder makes a [State] of messages. It is immutable and safe for concurrent use.
+// Folder folds messages into a [State]. It is immutable and safe for concurrent use.
 type Folder struct {
 	sections map[string]string // by topic
-	mark     string
+	fingerprint     string
 }
 
-// foldRules changes whenever the same messages give another state than before.
+// foldRules is the version of the folding rules. Change it when the same messages fold into a
+// different state.
 const foldRules = "1"
 
-// NewFolder returns a folder of the six topics and of those given here, see
-// [CheckSections]. A topic of the six can be given to another section.
+// NewFolder returns a folder of the six known topics and the given ones, see [CheckSections]. A
+// known topic can be assigned to another section.
 func NewFolder(topics map[string]string) (*Folder, error) {
 	if err := CheckSections(topics); err != nil {
 		return nil, err
@@ -37,18 +38,18 @@ func NewFolder(topics map[string]string) (*Folder, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(raw)
-	f.mark = hex.EncodeToString(sum[:8])
+	f.fingerprint = hex.EncodeToString(sum[:8])
 	return f, nil
 }
 
 // Topics returns the topics that change a state, sorted.
 func (f *Folder) Topics() []string { return slices.Sorted(maps.Keys(f.sections)) }
 
-// Knows reports whether messages of the topic change a state.
-func (f *Folder) Knows(topic string) bool { return f.sections[topic] != "" }
+// Folds reports whether messages of the topic change a state.
+func (f *Folder) Folds(topic string) bool { return f.sections[topic] != "" }
 
-// Apply returns the state after one more message of the cluster: the next one, by
-// sequence, of [Folder.Topics]. It returns s itself for a message of another topic.
+// Apply returns the state after m, the next message of the cluster by sequence. It returns s
+// unchanged for a message of another topic.
 func (f *Folder) Apply(s State, m Message) State {
 	name := f.sections[m.Topic]
 	if name == "" || s.ClusterID != "" && s.ClusterID != m.Cluster {
@@ -63,7 +64,7 @@ func (f *Folder) Apply(s State, m Message) State {
 	return out
 }
 
-// fold makes the section of a message, or false where the section stays as it is.
+// fold builds the section of a message. It returns false if the section stays as it was.
 func fold(name string, m Message) (Section, bool) {
 	data := values(m.Data)
 	switch name {
@@ -87,47 +88,47 @@ func foldTask(m Message, data map[string]any) Section {
 	if number == nil {
 		number = scalar(data["issue_number"])
 	}
-	title := oneText(data["title"], 300)
+	title := singleLine(data["title"], 300)
 	if title == nil || title == "" {
-		title = oneText(firstLine(m.Text), 300)
+		title = singleLine(firstLine(m.Text), 300)
 	}
 	return Section{
 		"raw": text(m.Text, 2000), "title": title, "issueNumber": number,
-		"source": oneText(values(m.Metadata)["source"], maxItem),
+		"source": singleLine(values(m.Metadata)["source"], maxItem),
 	}
 }
 
 func foldPlan(m Message, data map[string]any) Section {
-	summary := oneText(data["summary"], 300)
+	summary := singleLine(data["summary"], 300)
 	if summary == nil || summary == "" {
-		summary = oneText(text(m.Text, len(m.Text)), 300)
+		summary = singleLine(text(m.Text, len(m.Text)), 300)
 	}
 	return Section{
 		"text": text(m.Text, 2500), "summary": summary,
 		"acceptanceCriteria": list(data["acceptanceCriteria"], 10, criterion),
-		"filesAffected":      list(data["filesAffected"], 20, wording("path", "file")),
+		"filesAffected":      list(data["filesAffected"], 20, textOf("path", "file")),
 		"updatedAt":          stamp(m),
 	}
 }
 
-// criterion writes an acceptance criterion as "ID (PRIORITY): text".
+// criterion formats an acceptance criterion as "ID (PRIORITY): text".
 func criterion(v any) any {
 	o, ok := v.(map[string]any)
 	if !ok {
-		return oneText(v, maxItem)
+		return singleLine(v, maxItem)
 	}
-	says, _ := wording("criterion", "text", "description")(v).(string)
-	id, _ := oneText(o["id"], maxItem).(string)
-	if prio, _ := oneText(o["priority"], maxItem).(string); prio != "" && id != "" {
+	body, _ := textOf("criterion", "text", "description")(v).(string)
+	id, _ := singleLine(o["id"], maxItem).(string)
+	if prio, _ := singleLine(o["priority"], maxItem).(string); prio != "" && id != "" {
 		id += " (" + prio + ")"
 	}
 	switch {
 	case id == "":
-		return oneText(says, maxItem)
-	case says == "":
-		return oneText(id, maxItem)
+		return singleLine(body, maxItem)
+	case body == "":
+		return singleLine(id, maxItem)
 	}
-	return oneText(id+": "+says, maxItem)
+	return singleLine(id+": "+body, maxItem)
 }
 
 func foldProgress(m Message, data map[string]any) (Section, bool) {
@@ -139,23 +140,23 @@ func foldProgress(m Message, data map[string]any) (Section, bool) {
 			return nil, false
 		}
 	}
-	summary := oneText(m.Text, 300)
+	summary := singleLine(m.Text, 300)
 	if summary == nil || summary == "" {
-		summary = oneText(status["summary"], 300)
+		summary = singleLine(status["summary"], 300)
 	}
-	says := wording("text", "summary", "description", "message")
+	describe := textOf("text", "summary", "description", "message")
 	return Section{
 		"canValidate": boolean(status["canValidate"]), "percentComplete": number(status["percentComplete"]),
-		"blockers": list(status["blockers"], 5, says), "nextSteps": list(status["nextSteps"], 10, says),
+		"blockers": list(status["blockers"], 5, describe), "nextSteps": list(status["nextSteps"], 10, describe),
 		"lastSummary": summary, "updatedAt": stamp(m),
 	}, true
 }
 
 func foldValidation(m Message, data map[string]any) Section {
-	says := wording("bug", "message", "error", "summary")
-	errors := list(data["errors"], 5, says)
+	describe := textOf("bug", "message", "error", "summary")
+	errors := list(data["errors"], 5, describe)
 	if errors == nil {
-		errors = list(data["issues"], 5, says)
+		errors = list(data["issues"], 5, describe)
 	}
 	return Section{
 		"approved": boolean(data["approved"]), "errors": errors,
@@ -168,34 +169,34 @@ func criterionResult(v any) any {
 	if !ok {
 		return nil
 	}
-	out := map[string]any{"id": oneText(o["id"], maxItem), "status": oneText(o["status"], maxItem), "reason": oneText(o["reason"], maxItem)}
+	out := map[string]any{"id": singleLine(o["id"], maxItem), "status": singleLine(o["status"], maxItem), "reason": singleLine(o["reason"], maxItem)}
 	if e, ok := o["evidence"].(map[string]any); ok {
-		out["evidence"] = map[string]any{"command": oneText(e["command"], maxItem), "exitCode": number(e["exitCode"])}
+		out["evidence"] = map[string]any{"command": singleLine(e["command"], maxItem), "exitCode": number(e["exitCode"])}
 	}
 	return prune(out)
 }
 
 func foldDebug(m Message, data map[string]any) Section {
-	criteria := oneText(data["successCriteria"], 300)
-	if several, ok := list(data["successCriteria"], 10, wording("criterion", "text", "description")).([]any); ok {
-		criteria = oneText(joined(several), 300)
+	criteria := singleLine(data["successCriteria"], 300)
+	if several, ok := list(data["successCriteria"], 10, textOf("criterion", "text", "description")).([]any); ok {
+		criteria = singleLine(joinStrings(several), 300)
 	}
 	return Section{
 		"fixPlan": text(m.Text, 1200), "successCriteria": criteria,
-		"rootCauses": list(data["rootCauses"], 5, wording("cause", "summary", "description")), "updatedAt": stamp(m),
+		"rootCauses": list(data["rootCauses"], 5, textOf("cause", "summary", "description")), "updatedAt": stamp(m),
 	}
 }
 
 // maxValues bounds the values of a section without rules of its own.
 const maxValues = 20
 
-// foldOther takes the text and the plain values of a message's data, by name.
+// foldOther keeps the text and the scalar values of a message's data, by name.
 func foldOther(m Message, data map[string]any) Section {
-	kept := make(map[string]any)
+	fields := make(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(data)) {
-		if v := scalar(data[key]); v != nil && len(kept) < maxValues && len(key) <= maxItem {
-			kept[key] = v
+		if v := scalar(data[key]); v != nil && len(fields) < maxValues && len(key) <= maxItem {
+			fields[key] = v
 		}
 	}
-	return Section{"text": text(m.Text, 1200), "summary": oneText(text(m.Text, len(m.Text)), 300), "values": kept, "updatedAt": stamp(m)}
+	return Section{"text": text(m.Text, 1200), "summary": singleLine(text(m.Text, len(m.Text)), 300), "values": fields, "updatedAt": stamp(m)}
 }

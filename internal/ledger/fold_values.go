@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxItem is the length of an item of a list, in characters.
+// maxItem is the length limit of a list item in characters.
 const maxItem = 200
 
-// values reads the fields of a JSON object, numbers as they are written; anything else
-// has none.
+// values decodes the fields of a JSON object, with numbers as written. It returns nil for any other
+// JSON.
 func values(raw json.RawMessage) map[string]any {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -26,16 +26,16 @@ func values(raw json.RawMessage) map[string]any {
 
 func stamp(m Message) any { return json.Number(strconv.FormatInt(m.Timestamp, 10)) }
 
-// text returns s cut to limit characters, nil for an empty one.
+// text returns s cut to limit characters, nil if s is empty.
 func text(s string, limit int) any {
 	if s == "" {
 		return nil
 	}
-	return cut(s, limit)
+	return truncate(s, limit)
 }
 
-// cut shortens a text that is longer than limit characters and marks it as cut.
-func cut(s string, limit int) string {
+// truncate shortens a text to limit characters and marks the cut with "...".
+func truncate(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s
@@ -50,22 +50,21 @@ func cut(s string, limit int) string {
 	return s
 }
 
-// oneText returns a value that is a string or a number as one line of at most limit
-// characters, nil for any other. An empty string stays one.
-func oneText(v any, limit int) any {
+// singleLine returns a string or a number as one line of at most limit characters, nil for other
+// values. An empty string stays empty.
+func singleLine(v any, limit int) any {
 	switch v := v.(type) {
 	case string:
-		if s := cut(strings.Join(strings.Fields(v), " "), limit); s != "" || v == "" {
+		if s := truncate(strings.Join(strings.Fields(v), " "), limit); s != "" || v == "" {
 			return s
 		}
 	case json.Number:
-		return cut(v.String(), limit)
+		return truncate(v.String(), limit)
 	}
 	return nil
 }
 
-// firstLine returns the first line of a text that says something, without the marks of
-// a Markdown heading, or nil.
+// firstLine returns the first non-blank line of a text without Markdown heading marks, or nil.
 func firstLine(s string) any {
 	for l := range strings.Lines(s) {
 		if l = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(l), "#")); l != "" {
@@ -75,7 +74,7 @@ func firstLine(s string) any {
 	return nil
 }
 
-// scalar returns a string, number or bool in its place in a state, nil for any other.
+// scalar returns the form of a string, number or bool in a state, nil for other values.
 func scalar(v any) any {
 	switch v := v.(type) {
 	case bool:
@@ -83,12 +82,12 @@ func scalar(v any) any {
 	case json.Number:
 		return number(v)
 	case string:
-		return oneText(v, maxItem)
+		return singleLine(v, maxItem)
 	}
 	return nil
 }
 
-// boolean reads a bool, also where it is written as a string.
+// boolean reads a bool or the strings "true" and "false".
 func boolean(v any) any {
 	switch v {
 	case true, "true":
@@ -99,7 +98,7 @@ func boolean(v any) any {
 	return nil
 }
 
-// number reads a finite number that is not written at great length.
+// number returns a finite number of at most maxItem digits, nil for other values.
 func number(v any) any {
 	n, ok := v.(json.Number)
 	if !ok || len(n) > maxItem {
@@ -111,16 +110,16 @@ func number(v any) any {
 	return n
 }
 
-// wording returns a function that makes a line of a string, or of the first of these
-// fields of an object that is one.
-func wording(names ...string) func(any) any {
+// textOf returns a function that reads one line from a string, or from the first non-empty of the
+// named fields of an object.
+func textOf(names ...string) func(any) any {
 	return func(v any) any {
 		o, ok := v.(map[string]any)
 		if !ok {
-			return oneText(v, maxItem)
+			return singleLine(v, maxItem)
 		}
 		for _, name := range names {
-			if s, _ := oneText(o[name], maxItem).(string); s != "" {
+			if s, _ := singleLine(o[name], maxItem).(string); s != "" {
 				return s
 			}
 		}
@@ -128,8 +127,7 @@ func wording(names ...string) func(any) any {
 	}
 }
 
-// list returns what item makes of the last n items of a list that it makes something
-// of, nil for none. An empty string is nothing here.
+// list converts the items of a list and returns the last n non-empty results, nil if all are empty.
 func list(v any, n int, item func(any) any) any {
 	all, _ := v.([]any)
 	var out []any
@@ -144,7 +142,7 @@ func list(v any, n int, item func(any) any) any {
 	return out[max(0, len(out)-n):]
 }
 
-func joined(list []any) string {
+func joinStrings(list []any) string {
 	var parts []string
 	for _, v := range list {
 		if s, ok := v.(string); ok {
@@ -154,8 +152,8 @@ func joined(list []any) string {
 	return strings.Join(parts, "; ")
 }
 
-// prune takes out of a map what is null or empty, all the way down, and returns nil
-// where nothing is left. False, 0 and "" stay.
+// prune removes null and empty values from a map recursively. It returns nil if the map ends up
+// empty. False, 0 and "" stay.
 func prune(m map[string]any) any {
 	for key, v := range m {
 		switch in := v.(type) {
@@ -177,7 +175,7 @@ func prune(m map[string]any) any {
 	return m
 }
 
-// pruned is [prune] of a section.
+// pruned applies [prune] to a section.
 func pruned(s Section) Section {
 	prune(s)
 	return s

@@ -6,15 +6,14 @@ import (
 	"iter"
 )
 
-// A page of stored messages, as they are read to catch up.
+// The size of one page of stored messages.
 const (
 	pageMessages = 256
 	pageBytes    = 4 << 20
 )
 
-// Pages returns the messages that match in order, read a page at a time, so that
-// any number of them can be looked through. Limit, Offset, MaxBytes and Newest of q
-// are ignored. An error is the last thing that it yields.
+// Pages yields the matching messages in order and reads them a page at a time, so memory stays
+// bounded. It ignores Limit, Offset, MaxBytes and Newest of q. An error is the last value.
 func Pages(ctx context.Context, log Log, q Query) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		q.Limit, q.Offset, q.MaxBytes, q.Newest = pageMessages, 0, pageBytes, false
@@ -37,30 +36,29 @@ func Pages(ctx context.Context, log Log, q Query) iter.Seq2[Message, error] {
 	}
 }
 
-// Last returns the sequence of a cluster's newest message, 0 if there is none. What
-// [Follow] yields after it is new.
-func Last(ctx context.Context, log Log, f Filter) (Sequence, error) {
+// LastSequence returns the sequence of a cluster's newest message, 0 if the cluster is empty. [Follow]
+// yields the messages after it.
+func LastSequence(ctx context.Context, log Log, f Filter) (Sequence, error) {
 	m, _, err := log.Find(ctx, Query{Filter: Filter{Namespace: f.Namespace, Cluster: f.Cluster}})
 	return m.Sequence, err
 }
 
-// Follow yields the messages that match and come after a sequence: those that are
-// stored, then those that are appended, each once and in order, until ctx or the log
-// ends. It takes the time that its reader takes: one that is slow is served from
-// what is stored. An error is the last thing that it yields.
+// Follow yields the matching messages after a sequence: first the stored ones, then the appended
+// ones, each once and in order. It ends with ctx or with the log. A slow reader is served from the
+// restore messages. An error is the last value.
 func Follow(ctx context.Context, log Log, f Filter, after Sequence) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		w := follower{log: log, filter: f, after: after, yield: yield}
 		for {
-			// Once without a subscription, which would be cut off while much is read.
-			if !w.stored(ctx) || !w.live(ctx) {
+			// Catch up before subscribing: a subscription would be cut off during a long read.
+			if !w.catchUp(ctx) || !w.live(ctx) {
 				return
 			}
 		}
 	}
 }
 
-// follower is one reader of [Follow].
+// follower is the state of one [Follow].
 type follower struct {
 	log    Log
 	filter Filter
@@ -68,8 +66,8 @@ type follower struct {
 	yield  func(Message, error) bool
 }
 
-// stored yields what is stored, and reports whether to go on.
-func (w *follower) stored(ctx context.Context) bool {
+// restore yields the stored messages and reports whether to continue.
+func (w *follower) catchUp(ctx context.Context) bool {
 	for m, err := range Pages(ctx, w.log, Query{Filter: w.filter, AfterSeq: w.after}) {
 		if !w.yield(m, err) || err != nil {
 			return false
@@ -79,7 +77,7 @@ func (w *follower) stored(ctx context.Context) bool {
 	return true
 }
 
-// live yields what is appended, and reports whether to go on from what is stored.
+// live yields the appended messages and reports whether to resume from the stored ones.
 func (w *follower) live(ctx context.Context) bool {
 	sub, err := w.log.Subscribe(w.filter)
 	if err != nil {
@@ -87,7 +85,7 @@ func (w *follower) live(ctx context.Context) bool {
 		return false
 	}
 	defer sub.Close()
-	if !w.stored(ctx) { // what came before the subscription
+	if !w.catchUp(ctx) { // messages appended before the subscription
 		return false
 	}
 	for {
@@ -95,8 +93,8 @@ func (w *follower) live(ctx context.Context) bool {
 		case m, open := <-sub.C():
 			switch {
 			case !open:
-				return w.again(sub.Err())
-			case m.Sequence <= w.after: // it was stored by then
+				return w.resumable(sub.Err())
+			case m.Sequence <= w.after: // already yielded as a stored message
 			case !w.yield(m, nil):
 				return false
 			default:
@@ -109,8 +107,8 @@ func (w *follower) live(ctx context.Context) bool {
 	}
 }
 
-// again reports whether a subscription that ended can be gone on from.
-func (w *follower) again(err error) bool {
+// resumable reports whether to resume after the subscription ended.
+func (w *follower) resumable(err error) bool {
 	if _, slow := errors.AsType[*CutOffError](err); slow {
 		return true
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// line is a message as files have it: in the words of [Message], in those of
-// Zeroshot's messages, or in those of its table.
+// line is a message in a file: with the names of [Message], of Zeroshot's messages or of Zeroshot's
+// table.
 type line struct {
 	ID        string          `json:"id"`
 	Timestamp json.RawMessage `json:"timestamp"`
@@ -38,11 +38,10 @@ type line struct {
 	DataCamel json.RawMessage `json:"contentData"`
 }
 
-// ReadLine reads a message of a file. Beside the names of [Message] it knows those of
-// Zeroshot: cluster_id, content with text and data, content_text and content_data,
-// target_agent_id, each also in camel case. JSON that a table keeps as text is read as
-// what it says, and as nothing if it is damaged. Sequence and namespace are not read:
-// they are those of where the message goes to.
+// ReadLine parses a message of a file. Besides the names of [Message] it accepts the names of
+// Zeroshot: cluster_id, content with text and data, content_text and content_data, target_agent_id,
+// each also in camel case. JSON stored as a string is decoded; damaged JSON becomes nil. Sequence
+// and namespace are ignored: the destination assigns them.
 func ReadLine(b []byte) (Message, error) {
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil {
@@ -59,11 +58,11 @@ func ReadLine(b []byte) (Message, error) {
 	if l.Content != nil {
 		m.Text, m.Data = cmp.Or(m.Text, l.Content.Text), first(m.Data, l.Content.Data)
 	}
-	if kept := first(l.DataSnake, l.DataCamel); kept != nil {
-		m.Data = first(m.Data, unpacked(kept))
+	if encoded := first(l.DataSnake, l.DataCamel); encoded != nil {
+		m.Data = first(m.Data, unquoteJSON(encoded))
 	}
-	if l.Cluster == "" { // not one of our own lines
-		m.Metadata = unpacked(m.Metadata)
+	if l.Cluster == "" { // not written by [Line]
+		m.Metadata = unquoteJSON(m.Metadata)
 	}
 	return m, err
 }
@@ -75,8 +74,8 @@ func first(a, b json.RawMessage) json.RawMessage {
 	return b
 }
 
-// unpacked returns JSON that is kept in a JSON string; other JSON as it is.
-func unpacked(b json.RawMessage) json.RawMessage {
+// unquoteJSON decodes JSON stored in a JSON string. It returns other JSON unchanged.
+func unquoteJSON(b json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(b, &text) != nil {
 		return b
@@ -87,7 +86,8 @@ func unpacked(b json.RawMessage) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// readTime reads Unix time in milliseconds or a time as [timeexpr.Dates] does; 0 is none.
+// readTime parses Unix time in milliseconds or a time in the formats of [timeexpr.Dates]; 0 means
+// absent.
 func readTime(b json.RawMessage) (int64, error) {
 	text := strings.Trim(string(b), `"`)
 	if text == "" || text == "null" {

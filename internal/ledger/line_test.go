@@ -24,7 +24,7 @@ func FuzzReadLine(f *testing.F) {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		log := ledger.NewMemory(ledger.Options{})
+		log := ledger.NewMemoryLog(ledger.Options{})
 		defer log.Close()
 		done, err := ledger.Import(context.Background(), log, "space", "team", bytes.NewReader(line))
 		if err != nil {
@@ -39,7 +39,7 @@ func FuzzReadLine(f *testing.F) {
 		if err := ledger.Export(context.Background(), log, all, &file); err != nil {
 			t.Fatal(err)
 		}
-		other := ledger.NewMemory(ledger.Options{})
+		other := ledger.NewMemoryLog(ledger.Options{})
 		defer other.Close()
 		if again, err := ledger.Import(context.Background(), other, "space", "team", &file); err != nil || again.Imported != len(stored) {
 			t.Fatalf("of an export of %d messages %+v, %v", len(stored), again, err)
@@ -53,7 +53,7 @@ func FuzzReadLine(f *testing.F) {
 
 // A line that is too long is its own mistake.
 func TestImportLongLine(t *testing.T) {
-	log := ledger.NewMemory(ledger.Options{})
+	log := ledger.NewMemoryLog(ledger.Options{})
 	defer log.Close()
 	good := `{"topic":"T","sender":"s"}`
 	file := good + "\n{\"topic\":\"T\",\"sender\":\"s\",\"text\":\"" + strings.Repeat("x", 9<<20) + "\"}\n" + good

@@ -14,13 +14,13 @@ import (
 
 // Options configures a log. The zero value works.
 type Options struct {
-	Now func() time.Time // the clock; nil is the system's
-	// NewID makes what [NewID] makes message ids of; nil is random.
+	Now func() time.Time // the clock; nil is the system clock
+	// NewID returns a unique string for [NewID] to derive a message id from; nil is random.
 	NewID     func() string
 	Retention Retention
 }
 
-// WithDefaults returns the options with what is missing filled in.
+// WithDefaults returns the options with defaults for the unset fields.
 func (o Options) WithDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -31,47 +31,47 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Memory is a log in memory.
-type Memory struct {
+// MemoryLog is a [Log] in memory.
+type MemoryLog struct {
 	opts Options
 	bus  Bus
 
 	mu       sync.Mutex
-	clusters map[scope][]Message // in order
+	clusters map[scope][]Message // by sequence
 	seq      Sequence
 	closed   bool
 }
 
-var _ Log = (*Memory)(nil)
+var _ Log = (*MemoryLog)(nil)
 
-// NewMemory returns an empty log.
-func NewMemory(o Options) *Memory {
-	return &Memory{opts: o.WithDefaults(), clusters: make(map[scope][]Message)}
+// NewMemoryLog returns an empty log.
+func NewMemoryLog(o Options) *MemoryLog {
+	return &MemoryLog{opts: o.WithDefaults(), clusters: make(map[scope][]Message)}
 }
 
 // Append implements [Log].
-func (l *Memory) Append(ctx context.Context, messages []Message) ([]Message, error) {
+func (l *MemoryLog) Append(ctx context.Context, messages []Message) ([]Message, error) {
 	return l.append(ctx, messages, Appending)
 }
 
-// Import appends messages as [Importing] says, and returns those that are new.
-func (l *Memory) Import(ctx context.Context, messages []Message) ([]Message, error) {
+// Import appends messages in mode [Importing] and returns the new ones.
+func (l *MemoryLog) Import(ctx context.Context, messages []Message) ([]Message, error) {
 	return l.append(ctx, messages, Importing)
 }
 
-func (l *Memory) append(ctx context.Context, messages []Message, mode Mode) ([]Message, error) {
+func (l *MemoryLog) append(ctx context.Context, messages []Message, mode Mode) ([]Message, error) {
 	messages, err := Check(messages, mode)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock() // held while publishing, which does not wait, for the order
+	defer l.mu.Unlock() // also while publishing, which does not block, to keep the order
 	if err := cmp.Or(ctx.Err(), l.open()); err != nil || len(messages) == 0 {
 		return []Message{}, err
 	}
 	in := scope{messages[0].Namespace, messages[0].Cluster}
 	stored := slices.Clone(l.clusters[in])
-	if messages, err = unknown(stored, messages, mode); err != nil || len(messages) == 0 {
+	if messages, err = newOnly(stored, messages, mode); err != nil || len(messages) == 0 {
 		return []Message{}, err
 	}
 	var last int64
@@ -96,9 +96,9 @@ func (l *Memory) append(ctx context.Context, messages []Message, mode Mode) ([]M
 	return messages, nil
 }
 
-// unknown returns the messages whose ids are not stored. Only an import may have
-// others.
-func unknown(stored, messages []Message, mode Mode) ([]Message, error) {
+// newOnly returns the messages whose ids are not stored. A stored id is an error unless mode is
+// [Importing].
+func newOnly(stored, messages []Message, mode Mode) ([]Message, error) {
 	var out []Message
 	var r Receipt
 	if i := slices.IndexFunc(stored, func(m Message) bool { return m.Topic == TopicOmitted }); i >= 0 && mode == Importing {
@@ -109,7 +109,7 @@ func unknown(stored, messages []Message, mode Mode) ([]Message, error) {
 			return m.ID == s.ID || m.Topic == TopicOmitted && s.Topic == TopicOmitted
 		})
 		if known && mode != Importing {
-			return nil, Taken(m.ID)
+			return nil, IDConflict(m.ID)
 		}
 		if !known {
 			out = append(out, m)
@@ -118,12 +118,12 @@ func unknown(stored, messages []Message, mode Mode) ([]Message, error) {
 	return out, nil
 }
 
-// Taken is the error about an id that a cluster has already.
-func Taken(id string) error {
+// IDConflict returns the error for an id that the cluster already has.
+func IDConflict(id string) error {
 	return fmt.Errorf("message %s: %w: the cluster has it already; leave the id out, or ask for the message", ragctx.Clip(id), ragctx.ErrConflict)
 }
 
-func (l *Memory) number(m *Message) {
+func (l *MemoryLog) number(m *Message) {
 	l.seq++
 	m.Sequence = l.seq
 	if m.ID == "" {
@@ -131,8 +131,9 @@ func (l *Memory) number(m *Message) {
 	}
 }
 
-// retain returns what is kept of a cluster and the new receipt, or nil if all is kept.
-func (l *Memory) retain(stored []Message) (kept []Message, receipt *Message, err error) {
+// retain applies the retention to a cluster. It returns the remaining messages and the new receipt,
+// or nil if nothing is removed.
+func (l *MemoryLog) retain(stored []Message) (kept []Message, receipt *Message, err error) {
 	outputs, size := 0, 0
 	var r Receipt
 	for _, m := range stored {
@@ -150,7 +151,7 @@ func (l *Memory) retain(stored []Message) (kept []Message, receipt *Message, err
 	for _, m := range stored {
 		switch {
 		case m.Topic == TopicOmitted:
-		case m.Topic == TopicAgentOutput && !l.opts.Retention.Enough(outputs, size):
+		case m.Topic == TopicAgentOutput && !l.opts.Retention.Reduced(outputs, size):
 			outputs, size = outputs-1, size-m.Size()
 			if err := r.Add(m); err != nil {
 				return nil, nil, err
@@ -169,7 +170,7 @@ func (l *Memory) retain(stored []Message) (kept []Message, receipt *Message, err
 	return append(kept, m), &m, nil
 }
 
-func (l *Memory) open() error {
+func (l *MemoryLog) open() error {
 	if l.closed {
 		return fmt.Errorf("ledger: %w", ragctx.ErrClosed)
 	}
@@ -177,7 +178,7 @@ func (l *Memory) open() error {
 }
 
 // Query implements [Log].
-func (l *Memory) Query(ctx context.Context, q Query) ([]Message, error) {
+func (l *MemoryLog) Query(ctx context.Context, q Query) ([]Message, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
@@ -210,7 +211,7 @@ func (l *Memory) Query(ctx context.Context, q Query) ([]Message, error) {
 	return found, nil
 }
 
-// Full reports whether so many messages of so many bytes are the whole answer.
+// Full reports whether an answer with this many messages and bytes has reached its limits.
 func (q Query) Full(messages, size int) bool {
 	return messages == q.Limit || q.MaxBytes > 0 && size >= q.MaxBytes
 }
@@ -221,7 +222,7 @@ func (q Query) matches(m Message) bool {
 }
 
 // Find implements [Log].
-func (l *Memory) Find(ctx context.Context, q Query) (Message, bool, error) {
+func (l *MemoryLog) Find(ctx context.Context, q Query) (Message, bool, error) {
 	q.Limit, q.Offset, q.Newest, q.MaxBytes = 1, 0, true, 0
 	found, err := l.Query(ctx, q)
 	if err != nil || len(found) == 0 {
@@ -231,17 +232,17 @@ func (l *Memory) Find(ctx context.Context, q Query) (Message, bool, error) {
 }
 
 // Count implements [Log].
-func (l *Memory) Count(ctx context.Context, q Query) (int, error) {
+func (l *MemoryLog) Count(ctx context.Context, q Query) (int, error) {
 	q.Limit, q.Offset, q.Newest, q.MaxBytes = 0, 0, false, 0
 	found, err := l.Query(ctx, q)
 	return len(found), err
 }
 
 // Subscribe implements [Log].
-func (l *Memory) Subscribe(f Filter) (*Subscription, error) { return l.bus.Subscribe(f) }
+func (l *MemoryLog) Subscribe(f Filter) (*Subscription, error) { return l.bus.Subscribe(f) }
 
 // Close ends all subscriptions. It may be called more than once.
-func (l *Memory) Close() error {
+func (l *MemoryLog) Close() error {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()

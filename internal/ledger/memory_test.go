@@ -11,13 +11,13 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	ledgertest.Test(t, func(_ testing.TB, _ string, o ledger.Options) ledgertest.Log { return ledger.NewMemory(o) }, ledgertest.Options{Volatile: true})
+	ledgertest.Test(t, func(_ testing.TB, _ string, o ledger.Options) ledgertest.Log { return ledger.NewMemoryLog(o) }, ledgertest.Options{Volatile: true})
 }
 
 // What waits for a slow subscriber is bounded in bytes as well; one that keeps up gets
 // any number of long messages.
 func TestSubscriptionBytes(t *testing.T) {
-	log := ledger.NewMemory(ledger.Options{})
+	log := ledger.NewMemoryLog(ledger.Options{})
 	defer log.Close()
 	f := ledger.Filter{Namespace: "space", Cluster: "team"}
 	slow, err := log.Subscribe(f)

@@ -8,13 +8,13 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Broadcast is the receiver of a message that names none: whoever listens.
+// Broadcast is the receiver of a message that names none: every listener.
 const Broadcast = "broadcast"
 
-// Sequence numbers the messages of a log: strictly increasing, never used again,
-// also not after an erasure. Numbers of one cluster have gaps, as all clusters of a
-// log share them. In JSON it is a decimal string, since many readers of JSON keep
-// only 53 bits of a number. 0 is before every message.
+// Sequence numbers the messages of a log: strictly increasing and never reused, even after an
+// erasure. All clusters of a log share the numbers, so a cluster's numbers have gaps. In JSON it is
+// a decimal string, since many JSON readers keep only 53 bits of a number. 0 precedes every
+// message.
 type Sequence uint64
 
 // String returns the number in decimal.
@@ -33,10 +33,10 @@ func (s *Sequence) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Message is one entry of a ledger. What is appended never changes.
+// Message is one message of a ledger. It never changes once appended.
 type Message struct {
-	// ID is "msg_" and 32 hexadecimal digits, Sequence the message's place in the
-	// log. Both are given by the log; see [Log].
+	// ID is "msg_" and 32 hexadecimal digits; Sequence is the message's place in the log. The log
+	// assigns both; see [Log].
 	ID       string   `json:"id"`
 	Sequence Sequence `json:"sequence"`
 	// Timestamp is Unix time in milliseconds, strictly increasing within a cluster.
@@ -49,8 +49,8 @@ type Message struct {
 	Receiver  string `json:"receiver"`
 
 	Text string `json:"text,omitempty"`
-	// Data and Metadata are any JSON, or nil. A log returns nil for what it finds
-	// damaged. Neither is to be changed by who reads them.
+	// Data and Metadata are any JSON, or nil. A log returns nil for damaged JSON. Readers must not
+	// modify them.
 	Data     json.RawMessage `json:"data,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// Metrics say what a context is made of, without a word of it.
+// Metrics describe the composition of a context without any of its text.
 type Metrics struct {
 	ClusterID   string                   `json:"clusterId"`
 	AgentID     string                   `json:"agentId"`
@@ -17,18 +17,18 @@ type Metrics struct {
 	Strategy    StrategyMetrics          `json:"strategy"`
 	Budget      BudgetMetrics            `json:"budget"`
 	Packs       []PackMetrics            `json:"packs"`
-	Sections    map[string]LengthMetrics `json:"sections"` // of what is included
+	Sections    map[string]LengthMetrics `json:"sections"` // of included parts
 	Total       LengthMetrics            `json:"total"`
 	Truncation  TruncationMetrics        `json:"truncation"`
 }
 
-// StrategyMetrics is what was asked for.
+// StrategyMetrics describes the requested strategy.
 type StrategyMetrics struct {
 	MaxTokens    int `json:"maxTokens"`
 	SourcesCount int `json:"sourcesCount"`
 }
 
-// BudgetMetrics is what became of the budget.
+// BudgetMetrics describes the use of the token budget.
 type BudgetMetrics struct {
 	MaxTokens        int  `json:"maxTokens"`
 	RemainingTokens  *int `json:"remainingTokens"`
@@ -36,7 +36,7 @@ type BudgetMetrics struct {
 	FinalTokens      int  `json:"finalTokens"`
 }
 
-// PackMetrics is what became of one part.
+// PackMetrics describes the outcome of one part.
 type PackMetrics struct {
 	ID              string          `json:"id"`
 	Section         *string         `json:"section"`
@@ -57,12 +57,12 @@ type LengthMetrics struct {
 	EstimatedTokens int `json:"estimatedTokens"`
 }
 
-// TruncationMetrics is what was cut for the limit on characters.
+// TruncationMetrics describes the cut at the character limit.
 type TruncationMetrics struct {
 	MaxContextChars GuardMetrics `json:"maxContextChars"`
 }
 
-// GuardMetrics is [budget.Guard] by the names of the metrics.
+// GuardMetrics is [budget.Guard] with the JSON names of the metrics.
 type GuardMetrics struct {
 	Applied     bool `json:"applied"`
 	BeforeChars int  `json:"beforeChars"`

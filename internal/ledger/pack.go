@@ -10,14 +10,14 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// Reader is what contexts are built from: a [Log], as far as it is read.
+// Reader is the part of a [Log] that contexts are built from.
 type Reader interface {
 	Query(ctx context.Context, q Query) ([]Message, error)
 	Find(ctx context.Context, q Query) (Message, bool, error)
 	Count(ctx context.Context, q Query) (int, error)
 }
 
-// PackRequest asks for the context of an agent.
+// PackRequest asks for an agent's context.
 type PackRequest struct {
 	Namespace string
 	Cluster   string
@@ -25,33 +25,33 @@ type PackRequest struct {
 	Strategy  Strategy
 	Trigger   Trigger
 	Parts     Parts
-	// Times are what since can mean; those that are not known are looked for in the
-	// log, see [TopicAgentLifecycle].
+	// Times are the values of the words of [Since]. Missing ones are looked up in the log, see
+	// [TopicAgentLifecycle].
 	Times Times
-	// After leaves out messages up to it, for an agent that has them in its
-	// conversation already: [Pack.Through] of the context before.
+	// After leaves out the messages up to it. Set it to [Pack.Through] of the previous context if
+	// the agent's conversation already contains them.
 	After Sequence
-	// Topics are those that agents publish, for warnings; nil is not known.
+	// Topics are the topics that agents publish, for warnings; nil is unknown.
 	Topics []string
-	// UserID is whose documents and memories are found beside everyone's.
+	// UserID adds the user's own documents and memories to the shared ones.
 	UserID string
-	// Explain counts messages also for sources that have some.
+	// Explain counts messages for every source, not only for empty ones.
 	Explain bool
 }
 
-// Agent is who the context is for.
+// Agent describes the agent that reads the context.
 type Agent struct {
 	ID   string
-	Role string // of a "validator" is made known what cannot be validated
+	Role string // a "validator" also gets the criteria that cannot be validated
 	// Iteration is the number of the agent's run, for the metrics.
 	Iteration int
-	// Isolated says that the agent runs on another platform than those before it:
-	// what could not be validated there for that reason may be possible here.
+	// Isolated means that the agent runs on another platform than the agents before it. Validations
+	// that failed because of the platform may be possible here.
 	Isolated bool
 }
 
-// Trigger is the message that an agent was started by. It is shown at the end, in
-// full, and not among the sources. Sequence or ID alone names a message of the log.
+// Trigger is the message that started the agent. It is shown in full at the end and left out of the
+// sources. Sequence or ID alone names a message of the log.
 type Trigger struct {
 	Sequence Sequence
 	ID       string
@@ -61,11 +61,10 @@ type Trigger struct {
 	Data     json.RawMessage
 }
 
-// IsZero reports whether there is no trigger.
+// IsZero reports whether the trigger is empty.
 func (t Trigger) IsZero() bool { return t.Sequence == 0 && t.ID == "" && t.Topic == "" && t.Text == "" }
 
-// Parts are texts that a context begins with, as they are. Those that are empty are
-// left out.
+// Parts are texts at the beginning of a context, shown unchanged. Empty ones are left out.
 type Parts struct {
 	Header               string
 	Instructions         string
@@ -77,43 +76,43 @@ type Parts struct {
 	JSONSchema           json.RawMessage
 }
 
-// Pack is the context of an agent.
+// Pack is an agent's context.
 type Pack struct {
 	Context string
 	budget.Selection
-	// Sources say for each source of the strategy what became of it.
+	// Sources report the outcome of each source of the strategy.
 	Sources  []SourceReport
 	Warnings []Warning
-	// Note says why the context has nothing of any source; "" where it has.
+	// Note explains why no source contributed to the context; "" if one did.
 	Note string
-	// Through is the newest message that was there.
+	// Through is the sequence of the newest message when the context was built.
 	Through Sequence
 	Trigger Trigger
 }
 
-// SourceReport says what a source contributed. The counts of messages are of those in
-// the cluster with the topic and sender of the source.
+// SourceReport describes the contribution of a source. Its counts cover the cluster's messages with
+// the source's topic and sender.
 type SourceReport struct {
 	ID    string `json:"id"`
 	Kind  Kind   `json:"kind"`
 	Topic string `json:"topic,omitempty"`
-	// Since is the earliest time, included, in Unix milliseconds; 0 is no bound.
+	// Since is the inclusive lower bound in Unix milliseconds; 0 is no bound.
 	Since int64 `json:"since,omitempty"`
-	// Stored and InRange count all messages and those since then. They are -1 where
-	// nobody asked for them and the source has some.
+	// Stored counts all messages, InRange the messages since Since. Both are -1 if the source
+	// contributed and no explanation was requested.
 	Stored  int `json:"stored"`
 	InRange int `json:"in_range"`
-	// Withheld are those that were met and may not be shown again, see [Replayable].
+	// Withheld counts the messages that must not be replayed, see [Replayable].
 	Withheld int `json:"withheld"`
-	// Selected are the messages that the source offers, or the items found.
+	// Selected counts the messages or items that the source offers.
 	Selected int `json:"selected"`
-	// Capped says that there were more than may be looked at.
+	// Capped means that more messages exist than the source may read.
 	Capped bool `json:"capped,omitempty"`
-	// Reason says why nothing was selected.
+	// Reason explains why nothing was selected.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Retrieved is what was found in documents or memories.
+// Retrieved is the result of a search in documents or memories.
 type Retrieved struct {
 	Text  string // rendered, safe to show
 	Items int
@@ -123,18 +122,17 @@ type Retrieved struct {
 // Builder builds contexts. It is safe for concurrent use.
 type Builder struct {
 	Log Reader
-	// Retrieve finds documents and memories; nil is an error for strategies that have
-	// them as sources.
+	// Retrieve searches documents and memories. If it is nil, strategies with such sources fail.
 	Retrieve func(ctx context.Context, q ragctx.ContextQuery) (Retrieved, error)
 }
 
-// Build builds a context. It reads one state of the log.
+// Build builds a context from one state of the log.
 func (b *Builder) Build(ctx context.Context, r PackRequest) (Pack, error) {
 	a := assembly{Builder: b, PackRequest: r}
 	if err := a.begin(ctx); err != nil {
 		return Pack{}, err
 	}
-	cands := a.static()
+	cands := a.parts()
 	for i := range r.Strategy.Sources {
 		cands = append(cands, a.source(ctx, i))
 	}
@@ -142,8 +140,8 @@ func (b *Builder) Build(ctx context.Context, r PackRequest) (Pack, error) {
 	if err != nil {
 		return Pack{}, err
 	}
-	cands = append(cands, fixed("validatorSkip", skip)...)
-	cands = append(cands, a.triggering()...)
+	cands = append(cands, requiredPart("validatorSkip", skip)...)
+	cands = append(cands, a.triggerPart()...)
 	for i := range cands {
 		cands[i].Order = i
 	}
@@ -161,7 +159,7 @@ func (b *Builder) Build(ctx context.Context, r PackRequest) (Pack, error) {
 	return p, nil
 }
 
-// note says why nothing of any source is in the context.
+// note explains why no source contributed to the context.
 func (p Pack) note() string {
 	var why []string
 	for _, s := range p.Sources {
@@ -189,14 +187,14 @@ func (p Pack) reason(id string) budget.Reason {
 	return ""
 }
 
-// assembly is a context that is being built.
+// assembly is a context under construction.
 type assembly struct {
 	*Builder
 	PackRequest
 
-	through Sequence // the newest message of the cluster; 0 is none
+	through Sequence // the cluster's newest message; 0 if it is empty
 	reports []SourceReport
-	err     error // of a text that was rendered late
+	err     error // of a text rendered during selection
 }
 
 func (a *assembly) begin(ctx context.Context) error {
@@ -206,7 +204,7 @@ func (a *assembly) begin(ctx context.Context) error {
 	if err := a.Parts.check(); err != nil {
 		return err
 	}
-	newest, ok, err := a.Log.Find(ctx, a.all())
+	newest, ok, err := a.Log.Find(ctx, a.query())
 	if err != nil {
 		return err
 	}
@@ -220,15 +218,15 @@ func (a *assembly) begin(ctx context.Context) error {
 	return a.findTimes(ctx)
 }
 
-// all asks for every message of the cluster.
-func (a *assembly) all(topics ...string) Query {
+// query returns a query of all messages of the cluster with these topics.
+func (a *assembly) query(topics ...string) Query {
 	return Query{Filter: Filter{Namespace: a.Namespace, Cluster: a.Cluster, Topics: topics}, ThroughSeq: a.through}
 }
 
-// findTrigger fills in a trigger that is only named.
+// findTrigger loads a trigger that only names a message.
 func (a *assembly) findTrigger(ctx context.Context) error {
 	t := &a.Trigger
-	q, what := a.all(), "message "+ragctx.Clip(t.ID)
+	q, what := a.query(), "message "+ragctx.Clip(t.ID)
 	switch {
 	case t.Sequence > 0:
 		q.AfterSeq, q.ThroughSeq = t.Sequence-1, t.Sequence
@@ -248,7 +246,7 @@ func (a *assembly) findTrigger(ctx context.Context) error {
 	return err
 }
 
-// isTrigger reports whether the message is shown as the trigger.
+// isTrigger reports whether a message is the trigger.
 func (a *assembly) isTrigger(m Message) bool {
 	return a.Trigger.ID != "" && m.ID == a.Trigger.ID || a.Trigger.Sequence != 0 && m.Sequence == a.Trigger.Sequence
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
-// isoTime writes Unix milliseconds as ISO 8601 in UTC.
+// isoTime formats Unix milliseconds as ISO 8601 in UTC.
 func isoTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// renderMessages writes messages under a heading; none are "".
+// renderMessages renders messages under a heading, "" without messages.
 func renderMessages(topic string, messages []Message) string {
 	if len(messages) == 0 {
 		return ""
@@ -32,13 +32,13 @@ func renderMessages(topic string, messages []Message) string {
 	return b.String()
 }
 
-// writeBody writes the text and the data of a message, each where there is one. Data is
-// indented, unless it nests so deep that this would be most of it.
+// writeBody writes the text and the data of a message if they are not empty. Data is indented
+// unless deep nesting would make it mostly indentation.
 func writeBody(b *strings.Builder, text string, data json.RawMessage) {
 	if text != "" {
-		fmt.Fprintln(b, legible(text))
+		fmt.Fprintln(b, visibleText(text))
 	}
-	data = shown(data)
+	data = visibleJSON(data)
 	if len(data) == 0 || bytes.Equal(data, []byte("null")) {
 		return
 	}
@@ -50,22 +50,22 @@ func writeBody(b *strings.Builder, text string, data json.RawMessage) {
 	}
 }
 
-// legible returns a message's text as it is shown: of nothing that nobody sees, and with an
-// indent before lines that could be taken for what stands between messages.
-func legible(text string) string {
+// visibleText returns a message's text without invisible characters. It indents lines that could be
+// mistaken for the framing between messages.
+func visibleText(text string) string {
 	text, _ = redact.Visible(text)
 	lines := strings.Split(redact.Lines(text, ""), "\n")
 	for i, line := range lines {
-		if frames(line) {
+		if looksLikeFraming(line) {
 			lines[i] = "  " + line
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// frames reports whether a line looks like a heading, or like what stands before a message,
-// its data or the triggering one.
-func frames(line string) bool {
+// looksLikeFraming reports whether a line looks like a heading or like the framing of a message, its data or
+// the trigger.
+func looksLikeFraming(line string) bool {
 	for _, start := range [...]string{"#", "[", "Data:", "Topic:", "Sender:"} {
 		if len(line) >= len(start) && strings.EqualFold(line[:len(start)], start) {
 			return true
@@ -74,23 +74,23 @@ func frames(line string) bool {
 	return false
 }
 
-// escapedEnds writes line ends that strings of JSON may have as escapes.
+// escapedEnds escapes the line separators that JSON strings may contain.
 var escapedEnds = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
-// shown returns JSON as it is shown: of nothing that nobody sees, in lines that are its own.
-func shown(data json.RawMessage) json.RawMessage {
+// visibleJSON returns JSON without invisible characters and with escaped line separators.
+func visibleJSON(data json.RawMessage) json.RawMessage {
 	text, _ := redact.Visible(string(data))
 	return json.RawMessage(escapedEnds.Replace(text))
 }
 
-// maxIndent is how many times as long data may become by being indented: a message that
-// nests deep could fill the memory otherwise.
+// maxIndent bounds the growth of JSON by indentation: a deeply nested message could exhaust the
+// memory otherwise.
 const maxIndent = 16
 
-// indentedSize returns how long JSON is with an indent of two, or a little more.
+// indentedSize returns an upper bound of the size of JSON indented by two.
 func indentedSize(data []byte) int {
 	size := len(data)
-	for c, level := range signs(data) {
+	for c, level := range structure(data) {
 		switch c {
 		case '{', '[', '}', ']', ',':
 			size += 1 + 2*level
@@ -101,7 +101,7 @@ func indentedSize(data []byte) int {
 	return size
 }
 
-// oneLine keeps names of others from beginning lines of their own.
+// oneLine puts a name on one line, so that it cannot start a line of its own.
 func oneLine(s string) string {
 	s, _ = redact.Visible(s)
 	return strings.Join(strings.Fields(s), " ")
@@ -112,7 +112,7 @@ func renderRetrieved(k Kind, text string) string {
 	return fmt.Sprintf("\n## %s%s\n\n%s\n", strings.ToUpper(name[:1]), name[1:], strings.TrimRight(text, "\n"))
 }
 
-// clipText returns the beginning of a text, in at most limit bytes.
+// clipText returns the beginning of a text in at most limit bytes.
 func clipText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -123,16 +123,16 @@ func clipText(s string, limit int) string {
 	return s[:limit]
 }
 
-// fixed is a candidate that a context must have, none where there is no text.
-func fixed(id, text string) []budget.Candidate {
+// requiredPart returns a required candidate, or nothing without text.
+func requiredPart(id, text string) []budget.Candidate {
 	if text == "" {
 		return nil
 	}
 	return []budget.Candidate{{ID: id, Section: id, Priority: budget.Required, Variants: []budget.Variant{budget.Fixed("full", text)}}}
 }
 
-// triggering is the end of every context.
-func (a *assembly) triggering() []budget.Candidate {
+// triggerPart returns the candidate that shows the trigger, the end of every context.
+func (a *assembly) triggerPart() []budget.Candidate {
 	t := a.Trigger
 	if t.IsZero() {
 		return nil
@@ -143,13 +143,13 @@ func (a *assembly) triggering() []budget.Candidate {
 		b.WriteByte('\n')
 	}
 	writeBody(&b, t.Text, t.Data)
-	out := fixed("triggeringMessage", b.String())
+	out := requiredPart("triggeringMessage", b.String())
 	out[0].Preserve = true
 	return out
 }
 
-// static are the candidates before the sources.
-func (a *assembly) static() []budget.Candidate {
+// parts returns the candidates that precede the sources.
+func (a *assembly) parts() []budget.Candidate {
 	p := a.Parts
 	schema := ""
 	if len(p.JSONSchema) > 0 {
@@ -162,15 +162,15 @@ func (a *assembly) static() []budget.Candidate {
 		guidance = "## Queued Guidance\n\n" + strings.Join(p.QueuedGuidance, "\n\n")
 	}
 	return slices.Concat(
-		fixed("header", block(p.Header)), fixed("instructions", block(p.Instructions)), fixed("repoTooling", block(p.RepoTooling)),
-		fixed("commandProofs", block(p.CommandProofs)), fixed("queuedGuidance", block(guidance)),
-		fixed("legacyOutputSchema", block(p.LegacyOutputSchema)), fixed("requiredQualityGates", block(p.RequiredQualityGates)),
-		fixed("jsonSchema", block(schema)),
+		requiredPart("header", paragraph(p.Header)), requiredPart("instructions", paragraph(p.Instructions)), requiredPart("repoTooling", paragraph(p.RepoTooling)),
+		requiredPart("commandProofs", paragraph(p.CommandProofs)), requiredPart("queuedGuidance", paragraph(guidance)),
+		requiredPart("legacyOutputSchema", paragraph(p.LegacyOutputSchema)), requiredPart("requiredQualityGates", paragraph(p.RequiredQualityGates)),
+		requiredPart("jsonSchema", paragraph(schema)),
 	)
 }
 
-// block writes a text as a paragraph: nothing is put between the parts of a context.
-func block(s string) string {
+// paragraph puts a text between line ends: the parts of a context are joined without separators.
+func paragraph(s string) string {
 	if s = strings.Trim(s, "\n"); s == "" {
 		return ""
 	}

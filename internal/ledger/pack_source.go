@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/internal/budget"
 )
 
-// source returns the candidate of a source of the strategy. What cannot be read is
-// kept as the assembly's error.
+// source returns the candidate of a source of the strategy. A read error goes to the assembly's
+// err.
 func (a *assembly) source(ctx context.Context, i int) budget.Candidate {
 	src := a.Strategy.Sources[i]
 	name := src.Topic
@@ -20,7 +20,7 @@ func (a *assembly) source(ctx context.Context, i int) budget.Candidate {
 		name = string(src.Kind)
 	}
 	r := &a.reports[i]
-	*r = SourceReport{ID: fmt.Sprintf("source:%s:%d", name, i), Kind: src.Kind, Topic: src.Topic, Since: src.Since.bound(a.Times), Stored: -1, InRange: -1}
+	*r = SourceReport{ID: fmt.Sprintf("source:%s:%d", name, i), Kind: src.Kind, Topic: src.Topic, Since: src.Since.lowerBound(a.Times), Stored: -1, InRange: -1}
 	show := a.messages
 	if src.Kind != FromMessages {
 		show = a.retrieved
@@ -38,14 +38,14 @@ func (a *assembly) source(ctx context.Context, i int) budget.Candidate {
 	}
 }
 
-// messages renders the messages that are taken, and reports on them.
+// messages renders the selected messages and fills in the report.
 func (a *assembly) messages(ctx context.Context, src Source, compact bool, r *SourceReport) (string, error) {
-	q := a.all()
-	q.Sender, q.Since, q.AfterSeq = src.Sender, src.Since.bound(a.Times), a.After
-	if !src.several() {
+	q := a.query()
+	q.Sender, q.Since, q.AfterSeq = src.Sender, src.Since.lowerBound(a.Times), a.After
+	if !src.isPrefix() {
 		q.Topics = []string{src.Topic}
 	}
-	found, err := a.read(ctx, q, src, src.take(compact), r)
+	found, err := a.read(ctx, q, src, src.selection(compact), r)
 	if err != nil {
 		return "", fmt.Errorf("source %s: %w", ragctx.Clip(src.Topic), err)
 	}
@@ -58,17 +58,17 @@ func (a *assembly) messages(ctx context.Context, src Source, compact bool, r *So
 	return renderMessages(src.Topic, found), nil
 }
 
-// sourceBytes bounds the size of the messages of one source; it is more than a context
-// can show, whose characters have at most three bytes. All sources of a strategy are in
-// memory together. sourcePage is how many are read at a time.
+// sourceBytes bounds the bytes of one source's messages. It exceeds what a context can show, whose
+// characters have at most three bytes. The messages of all sources are in memory together.
+// sourcePage is the number of messages read at a time.
 const (
 	sourceBytes = 2 << 20
 	sourcePage  = 1000
 )
 
-// read returns the messages that are taken, oldest first: of those that may be shown
-// again and are not the trigger, the amount is counted.
-func (a *assembly) read(ctx context.Context, q Query, src Source, t take, r *SourceReport) ([]Message, error) {
+// read returns the selected messages, oldest first. The amount counts replayable messages other
+// than the trigger.
+func (a *assembly) read(ctx context.Context, q Query, src Source, t selection, r *SourceReport) ([]Message, error) {
 	if a.through == 0 {
 		return nil, nil
 	}
@@ -85,7 +85,7 @@ func (a *assembly) read(ctx context.Context, q Query, src Source, t take, r *Sou
 		}
 		for _, m := range page {
 			switch {
-			case !src.wants(m.Topic), a.isTrigger(m):
+			case !src.matches(m.Topic), a.isTrigger(m):
 				continue
 			case !Replayable(m):
 				r.Withheld++
@@ -130,7 +130,7 @@ func inOrder(m []Message, reversed bool) []Message {
 	return m
 }
 
-// count says in the report how many messages there are, and why none was taken.
+// count fills in the report's message counts and the reason for an empty selection.
 func (a *assembly) count(ctx context.Context, q Query, src Source, r *SourceReport) error {
 	q.Newest, q.Limit, q.MaxBytes = false, 0, 0
 	r.Stored, r.InRange = 0, 0
@@ -164,25 +164,25 @@ func (a *assembly) count(ctx context.Context, q Query, src Source, r *SourceRepo
 		r.Reason = fmt.Sprintf("%d of %s, of which %d may not be shown again", r.InRange, of, r.Withheld)
 	default:
 		r.Reason = fmt.Sprintf("%d of %s, none but the triggering message", r.InRange, of)
-		if src.several() {
+		if src.isPrefix() {
 			r.Reason = fmt.Sprintf("none of %d messages has %s", r.InRange, of)
 		}
 	}
 	return nil
 }
 
-// retrieved renders documents or memories, and reports on them.
+// retrieved renders documents or memories and fills in the report.
 func (a *assembly) retrieved(ctx context.Context, src Source, compact bool, r *SourceReport) (string, error) {
 	if a.Retrieve == nil {
 		return "", ragctx.Invalid("sources", "of documents and memories need an engine; this builder has only messages")
 	}
 	q := ragctx.ContextQuery{
-		Query: cmp.Or(src.Query, clipText(a.Trigger.Text, ragctx.MaxQueryBytes)), Namespace: a.Namespace, UserID: a.UserID, MaxResults: src.take(compact).amount,
+		Query: cmp.Or(src.Query, clipText(a.Trigger.Text, ragctx.MaxQueryBytes)), Namespace: a.Namespace, UserID: a.UserID, MaxResults: src.selection(compact).amount,
 	}.WithTypes(ragctx.TypeResource)
 	if src.Kind == FromMemories {
 		q = q.WithTypes(ragctx.TypeMemory)
 	}
-	if since := src.Since.bound(a.Times); since > 0 {
+	if since := src.Since.lowerBound(a.Times); since > 0 {
 		q.Filter.OccurredAfter = time.UnixMilli(since).UTC()
 	}
 	if compact {

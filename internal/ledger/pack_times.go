@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Events of [TopicAgentLifecycle], as the field event of a message's data; its sender is
+// Values of the field event in the data of [TopicAgentLifecycle] messages. The message's sender is
 // the agent.
 const (
 	EventTaskStarted   = "TASK_STARTED"
@@ -13,7 +13,7 @@ const (
 	EventTaskFailed    = "TASK_FAILED"
 )
 
-// findTimes looks in the log for times that sources need and the caller did not give.
+// findTimes looks up the times that sources need and the caller did not give.
 func (a *assembly) findTimes(ctx context.Context) (err error) {
 	needs := func(word Since) bool {
 		return slices.ContainsFunc(a.Strategy.Sources, func(s Source) bool { return s.Since == word })
@@ -29,16 +29,16 @@ func (a *assembly) findTimes(ctx context.Context) (err error) {
 	if needs(SinceLastAgentStart) && a.Times.LastAgentStart == 0 {
 		through := a.through
 		if a.Trigger.Sequence > 0 {
-			through = a.Trigger.Sequence // a start after it is the one that the context is for
+			through = a.Trigger.Sequence // a later start is the one that this context is for
 		}
 		a.Times.LastAgentStart, err = a.lastEvent(ctx, through, EventTaskStarted)
 	}
 	return err
 }
 
-// lastEvent returns when the agent last published one of the events, 0 for never.
+// lastEvent returns the time of the agent's newest event of these kinds, 0 if it has none.
 func (a *assembly) lastEvent(ctx context.Context, through Sequence, events ...string) (int64, error) {
-	q := a.all(TopicAgentLifecycle)
+	q := a.query(TopicAgentLifecycle)
 	q.Sender, q.Newest, q.Limit, q.ThroughSeq = a.Agent.ID, true, 64, through
 	for looked := 0; looked < MaxSourceMessages && q.ThroughSeq > 0; looked += q.Limit {
 		page, err := a.Log.Query(ctx, q)

@@ -13,35 +13,33 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// ProviderName is the name of the provider, ParamCluster the parameter of a query that
-// names the cluster to look in. Without it the provider has nothing.
+// ProviderName is the name of the provider. ParamCluster is the query parameter that names the
+// cluster; without it the provider returns nothing.
 const (
 	ProviderName = "ledger"
 	ParamCluster = "cluster"
 )
 
-// maxCandidates is how many of a cluster's newest messages that may be shown are looked
-// through for an answer, maxCandidateBytes how much of them.
+// Limits of the newest messages that are ranked for an answer.
 const (
 	maxCandidates     = 2000
 	maxCandidateBytes = 8 << 20
 )
 
-// Depths of an item in characters.
+// Lengths of an item's shorter depths in characters.
 const (
 	abstractChars = 500
 	overviewChars = 2000
 )
 
-// Provider answers questions from the messages of a cluster, and with its state. Items
-// have the type memory and belong to no user; the namespace is the wall. It implements
-// [ragctx.ContextProvider].
+// Provider answers queries from a cluster's messages and state. Its items have the type memory and
+// belong to no user; the namespace isolates them. It implements [ragctx.ContextProvider].
 type Provider struct {
 	log   Reader
 	state func(ctx context.Context, namespace, cluster string) (State, error)
 }
 
-// NewProvider returns a provider over a log. State returns where a cluster stands, as
+// NewProvider returns a provider of a log. The state function returns a cluster's state, as
 // [Snapshotter.State] does.
 func NewProvider(log Reader, state func(ctx context.Context, namespace, cluster string) (State, error)) *Provider {
 	return &Provider{log, state}
@@ -63,9 +61,8 @@ func clusterOf(q ragctx.ContextQuery) string {
 	return cluster
 }
 
-// Query implements [ragctx.ContextProvider]. The state comes first, then the messages
-// that have most of the question's words, rare ones counting more; without a question
-// the newest.
+// Query implements [ragctx.ContextProvider]. The state comes first. Then come the messages by their
+// share of the query's terms, weighted by rarity; without terms the newest messages.
 func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
 	res := ragctx.ContextResult{Provider: ProviderName}
 	cluster := clusterOf(q)
@@ -79,7 +76,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if err != nil {
 		return res, fmt.Errorf("ledger: %w", err)
 	}
-	for _, c := range ranked(found, q.Query) {
+	for _, c := range rank(found, q.Query) {
 		if c.relevance <= 0 || c.relevance < q.LeastRelevance() {
 			continue
 		}
@@ -94,8 +91,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	return res, nil
 }
 
-// addState adds the state, unless the query asks for an earlier one or for messages of
-// a certain kind.
+// addState adds the cluster's state, unless the query sets a filter or asks for an earlier time.
 func (p *Provider) addState(ctx context.Context, res *ragctx.ContextResult, q ragctx.ContextQuery, cluster string) error {
 	id := statePrefix + cluster
 	if !q.AsOf.IsZero() || !q.Filter.IsZero() || slices.Contains(q.Exclude, id) {
@@ -111,14 +107,14 @@ func (p *Provider) addState(ctx context.Context, res *ragctx.ContextResult, q ra
 	return nil
 }
 
-// statePrefix is what the id of a state begins with; the cluster follows.
+// statePrefix begins the item id of a cluster's state; the cluster's name follows.
 const statePrefix = "state:"
 
-// StateOf returns the cluster of the id of a state, and false for other ids.
-func StateOf(id string) (cluster string, is bool) { return strings.CutPrefix(id, statePrefix) }
+// StateCluster returns the cluster of a state's item id, and false for other ids.
+func StateCluster(id string) (cluster string, is bool) { return strings.CutPrefix(id, statePrefix) }
 
-// StateItem returns the state of a cluster as an item. It has no content where no message
-// says where the cluster stands.
+// StateItem returns the state of a cluster as an item. The content is empty if no message has set
+// the state.
 func StateItem(cluster string, s State) ragctx.ContextItem {
 	return ragctx.ContextItem{
 		ID: statePrefix + cluster, Type: ragctx.TypeMemory, Content: s.Summary(), Source: sourceOf(cluster, TopicStateSnapshot), Depth: ragctx.DepthAbstract,
@@ -126,50 +122,50 @@ func StateItem(cluster string, s State) ragctx.ContextItem {
 	}
 }
 
-// sourceOf is the source of an item.
+// sourceOf returns the source of an item.
 func sourceOf(cluster, topic string) string { return "ledger:" + cluster + "/" + topic }
 
-// ownTopics are those of messages that say nothing about the work.
-var ownTopics = []string{TopicStateSnapshot, TopicContextMetrics, TopicAgentLifecycle, TopicOmitted, TopicTokenUsage}
+// bookkeepingTopics are the topics of bookkeeping messages that say nothing about the work.
+var bookkeepingTopics = []string{TopicStateSnapshot, TopicContextMetrics, TopicAgentLifecycle, TopicOmitted, TopicTokenUsage}
 
-// Shown reports whether a message can be an item of an answer.
-func Shown(m Message) bool { return !slices.Contains(ownTopics, m.Topic) && Replayable(m) }
+// Retrievable reports whether a message can be an item of an answer.
+func Retrievable(m Message) bool { return !slices.Contains(bookkeepingTopics, m.Topic) && Replayable(m) }
 
-// MessageItem returns a message as an item that shows it in full.
+// MessageItem returns a message in full as an item.
 func MessageItem(m Message) ragctx.ContextItem { return messageItem(m, ragctx.DepthFull) }
 
-// candidates returns the newest messages that may be shown and pass the filter, newest
-// first. It looks beyond those that do not, as what agents put out is most of a cluster.
+// candidates returns the newest messages that can be shown and pass the filter, newest first. It
+// reads on past the others, since most messages of a cluster are agent output.
 func (p *Provider) candidates(ctx context.Context, q ragctx.ContextQuery, cluster string) (found []Message, err error) {
-	ask := Query{Filter: Filter{Namespace: q.Namespace, Cluster: cluster}, Newest: true, Limit: sourcePage, MaxBytes: maxCandidateBytes}
+	query := Query{Filter: Filter{Namespace: q.Namespace, Cluster: cluster}, Newest: true, Limit: sourcePage, MaxBytes: maxCandidateBytes}
 	if !q.AsOf.IsZero() {
-		ask.Until = q.AsOf.UnixMilli()
+		query.Until = q.AsOf.UnixMilli()
 	}
-	kept := 0
+	bytes := 0
 	for looked := 0; looked < MaxSourceMessages; {
-		page, err := p.log.Query(ctx, ask)
+		page, err := p.log.Query(ctx, query)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range page {
-			if !Shown(m) || !passes(m, q.Filter) || slices.Contains(q.Exclude, m.ID) {
+			if !Retrievable(m) || !passes(m, q.Filter) || slices.Contains(q.Exclude, m.ID) {
 				continue
 			}
 			found = append(found, m)
-			if kept += m.Size(); len(found) == maxCandidates || kept >= maxCandidateBytes {
+			if bytes += m.Size(); len(found) == maxCandidates || bytes >= maxCandidateBytes {
 				return found, nil
 			}
 		}
 		looked += len(page)
-		if !ask.Full(len(page), size(page)) || page[len(page)-1].Sequence == 1 {
+		if !query.Full(len(page), size(page)) || page[len(page)-1].Sequence == 1 {
 			return found, nil
 		}
-		ask.ThroughSeq = page[len(page)-1].Sequence - 1
+		query.ThroughSeq = page[len(page)-1].Sequence - 1
 	}
 	return found, nil
 }
 
-// passes reports whether a message passes a filter. It has no tags.
+// passes reports whether a message passes a filter. Messages have no tags.
 func passes(m Message, f ragctx.Filter) bool {
 	at := m.Time()
 	if len(f.Tags) > 0 || at.Before(f.OccurredAfter) || !f.OccurredBefore.IsZero() && !at.Before(f.OccurredBefore) {
@@ -192,22 +188,22 @@ func itemMetadata(m Message) map[string]any {
 	return map[string]any{"topic": m.Topic, "sender": m.Sender, "sequence": m.Sequence.String()}
 }
 
-// candidate is a message with how well it answers a question.
+// candidate is a message and its relevance to the query.
 type candidate struct {
 	Message
 
 	relevance float64
 }
 
-// ranked returns the messages, which come newest first, best first. The relevance is
-// the share of the question's words that a message has, each by how rare it is.
-func ranked(messages []Message, question string) []candidate {
+// rank sorts messages, given newest first, by relevance: the share of the query's terms that a
+// message contains, weighted by rarity.
+func rank(messages []Message, question string) []candidate {
 	out := make([]candidate, len(messages))
 	terms := analysis.Query(question)
 	has, in := make([][]bool, len(messages)), make([]float64, len(terms))
 	for i, m := range messages {
 		out[i] = candidate{m, 1 - float64(i)/maxCandidates/2}
-		has[i] = occurs(m, terms)
+		has[i] = matchTerms(m, terms)
 		for t := range terms {
 			if has[i][t] {
 				in[t]++
@@ -235,8 +231,8 @@ func ranked(messages []Message, question string) []candidate {
 	return out
 }
 
-// occurs says which of the terms a message has.
-func occurs(m Message, terms []string) []bool {
+// matchTerms reports for each term whether the message contains it.
+func matchTerms(m Message, terms []string) []bool {
 	out := make([]bool, len(terms))
 	if len(terms) == 0 {
 		return out
@@ -265,7 +261,7 @@ func messageItem(m Message, depth ragctx.ContextDepth) ragctx.ContextItem {
 		depth ragctx.ContextDepth
 		chars int
 	}{{ragctx.DepthOverview, overviewChars}, {ragctx.DepthAbstract, abstractChars}} {
-		text := cut(full, f.chars)
+		text := truncate(full, f.chars)
 		switch {
 		case depth == ragctx.DepthAbstract || depth == f.depth:
 			it.Content, it.Depth = text, f.depth

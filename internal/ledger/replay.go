@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// Replayable reports whether a message may be shown to agents again. It says so
-// itself, by contextSafe in its metadata or its data, otherwise by replayPolicy there
-// (context or raw_log_only). One that says nothing may, but for the raw output of models.
+// Replayable reports whether agents may see a message again. The message decides by contextSafe in
+// its metadata or data, otherwise by replayPolicy there (context or raw_log_only). By default every
+// message is replayable except raw model output.
 func Replayable(m Message) bool {
-	if says(m, "contextSafe") || says(m, "replayPolicy") {
+	if mentions(m, "contextSafe") || mentions(m, "replayPolicy") {
 		places := []map[string]json.RawMessage{object(m.Metadata), object(m.Data)}
 		for _, in := range places {
 			switch string(in["contextSafe"]) {
@@ -31,12 +31,12 @@ func Replayable(m Message) bool {
 	return m.Topic != TopicAgentOutput
 }
 
-// says is whether it is worth reading the JSON of a message for a field.
-func says(m Message, field string) bool {
+// mentions reports whether a message's JSON mentions a field; it saves the parsing of most messages.
+func mentions(m Message, field string) bool {
 	return bytes.Contains(m.Metadata, []byte(field)) || bytes.Contains(m.Data, []byte(field))
 }
 
-// object reads the fields of a JSON object; anything else has none.
+// object decodes the fields of a JSON object. It returns nil for any other JSON.
 func object(raw json.RawMessage) map[string]json.RawMessage {
 	var out map[string]json.RawMessage
 	if json.Unmarshal(raw, &out) != nil {

@@ -9,27 +9,26 @@ import (
 	"fmt"
 )
 
-// Topics of which a log knows something.
+// Topics with a meaning to the log.
 const (
-	// TopicAgentOutput has what agents put out, word for word. Of each cluster the
-	// newest are kept; see [Retention].
+	// TopicAgentOutput carries the verbatim output of agents. Each cluster keeps the newest
+	// messages; see [Retention].
 	TopicAgentOutput = "AGENT_OUTPUT"
-	// TopicOmitted has the receipt for what was not kept. Only the log writes it.
+	// TopicOmitted carries the receipt of removed output. Only the log writes it.
 	TopicOmitted = "AGENT_OUTPUT_OMITTED"
-	// TopicTokenUsage has what models were paid for; see [TokensByRole].
+	// TopicTokenUsage carries the token usage of models; see [TokensByRole].
 	TopicTokenUsage = "TOKEN_USAGE"
 )
 
-// SenderLedger is the sender of what a log writes itself.
+// SenderLedger is the sender of messages that the log writes.
 const SenderLedger = "ledger"
 
-// Retention bounds what is kept of [TopicAgentOutput] in each cluster: the newest
-// messages within both limits. Once they exceed one of them, the oldest go until an
-// eighth of it is free, so that not every append has some to remove. The zero value
-// has the defaults.
+// Retention limits the [TopicAgentOutput] messages of each cluster. Once a cluster exceeds a limit,
+// the oldest are removed until an eighth of the limit is free, so that not every append removes
+// some. The zero value means the defaults.
 type Retention struct {
 	Messages int // 0 is [DefaultOutputMessages]
-	Bytes    int // of text, data and metadata; 0 is [DefaultOutputBytes]
+	Bytes    int // text, data and metadata; 0 is [DefaultOutputBytes]
 }
 
 // The defaults of [Retention].
@@ -38,35 +37,34 @@ const (
 	DefaultOutputBytes    = 8 << 20
 )
 
-// Exceeded reports whether so many messages of so many bytes are too many.
+// Exceeded reports whether a cluster's output exceeds a limit.
 func (r Retention) Exceeded(messages, size int) bool {
 	return messages > cmp.Or(r.Messages, DefaultOutputMessages) || size > cmp.Or(r.Bytes, DefaultOutputBytes)
 }
 
-// Enough reports whether so many messages of so many bytes may stay once the limits
-// were exceeded.
-func (r Retention) Enough(messages, size int) bool {
+// Reduced reports whether enough output was removed after a limit was exceeded.
+func (r Retention) Reduced(messages, size int) bool {
 	return messages <= cmp.Or(r.Messages, DefaultOutputMessages)*7/8 && size <= cmp.Or(r.Bytes, DefaultOutputBytes)*7/8
 }
 
-// Receipt accounts for messages that were not kept. A cluster has at most one message
-// with a receipt: a new one takes the place of the one before and goes on from it.
+// Receipt accounts for removed messages. A cluster has at most one message with a receipt: a new
+// receipt continues the previous one and replaces it.
 type Receipt struct {
 	Topic    string `json:"topic"`
 	Messages int64  `json:"messages"`
 	Bytes    int64  `json:"bytes"`
-	// The first and the last of them.
+	// The first and the last removed message.
 	FirstSequence  Sequence `json:"first_sequence"`
 	LastSequence   Sequence `json:"last_sequence"`
 	FirstTimestamp int64    `json:"first_timestamp"`
 	LastTimestamp  int64    `json:"last_timestamp"`
-	// SHA256 is the head of a chain, in hexadecimal: that of a message is the hash of
-	// the head before, 32 zero bytes at first, followed by the message's [Line].
-	// Whoever has an older export can thus check what is missing.
+	// SHA256 is the head of a hash chain in hexadecimal. A message's head is the hash of the
+	// previous head (32 zero bytes at first) followed by the message's [Line]. With an older export
+	// a reader can verify the missing messages.
 	SHA256 string `json:"sha256"`
 }
 
-// Add accounts for one more message.
+// Add accounts for one more removed message.
 func (r *Receipt) Add(m Message) error {
 	line, err := Line(m)
 	if err != nil {
@@ -86,8 +84,8 @@ func (r *Receipt) Add(m Message) error {
 	return nil
 }
 
-// ReceiptOf returns the receipt that a message carries; that of nothing if it is
-// damaged or there is none: it may have been imported.
+// ReceiptOf returns the receipt in a message, the zero receipt if it is missing or damaged: the
+// message may have been imported.
 func ReceiptOf(m Message) Receipt {
 	var r Receipt
 	if json.Unmarshal(m.Data, &r) != nil || r.Messages < 1 || r.Messages > 1<<53 || r.Bytes < 0 || r.Bytes > 1<<53 {
@@ -99,8 +97,8 @@ func ReceiptOf(m Message) Receipt {
 	return r
 }
 
-// Covers reports whether an output that is imported is not to be kept: it is not later
-// than the last one that the receipt accounts for, if it is not one of them.
+// Covers reports whether an import must skip an output: it is no later than the last message of the
+// receipt.
 func (r Receipt) Covers(m Message) bool {
 	return m.Topic == TopicAgentOutput && m.Timestamp != 0 && m.Timestamp <= r.LastTimestamp
 }
@@ -118,7 +116,7 @@ func (r Receipt) Message(namespace, cluster string) (Message, error) {
 	}, nil
 }
 
-// Line returns a message as one line of JSON, without its end.
+// Line returns a message as one line of JSON, without a line end.
 func Line(m Message) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -8,15 +8,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Words that a source's since may be, beside a time.
+// Words for the lower bound of a source.
 const (
 	SinceClusterStart   = "cluster_start"
 	SinceLastTaskEnd    = "last_task_end"
 	SinceLastAgentStart = "last_agent_start"
 )
 
-// Since is the lower bound of a source: one of the words above, a time as RFC 3339
-// has it, a date, or Unix time in milliseconds in decimal. "" is no bound.
+// Since is the lower bound of a source: one of the words above, an RFC 3339 time, a date, or
+// decimal Unix time in milliseconds. "" is no bound.
 type Since string
 
 // UnmarshalJSON reads a string or a number.
@@ -32,11 +32,11 @@ func (s *Since) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(s))
 }
 
-// sinceLayouts are the forms of a time that are read; those without a zone are UTC.
+// sinceLayouts are the accepted time formats. Times without a zone are UTC.
 var sinceLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", time.DateTime, time.DateOnly}
 
-// at returns the bound where it is a time.
-func (s Since) at() (ms int64, ok bool) {
+// parse returns the bound if it is a time.
+func (s Since) parse() (ms int64, ok bool) {
 	if n, err := strconv.ParseInt(string(s), 10, 64); err == nil {
 		return n, true
 	}
@@ -53,7 +53,7 @@ func (s Since) check(at, topic string) error {
 	case "", SinceClusterStart, SinceLastTaskEnd, SinceLastAgentStart:
 		return nil
 	}
-	if _, ok := s.at(); ok {
+	if _, ok := s.parse(); ok {
 		return nil
 	}
 	of := ""
@@ -64,19 +64,17 @@ func (s Since) check(at, topic string) error {
 		"a time such as 2026-03-01T12:00:00Z, or milliseconds since 1970", ragctx.Clip(string(s)), of)
 }
 
-// Times are the moments that the words of [Since] mean, in Unix milliseconds. 0 is not
-// known: of the cluster's start it is no bound, the others then are the cluster's start.
+// Times are the values of the words of [Since] in Unix milliseconds. 0 is unknown: an unknown
+// cluster start is no bound, the others then default to the cluster's start.
 type Times struct {
 	ClusterStart int64 `json:"cluster_start,omitempty"`
 	LastTaskEnd  int64 `json:"last_task_end,omitempty"`
-	// LastAgentStart is when the agent was started before, not the start that the
-	// context is for.
+	// LastAgentStart is the agent's previous start, not the start that the context is for.
 	LastAgentStart int64 `json:"last_agent_start,omitempty"`
 }
 
-// bound returns the earliest time that s means, included; 0 is none, as no message is
-// earlier.
-func (s Since) bound(t Times) int64 {
+// lowerBound returns the inclusive lower bound in Unix milliseconds; 0 is no bound.
+func (s Since) lowerBound(t Times) int64 {
 	switch s {
 	case "":
 		return 0
@@ -87,6 +85,6 @@ func (s Since) bound(t Times) int64 {
 	case SinceLastAgentStart:
 		return max(t.LastAgentStart, t.ClusterStart, 0)
 	}
-	ms, _ := s.at()
+	ms, _ := s.parse()
 	return max(ms, 0)
 }

@@ -25,10 +25,9 @@ const (
 	stateLocks = 64
 )
 
-// Snapshotter publishes the state of clusters, as [TopicStateSnapshot], when it
-// changes. What a message says is taken in exactly once and in the order of the log,
-// whatever was cut off, crashed or restarted in between: it reads the log, and is only
-// told when to. It writes nothing for a cluster in which nothing happens.
+// Snapshotter publishes the state of a cluster as [TopicStateSnapshot] when it changes. It reads
+// messages from the log; notifications only wake it. So each message is folded exactly once and in
+// log order, even after a cut-off, a crash or a restart. It writes nothing for an idle cluster.
 //
 // Its methods are safe for concurrent use.
 type Snapshotter struct {
@@ -36,7 +35,7 @@ type Snapshotter struct {
 	folder *Folder
 	warn   *slog.Logger
 
-	locks [stateLocks]sync.Mutex // of clusters, by hash
+	locks [stateLocks]sync.Mutex // one per hash of a cluster
 	seed  maphash.Seed
 
 	mu     sync.Mutex
@@ -48,16 +47,16 @@ type Snapshotter struct {
 	done   chan struct{}
 }
 
-// progress is how far a cluster has been folded.
+// progress records how far a cluster has been folded.
 type progress struct {
 	state State
 	// source is the sequence of the state's source message.
 	source Sequence
-	// published is the hash of the state that was published last.
+	// published is the hash of the state published last.
 	published [sha256.Size]byte
 }
 
-// NewSnapshotter returns a snapshotter that is at work until it is closed.
+// NewSnapshotter starts a snapshotter. Close stops it.
 func NewSnapshotter(log Log, folder *Folder, warn *slog.Logger) *Snapshotter {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Snapshotter{
@@ -69,27 +68,27 @@ func NewSnapshotter(log Log, folder *Folder, warn *slog.Logger) *Snapshotter {
 	return s
 }
 
-// closeTimeout is how long Close publishes what is due.
+// closeTimeout bounds the publishing during Close.
 const closeTimeout = 2 * time.Second
 
-// Close publishes what is due, as far as it does not take long, and ends the work. What
-// is left is published by the next [Snapshotter.Settle] or after the next message of the
-// cluster. The log must be open until then. It may be called more than once.
+// Close publishes pending snapshots for at most closeTimeout and stops the snapshotter. The next
+// [Snapshotter.Publish] or the cluster's next message publishes the remaining ones. The log must
+// stay open until Close returns. It may be called more than once.
 func (s *Snapshotter) Close() {
 	s.cancel()
 	<-s.done
 }
 
-// Touch tells that messages were appended. It does not wait.
-func (s *Snapshotter) Touch(messages []Message) {
+// Notify notifies the snapshotter of appended messages. It does not block.
+func (s *Snapshotter) Notify(messages []Message) {
 	for _, m := range messages {
-		if s.folder.Knows(m.Topic) {
-			s.touch(scope{m.Namespace, m.Cluster})
+		if s.folder.Folds(m.Topic) {
+			s.markDirty(scope{m.Namespace, m.Cluster})
 		}
 	}
 }
 
-func (s *Snapshotter) touch(key scope) {
+func (s *Snapshotter) markDirty(key scope) {
 	s.mu.Lock()
 	s.dirty[key] = struct{}{}
 	s.mu.Unlock()
@@ -106,23 +105,23 @@ func (s *Snapshotter) run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 			defer cancel()
-			s.settleDirty(last)
+			s.publishDirty(last)
 			return
 		case <-s.wake:
-			s.settleDirty(ctx)
+			s.publishDirty(ctx)
 		}
 	}
 }
 
-// settleDirty publishes the states of the clusters that have news. Those that ctx leaves
-// no time for still have.
-func (s *Snapshotter) settleDirty(ctx context.Context) {
+// publishDirty publishes the states of the changed clusters. A cluster that ctx leaves no time for
+// stays dirty.
+func (s *Snapshotter) publishDirty(ctx context.Context) {
 	for _, key := range s.takeDirty() {
-		_, err := s.Settle(ctx, key.namespace, key.cluster)
+		_, err := s.Publish(ctx, key.namespace, key.cluster)
 		switch {
 		case err == nil, errors.Is(err, ragctx.ErrClosed):
 		case ctx.Err() != nil:
-			s.touch(key)
+			s.markDirty(key)
 		default:
 			s.warn.WarnContext(ctx, "no snapshot of a cluster; the next message or question makes up for it",
 				"namespace", key.namespace, "cluster", key.cluster, "error", err)
@@ -140,24 +139,23 @@ func (s *Snapshotter) takeDirty() (keys []scope) {
 	return keys
 }
 
-// State returns the state of a cluster after every message that is in the log. It
-// writes nothing. The state of a cluster without messages is zero.
+// State returns the state of a cluster after every message in the log. It writes nothing. A cluster
+// without messages has the zero state.
 func (s *Snapshotter) State(ctx context.Context, namespace, cluster string) (State, error) {
-	p, err := s.locked(ctx, scope{namespace, cluster}, s.caughtUp)
+	p, err := s.withLock(ctx, scope{namespace, cluster}, s.catchUp)
 	return p.state, err
 }
 
-// Settle returns the state as [Snapshotter.State] does, and publishes it first where
-// that has not been done.
-func (s *Snapshotter) Settle(ctx context.Context, namespace, cluster string) (State, error) {
-	p, err := s.locked(ctx, scope{namespace, cluster}, s.settled)
+// Publish returns the state as [Snapshotter.State] does, and first publishes it if it has changed.
+func (s *Snapshotter) Publish(ctx context.Context, namespace, cluster string) (State, error) {
+	p, err := s.withLock(ctx, scope{namespace, cluster}, s.publish)
 	return p.state, err
 }
 
-// Hold does something while no snapshot of the cluster is published: an erasure, after
-// which nothing of what it removed may be said again.
-func (s *Snapshotter) Hold(namespace, cluster string, do func() error) error {
-	_, err := s.locked(context.Background(), scope{namespace, cluster}, func(_ context.Context, key scope) (progress, error) {
+// Suspend runs do while no snapshot of the cluster is published, and then drops the cached state.
+// Erasures use it: no later snapshot repeats an erased message.
+func (s *Snapshotter) Suspend(namespace, cluster string, do func() error) error {
+	_, err := s.withLock(context.Background(), scope{namespace, cluster}, func(_ context.Context, key scope) (progress, error) {
 		err := do()
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -167,9 +165,9 @@ func (s *Snapshotter) Hold(namespace, cluster string, do func() error) error {
 	return err
 }
 
-// HoldAll is [Snapshotter.Hold] for all clusters of a namespace, and holds up those of
-// others as long.
-func (s *Snapshotter) HoldAll(namespace string, do func() error) error {
+// SuspendAll is [Snapshotter.Suspend] for all clusters of a namespace. Clusters of other namespaces wait
+// as well.
+func (s *Snapshotter) SuspendAll(namespace string, do func() error) error {
 	for i := range s.locks {
 		s.locks[i].Lock()
 		defer s.locks[i].Unlock()
@@ -181,16 +179,16 @@ func (s *Snapshotter) HoldAll(namespace string, do func() error) error {
 	return err
 }
 
-// locked does something about a cluster that nobody else does at the same time.
-func (s *Snapshotter) locked(ctx context.Context, key scope, do func(context.Context, scope) (progress, error)) (progress, error) {
+// withLock runs do with the exclusive lock of a cluster.
+func (s *Snapshotter) withLock(ctx context.Context, key scope, do func(context.Context, scope) (progress, error)) (progress, error) {
 	lock := &s.locks[maphash.Comparable(s.seed, key)%stateLocks]
 	lock.Lock()
 	defer lock.Unlock()
 	return do(ctx, key)
 }
 
-func (s *Snapshotter) settled(ctx context.Context, key scope) (progress, error) {
-	p, err := s.caughtUp(ctx, key)
+func (s *Snapshotter) publish(ctx context.Context, key scope) (progress, error) {
+	p, err := s.catchUp(ctx, key)
 	if err != nil || p.state.IsZero() {
 		return p, err
 	}
@@ -202,7 +200,7 @@ func (s *Snapshotter) settled(ctx context.Context, key scope) (progress, error) 
 	if hash == p.published {
 		return p, nil
 	}
-	meta, err := json.Marshal(origin{s.folder.mark, p.source})
+	meta, err := json.Marshal(snapshotMeta{s.folder.fingerprint, p.source})
 	if err != nil {
 		return p, err
 	}
@@ -214,12 +212,12 @@ func (s *Snapshotter) settled(ctx context.Context, key scope) (progress, error) 
 		return p, fmt.Errorf("publish snapshot: %w", err)
 	}
 	p.published = hash
-	s.keep(key, p)
+	s.remember(key, p)
 	return p, nil
 }
 
-// keep remembers a cluster's progress, in the place of any other where there are too many.
-func (s *Snapshotter) keep(key scope, p progress) {
+// remember caches a cluster's progress. A full cache evicts an arbitrary cluster.
+func (s *Snapshotter) remember(key scope, p progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.states[key]; !known && len(s.states) >= maxStates {
@@ -231,45 +229,45 @@ func (s *Snapshotter) keep(key scope, p progress) {
 	s.states[key] = p
 }
 
-// caughtUp returns the progress of a cluster after all its messages.
-func (s *Snapshotter) caughtUp(ctx context.Context, key scope) (progress, error) {
+// catchUp returns the progress of a cluster after all its messages.
+func (s *Snapshotter) catchUp(ctx context.Context, key scope) (progress, error) {
 	s.mu.Lock()
 	p, known := s.states[key]
 	s.mu.Unlock()
 	if !known {
 		var err error
-		if p, err = s.stored(ctx, key); err != nil {
+		if p, err = s.restore(ctx, key); err != nil {
 			return progress{}, err
 		}
 	}
-	p, err := s.follow(ctx, key, p)
+	p, err := s.advance(ctx, key, p)
 	if err == nil {
-		s.keep(key, p)
+		s.remember(key, p)
 	}
 	return p, err
 }
 
-// origin is the metadata of a snapshot: by which rules it was made, and of the messages
-// up to which one.
-type origin struct {
+// snapshotMeta is the metadata of a snapshot: the rules it was folded by and the sequence of its newest
+// message.
+type snapshotMeta struct {
 	Fold   string   `json:"fold"`
 	Source Sequence `json:"source"`
 }
 
-// stored returns the progress that the newest snapshot in the log has, or none where
-// there is no snapshot that this folder could have made.
-func (s *Snapshotter) stored(ctx context.Context, key scope) (progress, error) {
+// restore returns the progress in the log's newest snapshot, or zero progress if this folder could
+// not have made that snapshot.
+func (s *Snapshotter) restore(ctx context.Context, key scope) (progress, error) {
 	q := Query{Filter: Filter{Namespace: key.namespace, Cluster: key.cluster, Topics: []string{TopicStateSnapshot}, Sender: SnapshotSender}}
 	m, ok, err := s.log.Find(ctx, q)
 	if err != nil || !ok {
 		return progress{}, err
 	}
-	var from origin
+	var from snapshotMeta
 	var state State
 	if bad := errors.Join(json.Unmarshal(m.Metadata, &from), json.Unmarshal(m.Data, &state)); bad != nil {
 		return progress{}, nil //nolint:nilerr // what others wrote is passed over
 	}
-	if from.Fold != s.folder.mark || from.Source == 0 || from.Source >= m.Sequence || state.Version != StateVersion || state.ClusterID != key.cluster {
+	if from.Fold != s.folder.fingerprint || from.Source == 0 || from.Source >= m.Sequence || state.Version != StateVersion || state.ClusterID != key.cluster {
 		return progress{}, nil
 	}
 	again, err := state.MarshalJSON()
@@ -279,10 +277,9 @@ func (s *Snapshotter) stored(ctx context.Context, key scope) (progress, error) {
 	return progress{state: state, source: from.Source, published: sha256.Sum256(again)}, nil
 }
 
-// follow folds what came after p. Where the log does not have the message any more
-// that p ends with, all is folded from the beginning: the cluster was erased, or the
-// snapshot is of another log.
-func (s *Snapshotter) follow(ctx context.Context, key scope, p progress) (progress, error) {
+// advance folds the messages after p. If the last message of p is missing from the log, it folds
+// from the beginning: the cluster was erased, or the snapshot comes from another log.
+func (s *Snapshotter) advance(ctx context.Context, key scope, p progress) (progress, error) {
 	q := Query{Filter: Filter{Namespace: key.namespace, Cluster: key.cluster, Topics: s.folder.Topics()}}
 	known := p.source == 0
 	if !known {
@@ -293,14 +290,14 @@ func (s *Snapshotter) follow(ctx context.Context, key scope, p progress) (progre
 		case err != nil:
 			return p, fmt.Errorf("read for the snapshot: %w", err)
 		case !known && (m.Sequence != p.source || m.ID != p.state.SourceMessageID):
-			return s.follow(ctx, key, progress{})
+			return s.advance(ctx, key, progress{})
 		case known:
 			p.state, p.source = s.folder.Apply(p.state, m), m.Sequence
 		}
 		known = true
 	}
 	if !known {
-		return s.follow(ctx, key, progress{})
+		return s.advance(ctx, key, progress{})
 	}
 	return p, nil
 }

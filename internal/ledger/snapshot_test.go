@@ -17,8 +17,8 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-func newLog() *ledger.Memory {
-	return ledger.NewMemory(ledger.Options{Now: func() time.Time { return time.UnixMilli(1_700_000_000_000) }})
+func newLog() *ledger.MemoryLog {
+	return ledger.NewMemoryLog(ledger.Options{Now: func() time.Time { return time.UnixMilli(1_700_000_000_000) }})
 }
 
 func snapshotter(t interface{ Cleanup(func()) }, log ledger.Log, f *ledger.Folder) *ledger.Snapshotter {
@@ -90,7 +90,7 @@ func TestSnapshotIsPublished(t *testing.T) {
 	}
 	for _, topic := range []string{"PLAN_READY", "VALIDATION_RESULT"} {
 		m := publish(t, log, ledger.Message{Topic: topic, Text: "text"})
-		s.Touch(m)
+		s.Notify(m)
 		got := <-sub.C()
 		if got.Sender != "state-snapshotter" || got.Receiver != "broadcast" || got.Cluster != "c" {
 			t.Errorf("published %+v", got)
@@ -117,7 +117,7 @@ func TestSnapshotWritesNothingWithoutChange(t *testing.T) {
 	for range 3 { // each is a restart
 		s := snapshotter(t, log, folder(t, nil))
 		for range 2 {
-			if _, err := s.Settle(t.Context(), "default", "c"); err != nil {
+			if _, err := s.Publish(t.Context(), "default", "c"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -125,7 +125,7 @@ func TestSnapshotWritesNothingWithoutChange(t *testing.T) {
 	if n := len(stored(t, log, ledger.TopicStateSnapshot)); n != 1 {
 		t.Errorf("%d snapshots of one state", n)
 	}
-	if _, err := snapshotter(t, log, folder(t, nil)).Settle(t.Context(), "default", "other"); err != nil {
+	if _, err := snapshotter(t, log, folder(t, nil)).Publish(t.Context(), "default", "other"); err != nil {
 		t.Error(err)
 	}
 	if n, err := log.Count(t.Context(), ledger.Query{Filter: ledger.Filter{Namespace: "default", Cluster: "other"}}); n != 0 || err != nil {
@@ -138,7 +138,7 @@ func TestSnapshotWritesNothingWithoutChange(t *testing.T) {
 func TestSnapshotReplaysLaterMessages(t *testing.T) {
 	log, f := newLog(), folder(t, nil)
 	publish(t, log, ledger.Message{Topic: "ISSUE_OPENED", Text: "x"})
-	if _, err := snapshotter(t, late{log}, f).Settle(t.Context(), "default", "c"); err != nil {
+	if _, err := snapshotter(t, late{log}, f).Publish(t.Context(), "default", "c"); err != nil {
 		t.Fatal(err)
 	}
 	publish(t, log, ledger.Message{Topic: "WORKER_PROGRESS", Data: json.RawMessage(`{"percentComplete":5}`)})
@@ -149,13 +149,13 @@ func TestSnapshotReplaysLaterMessages(t *testing.T) {
 }
 
 // late is a log in which a plan comes right before every snapshot.
-type late struct{ *ledger.Memory }
+type late struct{ *ledger.MemoryLog }
 
 func (l late) Append(ctx context.Context, m []ledger.Message) ([]ledger.Message, error) {
-	if _, err := l.Memory.Append(ctx, []ledger.Message{{Namespace: "default", Cluster: "c", Topic: "PLAN_READY", Sender: "p", Text: "in between"}}); err != nil {
+	if _, err := l.MemoryLog.Append(ctx, []ledger.Message{{Namespace: "default", Cluster: "c", Topic: "PLAN_READY", Sender: "p", Text: "in between"}}); err != nil {
 		return nil, err
 	}
-	return l.Memory.Append(ctx, m)
+	return l.MemoryLog.Append(ctx, m)
 }
 
 // A snapshot that somebody else wrote, of other rules or of another log, is not built upon.
@@ -170,7 +170,7 @@ func TestSnapshotOfOthers(t *testing.T) {
 			log, f := newLog(), folder(t, nil)
 			m.Topic, m.Sender = ledger.TopicStateSnapshot, ledger.SnapshotSender
 			publish(t, log, ledger.Message{Topic: "ISSUE_OPENED", Text: "x"}, m, ledger.Message{Topic: "PLAN_READY", Text: "p"})
-			s, err := snapshotter(t, log, f).Settle(t.Context(), "default", "c")
+			s, err := snapshotter(t, log, f).Publish(t.Context(), "default", "c")
 			if got, want := stateJSON(t, s, err), folded(t, log, f); got != want {
 				t.Errorf("got %s\nwant %s", got, want)
 			}
@@ -194,7 +194,7 @@ func TestSnapshotIsAFold(t *testing.T) {
 				s.Close()
 				s = ledger.NewSnapshotter(log, f, slog.New(slog.DiscardHandler))
 			case 1:
-				_, _ = s.Settle(context.Background(), "default", "c")
+				_, _ = s.Publish(context.Background(), "default", "c")
 			default:
 				var batch []ledger.Message
 				for range rapid.IntRange(1, 3).Draw(t, "messages") {
@@ -205,11 +205,11 @@ func TestSnapshotIsAFold(t *testing.T) {
 					batch = append(batch, m)
 				}
 				if out := publish(t, log, batch...); rapid.Bool().Draw(t, "told") {
-					s.Touch(out)
+					s.Notify(out)
 				}
 			}
 		}
-		state, err := s.Settle(context.Background(), "default", "c")
+		state, err := s.Publish(context.Background(), "default", "c")
 		want := folded(t, log, f)
 		if got := stateJSON(t, state, err); got != want {
 			t.Fatalf("got %s\nwant %s", got, want)
@@ -233,8 +233,8 @@ func TestSnapshotConcurrently(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				s.Touch(out)
-				if _, err := s.Settle(context.Background(), "default", "c"); err != nil {
+				s.Notify(out)
+				if _, err := s.Publish(context.Background(), "default", "c"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -259,7 +259,7 @@ func TestSnapshotOnClose(t *testing.T) {
 	for range 20 {
 		log := newLog()
 		s := ledger.NewSnapshotter(log, folder(t, nil), slog.New(slog.DiscardHandler))
-		s.Touch(publish(t, log, ledger.Message{Topic: "PLAN_READY", Text: "p"}))
+		s.Notify(publish(t, log, ledger.Message{Topic: "PLAN_READY", Text: "p"}))
 		s.Close()
 		s.Close()
 		if n := len(stored(t, log, ledger.TopicStateSnapshot)); n != 1 {
@@ -270,20 +270,20 @@ func TestSnapshotOnClose(t *testing.T) {
 
 // A log that fails costs a snapshot, not the next one.
 func TestSnapshotAfterFailure(t *testing.T) {
-	log := &failing{Memory: newLog(), fail: true}
+	log := &failing{MemoryLog: newLog(), fail: true}
 	s := snapshotter(t, log, folder(t, nil))
-	publish(t, log.Memory, ledger.Message{Topic: "PLAN_READY", Text: "p"})
-	if _, err := s.Settle(t.Context(), "default", "c"); !errors.Is(err, ragctx.ErrNoSpace) {
+	publish(t, log.MemoryLog, ledger.Message{Topic: "PLAN_READY", Text: "p"})
+	if _, err := s.Publish(t.Context(), "default", "c"); !errors.Is(err, ragctx.ErrNoSpace) {
 		t.Fatalf("got %v", err)
 	}
 	log.fail = false
-	if _, err := s.Settle(t.Context(), "default", "c"); err != nil || len(stored(t, log, ledger.TopicStateSnapshot)) != 1 {
+	if _, err := s.Publish(t.Context(), "default", "c"); err != nil || len(stored(t, log, ledger.TopicStateSnapshot)) != 1 {
 		t.Errorf("%v, %d snapshots", err, len(stored(t, log, ledger.TopicStateSnapshot)))
 	}
 }
 
 type failing struct {
-	*ledger.Memory
+	*ledger.MemoryLog
 
 	fail bool
 }
@@ -292,5 +292,5 @@ func (l *failing) Append(ctx context.Context, m []ledger.Message) ([]ledger.Mess
 	if l.fail {
 		return nil, ragctx.ErrNoSpace
 	}
-	return l.Memory.Append(ctx, m)
+	return l.MemoryLog.Append(ctx, m)
 }

@@ -9,34 +9,34 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// MaxAhead is how far ahead of the clock the timestamp of a message can be: what
-// follows in its cluster is never earlier.
+// MaxAhead limits how far a timestamp may be ahead of the clock: later messages of the cluster are
+// never earlier.
 const MaxAhead = 24 * time.Hour
 
-// Mode says how messages are appended.
+// Mode selects how messages are appended.
 type Mode int
 
 // The modes.
 const (
-	// Appending gives messages the clock's time, or a later one that they ask for.
+	// Appending gives messages the clock's time, or the later time that they request.
 	Appending Mode = iota
-	// Importing keeps the timestamps that messages have, as far as they come after
-	// the cluster's newest, and passes over messages whose id the cluster has, and
-	// outputs that it would not keep, see [Receipt.Covers].
+	// Importing keeps the timestamps of messages as far as they come after the cluster's newest. It
+	// skips messages whose id the cluster has, and output that retention has removed, see
+	// [Receipt.Covers].
 	Importing
 )
 
-// Stamp gives messages of one cluster the timestamps that follow from last, the
-// newest of the cluster or 0, and from the clock. Both are in milliseconds.
+// Stamp sets the timestamps of messages of one cluster. Last is the cluster's newest timestamp, or
+// 0; now is the clock. Both are in milliseconds.
 func Stamp(messages []Message, last, now int64, mode Mode) error {
 	for i := range messages {
-		asked := messages[i].Timestamp
-		if asked > now+MaxAhead.Milliseconds() {
-			return ragctx.Invalid("timestamp", "is %d, more than %s ahead of the clock, which says %d; give Unix time in milliseconds, or leave it out", asked, MaxAhead, now)
+		requested := messages[i].Timestamp
+		if requested > now+MaxAhead.Milliseconds() {
+			return ragctx.Invalid("timestamp", "is %d, more than %s ahead of the clock, which says %d; give Unix time in milliseconds, or leave it out", requested, MaxAhead, now)
 		}
-		at := max(now, asked)
-		if mode == Importing && asked != 0 {
-			at = asked
+		at := max(now, requested)
+		if mode == Importing && requested != 0 {
+			at = requested
 		}
 		last = max(at, last+1)
 		messages[i].Timestamp = last
@@ -44,8 +44,8 @@ func Stamp(messages []Message, last, now int64, mode Mode) error {
 	return nil
 }
 
-// NewID makes a message id of another id that is unique: of the digits of a UUID, or
-// of the hash of anything else.
+// NewID derives a message id from a unique string: from the digits of a UUID, or else from the hash
+// of the string.
 func NewID(unique string) string {
 	digits := strings.ToLower(strings.ReplaceAll(unique, "-", ""))
 	if id := idPrefix + digits; ValidID(id) {

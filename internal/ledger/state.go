@@ -11,10 +11,10 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// StateVersion is the version of the form of a [State].
+// StateVersion is the format version of a [State].
 const StateVersion = 1
 
-// The sections of a state that topics fold into by rules of their own.
+// The sections with folding rules of their own.
 const (
 	SectionTask       = "task"
 	SectionPlan       = "plan"
@@ -25,29 +25,26 @@ const (
 
 var sections = []string{SectionTask, SectionPlan, SectionProgress, SectionValidation, SectionDebug}
 
-// State is where the work of a cluster stands, as its messages say. In JSON the
-// sections are fields beside the others. A State is never changed; a [Folder] makes
-// new ones.
+// State is the state of a cluster's work according to its messages. In JSON the sections are
+// top-level fields. A State never changes; a [Folder] returns new ones.
 type State struct {
 	Version int
-	// UpdatedAt and SourceMessageID are the timestamp and the id of the newest message
-	// that the state has taken in.
+	// UpdatedAt and SourceMessageID are the timestamp and the id of the newest folded message.
 	UpdatedAt       int64
 	ClusterID       string
 	SourceMessageID string
-	// Sections have what is known, as JSON: nothing that is null or empty, but false,
-	// 0 and "".
+	// Sections are JSON values without null and empty ones; false, 0 and "" stay.
 	Sections map[string]Section
 }
 
-// Section is one part of a state. Its values are strings, bools, [json.Number]s, and
-// lists and maps of such.
+// Section is one part of a state. Its values are strings, bools, [json.Number]s, lists and maps of
+// these.
 type Section map[string]any
 
-// IsZero reports whether no message was taken in.
+// IsZero reports whether no message has been folded.
 func (s State) IsZero() bool { return s.SourceMessageID == "" }
 
-// names returns the sections that are there, the known ones first.
+// names returns the names of the sections, known ones first.
 func (s State) names() []string {
 	var own, known []string
 	for _, name := range slices.Sorted(maps.Keys(s.Sections)) {
@@ -63,7 +60,7 @@ func (s State) names() []string {
 	return append(known, own...)
 }
 
-// MarshalJSON writes the state, the same one always the same way.
+// MarshalJSON encodes the state deterministically.
 func (s State) MarshalJSON() ([]byte, error) {
 	head, err := plainJSON(stateHead{s.Version, s.UpdatedAt, s.ClusterID, s.SourceMessageID})
 	if err != nil {
@@ -81,7 +78,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plainJSON writes v without the escapes that only web pages need: models read it.
+// plainJSON encodes v without HTML escapes: models read it.
 func plainJSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -99,7 +96,7 @@ type stateHead struct {
 	SourceMessageID string `json:"sourceMessageId"`
 }
 
-// UnmarshalJSON reads what [State.MarshalJSON] writes.
+// UnmarshalJSON decodes the output of [State.MarshalJSON].
 func (s *State) UnmarshalJSON(b []byte) error {
 	var head stateHead
 	if err := json.Unmarshal(b, &head); err != nil {
@@ -124,7 +121,7 @@ func (s *State) UnmarshalJSON(b []byte) error {
 
 var headFields = []string{"version", "updatedAt", "clusterId", "sourceMessageId"}
 
-// set puts a section in; one without content goes out. The map must be the caller's own.
+// set replaces a section; an empty section is removed. The caller must own the map.
 func (s *State) set(name string, sec Section) {
 	if len(sec) == 0 {
 		delete(s.Sections, name)
@@ -136,10 +133,9 @@ func (s *State) set(name string, sec Section) {
 	s.Sections[name] = sec
 }
 
-// CheckSections checks which topics are to be folded into which sections: one of the
-// known ones, by their rules, or one of the caller's own, which then has the newest
-// message's text and the plain values of its data. Names are small letters, digits and
-// underscores.
+// CheckSections validates a mapping of topics to sections. A known section applies its own rules.
+// Another section gets the newest message's text and the scalar values of its data. Names are
+// lower-case letters, digits and underscores.
 func CheckSections(topics map[string]string) error {
 	if len(topics) > MaxSections {
 		return ragctx.Invalid("sections", "are of %d topics; the limit is %d", len(topics), MaxSections)
@@ -157,7 +153,7 @@ func CheckSections(topics map[string]string) error {
 	return nil
 }
 
-// MaxSections is how many topics may be folded into sections beside the known ones.
+// MaxSections limits the topics that the caller can map to sections.
 const MaxSections = 32
 
 func sectionName(s string) bool {

@@ -11,18 +11,17 @@ import (
 
 // Limits of a strategy.
 const (
-	// DefaultMaxTokens is the budget of a strategy that names none, or 0.
+	// DefaultMaxTokens is the budget of a strategy that sets none, or 0.
 	DefaultMaxTokens = 100_000
-	// MaxContextChars bounds the characters of a context, as [budget.Chars] counts them.
+	// MaxContextChars bounds the characters of a context, counted by [budget.Chars].
 	MaxContextChars = 500_000
-	// MaxSources is how many sources a strategy may have.
+	// MaxSources limits the sources of a strategy.
 	MaxSources = 64
-	// MaxSourceMessages is how many messages of one source are looked at, and how many
-	// it shows.
+	// MaxSourceMessages limits the messages that one source reads and shows.
 	MaxSourceMessages = 10_000
 )
 
-// Topics that the strategy and the snapshot know.
+// Topics with a meaning to strategies and snapshots.
 const (
 	TopicIssueOpened         = "ISSUE_OPENED"
 	TopicPlanReady           = "PLAN_READY"
@@ -36,67 +35,66 @@ const (
 	TopicClusterResumed      = "CLUSTER_RESUMED"
 )
 
-// Choice says which of the messages of a source are taken.
+// Choice selects messages of a source.
 type Choice string
 
-// The choices. Whatever is taken is shown oldest first.
+// The choices. The selected messages are shown oldest first.
 const (
-	Latest Choice = "latest" // the newest, as many as the amount says
-	Oldest Choice = "oldest" // the first
-	All    Choice = "all"    // all, or the first where there is an amount
+	Latest Choice = "latest" // the newest, up to the amount
+	Oldest Choice = "oldest" // the first, up to the amount
+	All    Choice = "all"    // query, or the first if an amount is set
 )
 
-// Kind says where a source has its material from.
+// Kind is the origin of a source's material.
 type Kind string
 
 // The kinds.
 const (
-	FromMessages  Kind = "messages" // the messages of a topic; the default
+	FromMessages  Kind = "messages" // messages of a topic; the default
 	FromDocuments Kind = "documents"
 	FromMemories  Kind = "memories"
 )
 
-// Strategy says what the context of an agent is made of: the contextStrategy of a
-// template. [ParseStrategy] reads it.
+// Strategy describes the composition of an agent's context: the contextStrategy of a template.
+// [ParseStrategy] reads it.
 type Strategy struct {
 	Sources []Source `json:"sources"`
 	// MaxTokens is the budget; 0 is [DefaultMaxTokens].
 	MaxTokens int `json:"maxTokens,omitempty"`
 }
 
-// Source is one part of a context.
+// Source is one source of a context.
 type Source struct {
 	Kind Kind `json:"kind,omitempty"`
-	// Topic is the topic of the messages; with a * at its end all topics that begin so.
+	// Topic is the topic of the messages; a trailing * selects all topics with that prefix.
 	Topic string `json:"topic,omitempty"`
-	// Sender keeps to the messages of one sender.
+	// Sender selects the messages of one sender.
 	Sender string `json:"sender,omitempty"`
-	// Query is what documents or memories are searched for; "" is the text of the
-	// triggering message.
+	// Query is the search in documents or memories; "" is the text of the trigger.
 	Query string `json:"query,omitempty"`
-	// Since is the earliest time of a message, included.
+	// Since is the inclusive lower bound of a message's time.
 	Since Since `json:"since,omitzero"`
-	// Choice is latest where it is not set and there is an amount, otherwise all.
+	// Choice defaults to latest if an amount is set, otherwise to all.
 	Choice Choice `json:"strategy,omitempty"`
-	// Amount is how many messages are taken at most; 0 is no limit. Of documents and
-	// memories, 0 is [ragctx.DefaultMaxResults].
+	// Amount limits the messages; 0 is no limit. For documents and memories 0 means
+	// [ragctx.DefaultMaxResults].
 	Amount int `json:"amount,omitempty"`
-	// Priority is that of the topic where it is not set, see [Source.Rank].
+	// Priority defaults to the topic's priority, see [Source.Rank].
 	Priority budget.Priority `json:"priority,omitempty"`
-	// CompactAmount and CompactChoice choose again where all that was chosen does not
-	// fit: 1 message, in the choice of the source, of which all becomes latest.
+	// CompactAmount and CompactChoice select again if the full selection does not fit. The defaults
+	// are 1 message and the source's choice, with latest instead of all.
 	CompactAmount int    `json:"compactAmount,omitempty"`
 	CompactChoice Choice `json:"compactStrategy,omitempty"`
 }
 
-// take is what a source takes.
-type take struct {
+// selection is what a source selects.
+type selection struct {
 	choice Choice
 	amount int // 0 is no limit
 }
 
-// take returns what the source takes, or takes where that does not fit.
-func (s Source) take(compact bool) take {
+// selection returns the full or the compact selection of the source.
+func (s Source) selection(compact bool) selection {
 	base := s.Choice
 	switch {
 	case base != "":
@@ -107,18 +105,17 @@ func (s Source) take(compact bool) take {
 	}
 	switch {
 	case !compact:
-		return take{base, s.Amount}
+		return selection{base, s.Amount}
 	case s.CompactChoice != "":
 		base = s.CompactChoice
 	case base == All:
 		base = Latest
 	}
-	return take{base, max(s.CompactAmount, 1)}
+	return selection{base, max(s.CompactAmount, 1)}
 }
 
-// Rank returns the priority of the source: its own, otherwise that of its topic.
-// State, issue and plan are required; results of validation and of implementation are
-// of high priority, all others of medium.
+// Rank returns the priority of the source, by default the topic's: required for state, issue and
+// plan, high for results of validation and implementation, medium for all others.
 func (s Source) Rank() budget.Priority {
 	switch {
 	case s.Priority != "":
@@ -136,21 +133,21 @@ func (s Source) Rank() budget.Priority {
 	}
 }
 
-// several reports whether the source means more than one topic.
-func (s Source) several() bool { return strings.HasSuffix(s.Topic, "*") }
+// isPrefix reports whether the topic is a prefix.
+func (s Source) isPrefix() bool { return strings.HasSuffix(s.Topic, "*") }
 
-// wants reports whether messages of a topic are meant.
-func (s Source) wants(topic string) bool {
+// matches reports whether a topic matches the source.
+func (s Source) matches(topic string) bool {
 	prefix, several := strings.CutSuffix(s.Topic, "*")
 	return topic == s.Topic || several && strings.HasPrefix(topic, prefix)
 }
 
-// Wants reports whether messages of a topic are among the sources.
-func (s Strategy) Wants(topic string) bool {
-	return slices.ContainsFunc(s.Sources, func(src Source) bool { return src.Kind == FromMessages && src.wants(topic) })
+// Includes reports whether a topic matches a source of the strategy.
+func (s Strategy) Includes(topic string) bool {
+	return slices.ContainsFunc(s.Sources, func(src Source) bool { return src.Kind == FromMessages && src.matches(topic) })
 }
 
-// Budget returns the tokens that a context may have.
+// Budget returns the token budget of a context.
 func (s Strategy) Budget() int {
 	if s.MaxTokens == 0 {
 		return DefaultMaxTokens
@@ -158,7 +155,7 @@ func (s Strategy) Budget() int {
 	return s.MaxTokens
 }
 
-// Warning is something about a strategy that is allowed and probably not meant.
+// Warning describes a setting that is allowed but probably a mistake.
 type Warning struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -166,7 +163,7 @@ type Warning struct {
 
 func (w Warning) String() string { return w.Field + ": " + w.Message }
 
-// Check returns an error that names the first fault of a strategy.
+// Check returns the first error of a strategy.
 func (s Strategy) Check() error {
 	if s.MaxTokens < 0 || s.MaxTokens > ragctx.MaxTokensLimit {
 		return ragctx.Invalid("maxTokens", "is %d; use 1 to %d, or 0 for %d", s.MaxTokens, ragctx.MaxTokensLimit, DefaultMaxTokens)
@@ -188,7 +185,7 @@ var (
 	kinds      = []Kind{FromMessages, FromDocuments, FromMemories}
 )
 
-// check returns the first fault of a source.
+// check returns the first error of a source.
 func (s Source) check(at string) error {
 	switch {
 	case !slices.Contains(kinds, s.Kind):
@@ -217,8 +214,8 @@ func (s Source) check(at string) error {
 	return s.Since.check(at+".since", s.Topic)
 }
 
-// Warnings returns what is probably not meant. Topics are those that some agent
-// publishes; nil is unknown, and a topic that nobody publishes is then no warning.
+// Warnings returns the settings that are probably mistakes. Topics are the topics that agents
+// publish; if nil, unknown topics give no warning.
 func (s Strategy) Warnings(topics []string) []Warning {
 	var out []Warning
 	if len(s.Sources) == 0 {
@@ -229,18 +226,18 @@ func (s Strategy) Warnings(topics []string) []Warning {
 		if src.Choice != "" && src.Choice != All && src.Amount == 0 {
 			out = append(out, Warning{at + ".amount", fmt.Sprintf("is missing; %s without an amount takes every message", src.Choice)})
 		}
-		if src.Kind == FromMessages && topics != nil && !src.produced(topics) {
+		if src.Kind == FromMessages && topics != nil && !src.expected(topics) {
 			out = append(out, Warning{at + ".topic", fmt.Sprintf("%s is published by no agent", ragctx.Clip(src.Topic))})
 		}
 	}
 	return out
 }
 
-// produced reports whether messages of the topic can be expected.
-func (s Source) produced(topics []string) bool {
+// expected reports whether messages of the source's topic can be expected.
+func (s Source) expected(topics []string) bool {
 	switch s.Topic {
 	case TopicIssueOpened, TopicClusterResumed, TopicStateSnapshot:
 		return true
 	}
-	return s.several() || slices.Contains(topics, s.Topic)
+	return s.isPrefix() || slices.Contains(topics, s.Topic)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// ParseStrategy reads a strategy: the JSON object, alone or as the contextStrategy of
-// a larger one. It returns a fault as error (see [Strategy.Check]); what it does not
-// know it passes over and warns of. See [Strategy.Warnings] for other warnings.
+// ParseStrategy parses a strategy: a JSON object, alone or as the contextStrategy of a larger one.
+// It returns an invalid value as an error (see [Strategy.Check]), and a warning for each unknown
+// field. [Strategy.Warnings] returns further warnings.
 func ParseStrategy(raw []byte) (Strategy, []Warning, error) {
 	outer, err := fields(raw, "")
 	if err != nil {
@@ -34,7 +34,7 @@ func ParseStrategy(raw []byte) (Strategy, []Warning, error) {
 	return s, p.warnings, p.err
 }
 
-// fields reads an object.
+// fields decodes a JSON object.
 func fields(raw []byte, at string) (map[string]json.RawMessage, error) {
 	var out map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -57,7 +57,7 @@ func named(at string) string {
 	return at
 }
 
-// strategyParser keeps the first fault.
+// strategyParser records the first error.
 type strategyParser struct {
 	warnings []Warning
 	err      error
@@ -97,7 +97,7 @@ func (p *strategyParser) source(f map[string]json.RawMessage, at string) Source 
 	p.read(f, at, "compactStrategy", &s.CompactChoice, "a string")
 	p.positive(f, at, "compactAmount", &s.CompactAmount)
 	p.positive(f, at, "limit", &s.Amount)
-	p.positive(f, at, "amount", &s.Amount) // beats its older name
+	p.positive(f, at, "amount", &s.Amount) // takes precedence over the older name limit
 	if isSet(f, "limit") {
 		p.warn(at+"limit", "is an older name; use amount")
 	}
@@ -109,7 +109,7 @@ func isSet(f map[string]json.RawMessage, key string) bool {
 	return ok && !bytes.Equal(raw, []byte("null"))
 }
 
-// read decodes a field that is there.
+// read decodes a field if it is set.
 func (p *strategyParser) read(f map[string]json.RawMessage, at, key string, into any, want string) {
 	if !isSet(f, key) {
 		return
@@ -135,10 +135,10 @@ func (p *strategyParser) positive(f map[string]json.RawMessage, at, key string, 
 	}
 }
 
-// maxUnknown is how many fields of an object that are not known are named.
+// maxUnknown limits the unknown fields of an object that are named in warnings.
 const maxUnknown = 20
 
-// known warns of fields that are not among names.
+// known warns of fields that are not in names.
 func (p *strategyParser) known(f map[string]json.RawMessage, at string, names ...string) {
 	var other []string
 	for key := range f {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Summary writes a state as text: a line for each section that says something.
+// Summary renders a state as text, one line per section with content.
 func (s State) Summary() string {
 	var b strings.Builder
 	for _, name := range s.names() {
-		if says := s.Sections[name].summary(name); says != "" {
-			fmt.Fprintf(&b, "%s%s: %s\n", strings.ToUpper(name[:1]), name[1:], says)
+		if line := s.Sections[name].summary(name); line != "" {
+			fmt.Fprintf(&b, "%s%s: %s\n", strings.ToUpper(name[:1]), name[1:], line)
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -32,10 +32,10 @@ func (s Section) summary(name string) string {
 	}
 }
 
-// first returns the first of these fields that is a text, on one line.
+// first returns the first of the fields that is a non-empty text, on one line.
 func (s Section) first(names ...string) string {
 	for _, name := range names {
-		if v, _ := oneText(s[name], 300).(string); v != "" {
+		if v, _ := singleLine(s[name], 300).(string); v != "" {
 			return v
 		}
 	}
@@ -55,11 +55,11 @@ func (s Section) progress() string {
 	if can, ok := s["canValidate"].(bool); ok {
 		parts = append(parts, fmt.Sprintf("canValidate=%t", can))
 	}
-	if next := joined(s.items("nextSteps")); next != "" {
-		parts = append(parts, "next: "+cut(next, 300))
+	if next := joinStrings(s.items("nextSteps")); next != "" {
+		parts = append(parts, "next: "+truncate(next, 300))
 	}
-	if blocked := joined(s.items("blockers")); blocked != "" {
-		parts = append(parts, "blocked: "+cut(blocked, 300))
+	if blocked := joinStrings(s.items("blockers")); blocked != "" {
+		parts = append(parts, "blocked: "+truncate(blocked, 300))
 	}
 	if len(parts) == 0 {
 		return s.first("lastSummary")
@@ -79,8 +79,8 @@ func (s Section) validation() string {
 }
 
 func (s Section) debug() string {
-	if causes := joined(s.items("rootCauses")); causes != "" {
-		return cut(causes, 300)
+	if causes := joinStrings(s.items("rootCauses")); causes != "" {
+		return truncate(causes, 300)
 	}
 	return s.first("fixPlan")
 }

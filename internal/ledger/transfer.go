@@ -12,26 +12,26 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// maxLine holds a message with every character escaped.
+// maxLine fits a message with every character escaped.
 const maxLine = 8 << 20
 
-// maxLineErrors is how many mistakes of an import are told.
+// maxLineErrors limits the errors that an import reports.
 const maxLineErrors = 1000
 
-// A batch of an import ends with the message by which it reaches one of these.
+// Limits of a batch of an import. The message that reaches one of them is the batch's last.
 const (
 	importMessages = 500
 	importBytes    = 4 << 20
 )
 
-// Importer is what messages are imported into.
+// Importer is the destination of an import.
 type Importer interface {
-	// Import appends messages of one cluster as [Importing] says, all or none, and
-	// returns those that are new.
+	// Import appends messages of one cluster in mode [Importing], all or none, and returns the new
+	// ones.
 	Import(ctx context.Context, messages []Message) ([]Message, error)
 }
 
-// Imported is what became of the lines of an import.
+// Imported summarizes an import.
 type Imported struct {
 	Imported  int         `json:"imported"`
 	Unchanged int         `json:"unchanged" doc:"that the cluster had already"`
@@ -39,14 +39,14 @@ type Imported struct {
 	Errors    []LineError `json:"errors" nullable:"false" doc:"what is wrong with the lines that failed, of the first 1000"`
 }
 
-// LineError is what is wrong with a line.
+// LineError is the error of one line.
 type LineError struct {
 	Line  int    `json:"line" doc:"from 1"`
 	Error string `json:"error"`
 }
 
-// Export writes the messages that match in order, each as a [Line]. Limit, Offset,
-// MaxBytes and Newest of q are ignored.
+// Export writes the matching messages in order, each as a [Line]. It ignores Limit, Offset,
+// MaxBytes and Newest of q.
 func Export(ctx context.Context, log Log, q Query, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	for m, err := range Pages(ctx, log, q) {
@@ -67,36 +67,36 @@ func Export(ctx context.Context, log Log, q Query, w io.Writer) error {
 	return nil
 }
 
-// Import appends the messages of an export, one JSON object per line, to a cluster,
-// with their ids and times. Lines as Zeroshot has them are read as well; see
-// [ReadLine]. A line that is wrong, or is of another cluster, is passed over and told
-// of in the result; an error is about the whole. Importing again changes nothing.
+// Import appends the messages of an export, one JSON object per line, to a cluster, with their ids
+// and times. It also reads Zeroshot's lines, see [ReadLine]. A line that is invalid or belongs to
+// another cluster is skipped and reported in the result; the returned error concerns the whole
+// import. Importing again changes nothing.
 func Import(ctx context.Context, to Importer, namespace, cluster string, r io.Reader) (Imported, error) {
-	in := importer{to: to, namespace: namespace, cluster: cluster, done: Imported{Errors: []LineError{}}}
+	in := importer{to: to, namespace: namespace, cluster: cluster, result: Imported{Errors: []LineError{}}}
 	if err := (Filter{Namespace: namespace, Cluster: cluster}).Check(); err != nil {
-		return in.done, err
+		return in.result, err
 	}
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
 		line, whole, err := readLine(lines)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return in.done, errors.Join(fmt.Errorf("read messages: %w", err), in.flush(ctx))
+			return in.result, errors.Join(fmt.Errorf("read messages: %w", err), in.flush(ctx))
 		}
 		switch line = bytes.TrimSpace(line); {
 		case !whole:
 			in.fail(n, ragctx.TooLarge("line", "is longer than %d bytes", maxLine))
 		case len(line) > 0:
 			if err := in.line(ctx, n, line); err != nil {
-				return in.done, err
+				return in.result, err
 			}
 		}
-		if err != nil { // io.EOF: that was the last line
-			return in.done, in.flush(ctx)
+		if err != nil { // io.EOF: the last line
+			return in.result, in.flush(ctx)
 		}
 	}
 }
 
-// readLine returns the next line. One that is too long is read, but not returned whole.
+// readLine returns the next line. It reads a too long line to its end and returns whole = false.
 func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 	whole = true
 	for {
@@ -110,25 +110,25 @@ func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 	}
 }
 
-// importer is one import.
+// importer is one import in progress.
 type importer struct {
 	to                 Importer
 	namespace, cluster string
 	batch              []Message
-	lines              []int // of the batch
+	lines              []int // line numbers of the batch
 	ids                map[string]bool
 	size               int
-	done               Imported
+	result               Imported
 }
 
 func (in *importer) fail(n int, err error) {
-	in.done.Failed++
-	if len(in.done.Errors) < maxLineErrors {
-		in.done.Errors = append(in.done.Errors, LineError{n, err.Error()})
+	in.result.Failed++
+	if len(in.result.Errors) < maxLineErrors {
+		in.result.Errors = append(in.result.Errors, LineError{n, err.Error()})
 	}
 }
 
-// line takes in a line. An error ends the import.
+// line adds a line to the batch. An error ends the import.
 func (in *importer) line(ctx context.Context, n int, line []byte) error {
 	m, err := ReadLine(line)
 	if err == nil {
@@ -138,8 +138,8 @@ func (in *importer) line(ctx context.Context, n int, line []byte) error {
 		in.fail(n, err)
 		return nil
 	}
-	if m.ID != "" && in.ids[m.ID] { // given twice
-		in.done.Unchanged++
+	if m.ID != "" && in.ids[m.ID] { // a duplicate within the batch
+		in.result.Unchanged++
 		return nil
 	}
 	if in.ids == nil {
@@ -165,8 +165,8 @@ func (in *importer) check(m Message) (Message, error) {
 	return checked[0], nil
 }
 
-// flush appends the batch. Messages that are refused together are tried one by one,
-// so that the mistake is that of its line.
+// flush appends the batch. If the batch is rejected, it tries the messages one by one to find the
+// invalid lines.
 func (in *importer) flush(ctx context.Context) error {
 	batch, lines := in.batch, in.lines
 	in.batch, in.lines, in.ids, in.size = nil, nil, nil, 0
@@ -179,8 +179,8 @@ func (in *importer) flush(ctx context.Context) error {
 	}
 	switch {
 	case err == nil:
-		in.done.Imported += len(added)
-		in.done.Unchanged += len(batch) - len(added)
+		in.result.Imported += len(added)
+		in.result.Unchanged += len(batch) - len(added)
 	case len(batch) == 1:
 		in.fail(lines[0], err)
 	default:

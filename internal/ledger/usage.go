@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 )
 
-// TotalRole is the key of the sum over all roles in what [TokensByRole] returns.
+// TotalRole is the key of the sum over all roles in the result of [TokensByRole].
 const TotalRole = "_total"
 
-// Usage is what models were paid for.
+// Usage is the token usage and cost of models.
 type Usage struct {
 	InputTokens         int64   `json:"input_tokens"`
 	OutputTokens        int64   `json:"output_tokens"`
 	CacheReadTokens     int64   `json:"cache_read_tokens"`
 	CacheCreationTokens int64   `json:"cache_creation_tokens"`
 	CostUSD             float64 `json:"cost_usd"`
-	// Count is how many messages say so.
+	// Count is the number of messages added up.
 	Count int `json:"count"`
 }
 
@@ -28,10 +28,10 @@ func (u *Usage) add(o Usage) {
 	u.Count++
 }
 
-// TokensByRole adds up the messages of [TopicTokenUsage] of a cluster by the role
-// that their data names, "unknown" if it names none. Data has the Zeroshot keys role,
-// inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens and
-// totalCostUsd; what is damaged counts as 0. It is empty where there are none.
+// TokensByRole sums a cluster's [TopicTokenUsage] messages by the role in their data, "unknown"
+// without a role. Data has Zeroshot's keys role, inputTokens, outputTokens, cacheReadInputTokens,
+// cacheCreationInputTokens and totalCostUsd; damaged data counts as 0. The result is empty without
+// such messages.
 func TokensByRole(ctx context.Context, log Log, f Filter) (map[string]Usage, error) {
 	f.Topics = []string{TopicTokenUsage}
 	sums := make(map[string]Usage)

@@ -38,7 +38,7 @@ type LedgerTally struct {
 // Tally returns what was counted.
 func (l *Ledger) Tally() LedgerTally {
 	t := LedgerTally{Appended: l.appended.Load(), Imported: l.imported.Load(), Trimmed: l.trimmed.Load()}
-	t.Subscriptions, t.CutOff = l.bus.Tally()
+	t.Subscriptions, t.CutOff = l.bus.Counts()
 	return t
 }
 
@@ -197,7 +197,7 @@ func (a *appending) unknown(ctx context.Context) error {
 		case err != nil:
 			return err
 		case known && a.mode != ledger.Importing:
-			return ledger.Taken(m.ID)
+			return ledger.IDConflict(m.ID)
 		case !known:
 			fresh = append(fresh, m)
 		}
@@ -259,7 +259,7 @@ func (a *appending) retain(ctx context.Context) error {
 		return err
 	}
 	err = read.each(rows, func(m ledger.Message) error {
-		if a.opts.Retention.Enough(a.outputs, a.bytes) {
+		if a.opts.Retention.Reduced(a.outputs, a.bytes) {
 			return errEnough
 		}
 		a.outputs, a.bytes = a.outputs-1, a.bytes-m.Size()

@@ -86,7 +86,7 @@ func TestEraseLedger(t *testing.T) {
 	if n, err := l.Count(t.Context(), ledger.Query{Filter: kept}); n != 1200 || err != nil {
 		t.Errorf("%d of another cluster's messages, %v", n, err)
 	}
-	last, err := ledger.Last(t.Context(), l, kept)
+	last, err := ledger.LastSequence(t.Context(), l, kept)
 	if err != nil {
 		t.Fatal(err)
 	}

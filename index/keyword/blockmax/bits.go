@@ -2,10 +2,11 @@ package blockmax
 
 import "encoding/binary"
 
-// padding is what must follow packed numbers: they are read eight bytes at a time.
+// padding is the number of bytes that must follow packed numbers, which are read eight bytes at a
+// time.
 const padding = 8
 
-// pack appends numbers below 1<<width, lowest bits first, and fills the last byte.
+// pack appends numbers below 1<<width, lowest bits first, and zero-fills the last byte.
 func pack(to []byte, numbers []uint32, width uint) []byte {
 	var word uint64
 	var have uint
@@ -22,16 +23,16 @@ func pack(to []byte, numbers []uint32, width uint) []byte {
 	return to
 }
 
-// packed returns the size of packed numbers.
+// packed returns the size of n packed numbers in bytes.
 func packed(n int, width uint) int { return (n*int(width) + 7) / 8 } //nolint:gosec // at most 32
 
-// at returns a packed number of at most 32 bits.
+// at returns the packed number at index i, which has at most 32 bits.
 func at(data []byte, i int, width uint) uint32 {
 	bit := uint(i) * width //nolint:gosec // not negative
 	return uint32(binary.LittleEndian.Uint64(data[bit>>3:])>>(bit&7)) & uint32(1<<width-1)
 }
 
-// ascend reads packed distances, each less one, into ascending numbers from first on.
+// ascend unpacks ascending numbers, stored as gaps minus one, starting from first.
 func ascend(to []uint32, data []byte, width uint, first uint32) {
 	if width == 0 {
 		for i := range to {

@@ -2,13 +2,13 @@ package blockmax
 
 import "encoding/binary"
 
-// widths are those of the numbers in a block.
+// widths are the bit widths of the numbers in a block.
 type widths struct {
 	text, tf, chunks, place, chunkTf int
-	opens                          bool
+	opens                            bool
 }
 
-// In the header each has six bits, the lowest for the texts.
+// Each width takes six bits of the header, the text width the lowest.
 const (
 	widthBits = 6
 	widthMask = 1<<widthBits - 1
@@ -16,7 +16,8 @@ const (
 )
 
 func (w widths) header() uint32 {
-	h := uint32(w.text | w.tf<<widthBits | w.chunks<<(2*widthBits) | w.place<<(3*widthBits) | w.chunkTf<<(4*widthBits)) //nolint:gosec // at most 32 each
+	//nolint:gosec // at most 32 each
+	h := uint32(w.text | w.tf<<widthBits | w.chunks<<(2*widthBits) | w.place<<(3*widthBits) | w.chunkTf<<(4*widthBits))
 	if w.opens {
 		h |= opensBit
 	}
@@ -28,36 +29,36 @@ func widthsOf(h uint32) widths {
 	return widths{width(0), width(1), width(2), width(3), width(4), h&opensBit != 0}
 }
 
-// placeBits is how many bits the place in a text takes at most, and entryBits what is said of
-// a unit.
+// placeBits is the maximum width of a place in a text, entryBits of a chunk's place and frequency
+// together.
 const (
 	placeBits = 28
 	entryBits = 32
 )
 
-// entry is the width of what is said of a unit.
+// entry is the width of a chunk's place and frequency.
 func (w widths) entry() int { return w.place + w.chunkTf }
 
-// head is how many bytes of a block come before its pairs.
+// head is the number of bytes of a block before its front pairs.
 const head = 5
 
-// block is a block that was read.
+// block is a decoded block.
 type block struct {
-	texts []uint32 // in room
+	texts []uint32 // a slice of room
 	widths
 	tfs, chunks, opened, entries []byte // packed
 
 	room   [blockTexts]uint32
-	starts [blockTexts]uint32 // where the entries of each text start
-	ready  bool               // starts are
+	starts [blockTexts]uint32 // index of each text's first entry
+	ready  bool               // starts is filled
 
-	single [32]byte // the packed numbers of a word that is in one unit
+	single [32]byte // the numbers of a word that occurs in one chunk only
 }
 
-// release forgets the list that was read.
+// release drops the references to the list, so that its segment can be freed.
 func (b *block) release() { b.tfs, b.chunks, b.opened, b.entries = nil, nil, nil, nil }
 
-// read reads a block of a list.
+// read decodes a block of a list.
 func (b *block) read(l *List, number int) {
 	if l.single {
 		b.readSingle(l)
@@ -84,37 +85,41 @@ func (b *block) read(l *List, number int) {
 	b.ready = false
 }
 
-// readSingle makes a block of the record of one unit, whose numbers have eight bytes each.
+// readSingle builds the block of a word that occurs in one chunk. Its numbers take eight bytes
+// each.
 func (b *block) readSingle(l *List) {
 	place, size := binary.Uvarint(l.data)
 	last := l.data[size]
 	text := l.segment.Owner[place]
-	units := uint64(0)
+	chunks := uint64(0)
 	if l.segment.chunkCount(text) > 1 {
-		units = 1
+		chunks = 1
 	}
 	b.texts = append(b.room[:0], text)
-	b.widths = widths{tf: placeBits, chunks: placeBits, place: placeBits, chunkTf: entryBits - placeBits, opens: last&opensSingle != 0}
+	b.widths = widths{
+		tf: placeBits, chunks: placeBits, place: placeBits, chunkTf: entryBits - placeBits, opens: last&opensSingle != 0,
+	}
 	tf := uint64(last &^ opensSingle)
 	binary.LittleEndian.PutUint64(b.single[:], tf)
-	binary.LittleEndian.PutUint64(b.single[8:], units)
+	binary.LittleEndian.PutUint64(b.single[8:], chunks)
 	binary.LittleEndian.PutUint64(b.single[16:], 1)
 	binary.LittleEndian.PutUint64(b.single[24:], place-uint64(l.segment.Start[text])|tf<<placeBits)
 	b.tfs, b.chunks, b.opened, b.entries = b.single[:], b.single[8:], b.single[16:], b.single[24:]
 	b.ready = false
 }
 
-// frequency returns how often a text has the word.
+// frequency returns the number of occurrences of the word in text i.
 func (b *block) frequency(i int) uint32 { return at(b.tfs, i, uint(b.tf)) + 1 }
 
-// chunkCount returns how many units of a text have the word; 0 if it is a unit.
+// chunkCount returns the number of chunks of text i that contain the word, or 0 if the text has
+// only one chunk.
 func (b *block) chunkCount(i int) uint32 { return at(b.chunks, i, uint(b.widths.chunks)) }
 
-// opensText reports whether the word opens a text.
+// opensText reports whether the word is in the opening of text i.
 func (b *block) opensText(i int) bool { return b.opens && b.opened[i>>3]>>(i&7)&1 != 0 }
 
-// chunk returns the place in its text of the nth unit of a text that has the word, and how
-// often it has it.
+// chunk returns the place within text i, and the word's frequency, of the nth chunk that contains
+// the word.
 func (b *block) chunk(i int, n uint32) (place, tf uint32) {
 	if !b.ready {
 		b.sumStarts()
@@ -151,7 +156,7 @@ func (l *List) Each(fn func(Posting)) {
 	}
 }
 
-// EachOpened calls fn with the texts that the word opens, ascending.
+// EachOpened calls fn with the texts whose opening contains the word, ascending.
 func (l *List) EachOpened(fn func(text uint32)) {
 	var b block
 	for number := range l.blocks() {

@@ -1,35 +1,42 @@
-// Package blockmax keeps the words of an immutable set of texts in memory, and finds
-// those that may score best without reading all of their lists.
+// Package blockmax keeps the postings of an immutable set of texts in memory. It finds the chunks
+// that may score best without reading all postings.
 //
-// A text has one unit or more, with places side by side. The list of a word has the
-// texts, not the units: a unit scores as much as its text and something of its own,
-// so the text decides most of it, and there are several times fewer of them. Which
-// chunks of a text have the word is written beside it and read only where the text can
-// be among the best.
+// A text consists of one chunk or more, at consecutive places. The list of a word enumerates texts,
+// not chunks. A chunk's score is the score of its text plus its own, so the text decides most of
+// it, and there are several times fewer texts. The chunks that contain the word are stored next to
+// the text and read only if the text can be among the best.
 //
-// Lists are cut into blocks of 128 texts. A block knows the pairs of frequency and
-// length that no other pair of it exceeds in both (its Pareto front), from which follows
-// the most that one of its texts can score, for any parameters and statistics of the
-// score (Ding and Suel, Faster top-k document retrieval using block-max indexes, 2011).
-// The search is MaxScore over windows of texts (Turtle and Flood, Query evaluation:
-// strategies and optimizations, 1995): the lists that could lift a text among the best
-// are added up, and the others are looked up for texts that may yet be among them.
+// Lists are divided into blocks of 128 texts. A block stores the Pareto front of its pairs of
+// frequency and length: the pairs that no other pair dominates. The front bounds the score of the
+// block's texts for any parameters and statistics of the score (Ding and Suel, Faster top-k
+// document retrieval using block-max indexes, 2011). The search is MaxScore over windows of texts
+// (Turtle and Flood, Query evaluation: strategies and optimizations, 1995). Lists that could lift a
+// text into the best are added up; the others are looked up only for texts that can still be among
+// the best.
 //
 // # Layout
 //
-// Terms and lists are in one piece of memory without pointers, found by a hash table of
-// offsets. A record is the term's length and bytes, the number of its texts and how many
-// more units have it, as varints; for more than one block a directory, of 8 bytes each:
-// the block's last text and where it starts; then the blocks. A block is a header of 4
-// bytes with the widths of what follows, a byte with the numbers of pairs, the pairs
-// chunksOf texts and those of units, and packed at these widths, each starting on a byte: the
-// distances between the texts, their frequencies less one, how many of their units have
-// the word (0 for a text that is a unit), whether it opens the text, and of these units the
-// place in the text and the frequency less one. Most words are in one unit only: for these
-// the number of texts is 0, and a varint of the place follows, and a byte with the frequency
-// less one, and 16 more if the word opens the text.
+// Terms and lists are one block of memory without pointers, addressed by a hash table of offsets. A
+// record is:
 //
-// A segment is made here and never read from a file, so its bytes are believed.
+//   - the term's length and bytes
+//   - two varints: the number of its texts, and the number of its chunks beyond that
+//   - if there is more than one block, a directory of 8 bytes a block: the block's last text and its offset
+//   - the blocks
+//
+// A block is a header of 4 bytes with the bit widths, a byte with the numbers of front pairs, the
+// pairs of texts and of chunks, and then packed at these widths, each starting on a byte:
+//
+//   - the gaps between the texts
+//   - their frequencies minus one
+//   - the number of their chunks with the word (0 for a text of one chunk)
+//   - whether the word is in the opening of the text
+//   - for each of these chunks, its place in the text and the frequency minus one
+//
+// Most words occur in one chunk only. Their number of texts is 0, followed by a varint of the place
+// and a byte with the frequency minus one, plus 16 if the word is in the opening.
+//
+// A segment is built in memory and never read from a file, so its bytes are trusted.
 package blockmax
 
 import (
@@ -38,36 +45,36 @@ import (
 	"math/bits"
 )
 
-// Shape says how units make texts, and how long they are. A segment keeps the slices,
-// which must not change.
+// Shape maps chunks to texts and gives their lengths. A segment keeps the slices, so they must not
+// change.
 type Shape struct {
-	Owner []uint32 // by place: the text's number
-	Start []uint32 // by text: the place of its first unit; and at the end the number of units
+	Owner []uint32 // by place: the number of the text
+	Start []uint32 // by text: the place of its first chunk; one more for the total
 	Text  []uint32 // by text: its length
-	Chunk  []uint32 // by place: the unit's length
-	// In texts of Long units and more, a word of a unit counts also for those beside it,
-	// Spill tenths as often, by their distance from 1.
+	Chunk []uint32 // by place: the chunk's length
+	// In texts of Long chunks or more, a word also counts for the neighbouring chunks: Spill[d-1]
+	// tenths of an occurrence at distance d.
 	Long  int
 	Spill []uint32
 }
 
 func (s *Shape) texts() int { return len(s.Text) }
 
-// chunks returns how many units a text has.
+// chunkCount returns the number of chunks of a text.
 func (s *Shape) chunkCount(text uint32) int { return int(s.Start[text+1] - s.Start[text]) }
 
-// Posting says that the unit at a place has a word, tf times.
+// Posting says that the chunk at a place contains a word Tf times.
 type Posting struct{ Place, Tf uint32 }
 
-// MaxTf is the most that a unit may have a word.
+// MaxTf is the maximum frequency of a word in a chunk.
 const MaxTf = 16
 
-// Segment holds the words of texts. It is safe for concurrent use.
+// Segment holds the postings of a set of texts. It is safe for concurrent use.
 type Segment struct {
 	Shape
 
 	seed  maphash.Seed
-	table []uint32 // by hash: where records start, plus 1
+	table []uint32 // hash table of record offsets, plus 1
 	data  []byte
 	terms int
 }
@@ -75,11 +82,11 @@ type Segment struct {
 // Terms returns the number of words.
 func (s *Segment) Terms() int { return s.terms }
 
-// Bytes returns the memory that the lists, their table and the numbers in Start take; the
-// rest of the shape is not counted.
+// Bytes returns the memory of the lists, their table and the numbers in Start. It leaves out the
+// rest of the shape.
 func (s *Segment) Bytes() int64 { return int64(len(s.data)) + 4*int64(len(s.table)+len(s.Start)) }
 
-// Lookup returns the list of a word; false if no text has it.
+// Lookup returns the list of a word. It returns false if no text contains the word.
 func (s *Segment) Lookup(term string) (List, bool) {
 	if len(s.table) == 0 {
 		return List{}, false
@@ -94,7 +101,7 @@ func (s *Segment) Lookup(term string) (List, bool) {
 	return List{}, false
 }
 
-// slot returns where in a table of n places a hash belongs.
+// slot returns the position of a hash in a table of n slots.
 func slot(hash uint64, n int) int {
 	at, _ := bits.Mul64(hash, uint64(n)) //nolint:gosec // not negative
 	return int(at)                       //nolint:gosec // below n
@@ -114,26 +121,26 @@ func (s *Segment) list(record []byte) List {
 	return l
 }
 
-// List is the list of a word.
+// List is the posting list of a word.
 type List struct {
-	// Texts and Units say how many have the word.
+	// Texts and Chunks count the texts and the chunks that contain the word.
 	Texts, Chunks int
 
 	segment   *Segment
-	single     bool   // there is one unit, and no block
-	directory []byte // none for one block
+	single    bool   // one chunk, stored without a block
+	directory []byte // nil for one block
 	data      []byte
 }
 
-// blockTexts is how many texts a block has, but for the last one.
+// blockTexts is the number of texts in every block but the last.
 const blockTexts = 128
 
-// directoryEntry is the size of what the directory has of a block.
+// directoryEntry is the size of a block's directory entry in bytes.
 const directoryEntry = 8
 
 func (l *List) blocks() int { return (l.Texts + blockTexts - 1) / blockTexts }
 
-// last returns the last text of a block, or any after it where only one is.
+// last returns the last text of a block, or for a list of one block the last text of the segment.
 func (l *List) last(block int) uint32 {
 	if l.directory == nil {
 		return uint32(l.segment.texts()) - 1 //nolint:gosec // at most 2³²
@@ -141,7 +148,7 @@ func (l *List) last(block int) uint32 {
 	return binary.LittleEndian.Uint32(l.directory[block*directoryEntry:])
 }
 
-// start returns the bytes of a block and of those after it.
+// start returns the bytes from the start of a block to the end of the list.
 func (l *List) start(block int) []byte {
 	if l.directory == nil {
 		return l.data
@@ -149,5 +156,5 @@ func (l *List) start(block int) []byte {
 	return l.data[binary.LittleEndian.Uint32(l.directory[block*directoryEntry+4:]):]
 }
 
-// size returns how many texts a block has.
+// size returns the number of texts in a block.
 func (l *List) size(block int) int { return min(l.Texts-block*blockTexts, blockTexts) }

@@ -175,8 +175,8 @@ func TestSearch(t *testing.T) {
 		s := drawShape(rt)
 		q := Query{
 			TextSaturation:  Saturation{rapid.Float64Range(0, 2).Draw(rt, "base"), rapid.Float64Range(0, 0.1).Draw(rt, "slope")},
-			ChunkSaturation:  Saturation{rapid.Float64Range(0, 2).Draw(rt, "base of units"), rapid.Float64Range(0, 0.1).Draw(rt, "slope of units")},
-			Passage: rapid.SampledFrom([]float64{0, 0.5, 3}).Draw(rt, "passage"),
+			ChunkSaturation: Saturation{rapid.Float64Range(0, 2).Draw(rt, "base of units"), rapid.Float64Range(0, 0.1).Draw(rt, "slope of units")},
+			Passage:         rapid.SampledFrom([]float64{0, 0.5, 3}).Draw(rt, "passage"),
 		}
 		var words []listed
 		for range rapid.IntRange(1, 6).Draw(rt, "words") {

@@ -9,41 +9,41 @@ import (
 	"slices"
 )
 
-// ErrSize says that there is too much for one segment.
-var ErrSize = errors.New("blockmax: the words of a segment take more than 4 GiB, or a text has too many units")
+// ErrSize reports that the input exceeds the limits of a segment.
+var ErrSize = errors.New("blockmax: the words of a segment take more than 4 GiB, or a text has more than 2²⁸ chunks")
 
-// maxChunks is how many units a text may have.
+// maxChunks is the maximum number of chunks of a text.
 const maxChunks = 1 << placeBits
 
-// Builder makes a segment.
+// Builder builds a segment.
 type Builder struct {
-	segment *Segment
-	records []uint32 // where they start
-	texts   []textPosting
-	entries []Posting // by offset in the text
+	segment    *Segment
+	records    []uint32 // their offsets
+	texts      []textPosting
+	entries    []Posting // places relative to the text
 	spilled    []uint32  // by place in a long text
-	textFront front
+	textFront  front
 	chunkFront front
-	numbers []uint32
-	pairs   []byte
+	numbers    []uint32
+	pairs      []byte
 }
 
-// textPosting is what a list has of a text.
+// textPosting is a list's entry for a text.
 type textPosting struct {
 	text, tf uint32
-	chunks    uint32 // 0 where the text is a unit
+	chunks   uint32 // 0 for a text of one chunk
 	opens    bool
-	entries  int // where those of its units start
+	entries  int // index of its first chunk in Builder.entries
 }
 
-// NewBuilder returns a builder for units of the given shape.
+// NewBuilder returns a builder for chunks of the given shape.
 func NewBuilder(shape Shape) *Builder {
 	return &Builder{segment: &Segment{Shape: shape, seed: maphash.MakeSeed()}}
 }
 
-// Add adds a word, once, with its postings by ascending place; without any it adds nothing.
-// Of those places in opens, ascending, too, are the units that say that it opens their
-// text.
+// Add adds a word with its postings, by ascending place. Each word may be added once; a word
+// without postings is ignored. opens lists, ascending, the places of chunks that have the word in
+// their text's opening.
 func (b *Builder) Add(term []byte, postings []Posting, opens []uint32) error {
 	if len(postings) == 0 {
 		return nil
@@ -83,10 +83,10 @@ func (b *Builder) Add(term []byte, postings []Posting, opens []uint32) error {
 	return nil
 }
 
-// opensSingle says in the record of one unit that the word opens its text.
+// opensSingle marks, in the record of a single chunk, a word in the opening of its text.
 const opensSingle = 1 << 4
 
-// single appends the record of the one unit that has a word.
+// single appends the record of a word that occurs in one chunk.
 func (b *Builder) single(to []byte, p Posting) []byte {
 	to = binary.AppendUvarint(append(to, 0), uint64(p.Place))
 	last := byte(p.Tf - 1)
@@ -96,7 +96,7 @@ func (b *Builder) single(to []byte, p Posting) []byte {
 	return append(to, last)
 }
 
-// gather puts postings together by text.
+// gather groups postings by text.
 func (b *Builder) gather(postings []Posting, opens []uint32) error {
 	s := &b.segment.Shape
 	b.texts, b.entries = b.texts[:0], b.entries[:0]
@@ -123,28 +123,28 @@ func (b *Builder) gather(postings []Posting, opens []uint32) error {
 	return nil
 }
 
-// block appends a block whose texts have the numbers from first on.
+// block appends a block whose texts are numbered from first on.
 func (b *Builder) block(to []byte, texts []textPosting, first uint32) []byte {
 	var w widths
-	var distances, units uint32
-	ofTexts := b.numbers[:0]
+	var gaps, chunks uint32
+	numbers := b.numbers[:0]
 	for _, t := range texts {
-		distances |= t.text - first
-		ofTexts = append(ofTexts, t.text-first)
+		gaps |= t.text - first
+		numbers = append(numbers, t.text-first)
 		first = t.text + 1
 		w.tf = max(w.tf, bits.Len32(t.tf-1))
-		units |= t.chunks
+		chunks |= t.chunks
 		w.opens = w.opens || t.opens
 		for _, e := range b.chunksOf(t) {
 			w.place = max(w.place, bits.Len32(e.Place))
 			w.chunkTf = max(w.chunkTf, bits.Len32(e.Tf-1))
 		}
 	}
-	b.numbers = ofTexts
-	w.text, w.chunks = bits.Len32(distances), bits.Len32(units)
+	b.numbers = numbers
+	w.text, w.chunks = bits.Len32(gaps), bits.Len32(chunks)
 	to = binary.LittleEndian.AppendUint32(to, w.header())
 	to = b.fronts(to, texts)
-	to = pack(to, ofTexts, uint(w.text)) //nolint:gosec // not negative, as those below
+	to = pack(to, numbers, uint(w.text)) //nolint:gosec // not negative, as those below
 	to = b.pack(to, texts, w.tf, func(t textPosting) uint32 { return t.tf - 1 })
 	to = b.pack(to, texts, w.chunks, func(t textPosting) uint32 { return t.chunks })
 	if w.opens {
@@ -164,8 +164,10 @@ func (b *Builder) block(to []byte, texts []textPosting, first uint32) []byte {
 	return pack(to, b.numbers, uint(w.entry())) //nolint:gosec // not negative
 }
 
-// chunksOf returns the units of a text.
-func (b *Builder) chunksOf(t textPosting) []Posting { return b.entries[t.entries : t.entries+int(t.chunks)] }
+// chunksOf returns the chunk postings of a text.
+func (b *Builder) chunksOf(t textPosting) []Posting {
+	return b.entries[t.entries : t.entries+int(t.chunks)]
+}
 
 func (b *Builder) pack(to []byte, texts []textPosting, width int, number func(textPosting) uint32) []byte {
 	b.numbers = b.numbers[:0]
@@ -175,10 +177,10 @@ func (b *Builder) pack(to []byte, texts []textPosting, width int, number func(te
 	return pack(to, b.numbers, uint(width)) //nolint:gosec // not negative
 }
 
-// fewTexts have no pairs: their postings say as much.
+// Blocks of at most fewTexts texts store no front: scoring their postings costs as little.
 const fewTexts = 8
 
-// fronts appends the pairs of texts, and those of units where some are not texts.
+// fronts appends the front of texts, and the front of chunks if a text has several.
 func (b *Builder) fronts(to []byte, texts []textPosting) []byte {
 	if len(texts) <= fewTexts {
 		return append(to, 0)
@@ -194,10 +196,10 @@ func (b *Builder) fronts(to []byte, texts []textPosting) []byte {
 			b.addChunkFront(t)
 		}
 	}
-	var ofTexts, ofUnits int
-	b.pairs, ofTexts = b.textFront.take(b.pairs[:0])
+	var numbers, ofUnits int
+	b.pairs, numbers = b.textFront.take(b.pairs[:0])
 	b.pairs, ofUnits = b.chunkFront.take(b.pairs)
-	return append(append(to, byte(ofTexts|ofUnits<<4)), b.pairs...) //nolint:gosec // at most mostPairs
+	return append(append(to, byte(numbers|ofUnits<<4)), b.pairs...) //nolint:gosec // at most mostPairs
 }
 
 func (b *Builder) addChunkFront(t textPosting) {
@@ -224,10 +226,10 @@ func (b *Builder) addChunkFront(t textPosting) {
 	}
 }
 
-// Tenths is what one occurrence counts where words of units count for those beside them.
+// Tenths is the weight of one occurrence where words also count for neighbouring chunks.
 const Tenths = 10
 
-// SpillOver counts occurrences in a unit of a long text there and beside it.
+// SpillOver counts occurrences in a chunk of a long text for that chunk and its neighbours.
 func (s *Shape) SpillOver(near []uint32, place, tf uint32) {
 	near[place] += Tenths * tf
 	for d, share := range s.Spill {
@@ -240,7 +242,7 @@ func (s *Shape) SpillOver(near []uint32, place, tf uint32) {
 	}
 }
 
-// Segment returns the segment and ends the builder.
+// Segment returns the finished segment. The builder must not be used afterwards.
 func (b *Builder) Segment() (*Segment, error) {
 	s := b.segment
 	if len(s.data) > math.MaxUint32-1 {

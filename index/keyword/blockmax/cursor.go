@@ -1,28 +1,28 @@
 package blockmax
 
-// Saturation is tf / (tf + Base + Slope·length), which is below 1.
+// Saturation is the function tf / (tf + Base + Slope·length), which is below 1.
 type Saturation struct{ Base, Slope float64 }
 
-// Of returns the saturated frequency in a text of a length.
+// Of returns the saturated frequency for a text of the given length.
 func (s Saturation) Of(tf, length float64) float64 { return tf / (tf + s.Base + s.Slope*length) }
 
-// Term is a word of a question. A text that has it scores Text by its saturated
-// frequency, and Open once more if the word opens it; a unit scores Unit by its own, of
-// which Query.Passage counts.
+// Term is a word of a query. A text that contains it scores Text times its saturated frequency,
+// plus Open if the word is in its opening. A chunk scores Chunk times its own saturated frequency,
+// weighted by Query.Passage.
 type Term struct {
-	List             List
+	List              List
 	Text, Chunk, Open float64
 }
 
-// cursor is a word's place in its list.
+// cursor is the position of a word in its list.
 type cursor struct {
 	Term
 
-	passage    float64   // what a unit scores that counts
-	begin, end uint32    // the first text and the last one, or what is before and after them
-	bounds     []float64 // by block: the most that a unit of its texts scores by the word
-	windowBound       float64   // in the window at hand
-	first      int       // the first block that may be in the window
+	passage     float64   // the weight of a chunk's own score: Chunk·Passage
+	begin, end  uint32    // all texts of the list lie in [begin, end]
+	bounds      []float64 // by block: the maximum score of a chunk by this word
+	windowBound float64   // the maximum of bounds in the current window
+	first       int       // the first block that can be in the window
 
 	scan, probe reader
 }
@@ -31,13 +31,13 @@ type cursor struct {
 type reader struct {
 	block
 
-	number int // chunksOf the block that was read, -1 before the first
-	at     int // in it
-	rareBounds   [2]float64
-	bound  float64
+	number     int // of the decoded block, -1 before the first
+	at         int // index in the block
+	rareBounds [2]float64
+	bound      float64
 }
 
-// start makes the cursor one for the term.
+// start moves the cursor to the start of a term's list.
 func (c *cursor) start(t Term, s *scorer) {
 	c.Term, c.passage = t, t.Chunk*s.passage
 	c.first, c.scan.number = 0, -1
@@ -63,19 +63,19 @@ func (c *cursor) last(number int) uint32 {
 	return c.List.last(number)
 }
 
-// scorer scores texts and units of a segment.
+// scorer scores the texts and chunks of a segment.
 type scorer struct {
-	segment         *Segment
+	segment                         *Segment
 	textSaturation, chunkSaturation Saturation
-	passage         float64
+	passage                         float64
 }
 
-// text returns what a frequency in a text scores.
+// text returns the score of a frequency in a text.
 func (s *scorer) text(t *Term, text, tf uint32) float64 {
 	return t.Text * s.textSaturation.Of(float64(tf), float64(s.segment.Text[text]))
 }
 
-// bound returns the most that a unit of a block's texts scores by the word.
+// bound returns the maximum score of a chunk in a block by this word.
 func (s *scorer) bound(c *cursor, number int) float64 {
 	data := c.List.start(number)
 	if c.List.single || data[head-1] == 0 {
@@ -96,7 +96,7 @@ func (s *scorer) bound(c *cursor, number int) float64 {
 			inText, inUnit = 1, 1
 		}
 		score := c.Text * inText
-		if ofUnits == 0 { // texts are units
+		if ofUnits == 0 { // each text is one chunk
 			score += c.passage * inUnit
 		}
 		text = max(text, score)
@@ -108,7 +108,7 @@ func (s *scorer) bound(c *cursor, number int) float64 {
 	return most + text + unit
 }
 
-// chunkBound returns the greatest saturation among the pairs of units.
+// chunkBound returns the maximum saturation among the front pairs of chunks.
 func (s *scorer) chunkBound(pairs []byte, n byte) (most float64) {
 	for range n {
 		if pairs[0] == overflow {
@@ -120,7 +120,7 @@ func (s *scorer) chunkBound(pairs []byte, n byte) (most float64) {
 	return most
 }
 
-// boundOfSmall is bound for a block without pairs.
+// boundOfSmall computes the bound of a block without a front from its postings.
 func (s *scorer) boundOfSmall(c *cursor, number int) (most float64) {
 	r := &c.probe
 	s.load(r, c, number)
@@ -130,12 +130,12 @@ func (s *scorer) boundOfSmall(c *cursor, number int) (most float64) {
 	return most
 }
 
-// load reads a block.
+// load decodes a block.
 func (s *scorer) load(r *reader, c *cursor, number int) {
 	r.read(&c.List, number)
 	r.number, r.at = number, 0
 	if r.widths.chunks == 0 {
-		return // texts are units
+		return // each text is one chunk
 	}
 	shortest := 0.0
 	if r.bound = 1; !c.List.single {
@@ -143,7 +143,7 @@ func (s *scorer) load(r *reader, c *cursor, number int) {
 		if pairs := data[head-1]; pairs != 0 {
 			data = data[head+2*(pairs&maxPairs):]
 			r.bound = s.chunkBound(data, pairs>>4)
-			shortest = float64(lengthOf(data[2*(pairs>>4)-1])) // the last pair's
+			shortest = float64(lengthOf(data[2*(pairs>>4)-1])) // the last pair has the shortest length
 		}
 	}
 	r.bound *= c.passage
@@ -152,8 +152,8 @@ func (s *scorer) load(r *reader, c *cursor, number int) {
 	}
 }
 
-// score returns the most that a unit of a text scores by the word; just what it scores
-// where the text is a unit.
+// score returns the maximum score of a chunk of a text by this word. For a text of one chunk it is
+// the exact score.
 func (s *scorer) score(r *reader, c *cursor, i int) float64 {
 	text, tf := r.texts[i], r.frequency(i)
 	score := s.text(&c.Term, text, tf)
@@ -171,8 +171,7 @@ func (s *scorer) score(r *reader, c *cursor, i int) float64 {
 	return score
 }
 
-// enter looks at the blocks that hold texts of the window from lo to before hi, and
-// reports whether there are any.
+// enter moves the cursor to the window [lo, hi) and reports whether a block overlaps it.
 func (c *cursor) enter(lo, hi uint32) bool {
 	if c.begin >= hi || c.end < lo {
 		return false
@@ -191,8 +190,8 @@ func (c *cursor) enter(lo, hi uint32) bool {
 	return c.first < blocks
 }
 
-// blockOf returns the block that may have a text, none of those before it; how many there
-// are if none may.
+// blockOf returns the first block that can contain a text, or the number of blocks. Texts must be
+// asked for in ascending order.
 func (c *cursor) blockOf(text uint32) int {
 	number := max(c.first, c.probe.number)
 	for number < len(c.bounds) && c.last(number) < text {
@@ -201,7 +200,7 @@ func (c *cursor) blockOf(text uint32) int {
 	return number
 }
 
-// rewind has a text of the window sought that may be before the last one.
+// rewind prepares for seeking a text of the window before the current one.
 func (c *cursor) rewind(text uint32) {
 	switch r := &c.probe; {
 	case r.number < 0:
@@ -212,8 +211,8 @@ func (c *cursor) rewind(text uint32) {
 	}
 }
 
-// seek reports whether a text, none of those before it, has the word. Then the probe is
-// at it.
+// seek reports whether a text contains the word and positions the probe at it. Texts must be sought
+// in ascending order.
 func (s *scorer) seek(c *cursor, text uint32) bool {
 	number := c.blockOf(text)
 	if number == len(c.bounds) {

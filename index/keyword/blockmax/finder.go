@@ -2,7 +2,7 @@ package blockmax
 
 import "iter"
 
-// Finder looks texts up in a list, in ascending order.
+// Finder looks up texts in a list, in ascending order.
 type Finder struct {
 	list   List
 	block  block
@@ -10,13 +10,13 @@ type Finder struct {
 	at     int // in it
 }
 
-// Start makes the finder one for a list; for the empty one it keeps no other in memory.
+// Start points the finder at a list. Starting with the zero List releases the previous one.
 func (f *Finder) Start(l List) {
 	f.list, f.number, f.at = l, -1, 0
 	f.block.release()
 }
 
-// Seek reports whether a text, none of those before it, has the word.
+// Seek reports whether a text contains the word. Texts must be sought in ascending order.
 func (f *Finder) Seek(text uint32) bool {
 	number, blocks := max(f.number, 0), f.list.blocks()
 	for number < blocks-1 && f.list.last(number) < text {
@@ -30,13 +30,13 @@ func (f *Finder) Seek(text uint32) bool {
 	return f.at < len(f.block.texts) && f.block.texts[f.at] == text
 }
 
-// Frequency returns how often the text has the word.
+// Frequency returns the number of occurrences of the word in the text.
 func (f *Finder) Frequency() uint32 { return f.block.frequency(f.at) }
 
-// Opens reports whether the word opens the text.
+// Opens reports whether the word is in the opening of the text.
 func (f *Finder) Opens() bool { return f.block.opensText(f.at) }
 
-// Postings appends those of the text's units, by places in the text.
+// Postings appends the postings of the text's chunks. Their places are relative to the text.
 func (f *Finder) Postings(to []Posting) []Posting {
 	n := f.block.chunkCount(f.at)
 	if n == 0 {
@@ -49,7 +49,7 @@ func (f *Finder) Postings(to []Posting) []Posting {
 	return to
 }
 
-// skip returns where the numbers that are not below text start, at or after from.
+// skip returns the first index at or after from whose text is not below text.
 func skip(texts []uint32, from int, text uint32) int {
 	for from+8 < len(texts) && texts[from+8] < text {
 		from += 8
@@ -60,9 +60,10 @@ func skip(texts []uint32, from int, text uint32) int {
 	return from
 }
 
-// All yields the texts of a list, ascending, and how many of their units have the word.
+// All yields the texts of a list, ascending, each with the number of its chunks that contain the
+// word.
 func (l *List) All() iter.Seq2[uint32, uint32] {
-	return func(yield func(text, units uint32) bool) {
+	return func(yield func(text, chunks uint32) bool) {
 		var b block
 		for number := range l.blocks() {
 			b.read(l, number)

@@ -2,9 +2,8 @@ package blockmax
 
 import "math/bits"
 
-// Lengths are kept in a byte, rounded down by less than a sixteenth: exact below 64,
-// then sixteen steps for each power of two. Shorter texts score more, so what follows
-// from them is never too little.
+// Lengths are stored in a byte, rounded down by less than a sixteenth: exact below 64, then sixteen
+// steps for each power of two. Shorter texts score more, so the bounds stay upper bounds.
 
 const (
 	exactLengths = 64
@@ -29,17 +28,17 @@ func lengthOf(code byte) uint32 {
 	return (steps + uint32(code)%steps) << (power + 2)
 }
 
-// Frequencies are kept in a byte, those of units in fifths, rounded up; endless stands
-// for all that are above.
+// Frequencies are stored in a byte, those of chunks in fifths, rounded up. overflow stands for all
+// higher values.
 const (
 	overflow = 255
-	fifths  = 5
+	fifths   = 5
 )
 
-// front gathers pairs of frequency and length, and keeps those that no other exceeds:
-// more often in less.
+// front collects pairs of frequency and length, and keeps the Pareto front: the highest frequencies
+// at the shortest lengths.
 type front struct {
-	least [overflow + 1]uint16 // by frequency: the least length's code, plus 1
+	least [overflow + 1]uint16 // by frequency: the code of the shortest length, plus 1
 	most  int
 }
 
@@ -52,11 +51,11 @@ func (f *front) add(tf uint32, length uint32) {
 	f.most = max(f.most, int(i))
 }
 
-// maxPairs is how many pairs a block keeps of texts, and of units.
+// maxPairs is the maximum number of front pairs of texts, and of chunks, in a block.
 const maxPairs = 15
 
-// take appends the pairs, most frequent first, says how many they are, and starts afresh.
-// Where there are too many, the last one covers what is left.
+// take appends the pairs, most frequent first, returns their number, and resets the front. If there
+// are too many, the last pair covers the remaining ones.
 func (f *front) take(to []byte) ([]byte, int) {
 	n := 0
 	shortest := uint16(lastLength + 2)

@@ -6,36 +6,35 @@ import (
 	"slices"
 )
 
-// Query asks for the units of a segment that may score best.
+// Query asks for the chunks of a segment that may score best.
 type Query struct {
-	Terms          []Term
+	Terms                           []Term
 	TextSaturation, ChunkSaturation Saturation
-	Passage        float64  // what a unit's own score counts beside that of its text
-	Prior          *Prior   // may be nil
-	Dead           []uint64 // set of texts to leave out; empty if there are none
+	Passage                         float64  // weight of a chunk's own score relative to its text's score
+	Prior                           *Prior   // may be nil
+	Dead                            []uint64 // set of texts to skip; may be empty
 }
 
-// Prior is what texts and units score already. Its slices may change after the search.
+// Prior holds scores that texts and chunks already have. Its slices may change after the search.
 type Prior struct {
-	Touched []uint64 // set of the texts of which something is said here
-	Texts   []float64
+	Touched  []uint64 // set of the texts with prior scores
+	Texts    []float64
 	Chunks   []float64 // by place
-	MaxChunk    []float64 // by text: the most that one of its units does
+	MaxChunk []float64 // by text: the maximum of its chunks' scores
 }
 
-// Sink takes what a search finds.
+// Sink receives the results of a search.
 type Sink interface {
-	// Wanted reports whether a unit of the text may be a hit.
+	// Wanted reports whether a chunk of the text may be a hit.
 	Wanted(text uint32) bool
-	// Offer takes a unit that scores the threshold or more, and returns the threshold
-	// from now on.
+	// Offer receives a chunk that scores at least the threshold, and returns the new threshold.
 	Offer(place uint32, score float64) (threshold float64)
 }
 
-// window is how many texts are looked at at a time.
+// window is the number of texts that are scored at a time.
 const window = 2048
 
-// Searcher is the working memory of searches, one at a time.
+// Searcher is the reusable working memory of searches. It runs one search at a time.
 type Searcher struct {
 	scorer
 
@@ -44,26 +43,25 @@ type Searcher struct {
 	threshold float64
 	slack     float64
 
-	cursors []*cursor
-	order   []*cursor // by what they can add in the window
-	sums    []float64 // chunksOf these, up to each
-	scores  [window]float64
-	touched [window / 64]uint64
-	candidates []candidate // chunksOf texts of more units in the window
+	cursors    []*cursor
+	order      []*cursor // by windowBound, ascending
+	sums       []float64 // prefix sums of the window bounds in order
+	scores     [window]float64
+	touched    [window / 64]uint64
+	candidates []candidate // texts of several chunks in the window
 
 	scored  []float64 // by place in a text
 	spilled []uint32  // by place in a long text
 }
 
-// candidate is the most that a unit of a text may score.
+// candidate is a text and the maximum score of its chunks.
 type candidate struct {
-	text uint32
+	text  uint32
 	bound float64
 }
 
-// Search offers the sink all units that score the threshold or more, wherever they came
-// to be that, in some order of additions: scores are off by rounding, and the sink is to
-// allow for that, as the search does.
+// Search offers the sink all chunks that score at least the threshold. The order of additions is
+// unspecified, so scores are subject to rounding; the sink must allow for that as the search does.
 func (s *Searcher) Search(segment *Segment, q Query, threshold float64, sink Sink) float64 {
 	s.scorer = scorer{segment: segment, textSaturation: q.TextSaturation, chunkSaturation: q.ChunkSaturation, passage: q.Passage}
 	s.query, s.sink, s.threshold = q, sink, threshold
@@ -82,8 +80,7 @@ func (s *Searcher) Search(segment *Segment, q Query, threshold float64, sink Sin
 	return s.threshold
 }
 
-// release forgets the segment that was searched: a searcher that waits must not keep it in
-// memory.
+// release drops the references to the segment, so that an idle searcher does not keep it in memory.
 func (s *Searcher) release() {
 	for _, c := range s.cursors[:len(s.query.Terms)] {
 		c.List = List{}
@@ -93,10 +90,10 @@ func (s *Searcher) release() {
 	s.segment, s.query, s.sink = nil, Query{}, nil
 }
 
-// Slack returns the factor by which a sum of so many terms may be too small.
+// Slack returns a factor that covers the rounding error of a sum over the given number of terms.
 func Slack(terms int) float64 { return 1 + float64(terms+64)*1e-15 }
 
-// window looks for units of the texts from lo to before hi.
+// window searches the texts in [lo, hi).
 func (s *Searcher) window(lo, hi uint32) {
 	s.order = s.order[:0]
 	for _, c := range s.cursors[:len(s.query.Terms)] {
@@ -122,7 +119,7 @@ func (s *Searcher) window(lo, hi uint32) {
 	s.offerCandidates()
 }
 
-// addPrior begins with what texts score already.
+// addPrior starts the window with the prior scores.
 func (s *Searcher) addPrior(lo, hi uint32) {
 	if s.query.Prior == nil {
 		return
@@ -137,7 +134,7 @@ func (s *Searcher) addPrior(lo, hi uint32) {
 	}
 }
 
-// addWord adds what a word scores in the window.
+// addWord adds the scores of a word in the window.
 func (s *Searcher) addWord(c *cursor, lo, hi uint32) {
 	r := &c.scan
 	if r.number < c.first {
@@ -164,8 +161,8 @@ func (s *Searcher) addWord(c *cursor, lo, hi uint32) {
 	}
 }
 
-// addTexts adds what the texts of a block score from one to before another, where texts
-// are units.
+// addTexts adds the exact scores of the texts from index from to before to, which have one chunk
+// each.
 func (s *Searcher) addTexts(c *cursor, r *reader, from, to int, lo uint32) {
 	for i := from; i < to; i++ {
 		text := r.texts[i]
@@ -180,7 +177,7 @@ func (s *Searcher) addTexts(c *cursor, r *reader, from, to int, lo uint32) {
 	}
 }
 
-// addBounds adds the most that a unit of these texts scores.
+// addBounds adds the maximum chunk scores of the texts from index from to before to.
 func (s *Searcher) addBounds(c *cursor, r *reader, from, to int, lo uint32) {
 	for i := from; i < to; i++ {
 		x := r.texts[i] - lo
@@ -189,7 +186,7 @@ func (s *Searcher) addBounds(c *cursor, r *reader, from, to int, lo uint32) {
 	}
 }
 
-// visit looks at the texts that have something, and forgets what they have.
+// visit looks up the texts that have a score and resets the window.
 func (s *Searcher) visit(lo uint32, lookups int) {
 	rest := 0.0
 	if lookups > 0 {
@@ -211,11 +208,11 @@ func (s *Searcher) visit(lo uint32, lookups int) {
 	}
 }
 
-// lookUp looks up the words that were not added, while the text may be among the best. One
-// that is a unit is offered then, and of others it is noted what is known.
+// lookUp looks up the words that were not added, as long as the text can reach the threshold. A
+// text of one chunk is offered at once; any other becomes a candidate.
 func (s *Searcher) lookUp(text uint32, score float64, lookups int) {
 	single := s.segment.chunkCount(text) == 1
-	if single && !s.wanted(text) { // which is sooner said than looked up
+	if single && !s.wanted(text) { // cheaper than the lookups
 		return
 	}
 	for i := lookups - 1; i >= 0; i-- {
@@ -247,8 +244,8 @@ func (s *Searcher) lookUp(text uint32, score float64, lookups int) {
 	}
 }
 
-// offerCandidates looks at the units of the texts that may be among the best, the likeliest first:
-// the sooner the threshold rises, the fewer are left.
+// offerCandidates offers the chunks of candidates, best bound first: the sooner the threshold
+// rises, the fewer remain.
 func (s *Searcher) offerCandidates() {
 	slices.SortFunc(s.candidates, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
 	for _, c := range s.candidates {
@@ -262,13 +259,13 @@ func (s *Searcher) offerCandidates() {
 	s.candidates = s.candidates[:0]
 }
 
-// wanted reports whether a unit of the text may be a hit.
+// wanted reports whether a chunk of the text may be a hit.
 func (s *Searcher) wanted(text uint32) bool {
 	dead := len(s.query.Dead) > 0 && s.query.Dead[text>>6]>>(text&63)&1 != 0
 	return !dead && s.sink.Wanted(text)
 }
 
-// chunks offers the units of a text.
+// offerChunks scores the chunks of a text and offers them.
 func (s *Searcher) offerChunks(text uint32) {
 	n := s.segment.chunkCount(text)
 	start := s.segment.Start[text]
@@ -291,7 +288,7 @@ func (s *Searcher) offerChunks(text uint32) {
 	}
 }
 
-// scoreWord adds what units score by a word, and returns what their text does.
+// scoreWord adds the score of a word to the chunks of a text, and returns its score for the text.
 func (s *Searcher) scoreWord(c *cursor, text uint32) float64 {
 	r := &c.probe
 	score := s.text(&c.Term, text, r.frequency(r.at))
@@ -310,7 +307,7 @@ func (s *Searcher) scoreWord(c *cursor, text uint32) float64 {
 	return score
 }
 
-// spread adds what units of a long text score by a word, whose probe is at it.
+// spread adds the score of a word to the chunks of a long text. The probe must be at the text.
 func (s *Searcher) spread(c *cursor, start uint32) {
 	n := len(s.scored)
 	s.spilled = slices.Grow(s.spilled[:0], n)[:n]

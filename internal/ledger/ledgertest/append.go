@@ -52,7 +52,7 @@ func testTimes(t *testing.T, w *world) {
 			t.Errorf("message %d asks for %d: %d, want %d", i, c.asked, got, c.want)
 		}
 	}
-	w.clock.Add(-5000) // a clock that is set back
+	w.clock.Add(-5000) // the clock is set back
 	if got := at(0); got != now+103 {
 		t.Errorf("after the clock went back: %d, want %d", got, now+103)
 	}
@@ -171,10 +171,10 @@ func testIDs(t *testing.T, w *world) {
 		t.Error(d)
 	}
 	m.Cluster = "others"
-	w.append(t, m) // ids say nothing of other clusters
+	w.append(t, m) // ids are unique per cluster only
 }
 
-// §4.7: order holds for writers at the same time, and nobody comes into a batch.
+// §4.7: concurrent writers keep their order, and no message comes into another writer's batch.
 func testWriters(t *testing.T, w *world) {
 	const writers, rounds, size = 8, 20, 3
 	sub, err := w.Subscribe(filter)

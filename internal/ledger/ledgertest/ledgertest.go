@@ -1,6 +1,5 @@
-// Package ledgertest holds the conformance suite of [ledger.Log]. Every
-// implementation runs it, and is compared with [ledger.Memory], which is obviously
-// right.
+// Package ledgertest is the conformance suite of [ledger.Log]. Every implementation runs it and is
+// compared with [ledger.MemoryLog], which is simple enough to be obviously right.
 package ledgertest
 
 import (
@@ -15,32 +14,31 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// Log is what the suite tests.
+// Log is a log under test.
 type Log interface {
 	ledger.Log
 	ledger.Importer
 	Close() error
 }
 
-// Opener opens the log that is kept in dir, which is empty at first. A log that keeps
-// nothing passes over dir.
+// Opener opens the log stored in dir, which is empty at first. A log without storage ignores dir.
 type Opener func(t testing.TB, dir string, o ledger.Options) Log
 
-// Options tells [Test] about the log. The zero value works.
+// Options describes the log to [Test]. The zero value works.
 type Options struct {
-	// Volatile says that the log keeps nothing.
+	// Volatile means that the log does not survive a restart.
 	Volatile bool
-	// Checks is how many random sequences of operations are tried, unless the flag of
-	// package rapid says so; 0 is its default. Durable logs take longer.
+	// Checks is the number of random operation sequences, unless the flag of package rapid sets it;
+	// 0 is rapid's default. Durable logs take longer.
 	Checks int
 }
 
-// Test checks that the logs that open opens keep the contract of [ledger.Log].
+// Test checks that the logs returned by open satisfy the contract of [ledger.Log].
 func Test(t *testing.T, open Opener, o Options) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *world)
-		kept bool // needs a log that keeps something
+		kept bool // needs a durable log
 	}{
 		{"Append", testAppend, false},
 		{"Times", testTimes, false},
@@ -83,7 +81,7 @@ type fataler interface {
 	Errorf(format string, args ...any)
 }
 
-// start is what the clock of a test shows at first.
+// start is the clock's first time in a test.
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // world is a log under test with its clock and its ids.
@@ -119,7 +117,7 @@ func (w *world) reopen(t testing.TB) {
 	w.Log = w.open(t, w.dir, w.opts)
 }
 
-// filter is that of the cluster that most tests use.
+// filter selects the cluster of most tests.
 var filter = ledger.Filter{Namespace: "space", Cluster: "team"}
 
 // msg returns a message of the cluster.

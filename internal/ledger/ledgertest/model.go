@@ -17,10 +17,10 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// testModel does the same at random to the log and to one in memory.
+// testModel applies the same random operations to the log and to a log in memory.
 func testModel(t *testing.T, w *world) {
-	model := newWorld(t, func(_ testing.TB, _ string, o ledger.Options) Log { return ledger.NewMemory(o) })
-	defer fewer(t, w.checks)()
+	model := newWorld(t, func(_ testing.TB, _ string, o ledger.Options) Log { return ledger.NewMemoryLog(o) })
+	defer limitChecks(t, w.checks)()
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
@@ -41,9 +41,9 @@ func testModel(t *testing.T, w *world) {
 	})
 }
 
-// fewer has package rapid, whose flag is the only way to say so, try n sequences until
-// what it returns is called.
-func fewer(t *testing.T, n int) (restore func()) {
+// limitChecks limits package rapid to n sequences until restore is called. The flag is rapid's only
+// setting for it.
+func limitChecks(t *testing.T, n int) (restore func()) {
 	checks := flag.Lookup("rapid.checks")
 	was := checks.Value.String()
 	if n == 0 || was != checks.DefValue {
@@ -58,7 +58,7 @@ func fewer(t *testing.T, n int) (restore func()) {
 	return func() { set(was) }
 }
 
-// pair is a log and the one that says what is right.
+// pair is a log and its model.
 type pair struct {
 	w, model *world
 	cluster  string
@@ -117,7 +117,7 @@ func (p *pair) compare(t *rapid.T, q ledger.Query) {
 	p.same(t, want, got, werr, err)
 }
 
-// same compares answers. Of generated ids and sequences only the order is the same.
+// same compares answers. Of generated ids and sequences it compares only the order.
 func (p *pair) same(t *rapid.T, want, got []ledger.Message, werr, err error) {
 	t.Helper()
 	code, _ := ragctx.CodeOf(err)
@@ -129,7 +129,7 @@ func (p *pair) same(t *rapid.T, want, got []ledger.Message, werr, err error) {
 	}
 }
 
-// plain returns messages without what logs choose themselves.
+// plain returns messages without the values that logs choose.
 func plain(messages []ledger.Message) []ledger.Message {
 	out := []ledger.Message{}
 	for _, m := range messages {
@@ -142,7 +142,7 @@ func plain(messages []ledger.Message) []ledger.Message {
 	return out
 }
 
-// testReopen compares what is there before and after.
+// testReopen compares the messages before and after reopening.
 func testReopen(t *testing.T, w *world) {
 	for range 2 {
 		w.ten(t)
@@ -161,7 +161,7 @@ func testReopen(t *testing.T, w *world) {
 	}
 }
 
-// Trap 37: time grows also after a restart with the clock set back.
+// Trap 37: timestamps grow even after a restart with the clock set back.
 func testReopenClock(t *testing.T, w *world) {
 	var last ledger.Message
 	for range 8 {

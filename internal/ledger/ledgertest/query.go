@@ -91,7 +91,7 @@ func testQuery(t *testing.T, w *world) {
 	} {
 		_, err := w.Query(context.Background(), q)
 		wantError(t, err, ragctx.ErrInvalid, "a query that makes no sense")
-		if q.Limit, q.Offset = 0, 0; q.Check() == nil { // the others look at neither
+		if q.Limit, q.Offset = 0, 0; q.Check() == nil { // Find and Count ignore both
 			continue
 		}
 		_, err = w.Count(context.Background(), q)
@@ -106,7 +106,7 @@ func testFind(t *testing.T, w *world) {
 	all := w.ten(t)
 	for _, c := range []struct {
 		q    ledger.Query
-		want int // -1 for none
+		want int // -1 for no match
 	}{
 		{ledger.Query{}, 9},
 		{ledger.Query{Filter: ledger.Filter{Topics: []string{"Y"}}}, 7},
@@ -120,12 +120,12 @@ func testFind(t *testing.T, w *world) {
 			t.Errorf("Find(%+v) = %+v, %t, %v", c.q, m, ok, err)
 		}
 	}
-	if last, err := ledger.Last(context.Background(), w, ledger.Filter{Namespace: "space", Cluster: "team", Topics: []string{"X"}}); err != nil || last != all[9].Sequence {
+	if last, err := ledger.LastSequence(context.Background(), w, ledger.Filter{Namespace: "space", Cluster: "team", Topics: []string{"X"}}); err != nil || last != all[9].Sequence {
 		t.Errorf("Last = %d, %v", last, err)
 	}
 }
 
-// §4.7: cluster isolation; namespaces are walls.
+// §4.7: clusters and namespaces are isolated.
 func testWalls(t *testing.T, w *world) {
 	w.append(t, msg("X", "ours"))
 	for _, f := range []ledger.Filter{{Namespace: "space", Cluster: "others"}, {Namespace: "elsewhere", Cluster: "team"}} {

@@ -14,8 +14,8 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// §4.1 and §4.7: subscribing to a topic or several, unsubscribing. Trap 37: told
-// after the commit.
+// §4.1 and §4.7: subscribing to one topic or several, unsubscribing. Trap 37: notified after the
+// commit.
 func testSubscribe(t *testing.T, w *world) {
 	w.append(t, msg("X", "before"))
 	all, err := w.Subscribe(filter)
@@ -28,7 +28,7 @@ func testSubscribe(t *testing.T, w *world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	topics.Topics[0] = "Z" // theirs to change
+	topics.Topics[0] = "Z" // the caller may change its slice
 	stored := w.append(t, msg("X", "1"), msg("Z", "2"))
 	for i, want := range stored {
 		got := <-all.C()
@@ -55,7 +55,7 @@ func testSubscribe(t *testing.T, w *world) {
 	wantError(t, err, ragctx.ErrInvalid, "subscribing to no cluster")
 }
 
-// A subscriber that is too slow is cut off and told where to go on; nobody waits.
+// A slow subscriber is cut off and learns where to resume; the log never blocks.
 func testCutOff(t *testing.T, w *world) {
 	slow, err := w.Subscribe(filter)
 	if err != nil {
@@ -89,8 +89,8 @@ func testCutOff(t *testing.T, w *world) {
 	}
 }
 
-// A stream is what is stored after a sequence and what is appended from then on,
-// without gap or repeat, also beside writers.
+// A stream yields the messages after a sequence, stored and appended, without gap or repeat, also
+// with concurrent writers.
 func testFollow(t *testing.T, w *world) {
 	var before []ledger.Message
 	for i := range 20 {
@@ -139,7 +139,7 @@ func testFollow(t *testing.T, w *world) {
 	}
 }
 
-// A slow reader of a stream gets everything, however much it is behind.
+// A slow reader of a stream gets every message, however far it is behind.
 func testFollowSlow(t *testing.T, w *world) {
 	w.append(t, msg("X", ""))
 	const more = 3 * ledger.SubscriptionBuffer
@@ -152,7 +152,7 @@ func testFollowSlow(t *testing.T, w *world) {
 		switch len(got) {
 		case 1:
 			w.append(t, msg("X", ""))
-		case 2, 3: // it is live by now, and looks away
+		case 2, 3: // the reader is live now, and pauses
 			w.append(t, slices.Repeat([]ledger.Message{msg("X", "")}, more/2)...)
 		}
 		if len(got) == 2+more {
@@ -164,7 +164,7 @@ func testFollowSlow(t *testing.T, w *world) {
 	}
 }
 
-// Trap 38: what comes after the end is refused, and ends nothing.
+// Trap 38: operations after closing are refused and do no harm.
 func testClosed(t *testing.T, w *world) {
 	w.append(t, msg("X", ""))
 	sub, err := w.Subscribe(filter)

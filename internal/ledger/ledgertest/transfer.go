@@ -16,8 +16,7 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// An import keeps ids and times, as far as the order allows, and passes over what is
-// there already.
+// An import keeps ids and times as far as the order allows, and skips messages that are stored.
 func testImport(t *testing.T, w *world) {
 	now := start.UnixMilli()
 	old := func(id byte, at int64) ledger.Message {
@@ -54,8 +53,8 @@ func testImport(t *testing.T, w *world) {
 	wantError(t, err, ragctx.ErrInvalid, "a time far ahead")
 }
 
-// What is exported is imported as it was, but for the sequence; lines as Zeroshot
-// has them are read; a bad line is its own.
+// An import restores an export except for the sequences; Zeroshot's lines are read; a bad line
+// fails alone.
 func testTransfer(t *testing.T, w *world) {
 	w.ten(t)
 	rich := msg("PLAN_READY", "<b>&\u2028\U0001f600")
@@ -94,7 +93,7 @@ func testTransfer(t *testing.T, w *world) {
 	got = other.all(t)[11:]
 	for i, want := range []ledger.Message{
 		{Receiver: "judge", Text: "seed", Data: json.RawMessage(`{"a":1}`), Metadata: json.RawMessage(`{"source":"x"}`)},
-		{Receiver: "judge", Text: "camel", Data: json.RawMessage(`[1]`)}, // what is damaged reads as null
+		{Receiver: "judge", Text: "camel", Data: json.RawMessage(`[1]`)}, // damaged JSON reads as null
 	} {
 		g := got[i]
 		if d := cmp.Diff(want, ledger.Message{Receiver: g.Receiver, Text: g.Text, Data: g.Data, Metadata: g.Metadata}); d != "" {
@@ -103,7 +102,7 @@ func testTransfer(t *testing.T, w *world) {
 	}
 }
 
-// What retention has removed does not come back with the next import of the same file.
+// Importing the same file again does not bring removed output back.
 func testImportOutputs(t *testing.T, w *world) {
 	var file strings.Builder
 	for i := range 200 {
@@ -131,8 +130,7 @@ func testImportOutputs(t *testing.T, w *world) {
 	}
 }
 
-// §4.1: of what agents put out the newest tail is kept, and one receipt says what is
-// not, with a chain of hashes.
+// §4.1: the newest output is kept, and one receipt with a hash chain accounts for the rest.
 func testRetention(t *testing.T, w *world) {
 	var lines [][]byte // of all outputs
 	put := func(n, size int) {
@@ -144,7 +142,7 @@ func testRetention(t *testing.T, w *world) {
 				t.Fatal(err)
 			}
 			lines = append(lines, line)
-			w.append(t, msg("X", fmt.Sprint(i))) // others are kept
+			w.append(t, msg("X", fmt.Sprint(i))) // other topics are kept
 		}
 	}
 	outputs, receipts := filter, filter
@@ -178,7 +176,7 @@ func testRetention(t *testing.T, w *world) {
 	check(56, 65)
 	put(8, 1)
 	check(64, 73)
-	put(1, 4090) // the bytes are exceeded
+	put(1, 4090) // exceeds the bytes
 	check(0, 74)
 	put(2, 1)
 	check(2, 76)
