@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// best collects the entries that may be among the k best when each of them may be
-// off by half the window.
+// best collects the entries that may be among the k best, given that each similarity may be off by
+// half the window.
 type best struct {
 	k       int
 	window  float32
 	top     heap // the k best so far
 	entries []entry
-	limit   int // of entries, before those below the floor are dropped
+	limit   int // length of entries at which those below the floor are dropped
 }
 
 func (b *best) reset(k int, window float32) {
 	*b = best{k: k, window: window, top: b.top[:0], entries: b.entries[:0], limit: 2*k + 1024}
 }
 
-// floor is what an entry must reach.
+// floor returns the least similarity that can still be among the k best.
 func (b *best) floor() float32 {
 	if len(b.top) < b.k {
 		return float32(math.Inf(-1))
@@ -27,7 +27,7 @@ func (b *best) floor() float32 {
 	return b.top[0].sim - b.window
 }
 
-// add enters an entry that reaches the floor.
+// add adds an entry that reaches the floor.
 func (b *best) add(e entry) {
 	if len(b.entries) == b.limit {
 		b.trim()

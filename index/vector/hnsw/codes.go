@@ -2,23 +2,22 @@ package hnsw
 
 import "math"
 
-// roundToEven is what rounds a small number to an integer when it is added and taken
-// away again: 1.5 · 2^52, beyond which a float64 has no fractions.
+// roundToEven rounds a small number to an integer when added and subtracted again: 1.5 · 2^52,
+// beyond which a float64 has no fractions.
 const roundToEven = 3 << 51
 
-// encode writes the codes of a vector and returns what belongs to them, with the
-// length of what they leave out: |unit − scale·codes|. The largest component gets
-// ±127. The scale makes scale·codes of length 1, so that products of them are
-// cosines: with the scale that the codes were made with, |scale·codes| is off by
-// some thousandths, and that would decide the order of near duplicates. A vector of
-// zeros has scale 0.
+// encode writes the codes of a vector and returns their row data and the length of the encoding
+// error: |unit − scale·codes|. The largest component gets ±127. The scale makes scale·codes a
+// vector of length 1, so that products are cosines. With the quantization scale instead,
+// |scale·codes| would be off by some thousandths, which would decide the order of near duplicates.
+// A zero vector has scale 0.
 func encode(unit []float32, codes []int8) (r row, residual float64) {
 	var largest float32
 	for _, x := range unit {
 		if x < 0 {
 			x = -x
 		}
-		if x > largest { // max would look for NaN as well
+		if x > largest { // the builtin max would check for NaN too
 			largest = x
 		}
 	}

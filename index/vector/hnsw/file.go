@@ -10,23 +10,23 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// A graph's file is its memory, in the order and the byte order of the machine
-// that wrote it, so that it can be mapped and used as it lies there:
+// A graph's file is an image of its memory in the writer's byte order, so that it can be mapped and
+// used in place:
 //
-//	header   a [header], the name that the caller gave it, zeros, CRC-32C of these
-//	chunks   each as in layout.go, without slots that were not held
+//	header   a [header], the caller's name for it, zero padding, CRC-32C of these
+//	chunks   each as in layout.go, with only the held slots filled
 //	towers   each as in layout.go
 //	sums     CRC-32C of header, chunks and towers; CRC-32C of these sums
 //
-// The header ends at a multiple of 64 bytes, and all that follows is as long as
-// one, so that codes lie at cache lines. No byte is without a sum.
+// The length of the header and of every part after it is a multiple of 64 bytes, so codes are
+// aligned to cache lines. Every byte is covered by a checksum.
 //
-// Nothing in a file is of a vector that was deleted before it was begun, but where
-// it was linked: a dead node, which has to stay until Tidy takes it out, has the
-// codes and the id of a live one near it, and other dead slots hold nothing.
+// A file contains no data of vectors deleted before the write began, except how they were linked. A
+// dead node has to stay until Tidy removes it; it is written with the codes and the id of a live
+// neighbor. Other dead slots are written empty.
 
-// ErrDamaged says that the file of a graph is not what was written. All that a
-// damaged graph is asked for fails with it, but for Close.
+// ErrDamaged reports that a graph's file differs from what was written. Every operation on a
+// damaged graph except Close returns it.
 var ErrDamaged = errors.New("hnsw: the graph's file is damaged")
 
 var (
@@ -41,14 +41,14 @@ const (
 	fileOrder   = 0x01020304
 	line        = 64
 
-	// MaxName is how long a name may be, in bytes.
+	// MaxName is the maximum length of a name in bytes.
 	MaxName = 1 << 20
 )
 
-// header says what is in a file. It has no gaps.
+// header describes the contents of a file. It has no padding.
 type header struct {
 	Magic   [8]byte
-	Order   uint32 // fileOrder as its writer has it
+	Order   uint32 // fileOrder in the writer's byte order
 	Version uint32
 	Size    uint32 // bytes before the chunks
 	Name    uint32 // bytes
@@ -71,11 +71,11 @@ type header struct {
 	Nodes    uint32
 }
 
-// headerSize is the length of a header. The fields before Dimensions are for ever
-// where they are, whatever the version.
+// headerSize is the length of a header. The fields before Dimensions keep their positions in all
+// versions.
 const headerSize = int(unsafe.Sizeof(header{}))
 
-// chunks and towers are how many of each follow.
+// chunks and towers return how many of each the file has.
 func (h *header) chunks() int { return (int(h.Slots) + chunkSlots - 1) >> chunkShift }
 func (h *header) towers() int { return (int(h.Lists) + towerLists - 1) >> towerShift }
 
@@ -85,7 +85,7 @@ func (h *header) total() int64 {
 	return int64(h.Size) + 4*(chunks*int64(h.ChunkWords)+towers*int64(h.TowerWords)+chunks+towers+2)
 }
 
-// encode returns the beginning of a file with a name, whose lengths it sets.
+// encode returns the first part of a file, including the name, and sets the header's lengths.
 func (h *header) encode(name string) ([]byte, error) {
 	h.Magic, h.Order, h.Version = magic, fileOrder, fileVersion
 	h.Name = uint32(len(name))                                   //nolint:gosec // at most MaxName
@@ -99,7 +99,7 @@ func (h *header) encode(name string) ([]byte, error) {
 	return binary.NativeEndian.AppendUint32(b, atomicfile.Checksum(b)), nil
 }
 
-// decodeHeader reads what encode made, and says what is wrong.
+// decodeHeader parses the result of encode and reports what is wrong with it.
 func decodeHeader(b []byte) (*header, string, error) {
 	h := new(header)
 	if len(b) < headerSize {
@@ -127,8 +127,8 @@ func decodeHeader(b []byte) (*header, string, error) {
 	return h, string(body[headerSize : headerSize+int(h.Name)]), nil
 }
 
-// fits returns why the file is of no use to a graph, or that it has another length
-// than its header says.
+// fits returns an error if the file does not match the graph's parameters or the length in its
+// header.
 func (h *header) fits(g *Graph, length int) error {
 	for _, field := range []struct {
 		name      string
@@ -154,7 +154,7 @@ func (h *header) fits(g *Graph, length int) error {
 	return nil
 }
 
-// sums returns the sums of chunks and towers.
+// sums returns the checksums of chunks and towers.
 func (h *header) sums(b []byte) ([]uint32, error) {
 	tail := b[h.total()-4*int64(h.chunks()+h.towers()+2):]
 	sums := slices.Clone(unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(tail))), len(tail)/4))
@@ -165,12 +165,12 @@ func (h *header) sums(b []byte) ([]uint32, error) {
 	return sums[1:last], nil
 }
 
-// bytesOf returns the memory of words.
+// bytesOf returns words as bytes, without a copy.
 func bytesOf(words []uint32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))
 }
 
-// wordsOf returns the words in memory that begins and ends at a multiple of 4 bytes.
+// wordsOf returns bytes as words, without a copy. The bytes begin and end at a multiple of 4 bytes.
 func wordsOf(b []byte) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
 }

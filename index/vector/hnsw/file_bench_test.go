@@ -11,7 +11,7 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// sketch is a graph of n vectors of 384 components, with lists of any neighbours:
+// sketch is a graph of n vectors of 384 components, with lists of any neighbors:
 // for files it is as good as a linked one, and made in seconds.
 func sketch(tb testing.TB, n int) *Graph {
 	g := newGraph(tb, Options{Dimensions: 384})
@@ -26,7 +26,7 @@ func sketch(tb testing.TB, n int) *Graph {
 	defer g.giveBack(s)
 	for slot := range uint32(n) {
 		c, at := s.d.chunk(slot)
-		c.settle(at)
+		c.clearWaiting(at)
 		list := make([]uint32, 0, g.m0)
 		if slot > 0 { // a tree with eight children each
 			parent := (slot - 1) / 8

@@ -133,7 +133,7 @@ func TestModelReloads(t *testing.T) {
 func TestWriteBeside(t *testing.T) {
 	const stay, rounds = 200, 5
 	vectors := clustered(stay+stay, 16, 30, .5, 9)
-	vectors = append(vectors, vectors[:stay/2]...) // twins
+	vectors = append(vectors, vectors[:stay/2]...) // duplicates
 	o := Options{Dimensions: 16, Kernels: kernel.All()[len(kernel.All())-1], M: 4, EfConstruction: 16, Workers: 2, LinkFrom: 1}
 	g := build(t, o, vectors[:stay])
 	g.tuning = tuning{walkFrom: 1, visitShare: 1}
@@ -192,8 +192,8 @@ func TestWriteBeside(t *testing.T) {
 	}
 }
 
-// small is a graph with everything: levels, twins, a dead root, a dead head, dead
-// twins, some that wait, free slots.
+// small is a graph with everything: levels, duplicates, a dead root, a dead head, dead
+// duplicates, some that wait, free slots.
 func small(tb testing.TB) (*Graph, [][]float32) {
 	vectors := clustered(400, 16, 5, .4, 12)
 	copies := [][]float32{vectors[5], vectors[5], vectors[5], vectors[6], vectors[6], vectors[7]}
@@ -260,7 +260,7 @@ func TestNothingDeletedIsWritten(t *testing.T) {
 	}
 	for _, i := range dead {
 		id, codes := traces(i)
-		if twin := i == 5 || i == 6 || i > 999; id || codes != twin && codes {
+		if duplicate := i == 5 || i == 6 || i > 999; id || codes != duplicate && codes {
 			t.Errorf("vector %d: id %v, codes %v", i, id, codes)
 		}
 	}

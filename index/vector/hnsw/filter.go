@@ -2,22 +2,22 @@ package hnsw
 
 import "slices"
 
-// filtered is beam at level 0 where only some nodes are results: ef counts these,
-// while the others lead on. It reports false when it has seen more than budget, or
-// is about to.
+// filtered is beam at level 0 for a search where only some nodes are results. It counts results
+// toward ef; other nodes are only expanded. It returns false when it has visited, or is about to
+// visit, more than budget nodes.
 func (f *finder) filtered(ef, budget int) bool {
-	results := f.judge(&f.pool[0])
+	results := f.markResult(&f.pool[0])
 	for cur := 0; cur < len(f.pool); {
 		e := &f.pool[cur]
 		if e.slot&expanded != 0 {
 			cur++
 			continue
 		}
-		if len(f.touched) > patience && results < ef && f.hopeless(results, ef, budget) {
+		if len(f.seenSlots) > minSample && results < ef && f.overBudget(results, ef, budget) {
 			return false
 		}
-		if len(f.pool) > wide {
-			return f.wander(ef, budget)
+		if len(f.pool) > maxPool {
+			return f.filteredHeaps(ef, budget)
 		}
 		e.slot |= expanded
 		f.unseen(e.slot&^marks, 0)
@@ -27,94 +27,94 @@ func (f *finder) filtered(ef, budget int) bool {
 				continue
 			}
 			next := entry{sim, f.fresh[i]}
-			results += f.judge(&next)
+			results += f.markResult(&next)
 			low = min(low, f.insert(next))
 			if results >= ef {
-				f.shorten(results > ef)
+				f.trimPool(results > ef)
 				results = ef
 			}
 		}
 		cur = low
 	}
-	f.measure()
+	f.measureHole()
 	return true
 }
 
-// measure sets hole to the number of nodes in the pool that are nearer than any
-// result.
-func (f *finder) measure() {
-	f.hole = slices.IndexFunc(f.pool, func(e entry) bool { return e.slot&passed == 0 })
+// measureHole sets hole to the number of nodes in the pool that are nearer than any result.
+func (f *finder) measureHole() {
+	f.hole = slices.IndexFunc(f.pool, func(e entry) bool { return e.slot&rejected == 0 })
 	if f.hole < 0 {
 		f.hole = len(f.pool)
 	}
 }
 
-// judge returns 1 if an entry is a result; else it marks it, and returns 0.
-func (f *finder) judge(e *entry) int {
-	if f.counts(e.slot) {
+// markResult returns 1 if an entry is a result. Otherwise it marks the entry as rejected and
+// returns 0.
+func (f *finder) markResult(e *entry) int {
+	if f.isResult(e.slot) {
 		return 1
 	}
-	e.slot |= passed
+	e.slot |= rejected
 	return 0
 }
 
-// counts reports whether a node is a result, for itself or for a twin.
-func (f *finder) counts(slot uint32) bool {
+// isResult reports whether a node or one of its duplicates is a result.
+func (f *finder) isResult(slot uint32) bool {
 	c, at := f.d.chunk(slot)
-	family := f.twinsOf(c, at, slot)
-	if family == nil {
-		return f.wants(c, at)
+	group := f.groupOf(c, at, slot)
+	if group == nil {
+		return f.matches(c, at)
 	}
-	for twin := range family.all {
-		f.reach(twin)
-		if f.wants(f.d.chunk(twin)) {
+	for duplicate := range group.all {
+		f.reach(duplicate)
+		if f.matches(f.d.chunk(duplicate)) {
 			return true
 		}
 	}
 	return false
 }
 
-// twinsOf returns the family of a node, nil if it has none.
-func (f *finder) twinsOf(c *chunk, at, slot uint32) *family {
+// groupOf returns the duplicate group of a node, or nil if it has no duplicates.
+func (f *finder) groupOf(c *chunk, at, slot uint32) *dupGroup {
 	if !c.head.has(at) {
 		return nil
 	}
-	return f.g.family(slot)
+	return f.g.group(slot)
 }
 
-// shorten takes off the pool what follows the last result, and that result, too, if
-// there is one too many.
-func (s *scratch) shorten(over bool) {
+// trimPool removes the entries after the last result from the pool, and that result too if over is
+// set.
+func (s *scratch) trimPool(over bool) {
 	last := len(s.pool) - 1
-	for ; s.pool[last].slot&passed != 0; last-- {
+	for ; s.pool[last].slot&rejected != 0; last-- {
 	}
 	if over {
 		s.pool = s.pool[:last]
-		s.shorten(false)
+		s.trimPool(false)
 		return
 	}
 	s.pool = s.pool[:last+1]
 }
 
-// wide is how long the sorted pool may get. Heaps are faster beyond.
-const wide = 1024
+// maxPool is the maximum length of the sorted pool. Heaps are faster beyond it.
+const maxPool = 1024
 
-// wander goes on where filtered has met so few results that the pool has become
-// wide, with two heaps in place of it: of what is to be expanded, and of results.
-func (f *finder) wander(ef, budget int) bool {
-	f.split()
-	for len(f.ahead) > 0 {
-		next := f.ahead.pop()
+// filteredHeaps continues filtered with two heaps, of nodes to expand and of results, when results
+// are so rare that the pool has outgrown maxPool.
+func (f *finder) filteredHeaps(ef, budget int) bool {
+	f.splitPool()
+	for len(f.toExpand) > 0 {
+		next := f.toExpand.pop()
 		next.sim = -next.sim
 		if len(f.found) == ef && next.sim <= f.found[0].sim {
 			break
 		}
-		if len(f.touched) > budget {
+		if len(f.seenSlots) > budget {
 			return false
 		}
 		f.unseen(next.slot, 0)
 		for i, sim := range f.compare(f.fresh) {
-			f.meet(entry{sim, f.fresh[i]}, ef)
+			f.push(entry{sim, f.fresh[i]}, ef)
 		}
 	}
 	f.pool = f.pool[:0]
@@ -125,29 +125,29 @@ func (f *finder) wander(ef, budget int) bool {
 	return true
 }
 
-// split makes the heaps from the pool.
-func (f *finder) split() {
-	f.measure() // nearer ones are rarely met later
-	f.ahead, f.found = f.ahead[:0], f.found[:0]
-	for _, e := range f.pool { // best first: ahead is a heap as it is
-		if e.slot&passed == 0 {
+// splitPool builds the heaps from the pool.
+func (f *finder) splitPool() {
+	f.measureHole() // nearer results rarely follow
+	f.toExpand, f.found = f.toExpand[:0], f.found[:0]
+	for _, e := range f.pool { // best first, hence already a valid heap
+		if e.slot&rejected == 0 {
 			f.found.push(entry{e.sim, e.slot &^ marks})
 		}
 		if e.slot&expanded == 0 {
-			f.ahead = append(f.ahead, entry{-e.sim, e.slot &^ marks})
+			f.toExpand = append(f.toExpand, entry{-e.sim, e.slot &^ marks})
 		}
 	}
 }
 
-// meet enters an entry into the heaps, unless ef results are nearer.
-func (f *finder) meet(e entry, ef int) {
+// push adds an entry to the heaps unless ef results are nearer.
+func (f *finder) push(e entry, ef int) {
 	full := len(f.found) == ef
 	if full && e.sim <= f.found[0].sim {
 		return
 	}
-	f.ahead.push(entry{-e.sim, e.slot})
+	f.toExpand.push(entry{-e.sim, e.slot})
 	switch {
-	case !f.counts(e.slot):
+	case !f.isResult(e.slot):
 	case full:
 		f.found.replace(e)
 	default:
@@ -155,8 +155,8 @@ func (f *finder) meet(e entry, ef int) {
 	}
 }
 
-// hopeless reports whether a walk that has results among its entries will see more
-// nodes than budget before it has ef, if they stay as rare.
-func (f *finder) hopeless(results, ef, budget int) bool {
+// overBudget predicts whether the walk will visit more than budget nodes before it has ef results,
+// if results stay as rare.
+func (f *finder) overBudget(results, ef, budget int) bool {
 	return visitsPerEntry*ef*len(f.pool) > budget*max(results, 1)
 }

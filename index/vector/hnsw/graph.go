@@ -14,45 +14,44 @@ import (
 )
 
 const (
-	// Measured on the same embeddings. With M 24, walks visit as many nodes for the
-	// same recall, and a vector takes 64 bytes more.
+	// Measured on the same embeddings: with M 24, walks visit as many nodes for the same recall,
+	// and a vector takes 64 bytes more.
 	defaultM = 16
 
-	// Against 128, walks visit a twelfth fewer nodes for a recall of .99; linking
-	// takes two thirds longer, 140 to 180 µs of CPU time per vector.
+	// Compared with 128, walks visit a twelfth fewer nodes for a recall of .99; linking takes two
+	// thirds longer, 140 to 180 µs of CPU time per vector.
 	defaultEfConstruction = 200
 
 	minM, maxM = 4, 64
 )
 
-// Options say how a graph is made. All but Dimensions may be left zero.
+// Options configure a graph. Zero fields other than Dimensions get defaults.
 type Options struct {
 	Dimensions int // components of a vector, 1..65,536
 
-	// M is how many neighbours a node chooses, 4..64; lists at level 0 hold twice
-	// as many. Default 16.
+	// M is how many neighbors a node chooses, 4..64. Lists at level 0 hold twice as many. Default
+	// 16.
 	M int
 
-	// EfConstruction is how many candidates they are chosen from, M..10,000.
+	// EfConstruction is the number of candidates from which neighbors are chosen, M..10,000.
 	// Default 200.
 	EfConstruction int
 
-	// Workers is how many goroutines link. Default GOMAXPROCS.
+	// Workers is the number of goroutines that link. Default GOMAXPROCS.
 	Workers int
 
-	// LinkFrom is how many vectors there must be for a graph to be made, and nodes
-	// for it to be walked through; fewer are scanned. Default [ScanBelow].
+	// LinkFrom is the number of vectors from which a graph is built, and of nodes from which it is
+	// walked. Fewer are scanned. Default [ScanBelow].
 	LinkFrom int
 
-	// Kernels compute the products. Default those of this machine.
+	// Kernels compute the products. Default [kernel.Best].
 	Kernels *kernel.Kernels
 
-	// Seed draws the levels of nodes. With one worker and the same calls, graphs
-	// are equal.
+	// Seed determines the levels of nodes. With one worker and the same calls, graphs are equal.
 	Seed uint64
 }
 
-// withDefaults checks o and fills in what it leaves out.
+// withDefaults validates o and fills in the defaults.
 func (o Options) withDefaults() (Options, error) {
 	o.M = cmp.Or(o.M, defaultM)
 	o.EfConstruction = cmp.Or(o.EfConstruction, max(o.M, defaultEfConstruction))
@@ -96,8 +95,8 @@ func New(o Options) (*Graph, error) {
 	return g, nil
 }
 
-// IDs iterates over the ids of live vectors, in no order. What is put or deleted
-// meanwhile may be among them or not.
+// IDs iterates over the ids of live vectors in no particular order. It may or may not include ids
+// put or deleted during the iteration.
 func (g *Graph) IDs() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		if err := g.ready(context.Background()); err != nil {
@@ -126,44 +125,44 @@ func (b *bitmap) all(yield func(at uint32) bool) {
 	}
 }
 
-// Waiting returns how many live vectors are not linked yet.
+// Waiting returns the number of live vectors that are not linked yet.
 func (g *Graph) Waiting() int { return int(g.counts.waiting.Load()) }
 
-// Deleted returns how many vectors were deleted or replaced so far.
+// Deleted returns the number of vectors deleted or replaced so far.
 func (g *Graph) Deleted() uint64 { return g.deleted.Load() }
 
-// Freed returns how many deleted vectors a search for the dead does not find any
-// more, but for those that Tidy takes out: they were never linked.
+// Freed returns the number of deleted vectors that were never linked and are already freed. A
+// search with [Query].Dead no longer finds these.
 func (g *Graph) Freed() uint64 { return g.freed.Load() }
 
 // Stats describe a graph.
 type Stats struct {
-	Live    int   // vectors
-	Dead    int   // deleted vectors that are in the graph or wait yet
-	Kept    int   // those of the dead that the last Tidy had to leave
-	Slots   int   // places for vectors, used or free again
-	Waiting int   // live, not linked
-	Nodes   int   // of the graph, live and dead; vectors with the same codes share one
-	Levels  int   // of the graph; 0 without nodes
-	Bytes   int64 // of memory, all in
+	Live     int   // vectors
+	Dead     int   // deleted vectors that are still in the graph or still wait
+	Retained int   // dead nodes that the last Tidy could not remove
+	Slots    int   // slots for vectors, used or free
+	Waiting  int   // live vectors not linked yet
+	Nodes    int   // of the graph, live and dead; vectors with the same codes share one
+	Levels   int   // of the graph; 0 without nodes
+	Bytes    int64 // memory in total
 }
 
-// bytesPerID is what the map takes for an id: a Swiss table at its average load
-// of two thirds has 17 bytes for each of 1.5 places.
+// bytesPerID is the memory per id in the map: a Swiss table at its average load of two thirds has
+// 17 bytes for each of 1.5 places.
 const bytesPerID = 26
 
-// Stats returns the present state. It reads counters only.
+// Stats returns the current state. It reads only counters.
 func (g *Graph) Stats() (st Stats) {
 	d := g.dir.Load()
 	live, held := g.counts.live.Load(), g.counts.held.Load()
 	st = Stats{
-		Live:    int(live),
-		Dead:    int(max(held-live, 0)),
-		Kept:    int(g.stuck.Load()),
-		Slots:   int(g.slots.Load()),
-		Waiting: g.Waiting(),
-		Nodes:   int(g.counts.nodes.Load()),
-		Bytes:   int64(len(d.chunks)*g.chunkWords()+len(d.towers)*g.towerWords())*4 + live*bytesPerID,
+		Live:     int(live),
+		Dead:     int(max(held-live, 0)),
+		Retained: int(g.retained.Load()),
+		Slots:    int(g.slots.Load()),
+		Waiting:  g.Waiting(),
+		Nodes:    int(g.counts.nodes.Load()),
+		Bytes:    int64(len(d.chunks)*g.chunkWords()+len(d.towers)*g.towerWords())*4 + live*bytesPerID,
 	}
 	if e := g.entry.Load(); e != 0 {
 		st.Levels = int(e>>32) + 1
@@ -171,10 +170,10 @@ func (g *Graph) Stats() (st Stats) {
 	return st
 }
 
-// Degree returns the average length of the lists at level 0. It reads them all, but
-// not while what was read from a file is not checked: then it is 0.
+// Degree returns the average length of the lists at level 0. It reads all lists. It returns 0 until
+// the file that the graph was read from is verified.
 func (g *Graph) Degree() (degree float64) {
-	if g.unproven.Load() != nil {
+	if g.unverified.Load() != nil {
 		return 0
 	}
 	defer g.catch(nil, debug.SetPanicOnFault(true))
@@ -187,7 +186,7 @@ func (g *Graph) Degree() (degree float64) {
 	return float64(links) / float64(max(g.counts.nodes.Load(), 1))
 }
 
-// length returns how many neighbours a list has.
+// length returns the number of neighbors in a list.
 func length(list []atomic.Uint32) int {
 	for i := range list {
 		if list[i].Load() == 0 {

@@ -1,6 +1,6 @@
 package hnsw
 
-// heap is a binary heap of entries, the one of least sim at its root.
+// heap is a binary min-heap of entries by sim.
 type heap []entry
 
 func (h *heap) push(e entry) {
@@ -27,7 +27,7 @@ func (h *heap) pop() entry {
 	return root
 }
 
-// replace puts an entry in the place of the root.
+// replace replaces the root by an entry.
 func (h *heap) replace(e entry) {
 	s := *h
 	s[0] = e

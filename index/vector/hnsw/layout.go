@@ -10,40 +10,39 @@ import (
 	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
-// Vectors live in slots, numbered from 0. Slots come in chunks of [chunkSlots],
-// which never move, so that the graph grows beside searches. A chunk is one block
-// of memory; its parts follow each other without gaps:
+// Vectors are stored in slots, numbered from 0. Slots come in chunks of [chunkSlots], which never
+// reparentNode, so the graph can grow during searches. A chunk is one block of memory; its parts follow
+// each other without gaps:
 //
 //	codes    int8    stride per slot  the vector: its direction is that of the codes
-//	lists    uint32  2·M per slot     the neighbours at level 0
+//	lists    uint32  2·M per slot     the neighbors at level 0
 //	rows     row     one per slot     1 over the length of the codes, and their sum
-//	ids      uint64  one per slot     whose vector it is
-//	towers   uint32  one per slot     the lists of the levels above, below
-//	parents  uint32  one per slot     the parent in the tree; of a twin, its head
-//	states   5 × 512 bytes            bits: live, held, waiting, twin, head
+//	ids      uint64  one per slot     the id of the vector
+//	towers   uint32  one per slot     the location of the lists above level 0, see below
+//	parents  uint32  one per slot     the parent in the tree; for a duplicate, its head
+//	states   5 × 512 bytes            bits: live, held, waiting, duplicate, head
 //
-// A neighbour, a parent and a head are stored as slot+1, so that zero means none
-// and a new chunk needs no filling. A list ends at its first zero.
+// Neighbors, parents and heads are stored as slot+1, so that zero means none and a new chunk needs
+// no initialization. A list ends at its first zero.
 //
-// The lists above level 0 lie in towers, blocks of [towerLists] lists of M words.
-// Lists are numbered across blocks. A slot's word in towers is its level in the
-// upper 4 bits and the number of its list of level 1 in the others; level 2 has
-// the next number, and so on. A slot keeps level and lists for ever, also when it
-// is used again.
+// The lists above level 0 are in towers: blocks of [towerLists] lists of M words. Lists are
+// numbered across blocks. A slot's word in towers holds its level in the upper 4 bits and the
+// number of its level 1 list in the others; the level 2 list has the next number, and so on. A slot
+// keeps its level and its lists permanently, even when it is reused.
 //
 // The states of a slot:
 //
-//	live     its vector is there
-//	held     its vector is there, or was deleted but is in the graph or waits yet
-//	waiting  held, and found by the scan of what waits
-//	twin     held, and found through its head, whose codes are the same
-//	head     it has twins; it stays a node, dead or not, while one of them lives
-//	(none)   held only: it is a node of the graph
+//	live       its vector exists
+//	held       its vector exists, or was deleted but is still in the graph or still waits
+//	waiting    held, and found by the scan of waiting slots
+//	duplicate  held, and found through its head, which has the same codes
+//	head       it has duplicates; it remains a node, even dead, while one of them is live
+//	(no other) held alone: it is a node of the graph
 //
-// What of it is in a file, see file.go. Free slots are those below slots that are
-// not held; counts, byID and families follow from the states (see restore).
+// file.go describes which parts a file contains. Free slots are those below slots that are not
+// holds. counts, byID and groups are derived from the states (see restore).
 const (
-	chunkShift = 12 // 2.2 MB at 384 dimensions: the unit of growth
+	chunkShift = 12 // 2.2 MB at 384 dimensions: the allocation unit
 	chunkSlots = 1 << chunkShift
 	chunkMask  = chunkSlots - 1
 
@@ -53,11 +52,11 @@ const (
 	levelShift = 28
 	maxLevel   = 1<<(32-levelShift) - 1
 
-	// maxSlots leaves entries of the pool two bits for marks.
+	// maxSlots leaves pool entries two bits for marks.
 	maxSlots = 1 << 30
 )
 
-// Graph finds near vectors. Make one with [New].
+// Graph is an approximate nearest neighbor index. Create one with [New].
 type Graph struct {
 	shape
 
@@ -65,51 +64,51 @@ type Graph struct {
 	tuning  tuning
 	kernels *kernel.Kernels
 	dir     atomic.Pointer[directory]
-	slots   atomic.Uint32 // the first that was never used
-	entry   atomic.Uint64 // where searches begin: level<<32 | slot+1; 0: no node
-	root    atomic.Uint32 // of the tree, slot+1; never freed
+	slots   atomic.Uint32 // the first slot that was never used
+	entry   atomic.Uint64 // where searches begin: level<<32 | slot+1; 0 without nodes
+	root    atomic.Uint32 // linkBase of the tree, slot+1; never freed
 
-	counts   counts
-	deleted  atomic.Uint64
-	freed    atomic.Uint64 // see [Graph.Freed]
-	stuck    atomic.Int64  // dead nodes that the last Tidy had to leave
-	torn     atomic.Bool   // a Tidy did not come to its end: some parents do not know their children
-	residual atomic.Uint32 // bits of the largest float32 |unit − scale·codes| so far
-	families sync.Map      // head (uint32) -> *family
+	counts         counts
+	deleted        atomic.Uint64
+	freed          atomic.Uint64 // see [Graph.Freed]
+	retained       atomic.Int64  // dead nodes that the last Tidy could not remove
+	tidyIncomplete atomic.Bool   // the last Tidy did not finish: some parents do not list their children
+	residual       atomic.Uint32 // bits of the largest float32 |unit − scale·codes| so far
+	groups         sync.Map      // head (uint32) -> *dupGroup
 
-	mu    sync.Mutex // guards what follows; held briefly
+	mu    sync.Mutex // guards the fields below; held briefly
 	byID  map[uint64]uint32
-	lists uint32   // of towers, used
-	free  []uint32 // slots to use again
+	lists uint32   // tower lists in use
+	free  []uint32 // slots to reuse
 
 	epochs  epochs
-	linking sync.RWMutex // read: a slot is just being linked
+	linking sync.RWMutex // read-locked while a slot is being linked
 	writing sync.Mutex   // Write or Tidy; taken before shaping
-	shaping sync.Mutex   // Link or Tidy; who holds it need not enter an epoch: no node goes away
+	shaping sync.Mutex   // Link or Tidy; the holder need not enter an epoch, as no node is removed
 	stripes [lockStripes]sync.Mutex
 	scratch sync.Pool // *scratch
 
-	mapped   []byte                // the file, if it was read from one
-	unmap    func() error          // lets go of it
-	unproven atomic.Pointer[proof] // nil: g can be used
+	mapped     []byte                       // the file, if the graph was read from one
+	unmap      func() error                 // releases mapped
+	unverified atomic.Pointer[verification] // nil when the graph is ready for use
 }
 
-// tuning decides between walk and scan. Tests change it.
+// tuning holds the thresholds between walk and scan. Tests change it.
 type tuning struct {
-	walkFrom   int     // nodes from which on walks are tried
-	visitShare float64 // of the nodes: how many a walk may visit
+	walkFrom   int     // number of nodes from which walks are tried
+	visitShare float64 // share of the nodes that a walk may visit
 }
 
-// counts are numbers of slots: live; held; live and waiting; nodes of the graph.
+// isResult holds numbers of slots: live, held, live and waiting, and graph nodes.
 type counts struct{ live, held, waiting, nodes atomic.Int64 }
 
-// shape is what follows from dimensions and M.
+// shape holds the sizes derived from dimensions and M.
 type shape struct {
 	dim, stride int
 	m, m0       int // lengths of lists above and at level 0
 }
 
-// row is what a product needs besides the codes.
+// row is the data of a vector, besides its codes, that a product needs.
 type row struct {
 	scale float32
 	sum   int32
@@ -122,9 +121,8 @@ func (b *bitmap) has(at uint32) bool { return b[at>>6].Load()>>(at&63)&1 != 0 }
 func (b *bitmap) set(at uint32)      { b[at>>6].Or(1 << (at & 63)) }
 func (b *bitmap) clear(at uint32)    { b[at>>6].And(^(uint64(1) << (at & 63))) }
 
-// chunk is a view of a block. Codes, rows and ids of a slot are written before
-// the slot is held and not again while a search may look at it; all else is
-// atomic.
+// chunk is a view of a block. Codes, rows and ids of a slot are written before the slot is held,
+// and not again while a search may read it. All other parts are atomic.
 type chunk struct {
 	block   []uint32
 	codes   []int8
@@ -134,16 +132,15 @@ type chunk struct {
 	towers  *[chunkSlots]uint32
 	parents *[chunkSlots]atomic.Uint32
 
-	live, held, waiting, twin, head *bitmap
+	live, held, waiting, duplicate, head *bitmap
 
-	pending atomic.Int32 // how many bits of waiting are set
+	pending atomic.Int32 // number of bits set in waiting
 }
 
-// directory says where chunks and towers are. It does not change: a larger one
-// takes its place.
+// directory lists the chunks and towers. It is immutable: a larger one replaces it.
 type directory struct {
 	chunks []*chunk
-	codes  kernel.Rows8 // those of chunks
+	codes  kernel.Rows8 // the codes of chunks
 	towers [][]atomic.Uint32
 }
 
@@ -156,8 +153,8 @@ func (s *shape) chunkWords() int {
 // towerWords returns the length of a block of towers.
 func (s *shape) towerWords() int { return towerLists * s.m }
 
-// view returns the parts of a block of chunkWords words, which must begin at a
-// multiple of 8 bytes and had better begin at one of 64.
+// view returns the parts of a block of chunkWords words. The block must be aligned to 8 bytes and
+// should be aligned to 64.
 func (s *shape) view(block []uint32) *chunk {
 	rest := block[:s.chunkWords()]
 	cut := func(words int) unsafe.Pointer {
@@ -172,18 +169,18 @@ func (s *shape) view(block []uint32) *chunk {
 	c.ids = (*[chunkSlots]uint64)(cut(2 * chunkSlots))
 	c.towers = (*[chunkSlots]uint32)(cut(chunkSlots))
 	c.parents = (*[chunkSlots]atomic.Uint32)(cut(chunkSlots))
-	for _, b := range []**bitmap{&c.live, &c.held, &c.waiting, &c.twin, &c.head} {
+	for _, b := range []**bitmap{&c.live, &c.held, &c.waiting, &c.duplicate, &c.head} {
 		*b = (*bitmap)(cut(chunkSlots / 32))
 	}
 	return c
 }
 
-// atomics returns the words of a block of towers.
+// atomics returns a block of towers as atomic words, without a copy.
 func atomics(block []uint32) []atomic.Uint32 {
 	return unsafe.Slice((*atomic.Uint32)(unsafe.Pointer(unsafe.SliceData(block))), len(block))
 }
 
-// list returns the neighbours of a slot at a level that it has.
+// list returns the neighbors of a slot at a level, which the slot must have.
 func (g *Graph) list(d *directory, slot uint32, level int) []atomic.Uint32 {
 	c, at := d.chunk(slot)
 	if level == 0 {
@@ -195,12 +192,12 @@ func (g *Graph) list(d *directory, slot uint32, level int) []atomic.Uint32 {
 	return d.towers[n>>towerShift][from : from+g.m : from+g.m]
 }
 
-// chunk returns a slot's chunk, and its place there.
+// chunk returns the chunk of a slot and the slot's position in it.
 func (d *directory) chunk(slot uint32) (c *chunk, at uint32) {
 	return d.chunks[slot>>chunkShift], slot & chunkMask
 }
 
-// has reports whether d is new enough to know a slot.
+// has reports whether d is recent enough to contain a slot.
 func (d *directory) has(slot uint32) bool { return int(slot>>chunkShift) < len(d.chunks) }
 
 // level returns the level of a slot.
@@ -209,8 +206,8 @@ func (d *directory) level(slot uint32) int {
 	return int(c.towers[at] >> levelShift)
 }
 
-// grow adds a chunk, or blocks of towers until there is room for n lists. The
-// caller holds mu.
+// grow adds chunks and tower blocks until there are that many chunks and room for that many lists.
+// The caller holds mu.
 func (g *Graph) grow(chunks int, lists uint32) {
 	old := g.dir.Load()
 	next := &directory{chunks: old.chunks, codes: old.codes, towers: old.towers}
@@ -226,8 +223,8 @@ func (g *Graph) grow(chunks int, lists uint32) {
 	g.dir.Store(next)
 }
 
-// height draws the level of a slot, which depends on nothing but seed and slot:
-// P(level ≥ l) = M^-l, the paper's mL = 1/ln M.
+// height returns the level of a slot, drawn from seed and slot alone: P(level ≥ l) = M^-l, the
+// paper's mL = 1/ln M.
 func (g *Graph) height(slot uint32) int {
 	r := rand.NewPCG(g.opt.Seed, uint64(slot))
 	level := 0

@@ -13,7 +13,7 @@ func TestSortKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sims := rapid.OneOf(rapid.SampledFrom([]float32{0, float32(math.Copysign(0, -1)), 1, -1, .5}), rapid.Float32Range(-1.1, 1.1))
 		entries := rapid.SliceOf(rapid.Custom(func(t *rapid.T) entry {
-			return entry{sims.Draw(t, "sim"), rapid.Uint32Max(passed-1).Draw(t, "slot")}
+			return entry{sims.Draw(t, "sim"), rapid.Uint32Max(rejected-1).Draw(t, "slot")}
 		})).Draw(t, "entries")
 		keys := make([]sortKey, len(entries))
 		for i, e := range entries {

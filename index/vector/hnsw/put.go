@@ -9,14 +9,13 @@ import (
 	"unsafe"
 )
 
-// ErrFull is returned when there are as many slots as 30 bits can number.
+// ErrFull is returned when the number of slots exceeds 30 bits.
 var ErrFull = errors.New("hnsw: the graph is full")
 
-// Put stores the vector of an id, in place of the one it had. A search that begins
-// when Put has returned finds it. The vector is of length 1 within float32's
-// precision and all its components are finite: the caller checks that, as it has
-// normalised it; Put copies what it needs. What follows the graph's dimensions is
-// padding and is not read. Put panics if there are fewer components.
+// Put stores the vector of an id and replaces any earlier one. A search that begins after Put
+// returns finds it. The caller guarantees that unit has length 1 within float32 precision and only
+// finite components. Put copies the data. Components past the graph's dimensions are padding and
+// are ignored; Put panics if there are fewer.
 func (g *Graph) Put(id uint64, unit []float32) (err error) {
 	unit = unit[:g.dim]
 	if err := g.ready(context.Background()); err != nil {
@@ -26,7 +25,7 @@ func (g *Graph) Put(id uint64, unit []float32) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	old, replaces := g.byID[id]
-	slot, err := g.take()
+	slot, err := g.takeSlot()
 	if err != nil {
 		return err
 	}
@@ -35,16 +34,16 @@ func (g *Graph) Put(id uint64, unit []float32) (err error) {
 	r, residual := encode(unit, c.codes[from:from+g.dim])
 	g.noteResidual(residual)
 	c.rows[at], c.ids[at] = r, id
-	g.show(c, at)
+	g.publish(c, at)
 	g.byID[id] = slot
-	if replaces { // after the new one is there: one of them is always found
-		g.kill(old)
+	if replaces { // after the new one is published, so that one of them is always found
+		g.markDead(old)
 	}
 	return nil
 }
 
-// take returns a slot that nobody looks at. The caller holds mu.
-func (g *Graph) take() (uint32, error) {
+// takeSlot returns a slot without readers. The caller holds mu.
+func (g *Graph) takeSlot() (uint32, error) {
 	g.reclaim()
 	if n := len(g.free); n > 0 {
 		slot := g.free[n-1]
@@ -67,7 +66,7 @@ func (g *Graph) take() (uint32, error) {
 	return slot, nil
 }
 
-// wipe makes a slot that is used again like a new one, but for its level.
+// wipe resets a reused slot, except its level.
 func (g *Graph) wipe(slot uint32) {
 	d := g.dir.Load()
 	for level := range d.level(slot) + 1 {
@@ -77,13 +76,13 @@ func (g *Graph) wipe(slot uint32) {
 	}
 	c, at := d.chunk(slot)
 	c.parents[at].Store(0)
-	c.twin.clear(at)
+	c.duplicate.clear(at)
 	clear(c.codes[int(at)*g.stride : int(at+1)*g.stride])
 }
 
-// show publishes a slot whose codes are written. It is held last but one, so that
-// nobody takes it for a node.
-func (g *Graph) show(c *chunk, at uint32) {
+// publish makes a slot visible whose codes are written. It sets waiting before held, so that no
+// reader takes the slot for a node.
+func (g *Graph) publish(c *chunk, at uint32) {
 	c.waiting.set(at)
 	c.pending.Add(1)
 	c.held.set(at)
@@ -93,11 +92,10 @@ func (g *Graph) show(c *chunk, at uint32) {
 	g.counts.live.Add(1)
 }
 
-// kill makes the vector of a slot dead. The caller holds mu.
-func (g *Graph) kill(slot uint32) {
+// markDead marks the vector of a slot as deleted. The caller holds mu.
+func (g *Graph) markDead(slot uint32) {
 	c, at := g.dir.Load().chunk(slot)
-	// In this order, so that a search that meets the dead one repeats (see
-	// [Graph.Deleted]).
+	// This order makes a search that meets the dead vector repeat (see [Graph.Deleted]).
 	g.deleted.Add(1)
 	c.live.clear(at)
 	g.counts.live.Add(-1)
@@ -106,7 +104,7 @@ func (g *Graph) kill(slot uint32) {
 	}
 }
 
-// Delete removes the vector of an id, if there is one.
+// Delete removes the vector of an id, if it exists.
 func (g *Graph) Delete(id uint64) {
 	if err := g.ready(context.Background()); err != nil {
 		return
@@ -116,13 +114,12 @@ func (g *Graph) Delete(id uint64) {
 	defer g.mu.Unlock()
 	if slot, ok := g.byID[id]; ok {
 		delete(g.byID, id)
-		g.kill(slot)
+		g.markDead(slot)
 	}
 }
 
-// Same reports whether id is live with the very codes of unit. That says that it
-// is the same vector, as good as surely: another one would have to be nearer than
-// the codes can tell.
+// Same reports whether id is live with exactly the codes of unit. Equal codes mean the same vector
+// almost surely: another vector would have to be nearer than the codes can resolve.
 func (g *Graph) Same(id uint64, unit []float32) bool {
 	if err := g.ready(context.Background()); err != nil {
 		return false
@@ -140,17 +137,17 @@ func (g *Graph) Same(id uint64, unit []float32) bool {
 	from := int(at) * g.stride
 	same := c.rows[at] == r && bytes.Equal(raw(c.codes[from:from+g.dim]), raw(codes))
 	if same {
-		g.noteResidual(residual) // it stands for this one from now on
+		g.noteResidual(residual) // the codes represent this vector from now on
 	}
 	return same
 }
 
-// raw returns codes as bytes, which are compared faster.
+// raw returns codes as bytes, which compare faster.
 func raw(codes []int8) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(codes))), len(codes))
 }
 
-// noteResidual keeps the largest, rounded up. The caller holds mu.
+// noteResidual records the largest residual, rounded up. The caller holds mu.
 func (g *Graph) noteResidual(r float64) {
 	up := math.Nextafter32(float32(r), 2)
 	if up > math.Float32frombits(g.residual.Load()) {

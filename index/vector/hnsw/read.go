@@ -13,15 +13,14 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// Read opens a graph that [Graph.Write] wrote, and returns its name, too. The file
-// is mapped where the system can do that, and else read into memory; it is never
-// changed, may be removed or replaced, but not written to. Dimensions must be those
-// of the file, and M, if not 0; Seed is that of the file.
+// Read opens a graph written by [Graph.Write] and returns it with its name. The file is mapped
+// where the system supports that, otherwise read into memory. It is never modified. It may be
+// removed or replaced afterwards, but not written to. Dimensions must match the file, and so must M
+// unless it is 0. Seed is taken from the file.
 //
-// What is in the file is checked before the first use of it, whatever that is: an
-// operation that meets damage returns [ErrDamaged], and so do all that follow. A
-// walk through the graph leads to all parts of the file, so that all of it is
-// checked at once; see [Graph.Check].
+// The file is verified before its first use. An operation that meets damage returns [ErrDamaged],
+// and so do all later ones. A walk can reach any part of the file, so all of it is verified at
+// once; see [Graph.Check].
 func Read(fsys atomicfile.FS, path string, o Options) (*Graph, string, error) {
 	g, name, err := read(fsys, path, o)
 	if err != nil {
@@ -52,7 +51,7 @@ func read(fsys atomicfile.FS, path string, o Options) (*Graph, string, error) {
 	return g, name, nil
 }
 
-// open returns the graph in the bytes of a file, which begin at a cache line.
+// open returns the graph in the bytes of a file, which are aligned to a cache line.
 func open(b []byte, o Options) (g *Graph, name string, err error) {
 	g = &Graph{mapped: b}
 	defer g.catch(&err, debug.SetPanicOnFault(true))
@@ -73,13 +72,13 @@ func open(b []byte, o Options) (g *Graph, name string, err error) {
 		return nil, "", err
 	}
 	g.mapped = b
-	g.adopted(h, b[h.Size:])
-	g.unproven.Store(&proof{turn: make(chan struct{}, 1), header: *h, sums: sums})
+	g.load(h, b[h.Size:])
+	g.unverified.Store(&verification{turn: make(chan struct{}, 1), header: *h, sums: sums})
 	return g, name, nil
 }
 
-// adopted makes g what a file says: chunks and towers lie in b.
-func (g *Graph) adopted(h *header, b []byte) {
+// load sets up g from a header; chunks and towers are in b.
+func (g *Graph) load(h *header, b []byte) {
 	cut := func(words uint32) []uint32 {
 		part := b[: 4*words : 4*words]
 		b = b[4*words:]
@@ -106,13 +105,12 @@ func (g *Graph) adopted(h *header, b []byte) {
 	g.counts.nodes.Store(int64(h.Nodes))
 }
 
-// Check checks what was read from a file, unless that was done, and makes what
-// follows from it: the ids, and what else Put needs. Everything else does it first.
-// When ctx ends, it returns the cause, and what was done need not be done again.
+// Check verifies the file that the graph was read from, unless that is done, and builds the state
+// derived from it: the ids and what Put needs. Every other operation calls it first. When ctx ends,
+// it returns the cause; a later call continues from the completed part.
 func (g *Graph) Check(ctx context.Context) error { return g.ready(ctx) }
 
-// Close lets go of the file. Nothing of g may be under way; all that is asked for
-// later fails.
+// Close releases the file. No other method may be running; all later calls fail.
 func (g *Graph) Close() error {
 	g.dir.Store(&directory{codes: kernel.Rows8{Shift: chunkShift, Stride: g.stride}})
 	g.slots.Store(0)

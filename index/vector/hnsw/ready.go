@@ -8,21 +8,21 @@ import (
 	"unsafe"
 )
 
-// proof is what is left to check of a file.
-type proof struct {
-	turn   chan struct{} // holds one: somebody checks
-	err    error         // nothing is left: this is what came out
-	header header
-	sums   []uint32
-	summed []atomic.Bool // which parts have their sums
-	nodes  []uint64      // a bit per slot
+// verification is the pending verification of a file, or its failure.
+type verification struct {
+	turn         chan struct{} // holds one element while a goroutine verifies
+	err          error         // the final result; no work is left
+	header       header
+	sums         []uint32
+	sumsVerified []atomic.Bool // the parts with verified checksums
+	nodes        []uint64      // one bit per slot
 }
 
-// ready returns an error if the graph cannot be used. It checks what was read if
-// that was not done.
+// ready returns an error if the graph cannot be used. It verifies the file first if that is still
+// pending.
 func (g *Graph) ready(ctx context.Context) error {
 	for {
-		p := g.unproven.Load()
+		p := g.unverified.Load()
 		if p == nil {
 			return nil
 		}
@@ -35,8 +35,8 @@ func (g *Graph) ready(ctx context.Context) error {
 		case p.turn <- struct{}{}:
 		}
 		err := error(nil)
-		if g.unproven.Load() == p {
-			err = g.prove(ctx, p)
+		if g.unverified.Load() == p {
+			err = g.verify(ctx, p)
 		}
 		<-p.turn
 		if err != nil {
@@ -45,34 +45,34 @@ func (g *Graph) ready(ctx context.Context) error {
 	}
 }
 
-// prove checks what was read. The caller has the turn.
-func (g *Graph) prove(ctx context.Context, p *proof) (err error) {
+// verify verifies the file. The caller holds turn.
+func (g *Graph) verify(ctx context.Context, p *verification) (err error) {
 	defer g.catch(&err, debug.SetPanicOnFault(true))
-	if err := g.proveAll(ctx, p); err != nil {
+	if err := g.verifyAll(ctx, p); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		g.fail(err)
 		return err
 	}
-	g.unproven.Store(nil)
+	g.unverified.Store(nil)
 	return nil
 }
 
 // fail makes g unusable.
-func (g *Graph) fail(err error) { g.unproven.Store(&proof{err: err}) }
+func (g *Graph) fail(err error) { g.unverified.Store(&verification{err: err}) }
 
-// failed returns why g is unusable, if it is.
+// failed returns the error that made g unusable, or nil.
 func (g *Graph) failed() error {
-	if p := g.unproven.Load(); p != nil {
+	if p := g.unverified.Load(); p != nil {
 		return p.err
 	}
 	return nil
 }
 
-// catch is deferred by what reads mapped memory, with what SetPanicOnFault(true)
-// returned: that the file cannot be read, because it was cut or the disk fails, is
-// damage. It leaves other panics alone.
+// catch is deferred by functions that read mapped memory, with the result of SetPanicOnFault(true).
+// It turns a read fault in the file (truncated, or a disk failure) into ErrDamaged and re-panics on
+// anything else.
 func (g *Graph) catch(err *error, before bool) {
 	debug.SetPanicOnFault(before)
 	if g.mapped == nil {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// restore makes what follows from chunks: ids, free slots, families. Nobody else
-// uses g yet.
+// restore builds the state derived from chunks: ids, free slots, duplicate groups. The graph is not
+// shared yet.
 func (g *Graph) restore() error {
 	d := g.dir.Load()
 	byID := make(map[uint64]uint32, g.counts.live.Load())
-	twins := make(map[uint32][]uint32)
+	duplicates := make(map[uint32][]uint32)
 	var free []uint32
 	heads := 0
 	for slot := range g.slots.Load() {
@@ -21,22 +21,22 @@ func (g *Graph) restore() error {
 		case c.live.has(at):
 			byID[c.ids[at]] = slot
 		}
-		if c.twin.has(at) {
+		if c.duplicate.has(at) {
 			head := c.parents[at].Load() - 1
-			twins[head] = append(twins[head], slot)
+			duplicates[head] = append(duplicates[head], slot)
 		}
 		if c.head.has(at) {
 			heads++
 		}
 	}
-	if len(byID) != int(g.counts.live.Load()) || len(twins) != heads {
-		return damaged("an id is there twice, or a twin missing")
+	if len(byID) != int(g.counts.live.Load()) || len(duplicates) != heads {
+		return damaged("an id is there twice, or a duplicate missing")
 	}
 	for _, c := range d.chunks {
 		c.pending.Store(c.waiting.count())
 	}
-	for head, slots := range twins {
-		g.families.Store(head, familyOf(d, append(slots, head)))
+	for head, slots := range duplicates {
+		g.groups.Store(head, newGroup(d, append(slots, head)))
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -44,7 +44,7 @@ func (g *Graph) restore() error {
 	return nil
 }
 
-// count returns how many bits are set.
+// count returns the number of bits set.
 func (b *bitmap) count() (n int32) {
 	for range b.all {
 		n++
@@ -52,14 +52,14 @@ func (b *bitmap) count() (n int32) {
 	return n
 }
 
-// familyOf returns the family of these slots.
-func familyOf(d *directory, slots []uint32) *family {
+// newGroup returns the duplicate group of slots.
+func newGroup(d *directory, slots []uint32) *dupGroup {
 	slices.SortFunc(slots, func(a, b uint32) int { return cmp.Or(cmp.Compare(d.id(a), d.id(b)), cmp.Compare(a, b)) })
 	var runs [][]uint32
 	for run := range slices.Chunk(slots, runSlots/2) {
 		runs = append(runs, slices.Clone(run))
 	}
-	f := new(family)
+	f := new(dupGroup)
 	f.runs.Store(&runs)
 	return f
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// scan compares all vectors with the query.
+// scan compares the query with all vectors.
 func (f *finder) scan(ctx context.Context) error {
 	f.info.Exhaustive = true
 	f.best.reset(f.query.K, 2*f.info.Error)
@@ -24,7 +24,7 @@ func (f *finder) scan(ctx context.Context) error {
 	return nil
 }
 
-// waiting returns the slots that wait.
+// waiting returns the waiting slots.
 func (f *finder) waiting() []uint32 {
 	f.pending = f.pending[:0]
 	for i, c := range f.d.chunks {
@@ -38,7 +38,7 @@ func (f *finder) waiting() []uint32 {
 	return f.pending
 }
 
-// scanSlots compares the slots that the walk has not met.
+// scanSlots compares the slots that the walk has not seen.
 func (f *finder) scanSlots(slots []uint32) {
 	for part := range slices.Chunk(slots, batch) {
 		f.fresh = f.fresh[:0]
@@ -52,8 +52,8 @@ func (f *finder) scanSlots(slots []uint32) {
 	}
 }
 
-// scanChunk compares the slots of a chunk whose bits are set, 64 at a time. It
-// reads no others: somebody may be writing them.
+// scanChunk compares the slots of a chunk that are set in a bitmap, 64 at a time. It reads no
+// others, which may be under a concurrent write.
 func (f *finder) scanChunk(first uint32, c *chunk, set *bitmap) {
 	stride := f.g.stride
 	for w := range set {
@@ -78,7 +78,7 @@ func (f *finder) scanChunk(first uint32, c *chunk, set *bitmap) {
 	}
 }
 
-// compareRun sets sims to the cosines of 64 slots that follow each other.
+// compareRun sets sims to the cosines of 64 consecutive slots.
 func (s *scratch) compareRun(c *chunk, at uint32, codes []int8) {
 	raw := s.raw[:64]
 	s.g.kernels.Scan8(s.query, codes, raw)
@@ -87,14 +87,14 @@ func (s *scratch) compareRun(c *chunk, at uint32, codes []int8) {
 	}
 }
 
-// collect enters what is near enough and wanted.
+// collect adds matching slots that reach the floor to best.
 func (f *finder) collect(slots []uint32, sims []float32) {
 	floor := f.best.floor()
 	for i, sim := range sims {
 		if sim < floor {
 			continue
 		}
-		if c, at := f.d.chunk(slots[i]); f.wants(c, at) {
+		if c, at := f.d.chunk(slots[i]); f.matches(c, at) {
 			f.best.add(entry{sim, slots[i]})
 			floor = f.best.floor()
 		}

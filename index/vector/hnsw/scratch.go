@@ -6,62 +6,61 @@ import (
 	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
-// entry is a slot that was compared with a query. It may carry marks in slot.
+// entry is a slot with its similarity to the query. The slot may carry marks.
 type entry struct {
-	sim  float32 // the cosine, as codes tell it
+	sim  float32 // the cosine computed from codes
 	slot uint32
 }
 
 const (
-	expanded = uint32(1) << 31 // its neighbours were looked at
-	passed   = uint32(1) << 30 // it is no result
-	marks    = expanded | passed
+	expanded = uint32(1) << 31 // its neighbors were visited
+	rejected = uint32(1) << 30 // it is not a result
+	marks    = expanded | rejected
 )
 
-// nearest orders entries, best first, ties by slot.
+// nearest orders entries by descending similarity, ties by slot.
 func nearest(a, b entry) int {
 	return cmp.Or(cmp.Compare(b.sim, a.sim), cmp.Compare(a.slot&^marks, b.slot&^marks))
 }
 
-// scratch is what one search, or one worker that links, works with.
+// scratch is the working memory of one search or one linking worker.
 type scratch struct {
-	g     *Graph
-	d     *directory
-	query []int8 // the codes of what is looked for
-	scale float32
-	own   []int8 // room for codes that are not in a slot
+	g          *Graph
+	d          *directory
+	query      []int8 // codes of the query
+	scale      float32
+	queryCodes []int8 // buffer for a query that is not in a slot
 
-	seen    []uint64 // a bit per slot; all zero between walks
-	touched []uint32 // the slots that are seen
+	seen      []uint64 // one bit per slot; all zero between walks
+	seenSlots []uint32 // the slots marked in seen
 
-	pool  []entry // of the walk, best first
+	pool  []entry // the walk's pool, best first
 	fresh []uint32
 	raw   []int32
 	sims  []float32
-	keys  []sortKey // of what is ranked
+	keys  []sortKey // sort keys of rank
 
-	best    best
-	pending []uint32 // slots that wait
-	ahead   heap     // of wander, with -sim
-	found   heap
+	best     best
+	pending  []uint32 // waiting slots
+	toExpand heap     // nodes to expand, for filteredHeaps; with -sim
+	found    heap
 }
 
-// batch is how many rows are compared in one call, at most: their products stay
-// in the first-level cache.
+// batch is the maximum number of rows in one compare call, so that products stay in the L1 cache.
 const batch = 256
 
 func (g *Graph) newScratch() *scratch {
 	n := max(batch, g.m0+1)
 	return &scratch{
-		g:     g,
-		own:   kernel.Aligned[int8](g.stride),
-		fresh: make([]uint32, 0, n),
-		raw:   make([]int32, n),
-		sims:  make([]float32, n),
+		g:          g,
+		queryCodes: kernel.Aligned[int8](g.stride),
+		fresh:      make([]uint32, 0, n),
+		raw:        make([]int32, n),
+		sims:       make([]float32, n),
 	}
 }
 
-// borrow returns a scratch that knows the present directory.
+// borrow returns a scratch with the current directory.
 func (g *Graph) borrow() *scratch {
 	s := g.scratch.Get().(*scratch)
 	s.refresh()
@@ -73,7 +72,8 @@ func (g *Graph) giveBack(s *scratch) {
 	g.scratch.Put(s)
 }
 
-// refresh takes the present directory, when a list has led beyond the one at hand.
+// refresh loads the current directory. It is needed when a list refers to a slot beyond the present
+// one.
 func (s *scratch) refresh() {
 	s.d = s.g.dir.Load()
 	if more := len(s.d.chunks)*chunkSlots/64 - len(s.seen); more > 0 {
@@ -81,24 +81,24 @@ func (s *scratch) refresh() {
 	}
 }
 
-// forget makes all slots unseen.
-func (s *scratch) forget() {
-	for _, slot := range s.touched {
+// clearSeen marks all slots as unseen.
+func (s *scratch) clearSeen() {
+	for _, slot := range s.seenSlots {
 		s.seen[slot>>6] = 0
 	}
-	s.touched = s.touched[:0]
+	s.seenSlots = s.seenSlots[:0]
 }
 
-// ask makes a vector the query and returns |unit − scale·query|.
-func (s *scratch) ask(unit []float32) (residual float64) {
-	clear(s.own)
-	r, residual := encode(unit[:s.g.dim], s.own)
-	s.query, s.scale = s.own, r.scale
+// setQuery makes a vector the query and returns |unit − scale·query|.
+func (s *scratch) setQuery(unit []float32) (residual float64) {
+	clear(s.queryCodes)
+	r, residual := encode(unit[:s.g.dim], s.queryCodes)
+	s.query, s.scale = s.queryCodes, r.scale
 	return residual
 }
 
-// askSlot makes the vector of a slot the query.
-func (s *scratch) askSlot(slot uint32) {
+// setQuerySlot makes the vector of a slot the query.
+func (s *scratch) setQuerySlot(slot uint32) {
 	c, at := s.d.chunk(slot)
 	s.query, s.scale = s.d.codes.Row(slot), c.rows[at].scale
 }

@@ -8,44 +8,42 @@ import (
 	"slices"
 )
 
-// Query says what to search for.
+// Query is a search request.
 type Query struct {
-	Unit []float32 // as for [Graph.Put]
-	K    int       // how many are wanted
+	Unit []float32 // the query vector; same requirements as in [Graph.Put]
+	K    int       // number of results wanted
 
-	// Ef is how many results the walk through the graph keeps in view, K at least;
-	// 0 means [DefaultEf] of K.
+	// Ef is the pool size of the walk, at least K. 0 means [DefaultEf] of K.
 	Ef int
 
-	// Accept says whose vectors may be found; nil accepts all. It is asked during
-	// the search, only about those that are near enough and a few others, from the
-	// searching goroutine.
+	// Accept filters results by id; nil accepts all. The searching goroutine calls it during the
+	// search, only for ids that are near enough and a few others.
 	Accept func(id uint64) bool
 
-	Exhaustive bool // compare all
-	Dead       bool // find also what was deleted, where its slot still has it
+	Exhaustive bool // compare all vectors
+	Dead       bool // also find deleted vectors that still have a slot
 }
 
-// Near is a vector that was found.
+// Near is a search result.
 type Near struct {
 	ID    uint64
 	Score float32 // the cosine, as codes tell it
 }
 
-// Info says how a search went.
+// Info describes how a search ran.
 type Info struct {
-	Visited    int  // vectors that were compared
-	Exhaustive bool // all were
+	Visited    int  // number of vectors compared
+	Exhaustive bool // all vectors were compared
 
 	// Error bounds |Score − cosine| for every vector.
 	Error float32
 }
 
-// Search appends to to the vectors nearest to q, best first and ties by ascending
-// id. If all were compared ([Info]), these are all that may be among the K nearest
-// by the exact cosine. Else they are those among the best 4·K that the walk has met
-// which may be among the K nearest of them. In either case the caller compares them
-// by its floats. Fewer than K come only when there are no more.
+// Search appends the vectors nearest to q to to, best first and ties by ascending id. If all
+// vectors were compared ([Info]), the results include every vector that may be among the K nearest
+// by exact cosine. Otherwise they come from the best 4·K vectors that the walk has met, and
+// include those that may be among the K nearest of them. In both cases the caller rescores them
+// withScratch its floats. It returns fewer than K only if there are no more.
 func (g *Graph) Search(ctx context.Context, q Query, to []Near) (found []Near, info Info, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return to, Info{}, err
@@ -57,7 +55,7 @@ func (g *Graph) Search(ctx context.Context, q Query, to []Near) (found []Near, i
 	defer g.epochs.leave(g.epochs.enter())
 	s := g.borrow()
 	defer g.giveBack(s)
-	f := finder{scratch: s, query: q, info: Info{Error: g.bound32(s.ask(q.Unit))}, deleted: g.deleted.Load()}
+	f := finder{scratch: s, query: q, info: Info{Error: g.bound32(s.setQuery(q.Unit))}, deleted: g.deleted.Load()}
 	if q.K <= 0 {
 		return to, f.info, nil
 	}
@@ -74,23 +72,23 @@ func (g *Graph) Search(ctx context.Context, q Query, to []Near) (found []Near, i
 	}
 }
 
-// bound32 returns the largest difference of score and cosine. With q = q̂+a and
-// x = x̂+b, where q̂ and x̂ are what the codes say: q·x − q̂·x̂ = q·b + a·x̂, which
-// is within |b| + |a|·(1+|b|) by Cauchy-Schwarz. The rest is for rounding: of the
-// vectors to length 1, of the score, and of the caller's sum of dim products.
+// bound32 returns a bound on |score − cosine|. With q = q̂+a and x = x̂+b, where q̂ and x̂
+// are the decoded vectors: q·x − q̂·x̂ = q·b + a·x̂, which is within |b| + |a|·(1+|b|) by
+// Cauchy-Schwarz. The rest covers rounding: of the normalization, of the score, and of the caller's
+// sum of dim products.
 func (g *Graph) bound32(a float64) float32 {
 	b := float64(math.Float32frombits(g.residual.Load()))
 	rounding := float64(g.dim+16) * (1. / (1 << 24))
 	return float32(b + a*(1+b) + rounding)
 }
 
-// finder is a search under way.
+// finder is a running search.
 type finder struct {
 	*scratch
 	query   Query
 	info    Info
 	deleted uint64 // Graph.deleted when the search began
-	hole    int    // see sieve
+	hole    int    // see filteredWalk
 }
 
 // find fills best.
@@ -104,8 +102,8 @@ func (f *finder) find(ctx context.Context) error {
 	return nil
 }
 
-// wants reports whether the vector of a slot may be found.
-func (f *finder) wants(c *chunk, at uint32) bool {
+// matches reports whether the vector of a slot may be returned.
+func (f *finder) matches(c *chunk, at uint32) bool {
 	there := c.live
 	if f.query.Dead {
 		there = c.held
@@ -113,9 +111,9 @@ func (f *finder) wants(c *chunk, at uint32) bool {
 	return there.has(at) && (f.query.Accept == nil || f.query.Accept(c.ids[at]))
 }
 
-// results appends what was found, and returns how many came again: vectors of an
-// id whose vector was replaced while the search went on, or that were not there
-// but for Query.Dead. They have taken the places of others.
+// results appends the results and returns how many entries were dropped as repeats of an id: its
+// vector was replaced during the search, or Query.Dead also found its deleted vectors. Repeats take
+// the places of other results.
 func (f *finder) results(to []Near) (all []Near, again int) {
 	found := f.best.sorted()
 	if !f.info.Exhaustive {

@@ -2,11 +2,10 @@ package hnsw
 
 import "slices"
 
-// choose returns at most n of the candidates, which come nearest first: a
-// candidate is left out if a kept one is nearer to it than the query is (algorithm
-// 4, without keeping what was left out). So the kept ones lie in all directions,
-// and a walk that wants to go where one was left out goes by the one that was
-// kept. Those that must says are kept in any case; they are n at most.
+// choose returns at most n of the candidates, which are sorted nearest first. It skips a candidate
+// that is nearer to a chosen one than to the query (algorithm 4, without keeping skipped
+// candidates). The chosen ones thus lie in all directions, and a walk reaches a skipped one through
+// a chosen one. Candidates for which must returns true are always chosen; they are at most n.
 func (s *scratch) choose(candidates []entry, n int, must func(slot uint32) bool) []uint32 {
 	kept := make([]uint32, 0, n)
 	reserved := 0
@@ -26,7 +25,7 @@ func (s *scratch) choose(candidates []entry, n int, must func(slot uint32) bool)
 		if len(kept)+reserved >= n && !forced {
 			continue
 		}
-		s.askSlot(e.slot)
+		s.setQuerySlot(e.slot)
 		if forced || !s.near(kept, e.sim) {
 			kept = append(kept, e.slot)
 		}
@@ -35,8 +34,8 @@ func (s *scratch) choose(candidates []entry, n int, must func(slot uint32) bool)
 	return kept
 }
 
-// near reports whether the query is nearer to one of the slots than sim. It looks
-// at some at a time: most candidates are left out early.
+// near reports whether one of the slots is nearer to the query than sim. It compares a few at a
+// time, as most candidates are rejected early.
 func (s *scratch) near(slots []uint32, sim float32) bool {
 	const some = 4
 	for part := range slices.Chunk(slots, some) {

@@ -2,29 +2,29 @@ package hnsw
 
 import "slices"
 
-// Lists are cut to the neighbours that serve searches best, so that nothing keeps
-// the last link to a node from being cut. Hence the nodes are a tree, too: a node
-// has a parent, one of its nearest that was there before it, and as long as it is
-// a node, the lists of both hold the other ([Graph.bound]). The tree's links at
-// level 0 alone lead from any node to any other: up to the root, and down.
+// Lists keep the neighbors that serve searches best, which alone could remove the last link to a
+// node. Therefore the nodes also form a tree. Every node except the root has a parent, one of the
+// nearest nodes linked before it. While a node exists, its list and its parent's list contain each
+// other ([Graph.isTreeLink]). The tree links at level 0 alone lead from any node to any other: up
+// to the root and down.
 
-// bound reports whether nodes are parent and child.
-func (g *Graph) bound(d *directory, a, b uint32) bool {
+// isTreeLink reports whether two nodes are parent and child.
+func (g *Graph) isTreeLink(d *directory, a, b uint32) bool {
 	return g.parent(d, a) == b+1 || g.parent(d, b) == a+1
 }
 
-// parent returns a node's parent + 1, or 0 for the root.
+// parent returns the parent of a node as slot+1, or 0 for the root.
 func (g *Graph) parent(d *directory, slot uint32) uint32 {
 	c, at := d.chunk(slot)
 	return c.parents[at].Load()
 }
 
-// children is how many a node may have: half of the list, so that the rest is free
-// to serve searches.
-func (g *Graph) children() int { return g.m0 / 2 }
+// maxChildren returns the maximum number of children: half of a list, so that the other half serves
+// searches.
+func (g *Graph) maxChildren() int { return g.m0 / 2 }
 
-// attach makes a slot that no list leads to yet the child of a node, unless that
-// has as many as it may. It is reachable from then on.
+// attach makes a slot that no list refers to yet the child of parent, unless that is full. The slot
+// is reachable from then on.
 func (s *scratch) attach(slot, parent uint32) bool {
 	g := s.g
 	lock := g.lock(parent)
@@ -36,18 +36,18 @@ func (s *scratch) attach(slot, parent uint32) bool {
 			own++
 		}
 	}
-	if own >= g.children() {
+	if own >= g.maxChildren() {
 		return false
 	}
 	c, at := s.d.chunk(slot)
 	c.parents[at].Store(parent + 1)
-	s.offer(parent, slot, 0, list)
+	s.addNeighbor(parent, slot, 0, list)
 	return true
 }
 
-// adopt finds a parent for a slot: the nearest candidate that has room, or a
-// descendant of the nearest one. It returns the parent.
-func (s *scratch) adopt(slot uint32, candidates []entry) uint32 {
+// chooseParent attaches a slot to the nearest candidate that has room, or to a descendant of the
+// nearest candidate. It returns the parent.
+func (s *scratch) chooseParent(slot uint32, candidates []entry) uint32 {
 	for _, e := range candidates {
 		if s.attach(slot, e.slot) {
 			return e.slot

@@ -2,12 +2,12 @@ package hnsw
 
 import "math"
 
-// none is where a list ends, less one like its entries.
+// none is the end mark of a list after the subtraction of 1.
 const none = ^uint32(0)
 
-// descend goes from a node to ever nearer ones at each level from the entry's down
-// to the one above stop, and returns where it ends (algorithm 5 of the paper with
-// ef 1), and the level of the entry, or -1 if there are no nodes.
+// descend walks greedily from the entry down to the level above stop. It returns the node where it
+// ends (algorithm 5 of the paper with ef 1) and the level of the entry, or -1 if there are no
+// nodes.
 func (s *scratch) descend(stop int) (at entry, top int) {
 	e := s.g.entry.Load()
 	if e == 0 {
@@ -17,16 +17,16 @@ func (s *scratch) descend(stop int) (at entry, top int) {
 	at.slot = uint32(e) - 1 //nolint:gosec // the lower half
 	s.reach(at.slot)
 	at.sim = s.compare([]uint32{at.slot})[0]
-	s.forget()
-	s.touch(at.slot)
+	s.clearSeen()
+	s.markSeen(at.slot)
 	for level := top; level > stop; level-- {
 		at = s.climb(at, level)
 	}
 	return at, top
 }
 
-// climb goes to the nearest neighbour as long as it is nearer. What was seen at a
-// level above was no nearer.
+// climb moves to the nearest neighbor while that is nearer. Nodes seen at a level above were no
+// nearer.
 func (s *scratch) climb(at entry, level int) entry {
 	for {
 		s.unseen(at.slot, level)
@@ -42,15 +42,15 @@ func (s *scratch) climb(at entry, level int) entry {
 	}
 }
 
-// reach sees to it that the directory at hand knows a slot.
+// reach refreshes the directory if it does not contain a slot.
 func (s *scratch) reach(slot uint32) {
 	if !s.d.has(slot) {
 		s.refresh()
 	}
 }
 
-// neighbours sets fresh to the neighbours of a slot.
-func (s *scratch) neighbours(slot uint32, level int) {
+// neighbors sets fresh to the neighbors of a slot.
+func (s *scratch) neighbors(slot uint32, level int) {
 	s.fresh = s.fresh[:0]
 	list := s.g.list(s.d, slot, level)
 	for i := range list {
@@ -63,16 +63,15 @@ func (s *scratch) neighbours(slot uint32, level int) {
 	}
 }
 
-// unseen sets fresh to the neighbours of a slot that were not seen, which now are.
-// Whether one was seen is as good as random: an index that grows or not costs less
-// than a branch.
+// unseen sets fresh to the unseen neighbors of a slot and marks them as seen. Whether one was seen
+// is unpredictable, so a conditional increment of the index is faster than a branch.
 func (s *scratch) unseen(slot uint32, level int) {
 	list := s.g.list(s.d, slot, level)
 	fresh, n := s.fresh[:len(list)], 0
 	seen := s.seen
 	for i := range list {
 		next := list[i].Load() - 1
-		if int(next>>6) >= len(seen) { // none is beyond all
+		if int(next>>6) >= len(seen) { // none is always beyond the end
 			if next == none {
 				break
 			}
@@ -85,28 +84,27 @@ func (s *scratch) unseen(slot uint32, level int) {
 		*word |= 1 << bit
 	}
 	s.fresh = fresh[:n]
-	s.touched = append(s.touched, fresh[:n]...)
+	s.seenSlots = append(s.seenSlots, fresh[:n]...)
 }
 
-// start makes from the only entry of the pool.
+// start resets the pool to a single entry.
 func (s *scratch) start(from entry) {
-	s.forget()
-	s.touch(from.slot)
+	s.clearSeen()
+	s.markSeen(from.slot)
 	s.pool = append(s.pool[:0], from)
 }
 
-// touch makes a slot seen.
-func (s *scratch) touch(slot uint32) {
+// markSeen marks a slot as seen.
+func (s *scratch) markSeen(slot uint32) {
 	s.seen[slot>>6] |= 1 << (slot & 63)
-	s.touched = append(s.touched, slot)
+	s.seenSlots = append(s.seenSlots, slot)
 }
 
-// beam looks at the neighbours of the best entries of the pool until the ef best
-// it has met are in it and none of them leads on (algorithm 2). The pool is one
-// sorted list, marked where neighbours were looked at: an insertion moves some
-// hundred bytes, which is faster than the two heaps of the paper.
+// beam expands the best entries of the pool until the ef best entries that it has met are in the
+// pool and all expanded (algorithm 2). The pool is one sorted list with marks on expanded entries.
+// An insertion moves some hundred bytes, which is faster than the paper's two heaps.
 func (s *scratch) beam(ef, level int) {
-	worst := float32(math.Inf(-1)) // of a full pool
+	worst := float32(math.Inf(-1)) // similarity of the last entry of a full pool
 	for cur := 0; cur < len(s.pool); {
 		e := &s.pool[cur]
 		if e.slot&expanded != 0 {
@@ -131,7 +129,7 @@ func (s *scratch) beam(ef, level int) {
 	}
 }
 
-// insert puts an entry behind those that are as near, and returns its place.
+// insert inserts an entry after those of equal similarity and returns its position.
 func (s *scratch) insert(e entry) int {
 	low, high := 0, len(s.pool)
 	for low < high {

@@ -13,14 +13,13 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// Write writes the graph as it is now, in one pass, with a name by which the
-// caller knows it again, of at most [MaxName] bytes. Searches, Put, Delete and Link
-// go on beside it: it waits for the vectors that are being linked, some
-// milliseconds, and has what was put, deleted or linked after that as it was
-// before. Tidy and another Write wait for it, as it does for them.
+// Write writes the current graph in one pass, under a name of at most [MaxName] bytes that
+// identifies it to the caller. Searches, Put, Delete and Link run concurrently. Write waits some
+// milliseconds for vectors that are being linked; it does not include later changes. Tidy and
+// another Write wait for it, and it waits for them.
 //
-// Of vectors that were deleted before, nothing is written but how they were linked,
-// if Tidy has not taken them out.
+// Of vectors that were deleted before, it writes only how they were linked, unless Tidy has removed
+// them.
 func (g *Graph) Write(w io.Writer, name string) (err error) {
 	if len(name) > MaxName {
 		return fmt.Errorf("hnsw: the name of a graph's file has %d bytes, may have %d", len(name), MaxName)
@@ -31,19 +30,19 @@ func (g *Graph) Write(w io.Writer, name string) (err error) {
 	defer g.catch(&err, debug.SetPanicOnFault(true))
 	g.writing.Lock()
 	defer g.writing.Unlock()
-	if g.torn.Load() {
-		return errTorn
+	if g.tidyIncomplete.Load() {
+		return errTidyIncomplete
 	}
-	g.hold(1)
-	defer g.hold(-1)
-	f := &fileWriter{snapshot: g.snap(), g: g, w: w}
+	g.holdReuse(1)
+	defer g.holdReuse(-1)
+	f := &fileWriter{snapshot: g.takeSnapshot(), g: g, w: w}
 	return f.write(name)
 }
 
-// errTorn says that the tree of a graph is not whole.
-var errTorn = errors.New("hnsw: a graph that was not tidied to the end cannot be written; tidy it first")
+// errTidyIncomplete reports that an interrupted Tidy left the tree incomplete.
+var errTidyIncomplete = errors.New("hnsw: a graph that was not tidied to the end cannot be written; tidy it first")
 
-// fileWriter is a Write under way.
+// fileWriter is a running Write.
 type fileWriter struct {
 	*snapshot
 	g    *Graph
@@ -70,7 +69,7 @@ func (f *fileWriter) write(name string) error {
 	return err
 }
 
-// put writes a part and notes its sum.
+// put writes a part and records its checksum.
 func (f *fileWriter) put(b []byte) error {
 	f.sums = append(f.sums, atomicfile.Checksum(b))
 	_, err := f.w.Write(b)
@@ -89,7 +88,7 @@ func (f *fileWriter) writeChunks() error {
 	return nil
 }
 
-// fill makes out what is to be written of a chunk.
+// fill fills out with the written part of a chunk.
 func (f *fileWriter) fill(out *chunk, i uint32) {
 	c, st := f.d.chunks[i], &f.states[i]
 	n := min(chunkSlots, f.Slots-i<<chunkShift)
@@ -98,7 +97,7 @@ func (f *fileWriter) fill(out *chunk, i uint32) {
 		out.live[w].Store(st.live[w])
 		out.held[w].Store(word)
 		out.waiting[w].Store(st.waiting[w])
-		out.twin[w].Store(st.twin[w])
+		out.duplicate[w].Store(st.duplicate[w])
 		out.head[w].Store(st.head[w])
 		for ; word != 0; word &= word - 1 {
 			f.fillSlot(out, i<<chunkShift|uint32(w<<6+bits.TrailingZeros64(word))) //nolint:gosec // below maxSlots
@@ -106,7 +105,7 @@ func (f *fileWriter) fill(out *chunk, i uint32) {
 	}
 }
 
-// fillSlot writes a slot that is held into its place in out.
+// fillSlot writes a held slot to its position in out.
 func (f *fileWriter) fillSlot(out *chunk, slot uint32) {
 	g := f.g
 	c, at := f.d.chunk(slot)
@@ -127,9 +126,8 @@ func (f *fileWriter) fillSlot(out *chunk, slot uint32) {
 	out.rows[at], out.ids[at] = c.rows[source], c.ids[source]
 }
 
-// fillList writes those neighbours of a node that are written, too. A node's lock
-// keeps it from missing one that moves within the list: of the tree's links, which
-// are never cut, none may lack.
+// fillList writes the neighbors of a node that are written themselves. The node's lock keeps it
+// from missing a neighbor that moves within the list: all tree links must be written.
 func (f *fileWriter) fillList(out []atomic.Uint32, slot uint32, level int) {
 	if !f.isNode(slot) {
 		return
@@ -150,12 +148,12 @@ func (f *fileWriter) fillList(out []atomic.Uint32, slot uint32, level int) {
 	}
 }
 
-// standIn returns the live slot whose vector is written for that of a dead node: a
-// twin of it, whose codes are the same; else a neighbour, so that walks still find
-// their way; else any. There may be none.
+// standIn returns the live slot that is written in place of a dead node: a duplicate, which has the
+// same codes; else a neighbor, so that walks still find their way; else any live slot. It returns
+// false if there is no live slot.
 func (f *fileWriter) standIn(slot uint32, list []atomic.Uint32) (live uint32, ok bool) {
-	if heir, ok := f.heirs[slot]; ok {
-		return heir, true
+	if duplicate, ok := f.liveDuplicates[slot]; ok {
+		return duplicate, true
 	}
 	for i := range list {
 		next := list[i].Load()
@@ -166,10 +164,10 @@ func (f *fileWriter) standIn(slot uint32, list []atomic.Uint32) (live uint32, ok
 			return next - 1, true
 		}
 	}
-	return f.any - 1, f.any != 0
+	return f.anyLive - 1, f.anyLive != 0
 }
 
-// writeTowers writes the lists above level 0, whose numbers ascend with slots.
+// writeTowers writes the lists above level 0. Their numbers ascend with the slots.
 func (f *fileWriter) writeTowers() error {
 	block := kernel.Aligned[uint32](f.g.towerWords())
 	out := atomics(block)

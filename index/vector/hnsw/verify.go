@@ -12,24 +12,24 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// proveAll checks everything that the rest of the package relies on, so that even
-// the worst file leads nowhere that does not exist.
-func (g *Graph) proveAll(ctx context.Context, p *proof) error {
+// verifyAll checks every property that the rest of the package relies on, so that even a
+// maliciously damaged file causes no access out of bounds.
+func (g *Graph) verifyAll(ctx context.Context, p *verification) error {
 	d := g.dir.Load()
-	if p.summed == nil {
-		p.summed = make([]atomic.Bool, len(p.sums))
+	if p.sumsVerified == nil {
+		p.sumsVerified = make([]atomic.Bool, len(p.sums))
 		p.nodes = make([]uint64, len(d.chunks)*chunkSlots/64)
 	}
-	if err := g.proveEach(ctx, len(p.sums), func(i int) error { return g.proveSum(d, p, i) }); err != nil {
+	if err := g.verifyEach(ctx, len(p.sums), func(i int) error { return g.verifySum(d, p, i) }); err != nil {
 		return err
 	}
-	if err := g.proveStates(d, p); err != nil {
+	if err := g.verifyStates(d, p); err != nil {
 		return err
 	}
-	err := g.proveEach(ctx, len(d.chunks), func(i int) error {
+	err := g.verifyEach(ctx, len(d.chunks), func(i int) error {
 		first := uint32(i) << chunkShift //nolint:gosec // below maxSlots
 		for slot := first; slot < min(first+chunkSlots, p.header.Slots); slot++ {
-			if err := g.proveSlot(d, p, slot); err != nil {
+			if err := g.verifySlot(d, p, slot); err != nil {
 				return err
 			}
 		}
@@ -38,20 +38,20 @@ func (g *Graph) proveAll(ctx context.Context, p *proof) error {
 	if err != nil {
 		return err
 	}
-	if err := g.proveTree(d, p); err != nil {
+	if err := g.verifyTree(d, p); err != nil {
 		return err
 	}
 	return g.restore()
 }
 
-// proveEach calls f for 0..n-1 on the workers and returns an error of it.
-func (g *Graph) proveEach(ctx context.Context, n int, f func(i int) error) error {
+// verifyEach calls f for 0..n-1 on the workers and returns the first error.
+func (g *Graph) verifyEach(ctx context.Context, n int, f func(i int) error) error {
 	var next atomic.Int64
 	var first atomic.Pointer[error]
 	var group sync.WaitGroup
 	for range min(g.opt.Workers, n) {
 		group.Go(func() {
-			err := g.proveSome(ctx, &next, n, f)
+			err := g.verifySome(ctx, &next, n, f)
 			if err != nil {
 				first.CompareAndSwap(nil, &err)
 				next.Store(int64(n))
@@ -65,7 +65,7 @@ func (g *Graph) proveEach(ctx context.Context, n int, f func(i int) error) error
 	return nil
 }
 
-func (g *Graph) proveSome(ctx context.Context, next *atomic.Int64, n int, f func(i int) error) (err error) {
+func (g *Graph) verifySome(ctx context.Context, next *atomic.Int64, n int, f func(i int) error) (err error) {
 	defer g.catch(&err, debug.SetPanicOnFault(true))
 	for {
 		i := int(next.Add(1)) - 1
@@ -85,9 +85,9 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// proveSum compares the sum of a chunk, or of a block of towers.
-func (g *Graph) proveSum(d *directory, p *proof, i int) error {
-	if p.summed[i].Load() {
+// verifySum compares the checksum of a chunk or of a tower block.
+func (g *Graph) verifySum(d *directory, p *verification, i int) error {
+	if p.sumsVerified[i].Load() {
 		return nil
 	}
 	var part []byte
@@ -100,19 +100,19 @@ func (g *Graph) proveSum(d *directory, p *proof, i int) error {
 	if atomicfile.Checksum(part) != p.sums[i] {
 		return damaged("part %d of %d has another checksum", i, len(p.sums))
 	}
-	p.summed[i].Store(true)
+	p.sumsVerified[i].Store(true)
 	return nil
 }
 
-// proveStates checks states and levels, and notes the nodes.
-func (g *Graph) proveStates(d *directory, p *proof) error {
+// verifyStates checks states and levels, and records the nodes.
+func (g *Graph) verifyStates(d *directory, p *verification) error {
 	var live, held, waiting, nodes, lists int
 	for i, c := range d.chunks {
 		n := int(p.header.Slots) - i<<chunkShift
 		for w := range c.held {
 			word := c.held[w].Load()
-			node := word &^ c.waiting[w].Load() &^ c.twin[w].Load()
-			if !c.sane(w, max(0, min(64, n-w<<6))) {
+			node := word &^ c.waiting[w].Load() &^ c.duplicate[w].Load()
+			if !c.validStates(w, max(0, min(64, n-w<<6))) {
 				return damaged("states %d of chunk %d cannot be", w, i)
 			}
 			p.nodes[i*chunkSlots/64+w] = node
@@ -143,16 +143,16 @@ func (g *Graph) proveStates(d *directory, p *proof) error {
 	return nil
 }
 
-// sane reports whether 64 states, of which the first n slots are in use, can be.
-func (c *chunk) sane(w, n int) bool {
+// validStates reports whether 64 states are consistent when only the first n slots are in use.
+func (c *chunk) validStates(w, n int) bool {
 	live, held, waiting := c.live[w].Load(), c.held[w].Load(), c.waiting[w].Load()
-	twin, head := c.twin[w].Load(), c.head[w].Load()
+	duplicate, head := c.duplicate[w].Load(), c.head[w].Load()
 	var used uint64
 	if n > 0 {
 		used = ^uint64(0) >> (64 - n)
 	}
-	return held&^used == 0 && live&^held == 0 && waiting&^live == 0 && twin&^live == 0 &&
-		waiting&twin == 0 && head&^(held&^waiting&^twin) == 0
+	return held&^used == 0 && live&^held == 0 && waiting&^live == 0 && duplicate&^live == 0 &&
+		waiting&duplicate == 0 && head&^(held&^waiting&^duplicate) == 0
 }
 
 // unused reports whether the slots of a chunk from n on are all zero.
@@ -175,27 +175,27 @@ func (g *Graph) unused(c *chunk, n int) bool {
 	return true
 }
 
-// isNode reports whether what is stored for a slot, its number + 1, is a node.
-func (p *proof) isNode(stored uint32) bool {
+// isNode reports whether a stored reference (slot+1) is a node.
+func (p *verification) isNode(stored uint32) bool {
 	slot := stored - 1
 	return stored != 0 && slot < p.header.Slots && p.nodes[slot>>6]>>(slot&63)&1 != 0
 }
 
-// proveSlot checks the scale of a slot, its lists and its parent.
-func (g *Graph) proveSlot(d *directory, p *proof, slot uint32) error {
+// verifySlot checks the scale of a slot, its lists and its parent.
+func (g *Graph) verifySlot(d *directory, p *verification, slot uint32) error {
 	c, at := d.chunk(slot)
 	if scale := c.rows[at].scale; !(scale >= 0 && scale <= 1) {
 		return damaged("slot %d has the scale %g", slot, scale)
 	}
 	for level := d.level(slot); level >= 0; level-- {
-		if !p.proveList(d, slot, level, g.list(d, slot, level)) {
+		if !p.verifyList(d, slot, level, g.list(d, slot, level)) {
 			return damaged("the list of slot %d at level %d cannot be", slot, level)
 		}
 	}
 	parent := c.parents[at].Load()
 	var ok bool
 	switch {
-	case c.twin.has(at):
+	case c.duplicate.has(at):
 		ok = p.isNode(parent)
 		if ok {
 			of, atHead := d.chunk(parent - 1)
@@ -212,8 +212,8 @@ func (g *Graph) proveSlot(d *directory, p *proof, slot uint32) error {
 	return nil
 }
 
-// proveList checks that a list has nodes of its level, and zeros behind them.
-func (p *proof) proveList(d *directory, slot uint32, level int, list []atomic.Uint32) bool {
+// verifyList checks that a list has nodes of its level, followed by zeros.
+func (p *verification) verifyList(d *directory, slot uint32, level int, list []atomic.Uint32) bool {
 	n := length(list)
 	if n > 0 && !p.isNode(slot+1) {
 		return false
@@ -241,8 +241,8 @@ func contains(list []atomic.Uint32, stored uint32) bool {
 	return false
 }
 
-// proveTree checks that all parents lead to the root.
-func (g *Graph) proveTree(d *directory, p *proof) error {
+// verifyTree checks that all parents lead to the root.
+func (g *Graph) verifyTree(d *directory, p *verification) error {
 	done := make([]uint64, len(p.nodes))
 	var way []uint32
 	for slot := range p.header.Slots {
