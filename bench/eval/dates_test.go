@@ -83,7 +83,7 @@ func TestTimesOfTurns(t *testing.T) {
 	if err := eval.WriteTable(&table, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []string{`2: "3/4/2023 10:00" can be two days`, `: e0, e3`, `1: "some day" is no time that can be read`} {
+	for _, w := range []string{`2: "3/4/2023 10:00" is ambiguous`, `: e0, e3`, `1: "some day" is not a readable time`} {
 		if !strings.Contains(table.String(), w) {
 			t.Errorf("the table does not say %q:\n%s", w, &table)
 		}

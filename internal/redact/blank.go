@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// BlankBlocks is [StripBlocks] that leaves spaces, so that what stands behind a block
-// keeps its place in code points. Blocks that are made of others in such a way that
-// only removing all of them helps are removed.
+// BlankBlocks is [StripBlocks], but replaces each block by spaces, so that the text after it keeps
+// its offset in code points. Nested blocks that only repeated removal can find are removed instead.
 func BlankBlocks(text string) string {
 	var b strings.Builder
 	kept := 0

@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// commands are the patterns of what is said to a model. See [compile].
+// commands holds the patterns of orders to a model. See [compile].
 var commands = sync.OnceValue(func() *grammar {
 	words := maps.Clone(commandWords)
 	maps.Copy(words, moreWords)
 	return compile(words, commandPatterns, morePatterns)
 })
 
-// commandWords are sets of words that patterns share.
-//
+// commandWords holds the word sets that the patterns share.
 //nolint:misspell // words of other languages
 var commandWords = map[string]string{
 	// English.
@@ -58,8 +57,7 @@ var commandWords = map[string]string{
 	"fr-send":   "envoie envoyez envoyer transmets transmettez transfère transférez",
 }
 
-// commandPatterns are by the reason that is given for them.
-//
+// commandPatterns maps the reported reason to its patterns.
 //nolint:misspell // words of other languages
 var commandPatterns = map[string]string{
 	"overrides earlier instructions": `

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// disguised looks at what a text says in disguise, and returns which one that is.
+// disguised looks for instructions in encoded or obfuscated text and returns the reason.
 func disguised(text string) (reason string, ok bool) {
 	for _, d := range [...]struct {
 		name string
@@ -33,11 +33,11 @@ func disguised(text string) (reason string, ok bool) {
 	return encoded(text)
 }
 
-// leastSpelling is how many single letters in a row are no accident.
+// leastSpelling is the shortest run of single letters that counts as spelled out.
 const leastSpelling = 8
 
-// spelled returns the words that a text spells letter by letter, "" if there are none. What
-// stands between most of the letters of a row parts letters, all else parts words.
+// spelled returns the words that a text spells letter by letter, or "" if there are none. The most
+// frequent separator of a run separates letters; any other separates words.
 func spelled(text string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {
@@ -51,14 +51,14 @@ func spelled(text string) string {
 	return out.String()
 }
 
-// singles reads a row of single letters from i on, with what stands between them. end is
-// after the row or, where none begins, after the word or sign at i.
+// singles reads a run of single letters from i on, with their separators. end is the position after
+// the run, or, if none begins, after the word or sign at i.
 func singles(text string, i int) (letters []rune, between []string, end int) {
 	if i > 0 && ends(text, i) {
 		return nil, nil, i + runeLen(text, i)
 	}
 	if i+1 < len(text) && alnum[text[i]] && alnum[text[i+1]] {
-		return nil, nil, letterEnd(text, i) // most words
+		return nil, nil, letterEnd(text, i) // the common case: a word
 	}
 	for at := i; ; {
 		r, size := utf8.DecodeRuneInString(text[at:])
@@ -81,7 +81,7 @@ func singles(text string, i int) (letters []rune, between []string, end int) {
 	}
 }
 
-// letterEnd returns the end of the word at i, underscores left out, or of the character.
+// letterEnd returns the end of the word at i without underscores, or of a single character.
 func letterEnd(text string, i int) int {
 	end := wordEnd(text, i)
 	if at := strings.IndexByte(text[i:end], '_'); at > 0 {
@@ -92,13 +92,13 @@ func letterEnd(text string, i int) int {
 
 func alone(r rune) bool { return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unspaced(r) }
 
-// marked reports whether text goes on with what is drawn over the character before.
+// marked reports whether text continues with a mark that combines with the previous character.
 func marked(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return combines(r) || ignorable(r)
 }
 
-// joined joins letters to words. Where nothing parts words, known ones do.
+// joined joins letters into words. Without separators it splits them at known words.
 func joined(letters []rune, between []string) string {
 	often := map[string]int{}
 	within := ""
@@ -119,11 +119,11 @@ func joined(letters []rune, between []string) string {
 	return out.String()
 }
 
-// maxParted bounds what is parted into words, in bytes.
+// maxParted is the longest text in bytes that is split into words.
 const maxParted = 256
 
-// parted puts spaces between the words that a row of letters is made of, so that as few
-// letters as can be are left over.
+// parted inserts spaces between the words of a run of letters so that the fewest letters are left
+// over.
 func parted(s string) string {
 	g := commands()
 	if len(s) > maxParted || g.known([]byte(s)) != unknownWord {
@@ -144,7 +144,7 @@ func parted(s string) string {
 		words = append(words, s[from[end]:end])
 	}
 	var b strings.Builder
-	alone := false // the word before is a letter that was left over
+	alone := false // the previous word is a single leftover letter
 	for _, w := range slices.Backward(words) {
 		if b.Len() > 0 && (len(w) > 1 || !alone) {
 			b.WriteByte(' ')
@@ -155,11 +155,10 @@ func parted(s string) string {
 	return b.String()
 }
 
-// leastHex is how many pairs of hexadecimal digits may be text.
+// leastHex is the least number of hexadecimal pairs that may be text.
 const leastHex = 12
 
-// hexadecimal returns what a text says in pairs of hexadecimal digits, with or without
-// spaces.
+// hexadecimal decodes the pairs of hexadecimal digits in a text, with or without spaces.
 func hexadecimal(text string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -188,11 +187,10 @@ func hexadecimal(text string) string {
 
 var hexByte = setOf("a-fA-F0-9")
 
-// leastEscapes is how many escapes make a text worth reading without them.
+// leastEscapes is the number of escapes from which a text is decoded.
 const leastEscapes = 3
 
-// escaped returns a text without the escapes of URLs, HTML, and JSON, "" where there are
-// few.
+// escaped returns a text with the escapes of URLs, HTML and JSON decoded, or "" if there are few.
 func escaped(text string) string {
 	n := strings.Count(text, "%") + strings.Count(text, "&#") + strings.Count(text, `\u`) + strings.Count(text, `\x`)
 	if n < leastEscapes {
@@ -229,8 +227,8 @@ func escape(s string) (c string, size int) {
 	return s[:1], 1
 }
 
-// rotated returns the lines of a text that may be in rot13, plain: the letters that are
-// rare in most languages are frequent in them.
+// rotated returns the decoded lines of a text that may be rot13: lines in which letters that are
+// rare in most languages are frequent.
 func rotated(text string) string {
 	return someLines(text, func(line string) string {
 		var often [26]int
@@ -260,8 +258,7 @@ func rotated(text string) string {
 	})
 }
 
-// backwards returns the lines of a text that are written backwards, forwards: those that
-// have everyday words so.
+// backwards returns the reversed lines of a text that contain everyday words when reversed.
 func backwards(text string) string {
 	return someLines(text, func(line string) string {
 		n := 0
@@ -281,10 +278,10 @@ func backwards(text string) string {
 	})
 }
 
-// reversedWords are everyday words, backwards.
+// reversedWords holds everyday words, written backwards.
 var reversedWords = wordSet(`eht dna lla ruoy uoy rof ton si era fo ot`, `eid red dnu ella enied`, `sel te suot`, `sal sol sadot`)
 
-// someLines returns what turn makes of the lines of a text.
+// someLines returns the lines of a text, transformed by turn.
 func someLines(text string, turn func(string) string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -296,8 +293,8 @@ func someLines(text string, turn func(string) string) string {
 	return out.String()
 }
 
-// placeholderQuery reports whether text shows a picture whose address has room for data:
-// who draws it sends them.
+// placeholderQuery reports whether text embeds an image whose URL has room for data: rendering it
+// would leak the data.
 func placeholderQuery(text string) bool {
 	for i := 0; ; {
 		at := strings.Index(text[i:], "![")
@@ -317,7 +314,7 @@ func placeholderQuery(text string) bool {
 	}
 }
 
-// shouted reports whether s is a name in capitals, as of what is to be put there.
+// shouted reports whether s is a placeholder name in capitals.
 func shouted(s string) bool {
 	n := run(s, 0, setOf("A-Z_"))
 	return n >= 4 && ends(s, n)

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// How many invisible characters are no accident: in a row, and in all where they spell
-// something in two or more kinds. Pages have single ones that nobody has typed.
+// Numbers of invisible characters above which they are deliberate: in one run, and in total if they
+// spell something in two or more kinds. Web pages contain stray ones.
 const (
 	leastHidden  = 3
 	leastSpelled = 16
 )
 
-// hidden looks for characters that a model reads and a person does not see: tags, runs
-// of what has no width, selectors of variants that select nothing, and overrides of the
-// direction of writing, which show another text than there is.
+// hidden looks for characters that a model reads and a person does not see: tag characters, runs of
+// zero-width characters, variation selectors without effect, and direction overrides, which display
+// a different text.
 func hidden(text string) (reason string, ok bool) {
 	if strings.ContainsAny(text, "\u202d\u202e") {
 		return "hidden characters: direction of writing", true
@@ -33,7 +33,7 @@ func hidden(text string) (reason string, ok bool) {
 		}
 		end = at + size
 		if r == '\u00ad' || r == '\ufeff' && at == 0 {
-			continue // hyphens of pages, the mark of a file
+			continue // soft hyphens, byte order mark
 		}
 		row++
 		all++
@@ -48,18 +48,18 @@ func hidden(text string) (reason string, ok bool) {
 	return "", false
 }
 
-// selects reports whether r selects a variant of the character before it.
+// selects reports whether r is a variation selector.
 func selects(r rune) bool { return r >= 0xE0100 && r <= 0xE01EF || r >= 0xFE00 && r <= 0xFE0D }
 
-// AsItLooks returns text as a reader sees it: without what is invisible, and in the small
-// Latin letters that others are, or look like.
+// AsItLooks returns text as a person sees it: without invisible characters, and with letters and
+// their look-alikes folded to small Latin letters.
 func AsItLooks(text string) string {
 	text, _ = Visible(text)
 	return strings.Map(folded, text)
 }
 
-// folded returns the small Latin letter that r is or looks like, without accents; the small
-// form of r if there is none. Text in disguise is read as it looks.
+// folded returns the small Latin letter that r is or resembles, without accents, or else the lower
+// case of r.
 func folded(r rune) rune {
 	switch {
 	case r >= 'A' && r <= 'Z':
@@ -84,10 +84,10 @@ func folded(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// alphabets are the first letters of alphabets in circles, squares, parentheses and flags.
+// alphabets holds the first letters of the circled, squared, parenthesized and flag alphabets.
 var alphabets = [...]rune{0x249C, 0x24B6, 0x24D0, 0x1F110, 0x1F130, 0x1F150, 0x1F170, 0x1F1E6}
 
-// likeness has the letter that each of the likenesses stands for.
+// likeness maps each look-alike to its letter.
 var likeness = func() map[rune]rune {
 	of := make(map[rune]rune)
 	for _, l := range likenesses {
@@ -102,8 +102,8 @@ var likeness = func() map[rune]rune {
 	return of
 }()
 
-// likenesses are letters with accents, and those of other scripts that look alike, as
-// capitals or as small letters: both are read as the same.
+// likenesses lists accented letters and look-alikes of other scripts, in either case; both cases
+// fold alike.
 var likenesses = []struct {
 	letter rune
 	signs  string

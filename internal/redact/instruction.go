@@ -7,24 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// Instruction reports whether text speaks to a model and tells it what to do, and
-// why that seems so, in a few words for people. It is meant for what tools and
-// documents say; to what a user says it does not apply.
+// Instruction reports whether text gives orders to a model, and a short reason for people. It is
+// meant for the text of tools and documents, not for a user's messages.
 //
-// Found are, in English, German, Spanish, French, Russian, Japanese, Chinese, and less of
-// it in Korean, Portuguese, Italian and others: that what was said before is to be ignored;
-// a new role; a system's prompt, or the wish to see it; something to be kept in memory for
-// later answers; how to answer from now on, always, never, or when this text is summarised;
-// what the user must not learn; tools to be used; data to be sent to an address; whatever
-// turns to an AI or an assistant with "must" and "should". Besides: the marks with which
-// models tell roles apart, characters that nobody sees, and all of this letter by letter,
-// in look-alikes, in base64, hexadecimal digits, escapes, rot13, and backwards.
+// It detects, in English, German, Spanish, French, Russian, Japanese and Chinese, and partly in
+// Korean, Portuguese, Italian and others: orders to ignore earlier instructions; a new role; a
+// system prompt, or a request to reveal it; something to remember for later answers; rules for
+// future answers or for summaries of this text; secrets to keep from the user; tools to call; data
+// to send to an address; any "must" or "should" that addresses an AI or an assistant. It also
+// detects role markers of prompt formats, invisible characters, and all of these spelled letter by
+// letter, in look-alikes, base64, hexadecimal, escapes, rot13, or backwards.
 //
-// Imperatives to people are none: "always back up the database", "never commit
-// secrets", "remember that pods are mortal". Nor is what a sentence about attacks quotes.
+// Imperatives for people pass: "always back up the database", "never commit secrets", "remember
+// that pods are mortal". So do quotations in a sentence about attacks.
 //
-// It is a net with holes. TestRecall says how many attacks it finds, and that it finds few
-// of those whose wording is new to it; what is shown to a model is evidence in any case.
+// Detection is incomplete. TestRecall measures the share of attacks found; it is low for unfamiliar
+// wording. Everything shown to a model must be treated as evidence in any case.
 func Instruction(text string) (reason string, ok bool) {
 	if reason, ok = hidden(text); ok {
 		return reason, true
@@ -35,7 +33,7 @@ func Instruction(text string) (reason string, ok bool) {
 	return disguised(text)
 }
 
-// spoken looks at what a text says in clear.
+// spoken looks for instructions in the plain text.
 func spoken(text string) (reason string, ok bool) {
 	if m := roleMark(text); m != "" {
 		return "marks of a role: " + m, true
@@ -47,16 +45,16 @@ func spoken(text string) (reason string, ok bool) {
 	return s.read(text)
 }
 
-// roleMarks tell the roles of a conversation apart in the prompts of models. Text
-// that brings its own wants to be taken for another role's.
+// roleMarks are the role markers of prompt formats. Text that contains them tries to impersonate
+// another role.
 var roleMarks = []string{
 	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>",
 	"<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "### Instruction:", "### System:", "### Human:", "### Assistant:",
 	"<system-reminder>", "<IMPORTANT>", "<system_prompt>", "<system>", "<system_instruction", "<|channel|>", "<|start|>", "[SYSTEM]", "[SYSTEM ", "[system](#", "\n\nHuman:", `{"role":"system"`, `{"role": "system"`,
 }
 
-// roleMark returns the first of the marks in text, "" if there is none. Those in
-// brackets are in capitals; in small letters they are code.
+// roleMark returns the first role marker in text, or "". Bracketed markers count only in capitals;
+// in small letters they are code.
 func roleMark(text string) string {
 	for i := 0; i < len(text); i++ {
 		n := strings.IndexAny(text[i:], "<[#{\n")
@@ -73,13 +71,13 @@ func roleMark(text string) string {
 	return ""
 }
 
-// Limits of what is decoded, in bytes.
+// Limits of decoded text, in bytes.
 const (
 	leastEncoded = 24
 	mostEncoded  = 8 << 10
 )
 
-// encoded looks at what a text says in base64.
+// encoded looks for instructions in base64.
 func encoded(text string) (reason string, ok bool) {
 	for i := 0; i < len(text); {
 		if !encodedByte[text[i]] {
@@ -99,7 +97,7 @@ func encoded(text string) (reason string, ok bool) {
 
 var encodedByte = setOf("a-zA-Z0-9+/_-")
 
-// decode returns what s says in base64, "" if that is no text.
+// decode decodes s from base64; it returns "" if the result is not text.
 func decode(s string) string {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(s)
 	if probe, err := base64.RawStdEncoding.DecodeString(s[:leastEncoded]); err != nil || !likelyText(probe) {
@@ -115,8 +113,8 @@ func decode(s string) string {
 	return string(b)
 }
 
-// likelyText reports whether b is text: no control characters, and hardly anything but
-// letters and spaces, or characters that are whole. The last one may be cut off.
+// likelyText reports whether b is text: valid characters, no control characters, and almost only
+// letters and spaces. The last character may be cut off.
 func likelyText(b []byte) bool {
 	odd, wide := 0, 0
 	for i := 0; i < len(b); {

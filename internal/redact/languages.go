@@ -1,7 +1,6 @@
 package redact
 
-// moreWords are the sets of words that the patterns of [morePatterns] share.
-//
+// moreWords holds the word sets that the patterns of [morePatterns] share.
 //nolint:misspell // words of other languages
 var moreWords = map[string]string{
 	"negation": `not never no nicht nie niemals kein keine pas jamais non nunca não`,
@@ -10,7 +9,7 @@ var moreWords = map[string]string{
 		злоумышленник* атак* инъекци* 攻撃 攻撃者 インジェクション 攻击 攻击者 注入 공격 공격자 인젝션`,
 	"under": `to may might could would can that which they it tries try and or zu a à de für pour para que qui`,
 
-	// English: what is done to this text, what it is, what is done then.
+	// English: verbs on this text, names for it, the verbs that follow.
 	"digest": `summarise summarize summarising summarizing translate translating paraphrase paraphrasing process processing read reading analyse analyze analysing analyzing
 		review reviewing index indexing rewrite rewriting evaluate quote describe describing explain explaining`,
 	"page": `document page text article file mail email message content website site note entry record section paragraph result output comment review report résumé cv`,
@@ -58,7 +57,7 @@ var moreWords = map[string]string{
 	"ru-send":   `отправь отправьте перешли перешлите пошли передай передайте загрузи выложи`,
 	"ru-data":   `истори* переписк* парол* ключ* секрет* разговор* чат* данн* сообщени* диалог* токен*`,
 
-	// Japanese. The past tense tells of it.
+	// Japanese. The past tense reports an attack.
 	"ja-past":   `無視した 無視され 忘れた 従った 破棄した`,
 	"ja-undo":   `無視して 無視せよ 無視しろ 無視する 無視しなさい 無視し 忘れて 忘れろ 忘れなさい 破棄して 破棄せよ 従わない 従わず 従うな 守らない 取り消して 上書きして`,
 	"ja-orders": `指示 命令 ルール 規則 プロンプト 指令 制約 ガイドライン 制限 設定`,
@@ -75,7 +74,7 @@ var moreWords = map[string]string{
 	"ja-data": `会話 履歴 パスワード 秘密 トークン チャット 記憶 認証情報 鍵 キー 個人情報 メモリ`,
 	"ja-send": `送信して 送って 送れ 送信せよ 転送して 投稿して アップロードして 送信すること`,
 
-	// Chinese. 了 after a verb tells of it.
+	// Chinese. 了 after a verb reports an attack.
 	"zh-past":   `忽略了 无视了 忘记了 忘了 抛弃了 忽視了`,
 	"zh-undo":   `忽略 无视 無視 忘记 忘掉 抛弃 覆盖 推翻 不要理会 别理会 不再遵守 不要遵守 不必遵守 不用遵守 违反 丢弃 绕过`,
 	"zh-orders": `指令 指示 规则 提示 命令 规定 要求 说明 限制 提示词 约束 设定`,
@@ -101,7 +100,7 @@ var moreWords = map[string]string{
 	"ko-act":    `말하 말해 쓰세요 추가하 추가해 추천하 추천해 언급하 언급해 답하 답해 넣으 넣어 주세요`,
 }
 
-// morePatterns are by the reason that is given for them, beside [commandPatterns].
+// morePatterns maps the reported reason to further patterns, in addition to [commandPatterns].
 var morePatterns = map[string]string{
 	"overrides earlier instructions": `
 		$orders|$rules|policies|operators ..5 not|longer|never ..1 count|valid|bind

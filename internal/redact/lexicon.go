@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// wordSet makes a set of the words in lists.
+// wordSet returns the set of the words in lists.
 func wordSet(lists ...string) map[string]bool {
 	set := make(map[string]bool)
 	for _, l := range lists {
@@ -14,11 +14,11 @@ func wordSet(lists ...string) map[string]bool {
 }
 
 var (
-	// copulas say that what follows is the value.
+	// copulas are verbs before a value.
 	copulas = wordSet(`is was are were equals will shall should must be been has becomes`,
 		`ist war lautet lauten heißt heisst lautete wäre wurde wird`,
 		`es era será son`, `est était sera`, `é is:`, `это`)
-	// fillers may stand between it and the value.
+	// fillers may stand between a copula and the value.
 	fillers = wordSet(`now currently actually still just be been set to changed updated reset always called simply really literally
 		also probably again equal called`,
 		`jetzt nun aktuell noch derzeit immer auf geändert gesetzt einfach`,
@@ -29,14 +29,14 @@ var (
 	types = wordSet(`string str text varchar char nvarchar securestring any object var let const option optional none nil null`,
 		`secretstr secretstring pscredential bool boolean int integer byte bytes`)
 
-	// placeholders stand where a value would.
+	// placeholders stand in place of a value.
 	placeholders = wordSet(`password passwd pass pwd passphrase passwort kennwort contraseña secret token key pin code apikey api-key
 		api_key api_token your-password changeme change-me change_me value string str text null nil none true false undefined unset
 		empty todo tbd n/a na yes no on off default optional required redacted removed hidden masked secure varchar bytes byte
 		object any int integer bool boolean securestring pscredential prompt env stdin file keyring vault xxx foo bar user username
 		void const let var auto char self this new return await function def func lambda async static public private`)
 
-	// predicates are what is said of a password, in the place of one.
+	// predicates describe a secret instead of giving its value.
 	predicates = wordSet(`a an the this that these those it its not no never always only also still very too so such as at in on of to
 		for from by with without within under over about after before between during until unless if when while because since per via
 		and or but nor then than same different my your his her our their one two some any all each every both either neither what which
@@ -66,8 +66,7 @@ var (
 		stocké chiffré erroné bon mauvais`)
 )
 
-// predicate reports whether w says something of a secret. Words that are made from
-// verbs do in general.
+// predicate reports whether w describes a secret. Participles do in general.
 func predicate(w string) bool {
 	w = strings.ToLower(strings.Trim(w, ".,;:!?*_()"))
 	if predicates[w] {
@@ -81,7 +80,7 @@ func predicate(w string) bool {
 	return false
 }
 
-// Words that make a key or a code a secret: before it, and after it.
+// Words before and after "key" or "code" that make it a secret.
 var (
 	keyWords = []string{
 		"api", "access", "secret", "private", "account", "encryption", "decryption", "signing", "auth", "master", "storage",

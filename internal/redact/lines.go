@@ -2,10 +2,10 @@ package redact
 
 import "strings"
 
-// Lines returns text with a line feed for whatever any reader takes for the end of a line:
-// carriage returns, with or without a line feed, vertical tabs, form feeds, separators of
-// files, groups and records, NEL, and the line and paragraph separators of Unicode. After
-// those that are no line feed in text it writes indent.
+// Lines returns text with a line feed for every character that some reader treats as a line end:
+// carriage returns, with or without a line feed, vertical tabs, form feeds, file, group and record
+// separators, NEL, and the line and paragraph separators of Unicode. After each replaced line end
+// it writes indent.
 func Lines(text, indent string) string {
 	at := lineEnd(text, 0)
 	if at == len(text) {
@@ -17,7 +17,7 @@ func Lines(text, indent string) string {
 	for ; at < len(text); at = lineEnd(text, at) {
 		b.WriteString(text[kept:at])
 		size := runeLen(text, at)
-		if text[at] != '\r' || !strings.HasPrefix(text[at+1:], "\n") { // otherwise the line feed follows
+		if text[at] != '\r' || !strings.HasPrefix(text[at+1:], "\n") { // in CRLF the line feed follows
 			b.WriteString("\n" + indent)
 		}
 		at += size
@@ -27,8 +27,8 @@ func Lines(text, indent string) string {
 	return b.String()
 }
 
-// lineEnd returns where the next end of a line is that is no line feed, or the length of
-// the text.
+// lineEnd returns the position of the next line end other than a line feed, or the length of the
+// text.
 func lineEnd(text string, i int) int {
 	for ; i < len(text); i++ {
 		switch c := text[i]; {

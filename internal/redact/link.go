@@ -2,23 +2,22 @@ package redact
 
 import "strings"
 
-// link is what ties a value to the word for a secret, from weak to strong.
+// link is the connection between a value and the word for a secret, ordered from weak to strong.
 type link uint8
 
 const (
 	unlinked link = iota
-	beside        // password hunter2; | password | hunter2 |
+	adjacent        // password hunter2; | password | hunter2 |
 	flag          // --password hunter2
 	copula        // the password for the printer is hunter2
 	assigned      // password = hunter2, "password": "hunter2"
 )
 
-// maxPhrase is how many words may stand between a word for a secret and the verb:
-// "the password for the guest network of the office is".
+// maxPhrase is the largest number of words between a word for a secret and the verb: "the password
+// for the guest network of the office is".
 const maxPhrase = 9
 
-// linked returns where the value of a word that ends at j begins, and by what it is
-// tied to it.
+// linked returns the start of the value of the word that ends at j, and its link to the word.
 func (p *scanner) linked(i, j int) (link, int) {
 	s := p.s
 	at := j
@@ -40,17 +39,17 @@ func (p *scanner) linked(i, j int) (link, int) {
 	case c == ':' || c == '=':
 		return p.sign(at)
 	case closed && c == '>':
-		return beside, at + 1
+		return adjacent, at + 1
 	case c == '(' && at == j && at+1 < len(s) && strings.IndexByte("\"'`", s[at+1]) >= 0:
 		return assigned, at + 1
 	case c == ',' && closed, c == '|':
-		return beside, blanks(s, at+1)
+		return adjacent, blanks(s, at+1)
 	case strings.HasPrefix(s[at:], "->"):
 		return assigned, blanks(s, at+2)
 	case strings.HasPrefix(s[at:], "→"), strings.HasPrefix(s[at:], "–"), strings.HasPrefix(s[at:], "—"):
-		return beside, blanks(s, at+len("→"))
+		return adjacent, blanks(s, at+len("→"))
 	case c == '-' && at > j && at+1 < len(s) && s[at+1] == ' ':
-		return beside, blanks(s, at+1)
+		return adjacent, blanks(s, at+1)
 	case c == '\n':
 		return nextLine(s, at)
 	case at == j:
@@ -63,13 +62,13 @@ func (p *scanner) linked(i, j int) (link, int) {
 		return assigned, at + len(w)
 	}
 	l, v := p.words(at)
-	if _, verb := has(s, i, "pass "); verb && l == beside {
-		return unlinked, 0 // "pass `-x`" is an order
+	if _, verb := has(s, i, "pass "); verb && l == adjacent {
+		return unlinked, 0 // "pass `-x`" is an instruction
 	}
 	return l, v
 }
 
-// aside skips a short remark in brackets.
+// aside skips a short parenthesis.
 func aside(s string, i int) int {
 	if i >= len(s) || s[i] != '(' {
 		return i
@@ -84,8 +83,7 @@ func aside(s string, i int) int {
 	return i
 }
 
-// sign reads ":", "=", ":=", "=>", "==" and what a type or a line's end puts between
-// it and the value.
+// sign reads ":", "=", ":=", "=>", "==", and a type or a line end between sign and value.
 func (p *scanner) sign(at int) (link, int) {
 	s := p.s
 	first := at
@@ -113,8 +111,8 @@ func (p *scanner) sign(at int) (link, int) {
 
 var emphasis = setOf("*")
 
-// onItsOwnLine finds a value alone on the next line, or on the line after a fence or
-// an empty one. It counts as beside, as a list or a map begins like this, too.
+// onItsOwnLine finds a value alone on the next line, or on the line after a fence or an empty line.
+// The link is only adjacent, because lists and maps begin like this, too.
 func onItsOwnLine(s string, at int) (link, int) {
 	for range 3 {
 		if at < len(s) && s[at] == '\r' {
@@ -135,13 +133,13 @@ func onItsOwnLine(s string, at int) (link, int) {
 	if end == at || end < len(s) && s[end] != '\n' && s[end] != '\r' || strings.IndexByte("-#>{[", s[at]) >= 0 || s[end-1] == ':' {
 		return unlinked, 0
 	}
-	return beside, at
+	return adjacent, at
 }
 
 var fenceByte = setOf("`a-z")
 
-// nextLine reads the value of a variable that is named in one line and has its value
-// in the next, as in manifests of containers.
+// nextLine reads the value of a variable whose name stands on one line and its value on the next,
+// as in container manifests.
 func nextLine(s string, at int) (link, int) {
 	at = blanks(s, at+1)
 	if w, ok := has(s, at, "value:"); ok {
@@ -178,14 +176,14 @@ func (p *scanner) words(at int) (link, int) {
 			if l, v := p.phraseEnd(next); l != unlinked {
 				return l, v
 			}
-			return beside, next
+			return adjacent, next
 		case w == "c" && (strings.HasPrefix(s[end:], "'est ") || strings.HasPrefix(s[end:], "’est ")):
 			return copula, end + strings.IndexByte(s[end:], ' ') + 1
 		case n == 0 && !prepositions[w]:
 			if then := wordEnd(s, next); copulas[strings.ToLower(s[next:min(then, next+8)])] && blanks(s, then) > then {
-				return beside, blanks(s, then) // "mot de passe gmail est"
+				return adjacent, blanks(s, then) // "mot de passe gmail est"
 			}
-			return beside, first
+			return adjacent, first
 		}
 		if next < len(s) && (s[next] == ':' || s[next] == '=') {
 			if said {
@@ -206,7 +204,7 @@ func (p *scanner) words(at int) (link, int) {
 		return copula, at
 	}
 	if at == first {
-		return beside, at // not a word at all: a quote, a number
+		return adjacent, at // not a word: a quote, a number
 	}
 	return unlinked, 0
 }

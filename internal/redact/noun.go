@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// class is what sort of secret a word stands for. It decides how far what follows
-// is believed to be one.
+// class is the kind of secret that a word names. It decides how random a value must look.
 type class uint8
 
 const (
@@ -18,11 +17,11 @@ const (
 	pin
 	code   // of a door, an alarm, a second factor
 	key    // an API key
-	token  // and whatever else is random
-	secret // a client's secret
+	token  // and other random values
+	secret // a client secret
 	cardCodeWord
 	ssnWord
-	seed // words that restore a wallet
+	seed // the seed words of a wallet
 	bearer
 	basic
 	authorization
@@ -37,8 +36,8 @@ var kindOf = map[class]string{
 	cookie: Cookie, session: Cookie,
 }
 
-// endings are words for secrets that are recognised at the end of a longer one, too:
-// DB_PASSWORD, dbPassword, pgpassword, Datenbankpasswort.
+// endings are words for secrets that are recognized at the end of a longer word, too: DB_PASSWORD,
+// dbPassword, pgpassword, Datenbankpasswort.
 var endings = []struct {
 	word string
 	class
@@ -62,8 +61,8 @@ var endings = []struct {
 	{"schlüssel", key},
 }
 
-// parts are words for secrets that have to be words of their own, or the last part
-// of an identifier: db_pass, dbPass.
+// parts are words for secrets that must stand alone or be the last part of an identifier: db_pass,
+// dbPass.
 var parts = map[string]class{
 	"pass": password, "pwd": password, "pw": password, "mdp": password, "senha": password, "пароль": password, "passe": password,
 	"parola": password, "psk": password, "pin": pin, "code": code, "código": code, "codigo": code, "combination": code,
@@ -77,8 +76,7 @@ var parts = map[string]class{
 	"prüfziffer": cardCodeWord, "prüfnummer": cardCodeWord, "kartenprüfnummer": cardCodeWord, "cryptogramme": cardCodeWord,
 }
 
-// lastBytes are the last bytes of all of these words, in either case. Ordinary
-// words that end in one of them cost a look-up.
+// lastBytes holds the last bytes of these words, in either case. It spares most words a look-up.
 var lastBytes = func() *[256]bool {
 	var set [256]bool
 	add := func(w string) {
@@ -94,16 +92,16 @@ var lastBytes = func() *[256]bool {
 	return &set
 }()
 
-// maybeNoun is a quick test that most words fail.
+// maybeNoun is a quick test that rejects most words.
 func maybeNoun(w string) bool {
 	return len(w) >= 2 && lastBytes[w[len(w)-1]]
 }
 
-// maxNoun is how much of the end of a long identifier is looked at, in bytes.
+// maxNoun is the length in bytes of the end of an identifier that is inspected.
 const maxNoun = 24
 
-// classify returns what the word of text[i:j] stands for, and where the word that
-// names it begins and its phrase ends: for "clé d'API" after "API".
+// classify returns the class of the word text[i:j], the start of the naming word and the end of its
+// phrase: for "clé d'API" the end is after "API".
 func (p *scanner) classify(i, j int) (c class, start, end int) {
 	tail := max(i, j-maxNoun)
 	w := strings.ToLower(p.s[tail:j])
@@ -124,8 +122,8 @@ func (p *scanner) classify(i, j int) (c class, start, end int) {
 	return c, start, end
 }
 
-// lastPart returns where the last part of an identifier begins: after an underscore,
-// or at a capital after a small letter.
+// lastPart returns the start of the last part of an identifier: after an underscore, or at a
+// capital after a small letter.
 func lastPart(w string) int {
 	for i := len(w) - 1; i > 0; i-- {
 		if w[i-1] == '_' || w[i] >= 'A' && w[i] <= 'Z' && w[i-1] >= 'a' && w[i-1] <= 'z' {
@@ -135,8 +133,8 @@ func lastPart(w string) int {
 	return 0
 }
 
-// qualify settles words that stand for a secret only beside another, and returns the
-// end of their phrase.
+// qualify classifies words that name a secret only together with another word, and returns the end
+// of their phrase.
 func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
 	switch c {
 	case key:
@@ -208,8 +206,7 @@ func (p *scanner) follows(i int, words ...string) bool {
 	return false
 }
 
-// isFor reports whether what follows j says what a key or code is for: "for the front
-// door".
+// isFor reports whether the text after j states the purpose of a key or code: "for the front door".
 func (p *scanner) isFor(j int, words ...string) bool {
 	said := after(p.s, j, 48)
 	if end := strings.IndexAny(said, ".:\n,"); end >= 0 {
@@ -227,7 +224,7 @@ func (p *scanner) isFor(j int, words ...string) bool {
 	return false
 }
 
-// leads returns the length of the one of phrases that follows j, 0 if none does.
+// leads returns the length of the phrase that stands at j, or 0.
 func (p *scanner) leads(j int, phrases []string) int {
 	for _, w := range phrases {
 		if len(p.s)-j >= len(w) && strings.EqualFold(p.s[j:j+len(w)], w) {
@@ -237,7 +234,7 @@ func (p *scanner) leads(j int, phrases []string) int {
 	return 0
 }
 
-// noun looks for the value of the secret that the word of text[i:j] may stand for.
+// noun redacts the value of the secret that the word text[i:j] may name.
 func (p *scanner) noun(i, j int) {
 	c, start, end := p.classify(i, j)
 	switch c {
@@ -255,7 +252,7 @@ func (p *scanner) noun(i, j int) {
 	}
 }
 
-// scheme takes out what follows "Bearer" or, in a header, "Basic".
+// scheme redacts the credential after "Bearer" or, in a header, "Basic".
 func (p *scanner) scheme(c class, i, j int) {
 	at := blanks(p.s, j)
 	if at == j || c == basic && !strings.Contains(before(p.s, i, 24), "auth") {
@@ -267,7 +264,7 @@ func (p *scanner) scheme(c class, i, j int) {
 	}
 }
 
-// nameAndPassword reports whether v is a pair of these in base64.
+// nameAndPassword reports whether v is a name and password in base64.
 func nameAndPassword(v string) bool {
 	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
 	return err == nil && bytes.IndexByte(b, ':') >= 0
@@ -275,8 +272,8 @@ func nameAndPassword(v string) bool {
 
 var credentialByte = setOf("a-zA-Z0-9._~+/=-")
 
-// session takes out "sessionid=…", but not the name of a session in data: what is
-// kept in a cookie is long, mixed and no UUID.
+// session redacts "sessionid=…", but not a session's name in data: the value of a cookie is long,
+// mixed and no UUID.
 func (p *scanner) session(i, j int) {
 	if j >= len(p.s) || p.s[j] != '=' || (i > 0 && p.s[i-1] == '_') {
 		return
@@ -294,7 +291,7 @@ func (p *scanner) cookieValue(i, least int) {
 
 var cookieByte = setOf("a-zA-Z0-9._~+/=%:|!*-")
 
-// cookies takes the values out of a header "Cookie:" or "Set-Cookie:".
+// cookies redacts the values of a "Cookie:" or "Set-Cookie:" header.
 func (p *scanner) cookies(j int) {
 	s := p.s
 	if j >= len(s) || s[j] != ':' || j < p.header {
@@ -312,7 +309,7 @@ func (p *scanner) cookies(j int) {
 	p.header = i
 }
 
-// touched reports whether a redaction stands in or right after text[i:j].
+// touched reports whether text[i:j] contains a redaction or ends at one.
 func (p *scanner) touched(i, j int) bool {
 	return strings.HasPrefix(p.s[j:], markerStart) || i > 0 && p.s[i-1] == ']' || strings.Contains(p.s[i:j], markerStart)
 }

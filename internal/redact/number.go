@@ -2,10 +2,10 @@ package redact
 
 import "strings"
 
-// group is a stretch of digits, part of a number that is written in groups.
+// group is one group of digits of a number.
 type group struct{ start, end int }
 
-// number looks at the digits of text[i:j] and returns where the walk goes on.
+// number inspects the digits text[i:j] and returns where the scan continues.
 func (p *scanner) number(i, j int) int {
 	if run(p.s, i, digits) != j {
 		return j
@@ -29,7 +29,7 @@ func (p *scanner) number(i, j int) int {
 	return j
 }
 
-// botToken returns the end of a Telegram bot's token, i if there is none.
+// botToken returns the end of a Telegram bot token, or i if there is none.
 func botToken(s string, i, j int) int {
 	if j-i < 8 || j-i > 10 || j >= len(s) || s[j] != ':' {
 		return i
@@ -41,8 +41,8 @@ func botToken(s string, i, j int) int {
 	return end
 }
 
-// ssn returns the end of the US social security number that begins at i, i if there
-// is none or nothing near it says that it is one.
+// ssn returns the end of the US social security number at i, or i if there is none or the text does
+// not name it.
 func (p *scanner) ssn(i, j int) int {
 	s := p.s
 	if j-i != 3 || len(s) < i+11 || s[i] == '9' || s[i:j] == "000" || s[i:j] == "666" {
@@ -63,11 +63,10 @@ func (p *scanner) ssn(i, j int) int {
 	return i
 }
 
-// maxGroups of a card number.
+// maxGroups is the largest number of digit groups of a card number.
 const maxGroups = 6
 
-// card returns the end of the card number whose first digits are text[i:j], i if
-// none begins there.
+// card returns the end of the card number whose first digits are text[i:j], or i if there is none.
 func card(s string, i, j int) int {
 	if j-i > 19 || s[i] < '2' || s[i] > '8' {
 		return i
@@ -96,8 +95,8 @@ func card(s string, i, j int) int {
 	}
 }
 
-// cardMayStart rejects digits that go on from something before them: a decimal, a
-// path, a phone number, an order's number.
+// cardMayStart rejects digits that continue something: a decimal, a path, a phone number, an order
+// number.
 func cardMayStart(s string, i int) bool {
 	if i == 0 {
 		return true
@@ -130,9 +129,8 @@ func cardMayEnd(s string, j int) bool {
 	return true
 }
 
-// separator returns the start of the next digits if what lies between may stand
-// within a card number: one space or dash, one line's end with what indents the next
-// line, marks of emphasis, tags. Otherwise it returns j.
+// separator returns the start of the next digits if a card number may contain the text between: one
+// space or dash, one line end with indentation, emphasis, tags. Otherwise it returns j.
 func separator(s string, j int) (next int, line, markup bool) {
 	const most = 40
 	i := j
@@ -171,7 +169,7 @@ func separator(s string, j int) (next int, line, markup bool) {
 	return j, false, false
 }
 
-// plausible reports whether the digits in their groups are a card's.
+// plausible reports whether the digits and their grouping are those a card has.
 func plausible(s string, groups []group, number []byte, loose bool, lines int) bool {
 	lengths := make([]byte, len(groups))
 	for i, g := range groups {
@@ -203,8 +201,7 @@ func saysCard(near string) bool {
 	return false
 }
 
-// issued reports whether an issuer of cards has numbers of this beginning and
-// length.
+// issued reports whether a card issuer uses numbers of this prefix and length.
 func issued(n []byte) bool {
 	p := 0
 	for _, c := range n[:6] {
@@ -234,7 +231,7 @@ func issued(n []byte) bool {
 	return false
 }
 
-// luhn is the check of ISO/IEC 7812.
+// luhn verifies the checksum of ISO/IEC 7812.
 func luhn(n []byte) bool {
 	sum := 0
 	for i, c := range n {
@@ -249,8 +246,8 @@ func luhn(n []byte) bool {
 	return sum%10 == 0
 }
 
-// cardCode returns where the code of a card stands that is written after its number,
-// which ends at i: a date of expiry and three or four digits.
+// cardCode returns the bounds of the card code after a card number that ends at i: it follows an
+// expiry date and has three or four digits.
 func cardCode(s string, i int) (start, end int) {
 	skip := func(i int) int {
 		for i < len(s) && strings.IndexByte(" ,;|/:.-\t", s[i]) >= 0 {
@@ -278,7 +275,7 @@ func cardCode(s string, i int) (start, end int) {
 	return start, end
 }
 
-// ibanLength is the length of an account number by its country (ISO 13616).
+// ibanLength maps a country to the length of its account numbers (ISO 13616).
 var ibanLength = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BR": 29, "BY": 28, "CH": 21,
 	"CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FO": 18, "FR": 27,
@@ -289,8 +286,8 @@ var ibanLength = map[string]int{
 	"TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20,
 }
 
-// iban returns the end of the account number whose first characters are text[i:j], i
-// if there is none. Single spaces and dashes may part its groups.
+// iban returns the end of the account number whose first characters are text[i:j], or i if there is
+// none. Single spaces and dashes may separate its groups.
 func iban(s string, i, j int) int {
 	if j-i < 4 || !digits[s[i+2]] || !digits[s[i+3]] || digits[s[i]] || digits[s[i+1]] {
 		return i
@@ -309,7 +306,7 @@ func iban(s string, i, j int) int {
 			number = append(number, s[at])
 		case at+1 < len(s) && alnum[s[at+1]] && (s[at] == ' ' || s[at] == '-') && len(number) >= 4:
 		case strings.HasPrefix(s[at:], "\u00a0"):
-			at++ // of two bytes
+			at++ // two bytes long
 		default:
 			return i
 		}
@@ -320,7 +317,7 @@ func iban(s string, i, j int) int {
 	return at
 }
 
-// mod97 is the check of ISO 7064 with the first four characters at the end.
+// mod97 verifies the checksum of ISO 7064, with the first four characters moved to the end.
 func mod97(number []byte) bool {
 	rest := 0
 	for i := range number {

@@ -2,9 +2,8 @@ package redact
 
 import "strings"
 
-// login takes out the password of a pair: "login: ada / hunter2", "credentials
-// ada:hunter2". What follows has to look like a password, as much is written in
-// pairs.
+// login redacts the password of a pair: "login: ada / hunter2", "credentials ada:hunter2". It must
+// look like a password, because many things are written in pairs.
 func (p *scanner) login(j int) {
 	s := p.s
 	at := blanks(s, j)
@@ -26,9 +25,9 @@ func (p *scanner) login(j int) {
 
 var nameByte = setOf("a-zA-Z0-9._@+-")
 
-// strong takes out the value that begins at i if it could be nothing but a password.
+// strong redacts the value at i if it can only be a password.
 func (p *scanner) strong(i int) {
-	start, end, _ := p.read(password, beside, 0, i)
+	start, end, _ := p.read(password, adjacent, 0, i)
 	if start >= end || p.touched(start, end) {
 		return
 	}
@@ -38,8 +37,8 @@ func (p *scanner) strong(i int) {
 	}
 }
 
-// option takes out passwords of options that are known by their commands: curl -u
-// ada:hunter2, sshpass -p hunter2, mysql -phunter2.
+// option redacts passwords in options of known commands: curl -u ada:hunter2, sshpass -p hunter2,
+// mysql -phunter2.
 func (p *scanner) option(i int) {
 	s := p.s
 	said := before(s, i, 64)
@@ -56,9 +55,9 @@ func (p *scanner) option(i int) {
 	}
 }
 
-// said takes out what has just been called a password: "use hunter2 as the
-// password", "hunter2 is my password".
-func (p *scanner) said(i int) {
+// namedAfter redacts a value that is called a password afterwards: "use hunter2 as the password",
+// "hunter2 is my password".
+func (p *scanner) namedAfter(i int) {
 	end := i
 	for range 4 {
 		end = len(strings.TrimRight(p.s[:end], " "))
@@ -70,7 +69,7 @@ func (p *scanner) said(i int) {
 		if start == end || end-start == 64 {
 			return
 		}
-		if sayers[w] {
+		if predicative[w] {
 			if from, at := p.wordBefore(start); from < at && at < start {
 				p.strong(p.unqualified(from, at))
 			}
@@ -83,7 +82,7 @@ func (p *scanner) said(i int) {
 	}
 }
 
-// wordBefore returns where the word before i begins and ends.
+// wordBefore returns the bounds of the word before i.
 func (p *scanner) wordBefore(i int) (from, to int) {
 	to = len(strings.TrimRight(p.s[:i], " "))
 	from = to
@@ -93,8 +92,8 @@ func (p *scanner) wordBefore(i int) (from, to int) {
 	return from, to
 }
 
-// unqualified goes back from the word that begins at from over what is said of a
-// password: "hunter2! strong enough as a password".
+// unqualified moves back from the word at from over adjectives of a password: "hunter2! strong
+// enough as a password".
 func (p *scanner) unqualified(from, to int) int {
 	for range 3 {
 		if !praise[strings.ToLower(p.s[from:to])] {
@@ -105,8 +104,8 @@ func (p *scanner) unqualified(from, to int) int {
 	return from
 }
 
-// praise is what people ask of a password.
+// praise holds adjectives of a good password.
 var praise = wordSet(`strong enough good safe secure ok okay fine valid too stark genug sicher gut segura buena suficientemente bastante assez sûr bon fort`)
 
-// sayers stand between a password and the word for it.
-var sayers = wordSet(`as is als ist como es comme est`)
+// predicative are the words between a password and the word for it.
+var predicative = wordSet(`as is als ist como es comme est`)

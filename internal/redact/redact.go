@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// The kinds of what [Redact] takes out.
+// Kinds of secrets that [Redact] removes.
 const (
 	Password    = "password"
-	Passphrase  = "passphrase" // of several words, also the words that restore a wallet
+	Passphrase  = "passphrase" // several words, including the seed words of a wallet
 	PIN         = "pin"
-	AccessCode  = "access code" // of a door, an alarm, a second factor
+	AccessCode  = "access code" // of a door, an alarm or a second factor
 	APIKey      = "api key"
 	Token       = "token"
 	Secret      = "secret"
@@ -24,10 +24,10 @@ const (
 	SSN         = "social security number"
 )
 
-// Finding is the place of a secret, never the secret itself.
+// Finding is the position of a secret, never the secret.
 type Finding struct {
 	Kind string `json:"kind"` // one of the constants of this package
-	// Start and End bound it in the original text, in bytes, End excluded.
+	// Start and End are byte offsets in the original text; End is exclusive.
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
@@ -37,17 +37,17 @@ const (
 	markerMax   = len(markerStart) + 40
 )
 
-// maxRounds bounds how often a text is read again after something was taken out.
+// maxRounds bounds how often a text is scanned again after a removal.
 const maxRounds = 8
 
-// Redact returns text with every secret replaced by "[redacted: kind]", and where
-// they were, in the order of the text. Findings do not overlap.
+// Redact returns text with every secret replaced by "[redacted: kind]", and the findings in the
+// order of the text. Findings do not overlap.
 func Redact(text string) (string, []Finding) {
 	redacted := text
 	var found []Finding
-	// What stands beside a secret can look like another one, or like none, because of
-	// it: the text is read again until nothing more comes to light. Almost always the
-	// second reading finds nothing; nothing made with malice may need more than a few.
+	// A removed secret can reveal or hide another one next to it, so the text is scanned until
+	// nothing new is found. Almost always the second scan is the last; even adversarial text needs
+	// few.
 	for range maxRounds {
 		s := scanner{s: redacted}
 		s.run()
@@ -60,7 +60,7 @@ func Redact(text string) (string, []Finding) {
 	return redacted, found
 }
 
-// replace puts a marker in the place of each finding.
+// replace substitutes a marker for each finding.
 func replace(text string, found []Finding) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -76,14 +76,14 @@ func replace(text string, found []Finding) string {
 	return b.String()
 }
 
-// original translates findings in a text from which done was taken out to places in
-// the original text. Both are in order, which makes one walk of it.
+// original maps findings in a text from which done was removed to offsets of the original text.
+// Both lists are sorted, so one pass is enough.
 func original(found, done []Finding) []Finding {
 	if len(done) == 0 {
 		return found
 	}
 	found = merge(found)
-	next, shift := 0, 0 // the next of done; how far before it the original is ahead
+	next, shift := 0, 0 // the next of done; the offset difference to the original
 	place := func(at int, end bool) int {
 		for next < len(done) {
 			start := done[next].Start - shift
@@ -106,7 +106,7 @@ func original(found, done []Finding) []Finding {
 	return found
 }
 
-// merge sorts findings and joins those that overlap; the first names the kind.
+// merge sorts findings and joins overlapping ones; the first one sets the kind.
 func merge(found []Finding) []Finding {
 	slices.SortFunc(found, func(a, b Finding) int {
 		return cmp.Or(a.Start-b.Start, b.End-a.End, cmp.Compare(a.Kind, b.Kind))
@@ -122,12 +122,12 @@ func merge(found []Finding) []Finding {
 	return out
 }
 
-// scanner walks once over a text, from word to word. What has a shape of its own is
-// found at its first word; a word for a secret looks ahead for its value.
+// scanner scans a text once, word by word. A secret with its own shape is found at its first word;
+// a word for a secret looks ahead for its value.
 type scanner struct {
 	s      string
 	found  []Finding
-	header int // the end of the last header with cookies
+	header int // end of the last cookie header
 }
 
 func (p *scanner) add(kind string, start, end int) {
@@ -161,7 +161,7 @@ func (p *scanner) run() {
 	}
 }
 
-// word looks at the word of text[i:j] and returns where the walk goes on.
+// word inspects the word text[i:j] and returns where the scan continues.
 func (p *scanner) word(i, j int) int {
 	if c := p.s[i]; c >= '0' && c <= '9' {
 		return max(j, p.number(i, j))
@@ -181,7 +181,7 @@ func (p *scanner) word(i, j int) int {
 	return j
 }
 
-// marker returns the length of the marker that s begins with, 0 if there is none.
+// marker returns the length of the redaction marker at the start of s, or 0.
 func marker(s string) int {
 	if !strings.HasPrefix(s, markerStart) {
 		return 0

@@ -9,53 +9,52 @@ import (
 	"unicode/utf8"
 )
 
-// A step of a pattern is a set of words, after up to gap others, none of which may say no
-// where it is strict.
+// step of a pattern is a set of words, after at most gap other words. A strict step allows no
+// negation among those.
 type step struct {
 	words  map[uint16]bool
 	gap    int
 	strict bool
 }
 
-// A pattern is a row of steps within a sentence.
+// pattern is a sequence of steps within a sentence.
 type pattern struct {
 	reason string
 	first  bool            // only at the start of a sentence
-	not    map[uint16]bool // words that may not stand in front
+	not    map[uint16]bool // words that must not precede it
 	steps  []step
 }
 
-// grammar is all patterns by the words that they begin with.
+// grammar indexes all patterns by their first word.
 type grammar struct {
 	ids    map[string]uint16
 	starts map[uint16][]*pattern
-	stems  map[string]bool // the beginnings of words of which a stem is given
-	signs  map[rune]int    // how long words of scripts without spaces are at most, by their first character
-	// negations say no; attacks are words of those who write about attacks; under stands in
-	// front of a verb that is no order.
+	stems  map[string]bool // known stems of words
+	signs  map[rune]int    // scripts without spaces: the longest word by its first character
+	// negations negate; attacks are words of texts about attacks; under precede a verb that is not
+	// an order.
 	negations, attacks, under map[uint16]bool
 }
 
-// Words that are none.
+// Tokens that are not words.
 const (
 	unknownWord uint16 = iota
 	colonWord          // :
-	addressWord        // a URL or the address of a mail
-	lineWord           // the underscore within a name of code
+	addressWord        // a URL or mail address
+	lineWord           // the underscore within an identifier
 )
 
-// compile reads patterns, one in a line under its reason: "ignore|forget ..2
-// previous|prior rules". A word with a dollar stands for one of the named sets, a word with
-// a star for all that begin so. ..n lets up to n words stand between, ..n! only such as do
-// not say no. A hat asks for the start of a sentence; after a minus are words that may not
-// stand in front.
+// compile parses patterns, one per line, grouped by their reason: "ignore|forget ..2 previous|prior
+// rules". $ names a word set; a trailing * matches all words with that stem. ..n allows up to n
+// words between, ..n! only if none negates. ^ anchors at the start of a sentence. Words after a
+// minus must not precede the pattern.
 func compile(sets map[string]string, patterns ...map[string]string) *grammar {
 	g := &grammar{
 		ids:    map[string]uint16{"": unknownWord, ":": colonWord, "@": addressWord, "_": lineWord},
 		starts: map[uint16][]*pattern{}, stems: map[string]bool{}, signs: map[rune]int{},
 	}
 	for name := range sets {
-		g.set("$"+name, sets) // a longer word that no pattern has hides a shorter one
+		g.set("$"+name, sets) // a longer word outside all patterns hides a shorter one
 	}
 	for _, some := range patterns {
 		for _, reason := range slices.Sorted(maps.Keys(some)) {
@@ -77,7 +76,7 @@ func (g *grammar) add(reason, line string, sets map[string]string) {
 	for field := range strings.FieldsSeq(line) {
 		if n, ok := strings.CutPrefix(field, ".."); ok {
 			n, next.strict = strings.CutSuffix(n, "!")
-			next.gap, _ = strconv.Atoi(n) // a pattern of ours
+			next.gap, _ = strconv.Atoi(n) // our own pattern
 			continue
 		}
 		if not, ok := strings.CutPrefix(field, "-"); ok {
@@ -92,7 +91,7 @@ func (g *grammar) add(reason, line string, sets map[string]string) {
 	}
 }
 
-// set returns the words of a field of a pattern.
+// set returns the words of a pattern's field.
 func (g *grammar) set(field string, sets map[string]string) map[uint16]bool {
 	words := map[uint16]bool{}
 	for w := range strings.SplitSeq(field, "|") {
@@ -107,7 +106,7 @@ func (g *grammar) set(field string, sets map[string]string) map[uint16]bool {
 	return words
 }
 
-// id returns the number of a word, as it is read.
+// id returns the number of a folded word.
 func (g *grammar) id(w string) uint16 {
 	key := strings.Map(folded, w)
 	if id, ok := g.ids[key]; ok {
@@ -124,10 +123,10 @@ func (g *grammar) id(w string) uint16 {
 	return id
 }
 
-// leastStem is how long a stem is at least, in bytes.
+// leastStem is the least length of a stem in bytes.
 const leastStem = 4
 
-// known returns the number of a word of letters that are folded, also by its stem.
+// known returns the number of a folded word, or of its stem.
 func (g *grammar) known(w []byte) uint16 {
 	if id := g.ids[string(w)]; id != unknownWord {
 		return id
@@ -146,7 +145,7 @@ func (g *grammar) known(w []byte) uint16 {
 	return unknownWord
 }
 
-// match reports whether the steps fit the words from the first on.
+// match reports whether the steps match words from its start.
 func (g *grammar) match(steps []step, words []uint16) bool {
 	if len(steps) == 0 {
 		return true
@@ -162,19 +161,19 @@ func (g *grammar) match(steps []step, words []uint16) bool {
 	return false
 }
 
-// maxSentence bounds a sentence in words; longer ones are read in parts.
+// maxSentence is the longest sentence in words; longer ones are read in parts.
 const maxSentence = 256
 
-// wordSize bounds the words that are looked at, in bytes.
+// wordSize is the longest word in bytes that is looked up.
 const wordSize = 48
 
 // speech reads a text sentence by sentence.
 type speech struct {
 	*grammar
-	words  []uint16 // of the sentence
-	quoted []bool   // whether they stand in quotation marks
-	quote  bool     // a quotation is open
-	told   bool     // it was begun by a sentence about attacks
+	words  []uint16 // of the current sentence
+	quoted []bool   // whether each word is quoted
+	quote  bool     // inside a quotation
+	attackQuote   bool     // the open quotation belongs to a sentence about attacks
 	word   [wordSize]byte
 }
 
@@ -218,14 +217,14 @@ func (s *speech) read(text string) (reason string, ok bool) {
 	return s.judge()
 }
 
-// unspaced reports whether r is of a script whose words are found by the words that there
-// are: no spaces part them, or endings that stick to them follow.
+// unspaced reports whether r belongs to a script without spaces, or with endings that stick to
+// words. Such words are found by the vocabulary.
 func unspaced(r rune) bool {
 	return r >= 0x3040 && r <= 0x30FF || r >= 0x3400 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7A3 || r == '々'
 }
 
-// unspaced reads a word of such a script, the longest that is known, or a character.
-// Spaces between characters are no part of Chinese and Japanese, and are left out.
+// unspaced reads the longest known word of such a script, or one character. Spaces between Chinese
+// and Japanese characters are ignored.
 func (s *speech) unspaced(text string, i int) (end int) {
 	first, size := utf8.DecodeRuneInString(text[i:])
 	end = i + size
@@ -253,12 +252,12 @@ func (s *speech) unspaced(text string, i int) (end int) {
 	}
 }
 
-// put adds a word to the sentence.
+// put appends a word to the sentence.
 func (s *speech) put(id uint16) {
 	s.words, s.quoted = append(s.words, id), append(s.quoted, s.quote)
 }
 
-// next reads the word at i and notes it.
+// next reads the word at i and appends it.
 func (s *speech) next(text string, i int) (end int, address bool) {
 	n, size, figures := 0, 0, 0
 	for end = i; end < len(text); end += size {
@@ -287,10 +286,10 @@ func (s *speech) next(text string, i int) (end int, address bool) {
 	return end, s.note(text, end, n, figures)
 }
 
-// combines reports whether r is drawn over the character before it.
+// combines reports whether r combines with the character before it.
 func combines(r rune) bool { return r >= 0x300 && r <= 0x36F || r >= 0x20D0 && r <= 0x20FF }
 
-// letter adds a letter to a word of n bytes; those that are too long only grow.
+// letter adds a letter to a word of n bytes. Beyond wordSize only the length grows.
 func (s *speech) letter(n int, r rune) int {
 	if n+utf8.RuneLen(r) > len(s.word) {
 		return len(s.word) + 1
@@ -298,8 +297,8 @@ func (s *speech) letter(n int, r rune) int {
 	return n + utf8.EncodeRune(s.word[n:], r)
 }
 
-// note adds the word of n bytes that ends at end, of which so many are figures. It
-// reports whether that was the beginning of an address.
+// note appends the word of n bytes that ends at end, given its number of figures. It reports
+// whether an address begins there.
 func (s *speech) note(text string, end, n, figures int) bool {
 	if n == 0 {
 		return false
@@ -319,7 +318,7 @@ func (s *speech) note(text string, end, n, figures int) bool {
 	return address
 }
 
-// figured returns the number of a word in which figures stand for letters.
+// figured returns the number of a word written with digits for letters.
 func (s *speech) figured(w []byte) uint16 {
 	const figures = "013457"
 	for _, letters := range [...]string{"oieast", "oleast"} {
@@ -337,7 +336,7 @@ func (s *speech) figured(w []byte) uint16 {
 	return unknownWord
 }
 
-// sign reads what stands between words, and reports whether a sentence ends there.
+// sign reads a separator and reports whether it ends the sentence.
 func (s *speech) sign(text string, i int) bool {
 	switch c := text[i]; c {
 	case ':':
@@ -351,7 +350,7 @@ func (s *speech) sign(text string, i int) bool {
 	case '"':
 		s.quote = !s.quote
 	case '`':
-		if i+1 == len(text) || text[i+1] != c && (i == 0 || text[i-1] != c) { // no fence
+		if i+1 == len(text) || text[i+1] != c && (i == 0 || text[i-1] != c) { // not a fence
 			s.quote = !s.quote
 		}
 	case '.', '!', '?', ';':
@@ -361,20 +360,20 @@ func (s *speech) sign(text string, i int) bool {
 	case '\n':
 		rest := strings.TrimLeft(text[i+1:min(len(text), i+16)], " \t\r>*")
 		if rest != "" && rest[0] == '\n' {
-			s.quote = false // quotations do not go on in the next paragraph
+			s.quote = false // a quotation ends with its paragraph
 		}
 		return rest == "" || strings.IndexByte("\n#-+=`|<[", rest[0]) >= 0 || digits[rest[0]] || text[i+1] == '*'
 	}
 	return false
 }
 
-// wideSign reads a sign that is not of ASCII, and reports whether a sentence ends there.
+// wideSign reads a separator outside ASCII and reports whether it ends the sentence.
 func (s *speech) wideSign(r rune) bool {
 	switch r {
 	case '：':
 		s.put(colonWord)
 	case '“':
-		s.quote = !s.quote // it closes in German
+		s.quote = !s.quote // closes a German quotation
 	case '„', '«', '「', '『', '《':
 		s.quote = true
 	case '”', '»', '」', '』', '》':
@@ -385,8 +384,8 @@ func (s *speech) wideSign(r rune) bool {
 	return false
 }
 
-// judge looks for patterns in the sentence, and forgets it. What a sentence about attacks
-// quotes is no order, nor is what it says that somebody tries to do.
+// judge matches the patterns against the sentence and resets it. In a sentence about attacks,
+// quotations and reported attempts are not orders.
 func (s *speech) judge() (reason string, ok bool) {
 	words := s.words
 	about := s.about()
@@ -407,19 +406,19 @@ func (s *speech) judge() (reason string, ok bool) {
 	return "", false
 }
 
-// about reports whether the sentence is about attacks, and blanks what that one quotes.
+// about reports whether the sentence is about attacks, and blanks its quotations.
 func (s *speech) about() bool {
 	about := false
 	for i, id := range s.words {
 		about = about || s.attacks[id] && !s.quoted[i]
 	}
-	if about || s.told {
+	if about || s.attackQuote {
 		for i := range s.words {
 			if s.quoted[i] {
 				s.words[i] = unknownWord
 			}
 		}
 	}
-	s.told = (about || s.told) && s.quote
+	s.attackQuote = (about || s.attackQuote) && s.quote
 	return about
 }

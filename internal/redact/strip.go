@@ -5,26 +5,25 @@ import (
 	"strings"
 )
 
-// coatings are the ways in which output of this program is met again: as it was
-// written, in the string of a log or message, on a page, and in two of these at
-// once.
-var coatings = [][]coat{
-	nil, {inJSON}, {inHTML}, {inJSON, inJSON}, {inHTML, inHTML}, {inJSON, inHTML}, {inHTML, inJSON},
+// encodings lists the ways in which this program's output comes back: as written, in a string of a
+// log or message, in a page, and in two of these at once.
+var encodings = [][]encoding{
+	nil, {jsonString}, {htmlEntities}, {jsonString, jsonString}, {htmlEntities, htmlEntities}, {jsonString, htmlEntities}, {htmlEntities, jsonString},
 }
 
-// StripBlocks removes what package xmlfmt wrote as XML, documents or JSON from text,
-// and reports whether there was any. What stands around it stays as it is; between
-// two items of one answer the blank line goes with them.
+// StripBlocks removes the XML, documents or JSON of package xmlfmt from text and reports whether it
+// found any. The surrounding text stays; the blank line between two items of one answer is removed
+// with them.
 //
-// A block without its end is removed up to the end of what holds it, if all of it up
-// to there could be the content of an item, which cannot have raw markup. Anything
-// else stays: elements of other programs, and XML of this shape that is not escaped.
+// A block without an end is removed up to the end of its container, if everything up to there could
+// be the content of an item, which contains no raw markup. Anything else stays: elements of other
+// programs, and unescaped XML of this shape.
 func StripBlocks(text string) (string, bool) {
 	if !strings.Contains(text, "context") && !strings.Contains(text, "document") && !strings.Contains(text, "content") {
 		return text, false
 	}
 	removed := false
-	for range maxRounds { // what a block has parted can be a block
+	for range maxRounds { // removing a block can form another one
 		out, ok := stripOnce(text)
 		if !ok {
 			break
@@ -58,16 +57,16 @@ func stripOnce(s string) (string, bool) {
 	return b.String(), true
 }
 
-// block returns where the block that begins at i, and its neighbours of the same
-// answer, stand; end is 0 if there is none. Nothing before kept belongs to it.
+// block returns the bounds of the block at i together with its neighbors of the same answer; end is
+// 0 if there is none. It takes nothing before kept.
 func block(s string, i, kept int) (start, end int) {
 	if !mayBegin(s, i) {
 		return 0, 0
 	}
 	line, prefix, fresh := margin(s, i, kept)
-	for _, coats := range coatings {
+	for _, coats := range encodings {
 		for _, prefix := range []string{prefix, ""} {
-			r := reader{s: s, at: i, coats: coats, prefix: prefix, fresh: fresh}
+			r := reader{s: s, at: i, encodings: coats, prefix: prefix, fresh: fresh}
 			if !r.answer() {
 				continue
 			}
@@ -75,12 +74,12 @@ func block(s string, i, kept int) (start, end int) {
 			switch {
 			case !r.end:
 			case end > 0, !quoted && prefix != "" && r.at < len(s):
-				continue // whole without the margin, perhaps
+				continue // the block may be whole without the margin
 			case len(s)-r.at < len(`\u003c`) && strings.HasPrefix(s[r.at:], `\`):
 				r.at = len(s) // the first half of an escape
 			}
 			if start, end = i, r.at; quoted {
-				start = line // the marks of a quotation go with what was quoted
+				start = line // quotation marks go with the quoted block
 			}
 			if !r.end {
 				return start, end
@@ -90,11 +89,11 @@ func block(s string, i, kept int) (start, end int) {
 	return start, end
 }
 
-// maxMargin bounds what may begin the lines of a quoted or indented text, in bytes.
+// maxMargin is the longest line prefix of a quoted or indented text, in bytes.
 const maxMargin = 32
 
-// margin returns where the line of i begins and what begins it, if that is only what
-// indents and quotes; fresh is whether i begins a line or a string.
+// margin returns the start and the prefix of the line of i, if the prefix only indents and quotes.
+// fresh reports whether i begins a line or a string.
 func margin(s string, i, kept int) (line int, prefix string, fresh bool) {
 	line = i
 	for line > max(kept, i-maxMargin) && strings.IndexByte(" \t>|*#/;-", s[line-1]) >= 0 {
@@ -103,11 +102,11 @@ func margin(s string, i, kept int) (line int, prefix string, fresh bool) {
 	if line == 0 || s[line-1] == '\n' {
 		return line, s[line:i], true
 	}
-	said := strings.TrimRight(s[:i], " \t") // spaces: no other block can begin there, so all of them take linear time
+	said := strings.TrimRight(s[:i], " \t") // no other block begins within spaces, so this stays linear
 	return i, "", said == "" || strings.HasSuffix(said, "\n") || strings.HasSuffix(said, `"`) || strings.HasSuffix(said, `\n`) || strings.HasSuffix(said, ">") || strings.HasSuffix(said, ":")
 }
 
-// mayBegin is a quick test that most signs fail.
+// mayBegin is a quick test that rejects most characters.
 func mayBegin(s string, i int) bool {
 	rest := s[i:]
 	switch s[i] {
@@ -125,8 +124,8 @@ func mayBegin(s string, i int) bool {
 	return (strings.HasPrefix(rest[slashes:], "u003") || strings.HasPrefix(rest[slashes:], "u002"))
 }
 
-// answer reads all items of an answer in one of the forms. Afterwards end says
-// whether it was cut off.
+// answer reads all items of an answer in one of the forms. Afterwards end reports whether it was
+// cut off.
 func (r *reader) answer() bool {
 	c, _, ok := r.peek()
 	switch {
@@ -155,8 +154,8 @@ func (r *reader) answer() bool {
 	return true
 }
 
-// another reads the blank line between two elements and the second of them, which
-// may be cut off at any place once it has shown what it is.
+// another reads the blank line between two elements and the second element. The second may be cut
+// off anywhere once it is recognizable.
 func (r *reader) another() bool {
 	if !r.literal("\n\n") && !r.literal("\r\n\r\n") {
 		return false
@@ -176,7 +175,7 @@ func (r *reader) another() bool {
 	return !r.until("<")
 }
 
-// literal reads want. At the end of the text it sets end and fails.
+// literal reads want. At the end of the text it sets end and returns false.
 func (r *reader) literal(want string) bool {
 	start := r.at
 	for i := range len(want) {
@@ -190,8 +189,7 @@ func (r *reader) literal(want string) bool {
 	return true
 }
 
-// until reads all before the first byte of stop. At the end of the text it sets end
-// and fails.
+// until reads up to the first byte of stop. At the end of the text it sets end and returns false.
 func (r *reader) until(stop string) bool {
 	for {
 		c, next, ok := r.peek()
@@ -211,9 +209,8 @@ func (r *reader) label() bool {
 	return r.literal("Resource") || r.literal("Memory") || r.literal("Skill")
 }
 
-// element reads <context source="…" type="…" id="…">, content and end. Where the opening has
-// lines of its own, the text may end anywhere in the content, and another opening
-// ends it, too.
+// element reads <context source="…" type="…" id="…">, content and end tag. If the opening tag
+// has its own lines, the content may end anywhere, including at another opening tag.
 func (r *reader) element() bool {
 	if !r.opening() {
 		return false
@@ -249,7 +246,7 @@ func (r *reader) opening() bool {
 	return r.literal(` type="`) && r.label() && r.literal(`"`) && r.citation() && r.literal(">")
 }
 
-// citation reads the attributes of an item's citation, those that there are.
+// citation reads the optional citation attributes of an item.
 func (r *reader) citation() bool {
 	for _, name := range [...]string{"id", "title", "page", "lines"} {
 		if r.literal(` `+name+`="`) && (!r.until("\"<>\n") || !r.literal(`"`)) {
@@ -262,8 +259,8 @@ func (r *reader) citation() bool {
 	return true
 }
 
-// documents reads the indexed form. Others write it, too; what is written here has
-// every tag on a line of its own, no indentation, and nothing raw in it.
+// documents reads the indexed form, which other programs write, too. Ours has every tag on its own
+// line, no indentation and no raw markup inside.
 func (r *reader) documents() bool {
 	if !r.literal("<documents>") || !r.newline() {
 		return false
@@ -279,7 +276,7 @@ func (r *reader) documents() bool {
 	}
 }
 
-// document reads one of them. The first has been seen once its opening was read.
+// document reads one document. The first counts as soon as its opening tag is complete.
 func (r *reader) document(n int) bool {
 	if !r.literal(`<document index="`+strconv.Itoa(n)+`"`) || !r.citation() || !r.literal(">") || !r.newline() {
 		return false
@@ -289,7 +286,7 @@ func (r *reader) document(n int) bool {
 	return whole || r.end
 }
 
-// optional reads an element on a line of its own, if there is one.
+// optional reads an element on its own line, if there is one.
 func (r *reader) optional(opening, closing string) bool {
 	if !r.literal(opening) {
 		return !r.end
@@ -299,7 +296,7 @@ func (r *reader) optional(opening, closing string) bool {
 
 func (r *reader) newline() bool { return r.literal("\n") || !r.end && r.literal("\r\n") }
 
-// array reads the JSON form; spaces between its tokens may have been added.
+// array reads the JSON form, with any spaces between its tokens.
 func (r *reader) array() bool {
 	if !r.token("[") || !r.object() {
 		return false
@@ -312,8 +309,8 @@ func (r *reader) array() bool {
 	return r.end || r.literal("]")
 }
 
-// object reads one item. It has been seen once its content begins; from there on the
-// text may end anywhere.
+// object reads one item. It counts as soon as its content begins; from there on the text may end
+// anywhere.
 func (r *reader) object() bool {
 	if !r.token("{") {
 		return false
@@ -343,7 +340,7 @@ func (r *reader) object() bool {
 	return r.literal("}") || r.end
 }
 
-// token reads a sign and the spaces around it.
+// token reads a JSON token and the spaces around it.
 func (r *reader) token(sign string) bool {
 	r.spaces()
 	ok := r.literal(sign)
@@ -361,7 +358,7 @@ func (r *reader) spaces() {
 	}
 }
 
-// number reads an integer of JSON.
+// number reads a JSON integer.
 func (r *reader) number() bool {
 	start := r.at
 	for {
@@ -373,7 +370,7 @@ func (r *reader) number() bool {
 	}
 }
 
-// str reads a string of JSON.
+// str reads a JSON string.
 func (r *reader) str() bool {
 	if !r.literal(`"`) {
 		return false

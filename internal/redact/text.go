@@ -9,7 +9,7 @@ import (
 // byteSet is a set of bytes.
 type byteSet [256]bool
 
-// setOf returns the set of the bytes of chars, in which "a-z" is a range.
+// setOf returns the set of the bytes of chars; "a-z" is a range.
 func setOf(chars string) *byteSet {
 	var set byteSet
 	for i := 0; i < len(chars); i++ {
@@ -36,7 +36,7 @@ var (
 	dotted    = setOf("a-zA-Z0-9_.-")
 )
 
-// run returns the end of the longest stretch of set that begins at i.
+// run returns the end of the longest run of bytes of set at i.
 func run(s string, i int, set *byteSet) int {
 	for i < len(s) && set[s[i]] {
 		i++
@@ -44,8 +44,8 @@ func run(s string, i int, set *byteSet) int {
 	return i
 }
 
-// wordEnd returns the end of the word that begins at i: letters, marks, digits and
-// underscores. It is i if there is none.
+// wordEnd returns the end of the word at i (letters, marks, digits and underscores), or i if there
+// is none.
 func wordEnd(s string, i int) int {
 	for i < len(s) {
 		if s[i] < utf8.RuneSelf {
@@ -69,7 +69,7 @@ func runeLen(s string, i int) int {
 	return size
 }
 
-// blanks returns the end of the spaces, tabs and no-break spaces that begin at i.
+// blanks returns the end of the spaces, tabs and no-break spaces at i.
 func blanks(s string, i int) int {
 	for i < len(s) {
 		switch {
@@ -84,13 +84,12 @@ func blanks(s string, i int) int {
 	return i
 }
 
-// ends reports whether no word goes on at i.
+// ends reports whether no word continues at i.
 func ends(s string, i int) bool {
 	return i >= len(s) || wordEnd(s, i) == i
 }
 
-// has reports whether text[i:] begins with one of the ASCII prefixes in any case,
-// and which.
+// has returns which of the ASCII prefixes s[i:] begins with, ignoring case.
 func has(s string, i int, prefixes ...string) (string, bool) {
 	for _, p := range prefixes {
 		if len(s)-i >= len(p) && strings.EqualFold(s[i:i+len(p)], p) {
@@ -100,8 +99,8 @@ func has(s string, i int, prefixes ...string) (string, bool) {
 	return "", false
 }
 
-// before returns the n bytes before i in lower case, without what a redaction has
-// touched; after those that follow.
+// before returns the n bytes before i in lower case, without redactions. after returns the n bytes
+// after it.
 func before(s string, i, n int) string {
 	w := s[max(0, i-n):i]
 	return strings.ToLower(w[strings.LastIndexByte(w, ']')+1:])

@@ -2,17 +2,17 @@ package redact
 
 import "strings"
 
-// shape is a kind of token that its maker's prefix gives away.
+// shape is a kind of token with a vendor's prefix.
 type shape struct {
 	prefix string
-	// least and most characters of set that follow; most 0 is without a bound.
+	// least and most are the number of following characters of set; most 0 means unbounded.
 	least, most int
 	set         *byteSet
 	kind        string
 }
 
-// shapes are by the first byte of the prefix. Where the prefix is a word of its own
-// ("sk-", "hf_"), what follows has to be long and to look random.
+// shapes is indexed by the first byte of the prefix. If the prefix can be a word of its own ("sk-",
+// "hf_"), the rest must be long and look random.
 var shapes = byFirst(
 	// Language models.
 	shape{"sk-", 20, 0, base64url, APIKey}, // OpenAI, Anthropic, DeepSeek, OpenRouter
@@ -75,7 +75,7 @@ var shapes = byFirst(
 	shape{"pk_test_", 16, 0, alnum, APIKey},
 	shape{"whsec_", 20, 0, base64std, Secret},
 	shape{"SG.", 40, 0, dotted, APIKey},
-	shape{"SK", 32, 32, hexLower, APIKey}, // Twilio; AC… is the name of an account
+	shape{"SK", 32, 32, hexLower, APIKey}, // Twilio; AC… is an account name
 	shape{"key-", 32, 32, hexLower, APIKey},
 	shape{"shpat_", 32, 32, setOf("a-fA-F0-9"), APIKey},
 	shape{"shpss_", 32, 32, setOf("a-fA-F0-9"), Secret},
@@ -95,12 +95,11 @@ func byFirst(list ...shape) *[256][]shape {
 	return &by
 }
 
-// judged is how much of a token decides whether it is one, in bytes. Longer ones
-// exist; what looks like the beginning of one may, too, over and over.
+// judged is the number of bytes of a token that are inspected. Longer tokens exist, but so do
+// repetitions of a token's beginning.
 const judged = 512
 
-// knownToken returns the kind and the end of the token that begins at i; the end
-// is i if none does.
+// knownToken returns the kind and end of the token at i; the end is i if there is none.
 func knownToken(s string, i int) (kind string, end int) {
 	for _, sh := range shapes[s[i]] {
 		if !strings.HasPrefix(s[i:], sh.prefix) {
@@ -116,7 +115,7 @@ func knownToken(s string, i int) (kind string, end int) {
 	return "", i
 }
 
-// end returns the end of the token whose prefix ends at i, 0 if there is none.
+// end returns the end of the token whose prefix ends at i, or 0.
 func (sh shape) end(s string, i int) int {
 	head := s[i:min(len(s), i+judged)]
 	head = head[:run(head, 0, sh.set)]
@@ -133,8 +132,8 @@ func (sh shape) end(s string, i int) int {
 	return run(s, i, sh.set)
 }
 
-// jwt returns the end of the JSON Web Token that begins at i, i if none does: an
-// object in base64, a dot, and more of that. A signature may be missing.
+// jwt returns the end of the JSON Web Token at i, or i: an object in base64, a dot, and more
+// base64. The signature may be missing.
 func jwt(s string, i int) int {
 	if !strings.HasPrefix(s[i:], "eyJ") {
 		return i
@@ -151,8 +150,8 @@ func jwt(s string, i int) int {
 	return second + len(strings.TrimRight(s[second:run(s, second, dotted)], "."))
 }
 
-// random reports whether a token looks as if it was drawn by lot: it has letters
-// and digits, and no few characters again and again as a placeholder has.
+// random reports whether a token looks random: it has letters and digits, and does not repeat a few
+// characters as a placeholder does.
 func random(s string) bool {
 	var seen byteSet
 	kinds, digit, letter := 0, false, false
@@ -168,8 +167,8 @@ func random(s string) bool {
 	return digit && letter && kinds >= min(8, len(s)*2/3)
 }
 
-// awsPair finds the secret key beside the id of an AWS key, which ends at end: it
-// has no prefix, but always 40 characters.
+// awsPair redacts the secret key near an AWS key id that ends at end. It has no prefix, but always
+// 40 characters.
 func (p *scanner) awsPair(start, end int) {
 	if !strings.HasPrefix(p.s[start+1:], "KIA") && !strings.HasPrefix(p.s[start+1:], "SIA") {
 		return
@@ -190,11 +189,10 @@ func (p *scanner) awsPair(start, end int) {
 
 const pemBegin = "-----BEGIN "
 
-// pemMax bounds the body of a key in bytes.
+// pemMax is the longest body of a key in bytes.
 const pemMax = 1 << 16
 
-// pem takes out a private key between its lines, or what there is of it, and
-// returns where the walk goes on.
+// pem redacts a private key block, complete or not, and returns where the scan continues.
 func (p *scanner) pem(i int) int {
 	s := p.s
 	label := i + len(pemBegin)
@@ -219,8 +217,8 @@ func (p *scanner) pem(i int) int {
 	return end
 }
 
-// keyText returns the length of the lines at the start of s that could be those of a
-// key without an end: base64, with what quotes and escapes it.
+// keyText returns the length of the lines at the start of s that can belong to a key without an end
+// line: base64, with quotes and escapes.
 func keyText(s string) int {
 	end := 0
 	for end < len(s) {

@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// url takes out the password of a URL whose authority begins at i, and the secret
-// part of a webhook's address. A user's name without a password may be one, too:
-// "https://ghp_…@github.com" is found by its own shape.
+// url redacts the password of a URL whose authority begins at i, and the secret part of a webhook
+// URL. A user name without a password may be a secret, too: "https://ghp_…@github.com" is found
+// by its shape.
 func (p *scanner) url(i int) {
 	s := p.s
 	end := run(s, i, authorityByte)
@@ -19,8 +19,8 @@ func (p *scanner) url(i int) {
 	p.webhook(i, end)
 }
 
-// authorityByte is what may stand before the path of a URL; passwords of connection
-// strings are often not escaped as they should be.
+// authorityByte holds the bytes allowed before the path of a URL. It is lenient, because passwords
+// in connection strings are often not escaped.
 var authorityByte = func() *byteSet {
 	var set byteSet
 	for c := range 256 {
@@ -29,7 +29,7 @@ var authorityByte = func() *byteSet {
 	return &set
 }()
 
-// urlPassword reports whether the password of a URL may be a real one.
+// urlPassword reports whether the password of a URL may be real.
 func urlPassword(s string) bool {
 	switch {
 	case s == "", strings.ContainsAny(s[:1], "$<{%*"), strings.Contains(s, "://"):
@@ -38,8 +38,7 @@ func urlPassword(s string) bool {
 	return !placeholder(s)
 }
 
-// webhook takes out what makes the address of a webhook a secret. Whoever has the
-// address may write into the channel.
+// webhook redacts the secret part of a webhook URL, which grants write access to the channel.
 func (p *scanner) webhook(i, end int) {
 	host := strings.ToLower(p.s[i:end])
 	path := p.s[end:min(len(p.s), end+len("/api/webhooks/"))]

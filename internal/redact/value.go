@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxValue bounds a value in bytes.
+// maxValue is the longest value in bytes.
 const maxValue = 512
 
-// value takes out what follows the word for a secret of text[i:j], if it can be one.
+// value redacts the text after the word for a secret text[i:j], if it can be a value.
 func (p *scanner) value(c class, i, j int) {
 	l, at := p.linked(i, j)
-	if c == password && l <= beside {
-		p.said(i)
+	if c == password && l <= adjacent {
+		p.namedAfter(i)
 	}
 	if l == unlinked || at >= len(p.s) {
 		return
@@ -31,7 +31,7 @@ func (p *scanner) value(c class, i, j int) {
 	}
 }
 
-// quotes are the marks around a value, opening and closing.
+// quotes lists the opening and closing marks around a value.
 var quotes = []struct{ open, close string }{
 	{`\"`, `\"`},
 	{`"`, `"`},
@@ -49,7 +49,7 @@ var quotes = []struct{ open, close string }{
 	{"<strong>", "</strong>"},
 }
 
-// read returns where the value that begins at i stands.
+// read returns the bounds of the value that begins at i.
 func (p *scanner) read(c class, l link, noun, i int) (start, end int, quoted bool) {
 	s := p.s
 	for _, q := range quotes {
@@ -93,8 +93,8 @@ func sentence(s string) int {
 	return len(strings.TrimRight(s, " \t\r"))
 }
 
-// cut returns how much of a stretch without spaces is a value: not the punctuation
-// of the sentence, nor the next field of a list.
+// cut returns the length of the value at the start of a run without spaces: without the sentence's
+// punctuation and the next field of a list.
 func cut(s string, query bool) int {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -121,8 +121,8 @@ func cut(s string, query bool) int {
 	return len(s)
 }
 
-// believable decides whether v is the value of a secret of class c that is tied to
-// its name by l; rest is what follows it.
+// believable decides whether v is the value of a secret of class c that is connected to its name by
+// l; rest is the text after it.
 func believable(c class, l link, v string, quoted bool, rest string) bool {
 	if placeholder(v) || !quoted && expression(v, rest) {
 		return false
@@ -130,7 +130,7 @@ func believable(c class, l link, v string, quoted bool, rest string) bool {
 	switch c {
 	case pin:
 		return digitsOnly(v, 4, 12) || l == assigned && mixed(v) && len(v) >= 4 && len(v) <= 16 && !identifier(v) ||
-			l == beside && len(v) >= 8 && mixed(v) && strongPassword(v) && countDigits(v) >= 2
+			l == adjacent && len(v) >= 8 && mixed(v) && strongPassword(v) && countDigits(v) >= 2
 	case code:
 		v = strings.Trim(v, "#*")
 		return digitsOnly(v, 3, 10) || l >= copula && len(v) >= 4 && len(v) <= 24 && mixed(v) && countDigits(v) >= 3 && !identifier(v)
@@ -146,21 +146,20 @@ func believable(c class, l link, v string, quoted bool, rest string) bool {
 		}
 		return l >= copula && len(v) >= 4 && !remark(v) && !lowerName(v, l, quoted)
 	case key, token, secret, authorization:
-		return l >= flag && drawn(v, c) || l == beside && c != secret && len(v) >= 20 && drawn(v, c)
+		return l >= flag && drawn(v, c) || l == adjacent && c != secret && len(v) >= 20 && drawn(v, c)
 	default:
 		return passwordLike(l, v, quoted, rest)
 	}
 }
 
-// passwordLike decides about passwords, which people choose: words, with digits and
-// signs or without.
+// passwordLike decides about passwords that people choose: words with or without digits and signs.
 func passwordLike(l link, v string, quoted bool, rest string) bool {
 	if len(v) < 3 || utf8.RuneCountInString(v) > 128 {
 		return false
 	}
 	switch l {
 	default:
-	case beside:
+	case adjacent:
 		return len(v) >= 6 && strongPassword(v) && !strings.Contains(v, "=")
 	case flag:
 		return strongPassword(v) || len(v) >= 8 && !predicate(v)
@@ -177,8 +176,8 @@ func passwordLike(l link, v string, quoted bool, rest string) bool {
 	return len(v) >= 4 && (quoted || endsClause(rest))
 }
 
-// remark reports whether several words say something of a secret: "never stored on
-// disk", but not "correct horse battery staple".
+// remark reports whether several words describe a secret: "never stored on disk", but not "correct
+// horse battery staple".
 func remark(v string) bool {
 	words := strings.Fields(v)
 	if len(words) == 0 || !predicate(words[0]) {
@@ -187,13 +186,13 @@ func remark(v string) bool {
 	return len(words) < 4 || slices.ContainsFunc(words[1:], predicate)
 }
 
-// endsClause reports whether a sentence may end before rest: a plain word is a
-// password only if nothing more is said of it.
+// endsClause reports whether a clause may end before rest: a plain word is a password only at the
+// end of its clause.
 func endsClause(rest string) bool {
 	return rest == "" || strings.IndexByte("\n\r.,;!)", rest[0]) >= 0
 }
 
-// strongPassword reports whether no word of a language looks like v.
+// strongPassword reports whether v cannot be a word of a language.
 func strongPassword(v string) bool {
 	if len(v) < 4 || identifier(v) {
 		return false
@@ -217,8 +216,8 @@ func strongPassword(v string) bool {
 	return digit > 0 && letters > 0 || sign > 0 && letters+digit > 2
 }
 
-// identifier reports whether v is a name of code that happens to have digits or
-// capitals: a version, a path, an address, an algorithm, a constant.
+// identifier reports whether v is code or a name that happens to have digits or capitals: a
+// version, a path, an address, an algorithm, a constant.
 func identifier(v string) bool {
 	if strings.Contains(v, "/") && (strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "../") || strings.Contains(v, "://")) {
 		return true
@@ -232,7 +231,7 @@ func identifier(v string) bool {
 	return false
 }
 
-// drawn reports whether v looks drawn by lot, as keys and tokens are.
+// drawn reports whether v looks randomly generated, like a key or token.
 func drawn(v string, c class) bool {
 	if len(v) < 8 || strings.ContainsAny(v, " \t()<>{}\"'$,;") || identifier(v) || strings.HasPrefix(v, "/") {
 		return false
@@ -240,15 +239,15 @@ func drawn(v string, c class) bool {
 	if !random(v) || countDigits(v) < 2 {
 		return digitsOnly(v, 16, 128)
 	}
-	// Names with a number at the end: my-secret-01, token2024.
+	// Names with a trailing number: my-secret-01, token2024.
 	if trimmed := strings.TrimRight(v, "0123456789"); len(v) < 24 && plainName(trimmed) && (c == secret || strings.ContainsAny(trimmed, "-_.")) {
 		return false
 	}
 	return !nameParts(v)
 }
 
-// nameParts reports whether v is words and numbers with signs between: a name of a
-// resource such as web-frontend-v2-token-7.
+// nameParts reports whether v consists of words and numbers with signs between: a resource name
+// such as web-frontend-v2-token-7.
 func nameParts(v string) bool {
 	words := strings.FieldsFunc(v, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' })
 	if len(words) < 2 {
@@ -271,8 +270,8 @@ func plainName(v string) bool {
 	return true
 }
 
-// lowerName reports whether an unquoted or quoted v is the name of a thing rather
-// than a password: db-password, my_secret, config.password.
+// lowerName reports whether v is the name of a thing rather than a password: db-password,
+// my_secret, config.password.
 func lowerName(v string, l link, quoted bool) bool {
 	w := strings.ToLower(v)
 	for _, p := range []string{"password", "passwd", "secret", "token", "credential", "passphrase", "passwort", "kennwort", "contraseña"} {
@@ -289,7 +288,7 @@ func lowerName(v string, l link, quoted bool) bool {
 	return false
 }
 
-// camel reports whether a capital stands within v after a small letter.
+// camel reports whether v has a capital after a small letter.
 func camel(v string) bool {
 	return lastPart(v) > 0 && !strings.Contains(v, "_")
 }
@@ -316,8 +315,8 @@ func digitsOnly(v string, least, most int) bool {
 	return len(v) >= least && len(v) <= most && run(v, 0, digits) == len(v)
 }
 
-// seedWords reports whether v begins with twelve or more short words in small
-// letters, as wallets are restored with.
+// seedWords reports whether v begins with twelve or more short words in small letters, like the
+// seed of a wallet.
 func seedWords(v string) bool {
 	words := strings.Fields(v)
 	for _, w := range words {
@@ -332,7 +331,7 @@ func uuid(v string) bool {
 	return len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
 }
 
-// placeholder reports whether v stands for a value that is not there.
+// placeholder reports whether v stands in place of a value.
 func placeholder(v string) bool {
 	w := strings.ToLower(strings.Trim(v, "\"'`*_ "))
 	if w == "" || placeholders[w] {
@@ -354,8 +353,7 @@ func placeholder(v string) bool {
 		strings.Contains(w, "%s") || strings.Contains(w, "%v")
 }
 
-// expression reports whether v, which has no quotes around it, is code that makes a
-// value rather than a value.
+// expression reports whether the unquoted v is code that computes a value.
 func expression(v, rest string) bool {
 	if strings.ContainsAny(v[:1], "$%@&*<({[|!=-\\/+,;:#") && (len(v) < 2 || alnum[v[1]] && plainName(v[1:]) || strings.IndexByte("$<({[|=-\\/,;:#", v[0]) >= 0) {
 		return true

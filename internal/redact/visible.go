@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns text without characters that a model reads and a person does not see,
-// and how many those were: tags, what takes no width, selectors of variants, fillers. Where
-// a script or an emoji needs one of them, such as the joiners of Persian, of Devanagari and
-// of families, the single one stays. What turns the direction of text stays, too.
+// Visible returns text without characters that a model reads and a person does not see, and the
+// number removed: tag characters, zero-width characters, variation selectors, fillers. A single one
+// stays where a script or an emoji needs it, such as the joiners of Persian, of Devanagari and of
+// family emoji. Direction marks stay, too.
 func Visible(text string) (out string, removed int) {
 	s := unseen{text: text}
 	at := s.next(0)
@@ -29,13 +29,13 @@ func Visible(text string) (out string, removed int) {
 	return b.String(), removed
 }
 
-// unseen finds characters that nobody sees in a text.
+// unseen iterates over the invisible characters of a text.
 type unseen struct {
 	text string
-	prev rune // the last character that stays
+	prev rune // the last visible character
 }
 
-// next returns where the next one is, from i on, or the length of the text.
+// next returns the position of the next invisible character from i on, or the length of the text.
 func (s *unseen) next(i int) int {
 	for i < len(s.text) {
 		c := s.text[i]
@@ -65,8 +65,8 @@ const (
 	lastTag            = '\U000E007F'
 )
 
-// ignorable reports whether nothing is to be seen of r, as a rule. It has what Unicode
-// calls default ignorable, but for the marks that embed and override a direction.
+// ignorable reports whether r is usually invisible. It covers the default ignorable characters of
+// Unicode, except the marks that embed and override a direction.
 func ignorable(r rune) bool {
 	switch {
 	case r < 0x300:
@@ -83,10 +83,10 @@ func ignorable(r rune) bool {
 	return r >= 0x1BCA0 && r <= 0x1BCA3 || r >= 0x1D173 && r <= 0x1D17A || r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// turns reports whether a character makes what follows read in another order.
+// turns reports whether r changes the direction of the following text.
 func turns(r rune) bool { return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' }
 
-// Scripts whose letters join, and those that are written without spaces.
+// Scripts with joining letters, and scripts without spaces.
 var (
 	joiningScripts = []*unicode.RangeTable{
 		unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Mongolian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
@@ -99,8 +99,7 @@ var (
 	}
 )
 
-// needed reports whether what stands before and after the character r, which is ignorable,
-// makes it one that writing needs.
+// needed reports whether its neighbors make the ignorable character r necessary.
 func (s *unseen) needed(r rune, after int) bool {
 	prev := s.prev
 	if ignorable(prev) && (!selectsEmoji(prev) || r != zeroWidthJoiner) {
@@ -114,7 +113,7 @@ func (s *unseen) needed(r rune, after int) bool {
 	case r == zeroWidthJoiner:
 		next, _ := utf8.DecodeRuneInString(s.text[after:])
 		return unicode.In(prev, joiningScripts...) || (pictures(prev) || selectsEmoji(prev)) && pictures(next)
-	case r == 0x61C || r == 0x200E || r == 0x200F: // marks of a direction
+	case r == 0x61C || r == 0x200E || r == 0x200F: // direction marks
 		return true
 	case selectsEmoji(r):
 		return unicode.IsSymbol(prev) || strings.ContainsRune("#*0123456789‼⁉〰〽", prev)
@@ -134,22 +133,21 @@ func (s *unseen) needed(r rune, after int) bool {
 	return false
 }
 
-// selectsEmoji reports whether r says how the character before it is drawn: as a picture or
-// as text.
+// selectsEmoji reports whether r selects the picture or text form of the character before it.
 func selectsEmoji(r rune) bool { return r == 0xFE0E || r == 0xFE0F }
 
-// pictures reports whether r is a picture that joins others, or a colour of one's skin.
+// pictures reports whether r is a picture that joins others, or a skin tone.
 func pictures(r rune) bool {
 	return r >= 0x2190 && r < 0x2C00 && unicode.IsSymbol(r) || r >= 0x1F000 && r < 0x20000
 }
 
-// jamo reports whether r is a part of a Korean syllable, and no filler.
+// jamo reports whether r is a part of a Korean syllable other than a filler.
 func jamo(r rune) bool {
 	return r >= 0x1100 && r <= 0x11FF && r != 0x115F && r != 0x1160 || r >= 0xA960 && r <= 0xA97F || r >= 0xD7B0 && r <= 0xD7FF
 }
 
-// regionTags returns the length of the tags with which text makes a black flag that of
-// England, Scotland or Wales; other regions have none that is drawn.
+// regionTags returns the length of the tag characters that turn a black flag into the flag of
+// England, Scotland or Wales; no other region has a flag.
 func regionTags(text string) int {
 	for _, region := range [...]string{"gbeng", "gbsct", "gbwls"} {
 		var b strings.Builder

@@ -11,8 +11,8 @@ import (
 
 // Errors of [Dates.Parse].
 var (
-	ErrNoTime    = errors.New("is no time that can be read; write it as 2026-01-31T15:04:05Z")
-	ErrAmbiguous = errors.New("can be two days, for day and month could change places; write it as 2026-01-31")
+	ErrNoTime    = errors.New("is not a readable time; write it as 2026-01-31T15:04:05Z")
+	ErrAmbiguous = errors.New("is ambiguous: day and month could be swapped; write it as 2026-01-31")
 )
 
 // maxStamp is the length in bytes of the longest text that is parsed.

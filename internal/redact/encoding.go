@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// A coat is a way in which a text was written into another one.
-type coat uint8
+// encoding is a way in which one text was embedded into another.
+type encoding uint8
 
 const (
-	inJSON coat = iota // as a JSON string
-	inHTML             // with entities for <, >, & and quotes
+	jsonString encoding = iota // as a JSON string
+	htmlEntities             // with entities for <, >, & and quotes
 )
 
-// reader reads a text under its coats. It ends where the text does: at the end of
-// everything, or of the string or element that holds it.
+// reader decodes a text through its encodings. It ends at the end of the text, or of the string or
+// element that holds it.
 type reader struct {
 	s     string
 	at    int
-	coats []coat // the outermost first
-	// prefix begins every line but the first, where the text was quoted or indented.
+	encodings []encoding // outermost first
+	// prefix begins every line but the first of a quoted or indented text.
 	prefix string
-	fresh  bool // it begins a line or a string
-	end    bool // there was nothing more to read
+	fresh  bool // the text begins a line or a string
+	end    bool // the reader hit the end of the text
 }
 
-// peek returns the next byte and where the one after it is.
-func (r *reader) peek() (c byte, next int, ok bool) { return r.under(len(r.coats), r.at) }
+// peek returns the next byte and the position after it.
+func (r *reader) peek() (c byte, next int, ok bool) { return r.under(len(r.encodings), r.at) }
 
 // next returns the next byte.
 func (r *reader) next() (byte, bool) {
@@ -39,7 +39,7 @@ func (r *reader) next() (byte, bool) {
 	return c, true
 }
 
-// under returns the byte at a place under so many of the coats.
+// under returns the byte at a position, decoded through the first depth encodings.
 func (r *reader) under(depth, at int) (c byte, next int, ok bool) {
 	if depth == 0 {
 		return r.bare(at)
@@ -48,13 +48,13 @@ func (r *reader) under(depth, at int) (c byte, next int, ok bool) {
 	if !ok {
 		return 0, at, false
 	}
-	if r.coats[depth-1] == inJSON {
+	if r.encodings[depth-1] == jsonString {
 		return r.escape(depth-1, c, at, next)
 	}
 	return r.entity(depth-1, c, at, next)
 }
 
-// bare reads without a coat; a line's end takes the prefix of the next line with it.
+// bare reads an undecoded byte. A line end also consumes the prefix of the next line.
 func (r *reader) bare(at int) (c byte, next int, ok bool) {
 	switch {
 	case at >= len(r.s):
@@ -64,7 +64,7 @@ func (r *reader) bare(at int) (c byte, next int, ok bool) {
 	case strings.HasPrefix(r.s[at+1:], r.prefix):
 		return '\n', at + 1 + len(r.prefix), true
 	}
-	// An empty line has lost the spaces at its end.
+	// An empty line may have lost trailing spaces.
 	short := strings.TrimRight(r.prefix, " \t")
 	if rest := r.s[at+1:]; strings.HasPrefix(rest, short) && (len(rest) == len(short) || rest[len(short)] == '\n' || rest[len(short)] == '\r') {
 		return '\n', at + 1 + len(short), true
@@ -72,7 +72,7 @@ func (r *reader) bare(at int) (c byte, next int, ok bool) {
 	return 0, at, false
 }
 
-// escape reads an escape of JSON. A quote or a line's end ends the string.
+// escape decodes a JSON escape. A quote or a line end ends the string.
 func (r *reader) escape(depth int, c byte, at, next int) (byte, int, bool) {
 	switch c {
 	case '"', '\n':
@@ -100,8 +100,7 @@ func (r *reader) escape(depth int, c byte, at, next int) (byte, int, bool) {
 	return 0, at, false
 }
 
-// hex reads the four digits of \u003c. Which character other than those of ASCII it
-// is does not matter.
+// hex decodes the four digits of \u003c. Characters outside ASCII are not told apart.
 func (r *reader) hex(depth, at, next int) (byte, int, bool) {
 	var code [4]byte
 	for i := range code {
@@ -126,7 +125,7 @@ var entities = map[string]byte{
 	"#x27": '\'', "#x22": '"', "#x3c": '<', "#x3e": '>', "#x26": '&', "#10": '\n', "#xa": '\n',
 }
 
-// entity reads an entity of HTML. A tag ends the text.
+// entity decodes an HTML entity. A tag ends the text.
 func (r *reader) entity(depth int, c byte, at, next int) (byte, int, bool) {
 	switch c {
 	case '<':
