@@ -101,6 +101,9 @@ func (s *Server) noteChange(c echo.Context, op *huma.Operation, body []byte, mad
 		e.Status = http.StatusInternalServerError // the handler panicked
 	}
 	e.Erases = e.Status < http.StatusMultipleChoices && r.URL.Query().Get("erase") == "true" && takes(op, "erase")
+	if isInside(r.Context()) && !e.Erases { // an entry about an erasure removes the erased ids from older entries
+		return
+	}
 	if values := c.ParamValues(); len(values) > 0 {
 		e.Target = ragctx.Clip(values[len(values)-1]) // routes of [members] end with whose they are
 	}

@@ -275,18 +275,32 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 	return c.answer(req, out)
 }
 
-// answer sends a request and decodes the answer into out, unless that is nil.
-// stream sends a request whose answer is read as it comes. The caller closes it.
+// stream sends a request, and returns the answer for the caller to read and close.
 func (c *Client) stream(req *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.unreachable(req.Context(), err)
 	}
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode >= http.StatusMultipleChoices {
 		defer resp.Body.Close()
 		return nil, c.failure(resp)
 	}
 	return resp, nil
+}
+
+// Call sends a request to any path of the server, such as "/v1/status". A body needs its media type;
+// without a body both are empty. The caller closes the answer's body. An answer that is a problem is
+// returned as the error.
+func (c *Client) Call(ctx context.Context, method, path string, q url.Values, body io.Reader, media string) (*http.Response, error) {
+	req, err := c.request(ctx, method, path, q, nil)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Body, req.ContentLength = io.NopCloser(body), -1
+		req.Header.Set("Content-Type", media)
+	}
+	return c.stream(req)
 }
 
 // download copies what a path answers to w.
@@ -317,16 +331,14 @@ func (c *Client) upload(ctx context.Context, path string, query url.Values, r io
 	return c.answer(req, out)
 }
 
+// answer sends a request and decodes the answer into out, unless that is nil.
 func (c *Client) answer(req *http.Request, out any) error {
 	ctx := req.Context()
-	resp, err := c.http.Do(req)
+	resp, err := c.stream(req)
 	if err != nil {
-		return c.unreachable(ctx, err)
+		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		return c.failure(resp)
-	}
 	if out == nil {
 		return nil
 	}
@@ -392,6 +404,9 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 
 // failure returns the problem in resp.
 func (c *Client) failure(resp *http.Response) error {
+	if err := causeOf(resp); err != nil {
+		return err
+	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxProblemBytes))
 	p := &Problem{}
 	if err != nil || resp.Header.Get("Content-Type") != problemType || json.Unmarshal(b, p) != nil || p.Code == "" {

@@ -10,26 +10,57 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// NewInside returns a client of an engine in this process, without a server between: what
-// it asks for is done as by this process, whichever keys there are. The engine stays the
-// caller's to close, after the last call.
-func NewInside(eng *engine.Engine) *Client {
-	return &Client{base: "http://127.0.0.1", http: &http.Client{Transport: inside{New(eng, Options{})}}}
+// NewInside returns a client of an engine in this process. No socket is opened: a handler answers
+// each request directly. Calls need no key, have the grant of their context (see package access) or
+// else of the process, do not wait at the gate, and of them only erasures are in the audit log. Only [Options].Version
+// and Log are used: the limits of bodies protect servers from their callers. The caller closes the
+// engine after the last call.
+func NewInside(eng *engine.Engine, o Options) *Client {
+	o = Options{Version: o.Version, Log: o.Log, MaxBodyBytes: unlimited, BodyMemory: unlimited}
+	server := sync.OnceValue(func() *Server { return New(eng, o) }) // takes 20 ms, and some commands call nothing
+	return &Client{base: "http://127.0.0.1", http: &http.Client{Transport: inside{server}}}
 }
 
-// insideKey marks the contexts of requests that came over no network.
+// unlimited is a number of bytes that no body reaches. Multiplied by a factor for memory it still
+// fits into 63 bits.
+const unlimited = 1 << 50
+
+// insideKey is the context key of an [insideCall].
 type insideKey struct{}
+
+// insideCall is the state of a request made in this process.
+type insideCall struct {
+	cause error // the engine's error, if the answer is a problem made of it
+}
 
 // isInside reports whether a request was made in this process.
 func isInside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
 
-// inside has a server answer in this process.
-type inside struct{ server *Server }
+// keepCause hands the error behind a problem to a caller in this process, who may see all of it.
+func keepCause(ctx context.Context, p *Problem) {
+	if call, ok := ctx.Value(insideKey{}).(*insideCall); ok {
+		call.cause = p.cause
+	}
+}
 
-// RoundTrip implements [http.RoundTripper]. The request is answered while the body of its
-// answer is read, and ends when that is closed.
+// causeOf returns the engine's error behind the answer to a request made in this process, or nil.
+func causeOf(resp *http.Response) error {
+	if resp.Request == nil {
+		return nil
+	}
+	if call, ok := resp.Request.Context().Value(insideKey{}).(*insideCall); ok {
+		return call.cause
+	}
+	return nil
+}
+
+// inside is a transport that calls a server in this process.
+type inside struct{ server func() *Server }
+
+// RoundTrip implements [http.RoundTripper]. The handler runs while the answer's body is read, and
+// its context ends when the body is closed.
 func (i inside) RoundTrip(sent *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(context.WithValue(sent.Context(), insideKey{}, true))
+	ctx, cancel := context.WithCancel(context.WithValue(sent.Context(), insideKey{}, new(insideCall)))
 	r := sent.Clone(ctx)
 	r.RequestURI, r.Host, r.RemoteAddr = r.URL.RequestURI(), r.URL.Host, "127.0.0.1:0"
 	if r.Body == nil {
@@ -47,19 +78,19 @@ func (i inside) RoundTrip(sent *http.Request) (*http.Response, error) {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("answer broke off: %v", p)
 			}
-			a.WriteHeader(http.StatusOK) // of an answer that says nothing
-			_ = w.CloseWithError(err)    // which cannot fail
+			a.WriteHeader(http.StatusOK) // for a handler that wrote nothing
+			_ = w.CloseWithError(err)    // always nil
 		}()
-		i.server.ServeHTTP(a, r)
+		i.server().ServeHTTP(a, r)
 	}()
 	<-a.begun
 	return &http.Response{
 		Status: http.StatusText(a.status), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: a.sent, Body: insideBody{body, cancel, done}, ContentLength: -1, Request: sent,
+		Header: a.sent, Body: insideBody{body, cancel, done}, ContentLength: -1, Request: r,
 	}, nil
 }
 
-// insideAnswer is an answer that is read as it is written.
+// insideAnswer is the answer's writer: the caller reads each byte as the handler writes it.
 type insideAnswer struct {
 	header, sent http.Header
 	status       int
@@ -85,10 +116,10 @@ func (a *insideAnswer) Write(b []byte) (int, error) {
 	return a.body.Write(b)
 }
 
-// Flush implements [http.Flusher]: nothing waits.
+// Flush implements [http.Flusher]. Nothing is buffered.
 func (*insideAnswer) Flush() {}
 
-// insideBody is the body of an answer.
+// insideBody is the answer's body.
 type insideBody struct {
 	*io.PipeReader
 
@@ -96,7 +127,7 @@ type insideBody struct {
 	done   <-chan struct{}
 }
 
-// Close ends the request, also one whose answer was not read to its end.
+// Close cancels the handler, and returns when it has ended.
 func (b insideBody) Close() error {
 	b.cancel()
 	err := b.PipeReader.Close()

@@ -16,6 +16,7 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/providers/docs"
+	"github.com/ragctx/ragctx/providers/memory"
 )
 
 func openInside(t *testing.T) (*engine.Engine, *Client) {
@@ -25,7 +26,7 @@ func openInside(t *testing.T) (*engine.Engine, *Client) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = eng.Close() })
-	return eng, NewInside(eng)
+	return eng, NewInside(eng, Options{})
 }
 
 // TestInside: a client without a server does what others do, and needs no key where they do.
@@ -88,7 +89,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 // TestInsideBreaksOff: an answer that breaks off is not taken for a whole one.
 func TestInsideBreaksOff(t *testing.T) {
 	_, c := openInside(t)
-	s := c.http.Transport.(inside).server
+	s := c.http.Transport.(inside).server()
 	s.echo.GET("/broken", func(e echo.Context) error {
 		_, _ = io.WriteString(e.Response(), "half")
 		panic(http.ErrAbortHandler)
@@ -104,5 +105,22 @@ func TestInsideBreaksOff(t *testing.T) {
 	defer resp.Body.Close()
 	if b, err := io.ReadAll(resp.Body); err == nil {
 		t.Errorf("it is %q", b)
+	}
+}
+
+// TestInsideErrors: a caller in this process gets the engine's own error, of which an answer over
+// a socket says less.
+func TestInsideErrors(t *testing.T) {
+	eng, c := openInside(t)
+	if err := eng.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, _, want := eng.Remember(t.Context(), memory.Memory{Content: "tea"})
+	if want == nil {
+		t.Fatal("a closed engine remembers")
+	}
+	_, _, err := c.Remember(t.Context(), memory.Memory{Content: "tea"})
+	if err == nil || err.Error() != want.Error() {
+		t.Errorf("%v, not %v", err, want)
 	}
 }

@@ -25,7 +25,8 @@ type Problem struct {
 	RequestID string  `json:"request_id" doc:"names the request in the server's log"`
 	Errors    []Fault `json:"errors" nullable:"false" doc:"what is wrong with the request, field by field"`
 
-	again int // seconds after which the request may succeed; 0 is unknown
+	again int   // seconds after which the request may succeed; 0 is unknown
+	cause error // the engine's error, which only callers in this process see
 }
 
 // Fault is what is wrong with one field of a request.
@@ -116,6 +117,7 @@ func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *
 		s.log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "code", string(code), "error", err)
 	}
 	p := newProblem(status, string(code), detailOf(status, err))
+	p.cause = err
 	if status >= http.StatusInternalServerError && !errors.Is(err, ragctx.ErrNoSpace) && isWrite(op) {
 		p.Detail += unknownOutcome
 	}
@@ -194,6 +196,7 @@ func (s *Server) transform(ctx huma.Context, _ string, v any) (any, error) {
 		return v, nil
 	}
 	p.RequestID = requestID(ctx.Context())
+	keepCause(ctx.Context(), p)
 	return p, nil
 }
 
@@ -223,6 +226,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 		p = s.problemOfEcho(ctx, err)
 	}
 	p.RequestID = requestID(ctx)
+	keepCause(ctx, p)
 	maps.Copy(c.Response().Header(), p.GetHeaders())
 	c.Response().Header().Set(echo.HeaderContentType, problemType)
 	if err := c.JSON(p.Status, p); err != nil {

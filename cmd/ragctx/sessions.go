@@ -24,7 +24,7 @@ import (
 type sessionKeeper interface{ APIClient() *api.Client }
 
 // APIClient implements backend.
-func (l local) APIClient() *api.Client { return api.NewInside(l.Engine) }
+func (l local) APIClient() *api.Client { return api.NewInside(l.Engine, api.Options{}) }
 
 // APIClient implements backend.
 func (r remote) APIClient() *api.Client { return r.Client }
