@@ -49,7 +49,7 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if p != nil {
 			return s.refuse(c, p)
 		}
-		grant, ctx := access.Full(), r.Context()
+		grant, ctx := access.FullGrant(), r.Context()
 		if key != "" {
 			var err error
 			if grant, err = s.engine.Authenticate(key); err != nil {

@@ -29,7 +29,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	var made change
 	defer func() { s.noteChange(c, op, held.data, made) }()
 	if role := roleOf(op.OperationID); role > access.None {
-		if err := access.From(ctx.Context()).Needs(role); err != nil {
+		if err := access.From(ctx.Context()).RequireRole(role); err != nil {
 			s.handleError(s.problemOf(ctx.Context(), op, err), c)
 			return
 		}

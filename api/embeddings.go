@@ -162,7 +162,7 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 			return Embeddings{}, ragctx.Invalid("input", "text %d, counted from 0, has %d bytes; the limit is %d", i, len(text), maxEmbeddingBytes)
 		}
 	}
-	if size := r.Input.bytes(); size > maxReadersEmbedding && access.From(ctx).Needs(access.Write) != nil {
+	if size := r.Input.bytes(); size > maxReadersEmbedding && access.From(ctx).RequireRole(access.Write) != nil {
 		return Embeddings{}, ragctx.TooLarge("input", "has %d bytes; the limit of a read key is %d: send fewer texts at once, or use a write key", size, maxReadersEmbedding)
 	}
 	vectors, err := model.EmbedDocuments(ctx, r.Input)

@@ -84,7 +84,7 @@ func (e *exposition) histogram(name, help string, all ...durations) {
 	for _, d := range all {
 		under := uint64(0)
 		for i, bound := range trace.DurationBounds() {
-			under += d.Classes[i]
+			under += d.Buckets[i]
 			e.line(name+"_bucket", d.with("le", number(bound.Seconds())), float64(under))
 		}
 		e.line(name+"_bucket", d.with("le", "+Inf"), float64(d.Count))

@@ -184,10 +184,10 @@ func TestExpositionIsRead(t *testing.T) {
 }
 
 func TestHistogramIsRead(t *testing.T) {
-	d := trace.Durations{Count: 6, Sum: 7500 * time.Millisecond, Classes: make([]uint64, len(trace.DurationBounds())+1)}
-	d.Classes[0], d.Classes[4], d.Classes[len(d.Classes)-1] = 1, 2, 3
+	d := trace.Durations{Count: 6, Sum: 7500 * time.Millisecond, Buckets: make([]uint64, len(trace.DurationBounds())+1)}
+	d.Buckets[0], d.Buckets[4], d.Buckets[len(d.Buckets)-1] = 1, 2, 3
 	var e exposition
-	e.histogram("took_seconds", "Time.", durations{labels{"kind", "a"}, d}, durations{nil, trace.Durations{Classes: make([]uint64, len(d.Classes))}})
+	e.histogram("took_seconds", "Time.", durations{labels{"kind", "a"}, d}, durations{nil, trace.Durations{Buckets: make([]uint64, len(d.Buckets))}})
 	got, err := parse(e.buf.String())
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func atHome(c echo.Context, op *huma.Operation) {
 	q := c.QueryParams()
 	for _, name := range spaceNames {
 		if takes(op, name) && q.Get(name) == "" {
-			q.Set(name, g.Home())
+			q.Set(name, g.HomeNamespace())
 			c.Request().URL.RawQuery = q.Encode()
 		}
 	}
@@ -40,7 +40,7 @@ func (s *Server) bodyAtHome(c echo.Context, op *huma.Operation, body []byte) []b
 		if schema.Properties[name] == nil || json.Unmarshal(body, &fields) != nil || !slices.Contains([]string{"", `""`, "null"}, string(fields[name])) {
 			continue
 		}
-		fields[name], _ = json.Marshal(g.Home()) // a string: cannot fail
+		fields[name], _ = json.Marshal(g.HomeNamespace()) // a string: cannot fail
 		if with, err := json.Marshal(fields); err == nil {
 			body = with
 		}

@@ -169,7 +169,7 @@ func (s *Server) onceIn(c echo.Context, op *huma.Operation, namespace string, su
 	if err != nil {
 		return err
 	}
-	if namespace != "" && !access.From(r.Context()).Reaches(namespace) {
+	if namespace != "" && !access.From(r.Context()).Includes(namespace) {
 		next("") // which refuses it; nothing is noted of a namespace that is not the caller's
 		return nil
 	}

@@ -17,7 +17,7 @@ const keysPath = "/v1/keys"
 
 // KeyRequest says what a new API key is for.
 type KeyRequest struct {
-	Name       string    `json:"name" minLength:"1" maxLength:"200" doc:"says what the key is for" example:"billing agent"`
+	Name       string    `json:"name" minLength:"1" maxLength:"200" doc:"the purpose of the key" example:"billing agent"`
 	Role       string    `json:"role" enum:"read,write,admin" doc:"read asks, searches and lists; write stores, changes and deletes, too; admin acts for all users and changes settings, too"`
 	Namespaces []string  `json:"namespaces,omitempty" maxItems:"100" doc:"the only namespaces that the key is for; default is all"`
 	UserID     string    `json:"user_id,omitempty" maxLength:"512" doc:"the only user that the key acts for: it sees what is theirs and what is nobody's, and changes what is theirs; not for admins"`

@@ -42,7 +42,7 @@ func (s *Server) metricsRoutes() {
 
 // metrics answers also when the database does not: then is the time to look at them.
 func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, error) {
-	if err := access.From(ctx).Whole(); err != nil {
+	if err := access.From(ctx).RequireUnbound(); err != nil {
 		return nil, err
 	}
 	var e exposition

@@ -27,7 +27,7 @@ func (e *Engine) ailments(ctx context.Context) ([]string, error) {
 		return out, err
 	}
 	for _, i := range e.OpenIndexes() {
-		if name := names[i.ID.Namespace]; grant.Reaches(name) {
+		if name := names[i.ID.Namespace]; grant.Includes(name) {
 			out = append(out, ailing(name, i)...)
 		}
 	}

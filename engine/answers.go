@@ -82,4 +82,4 @@ func (e *Engine) EmbedderCalls() (queries, documents EmbedderCalls) {
 
 // EventTally counts the events published since the data directory was opened, by type. Events are
 // only published after the first subscription.
-func (e *Engine) EventTally() map[ragctx.EventType]uint64 { return e.events.Told() }
+func (e *Engine) EventTally() map[ragctx.EventType]uint64 { return e.events.Published() }

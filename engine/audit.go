@@ -33,11 +33,11 @@ func (e *Engine) Audit(entry store.AuditEntry) {
 // reaches. It needs the role admin.
 func (e *Engine) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error) {
 	g := access.From(ctx)
-	if err := g.Everyone(); err != nil {
+	if err := g.RequireAllUsers(); err != nil {
 		return nil, err
 	}
 	if f.Namespace != "" {
-		if err := g.Enters(f.Namespace); err != nil {
+		if err := g.RequireNamespace(f.Namespace); err != nil {
 			return nil, err
 		}
 	}

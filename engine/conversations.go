@@ -50,7 +50,7 @@ type SessionFilter struct {
 func (e *Engine) SessionList(ctx context.Context, namespace string, f SessionFilter) ([]view.Summary, *store.SessionPlace, error) {
 	by, err := seenBy(ctx, Viewer{f.UserID, f.AnyUser})
 	if err == nil && by.Anyone {
-		err = access.From(ctx).Everyone()
+		err = access.From(ctx).RequireAllUsers()
 	}
 	if err == nil {
 		err = enters(ctx, namespace)

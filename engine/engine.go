@@ -338,7 +338,7 @@ func spaceName(name string) string { return cmp.Or(name, ragctx.DefaultNamespace
 // of namespaces: one that the grant of ctx does not reach is [ragctx.ErrDenied].
 func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64, error) {
 	name = spaceName(name)
-	if err := access.From(ctx).Enters(name); err != nil {
+	if err := access.From(ctx).RequireNamespace(name); err != nil {
 		return 0, err
 	}
 	if err := ragctx.ValidName("namespace", name); err != nil {
@@ -351,7 +351,7 @@ func (e *Engine) namespace(ctx context.Context, name string, create bool) (int64
 func (e *Engine) Namespaces(ctx context.Context) ([]string, error) {
 	names, err := e.store.Namespaces(ctx)
 	g := access.From(ctx)
-	return slices.DeleteFunc(names, func(name string) bool { return !g.Reaches(name) }), err
+	return slices.DeleteFunc(names, func(name string) bool { return !g.Includes(name) }), err
 }
 
 // Ready returns an error while the engine cannot answer queries or cannot write.

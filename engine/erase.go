@@ -137,7 +137,7 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	by, err := seenBy(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
-		err = access.From(ctx).Everyone()
+		err = access.From(ctx).RequireAllUsers()
 	}
 	if err != nil {
 		return store.Erased{}, err
@@ -196,7 +196,7 @@ func (e *Engine) erase(ctx context.Context, namespace string, fn func(ns int64) 
 		e.eraser.retry()
 	}
 	if e.started.Load() { // a one-off command leaves the rest to the next long-running process
-		e.tellTheRest(context.WithoutCancel(access.With(ctx, access.Full()))) // facts are extracted again from other turns that state them
+		e.tellTheRest(context.WithoutCancel(access.With(ctx, access.FullGrant()))) // facts are extracted again from other turns that state them
 	}
 	return erased, err
 }

@@ -30,7 +30,7 @@ const eventBlock = 1 << 32
 // reserved block, whichever is greater, so a clock set back does not reverse it. The reservation is
 // a write, which only happens with the first subscription.
 func (e *Engine) openEvents() {
-	e.events = events.New(events.Options{Now: e.opts.Now, NewID: e.opts.NewID, Begin: func(ctx context.Context) (uint64, error) {
+	e.events = events.New(events.Options{Now: e.opts.Now, NewID: e.opts.NewID, StartSeq: func(ctx context.Context) (uint64, error) {
 		text, err := e.store.Setting(ctx, store.SettingEvents)
 		if err != nil {
 			return 0, err
@@ -48,7 +48,7 @@ func (e *Engine) LastEvent(ctx context.Context, f events.Filter) (uint64, error)
 	if err := f.Check(); err != nil {
 		return 0, err
 	}
-	if f.Namespace != "" && !access.From(ctx).Reaches(f.Namespace) {
+	if f.Namespace != "" && !access.From(ctx).Includes(f.Namespace) {
 		return 0, fmt.Errorf("%w: the API key does not reach the namespace %q", ragctx.ErrDenied, ragctx.Clip(f.Namespace))
 	}
 	return e.events.Last(ctx)
@@ -58,7 +58,7 @@ func (e *Engine) LastEvent(ctx context.Context, f events.Filter) (uint64, error)
 // see [events.Broker.Follow]. The grant of ctx limits the events: a grant bound to a user sees only
 // that user's.
 func (e *Engine) FollowEvents(ctx context.Context, f events.Filter, after uint64) iter.Seq2[ragctx.Event, error] {
-	f.For = access.From(ctx)
+	f.Reader = access.From(ctx)
 	return e.events.Follow(ctx, f, after)
 }
 

@@ -101,7 +101,7 @@ func (e *Engine) explainContents(ctx context.Context, x *Explanation, q ragctx.C
 	_, err = e.namespace(ctx, q.Namespace, false)
 	if isNotFound(err) {
 		names, err := e.Namespaces(ctx)
-		names = slices.DeleteFunc(names, func(n string) bool { return !access.From(ctx).Reaches(n) })
+		names = slices.DeleteFunc(names, func(n string) bool { return !access.From(ctx).Includes(n) })
 		remedy := "write something to it"
 		if len(names) > 0 {
 			remedy = "use one that there is: " + strings.Join(names[:min(len(names), 10)], ", ")

@@ -65,7 +65,7 @@ func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobod
 		return by, nil // it is another user's: what follows finds nothing, and says so as where there is nothing
 	}
 	if err == nil && shared {
-		err = g.Shared()
+		err = g.RequireShared()
 	}
 	return by, err
 }
@@ -74,25 +74,25 @@ func (e *Engine) ownedBy(ctx context.Context, namespace string, by Viewer, nobod
 // user of that.
 func boundFilter(ctx context.Context, f *store.MemoryFilter) error {
 	if f.AnyUser {
-		return access.From(ctx).Everyone()
+		return access.From(ctx).RequireAllUsers()
 	}
 	return actAs(ctx, &f.UserID)
 }
 
 // shares refuses grants that may not change what belongs to no user.
-func shares(ctx context.Context) error { return access.From(ctx).Shared() }
+func shares(ctx context.Context) error { return access.From(ctx).RequireShared() }
 
 // enters refuses namespaces that the grant of ctx does not reach, where none is asked
 // for by its id. "" is the default one.
 func enters(ctx context.Context, namespace string) error {
-	return access.From(ctx).Enters(spaceName(namespace))
+	return access.From(ctx).RequireNamespace(spaceName(namespace))
 }
 
 // seesJob refuses jobs of namespaces that the grant of ctx does not reach as if they
 // were not there. Those of no namespace concern all of them, and all users.
 func seesJob(ctx context.Context, j store.Job) error {
 	g := access.From(ctx)
-	if g.Whole() == nil || j.Namespace != "" && g.Reaches(j.Namespace) {
+	if g.RequireUnbound() == nil || j.Namespace != "" && g.Includes(j.Namespace) {
 		return nil
 	}
 	return notFound("job", j.ID)
@@ -116,10 +116,10 @@ func (e *Engine) changesJob(ctx context.Context, id string) error {
 // managesAll refuses all but admins of all namespaces.
 func managesAll(ctx context.Context) error {
 	g := access.From(ctx)
-	if err := g.Whole(); err != nil {
+	if err := g.RequireUnbound(); err != nil {
 		return err
 	}
-	return g.Needs(access.Admin)
+	return g.RequireRole(access.Admin)
 }
 
 func notFound(what, id string) error {

@@ -69,11 +69,11 @@ func (e *Engine) ListJobs(ctx context.Context, f store.JobFilter) ([]Job, error)
 	}
 	g := access.From(ctx)
 	if f.Namespace != "" {
-		if err := g.Enters(f.Namespace); err != nil {
+		if err := g.RequireNamespace(f.Namespace); err != nil {
 			return nil, err
 		}
 	}
-	f.Among, f.Named = g.Namespaces, g.Whole() != nil
+	f.Among, f.Named = g.Namespaces, g.RequireUnbound() != nil
 	list, err := e.store.Jobs(ctx, f)
 	if err != nil {
 		return nil, err

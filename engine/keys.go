@@ -236,7 +236,7 @@ func (r *keyring) whileValid(ctx context.Context, text string, now time.Time) (c
 func (r *keyring) authenticateLocal(text string) (access.Grant, error) {
 	got := sha256.Sum256([]byte(text))
 	if want := r.local.Load(); want != nil && subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
-		g := access.Full()
+		g := access.FullGrant()
 		g.Key = LocalKey
 		return g, nil
 	}

@@ -51,7 +51,7 @@ func TestKeysLast(t *testing.T) {
 		}
 	}()
 	g, err := e.Authenticate(made.Text)
-	if err != nil || g.Role != access.Write || g.User != "u" || !g.Reaches("a") || g.Reaches("b") || g.Key != made.ID {
+	if err != nil || g.Role != access.Write || g.User != "u" || !g.Includes("a") || g.Includes("b") || g.Key != made.ID {
 		t.Errorf("the grant is %+v, %v", g, err)
 	}
 	if _, err := e.Authenticate(gone.Text); !errors.Is(err, ragctx.ErrUnauthenticated) {

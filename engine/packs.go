@@ -97,7 +97,7 @@ func (e *Engine) Pack(ctx context.Context, r ledger.PackRequest) (Packed, error)
 
 // mayPublish reports whether the grant of ctx may append to ledgers.
 func mayPublish(ctx context.Context) bool {
-	return access.From(ctx).Needs(access.Write) == nil && shares(ctx) == nil
+	return access.From(ctx).RequireRole(access.Write) == nil && shares(ctx) == nil
 }
 
 // report writes metrics to where they are wanted, to the ledger only for who may write to it. That it fails costs no context.

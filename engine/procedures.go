@@ -64,7 +64,7 @@ func (e *Engine) ListProcedures(ctx context.Context, namespace string, f store.P
 		return nil, err
 	}
 	if f.AnyUser {
-		if err := access.From(ctx).Everyone(); err != nil {
+		if err := access.From(ctx).RequireAllUsers(); err != nil {
 			return nil, err
 		}
 	} else if err := actAs(ctx, &f.UserID); err != nil {

@@ -58,7 +58,7 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 		Opened: e.opened.UTC(), UptimeSeconds: int64(e.opts.Now().Sub(e.opened).Seconds()),
 		Embedder: e.EmbedderInfo(), Namespaces: []NamespaceStatus{}, Degraded: []string{}, Troubles: []Trouble{},
 	}
-	err := grant.Needs(access.Admin)
+	err := grant.RequireRole(access.Admin)
 	if err == nil {
 		_ = e.Ready(ctx) // what it notices is among what does not work
 		st.Directory, err = e.sizes()
@@ -97,7 +97,7 @@ func (e *Engine) countAll(ctx context.Context, grant access.Grant, st *Status) e
 		return err
 	}
 	for _, n := range all {
-		if !grant.Reaches(n.Name) {
+		if !grant.Includes(n.Name) {
 			continue
 		}
 		st.Total.Documents += n.Documents

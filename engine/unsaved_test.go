@@ -36,7 +36,7 @@ func TestUnsaved(t *testing.T) {
 
 	operations := map[string]string{"count uses of memories": "", "learn for skills": "s"}
 	e.events.Close()
-	for ev, err := range e.events.Follow(t.Context(), events.Filter{For: access.Full()}, from) {
+	for ev, err := range e.events.Follow(t.Context(), events.Filter{Reader: access.FullGrant()}, from) {
 		if err != nil {
 			break // it is closed
 		}
@@ -66,7 +66,7 @@ func TestStoreFailed(t *testing.T) {
 	e.storeFailed(&ragctx.RepairError{Kind: ragctx.RepairWrites, Problem: "it cannot write", Cause: context.Canceled})
 	e.events.Close()
 	var got []ragctx.Event
-	for ev, err := range e.events.Follow(t.Context(), events.Filter{For: access.Full()}, from) {
+	for ev, err := range e.events.Follow(t.Context(), events.Filter{Reader: access.FullGrant()}, from) {
 		if err != nil {
 			break // it is closed
 		}

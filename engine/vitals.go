@@ -84,7 +84,7 @@ type IndexStatus struct {
 // VectorStatus tells how vectors are searched, as far as that is known without
 // searching. It is about all namespaces.
 func (e *Engine) VectorStatus(ctx context.Context) (VectorStatus, error) {
-	if err := access.From(ctx).Whole(); err != nil {
+	if err := access.From(ctx).RequireUnbound(); err != nil {
 		return VectorStatus{}, err
 	}
 	s := VectorStatus{

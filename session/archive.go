@@ -10,13 +10,13 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Archive is all that a session has.
+// Archive holds the complete contents of a session.
 type Archive struct {
 	ID        string
 	CreatedAt time.Time
-	// Leaf is the id of the message that the next one comes after; "" is none.
+	// Leaf is the id of the message that the next message follows, or "".
 	Leaf string
-	// Sections are the names of all sections in order, those without messages included.
+	// Sections are the names of all sections in order, including empty ones.
 	Sections    []string
 	Parameters  map[string]any
 	Entries     []Entry
@@ -29,8 +29,8 @@ func (a Archive) Store() Store {
 	return storeOf(a.Sections, a.Entries).WithParameters(a.Parameters)
 }
 
-// Path returns the entries from the first to the one with the id, or to the leaf if it is
-// "". Where parents form a circle or are missing it begins after the break.
+// Path returns the entries from the root to the message with the id, or to the leaf if id is "". If
+// parents are missing or form a cycle, the path begins after the break.
 func (a Archive) Path(id string) ([]Entry, error) {
 	at := a.index()
 	if id == "" {
@@ -53,8 +53,8 @@ func (a Archive) path(id string, at map[string]int) []Entry {
 	return out
 }
 
-// Fork returns an archive of the path to a message, with its labels and the compactions of
-// what is on it.
+// Fork returns an archive with the path to a message, its labels, and the compactions of ranges on
+// it.
 func (a Archive) Fork(ctx context.Context, id string) (Archive, error) {
 	path, err := a.Path(id)
 	if err != nil {
@@ -68,8 +68,8 @@ func (a Archive) Fork(ctx context.Context, id string) (Archive, error) {
 	return out, out.keep(ctx, a)
 }
 
-// keep takes over the labels of messages that are there, and the compactions of ranges
-// that are as they were before.
+// carryOver copies the labels of messages that still exist, and the compactions of ranges that have
+// not changed.
 func (a *Archive) keep(ctx context.Context, before Archive) error {
 	now := a.index()
 	has := func(id string) bool {
@@ -88,14 +88,14 @@ func (a *Archive) keep(ctx context.Context, before Archive) error {
 	return err
 }
 
-// clone returns a copy that shares no list and no map.
+// clone returns a copy that shares no slice or map.
 func (a Archive) clone() Archive {
 	a.Sections, a.Entries, a.Compactions = slices.Clone(a.Sections), slices.Clone(a.Entries), slices.Clone(a.Compactions)
 	a.Parameters, a.Labels = maps.Clone(a.Parameters), maps.Clone(a.Labels)
 	return a
 }
 
-// index returns where each message is among the entries.
+// index maps message ids to their indexes in the entries.
 func (a Archive) index() map[string]int {
 	at := make(map[string]int, len(a.Entries))
 	for i, e := range a.Entries {
@@ -104,9 +104,9 @@ func (a Archive) index() map[string]int {
 	return at
 }
 
-// Replaced returns the archive with a store in the place of its messages, as
-// [Storage.Save] says, and how many of the messages are new. Of the messages before it
-// needs only the ids, and all of them where there are compactions.
+// Replaced returns the archive with its messages replaced by a store, by the rules of
+// [Storage.Save], and the number of new messages. It needs only the ids of the old messages, unless
+// there are compactions.
 func (a Archive) Replaced(ctx context.Context, s Store, o Options) (out Archive, added int, err error) {
 	out = Archive{CreatedAt: a.CreatedAt, Sections: s.Names(), Parameters: s.Parameters(), Leaf: a.Leaf}
 	before, taken := a.index(), make(map[string]bool, s.Len())
@@ -141,8 +141,8 @@ func (a Archive) Replaced(ctx context.Context, s Store, o Options) (out Archive,
 	return out, added, out.keep(ctx, a)
 }
 
-// Validate reports whether an archive can be imported: names and ids are in order, and the
-// leaf, labels and compactions are of messages that are there.
+// Validate reports whether an archive can be imported: names and ids are valid, and the leaf,
+// labels and compactions refer to existing messages.
 func (a Archive) Validate() error {
 	o := Options{}.Or()
 	for i, name := range a.Sections {
@@ -177,7 +177,7 @@ func (a Archive) Validate() error {
 	return nil
 }
 
-// NoMessage is the error that a session has no message of an id.
+// MessageNotFound returns the error for a message id that the session does not have.
 func NoMessage(id string) error {
 	return &ragctx.FieldError{Field: "message_id", Problem: fmt.Sprintf("the session has no message with the id %q; list its path or its sections", ragctx.Clip(id)), Kind: ragctx.ErrNotFound}
 }

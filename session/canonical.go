@@ -8,10 +8,10 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// written reads a message that is exactly as [EncodeMessage] writes it, as nearly all are
-// that are read again, without looking for what else it may be. A text that is most of s is a
-// part of it; others are copies, or they would keep all of it in memory. Of anything else ok
-// is false, and it is to be read as any JSON is.
+// readCanonical reads a message exactly as [EncodeMessage] writes it, which is the usual case when
+// reading from storage. It returns false for any other form, which readAnyForm handles. A text that
+// makes up most of s shares its memory; shorter texts are copied, so that they do not keep all of s
+// alive.
 func written(s string) (m ragctx.Message, ok bool) {
 	r := reader{rest: s, size: len(s)}
 	r.must(`{`)
@@ -54,15 +54,15 @@ func written(s string) (m ragctx.Message, ok bool) {
 	return m, !r.failed && r.rest == ""
 }
 
-// reader reads JSON of a form that is known, without white space. Once something else comes
-// it has failed, and what it returns does not count.
+// reader reads JSON of a known form without white space. After a mismatch failed is set and its
+// results are meaningless.
 type reader struct {
 	rest   string
-	size   int // of all that is read
+	size   int // length of the whole input
 	failed bool
 }
 
-// skip goes on behind a token, if it comes next.
+// skip consumes a token if it comes next.
 func (r *reader) skip(token string) (ok bool) {
 	r.rest, ok = strings.CutPrefix(r.rest, token)
 	return ok
@@ -89,8 +89,8 @@ func (r *reader) text() string {
 	return out
 }
 
-// stringEnd returns where the string ends that a text begins with, 0 if it does with none,
-// and whether what is between the quotes is what it says.
+// stringEnd returns the end of the JSON string that s begins with, or 0 if s begins with no string.
+// plain reports whether the string contains no escapes.
 func stringEnd(s string) (end int, plain bool) {
 	if !strings.HasPrefix(s, `"`) {
 		return 0, false
@@ -163,8 +163,7 @@ func (r *reader) content() ragctx.Content {
 	return out
 }
 
-// metadata reads an object in which there are no calls and no result, as there are in
-// older forms.
+// metadata reads an object. It fails if the object contains calls or a result, as in older forms.
 func (r *reader) metadata() map[string]any {
 	var out object
 	r.failed = json.Unmarshal(r.value(), &out) != nil || r.failed
@@ -174,7 +173,7 @@ func (r *reader) metadata() map[string]any {
 	return out
 }
 
-// calls reads a list of calls behind its bracket.
+// calls reads a list of calls after its opening bracket.
 func (r *reader) calls() (out ragctx.Content) {
 	for !r.failed {
 		r.must(`{"id":`)
@@ -192,7 +191,7 @@ func (r *reader) calls() (out ragctx.Content) {
 	return out
 }
 
-// input reads an object, or one that is spaced and so in a string.
+// input reads an object, or an object with white space, which is encoded as a string.
 func (r *reader) input() json.RawMessage {
 	if strings.HasPrefix(r.rest, `{`) {
 		return r.value()
@@ -203,7 +202,7 @@ func (r *reader) input() json.RawMessage {
 	return out
 }
 
-// result reads a result behind its brace.
+// result reads a result after its opening brace.
 func (r *reader) result() ragctx.Block {
 	r.must(`"content":`)
 	out := ragctx.Block{Type: ragctx.BlockToolResult, Content: textContent(r.text())}
@@ -219,7 +218,7 @@ func (r *reader) result() ragctx.Block {
 	return out
 }
 
-// textContent returns a content of a text, of which nothing has none.
+// textContent returns a content with one text, or an empty content for "".
 func textContent(s string) ragctx.Content {
 	if s == "" {
 		return nil
@@ -227,8 +226,8 @@ func textContent(s string) ragctx.Content {
 	return ragctx.Text(s)
 }
 
-// answered returns a content with calls and a result behind it. Its text, if that is all it
-// has, is left out where it is that of the result.
+// withResult appends calls and a result to a content. A content that consists only of the result's
+// text is dropped.
 func answered(c, calls ragctx.Content, result ragctx.Block) ragctx.Content {
 	if c.String() == result.Content.String() && plain(c) {
 		c = nil

@@ -7,15 +7,14 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Compiler chooses what a model is shown of a context. What it returns belongs to the
-// caller, and is a conversation that providers take: without empty messages, results that
-// have no call, and calls that were passed over. It changes nothing and may be called
-// concurrently.
+// Compiler chooses the messages of a context to show to a model. The returned messages belong to
+// the caller and form a conversation that providers accept: without empty messages, results without
+// calls, and abandoned calls. Implementations change nothing and are safe for concurrent use.
 type Compiler interface {
 	Compile(ctx context.Context, c Context, e Execution) ([]ragctx.Message, error)
 }
 
-// CompilerFunc is a function that is a [Compiler].
+// CompilerFunc adapts a function to a [Compiler].
 type CompilerFunc func(context.Context, Context, Execution) ([]ragctx.Message, error)
 
 // Compile implements [Compiler].
@@ -23,14 +22,14 @@ func (f CompilerFunc) Compile(ctx context.Context, c Context, e Execution) ([]ra
 	return f(ctx, c, e)
 }
 
-// DefaultCompiler returns what is used where nothing else is asked for: the sections in
-// [InferenceOrder], with the traces of the current execution alone. It is not that of the
-// systems that ragctx continues: theirs either show the summary last, because it was made
-// last, or all traces ([CurrentTrace], [SelectedSections]).
+// DefaultCompiler returns the compiler that is used unless another is requested: the sections in
+// [InferenceOrder], with the traces of the current execution only. The systems that ragctx
+// continues have other defaults: they show the summary last, because it was made last, or show all
+// traces ([CurrentTrace], [SelectedSections]).
 func DefaultCompiler() Compiler { return CurrentTrace{Sections: InferenceOrder()} }
 
-// CurrentTrace compiles sections in the order given, or all in the order of the store if
-// none are. Traces of other executions are left out, and all if there is no execution.
+// CurrentTrace compiles the given sections in order, or all sections in the order of the store if
+// Sections is empty. It omits traces of other executions, and all traces outside an execution.
 type CurrentTrace struct{ Sections []string }
 
 // Compile implements [Compiler].
@@ -38,7 +37,7 @@ func (t CurrentTrace) Compile(_ context.Context, c Context, e Execution) ([]ragc
 	return valid(c.store.Select(t.Sections...).chosen(e.Shows)), nil
 }
 
-// AllSections compiles everything, in the order of the store.
+// AllSections compiles all sections in the order of the store.
 type AllSections struct{}
 
 // Compile implements [Compiler].
@@ -46,9 +45,9 @@ func (AllSections) Compile(_ context.Context, c Context, _ Execution) ([]ragctx.
 	return valid(c.store.Messages()), nil
 }
 
-// SelectedSections compiles the sections named, in that order, with all traces. Sections
-// that are not there are skipped. No names are [SectionMessages] alone, which is not what
-// they are to a store.
+// SelectedSections compiles the named sections in that order, with all traces. It skips sections
+// that do not exist. Without names it compiles [SectionMessages] only, whereas Store.Select returns
+// all sections.
 type SelectedSections struct{ Names []string }
 
 // Compile implements [Compiler].
@@ -60,10 +59,10 @@ func (s SelectedSections) Compile(_ context.Context, c Context, _ Execution) ([]
 	return valid(c.store.Select(names...).Messages()), nil
 }
 
-// compilers are those that can be asked for by name.
+// compilers are the named compilers.
 var compilers = []struct {
 	name    string
-	chooses bool // among sections
+	chooses bool // whether it takes sections
 	make    func(sections []string) Compiler
 }{
 	{"default", false, func([]string) Compiler { return DefaultCompiler() }},
@@ -72,7 +71,7 @@ var compilers = []struct {
 	{"selected_sections", true, func(s []string) Compiler { return SelectedSections{s} }},
 }
 
-// CompilerNames returns the names that [NewCompiler] knows.
+// CompilerNames returns the names that [NewCompiler] accepts.
 func CompilerNames() []string {
 	out := make([]string, len(compilers))
 	for i, c := range compilers {
@@ -81,8 +80,8 @@ func CompilerNames() []string {
 	return out
 }
 
-// NewCompiler returns a compiler by its name, with the sections that it is for where it
-// has a choice. "" is the default.
+// NewCompiler returns the compiler with a name, for the given sections if it takes sections. "" is
+// the default compiler.
 func NewCompiler(name string, sections ...string) (Compiler, error) {
 	for _, c := range compilers {
 		switch {
@@ -96,8 +95,7 @@ func NewCompiler(name string, sections ...string) (Compiler, error) {
 	return nil, ragctx.Invalid("compiler", "%q is not a compiler; use %s", ragctx.Clip(name), strings.Join(CompilerNames(), ", "))
 }
 
-// valid returns a conversation that providers take: [Sound] without its figures. The list
-// that is given is not used any more.
+// soundMessages returns the messages of [Sound]. It takes ownership of the given list.
 func valid(messages []ragctx.Message) []ragctx.Message {
 	v, _, _ := sound(messages, Limits{})
 	return v.Messages

@@ -11,24 +11,23 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Condition is what a change of a session has to find; otherwise it changes nothing and is
-// [ragctx.ErrPrecondition]. The zero value is whatever is there.
+// Condition restricts a change to a session in an expected state. If the condition does not hold,
+// the change does nothing and returns [ragctx.ErrPrecondition]. The zero value always holds.
 type Condition struct {
-	// Revisions are those of which one must be the session's, unless it is nil; see
-	// [Version.Revision]. Any is that there must be a session.
+	// Revisions lists the accepted revisions of the session, unless it is nil; see
+	// [Version.Revision]. Any requires that the session exists.
 	Revisions []string
 	Any       bool
 }
 
-// IsZero reports whether it is no condition.
+// IsZero reports whether the condition always holds.
 func (c Condition) IsZero() bool { return c.Revisions == nil && !c.Any }
 
 type conditionKey struct{}
 
-// If returns a context in which methods of a [Storage] that change a session do so only if
-// it is as a condition wants it. It is looked at where the change is made, so that of several
-// changes with one condition one succeeds. It travels in the context, as what changes a
-// session in the end may be behind several layers that do not care.
+// WithCondition returns a context that makes changes by a [Storage] conditional. The condition is
+// checked atomically with the change, so of several changes with one condition only one succeeds.
+// It travels in the context because layers between the caller and the storage need not know it.
 func If(ctx context.Context, c Condition) context.Context {
 	return context.WithValue(ctx, conditionKey{}, c)
 }
@@ -39,8 +38,8 @@ func ConditionOf(ctx context.Context) Condition {
 	return c
 }
 
-// Check returns what is wrong with a version of a session, or nil. Implementations of
-// [Storage] call it where they change one; no version is that there is none.
+// Check returns an error unless the condition holds for a version of a session. A nil version means
+// that the session does not exist. Implementations of [Storage] call it when they change a session.
 func (c Condition) Check(k Key, at *Version) error {
 	switch {
 	case c.IsZero():
@@ -53,8 +52,8 @@ func (c Condition) Check(k Key, at *Version) error {
 	return nil
 }
 
-// Revision names a version, also for callers: by a hash with the salt, so that nobody finds
-// out by trying how many sessions there are.
+// Revision returns a name of the version for clients. It is a salted hash, so that clients cannot
+// guess the number of sessions.
 func (v Version) Revision() string {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(v.Session)) //nolint:gosec // only told apart

@@ -7,9 +7,9 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Context is all that belongs to one agent's conversation: messages in sections, metadata,
-// the system prompt, and the form that answers should have. It is immutable as [Store] is,
-// and its zero value is empty.
+// Context is the complete state of one agent's conversation: messages in sections, metadata, the
+// system prompt, and the response format. It is immutable like [Store], and its zero value is
+// empty.
 type Context struct {
 	store    Store
 	metadata map[string]any
@@ -17,8 +17,8 @@ type Context struct {
 	format   ResponseFormat
 }
 
-// Changes are what [Context.With] puts in place of what a context has. What is nil is
-// kept, so that nothing can be cleared by it.
+// Changes are the fields that [Context.With] replaces. Nil fields stay unchanged, so With cannot
+// clear a field.
 type Changes struct {
 	Store          *Store
 	Metadata       map[string]any
@@ -32,16 +32,16 @@ func (c Context) Store() Store { return c.store }
 // Messages returns the conversation: the messages of [SectionMessages].
 func (c Context) Messages() []ragctx.Message { return c.store.Section(SectionMessages).Messages }
 
-// Metadata returns what the context is annotated with.
+// Metadata returns the annotations of the context.
 func (c Context) Metadata() map[string]any { return maps.Clone(c.metadata) }
 
 // SystemPrompt returns the model's instructions.
 func (c Context) SystemPrompt() string { return c.system }
 
-// ResponseFormat returns the form that answers should have.
+// ResponseFormat returns the required form of answers.
 func (c Context) ResponseFormat() ResponseFormat { return c.format }
 
-// With returns the context with several changes.
+// With returns the context with the given changes.
 func (c Context) With(changes Changes) Context {
 	if changes.Store != nil {
 		c.store = *changes.Store
@@ -64,13 +64,13 @@ func (c Context) WithStore(s Store) Context {
 	return c
 }
 
-// WithMessages returns the context with another conversation in [SectionMessages].
+// WithMessages returns the context with the messages of [SectionMessages] replaced.
 func (c Context) WithMessages(messages []ragctx.Message) Context {
 	c.store = c.store.Set(Section{SectionMessages, messages})
 	return c
 }
 
-// WithAppendedMessages returns the context with more messages in [SectionMessages].
+// WithAppendedMessages returns the context with messages appended to [SectionMessages].
 func (c Context) WithAppendedMessages(messages ...ragctx.Message) Context {
 	c.store = c.store.Append(SectionMessages, messages...)
 	return c
@@ -82,20 +82,20 @@ func (c Context) WithMetadataKey(key string, value any) Context {
 	return c
 }
 
-// WithSystemPrompt returns the context with other instructions.
+// WithSystemPrompt returns the context with another system prompt.
 func (c Context) WithSystemPrompt(prompt string) Context {
 	c.system = prompt
 	return c
 }
 
-// WithResponseFormat returns the context with another form of answers.
+// WithResponseFormat returns the context with another response format.
 func (c Context) WithResponseFormat(f ResponseFormat) Context {
 	c.format = f
 	return c
 }
 
-// Configured returns the context with a prompt and a form of answers, each only if it is
-// not empty: settings of an agent that say nothing change nothing.
+// WithSettings returns the context with a system prompt and a response format. Empty arguments
+// leave the context's values unchanged.
 func (c Context) Configured(prompt string, f ResponseFormat) Context {
 	if prompt != "" {
 		c.system = prompt
@@ -106,17 +106,17 @@ func (c Context) Configured(prompt string, f ResponseFormat) Context {
 	return c
 }
 
-// Cached is what of a context stays the same from one call of a model to the next, and
-// which providers can therefore cache.
+// CacheablePrefix is the part of a prompt that is the same in successive calls of a model, so that
+// providers can cache it.
 type Cached struct {
-	// Messages has one system message, or none if there is no prompt.
+	// Messages holds the system message, or nothing if there is no prompt.
 	Messages []ragctx.Message
-	// Tools are definitions of tools as the provider wants them.
+	// Tools are tool definitions in the provider's format.
 	Tools          []json.RawMessage
 	ResponseFormat ResponseFormat
 }
 
-// Cached returns what of the context can be cached, with the definitions of tools.
+// CacheablePrefix returns the cacheable part of the context with the definitions of tools.
 func (c Context) Cached(tools []json.RawMessage) Cached {
 	out := Cached{Tools: tools, ResponseFormat: c.format}
 	if c.system != "" {

@@ -8,23 +8,22 @@ import (
 	"github.com/ragctx/ragctx/session/wire"
 )
 
-// What a message costs beside its texts, in tokens. Providers wrap messages, calls and
-// results in tokens of their own and do not say how many; these are at the upper end of
-// what is observed.
+// Token overheads of a message in addition to its texts. Providers wrap messages, calls and results
+// in undocumented tokens; these values are at the upper end of observations.
 const (
 	MessageOverhead = 4 // role and separators of each message
-	PartOverhead    = 4 // type and separators of each text, image or other part beside another one
-	CallOverhead    = 8 // id and frame of a tool call, and of a tool result; a long id costs more
-	ToolOverhead    = 8 // frame of the definition of a tool
+	PartOverhead    = 4 // type and separators of each additional part
+	CallOverhead    = 8 // id and frame of a tool call or a tool result; a long id costs more
+	ToolOverhead    = 8 // frame of a tool definition
 )
 
-// Scale says what messages cost, in tokens of its counter. Without one they cost nothing, for
-// views whose costs are not asked for.
+// Scale measures the token costs of messages with its counter. Without a counter messages cost
+// nothing, for views that need no costs.
 type Scale struct{ Counter ragctx.Counter }
 
-// Message returns the cost of a message: its texts, its name, visible thinking, the ids,
-// names and inputs of its calls, what its results hold, all that only a vendor's form has
-// (see [Scale.JSON]), an estimate for each image, and the overheads above.
+// Message returns the cost of a message: its texts, name and reasoning, the ids, names and inputs
+// of its calls, the contents of its results, vendor-specific fields (see [Scale.JSON]), an estimate
+// for each image, and the overheads above.
 func (s Scale) Message(m ragctx.Message) int {
 	if s.Counter == nil {
 		return 0
@@ -45,7 +44,7 @@ func (s Scale) Messages(messages []ragctx.Message) []int {
 	return out
 }
 
-// Tools returns the cost of definitions of tools, each any JSON, as compact JSON.
+// Tools returns the cost of tool definitions as compact JSON.
 func (s Scale) Tools(definitions []json.RawMessage) int {
 	total := 0
 	for _, d := range definitions {
@@ -69,20 +68,20 @@ func (s Scale) content(c ragctx.Content) int {
 		case ragctx.BlockText:
 			total += s.Counter.Count(b.Text)
 			parts++
-		default: // of a vendor's own kind
+		default: // a vendor-specific part
 			parts++
 		}
 	}
 	return total + PartOverhead*max(parts-1, 0)
 }
 
-// call returns what a call or a result costs beside what it says.
+// call returns the overhead of a call or a result.
 func (s Scale) call(id string) int {
-	const frame = 6 // without an id
+	const frame = 6 // the frame without an id
 	return max(CallOverhead, frame+s.Counter.Count(id))
 }
 
-// compact returns JSON without its white space, and what is no JSON as it is.
+// compact returns JSON without white space; invalid JSON stays unchanged.
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {

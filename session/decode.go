@@ -8,7 +8,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// anyCall is a list of calls, each as it is written here or as OpenAI has it.
+// callList is a list of calls in ragctx's or OpenAI's format.
 type anyCall []ragctx.Block
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -34,7 +34,8 @@ func (c *anyCall) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// arguments reads the input of a call: an object, or one in a string. None is {}.
+// arguments reads the input of a call: an object, or an object encoded as a string. A missing input
+// is {}.
 func arguments(raw json.RawMessage) json.RawMessage {
 	if inner, ok := objectIn(raw); ok {
 		return inner
@@ -45,13 +46,13 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage(compact(raw))
 }
 
-// objectIn returns the object that a string is the JSON of, as it is spaced there.
+// objectInString returns the object that a JSON string encodes, with its original spacing.
 func objectIn(raw json.RawMessage) (inner json.RawMessage, ok bool) {
 	inner, ok = jsonIn(raw)
 	return inner, ok && !strings.HasPrefix(string(inner), `"`)
 }
 
-// jsonIn returns the object or the string that a string is the JSON of.
+// jsonInString returns the object or string that a JSON string encodes.
 func jsonIn(raw json.RawMessage) (inner json.RawMessage, ok bool) {
 	var text string
 	if !strings.HasPrefix(string(raw), `"`) || json.Unmarshal(raw, &text) != nil {
@@ -61,8 +62,7 @@ func jsonIn(raw json.RawMessage) (inner json.RawMessage, ok bool) {
 	return json.RawMessage(text), (strings.HasPrefix(begins, "{") || strings.HasPrefix(text, `"`)) && json.Valid([]byte(text))
 }
 
-// result is the result of a call as it is written here, or with another content than a
-// text.
+// result is a tool result in ragctx's format, or with any JSON as content.
 type result ragctx.Block
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -77,13 +77,13 @@ func (r *result) UnmarshalJSON(b []byte) error {
 	}
 	content, err := readContent(w.Content)
 	if err != nil {
-		content = ragctx.Text(compact(w.Content)) // a value that a tool returned
+		content = ragctx.Text(compact(w.Content)) // an arbitrary value returned by a tool
 	}
 	*r = result{Type: ragctx.BlockToolResult, ToolUseID: w.CallID, Name: w.Tool, Content: content, IsError: w.IsError}
 	return nil
 }
 
-// dataURL returns what a data URL in base64 holds.
+// dataURL decodes a base64 data URL.
 func dataURL(url string) (media string, data []byte, ok bool) {
 	head, body, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,")
 	if !ok || !strings.HasPrefix(url, "data:") {

@@ -11,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/session/wire"
 )
 
-// Decorate wraps a compiler, first decorator innermost: each sees what those before it
-// made. A compiler put in the place of the result is decorated by none of them.
+// Decorate wraps a compiler with decorators, the first one innermost: each sees the output of those
+// before it. A compiler that replaces the result is not decorated.
 func Decorate(c Compiler, decorators ...func(Compiler) Compiler) Compiler {
 	for _, d := range decorators {
 		c = d(c)
@@ -20,15 +20,15 @@ func Decorate(c Compiler, decorators ...func(Compiler) Compiler) Compiler {
 	return c
 }
 
-// TokenLimit keeps of what another compiler makes the newest messages that fit, as
-// [Truncate] does: the first misfit ends it, pairs stay together, and the system messages
-// at the start, the newest instruction, pending calls and the newest exchange with tools stay
-// in any case, its results cut to what fits.
+// TokenLimit keeps the newest messages of another compiler that fit a budget, by the rules of
+// [Truncate]: the first message that does not fit ends the view, and pairs stay together. The
+// leading system messages, the newest instruction, pending calls and the newest tool exchange
+// always stay; its results are shortened if they must.
 type TokenLimit struct {
 	Compiler Compiler
-	// Tokens is the budget; 0 is 8,000.
+	// Tokens is the budget; 0 means 8,000.
 	Tokens int
-	// Scale says what messages cost; without a counter, four bytes are a token.
+	// Scale measures the messages. Without a counter, four bytes count as a token.
 	Scale Scale
 }
 
@@ -52,9 +52,9 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 	return shorten(whole, costs, p, Limits{Tokens: l.Tokens, Scale: l.Scale}).Messages, nil
 }
 
-// count notes the costs of the messages that matter: those that stay in any case, and the
-// newest others until they are more than the budget. All older ones are left out whatever they
-// cost, so that the time taken is that of the budget and not of the conversation.
+// count sets the costs of the messages that matter: the essential ones, and the newest others until
+// they exceed the budget. Older messages are dropped at any cost, so the time is proportional to
+// the budget and not to the conversation.
 func (l TokenLimit) count(costs []int, messages []ragctx.Message, p pairing) {
 	clear(costs)
 	stay := essential(messages, p)
@@ -69,17 +69,17 @@ func (l TokenLimit) count(costs []int, messages []ragctx.Message, p pairing) {
 	}
 }
 
-// quarters counts a token for each four bytes begun.
+// quarters counts one token for every four bytes, rounded up.
 type quarters struct{}
 
 func (quarters) Name() string          { return "bytes/4" }
 func (quarters) Count(text string) int { return (len(text) + 3) / 4 }
 
-// Recent keeps of what another compiler makes the newest messages, by the rules of
-// [TokenLimit] with messages in the place of tokens.
+// Recent keeps the newest messages of another compiler, by the rules of [TokenLimit] with a limit
+// in messages.
 type Recent struct {
 	Compiler Compiler
-	// Messages is how many; 0 is 20.
+	// Messages is the limit; 0 means 20.
 	Messages int
 }
 
@@ -100,11 +100,11 @@ func (r Recent) Compile(ctx context.Context, c Context, e Execution) ([]ragctx.M
 	return shorten(whole, costs, p, Limits{Tokens: r.Messages}).Messages, nil
 }
 
-// Retrieval puts what is found for the newest instruction before what another compiler
-// makes, as a system message. Nothing is stored, so that it is looked for each time.
+// Retrieval prepends text retrieved for the newest instruction to the output of another compiler,
+// as a system message. Nothing is stored, so every call retrieves again.
 type Retrieval struct {
 	Compiler Compiler
-	// Retrieve returns a text about a question; "" is nothing, and adds nothing.
+	// Retrieve returns text for a question; "" adds no message.
 	Retrieve func(ctx context.Context, question string) (string, error)
 }
 
@@ -128,12 +128,11 @@ func (r Retrieval) Compile(ctx context.Context, c Context, e Execution) ([]ragct
 	return slices.Insert(messages, 0, ragctx.TextMessage(ragctx.RoleSystem, "Relevant documents:\n"+text)), nil
 }
 
-// Redact rewrites all texts of what another compiler makes: what is said and thought, the
-// results of tools, and the strings in the inputs of calls and in what only a vendor has,
-// be it of a part or of the message.
+// Redact rewrites all texts of another compiler's output: messages, reasoning, tool results, and
+// the strings in the inputs of calls and in vendor-specific fields of parts and messages.
 type Redact struct {
 	Compiler Compiler
-	// Text returns what is shown in the place of a text.
+	// Text returns the replacement for a text.
 	Text func(string) string
 }
 
@@ -173,8 +172,8 @@ func (r Redact) content(c ragctx.Content) ragctx.Content {
 	return out
 }
 
-// input rewrites the strings of JSON. What is no JSON is one text, and becomes a string
-// if it was to be rewritten.
+// input rewrites the strings of JSON. Invalid JSON is treated as one text and becomes a JSON string
+// if it changes.
 func (r Redact) input(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return raw
@@ -195,13 +194,13 @@ func (r Redact) input(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	out, err := json.Marshal(v)
-	if err != nil { // it was JSON, or a string
+	if err != nil { // cannot happen: v was decoded from JSON
 		return json.RawMessage(`{}`)
 	}
 	return out
 }
 
-// rewrite returns a JSON value with other strings, those of keys included.
+// rewrite applies text to all strings of a JSON value, keys included.
 func rewrite(v any, text func(string) string) any {
 	switch v := v.(type) {
 	case string:

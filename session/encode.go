@@ -13,12 +13,12 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// A context is written with the keys of the systems that ragctx continues:
+// contextJSON is the JSON form of a context, with the keys of the systems that ragctx continues:
 //
 //	{"metadata": {}, "systemPrompt": "", "responseFormat": {},
 //	 "messageStore": {"sections": [{"name": "messages", "messages": [...]}], "parameters": {}}}
 //
-// All may be absent when it is read; an empty list stands for an empty map.
+// Every key is optional when reading; an empty list is accepted for an empty map.
 type contextJSON struct {
 	Metadata       object         `json:"metadata"`
 	SystemPrompt   string         `json:"systemPrompt"`
@@ -66,7 +66,7 @@ func (s Store) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. Sections of one name are joined.
+// UnmarshalJSON implements [json.Unmarshaler]. Sections with the same name are joined.
 func (s *Store) UnmarshalJSON(b []byte) error {
 	if nothing(b) {
 		*s = Store{}
@@ -91,7 +91,7 @@ func (s *Store) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// object is a map that is written as one if it is empty, and read from an empty list.
+// object is a map that is encoded as {} if it is nil, and accepts an empty list.
 type object map[string]any
 
 // MarshalJSON implements [json.Marshaler].
@@ -117,7 +117,7 @@ func (o *object) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// messageJSON is a message as it is written. Metadata is read under both its names.
+// messageJSON is the JSON form of a message. Metadata is accepted under _metadata and metadata.
 type messageJSON struct {
 	ID        string          `json:"id,omitempty"`
 	CreatedAt string          `json:"createdAt,omitempty"`
@@ -144,14 +144,14 @@ type resultJSON struct {
 	IsError bool   `json:"is_error"`
 }
 
-// EncodeMessage writes a message with the keys of the systems that ragctx continues: id,
-// createdAt in UTC, parentId, role, name, content, _metadata, tool_calls and tool_result.
+// EncodeMessage encodes a message with the keys of the systems that ragctx continues: id, createdAt
+// in UTC, parentId, role, name, content, _metadata, tool_calls and tool_result.
 //
-// Content is a string, or a list of parts. Calls that come after all else are tool_calls,
-// and a result that is alone and plain text is tool_result, its text also the content.
-// Content of any other order, several results, and what only a vendor's form has stand in
-// the list as they are, as parts of type tool_use, tool_result and vendor: nothing is lost.
-// Arguments that are spaced are JSON in a string, so that their white space stays.
+// Content is a string or a list of parts. Calls after all other parts become tool_calls. A single
+// plain-text result becomes tool_result, with its text also in content. Content in another order,
+// several results, and vendor-specific parts stay in the list as parts of type tool_use,
+// tool_result and vendor, so nothing is lost. Arguments with white space are encoded as a JSON
+// string to preserve it.
 func EncodeMessage(m ragctx.Message) ([]byte, error) {
 	w := messageJSON{ID: m.ID, ParentID: m.ParentID, Role: m.Role, Name: m.Name, Reasoning: m.Reasoning, Metadata: m.Metadata}
 	if !m.CreatedAt.IsZero() {
@@ -177,8 +177,8 @@ func EncodeMessage(m ragctx.Message) ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// split takes calls and a result out of a content where reading puts them back into
-// their places, and returns what stays.
+// split moves calls and a result out of a content if decoding restores their places, and returns
+// the remaining content.
 func (w *messageJSON) split(c ragctx.Content) ragctx.Content {
 	if len(c) == 1 && isResult(c[0]) && len(c[0].Part) == 0 && plain(c[0].Content) {
 		r := c[0]
@@ -195,7 +195,7 @@ func (w *messageJSON) split(c ragctx.Content) ragctx.Content {
 	return c[:calls]
 }
 
-// spaced returns a content whose inputs are as spacedInput returns them.
+// quoteInputs applies quoteInput to all calls of a content.
 func spaced(c ragctx.Content) ragctx.Content {
 	c = slices.Clone(c)
 	for i := range c {
@@ -207,8 +207,8 @@ func spaced(c ragctx.Content) ragctx.Content {
 	return c
 }
 
-// spacedInput returns an object that writing it as JSON would change as a string of it, and
-// so a string that could be taken for such a one.
+// quoteInput encodes an object as a JSON string if JSON encoding would change its spacing. It also
+// quotes a string that could be mistaken for such an encoding.
 func spacedInput(raw json.RawMessage) json.RawMessage {
 	b, err := json.Marshal(raw)
 	if _, ambiguous := jsonIn(raw); err != nil || !ambiguous && (bytes.Equal(b, raw) || !strings.HasPrefix(compact(raw), "{")) {
@@ -222,23 +222,23 @@ func spacedInput(raw json.RawMessage) json.RawMessage {
 
 func isResult(b ragctx.Block) bool { return b.Type == ragctx.BlockToolResult }
 
-// unsplittable reports whether a block is no call that tool_calls can have: the input
-// there is an object.
+// notPlainCall reports whether a block cannot be an element of tool_calls, which requires an input
+// object.
 func unsplittable(b ragctx.Block) bool {
 	return b.Type != ragctx.BlockToolUse || len(b.Part) > 0 || !strings.HasPrefix(compact(b.Input), "{")
 }
 
-// plain reports whether a content is nothing, or one text.
+// isPlain reports whether a content is empty or a single text.
 func plain(c ragctx.Content) bool {
 	return len(c) == 0 || len(c) == 1 && c[0].IsPlain() && c[0].Text != ""
 }
 
-// DecodeMessage reads what [EncodeMessage] writes, and older forms: metadata under that
-// name, calls and result within it, arguments that are JSON in a string, calls and images
-// in the form of OpenAI. What has no role is a user's.
+// DecodeMessage decodes the output of [EncodeMessage] and older forms: the key metadata, calls and
+// result within the metadata, arguments as JSON strings, and OpenAI's calls and images. A message
+// without a role is the user's.
 func DecodeMessage(b []byte) (ragctx.Message, error) { return ReadMessage(string(b)) }
 
-// ReadMessage is [DecodeMessage] of a string, of which texts of the message may be parts.
+// ReadMessage is [DecodeMessage] of a string. Texts of the message may share its memory.
 func ReadMessage(s string) (ragctx.Message, error) {
 	if m, ok := written(s); ok {
 		return m, nil
@@ -246,7 +246,7 @@ func ReadMessage(s string) (ragctx.Message, error) {
 	return anyForm([]byte(s))
 }
 
-// anyForm reads a message of any form.
+// readAnyForm decodes a message in any supported form.
 func anyForm(b []byte) (ragctx.Message, error) {
 	var w struct {
 		messageJSON
@@ -289,8 +289,8 @@ func anyForm(b []byte) (ragctx.Message, error) {
 	return m, nil
 }
 
-// moveOut reads a value of a map into what it is for, and returns the map without it. One
-// that cannot be read stays where it is.
+// extract decodes a value of a map into to and returns the map without it. A value that cannot be
+// decoded stays in the map.
 func moveOut(m map[string]any, key string, to any) map[string]any {
 	v, ok := m[key]
 	if !ok {
@@ -308,8 +308,7 @@ func moveOut(m map[string]any, key string, to any) map[string]any {
 	return m
 }
 
-// readTime reads a time as it is written here, or as [timeexpr.Dates] reads that of a
-// conversation from elsewhere.
+// readTime parses an RFC 3339 time, or a time of an imported conversation by [timeexpr.Dates].
 func readTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -348,7 +347,7 @@ func readContent(raw json.RawMessage) (ragctx.Content, error) {
 	return out, nil
 }
 
-// unspaced puts the inputs of a block back that spacedInput has written.
+// unquoteInputs reverses quoteInput for a block.
 func unspaced(b *ragctx.Block) {
 	if input, ok := jsonIn(b.Input); ok && b.Type == ragctx.BlockToolUse {
 		b.Input = input
@@ -358,7 +357,7 @@ func unspaced(b *ragctx.Block) {
 	}
 }
 
-// readPart reads a part of a content: a block, a text, or an image as OpenAI has it.
+// readPart reads a part of a content: a block, a text, or an OpenAI image.
 func readPart(raw json.RawMessage) (ragctx.Block, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {

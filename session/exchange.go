@@ -6,9 +6,9 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// NewestExchange returns the places of the newest exchange with tools: the calls that an
-// assistant made last and their results, with the system messages after the first of them. It is nil
-// where somebody has said something since, be it the assistant.
+// NewestExchange returns the indexes of the newest tool exchange: the last calls of the assistant
+// and their results, with the system messages after the first of them. It returns nil if the
+// assistant or the user has spoken since.
 func NewestExchange(messages []ragctx.Message) []int { return newestExchange(messages, pair(messages)) }
 
 func newestExchange(messages []ragctx.Message, p pairing) []int {
@@ -17,7 +17,7 @@ func newestExchange(messages []ragctx.Message, p pairing) []int {
 		return nil
 	}
 	in := make([]bool, len(messages))
-	for more := true; more; { // a call may have results in several messages, and a message those of several calls
+	for more := true; more; { // a call may have results in several messages, and a message results of several calls
 		more = false
 		for _, k := range slices.Backward(p.links) {
 			if belongs := k.result > turn || in[k.call] || in[k.result]; belongs && !(in[k.call] && in[k.result]) {

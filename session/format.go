@@ -6,33 +6,32 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// FormatType says what kind of answer a model should give.
+// FormatType is the kind of answer that a model should give.
 type FormatType string
 
-// The types of answers.
+// Supported formats.
 const (
 	FormatText       FormatType = "text"
 	FormatJSONObject FormatType = "json_object"
 	FormatJSONSchema FormatType = "json_schema"
 )
 
-// ResponseFormat is the form that a model's answers should have. The zero value asks for
-// none.
+// ResponseFormat is the required form of a model's answers. The zero value requires nothing.
 type ResponseFormat struct {
 	Type FormatType
-	// Schema is a JSON Schema; Name names it.
+	// Schema is a JSON Schema and Name its name.
 	Schema json.RawMessage
 	Name   string
-	// Strict demands that answers keep to the schema; nil leaves it to the provider.
+	// Strict requires answers to match the schema; nil leaves the choice to the provider.
 	Strict *bool
 }
 
-// IsEmpty reports whether no form is asked for.
+// IsEmpty reports whether no format is required.
 func (f ResponseFormat) IsEmpty() bool {
 	return f.Type == "" && f.Name == "" && len(f.Schema) == 0 && f.Strict == nil
 }
 
-// formatJSON is a form of answers as it is written, and in schema as OpenAI nests it.
+// formatJSON is the JSON form of a response format; json_schema is OpenAI's nested form.
 type formatJSON struct {
 	Type   FormatType      `json:"type,omitempty"`
 	Schema json.RawMessage `json:"schema,omitempty"`
@@ -41,13 +40,13 @@ type formatJSON struct {
 	Nested *formatJSON     `json:"json_schema,omitempty"`
 }
 
-// MarshalJSON implements [json.Marshaler]. What is empty is left out.
+// MarshalJSON implements [json.Marshaler]. It omits empty fields.
 func (f ResponseFormat) MarshalJSON() ([]byte, error) {
 	return json.Marshal(formatJSON{Type: f.Type, Schema: f.Schema, Name: f.Name, Strict: f.Strict})
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It also reads schema, name and strict
-// within json_schema, as OpenAI has them, and an empty list for no form.
+// UnmarshalJSON implements [json.Unmarshaler]. It also accepts OpenAI's json_schema with schema,
+// name and strict, and an empty list for no format.
 func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
 	if nothing(b) {
 		*f = ResponseFormat{}
@@ -81,8 +80,8 @@ func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// nothing reports whether JSON is absent, null, or an empty list, which is how languages
-// that have one type for lists and maps write an empty map.
+// isNothing reports whether JSON is absent, null, or an empty list. Languages with one type for
+// lists and maps encode an empty map as an empty list.
 func nothing(b json.RawMessage) bool {
 	switch compact(b) {
 	case "", "null", "[]":

@@ -14,11 +14,11 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// jsonlVersion is that of the form that [WriteJSONL] writes.
+// jsonlVersion is the version of the format that [WriteJSONL] writes.
 const jsonlVersion = 1
 
-// Of what is read a line may have so many bytes, there may be so many lines, and so many
-// of them may be put aside: more is no session that was ever written.
+// Limits on the input: bytes per line, lines, and quarantined lines. They exceed those of any valid
+// session.
 const (
 	maxLine  = 32 << 20
 	maxLines = 1_000_000
@@ -31,24 +31,24 @@ type line struct {
 	Version   int        `json:"version,omitempty"`
 	ID        string     `json:"id"`
 	CreatedAt *time.Time `json:"createdAt,omitempty"`
-	// LeafID of a session; Sections are written where one of them has no messages.
+	// LeafID belongs to a session. Sections are written if one of them is empty.
 	LeafID     string   `json:"leafId,omitempty"`
 	Sections   []string `json:"sections,omitempty"`
 	Parameters object   `json:"parameters,omitempty"`
-	// ParentID, Section, Timestamp and Data of a message.
+	// ParentID, Section, Timestamp and Data belong to a message.
 	ParentID  string          `json:"parentId,omitempty"`
 	Section   *string         `json:"section,omitempty"`
 	Timestamp *time.Time      `json:"timestamp,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
-	// TargetID and Label of a label; null takes it away.
+	// TargetID and Label belong to a label; a null label removes it.
 	TargetID string  `json:"targetId,omitempty"`
 	Label    *string `json:"label,omitempty"`
 }
 
-// WriteJSONL writes a session, one record per line: a header {type session, version, id,
-// createdAt, leafId}, then a record {type message, id, parentId, section, timestamp, data}
-// for each message, and {type label, id, parentId, targetId, label}, {type compaction, id, data} for
-// what else there is. What is not in order ([Archive.Validate]) is not written.
+// WriteJSONL writes a session, one record per line: a header {type session, version, id, createdAt,
+// leafId}, then {type message, id, parentId, section, timestamp, data} for each message, {type
+// label, id, parentId, targetId, label} for each label, and {type compaction, id, data} for each
+// compaction. It rejects an invalid archive ([Archive.Validate]).
 func WriteJSONL(w io.Writer, a Archive) error {
 	if err := a.Validate(); err != nil {
 		return err
@@ -95,18 +95,18 @@ func stamp(t time.Time) *time.Time {
 	return &t
 }
 
-// Quarantined is a line that could not be taken.
+// Quarantined is a line that could not be imported.
 type Quarantined struct {
-	Line   int // from 1
+	Line   int // counted from 1
 	Text   string
 	Reason string
 }
 
-// ReadJSONL reads what [WriteJSONL] writes, as far as it can be read: lines that are
-// damaged, cut off, of an unknown type, or about what is not there are returned with the
-// reason, and the rest is a session that can be imported. Where a message is damaged but
-// not its id and parent, what came after it comes after its parent. An error is one of
-// reading, or that there is nothing of a session, or far too much.
+// ReadJSONL reads the output of [WriteJSONL] as far as possible. It returns damaged or truncated
+// lines, lines of unknown types and references to missing messages with the reason, and the rest as
+// a session that can be imported. If a damaged message still has its id and parent, its children
+// are attached to its parent. It returns an error if reading fails, if the input contains no part
+// of a session, or if it exceeds the limits.
 func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
 	p := parser{index: make(map[string]int), lost: make(Lost), sections: make(map[string]bool)}
 	in := bufio.NewReader(r)
@@ -136,7 +136,7 @@ func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
 	return p.a, p.bad, nil
 }
 
-// readLine reads a line of at most maxLine bytes, and passes over the rest of a longer one.
+// readLine reads a line of at most maxLine bytes, and skips the rest of a longer one.
 func readLine(r *bufio.Reader) (text []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -151,10 +151,10 @@ func readLine(r *bufio.Reader) (text []byte, tooLong bool, err error) {
 	}
 }
 
-// maxKept is how many bytes of a line are kept that could not be taken.
+// maxQuarantinedText is the number of bytes kept of a quarantined line.
 const maxKept = 1000
 
-// parser makes an archive of lines.
+// parser builds an archive from lines.
 type parser struct {
 	a        Archive
 	bad      []Quarantined
@@ -183,11 +183,11 @@ func (p *parser) refuse(n int, text []byte, why error) {
 	p.bad = append(p.bad, Quarantined{n, string(bytes.ToValidUTF8(text[:min(len(text), maxKept)], []byte("\uFFFD"))), why.Error()})
 }
 
-// maxDepth is how deep a line may nest objects and arrays. What is within content is read
-// again at each level of it.
+// maxDepth bounds the nesting of objects and arrays in a line. Content is decoded again at each
+// level, so the cost grows with the depth.
 const maxDepth = 64
 
-// depth returns how deep JSON nests objects and arrays.
+// depth returns the nesting depth of objects and arrays in JSON.
 func depth(text []byte) (most int) {
 	at, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -249,7 +249,7 @@ func (p *parser) header(l line) error {
 	var bad error
 	for _, name := range l.Sections {
 		if err := CheckName("sections", name); err != nil {
-			bad = err // the line is told of, and the rest of it taken
+			bad = err // the line is reported, but its other fields are used
 			continue
 		}
 		p.name(name)
@@ -257,7 +257,7 @@ func (p *parser) header(l line) error {
 	return bad
 }
 
-// name notes a section.
+// addSection records the name of a section.
 func (p *parser) name(name string) {
 	if !p.sections[name] {
 		p.sections[name] = true
@@ -301,7 +301,8 @@ func (p *parser) message(l line) error {
 	return nil
 }
 
-// end settles what can only be told when all messages are there.
+// finish resolves references once all messages are known: parents, the leaf, labels and
+// compactions.
 func (p *parser) end() {
 	p.lost.Relink(p.a.Entries)
 	if n := len(p.a.Entries); p.a.Leaf != "" || !p.headed {

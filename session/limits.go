@@ -9,30 +9,29 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// What sessions may hold, so that one can be read into memory, and no write keeps others
-// waiting for long.
+// Limits of a session, so that it fits in memory and no write blocks others for long.
 const (
-	MaxAppend       = 1000     // messages that are appended at a time
-	MaxMessageBytes = 16 << 20 // of a message, as Bytes counts
-	MaxBlocks       = 4096     // of a message, those within results included
+	MaxAppend       = 1000     // messages appended in one call
+	MaxMessageBytes = 16 << 20 // of a message, as measured by Bytes
+	MaxBlocks       = 4096     // of a message, including those within results
 	MaxMessages     = 50_000   // of a session
 	MaxBytes        = 64 << 20 // of a session's messages
-	MaxSections     = 256      // of a session, those without messages included
-	MaxRecords      = 1000     // of a session: compactions
-	MaxRecordBytes  = 16 << 20 // of a session's records
+	MaxSections     = 256      // of a session, including empty ones
+	MaxRecords      = 1000     // compactions of a session
+	MaxRecordBytes  = 16 << 20 // of a session's compactions
 	MaxParameters   = 64 << 10 // bytes of JSON of a session's parameters
 )
 
-// What a message, a block and a value of metadata count at least, about what they take in
-// memory and in the file: many that say nothing are large too.
+// Minimum sizes of a message, a block and a metadata value, approximately their size in memory and
+// on disk. They bound the number of empty messages.
 const (
-	messageSize = 48 // beside its metadata
+	messageSize = 48 // without its metadata
 	blockSize   = 64
 	valueSize   = 16
 )
 
-// Bytes returns about how large a message is: what is said in it, its metadata, and what
-// it takes to keep these apart.
+// Bytes returns the approximate size of a message: its content, its metadata and the overhead of
+// storing them.
 func Bytes(m ragctx.Message) int64 {
 	return int64(messageSize + len(m.Name) + len(m.Reasoning) + valueBytes(map[string]any(m.Metadata)) + contentBytes(m.Content))
 }
@@ -46,7 +45,7 @@ func contentBytes(c ragctx.Content) int {
 	return n
 }
 
-// blocks returns how many blocks a content has.
+// blocks counts the blocks of a content, including nested ones.
 func blocks(c ragctx.Content) int {
 	n := len(c)
 	for _, b := range c {
@@ -55,7 +54,7 @@ func blocks(c ragctx.Content) int {
 	return n
 }
 
-// valueBytes returns about how many bytes a value of JSON has.
+// valueBytes returns the approximate size of a JSON value.
 func valueBytes(v any) int {
 	n := valueSize
 	switch v := v.(type) {
@@ -75,14 +74,14 @@ func valueBytes(v any) int {
 	return n
 }
 
-// Size is how much a session holds.
+// Size is the size of a session.
 type Size struct {
 	Messages int
 	Bytes    int64
 }
 
-// Plus returns the size with more entries. That one of them is too large, or that they
-// make the session too large, is an [ragctx.ErrTooLarge].
+// Add returns the size with more entries. It returns [ragctx.ErrTooLarge] if one of them or the
+// session is too large.
 func (s Size) Plus(entries []Entry) (Size, error) {
 	for i, e := range entries {
 		if err := CheckBlocks(e.Message.Content, func() string { return fmt.Sprintf("messages[%d].content", i) }); err != nil {
@@ -104,8 +103,7 @@ func (s Size) Plus(entries []Entry) (Size, error) {
 	return s, nil
 }
 
-// CheckBlocks reports whether a message may have a content, by the number of its blocks. The
-// field is where it is.
+// CheckBlocks returns an error if a content has too many blocks. field names the content.
 func CheckBlocks(c ragctx.Content, field func() string) error {
 	if n := blocks(c); n > MaxBlocks {
 		return tooLarge(field(), "has %d blocks, the limit is %d; say it in several messages", n, MaxBlocks)
@@ -113,8 +111,8 @@ func CheckBlocks(c ragctx.Content, field func() string) error {
 	return nil
 }
 
-// CheckSize returns the size of an archive's messages. That it has more than a session may
-// is an [ragctx.ErrTooLarge].
+// CheckSize returns the size of an archive's messages, or [ragctx.ErrTooLarge] if the archive
+// exceeds the limits of a session.
 func (a Archive) CheckSize() (Size, error) {
 	records, _ := recordsOf(a.Compactions)
 	if err := records.check(); err != nil {
@@ -136,7 +134,7 @@ func (a Archive) CheckSize() (Size, error) {
 	return Size{}.Plus(a.Entries)
 }
 
-// CheckSections reports whether a session may have so many sections.
+// CheckSections returns an error if n exceeds the number of sections of a session.
 func CheckSections(n int) error {
 	if n > MaxSections {
 		return tooLarge("sections", "would be %d, the limit of a session is %d; use fewer names, or begin another session", n, MaxSections)
@@ -144,7 +142,7 @@ func CheckSections(n int) error {
 	return nil
 }
 
-// Records is how many records a session has, and how large they are.
+// CompactionSize is the number and total size of a session's compactions.
 type Records struct {
 	Number int
 	Bytes  int64
@@ -157,7 +155,8 @@ func (r Records) check() error {
 	return nil
 }
 
-// recordsOf returns how much records are, and what says whether an id is taken.
+// compactionSize returns the size of compactions, and a function that reports whether one of them
+// has an id.
 func recordsOf(all []Compaction) (size Records, taken func(id string) bool) {
 	for _, c := range all {
 		size.Number++
@@ -166,7 +165,7 @@ func recordsOf(all []Compaction) (size Records, taken func(id string) bool) {
 	return size, func(id string) bool { return slices.ContainsFunc(all, func(c Compaction) bool { return c.ID == id }) }
 }
 
-// CheckAppend reports whether so many messages can be appended at a time.
+// CheckAppend returns an error if there are too many messages for one call.
 func CheckAppend(messages []ragctx.Message) error {
 	if n := len(messages); n > MaxAppend {
 		return tooLarge("messages", "are %d, the limit is %d; append them in parts, or import them", n, MaxAppend)
@@ -178,7 +177,7 @@ func tooLarge(field, format string, args ...any) error {
 	return &ragctx.FieldError{Field: field, Problem: fmt.Sprintf(format, args...), Kind: ragctx.ErrTooLarge}
 }
 
-// Annotated returns parameters with others laid over them; nil takes one away.
+// MergeParameters returns have updated with more; a nil value removes a parameter.
 func Annotated(have, more map[string]any) (map[string]any, error) {
 	out := maps.Clone(overlay(have, more))
 	maps.DeleteFunc(out, func(key string, v any) bool { return v == nil })

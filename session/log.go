@@ -7,19 +7,18 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// log is a list of messages that only grows, by new values that share what they have in
-// common: appending costs what is appended, and no log changes under whoever holds it.
-// The zero value is empty.
+// log is an immutable, append-only list of messages. Appending returns a new log that shares the
+// existing messages, and costs only the appended ones. The zero value is empty.
 //
-// Logs that grew from each other lie in one array. Each cell of it is written once, by
-// whoever took it first; a second branch from the same place finds its cells taken and
-// copies. So logs may be appended to concurrently.
+// Logs that grew from each other share one array. Each cell is written once, by the log that claims
+// it first; another branch from the same length finds the cells taken and copies the array.
+// Concurrent appends are therefore safe.
 type log struct {
 	messages []ragctx.Message
-	taken    *atomic.Int64 // cells of the array that some log has
+	taken    *atomic.Int64 // number of claimed cells of the array
 }
 
-// logOf returns a log of messages, of which it keeps a copy.
+// logOf returns a log with a copy of messages.
 func logOf(messages []ragctx.Message) log { return log{}.append(messages) }
 
 func (l log) append(messages []ragctx.Message) log {

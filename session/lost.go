@@ -2,11 +2,11 @@ package session
 
 import "context"
 
-// Lost are messages that were there and cannot be read: the parents by the ids.
+// Lost maps the ids of messages that cannot be read to the ids of their parents.
 type Lost map[string]string
 
-// Relink lets what came after lost messages come after the nearest one before them that is
-// there. What else has a parent that is not there keeps it.
+// Relink attaches the children of lost messages to the nearest existing ancestor. Other dangling
+// parents stay unchanged.
 func (l Lost) Relink(entries []Entry) {
 	if len(l) == 0 {
 		return
@@ -23,8 +23,8 @@ func (l Lost) Relink(entries []Entry) {
 	}
 }
 
-// Left returns an archive without its lost messages, labels and compactions of them: what
-// came after them is relinked, and the leaf is the nearest message that is there.
+// Repair returns an archive without its lost messages and without labels and compactions of them.
+// Children of lost messages are relinked, and the leaf moves to the nearest existing ancestor.
 func (l Lost) Left(ctx context.Context, a Archive) (Archive, error) {
 	if len(l) == 0 {
 		return a, nil
@@ -37,8 +37,8 @@ func (l Lost) Left(ctx context.Context, a Archive) (Archive, error) {
 	return a, err
 }
 
-// nearest returns the nearest message that is there, of this one and those before it; ""
-// if none is. What was passed is noted as coming after it, so that no way is gone twice.
+// nearest returns the nearest existing message among id and its ancestors, or "". It shortens the
+// visited paths, so that no path is walked twice.
 func (l Lost) nearest(id string, there map[string]int) string {
 	var passed []string
 	for {
@@ -47,7 +47,7 @@ func (l Lost) nearest(id string, there map[string]int) string {
 		if ok || !lost {
 			break
 		}
-		l[id] = "" // where a circle ends
+		l[id] = "" // ends a cycle
 		passed, id = append(passed, id), parent
 	}
 	if _, ok := there[id]; !ok {

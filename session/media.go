@@ -15,27 +15,27 @@ import (
 	"strings"
 )
 
-// What media cost in tokens, of which nothing but the bytes is known. Each is at the upper
-// end of what vendors document.
+// Token estimates for media, derived from their bytes. Each is at the upper end of what vendors
+// document.
 const (
-	// MaxImageTokens is what an image costs at most, one whose size cannot be read, and one
-	// that only a URL or an id stands for.
+	// MaxImageTokens is the maximum cost of an image. It also applies to images of unknown size and
+	// to references by URL or id.
 	MaxImageTokens = 1600
-	// PDFPageTokens is a page of a PDF, as text and as an image. Where a PDF does not tell its
-	// pages apart, PDFPageBytes are one.
+	// PDFPageTokens is the cost of a PDF page, as text and as an image. If the pages cannot be
+	// counted, every PDFPageBytes count as one.
 	PDFPageTokens = 3000
 	PDFPageBytes  = 10_000
-	// AudioBytes are a token of compressed audio: 32 a second at 32 kbit/s. WaveBytes are one
-	// of audio that is not compressed, at 16,000 samples of 16 bits.
+	// AudioBytes is the size of one token of compressed audio: 32 tokens a second at 32 kbit/s.
+	// WaveBytes is the size of one token of uncompressed audio, at 16,000 samples of 16 bits.
 	AudioBytes = 125
 	WaveBytes  = 1000
-	// VideoBytes are a token of a video: 300 a second at 1 Mbit/s.
+	// VideoBytes is the size of one token of video: 300 tokens a second at 1 Mbit/s.
 	VideoBytes = 400
 )
 
-// JSON returns the cost of JSON that a model is sent: each string is a text, media in base64
-// are estimated by their kind, and all else counts as it is written. It knows no kinds of
-// parts, so that one which is invented tomorrow costs what it says.
+// JSON returns the cost of JSON in a prompt. Strings count as text, base64 media are estimated by
+// their type, and the rest counts as written. It knows no part types, so new vendor parts are
+// costed without a change here.
 func (s Scale) JSON(raw json.RawMessage) int {
 	if s.Counter == nil || len(raw) == 0 {
 		return 0
@@ -51,14 +51,15 @@ func (s Scale) JSON(raw json.RawMessage) int {
 	return w.tokens + s.Counter.Count(w.frame.String())
 }
 
-// jsonWalk adds up what a JSON value costs: tokens are those of its strings, frame is all else.
+// jsonCost sums the cost of a JSON value: tokens for its strings, frame for everything else.
 type jsonWalk struct {
 	scale  Scale
 	tokens int
 	frame  strings.Builder
 }
 
-// value adds a value: the key that it stands at, and the type of media that is named around it.
+// value adds a value. key is the field that contains it, media the media type of the enclosing
+// object.
 func (w *jsonWalk) value(v any, key, media string) {
 	switch v := v.(type) {
 	case string:
@@ -90,13 +91,13 @@ func (w *jsonWalk) value(v any, key, media string) {
 			w.value(v[name], name, media)
 		}
 		w.frame.WriteByte('}')
-	default: // a number, true, false or null
+	default: // number, true, false or null
 		b, _ := json.Marshal(v)
 		w.frame.Write(b)
 	}
 }
 
-// mediaType returns the type of media that an object names, or else the one around it.
+// mediaType returns the media type that an object declares, or the enclosing one.
 func mediaType(o map[string]any, around string) string {
 	for _, key := range []string{"media_type", "mime_type", "mimeType", "format"} {
 		if name, ok := o[key].(string); ok {
@@ -112,13 +113,13 @@ func mediaType(o map[string]any, around string) string {
 	return around
 }
 
-// references are the keys of what stands for media that are elsewhere.
+// referenceKeys are the fields that refer to media stored elsewhere.
 var references = []string{"url", "uri", "image_url", "file_id", "file_uri", "fileUri"}
 
 func isImage(media string) bool { return media == "image" || strings.HasPrefix(media, "image/") }
 
-// mediaTokens returns what the media cost that a string is, and whether it is any: base64 of a
-// known type, or a data URL. What stands at text or content is none.
+// mediaTokens returns the cost of a string that holds media: base64 of a known type, or a data URL.
+// It returns false for other strings, and for the fields text and content.
 func mediaTokens(s, key, media string) (n int, ok bool) {
 	if key == "text" || key == "content" || slices.Contains(references, key) && !strings.HasPrefix(s, "data:") {
 		return 0, false
@@ -148,8 +149,8 @@ func mediaTokens(s, key, media string) (n int, ok bool) {
 
 var base64Text = regexp.MustCompile(`^(?:[A-Za-z0-9+/]+|[A-Za-z0-9_-]+)={0,2}$`)
 
-// base64Of returns how a string is encoded, if it is base64, of one alphabet or the other. What
-// is shorter than any file, as a name is, is none.
+// base64Of returns the base64 encoding of a string. It returns false for other strings and for
+// strings shorter than any file, such as names.
 func base64Of(s string) (e *base64.Encoding, ok bool) {
 	const least = 64
 	if len(s) < least {
@@ -167,9 +168,9 @@ func base64Of(s string) (e *base64.Encoding, ok bool) {
 
 var pdfPage = regexp.MustCompile(`/Type\s*/Page[^s]`)
 
-// pdfTokens estimates what a PDF of so many bytes costs, by its pages.
+// pdfTokens estimates the cost of a PDF of size bytes by its pages.
 func pdfTokens(r io.Reader, size int) int {
-	data, _ := io.ReadAll(r) // of what is broken, what is there
+	data, _ := io.ReadAll(r) // a truncated file is estimated by its readable part
 	pages := len(pdfPage.FindAllIndex(data, -1))
 	if pages == 0 {
 		pages = size/PDFPageBytes + 1
@@ -177,9 +178,8 @@ func pdfTokens(r io.Reader, size int) int {
 	return pages * PDFPageTokens
 }
 
-// imageTokens estimates what an image costs: one token for 750 of its pixels, after it
-// was scaled to at most 1,568 on each side, as Anthropic documents it. OpenAI's tiles
-// come to no more for most sizes.
+// imageTokens estimates the cost of an image as Anthropic documents it: one token for 750 pixels
+// after scaling to at most 1,568 on each side. OpenAI's tiles do not cost more for most sizes.
 func imageTokens(r io.Reader) int {
 	const side, pixels = 1568, 750
 	c, _, err := image.DecodeConfig(r)

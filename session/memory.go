@@ -13,22 +13,22 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Memory is a [Storage] in memory. The zero value is empty; it may be used concurrently.
+// Memory is a [Storage] in memory. The zero value is empty; it is safe for concurrent use.
 type Memory struct {
 	opts     Options
 	mu       sync.RWMutex
 	sessions map[Key]*kept
-	made     int64 // sessions so far
+	made     int64 // number of sessions created so far
 }
 
-// kept is a session with where its messages are, and when it was changed last.
+// memorySession is a stored session with an index of its messages.
 type kept struct {
 	Archive
 
 	at      map[string]int
 	size    Size
 	version Version
-	request string // that made it
+	request string // the request that created it
 	updated time.Time
 }
 
@@ -73,7 +73,7 @@ func (s *Memory) Replace(ctx context.Context, k Key, at Version, store Store) (R
 	return s.save(ctx, k, &at, store)
 }
 
-// save saves a session, if it is to be at a version only then.
+// save stores a session. If at is not nil, it only replaces a session at that version.
 func (s *Memory) save(ctx context.Context, k Key, at *Version, store Store) (Result, error) {
 	o := s.opts.Or()
 	return o.Saved(k, func(started time.Time) (after Archive, added int, err error) {
@@ -126,13 +126,13 @@ func (s *Memory) Info(ctx context.Context, k Key) (out Info, err error) {
 	return out, err
 }
 
-// info returns what an archive says of its session.
+// info returns the description of an archived session.
 func (a Archive) info() Info {
 	out := Info{
 		CreatedAt: a.CreatedAt, Leaf: a.Leaf, Sections: []SectionInfo{}, Parameters: maps.Clone(a.Parameters),
 		Labels: len(a.Labels), Compactions: len(a.Compactions),
 	}
-	size, _ := Size{}.Plus(a.Entries) // which was checked
+	size, _ := Size{}.Plus(a.Entries) // checked on writing
 	out.Messages, out.Bytes = size.Messages, size.Bytes
 	count, parents := make(map[string]int), make(map[string]bool)
 	for _, e := range a.Entries {
@@ -397,7 +397,8 @@ func (s *Memory) put(ctx context.Context, k Key, a Archive) error {
 	return nil
 }
 
-// madeIn returns nil if the session was made for the request of ctx, or else that there is one.
+// checkRequest returns nil if the session was created by the request of ctx, and otherwise an error
+// that it exists.
 func (one *kept) madeIn(ctx context.Context, k Key) error {
 	if request := OnceOf(ctx); request != "" && request == one.request {
 		one.version.Note(ctx)
@@ -406,7 +407,7 @@ func (one *kept) madeIn(ctx context.Context, k Key) error {
 	return k.Taken()
 }
 
-// meets checks the condition of ctx on a session; nil is none.
+// checkCondition checks the condition of ctx; a nil session does not exist.
 func (one *kept) meets(ctx context.Context, k Key) error {
 	if one == nil {
 		return ConditionOf(ctx).Check(k, nil)
@@ -414,13 +415,13 @@ func (one *kept) meets(ctx context.Context, k Key) error {
 	return ConditionOf(ctx).Check(k, &one.version)
 }
 
-// changed notes that a session was changed.
+// changed advances the version after a change.
 func (s *Memory) changed(ctx context.Context, one *kept) {
 	one.version, one.updated = one.version.Next(), s.opts.Or().Now().UTC()
 	one.version.Note(ctx)
 }
 
-// read calls f with a session while nobody changes it.
+// read calls f with a session under the read lock.
 func (s *Memory) read(ctx context.Context, k Key, f func(*kept) error) error {
 	if err := cmp.Or(ctx.Err(), k.Validate()); err != nil {
 		return err
@@ -434,7 +435,7 @@ func (s *Memory) read(ctx context.Context, k Key, f func(*kept) error) error {
 	return f(one)
 }
 
-// change calls f with a session while nobody else sees it.
+// change calls f with a session under the write lock.
 func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
 	return s.write(ctx, k, func(one *kept) error {
 		if err := one.meets(ctx, k); err != nil {
@@ -451,7 +452,7 @@ func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
 	})
 }
 
-// write calls f with a session, or nil, while nobody else sees it.
+// write calls f with a session, or nil, under the write lock.
 func (s *Memory) write(ctx context.Context, k Key, f func(*kept) error) error {
 	if err := cmp.Or(ctx.Err(), k.Validate()); err != nil {
 		return err

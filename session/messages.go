@@ -9,9 +9,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// MergeRoles returns messages with those joined that come one after the other from the
-// same speaker with the same metadata. The first one's id and time stay. Tool results are
-// never joined with anything.
+// MergeRoles joins consecutive messages of the same speaker with the same metadata. The joined
+// message keeps the id and time of the first. Tool results are never joined.
 func MergeRoles(messages []ragctx.Message) []ragctx.Message {
 	var out []ragctx.Message
 	for _, m := range messages {
@@ -31,13 +30,13 @@ func mergeable(a, b ragctx.Message) bool {
 	return same && a.Role != ragctx.RoleTool && len(a.ToolResults()) == 0 && len(b.ToolResults()) == 0
 }
 
-// joined returns two texts, one per line, where both are there.
+// joined joins two texts with a line break, or returns the one that is not empty.
 func joined(a, b string) string {
 	return strings.Join(slices.DeleteFunc([]string{a, b}, func(s string) bool { return s == "" }), "\n")
 }
 
-// Text returns the texts of messages, one per line. A message that is more than one text
-// is an error: what it has besides would be lost.
+// Text returns the texts of messages, one per line. It returns an error for a message with other or
+// several parts, which would be lost.
 func Text(messages []ragctx.Message) (string, error) {
 	var out []string
 	for i, m := range messages {

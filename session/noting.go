@@ -4,15 +4,15 @@ import "context"
 
 type notingKey struct{}
 
-// Noting returns a context in which methods of a [Storage] that make or change a session put the
-// version that it has by that into at: who looks afterwards may see what others have made of
-// it. Of several changes in turn the last one counts; at is not for several at a time.
+// WithVersionReport returns a context that makes [Storage] methods store the version that they
+// create in *at. A caller that read the version afterwards could see later changes of other
+// clients. Each change overwrites *at; do not use it for concurrent changes.
 func Noting(ctx context.Context, at *Version) context.Context {
 	return context.WithValue(ctx, notingKey{}, at)
 }
 
-// Note puts a version where the context wants it. Implementations of [Storage] call it when a
-// change is durable.
+// Report stores a version where the context requests it. Implementations of [Storage] call it when
+// a change is durable.
 func (v Version) Note(ctx context.Context) {
 	if at, ok := ctx.Value(notingKey{}).(*Version); ok {
 		*at = v

@@ -1,23 +1,22 @@
-// Package session is about the messages of one conversation: where they are kept, which of
-// them belong together, what they cost, and which of them a model is shown. It is pure but
-// for what a [Storage] does, and changes no message that it is given: what it makes are
-// views.
+// Package session models the messages of one conversation: where they are stored, which of them
+// belong together, what they cost, and which of them a model is shown. Only a [Storage] has side
+// effects; all other functions return views and do not change the given messages.
 //
 // # Contexts
 //
-// A [Context] has all that belongs to a conversation, its messages in the sections of a
-// [Store]. Both are values that never change. A [Compiler] chooses what a model is shown of
-// one: summary, buffer and conversation, with the tool calls of the current execution
-// alone, unless another is asked for. A [Storage] keeps them, with the branches that arise
-// when somebody goes back and says something else.
+// A [Context] holds the complete state of a conversation, its messages in the sections of a
+// [Store]. Both are immutable values. A [Compiler] chooses the messages of a context for a model:
+// by default summary, buffer and conversation, with the tool calls of the current execution only. A
+// [Storage] stores sessions, with the branches that arise when a user goes back and continues
+// differently.
 //
 // # Pairs
 //
-// A tool call and its results belong together. Providers refuse a conversation that has a
-// result without its call, or a call that was passed over, so a view has neither, and no
-// cut separates a pair ([Groups]). A call that has no result yet is pending while only
-// results come after it: its agent is about to answer it, and it stays. Once the
-// conversation has gone on without it, it is abandoned, and a view leaves it out.
+// A tool call and its results belong together. Providers reject a conversation with a result
+// without its call, or with an unanswered call in the middle. A view therefore has neither, and no
+// cut separates a pair ([Groups]). An unanswered call is pending while only results follow it: its
+// agent is about to answer it, and it stays. Once the conversation has continued without a result,
+// the call is abandoned, and views drop it.
 package session
 
 import (
@@ -29,12 +28,11 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Span is a run of messages, To excluded.
+// Span is a range of messages; To is exclusive.
 type Span struct{ From, To int }
 
-// Groups returns the shortest runs of messages that can be cut between: together they
-// are all messages, in order, and no tool call is in another run than a result of it. A
-// result belongs to the nearest call before it that has its id.
+// Groups splits a conversation into the shortest ranges between which it can be cut: no tool call
+// is in another range than its results. A result belongs to the nearest preceding call with its id.
 func Groups(messages []ragctx.Message) []Span { return groups(len(messages), pair(messages)) }
 
 func groups(n int, p pairing) []Span {
@@ -46,34 +44,34 @@ func groups(n int, p pairing) []Span {
 	return out
 }
 
-// place is a block of a message.
+// position identifies a block of a message.
 type place struct{ message, block int }
 
 func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(p.message, o.message), cmp.Compare(p.block, o.block))
 }
 
-// link is a call with its result, by their messages.
+// link connects a call and its result by the indexes of their messages.
 type link struct{ call, result int }
 
-// pairing is which calls and results belong together.
+// pairing describes which calls and results belong together.
 type pairing struct {
 	links []link // in the order of the results
-	// orphans are results without a call; pending and abandoned are calls without a
-	// result. All are in order.
+	// orphans are results without a call; pending and abandoned are calls without a result. All are
+	// in order.
 	orphans, pending, abandoned []place
-	// empty says that there are messages of tools without a result.
+	// empty reports tool messages without a result.
 	empty bool
 }
 
-// isSound reports whether there is nothing that a view leaves out.
+// isSound reports whether a view needs to drop nothing.
 func (p pairing) isSound() bool { return len(p.orphans)+len(p.abandoned) == 0 && !p.empty }
 
-// pair finds out what belongs together. Only assistants call tools: what claims to be a
-// call of somebody else is an abandoned one. Only users and tools hand in results.
+// pair matches calls with results. Only assistants can call tools: a call in another message counts
+// as abandoned. Only users and tools can return results.
 func pair(messages []ragctx.Message) pairing {
 	p := pairing{links: make([]link, 0, len(messages)/4)}
-	open := make(map[string]place) // the calls that a result would answer, by id: few at a time
+	open := make(map[string]place) // unanswered calls by id; few at a time
 	for i := range messages {
 		m := &messages[i]
 		results := false
@@ -116,7 +114,7 @@ func pair(messages []ragctx.Message) pairing {
 	return p
 }
 
-// backward yields the groups of a conversation of n messages from the last one on.
+// backward yields the groups of a conversation of n messages, last group first.
 func (p pairing) backward(n int) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		links := p.links
@@ -133,9 +131,9 @@ func (p pairing) backward(n int) iter.Seq[Span] {
 	}
 }
 
-// lastTurn returns where the turn begins that an assistant has last, if nobody has spoken
-// since; otherwise the number of messages. An assistant may take several messages to say
-// what it calls, and their results are nobody's words.
+// lastTurn returns the index at which the assistant's last turn begins, or the number of messages
+// if the user has spoken since. A turn may span several assistant messages and the results of their
+// calls.
 func lastTurn(messages []ragctx.Message) int {
 	first := len(messages)
 	for i, m := range slices.Backward(messages) {
@@ -150,7 +148,7 @@ func lastTurn(messages []ragctx.Message) int {
 	return first
 }
 
-// onlyResults reports whether a message has tool results and nothing that is said.
+// onlyResults reports whether a message has tool results and no other content.
 func onlyResults(m ragctx.Message) bool {
 	if m.Role == ragctx.RoleTool {
 		return true
@@ -165,17 +163,16 @@ func onlyResults(m ragctx.Message) bool {
 	return found
 }
 
-// opens reports whether a conversation may begin with a message: a user speaks, and does
-// not only hand in results.
+// canBegin reports whether a conversation may begin with a message: a user message without tool
+// results.
 func opens(m ragctx.Message) bool { return m.Role == ragctx.RoleUser && len(m.ToolResults()) == 0 }
 
-// instructs reports whether a message is a user's instruction: it has words of the user.
+// isInstruction reports whether a message is a user's instruction: it contains text of the user.
 func instructs(m ragctx.Message) bool {
 	return m.Role == ragctx.RoleUser && strings.TrimSpace(m.Content.String()) != "" && !IsRecord(m)
 }
 
-// LastInstruction returns the index of the newest message in which a user says
-// something, and -1 if there is none.
+// LastInstruction returns the index of the newest message with text of the user, or -1.
 func LastInstruction(messages []ragctx.Message) int {
 	for i, m := range slices.Backward(messages) {
 		if instructs(m) {
@@ -185,7 +182,7 @@ func LastInstruction(messages []ragctx.Message) int {
 	return -1
 }
 
-// IsSystem reports whether a message is for the model alone, by its operator.
+// IsSystem reports whether a message is an instruction of the operator.
 func IsSystem(m ragctx.Message) bool {
 	return m.Role == ragctx.RoleSystem || m.Role == ragctx.RoleDeveloper
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// ranges tells which ranges of an archive's messages are as they were before. Each message
-// is compared once, however many ranges it is in.
+// rangeIndex determines which ranges of an archive's messages are unchanged. Each message is
+// compared once, however many ranges contain it.
 type ranges struct {
-	at    map[string]int // the places of messages, by id
-	spots []spot         // by those places
+	at    map[string]int // indexes of messages by id
+	spots []spot         // by those indexes
 }
 
-// spot is what is known of a message and of the way from it back to the beginning. Messages
-// on it are known by their depths; that of the first one is 1.
+// node describes a message and its path to the root. Messages on the path are identified by depth;
+// the root has depth 1.
 type spot struct {
 	depth        int
-	parent, jump int  // the message before it, and one further back; the first one's are itself
-	section      int  // the first one from which on all are in the same section
-	broken       int  // the nearest one that is not as it was; 0 is what was before the first one, -1 none
-	changed      bool // whether this one is not as it was
+	parent, jump int  // the parent, and an ancestor further up; for the root, itself
+	section      int  // depth of the first message of the run in the same section
+	broken       int  // depth of the nearest changed message; 0 is before the root, -1 is none
+	changed      bool // whether this message has changed
 }
 
-// since returns the ranges of an archive that was another one before.
+// compareRanges compares an archive with an earlier one.
 func (a Archive) since(ctx context.Context, before Archive) (ranges, error) {
 	r := ranges{a.index(), make([]spot, len(a.Entries))}
 	then := before.index()
@@ -38,7 +38,7 @@ func (a Archive) since(ctx context.Context, before Archive) (ranges, error) {
 		}
 		way = way[:0]
 		for at, more := i, true; more && r.spots[at].depth == 0; at, more = r.at[a.Entries[at].Message.ParentID] {
-			r.spots[at].depth = -1 // on the way, on which one that comes again closes a circle
+			r.spots[at].depth = -1 // on the current path; meeting it again closes a cycle
 			way = append(way, at)
 		}
 		for _, at := range slices.Backward(way) {
@@ -54,8 +54,8 @@ func (a Archive) since(ctx context.Context, before Archive) (ranges, error) {
 	return r, nil
 }
 
-// spot returns what is known of a message, of which the one before it is known. A circle
-// begins with the one at which it was entered, and is never as it was.
+// node describes a message whose parent is already described. A cycle begins with the message at
+// which it was entered, and counts as changed.
 func (r *ranges) spot(i int, a Archive, changed bool) spot {
 	one := spot{depth: 1, parent: i, jump: i, section: 1, broken: -1, changed: changed}
 	p, ok := r.at[a.Entries[i].Message.ParentID]
@@ -64,7 +64,7 @@ func (r *ranges) spot(i int, a Archive, changed bool) spot {
 		last := &r.spots[p]
 		one.depth, one.parent, one.jump, one.broken = last.depth+1, p, p, last.broken
 		if over := &r.spots[last.jump]; last.depth-over.depth == over.depth-r.spots[over.jump].depth {
-			one.jump = over.jump // so that the way to any depth has few steps
+			one.jump = over.jump // gives O(log n) steps to any depth
 		}
 		if one.section = one.depth; a.Entries[p].Section == a.Entries[i].Section {
 			one.section = last.section
@@ -78,25 +78,25 @@ func (r *ranges) spot(i int, a Archive, changed bool) spot {
 	return one
 }
 
-// follows reports whether a message comes after what it came after before.
+// sameParent reports whether a message follows the same message as before.
 func (r *ranges) follows(now, before Entry, then map[string]int) bool {
 	_, is := r.at[now.Message.ParentID]
 	_, was := then[before.Message.ParentID]
 	return is == was && now.Message.ParentID == before.Message.ParentID
 }
 
-// intact reports whether a compaction is about what it was about before: the way from its
-// last message back to its first one, or to the beginning if it names none, has the same
-// messages in the same sections, saying the same. A range of more than one section is
-// looked at from the beginning, as sections are shown in an order of their own. The outputs
-// that it prunes, which may be outside the range, must be as they were, too.
+// intact reports whether the range of a compaction is unchanged: the path from its last message
+// back to its first one, or to the root if it names no first message, has the same messages with
+// the same content in the same sections. A range that spans sections is compared from the root,
+// because sections are shown in an order of their own. The tool outputs that it prunes, which may
+// be outside the range, must be unchanged as well.
 func (r *ranges) intact(c Compaction) bool {
 	if !r.prunes(c) {
 		return false
 	}
 	to, ok := r.at[c.To]
 	if !ok {
-		return true // it is about no messages
+		return true // it covers no messages
 	}
 	end := &r.spots[to]
 	if from, ok := r.at[c.From]; ok {
@@ -107,8 +107,7 @@ func (r *ranges) intact(c Compaction) bool {
 	return end.broken < 0
 }
 
-// prunes reports whether the messages are as they were whose outputs a compaction names as
-// pruned; a record that says nothing of that names none.
+// prunedUnchanged reports whether the messages with outputs that a compaction prunes are unchanged.
 func (r *ranges) prunes(c Compaction) bool {
 	var record struct {
 		Pruned []struct {
@@ -126,8 +125,7 @@ func (r *ranges) prunes(c Compaction) bool {
 	return true
 }
 
-// back returns the message of a depth on the way from one to the beginning, or that one if
-// it is not as deep.
+// ancestor returns the ancestor of a message at a depth, or the message itself if it is not deeper.
 func (r *ranges) back(i, depth int) int {
 	for r.spots[i].depth > depth {
 		if jump := r.spots[i].jump; r.spots[jump].depth >= depth {
@@ -139,7 +137,7 @@ func (r *ranges) back(i, depth int) int {
 	return i
 }
 
-// sameEntry reports whether two messages of one id are in the same section and say the same.
+// sameEntry reports whether two messages with the same id have the same section and content.
 func sameEntry(a, b Entry) bool {
 	if a.Section != b.Section {
 		return false
@@ -148,7 +146,7 @@ func sameEntry(a, b Entry) bool {
 	return x.Role == y.Role && x.Name == y.Name && (reflect.DeepEqual(x.Content, y.Content) || sameText(x, y))
 }
 
-// sameText reports whether two messages are written alike, as JSON may be spaced.
+// sameText reports whether two contents have the same JSON; raw JSON may differ in spacing.
 func sameText(x, y ragctx.Message) bool {
 	a, err := json.Marshal(x.Content)
 	if err != nil {

@@ -14,18 +14,17 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// A result of a tool that stays in a view whatever it costs is cut to what fits: its texts
-// keep their heads and tails, and a note stands where something is left out. Media, and parts
-// of kinds that only a vendor has, are replaced by a note that names them, or by what they
-// say as text.
+// Essential tool results are shortened to fit: texts keep their heads and tails, with a note in
+// place of the omitted middle. Media and vendor-specific parts are replaced by a note with their
+// name, or by their text.
 
-// noteEnd is how a note ends; between a bracket and this it says what is left out.
+// noteEnd is the end of a note. The text between the bracket and noteEnd names the omitted part.
 const noteEnd = " left out to fit]"
 
-// leastField is how many tokens a field that only a vendor has may cost where all is cut.
+// leastField is the cost in tokens up to which vendor-specific fields are never cut.
 const leastField = 64
 
-// note returns what stands in the place of tokens that are left out; what names them.
+// note returns the placeholder for omitted tokens; what names the omitted part.
 func note(what string, tokens int) string {
 	if what != "" {
 		what += ": "
@@ -33,13 +32,13 @@ func note(what string, tokens int) string {
 	return "[" + what + strconv.Itoa(tokens) + " tokens" + noteEnd
 }
 
-// isNote reports whether a text is a note and nothing else.
+// isNote reports whether a text consists of a single note.
 func isNote(s string) bool {
 	const longest = 256
 	return len(s) <= longest && strings.HasPrefix(s, "[") && strings.HasSuffix(s, noteEnd) && !strings.Contains(s, "\n")
 }
 
-// shrinking cuts messages that stay.
+// shrinker shortens essential messages.
 type shrinking struct {
 	scale    Scale
 	messages []ragctx.Message
@@ -47,9 +46,8 @@ type shrinking struct {
 	changed  []bool
 }
 
-// shrunk returns messages of which those that stay cost no more than a budget, if cutting the
-// results of tools can do that, and, where it cannot, the inputs of calls that were answered.
-// It changes no message that it is given.
+// shrinkMessages shortens the messages in stay to a budget, as far as possible: first tool results,
+// then the inputs of answered calls. It does not change the given messages.
 func shrunk(messages []ragctx.Message, costs []int, stay []bool, p pairing, budget int, s Scale) shrinking {
 	out := shrinking{messages: messages, costs: costs, changed: make([]bool, len(messages))}
 	excess := sum(costs, stay) - budget
@@ -67,7 +65,7 @@ func shrunk(messages []ragctx.Message, costs []int, stay []bool, p pairing, budg
 	return out
 }
 
-// remembering counts long texts once.
+// cachingCounter counts each long text once.
 type remembering struct {
 	ragctx.Counter
 
@@ -88,14 +86,14 @@ func (r *remembering) Count(text string) int {
 	return n
 }
 
-// cuttable reports whether a block of a message is what a tool said.
+// isToolOutput reports whether a block of a message is output of a tool.
 func cuttable(m *ragctx.Message, block int) bool {
 	t := m.Content[block].Type
 	return t == ragctx.BlockToolResult || m.Role == ragctx.RoleTool && t != ragctx.BlockToolUse
 }
 
-// cut has the blocks that are chosen cost less by an excess, in fair shares, and returns how
-// much that saved.
+// shrinkBlocks reduces the cost of the chosen blocks by excess, in fair shares, and returns the
+// tokens saved.
 func (c *shrinking) cut(stay []bool, excess int, chosen func(place) bool) (saved int) {
 	var at []place
 	var blocks []ragctx.Block
@@ -123,7 +121,7 @@ func (c *shrinking) cut(stay []bool, excess int, chosen func(place) bool) (saved
 	return saved
 }
 
-// sizes are what blocks cost as they are, and at least.
+// sizes are the full and minimum costs of blocks.
 type sizes struct{ full, least []int }
 
 func (s Scale) sizes(blocks []ragctx.Block, depth int) sizes {
@@ -142,8 +140,8 @@ func (s sizes) total() (n int) {
 	return n
 }
 
-// shares divides a budget fairly: nothing has less than its least, or more than its all, and
-// beside that all have the same.
+// shares divides a budget fairly: every block gets the same share, but at least its minimum and at
+// most its full cost.
 func (s sizes) shares(budget int) []int {
 	out := make([]int, len(s.full))
 	at := func(level int) (sum int) {
@@ -153,7 +151,7 @@ func (s sizes) shares(budget int) []int {
 		}
 		return sum
 	}
-	low, high := 0, max(budget, 0)+1 // the level is low, and not high
+	low, high := 0, max(budget, 0)+1 // invariant: level low fits, level high does not
 	for high-low > 1 {
 		if mid := low + (high-low)/2; at(mid) <= budget {
 			low = mid
@@ -165,10 +163,10 @@ func (s sizes) shares(budget int) []int {
 	return out
 }
 
-// block returns what a block costs by itself.
+// block returns the cost of a single block.
 func (s Scale) block(b ragctx.Block) int { return s.content(ragctx.Content{b}) }
 
-// shrink returns a block that costs no more than a budget, or as little as it can.
+// shrink returns a block that costs at most budget, or as little as possible.
 func (s Scale) shrink(b ragctx.Block, budget, depth int) ragctx.Block {
 	if s.block(b) <= budget {
 		return b
@@ -191,11 +189,12 @@ func (s Scale) shrink(b ragctx.Block, budget, depth int) ragctx.Block {
 	return b
 }
 
-// maxNesting bounds how deep results within results are cut in parts; JSON can nest them
-// without end, and no provider takes more than one level. Deeper ones are left out whole.
+// maxNesting bounds the depth to which nested results are shortened part by part. JSON can nest
+// them without limit, and no provider accepts more than one level. Deeper results are replaced by a
+// note.
 const maxNesting = 4
 
-// shrinkResult cuts what a result holds.
+// shrinkResult shortens the contents of a result.
 func (s Scale) shrinkResult(b ragctx.Block, budget, depth int) ragctx.Block {
 	if depth >= maxNesting {
 		if short := ragctx.Text(note("results", s.content(b.Content))); s.content(short) < s.content(b.Content) {
@@ -218,8 +217,8 @@ func (s Scale) shrinkResult(b ragctx.Block, budget, depth int) ragctx.Block {
 	return b
 }
 
-// fewer returns the parts of a result, and what they cost, without those in the middle where
-// there are many, and a note of each would be more than the budget. One note stands for them.
+// dropMiddle replaces the middle parts of a result by one note if there are many parts and a note
+// for each would exceed the budget. It returns the parts and their costs.
 func (s Scale) fewer(b ragctx.Block, each sizes, budget int) (ragctx.Content, sizes) {
 	const many = 8
 	parts, least := b.Content, 0
@@ -241,7 +240,7 @@ func (s Scale) fewer(b ragctx.Block, each sizes, budget int) (ragctx.Content, si
 		return one, s.block(one)
 	}
 	n, rest := len(parts)-1, least-each.least[len(parts)/2]
-	for _, most := lost(0); n > 0 && frame+rest+most+PartOverhead*n > budget; n-- { // of which no note costs more
+	for _, most := lost(0); n > 0 && frame+rest+most+PartOverhead*n > budget; n-- { // an upper bound of the note's cost
 		head, tail := kept(n)
 		if head > len(parts)-tail {
 			rest -= each.least[head-1]
@@ -255,8 +254,7 @@ func (s Scale) fewer(b ragctx.Block, each sizes, budget int) (ragctx.Content, si
 	return slices.Concat(parts[:head], ragctx.Content{one}, parts[tail:]), sizes{without(each.full), without(each.least)}
 }
 
-// shrinkFields returns the fields that only a vendor has without those that cost much, and
-// notes of these.
+// shrinkFields returns vendor-specific fields without the expensive ones, and notes for these.
 func (s Scale) shrinkFields(raw json.RawMessage) (rest json.RawMessage, lost ragctx.Content) {
 	if s.JSON(raw) <= leastField {
 		return raw, nil
@@ -271,7 +269,7 @@ func (s Scale) shrinkFields(raw json.RawMessage) (rest json.RawMessage, lost rag
 			continue
 		}
 		inner, gone := s.shrinkFields(fields[name])
-		if len(gone) == 0 { // no object of which a part is enough
+		if len(gone) == 0 { // not an object that can be shortened
 			delete(fields, name)
 			lost = append(lost, ragctx.Block{Type: ragctx.BlockText, Text: note(brief(name), n)})
 			continue
@@ -288,8 +286,8 @@ func (s Scale) shrinkFields(raw json.RawMessage) (rest json.RawMessage, lost rag
 	return rest, lost
 }
 
-// shrinkText returns head and tail of a text within a budget, with a note of what is left out
-// between them, or the note alone.
+// shrinkText returns head and tail of a text within a budget, with a note for the omitted middle,
+// or only the note.
 func (s Scale) shrinkText(text string, budget int) string {
 	full := s.Counter.Count(text)
 	least := note("", full)
@@ -318,7 +316,7 @@ func (s Scale) shrinkText(text string, budget int) string {
 	return best
 }
 
-// boundary returns where a character begins, at a place or before it.
+// boundary returns the start of the character at or before an offset.
 func boundary(s string, at int) int {
 	at = min(max(at, 0), len(s))
 	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
@@ -327,7 +325,8 @@ func boundary(s string, at int) int {
 	return at
 }
 
-// asText returns what a part that is no text says, within a budget, or a note that names it.
+// describePart returns the text of a part that is not a text block, within a budget, or a note with
+// its name.
 func (s Scale) asText(b ragctx.Block, budget, full int) string {
 	if b.Type == ragctx.BlockImage {
 		return note(strings.TrimSpace("image "+brief(b.MediaType)), full)
@@ -348,13 +347,13 @@ func (s Scale) asText(b ragctx.Block, budget, full int) string {
 	return text
 }
 
-// said is what a part of a vendor's own kind says.
+// vendorText collects the text of a vendor-specific part.
 type said struct {
 	kind, title string
 	text        strings.Builder
 }
 
-// name returns what a part is called.
+// name returns the type and title of a part.
 func (w *said) name() string {
 	kind := w.kind
 	if kind == "" {
@@ -366,7 +365,7 @@ func (w *said) name() string {
 	return kind
 }
 
-// Said returns what a content says as text, parts of kinds that only a vendor has included.
+// ContentText returns the text of a content, including the texts in vendor-specific parts.
 func Said(c ragctx.Content) string {
 	texts := slices.Clone(c)
 	for i, b := range texts {
@@ -380,14 +379,14 @@ func Said(c ragctx.Content) string {
 	return texts.String()
 }
 
-// brief returns the beginning of a name, which fits into a note.
+// clipName shortens a name so that it fits into a note.
 func brief(name string) string {
 	const most = 60 // bytes
 	name = ragctx.Clip(name)
 	return name[:boundary(name, most)]
 }
 
-// walk collects what is said in strings of several words, in the order of the fields' names.
+// walk collects strings of several words, in the order of the field names.
 func (w *said) walk(v any, key, media string) {
 	switch v := v.(type) {
 	case string:
@@ -419,8 +418,8 @@ func (w *said) walk(v any, key, media string) {
 	}
 }
 
-// shrinkJSON returns JSON within a budget whose long strings are cut, or as little as that
-// can be. All else stays as it is written.
+// shrinkJSON shortens the long strings of JSON to fit a budget, or as far as possible. Everything
+// else stays as written.
 func (s Scale) shrinkJSON(raw json.RawMessage, budget int) json.RawMessage {
 	values := stringsIn(raw)
 	var each sizes
@@ -449,22 +448,22 @@ func (s Scale) shrinkJSON(raw json.RawMessage, budget int) json.RawMessage {
 	}
 }
 
-// quote returns a text as a string of JSON.
+// quote encodes a text as a JSON string.
 func quote(text string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // which no text fails
+	_ = enc.Encode(text) // cannot fail for a string
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// quoted is a string of JSON that is no key, and where it stands with its quotes.
+// quoted is a JSON string that is not a key, with its offsets including the quotes.
 type quoted struct {
 	from, to int
 	text     string
 }
 
-// stringsIn returns the strings of valid JSON that are no keys.
+// stringsIn returns the strings of valid JSON, except keys.
 func stringsIn(raw json.RawMessage) (out []quoted) {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '"' {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// State is a context with what its agent is doing, as the systems that ragctx continues
-// write it. ragctx runs no agents: what only they understand is kept as it is.
+// State is a context with the state of its agent, in the format of the systems that ragctx
+// continues. ragctx runs no agents and stores their fields unread.
 type State struct {
 	AgentID       string    `json:"agentId"`
 	ParentAgentID string    `json:"parentAgentId,omitempty"`

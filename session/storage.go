@@ -13,15 +13,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// MaxName is how many bytes the id of a session or a message, the name of a section and a
-// label may have.
+// MaxName is the maximum length in bytes of the id of a session or a message, the name of a
+// section, and a label.
 const MaxName = 512
 
-// Key names a session. A session is its user's: keys of different users, or of none, name
-// different sessions.
+// Key identifies a session. A session belongs to a user: keys with different users, or without a
+// user, identify different sessions.
 type Key struct{ Namespace, User, ID string }
 
-// Validate reports whether the key names something.
+// Validate reports whether the key has a valid session id.
 func (k Key) Validate() error {
 	if k.ID == "" {
 		return ragctx.Invalid("session_id", "is empty; name the session")
@@ -29,127 +29,126 @@ func (k Key) Validate() error {
 	return CheckName("session_id", k.ID)
 }
 
-// Missing is the error that there is no such session.
+// NotFoundError returns the error for a session that does not exist.
 func (k Key) Missing() error {
 	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is no session %q; create it", ragctx.Clip(k.ID)), Kind: ragctx.ErrNotFound}
 }
 
-// Taken is the error that there is such a session already.
+// ExistsError returns the error for a session that already exists.
 func (k Key) Taken() error {
 	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is a session %q already; choose another id, or delete it", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }
 
-// Changed is the error that the session is not as it was.
+// ChangedError returns the error for a session that was changed concurrently.
 func (k Key) Changed() error {
 	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("the session %q was changed meanwhile; read it again", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }
 
-// Storage keeps sessions. Messages of a session are a tree: each has a parent, and the
-// next one's parent is the leaf, which can be moved. So one can go back and say something
-// else, and what was said before stays.
+// Storage stores sessions. The messages of a session form a tree: each has a parent, and a new
+// message's parent is the leaf. Moving the leaf lets a user go back and continue differently
+// without losing the old branch.
 //
-// Sessions that are not there are [ragctx.ErrNotFound] errors, but for Has and Save. What
-// is refused changes nothing. What changes a session that is there obeys the condition of
-// its context, see [If], and what makes one its request, see
-// [Once]; either tells the version that it made, see [Noting]. Implementations may be used concurrently; package
-// session/sessiontest checks them.
+// Methods return [ragctx.ErrNotFound] for a session that does not exist, except Has and Save. A
+// failed call changes nothing. Methods that change an existing session obey [WithCondition],
+// methods that create one obey [WithRequestID], and both report the new version by
+// [WithVersionReport]. Implementations are safe for concurrent use; package session/sessiontest
+// checks them.
 type Storage interface {
-	// Create makes an empty session. It is an [ragctx.ErrConflict] if there is one.
+	// Create creates an empty session. It returns [ragctx.ErrConflict] if the session exists.
 	Create(ctx context.Context, k Key) error
 	Has(ctx context.Context, k Key) (bool, error)
 	// Load returns all messages of all branches in their sections.
 	Load(ctx context.Context, k Key) (Store, error)
-	// Save puts a store in the place of all that a session has, or makes the session.
-	// Messages without an id get one. If none has a parent, each gets the one before it.
-	// The leaf stays where it is if its message does, and is the last one otherwise;
-	// labels of messages that are gone go with them, and so do compactions of ranges that
-	// are not as they were: one that has other messages, or says something else, would
-	// be hidden behind a summary that knows nothing of it. So do those that name as pruned
-	// (the "message_id" of each of "pruned" in the record) what is not as it was.
+	// Save replaces the contents of a session by a store, or creates the session. Messages without
+	// an id get one. If no message has a parent, each gets the preceding one as parent. The leaf
+	// stays if its message still exists, and otherwise becomes the last message. Labels of removed
+	// messages are removed. Compactions of changed ranges are removed, because their summary would
+	// hide messages that it does not cover. So are compactions that prune outputs of changed
+	// messages (the "message_id" of each of "pruned" in the record).
 	Save(ctx context.Context, k Key, s Store) (Result, error)
-	// Replace is Save of a session that is still as it was at a version. It makes none, and
-	// one that was changed since is an [ragctx.ErrConflict].
+	// Replace is Save for a session that is still at a version. It creates no session, and returns
+	// [ragctx.ErrConflict] if the session has changed.
 	Replace(ctx context.Context, k Key, at Version, s Store) (Result, error)
 	Delete(ctx context.Context, k Key) error
 
-	// Version tells the states of a session apart. It costs one look-up.
+	// Version returns the current version of a session. It costs one look-up.
 	Version(ctx context.Context, k Key) (Version, error)
-	// Info returns what a session is, without reading its messages.
+	// Info describes a session without reading its messages.
 	Info(ctx context.Context, k Key) (Info, error)
-	// Annotate lays parameters over those of a session; nil takes one away.
+	// Annotate merges parameters into those of a session; a nil value removes a parameter.
 	Annotate(ctx context.Context, k Key, parameters map[string]any) error
 
-	// Append adds messages to a section, each after the one before it. The first one's
-	// parent is the leaf unless it names another; the last one is the leaf then. It
-	// returns them as they are kept, with ids and times where they had none. What is more
-	// than the limits of this package is an [ragctx.ErrTooLarge].
+	// Append adds messages to a section, each as the child of the preceding one. The first one's
+	// parent is the leaf unless it names another; the last one becomes the leaf. Append returns the
+	// messages as stored, with ids and times filled in. Exceeding the limits of this package is an
+	// [ragctx.ErrTooLarge].
 	Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error)
 	Get(ctx context.Context, k Key, id string) (Entry, error)
-	// Section returns the newest messages of a section in order, at most limit; 0 is all.
+	// Section returns the newest messages of a section in order, at most limit; 0 means all.
 	Section(ctx context.Context, k Key, name string, limit int) ([]ragctx.Message, error)
 
-	// Leaf returns the id of the message that the next one comes after; "" is none.
+	// Leaf returns the id of the message that the next message follows, or "".
 	Leaf(ctx context.Context, k Key) (string, error)
-	// Navigate moves the leaf to a message, or with "" before the first one.
+	// Navigate moves the leaf to a message, or before the first message if id is "".
 	Navigate(ctx context.Context, k Key, id string) error
-	// Path returns the messages from the first one to the one named, or to the leaf if
-	// none is. Where parents form a circle or are missing it begins after the break.
+	// Path returns the messages from the root to the message with the id, or to the leaf if id is
+	// "". If parents are missing or form a cycle, the path begins after the break.
 	Path(ctx context.Context, k Key, id string) ([]Entry, error)
-	// Fork makes the session "to" of the same user with the path to a message, its
-	// labels, and the compactions of what is on it.
+	// Fork creates the session "to" of the same user with the path to a message, its labels, and
+	// the compactions of ranges on it.
 	Fork(ctx context.Context, k Key, id, to string) error
 
-	// Label names a message; "" takes the name away.
+	// Label sets the label of a message; "" removes it.
 	Label(ctx context.Context, k Key, id, label string) error
-	// Labels returns the labels by the ids of their messages.
+	// Labels returns the labels by message id.
 	Labels(ctx context.Context, k Key) (map[string]string, error)
 
-	// AddCompaction keeps a record beside the messages, which stay as they are, and removes
-	// those of the ids in spent that there are. It returns the record with its id and time.
+	// AddCompaction stores a record beside the messages, which stay unchanged, and removes the
+	// existing records with the ids in superseded. It returns the record with its id and time.
 	AddCompaction(ctx context.Context, k Key, c Compaction, spent ...string) (Compaction, error)
 	// Compactions returns the records, oldest first.
 	Compactions(ctx context.Context, k Key) ([]Compaction, error)
 	// UndoCompaction removes the newest record and returns it.
 	UndoCompaction(ctx context.Context, k Key) (Compaction, error)
 
-	// Export returns all that a session has.
+	// Export returns the complete contents of a session.
 	Export(ctx context.Context, k Key) (Archive, error)
-	// Import makes a session of an archive, whose id does not matter. It is an
-	// [ragctx.ErrConflict] if there is one.
+	// Import creates a session from an archive and ignores the archive's id. It returns
+	// [ragctx.ErrConflict] if the session exists.
 	Import(ctx context.Context, k Key, a Archive) error
 }
 
-// Version is a state of a session. Every change of a session is counted, and one that is
-// made again after it was deleted is another session. Salt is a secret of the session.
+// Version identifies a state of a session. Changes counts the changes of the session; a session
+// recreated after deletion has another Session number. Salt is a secret of the session.
 type Version struct {
 	Session, Changes int64
 	Salt             string
 }
 
-// Next returns the version after one change.
+// Next returns the version after one more change.
 func (v Version) Next() Version { return Version{v.Session, v.Changes + 1, v.Salt} }
 
-// Info is what a session is.
+// Info describes a session.
 type Info struct {
 	ID        string    `json:"id"`
 	CreatedAt time.Time `json:"created_at"`
-	// UpdatedAt is when it was changed last.
+	// UpdatedAt is the time of the last change.
 	UpdatedAt time.Time `json:"updated_at"`
 	Version   Version   `json:"-"`
 	Leaf      string    `json:"leaf,omitempty"`
-	// Sections are in order; Messages is how many all of them have, and Bytes about how
-	// large these are.
+	// Sections are in order. Messages is the total number of messages, and Bytes their approximate
+	// size.
 	Sections   []SectionInfo  `json:"sections"`
 	Messages   int            `json:"messages"`
 	Bytes      int64          `json:"bytes"`
 	Parameters map[string]any `json:"parameters,omitempty"`
-	// Branches is how many messages nothing comes after.
+	// Branches is the number of messages without children.
 	Branches    int `json:"branches"`
 	Labels      int `json:"labels"`
 	Compactions int `json:"compactions"`
 }
 
-// SectionInfo is how many messages a section has.
+// SectionInfo is the size of a section.
 type SectionInfo struct {
 	Name     string `json:"name"`
 	Messages int    `json:"messages"`
@@ -170,10 +169,10 @@ func EntriesOf(section string, messages []ragctx.Message) []Entry {
 	return out
 }
 
-// StoreOf returns a store of entries, in their order.
+// StoreOf returns a store with the entries in order.
 func StoreOf(entries []Entry) Store { return storeOf(nil, entries) }
 
-// storeOf returns a store of entries whose first sections have these names.
+// storeOf returns a store with the entries, and with sections of these names first.
 func storeOf(names []string, entries []Entry) Store {
 	var all []Section
 	at := make(map[string]int, len(names))
@@ -199,19 +198,18 @@ func storeOf(names []string, entries []Entry) Store {
 	return s
 }
 
-// Compaction is a record that a range of messages is shown as a summary.
+// Compaction records that a range of messages is shown as a summary.
 type Compaction struct {
 	ID        string    `json:"id"`
 	CreatedAt time.Time `json:"createdAt"`
-	// From and To are the ids of the first and the last message that it is about, if it
-	// is about any.
+	// From and To are the ids of the first and last message of the range, if it covers any.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Record is what whoever compacts makes of it, as JSON.
+	// Record is the compactor's own data, as JSON.
 	Record json.RawMessage `json:"record,omitempty"`
 }
 
-// Result tells what saving a session did.
+// Result reports the outcome of saving a session.
 type Result struct {
 	SessionID      string    `json:"sessionId"`
 	Success        bool      `json:"success"`
@@ -224,13 +222,13 @@ type Result struct {
 	ErrorMessage   string    `json:"errorMessage,omitempty"`
 }
 
-// Options are those of a [Storage].
+// Options configure a [Storage].
 type Options struct {
-	Now   func() time.Time // nil is the clock
-	NewID func() string    // ids of messages and records; nil is random UUIDs
+	Now   func() time.Time // default: the system clock
+	NewID func() string    // ids of messages and records; default: random UUIDs
 }
 
-// Or returns the options with what is missing.
+// WithDefaults returns the options with defaults filled in.
 func (o Options) Or() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -241,8 +239,8 @@ func (o Options) Or() Options {
 	return o
 }
 
-// Saved calls save, which saves a session and says what the session is then and how many
-// messages are new, and tells what came of it.
+// RunSave calls save and reports its outcome. save stores a session and returns its new contents
+// and the number of new messages.
 func (o Options) Saved(k Key, save func(started time.Time) (after Archive, added int, err error)) (Result, error) {
 	o = o.Or()
 	r := Result{SessionID: k.ID, StartedAt: o.Now().UTC()}
@@ -257,9 +255,9 @@ func (o Options) Saved(k Key, save func(started time.Time) (after Archive, added
 	return r, err
 }
 
-// Adopt returns messages as they are appended after a parent: with ids and times where
-// they have none, each the parent of the next. known says which messages there are
-// already, of which an id may not be taken again, and of which a parent must be one.
+// Prepare completes messages for appending after a parent: it fills in ids and times, and makes
+// each the parent of the next. known reports whether a message id exists: new ids must be unknown,
+// and explicit parents known.
 func (o Options) Adopt(messages []ragctx.Message, parent string, known func(id string) bool) ([]ragctx.Message, error) {
 	if err := CheckAppend(messages); err != nil {
 		return nil, err
@@ -283,8 +281,8 @@ func (o Options) Adopt(messages []ragctx.Message, parent string, known func(id s
 	return out, nil
 }
 
-// Record returns a compaction as it is added to others: with id and time where it has
-// none. taken says which ids they have, and known which messages there are.
+// PrepareCompaction completes a compaction for adding to others: it fills in id and time. taken
+// reports whether a compaction has an id, and known whether a message exists.
 func (o Options) Record(c Compaction, others Records, taken, known func(id string) bool) (Compaction, error) {
 	others.Number++
 	others.Bytes += int64(len(c.Record))
@@ -311,7 +309,7 @@ func (o Options) Record(c Compaction, others Records, taken, known func(id strin
 	return c, CheckName("id", c.ID)
 }
 
-// complete checks a message, and gives it an id and a time if it has none.
+// complete checks a message and fills in its id and time.
 func (o Options) complete(m *ragctx.Message, field string, taken func(id string) bool) error {
 	role, err := ragctx.ParseRole(string(m.Role))
 	if err != nil {
@@ -333,7 +331,7 @@ func (o Options) complete(m *ragctx.Message, field string, taken func(id string)
 	return nil
 }
 
-// CheckName reports whether a name or an id is UTF-8 of at most [MaxName] bytes.
+// CheckName returns an error unless a name or an id is valid UTF-8 of at most [MaxName] bytes.
 func CheckName(field, name string) error {
 	switch {
 	case len(name) > MaxName:

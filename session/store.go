@@ -7,15 +7,15 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// The sections that have a meaning of their own. Others may have any name.
+// Sections with a fixed meaning. Others may have any name.
 const (
 	SectionMessages = "messages" // the conversation
-	SectionBuffer   = "buffer"   // what has left the conversation and is not summarised yet
-	SectionSummary  = "summary"  // what is left of what was before
+	SectionBuffer   = "buffer"   // messages that have left the conversation and are not summarized yet
+	SectionSummary  = "summary"  // the summary of earlier messages
 )
 
-// InferenceOrder returns the sections in the order in which a model is shown them: what is
-// oldest and most general comes first.
+// InferenceOrder returns the order in which a model is shown the sections: the oldest and most
+// general first.
 func InferenceOrder() []string { return []string{SectionSummary, SectionBuffer, SectionMessages} }
 
 // Section is a named list of messages.
@@ -24,12 +24,12 @@ type Section struct {
 	Messages []ragctx.Message
 }
 
-// Store is an ordered list of sections with names of their own, and parameters. It is
-// immutable: what changes it returns another one, which shares with it what both have.
-// The zero value is empty. All methods may be called concurrently.
+// Store is an ordered list of uniquely named sections, with parameters. It is immutable: methods
+// that change it return a new store that shares unchanged parts. The zero value is empty. It is
+// safe for concurrent use.
 //
-// A store keeps copies of the lists that it is given and gives away copies. The messages'
-// contents and metadata are shared with whoever has them, and nobody may change them.
+// A store copies the lists that it receives and returns. Message contents and metadata are shared
+// with the caller and must not be changed.
 type Store struct {
 	sections   []section
 	parameters map[string]any
@@ -40,7 +40,7 @@ type section struct {
 	log  log
 }
 
-// NewStore returns a store of sections. Two of one name are an error.
+// NewStore returns a store of sections. Duplicate names are an error.
 func NewStore(sections ...Section) (Store, error) {
 	var s Store
 	for _, one := range sections {
@@ -52,8 +52,7 @@ func NewStore(sections ...Section) (Store, error) {
 	return s, nil
 }
 
-// Add returns the store with one more section at its end. It is an error if there is one
-// of that name.
+// Add returns the store with a section appended. It returns an error if the name exists.
 func (s Store) Add(one Section) (Store, error) {
 	if s.Has(one.Name) {
 		return Store{}, ragctx.Invalid("sections", "a section with the name %q exists already; give each name once, or set or append to the section", ragctx.Clip(one.Name))
@@ -61,14 +60,13 @@ func (s Store) Add(one Section) (Store, error) {
 	return s.Set(one), nil
 }
 
-// Set returns the store with the section in the place of the one of its name, or at the
-// end.
+// Set returns the store with the section replaced, or appended if its name is new.
 func (s Store) Set(one Section) Store {
 	return s.put(section{one.Name, logOf(one.Messages)})
 }
 
-// Append returns the store with messages at the end of a section, which is made if need
-// be. To append nothing changes nothing.
+// Append returns the store with messages appended to a section, which is created if needed.
+// Appending no messages changes nothing.
 func (s Store) Append(name string, messages ...ragctx.Message) Store {
 	if len(messages) == 0 {
 		return s
@@ -84,10 +82,10 @@ func (s Store) Remove(name string) Store {
 	return s
 }
 
-// Has reports whether there is a section of that name.
+// Has reports whether the store has a section.
 func (s Store) Has(name string) bool { return s.index(name) >= 0 }
 
-// Section returns a section. One that is not there is empty, and is not made.
+// Section returns a section, or an empty one if it does not exist.
 func (s Store) Section(name string) Section {
 	return Section{name, slices.Clone(s.log(name).messages)}
 }
@@ -110,7 +108,7 @@ func (s Store) Names() []string {
 	return out
 }
 
-// Len returns how many messages all sections have.
+// Len returns the number of messages in all sections.
 func (s Store) Len() int {
 	n := 0
 	for _, one := range s.sections {
@@ -119,8 +117,8 @@ func (s Store) Len() int {
 	return n
 }
 
-// Select returns the store with only the sections named, in the order asked for. Names
-// that nothing has are skipped, and those that come again; no names are all sections.
+// Select returns the store with only the named sections, in that order. Unknown and repeated names
+// are skipped; without names it returns all sections.
 func (s Store) Select(names ...string) Store {
 	if len(names) == 0 {
 		return s
@@ -134,8 +132,8 @@ func (s Store) Select(names ...string) Store {
 	return out
 }
 
-// Merge returns the store with the sections of another: its messages come after those of
-// the section of the same name, or in a section at the end. Its parameters win.
+// Merge returns the store with the messages of another store appended to the sections of the same
+// names, or to new sections at the end. The parameters of the other store win.
 func (s Store) Merge(other Store) Store {
 	for _, one := range other.sections {
 		s = s.put(section{one.name, s.log(one.name).append(one.log.messages)})
@@ -143,7 +141,7 @@ func (s Store) Merge(other Store) Store {
 	return s.WithParameters(other.parameters)
 }
 
-// WithoutEmpty returns the store without empty messages, and then without empty sections.
+// WithoutEmpty returns the store without empty messages and sections.
 func (s Store) WithoutEmpty() Store {
 	var kept []section
 	for _, one := range s.sections {
@@ -161,7 +159,7 @@ func (s Store) WithoutEmpty() Store {
 // Messages returns the messages of all sections in order, without empty ones.
 func (s Store) Messages() []ragctx.Message { return s.chosen(nil) }
 
-// chosen returns those of the messages that keep keeps; nil keeps all.
+// filter returns the non-empty messages that keep accepts; a nil keep accepts all.
 func (s Store) chosen(keep func(*ragctx.Message) bool) []ragctx.Message {
 	out := make([]ragctx.Message, 0, s.Len())
 	for _, one := range s.sections {
@@ -170,17 +168,16 @@ func (s Store) chosen(keep func(*ragctx.Message) bool) []ragctx.Message {
 	return out
 }
 
-// Parameters returns what the store is annotated with.
+// Parameters returns the annotations of the store.
 func (s Store) Parameters() map[string]any { return maps.Clone(s.parameters) }
 
-// WithParameters returns the store with more parameters, which win over those of their
-// name.
+// WithParameters returns the store with parameters added or replaced.
 func (s Store) WithParameters(more map[string]any) Store {
 	s.parameters = overlay(s.parameters, more)
 	return s
 }
 
-// put returns the store with a section in the place of the one of its name, or at the end.
+// put returns the store with the section replaced, or appended if its name is new.
 func (s Store) put(one section) Store {
 	if i := s.index(one.name); i >= 0 {
 		s.sections = slices.Clone(s.sections)
@@ -202,8 +199,8 @@ func (s Store) log(name string) log {
 	return log{}
 }
 
-// filled appends the messages that are not empty, and that keep keeps, to a list. They are
-// copied in runs: conversations are long, and nearly all is kept.
+// appendNonEmpty appends the non-empty messages that keep accepts. It copies whole runs, because
+// conversations are long and nearly all messages are kept.
 func filled(out, messages []ragctx.Message, keep func(*ragctx.Message) bool) []ragctx.Message {
 	from := 0
 	for i := range messages {
@@ -215,7 +212,7 @@ func filled(out, messages []ragctx.Message, keep func(*ragctx.Message) bool) []r
 	return append(out, messages[from:]...)
 }
 
-// overlay returns what is in either map; the second wins. Neither is changed.
+// overlay merges two maps; values in more win. It changes neither.
 func overlay(base, more map[string]any) map[string]any {
 	if len(more) == 0 {
 		return base

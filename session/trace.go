@@ -6,11 +6,11 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Execution is one run of an agent, from a user's instruction to the answer. The zero
-// value is none: nothing is being executed.
+// Execution is one run of an agent, from a user's instruction to the answer. The zero value means
+// that nothing is being executed.
 type Execution struct {
 	ID string
-	// AgentID is whose run it is.
+	// AgentID is the agent that runs.
 	AgentID string
 }
 
@@ -19,16 +19,14 @@ type Step struct {
 	Execution
 
 	ID string
-	// Final says that it is the answer, and so part of the conversation. All that comes
-	// before is trace.
+	// Final marks the answer, which is part of the conversation. All earlier steps are trace.
 	Final bool
-	// ToolExecutions are the ids of the runs of tools, by the id of their calls.
+	// ToolExecutions maps the ids of calls to the ids of the tool runs.
 	ToolExecutions map[string]string
 }
 
-// Tag returns the messages of a step with metadata that say so: whose they are, and
-// is_trace for all but the answer, where it is absent. A message in which a user speaks is
-// nobody's step and stays as it is.
+// Tag returns the messages of a step with metadata of the step. It sets is_trace on all but the
+// answer. Messages of a user belong to no step and stay unchanged.
 func Tag(messages []ragctx.Message, s Step) []ragctx.Message {
 	out := make([]ragctx.Message, len(messages))
 	for i, m := range messages {
@@ -56,7 +54,7 @@ func (s Step) tags(m ragctx.Message) map[string]any {
 	return tags
 }
 
-// Untag returns a message without what [Tag] adds.
+// Untag returns a message without the metadata that [Tag] adds.
 func Untag(m ragctx.Message) ragctx.Message {
 	m.Metadata = maps.Clone(m.Metadata)
 	for _, mark := range [...]string{ragctx.MetaIsTrace, ragctx.MetaExecutionID, ragctx.MetaStepID, ragctx.MetaAgentID, ragctx.MetaToolExecutionID} {
@@ -65,8 +63,8 @@ func Untag(m ragctx.Message) ragctx.Message {
 	return m
 }
 
-// WithStep returns the context with the output of a step, tagged, at the end of
-// [SectionMessages]. A step without output changes nothing.
+// WithStep returns the context with the tagged output of a step appended to [SectionMessages]. A
+// step without output changes nothing.
 func (c Context) WithStep(s Step, output ...ragctx.Message) Context {
 	return c.WithAppendedMessages(Tag(output, s)...)
 }

@@ -7,92 +7,88 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Reason says why a message, or a part of one, is not in a view.
+// Reason is why a message, or a part of one, is missing from a view.
 type Reason string
 
-// The reasons.
+// Reasons.
 const (
-	ReasonBudget       Reason = "budget"          // the newer ones took the budget
+	ReasonBudget       Reason = "budget"          // newer messages used up the budget
 	ReasonBoundary     Reason = "boundary"        // it fits, but a conversation cannot begin with it
-	ReasonOrphanResult Reason = "orphan_result"   // a tool result whose call is not there
-	ReasonUnanswered   Reason = "unanswered_call" // a tool call that was passed over without a result
-	ReasonEmpty        Reason = "empty"           // it says nothing
+	ReasonOrphanResult Reason = "orphan_result"   // a tool result without its call
+	ReasonUnanswered   Reason = "unanswered_call" // a tool call that was abandoned
+	ReasonEmpty        Reason = "empty"           // it has no content
 )
 
-// Cut is a message that is not in a view, or of which a part is not.
+// Dropped is a message that is missing from a view, completely or in part.
 type Cut struct {
-	// Index is the message's place in the conversation.
+	// Index is the message's index in the conversation.
 	Index int
-	// Partial says that the rest of the message is in the view.
+	// Partial means that the rest of the message is in the view.
 	Partial bool
-	// Tokens are what was saved.
+	// Tokens is the cost saved.
 	Tokens int
 	Reason Reason
 }
 
-// View is what is shown of a conversation.
+// View is the part of a conversation to show to a model.
 type View struct {
-	// Messages are in the order of the conversation; Kept has the place of each in it.
-	// Those of which a part was left out are copies.
+	// Messages are in the order of the conversation; Indexes has the index of each. Shortened
+	// messages are copies.
 	Messages []ragctx.Message
 	Kept     []int
-	// Tokens is what they cost; Over is by how much that exceeds the budget, which only
-	// what must stay can do.
+	// Tokens is the cost of the messages. Over is the excess over the budget, which only essential
+	// messages can cause.
 	Tokens, Over int
-	// Cuts are in the order of the conversation, one at most of each message.
+	// Dropped is in the order of the conversation, with at most one element per message.
 	Cuts []Cut
 }
 
-// Limits are those of a view.
+// Limits configure a view.
 type Limits struct {
-	// Tokens is the budget; what must stay may exceed it.
+	// Tokens is the budget; essential messages may exceed it.
 	Tokens int
 	Scale  Scale
-	// Costs are those of the messages, where they are known; nil has them counted.
+	// Costs are the token costs of the messages, if known; nil means that they are counted.
 	Costs []int
-	// Steady has a conversation that does not fit cut in steps of an eighth to a quarter of
-	// the budget, so that the view begins with the same message for many turns: what a
-	// provider has cached of a prompt ends where it changes. Where the steps are depends on
-	// the messages before them alone.
+	// Steady cuts a conversation that does not fit in steps of an eighth to a quarter of the
+	// budget. The view then begins with the same message for many turns, so that the provider's
+	// prompt cache stays valid. The steps depend only on the preceding messages.
 	Steady bool
 }
 
-// Sound returns a conversation without tool results that have no call and without calls
-// that were abandoned. A message that consists of nothing else is left out.
+// Sound returns a conversation without orphan tool results and abandoned calls. Messages with no
+// other content are dropped.
 func Sound(messages []ragctx.Message, l Limits) View {
 	v, _, _ := sound(messages, l)
 	return v.owned(messages)
 }
 
-// IsSound reports whether [Sound] leaves a conversation as it is.
+// IsSound reports whether [Sound] leaves a conversation unchanged.
 func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
 
-// Truncate returns the newest messages of a conversation that fit into a budget, and
-// before them the system messages that it begins with. It is cut where no tool call is
-// separated from its result ([Groups]) and a user speaks next.
+// Truncate returns the newest messages of a conversation that fit a budget, preceded by its leading
+// system messages. It cuts only where no tool call is separated from its result ([Groups]) and a
+// user message follows.
 //
-// Some messages stay whatever they cost: the system messages at the start, the newest
-// instruction of a user, the newest message in which they show something since, tool
-// calls that are pending, each with what belongs to it, and the newest exchange with tools
-// ([NewestExchange]); and records of earlier messages
-// ([IsRecord]) that cost at most half of the budget.
-// Where the newest instruction is older than what fits, what is between is left out.
+// Some messages stay at any cost: the leading system messages, the newest instruction of a user,
+// the newest message with media of the user after it, and pending tool calls, each with its group,
+// and the newest tool exchange ([NewestExchange]). Records of earlier messages ([IsRecord]) stay if
+// they cost at most half of the budget. If the newest instruction is older than the messages that
+// fit, the messages between are dropped.
 //
-// If these alone exceed the budget, results among them are cut to what fits, each to a fair
-// share: of a text head and tail stay, and a note says how much is between. Where that is
-// not enough, so are long strings in the inputs of calls that were answered. A quarter of the
-// budget is for the newest messages before them, if cutting can leave it. Without a counter
-// nothing is cut.
+// If these essential messages exceed the budget, tool results among them are shortened, each to a
+// fair share: a text keeps head and tail, and a note gives the size of the omitted middle. If that
+// is not enough, long strings in the inputs of answered calls are shortened as well. If possible, a
+// quarter of the budget is left for the newest other messages. Without a counter nothing is
+// shortened.
 //
-// The first message that does not fit ends the view: older and smaller ones are not
-// looked for.
+// The first message that does not fit ends the view, even if older and smaller ones would fit.
 func Truncate(messages []ragctx.Message, l Limits) View {
 	whole, costs, p := sound(messages, l)
 	return shorten(whole, costs, p, l).owned(messages)
 }
 
-// owned returns the view as it is given away: with a list of its own, where it has the one
-// that it was made of, and with the places of all.
+// owned returns the view with lists of its own, and with the indexes of all messages.
 func (v View) owned(of []ragctx.Message) View {
 	if v.Kept != nil {
 		return v
@@ -104,11 +100,10 @@ func (v View) owned(of []ragctx.Message) View {
 	return v
 }
 
-// olderShare is which part of a budget what was said before may have where what stays has to
-// be cut.
+// olderShare is the divisor of the budget for other messages when essential ones must be shortened.
 const olderShare = 4
 
-// sum returns what the messages cost that are chosen.
+// sum returns the total cost of the chosen messages.
 func sum(costs []int, chosen []bool) (total int) {
 	for i, yes := range chosen {
 		if yes {
@@ -118,15 +113,15 @@ func sum(costs []int, chosen []bool) (total int) {
 	return total
 }
 
-// shorten is Truncate of a sound conversation. What it costs beside the cuts is what is
-// shown, not what is there.
+// truncateSound is Truncate for a sound conversation. Its cost depends on the size of the view, not
+// of the conversation.
 func shorten(whole View, costs []int, p pairing, l Limits) View {
 	if whole.Tokens <= l.Tokens {
 		return whole
 	}
 	stay := essential(whole.Messages, p)
 	for i, m := range whole.Messages {
-		stay[i] = stay[i] || costs[i]*2 <= l.Tokens && IsRecord(m) // it stands for all that is before the view
+		stay[i] = stay[i] || costs[i]*2 <= l.Tokens && IsRecord(m) // it replaces all messages before the view
 	}
 	left := l.Tokens - sum(costs, stay)
 	room := left
@@ -145,15 +140,15 @@ func shorten(whole View, costs []int, p pairing, l Limits) View {
 		}
 	}
 	short := shrunk(whole.Messages, costs, stay, p, budget, l.Scale)
-	if sum(short.costs, stay) > budget { // there is no room for anything else
+	if sum(short.costs, stay) > budget { // there is no room for other messages
 		first, begin = len(stay), len(stay)
 		short = shrunk(whole.Messages, costs, stay, p, l.Tokens, l.Scale)
 	}
 	return whole.from(first, begin, stay, costs, short, l)
 }
 
-// from returns a sound view with what stays of it, cut as it has to be, and all from a
-// message on; first is the first one that fits.
+// build returns the view with all messages from begin on, and the essential ones before, shortened
+// as computed. first is the first message that fits.
 func (v View) from(first, begin int, stay []bool, costs []int, short shrinking, l Limits) View {
 	shown := len(stay) - begin
 	for _, s := range stay[:begin] {
@@ -168,7 +163,7 @@ func (v View) from(first, begin int, stay []bool, costs []int, short shrinking, 
 	before := v.Cuts
 	cut := func(c Cut) {
 		for ; len(before) > 0 && before[0].Index <= c.Index; before = before[1:] {
-			if before[0].Index == c.Index { // of which a part was left out; now more goes
+			if before[0].Index == c.Index { // partly dropped before; now completely
 				c.Tokens += before[0].Tokens
 			} else {
 				out.Cuts = append(out.Cuts, before[0])
@@ -199,9 +194,8 @@ func (v View) from(first, begin int, stay []bool, costs []int, short shrinking, 
 	return out
 }
 
-// sound is Sound with the costs of the view's messages, and what belongs together in it.
-// Where nothing is left out, the view's messages are the list that was given, and Kept is
-// nil.
+// sound is Sound with the costs and the pairing of the view's messages. If nothing is dropped, the
+// view shares the given list and Indexes is nil.
 func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing) {
 	known := l.Costs
 	if known == nil {
@@ -216,7 +210,7 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 		v.Over = max(v.Tokens-l.Tokens, 0)
 		return v, known, p
 	}
-	out := make(map[int]map[int]Reason) // by message and block: why the block is left out
+	out := make(map[int]map[int]Reason) // reasons to drop blocks, by message and block
 	for _, list := range []struct {
 		of  []place
 		why Reason
@@ -249,8 +243,8 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 	return v, costs, pair(v.Messages)
 }
 
-// Unpaired says why a message with such a content is left out though it says something: one
-// of its calls or results belongs to no pair. It is "" where it has neither.
+// Unpaired returns why a message with content is dropped: one of its calls or results is unpaired.
+// It returns "" for a message without calls and results.
 func Unpaired(m ragctx.Message) Reason {
 	for _, b := range m.Content {
 		switch b.Type {
@@ -262,18 +256,18 @@ func Unpaired(m ragctx.Message) Reason {
 		}
 	}
 	if m.Role == ragctx.RoleTool {
-		return ReasonOrphanResult // without a result
+		return ReasonOrphanResult // a tool message without a result
 	}
 	return ""
 }
 
-// empty reports whether a message is a tool's and has no result.
+// lacksResult reports whether a message is a tool message without a result.
 func empty(m *ragctx.Message) bool {
 	return m.Role == ragctx.RoleTool && !slices.ContainsFunc(m.Content, isResult)
 }
 
-// without returns a content without some of its blocks, and why the first of them is
-// left out.
+// removeBlocks returns a content without some of its blocks, and the reason for the first removed
+// one.
 func without(c ragctx.Content, out map[int]Reason) (rest ragctx.Content, why Reason) {
 	for j, b := range c {
 		if r, gone := out[j]; !gone {
@@ -285,12 +279,12 @@ func without(c ragctx.Content, out map[int]Reason) (rest ragctx.Content, why Rea
 	return rest, why
 }
 
-// blank reports whether a content has nothing to show.
+// isBlank reports whether a content consists of empty texts.
 func blank(c ragctx.Content) bool {
 	return !slices.ContainsFunc(c, func(b ragctx.Block) bool { return b.Type != ragctx.BlockText || b.Text != "" })
 }
 
-// essential returns for each message whether it must stay.
+// essential reports for each message whether it must stay.
 func essential(messages []ragctx.Message, p pairing) []bool {
 	stay := make([]bool, len(messages))
 	for i := 0; i < len(messages) && IsSystem(messages[i]); i++ {
@@ -326,8 +320,8 @@ func essential(messages []ragctx.Message, p pairing) []bool {
 	return stay
 }
 
-// lastShown returns the index of the newest message in which a user shows something, as an
-// image or a document, after the newest instruction; -1 if there is none.
+// lastMedia returns the index of the newest message after the newest instruction in which a user
+// sends media, such as an image or a document, or -1.
 func lastShown(messages []ragctx.Message) int {
 	for i, m := range slices.Backward(messages) {
 		switch {
@@ -342,8 +336,8 @@ func lastShown(messages []ragctx.Message) int {
 
 func isShown(b ragctx.Block) bool { return b.Type == ragctx.BlockImage || b.Type == ragctx.BlockVendor }
 
-// fitting returns the newest groups that fit into a budget beside the messages that stay,
-// in order.
+// newestFitting returns, in order, the newest groups that fit a budget; essential messages cost
+// nothing.
 func fitting(p pairing, stay []bool, costs []int, budget int) (fit []Span) {
 	for g := range p.backward(len(stay)) {
 		for i := g.From; i < g.To; i++ {
@@ -360,19 +354,19 @@ func fitting(p pairing, stay []bool, costs []int, budget int) (fit []Span) {
 	return fit
 }
 
-// stepped returns the groups from the first one on in which a step ends, or all if none
-// does. A step is a power of two of tokens, counted from the start of what is said, so that
-// neither later messages nor a budget that is a little different move it.
+// alignToSteps returns the groups from the first one that crosses a step on, or all if none does.
+// Steps are multiples of a power of two of tokens from the start of the conversation, so that later
+// messages and small changes of the budget do not move them.
 func stepped(messages []ragctx.Message, fit []Span, costs []int, budget int) []Span {
 	if len(fit) == 0 {
 		return nil
 	}
-	const share = 4 // a step is at most this part of the budget
+	const share = 4 // a step is at most this fraction of the budget
 	step := 1
 	for step*2 <= budget/share {
 		step *= 2
 	}
-	at, next := 0, 0 // what is said before the message that comes next
+	at, next := 0, 0 // tokens before the message with index next
 	said := func(to int) {
 		for ; next < to; next++ {
 			if at > 0 || !IsSystem(messages[next]) {
@@ -391,9 +385,9 @@ func stepped(messages []ragctx.Message, fit []Span, costs []int, budget int) []S
 	return fit
 }
 
-// beginning returns where the runs begin that fit, and where the view begins with them: at
-// a message that a conversation can begin with, unless an instruction that stays comes
-// before, or there is no such message.
+// viewStart returns the first message that fits and the message at which the view begins. The view
+// begins at a message that a conversation can begin with, unless an essential instruction precedes
+// it or there is no such message.
 func beginning(messages []ragctx.Message, fit []Span) (first, begin int) {
 	if len(fit) == 0 {
 		return len(messages), len(messages)

@@ -171,7 +171,7 @@ func (s *Server) jobs(ctx context.Context, at Scope, in jobArguments, c cursor) 
 // job returns one job with what went wrong in it.
 func (s *Server) job(ctx context.Context, id string) (jobResult, error) {
 	j, err := s.engine.Job(ctx, id)
-	if err == nil && !access.From(ctx).Reaches(j.Namespace) { // an engine elsewhere knows nothing of the scope here
+	if err == nil && !access.From(ctx).Includes(j.Namespace) { // an engine elsewhere knows nothing of the scope here
 		err = fmt.Errorf("job %q: %w", ragctx.Clip(id), ragctx.ErrNotFound)
 	}
 	if err != nil {

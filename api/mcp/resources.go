@@ -71,7 +71,7 @@ func (s *Server) resource(root string, read func(ctx context.Context, at Scope, 
 
 // reader returns the scope of something that is not a tool, and ctx with the grant for it.
 func (s *Server) reader(ctx context.Context, h http.Header) (context.Context, Scope, error) {
-	if err := access.From(ctx).Needs(access.Read); err != nil {
+	if err := access.From(ctx).RequireRole(access.Read); err != nil {
 		return ctx, Scope{}, err
 	}
 	at, fixed, err := s.scope(ctx, h, Scope{})

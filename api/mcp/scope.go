@@ -52,7 +52,7 @@ func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fix
 		}
 	}
 	if fixed.Namespace != "" {
-		if err := access.From(ctx).Enters(fixed.Namespace); err != nil {
+		if err := access.From(ctx).RequireNamespace(fixed.Namespace); err != nil {
 			return at, fixed, err
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fix
 		}
 	}
 	if at.Namespace == "" {
-		at.Namespace = access.From(ctx).Home()
+		at.Namespace = access.From(ctx).HomeNamespace()
 	}
 	at.UserID, err = access.From(ctx).ActAs(at.UserID)
 	return at, fixed, err
@@ -83,7 +83,7 @@ func (s Scope) within(ctx context.Context, forAll bool) context.Context {
 		user = ""
 	}
 	ctx = context.WithValue(ctx, fixedKey{}, s)
-	return access.With(ctx, access.From(ctx).Within(s.Namespace, user))
+	return access.With(ctx, access.From(ctx).Restrict(s.Namespace, user))
 }
 
 // fixedKey is where the context of a call has the configured scope.

@@ -61,7 +61,7 @@ func define[In asking, Out any](s *Server, d definition, call func(ctx context.C
 			defer func() { s.opts.Changed(ctx, change) }()
 		}
 		out, err := func() (out Out, err error) {
-			if err := access.From(ctx).Needs(d.role); err != nil {
+			if err := access.From(ctx).RequireRole(d.role); err != nil {
 				return out, err
 			}
 			if err := args.read(req.Params.Arguments, &in); err != nil {

@@ -102,7 +102,7 @@ func checkServer(v string) error {
 func serverURL(v string) (string, error) {
 	if !strings.Contains(v, "://") {
 		v = "https://" + v
-		if u, err := url.Parse(v); err == nil && httpclient.OnThisMachine(u.Hostname()) {
+		if u, err := url.Parse(v); err == nil && httpclient.IsLoopback(u.Hostname()) {
 			v = "http://" + u.Host + u.RequestURI()
 		}
 	}

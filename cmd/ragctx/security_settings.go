@@ -139,7 +139,7 @@ func (s *settings) trusted() (*x509.CertPool, error) {
 // maySendKey refuses servers on the way to which everyone could read a key.
 func (s *settings) maySendKey(server string) error {
 	u, err := url.Parse(server)
-	if err != nil || u.Scheme == "https" || httpclient.OnThisMachine(u.Hostname()) || s.k.String("insecure_http") == "true" {
+	if err != nil || u.Scheme == "https" || httpclient.IsLoopback(u.Hostname()) || s.k.String("insecure_http") == "true" {
 		return err
 	}
 	return badUsage("%s: %s is plain http, which would show the API key to everyone on the way; use https, or say --insecure-http where nobody can listen",

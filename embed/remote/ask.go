@@ -36,12 +36,12 @@ func (c *Client) documentCall(lane chan struct{}, budget *atomic.Int64) call {
 	return call{lane: lane, tally: &c.meter.documents, parted: true, request: func(n int) httpclient.Request {
 		r := httpclient.Request{
 			Timeout: c.opts.Timeout/4 + 3*c.opts.Timeout/4*time.Duration(min(n, c.opts.BatchSize))/time.Duration(c.opts.BatchSize),
-			Retries: c.opts.Retries, ServerErrors: 1, Backoff: c.opts.Backoff,
+			Retries: c.opts.Retries, ServerErrorRetries: 1, Backoff: c.opts.Backoff,
 		}
 		r.Total = 2 * r.Timeout
 		r.MaxWait = r.Timeout
 		if budget != nil {
-			r.Again = func() bool { return budget.Add(-1) >= 0 }
+			r.MayRetry = func() bool { return budget.Add(-1) >= 0 }
 		}
 		return r
 	}}

@@ -175,7 +175,7 @@ func (o Options) endpoint() (*url.URL, error) {
 	if raw == "" {
 		return nil, ragctx.Invalid("url", "is missing; name your server, such as http://127.0.0.1:8080")
 	}
-	u, err := httpclient.Endpoint(raw, o.APIKey)
+	u, err := httpclient.ParseEndpoint(raw, o.APIKey)
 	if err != nil {
 		return nil, err
 	}

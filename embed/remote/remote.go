@@ -74,7 +74,7 @@ func New(o Options) (*Client, error) {
 	}
 	// Requests that are under way together can fail for one reason each.
 	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
-	o.Breaker.Now, o.Breaker.Changed = o.Now, s.changed
+	o.Breaker.Now, o.Breaker.OnChange = o.Now, s.changed
 	s.breaker = httpclient.NewBreaker(o.Breaker)
 	s.http = httpclient.New(httpclient.Options{
 		URL: u, Key: o.APIKey, Parallel: 2 * o.Parallel, Breaker: s.breaker, Now: o.Now, Sleep: o.Sleep,

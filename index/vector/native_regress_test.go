@@ -94,7 +94,7 @@ func TestNativeKeepsHeads(t *testing.T) {
 		fill(t, leg, random(r, uint64(n+i), 1, dim))
 		settle(t, native)
 	}
-	if st := a.Stats(); a.tidies.Load() != before || st.Kept < n/2 || st.Live != n {
+	if st := a.Stats(); a.tidies.Load() != before || st.Retained < n/2 || st.Live != n {
 		t.Errorf("tidied %d times more: %+v", a.tidies.Load()-before, st)
 	}
 }

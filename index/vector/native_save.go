@@ -147,7 +147,7 @@ func (n *Native) store(ctx context.Context, a *accelerator) error {
 // untidy reports whether a graph is to be tidied before it is written.
 func untidy(a *accelerator) bool {
 	st := a.Stats()
-	return (st.Dead-st.Kept)*tidyShare > st.Live
+	return (st.Dead-st.Retained)*tidyShare > st.Live
 }
 
 // note makes a file that was begun when the leg was in a state the one in use.

@@ -1,6 +1,6 @@
-// Package access says who may do what: a [Grant] is what a caller was given, by an API
-// key or because no keys are asked for. Doors put it into the context of a request
-// ([With]); the engine asks it for everything that it does ([From]).
+// Package access defines the rights of callers. A [Grant] holds the rights of one caller, by its
+// API key or because the server has no keys. The APIs put it into the context of a request
+// ([With]); the engine checks it for every operation ([From]).
 package access
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Role is how much a caller may do. Each role may do what those below it may.
+// Role is the level of a caller's rights. Each role includes the rights of the lower ones.
 type Role int
 
-// The roles, the weakest first.
+// The roles, weakest first.
 const (
 	None  Role = iota
-	Read       // ask, search, list, look at
+	Read       // query, search, list, view
 	Write      // store, change, delete
 	Admin      // all users of the namespaces; keys, namespaces, settings
 )
@@ -28,7 +28,7 @@ var roleNames = [...]string{"none", "read", "write", "admin"}
 // String returns the role's name.
 func (r Role) String() string { return roleNames[r] }
 
-// ParseRole reads read, write or admin.
+// ParseRole parses read, write or admin in any letter case.
 func ParseRole(s string) (Role, error) {
 	if i := slices.Index(roleNames[1:], strings.ToLower(s)); i >= 0 {
 		return Role(i + 1), nil
@@ -45,20 +45,20 @@ func (r *Role) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Grant is what a caller may do. The zero value may do nothing.
+// Grant holds a caller's rights. The zero value grants nothing.
 type Grant struct {
 	// Key is the id of the API key; empty without keys.
 	Key  string
 	Role Role
-	// Namespaces are those that can be reached; none means all.
+	// Namespaces lists the accessible namespaces; empty means all.
 	Namespaces []string
-	// User is the only user that can be acted for; empty is any.
+	// User is the only user that the caller may act for; empty means any.
 	User string
 }
 
-// Full is the grant of whoever needs no key: this process itself, and callers of a
+// FullGrant returns the grant of a caller that needs no key: this process itself, and the clients of a
 // server without keys.
-func Full() Grant { return Grant{Role: Admin} }
+func FullGrant() Grant { return Grant{Role: Admin} }
 
 type contextKey struct{}
 
@@ -67,80 +67,82 @@ func With(ctx context.Context, g Grant) context.Context {
 	return context.WithValue(ctx, contextKey{}, g)
 }
 
-// From returns the grant of ctx. A context without one belongs to this process, which
-// may do everything.
+// From returns the grant of ctx. A context without a grant belongs to this process, which has all
+// rights.
 func From(ctx context.Context) Grant {
 	if g, ok := ctx.Value(contextKey{}).(Grant); ok {
 		return g
 	}
-	return Full()
+	return FullGrant()
 }
 
-// Needs returns nil if the grant has the role, else a [ragctx.ErrDenied].
-func (g Grant) Needs(r Role) error {
+// RequireRole returns [ragctx.ErrDenied] if the grant lacks a role.
+func (g Grant) RequireRole(r Role) error {
 	if g.Role >= r {
 		return nil
 	}
-	return fmt.Errorf("%w: this needs the role %s, and the API key has %s; use a key of that role", ragctx.ErrDenied, r, g.Role)
+	return fmt.Errorf("%w: this needs the role %s, but the API key has %s; use a key of that role", ragctx.ErrDenied, r, g.Role)
 }
 
-// Reaches reports whether the grant reaches a namespace. One without a role reaches none,
-// so that a grant that was lost on its way opens nothing.
-func (g Grant) Reaches(namespace string) bool {
+// Includes reports whether the grant includes a namespace. A grant without a role includes none, so
+// that a lost grant opens nothing.
+func (g Grant) Includes(namespace string) bool {
 	return g.Role > None && (len(g.Namespaces) == 0 || slices.Contains(g.Namespaces, namespace))
 }
 
-// Home returns the namespace that a request means which names none: that of the grant, if
-// it is for exactly one, else the default one.
-func (g Grant) Home() string {
+// HomeNamespace returns the namespace of requests that name none: the grant's only namespace, otherwise the
+// default one.
+func (g Grant) HomeNamespace() string {
 	if len(g.Namespaces) == 1 {
 		return g.Namespaces[0]
 	}
 	return ragctx.DefaultNamespace
 }
 
-// Enters returns nil if the grant reaches a namespace, else a [ragctx.ErrDenied] that
-// does not tell whether there is one of the name.
-func (g Grant) Enters(namespace string) error {
-	if g.Reaches(namespace) {
+// RequireNamespace returns [ragctx.ErrDenied] if the grant does not include a namespace. The error does not
+// reveal whether the namespace exists.
+func (g Grant) RequireNamespace(namespace string) error {
+	if g.Includes(namespace) {
 		return nil
 	}
-	if err := g.Needs(Read); err != nil {
+	if err := g.RequireRole(Read); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: namespace %q; the API key is for %s", ragctx.ErrDenied, ragctx.Clip(namespace), ragctx.Clip(strings.Join(g.Namespaces, ", ")))
+	return fmt.Errorf("%w: namespace %q; the API key is for %s",
+		ragctx.ErrDenied, ragctx.Clip(namespace), ragctx.Clip(strings.Join(g.Namespaces, ", ")))
 }
 
-// Whole returns nil if the grant is for all namespaces and users, as what concerns the
-// whole data directory needs; else a [ragctx.ErrDenied].
-func (g Grant) Whole() error {
-	if err := g.Needs(Read); err != nil {
+// RequireUnbound returns [ragctx.ErrDenied] unless the grant includes all namespaces and users, as
+// operations on the whole data directory require.
+func (g Grant) RequireUnbound() error {
+	if err := g.RequireRole(Read); err != nil {
 		return err
 	}
 	if len(g.Namespaces) == 0 && g.User == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: this concerns all namespaces and users, and the API key is bound to some; use a key that is not bound", ragctx.ErrDenied)
+	return fmt.Errorf("%w: this concerns all namespaces and users, but the API key is bound to some; use an unbound key",
+		ragctx.ErrDenied)
 }
 
-// Shared returns nil if the grant may change what belongs to no user, such as documents
-// and ledgers; else a [ragctx.ErrDenied]. A key that is bound to a user sees it.
-func (g Grant) Shared() error {
-	if err := g.Needs(Read); err != nil {
+// RequireShared returns [ragctx.ErrDenied] if the grant may not change items that belong to no user, such
+// as documents and ledgers. A key that is bound to a user can read them.
+func (g Grant) RequireShared() error {
+	if err := g.RequireRole(Read); err != nil {
 		return err
 	}
 	if g.User == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: this belongs to all users of the namespace, and the API key is bound to the user %q; use a key without a user",
+	return fmt.Errorf("%w: this belongs to all users of the namespace, but the API key is bound to the user %q; use a key without a user",
 		ragctx.ErrDenied, ragctx.Clip(g.User))
 }
 
-// Within returns the grant narrowed to a namespace and a user; empty ones narrow nothing.
-// What is beyond the grant is not reached by the narrowed one either.
-func (g Grant) Within(namespace, user string) Grant {
+// Restrict returns the grant restricted to a namespace and a user; empty arguments do not restrict
+// it. A namespace or user outside the grant gives an empty grant.
+func (g Grant) Restrict(namespace, user string) Grant {
 	if namespace != "" {
-		if !g.Reaches(namespace) {
+		if !g.Includes(namespace) {
 			return Grant{Key: g.Key}
 		}
 		g.Namespaces = []string{namespace}
@@ -154,18 +156,17 @@ func (g Grant) Within(namespace, user string) Grant {
 	return g
 }
 
-// Everyone returns nil if the grant may act for all users at once, which is an admin's;
-// else a [ragctx.ErrDenied].
-func (g Grant) Everyone() error {
-	if err := g.Shared(); err != nil {
+// RequireAllUsers returns [ragctx.ErrDenied] unless the grant may act for all users at once, which
+// requires the role admin.
+func (g Grant) RequireAllUsers() error {
+	if err := g.RequireShared(); err != nil {
 		return err
 	}
-	return g.Needs(Admin)
+	return g.RequireRole(Admin)
 }
 
-// ActAs returns the user that a request for user acts for: a key that is bound to a
-// user acts for that one, also when a request names none. Another one is a
-// [ragctx.ErrDenied].
+// ActAs returns the user that a request acts for. A key that is bound to a user acts for that user,
+// even if the request names none. Another user is [ragctx.ErrDenied].
 func (g Grant) ActAs(user string) (string, error) {
 	if g.User == "" || user == g.User {
 		return user, nil
@@ -173,5 +174,6 @@ func (g Grant) ActAs(user string) (string, error) {
 	if user == "" {
 		return g.User, nil
 	}
-	return "", fmt.Errorf("%w: user %q; the API key is bound to the user %q: leave user_id out", ragctx.ErrDenied, ragctx.Clip(user), ragctx.Clip(g.User))
+	return "", fmt.Errorf("%w: user %q; the API key is bound to the user %q: leave user_id out",
+		ragctx.ErrDenied, ragctx.Clip(user), ragctx.Clip(g.User))
 }

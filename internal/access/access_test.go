@@ -12,7 +12,7 @@ import (
 func TestRoles(t *testing.T) {
 	for _, have := range []access.Role{access.None, access.Read, access.Write, access.Admin} {
 		for _, need := range []access.Role{access.Read, access.Write, access.Admin} {
-			err := access.Grant{Role: have}.Needs(need)
+			err := access.Grant{Role: have}.RequireRole(need)
 			if allowed := err == nil; allowed != (have >= need) {
 				t.Errorf("%v asked for %v: %v", have, need, err)
 			} else if err != nil && !errors.Is(err, ragctx.ErrDenied) {
@@ -28,10 +28,10 @@ func TestRoles(t *testing.T) {
 
 func TestScope(t *testing.T) {
 	open, bound := access.From(t.Context()), access.Grant{Role: access.Write, Namespaces: []string{"a", "b"}, User: "ada"}
-	if !open.Reaches("x") || open.Needs(access.Admin) != nil {
+	if !open.Includes("x") || open.RequireRole(access.Admin) != nil {
 		t.Error("this process itself is kept out")
 	}
-	if !bound.Reaches("b") || bound.Reaches("c") || bound.Reaches("") {
+	if !bound.Includes("b") || bound.Includes("c") || bound.Includes("") {
 		t.Error("a key bound to namespaces reaches others, or not its own")
 	}
 	for _, user := range []string{"", "ada"} {
@@ -76,11 +76,11 @@ func TestWithin(t *testing.T) {
 	}{
 		"not narrowed":      {bound, "", "", bound},
 		"a namespace":       {bound, "b", "ada", access.Grant{Key: "k", Role: access.Write, Namespaces: []string{"b"}, User: "ada"}},
-		"of all":            {access.Full(), "b", "bob", access.Grant{Role: access.Admin, Namespaces: []string{"b"}, User: "bob"}},
+		"of all":            {access.FullGrant(), "b", "bob", access.Grant{Role: access.Admin, Namespaces: []string{"b"}, User: "bob"}},
 		"another namespace": {bound, "c", "", nothing},
 		"another user":      {bound, "a", "bob", nothing},
 	} {
-		if got := c.of.Within(c.namespace, c.user); !reflect.DeepEqual(got, c.want) {
+		if got := c.of.Restrict(c.namespace, c.user); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -88,16 +88,16 @@ func TestWithin(t *testing.T) {
 
 func TestBoundGrants(t *testing.T) {
 	user, spaces := access.Grant{Role: access.Write, User: "ada"}, access.Grant{Role: access.Admin, Namespaces: []string{"a"}}
-	if user.Shared() == nil || user.Whole() == nil || user.Everyone() == nil || user.Enters("a") != nil {
+	if user.RequireShared() == nil || user.RequireUnbound() == nil || user.RequireAllUsers() == nil || user.RequireNamespace("a") != nil {
 		t.Error("a grant for a user reaches too far, or not far enough")
 	}
-	if spaces.Shared() != nil || spaces.Whole() == nil || spaces.Everyone() != nil || spaces.Enters("a") != nil || spaces.Enters("b") == nil {
+	if spaces.RequireShared() != nil || spaces.RequireUnbound() == nil || spaces.RequireAllUsers() != nil || spaces.RequireNamespace("a") != nil || spaces.RequireNamespace("b") == nil {
 		t.Error("a grant for namespaces reaches too far, or not far enough")
 	}
-	if spaces.Home() != "a" || user.Home() != ragctx.DefaultNamespace || (access.Grant{Namespaces: []string{"a", "b"}}).Home() != ragctx.DefaultNamespace {
+	if spaces.HomeNamespace() != "a" || user.HomeNamespace() != ragctx.DefaultNamespace || (access.Grant{Namespaces: []string{"a", "b"}}).HomeNamespace() != ragctx.DefaultNamespace {
 		t.Error("only a grant for one namespace means that where none is named")
 	}
-	if (access.Grant{Role: access.Write}).Everyone() == nil || access.Full().Whole() != nil {
+	if (access.Grant{Role: access.Write}).RequireAllUsers() == nil || access.FullGrant().RequireUnbound() != nil {
 		t.Error("only admins act for everyone")
 	}
 }
@@ -105,7 +105,7 @@ func TestBoundGrants(t *testing.T) {
 // TestNothing: a grant without a role is none of all, whatever it does not name.
 func TestNothing(t *testing.T) {
 	for _, g := range []access.Grant{{}, {Key: "k"}, {Namespaces: []string{"a"}}, {User: "ada"}} {
-		if g.Reaches("a") || g.Enters("a") == nil || g.Whole() == nil || g.Shared() == nil || g.Everyone() == nil {
+		if g.Includes("a") || g.RequireNamespace("a") == nil || g.RequireUnbound() == nil || g.RequireShared() == nil || g.RequireAllUsers() == nil {
 			t.Errorf("%+v opens something", g)
 		}
 	}

@@ -18,32 +18,32 @@ const (
 	MaxKeyName       = 200 // bytes
 )
 
-// Key is an API key as it is kept. Its secret is not part of it.
+// Key is the stored form of an API key. It does not include the secret.
 type Key struct {
 	ID   string `json:"id"`
-	Name string `json:"name" doc:"says what the key is for"`
-	// Prefix is how the key begins, which is no secret.
-	Prefix     string    `json:"prefix" doc:"how the key begins, which is no secret" example:"rgx_9534cd5e"`
+	Name string `json:"name" doc:"the purpose of the key"`
+	// Prefix is the beginning of the key, which is not secret.
+	Prefix     string    `json:"prefix" doc:"the beginning of the key, which is not secret" example:"rgx_9534cd5e"`
 	Role       Role      `json:"role" enum:"read,write,admin"`
-	Namespaces []string  `json:"namespaces" nullable:"false" doc:"those that the key is for; empty is all"`
+	Namespaces []string  `json:"namespaces" nullable:"false" doc:"the namespaces that the key is for; empty means all"`
 	User       string    `json:"user_id,omitempty" doc:"the only user that the key acts for"`
 	Created    time.Time `json:"created"`
-	Expires    time.Time `json:"expires,omitzero" doc:"when it ends to be valid; absent is never"`
+	Expires    time.Time `json:"expires,omitzero" doc:"when it stops being valid; absent means never"`
 	Revoked    time.Time `json:"revoked,omitzero" doc:"when it was revoked"`
-	LastUsed   time.Time `json:"last_used,omitzero" doc:"when a request came with it last, to the minute"`
+	LastUsed   time.Time `json:"last_used,omitzero" doc:"when a request last used it, to the minute"`
 }
 
-// CheckFirst checks a key that is to be the first: from then on every request needs one,
-// and only an admin of all namespaces makes others.
+// CheckFirst checks the first key of a server. From then on every request needs a key, so the first
+// one must be able to create others: an admin key for all namespaces.
 func (k Key) CheckFirst() error {
 	if k.Role != Admin || len(k.Namespaces) > 0 {
-		return ragctx.Invalid("role", "is that of a key which cannot make others, and it would be the first: "+
-			"nobody could make or revoke keys any more; make a key with the role admin for all namespaces first")
+		return ragctx.Invalid("role", "does not allow creating other keys, and this key would be the first: "+
+			"no key could create or revoke keys any more; first make a key with the role admin for all namespaces")
 	}
 	return nil
 }
 
-// Validate checks what a caller says of a new key.
+// Validate checks the fields of a new key.
 func (k Key) Validate(now time.Time) error {
 	switch {
 	case k.Name == "" || len(k.Name) > MaxKeyName:
@@ -55,7 +55,7 @@ func (k Key) Validate(now time.Time) error {
 	case k.User != "" && k.Role == Admin:
 		return ragctx.Invalid("role", "is admin, which is for all users; leave user_id out, or use read or write")
 	case !k.Expires.IsZero() && !k.Expires.After(now):
-		return ragctx.Invalid("expires", "is %s, which has passed; send a later time, or none", k.Expires.Format(time.RFC3339))
+		return ragctx.Invalid("expires", "is %s, which has passed; use a later time, or leave it out", k.Expires.Format(time.RFC3339))
 	}
 	if err := ragctx.ValidName("name", k.Name); err != nil {
 		return err
@@ -82,38 +82,36 @@ func (k Key) State(now time.Time) string {
 	return "active"
 }
 
-// Grant returns what the key gives.
+// Grant returns the rights of the key.
 func (k Key) Grant() Grant {
 	return Grant{Key: k.ID, Role: k.Role, Namespaces: slices.Clone(k.Namespaces), User: k.User}
 }
 
-// Hash is what is kept of a key's text. The text has 256 random bits, so that nobody
-// finds it by trying, however fast the hash is; slow hashes are for passwords, and would
-// cost every request.
+// Hash is the stored hash of a key's text. The text has 256 random bits and cannot be guessed, so a
+// fast hash is safe. Slow hashes are for passwords, and would delay every request.
 type Hash [sha256.Size]byte
 
-// The text of a key: its prefix, which is [Scheme] and some digits by which it is found,
-// and random bytes.
+// The text of a key consists of its prefix ([Scheme] and digits by which the key is found) and
+// random bytes.
 const (
 	Scheme      = "rgx_"
 	prefixBytes = 4
 	secretBytes = 32
 )
 
-// NewText returns the text of a new key, its prefix and what is kept of it.
+// NewText returns the text of a new key, its prefix and its hash.
 func NewText() (text, prefix string, hash Hash) {
 	var b [prefixBytes + secretBytes]byte
-	_, _ = rand.Read(b[:]) // it never fails: see crypto/rand
+	_, _ = rand.Read(b[:]) // never fails; see crypto/rand
 	prefix = Scheme + hex.EncodeToString(b[:prefixBytes])
 	text = prefix + "_" + base64.RawURLEncoding.EncodeToString(b[prefixBytes:])
 	return text, prefix, sha256.Sum256([]byte(text))
 }
 
-// IsKey reports whether a text looks like that of a key.
+// IsKey reports whether text begins like a key.
 func IsKey(text string) bool { return strings.HasPrefix(text, Scheme) }
 
-// ReadText returns the prefix of a key's text and what would be kept of it; false if the
-// text is not that of a key.
+// ReadText returns the prefix and the hash of a key's text, or false if the text is not a key.
 func ReadText(text string) (prefix string, hash Hash, ok bool) {
 	rest, ok := strings.CutPrefix(text, Scheme)
 	id, secret, _ := strings.Cut(rest, "_")

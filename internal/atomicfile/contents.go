@@ -7,16 +7,16 @@ import (
 	"unsafe"
 )
 
-// cacheLine is where what is read begins, as what is mapped does.
+// cacheLine is the alignment of the bytes that Contents returns.
 const cacheLine = 64
 
-// Contents returns the bytes of a file, which begin at a cache line, and a function
-// to let go of them. A file of the operating system is mapped where that can be:
-// then reading its bytes fails, by a fault, where the file no longer has them.
+// Contents returns the bytes of a file, aligned to a cache line, and a function that releases them.
+// A file of the operating system is memory-mapped where possible. Reading mapped bytes faults if
+// the file has been truncated.
 //
-// Bytes that are not writable must not be written. Bytes that are stay what they
-// were written to be in memory alone; on Windows they are read, as a file that is
-// mapped cannot be replaced there.
+// The bytes may be modified only if writable is true. Modifications stay in memory and never reach
+// the file. On Windows a writable file is read instead of mapped, because a mapped file cannot be
+// replaced there.
 func Contents(f File, size int64, writable bool) (b []byte, release func() error, err error) {
 	if b, release, ok, err := mapped(f, size, writable); ok || err != nil {
 		return b, release, err

@@ -11,23 +11,21 @@ import (
 	"strings"
 )
 
-// tempSuffix marks what a [WriteFile] has not finished.
+// tempSuffix marks the unfinished files of [WriteFile].
 const tempSuffix = ".tmp"
 
-// bufferSize saves system calls where rows of a kilobyte are written.
+// bufferSize keeps system calls few when rows of about a kilobyte are written.
 const bufferSize = 1 << 16
 
-// WriteFile makes name hold what write writes, or leaves it as it was: the
-// contents go to a temporary file beside it, which is synced and then renamed,
-// and the directory is synced. On an error the temporary file is removed; what a
-// crash leaves of it, [Clean] removes.
+// WriteFile replaces the file name atomically with the output of write. It writes and syncs a
+// temporary file in the same directory, renames it and syncs the directory. On an error the old
+// file stays and the temporary file is removed. [Clean] removes temporary files that a crash left.
 //
-// If syncing the directory fails, name holds the new contents, whole, but a
-// crash may bring the old ones back: after an error a caller that keeps what
-// belongs to either is safe.
+// If syncing the directory fails, name has the complete new contents, but a crash may restore the
+// old ones. After an error the caller must be able to continue with either.
 //
-// The directory must exist. Only one goroutine may write a name at a time. The
-// file is readable by its owner only.
+// The directory must exist. Only one goroutine may write a name at a time. Only the owner can read
+// the file.
 func WriteFile(fsys FS, name string, write func(io.Writer) error) error {
 	temp := name + tempSuffix
 	err := writeSynced(fsys, temp, write)
@@ -35,11 +33,11 @@ func WriteFile(fsys FS, name string, write func(io.Writer) error) error {
 		err = fsys.Rename(temp, name)
 	}
 	if err != nil {
-		_ = fsys.Remove(temp) // may not be there; Clean gets it otherwise
-		return fmt.Errorf("durable: write %s: %w", filepath.Base(name), err)
+		_ = fsys.Remove(temp) // it may not exist; otherwise Clean removes it later
+		return fmt.Errorf("atomicfile: write %s: %w", filepath.Base(name), err)
 	}
 	if err := fsys.SyncDir(filepath.Dir(name)); err != nil {
-		return fmt.Errorf("durable: sync directory of %s: %w", filepath.Base(name), err)
+		return fmt.Errorf("atomicfile: sync directory of %s: %w", filepath.Base(name), err)
 	}
 	return nil
 }
@@ -60,7 +58,7 @@ func writeSynced(fsys FS, name string, write func(io.Writer) error) error {
 	return errors.Join(err, f.Close())
 }
 
-// ReadFile returns the contents of a file of at most limit bytes.
+// ReadFile returns the contents of a file that has at most limit bytes.
 func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -72,20 +70,20 @@ func ReadFile(fsys FS, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("durable: %s is longer than %d bytes", filepath.Base(name), limit)
+		return nil, fmt.Errorf("atomicfile: %s is longer than the limit of %d bytes", filepath.Base(name), limit)
 	}
 	return b, nil
 }
 
-// Clean removes what interrupted calls of [WriteFile] left in a directory. A
-// directory that does not exist is clean.
+// Clean removes the temporary files of interrupted [WriteFile] calls from a directory. It ignores a
+// directory that does not exist.
 func Clean(fsys FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("durable: clean: %w", err)
+		return fmt.Errorf("atomicfile: clean: %w", err)
 	}
 	var errs []error
 	for _, e := range entries {
@@ -94,11 +92,11 @@ func Clean(fsys FS, dir string) error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("durable: clean: %w", err)
+		return fmt.Errorf("atomicfile: clean: %w", err)
 	}
 	return nil
 }
 
-// IsTemporary reports whether a file of that name is an unfinished one of
-// [WriteFile]. Callers give their own files other names.
+// IsTemporary reports whether name is the name of an unfinished [WriteFile] file. Callers must not
+// use such names for files of their own.
 func IsTemporary(name string) bool { return strings.HasSuffix(name, tempSuffix) }

@@ -1,9 +1,8 @@
-// Package atomicfile writes files that are whole or absent, whatever happens to the
-// process, the disk or the power meanwhile.
+// Package atomicfile writes files atomically: after a crash, a disk failure or a power loss, a file
+// has either its old or its new contents.
 //
-// [WriteFile] replaces a file in one step; [AppendFrame] and [NextFrame] give
-// what is in it a checksum. Both work on an [FS], so that tests can let every
-// single operation fail; see package faultfs.
+// [WriteFile] replaces a file in one step. [AppendFrame] and [NextFrame] add and verify checksums.
+// All functions use an [FS], so that tests can make any single operation fail; see package faultfs.
 package atomicfile
 
 import (
@@ -17,8 +16,8 @@ import (
 	"syscall"
 )
 
-// FS is what durable storage needs of a file system. Names are paths of the
-// operating system; the methods do and return what those of package os do.
+// FS is the file system interface of this package. Names are paths of the operating system. The
+// methods behave like the functions of package os.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	Rename(from, to string) error
@@ -26,8 +25,8 @@ type FS interface {
 	MkdirAll(name string, perm fs.FileMode) error
 	ReadDir(name string) ([]fs.DirEntry, error)
 	Stat(name string) (fs.FileInfo, error)
-	// SyncDir makes the names in a directory durable: until then a crash of the
-	// machine may undo what created, renamed or removed them.
+	// SyncDir makes the names in a directory durable. Until then a crash of the machine may undo
+	// creations, renames and removals.
 	SyncDir(name string) error
 }
 
@@ -42,7 +41,8 @@ type File interface {
 	Sync() error
 }
 
-// OS is the file system of the operating system. Its files are of type *os.File.
+// OS implements [FS] with the file system of the operating system. Its files have the type
+// *os.File.
 type OS struct{}
 
 var _ FS = OS{}
@@ -51,7 +51,7 @@ var _ FS = OS{}
 func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
-		return nil, err // not f: a nil *os.File is no nil File
+		return nil, err // not f: an interface with a nil *os.File is not nil
 	}
 	return f, nil
 }
@@ -71,7 +71,7 @@ func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) 
 // Stat implements [FS].
 func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// SyncDir implements [FS]. Where directories cannot be synced it does nothing.
+// SyncDir implements [FS]. It does nothing where directories cannot be synced.
 func (OS) SyncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -82,14 +82,13 @@ func (OS) SyncDir(name string) error {
 	}
 	err = d.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		err = nil // some file systems have no such thing
+		err = nil // some file systems do not support it
 	}
 	return errors.Join(err, d.Close())
 }
 
-// MakeDir makes a directory and its missing parents, durably. After an error
-// none of them is left, as far as they can be removed, so that another call tries
-// again.
+// MakeDir creates a directory and its missing parents, durably. After an error it removes the
+// directories it created, as far as possible, so that the caller can retry.
 func MakeDir(fsys FS, dir string, perm fs.FileMode) error {
 	var missing []string // from the bottom up
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
@@ -98,7 +97,7 @@ func MakeDir(fsys FS, dir string, perm fs.FileMode) error {
 			break
 		}
 		if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(d) == d {
-			return fmt.Errorf("durable: make directory: %w", err)
+			return fmt.Errorf("atomicfile: make directory: %w", err)
 		}
 		missing = append(missing, d)
 	}
@@ -117,5 +116,5 @@ func MakeDir(fsys FS, dir string, perm fs.FileMode) error {
 	for _, d := range missing {
 		_ = fsys.Remove(d)
 	}
-	return fmt.Errorf("durable: make directory: %w", err)
+	return fmt.Errorf("atomicfile: make directory: %w", err)
 }

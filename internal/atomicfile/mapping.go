@@ -11,7 +11,7 @@ import (
 	mmap "github.com/blevesearch/mmap-go"
 )
 
-// mapped maps a file, if it is one of the operating system's that can be.
+// mapped maps a file into memory. It returns ok = false if the file cannot be mapped.
 func mapped(f File, size int64, writable bool) (b []byte, release func() error, ok bool, err error) {
 	file, ok := f.(*os.File)
 	if !ok || size == 0 || writable && runtime.GOOS == "windows" {
@@ -23,7 +23,7 @@ func mapped(f File, size int64, writable bool) (b []byte, release func() error, 
 	}
 	m, err := mmap.Map(file, mode, 0)
 	if err == nil && int64(len(m)) != size {
-		err = errors.Join(io.ErrUnexpectedEOF, m.Unmap()) // it changed meanwhile
+		err = errors.Join(io.ErrUnexpectedEOF, m.Unmap()) // the size changed in the meantime
 	}
 	if err != nil {
 		return nil, nil, false, err

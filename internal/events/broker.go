@@ -1,5 +1,5 @@
-// Package events tells readers what happens: a [Broker] numbers events, keeps the
-// newest and hands them to whoever follows, also to one who comes back.
+// Package events publishes events to readers. A [Broker] numbers events, keeps the newest and
+// delivers them to every reader, including readers that reconnect.
 package events
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// What is kept unless [Options] say otherwise.
+// The default limits of [Options].
 const (
 	DefaultKeep      = 4096
 	DefaultKeepBytes = 8 << 20
@@ -27,46 +27,45 @@ const (
 
 // Options configures a [Broker]. Only Begin is required.
 type Options struct {
-	// Begin returns the sequence after which this broker's events are numbered, which
-	// no broker of the same data directory has come to before. It is called once, when
-	// somebody wants to hear of events, and again if it failed.
-	Begin func(context.Context) (uint64, error)
-	// Keep and KeepBytes bound the events that are kept, by number and by about how
-	// much memory they take; 0 is [DefaultKeep] and [DefaultKeepBytes].
+	// StartSeq returns the sequence number after which this broker numbers its events. No broker of
+	// the same data directory may have reached it before. It is called when a reader first asks for
+	// events, and again after an error.
+	StartSeq func(context.Context) (uint64, error)
+	// Keep is the maximum number of stored events, and KeepBytes their approximate memory; 0 is
+	// [DefaultKeep] and [DefaultKeepBytes].
 	Keep, KeepBytes int
 
 	Now   func() time.Time // the clock; nil is the system's
-	NewID func() string    // makes ids of events; nil is UUID v7
+	NewID func() string    // generates event ids; nil is UUID v7
 }
 
-// Broker keeps the newest events in one ring, which all readers read from: a slow one
-// costs nothing but what it misses, and nobody waits for it. Until somebody first asks
-// for events it sleeps: nothing is numbered and nothing kept. It is safe for concurrent
-// use.
+// Broker keeps the newest events in one buffer that all readers share. A slow reader misses events
+// but never delays a publisher. Until a reader first asks for events, the broker sleeps: events are
+// neither numbered nor stored. It is safe for concurrent use.
 type Broker struct {
 	opts Options
 
-	waking sync.Mutex // one asks where to begin
+	waking sync.Mutex // serializes calls of Begin
 
 	awake  atomic.Bool
 	mu     sync.Mutex
 	closed bool
-	last   uint64        // the newest sequence
-	kept   []keptEvent   // without a gap, up to last
-	bytes  int           // of what is kept
-	purges atomic.Uint64 // how often some were forgotten
-	told   map[ragctx.EventType]uint64
-	news   chan struct{} // closed with the next event; nil while nobody waits
+	last   uint64        // the newest sequence number
+	stored   []storedEvent   // consecutive events up to last
+	bytes  int           // memory of the stored events
+	purges atomic.Uint64 // number of Forget calls
+	published   map[ragctx.EventType]uint64
+	next   chan struct{} // closed at the next event; nil if no reader waits
 }
 
-// keptEvent is an event and about what it takes.
-type keptEvent struct {
+// storedEvent is a stored event and its approximate memory.
+type storedEvent struct {
 	ragctx.Event
 
 	size int
 }
 
-// New returns a broker that sleeps.
+// New returns a sleeping broker.
 func New(o Options) *Broker {
 	o.Keep, o.KeepBytes = cmp.Or(o.Keep, DefaultKeep), cmp.Or(o.KeepBytes, DefaultKeepBytes)
 	if o.Now == nil {
@@ -75,14 +74,15 @@ func New(o Options) *Broker {
 	if o.NewID == nil {
 		o.NewID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	}
-	return &Broker{opts: o, told: make(map[ragctx.EventType]uint64)}
+	return &Broker{opts: o, published: make(map[ragctx.EventType]uint64)}
 }
 
-// Awake reports whether anybody ever asked for events; until then they need not be made.
+// Awake reports whether a reader has ever asked for events. Until then publishers need not create
+// them.
 func (b *Broker) Awake() bool { return b.awake.Load() }
 
-// Publish numbers an event and tells it. Its data must not change any more. While the
-// broker sleeps it does nothing.
+// Publish numbers an event and delivers it. The caller must not modify its data afterwards. It does
+// nothing while the broker sleeps.
 func (b *Broker) Publish(ev ragctx.Event) {
 	if !b.Awake() {
 		return
@@ -93,75 +93,75 @@ func (b *Broker) Publish(ev ragctx.Event) {
 	defer b.mu.Unlock()
 	b.last++
 	ev.Seq = b.last
-	b.told[ev.Type]++
-	b.kept = append(b.kept, keptEvent{ev, size})
+	b.published[ev.Type]++
+	b.stored = append(b.stored, storedEvent{ev, size})
 	b.bytes += size
-	b.forget()
-	if b.news != nil {
-		close(b.news)
-		b.news = nil
+	b.trim()
+	if b.next != nil {
+		close(b.next)
+		b.next = nil
 	}
 }
 
-// Forget drops the kept events that match, as what they tell has been erased. Their
-// sequences stay empty: who follows is told of neither them nor a loss.
+// Forget drops the stored events that match, because their contents were erased. Their sequence
+// numbers stay empty: readers see neither the events nor a loss.
 func (b *Broker) Forget(matches func(ragctx.Event) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, k := range b.kept {
+	for i, k := range b.stored {
 		if k.Type != "" && matches(k.Event) {
-			b.bytes += envelope - k.size
-			b.kept[i] = keptEvent{ragctx.Event{Seq: k.Seq}, envelope}
+			b.bytes += eventOverhead - k.size
+			b.stored[i] = storedEvent{ragctx.Event{Seq: k.Seq}, eventOverhead}
 		}
 	}
 	b.purges.Add(1)
 }
 
-// Told counts the events that were numbered, by type.
-func (b *Broker) Told() map[ragctx.EventType]uint64 {
+// Published returns the number of published events by type.
+func (b *Broker) Published() map[ragctx.EventType]uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return maps.Clone(b.told)
+	return maps.Clone(b.published)
 }
 
-// forget drops the oldest events until the rest is within the limits; the newest
-// stays. The lock is held.
-func (b *Broker) forget() {
-	for len(b.kept) > 1 && (len(b.kept) > b.opts.Keep || b.bytes > b.opts.KeepBytes) {
-		b.bytes -= b.kept[0].size
-		b.kept[0] = keptEvent{}
-		b.kept = b.kept[1:]
+// trim drops the oldest events until the rest is within the limits. It always keeps the newest.
+// The caller holds mu.
+func (b *Broker) trim() {
+	for len(b.stored) > 1 && (len(b.stored) > b.opts.Keep || b.bytes > b.opts.KeepBytes) {
+		b.bytes -= b.stored[0].size
+		b.stored[0] = storedEvent{}
+		b.stored = b.stored[1:]
 	}
 }
 
-// envelope is about how many bytes an event takes beside what is in it.
-const envelope = 256
+// eventOverhead is the approximate memory of an event without its strings, in bytes.
+const eventOverhead = 256
 
-// sizeOf returns about how many bytes of memory an event takes.
+// sizeOf returns the approximate memory of an event in bytes.
 func sizeOf(ev ragctx.Event) int {
-	size := envelope + len(ev.Namespace) + len(ev.SessionID) + len(ev.RequestID) + len(ev.UserID)
+	size := eventOverhead + len(ev.Namespace) + len(ev.SessionID) + len(ev.RequestID) + len(ev.UserID)
 	switch d := ev.Data.(type) {
-	case ragctx.MemoryRecalled: // there are many of these
+	case ragctx.MemoryRecalled: // frequent, so sized without encoding
 		return size + len(d.MemoryID) + len(d.Content)
 	case ragctx.ContextResolved:
 		return size
 	}
 	text, err := json.Marshal(ev.Data)
 	if err != nil {
-		return math.MaxInt32 // what cannot be written is not kept for long
+		return math.MaxInt32 // cannot be encoded, so it is dropped soon
 	}
 	return size + len(text)
 }
 
-// Last wakes the broker and returns the sequence of the newest event: what
-// [Broker.Follow] yields after it is new.
+// Last wakes the broker and returns the newest sequence number. [Broker.Follow] with it yields only
+// new events.
 func (b *Broker) Last(ctx context.Context) (uint64, error) {
 	b.waking.Lock()
 	defer b.waking.Unlock()
 	if !b.Awake() {
-		first, err := b.opts.Begin(ctx)
+		first, err := b.opts.StartSeq(ctx)
 		if err != nil {
-			return 0, fmt.Errorf("begin to number events: %w", err)
+			return 0, fmt.Errorf("start numbering events: %w", err)
 		}
 		b.mu.Lock()
 		b.last = first
@@ -173,11 +173,10 @@ func (b *Broker) Last(ctx context.Context) (uint64, error) {
 	return b.last, nil
 }
 
-// Follow yields the events after a sequence that match: those that are kept, then
-// those that happen, each once and in order, until ctx or the broker ends. In the place
-// of those that are not kept any more, and of those that an earlier broker told, it
-// yields an [ragctx.EventsLost], whatever the filter. An error is the last thing that it
-// yields.
+// Follow yields the matching events after a sequence number, once each and in order: first the
+// stored ones, then new ones, until ctx or the broker ends. Events that are no longer stored, or
+// were published by an earlier broker, are replaced by an [ragctx.EventsLost], regardless of the
+// filter. After an error it yields nothing more.
 func (b *Broker) Follow(ctx context.Context, f Filter, after uint64) iter.Seq2[ragctx.Event, error] {
 	return func(yield func(ragctx.Event, error) bool) {
 		if _, err := b.Last(ctx); err != nil {
@@ -193,7 +192,7 @@ func (b *Broker) Follow(ctx context.Context, f Filter, after uint64) iter.Seq2[r
 			}
 			for _, ev := range page {
 				if b.purges.Load() != purges {
-					break // some of the page may be forgotten by now
+					break // the page may contain events that were just dropped
 				}
 				after = ev.Seq
 				if (f.matches(ev) || ev.Type == ragctx.EventEventsLost) && !yield(ev, nil) {
@@ -213,52 +212,52 @@ func (b *Broker) Follow(ctx context.Context, f Filter, after uint64) iter.Seq2[r
 	}
 }
 
-// pageMost is how many events are taken from the ring at a time.
-const pageMost = 64
+// maxPage is the maximum number of events copied from the buffer at a time.
+const maxPage = 64
 
-// since returns some of the events after a sequence, the oldest first, or else a
-// channel that is closed when there are more.
+// since returns some of the events after a sequence number, oldest first. If there are no such
+// events, it returns a channel that is closed at the next one.
 func (b *Broker) since(after uint64) ([]ragctx.Event, <-chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	oldest := b.last + 1 - uint64(len(b.kept))
+	oldest := b.last + 1 - uint64(len(b.stored))
 	switch {
-	case after > b.last: // of a data directory that was set back to an older copy
-		return []ragctx.Event{b.lost(0, b.last)}, nil, nil
+	case after > b.last: // the data directory was restored from an older copy
+		return []ragctx.Event{b.lostEvent(0, b.last)}, nil, nil
 	case after+1 < oldest:
-		return []ragctx.Event{b.lost(after+1, oldest-1)}, nil, nil
+		return []ragctx.Event{b.lostEvent(after+1, oldest-1)}, nil, nil
 	case after == b.last && b.closed:
 		return nil, nil, fmt.Errorf("events: %w", ragctx.ErrClosed)
 	case after == b.last:
-		if b.news == nil {
-			b.news = make(chan struct{})
+		if b.next == nil {
+			b.next = make(chan struct{})
 		}
-		return nil, b.news, nil
+		return nil, b.next, nil
 	}
-	from := b.kept[after+1-oldest:]
-	page := make([]ragctx.Event, 0, min(len(from), pageMost))
+	from := b.stored[after+1-oldest:]
+	page := make([]ragctx.Event, 0, min(len(from), maxPage))
 	for _, k := range from[:cap(page)] {
 		page = append(page, k.Event)
 	}
 	return page, nil, nil
 }
 
-// lost is an event about others. A reader that was told of it goes on after the last
-// of them.
-func (b *Broker) lost(from, to uint64) ragctx.Event {
+// lostEvent returns the event that replaces the events from..to. The reader continues after to.
+func (b *Broker) lostEvent(from, to uint64) ragctx.Event {
 	return ragctx.Event{
 		Seq: to, ID: b.opts.NewID(), Type: ragctx.EventEventsLost, Time: b.opts.Now().UTC(),
 		Data: ragctx.EventsLost{From: from, To: to},
 	}
 }
 
-// Close ends all readers once they have what is kept. It may be called more than once.
+// Close ends all readers after they have received the stored events. It may be called more than
+// once.
 func (b *Broker) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	if b.news != nil {
-		close(b.news)
-		b.news = nil
+	if b.next != nil {
+		close(b.next)
+		b.next = nil
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var all = events.Filter{For: access.Full()}
+var all = events.Filter{Reader: access.FullGrant()}
 
 func from(n uint64) func(context.Context) (uint64, error) {
 	return func(context.Context) (uint64, error) { return n, nil }
@@ -32,7 +32,7 @@ func session(id string) ragctx.Event {
 func TestFollowModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keep := rapid.IntRange(1, 8).Draw(t, "keep")
-		b := events.New(events.Options{Begin: from(100), Keep: keep})
+		b := events.New(events.Options{StartSeq: from(100), Keep: keep})
 		if _, err := b.Last(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func ended(t *rapid.T) context.Context {
 // TestReadersAtOnce: readers that wait are all told of everything, in order, and end
 // with the broker.
 func TestReadersAtOnce(t *testing.T) {
-	b := events.New(events.Options{Begin: from(0)})
+	b := events.New(events.Options{StartSeq: from(0)})
 	if _, err := b.Last(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestReadersAtOnce(t *testing.T) {
 // is tried again.
 func TestSleep(t *testing.T) {
 	fail := errors.New("not now")
-	b := events.New(events.Options{Begin: func(context.Context) (uint64, error) { return 7, fail }})
+	b := events.New(events.Options{StartSeq: func(context.Context) (uint64, error) { return 7, fail }})
 	b.Publish(session("early"))
 	for _, err := range b.Follow(t.Context(), all, 0) {
 		if !errors.Is(err, fail) {
@@ -156,7 +156,7 @@ func TestSleep(t *testing.T) {
 // TestBytes: what is kept is bounded by its size, too; what is not from here is said
 // to be lost.
 func TestBytes(t *testing.T) {
-	b := events.New(events.Options{Begin: from(0), KeepBytes: 4000})
+	b := events.New(events.Options{StartSeq: from(0), KeepBytes: 4000})
 	if _, err := b.Last(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestBytes(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	b := events.New(events.Options{Begin: from(0)})
+	b := events.New(events.Options{StartSeq: from(0)})
 	if _, err := b.Last(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -187,20 +187,20 @@ func TestFilter(t *testing.T) {
 		b.Publish(ev)
 	}
 	b.Close()
-	read, admin := access.Grant{Role: access.Read}, access.Full()
+	read, admin := access.Grant{Role: access.Read}, access.FullGrant()
 	for name, tt := range map[string]struct {
 		filter events.Filter
 		want   []uint64
 	}{
-		"all":        {events.Filter{For: admin}, []uint64{1, 2, 3}},
-		"namespace":  {events.Filter{For: admin, Namespace: "a"}, []uint64{1, 3}},
-		"session":    {events.Filter{For: admin, Session: "s"}, []uint64{1, 2}},
-		"nobody's":   {events.Filter{For: read}, []uint64{1}},
-		"a user's":   {events.Filter{For: read, User: "bob"}, []uint64{3}},
-		"another's":  {events.Filter{For: access.Grant{Role: access.Read, User: "ada"}, User: "bob"}, nil},
-		"types":      {events.Filter{For: admin, Types: []ragctx.EventType{ragctx.EventMemoryCleared}}, []uint64{3}},
-		"user":       {events.Filter{For: access.Grant{Role: access.Read, User: "ada"}}, []uint64{2}},
-		"namespaces": {events.Filter{For: access.Grant{Role: access.Admin, Namespaces: []string{"b"}}}, []uint64{2}},
+		"all":        {events.Filter{Reader: admin}, []uint64{1, 2, 3}},
+		"namespace":  {events.Filter{Reader: admin, Namespace: "a"}, []uint64{1, 3}},
+		"session":    {events.Filter{Reader: admin, Session: "s"}, []uint64{1, 2}},
+		"nobody's":   {events.Filter{Reader: read}, []uint64{1}},
+		"a user's":   {events.Filter{Reader: read, User: "bob"}, []uint64{3}},
+		"another's":  {events.Filter{Reader: access.Grant{Role: access.Read, User: "ada"}, User: "bob"}, nil},
+		"types":      {events.Filter{Reader: admin, Types: []ragctx.EventType{ragctx.EventMemoryCleared}}, []uint64{3}},
+		"user":       {events.Filter{Reader: access.Grant{Role: access.Read, User: "ada"}}, []uint64{2}},
+		"namespaces": {events.Filter{Reader: access.Grant{Role: access.Admin, Namespaces: []string{"b"}}}, []uint64{2}},
 		"nobody":     {events.Filter{}, nil},
 	} {
 		var got []uint64
@@ -233,7 +233,7 @@ func BenchmarkPublish(b *testing.B) {
 			name = "awake"
 		}
 		b.Run(name, func(b *testing.B) {
-			broker := events.New(events.Options{Begin: from(0)})
+			broker := events.New(events.Options{StartSeq: from(0)})
 			if awake {
 				if _, err := broker.Last(b.Context()); err != nil {
 					b.Fatal(err)

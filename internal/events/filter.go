@@ -10,24 +10,24 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-// Filter says which events a reader wants. The zero value lets none through: there is
-// nobody to tell.
+// Filter selects the events of a reader. The zero value matches nothing, because its grant has no
+// role.
 type Filter struct {
-	// Namespace, User and Session are those of the events; empty is any.
+	// Namespace, User and Session restrict the events; empty means any.
 	Namespace, User, Session string
-	// Types are those of the events; none is any.
+	// Types restricts the types of events; empty means any.
 	Types []ragctx.EventType
-	// For is who reads. A grant that is bound to namespaces or a user gets the events of
-	// these alone. Who is neither bound to a user nor admin, and names none, gets those of
-	// nobody, as with memories.
-	For access.Grant
+	// Reader is the grant of the reader. A grant that is bound to namespaces or a user gets only their
+	// events. A reader that is neither bound to a user nor admin, and names no user, gets the
+	// events that belong to no user, as with memories.
+	Reader access.Grant
 }
 
-// Check reports what no event can match.
+// Check returns an error if the filter names an unknown type.
 func (f Filter) Check() error {
 	for i, t := range f.Types {
 		if !slices.Contains(ragctx.EventTypes(), t) {
-			return ragctx.Invalid(fmt.Sprintf("types[%d]", i), "%q is no type of event; use %s", ragctx.Clip(string(t)), typeNames())
+			return ragctx.Invalid(fmt.Sprintf("types[%d]", i), "%q is not an event type; use %s", ragctx.Clip(string(t)), typeNames())
 		}
 	}
 	return nil
@@ -43,12 +43,12 @@ func typeNames() string {
 
 func (f Filter) matches(ev ragctx.Event) bool {
 	if ev.Type == "" {
-		return false // it is forgotten
+		return false // dropped by Forget
 	}
-	g := f.For
+	g := f.Reader
 	mine := cmp.Or(g.User, f.User)
 	everyones := g.Role >= access.Admin && mine == ""
-	return g.Role >= access.Read && g.Reaches(ev.Namespace) && (everyones || ev.UserID == mine) &&
+	return g.Role >= access.Read && g.Includes(ev.Namespace) && (everyones || ev.UserID == mine) &&
 		(f.User == "" || f.User == mine) && (f.Namespace == "" || f.Namespace == ev.Namespace) && (f.Session == "" || f.Session == ev.SessionID) &&
 		(len(f.Types) == 0 || slices.Contains(f.Types, ev.Type))
 }

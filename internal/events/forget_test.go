@@ -15,7 +15,7 @@ import (
 // reading, and everything else is told once and in order.
 func TestForget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := events.New(events.Options{Begin: from(0)})
+		b := events.New(events.Options{StartSeq: from(0)})
 		if _, err := b.Last(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestForget(t *testing.T) {
 
 // TestForgottenTakesNoRoom: what is dropped gives its bytes back, and the newest sequence stays.
 func TestForgottenTakesNoRoom(t *testing.T) {
-	b := events.New(events.Options{Begin: from(0), KeepBytes: 8 << 10})
+	b := events.New(events.Options{StartSeq: from(0), KeepBytes: 8 << 10})
 	if _, err := b.Last(t.Context()); err != nil {
 		t.Fatal(err)
 	}

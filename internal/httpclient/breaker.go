@@ -9,53 +9,51 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// ErrOpen is the error of a request that was not sent, because the service failed
-// several times in a row just now. It matches [ragctx.ErrUnavailable].
-var ErrOpen = fmt.Errorf("%w: the service failed just now and is not asked for a while", ragctx.ErrUnavailable)
+// ErrOpen is the error of a request that was not sent because the breaker is open. It matches
+// [ragctx.ErrUnavailable].
+var ErrOpen = fmt.Errorf("%w: the service failed several times in a row; requests to it are paused", ragctx.ErrUnavailable)
 
-// State is that of a [Breaker].
+// State is the state of a [Breaker].
 type State string
 
 // The states.
 const (
-	Closed   State = "closed"    // requests go through
+	Closed   State = "closed"    // requests are sent
 	Open     State = "open"      // requests fail at once
-	HalfOpen State = "half-open" // one request finds out whether the service is back
+	HalfOpen State = "half-open" // one request probes whether the service works again
 )
 
 // BreakerOptions configures a [Breaker]. The zero value works.
 type BreakerOptions struct {
-	// After is how many failures in a row open it; 0 is 5.
+	// After is the number of consecutive failures that open the breaker; 0 is 5.
 	After int
-	// CoolDown is how long it stays open, twice as long after each failure to come
-	// back, at most MaxCoolDown, and longer up to that where the service asks for
-	// it; 0 is 5 s, and 2 min for the most.
+	// CoolDown is the time that the breaker stays open. It doubles with each failed probe, up to
+	// MaxCoolDown. If the service asks for a longer pause, that is used, up to MaxCoolDown. The
+	// zero values are 5 s and 2 min.
 	CoolDown, MaxCoolDown time.Duration
-	// Changed is told of every change of state, in the order of the changes; it must
-	// not block. It may be nil.
-	Changed func(from, to State)
+	// OnChange is called for each change of state, in order; it may be nil. It must not block.
+	OnChange func(from, to State)
 
 	Now func() time.Time // the clock; nil is the system's
 }
 
-// Breaker keeps requests from a service that is down: a question is answered
-// without it at once, instead of after a deadline, and the service can recover.
-// It is safe for concurrent use.
+// Breaker is a circuit breaker. While a service is down, callers fail at once instead of waiting
+// for a timeout, and the service can recover. It is safe for concurrent use.
 type Breaker struct {
 	opts BreakerOptions
 
 	mu     sync.Mutex
 	state  State
-	failed int // in a row
-	cool   time.Duration
-	until  time.Time // when it is half open, if it is open
-	// era counts changes of state: what was sent before one says nothing after it.
-	era uint64
-	// probing says that a request is under way that finds out.
+	failures int // consecutive failures
+	coolDown   time.Duration
+	openUntil  time.Time // the end of the open state
+	// generation counts state changes. Results of requests sent before the last change are ignored.
+	generation uint64
+	// probing says that a probe is under way.
 	probing bool
 }
 
-// NewBreaker returns a breaker that is closed.
+// NewBreaker returns a closed breaker.
 func NewBreaker(o BreakerOptions) *Breaker {
 	o.After = cmp.Or(o.After, 5)
 	o.CoolDown = cmp.Or(o.CoolDown, 5*time.Second)
@@ -63,35 +61,35 @@ func NewBreaker(o BreakerOptions) *Breaker {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Breaker{opts: o, state: Closed, cool: o.CoolDown}
+	return &Breaker{opts: o, state: Closed, coolDown: o.CoolDown}
 }
 
-// State returns the state, and until when it is open if it is.
+// State returns the state and, if it is open, the end of the open state.
 func (b *Breaker) State() (State, time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.state != Open {
 		return b.state, time.Time{}
 	}
-	return Open, b.until
+	return Open, b.openUntil
 }
 
-// outcome is what a request tells about the service.
+// outcome is the result of a request with respect to the service's health.
 type outcome int
 
 const (
 	unknown outcome = iota
-	works
-	fails
+	succeeded
+	failed
 )
 
-// enter lets a request through, or fails with [ErrOpen]. Every request that was
-// let through must leave with the number it got.
-func (b *Breaker) enter() (era uint64, err error) {
+// admit admits a request or returns [ErrOpen]. Every admitted request must call record with the
+// returned generation.
+func (b *Breaker) admit() (generation uint64, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.state == Open && !b.opts.Now().Before(b.until) {
-		b.turn(HalfOpen)
+	if b.state == Open && !b.opts.Now().Before(b.openUntil) {
+		b.setState(HalfOpen)
 	}
 	switch {
 	case b.state == Open, b.state == HalfOpen && b.probing:
@@ -99,28 +97,27 @@ func (b *Breaker) enter() (era uint64, err error) {
 	case b.state == HalfOpen:
 		b.probing = true
 	}
-	return b.era, nil
+	return b.generation, nil
 }
 
-// leave says what came of a request; after is how long the service asks to be left
-// alone.
-func (b *Breaker) leave(era uint64, o outcome, after time.Duration) {
+// record records the outcome of a request. after is the pause that the service asked for.
+func (b *Breaker) record(generation uint64, o outcome, after time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if era != b.era {
+	if generation != b.generation {
 		return
 	}
 	b.probing = false
 	switch o {
 	case unknown:
-	case works:
-		b.failed = 0
+	case succeeded:
+		b.failures = 0
 		if b.state == HalfOpen {
-			b.cool = b.opts.CoolDown
-			b.turn(Closed)
+			b.coolDown = b.opts.CoolDown
+			b.setState(Closed)
 		}
-	case fails:
-		if b.failed++; b.state == HalfOpen || b.failed >= b.opts.After {
+	case failed:
+		if b.failures++; b.state == HalfOpen || b.failures >= b.opts.After {
 			b.open(after)
 		}
 	}
@@ -128,18 +125,18 @@ func (b *Breaker) leave(era uint64, o outcome, after time.Duration) {
 
 func (b *Breaker) open(after time.Duration) {
 	if b.state == HalfOpen {
-		b.cool = min(2*b.cool, b.opts.MaxCoolDown)
+		b.coolDown = min(2*b.coolDown, b.opts.MaxCoolDown)
 	}
-	b.until = b.opts.Now().Add(min(max(b.cool, after), b.opts.MaxCoolDown))
-	b.failed = 0
-	b.turn(Open)
+	b.openUntil = b.opts.Now().Add(min(max(b.coolDown, after), b.opts.MaxCoolDown))
+	b.failures = 0
+	b.setState(Open)
 }
 
-func (b *Breaker) turn(to State) {
+func (b *Breaker) setState(to State) {
 	from := b.state
 	b.state, b.probing = to, false
-	b.era++
-	if b.opts.Changed != nil {
-		b.opts.Changed(from, to)
+	b.generation++
+	if b.opts.OnChange != nil {
+		b.opts.OnChange(from, to)
 	}
 }

@@ -30,7 +30,7 @@ func TestBreakerModel(t *testing.T) {
 		var changes []State
 		o := BreakerOptions{
 			After: rapid.IntRange(1, 4).Draw(t, "after"), CoolDown: 5 * time.Second, MaxCoolDown: 30 * time.Second,
-			Now: func() time.Time { return now }, Changed: func(_, to State) { changes = append(changes, to) },
+			Now: func() time.Time { return now }, OnChange: func(_, to State) { changes = append(changes, to) },
 		}
 		b, m := NewBreaker(o), plainBreaker{state: Closed, cool: o.CoolDown}
 		tickets := make(map[int]uint64) // of all requests under way, also those that do not count
@@ -40,7 +40,7 @@ func TestBreakerModel(t *testing.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 12).Draw(t, "seconds")) * time.Second)
 			},
 			"enter": func(t *rapid.T) {
-				ticket, err := b.enter()
+				ticket, err := b.admit()
 				if m.state == Open && !now.Before(m.until) {
 					turn(HalfOpen)
 				}
@@ -66,7 +66,7 @@ func TestBreakerModel(t *testing.T) {
 				n := rapid.SampledFrom(all).Draw(t, "request")
 				what := outcome(rapid.IntRange(0, 2).Draw(t, "outcome"))
 				after := time.Duration(rapid.SampledFrom([]int{0, 0, 20, 3600}).Draw(t, "after")) * time.Second
-				b.leave(tickets[n], what, after)
+				b.record(tickets[n], what, after)
 				delete(tickets, n)
 				i := slices.Index(m.underWay, n)
 				if i < 0 {
@@ -74,12 +74,12 @@ func TestBreakerModel(t *testing.T) {
 				}
 				m.underWay = slices.Delete(m.underWay, i, i+1)
 				switch {
-				case what == works && m.state == HalfOpen:
+				case what == succeeded && m.state == HalfOpen:
 					m.cool = o.CoolDown
 					turn(Closed)
-				case what == works:
+				case what == succeeded:
 					m.failed = 0
-				case what == fails:
+				case what == failed:
 					m.failed++
 					if m.state == HalfOpen {
 						m.cool = min(30*time.Second, 2*m.cool)

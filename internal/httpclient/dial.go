@@ -13,37 +13,34 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// ErrOffline is the error of a connection that was not made because this process is
-// offline. It matches [ragctx.ErrDenied].
-var ErrOffline = fmt.Errorf("%w: ragctx is offline, so that it connects to nothing but this machine", ragctx.ErrDenied)
+// ErrOffline is the error of a connection that was refused because this process is offline. It
+// matches [ragctx.ErrDenied].
+var ErrOffline = fmt.Errorf("%w: ragctx is offline and connects only to this machine", ragctx.ErrDenied)
 
-// offline is of the whole process, and never unset: what holds for all connections
-// must not depend on each client being told.
+// offline applies to the whole process and is never unset, so that no client can miss the setting.
 var offline atomic.Bool
 
-// GoOffline has this process connect to nothing but loopback addresses from now on.
-// There is no way back. Names are not even looked up, but for localhost, and proxies not
-// used: they would carry it on.
+// GoOffline restricts this process to loopback connections, permanently. Names other than localhost
+// are not resolved, and proxies are not used, because both would send data to other machines.
 func GoOffline() { offline.Store(true) }
 
-// Permit returns an [ErrOffline] about a host, which is a name or an address, that this
-// process may not connect to.
+// Permit returns [ErrOffline] if this process may not connect to host, which is a name or an
+// address.
 func Permit(host string) error {
-	if !offline.Load() || OnThisMachine(host) {
+	if !offline.Load() || IsLoopback(host) {
 		return nil
 	}
-	return fmt.Errorf("%w: not to %s", ErrOffline, ragctx.Clip(host))
+	return fmt.Errorf("%w: %s is refused", ErrOffline, ragctx.Clip(host))
 }
 
-// OnThisMachine reports whether what is sent to a host stays on this machine. Names are
-// not resolved.
-func OnThisMachine(host string) bool {
+// IsLoopback reports whether host is localhost or a loopback address. It does not resolve names.
+func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// Dial makes the connections of every client of this module, by d, as
-// [http.Transport].DialContext does. A test fails for whoever connects in another way.
+// Dial returns a DialContext function for [http.Transport] that uses d and enforces [GoOffline].
+// Every connection of this module is made by it; a test enforces that.
 func Dial(d net.Dialer) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(addr)
@@ -54,14 +51,14 @@ func Dial(d net.Dialer) func(ctx context.Context, network, addr string) (net.Con
 			return nil, err
 		}
 		if offline.Load() && strings.EqualFold(host, "localhost") {
-			return local(ctx, d, network, port) // whatever the resolver takes it for
+			return dialLoopback(ctx, d, network, port) // not resolved: the resolver may return other addresses
 		}
 		return d.DialContext(ctx, network, addr)
 	}
 }
 
-// local connects to a port of this machine.
-func local(ctx context.Context, d net.Dialer, network, port string) (net.Conn, error) {
+// dialLoopback connects to a port of this machine.
+func dialLoopback(ctx context.Context, d net.Dialer, network, port string) (net.Conn, error) {
 	conn, err := d.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
 		if six, err := d.DialContext(ctx, network, net.JoinHostPort("::1", port)); err == nil {
@@ -71,8 +68,7 @@ func local(ctx context.Context, d net.Dialer, network, port string) (net.Conn, e
 	return conn, err
 }
 
-// Proxy is the proxy of the environment for a request; none while this process is
-// offline.
+// Proxy returns the environment's proxy for a request, or nil while this process is offline.
 func Proxy(r *http.Request) (*url.URL, error) {
 	if offline.Load() {
 		return nil, nil

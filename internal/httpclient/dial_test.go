@@ -55,12 +55,12 @@ func TestOffline(t *testing.T) {
 // question, and one on this machine is asked.
 func TestOfflineClients(t *testing.T) {
 	goOffline(t)
-	if _, err := Endpoint("https://service.example.com/v1", "key"); !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "offline") {
+	if _, err := ParseEndpoint("https://service.example.com/v1", "key"); !errors.Is(err, ragctx.ErrInvalid) || !strings.Contains(err.Error(), "offline") {
 		t.Errorf("%v", err)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("{}")) }))
 	defer s.Close()
-	u, err := Endpoint(s.URL, "")
+	u, err := ParseEndpoint(s.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}

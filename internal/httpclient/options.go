@@ -6,13 +6,13 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// Number is an option of a client that may not be negative.
+// Number is a numeric option that must not be negative.
 type Number struct {
 	Field string
 	Value int64
 }
 
-// CheckNotNegative returns an error that names the first number below 0.
+// CheckNotNegative returns an error for the first negative number.
 func CheckNotNegative(numbers []Number) error {
 	for _, n := range numbers {
 		if n.Value < 0 {
@@ -22,7 +22,7 @@ func CheckNotNegative(numbers []Number) error {
 	return nil
 }
 
-// OneOf lists values as a sentence does: "a, b or c".
+// OneOf joins values for an error message: "a, b or c".
 func OneOf[T ~string](values []T) string {
 	names := make([]string, len(values))
 	for i, v := range values {

@@ -22,56 +22,54 @@ import (
 
 const (
 	maxErrorBytes = 16 << 10
-	maxRetryAfter = 24 * time.Hour // over that, arithmetic could overflow
+	maxRetryAfter = 24 * time.Hour // longer values could overflow
 )
 
-// Request is what [Client.Post] sends and how often.
+// Request is the input of [Client.Post].
 type Request struct {
 	Body []byte
-	// Header is sent beside what every request has; nil is nothing more.
+	// Header is sent in addition to the standard headers; it may be nil.
 	Header http.Header
-	// Accepted takes status 202 and 204 for an answer as well.
-	Accepted bool
-	// MaxAnswer is the most bytes of an answer.
+	// AllowEmpty allows the statuses 202 and 204 in addition to 200.
+	AllowEmpty bool
+	// MaxAnswer is the limit of the response body in bytes.
 	MaxAnswer int64
-	// Timeout bounds each attempt, Total all of them with the pauses between; 0 is
-	// only the context's deadline. Either is the service's failure, while the end of
-	// the context is the caller's doing.
+	// Timeout bounds each attempt; Total bounds all attempts with the pauses between them. 0 means
+	// only the deadline of the context. Exceeding either counts as a failure of the service; the
+	// end of the context does not.
 	Timeout, Total time.Duration
-	// Retries is how often the request is repeated after status 429 or 5xx and after
-	// a broken connection. ServerErrors, unless it is 0, is the same for status 500
-	// alone, with which some services refuse what a request holds.
-	Retries, ServerErrors int
-	// Backoff is about how long to wait before the first repetition, twice as long
-	// before each further one, and longer where the service asks for it. MaxWait
-	// bounds a pause, unless it is 0: the service's wish for a longer one ends the
-	// call, as asking earlier would not help.
+	// Retries is the number of retries after status 429 or 5xx and after a broken connection.
+	// ServerErrorRetries, unless 0, is the number after status 500, which some services return for
+	// invalid requests.
+	Retries, ServerErrorRetries int
+	// Backoff is about the pause before the first retry. It doubles with each retry, and is longer
+	// if the service asks for it. MaxWait, unless 0, is the limit of a pause: if the service asks
+	// for a longer one, the call ends, because an earlier retry would fail.
 	Backoff, MaxWait time.Duration
-	// Again is asked before each repetition, unless it is nil; false ends the call.
-	Again func() bool
+	// MayRetry, unless nil, is called before each retry; false ends the call.
+	MayRetry func() bool
 }
 
-// Answer is what came back with status 200, or another that was asked for.
+// Answer is a response with status 200, or another status that the request allows.
 type Answer struct {
 	Status   int
 	Body     []byte
 	Header   http.Header
-	Attempts int // how often the request was sent
+	Attempts int // number of requests sent
 }
 
-// StatusError is the error of a request that was answered with another status
-// than 200. It matches [ragctx.ErrUnavailable] if it may help to ask again,
-// [ragctx.ErrDenied] for 401 and 403, and else [ragctx.ErrInvalid].
+// StatusError is the error of a response with any other status. It matches [ragctx.ErrUnavailable]
+// if a retry may help, [ragctx.ErrDenied] for 401 and 403, and otherwise [ragctx.ErrInvalid].
 type StatusError struct {
 	Status int
-	Said   string // the service's message, clipped; it does not tell the key
+	Message   string // the service's message, clipped, without the key
 }
 
 // Error implements error.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("%v: status %d", e.Unwrap(), e.Status)
-	if e.Said != "" {
-		text += ": " + e.Said
+	if e.Message != "" {
+		text += ": " + e.Message
 	}
 	return text
 }
@@ -84,16 +82,16 @@ func (e *StatusError) Unwrap() error {
 	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
 		return ragctx.ErrDenied
 	default:
-		return ragctx.ErrInvalid // the request, and so the configuration
+		return ragctx.ErrInvalid // the request, and therefore the configuration, is wrong
 	}
 }
 
-// attempt is what came of one request.
+// attempt is the result of one request.
 type attempt struct {
 	answer Answer
 	err    error
-	// again says that a repetition may succeed, after that time at the earliest.
-	again bool
+	// retryable says that a retry may succeed, after the duration after at the earliest.
+	retryable bool
 	after time.Duration
 }
 
@@ -104,13 +102,13 @@ func (a *attempt) status() int {
 	return 0
 }
 
-// Post sends a request, again if that may help and there is time. The answer has
-// the number of attempts in any case.
+// Post sends a request and retries it if that may help and time is left. Answer.Attempts is set
+// even if it fails.
 func (c *Client) Post(ctx context.Context, r Request) (Answer, error) {
 	backoff, start := r.Backoff, c.now()
 	var last error
 	for n := 1; ; n++ {
-		a := c.guarded(ctx, r, n)
+		a := c.attempt(ctx, r, n)
 		a.answer.Attempts = n
 		if errors.Is(a.err, ErrOpen) {
 			a.answer.Attempts--
@@ -118,10 +116,10 @@ func (c *Client) Post(ctx context.Context, r Request) (Answer, error) {
 				a.err = fmt.Errorf("%w: %w", a.err, last)
 			}
 		}
-		if last = a.err; a.err == nil || !a.again || n > r.retries(a.status()) || r.Again != nil && !r.Again() {
+		if last = a.err; a.err == nil || !a.retryable || n > r.retries(a.status()) || r.MayRetry != nil && !r.MayRetry() {
 			return a.answer, a.err
 		}
-		// Spread, or all who were refused together would come back together.
+		// Jitter prevents clients that failed together from retrying together.
 		pause := max(a.after, backoff/2+rand.N(backoff/2+1))
 		if r.MaxWait > 0 {
 			pause = max(a.after, min(pause, r.MaxWait))
@@ -134,54 +132,55 @@ func (c *Client) Post(ctx context.Context, r Request) (Answer, error) {
 			left = min(left, r.Total-c.now().Sub(start))
 		}
 		if left <= pause || r.MaxWait > 0 && pause > r.MaxWait {
-			return a.answer, fmt.Errorf("%w; no time is left to wait %v and ask again", a.err, pause.Round(time.Millisecond))
+			return a.answer, fmt.Errorf("%w; no time is left to wait %v and retry", a.err, pause.Round(time.Millisecond))
 		}
 		if err := c.sleep(ctx, pause); err != nil {
 			return a.answer, fmt.Errorf("%w: %w", err, a.err)
 		}
 		backoff *= 2
-		if r.Total > 0 { // what is left of it
+		if r.Total > 0 { // the remaining time
 			now := c.now()
 			start, r.Total = now, r.Total-now.Sub(start)
-			if r.Total <= 0 { // it slept too long; 0 would be no limit
-				return a.answer, fmt.Errorf("%w; no time is left to ask again", a.err)
+			if r.Total <= 0 { // the pause took too long; 0 would mean no limit
+				return a.answer, fmt.Errorf("%w; no time is left to retry", a.err)
 			}
 		}
 	}
 }
 
 func (r *Request) retries(status int) int {
-	if status == http.StatusInternalServerError && r.ServerErrors != 0 {
-		return min(r.Retries, r.ServerErrors)
+	if status == http.StatusInternalServerError && r.ServerErrorRetries != 0 {
+		return min(r.Retries, r.ServerErrorRetries)
 	}
 	return r.Retries
 }
 
-// guarded makes an attempt, the nth, if the breaker lets it through. Where a status
-// 500 can be about what the request holds, it is one failure with its repetitions.
-func (c *Client) guarded(ctx context.Context, r Request, n int) attempt {
+// attempt makes the n-th attempt if the breaker admits it. If a status 500 can be caused by the
+// request itself, it counts as one failure together with its retries.
+func (c *Client) attempt(ctx context.Context, r Request, n int) attempt {
 	if c.breaker == nil {
-		return c.try(ctx, r)
+		return c.send(ctx, r)
 	}
-	t, err := c.breaker.enter()
+	t, err := c.breaker.admit()
 	if err != nil {
 		return attempt{err: err}
 	}
-	a := c.try(ctx, r)
+	a := c.send(ctx, r)
 	switch status := a.status(); {
 	case ctx.Err() != nil && a.err != nil:
-		c.breaker.leave(t, unknown, 0) // the caller's doing, not the service's
-	case status == http.StatusInternalServerError && r.ServerErrors != 0 && n <= r.retries(status):
-		c.breaker.leave(t, unknown, 0)
-	case a.err == nil, status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
-		c.breaker.leave(t, works, 0)
+		c.breaker.record(t, unknown, 0) // caused by the caller, not by the service
+	case status == http.StatusInternalServerError && r.ServerErrorRetries != 0 && n <= r.retries(status):
+		c.breaker.record(t, unknown, 0)
+	case a.err == nil, status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge,
+		status == http.StatusUnprocessableEntity:
+		c.breaker.record(t, succeeded, 0)
 	default:
-		c.breaker.leave(t, fails, a.after)
+		c.breaker.record(t, failed, a.after)
 	}
 	return a
 }
 
-func (c *Client) try(ctx context.Context, r Request) attempt {
+func (c *Client) send(ctx context.Context, r Request) attempt {
 	whole := ctx
 	limit := min(cmp.Or(r.Timeout, r.Total), cmp.Or(r.Total, r.Timeout))
 	if limit > 0 {
@@ -191,7 +190,7 @@ func (c *Client) try(ctx context.Context, r Request) attempt {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(r.Body))
 	if err != nil {
-		return attempt{err: errors.New("the URL cannot be asked")} // its text holds the URL
+		return attempt{err: errors.New("the URL cannot be requested")} // err contains the URL
 	}
 	maps.Copy(req.Header, r.Header)
 	req.Header.Set("Content-Type", "application/json")
@@ -199,16 +198,16 @@ func (c *Client) try(ctx context.Context, r Request) attempt {
 	c.authorize(req.Header)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return c.broken(whole, err)
+		return c.connectionError(whole, err)
 	}
 	defer resp.Body.Close()
 	if !r.answers(resp.StatusCode) {
-		return c.refused(resp)
+		return c.statusError(resp)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, r.MaxAnswer+1))
 	switch {
 	case err != nil:
-		return c.broken(whole, err)
+		return c.connectionError(whole, err)
 	case int64(len(body)) > r.MaxAnswer:
 		return attempt{err: fmt.Errorf("the answer has more than %d bytes", r.MaxAnswer)}
 	}
@@ -216,45 +215,45 @@ func (c *Client) try(ctx context.Context, r Request) attempt {
 }
 
 func (r *Request) answers(status int) bool {
-	return status == http.StatusOK || r.Accepted && (status == http.StatusAccepted || status == http.StatusNoContent)
+	return status == http.StatusOK || r.AllowEmpty && (status == http.StatusAccepted || status == http.StatusNoContent)
 }
 
-// broken is the outcome of a request that had no whole answer. What is posted
-// here does no harm if it is done twice, so it may be repeated.
-func (c *Client) broken(ctx context.Context, err error) attempt {
+// connectionError returns the result of a request without a complete response. Posts of this module are
+// idempotent, so that it can be retried.
+func (c *Client) connectionError(ctx context.Context, err error) attempt {
 	if ctx.Err() != nil {
-		return attempt{err: fmt.Errorf("no answer in time: %w", ctx.Err())}
+		return attempt{err: fmt.Errorf("no response in time: %w", ctx.Err())}
 	}
-	if errors.Is(err, context.DeadlineExceeded) { // of the attempt
-		return attempt{err: fmt.Errorf("%w: no answer in time", ragctx.ErrUnavailable), again: true}
+	if errors.Is(err, context.DeadlineExceeded) { // of this attempt
+		return attempt{err: fmt.Errorf("%w: no response in time", ragctx.ErrUnavailable), retryable: true}
 	}
 	if inner, ok := errors.AsType[*url.Error](err); ok {
-		err = inner.Err // without the whole URL
+		err = inner.Err // without the URL
 	}
-	// What net/http quotes of the answer is the service's to choose.
-	why := cmp.Or(ragctx.Clip(c.scrub(err.Error())), "the connection broke")
-	return attempt{err: fmt.Errorf("%w: no whole answer: %s", ragctx.ErrUnavailable, why), again: true}
+	// net/http may quote text that the service controls.
+	why := cmp.Or(ragctx.Clip(c.redact(err.Error())), "the connection broke")
+	return attempt{err: fmt.Errorf("%w: no complete response: %s", ragctx.ErrUnavailable, why), retryable: true}
 }
 
-// refused is the outcome of a request that was answered with another status
-// than 200.
-func (c *Client) refused(resp *http.Response) attempt {
+// statusError returns the result of a request with an error status.
+func (c *Client) statusError(resp *http.Response) attempt {
 	status := resp.StatusCode
 	if status >= 300 && status < 400 {
-		return attempt{err: fmt.Errorf("it redirects to %s, which is not followed: texts and key would go there, too; use the final URL", cmp.Or(c.scrub(target(resp)), "another address"))}
+		return attempt{err: fmt.Errorf("it redirects to %s, which is not followed to protect texts and key; use the final URL",
+			cmp.Or(c.redact(redirectHost(resp)), "another address"))}
 	}
 	e := &StatusError{Status: status}
 	if body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes)); err == nil {
-		e.Said = c.Said(body)
+		e.Message = c.ErrorMessage(body)
 	}
 	return attempt{
-		err: e, again: e.Unwrap() == ragctx.ErrUnavailable && status != http.StatusNotImplemented, //nolint:errorlint // it is the sentinel itself
-		after: RetryAfter(resp.Header.Get("Retry-After"), c.now()),
+		err: e, retryable: e.Unwrap() == ragctx.ErrUnavailable && status != http.StatusNotImplemented, //nolint:errorlint // it is the sentinel itself
+		after: ParseRetryAfter(resp.Header.Get("Retry-After"), c.now()),
 	}
 }
 
-// target names the host that a redirect leads to.
-func target(resp *http.Response) string {
+// redirectHost returns the host of a redirect.
+func redirectHost(resp *http.Response) string {
 	u, err := resp.Location()
 	if err != nil || u.Host == "" {
 		return "nowhere"
@@ -262,9 +261,9 @@ func target(resp *http.Response) string {
 	return ragctx.Clip(u.Host)
 }
 
-// RetryAfter reads the value of the header of that name: seconds, or a date. It is at
-// most a day, and 0 for what is neither, or past.
-func RetryAfter(v string, now time.Time) time.Duration {
+// ParseRetryAfter parses the value of a Retry-After header: seconds or a date. The result is at most a
+// day, and 0 for invalid or past values.
+func ParseRetryAfter(v string, now time.Time) time.Duration {
 	if s, err := strconv.ParseUint(v, 10, 31); err == nil {
 		return min(time.Duration(s)*time.Second, maxRetryAfter)
 	}
@@ -274,9 +273,9 @@ func RetryAfter(v string, now time.Time) time.Duration {
 	return 0
 }
 
-// message returns what a service says about an error, by the fields in use:
-// message (Cohere), detail (Jina), error (TEI, Ollama) and error.message (OpenAI).
-func message(body []byte) string {
+// errorMessage returns the error message of a response body. It reads the fields in use: message
+// (Cohere), detail (Jina), error (TEI, Ollama) and error.message (OpenAI).
+func errorMessage(body []byte) string {
 	var m map[string]any
 	if json.Unmarshal(body, &m) != nil {
 		return ""
@@ -288,13 +287,13 @@ func message(body []byte) string {
 	return cmp.Or(text("message"), text("detail"), text("error"))
 }
 
-// Said returns what a service says about an error in a body, clipped, and nothing
-// of what would tell the key: for services that answer so with status 200.
-func (c *Client) Said(body []byte) string { return ragctx.Clip(c.scrub(message(body))) }
+// Message returns the clipped error message of a response body, without the key. It is for services
+// that report errors with status 200.
+func (c *Client) ErrorMessage(body []byte) string { return ragctx.Clip(c.redact(errorMessage(body))) }
 
-// scrub returns s, or nothing if it tells a part of the key: some services
-// quote the key that they refuse.
-func scrub(s, key string) string {
+// redact returns s, or "" if s contains six characters or more of the key. Some services quote a key
+// that they reject.
+func redact(s, key string) string {
 	const part = 6
 	for i := range max(len(key)-part+1, min(len(key), 1)) {
 		if strings.Contains(s, key[i:min(i+part, len(key))]) {

@@ -84,7 +84,7 @@ func TestRetries(t *testing.T) {
 		})
 		a, err := b.Post(t.Context(), request())
 		var s *StatusError
-		if a.Attempts != 1 || !errors.As(err, &s) || s.Status != status || s.Said != "no" {
+		if a.Attempts != 1 || !errors.As(err, &s) || s.Status != status || s.Message != "no" {
 			t.Errorf("%d: %+v, %v", status, a, err)
 		}
 	}
@@ -101,9 +101,9 @@ func TestLimits(t *testing.T) {
 	}{
 		"retries":               {func(*Request) {}, 503, nil, 4, 350 * time.Millisecond},
 		"none":                  {func(r *Request) { r.Retries = 0 }, 503, nil, 1, 0},
-		"server errors":         {func(r *Request) { r.ServerErrors = 1 }, 500, nil, 2, 0},
-		"server errors, others": {func(r *Request) { r.ServerErrors = 1 }, 503, nil, 4, 0},
-		"a budget":              {func(r *Request) { n := 0; r.Again = func() bool { n++; return n < 3 } }, 503, nil, 3, 0},
+		"server errors":         {func(r *Request) { r.ServerErrorRetries = 1 }, 500, nil, 2, 0},
+		"server errors, others": {func(r *Request) { r.ServerErrorRetries = 1 }, 503, nil, 4, 0},
+		"a budget":              {func(r *Request) { n := 0; r.MayRetry = func() bool { n++; return n < 3 } }, 503, nil, 3, 0},
 		"in all":                {func(r *Request) { r.Total = time.Second; r.Backoff = 800 * time.Millisecond; r.Retries = 9 }, 503, nil, 2, 400 * time.Millisecond},
 		"seconds":               {func(*Request) {}, 429, func(time.Time) string { return "20" }, 4, time.Minute},
 		"a date":                {func(*Request) {}, 503, func(now time.Time) string { return now.Add(30 * time.Second).Format(http.TimeFormat) }, 4, 90 * time.Second},

@@ -40,7 +40,7 @@ func New(o Options) (*Client, error) {
 	c := &Client{opts: o, host: u.Host, meter: newMeter(&o), lane: make(chan struct{}, o.Parallel)}
 	// Requests that are under way together can fail for one reason each.
 	o.Breaker.After = cmp.Or(o.Breaker.After, max(5, o.Parallel+1))
-	o.Breaker.Now, o.Breaker.Changed = o.Now, c.changed
+	o.Breaker.Now, o.Breaker.OnChange = o.Now, c.changed
 	c.breaker = httpclient.NewBreaker(o.Breaker)
 	c.http = httpclient.New(httpclient.Options{
 		URL: u, Key: o.APIKey, Parallel: o.Parallel, Breaker: c.breaker, Now: o.Now, Sleep: o.Sleep,
@@ -146,7 +146,7 @@ func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, resul
 	start := c.opts.Now()
 	answer, err := c.http.Post(ctx, httpclient.Request{
 		Body: body, MaxAnswer: maxAnswerBytes, Timeout: c.opts.Timeout, Total: 2 * c.opts.Timeout,
-		Retries: c.opts.Retries, ServerErrors: 1, Backoff: c.opts.Backoff, MaxWait: c.opts.Timeout,
+		Retries: c.opts.Retries, ServerErrorRetries: 1, Backoff: c.opts.Backoff, MaxWait: c.opts.Timeout,
 	})
 	c.meter.sent(answer.Attempts)
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, resul
 	}
 	switch {
 	case errors.Is(err, errReported):
-		if said := c.http.Said(answer.Body); said != "" {
+		if said := c.http.ErrorMessage(answer.Body); said != "" {
 			err = fmt.Errorf("%w: %s", err, said)
 		}
 		return out, failed, err

@@ -143,11 +143,11 @@ func TestFailures(t *testing.T) {
 		"server error": {status(500), 2, ragctx.ErrUnavailable, "500"},
 		"denied":       {status(401), 1, ragctx.ErrDenied, "401"},
 		"no such":      {status(404), 1, ragctx.ErrInvalid, "404"},
-		"cut off":      {func(http.ResponseWriter, int, map[string]any) { panic(http.ErrAbortHandler) }, 3, ragctx.ErrUnavailable, "no whole answer"},
+		"cut off":      {func(http.ResponseWriter, int, map[string]any) { panic(http.ErrAbortHandler) }, 3, ragctx.ErrUnavailable, "no complete response"},
 		"half": {func(w http.ResponseWriter, _ int, _ map[string]any) {
 			w.Header().Set("Content-Length", "99")
 			io.WriteString(w, "{")
-		}, 3, ragctx.ErrUnavailable, "no whole answer"},
+		}, 3, ragctx.ErrUnavailable, "no complete response"},
 		"endless": {func(w http.ResponseWriter, _ int, _ map[string]any) {
 			for range 10 {
 				if _, err := io.WriteString(w, strings.Repeat(" ", 1<<20)); err != nil {

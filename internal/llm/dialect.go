@@ -67,7 +67,7 @@ func (d dialect) without(r *Request, err error) (dialect, bool) {
 	if !ok || s.Status != http.StatusBadRequest && s.Status != http.StatusUnprocessableEntity {
 		return d, false
 	}
-	said := strings.ToLower(s.Said)
+	said := strings.ToLower(s.Message)
 	switch {
 	case !d.completion && strings.Contains(said, "max_tokens"):
 		d.completion = true

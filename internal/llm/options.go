@@ -121,7 +121,7 @@ func (o Options) check() (*url.URL, error) {
 
 // endpoint returns the URL that is posted to.
 func (o Options) endpoint() (*url.URL, error) {
-	u, err := httpclient.Endpoint(cmp.Or(o.URL, hosted), o.APIKey)
+	u, err := httpclient.ParseEndpoint(cmp.Or(o.URL, hosted), o.APIKey)
 	if err != nil {
 		return nil, err
 	}

@@ -13,26 +13,31 @@ var commands = sync.OnceValue(func() *grammar {
 })
 
 // commandWords holds the word sets that the patterns share.
+//
 //nolint:misspell // words of other languages
 var commandWords = map[string]string{
 	// English.
-	"undo":    "ignore disregard forget override overrule bypass dismiss discard neglect",
-	"cancel":  "ignore disregard forget override overrule bypass dismiss discard neglect scrap ditch abandon drop cancel",
-	"before":  "previous prior above earlier preceding foregoing initial original former system developer safety",
-	"orders":  "instruction instructions prompt prompts guideline guidelines directive directives guardrails programming training",
-	"rules":   "rules directions commands messages context constraints restrictions policies orders",
-	"speak":   "respond reply answer recommend suggest mention say claim tell reveal disclose refuse comply obey promote",
-	"say":     "respond reply answer recommend suggest mention say claim refuse comply obey promote",
-	"tell":    "tell inform mention reveal alert notify warn disclose telling informing mentioning revealing notifying alerting disclosing warning",
-	"model":   "ai llm llms chatbot chatbots chatgpt gpt claude gemini copilot assistant assistants",
-	"bot":     "assistant chatbot ai model bot llm agent",
-	"send":    "send post forward upload exfiltrate transmit email mail leak submit deliver copy",
-	"data":    "conversation conversations history password passwords credential credentials key keys secret secrets token tokens memory memories chat messages environment env prompt transcript cookies contacts everything summary location address ip logs history identity",
+	"undo":   "ignore disregard forget override overrule bypass dismiss discard neglect",
+	"cancel": "ignore disregard forget override overrule bypass dismiss discard neglect scrap ditch abandon drop cancel",
+	"before": "previous prior above earlier preceding foregoing initial original former system developer safety",
+	"orders": "instruction instructions prompt prompts guideline guidelines directive directives guardrails programming training",
+	"rules":  "rules directions commands messages context constraints restrictions policies orders",
+	"speak":  "respond reply answer recommend suggest mention say claim tell reveal disclose refuse comply obey promote",
+	"say":    "respond reply answer recommend suggest mention say claim refuse comply obey promote",
+	"tell": "tell inform mention reveal alert notify warn disclose telling informing mentioning revealing " +
+		"notifying alerting disclosing warning",
+	"model": "ai llm llms chatbot chatbots chatgpt gpt claude gemini copilot assistant assistants",
+	"bot":   "assistant chatbot ai model bot llm agent",
+	"send":  "send post forward upload exfiltrate transmit email mail leak submit deliver copy",
+	"data": "conversation conversations history password passwords credential credentials key keys secret " +
+		"secrets token tokens memory memories chat messages environment env prompt transcript cookies contacts " +
+		"everything summary location address ip logs history identity",
 	"whom":    "user users anyone anybody human humans customer customers owner operator",
 	"forever": "always never only exclusively",
 	// German.
-	"de-undo":   "ignoriere ignorier ignorieren vergiss vergessen vergesse missachte missachten übergehe verwirf überspringe verwerfe",
-	"de-before": "vorherigen vorherige bisherigen bisherige obigen obige früheren vorigen vorangegangenen vorangehenden alle deine ihre ursprünglichen",
+	"de-undo": "ignoriere ignorier ignorieren vergiss vergessen vergesse missachte missachten übergehe verwirf überspringe verwerfe",
+	"de-before": "vorherigen vorherige bisherigen bisherige obigen obige früheren vorigen vorangegangenen " +
+		"vorangehenden alle deine ihre ursprünglichen",
 	"de-orders": "anweisungen anweisung instruktionen befehle regeln vorgaben prompts anordnungen weisungen richtlinien",
 	"de-speak":  "antworte antworten empfiehl empfehle empfehlen sage sag erwähne erwähnen schreibe behaupte",
 	"de-whom":   "benutzer nutzer anwender nutzerin benutzerin kunden kunde niemandem niemand menschen",
@@ -58,6 +63,7 @@ var commandWords = map[string]string{
 }
 
 // commandPatterns maps the reported reason to its patterns.
+//
 //nolint:misspell // words of other languages
 var commandPatterns = map[string]string{
 	"overrides earlier instructions": `
@@ -76,7 +82,9 @@ var commandPatterns = map[string]string{
 		$orders|rules|constraints|restrictions|policies ..6 don|do|doesn|does|no|not ..2 count|matter|bind
 		nothing ..4 before|previously|above|earlier ..2 matters|counts|applies
 		treat|consider|regard|accept|take ..4 as ..2 new|real|actual|true|system|your ..1 $orders|command|orders|rules
-		instructions|message|document|page|text|prompt|notice|this ..1 take|takes|has|have|override|overrides|supersede|supersedes|replace|replaces|outrank|outranks ..4 system|previous|all|other|prior|earlier|your|developer ..1 $orders|message
+		instructions|message|document|page|text|prompt|notice|this ..1 take|takes|has|have|override|overrides|` +
+		`supersede|supersedes|replace|replaces|outrank|outranks ..4 system|previous|all|other|prior|earlier|your|` +
+		`developer ..1 $orders|message
 		$undo ..1 anything|everything|all|whatever ..1 the ..1 developer|system|user|operator|owner
 		you are|re no longer ..1 bound|restricted|limited|required|subject|constrained
 		what|whatever|anything ..1 you were|have ..2 told|instructed|taught
@@ -113,7 +121,8 @@ var commandPatterns = map[string]string{
 		you are|re now ..1 a|an|my|dan|free|unrestricted|jailbroken|evil|no|acting|playing
 		you are|re a|an ..3 assistant|chatbot|ai|llm|bot
 		from now|today|here on ..2 you|your|act|respond|answer|reply|always|never|only|when|whenever|speak|treat
-		^act|behave|respond|answer|reply|speak as a|an|if|my ..3 assistant|ai|expert|hacker|admin|administrator|jailbroken|unrestricted|persona|character|you
+		^act|behave|respond|answer|reply|speak as a|an|if|my ..3 assistant|ai|expert|hacker|admin|administrator|` +
+		`jailbroken|unrestricted|persona|character|you
 		^pretend ..1 to|that|you|you're
 		you|now|please must|will|should|shall|now|please pretend
 		roleplay as|a|an
@@ -163,7 +172,8 @@ var commandPatterns = map[string]string{
 	"speaks of a model's instructions": `
 		system prompt :
 		systemprompt :
-		reveal|print|show|repeat|output|display|leak|disclose|share|expose|tell|give|write ..3 system|initial|hidden ..1 prompt|instructions|guidelines
+		reveal|print|show|repeat|output|display|leak|disclose|share|expose|tell|give|write ..3 system|initial|` +
+		`hidden ..1 prompt|instructions|guidelines
 		reveal|print|repeat|output|leak|disclose|expose|show ..2 your ..1 prompt|instructions|guidelines
 		repeat ..2 words|text|everything ..1 above
 		print|repeat|output|show everything|all|text|words ..1 above
@@ -179,7 +189,8 @@ var commandPatterns = map[string]string{
 	`,
 	"writes to a model's memory": `
 		^remember|memorize|memorise ..2 that ..3 admin|administrator|operator|assistant
-		^remember|memorize|memorise ..2 that ..3 user|customer|boss|owner|ceo is|has|was|wants|likes|loves|hates|prefers|needs|must|always|never|allows|allowed|approves|approved|said|says|may|can|agreed|trusts|works|lives|does|uses|should
+		^remember|memorize|memorise ..2 that ..3 user|customer|boss|owner|ceo is|has|was|wants|likes|loves|hates|` +
+		`prefers|needs|must|always|never|allows|allowed|approves|approved|said|says|may|can|agreed|trusts|works|lives|does|uses|should
 		remember|memorize|memorise this|that|it for future|later|all|every|next
 		remember for later|future|ever|good
 		store|save|remember|note|record ..4 permanently|forever
@@ -189,7 +200,8 @@ var commandPatterns = map[string]string{
 		update your memory|memories
 		save|store|add|remember ..1 preference|fact|note|following ..8 memory|memories
 		add|save|store|write ..2 memory|memories that|:|about|saying
-		in|for|during all|any|every future|following|subsequent|later conversation|conversations|session|sessions|chats|responses|interactions|answers|replies
+		in|for|during all|any|every future|following|subsequent|later conversation|conversations|session|sessions|` +
+		`chats|responses|interactions|answers|replies
 		in|for future conversations|responses|interactions|answers|replies|chats
 		^merke|merk dir|euch
 		speichere|speicher|schreibe ..6 gedächtnis|erinnerung|erinnerungen
@@ -220,18 +232,23 @@ var commandPatterns = map[string]string{
 		begin|start|end|finish|prefix ..1 every|each|all|your ..2 answer|answers|response|responses|reply|replies with
 		do as i say
 		^only respond|reply|answer|recommend|mention
-		your ..1 answer|answers|response|responses|summary|reply|replies ..1 must|should|shall|has|will|needs ..3 be|say|contain|include|mention|state|end|start|begin|conclude|recommend
+		your ..1 answer|answers|response|responses|summary|reply|replies ..1 must|should|shall|has|will|needs ..3 ` +
+		`be|say|contain|include|mention|state|end|start|begin|conclude|recommend
 		^answer|respond|reply ..2 with|by|using
 		recommend only|exclusively|always|never
 		^respond|reply|answer only|exclusively ..1 with|in|as|to
 		whenever|when|if|if the|a|any user|users|customer|human|someone asks|ask|mentions|says|wants|requests ..12 $speak|always|never|you
 		whenever|when|if ..1 asked ..8 say|claim|answer|respond|reply|recommend|tell|mention|always|never|lie|pretend
-		whenever|when|if anybody|anyone|someone|somebody|they|people asks|ask|wants|mentions|requests ..8 say|claim|answer|respond|reply|recommend|tell|mention|always|never
-		in|at ..1 your ..1 answer|answers|response|responses|summary|reply|replies|output|report|conclusion ..1 add|include|mention|say|write|use|recommend|always|never|state|insert
+		whenever|when|if anybody|anyone|someone|somebody|they|people asks|ask|wants|mentions|requests ..8 say|` +
+		`claim|answer|respond|reply|recommend|tell|mention|always|never
+		in|at ..1 your ..1 answer|answers|response|responses|summary|reply|replies|output|report|conclusion ..1 ` +
+		`add|include|mention|say|write|use|recommend|always|never|state|insert
 		include|recommend|mention|insert|praise|promote ..8 in|into ..3 your ..1 answer|answers|responses|replies
 		recommend|praise|promote|advertise ..4 to ..1 the|every|all|any user|users|customer|customers|reader
-		^tell|convince|persuade|advise|direct|instruct|urge|trick|inform|warn|ask the|your|this|every|each|any user|users|customer|customers|human ..1 that|to|about|they|their|for
-		give ..3 positive|good|favourable|favorable|negative|five|glowing|excellent|perfect ..2 review|rating|score|feedback|stars|evaluation|assessment
+		^tell|convince|persuade|advise|direct|instruct|urge|trick|inform|warn|ask the|your|this|every|each|any ` +
+		`user|users|customer|customers|human ..1 that|to|about|they|their|for
+		give ..3 positive|good|favourable|favorable|negative|five|glowing|excellent|perfect ..2 review|rating|` +
+		`score|feedback|stars|evaluation|assessment
 		rate ..4 five|5|10|ten stars|star|out|points
 		^say|reply|respond|answer ..2 word|words|phrase
 		^antworte|empfiehl|empfehle|erwähne ..2 immer|nie|niemals|nur|stets|ausschließlich
@@ -254,7 +271,8 @@ var commandPatterns = map[string]string{
 		quand|si|lorsque l|un utilisateur ..1 demande|dit|mentionne
 	`,
 	"speaks to an AI": `
-		$model must|should|shall|please|needs ..1 not|always|never|ignore|respond|answer|reply|use|only|also|to|read|follow|execute|run|call|send|tell|say|recommend|be|do
+		$model must|should|shall|please|needs ..1 not|always|never|ignore|respond|answer|reply|use|only|also|to|` +
+		`read|follow|execute|run|call|send|tell|say|recommend|be|do
 		attention|dear|hey|hello|message|instructions|instruction|notice ..1 to|for|all|any|dear ..2 $model|agents
 		note ..1 to|for|all|any|dear ..2 $model|agents :|reading|who|that|only|you|please|must|should
 		^note ..1 to|for|all|any|dear ..2 $model|agents
@@ -267,7 +285,8 @@ var commandPatterns = map[string]string{
 		as a|an|the ..1 language model
 		ai|llm|chatgpt|gpt|claude|gemini|copilot : you
 		^ai|llm|llms|chatgpt|gpt|claude|gemini|copilot : please|you|ignore|rate|do|always|never|must|note|read|this|if
-		^ai|llm|llms|chatgpt|gpt|claude|gemini|copilot|assistant|chatbot call|use|run|execute|send|delete|open|go|visit|click|ignore|do|tell|say|please|write|read|remember|stop|follow|you
+		^ai|llm|llms|chatgpt|gpt|claude|gemini|copilot|assistant|chatbot call|use|run|execute|send|delete|open|go|` +
+		`visit|click|ignore|do|tell|say|please|write|read|remember|stop|follow|you
 		ai|llm|automated agents|assistants|models|systems|bots|agent|assistant|model ..3 must|should|shall|please|need
 		$model ..1 reviewers|reviewer|readers|agents|systems|models|crawlers|bots ..1 :|must|should|please|ignore|shall
 		$model reading|reviewing|evaluating|grading

@@ -9,15 +9,15 @@ import (
 type encoding uint8
 
 const (
-	jsonString encoding = iota // as a JSON string
-	htmlEntities             // with entities for <, >, & and quotes
+	jsonString   encoding = iota // as a JSON string
+	htmlEntities                 // with entities for <, >, & and quotes
 )
 
 // reader decodes a text through its encodings. It ends at the end of the text, or of the string or
 // element that holds it.
 type reader struct {
-	s     string
-	at    int
+	s         string
+	at        int
 	encodings []encoding // outermost first
 	// prefix begins every line but the first of a quoted or indented text.
 	prefix string
@@ -66,7 +66,8 @@ func (r *reader) bare(at int) (c byte, next int, ok bool) {
 	}
 	// An empty line may have lost trailing spaces.
 	short := strings.TrimRight(r.prefix, " \t")
-	if rest := r.s[at+1:]; strings.HasPrefix(rest, short) && (len(rest) == len(short) || rest[len(short)] == '\n' || rest[len(short)] == '\r') {
+	if rest := r.s[at+1:]; strings.HasPrefix(rest, short) &&
+		(len(rest) == len(short) || rest[len(short)] == '\n' || rest[len(short)] == '\r') {
 		return '\n', at + 1 + len(short), true
 	}
 	return 0, at, false

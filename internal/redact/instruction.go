@@ -48,9 +48,12 @@ func spoken(text string) (reason string, ok bool) {
 // roleMarks are the role markers of prompt formats. Text that contains them tries to impersonate
 // another role.
 var roleMarks = []string{
-	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>",
-	"<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "### Instruction:", "### System:", "### Human:", "### Assistant:",
-	"<system-reminder>", "<IMPORTANT>", "<system_prompt>", "<system>", "<system_instruction", "<|channel|>", "<|start|>", "[SYSTEM]", "[SYSTEM ", "[system](#", "\n\nHuman:", `{"role":"system"`, `{"role": "system"`,
+	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>",
+	"<|start_header_id|>", "<|begin_of_text|>",
+	"<start_of_turn>", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "### Instruction:",
+	"### System:", "### Human:", "### Assistant:",
+	"<system-reminder>", "<IMPORTANT>", "<system_prompt>", "<system>", "<system_instruction", "<|channel|>",
+	"<|start|>", "[SYSTEM]", "[SYSTEM ", "[system](#", "\n\nHuman:", `{"role":"system"`, `{"role": "system"`,
 }
 
 // roleMark returns the first role marker in text, or "". Bracketed markers count only in capitals;
@@ -63,7 +66,8 @@ func roleMark(text string) string {
 		}
 		i += n
 		for _, m := range roleMarks {
-			if text[i] == m[0] && len(text)-i >= len(m) && (text[i:i+len(m)] == m || m[0] != '[' && m != "<system>" && strings.EqualFold(text[i:i+len(m)], m)) {
+			if text[i] == m[0] && len(text)-i >= len(m) &&
+				(text[i:i+len(m)] == m || m[0] != '[' && m != "<system>" && strings.EqualFold(text[i:i+len(m)], m)) {
 				return strings.TrimSpace(m)
 			}
 		}

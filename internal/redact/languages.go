@@ -1,37 +1,47 @@
 package redact
 
 // moreWords holds the word sets that the patterns of [morePatterns] share.
+//
 //nolint:misspell // words of other languages
 var moreWords = map[string]string{
 	"negation": `not never no nicht nie niemals kein keine pas jamais non nunca não`,
-	"attack": `attack attacks attacker attackers adversary adversaries adversarial injection injections jailbreak jailbreaks exploit exploits payload payloads malicious
-		angreifer angriff angriffe einschleusung attaquant attaquants attaque attaques atacante atacantes ataque ataques inyección ataccante attaccanti attacco attacchi
+	"attack": `attack attacks attacker attackers adversary adversaries adversarial injection injections jailbreak
+		jailbreaks exploit exploits payload payloads malicious
+		angreifer angriff angriffe einschleusung attaquant attaquants attaque attaques atacante atacantes ataque
+		ataques inyección ataccante attaccanti attacco attacchi
 		злоумышленник* атак* инъекци* 攻撃 攻撃者 インジェクション 攻击 攻击者 注入 공격 공격자 인젝션`,
 	"under": `to may might could would can that which they it tries try and or zu a à de für pour para que qui`,
 
 	// English: verbs on this text, names for it, the verbs that follow.
-	"digest": `summarise summarize summarising summarizing translate translating paraphrase paraphrasing process processing read reading analyse analyze analysing analyzing
+	"digest": `summarise summarize summarising summarizing translate translating paraphrase paraphrasing process
+		processing read reading analyse analyze analysing analyzing
 		review reviewing index indexing rewrite rewriting evaluate quote describe describing explain explaining`,
-	"page": `document page text article file mail email message content website site note entry record section paragraph result output comment review report résumé cv`,
-	"act": `insert add mention say state write include recommend tell claim answer respond reply send transfer call run execute delete reveal append end begin ask
+	"page": `document page text article file mail email message content website site note entry record section
+		paragraph result output comment review report résumé cv`,
+	"act": `insert add mention say state write include recommend tell claim answer respond reply send transfer
+		call run execute delete reveal append end begin ask
 		forward pay approve praise invoke use output print`,
 	"invoke": `call invoke execute trigger run`,
 
 	// German.
-	"de-page":   `text dokument seite artikel datei mail nachricht inhalt website eintrag abschnitt bericht`,
-	"de-digest": `zusammenfasst zusammenfassen zusammenfassung übersetzt übersetzen übersetzung liest lesen verarbeitest verarbeiten auswertest analysierst bewertest beschreibst`,
-	"de-act":    `erwähne erwähnen füge sage sag schreibe schreib empfiehl behaupte nenne lobe antworte sende schicke überweise lösche rufe verrate betone ergänze`,
-	"de-ai":     `ki ai assistent assistenten sprachmodell sprachmodelle modell modelle bot chatbot llm`,
+	"de-page": `text dokument seite artikel datei mail nachricht inhalt website eintrag abschnitt bericht`,
+	"de-digest": `zusammenfasst zusammenfassen zusammenfassung übersetzt übersetzen übersetzung liest lesen
+		verarbeitest verarbeiten auswertest analysierst bewertest beschreibst`,
+	"de-act": `erwähne erwähnen füge sage sag schreibe schreib empfiehl behaupte nenne lobe antworte sende
+		schicke überweise lösche rufe verrate betone ergänze`,
+	"de-ai": `ki ai assistent assistenten sprachmodell sprachmodelle modell modelle bot chatbot llm`,
 	// French.
 	"fr-page":   `document texte page article fichier courriel message contenu site`,
 	"fr-digest": `résumes résumez résumeras résumerez traduis traduisez traduiras lis lisez analyses analysez traites traitez`,
-	"fr-act":    `dis dites mentionne mentionnez ajoute ajoutez écris écrivez insère insérez recommande recommandez précise précisez affirme réponds répondez`,
-	"fr-ai":     `assistant assistants ia llm modèle modèles chatbot`,
+	"fr-act": `dis dites mentionne mentionnez ajoute ajoutez écris écrivez insère insérez recommande
+		recommandez précise précisez affirme réponds répondez`,
+	"fr-ai": `assistant assistants ia llm modèle modèles chatbot`,
 	// Spanish.
-	"es-page":   `documento texto página artículo archivo correo mensaje contenido sitio`,
-	"es-digest": `resumas resuma resumes resumir traduzcas traduzca traduces traducir leas lea lees leer analices analizar proceses procesar`,
-	"es-act":    `menciona mencione añade añada di diga escribe escriba incluye incluya recomienda recomiende agrega responde inserta`,
-	"es-ai":     `asistente asistentes ia llm modelo modelos chatbot`,
+	"es-page": `documento texto página artículo archivo correo mensaje contenido sitio`,
+	"es-digest": `resumas resuma resumes resumir traduzcas traduzca traduces traducir leas lea lees leer analices
+		analizar proceses procesar`,
+	"es-act": `menciona mencione añade añada di diga escribe escriba incluye incluya recomienda recomiende agrega responde inserta`,
+	"es-ai":  `asistente asistentes ia llm modelo modelos chatbot`,
 	// Portuguese and Italian.
 	"pt-undo":   `ignore ignora ignorem esqueça esquece desconsidere desconsidera descarte`,
 	"pt-orders": `instruções regras ordens diretrizes comandos orientações`,
@@ -43,7 +53,8 @@ var moreWords = map[string]string{
 	"it-data":   `cronologia conversazione password dati chiavi segreti messaggi memoria`,
 
 	// Russian.
-	"ru-undo":   `игнорируй игнорируйте игнорировать проигнорируй проигнорируйте забудь забудьте отбрось отбросьте отмени отмените отменяй нарушь нарушай`,
+	"ru-undo": `игнорируй игнорируйте игнорировать проигнорируй проигнорируйте забудь забудьте отбрось отбросьте
+		отмени отмените отменяй нарушь нарушай`,
 	"ru-orders": `инструкци* указани* правил* команд* запрет* ограничени* распоряжени* промпт* установк* директив* наставлени*`,
 	"ru-before": `предыдущ* прежни* прежде раньше ранее прошл* выше изначальн* исходн* все всё твои ваши свои системн* данные`,
 	"ru-ai":     `ассистент* нейросет* модел* чатбот* бот бота боту ии gpt помощник* llm`,
@@ -52,10 +63,11 @@ var moreWords = map[string]string{
 	"ru-digest": `пересказыва* пересказ* резюмир* обобща* перевод* переведешь переводишь суммир* читаешь анализир* обрабатыва* кратко`,
 	"ru-page":   `документ* текст* страниц* стать* файл* письм* сообщени*`,
 	"ru-this":   `этот эту это этой этого этом этим`,
-	"ru-act":    `упомяни упомяните добавь добавьте скажи скажите напиши напишите вставь вставьте укажи рекомендуй рекомендуйте отвечай ответь похвали сообщи утверждай переведи отправь`,
-	"ru-user":   `пользовател* клиент* человек* никому`,
-	"ru-send":   `отправь отправьте перешли перешлите пошли передай передайте загрузи выложи`,
-	"ru-data":   `истори* переписк* парол* ключ* секрет* разговор* чат* данн* сообщени* диалог* токен*`,
+	"ru-act": `упомяни упомяните добавь добавьте скажи скажите напиши напишите вставь вставьте укажи рекомендуй
+		рекомендуйте отвечай ответь похвали сообщи утверждай переведи отправь`,
+	"ru-user": `пользовател* клиент* человек* никому`,
+	"ru-send": `отправь отправьте перешли перешлите пошли передай передайте загрузи выложи`,
+	"ru-data": `истори* переписк* парол* ключ* секрет* разговор* чат* данн* сообщени* диалог* токен*`,
 
 	// Japanese. The past tense reports an attack.
 	"ja-past":   `無視した 無視され 忘れた 従った 破棄した`,
@@ -185,7 +197,8 @@ var morePatterns = map[string]string{
 		システムプロンプト|初期指示 ..2 表示して|教えて|出力して|明かして|見せて
 	`,
 	"says how to answer": `
-		your ..1 answer|answers|response|responses|summary|reply|recap|report|review ..5 has|have|must|should|needs|is to ..1 end|begin|start|say|contain|mention|conclude|close
+		your ..1 answer|answers|response|responses|summary|reply|recap|report|review ..5 has|have|must|should|` +
+		`needs|is to ..1 end|begin|start|say|contain|mention|conclude|close
 		in|into|from your ..1 recap|summary|report|review|translation ..6 $act|call|leave|omit
 		leave|omit|skip ..5 in|from your ..1 recap|summary|report|review
 		in deiner|ihrer zusammenfassung|antwort|übersetzung|bewertung
@@ -193,10 +206,12 @@ var morePatterns = map[string]string{
 		en tu ..1 resumen|respuesta|traducción ..4 $es-act
 		when|if|while|whenever|once|after|before ..4 $digest ..1 this|these ..1 $page ..5 $act
 		before you answer|reply|respond|summarise|summarize|continue ..8 run|call|use|execute|send|fetch|open|invoke
-		when|whenever|if|once|as somebody|someone|anybody|anyone asks|ask|mentions|says|wants ..8 answer|say|reply|respond|claim|recommend|tell
+		when|whenever|if|once|as somebody|someone|anybody|anyone asks|ask|mentions|says|wants ..8 answer|say|reply|` +
+		`respond|claim|recommend|tell
 		next time the|a|any|this|your ..1 $whom says|asks|mentions|writes|types|sends|wants
 		once|after|when|whenever|if|until the|a|any|this|your ..1 $whom says|mentions|asks|types|writes|thanks|sends ..6 $act
-		from|after|in|with|starting|beginning ..1 your|the ..1 first|second|third|fourth|fifth|sixth|tenth|next ..1 reply|answer|response|message|turn ..3 $act|every|each|always|never
+		from|after|in|with|starting|beginning ..1 your|the ..1 first|second|third|fourth|fifth|sixth|tenth|next ` +
+		`..1 reply|answer|response|message|turn ..3 $act|every|each|always|never
 		in|after ..1 two|three|four|five|six|seven|ten|few|several|some|2|3|4|5|6|7|8|10 turns|messages|replies ..2 $act|from|later
 		end|begin|start|finish every|each|all ..2 reply|answer|response|message with
 		ask|prompt|request ..1 $whom ..1 for|to ..4 password|passwords|credentials|pin|card|token|tokens
@@ -227,9 +242,11 @@ var morePatterns = map[string]string{
 		chère|cher|attention ..1 ia|assistant|modèle
 		querida|querido|estimada|estimado|atención ..1 ia|asistente|modelo
 		дорог*|уважаем*|внимание ..1 ии|ассистент*|нейросет*
-		must|should|shall|is|to be ..3 rated|approved|praised|recommended|accepted|summarised|summarized ..5 by the|any ..1 $model|model|models
+		must|should|shall|is|to be ..3 rated|approved|praised|recommended|accepted|summarised|summarized ..5 by ` +
+		`the|any ..1 $model|model|models
 		^hidden|secret|invisible|concealed|covert ..1 note|message|instruction|instructions|comment|text|command :
-		hidden|secret|invisible|concealed|covert ..1 note|message|instruction|instructions|comment|command to|for ..3 $model|model|models|agent
+		hidden|secret|invisible|concealed|covert ..1 note|message|instruction|instructions|comment|command to|for ` +
+		`..3 $model|model|models|agent
 		note|message|instruction ..1 to|for ..2 language models|model
 		versteckt*|geheim*|unsichtbar* hinweis|nachricht|notiz|anweisung|botschaft|anmerkung ..1 an|für ..3 $de-ai
 		note|message|instruction|consigne cachée|secrète|secret|caché|invisible ..2 pour|à|destinée|au ..3 $fr-ai
@@ -296,7 +313,8 @@ var morePatterns = map[string]string{
 		立即|马上|立刻|现在 ..2 调用|执行|运行|使用 ..6 工具|函数
 	`,
 	"sends data to an address": `
-		open|visit|load|fetch|request|get|click ..2 @ ..3 followed|with|plus|adding|including|and ..5 number|password|name|key|token|address|$data
+		open|visit|load|fetch|request|get|click ..2 @ ..3 followed|with|plus|adding|including|and ..5 number|` +
+		`password|name|key|token|address|$data
 		öffne|lade|rufe|besuche ..6 @ ..3 hänge|füge|mit ..6 namen|passwort|daten|schlüssel|nummer|verlauf
 		ouvre|ouvrez|charge|visite ..3 @ ..3 ajoutant|avec|suivi ..5 passe|nom|clé|historique|numéro
 		abre|visita|carga ..3 @ ..3 añadiendo|con|seguido ..5 contraseña|nombre|clave|historial|número

@@ -98,7 +98,8 @@ var (
 		"alarmanlage", "tor", "haus", "portail", "porte", "immeuble", "coffre", "puerta", "portal", "edificio", "casa", "garaje",
 	}
 	keyPhrases = []string{
-		" d'api", " d’api", " api", " secrète", " secrete", " d'accès", " d’accès", " privée", " de api", " de acceso", " secreta", " privada",
+		" d'api", " d’api", " api", " secrète", " secrete", " d'accès", " d’accès", " privée", " de api",
+		" de acceso", " secreta", " privada",
 	}
 	codePhrases = []string{
 		" de acceso", " de verificación", " de la puerta", " de la alarma", " de seguridad", " d'accès", " d’accès", " secret",

@@ -69,7 +69,8 @@ var parts = map[string]class{
 	"kombination": code, "otp": code, "zugangscode": code, "türcode": code, "alarmcode": code, "sicherheitscode": code,
 	"bestätigungscode": code, "freischaltcode": code, "key": key, "clé": key, "cle": key, "clave": key, "llave": key,
 	"jeton": token, "sig": token, "cvv": cardCodeWord, "cvc": cardCodeWord, "cvv2": cardCodeWord, "cvc2": cardCodeWord, "ssn": ssnWord,
-	"security": ssnWord, "phrase": seed, "mnemonic": seed, "bearer": bearer, "basic": basic, "authorization": authorization, "cookie": cookie,
+	"security": ssnWord, "phrase": seed, "mnemonic": seed, "bearer": bearer, "basic": basic,
+	"authorization": authorization, "cookie": cookie,
 	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
 	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
 	"session": session, "sessionid": session, "sid": session, "phpsessid": session, "jsessionid": session, "sess": session,
@@ -259,7 +260,8 @@ func (p *scanner) scheme(c class, i, j int) {
 		return
 	}
 	end := run(p.s, at, credentialByte)
-	if v := strings.TrimRight(p.s[at:end], "."); len(v) >= 8 && (c == basic && nameAndPassword(v) || c == bearer && (random(v) || len(v) >= 32)) && !placeholder(v) && !p.touched(at, end) {
+	if v := strings.TrimRight(p.s[at:end], "."); len(v) >= 8 &&
+		(c == basic && nameAndPassword(v) || c == bearer && (random(v) || len(v) >= 32)) && !placeholder(v) && !p.touched(at, end) {
 		p.add(kindOf[c], at, at+len(v))
 	}
 }

@@ -111,7 +111,8 @@ func cardMayStart(s string, i int) bool {
 	}
 	said := strings.TrimRight(before(s, i, 24), " \t:=#\"'.-")
 	said = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(said, "number"), "nr"), "no"), " \t:=#\"'.-_")
-	for _, w := range []string{"order", "invoice", "tracking", "ticket", "isbn", "bestellnummer", "rechnung", "pedido", "commande", " id", "_id"} {
+	for _, w := range []string{"order", "invoice", "tracking", "ticket", "isbn", "bestellnummer", "rechnung",
+		"pedido", "commande", " id", "_id"} {
 		if strings.HasSuffix(said, w) {
 			return false
 		}

@@ -32,7 +32,8 @@ func (p *scanner) strong(i int) {
 		return
 	}
 	v := p.s[start:end]
-	if len(v) >= 6 && strongPassword(v) && !placeholder(v) && !expression(v, "") && !strings.ContainsAny(v, "/=") && countDigits(v) < len(v) {
+	if len(v) >= 6 && strongPassword(v) && !placeholder(v) && !expression(v, "") && !strings.ContainsAny(v, "/=") &&
+		countDigits(v) < len(v) {
 		p.add(Password, start, end)
 	}
 }
@@ -105,7 +106,8 @@ func (p *scanner) unqualified(from, to int) int {
 }
 
 // praise holds adjectives of a good password.
-var praise = wordSet(`strong enough good safe secure ok okay fine valid too stark genug sicher gut segura buena suficientemente bastante assez sûr bon fort`)
+var praise = wordSet(`strong enough good safe secure ok okay fine valid too stark genug sicher gut segura buena
+	suficientemente bastante assez sûr bon fort`)
 
 // predicative are the words between a password and the word for it.
 var predicative = wordSet(`as is als ist como es comme est`)

@@ -170,11 +170,11 @@ const wordSize = 48
 // speech reads a text sentence by sentence.
 type speech struct {
 	*grammar
-	words  []uint16 // of the current sentence
-	quoted []bool   // whether each word is quoted
-	quote  bool     // inside a quotation
-	attackQuote   bool     // the open quotation belongs to a sentence about attacks
-	word   [wordSize]byte
+	words       []uint16 // of the current sentence
+	quoted      []bool   // whether each word is quoted
+	quote       bool     // inside a quotation
+	attackQuote bool     // the open quotation belongs to a sentence about attacks
+	word        [wordSize]byte
 }
 
 func (s *speech) read(text string) (reason string, ok bool) {
@@ -204,7 +204,8 @@ func (s *speech) read(text string) (reason string, ok bool) {
 				end += size
 			}
 			if address {
-				end = i + len(text[i:]) - len(strings.TrimLeftFunc(text[i:], func(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune("\")>。、”」》", r) }))
+				end = i + len(text[i:]) - len(strings.TrimLeftFunc(text[i:],
+					func(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune("\")>。、”」》", r) }))
 			}
 			i = end
 		}

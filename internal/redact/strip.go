@@ -8,7 +8,8 @@ import (
 // encodings lists the ways in which this program's output comes back: as written, in a string of a
 // log or message, in a page, and in two of these at once.
 var encodings = [][]encoding{
-	nil, {jsonString}, {htmlEntities}, {jsonString, jsonString}, {htmlEntities, htmlEntities}, {jsonString, htmlEntities}, {htmlEntities, jsonString},
+	nil, {jsonString}, {htmlEntities}, {jsonString, jsonString}, {htmlEntities, htmlEntities},
+	{jsonString, htmlEntities}, {htmlEntities, jsonString},
 }
 
 // StripBlocks removes the XML, documents or JSON of package xmlfmt from text and reports whether it
@@ -103,7 +104,8 @@ func margin(s string, i, kept int) (line int, prefix string, fresh bool) {
 		return line, s[line:i], true
 	}
 	said := strings.TrimRight(s[:i], " \t") // no other block begins within spaces, so this stays linear
-	return i, "", said == "" || strings.HasSuffix(said, "\n") || strings.HasSuffix(said, `"`) || strings.HasSuffix(said, `\n`) || strings.HasSuffix(said, ">") || strings.HasSuffix(said, ":")
+	return i, "", said == "" || strings.HasSuffix(said, "\n") || strings.HasSuffix(said, `"`) ||
+		strings.HasSuffix(said, `\n`) || strings.HasSuffix(said, ">") || strings.HasSuffix(said, ":")
 }
 
 // mayBegin is a quick test that rejects most characters.
@@ -113,7 +115,8 @@ func mayBegin(s string, i int) bool {
 	case '<':
 		return len(rest) > 1 && (rest[1] == 'c' || rest[1] == 'd')
 	case '&':
-		return strings.HasPrefix(rest, "&lt;") || strings.HasPrefix(rest, "&amp;lt;") || strings.HasPrefix(rest, "&#60;") || strings.HasPrefix(rest, "&#x3c;")
+		return strings.HasPrefix(rest, "&lt;") || strings.HasPrefix(rest, "&amp;lt;") ||
+			strings.HasPrefix(rest, "&#60;") || strings.HasPrefix(rest, "&#x3c;")
 	case '[':
 		return len(rest) > 1 && (rest[1] == '{' || rest[1] <= ' ' || rest[1] == '\\' || rest[1] == '&')
 	}

@@ -223,7 +223,8 @@ func keyText(s string) int {
 	end := 0
 	for end < len(s) {
 		line, _, _ := strings.Cut(s[end:], "\n")
-		if body := strings.Trim(line, " \t\r>\"'\\n,+"); run(body, 0, keyByte) != len(body) || len(body) > 0 && len(body) < 16 && !strings.Contains(body, "=") {
+		if body := strings.Trim(line, " \t\r>\"'\\n,+"); run(body, 0, keyByte) != len(body) || len(body) > 0 &&
+			len(body) < 16 && !strings.Contains(body, "=") {
 			break
 		}
 		end = min(len(s), end+len(line)+1)

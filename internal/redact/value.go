@@ -219,11 +219,13 @@ func strongPassword(v string) bool {
 // identifier reports whether v is code or a name that happens to have digits or capitals: a
 // version, a path, an address, an algorithm, a constant.
 func identifier(v string) bool {
-	if strings.Contains(v, "/") && (strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "../") || strings.Contains(v, "://")) {
+	if strings.Contains(v, "/") && (strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") ||
+		strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "../") || strings.Contains(v, "://")) {
 		return true
 	}
 	w := strings.ToLower(v)
-	for _, prefix := range []string{"sha1", "sha2", "sha3", "sha-", "sha5", "md5", "base64", "oauth", "rs256", "hs256", "es256", "bcrypt", "argon2", "pbkdf2", "utf8", "utf-8", "http", "0x", "v1", "v2", "v3", "int32", "int64", "uint", "aes"} {
+	for _, prefix := range []string{"sha1", "sha2", "sha3", "sha-", "sha5", "md5", "base64", "oauth", "rs256",
+		"hs256", "es256", "bcrypt", "argon2", "pbkdf2", "utf8", "utf-8", "http", "0x", "v1", "v2", "v3", "int32", "int64", "uint", "aes"} {
 		if strings.HasPrefix(w, prefix) && len(w) < len(prefix)+10 {
 			return true
 		}
@@ -240,7 +242,8 @@ func drawn(v string, c class) bool {
 		return digitsOnly(v, 16, 128)
 	}
 	// Names with a trailing number: my-secret-01, token2024.
-	if trimmed := strings.TrimRight(v, "0123456789"); len(v) < 24 && plainName(trimmed) && (c == secret || strings.ContainsAny(trimmed, "-_.")) {
+	if trimmed := strings.TrimRight(v, "0123456789"); len(v) < 24 && plainName(trimmed) &&
+		(c == secret || strings.ContainsAny(trimmed, "-_.")) {
 		return false
 	}
 	return !nameParts(v)
@@ -341,21 +344,25 @@ func placeholder(v string) bool {
 	case '<', '$', '{', '%', '[', '@':
 		return !strings.HasPrefix(w, "@") || len(w) < 4 || plainName(w[1:])
 	}
-	if strings.Trim(w, w[:1]) == "" || strings.Trim(w, "x*.•-_#") == "" || strings.HasPrefix(w, "...") || strings.HasPrefix(w, "…") || strings.HasPrefix(w, "xxx") || strings.HasPrefix(w, "***") {
+	if strings.Trim(w, w[:1]) == "" || strings.Trim(w, "x*.•-_#") == "" || strings.HasPrefix(w, "...") ||
+		strings.HasPrefix(w, "…") || strings.HasPrefix(w, "xxx") || strings.HasPrefix(w, "***") {
 		return true
 	}
-	for _, p := range []string{"your", "example-", "insert", "replace", "redacted", "${", "{{", "<", "dummy", "enter-", "my-", "my_", "mein", "placeholder"} {
+	for _, p := range []string{"your", "example-", "insert", "replace", "redacted", "${", "{{", "<", "dummy",
+		"enter-", "my-", "my_", "mein", "placeholder"} {
 		if strings.HasPrefix(w, p) {
 			return true
 		}
 	}
-	return strings.Contains(w, "[redacted") || strings.Contains(w, "placeholder") || strings.Contains(w, "${") || strings.Contains(w, "{{") || strings.Contains(w, "...") ||
+	return strings.Contains(w, "[redacted") || strings.Contains(w, "placeholder") || strings.Contains(w, "${") ||
+		strings.Contains(w, "{{") || strings.Contains(w, "...") ||
 		strings.Contains(w, "%s") || strings.Contains(w, "%v")
 }
 
 // expression reports whether the unquoted v is code that computes a value.
 func expression(v, rest string) bool {
-	if strings.ContainsAny(v[:1], "$%@&*<({[|!=-\\/+,;:#") && (len(v) < 2 || alnum[v[1]] && plainName(v[1:]) || strings.IndexByte("$<({[|=-\\/,;:#", v[0]) >= 0) {
+	if strings.ContainsAny(v[:1], "$%@&*<({[|!=-\\/+,;:#") &&
+		(len(v) < 2 || alnum[v[1]] && plainName(v[1:]) || strings.IndexByte("$<({[|=-\\/,;:#", v[0]) >= 0) {
 		return true
 	}
 	if strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "{") {

@@ -1,11 +1,10 @@
-// Package throttle lets long work that nobody waits for give way to what somebody waits for.
+// Package throttle makes background work yield the CPU to foreground requests.
 //
-// Go gives each goroutine ten milliseconds of a core before the next one has its turn.
-// While work in the background keeps every core busy, a request, which changes goroutines
-// many times, waits for its turn each time, and where background work takes half of the
-// cores for seconds, requests that need more than the other half queue up behind it. Work
-// that rests every few milliseconds takes longer and is not noticed, and on Linux the
-// kernel lets threads of lower priority wait ([LowerPriority]).
+// Go runs a goroutine for up to ten milliseconds before another one gets the core. While background
+// work keeps every core busy, a request waits that long at each of its many goroutine switches. If
+// background work takes half of the cores for seconds, requests that need more than the other half
+// queue up. Background work that pauses every few milliseconds takes longer but does not delay
+// requests. On Linux, [LowerPriority] makes the kernel prefer other threads as well.
 package throttle
 
 import (
@@ -13,10 +12,9 @@ import (
 	"time"
 )
 
-// Work goes on for a spell between two rests. A rest is short. If it ends much later than
-// it was to, every core was busy, and a longer one follows. Work never gets less than a
-// quarter of a core by its own doing: somebody may wait for it after all, and what it
-// brings may make the cores less busy.
+// Work runs for a spell between two pauses. A pause is short. If it ends much later than planned,
+// every core was busy, and a longer pause follows. Work always gets at least a quarter of a core,
+// because a request may depend on it and its result may reduce the load.
 const (
 	spell = 2 * time.Millisecond
 	short = 500 * time.Microsecond
@@ -24,12 +22,12 @@ const (
 	late  = time.Millisecond
 )
 
-// Throttle is that of one piece of work, done by any number of goroutines. The zero value is
-// ready; it begins with a rest.
+// Throttle throttles one piece of work, which may use any number of goroutines. The zero value is
+// ready for use; its first Yield pauses.
 type Throttle struct{ next atomic.Int64 }
 
-// Yield rests if it is time. It costs a look at the clock, so it is for loops of which
-// one round takes microseconds.
+// Yield pauses if a pause is due. Each call reads the clock, so call it in loops whose iterations
+// take microseconds.
 func (l *Throttle) Yield() {
 	begun := time.Now()
 	if begun.UnixNano() < l.next.Load() {

@@ -8,8 +8,8 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// Work of ten milliseconds rests several times, and that of a moment once.
-func TestBreathe(t *testing.T) {
+// TestYield checks that ten milliseconds of work pause several times, and one millisecond once.
+func TestYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rested := func(l *throttle.Throttle, work time.Duration) (n int) {
 			for end := time.Now().Add(work); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {

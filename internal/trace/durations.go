@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// DurationBounds returns the upper bounds of the classes that [Durations] counts in,
-// ascending: 1, 2 and 5 of each power of ten, from below what a scan of a small
-// collection takes to beyond what anybody waits for.
+// DurationBounds returns the upper bounds of the buckets of [Durations], ascending: 1, 2 and 5
+// times each power of ten. They range from less than a scan of a small collection takes to more
+// than any client waits.
 func DurationBounds() []time.Duration { return durationBounds[:] }
 
 var durationBounds = [...]time.Duration{
@@ -17,16 +17,16 @@ var durationBounds = [...]time.Duration{
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second,
 }
 
-// Durations says how long something took, by classes.
+// Durations is a histogram of durations.
 type Durations struct {
 	Count uint64
 	Sum   time.Duration
-	// Classes has, for each of [DurationBounds], how many took at most that long and
-	// longer than the bound before; at the end those that took longer than all.
-	Classes []uint64
+	// Buckets has a count for each of [DurationBounds]: the durations up to the bound and above the
+	// one before. The last count is for durations above all bounds.
+	Buckets []uint64
 }
 
-// Mean returns the average, 0 of nothing.
+// Mean returns the average, or 0 if nothing was counted.
 func (d Durations) Mean() time.Duration {
 	if d.Count == 0 {
 		return 0
@@ -34,12 +34,11 @@ func (d Durations) Mean() time.Duration {
 	return d.Sum / time.Duration(d.Count) //nolint:gosec // far fewer than 2⁶³
 }
 
-// Quantile estimates what a share q of all took at most, within 0..1, as if the
-// durations of a class were spread evenly over it. What took longer than all bounds
-// counts as the last of them.
+// Quantile estimates the duration that a share q (0 to 1) of all durations does not exceed. It
+// interpolates linearly within a bucket. Durations above all bounds count as the last bound.
 func (d Durations) Quantile(q float64) time.Duration {
 	rank, below := q*float64(d.Count), 0.0
-	for i, n := range d.Classes {
+	for i, n := range d.Buckets {
 		if i == len(durationBounds) || n == 0 || below+float64(n) < rank {
 			below += float64(n)
 			continue
@@ -56,28 +55,28 @@ func (d Durations) Quantile(q float64) time.Duration {
 	return durationBounds[len(durationBounds)-1]
 }
 
-// Histogram counts durations without a lock. The zero value is empty; it is safe for
+// Histogram counts durations without a lock. The zero value is ready for use. It is safe for
 // concurrent use.
 type Histogram struct {
 	sum     atomic.Int64
-	classes [len(durationBounds) + 1]atomic.Uint64
+	buckets [len(durationBounds) + 1]atomic.Uint64
 }
 
-// Add counts one more.
+// Add counts a duration.
 func (h *Histogram) Add(took time.Duration) {
-	took = max(0, took) // a clock that was set back
+	took = max(0, took) // negative if the clock was set back
 	i, _ := slices.BinarySearch(durationBounds[:], took)
-	h.classes[i].Add(1)
+	h.buckets[i].Add(1)
 	h.sum.Add(int64(took))
 }
 
-// Durations reads what was counted. The count is that of the classes, so that the
-// two agree while more is counted.
+// Durations returns a snapshot. Count is the sum of the bucket counts, so that the two agree during
+// concurrent calls of Add.
 func (h *Histogram) Durations() Durations {
-	d := Durations{Sum: time.Duration(h.sum.Load()), Classes: make([]uint64, len(h.classes))}
-	for i := range h.classes {
-		d.Classes[i] = h.classes[i].Load()
-		d.Count += d.Classes[i]
+	d := Durations{Sum: time.Duration(h.sum.Load()), Buckets: make([]uint64, len(h.buckets))}
+	for i := range h.buckets {
+		d.Buckets[i] = h.buckets[i].Load()
+		d.Count += d.Buckets[i]
 	}
 	return d
 }

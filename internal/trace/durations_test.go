@@ -26,8 +26,8 @@ func TestQuantile(t *testing.T) {
 	}
 	h.Add(time.Hour)
 	h.Add(-time.Hour)
-	if d := h.Durations(); d.Quantile(1) != 5*time.Second || d.Classes[0] != 1 {
-		t.Errorf("beyond all classes: %v, below: %d", d.Quantile(1), d.Classes[0])
+	if d := h.Durations(); d.Quantile(1) != 5*time.Second || d.Buckets[0] != 1 {
+		t.Errorf("beyond all classes: %v, below: %d", d.Quantile(1), d.Buckets[0])
 	}
 }
 

@@ -61,7 +61,7 @@ func (o *Observer) OnTurnComplete(ctx context.Context, t ragctx.Turn) error {
 		return fmt.Errorf("encode turn: %w", err)
 	}
 	_, err = o.tell.Post(ctx, httpclient.Request{
-		Body: body, Header: o.sign(body), MaxAnswer: o.opts.MaxBytes, Accepted: true,
+		Body: body, Header: o.sign(body), MaxAnswer: o.opts.MaxBytes, AllowEmpty: true,
 		Timeout: turnTimeout, Retries: o.opts.Retries, Backoff: 10 * backoff,
 	})
 	return err

@@ -72,7 +72,7 @@ func (o Options) check() error {
 		if u.url == "" && u.field == "turn_url" {
 			continue
 		}
-		if _, err := httpclient.Endpoint(u.url, ""); err != nil {
+		if _, err := httpclient.ParseEndpoint(u.url, ""); err != nil {
 			f, ok := errors.AsType[*ragctx.FieldError](err)
 			if !ok {
 				return err

@@ -71,7 +71,7 @@ func New(o Options) (*Provider, error) {
 
 // client returns a client of one of the provider's URLs, which were checked.
 func (p *Provider) client(raw string, b *httpclient.Breaker) *httpclient.Client {
-	u, err := httpclient.Endpoint(raw, "")
+	u, err := httpclient.ParseEndpoint(raw, "")
 	if err != nil {
 		panic(err) // a mistake in this package
 	}
@@ -154,7 +154,7 @@ func (p *Provider) question(ctx context.Context, id string, q ragctx.ContextQuer
 		return nil, fmt.Errorf("encode question: %w", err)
 	}
 	answer, err := p.ask.Post(ctx, httpclient.Request{
-		Body: body, Header: p.sign(body), MaxAnswer: p.opts.MaxBytes, Accepted: true,
+		Body: body, Header: p.sign(body), MaxAnswer: p.opts.MaxBytes, AllowEmpty: true,
 		Timeout: p.opts.Timeout, Total: p.opts.Timeout, Retries: p.opts.Retries, Backoff: backoff,
 	})
 	return answer.Body, err

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// listed is a word as a test knows it.
+// listed is a word and its postings.
 type listed struct {
 	postings []Posting
 	opens    []uint32
 }
 
-// drawShape draws texts of one unit and more, some long.
+// drawShape draws texts of one or more chunks, some long.
 func drawShape(rt *rapid.T) Shape {
 	s := Shape{Start: []uint32{0}, Long: rapid.IntRange(1, 8).Draw(rt, "long"), Spill: []uint32{4, 2, 1}}
 	many := rapid.SampledFrom([]int{1, 1, 3, 12}).Draw(rt, "units")
@@ -79,7 +79,7 @@ func build(t rapid.TB, s Shape, words []listed) *Segment {
 
 func term(i int) []byte { return fmt.Appendf(nil, "word%d", i) }
 
-// What was put in comes out.
+// Lists return what was added.
 func TestLists(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawShape(rt)
@@ -97,7 +97,7 @@ func TestLists(t *testing.T) {
 	})
 }
 
-// A word that nothing has, as in a file that is damaged, is none.
+// A word without postings, as in a damaged file, is ignored.
 func TestWordWithoutPostings(t *testing.T) {
 	b := NewBuilder(Shape{Owner: []uint32{0}, Start: []uint32{0, 1}, Text: []uint32{3}, Chunk: []uint32{3}})
 	for _, postings := range [][]Posting{nil, {{0, 2}}} {
@@ -139,11 +139,11 @@ func checkList(rt rapid.TB, seg *Segment, term string, w listed) {
 		rt.Fatalf("%q opens %v, want %v", term, opened, want)
 	}
 	if l.Texts != len(texts) || l.Chunks != len(w.postings) {
-		rt.Fatalf("%q is in %d texts and %d units, want %d and %d", term, l.Texts, l.Chunks, len(texts), len(w.postings))
+		rt.Fatalf("%q is in %d texts and %d chunks, want %d and %d", term, l.Texts, l.Chunks, len(texts), len(w.postings))
 	}
 }
 
-// collector keeps the k best units that it is offered.
+// collector keeps the k best chunks offered to it.
 type collector struct {
 	k      int
 	wanted func(text uint32) bool
@@ -169,13 +169,13 @@ func (c *collector) Offer(place uint32, score float64) float64 {
 	return c.hits[c.k-1].score
 }
 
-// The k best units are those of a search through everything.
+// Search finds the same k best chunks as an exhaustive search.
 func TestSearch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawShape(rt)
 		q := Query{
 			TextSaturation:  Saturation{rapid.Float64Range(0, 2).Draw(rt, "base"), rapid.Float64Range(0, 0.1).Draw(rt, "slope")},
-			ChunkSaturation: Saturation{rapid.Float64Range(0, 2).Draw(rt, "base of units"), rapid.Float64Range(0, 0.1).Draw(rt, "slope of units")},
+			ChunkSaturation: Saturation{rapid.Float64Range(0, 2).Draw(rt, "base of chunks"), rapid.Float64Range(0, 0.1).Draw(rt, "slope of chunks")},
 			Passage:         rapid.SampledFrom([]float64{0, 0.5, 3}).Draw(rt, "passage"),
 		}
 		var words []listed
@@ -226,16 +226,16 @@ func checkBest(rt *rapid.T, c *collector, all map[uint32]float64, wanted func(pl
 	want = want[:min(len(want), c.k)]
 	got := c.hits[:min(len(c.hits), c.k)]
 	if len(got) != len(want) {
-		rt.Fatalf("%d units, want %d", len(got), len(want))
+		rt.Fatalf("%d chunks, want %d", len(got), len(want))
 	}
 	for i, h := range got {
 		if off := 1e-12 * want[i]; !(math.Abs(h.score-want[i]) <= off) || !(math.Abs(all[h.place]-h.score) <= off) {
-			rt.Fatalf("unit %d is %d with %v, which scores %v; want %v", i, h.place, h.score, all[h.place], want[i])
+			rt.Fatalf("chunk %d is %d with %v, which scores %v; want %v", i, h.place, h.score, all[h.place], want[i])
 		}
 	}
 }
 
-// scores returns what each unit scores, as one would write it down.
+// scores computes the score of each chunk by the formula.
 func scores(s Shape, words []listed, q Query) map[uint32]float64 {
 	texts, units := make([]float64, len(s.Text)), make([]float64, len(s.Chunk))
 	if q.Prior != nil {
@@ -287,7 +287,7 @@ func scores(s Shape, words []listed, q Query) map[uint32]float64 {
 	return out
 }
 
-// FuzzLists puts in what the bytes say.
+// FuzzLists builds lists from the fuzzed bytes.
 func FuzzLists(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, []byte{0, 1, 0, 9, 200})
 	f.Add([]byte{0, 255, 40, 40, 40}, []byte{3, 3, 3, 3, 3, 3, 3})
@@ -318,7 +318,7 @@ func FuzzLists(f *testing.F) {
 	})
 }
 
-// Lengths are rounded down, by less than a sixteenth, and in order.
+// Length codes round down by less than a sixteenth and keep the order.
 func TestLengths(t *testing.T) {
 	for n := range uint32(300_000) {
 		code := lengthCode(n)

@@ -196,10 +196,10 @@ func (b *Builder) fronts(to []byte, texts []textPosting) []byte {
 			b.addChunkFront(t)
 		}
 	}
-	var numbers, ofUnits int
-	b.pairs, numbers = b.textFront.take(b.pairs[:0])
-	b.pairs, ofUnits = b.chunkFront.take(b.pairs)
-	return append(append(to, byte(numbers|ofUnits<<4)), b.pairs...) //nolint:gosec // at most mostPairs
+	var inTexts, inChunks int
+	b.pairs, inTexts = b.textFront.take(b.pairs[:0])
+	b.pairs, inChunks = b.chunkFront.take(b.pairs)
+	return append(append(to, byte(inTexts|inChunks<<4)), b.pairs...) //nolint:gosec // at most maxPairs
 }
 
 func (b *Builder) addChunkFront(t textPosting) {

@@ -63,7 +63,9 @@ type candidate struct {
 // Search offers the sink all chunks that score at least the threshold. The order of additions is
 // unspecified, so scores are subject to rounding; the sink must allow for that as the search does.
 func (s *Searcher) Search(segment *Segment, q Query, threshold float64, sink Sink) float64 {
-	s.scorer = scorer{segment: segment, textSaturation: q.TextSaturation, chunkSaturation: q.ChunkSaturation, passage: q.Passage}
+	s.scorer = scorer{
+		segment: segment, textSaturation: q.TextSaturation, chunkSaturation: q.ChunkSaturation, passage: q.Passage,
+	}
 	s.query, s.sink, s.threshold = q, sink, threshold
 	s.slack = Slack(len(q.Terms))
 	for len(s.cursors) < len(q.Terms) {

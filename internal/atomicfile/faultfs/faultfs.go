@@ -1,6 +1,6 @@
-// Package faultfs is a file system in memory for tests of what packages do when
-// a disk is full, a write fails, or the power goes. It remembers what was synced:
-// [FS.Restart] forgets the rest, as a crash of the machine does.
+// Package faultfs is an in-memory file system that injects faults: full disks, failed writes and
+// power loss. It tracks the synced state: [FS.Restart] discards everything else, as a crash of the
+// machine does.
 package faultfs
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// ErrCrashed is what every operation returns between a crash and Restart, and
-// for good on files that were open then.
+// ErrCrashed is the error of every operation between a crash and Restart. Files that were open at
+// the crash return it forever.
 var ErrCrashed = errors.New("faultfs: the machine has crashed")
 
 // Op is a kind of operation.
 type Op int
 
-// The kinds of operation. Create opens for writing, Open for reading.
+// The kinds of operation. Create opens a file for writing, Open for reading.
 const (
 	Any Op = iota
 	Create
@@ -40,57 +40,54 @@ const (
 	SyncDir
 )
 
-// Effect is what a fault does.
+// Effect is the effect of a fault.
 type Effect int
 
 const (
-	// Fail returns the error and does nothing else.
+	// Fail returns the error without doing anything else.
 	Fail Effect = iota
-	// Short writes half of the bytes and returns the error. Operations other than
-	// Write just fail.
+	// Short writes half of the bytes and returns the error. Operations other than Write fail.
 	Short
-	// Lose reports success and does nothing. Only changes of names and syncs can
-	// be lost; other operations just fail.
+	// Lose reports success without doing anything. Only syncs, renames and removals can be lost;
+	// other operations fail.
 	Lose
-	// Tear leaves the target of a rename with half of the bytes and returns the
-	// error. Operations other than Rename just fail.
+	// Tear leaves the target of a rename with half of the bytes and returns the error. Operations
+	// other than Rename fail.
 	Tear
-	// Flip inverts a bit of what is read, without an error. It does nothing to
-	// operations other than Read.
+	// Flip inverts one bit of the bytes read, without an error. It affects only Read.
 	Flip
 	// Crash stops the machine before the operation.
 	Crash
 )
 
-// Fault is one thing that goes wrong.
+// Fault describes one injected fault.
 type Fault struct {
 	Op     Op
-	N      int // the N-th operation of that kind from now on, from 1
+	N      int // the fault affects the N-th operation of the kind, from 1
 	Effect Effect
 	Err    error // syscall.EIO by default
-	// Sticky lets all later operations of the kind go wrong in the same way, as a
-	// full disk does.
+	// Sticky makes all later operations of the kind fail in the same way, like a full disk.
 	Sticky bool
 }
 
-// node is a file: what it holds, and what it would hold after a crash.
+// node is a file: its current contents and its contents after a crash.
 type node struct{ data, synced []byte }
 
-// FS is a [atomicfile.FS]. It is safe for concurrent use.
+// FS is an in-memory [atomicfile.FS]. It is safe for concurrent use.
 type FS struct {
 	mu         sync.Mutex
-	now, kept  map[string]*node // by name: at present, and after a crash
+	now, kept  map[string]*node // files by name: at present, and after a crash
 	dirs, stay map[string]bool  // directories, likewise
 	fault      Fault
-	count      int // operations of the fault's kind since it was injected
+	count      int // matching operations since the fault was injected
 	fired      bool
 	crashed    bool
-	life       int // number of restarts; files of another life are dead
+	life       int // number of restarts; files opened in an earlier life return ErrCrashed
 }
 
 var _ atomicfile.FS = (*FS)(nil)
 
-// New returns an empty file system that works.
+// New returns an empty file system without faults.
 func New() *FS {
 	root := string(filepath.Separator)
 	return &FS{
@@ -99,25 +96,25 @@ func New() *FS {
 	}
 }
 
-// Inject replaces the fault that is going to happen, and counts from 1 again.
-// The zero Fault never happens; under it all operations are counted.
+// Inject replaces the pending fault and resets the count. The zero Fault never happens; with it,
+// all operations are counted.
 func (f *FS) Inject(fault Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault, f.count, f.fired = fault, 0, false
 }
 
-// Count returns how many operations of the fault's kind there were since
-// [FS.Inject], and whether the fault has happened.
+// Count returns the number of matching operations since [FS.Inject], and whether the fault has
+// happened.
 func (f *FS) Count() (operations int, fired bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.count, f.fired
 }
 
-// Restart is the machine after a crash: what was not synced is gone, files that
-// were open are dead, and there is no fault. With a source of chance, each thing
-// that was not synced is kept or lost, whole or in part, as that decides.
+// Restart simulates a machine's restart after a crash. Unsynced changes are gone, open files are
+// dead and the fault is removed. If chance is not nil, it decides for each unsynced change whether
+// it is kept, partly kept or lost.
 func (f *FS) Restart(chance *rand.Rand) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,7 +146,8 @@ func (f *FS) Restart(chance *rand.Rand) {
 	f.life++
 }
 
-// restart returns the file after a crash; some keeps a part of what was not synced.
+// restart returns the file after a crash. If some is true, a random prefix of the unsynced contents
+// is kept.
 func (n *node) restart(some bool, chance *rand.Rand) *node {
 	data := n.synced
 	if some && !slices.Equal(n.data, n.synced) {
@@ -173,7 +171,7 @@ func (f *FS) Files() []string {
 	return slices.Sorted(maps.Keys(f.now))
 }
 
-// Bytes returns what a file holds; nil if there is none.
+// Bytes returns the contents of a file, or nil if it does not exist.
 func (f *FS) Bytes(name string) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,8 +181,8 @@ func (f *FS) Bytes(name string) []byte {
 	return nil
 }
 
-// Edit changes what a file holds behind everybody's back, durably. A file that
-// is not there is made.
+// Edit changes the contents of a file directly and durably, without counting an operation. It
+// creates a missing file.
 func (f *FS) Edit(name string, change func([]byte) []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -198,8 +196,8 @@ func (f *FS) Edit(name string, change func([]byte) []byte) {
 	f.now[name], f.kept[name] = n, n
 }
 
-// happens counts an operation and returns the effect of the fault if it strikes,
-// together with the error to return. The caller holds mu.
+// happens counts an operation. If the fault applies, it returns the effect and the error to return.
+// The caller holds mu.
 func (f *FS) happens(op Op, name string) (effect Effect, strikes bool, err error) {
 	if f.crashed {
 		return 0, false, pathError(op, name, ErrCrashed)

@@ -13,7 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// OpenFile implements [atomicfile.FS]. Files are read or appended to.
+// OpenFile implements [atomicfile.FS]. Writes always append.
 func (f *FS) OpenFile(name string, flag int, _ fs.FileMode) (atomicfile.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,7 +188,8 @@ type file struct {
 	life int
 }
 
-// happens is that of the file system; the caller holds its mu.
+// happens calls [FS.happens] unless the file was opened before a crash. The caller holds the mutex
+// of the file system.
 func (f *file) happens(op Op) (Effect, bool, error) {
 	if f.life != f.fs.life {
 		return 0, false, pathError(op, f.name, ErrCrashed)

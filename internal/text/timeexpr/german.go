@@ -63,7 +63,8 @@ var germanTable = table{
 			"hier so denn eigentlich noch alles etwas genau nochmal bitte doch mal da dort dabei auch das die der den dem ein eine " +
 			"und oder zu auf aus kannst konntest koenntest kann konnen wurde wurden worden wird"},
 		{generic, "besprochen besprachen besprechen gesprochen sprachen sprechen geredet redeten reden diskutiert diskutierten " +
-			"gesagt sagte erzahlt erzaehlt unterhalten gechattet gequatscht erwahnt erwaehnt behandelt ging gings gegangen geht handelte handelt " +
+			"gesagt sagte erzahlt erzaehlt unterhalten gechattet gequatscht erwahnt erwaehnt behandelt ging gings " +
+			"gegangen geht handelte handelt " +
 			"passiert geschehen los gemacht"},
 		{generic, "thema themen sache sachen dinge inhalt inhalte punkte zusammenfassung fasse fass zusammen zeig zeige gib sag " +
 			"nenne liste erinnere erinnerst weisst weiss uberblick ueberblick tag tagen woche monat jahr datum"},

@@ -181,7 +181,8 @@ func (p *parser) annual(i int, roles role) (found, bool) {
 // bareYear reports whether token i is a German year without a preposition: between generic German
 // words, or after a pronoun.
 func (p *parser) bareYear(i int) bool {
-	if p.near(i) && slices.Contains([]string{"ich", "wir", "du", "er", "ihr", "man"}, p.at(i-1).word) && !(p.near(i+1) && p.tok(i+1).capital) {
+	if p.near(i) && slices.Contains([]string{"ich", "wir", "du", "er", "ihr", "man"}, p.at(i-1).word) &&
+		!(p.near(i+1) && p.tok(i+1).capital) {
 		return true
 	}
 	return p.next(i-1, generic) && p.at(i-1).languages == german && p.near(i) && (p.next(i+1, generic) || !p.near(i+1))

@@ -126,7 +126,8 @@ func (p *parser) extend(i int, f found) (found, bool) {
 	switch {
 	case !ok || g.kind != sessions && (g.from == open || g.to == open) || g.current || g.partTo > 0:
 		return f, false
-	case joint && !opened && f.kind != dayOfMonth && !(g.kind == dayOfMonth && g.absolute) && (f.kind != g.kind || f.absolute != g.absolute):
+	case joint && !opened && f.kind != dayOfMonth && !(g.kind == dayOfMonth && g.absolute) &&
+		(f.kind != g.kind || f.absolute != g.absolute):
 		return f, false
 	}
 	return p.join(f, g)

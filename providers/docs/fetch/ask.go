@@ -217,7 +217,7 @@ func (c *Client) refused(u *url.URL, resp *http.Response) attempt {
 	case s != http.StatusTooManyRequests && s < http.StatusInternalServerError, s == http.StatusNotImplemented:
 		return attempt{err: e}
 	}
-	a := attempt{err: e, fails: true, again: true, after: httpclient.RetryAfter(resp.Header.Get("Retry-After"), c.opts.Now())}
+	a := attempt{err: e, fails: true, again: true, after: httpclient.ParseRetryAfter(resp.Header.Get("Retry-After"), c.opts.Now())}
 	if a.after > maxWait {
 		e.Reason += fmt.Sprintf("; it asks to come back in %v", a.after.Round(time.Second))
 	}

@@ -112,7 +112,7 @@ func New(o Options) (*Stage, error) {
 	if err := remote.ValidName(o.Name); err != nil {
 		return nil, err
 	}
-	u, err := httpclient.Endpoint(o.URL, "")
+	u, err := httpclient.ParseEndpoint(o.URL, "")
 	switch {
 	case err != nil:
 		return nil, ragctx.Invalid("url", "is not a URL without user and password, such as http://127.0.0.1:9000/stage")
@@ -196,7 +196,7 @@ func (s *Stage) changed(ctx context.Context, id string, st *stage.State, message
 	if s.opts.Secret != "" {
 		header.Set(remote.SignatureHeader, remote.Sign(s.opts.Secret, body, s.opts.Now()))
 	}
-	said, err := s.ask.Post(ctx, httpclient.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes, Accepted: true, Timeout: timeout, Total: timeout})
+	said, err := s.ask.Post(ctx, httpclient.Request{Body: body, Header: header, MaxAnswer: s.opts.MaxBytes, AllowEmpty: true, Timeout: timeout, Total: timeout})
 	if err != nil {
 		return nil, err
 	}

@@ -2,4 +2,4 @@
 
 package throttle
 
-func demote() {}
+func lowerPriority() {}

@@ -1,6 +1,6 @@
-// Package trace says where the time of one request went. Whoever wants to know
-// puts a [Trace] into the request's context; the stages add to it what they took.
-// Without one a stage costs a look into the context.
+// Package trace measures where a request spends its time. A caller that wants the measurement puts
+// a [Trace] into the request's context, and the stages add their durations to it. Without a trace,
+// a stage costs one context lookup.
 package trace
 
 import (
@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// Stage is a part of answering a question.
+// Stage is a part of answering a query.
 type Stage int
 
-// The stages. Documents and memories are searched side by side, and words and
-// vectors within each, so the times of stages add up to more than the whole.
+// The stages. Documents and memories are searched in parallel, and so are the keyword and vector
+// indexes, so the durations of stages can add up to more than the total.
 const (
-	Embed    Stage = iota // the question's vector
-	Keyword               // the search by words
-	Vector                // the search by vectors
-	Fuse                  // one ranked list of both
-	Passages              // the hits' texts from the store, made into items
+	Embed    Stage = iota // embedding the query
+	Keyword               // the keyword index
+	Vector                // the vector index
+	Fuse                  // fusing both into one ranked list
+	Passages              // reading the hits' texts from the store and building items
 	Rerank                // the reranking service, a part of Assemble
 	Assemble              // merging, and fitting into the budget with exact counts
 	Engine                // the whole answer, without HTTP and JSON
 	stages
 )
 
-// String returns the stage's name, as in [Trace.Header].
+// String returns the stage's name as [Trace.Header] writes it.
 func (s Stage) String() string {
 	return [...]string{"embed", "keyword", "vector", "fuse", "passages", "rerank", "assemble", "engine"}[s]
 }
 
-// Stages returns the names of all stages in the order in which they run; the
-// whole comes last.
+// Stages returns the names of all stages in the order in which they run. The whole answer comes
+// last.
 func Stages() []string {
 	names := make([]string, stages)
 	for i := range names {
@@ -43,15 +43,15 @@ func Stages() []string {
 	return names
 }
 
-// Trace adds up what the stages of one request took. nil is a trace that keeps
-// nothing. It is safe for concurrent use.
+// Trace adds up the durations of one request's stages. A nil trace records nothing. It is safe for
+// concurrent use.
 type Trace struct {
 	now   func() time.Time
-	spent [stages]atomic.Int64
+	elapsed [stages]atomic.Int64
 	ran   [stages]atomic.Bool
 }
 
-// New returns an empty trace by a clock; nil is the system's.
+// New returns an empty trace. A nil clock is the system's.
 func New(now func() time.Time) *Trace {
 	if now == nil {
 		now = time.Now
@@ -61,13 +61,12 @@ func New(now func() time.Time) *Trace {
 
 type contextKey struct{}
 
-// With returns a context that carries t.
+// With returns ctx with t.
 func With(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, contextKey{}, t)
 }
 
-// From returns a context that carries a trace, and that trace: the one that ctx has, or
-// else a new one.
+// From returns the trace of ctx and ctx. If ctx has no trace, a new one is added.
 func From(ctx context.Context) (context.Context, *Trace) {
 	if t, _ := ctx.Value(contextKey{}).(*Trace); t != nil {
 		return ctx, t
@@ -76,7 +75,7 @@ func From(ctx context.Context) (context.Context, *Trace) {
 	return With(ctx, t), t
 }
 
-// Start begins a stage of the request that ctx belongs to.
+// Start begins a stage of ctx's request.
 func Start(ctx context.Context, s Stage) Span {
 	t, _ := ctx.Value(contextKey{}).(*Trace)
 	if t == nil {
@@ -85,7 +84,7 @@ func Start(ctx context.Context, s Stage) Span {
 	return Span{trace: t, stage: s, began: t.now()}
 }
 
-// Span is a stage under way.
+// Span is a running stage.
 type Span struct {
 	trace *Trace
 	stage Stage
@@ -95,25 +94,24 @@ type Span struct {
 // End adds the time since [Start] to the trace.
 func (s Span) End() {
 	if s.trace != nil {
-		s.trace.spent[s.stage].Add(int64(s.trace.now().Sub(s.began)))
+		s.trace.elapsed[s.stage].Add(int64(s.trace.now().Sub(s.began)))
 		s.trace.ran[s.stage].Store(true)
 	}
 }
 
-// Spent returns what a stage took in all, and false if it has not run.
-func (t *Trace) Spent(s Stage) (time.Duration, bool) {
+// Elapsed returns the total duration of a stage, or false if the stage has not run.
+func (t *Trace) Elapsed(s Stage) (time.Duration, bool) {
 	if t == nil || !t.ran[s].Load() {
 		return 0, false
 	}
-	return time.Duration(t.spent[s].Load()), true
+	return time.Duration(t.elapsed[s].Load()), true
 }
 
-// Header returns the stages that ran as the value of a Server-Timing header (W3C),
-// in milliseconds.
+// Header returns the stages that ran as the value of a Server-Timing header (W3C), in milliseconds.
 func (t *Trace) Header() string {
 	var b strings.Builder
 	for s := range stages {
-		if d, ran := t.Spent(s); ran {
+		if d, ran := t.Elapsed(s); ran {
 			if b.Len() > 0 {
 				b.WriteString(", ")
 			}
@@ -123,20 +121,20 @@ func (t *Trace) Header() string {
 	return b.String()
 }
 
-// Histograms counts what the stages of many requests took. The zero value is empty; it
+// Histograms has one histogram per stage, over many requests. The zero value is ready for use. It
 // is safe for concurrent use.
 type Histograms [stages]Histogram
 
-// Add counts a request: each stage that ran, with all that it took.
+// Add counts the total duration of each stage that ran in a request.
 func (h *Histograms) Add(t *Trace) {
 	for s := range stages {
-		if d, ran := t.Spent(s); ran {
+		if d, ran := t.Elapsed(s); ran {
 			h[s].Add(d)
 		}
 	}
 }
 
-// Durations reads what was counted, by stage in the order of [Stages].
+// Durations returns a snapshot of each stage's histogram, in the order of [Stages].
 func (h *Histograms) Durations() []Durations {
 	all := make([]Durations, stages)
 	for s := range h {

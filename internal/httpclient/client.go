@@ -1,11 +1,10 @@
-// Package httpclient is the way out. [Dial] makes all connections of this module, none but
-// to this machine after [GoOffline]; a [Client] posts JSON to services that the operator names, such as one
-// that reranks or embeds. What all of them need is here: limits for what is read,
-// repetitions with growing pauses, a circuit breaker, and care for what is secret.
+// Package httpclient makes all outgoing connections of this module. [Dial] enforces [GoOffline]. A
+// [Client] posts JSON to a service that the operator configured, such as a reranker or an embedder.
+// It provides limits on responses, retries with exponential backoff, a circuit breaker, and
+// protection of the key.
 //
-// A request goes to the one URL and nowhere else: redirects are not followed. The
-// key is in no error and in nothing that is printed, and does not travel by plain
-// http but to hosts nearby.
+// A request goes only to the configured URL: redirects are not followed. The key never appears in
+// errors or printed values, and is not sent over plain http except to private hosts.
 package httpclient
 
 import (
@@ -16,21 +15,21 @@ import (
 	"time"
 )
 
-// maxHeaderBytes bounds the header of an answer.
+// maxHeaderBytes is the limit of a response's header.
 const maxHeaderBytes = 64 << 10
 
-// Options says where a [Client] posts to. URL is required; see [Endpoint].
+// Options configures a [Client]. URL is required; see [ParseEndpoint].
 type Options struct {
 	URL *url.URL
-	// Key is sent as a bearer token; empty is none.
+	// Key is sent as a bearer token unless it is empty.
 	Key string
-	// Parallel is how many connections are kept open when they are idle.
+	// Parallel is the number of idle connections that are kept open.
 	Parallel int
-	// Breaker is asked before each attempt and told what came of it; nil is none.
+	// Breaker is consulted before each attempt and receives its outcome; nil disables it.
 	Breaker *Breaker
 
 	Now   func() time.Time                           // the clock; nil is the system's
-	Sleep func(context.Context, time.Duration) error // waits or fails as the context does; nil is the system's
+	Sleep func(context.Context, time.Duration) error // waits, or returns the context's error; nil is the system's
 }
 
 // Client posts to one URL. It is safe for concurrent use.
@@ -40,11 +39,11 @@ type Client struct {
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	http    *http.Client
-	// authorize adds the key to a request. Neither the client nor an error holds
-	// the key where it could be printed.
+	// authorize adds the key to a request. It is a closure so that printing the client does not
+	// print the key.
 	authorize func(http.Header)
-	// scrub removes what would tell the key from what the service says.
-	scrub func(string) string
+	// redact returns "" for a text of the service that contains part of the key.
+	redact func(string) string
 }
 
 // New returns a client.
@@ -58,7 +57,7 @@ func New(o Options) *Client {
 	key := o.Key
 	proxy := Proxy
 	if o.URL.Scheme != "https" {
-		proxy = nil // it would read texts and key
+		proxy = nil // a proxy could read texts and key
 	}
 	return &Client{
 		url: o.URL.String(), breaker: o.Breaker, now: o.Now, sleep: o.Sleep,
@@ -74,14 +73,14 @@ func New(o Options) *Client {
 				h.Set("Authorization", "Bearer "+key)
 			}
 		},
-		scrub: func(s string) string { return scrub(s, key) },
+		redact: func(s string) string { return redact(s, key) },
 	}
 }
 
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// sleep fails when ctx ends first.
+// sleep waits for d, or returns the error of ctx if that ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -6,8 +6,8 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// Work beside is done when Aside returns, and a panic of it is the caller's.
-func TestAside(t *testing.T) {
+// TestBackground checks that the work is done when Background returns, and that the caller gets its panic.
+func TestBackground(t *testing.T) {
 	done := false
 	throttle.Background(func() { done = true })
 	if !done {

@@ -19,10 +19,10 @@ func TestTrace(t *testing.T) {
 		span.End()
 	}
 	trace.Start(ctx, trace.Embed).End()
-	if d, ran := tr.Spent(trace.Keyword); d != 2500*time.Microsecond || !ran {
+	if d, ran := tr.Elapsed(trace.Keyword); d != 2500*time.Microsecond || !ran {
 		t.Errorf("keyword took %v, %v", d, ran)
 	}
-	if _, ran := tr.Spent(trace.Vector); ran {
+	if _, ran := tr.Elapsed(trace.Vector); ran {
 		t.Error("a stage that did not run did")
 	}
 	if got, want := tr.Header(), "embed;dur=0.0000, keyword;dur=2.5000"; got != want {
@@ -58,7 +58,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if d, _ := tr.Spent(trace.Vector); d < 8*time.Millisecond {
+	if d, _ := tr.Elapsed(trace.Vector); d < 8*time.Millisecond {
 		t.Errorf("eight times a millisecond is %v", d)
 	}
 }
