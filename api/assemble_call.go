@@ -151,7 +151,7 @@ func (c AssembleCall) answer(a engine.Assembled) (AssembleAnswer, error) {
 	for _, b := range a.Context.Blocks {
 		out.Blocks = append(out.Blocks, AssembledBlock{b, places[b.Name]})
 	}
-	for _, cut := range a.View.Cuts {
+	for _, cut := range a.View.Dropped {
 		m, index := a.Messages[cut.Index], c.index(cut.Index)
 		out.Dropped = append(out.Dropped, DroppedMessage{&index, m.ID, m.Role, cut.Partial, cut.Tokens, cut.Reason})
 	}
@@ -186,7 +186,7 @@ func (c AssembleCall) write(out *AssembleAnswer, a engine.Assembled) error {
 	}
 	for _, l := range losses {
 		if l.Index = max(l.Index-len(heads), -1); l.Index >= 0 {
-			l.Index = c.index(a.View.Kept[l.Index])
+			l.Index = c.index(a.View.Indexes[l.Index])
 		}
 		c.losses = append(c.losses, FormLoss(l))
 	}
@@ -230,12 +230,12 @@ func (c AssembleCall) prompt(text string) []ragctx.Message {
 // were sent.
 func (c AssembleCall) own(a engine.Assembled) ([]json.RawMessage, error) {
 	changed := map[int]bool{}
-	for _, cut := range a.View.Cuts {
+	for _, cut := range a.View.Dropped {
 		changed[cut.Index] = true
 	}
 	out := make([]json.RawMessage, len(a.View.Messages))
 	for i, m := range a.View.Messages {
-		if at := a.View.Kept[i]; c.sent != nil && !changed[at] && i != a.Carrier {
+		if at := a.View.Indexes[i]; c.sent != nil && !changed[at] && i != a.Carrier {
 			out[i] = c.sent[at]
 			continue
 		}
@@ -243,7 +243,7 @@ func (c AssembleCall) own(a engine.Assembled) ([]json.RawMessage, error) {
 		enc := json.NewEncoder(&raw)
 		enc.SetEscapeHTML(false)
 		if err := enc.Encode(m); err != nil {
-			return nil, fmt.Errorf("message %d: %w", a.View.Kept[i], err)
+			return nil, fmt.Errorf("message %d: %w", a.View.Indexes[i], err)
 		}
 		out[i] = bytes.TrimSpace(raw.Bytes())
 	}

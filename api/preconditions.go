@@ -29,7 +29,7 @@ type SessionMatching struct {
 // expect returns a context in which the session is changed only as the header wants it.
 func (m SessionMatching) expect(ctx context.Context) context.Context {
 	when := Matching(m).when()
-	return session.If(ctx, session.Condition{Revisions: when.Revisions, Any: when.Any})
+	return session.WithCondition(ctx, session.Condition{Revisions: when.Revisions, Any: when.Any})
 }
 
 // met returns expect's context if the session is as the header wants it: what finds first that
@@ -64,7 +64,7 @@ type SessionMade struct {
 // noting returns a context in which changes of a session say what its version is then.
 func noting(ctx context.Context) (context.Context, *session.Version) {
 	at := new(session.Version)
-	return session.Noting(ctx, at), at
+	return session.WithVersionReport(ctx, at), at
 }
 
 // madeAt is the tag of a version that was noted, if one was.

@@ -186,7 +186,7 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 		return nil, err
 	}
 	k := session.Key{Namespace: r.Namespace, User: r.UserID, ID: cmp.Or(r.ID, seedOf(ctx), s.opts.NewID())}
-	ctx, at := noting(session.Once(ctx, seedOf(ctx)))
+	ctx, at := noting(session.WithRequestID(ctx, seedOf(ctx)))
 	o := view.CreateOptions{Parameters: r.Parameters, Layer: stage.Layer(r.Layer), Messages: messages}
 	d, err := s.engine.Conversations().Create(ctx, k, o)
 	return (*newSessionOutput)(answerOf(d, at)), err
@@ -255,7 +255,7 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOutput, error) {
 	to := in.kept()
 	to.ID = cmp.Or(in.Body.To, seedOf(ctx), s.opts.NewID())
-	ctx, at := noting(session.Once(in.expect(ctx), seedOf(ctx)))
+	ctx, at := noting(session.WithRequestID(in.expect(ctx), seedOf(ctx)))
 	err := s.engine.Sessions().Fork(ctx, in.kept(), in.Body.MessageID, to.ID)
 	if errors.Is(err, ragctx.ErrConflict) {
 		err = fieldNamed(err, "to")

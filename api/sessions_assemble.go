@@ -96,7 +96,7 @@ func (s *Server) assembleSession(ctx context.Context, in *sessionAssembleInput) 
 // with the tokens of both.
 func droppedBefore(a engine.AssembledSession, since []DroppedMessage) []DroppedMessage {
 	rest := make(map[string]*DroppedMessage)
-	for i, cut := range a.View.Cuts {
+	for i, cut := range a.View.Dropped {
 		if cut.Index < len(a.Stages.Messages) { // and not of the request
 			rest[since[i].ID] = &since[i]
 		}

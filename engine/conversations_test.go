@@ -100,7 +100,7 @@ func TestErasingWithACondition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	when := convo.If(t.Context(), convo.Condition{Revisions: []string{at.Revision()}})
+	when := convo.WithCondition(t.Context(), convo.Condition{Revisions: []string{at.Revision()}})
 	if _, err := f.EraseSession(when, "nowhere", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("in a namespace that is not there: %v", err)
 	}

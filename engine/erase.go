@@ -133,7 +133,7 @@ func (e *Engine) eraseMemory(ctx context.Context, namespace, id string, by Viewe
 
 // EraseSession erases the turns and memories of a session of a user. With anyUser it erases those
 // of all users, which needs the role admin; a caller bound to a user erases only that user's. A
-// condition of ctx ([session.If]) applies to the stored session only.
+// condition of ctx ([session.WithCondition]) applies to the stored session only.
 func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
 	by, err := seenBy(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
@@ -143,14 +143,14 @@ func (e *Engine) EraseSession(ctx context.Context, namespace, id, user string, a
 		return store.Erased{}, err
 	}
 	when := session.ConditionOf(ctx)
-	ctx = session.If(ctx, session.Condition{})
+	ctx = session.WithCondition(ctx, session.Condition{})
 	if e.nowhere(ctx, namespace) {
 		return store.Erased{}, when.Check(session.Key{ID: id}, nil)
 	}
 	f := store.MemoryFilter{SessionID: id, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
 	before := e.tiers(ctx, namespace, f)
 	took, err := e.eraseTold(ctx, namespace, toldIn(id, by), func(ns int64) (store.Erased, error) {
-		erased, err := e.store.EraseSession(session.If(ctx, when), ns, id, by.User, by.Anyone)
+		erased, err := e.store.EraseSession(session.WithCondition(ctx, when), ns, id, by.User, by.Anyone)
 		if !errors.Is(err, ragctx.ErrPrecondition) {
 			e.attached.forget(func(k SessionKey) bool {
 				return k.Namespace == spaceName(namespace) && k.SessionID == id && (by.Anyone || k.UserID == by.User)

@@ -36,7 +36,7 @@ func (a Archive) Path(id string) ([]Entry, error) {
 	if id == "" {
 		id = a.Leaf
 	} else if _, ok := at[id]; !ok {
-		return nil, NoMessage(id)
+		return nil, MessageNotFound(id)
 	}
 	return a.path(id, at), nil
 }
@@ -65,12 +65,12 @@ func (a Archive) Fork(ctx context.Context, id string) (Archive, error) {
 		out.Leaf = path[len(path)-1].Message.ID
 	}
 	out.Sections = StoreOf(path).Names()
-	return out, out.keep(ctx, a)
+	return out, out.carryOver(ctx, a)
 }
 
 // carryOver copies the labels of messages that still exist, and the compactions of ranges that have
 // not changed.
-func (a *Archive) keep(ctx context.Context, before Archive) error {
+func (a *Archive) carryOver(ctx context.Context, before Archive) error {
 	now := a.index()
 	has := func(id string) bool {
 		_, ok := now[id]
@@ -81,7 +81,7 @@ func (a *Archive) keep(ctx context.Context, before Archive) error {
 	if len(before.Compactions) == 0 {
 		return nil
 	}
-	ranges, err := a.since(ctx, before)
+	ranges, err := a.compareRanges(ctx, before)
 	a.Compactions = slices.DeleteFunc(slices.Clone(before.Compactions), func(c Compaction) bool {
 		return err != nil || !has(c.From) || !has(c.To) || !ranges.intact(c)
 	})
@@ -138,13 +138,13 @@ func (a Archive) Replaced(ctx context.Context, s Store, o Options) (out Archive,
 			out.Leaf = out.Entries[n-1].Message.ID
 		}
 	}
-	return out, added, out.keep(ctx, a)
+	return out, added, out.carryOver(ctx, a)
 }
 
 // Validate reports whether an archive can be imported: names and ids are valid, and the leaf,
 // labels and compactions refer to existing messages.
 func (a Archive) Validate() error {
-	o := Options{}.Or()
+	o := Options{}.WithDefaults()
 	for i, name := range a.Sections {
 		if err := CheckName(fmt.Sprintf("sections[%d]", i), name); err != nil {
 			return err
@@ -166,18 +166,18 @@ func (a Archive) Validate() error {
 	}
 	for _, id := range slices.Concat([]string{a.Leaf}, slices.Sorted(maps.Keys(a.Labels))) {
 		if id != "" && !taken[id] {
-			return NoMessage(id)
+			return MessageNotFound(id)
 		}
 	}
 	for _, c := range a.Compactions {
 		if c.From != "" && !taken[c.From] || c.To != "" && !taken[c.To] {
-			return NoMessage(c.From + "…" + c.To)
+			return MessageNotFound(c.From + "…" + c.To)
 		}
 	}
 	return nil
 }
 
 // MessageNotFound returns the error for a message id that the session does not have.
-func NoMessage(id string) error {
+func MessageNotFound(id string) error {
 	return &ragctx.FieldError{Field: "message_id", Problem: fmt.Sprintf("the session has no message with the id %q; list its path or its sections", ragctx.Clip(id)), Kind: ragctx.ErrNotFound}
 }

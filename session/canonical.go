@@ -12,28 +12,28 @@ import (
 // reading from storage. It returns false for any other form, which readAnyForm handles. A text that
 // makes up most of s shares its memory; shorter texts are copied, so that they do not keep all of s
 // alive.
-func written(s string) (m ragctx.Message, ok bool) {
+func readCanonical(s string) (m ragctx.Message, ok bool) {
 	r := reader{rest: s, size: len(s)}
-	r.must(`{`)
+	r.expect(`{`)
 	if r.skip(`"id":`) {
 		m.ID = r.text()
-		r.must(`,`)
+		r.expect(`,`)
 	}
 	if r.skip(`"createdAt":`) {
 		at, err := readTime(r.text())
 		m.CreatedAt, r.failed = at, r.failed || err != nil
-		r.must(`,`)
+		r.expect(`,`)
 	}
 	if r.skip(`"parentId":`) {
 		m.ParentID = r.text()
-		r.must(`,`)
+		r.expect(`,`)
 	}
-	r.must(`"role":`)
+	r.expect(`"role":`)
 	m.Role = r.role()
 	if r.skip(`,"name":`) {
 		m.Name = r.text()
 	}
-	r.must(`,"content":`)
+	r.expect(`,"content":`)
 	m.Content = r.content()
 	if r.skip(`,"reasoning_content":`) {
 		m.Reasoning = r.text()
@@ -46,11 +46,11 @@ func written(s string) (m ragctx.Message, ok bool) {
 		calls = r.calls()
 	}
 	if r.skip(`,"tool_result":{`) {
-		m.Content = answered(m.Content, calls, r.result())
+		m.Content = withResult(m.Content, calls, r.result())
 	} else {
 		m.Content = append(m.Content, calls...)
 	}
-	r.must(`}`)
+	r.expect(`}`)
 	return m, !r.failed && r.rest == ""
 }
 
@@ -68,7 +68,7 @@ func (r *reader) skip(token string) (ok bool) {
 	return ok
 }
 
-func (r *reader) must(token string) { r.failed = !r.skip(token) || r.failed }
+func (r *reader) expect(token string) { r.failed = !r.skip(token) || r.failed }
 
 // text reads a string.
 func (r *reader) text() string {
@@ -90,7 +90,7 @@ func (r *reader) text() string {
 }
 
 // stringEnd returns the end of the JSON string that s begins with, or 0 if s begins with no string.
-// plain reports whether the string contains no escapes.
+// isPlain reports whether the string contains no escapes.
 func stringEnd(s string) (end int, plain bool) {
 	if !strings.HasPrefix(s, `"`) {
 		return 0, false
@@ -176,18 +176,18 @@ func (r *reader) metadata() map[string]any {
 // calls reads a list of calls after its opening bracket.
 func (r *reader) calls() (out ragctx.Content) {
 	for !r.failed {
-		r.must(`{"id":`)
+		r.expect(`{"id":`)
 		one := ragctx.Block{Type: ragctx.BlockToolUse, ID: r.text()}
-		r.must(`,"name":`)
+		r.expect(`,"name":`)
 		one.Name = r.text()
-		r.must(`,"arguments":`)
+		r.expect(`,"arguments":`)
 		one.Input = r.input()
-		r.must(`}`)
+		r.expect(`}`)
 		if out = append(out, one); !r.skip(`,`) {
 			break
 		}
 	}
-	r.must(`]`)
+	r.expect(`]`)
 	return out
 }
 
@@ -197,24 +197,24 @@ func (r *reader) input() json.RawMessage {
 		return r.value()
 	}
 	end, _ := stringEnd(r.rest)
-	out, ok := objectIn(json.RawMessage(r.rest[:end]))
+	out, ok := objectInString(json.RawMessage(r.rest[:end]))
 	r.rest, r.failed = r.rest[end:], r.failed || !ok
 	return out
 }
 
 // result reads a result after its opening brace.
 func (r *reader) result() ragctx.Block {
-	r.must(`"content":`)
+	r.expect(`"content":`)
 	out := ragctx.Block{Type: ragctx.BlockToolResult, Content: textContent(r.text())}
-	r.must(`,"call_id":`)
+	r.expect(`,"call_id":`)
 	out.ToolUseID = r.text()
-	r.must(`,"tool_name":`)
+	r.expect(`,"tool_name":`)
 	out.Name = r.text()
-	r.must(`,"is_error":`)
+	r.expect(`,"is_error":`)
 	if out.IsError = r.skip(`true`); !out.IsError {
-		r.must(`false`)
+		r.expect(`false`)
 	}
-	r.must(`}`)
+	r.expect(`}`)
 	return out
 }
 
@@ -228,8 +228,8 @@ func textContent(s string) ragctx.Content {
 
 // withResult appends calls and a result to a content. A content that consists only of the result's
 // text is dropped.
-func answered(c, calls ragctx.Content, result ragctx.Block) ragctx.Content {
-	if c.String() == result.Content.String() && plain(c) {
+func withResult(c, calls ragctx.Content, result ragctx.Block) ragctx.Content {
+	if c.String() == result.Content.String() && isPlain(c) {
 		c = nil
 	}
 	return append(append(c, calls...), result)

@@ -34,7 +34,7 @@ type CurrentTrace struct{ Sections []string }
 
 // Compile implements [Compiler].
 func (t CurrentTrace) Compile(_ context.Context, c Context, e Execution) ([]ragctx.Message, error) {
-	return valid(c.store.Select(t.Sections...).chosen(e.Shows)), nil
+	return soundMessages(c.store.Select(t.Sections...).filter(e.Shows)), nil
 }
 
 // AllSections compiles all sections in the order of the store.
@@ -42,7 +42,7 @@ type AllSections struct{}
 
 // Compile implements [Compiler].
 func (AllSections) Compile(_ context.Context, c Context, _ Execution) ([]ragctx.Message, error) {
-	return valid(c.store.Messages()), nil
+	return soundMessages(c.store.Messages()), nil
 }
 
 // SelectedSections compiles the named sections in that order, with all traces. It skips sections
@@ -56,7 +56,7 @@ func (s SelectedSections) Compile(_ context.Context, c Context, _ Execution) ([]
 	if len(names) == 0 {
 		names = []string{SectionMessages}
 	}
-	return valid(c.store.Select(names...).Messages()), nil
+	return soundMessages(c.store.Select(names...).Messages()), nil
 }
 
 // compilers are the named compilers.
@@ -96,7 +96,7 @@ func NewCompiler(name string, sections ...string) (Compiler, error) {
 }
 
 // soundMessages returns the messages of [Sound]. It takes ownership of the given list.
-func valid(messages []ragctx.Message) []ragctx.Message {
+func soundMessages(messages []ragctx.Message) []ragctx.Message {
 	v, _, _ := sound(messages, Limits{})
 	return v.Messages
 }

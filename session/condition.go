@@ -28,7 +28,7 @@ type conditionKey struct{}
 // WithCondition returns a context that makes changes by a [Storage] conditional. The condition is
 // checked atomically with the change, so of several changes with one condition only one succeeds.
 // It travels in the context because layers between the caller and the storage need not know it.
-func If(ctx context.Context, c Condition) context.Context {
+func WithCondition(ctx context.Context, c Condition) context.Context {
 	return context.WithValue(ctx, conditionKey{}, c)
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Context is the complete state of one agent's conversation: messages in sections, metadata, the
 // system prompt, and the response format. It is immutable like [Store], and its zero value is
-// empty.
+// lacksResult.
 type Context struct {
 	store    Store
 	metadata map[string]any
@@ -96,7 +96,7 @@ func (c Context) WithResponseFormat(f ResponseFormat) Context {
 
 // WithSettings returns the context with a system prompt and a response format. Empty arguments
 // leave the context's values unchanged.
-func (c Context) Configured(prompt string, f ResponseFormat) Context {
+func (c Context) WithSettings(prompt string, f ResponseFormat) Context {
 	if prompt != "" {
 		c.system = prompt
 	}
@@ -108,7 +108,7 @@ func (c Context) Configured(prompt string, f ResponseFormat) Context {
 
 // CacheablePrefix is the part of a prompt that is the same in successive calls of a model, so that
 // providers can cache it.
-type Cached struct {
+type CacheablePrefix struct {
 	// Messages holds the system message, or nothing if there is no prompt.
 	Messages []ragctx.Message
 	// Tools are tool definitions in the provider's format.
@@ -117,8 +117,8 @@ type Cached struct {
 }
 
 // CacheablePrefix returns the cacheable part of the context with the definitions of tools.
-func (c Context) Cached(tools []json.RawMessage) Cached {
-	out := Cached{Tools: tools, ResponseFormat: c.format}
+func (c Context) CacheablePrefix(tools []json.RawMessage) CacheablePrefix {
+	out := CacheablePrefix{Tools: tools, ResponseFormat: c.format}
 	if c.system != "" {
 		out.Messages = []ragctx.Message{ragctx.TextMessage(ragctx.RoleSystem, c.system)}
 	}

@@ -9,16 +9,16 @@ import (
 )
 
 // callList is a list of calls in ragctx's or OpenAI's format.
-type anyCall []ragctx.Block
+type callList []ragctx.Block
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (c *anyCall) UnmarshalJSON(b []byte) error {
+func (c *callList) UnmarshalJSON(b []byte) error {
 	var list []struct {
 		callJSON
 
 		Function callJSON `json:"function"`
 	}
-	if !nothing(b) {
+	if !isNothing(b) {
 		if err := json.Unmarshal(b, &list); err != nil {
 			return err
 		}
@@ -37,23 +37,23 @@ func (c *anyCall) UnmarshalJSON(b []byte) error {
 // arguments reads the input of a call: an object, or an object encoded as a string. A missing input
 // is {}.
 func arguments(raw json.RawMessage) json.RawMessage {
-	if inner, ok := objectIn(raw); ok {
+	if inner, ok := objectInString(raw); ok {
 		return inner
 	}
-	if nothing(raw) || string(raw) == `""` {
+	if isNothing(raw) || string(raw) == `""` {
 		return json.RawMessage("{}")
 	}
 	return json.RawMessage(compact(raw))
 }
 
 // objectInString returns the object that a JSON string encodes, with its original spacing.
-func objectIn(raw json.RawMessage) (inner json.RawMessage, ok bool) {
-	inner, ok = jsonIn(raw)
+func objectInString(raw json.RawMessage) (inner json.RawMessage, ok bool) {
+	inner, ok = jsonInString(raw)
 	return inner, ok && !strings.HasPrefix(string(inner), `"`)
 }
 
 // jsonInString returns the object or string that a JSON string encodes.
-func jsonIn(raw json.RawMessage) (inner json.RawMessage, ok bool) {
+func jsonInString(raw json.RawMessage) (inner json.RawMessage, ok bool) {
 	var text string
 	if !strings.HasPrefix(string(raw), `"`) || json.Unmarshal(raw, &text) != nil {
 		return nil, false

@@ -49,7 +49,7 @@ func (l TokenLimit) Compile(ctx context.Context, c Context, e Execution) ([]ragc
 	for _, cost := range costs {
 		whole.Tokens += cost
 	}
-	return shorten(whole, costs, p, Limits{Tokens: l.Tokens, Scale: l.Scale}).Messages, nil
+	return truncateSound(whole, costs, p, Limits{Tokens: l.Tokens, Scale: l.Scale}).Messages, nil
 }
 
 // count sets the costs of the messages that matter: the essential ones, and the newest others until
@@ -97,7 +97,7 @@ func (r Recent) Compile(ctx context.Context, c Context, e Execution) ([]ragctx.M
 		costs[i] = 1
 	}
 	whole.Tokens = len(costs)
-	return shorten(whole, costs, p, Limits{Tokens: r.Messages}).Messages, nil
+	return truncateSound(whole, costs, p, Limits{Tokens: r.Messages}).Messages, nil
 }
 
 // Retrieval prepends text retrieved for the newest instruction to the output of another compiler,

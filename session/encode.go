@@ -68,7 +68,7 @@ func (s Store) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [json.Unmarshaler]. Sections with the same name are joined.
 func (s *Store) UnmarshalJSON(b []byte) error {
-	if nothing(b) {
+	if isNothing(b) {
 		*s = Store{}
 		return nil
 	}
@@ -105,7 +105,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON implements [json.Unmarshaler].
 func (o *object) UnmarshalJSON(b []byte) error {
 	var m ragctx.Metadata
-	if !nothing(b) {
+	if !isNothing(b) {
 		if err := json.Unmarshal(b, &m); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ type resultJSON struct {
 // in UTC, parentId, role, name, content, _metadata, tool_calls and tool_result.
 //
 // Content is a string or a list of parts. Calls after all other parts become tool_calls. A single
-// plain-text result becomes tool_result, with its text also in content. Content in another order,
+// isPlain-text result becomes tool_result, with its text also in content. Content in another order,
 // several results, and vendor-specific parts stay in the list as parts of type tool_use,
 // tool_result and vendor, so nothing is lost. Arguments with white space are encoded as a JSON
 // string to preserve it.
@@ -169,7 +169,7 @@ func EncodeMessage(m ragctx.Message) ([]byte, error) {
 	case len(content) == 1 && content[0].IsPlain() && content[0].Text != "":
 		w.Content, err = json.Marshal(content[0].Text)
 	default:
-		w.Content, err = json.Marshal([]ragctx.Block(spaced(content)))
+		w.Content, err = json.Marshal([]ragctx.Block(quoteInputs(content)))
 	}
 	if err != nil {
 		return nil, err
@@ -180,28 +180,28 @@ func EncodeMessage(m ragctx.Message) ([]byte, error) {
 // split moves calls and a result out of a content if decoding restores their places, and returns
 // the remaining content.
 func (w *messageJSON) split(c ragctx.Content) ragctx.Content {
-	if len(c) == 1 && isResult(c[0]) && len(c[0].Part) == 0 && plain(c[0].Content) {
+	if len(c) == 1 && isResult(c[0]) && len(c[0].Part) == 0 && isPlain(c[0].Content) {
 		r := c[0]
 		w.Result = &resultJSON{Content: r.Content.String(), CallID: r.ToolUseID, Tool: r.Name, IsError: r.IsError}
 		return r.Content
 	}
 	calls := slices.IndexFunc(c, func(b ragctx.Block) bool { return b.Type == ragctx.BlockToolUse })
-	if calls < 0 || slices.ContainsFunc(c[:calls], isResult) || slices.ContainsFunc(c[calls:], unsplittable) {
+	if calls < 0 || slices.ContainsFunc(c[:calls], isResult) || slices.ContainsFunc(c[calls:], notPlainCall) {
 		return c
 	}
 	for _, b := range c[calls:] {
-		w.Calls = append(w.Calls, callJSON{b.ID, b.Name, spacedInput(b.Input)})
+		w.Calls = append(w.Calls, callJSON{b.ID, b.Name, quoteInput(b.Input)})
 	}
 	return c[:calls]
 }
 
 // quoteInputs applies quoteInput to all calls of a content.
-func spaced(c ragctx.Content) ragctx.Content {
+func quoteInputs(c ragctx.Content) ragctx.Content {
 	c = slices.Clone(c)
 	for i := range c {
-		c[i].Content = spaced(c[i].Content)
+		c[i].Content = quoteInputs(c[i].Content)
 		if c[i].Type == ragctx.BlockToolUse {
-			c[i].Input = spacedInput(c[i].Input)
+			c[i].Input = quoteInput(c[i].Input)
 		}
 	}
 	return c
@@ -209,9 +209,9 @@ func spaced(c ragctx.Content) ragctx.Content {
 
 // quoteInput encodes an object as a JSON string if JSON encoding would change its spacing. It also
 // quotes a string that could be mistaken for such an encoding.
-func spacedInput(raw json.RawMessage) json.RawMessage {
+func quoteInput(raw json.RawMessage) json.RawMessage {
 	b, err := json.Marshal(raw)
-	if _, ambiguous := jsonIn(raw); err != nil || !ambiguous && (bytes.Equal(b, raw) || !strings.HasPrefix(compact(raw), "{")) {
+	if _, ambiguous := jsonInString(raw); err != nil || !ambiguous && (bytes.Equal(b, raw) || !strings.HasPrefix(compact(raw), "{")) {
 		return raw
 	}
 	if b, err = json.Marshal(string(raw)); err != nil {
@@ -224,37 +224,37 @@ func isResult(b ragctx.Block) bool { return b.Type == ragctx.BlockToolResult }
 
 // notPlainCall reports whether a block cannot be an element of tool_calls, which requires an input
 // object.
-func unsplittable(b ragctx.Block) bool {
+func notPlainCall(b ragctx.Block) bool {
 	return b.Type != ragctx.BlockToolUse || len(b.Part) > 0 || !strings.HasPrefix(compact(b.Input), "{")
 }
 
 // isPlain reports whether a content is empty or a single text.
-func plain(c ragctx.Content) bool {
+func isPlain(c ragctx.Content) bool {
 	return len(c) == 0 || len(c) == 1 && c[0].IsPlain() && c[0].Text != ""
 }
 
 // DecodeMessage decodes the output of [EncodeMessage] and older forms: the key metadata, calls and
 // result within the metadata, arguments as JSON strings, and OpenAI's calls and images. A message
-// without a role is the user's.
+// removeBlocks a role is the user's.
 func DecodeMessage(b []byte) (ragctx.Message, error) { return ReadMessage(string(b)) }
 
 // ReadMessage is [DecodeMessage] of a string. Texts of the message may share its memory.
 func ReadMessage(s string) (ragctx.Message, error) {
-	if m, ok := written(s); ok {
+	if m, ok := readCanonical(s); ok {
 		return m, nil
 	}
-	return anyForm([]byte(s))
+	return readAnyForm([]byte(s))
 }
 
 // readAnyForm decodes a message in any supported form.
-func anyForm(b []byte) (ragctx.Message, error) {
+func readAnyForm(b []byte) (ragctx.Message, error) {
 	var w struct {
 		messageJSON
 
 		Role     string  `json:"role"`
 		Metadata object  `json:"_metadata"`
 		Older    object  `json:"metadata"`
-		Calls    anyCall `json:"tool_calls"`
+		Calls    callList `json:"tool_calls"`
 		Result   *result `json:"tool_result"`
 	}
 	if err := json.Unmarshal(b, &w); err != nil {
@@ -273,16 +273,16 @@ func anyForm(b []byte) (ragctx.Message, error) {
 	}
 	calls, res := []ragctx.Block(w.Calls), (*ragctx.Block)(w.Result)
 	if len(calls) == 0 && len(m.ToolUses()) == 0 {
-		m.Metadata = moveOut(m.Metadata, "tool_calls", (*anyCall)(&calls))
+		m.Metadata = extract(m.Metadata, "tool_calls", (*callList)(&calls))
 	}
 	if res == nil && len(m.ToolResults()) == 0 {
 		var older result
-		if rest := moveOut(m.Metadata, "tool_result", &older); len(rest) < len(m.Metadata) {
+		if rest := extract(m.Metadata, "tool_result", &older); len(rest) < len(m.Metadata) {
 			m.Metadata, res = rest, (*ragctx.Block)(&older)
 		}
 	}
 	if res != nil {
-		m.Content = answered(m.Content, calls, *res)
+		m.Content = withResult(m.Content, calls, *res)
 	} else {
 		m.Content = append(m.Content, calls...)
 	}
@@ -291,7 +291,7 @@ func anyForm(b []byte) (ragctx.Message, error) {
 
 // extract decodes a value of a map into to and returns the map without it. A value that cannot be
 // decoded stays in the map.
-func moveOut(m map[string]any, key string, to any) map[string]any {
+func extract(m map[string]any, key string, to any) map[string]any {
 	v, ok := m[key]
 	if !ok {
 		return m
@@ -327,7 +327,7 @@ func readTime(s string) (time.Time, error) {
 func readContent(raw json.RawMessage) (ragctx.Content, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
-	case nothing(raw) || string(raw) == `""`:
+	case isNothing(raw) || string(raw) == `""`:
 		return nil, nil
 	case raw[0] == '"':
 		var c ragctx.Content
@@ -348,12 +348,12 @@ func readContent(raw json.RawMessage) (ragctx.Content, error) {
 }
 
 // unquoteInputs reverses quoteInput for a block.
-func unspaced(b *ragctx.Block) {
-	if input, ok := jsonIn(b.Input); ok && b.Type == ragctx.BlockToolUse {
+func unquoteInputs(b *ragctx.Block) {
+	if input, ok := jsonInString(b.Input); ok && b.Type == ragctx.BlockToolUse {
 		b.Input = input
 	}
 	for i := range b.Content {
-		unspaced(&b.Content[i])
+		unquoteInputs(&b.Content[i])
 	}
 }
 
@@ -375,7 +375,7 @@ func readPart(raw json.RawMessage) (ragctx.Block, error) {
 	}
 	switch p.Type {
 	case ragctx.BlockText, ragctx.BlockImage, ragctx.BlockToolUse, ragctx.BlockToolResult, ragctx.BlockVendor:
-		unspaced(&p.Block)
+		unquoteInputs(&p.Block)
 		return p.Block, nil
 	case "image_url":
 		if media, data, ok := dataURL(p.ImageURL.URL); ok {

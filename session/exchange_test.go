@@ -106,7 +106,7 @@ func exchange(t *rapid.T, name string) []ragctx.Message {
 }
 
 // Whatever an exchange holds, it is in the view with each of its calls and results, and is
-// cut to what fits: a view exceeds the budget only where its smallest form does.
+// shrinkBlocks to what fits: a view exceeds the budget only where its smallest form does.
 func TestNewestExchangeIsCutToWhatFits(t *testing.T) {
 	o200k, err := tokens.New("o200k_base")
 	if err != nil {
@@ -140,8 +140,8 @@ func TestNewestExchangeIsCutToWhatFits(t *testing.T) {
 		if most := max(l.Tokens, least.Tokens); v.Tokens > most {
 			t.Fatalf("%d tokens in %d, at least %d", v.Tokens, l.Tokens, least.Tokens)
 		}
-		if again := session.Truncate(v.Messages, l); again.Tokens != v.Tokens || len(again.Cuts) > 0 {
-			t.Fatalf("a view is cut again: %d tokens, then %d, %+v", v.Tokens, again.Tokens, again.Cuts)
+		if again := session.Truncate(v.Messages, l); again.Tokens != v.Tokens || len(again.Dropped) > 0 {
+			t.Fatalf("a view is cut again: %d tokens, then %d, %+v", v.Tokens, again.Tokens, again.Dropped)
 		}
 		for _, m := range v.Messages {
 			for _, b := range m.ToolUses() {
@@ -181,8 +181,8 @@ func TestOversizedResult(t *testing.T) {
 		if got := v.Messages[5].Content[0].Content.String(); got != "ok" {
 			t.Errorf("the small result is %q", got)
 		}
-		if c := v.Cuts[len(v.Cuts)-1]; c.Index != 4 || !c.Partial || c.Reason != session.ReasonBudget || c.Tokens < 100_000 {
-			t.Errorf("%+v", v.Cuts)
+		if c := v.Dropped[len(v.Dropped)-1]; c.Index != 4 || !c.Partial || c.Reason != session.ReasonBudget || c.Tokens < 100_000 {
+			t.Errorf("%+v", v.Dropped)
 		}
 	}
 }
@@ -243,8 +243,8 @@ func TestNestedResultsCount(t *testing.T) {
 	if n := scale.Message(messages[2]); n < 10_000 {
 		t.Errorf("%d tokens", n)
 	}
-	if v := session.Truncate(messages, session.Limits{Tokens: 500, Scale: scale}); v.Over > 0 || len(v.Messages) != 3 || len(v.Cuts) != 1 {
-		t.Errorf("over %d, %+v", v.Over, v.Cuts)
+	if v := session.Truncate(messages, session.Limits{Tokens: 500, Scale: scale}); v.Over > 0 || len(v.Messages) != 3 || len(v.Dropped) != 1 {
+		t.Errorf("over %d, %+v", v.Over, v.Dropped)
 	}
 }
 

@@ -2,6 +2,6 @@ package session
 
 // Written and AnyForm are the two ways in which messages are read.
 var (
-	Written = written
-	AnyForm = anyForm
+	Written = readCanonical
+	AnyForm = readAnyForm
 )

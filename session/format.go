@@ -46,9 +46,9 @@ func (f ResponseFormat) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It also accepts OpenAI's json_schema with schema,
-// name and strict, and an empty list for no format.
+// addSection and strict, and an empty list for no format.
 func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
-	if nothing(b) {
+	if isNothing(b) {
 		*f = ResponseFormat{}
 		return nil
 	}
@@ -63,7 +63,7 @@ func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
 	}
 	out := ResponseFormat{Type: w.Type, Schema: w.Schema, Name: w.Name, Strict: w.Strict}
 	if n := w.Nested; n != nil {
-		if nothing(out.Schema) {
+		if isNothing(out.Schema) {
 			out.Schema = n.Schema
 		}
 		if out.Name == "" {
@@ -73,7 +73,7 @@ func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
 			out.Strict = n.Strict
 		}
 	}
-	if nothing(out.Schema) {
+	if isNothing(out.Schema) {
 		out.Schema = nil
 	}
 	*f = out
@@ -82,7 +82,7 @@ func (f *ResponseFormat) UnmarshalJSON(b []byte) error {
 
 // isNothing reports whether JSON is absent, null, or an empty list. Languages with one type for
 // lists and maps encode an empty map as an empty list.
-func nothing(b json.RawMessage) bool {
+func isNothing(b json.RawMessage) bool {
 	switch compact(b) {
 	case "", "null", "[]":
 		return true

@@ -22,7 +22,7 @@ const jsonlVersion = 1
 const (
 	maxLine  = 32 << 20
 	maxLines = 1_000_000
-	maxBad   = 10_000
+	maxQuarantined   = 10_000
 )
 
 // line is a record of any type.
@@ -111,15 +111,15 @@ func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
 	p := parser{index: make(map[string]int), lost: make(Lost), sections: make(map[string]bool)}
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
-		if n > maxLines || len(p.bad) > maxBad {
-			return Archive{}, p.bad, ragctx.TooLarge("session", "has more than %d lines, or more than %d that cannot be read; import what is a session", maxLines, maxBad)
+		if n > maxLines || len(p.quarantined) > maxQuarantined {
+			return Archive{}, p.quarantined, ragctx.TooLarge("session", "has more than %d lines, or more than %d that cannot be read; import what is a session", maxLines, maxQuarantined)
 		}
 		text, tooLong, err := readLine(in)
 		if tooLong {
-			p.refuse(n, text, fmt.Errorf("longer than %d bytes", maxLine))
+			p.quarantine(n, text, fmt.Errorf("longer than %d bytes", maxLine))
 		} else if len(bytes.TrimSpace(text)) > 0 {
-			if err := p.take(n, text); err != nil {
-				p.refuse(n, text, err)
+			if err := p.parseLine(n, text); err != nil {
+				p.quarantine(n, text, err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -129,11 +129,11 @@ func ReadJSONL(r io.Reader) (Archive, []Quarantined, error) {
 			return Archive{}, nil, fmt.Errorf("read a session: %w", err)
 		}
 	}
-	if !p.headed && len(p.a.Entries) == 0 {
-		return Archive{}, p.bad, ragctx.Invalid("session", "has neither a header nor a message that can be read; send lines of JSON, the first of type session")
+	if !p.hasHeader && len(p.a.Entries) == 0 {
+		return Archive{}, p.quarantined, ragctx.Invalid("session", "has neither a header nor a message that can be read; send lines of JSON, the first of type session")
 	}
-	p.end()
-	return p.a, p.bad, nil
+	p.finish()
+	return p.a, p.quarantined, nil
 }
 
 // readLine reads a line of at most maxLine bytes, and skips the rest of a longer one.
@@ -141,7 +141,7 @@ func readLine(r *bufio.Reader) (text []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if tooLong = tooLong || len(text)+len(part) > maxLine; tooLong {
-			text = text[:min(len(text), maxKept)]
+			text = text[:min(len(text), maxQuarantinedText)]
 		} else {
 			text = append(text, part...)
 		}
@@ -152,35 +152,35 @@ func readLine(r *bufio.Reader) (text []byte, tooLong bool, err error) {
 }
 
 // maxQuarantinedText is the number of bytes kept of a quarantined line.
-const maxKept = 1000
+const maxQuarantinedText = 1000
 
 // parser builds an archive from lines.
 type parser struct {
 	a        Archive
-	bad      []Quarantined
-	headed   bool
+	quarantined      []Quarantined
+	hasHeader   bool
 	index    map[string]int
 	lost     Lost
 	sections map[string]bool
-	labels   []labelled
-	records  []recorded
+	labels   []labelLine
+	records  []compactionLine
 }
 
-type labelled struct {
+type labelLine struct {
 	line
 	at   int
 	text []byte
 }
 
-type recorded struct {
+type compactionLine struct {
 	Compaction
 	at   int
 	text []byte
 }
 
-func (p *parser) refuse(n int, text []byte, why error) {
+func (p *parser) quarantine(n int, text []byte, why error) {
 	text = bytes.TrimSpace(text)
-	p.bad = append(p.bad, Quarantined{n, string(bytes.ToValidUTF8(text[:min(len(text), maxKept)], []byte("\uFFFD"))), why.Error()})
+	p.quarantined = append(p.quarantined, Quarantined{n, string(bytes.ToValidUTF8(text[:min(len(text), maxQuarantinedText)], []byte("\uFFFD"))), why.Error()})
 }
 
 // maxDepth bounds the nesting of objects and arrays in a line. Content is decoded again at each
@@ -207,7 +207,7 @@ func depth(text []byte) (most int) {
 	return most
 }
 
-func (p *parser) take(n int, text []byte) error {
+func (p *parser) parseLine(n int, text []byte) error {
 	if d := depth(text); d > maxDepth {
 		return fmt.Errorf("nests objects and arrays %d deep, the limit is %d", d, maxDepth)
 	}
@@ -221,13 +221,13 @@ func (p *parser) take(n int, text []byte) error {
 	case "message":
 		return p.message(l)
 	case "label":
-		p.labels = append(p.labels, labelled{l, n, text})
+		p.labels = append(p.labels, labelLine{l, n, text})
 	case "compaction":
 		var c Compaction
 		if err := json.Unmarshal(l.Data, &c); err != nil {
 			return err
 		}
-		p.records = append(p.records, recorded{c, n, text})
+		p.records = append(p.records, compactionLine{c, n, text})
 	default:
 		return fmt.Errorf("the type %q is not known", ragctx.Clip(l.Type))
 	}
@@ -236,12 +236,12 @@ func (p *parser) take(n int, text []byte) error {
 
 func (p *parser) header(l line) error {
 	switch {
-	case p.headed:
+	case p.hasHeader:
 		return errors.New("a second header")
 	case l.Version > jsonlVersion:
 		return fmt.Errorf("version %d is newer than %d", l.Version, jsonlVersion)
 	}
-	p.headed = true
+	p.hasHeader = true
 	p.a.ID, p.a.Leaf, p.a.Parameters = l.ID, l.LeafID, l.Parameters
 	if l.CreatedAt != nil {
 		p.a.CreatedAt = l.CreatedAt.UTC()
@@ -252,13 +252,13 @@ func (p *parser) header(l line) error {
 			bad = err // the line is reported, but its other fields are used
 			continue
 		}
-		p.name(name)
+		p.addSection(name)
 	}
 	return bad
 }
 
 // addSection records the name of a section.
-func (p *parser) name(name string) {
+func (p *parser) addSection(name string) {
 	if !p.sections[name] {
 		p.sections[name] = true
 		p.a.Sections = append(p.a.Sections, name)
@@ -297,15 +297,15 @@ func (p *parser) message(l line) error {
 	}
 	p.index[m.ID] = len(p.a.Entries)
 	p.a.Entries = append(p.a.Entries, Entry{section, m})
-	p.name(section)
+	p.addSection(section)
 	return nil
 }
 
 // finish resolves references once all messages are known: parents, the leaf, labels and
 // compactions.
-func (p *parser) end() {
+func (p *parser) finish() {
 	p.lost.Relink(p.a.Entries)
-	if n := len(p.a.Entries); p.a.Leaf != "" || !p.headed {
+	if n := len(p.a.Entries); p.a.Leaf != "" || !p.hasHeader {
 		if p.a.Leaf = p.lost.nearest(p.a.Leaf, p.index); p.a.Leaf == "" && n > 0 {
 			p.a.Leaf = p.a.Entries[n-1].Message.ID
 		}
@@ -313,7 +313,7 @@ func (p *parser) end() {
 	for _, l := range p.labels {
 		switch _, ok := p.index[l.TargetID]; {
 		case !ok:
-			p.refuse(l.at, l.text, fmt.Errorf("no message has the id %q", ragctx.Clip(l.TargetID)))
+			p.quarantine(l.at, l.text, fmt.Errorf("no message has the id %q", ragctx.Clip(l.TargetID)))
 		case l.Label == nil || *l.Label == "":
 			delete(p.a.Labels, l.TargetID)
 		default:
@@ -328,13 +328,13 @@ func (p *parser) end() {
 		return ok
 	}
 	for _, r := range p.records {
-		have, taken := recordsOf(p.a.Compactions)
-		c, err := Options{}.Or().Record(r.Compaction, have, taken, known)
+		have, taken := compactionSize(p.a.Compactions)
+		c, err := Options{}.WithDefaults().PrepareCompaction(r.Compaction, have, taken, known)
 		if err != nil {
-			p.refuse(r.at, r.text, err)
+			p.quarantine(r.at, r.text, err)
 			continue
 		}
 		p.a.Compactions = append(p.a.Compactions, c)
 	}
-	slices.SortFunc(p.bad, func(a, b Quarantined) int { return a.Line - b.Line })
+	slices.SortFunc(p.quarantined, func(a, b Quarantined) int { return a.Line - b.Line })
 }

@@ -25,7 +25,7 @@ const (
 // Minimum sizes of a message, a block and a metadata value, approximately their size in memory and
 // on disk. They bound the number of empty messages.
 const (
-	messageSize = 48 // without its metadata
+	messageSize = 48 // removeBlocks its metadata
 	blockSize   = 64
 	valueSize   = 16
 )
@@ -82,7 +82,7 @@ type Size struct {
 
 // Add returns the size with more entries. It returns [ragctx.ErrTooLarge] if one of them or the
 // session is too large.
-func (s Size) Plus(entries []Entry) (Size, error) {
+func (s Size) Add(entries []Entry) (Size, error) {
 	for i, e := range entries {
 		if err := CheckBlocks(e.Message.Content, func() string { return fmt.Sprintf("messages[%d].content", i) }); err != nil {
 			return s, err
@@ -114,11 +114,11 @@ func CheckBlocks(c ragctx.Content, field func() string) error {
 // CheckSize returns the size of an archive's messages, or [ragctx.ErrTooLarge] if the archive
 // exceeds the limits of a session.
 func (a Archive) CheckSize() (Size, error) {
-	records, _ := recordsOf(a.Compactions)
+	records, _ := compactionSize(a.Compactions)
 	if err := records.check(); err != nil {
 		return Size{}, err
 	}
-	if _, err := Annotated(nil, a.Parameters); err != nil {
+	if _, err := MergeParameters(nil, a.Parameters); err != nil {
 		return Size{}, err
 	}
 	names := make(map[string]bool, len(a.Sections))
@@ -131,7 +131,7 @@ func (a Archive) CheckSize() (Size, error) {
 	if err := CheckSections(len(names)); err != nil {
 		return Size{}, err
 	}
-	return Size{}.Plus(a.Entries)
+	return Size{}.Add(a.Entries)
 }
 
 // CheckSections returns an error if n exceeds the number of sections of a session.
@@ -143,12 +143,12 @@ func CheckSections(n int) error {
 }
 
 // CompactionSize is the number and total size of a session's compactions.
-type Records struct {
+type CompactionSize struct {
 	Number int
 	Bytes  int64
 }
 
-func (r Records) check() error {
+func (r CompactionSize) check() error {
 	if r.Number > MaxRecords || r.Bytes > MaxRecordBytes {
 		return tooLarge("compactions", "make the session have %d of %d bytes, the limits are %d and %d; undo some", r.Number, r.Bytes, MaxRecords, MaxRecordBytes)
 	}
@@ -157,7 +157,7 @@ func (r Records) check() error {
 
 // compactionSize returns the size of compactions, and a function that reports whether one of them
 // has an id.
-func recordsOf(all []Compaction) (size Records, taken func(id string) bool) {
+func compactionSize(all []Compaction) (size CompactionSize, taken func(id string) bool) {
 	for _, c := range all {
 		size.Number++
 		size.Bytes += int64(len(c.Record))
@@ -178,7 +178,7 @@ func tooLarge(field, format string, args ...any) error {
 }
 
 // MergeParameters returns have updated with more; a nil value removes a parameter.
-func Annotated(have, more map[string]any) (map[string]any, error) {
+func MergeParameters(have, more map[string]any) (map[string]any, error) {
 	out := maps.Clone(overlay(have, more))
 	maps.DeleteFunc(out, func(key string, v any) bool { return v == nil })
 	b, err := json.Marshal(out)

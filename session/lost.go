@@ -25,7 +25,7 @@ func (l Lost) Relink(entries []Entry) {
 
 // Repair returns an archive without its lost messages and without labels and compactions of them.
 // Children of lost messages are relinked, and the leaf moves to the nearest existing ancestor.
-func (l Lost) Left(ctx context.Context, a Archive) (Archive, error) {
+func (l Lost) Repair(ctx context.Context, a Archive) (Archive, error) {
 	if len(l) == 0 {
 		return a, nil
 	}
@@ -33,7 +33,7 @@ func (l Lost) Left(ctx context.Context, a Archive) (Archive, error) {
 	if _, lost := l[a.Leaf]; lost {
 		a.Leaf = l.nearest(a.Leaf, a.index())
 	}
-	err := a.keep(ctx, a)
+	err := a.carryOver(ctx, a)
 	return a, err
 }
 

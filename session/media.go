@@ -46,13 +46,13 @@ func (s Scale) JSON(raw json.RawMessage) int {
 	if d.Decode(&v) != nil {
 		return s.Counter.Count(string(raw))
 	}
-	w := jsonWalk{scale: s}
+	w := jsonCost{scale: s}
 	w.value(v, "", "")
 	return w.tokens + s.Counter.Count(w.frame.String())
 }
 
 // jsonCost sums the cost of a JSON value: tokens for its strings, frame for everything else.
-type jsonWalk struct {
+type jsonCost struct {
 	scale  Scale
 	tokens int
 	frame  strings.Builder
@@ -60,7 +60,7 @@ type jsonWalk struct {
 
 // value adds a value. key is the field that contains it, media the media type of the enclosing
 // object.
-func (w *jsonWalk) value(v any, key, media string) {
+func (w *jsonCost) value(v any, key, media string) {
 	switch v := v.(type) {
 	case string:
 		w.frame.WriteString(`""`)
@@ -68,7 +68,7 @@ func (w *jsonWalk) value(v any, key, media string) {
 		if !ok {
 			n = w.scale.Counter.Count(v)
 		}
-		if w.tokens += n; !ok && isImage(media) && slices.Contains(references, key) {
+		if w.tokens += n; !ok && isImage(media) && slices.Contains(referenceKeys, key) {
 			w.tokens += MaxImageTokens
 		}
 	case []any:
@@ -114,14 +114,14 @@ func mediaType(o map[string]any, around string) string {
 }
 
 // referenceKeys are the fields that refer to media stored elsewhere.
-var references = []string{"url", "uri", "image_url", "file_id", "file_uri", "fileUri"}
+var referenceKeys = []string{"url", "uri", "image_url", "file_id", "file_uri", "fileUri"}
 
 func isImage(media string) bool { return media == "image" || strings.HasPrefix(media, "image/") }
 
 // mediaTokens returns the cost of a string that holds media: base64 of a known type, or a data URL.
 // It returns false for other strings, and for the fields text and content.
 func mediaTokens(s, key, media string) (n int, ok bool) {
-	if key == "text" || key == "content" || slices.Contains(references, key) && !strings.HasPrefix(s, "data:") {
+	if key == "text" || key == "content" || slices.Contains(referenceKeys, key) && !strings.HasPrefix(s, "data:") {
 		return 0, false
 	}
 	if head, body, found := strings.Cut(s, ";base64,"); found && strings.HasPrefix(head, "data:") {

@@ -17,12 +17,12 @@ import (
 type Memory struct {
 	opts     Options
 	mu       sync.RWMutex
-	sessions map[Key]*kept
-	made     int64 // number of sessions created so far
+	sessions map[Key]*memorySession
+	created     int64 // number of sessions created so far
 }
 
 // memorySession is a stored session with an index of its messages.
-type kept struct {
+type memorySession struct {
 	Archive
 
 	at      map[string]int
@@ -39,11 +39,11 @@ func NewMemory(o Options) *Memory { return &Memory{opts: o} }
 
 // Create implements [Storage].
 func (s *Memory) Create(ctx context.Context, k Key) error {
-	return s.write(ctx, k, func(old *kept) error {
+	return s.write(ctx, k, func(old *memorySession) error {
 		if old != nil {
-			return old.madeIn(ctx, k)
+			return old.checkRequest(ctx, k)
 		}
-		return s.put(ctx, k, Archive{CreatedAt: s.opts.Or().Now().UTC()})
+		return s.put(ctx, k, Archive{CreatedAt: s.opts.WithDefaults().Now().UTC()})
 	})
 }
 
@@ -56,7 +56,7 @@ func (s *Memory) Has(ctx context.Context, k Key) (bool, error) {
 
 // Load implements [Storage].
 func (s *Memory) Load(ctx context.Context, k Key) (out Store, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		out = one.Store()
 		return nil
 	})
@@ -75,18 +75,18 @@ func (s *Memory) Replace(ctx context.Context, k Key, at Version, store Store) (R
 
 // save stores a session. If at is not nil, it only replaces a session at that version.
 func (s *Memory) save(ctx context.Context, k Key, at *Version, store Store) (Result, error) {
-	o := s.opts.Or()
-	return o.Saved(k, func(started time.Time) (after Archive, added int, err error) {
-		err = s.write(ctx, k, func(old *kept) error {
+	o := s.opts.WithDefaults()
+	return o.RunSave(k, func(started time.Time) (after Archive, added int, err error) {
+		err = s.write(ctx, k, func(old *memorySession) error {
 			before := Archive{CreatedAt: started}
-			if err := old.meets(ctx, k); err != nil {
+			if err := old.checkCondition(ctx, k); err != nil {
 				return err
 			}
 			switch {
 			case old == nil && at != nil:
-				return k.Missing()
+				return k.NotFoundError()
 			case old != nil && at != nil && old.version != *at:
-				return k.Changed()
+				return k.ChangedError()
 			case old != nil:
 				before = old.Archive
 			}
@@ -101,7 +101,7 @@ func (s *Memory) save(ctx context.Context, k Key, at *Version, store Store) (Res
 
 // Delete implements [Storage].
 func (s *Memory) Delete(ctx context.Context, k Key) error {
-	return s.change(ctx, k, func(*kept) error {
+	return s.change(ctx, k, func(*memorySession) error {
 		delete(s.sessions, k)
 		return nil
 	})
@@ -109,7 +109,7 @@ func (s *Memory) Delete(ctx context.Context, k Key) error {
 
 // Version implements [Storage].
 func (s *Memory) Version(ctx context.Context, k Key) (out Version, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		out = one.version
 		return nil
 	})
@@ -118,7 +118,7 @@ func (s *Memory) Version(ctx context.Context, k Key) (out Version, err error) {
 
 // Info implements [Storage].
 func (s *Memory) Info(ctx context.Context, k Key) (out Info, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		out = one.info()
 		out.ID, out.Version, out.UpdatedAt = k.ID, one.version, one.updated
 		return nil
@@ -132,7 +132,7 @@ func (a Archive) info() Info {
 		CreatedAt: a.CreatedAt, Leaf: a.Leaf, Sections: []SectionInfo{}, Parameters: maps.Clone(a.Parameters),
 		Labels: len(a.Labels), Compactions: len(a.Compactions),
 	}
-	size, _ := Size{}.Plus(a.Entries) // checked on writing
+	size, _ := Size{}.Add(a.Entries) // checked on writing
 	out.Messages, out.Bytes = size.Messages, size.Bytes
 	count, parents := make(map[string]int), make(map[string]bool)
 	for _, e := range a.Entries {
@@ -152,8 +152,8 @@ func (a Archive) info() Info {
 
 // Annotate implements [Storage].
 func (s *Memory) Annotate(ctx context.Context, k Key, parameters map[string]any) error {
-	return s.change(ctx, k, func(one *kept) error {
-		all, err := Annotated(one.Parameters, parameters)
+	return s.change(ctx, k, func(one *memorySession) error {
+		all, err := MergeParameters(one.Parameters, parameters)
 		if err == nil {
 			one.Parameters = all
 		}
@@ -163,15 +163,15 @@ func (s *Memory) Annotate(ctx context.Context, k Key, parameters map[string]any)
 
 // Append implements [Storage].
 func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) (out []ragctx.Message, err error) {
-	err = s.change(ctx, k, func(one *kept) error {
+	err = s.change(ctx, k, func(one *memorySession) error {
 		if err := CheckName("section", section); err != nil {
 			return err
 		}
-		if out, err = s.opts.Or().Adopt(messages, one.Leaf, one.has); err != nil || len(out) == 0 {
+		if out, err = s.opts.WithDefaults().Prepare(messages, one.Leaf, one.has); err != nil || len(out) == 0 {
 			return err
 		}
 		entries := EntriesOf(section, out)
-		size, err := one.size.Plus(entries)
+		size, err := one.size.Add(entries)
 		if err != nil {
 			return err
 		}
@@ -194,10 +194,10 @@ func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...
 
 // Get implements [Storage].
 func (s *Memory) Get(ctx context.Context, k Key, id string) (out Entry, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		i, ok := one.at[id]
 		if !ok {
-			return NoMessage(id)
+			return MessageNotFound(id)
 		}
 		out = one.Entries[i]
 		return nil
@@ -207,7 +207,7 @@ func (s *Memory) Get(ctx context.Context, k Key, id string) (out Entry, err erro
 
 // Section implements [Storage].
 func (s *Memory) Section(ctx context.Context, k Key, name string, limit int) (out []ragctx.Message, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		for _, e := range slices.Backward(one.Entries) {
 			if e.Section == name {
 				out = append(out, e.Message)
@@ -224,7 +224,7 @@ func (s *Memory) Section(ctx context.Context, k Key, name string, limit int) (ou
 
 // Leaf implements [Storage].
 func (s *Memory) Leaf(ctx context.Context, k Key) (out string, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		out = one.Archive.Leaf
 		return nil
 	})
@@ -233,9 +233,9 @@ func (s *Memory) Leaf(ctx context.Context, k Key) (out string, err error) {
 
 // Navigate implements [Storage].
 func (s *Memory) Navigate(ctx context.Context, k Key, id string) error {
-	return s.change(ctx, k, func(one *kept) error {
+	return s.change(ctx, k, func(one *memorySession) error {
 		if id != "" && !one.has(id) {
-			return NoMessage(id)
+			return MessageNotFound(id)
 		}
 		one.Archive.Leaf = id
 		return nil
@@ -244,9 +244,9 @@ func (s *Memory) Navigate(ctx context.Context, k Key, id string) error {
 
 // Path implements [Storage].
 func (s *Memory) Path(ctx context.Context, k Key, id string) (out []Entry, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		if id != "" && !one.has(id) {
-			return NoMessage(id)
+			return MessageNotFound(id)
 		}
 		out = one.path(cmp.Or(id, one.Archive.Leaf), one.at)
 		return nil
@@ -260,34 +260,34 @@ func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
 	if err := target.Validate(); err != nil {
 		return err
 	}
-	return s.write(ctx, k, func(one *kept) error {
+	return s.write(ctx, k, func(one *memorySession) error {
 		there := s.sessions[target]
-		if there != nil && there.madeIn(ctx, target) == nil {
+		if there != nil && there.checkRequest(ctx, target) == nil {
 			return nil
 		}
-		if err := one.meets(ctx, k); err != nil {
+		if err := one.checkCondition(ctx, k); err != nil {
 			return err
 		}
 		if one == nil {
-			return k.Missing()
+			return k.NotFoundError()
 		}
 		if there != nil {
-			return target.Taken()
+			return target.ExistsError()
 		}
 		fork, err := one.Fork(ctx, id)
 		if err != nil {
 			return err
 		}
-		fork.CreatedAt = s.opts.Or().Now().UTC()
+		fork.CreatedAt = s.opts.WithDefaults().Now().UTC()
 		return s.put(ctx, target, fork)
 	})
 }
 
 // Label implements [Storage].
 func (s *Memory) Label(ctx context.Context, k Key, id, label string) error {
-	return s.change(ctx, k, func(one *kept) error {
+	return s.change(ctx, k, func(one *memorySession) error {
 		if !one.has(id) {
-			return NoMessage(id)
+			return MessageNotFound(id)
 		}
 		if err := CheckName("label", label); err != nil {
 			return err
@@ -304,7 +304,7 @@ func (s *Memory) Label(ctx context.Context, k Key, id, label string) error {
 
 // Labels implements [Storage].
 func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		out = maps.Clone(one.Archive.Labels)
 		return nil
 	})
@@ -313,10 +313,10 @@ func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err 
 
 // AddCompaction implements [Storage].
 func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, spent ...string) (Compaction, error) {
-	err := s.change(ctx, k, func(one *kept) (err error) {
+	err := s.change(ctx, k, func(one *memorySession) (err error) {
 		left := slices.DeleteFunc(slices.Clone(one.Archive.Compactions), func(c Compaction) bool { return slices.Contains(spent, c.ID) })
-		have, taken := recordsOf(left)
-		if c, err = s.opts.Or().Record(c, have, taken, one.has); err == nil {
+		have, taken := compactionSize(left)
+		if c, err = s.opts.WithDefaults().PrepareCompaction(c, have, taken, one.has); err == nil {
 			left = append(left, c)
 			one.Archive.Compactions = left
 		}
@@ -327,7 +327,7 @@ func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, spent .
 
 // Compactions implements [Storage].
 func (s *Memory) Compactions(ctx context.Context, k Key) (out []Compaction, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		out = slices.Clone(one.Archive.Compactions)
 		return nil
 	})
@@ -336,7 +336,7 @@ func (s *Memory) Compactions(ctx context.Context, k Key) (out []Compaction, err 
 
 // UndoCompaction implements [Storage].
 func (s *Memory) UndoCompaction(ctx context.Context, k Key) (out Compaction, err error) {
-	err = s.change(ctx, k, func(one *kept) error {
+	err = s.change(ctx, k, func(one *memorySession) error {
 		n := len(one.Archive.Compactions)
 		if n == 0 {
 			return fmt.Errorf("undo a compaction: the session has none: %w", ragctx.ErrNotFound)
@@ -349,7 +349,7 @@ func (s *Memory) UndoCompaction(ctx context.Context, k Key) (out Compaction, err
 
 // Export implements [Storage].
 func (s *Memory) Export(ctx context.Context, k Key) (out Archive, err error) {
-	err = s.read(ctx, k, func(one *kept) error {
+	err = s.read(ctx, k, func(one *memorySession) error {
 		out = one.Archive.clone()
 		out.ID = k.ID
 		return nil
@@ -362,18 +362,18 @@ func (s *Memory) Import(ctx context.Context, k Key, a Archive) error {
 	if err := a.Validate(); err != nil {
 		return err
 	}
-	return s.write(ctx, k, func(old *kept) error {
+	return s.write(ctx, k, func(old *memorySession) error {
 		if old != nil {
-			return old.madeIn(ctx, k)
+			return old.checkRequest(ctx, k)
 		}
 		if a = a.clone(); a.CreatedAt.IsZero() {
-			a.CreatedAt = s.opts.Or().Now().UTC()
+			a.CreatedAt = s.opts.WithDefaults().Now().UTC()
 		}
 		return s.put(ctx, k, a)
 	})
 }
 
-func (one *kept) has(id string) bool {
+func (one *memorySession) has(id string) bool {
 	_, ok := one.at[id]
 	return ok
 }
@@ -384,12 +384,12 @@ func (s *Memory) put(ctx context.Context, k Key, a Archive) error {
 		return err
 	}
 	if s.sessions == nil {
-		s.sessions = make(map[Key]*kept)
+		s.sessions = make(map[Key]*memorySession)
 	}
 	one := s.sessions[k]
 	if one == nil {
-		s.made++
-		one = &kept{version: Version{Session: s.made, Salt: rand.Text()}, request: OnceOf(ctx)}
+		s.created++
+		one = &memorySession{version: Version{Session: s.created, Salt: rand.Text()}, request: RequestIDOf(ctx)}
 		s.sessions[k] = one
 	}
 	one.Archive, one.at, one.size = a, a.index(), size
@@ -399,16 +399,16 @@ func (s *Memory) put(ctx context.Context, k Key, a Archive) error {
 
 // checkRequest returns nil if the session was created by the request of ctx, and otherwise an error
 // that it exists.
-func (one *kept) madeIn(ctx context.Context, k Key) error {
-	if request := OnceOf(ctx); request != "" && request == one.request {
-		one.version.Note(ctx)
+func (one *memorySession) checkRequest(ctx context.Context, k Key) error {
+	if request := RequestIDOf(ctx); request != "" && request == one.request {
+		one.version.Report(ctx)
 		return nil
 	}
-	return k.Taken()
+	return k.ExistsError()
 }
 
 // checkCondition checks the condition of ctx; a nil session does not exist.
-func (one *kept) meets(ctx context.Context, k Key) error {
+func (one *memorySession) checkCondition(ctx context.Context, k Key) error {
 	if one == nil {
 		return ConditionOf(ctx).Check(k, nil)
 	}
@@ -416,13 +416,13 @@ func (one *kept) meets(ctx context.Context, k Key) error {
 }
 
 // changed advances the version after a change.
-func (s *Memory) changed(ctx context.Context, one *kept) {
-	one.version, one.updated = one.version.Next(), s.opts.Or().Now().UTC()
-	one.version.Note(ctx)
+func (s *Memory) changed(ctx context.Context, one *memorySession) {
+	one.version, one.updated = one.version.Next(), s.opts.WithDefaults().Now().UTC()
+	one.version.Report(ctx)
 }
 
 // read calls f with a session under the read lock.
-func (s *Memory) read(ctx context.Context, k Key, f func(*kept) error) error {
+func (s *Memory) read(ctx context.Context, k Key, f func(*memorySession) error) error {
 	if err := cmp.Or(ctx.Err(), k.Validate()); err != nil {
 		return err
 	}
@@ -430,19 +430,19 @@ func (s *Memory) read(ctx context.Context, k Key, f func(*kept) error) error {
 	defer s.mu.RUnlock()
 	one := s.sessions[k]
 	if one == nil {
-		return k.Missing()
+		return k.NotFoundError()
 	}
 	return f(one)
 }
 
 // change calls f with a session under the write lock.
-func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
-	return s.write(ctx, k, func(one *kept) error {
-		if err := one.meets(ctx, k); err != nil {
+func (s *Memory) change(ctx context.Context, k Key, f func(*memorySession) error) error {
+	return s.write(ctx, k, func(one *memorySession) error {
+		if err := one.checkCondition(ctx, k); err != nil {
 			return err
 		}
 		if one == nil {
-			return k.Missing()
+			return k.NotFoundError()
 		}
 		err := f(one)
 		if err == nil {
@@ -453,7 +453,7 @@ func (s *Memory) change(ctx context.Context, k Key, f func(*kept) error) error {
 }
 
 // write calls f with a session, or nil, under the write lock.
-func (s *Memory) write(ctx context.Context, k Key, f func(*kept) error) error {
+func (s *Memory) write(ctx context.Context, k Key, f func(*memorySession) error) error {
 	if err := cmp.Or(ctx.Err(), k.Validate()); err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@
 // # Pairs
 //
 // A tool call and its results belong together. Providers reject a conversation with a result
-// without its call, or with an unanswered call in the middle. A view therefore has neither, and no
-// cut separates a pair ([Groups]). An unanswered call is pending while only results follow it: its
+// removeBlocks its call, or with an unanswered call in the middle. A view therefore has neither, and no
+// shrinkBlocks separates a pair ([Groups]). An unanswered call is pending while only results follow it: its
 // agent is about to answer it, and it stays. Once the conversation has continued without a result,
 // the call is abandoned, and views drop it.
 package session
@@ -45,9 +45,9 @@ func groups(n int, p pairing) []Span {
 }
 
 // position identifies a block of a message.
-type place struct{ message, block int }
+type position struct{ message, block int }
 
-func (p place) compare(o place) int {
+func (p position) compare(o position) int {
 	return cmp.Or(cmp.Compare(p.message, o.message), cmp.Compare(p.block, o.block))
 }
 
@@ -59,8 +59,8 @@ type pairing struct {
 	links []link // in the order of the results
 	// orphans are results without a call; pending and abandoned are calls without a result. All are
 	// in order.
-	orphans, pending, abandoned []place
-	// empty reports tool messages without a result.
+	orphans, pending, abandoned []position
+	// lacksResult reports tool messages without a result.
 	empty bool
 }
 
@@ -71,12 +71,12 @@ func (p pairing) isSound() bool { return len(p.orphans)+len(p.abandoned) == 0 &&
 // as abandoned. Only users and tools can return results.
 func pair(messages []ragctx.Message) pairing {
 	p := pairing{links: make([]link, 0, len(messages)/4)}
-	open := make(map[string]place) // unanswered calls by id; few at a time
+	open := make(map[string]position) // unanswered calls by id; few at a time
 	for i := range messages {
 		m := &messages[i]
 		results := false
 		for j := range m.Content {
-			at := place{i, j}
+			at := position{i, j}
 			switch b := &m.Content[j]; b.Type {
 			case ragctx.BlockToolUse:
 				if m.Role != ragctx.RoleAssistant {
@@ -109,8 +109,8 @@ func pair(messages []ragctx.Message) pairing {
 			p.abandoned = append(p.abandoned, at)
 		}
 	}
-	slices.SortFunc(p.pending, place.compare)
-	slices.SortFunc(p.abandoned, place.compare)
+	slices.SortFunc(p.pending, position.compare)
+	slices.SortFunc(p.abandoned, position.compare)
 	return p
 }
 
@@ -165,17 +165,17 @@ func onlyResults(m ragctx.Message) bool {
 
 // canBegin reports whether a conversation may begin with a message: a user message without tool
 // results.
-func opens(m ragctx.Message) bool { return m.Role == ragctx.RoleUser && len(m.ToolResults()) == 0 }
+func canBegin(m ragctx.Message) bool { return m.Role == ragctx.RoleUser && len(m.ToolResults()) == 0 }
 
 // isInstruction reports whether a message is a user's instruction: it contains text of the user.
-func instructs(m ragctx.Message) bool {
+func isInstruction(m ragctx.Message) bool {
 	return m.Role == ragctx.RoleUser && strings.TrimSpace(m.Content.String()) != "" && !IsRecord(m)
 }
 
 // LastInstruction returns the index of the newest message with text of the user, or -1.
 func LastInstruction(messages []ragctx.Message) int {
 	for i, m := range slices.Backward(messages) {
-		if instructs(m) {
+		if isInstruction(m) {
 			return i
 		}
 	}

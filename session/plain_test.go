@@ -55,15 +55,15 @@ func equal(t *rapid.T, what string, want, got any) {
 	}
 }
 
-type place struct{ message, block int }
+type position struct{ message, block int }
 
-type link struct{ call, result place }
+type link struct{ call, result position }
 
 type pairing struct {
 	links []link
 	// orphans are results without a call; pending and abandoned are calls without a
 	// result. All are in order.
-	orphans, pending, abandoned []place
+	orphans, pending, abandoned []position
 }
 
 func plainGroups(n int, p pairing) []session.Span {
@@ -88,7 +88,7 @@ func plainGroups(n int, p pairing) []session.Span {
 
 func plainPair(messages []ragctx.Message) pairing {
 	type call struct {
-		place
+		position
 
 		answered, latest bool // latest says that a result would answer this one
 	}
@@ -98,7 +98,7 @@ func plainPair(messages []ragctx.Message) pairing {
 	for i := range messages {
 		m := &messages[i]
 		for j := range m.Content {
-			at := place{i, j}
+			at := position{i, j}
 			switch b := &m.Content[j]; b.Type {
 			case ragctx.BlockToolUse:
 				if m.Role == ragctx.RoleAssistant {
@@ -107,7 +107,7 @@ func plainPair(messages []ragctx.Message) pairing {
 					}
 					latest[b.ID] = len(calls)
 				}
-				calls = append(calls, call{place: at, latest: m.Role == ragctx.RoleAssistant})
+				calls = append(calls, call{position: at, latest: m.Role == ragctx.RoleAssistant})
 			case ragctx.BlockToolResult:
 				k, ok := latest[b.ToolUseID]
 				if !ok || m.Role == ragctx.RoleAssistant || session.IsSystem(*m) || calls[k].answered {
@@ -115,7 +115,7 @@ func plainPair(messages []ragctx.Message) pairing {
 					continue
 				}
 				calls[k].answered = true
-				p.links = append(p.links, link{calls[k].place, at})
+				p.links = append(p.links, link{calls[k].position, at})
 			default:
 			}
 		}
@@ -125,9 +125,9 @@ func plainPair(messages []ragctx.Message) pairing {
 		switch {
 		case c.answered:
 		case c.message >= last && c.latest:
-			p.pending = append(p.pending, c.place)
+			p.pending = append(p.pending, c.position)
 		default:
-			p.abandoned = append(p.abandoned, c.place)
+			p.abandoned = append(p.abandoned, c.position)
 		}
 	}
 	return p
@@ -181,10 +181,10 @@ func plainShorten(whole session.View, costs []int, p pairing, l session.Limits) 
 		fit = plainStepped(whole.Messages, runs, costs, fit, budget)
 	}
 	first, begin := plainBeginning(whole.Messages, runs[fit:])
-	v := session.View{Cuts: slices.Clone(whole.Cuts)}
+	v := session.View{Dropped: slices.Clone(whole.Dropped)}
 	for i, m := range whole.Messages {
 		if stay[i] || i >= begin {
-			v.Messages, v.Kept = append(v.Messages, m), append(v.Kept, whole.Kept[i])
+			v.Messages, v.Indexes = append(v.Messages, m), append(v.Indexes, whole.Indexes[i])
 			v.Tokens += costs[i]
 			continue
 		}
@@ -192,17 +192,17 @@ func plainShorten(whole session.View, costs []int, p pairing, l session.Limits) 
 		if i >= first {
 			reason = session.ReasonBoundary
 		}
-		c := session.Cut{Index: whole.Kept[i], Tokens: costs[i], Reason: reason}
-		for _, part := range whole.Cuts {
+		c := session.Dropped{Index: whole.Indexes[i], Tokens: costs[i], Reason: reason}
+		for _, part := range whole.Dropped {
 			if part.Index == c.Index {
 				c.Tokens += part.Tokens
 			}
 		}
-		v.Cuts = slices.DeleteFunc(v.Cuts, func(part session.Cut) bool { return part.Index == c.Index })
-		v.Cuts = append(v.Cuts, c)
+		v.Dropped = slices.DeleteFunc(v.Dropped, func(part session.Dropped) bool { return part.Index == c.Index })
+		v.Dropped = append(v.Dropped, c)
 	}
 	v.Over = max(v.Tokens-budget, 0)
-	slices.SortStableFunc(v.Cuts, func(a, b session.Cut) int { return a.Index - b.Index })
+	slices.SortStableFunc(v.Dropped, func(a, b session.Dropped) int { return a.Index - b.Index })
 	return v
 }
 
@@ -213,9 +213,9 @@ func plainSound(messages []ragctx.Message, l session.Limits) (v session.View, co
 	}
 	p = plainPair(messages)
 	if len(p.orphans)+len(p.abandoned) == 0 && !slices.ContainsFunc(messages, isEmpty) {
-		v = session.View{Messages: messages, Kept: make([]int, len(messages))}
+		v = session.View{Messages: messages, Indexes: make([]int, len(messages))}
 		for i := range messages {
-			v.Kept[i] = i
+			v.Indexes[i] = i
 			v.Tokens += known[i]
 		}
 		v.Over = max(v.Tokens-l.Tokens, 0)
@@ -223,7 +223,7 @@ func plainSound(messages []ragctx.Message, l session.Limits) (v session.View, co
 	}
 	out := make(map[int]map[int]session.Reason) // by message and block: why the block is left out
 	for _, list := range []struct {
-		of  []place
+		of  []position
 		why session.Reason
 	}{{p.orphans, session.ReasonOrphanResult}, {p.abandoned, session.ReasonUnanswered}} {
 		for _, at := range list.of {
@@ -233,25 +233,25 @@ func plainSound(messages []ragctx.Message, l session.Limits) (v session.View, co
 			out[at.message][at.block] = list.why
 		}
 	}
-	v.Messages, v.Kept, costs = make([]ragctx.Message, 0, len(messages)), make([]int, 0, len(messages)), make([]int, 0, len(messages))
+	v.Messages, v.Indexes, costs = make([]ragctx.Message, 0, len(messages)), make([]int, 0, len(messages)), make([]int, 0, len(messages))
 	for i, m := range messages {
 		cost, why := known[i], session.Reason("")
 		if len(out[i]) > 0 {
 			m.Content, why = plainWithout(m.Content, out[i])
 		}
 		if why != "" && isBlank(m.Content) || isEmpty(m) {
-			v.Cuts = append(v.Cuts, session.Cut{Index: i, Tokens: cost, Reason: cmp.Or(why, session.ReasonOrphanResult)})
+			v.Dropped = append(v.Dropped, session.Dropped{Index: i, Tokens: cost, Reason: cmp.Or(why, session.ReasonOrphanResult)})
 			continue
 		}
 		if why != "" {
 			cost = l.Scale.Message(m)
-			v.Cuts = append(v.Cuts, session.Cut{Index: i, Partial: true, Tokens: max(known[i]-cost, 0), Reason: why})
+			v.Dropped = append(v.Dropped, session.Dropped{Index: i, Partial: true, Tokens: max(known[i]-cost, 0), Reason: why})
 		}
-		v.Messages, v.Kept, costs = append(v.Messages, m), append(v.Kept, i), append(costs, cost)
+		v.Messages, v.Indexes, costs = append(v.Messages, m), append(v.Indexes, i), append(costs, cost)
 		v.Tokens += cost
 	}
 	v.Over = max(v.Tokens-l.Tokens, 0)
-	if len(v.Cuts) > 0 {
+	if len(v.Dropped) > 0 {
 		p = plainPair(v.Messages)
 	}
 	return v, costs, p

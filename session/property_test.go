@@ -83,16 +83,16 @@ func TestTruncatedViews(t *testing.T) {
 		checkPairs(t, sound.Messages)
 		checkAccounts(t, messages, v, l)
 		checkStart(t, sound, v)
-		if i := session.LastInstruction(messages); i >= 0 && !slices.Contains(v.Kept, i) {
-			t.Fatalf("the newest instruction %d is not in %v", i, v.Kept)
+		if i := session.LastInstruction(messages); i >= 0 && !slices.Contains(v.Indexes, i) {
+			t.Fatalf("the newest instruction %d is not in %v", i, v.Indexes)
 		}
 		if again := session.Truncate(v.Messages, l); words(again.Messages) != words(v.Messages) {
 			t.Fatalf("a view is cut again: %s, then %s", words(v.Messages), words(again.Messages))
 		}
 		l.Tokens += rapid.IntRange(0, 100).Draw(t, "more")
-		for _, i := range v.Kept {
-			if more := session.Truncate(messages, l); !slices.Contains(more.Kept, i) {
-				t.Fatalf("with more tokens %d is gone: %v, then %v", i, v.Kept, more.Kept)
+		for _, i := range v.Indexes {
+			if more := session.Truncate(messages, l); !slices.Contains(more.Indexes, i) {
+				t.Fatalf("with more tokens %d is gone: %v, then %v", i, v.Indexes, more.Indexes)
 			}
 		}
 		if after, _ := json.Marshal(messages); string(after) != string(before) {
@@ -108,19 +108,19 @@ func checkAccounts(t *rapid.T, messages []ragctx.Message, v session.View, l sess
 	for _, m := range messages {
 		whole += l.Scale.Message(m)
 	}
-	all := slices.Clone(v.Kept)
-	for _, c := range v.Cuts {
+	all := slices.Clone(v.Indexes)
+	for _, c := range v.Dropped {
 		cut += c.Tokens
 		if !c.Partial {
 			all = append(all, c.Index)
-		} else if !slices.Contains(v.Kept, c.Index) {
-			t.Fatalf("message %d is cut in part and gone: %+v", c.Index, v.Cuts)
+		} else if !slices.Contains(v.Indexes, c.Index) {
+			t.Fatalf("message %d is cut in part and gone: %+v", c.Index, v.Dropped)
 		}
 	}
 	slices.Sort(all)
 	for i := range messages {
 		if i >= len(all) || all[i] != i {
-			t.Fatalf("%d messages, of which %v are shown and %+v cut", len(messages), v.Kept, v.Cuts)
+			t.Fatalf("%d messages, of which %v are shown and %+v cut", len(messages), v.Indexes, v.Dropped)
 		}
 	}
 	tokens := 0
@@ -130,8 +130,8 @@ func checkAccounts(t *rapid.T, messages []ragctx.Message, v session.View, l sess
 	if v.Tokens != tokens || v.Over != max(tokens-l.Tokens, 0) || tokens+cut != whole {
 		t.Fatalf("%d of %d tokens, %d cut, over %d; the view says %d", tokens, whole, cut, v.Over, v.Tokens)
 	}
-	if !slices.IsSorted(v.Kept) || len(v.Kept) != len(v.Messages) {
-		t.Fatalf("kept %v", v.Kept)
+	if !slices.IsSorted(v.Indexes) || len(v.Indexes) != len(v.Messages) {
+		t.Fatalf("kept %v", v.Indexes)
 	}
 }
 

@@ -12,42 +12,42 @@ import (
 
 // rangeIndex determines which ranges of an archive's messages are unchanged. Each message is
 // compared once, however many ranges contain it.
-type ranges struct {
+type rangeIndex struct {
 	at    map[string]int // indexes of messages by id
-	spots []spot         // by those indexes
+	nodes []node         // by those indexes
 }
 
 // node describes a message and its path to the root. Messages on the path are identified by depth;
 // the root has depth 1.
-type spot struct {
+type node struct {
 	depth        int
 	parent, jump int  // the parent, and an ancestor further up; for the root, itself
 	section      int  // depth of the first message of the run in the same section
-	broken       int  // depth of the nearest changed message; 0 is before the root, -1 is none
+	lastChanged       int  // depth of the nearest changed message; 0 is before the root, -1 is none
 	changed      bool // whether this message has changed
 }
 
 // compareRanges compares an archive with an earlier one.
-func (a Archive) since(ctx context.Context, before Archive) (ranges, error) {
-	r := ranges{a.index(), make([]spot, len(a.Entries))}
+func (a Archive) compareRanges(ctx context.Context, before Archive) (rangeIndex, error) {
+	r := rangeIndex{a.index(), make([]node, len(a.Entries))}
 	then := before.index()
-	var way []int
+	var path []int
 	for i := range a.Entries {
 		if err := ctx.Err(); err != nil {
-			return ranges{}, err
+			return rangeIndex{}, err
 		}
-		way = way[:0]
-		for at, more := i, true; more && r.spots[at].depth == 0; at, more = r.at[a.Entries[at].Message.ParentID] {
-			r.spots[at].depth = -1 // on the current path; meeting it again closes a cycle
-			way = append(way, at)
+		path = path[:0]
+		for at, more := i, true; more && r.nodes[at].depth == 0; at, more = r.at[a.Entries[at].Message.ParentID] {
+			r.nodes[at].depth = -1 // on the current path; meeting it again closes a cycle
+			path = append(path, at)
 		}
-		for _, at := range slices.Backward(way) {
+		for _, at := range slices.Backward(path) {
 			e := a.Entries[at]
 			was, there := then[e.Message.ID]
 			changed := !there || !sameEntry(e, before.Entries[was])
-			r.spots[at] = r.spot(at, a, changed)
-			if one := &r.spots[at]; !changed && !r.follows(e, before.Entries[was], then) {
-				one.broken = max(one.broken, one.depth-1)
+			r.nodes[at] = r.node(at, a, changed)
+			if one := &r.nodes[at]; !changed && !r.sameParent(e, before.Entries[was], then) {
+				one.lastChanged = max(one.lastChanged, one.depth-1)
 			}
 		}
 	}
@@ -56,14 +56,14 @@ func (a Archive) since(ctx context.Context, before Archive) (ranges, error) {
 
 // node describes a message whose parent is already described. A cycle begins with the message at
 // which it was entered, and counts as changed.
-func (r *ranges) spot(i int, a Archive, changed bool) spot {
-	one := spot{depth: 1, parent: i, jump: i, section: 1, broken: -1, changed: changed}
+func (r *rangeIndex) node(i int, a Archive, changed bool) node {
+	one := node{depth: 1, parent: i, jump: i, section: 1, lastChanged: -1, changed: changed}
 	p, ok := r.at[a.Entries[i].Message.ParentID]
 	switch {
-	case ok && r.spots[p].depth > 0:
-		last := &r.spots[p]
-		one.depth, one.parent, one.jump, one.broken = last.depth+1, p, p, last.broken
-		if over := &r.spots[last.jump]; last.depth-over.depth == over.depth-r.spots[over.jump].depth {
+	case ok && r.nodes[p].depth > 0:
+		last := &r.nodes[p]
+		one.depth, one.parent, one.jump, one.lastChanged = last.depth+1, p, p, last.lastChanged
+		if over := &r.nodes[last.jump]; last.depth-over.depth == over.depth-r.nodes[over.jump].depth {
 			one.jump = over.jump // gives O(log n) steps to any depth
 		}
 		if one.section = one.depth; a.Entries[p].Section == a.Entries[i].Section {
@@ -73,42 +73,42 @@ func (r *ranges) spot(i int, a Archive, changed bool) spot {
 		changed = true
 	}
 	if changed {
-		one.broken = one.depth
+		one.lastChanged = one.depth
 	}
 	return one
 }
 
 // sameParent reports whether a message follows the same message as before.
-func (r *ranges) follows(now, before Entry, then map[string]int) bool {
+func (r *rangeIndex) sameParent(now, before Entry, then map[string]int) bool {
 	_, is := r.at[now.Message.ParentID]
 	_, was := then[before.Message.ParentID]
 	return is == was && now.Message.ParentID == before.Message.ParentID
 }
 
 // intact reports whether the range of a compaction is unchanged: the path from its last message
-// back to its first one, or to the root if it names no first message, has the same messages with
+// ancestor to its first one, or to the root if it names no first message, has the same messages with
 // the same content in the same sections. A range that spans sections is compared from the root,
 // because sections are shown in an order of their own. The tool outputs that it prunes, which may
 // be outside the range, must be unchanged as well.
-func (r *ranges) intact(c Compaction) bool {
-	if !r.prunes(c) {
+func (r *rangeIndex) intact(c Compaction) bool {
+	if !r.prunedUnchanged(c) {
 		return false
 	}
 	to, ok := r.at[c.To]
 	if !ok {
 		return true // it covers no messages
 	}
-	end := &r.spots[to]
+	end := &r.nodes[to]
 	if from, ok := r.at[c.From]; ok {
-		if first := r.spots[from].depth; first >= end.section && r.back(to, first) == from {
-			return end.broken < first
+		if first := r.nodes[from].depth; first >= end.section && r.ancestor(to, first) == from {
+			return end.lastChanged < first
 		}
 	}
-	return end.broken < 0
+	return end.lastChanged < 0
 }
 
 // prunedUnchanged reports whether the messages with outputs that a compaction prunes are unchanged.
-func (r *ranges) prunes(c Compaction) bool {
+func (r *rangeIndex) prunedUnchanged(c Compaction) bool {
 	var record struct {
 		Pruned []struct {
 			MessageID string `json:"message_id"`
@@ -118,7 +118,7 @@ func (r *ranges) prunes(c Compaction) bool {
 		return true
 	}
 	for _, one := range record.Pruned {
-		if i, there := r.at[one.MessageID]; !there || r.spots[i].changed {
+		if i, there := r.at[one.MessageID]; !there || r.nodes[i].changed {
 			return false
 		}
 	}
@@ -126,12 +126,12 @@ func (r *ranges) prunes(c Compaction) bool {
 }
 
 // ancestor returns the ancestor of a message at a depth, or the message itself if it is not deeper.
-func (r *ranges) back(i, depth int) int {
-	for r.spots[i].depth > depth {
-		if jump := r.spots[i].jump; r.spots[jump].depth >= depth {
+func (r *rangeIndex) ancestor(i, depth int) int {
+	for r.nodes[i].depth > depth {
+		if jump := r.nodes[i].jump; r.nodes[jump].depth >= depth {
 			i = jump
 		} else {
-			i = r.spots[i].parent
+			i = r.nodes[i].parent
 		}
 	}
 	return i

@@ -31,7 +31,7 @@ func TestManyRecordsCostLittle(t *testing.T) {
 	saved := func(records int) float64 {
 		before, after := chain(500, records), chain(500, 0).Store() // which shares nothing with it
 		return testing.AllocsPerRun(1, func() {
-			out, _, err := before.Replaced(t.Context(), after, session.Options{}.Or())
+			out, _, err := before.Replaced(t.Context(), after, session.Options{}.WithDefaults())
 			if err != nil || len(out.Compactions) != records {
 				t.Fatalf("%d records are left: %v", len(out.Compactions), err)
 			}
@@ -109,7 +109,7 @@ func TestRangesAreWalked(t *testing.T) {
 		if !linked {
 			t.Skip("they would be linked in their order")
 		}
-		out, _, err := before.Replaced(t.Context(), session.StoreOf(after), session.Options{}.Or())
+		out, _, err := before.Replaced(t.Context(), session.StoreOf(after), session.Options{}.WithDefaults())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestRangesOfCircles(t *testing.T) {
 	a := chain(5, 0)
 	a.Entries[1].Message.ParentID = "m3"
 	a.Compactions = []session.Compaction{{ID: "in", To: "m2"}, {ID: "behind", From: "m4", To: "m4"}}
-	out, _, err := a.Replaced(t.Context(), a.Store(), session.Options{}.Or())
+	out, _, err := a.Replaced(t.Context(), a.Store(), session.Options{}.WithDefaults())
 	if err != nil || len(out.Compactions) != 1 || out.Compactions[0].ID != "behind" {
 		t.Errorf("%+v, %v", out.Compactions, err)
 	}

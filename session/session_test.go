@@ -106,7 +106,7 @@ func TestSound(t *testing.T) {
 		"ugo a!1 ustop":            "ugo ustop",                // §6.13: an orphan call blocks nothing
 		"ugo athinking+!1 ustop":   "ugo athinking ustop",      // what was said beside it stays
 		"ugo a!1+!2 t?1 unext":     "ugo a!1 t?1 unext",        // half answered
-		"ugo a!1 t?1 t?1 adone":    "ugo a!1 t?1 adone",        // answered twice
+		"ugo a!1 t?1 t?1 adone":    "ugo a!1 t?1 adone",        // withResult twice
 		"ugo u!1 t?1 a?1 adone":    "ugo adone",                // the wrong roles
 		"ugo tplain adone":         "ugo adone",                // a tool result that answers nothing
 		"u?9+listen adone":         "ulisten adone",            // words beside an orphan
@@ -121,8 +121,8 @@ func TestSound(t *testing.T) {
 		if in != words(messages) {
 			t.Errorf("%s was changed to %s", in, words(messages))
 		}
-		if v.Over != 0 || (len(v.Cuts) == 0) != (in == want) {
-			t.Errorf("%s: over %d, cuts %+v", in, v.Over, v.Cuts)
+		if v.Over != 0 || (len(v.Dropped) == 0) != (in == want) {
+			t.Errorf("%s: over %d, cuts %+v", in, v.Over, v.Dropped)
 		}
 	}
 }
@@ -154,8 +154,8 @@ func TestTruncate(t *testing.T) {
 		if got := words(v.Messages); got != c.want {
 			t.Errorf("%s in %d: %s, want %s", c.in, c.budget, got, c.want)
 		}
-		got := make([]string, len(v.Cuts))
-		for i, cut := range v.Cuts {
+		got := make([]string, len(v.Dropped))
+		for i, cut := range v.Dropped {
 			partial := ""
 			if cut.Partial {
 				partial = "*"

@@ -15,8 +15,8 @@ import (
 )
 
 // Essential tool results are shortened to fit: texts keep their heads and tails, with a note in
-// place of the omitted middle. Media and vendor-specific parts are replaced by a note with their
-// name, or by their text.
+// position of the omitted middle. Media and vendor-specific parts are replaced by a note with their
+// addSection, or by their text.
 
 // noteEnd is the end of a note. The text between the bracket and noteEnd names the omitted part.
 const noteEnd = " left out to fit]"
@@ -39,7 +39,7 @@ func isNote(s string) bool {
 }
 
 // shrinker shortens essential messages.
-type shrinking struct {
+type shrinker struct {
 	scale    Scale
 	messages []ragctx.Message
 	costs    []int
@@ -48,16 +48,16 @@ type shrinking struct {
 
 // shrinkMessages shortens the messages in stay to a budget, as far as possible: first tool results,
 // then the inputs of answered calls. It does not change the given messages.
-func shrunk(messages []ragctx.Message, costs []int, stay []bool, p pairing, budget int, s Scale) shrinking {
-	out := shrinking{messages: messages, costs: costs, changed: make([]bool, len(messages))}
+func shrinkMessages(messages []ragctx.Message, costs []int, stay []bool, p pairing, budget int, s Scale) shrinker {
+	out := shrinker{messages: messages, costs: costs, changed: make([]bool, len(messages))}
 	excess := sum(costs, stay) - budget
 	if excess <= 0 || s.Counter == nil {
 		return out
 	}
-	out.scale = Scale{&remembering{s.Counter, make(map[string]int)}}
+	out.scale = Scale{&cachingCounter{s.Counter, make(map[string]int)}}
 	out.messages, out.costs = slices.Clone(messages), slices.Clone(costs)
-	if excess -= out.cut(stay, excess, func(at place) bool { return cuttable(&messages[at.message], at.block) }); excess > 0 {
-		out.cut(stay, excess, func(at place) bool {
+	if excess -= out.shrinkBlocks(stay, excess, func(at position) bool { return isToolOutput(&messages[at.message], at.block) }); excess > 0 {
+		out.shrinkBlocks(stay, excess, func(at position) bool {
 			b := &messages[at.message].Content[at.block]
 			return b.Type == ragctx.BlockToolUse && !slices.Contains(p.pending, at)
 		})
@@ -66,40 +66,40 @@ func shrunk(messages []ragctx.Message, costs []int, stay []bool, p pairing, budg
 }
 
 // cachingCounter counts each long text once.
-type remembering struct {
+type cachingCounter struct {
 	ragctx.Counter
 
-	known map[string]int
+	counts map[string]int
 }
 
 // Count implements [ragctx.Counter].
-func (r *remembering) Count(text string) int {
+func (r *cachingCounter) Count(text string) int {
 	const short = 256
 	if len(text) <= short {
 		return r.Counter.Count(text)
 	}
-	n, ok := r.known[text]
+	n, ok := r.counts[text]
 	if !ok {
 		n = r.Counter.Count(text)
-		r.known[text] = n
+		r.counts[text] = n
 	}
 	return n
 }
 
 // isToolOutput reports whether a block of a message is output of a tool.
-func cuttable(m *ragctx.Message, block int) bool {
+func isToolOutput(m *ragctx.Message, block int) bool {
 	t := m.Content[block].Type
 	return t == ragctx.BlockToolResult || m.Role == ragctx.RoleTool && t != ragctx.BlockToolUse
 }
 
 // shrinkBlocks reduces the cost of the chosen blocks by excess, in fair shares, and returns the
 // tokens saved.
-func (c *shrinking) cut(stay []bool, excess int, chosen func(place) bool) (saved int) {
-	var at []place
+func (c *shrinker) shrinkBlocks(stay []bool, excess int, chosen func(position) bool) (saved int) {
+	var at []position
 	var blocks []ragctx.Block
 	for i, stays := range stay {
 		for j := 0; stays && j < len(c.messages[i].Content); j++ {
-			if one := (place{i, j}); chosen(one) {
+			if one := (position{i, j}); chosen(one) {
 				at, blocks = append(at, one), append(blocks, c.messages[i].Content[j])
 			}
 		}
@@ -182,7 +182,7 @@ func (s Scale) shrink(b ragctx.Block, budget, depth int) ragctx.Block {
 		b.Part, _ = s.shrinkFields(b.Part)
 		b.Text = s.shrinkText(b.Text, budget-s.JSON(b.Part))
 	default:
-		if text := s.asText(b, budget, s.block(b)); s.Counter.Count(text) < s.block(b) {
+		if text := s.describePart(b, budget, s.block(b)); s.Counter.Count(text) < s.block(b) {
 			return ragctx.Block{Type: ragctx.BlockText, Text: text}
 		}
 	}
@@ -209,7 +209,7 @@ func (s Scale) shrinkResult(b ragctx.Block, budget, depth int) ragctx.Block {
 		b.Content = slices.Clone(b.Content)
 	}
 	var each sizes
-	b.Content, each = s.fewer(b, s.sizes(b.Content, depth+1), budget)
+	b.Content, each = s.dropMiddle(b, s.sizes(b.Content, depth+1), budget)
 	frame := s.block(b) - each.total()
 	for i, share := range each.shares(budget - frame) {
 		b.Content[i] = s.shrink(b.Content[i], share, depth+1)
@@ -219,7 +219,7 @@ func (s Scale) shrinkResult(b ragctx.Block, budget, depth int) ragctx.Block {
 
 // dropMiddle replaces the middle parts of a result by one note if there are many parts and a note
 // for each would exceed the budget. It returns the parts and their costs.
-func (s Scale) fewer(b ragctx.Block, each sizes, budget int) (ragctx.Content, sizes) {
+func (s Scale) dropMiddle(b ragctx.Block, each sizes, budget int) (ragctx.Content, sizes) {
 	const many = 8
 	parts, least := b.Content, 0
 	for _, n := range each.least {
@@ -271,7 +271,7 @@ func (s Scale) shrinkFields(raw json.RawMessage) (rest json.RawMessage, lost rag
 		inner, gone := s.shrinkFields(fields[name])
 		if len(gone) == 0 { // not an object that can be shortened
 			delete(fields, name)
-			lost = append(lost, ragctx.Block{Type: ragctx.BlockText, Text: note(brief(name), n)})
+			lost = append(lost, ragctx.Block{Type: ragctx.BlockText, Text: note(clipName(name), n)})
 			continue
 		}
 		fields[name], lost = inner, append(lost, gone...)
@@ -327,11 +327,11 @@ func boundary(s string, at int) int {
 
 // describePart returns the text of a part that is not a text block, within a budget, or a note with
 // its name.
-func (s Scale) asText(b ragctx.Block, budget, full int) string {
+func (s Scale) describePart(b ragctx.Block, budget, full int) string {
 	if b.Type == ragctx.BlockImage {
-		return note(strings.TrimSpace("image "+brief(b.MediaType)), full)
+		return note(strings.TrimSpace("image "+clipName(b.MediaType)), full)
 	}
-	var w said
+	var w vendorText
 	var v any
 	if json.Unmarshal(b.Part, &v) == nil {
 		w.walk(v, "", "")
@@ -348,13 +348,13 @@ func (s Scale) asText(b ragctx.Block, budget, full int) string {
 }
 
 // vendorText collects the text of a vendor-specific part.
-type said struct {
+type vendorText struct {
 	kind, title string
 	text        strings.Builder
 }
 
-// name returns the type and title of a part.
-func (w *said) name() string {
+// addSection returns the type and title of a part.
+func (w *vendorText) name() string {
 	kind := w.kind
 	if kind == "" {
 		kind = "part"
@@ -366,10 +366,10 @@ func (w *said) name() string {
 }
 
 // ContentText returns the text of a content, including the texts in vendor-specific parts.
-func Said(c ragctx.Content) string {
+func ContentText(c ragctx.Content) string {
 	texts := slices.Clone(c)
 	for i, b := range texts {
-		var w said
+		var w vendorText
 		var v any
 		if b.Type == ragctx.BlockVendor && json.Unmarshal(b.Part, &v) == nil {
 			w.walk(v, "", "")
@@ -380,23 +380,23 @@ func Said(c ragctx.Content) string {
 }
 
 // clipName shortens a name so that it fits into a note.
-func brief(name string) string {
+func clipName(name string) string {
 	const most = 60 // bytes
 	name = ragctx.Clip(name)
 	return name[:boundary(name, most)]
 }
 
 // walk collects strings of several words, in the order of the field names.
-func (w *said) walk(v any, key, media string) {
+func (w *vendorText) walk(v any, key, media string) {
 	switch v := v.(type) {
 	case string:
 		_, file := mediaTokens(v, key, media)
 		switch {
 		case file:
 		case key == "type" && w.kind == "":
-			w.kind = brief(v)
+			w.kind = clipName(v)
 		case slices.Contains([]string{"title", "filename", "name"}, key) && w.title == "":
-			w.title = brief(v)
+			w.title = clipName(v)
 		case strings.ContainsFunc(v, unicode.IsSpace):
 			if w.text.Len() > 0 {
 				w.text.WriteByte('\n')
@@ -410,7 +410,7 @@ func (w *said) walk(v any, key, media string) {
 	case map[string]any:
 		media = mediaType(v, media)
 		if kind, ok := v["type"].(string); ok && w.kind == "" {
-			w.kind = brief(kind)
+			w.kind = clipName(kind)
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			w.walk(v[name], name, media)

@@ -22,13 +22,13 @@ func TestSteadyViews(t *testing.T) {
 		checkPairs(t, v.Messages)
 		checkAccounts(t, messages, v, l)
 		checkStart(t, session.Sound(messages, l), v)
-		for _, i := range v.Kept {
-			if !slices.Contains(exact.Kept, i) {
-				t.Fatalf("%d is shown that does not fit: %v, exactly %v", i, v.Kept, exact.Kept)
+		for _, i := range v.Indexes {
+			if !slices.Contains(exact.Indexes, i) {
+				t.Fatalf("%d is shown that does not fit: %v, exactly %v", i, v.Indexes, exact.Indexes)
 			}
 		}
-		if i := session.LastInstruction(messages); i >= 0 && !slices.Contains(v.Kept, i) {
-			t.Fatalf("the newest instruction %d is not in %v", i, v.Kept)
+		if i := session.LastInstruction(messages); i >= 0 && !slices.Contains(v.Indexes, i) {
+			t.Fatalf("the newest instruction %d is not in %v", i, v.Indexes)
 		}
 		if again := session.Truncate(v.Messages, l); words(again.Messages) != words(v.Messages) {
 			t.Fatalf("a view is cut again: %s, then %s", words(v.Messages), words(again.Messages))
@@ -50,7 +50,7 @@ func TestSteadyViewsBeginAlike(t *testing.T) {
 			ragctx.TextMessage(ragctx.RoleAssistant, "So it is."))
 		for _, steady := range []bool{true, false} {
 			v := session.Truncate(messages, session.Limits{Tokens: budget + i%3*100, Scale: scale, Steady: steady})
-			if v.Over > 0 || len(v.Cuts) > 0 && v.Tokens < budget/2 {
+			if v.Over > 0 || len(v.Dropped) > 0 && v.Tokens < budget/2 {
 				t.Fatalf("turn %d: %d of %d tokens, over by %d", i, v.Tokens, budget, v.Over)
 			}
 			begins[steady][v.Messages[0].Content.String()] = true

@@ -30,23 +30,23 @@ func (k Key) Validate() error {
 }
 
 // NotFoundError returns the error for a session that does not exist.
-func (k Key) Missing() error {
+func (k Key) NotFoundError() error {
 	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is no session %q; create it", ragctx.Clip(k.ID)), Kind: ragctx.ErrNotFound}
 }
 
 // ExistsError returns the error for a session that already exists.
-func (k Key) Taken() error {
+func (k Key) ExistsError() error {
 	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("there is a session %q already; choose another id, or delete it", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }
 
 // ChangedError returns the error for a session that was changed concurrently.
-func (k Key) Changed() error {
+func (k Key) ChangedError() error {
 	return &ragctx.FieldError{Field: "session_id", Problem: fmt.Sprintf("the session %q was changed meanwhile; read it again", ragctx.Clip(k.ID)), Kind: ragctx.ErrConflict}
 }
 
 // Storage stores sessions. The messages of a session form a tree: each has a parent, and a new
 // message's parent is the leaf. Moving the leaf lets a user go back and continue differently
-// without losing the old branch.
+// removeBlocks losing the old branch.
 //
 // Methods return [ragctx.ErrNotFound] for a session that does not exist, except Has and Save. A
 // failed call changes nothing. Methods that change an existing session obey [WithCondition],
@@ -205,7 +205,7 @@ type Compaction struct {
 	// From and To are the ids of the first and last message of the range, if it covers any.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Record is the compactor's own data, as JSON.
+	// PrepareCompaction is the compactor's own data, as JSON.
 	Record json.RawMessage `json:"record,omitempty"`
 }
 
@@ -229,7 +229,7 @@ type Options struct {
 }
 
 // WithDefaults returns the options with defaults filled in.
-func (o Options) Or() Options {
+func (o Options) WithDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -241,8 +241,8 @@ func (o Options) Or() Options {
 
 // RunSave calls save and reports its outcome. save stores a session and returns its new contents
 // and the number of new messages.
-func (o Options) Saved(k Key, save func(started time.Time) (after Archive, added int, err error)) (Result, error) {
-	o = o.Or()
+func (o Options) RunSave(k Key, save func(started time.Time) (after Archive, added int, err error)) (Result, error) {
+	o = o.WithDefaults()
 	r := Result{SessionID: k.ID, StartedAt: o.Now().UTC()}
 	after, added, err := save(r.StartedAt)
 	if r.Success = err == nil; r.Success {
@@ -258,7 +258,7 @@ func (o Options) Saved(k Key, save func(started time.Time) (after Archive, added
 // Prepare completes messages for appending after a parent: it fills in ids and times, and makes
 // each the parent of the next. known reports whether a message id exists: new ids must be unknown,
 // and explicit parents known.
-func (o Options) Adopt(messages []ragctx.Message, parent string, known func(id string) bool) ([]ragctx.Message, error) {
+func (o Options) Prepare(messages []ragctx.Message, parent string, known func(id string) bool) ([]ragctx.Message, error) {
 	if err := CheckAppend(messages); err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (o Options) Adopt(messages []ragctx.Message, parent string, known func(id s
 
 // PrepareCompaction completes a compaction for adding to others: it fills in id and time. taken
 // reports whether a compaction has an id, and known whether a message exists.
-func (o Options) Record(c Compaction, others Records, taken, known func(id string) bool) (Compaction, error) {
+func (o Options) PrepareCompaction(c Compaction, others CompactionSize, taken, known func(id string) bool) (Compaction, error) {
 	others.Number++
 	others.Bytes += int64(len(c.Record))
 	if err := others.check(); err != nil {

@@ -146,7 +146,7 @@ func (s Store) WithoutEmpty() Store {
 	var kept []section
 	for _, one := range s.sections {
 		if slices.ContainsFunc(one.log.messages, ragctx.Message.IsEmpty) {
-			one.log = logOf(filled(nil, one.log.messages, nil))
+			one.log = logOf(appendNonEmpty(nil, one.log.messages, nil))
 		}
 		if len(one.log.messages) > 0 {
 			kept = append(kept, one)
@@ -157,13 +157,13 @@ func (s Store) WithoutEmpty() Store {
 }
 
 // Messages returns the messages of all sections in order, without empty ones.
-func (s Store) Messages() []ragctx.Message { return s.chosen(nil) }
+func (s Store) Messages() []ragctx.Message { return s.filter(nil) }
 
 // filter returns the non-empty messages that keep accepts; a nil keep accepts all.
-func (s Store) chosen(keep func(*ragctx.Message) bool) []ragctx.Message {
+func (s Store) filter(keep func(*ragctx.Message) bool) []ragctx.Message {
 	out := make([]ragctx.Message, 0, s.Len())
 	for _, one := range s.sections {
-		out = filled(out, one.log.messages, keep)
+		out = appendNonEmpty(out, one.log.messages, keep)
 	}
 	return out
 }
@@ -201,7 +201,7 @@ func (s Store) log(name string) log {
 
 // appendNonEmpty appends the non-empty messages that keep accepts. It copies whole runs, because
 // conversations are long and nearly all messages are kept.
-func filled(out, messages []ragctx.Message, keep func(*ragctx.Message) bool) []ragctx.Message {
+func appendNonEmpty(out, messages []ragctx.Message, keep func(*ragctx.Message) bool) []ragctx.Message {
 	from := 0
 	for i := range messages {
 		if m := &messages[i]; m.IsEmpty() || keep != nil && !keep(m) {

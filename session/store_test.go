@@ -35,8 +35,8 @@ func sections(t testing.TB, text string) session.Store {
 	return s
 }
 
-// written writes a store as sections reads it.
-func written(s session.Store) string {
+// readCanonical writes a store as sections reads it.
+func readCanonical(s session.Store) string {
 	var out []string
 	for _, one := range s.Sections() {
 		word := one.Name
@@ -76,10 +76,10 @@ func TestStore(t *testing.T) {
 		}, "a:1:2 b:3:4"},
 	} {
 		before := sections(t, "a:1:2 b:3 c")
-		if got := written(c.change(before)); got != c.want {
+		if got := readCanonical(c.change(before)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		if got := written(before); got != "a:1:2 b:3 c" {
+		if got := readCanonical(before); got != "a:1:2 b:3 c" {
 			t.Errorf("%s changed the store to %q", name, got)
 		}
 	}
@@ -163,9 +163,9 @@ func TestStoresNeverChange(t *testing.T) {
 				scribble(one.Messages)
 				_ = append(one.Messages, user("more"))
 			}
-			stores, texts = append(stores, s), append(texts, written(s))
+			stores, texts = append(stores, s), append(texts, readCanonical(s))
 			for i := range stores {
-				if got := written(stores[i]); got != texts[i] {
+				if got := readCanonical(stores[i]); got != texts[i] {
 					t.Fatalf("store %d was %q and is %q", i, texts[i], got)
 				}
 			}
@@ -192,13 +192,13 @@ func TestStoresGrowConcurrently(t *testing.T) {
 				word := fmt.Sprintf("%d.%d", i, j)
 				s, want = s.Append("messages", user(word)), want+":"+word
 			}
-			if got := written(s); got != want {
+			if got := readCanonical(s); got != want {
 				t.Errorf("branch %d is %q", i, got)
 			}
 		})
 	}
 	wg.Wait()
-	if got := written(base); got != "messages:0:1" {
+	if got := readCanonical(base); got != "messages:0:1" {
 		t.Errorf("the base is %q", got)
 	}
 }
@@ -247,8 +247,8 @@ func TestContext(t *testing.T) {
 		{session.Context{}.WithMessages(nil), "messages", "", nil},
 	} {
 		text, err := session.Text(w.c.Messages())
-		if written(w.c.Store()) != w.store || text != w.text || err != nil || !cmp.Equal(w.c.Metadata(), w.metadata) {
-			t.Errorf("%d: %q with %v", i, written(w.c.Store()), w.c.Metadata())
+		if readCanonical(w.c.Store()) != w.store || text != w.text || err != nil || !cmp.Equal(w.c.Metadata(), w.metadata) {
+			t.Errorf("%d: %q with %v", i, readCanonical(w.c.Store()), w.c.Metadata())
 		}
 	}
 }
@@ -257,7 +257,7 @@ func TestContext(t *testing.T) {
 func TestWith(t *testing.T) {
 	empty, format := "", session.ResponseFormat{Type: session.FormatText}
 	c := session.Context{}.WithSystemPrompt("p").WithResponseFormat(format).WithMetadataKey("k", "v").WithStore(sections(t, "a:1"))
-	if d := c.With(session.Changes{}); d.SystemPrompt() != "p" || d.ResponseFormat().Type != format.Type || d.Metadata()["k"] != "v" || written(d.Store()) != "a:1" {
+	if d := c.With(session.Changes{}); d.SystemPrompt() != "p" || d.ResponseFormat().Type != format.Type || d.Metadata()["k"] != "v" || readCanonical(d.Store()) != "a:1" {
 		t.Errorf("nothing to change changed %+v", d)
 	}
 	d := c.With(session.Changes{Store: &session.Store{}, Metadata: map[string]any{}, SystemPrompt: &empty, ResponseFormat: &session.ResponseFormat{}})
@@ -265,10 +265,10 @@ func TestWith(t *testing.T) {
 		t.Errorf("all was to change: %+v", d)
 	}
 	// spec 3.1: settings are taken only where they are not empty
-	if d := c.Configured("", session.ResponseFormat{}); d.SystemPrompt() != "p" || d.ResponseFormat().IsEmpty() {
+	if d := c.WithSettings("", session.ResponseFormat{}); d.SystemPrompt() != "p" || d.ResponseFormat().IsEmpty() {
 		t.Errorf("empty settings changed %+v", d)
 	}
-	if d := c.Configured("q", session.ResponseFormat{Type: session.FormatJSONObject}); d.SystemPrompt() != "q" || d.ResponseFormat().Type != session.FormatJSONObject {
+	if d := c.WithSettings("q", session.ResponseFormat{Type: session.FormatJSONObject}); d.SystemPrompt() != "q" || d.ResponseFormat().Type != session.FormatJSONObject {
 		t.Errorf("settings did not change %+v", d)
 	}
 }
@@ -278,10 +278,10 @@ func TestWith(t *testing.T) {
 func TestCached(t *testing.T) {
 	tools := []json.RawMessage{json.RawMessage(`{}`)}
 	c := session.Context{}.WithResponseFormat(session.ResponseFormat{Name: "n"})
-	if got := c.Cached(tools); len(got.Messages) != 0 || len(got.Tools) != 1 || got.ResponseFormat.Name != "n" {
+	if got := c.CacheablePrefix(tools); len(got.Messages) != 0 || len(got.Tools) != 1 || got.ResponseFormat.Name != "n" {
 		t.Errorf("%+v", got)
 	}
-	if got := c.WithSystemPrompt("p").Cached(nil); words(got.Messages) != "sp" {
+	if got := c.WithSystemPrompt("p").CacheablePrefix(nil); words(got.Messages) != "sp" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -30,7 +30,7 @@ type Step struct {
 func Tag(messages []ragctx.Message, s Step) []ragctx.Message {
 	out := make([]ragctx.Message, len(messages))
 	for i, m := range messages {
-		if !opens(m) {
+		if !canBegin(m) {
 			m.Metadata = s.tags(m)
 		}
 		out[i] = m

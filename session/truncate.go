@@ -20,7 +20,7 @@ const (
 )
 
 // Dropped is a message that is missing from a view, completely or in part.
-type Cut struct {
+type Dropped struct {
 	// Index is the message's index in the conversation.
 	Index int
 	// Partial means that the rest of the message is in the view.
@@ -35,12 +35,12 @@ type View struct {
 	// Messages are in the order of the conversation; Indexes has the index of each. Shortened
 	// messages are copies.
 	Messages []ragctx.Message
-	Kept     []int
+	Indexes     []int
 	// Tokens is the cost of the messages. Over is the excess over the budget, which only essential
 	// messages can cause.
 	Tokens, Over int
 	// Dropped is in the order of the conversation, with at most one element per message.
-	Cuts []Cut
+	Dropped []Dropped
 }
 
 // Limits configure a view.
@@ -76,7 +76,7 @@ func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
 // they cost at most half of the budget. If the newest instruction is older than the messages that
 // fit, the messages between are dropped.
 //
-// If these essential messages exceed the budget, tool results among them are shortened, each to a
+// WithCondition these essential messages exceed the budget, tool results among them are shortened, each to a
 // fair share: a text keeps head and tail, and a note gives the size of the omitted middle. If that
 // is not enough, long strings in the inputs of answered calls are shortened as well. If possible, a
 // quarter of the budget is left for the newest other messages. Without a counter nothing is
@@ -85,17 +85,17 @@ func IsSound(messages []ragctx.Message) bool { return pair(messages).isSound() }
 // The first message that does not fit ends the view, even if older and smaller ones would fit.
 func Truncate(messages []ragctx.Message, l Limits) View {
 	whole, costs, p := sound(messages, l)
-	return shorten(whole, costs, p, l).owned(messages)
+	return truncateSound(whole, costs, p, l).owned(messages)
 }
 
 // owned returns the view with lists of its own, and with the indexes of all messages.
 func (v View) owned(of []ragctx.Message) View {
-	if v.Kept != nil {
+	if v.Indexes != nil {
 		return v
 	}
-	v.Messages, v.Kept = slices.Clone(of), make([]int, len(of))
-	for i := range v.Kept {
-		v.Kept[i] = i
+	v.Messages, v.Indexes = slices.Clone(of), make([]int, len(of))
+	for i := range v.Indexes {
+		v.Indexes[i] = i
 	}
 	return v
 }
@@ -115,7 +115,7 @@ func sum(costs []int, chosen []bool) (total int) {
 
 // truncateSound is Truncate for a sound conversation. Its cost depends on the size of the view, not
 // of the conversation.
-func shorten(whole View, costs []int, p pairing, l Limits) View {
+func truncateSound(whole View, costs []int, p pairing, l Limits) View {
 	if whole.Tokens <= l.Tokens {
 		return whole
 	}
@@ -128,28 +128,28 @@ func shorten(whole View, costs []int, p pairing, l Limits) View {
 	if left < 0 {
 		room = l.Tokens / olderShare
 	}
-	fit := fitting(p, stay, costs, room)
+	fit := newestFitting(p, stay, costs, room)
 	if l.Steady {
-		fit = stepped(whole.Messages, fit, costs, l.Tokens)
+		fit = alignToSteps(whole.Messages, fit, costs, l.Tokens)
 	}
-	first, begin := beginning(whole.Messages, fit)
+	first, begin := viewStart(whole.Messages, fit)
 	budget := l.Tokens
 	for i := begin; i < len(stay); i++ {
 		if !stay[i] {
 			budget -= costs[i]
 		}
 	}
-	short := shrunk(whole.Messages, costs, stay, p, budget, l.Scale)
+	short := shrinkMessages(whole.Messages, costs, stay, p, budget, l.Scale)
 	if sum(short.costs, stay) > budget { // there is no room for other messages
 		first, begin = len(stay), len(stay)
-		short = shrunk(whole.Messages, costs, stay, p, l.Tokens, l.Scale)
+		short = shrinkMessages(whole.Messages, costs, stay, p, l.Tokens, l.Scale)
 	}
-	return whole.from(first, begin, stay, costs, short, l)
+	return whole.build(first, begin, stay, costs, short, l)
 }
 
 // build returns the view with all messages from begin on, and the essential ones before, shortened
 // as computed. first is the first message that fits.
-func (v View) from(first, begin int, stay []bool, costs []int, short shrinking, l Limits) View {
+func (v View) build(first, begin int, stay []bool, costs []int, short shrinker, l Limits) View {
 	shown := len(stay) - begin
 	for _, s := range stay[:begin] {
 		if s {
@@ -157,39 +157,39 @@ func (v View) from(first, begin int, stay []bool, costs []int, short shrinking, 
 		}
 	}
 	out := View{
-		Messages: make([]ragctx.Message, 0, shown), Kept: make([]int, 0, shown),
-		Cuts: make([]Cut, 0, len(v.Cuts)+len(stay)-shown),
+		Messages: make([]ragctx.Message, 0, shown), Indexes: make([]int, 0, shown),
+		Dropped: make([]Dropped, 0, len(v.Dropped)+len(stay)-shown),
 	}
-	before := v.Cuts
-	cut := func(c Cut) {
+	before := v.Dropped
+	cut := func(c Dropped) {
 		for ; len(before) > 0 && before[0].Index <= c.Index; before = before[1:] {
 			if before[0].Index == c.Index { // partly dropped before; now completely
 				c.Tokens += before[0].Tokens
 			} else {
-				out.Cuts = append(out.Cuts, before[0])
+				out.Dropped = append(out.Dropped, before[0])
 			}
 		}
-		out.Cuts = append(out.Cuts, c)
+		out.Dropped = append(out.Dropped, c)
 	}
 	for i := range v.Messages {
 		place := i
-		if v.Kept != nil {
-			place = v.Kept[i]
+		if v.Indexes != nil {
+			place = v.Indexes[i]
 		}
 		switch {
 		case stay[i] || i >= begin:
-			out.Messages, out.Kept = append(out.Messages, short.messages[i]), append(out.Kept, place)
+			out.Messages, out.Indexes = append(out.Messages, short.messages[i]), append(out.Indexes, place)
 			out.Tokens += short.costs[i]
 			if short.changed[i] {
-				cut(Cut{Index: place, Partial: true, Tokens: costs[i] - short.costs[i], Reason: ReasonBudget})
+				cut(Dropped{Index: place, Partial: true, Tokens: costs[i] - short.costs[i], Reason: ReasonBudget})
 			}
 		case i >= first:
-			cut(Cut{Index: place, Tokens: costs[i], Reason: ReasonBoundary})
+			cut(Dropped{Index: place, Tokens: costs[i], Reason: ReasonBoundary})
 		default:
-			cut(Cut{Index: place, Tokens: costs[i], Reason: ReasonBudget})
+			cut(Dropped{Index: place, Tokens: costs[i], Reason: ReasonBudget})
 		}
 	}
-	out.Cuts = append(out.Cuts, before...)
+	out.Dropped = append(out.Dropped, before...)
 	out.Over = max(out.Tokens-l.Tokens, 0)
 	return out
 }
@@ -212,7 +212,7 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 	}
 	out := make(map[int]map[int]Reason) // reasons to drop blocks, by message and block
 	for _, list := range []struct {
-		of  []place
+		of  []position
 		why Reason
 	}{{p.orphans, ReasonOrphanResult}, {p.abandoned, ReasonUnanswered}} {
 		for _, at := range list.of {
@@ -222,21 +222,21 @@ func sound(messages []ragctx.Message, l Limits) (v View, costs []int, p pairing)
 			out[at.message][at.block] = list.why
 		}
 	}
-	v.Messages, v.Kept, costs = make([]ragctx.Message, 0, len(messages)), make([]int, 0, len(messages)), make([]int, 0, len(messages))
+	v.Messages, v.Indexes, costs = make([]ragctx.Message, 0, len(messages)), make([]int, 0, len(messages)), make([]int, 0, len(messages))
 	for i, m := range messages {
 		cost, why := known[i], Reason("")
 		if len(out[i]) > 0 {
-			m.Content, why = without(m.Content, out[i])
+			m.Content, why = removeBlocks(m.Content, out[i])
 		}
-		if why != "" && blank(m.Content) || empty(&m) {
-			v.Cuts = append(v.Cuts, Cut{Index: i, Tokens: cost, Reason: cmp.Or(why, ReasonOrphanResult)})
+		if why != "" && isBlank(m.Content) || lacksResult(&m) {
+			v.Dropped = append(v.Dropped, Dropped{Index: i, Tokens: cost, Reason: cmp.Or(why, ReasonOrphanResult)})
 			continue
 		}
 		if why != "" {
 			cost = l.Scale.Message(m)
-			v.Cuts = append(v.Cuts, Cut{Index: i, Partial: true, Tokens: max(known[i]-cost, 0), Reason: why})
+			v.Dropped = append(v.Dropped, Dropped{Index: i, Partial: true, Tokens: max(known[i]-cost, 0), Reason: why})
 		}
-		v.Messages, v.Kept, costs = append(v.Messages, m), append(v.Kept, i), append(costs, cost)
+		v.Messages, v.Indexes, costs = append(v.Messages, m), append(v.Indexes, i), append(costs, cost)
 		v.Tokens += cost
 	}
 	v.Over = max(v.Tokens-l.Tokens, 0)
@@ -262,13 +262,13 @@ func Unpaired(m ragctx.Message) Reason {
 }
 
 // lacksResult reports whether a message is a tool message without a result.
-func empty(m *ragctx.Message) bool {
+func lacksResult(m *ragctx.Message) bool {
 	return m.Role == ragctx.RoleTool && !slices.ContainsFunc(m.Content, isResult)
 }
 
 // removeBlocks returns a content without some of its blocks, and the reason for the first removed
 // one.
-func without(c ragctx.Content, out map[int]Reason) (rest ragctx.Content, why Reason) {
+func removeBlocks(c ragctx.Content, out map[int]Reason) (rest ragctx.Content, why Reason) {
 	for j, b := range c {
 		if r, gone := out[j]; !gone {
 			rest = append(rest, b)
@@ -280,7 +280,7 @@ func without(c ragctx.Content, out map[int]Reason) (rest ragctx.Content, why Rea
 }
 
 // isBlank reports whether a content consists of empty texts.
-func blank(c ragctx.Content) bool {
+func isBlank(c ragctx.Content) bool {
 	return !slices.ContainsFunc(c, func(b ragctx.Block) bool { return b.Type != ragctx.BlockText || b.Text != "" })
 }
 
@@ -294,7 +294,7 @@ func essential(messages []ragctx.Message, p pairing) []bool {
 	if last := LastInstruction(messages); last >= 0 {
 		must = append(must, last)
 	}
-	if shown := lastShown(messages); shown >= 0 {
+	if shown := lastMedia(messages); shown >= 0 {
 		must = append(must, shown)
 	}
 	for _, at := range p.pending {
@@ -322,23 +322,23 @@ func essential(messages []ragctx.Message, p pairing) []bool {
 
 // lastMedia returns the index of the newest message after the newest instruction in which a user
 // sends media, such as an image or a document, or -1.
-func lastShown(messages []ragctx.Message) int {
+func lastMedia(messages []ragctx.Message) int {
 	for i, m := range slices.Backward(messages) {
 		switch {
-		case instructs(m):
+		case isInstruction(m):
 			return -1
-		case m.Role == ragctx.RoleUser && slices.ContainsFunc(m.Content, isShown):
+		case m.Role == ragctx.RoleUser && slices.ContainsFunc(m.Content, isMedia):
 			return i
 		}
 	}
 	return -1
 }
 
-func isShown(b ragctx.Block) bool { return b.Type == ragctx.BlockImage || b.Type == ragctx.BlockVendor }
+func isMedia(b ragctx.Block) bool { return b.Type == ragctx.BlockImage || b.Type == ragctx.BlockVendor }
 
 // newestFitting returns, in order, the newest groups that fit a budget; essential messages cost
-// nothing.
-func fitting(p pairing, stay []bool, costs []int, budget int) (fit []Span) {
+// isNothing.
+func newestFitting(p pairing, stay []bool, costs []int, budget int) (fit []Span) {
 	for g := range p.backward(len(stay)) {
 		for i := g.From; i < g.To; i++ {
 			if !stay[i] {
@@ -357,7 +357,7 @@ func fitting(p pairing, stay []bool, costs []int, budget int) (fit []Span) {
 // alignToSteps returns the groups from the first one that crosses a step on, or all if none does.
 // Steps are multiples of a power of two of tokens from the start of the conversation, so that later
 // messages and small changes of the budget do not move them.
-func stepped(messages []ragctx.Message, fit []Span, costs []int, budget int) []Span {
+func alignToSteps(messages []ragctx.Message, fit []Span, costs []int, budget int) []Span {
 	if len(fit) == 0 {
 		return nil
 	}
@@ -388,7 +388,7 @@ func stepped(messages []ragctx.Message, fit []Span, costs []int, budget int) []S
 // viewStart returns the first message that fits and the message at which the view begins. The view
 // begins at a message that a conversation can begin with, unless an essential instruction precedes
 // it or there is no such message.
-func beginning(messages []ragctx.Message, fit []Span) (first, begin int) {
+func viewStart(messages []ragctx.Message, fit []Span) (first, begin int) {
 	if len(fit) == 0 {
 		return len(messages), len(messages)
 	}
@@ -398,7 +398,7 @@ func beginning(messages []ragctx.Message, fit []Span) (first, begin int) {
 		return first, first
 	}
 	for _, g := range fit {
-		if opens(messages[g.From]) || g.From <= last && last < g.To {
+		if canBegin(messages[g.From]) || g.From <= last && last < g.To {
 			return first, g.From
 		}
 	}

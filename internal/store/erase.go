@@ -120,7 +120,7 @@ func anyone(context.Context, *sql.Tx) error { return nil }
 
 // EraseSession removes the turns and memories of a session, and its messages if it is
 // stored: of one user ("" is those of nobody), or with anyUser all of them. A condition of
-// ctx ([session.If]) is about the stored session of that user. Of a memory that was written in
+// ctx ([session.WithCondition]) is about the stored session of that user. Of a memory that was written in
 // several sessions, only the versions of this one go; one whose current version
 // goes is not there any more, though questions about earlier times find what
 // other sessions said of it.

@@ -30,7 +30,7 @@ func (s *Store) Sessions(o session.Options) *Sessions {
 	if o.Now == nil {
 		o.Now = s.now
 	}
-	return &Sessions{s, o.Or()}
+	return &Sessions{s, o.WithDefaults()}
 }
 
 // conversation is a session in a transaction.
@@ -55,7 +55,7 @@ func findSession(ctx context.Context, tx *sql.Tx, ns int64, k session.Key) (*con
 	err := tx.QueryRowContext(ctx, `SELECT s.id, s.leaf, s.version, s.salt, s.messages, s.bytes FROM sessions s JOIN namespaces n ON n.id = s.namespace AND n.erased = 0
 		WHERE s.namespace = ? AND s.name = ? AND s.user = ? AND s.erased = 0`, ns, k.ID, k.User).Scan(&c.id, &c.leaf, &c.version, &c.salt, &c.size.Messages, &c.size.Bytes)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, k.Missing()
+		return nil, k.NotFoundError()
 	}
 	return c, err
 }
@@ -80,7 +80,7 @@ func (s *Store) sessionSpace(ctx context.Context, k session.Key, create bool) (i
 	}
 	ns, err := s.Namespace(ctx, k.Namespace, create)
 	if errors.Is(err, ragctx.ErrNotFound) {
-		return 0, cmp.Or(session.ConditionOf(ctx).Check(k, nil), k.Missing())
+		return 0, cmp.Or(session.ConditionOf(ctx).Check(k, nil), k.NotFoundError())
 	}
 	return ns, err
 }
@@ -134,7 +134,7 @@ func (s *Store) writeSession(ctx context.Context, p Priority, ns int64, fn func(
 		return err
 	})
 	if err == nil {
-		at.Note(ctx)
+		at.Report(ctx)
 	}
 	return err
 }
@@ -213,7 +213,7 @@ func (s *Sessions) Annotate(ctx context.Context, k session.Key, parameters map[s
 		if err := c.tx.QueryRowContext(ctx, `SELECT parameters FROM sessions WHERE id = ?`, c.id).Scan(&have); err != nil {
 			return err
 		}
-		all, err := session.Annotated(decodeValues(have), parameters)
+		all, err := session.MergeParameters(decodeValues(have), parameters)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (s *Sessions) Append(ctx context.Context, k session.Key, section string, me
 			return err
 		}
 		entries := session.EntriesOf(section, out)
-		if c.size, err = c.size.Plus(entries); err != nil {
+		if c.size, err = c.size.Add(entries); err != nil {
 			return err
 		}
 		rows, err := encoded(entries, nil)
@@ -292,7 +292,7 @@ func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session
 				return err
 			}
 		}
-		var others session.Records
+		var others session.CompactionSize
 		err := c.tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(octet_length(record)), 0) FROM session_compactions WHERE session = ?`, c.id).
 			Scan(&others.Number, &others.Bytes)
 		if err != nil {
@@ -304,7 +304,7 @@ func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session
 			*failed = errors.Join(*failed, err)
 			return yes
 		}
-		if one, err = s.opts.Record(one, others, taken, known); *failed != nil || err != nil {
+		if one, err = s.opts.PrepareCompaction(one, others, taken, known); *failed != nil || err != nil {
 			return errors.Join(*failed, err)
 		}
 		return c.record(ctx, one)
@@ -334,13 +334,13 @@ func orNoMessage(err error, id string) error {
 	if err != nil {
 		return err
 	}
-	return session.NoMessage(id)
+	return session.MessageNotFound(id)
 }
 
 // adopt completes messages that are appended.
 func (c *conversation) adopt(ctx context.Context, messages []ragctx.Message, o session.Options) ([]ragctx.Message, error) {
 	known, failed := c.known(ctx)
-	out, err := o.Adopt(messages, c.leaf, known)
+	out, err := o.Prepare(messages, c.leaf, known)
 	return out, errors.Join(*failed, err)
 }
 

@@ -48,7 +48,7 @@ func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archi
 	var lost session.Lost
 	out.ID = k.ID
 	out.Entries, lost = readable(stored)
-	return lost.Left(ctx, out)
+	return lost.Repair(ctx, out)
 }
 
 // Get implements [session.Storage].
@@ -169,7 +169,7 @@ func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, er
 		return nil, err
 	}
 	if len(up) == 0 && id != "" {
-		return nil, session.NoMessage(id)
+		return nil, session.MessageNotFound(id)
 	}
 	slices.Reverse(up)
 	entries, lost := readable(up)

@@ -300,7 +300,7 @@ func TestSaveBesideOthers(t *testing.T) {
 // TestSaveIf: what is saved on a condition that nothing meets leaves no namespace.
 func TestSaveIf(t *testing.T) {
 	f := fresh(t)
-	ctx := session.If(t.Context(), session.Condition{Any: true})
+	ctx := session.WithCondition(t.Context(), session.Condition{Any: true})
 	_, err := f.Sessions(session.Options{}).Save(ctx, session.Key{Namespace: "unheard of", ID: "s"}, session.Store{})
 	if !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("saved: %v", err)
@@ -370,7 +370,7 @@ func TestForkBesideOthers(t *testing.T) {
 			}
 			return time.Now()
 		}})
-		if err := busy.Fork(session.If(t.Context(), when), k, "", to); err != nil || looks >= enough {
+		if err := busy.Fork(session.WithCondition(t.Context(), when), k, "", to); err != nil || looks >= enough {
 			t.Errorf("%s: %v after %d looks", to, err, looks)
 		}
 	}
@@ -387,11 +387,11 @@ func TestErasedIf(t *testing.T) {
 		t.Fatal(err)
 	}
 	converse(t, f, k, "Zr", 2)
-	when := session.If(t.Context(), session.Condition{Revisions: []string{read.Revision()}})
+	when := session.WithCondition(t.Context(), session.Condition{Revisions: []string{read.Revision()}})
 	if _, err := f.EraseSession(when, f.ns, "s", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("erased though it was changed: %v", err)
 	}
-	if _, err := f.EraseSession(session.If(t.Context(), session.Condition{Any: true}), f.ns, "none", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
+	if _, err := f.EraseSession(session.WithCondition(t.Context(), session.Condition{Any: true}), f.ns, "none", "ada", false); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("erased though there is none: %v", err)
 	}
 	if has, err := s.Has(t.Context(), k); !has || err != nil {

@@ -29,7 +29,7 @@ func (s *Sessions) prepared(ctx context.Context, a session.Archive) (newSession,
 		return newSession{}, err
 	}
 	rows, err := encoded(a.Entries, a.Labels)
-	return newSession{archive: a, request: session.OnceOf(ctx), rows: rows, size: size, updated: s.opts.Now()}, err
+	return newSession{archive: a, request: session.RequestIDOf(ctx), rows: rows, size: size, updated: s.opts.Now()}, err
 }
 
 // insert writes a session, unless the request that it is of has made it before. That another
@@ -64,7 +64,7 @@ func madeBy(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, request st
 		return at, err
 	}
 	if request == "" || by != request {
-		return at, k.Taken()
+		return at, k.ExistsError()
 	}
 	return c.at(), nil
 }
@@ -101,7 +101,7 @@ type wantedVersion struct {
 
 // save saves a session, if it is as it is wanted.
 func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion, messages session.Store) (session.Result, error) {
-	return s.opts.Saved(k, func(started time.Time) (after session.Archive, added int, err error) {
+	return s.opts.RunSave(k, func(started time.Time) (after session.Archive, added int, err error) {
 		ns, err := s.store.sessionSpace(ctx, k, wanted.at == nil && wanted.when.IsZero())
 		if err != nil {
 			return after, 0, err
@@ -122,7 +122,7 @@ func (s *Sessions) save(ctx context.Context, k session.Key, wanted wantedVersion
 			case !errors.Is(err, errMoved):
 				return plan.archive, plan.added, failedIf("save session", err)
 			case try >= attempts && !plan.small():
-				return plan.archive, 0, k.Changed()
+				return plan.archive, 0, k.ChangedError()
 			}
 		}
 	})
@@ -163,7 +163,7 @@ func (s *Sessions) plan(
 	c, err := findSessionIf(ctx, tx, ns, k, wanted.when)
 	switch {
 	case err == nil && wanted.at != nil && *wanted.at != c.at():
-		return p, k.Changed()
+		return p, k.ChangedError()
 	case err == nil:
 		p.id, p.version, p.before = c.id, c.version, c.size
 		if before, err = c.describe(ctx); err == nil {
@@ -297,11 +297,11 @@ var errMade = errors.New("it is made already")
 
 // forked returns a fork of a session as it is in one snapshot, or errMade.
 func (s *Sessions) forked(ctx context.Context, ns int64, k, target session.Key, id string) (out saving, err error) {
-	when, request := session.ConditionOf(ctx), session.OnceOf(ctx)
+	when, request := session.ConditionOf(ctx), session.RequestIDOf(ctx)
 	err = s.store.view(ctx, func(tx *sql.Tx) error {
 		made, there := madeBy(ctx, tx, ns, target, request)
 		if there == nil {
-			made.Note(ctx)
+			made.Report(ctx)
 			return errMade
 		}
 		c, err := findSessionIf(ctx, tx, ns, k, when)

@@ -330,7 +330,7 @@ func (r *Result) note(what string) { r.Note = strings.TrimPrefix(r.Note+"; "+wha
 
 // shortened returns how many messages of a view are cut to what fits.
 func shortened(v session.View) (n int) {
-	for _, c := range v.Cuts {
+	for _, c := range v.Dropped {
 		if c.Partial && c.Reason == session.ReasonBudget {
 			n++
 		}

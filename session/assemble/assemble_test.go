@@ -143,7 +143,7 @@ func TestBudgetAddsUp(t *testing.T) {
 		if b.Used != b.System+b.Tools+b.Stable+b.Volatile+b.Messages || b.Over != max(b.Used+b.Reserved-b.Window, 0) || b.Messages != res.View.Tokens {
 			t.Fatalf("budget %+v", b)
 		}
-		if last := session.LastInstruction(r.Messages); last >= 0 && !slices.Contains(res.View.Kept, last) {
+		if last := session.LastInstruction(r.Messages); last >= 0 && !slices.Contains(res.View.Indexes, last) {
 			t.Fatal("the newest instruction is gone")
 		}
 		if p.Ask && b.Over > 0 {

@@ -34,7 +34,7 @@ func waitingIn(messages []ragctx.Message) []int {
 	sound := session.Sound(messages, session.Limits{})
 	out := pending(sound.Messages)
 	for n, i := range out {
-		out[n] = sound.Kept[i]
+		out[n] = sound.Indexes[i]
 	}
 	return out
 }

@@ -81,7 +81,7 @@ func prune(messages []ragctx.Message, skip func(int) bool, cost func(message, bl
 				protect -= costs
 				continue
 			}
-			chars, text := 0, session.Said(b.Content)
+			chars, text := 0, session.ContentText(b.Content)
 			if protect >= leastPart && !strings.Contains(text, PrunedMarker) {
 				chars = charsWithin(text, costs, protect, counter)
 			}
@@ -120,7 +120,7 @@ func pruneBlock(c ragctx.Content, block, chars int) bool {
 	if block < 0 || block >= len(c) || c[block].Type != ragctx.BlockToolResult {
 		return false
 	}
-	text := session.Said(c[block].Content)
+	text := session.ContentText(c[block].Content)
 	switch {
 	case chars <= 0: // a record may come from elsewhere
 		text = PrunedMarker

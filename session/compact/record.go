@@ -128,7 +128,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 	raw = pruned(messages, at, records)
 	sound := session.Sound(raw, session.Limits{})
 	owner, begins := ranges(raw, at, records, sound)
-	view = make([]item, 0, len(sound.Kept)+len(records))
+	view = make([]item, 0, len(sound.Indexes)+len(records))
 	summaries := func(from, to int) {
 		for i := from; i < to; i++ {
 			if r := begins[i]; r > 0 {
@@ -149,7 +149,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 		case i == newest: // or a summary would be what a user said last
 			summaries(i, len(raw))
 		}
-		if next == len(sound.Kept) || sound.Kept[next] != i {
+		if next == len(sound.Indexes) || sound.Indexes[next] != i {
 			continue
 		}
 		if owner[i] == 0 {
@@ -166,7 +166,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 // items returns the messages of a view of which nothing is summarised.
 func items(v session.View) []item {
 	out := make([]item, len(v.Messages))
-	for k, i := range v.Kept {
+	for k, i := range v.Indexes {
 		out[k] = item{message: v.Messages[k], from: i, to: i + 1}
 	}
 	return out
@@ -176,8 +176,8 @@ func items(v session.View) []item {
 // result that came late to a call which nobody waited for.
 func soundItems(view []item) []item {
 	again := session.Sound(shown(view), session.Limits{})
-	out := make([]item, len(again.Kept))
-	for k, i := range again.Kept {
+	out := make([]item, len(again.Indexes))
+	for k, i := range again.Indexes {
 		out[k] = view[i]
 		out[k].message = again.Messages[k]
 	}
@@ -265,7 +265,7 @@ func waited(sound session.View) (halves map[int][]int, open map[string]int) {
 	halves, open = make(map[int][]int), make(map[string]int)
 	turn, answered := 0, false // where the assistant's turn begins, and whether it has results
 	for n, m := range sound.Messages {
-		i := sound.Kept[n]
+		i := sound.Indexes[n]
 		for _, b := range m.ToolResults() {
 			call := open[b.ToolUseID]
 			delete(open, b.ToolUseID)

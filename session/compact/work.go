@@ -92,10 +92,10 @@ func (w *work) prune(o Options) (*work, bool) {
 	next := 0 // of what is sound, which is in the order of the items
 	for i := range out.items {
 		it := &out.items[i]
-		for next < len(sound.Kept) && sound.Kept[next] < it.from {
+		for next < len(sound.Indexes) && sound.Indexes[next] < it.from {
 			next++
 		}
-		if next < len(sound.Kept) && sound.Kept[next] == it.from && !it.summary {
+		if next < len(sound.Indexes) && sound.Indexes[next] == it.from && !it.summary {
 			it.message = sound.Messages[next]
 		}
 	}

@@ -22,7 +22,7 @@ func testConditions(t *testing.T, w *world) {
 	if first.Revision() == now.Revision() {
 		t.Errorf("two versions have the revision %s", now.Revision())
 	}
-	stale := session.If(background(), session.Condition{Revisions: []string{first.Revision(), "other"}})
+	stale := session.WithCondition(background(), session.Condition{Revisions: []string{first.Revision(), "other"}})
 	loaded, err := w.Load(background(), one)
 	w.must(err)
 	changes := map[string]func(session.Key) error{
@@ -47,7 +47,7 @@ func testConditions(t *testing.T, w *world) {
 		t.Errorf("changed to %v from %v: %v", at, now, err)
 	}
 	for _, c := range []session.Condition{{Revisions: []string{"other", now.Revision()}}, {Any: true}} {
-		if err := w.Navigate(session.If(background(), c), one, ""); err != nil {
+		if err := w.Navigate(session.WithCondition(background(), c), one, ""); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -58,7 +58,7 @@ func testConditions(t *testing.T, w *world) {
 func testRace(t *testing.T, w *world) {
 	at, err := w.Version(background(), one)
 	w.must(err)
-	ctx := session.If(background(), session.Condition{Revisions: []string{at.Revision()}})
+	ctx := session.WithCondition(background(), session.Condition{Revisions: []string{at.Revision()}})
 	var done, unmet atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {

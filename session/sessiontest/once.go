@@ -15,7 +15,7 @@ func testOnce(t *testing.T, w *world) {
 	at := func(id string) session.Key { return session.Key{Namespace: one.Namespace, User: one.User, ID: id} }
 	var noted session.Version
 	once := func(request string) context.Context {
-		return session.Once(session.Noting(background(), &noted), request)
+		return session.WithRequestID(session.WithVersionReport(background(), &noted), request)
 	}
 	ways := map[string]func(request string) error{
 		"create": func(request string) error { return w.Create(once(request), at("create")) },

@@ -53,7 +53,7 @@ func testVersions(t *testing.T, w *world) {
 		}},
 	} {
 		var noted session.Version
-		ctx = session.Noting(background(), &noted)
+		ctx = session.WithVersionReport(background(), &noted)
 		w.must(c.change())
 		if v := w.version(); noted != v {
 			t.Errorf("%s: noted %v of %v", c.what, noted, v)

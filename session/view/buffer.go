@@ -97,7 +97,7 @@ func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *loade
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := s.record(session.If(ctx, session.Condition{}), k, now, session.Compaction{Record: raw})
+	c, _, err := s.record(session.WithCondition(ctx, session.Condition{}), k, now, session.Compaction{Record: raw})
 	if errors.Is(err, ragctx.ErrTooLarge) {
 		s.opts.Logger.WarnContext(ctx, "what the buffer policy did is not kept, and cannot be undone", "session_id", k.ID, "error", err)
 		return nil, nil

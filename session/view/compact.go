@@ -145,7 +145,7 @@ func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, 
 		if over := l.layer != stage.LayerBuffer && errors.Is(err, errMoved); err != nil && !over {
 			return session.Compaction{}, err
 		}
-		ctx = session.If(ctx, session.Condition{}) // what was wanted was there
+		ctx = session.WithCondition(ctx, session.Condition{}) // what was wanted was there
 	}
 	c, err := s.opts.Storage.UndoCompaction(ctx, k)
 	if err == nil {

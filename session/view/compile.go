@@ -147,16 +147,16 @@ type limited struct {
 func (v *limited) limit(l session.Limits) {
 	before, costs, places := v.Messages, v.costs, v.places
 	v.View = session.Truncate(before, l)
-	v.costs, v.places = make([]int, len(v.Kept)), make([]int, len(v.Kept))
-	for i, at := range v.Kept {
+	v.costs, v.places = make([]int, len(v.Indexes)), make([]int, len(v.Indexes))
+	for i, at := range v.Indexes {
 		v.costs[i], v.places[i] = costs[at], places[at]
 	}
-	v.cuts = slices.Grow(v.cuts, len(v.View.Cuts))
-	for _, c := range v.View.Cuts {
+	v.cuts = slices.Grow(v.cuts, len(v.View.Dropped))
+	for _, c := range v.View.Dropped {
 		m, saved := &before[c.Index], costs[c.Index]
 		if c.Partial {
 			saved = c.Tokens
-			at, _ := slices.BinarySearch(v.Kept, c.Index)
+			at, _ := slices.BinarySearch(v.Indexes, c.Index)
 			v.costs[at] -= saved
 		}
 		v.cuts = append(v.cuts, Cut{ID: m.ID, Role: m.Role, Partial: c.Partial, Tokens: saved, Reason: c.Reason, place: places[c.Index]})

@@ -18,7 +18,7 @@ type between struct {
 func (b *between) Replace(ctx context.Context, k session.Key, at session.Version, s session.Store) (session.Result, error) {
 	r, err := b.Storage.Replace(ctx, k, at, s)
 	if err == nil && b.on {
-		err = b.Storage.Annotate(context.WithoutCancel(session.Noting(ctx, new(session.Version))), k, map[string]any{"another": true})
+		err = b.Storage.Annotate(context.WithoutCancel(session.WithVersionReport(ctx, new(session.Version))), k, map[string]any{"another": true})
 	}
 	return r, err
 }
@@ -35,7 +35,7 @@ func TestNotedVersion(t *testing.T) {
 			w.must(err)
 			var noted session.Version
 			b.on = other
-			w.must(w.Remove(session.Noting(t.Context(), &noted), key, "tail"))
+			w.must(w.Remove(session.WithVersionReport(t.Context(), &noted), key, "tail"))
 			now, err := b.Version(t.Context(), key)
 			w.must(err)
 			if noted == (session.Version{}) || (noted == now) == other {

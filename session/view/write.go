@@ -63,7 +63,7 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (S
 		a.Parameters = session.Store{}.WithParameters(a.Parameters).WithParameters(map[string]any{ParameterLayer: string(layer)}).Parameters()
 	}
 	adopt := session.Options{Now: s.opts.Now, NewID: s.opts.NewID}
-	messages, err := adopt.Adopt(o.Messages, "", func(string) bool { return false })
+	messages, err := adopt.Prepare(o.Messages, "", func(string) bool { return false })
 	if err != nil {
 		return Summary{}, err
 	}
@@ -216,7 +216,7 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 	defer give()
 	for try := 1; ; try++ {
 		var at session.Version
-		leaf, moved, err := s.replace(session.Noting(ctx, &at), k, change)
+		leaf, moved, err := s.replace(session.WithVersionReport(ctx, &at), k, change)
 		if errors.Is(err, ragctx.ErrConflict) && try < attempts {
 			continue // not by the service: its parameters, or by another way
 		}
@@ -224,7 +224,7 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 			at, err = s.move(ctx, k, at, leaf)
 		}
 		if err == nil {
-			at.Note(ctx)
+			at.Report(ctx)
 		}
 		return err
 	}
@@ -234,7 +234,7 @@ func (s *Service) store(ctx context.Context, k session.Key, change func(session.
 // version that it has by both, or at, which is over, if somebody else changed it in between.
 func (s *Service) move(ctx context.Context, k session.Key, at session.Version, leaf string) (session.Version, error) {
 	var by session.Version
-	ctx = session.Noting(session.If(ctx, session.Condition{}), &by) // what was wanted was there
+	ctx = session.WithVersionReport(session.WithCondition(ctx, session.Condition{}), &by) // what was wanted was there
 	if err := s.opts.Storage.Navigate(ctx, k, leaf); err != nil {
 		return at, err
 	}
