@@ -312,9 +312,9 @@ func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err 
 }
 
 // AddCompaction implements [Storage].
-func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, spent ...string) (Compaction, error) {
+func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, superseded ...string) (Compaction, error) {
 	err := s.change(ctx, k, func(one *memorySession) (err error) {
-		left := slices.DeleteFunc(slices.Clone(one.Archive.Compactions), func(c Compaction) bool { return slices.Contains(spent, c.ID) })
+		left := slices.DeleteFunc(slices.Clone(one.Archive.Compactions), func(c Compaction) bool { return slices.Contains(superseded, c.ID) })
 		have, taken := compactionSize(left)
 		if c, err = s.opts.WithDefaults().PrepareCompaction(c, have, taken, one.has); err == nil {
 			left = append(left, c)

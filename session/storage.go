@@ -105,7 +105,7 @@ type Storage interface {
 
 	// AddCompaction stores a record beside the messages, which stay unchanged, and removes the
 	// existing records with the ids in superseded. It returns the record with its id and time.
-	AddCompaction(ctx context.Context, k Key, c Compaction, spent ...string) (Compaction, error)
+	AddCompaction(ctx context.Context, k Key, c Compaction, superseded ...string) (Compaction, error)
 	// Compactions returns the records, oldest first.
 	Compactions(ctx context.Context, k Key) ([]Compaction, error)
 	// UndoCompaction removes the newest record and returns it.

@@ -18,7 +18,7 @@ const cacheLine = 64
 // the file. On Windows a writable file is read instead of mapped, because a mapped file cannot be
 // replaced there.
 func Contents(f File, size int64, writable bool) (b []byte, release func() error, err error) {
-	if b, release, ok, err := mapped(f, size, writable); ok || err != nil {
+	if b, release, ok, err := mapFile(f, size, writable); ok || err != nil {
 		return b, release, err
 	}
 	if size > math.MaxInt-2*cacheLine {

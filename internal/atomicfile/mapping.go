@@ -11,8 +11,8 @@ import (
 	mmap "github.com/blevesearch/mmap-go"
 )
 
-// mapped maps a file into memory. It returns ok = false if the file cannot be mapped.
-func mapped(f File, size int64, writable bool) (b []byte, release func() error, ok bool, err error) {
+// mapFile maps a file into memory. It returns ok = false if the file cannot be mapped.
+func mapFile(f File, size int64, writable bool) (b []byte, release func() error, ok bool, err error) {
 	file, ok := f.(*os.File)
 	if !ok || size == 0 || writable && runtime.GOOS == "windows" {
 		return nil, nil, false, nil
